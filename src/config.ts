@@ -1,0 +1,184 @@
+// The environment, read once. Everything else takes a Config; nothing else looks at a variable.
+//
+// Holds: a Config is complete and valid, so no reader checks again. Every bad variable is reported,
+// each in one line, and no line repeats a value that may hold a password.
+// Does not: read files, touch the network, or make DATA_DIR (src/platform/services.ts does).
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+const NODE_SECRET_LENGTH_MIN = 32;
+
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+export interface Config {
+  readonly port: number;
+  readonly host: string;
+  /** undefined: an embedded PostgreSQL under `dataDir`. */
+  readonly databaseUrl: string | undefined;
+  /** undefined: a private Redis under `dataDir`. */
+  readonly redisUrl: string | undefined;
+  readonly dataDir: string;
+  /** Without a slash at the end, like the two that follow. */
+  readonly baseUrl: string;
+  readonly checkoutUrl: string;
+  readonly appUrl: string;
+  readonly logLevel: LogLevel;
+  readonly allowLoopbackUrls: boolean;
+  /** Where other nodes reach this one. undefined: it is alone. */
+  readonly node: { readonly address: string; readonly secret: string } | undefined;
+  readonly leaseMs: number;
+  readonly actorCacheMax: number;
+  /** Per minute, 0 for none, but `cardAttempts`: in all, per checkout. */
+  readonly limits: {
+    readonly refundsPerOrg: number;
+    readonly refundsPerPayment: number;
+    readonly buyLinks: number;
+    readonly portal: number;
+    readonly cardAttempts: number;
+  };
+  readonly sandboxSettleMs: number;
+}
+
+/** What is wrong with the environment: one line a variable, in `problems` and in the message. */
+export class ConfigError extends Error {
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'));
+    this.name = 'ConfigError';
+    this.problems = problems;
+  }
+}
+
+/** @throws ConfigError with every bad variable of `env`. An empty variable counts as unset. */
+export function parseConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const read = new Reader(env);
+  const port = read.integer('PORT', { byDefault: 3000, min: 1, max: 65_535 });
+  const databaseUrl = read.serverUrl('DATABASE_URL', ['postgres:', 'postgresql:']);
+  const baseUrl = read.webUrl('BASE_URL') ?? `http://localhost:${port}`;
+  const perMinute = (byDefault: number) => ({ byDefault, min: 0, max: 1_000_000 });
+  const config: Config = {
+    port,
+    host: read.text('HOST') ?? '0.0.0.0',
+    databaseUrl,
+    redisUrl: read.serverUrl('REDIS_URL', ['redis:', 'rediss:']),
+    dataDir: read.text('DATA_DIR') ?? '.tollhouse/',
+    baseUrl,
+    checkoutUrl: read.webUrl('CHECKOUT_URL') ?? `${baseUrl}/pay`,
+    appUrl: read.webUrl('APP_URL') ?? baseUrl,
+    logLevel: read.choice('LOG_LEVEL', LOG_LEVELS) ?? 'info',
+    allowLoopbackUrls: read.flag('ALLOW_LOOPBACK_URLS') ?? databaseUrl === undefined,
+    node: read.node(),
+    leaseMs: read.integer('LEASE_MS', { byDefault: 5000, min: 1000, max: 60_000 }),
+    actorCacheMax: read.integer('ACTOR_CACHE_MAX', {
+      byDefault: 200_000,
+      min: 1,
+      max: 10_000_000,
+    }),
+    limits: Object.freeze({
+      refundsPerOrg: read.integer('RATE_LIMIT_REFUNDS_PER_ORG', perMinute(120)),
+      refundsPerPayment: read.integer('RATE_LIMIT_REFUNDS_PER_PAYMENT', perMinute(60)),
+      buyLinks: read.integer('RATE_LIMIT_BUY_LINKS', perMinute(30)),
+      portal: read.integer('RATE_LIMIT_PORTAL', perMinute(60)),
+      cardAttempts: read.integer('LIMIT_CARD_ATTEMPTS', perMinute(10)),
+    }),
+    sandboxSettleMs: read.integer('SANDBOX_SETTLE_MS', {
+      byDefault: 3000,
+      min: 0,
+      max: 86_400_000,
+    }),
+  };
+  if (read.problems.length > 0) throw new ConfigError(read.problems);
+  return Object.freeze(config);
+}
+
+/** Reads one variable by its kind. What it refuses it notes in `problems` and answers as unset. */
+class Reader {
+  readonly problems: string[] = [];
+  readonly #env: Readonly<Record<string, string | undefined>>;
+
+  constructor(env: Readonly<Record<string, string | undefined>>) {
+    this.#env = env;
+  }
+
+  text(name: string): string | undefined {
+    const value = this.#env[name]?.trim();
+    return value === '' ? undefined : value;
+  }
+
+  integer(name: string, bounds: { byDefault: number; min: number; max: number }): number {
+    const value = this.text(name);
+    if (value === undefined) return bounds.byDefault;
+    const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;
+    if (number >= bounds.min && number <= bounds.max) return number;
+    this.#refuse(
+      name,
+      `must be a whole number from ${bounds.min} to ${bounds.max}, not "${value}"`,
+    );
+    return bounds.byDefault;
+  }
+
+  flag(name: string): boolean | undefined {
+    const value = this.text(name)?.toLowerCase();
+    if (value === undefined) return undefined;
+    if (['true', '1', 'on', 'yes'].includes(value)) return true;
+    if (['false', '0', 'off', 'no'].includes(value)) return false;
+    this.#refuse(name, `must be true or false, not "${value}"`);
+    return undefined;
+  }
+
+  choice<T extends string>(name: string, choices: readonly T[]): T | undefined {
+    const value = this.text(name)?.toLowerCase();
+    const found = choices.find((choice) => choice === value);
+    if (value !== undefined && found === undefined) {
+      this.#refuse(name, `must be one of ${choices.join(', ')}, not "${value}"`);
+    }
+    return found;
+  }
+
+  webUrl(name: string): string | undefined {
+    const value = this.text(name);
+    if (value === undefined) return undefined;
+    const url = URL.parse(value);
+    if (url === null || !['http:', 'https:'].includes(url.protocol)) {
+      this.#refuse(name, 'must be an http or https URL');
+    } else if (url.username !== '' || url.password !== '') {
+      this.#refuse(name, 'must not contain a user or a password');
+    } else if (/[?#]/.test(value)) {
+      // Paths and tokens are appended to it.
+      this.#refuse(name, 'must not contain a query or a fragment');
+    } else {
+      return url.href.replace(/\/+$/, '');
+    }
+    return undefined;
+  }
+
+  serverUrl(name: string, protocols: readonly string[]): string | undefined {
+    const value = this.text(name);
+    if (value === undefined) return undefined;
+    const url = URL.parse(value);
+    if (url !== null && protocols.includes(url.protocol) && url.hostname !== '') return value;
+    this.#refuse(name, `must be a URL such as ${protocols[0] ?? ''}//user:password@host:port/name`);
+    return undefined;
+  }
+
+  node(): Config['node'] {
+    const address = this.text('NODE_ADDRESS');
+    const secret = this.text('NODE_SECRET');
+    // A secret alone is harmless: nodes may share one environment file.
+    if (address === undefined) return undefined;
+    const port = /^(?:[\w.-]+|\[[\da-f:.]+\]):(\d{1,5})$/i.exec(address)?.[1];
+    if (port === undefined || Number(port) < 1 || Number(port) > 65_535) {
+      this.#refuse('NODE_ADDRESS', `must be host:port, not "${address}"`);
+    }
+    if (secret === undefined) {
+      this.#refuse('NODE_SECRET', 'must be set where NODE_ADDRESS is');
+    } else if (secret.length < NODE_SECRET_LENGTH_MIN) {
+      this.#refuse('NODE_SECRET', `must have at least ${NODE_SECRET_LENGTH_MIN} characters`);
+    }
+    return Object.freeze({ address, secret: secret ?? '' });
+  }
+
+  #refuse(name: string, why: string): void {
+    this.problems.push(`${name} ${why}`);
+  }
+}

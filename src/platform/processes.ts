@@ -1,0 +1,128 @@
+// Starting processes as somebody else, finding what an earlier run left, and ending both.
+//
+// A process belongs to a service when its working directory is the service's own directory:
+// PostgreSQL and Redis both change into it. That survives what a pid in a file does not: the pid
+// may be somebody else's by now.
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { closeSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { ServiceFailure } from './failure.ts';
+
+/** Whom a service runs as. undefined: as ourselves. */
+export type Account = { readonly uid: number; readonly gid: number } | undefined;
+
+export interface StopStep {
+  readonly signal: NodeJS.Signals;
+  readonly waitMs: number;
+}
+
+export interface Command {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly account: Account;
+}
+
+const POLL_MS = 10;
+/** A log is put aside at the start after it grew past this; one older one is kept. */
+const LOG_BYTES_MAX = 8 * 1024 * 1024;
+// Nothing of ours leaks into a service: PGDATA or PGPORT would change what PostgreSQL does.
+const CLEAN_ENV = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C', TZ: 'UTC' };
+
+/** Runs a short command to its end. */
+export function runOnce(command: Command): { ok: boolean; output: string } {
+  const done = spawnSync(command.file, [...command.args], {
+    ...command.account,
+    cwd: '/',
+    env: CLEAN_ENV,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const output = `${done.stdout ?? ''}${done.stderr ?? ''}${done.error?.message ?? ''}`;
+  return { ok: done.status === 0, output };
+}
+
+/**
+ * Starts a process that writes to a file and leads its own session, so that Ctrl-C in our terminal
+ * reaches us alone, and a death of ours leaves it no broken pipe.
+ */
+export function startDaemon(command: Command & { logFile: string }): ChildProcess {
+  const size = statSync(command.logFile, { throwIfNoEntry: false })?.size ?? 0;
+  if (size > LOG_BYTES_MAX) renameSync(command.logFile, `${command.logFile}.1`);
+  const log = openSync(command.logFile, 'a', 0o600);
+  try {
+    return spawn(command.file, [...command.args], {
+      ...command.account,
+      cwd: '/',
+      env: CLEAN_ENV,
+      detached: true,
+      stdio: ['ignore', log, log],
+    });
+  } finally {
+    closeSync(log);
+  }
+}
+
+/** Settles when the process has ended, with how; it never rejects. */
+export function exitOf(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code ?? 'unknown'}`));
+  });
+}
+
+export function lastLine(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trimEnd().split('\n').at(-1) ?? '';
+  } catch {
+    return '';
+  }
+}
+
+/**
+ * Pids whose working directory is `directory` (a real path). Asked as `account`, because root in a
+ * container may lack the capability to look into the processes of others.
+ */
+export function processesIn(directory: string, account: Account): number[] {
+  const isLinux = process.platform === 'linux';
+  const script = isLinux ? 'ls -ld /proc/[0-9]*/cwd' : 'lsof -a -d cwd -Fpn';
+  const { output } = runOnce({ file: '/bin/sh', args: ['-c', `${script} 2>/dev/null`], account });
+  const pattern = isLinux ? /\/proc\/(\d+)\/cwd -> (.*)$/gm : /^p(\d+)\n(?:f.*\n)?n(.*)$/gm;
+  return [...output.matchAll(pattern)]
+    .filter((match) => match[2] === directory)
+    .map((match) => Number(match[1]));
+}
+
+/** Sends each signal in turn until all are gone. @throws ServiceFailure where none of them helps. */
+export async function endProcesses(options: {
+  name: string;
+  pids: readonly number[];
+  steps: readonly StopStep[];
+}): Promise<void> {
+  for (const { signal, waitMs } of options.steps) {
+    for (const pid of options.pids) send(pid, signal);
+    const deadline = performance.now() + waitMs;
+    while (options.pids.some(isAlive) && performance.now() < deadline) await Bun.sleep(POLL_MS);
+    if (!options.pids.some(isAlive)) return;
+  }
+  throw new ServiceFailure(`${options.name}: process ${options.pids.join(', ')} does not end`);
+}
+
+function send(pid: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch {
+    return false;
+  }
+}
+
+function isAlive(pid: number): boolean {
+  return send(pid, 0) && !isZombie(pid);
+}
+
+/** An orphan whose new parent never collects it (pid 1 of many containers) holds nothing any more. */
+function isZombie(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.startsWith('Z') ?? false;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,50 @@
+// Whether a service that was configured answers, before anything else is started.
+import { Redis } from 'ioredis';
+import postgres from 'postgres';
+import { ServiceFailure } from './failure.ts';
+
+const TIMEOUT_MS = 5000;
+
+/** @throws ServiceFailure in one line that names the host, never the password */
+export async function checkPostgres(url: string): Promise<void> {
+  const sql = postgres(url, { max: 1, connect_timeout: TIMEOUT_MS / 1000 });
+  try {
+    await sql`select 1`;
+  } catch (error) {
+    throw unreachable({ name: 'DATABASE_URL', url, error });
+  } finally {
+    await sql.end({ timeout: 1 });
+  }
+}
+
+/** @throws ServiceFailure in one line that names the host, never the password */
+export async function checkRedis(url: string): Promise<void> {
+  const client = new Redis(url, {
+    lazyConnect: true,
+    connectTimeout: TIMEOUT_MS,
+    maxRetriesPerRequest: 0,
+    retryStrategy: () => null,
+  });
+  let cause: unknown;
+  client.on('error', (error) => {
+    cause ??= error;
+  });
+  try {
+    await client.connect();
+    await client.ping();
+  } catch (error) {
+    // What connect() rejects with is "connection is closed"; the event says why.
+    throw unreachable({ name: 'REDIS_URL', url, error: cause ?? error });
+  } finally {
+    client.disconnect();
+  }
+}
+
+function unreachable(options: { name: string; url: string; error: unknown }): ServiceFailure {
+  const { name, url, error } = options;
+  // An AggregateError (one try for each address) has no message of its own.
+  const { message = '', code = '' } = error as { message?: string; code?: string };
+  const why = message === '' ? code || String(error) : message;
+  const { host } = new URL(url);
+  return new ServiceFailure(`${name}: ${host} does not answer: ${why}`, { cause: error });
+}

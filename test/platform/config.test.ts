@@ -1,0 +1,112 @@
+import { expect, test } from 'bun:test';
+import { ConfigError, parseConfig } from '../../src/config.ts';
+
+const SECRET = 'x'.repeat(32);
+
+// prettier-ignore
+test.each([
+  // variable               value                          what is said, '' for accepted
+  ['PORT',                  '0',                           'PORT must be a whole number from 1 to 65535, not "0"'],
+  ['PORT',                  '65536',                       'PORT must be a whole number from 1 to 65535, not "65536"'],
+  ['PORT',                  '3e3',                         'PORT must be a whole number from 1 to 65535, not "3e3"'],
+  ['PORT',                  ' 8080 ',                      ''],
+  ['PORT',                  '',                            ''],
+  ['DATABASE_URL',          'postgres://u:p@db:5432/t',    ''],
+  ['DATABASE_URL',          'postgresql://db/t',           ''],
+  ['DATABASE_URL',          'mysql://u:hidden@db/t',       'DATABASE_URL must be a URL such as postgres://user:password@host:port/name'],
+  ['DATABASE_URL',          'db:5432',                     'DATABASE_URL must be a URL such as postgres://user:password@host:port/name'],
+  ['REDIS_URL',             'rediss://:p@cache:6380/1',    ''],
+  ['REDIS_URL',             'http://cache',                'REDIS_URL must be a URL such as redis://user:password@host:port/name'],
+  ['BASE_URL',              'https://pay.example.com/x/',  ''],
+  ['BASE_URL',              'pay.example.com',             'BASE_URL must be an http or https URL'],
+  ['BASE_URL',              'https://u:p@example.com',     'BASE_URL must not contain a user or a password'],
+  ['CHECKOUT_URL',          'https://example.com/?a=1',    'CHECKOUT_URL must not contain a query or a fragment'],
+  ['APP_URL',               'https://example.com/#a',      'APP_URL must not contain a query or a fragment'],
+  ['LOG_LEVEL',             'WARN',                        ''],
+  ['LOG_LEVEL',             'loud',                        'LOG_LEVEL must be one of trace, debug, info, warn, error, fatal, silent, not "loud"'],
+  ['ALLOW_LOOPBACK_URLS',   'off',                         ''],
+  ['ALLOW_LOOPBACK_URLS',   'maybe',                       'ALLOW_LOOPBACK_URLS must be true or false, not "maybe"'],
+  ['NODE_ADDRESS',          'node-1:4000',                 'NODE_SECRET must be set where NODE_ADDRESS is'],
+  ['NODE_SECRET',           'short, but nobody uses it',   ''],
+  ['LEASE_MS',              '999',                         'LEASE_MS must be a whole number from 1000 to 60000, not "999"'],
+  ['ACTOR_CACHE_MAX',       '0',                           'ACTOR_CACHE_MAX must be a whole number from 1 to 10000000, not "0"'],
+  ['RATE_LIMIT_PORTAL',     '0',                           ''],
+  ['LIMIT_CARD_ATTEMPTS',   '-1',                          'LIMIT_CARD_ATTEMPTS must be a whole number from 0 to 1000000, not "-1"'],
+  ['SANDBOX_SETTLE_MS',     '0.5',                         'SANDBOX_SETTLE_MS must be a whole number from 0 to 86400000, not "0.5"'],
+])('%s=%s: %s', (name, value, said) => {
+  expect(problemsOf({ [name]: value })).toEqual(said === '' ? [] : [said]);
+});
+
+// prettier-ignore
+test.each([
+  ['host:4000',        SECRET,  ''],
+  ['[::1]:4000',       SECRET,  ''],
+  ['host',             SECRET,  'NODE_ADDRESS must be host:port, not "host"'],
+  ['host:0',           SECRET,  'NODE_ADDRESS must be host:port, not "host:0"'],
+  ['host:4000',        'short', 'NODE_SECRET must have at least 32 characters'],
+])('NODE_ADDRESS=%s with NODE_SECRET=%s: %s', (address, secret, said) => {
+  const problems = problemsOf({ NODE_ADDRESS: address, NODE_SECRET: secret });
+  expect(problems).toEqual(said === '' ? [] : [said]);
+});
+
+test('an empty environment gives the defaults', () => {
+  expect(parseConfig({})).toEqual({
+    port: 3000,
+    host: '0.0.0.0',
+    databaseUrl: undefined,
+    redisUrl: undefined,
+    dataDir: '.tollhouse/',
+    baseUrl: 'http://localhost:3000',
+    checkoutUrl: 'http://localhost:3000/pay',
+    appUrl: 'http://localhost:3000',
+    logLevel: 'info',
+    allowLoopbackUrls: true,
+    node: undefined,
+    leaseMs: 5000,
+    actorCacheMax: 200_000,
+    limits: {
+      refundsPerOrg: 120,
+      refundsPerPayment: 60,
+      buyLinks: 30,
+      portal: 60,
+      cardAttempts: 10,
+    },
+    sandboxSettleMs: 3000,
+  });
+});
+
+test('the addresses follow PORT and BASE_URL', () => {
+  expect(parseConfig({ PORT: '81' }).checkoutUrl).toBe('http://localhost:81/pay');
+  const { baseUrl, checkoutUrl, appUrl } = parseConfig({ BASE_URL: 'https://a.example/b/' });
+  expect([baseUrl, checkoutUrl, appUrl]).toEqual([
+    'https://a.example/b',
+    'https://a.example/b/pay',
+    'https://a.example/b',
+  ]);
+});
+
+test('loopback URLs are on with the embedded database and off with another', () => {
+  const DATABASE_URL = 'postgres://db/t';
+  expect(parseConfig({}).allowLoopbackUrls).toBe(true);
+  expect(parseConfig({ DATABASE_URL }).allowLoopbackUrls).toBe(false);
+  expect(parseConfig({ DATABASE_URL, ALLOW_LOOPBACK_URLS: '1' }).allowLoopbackUrls).toBe(true);
+});
+
+test('every bad variable is reported at once', () => {
+  expect(problemsOf({ PORT: 'a', LOG_LEVEL: 'b', LEASE_MS: 'c' })).toHaveLength(3);
+});
+
+test('a config cannot be changed', () => {
+  const config = parseConfig({ NODE_ADDRESS: 'a:1', NODE_SECRET: SECRET });
+  expect([config, config.limits, config.node].every(Object.isFrozen)).toBe(true);
+});
+
+function problemsOf(env: Record<string, string>): readonly string[] {
+  try {
+    parseConfig(env);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems;
+    throw error;
+  }
+}

@@ -1,0 +1,24 @@
+// Dead code, with the real configuration, on a small tree that holds some.
+import { expect, test } from 'bun:test';
+import { runOnPlants } from './sandbox.ts';
+
+const { exitCode, output } = await runOnPlants({
+  command: ['knip', '--reporter', 'json'],
+  files: {
+    'src/main.ts': `import { used } from '../ledger/money.ts';\nused();\n`,
+    'ledger/money.ts': `export const used = () => 1;\nexport const nobodyCalls = () => 2;\nexport type NobodyNames = 1;\n`,
+    'workers/orphan.ts': 'export const alone = 1;\n',
+  },
+});
+
+test('knip fails', () => {
+  expect(exitCode).toBe(1);
+});
+
+test.each(['nobodyCalls', 'NobodyNames', 'workers/orphan.ts', 'elysia'])('knip sees %s', (name) => {
+  expect(output).toContain(`"${name}"`);
+});
+
+test('knip leaves what is used alone', () => {
+  expect(output).not.toContain('"used"');
+});

@@ -1,0 +1,19 @@
+// A check that sees nothing passes everything. So each rule is shown each fault that it exists for.
+import { describe, expect, test } from 'bun:test';
+import { PLANTED, SOUND } from './plants.ts';
+import { RULES, type RuleName } from './rules.ts';
+
+const names = Object.keys(RULES) as RuleName[];
+
+describe.each(names)('%s', (name) => {
+  test.each(PLANTED[name].map(({ fault, files }) => [fault, files] as const))(
+    'sees: %s',
+    (_fault, files) => {
+      expect(RULES[name](new Map(Object.entries(files)))).not.toBeEmpty();
+    },
+  );
+
+  test('leaves sound files alone', () => {
+    expect(RULES[name](new Map(Object.entries(SOUND)))).toEqual([]);
+  });
+});

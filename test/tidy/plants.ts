@@ -1,0 +1,199 @@
+// One fault for each thing that a rule must see: path → text, never a file.
+import type { RuleName } from './rules.ts';
+
+type Plant = { fault: string; files: Record<string, string> };
+
+const file = (path: string, text: string): Record<string, string> => ({ [path]: text });
+
+export const PLANTED: Record<RuleName, Plant[]> = {
+  'each layer imports only what its row allows': [
+    { fault: 'side effect', files: file('ledger/money.ts', `import 'elysia';`) },
+    { fault: 'default', files: file('ledger/money.ts', `import fs from 'node:fs';`) },
+    {
+      fault: 'builtin without node:',
+      files: file('ledger/money.ts', `import { join } from 'path';`),
+    },
+    { fault: 'type', files: file('ledger/money.ts', `import type { Sql } from 'postgres';`) },
+    { fault: 're-export', files: file('ledger/money.ts', `export { app } from '../src/app.ts';`) },
+    { fault: 'star', files: file('ledger/money.ts', `export * from '../workers/queues.ts';`) },
+    {
+      fault: 'type re-export',
+      files: file('ledger/money.ts', `export type { A } from 'ioredis';`),
+    },
+    { fault: 'dynamic', files: file('ledger/money.ts', `const b = await import('bullmq');`) },
+    { fault: 'type query', files: file('ledger/money.ts', `type A = import('bullmq').Job;`) },
+    { fault: 'require', files: file('ledger/money.ts', `const b = require('bullmq');`) },
+    {
+      fault: 'several lines, with a quote in a comment',
+      files: file(
+        'ledger/money.ts',
+        `import {\n  Queue, // the worker's\n  Job,\n} from 'bullmq';`,
+      ),
+    },
+    {
+      fault: 'second on a line',
+      files: file('ledger/money.ts', `import a from 'big.js'; import b from 'bullmq';`),
+    },
+    {
+      fault: 'core to actor',
+      files: file('ledger/meter.ts', `import { a } from './actor/actor.ts';`),
+    },
+    {
+      fault: 'core to store',
+      files: file('ledger/ledger.ts', `import { j } from './store/journal.ts';`),
+    },
+    {
+      fault: 'actor to driver',
+      files: file('ledger/actor/actor.ts', `import postgres from 'postgres';`),
+    },
+    {
+      fault: 'actor to store',
+      files: file('ledger/actor/actor.ts', `import { j } from '../store/journal.ts';`),
+    },
+    {
+      fault: 'store to redis',
+      files: file('ledger/store/journal.ts', `import Redis from 'ioredis';`),
+    },
+    { fault: 'store to fs', files: file('ledger/store/journal.ts', `import fs from 'node:fs';`) },
+    {
+      fault: 'elysia in records',
+      files: file('src/records/keys.ts', `import { t } from 'elysia';`),
+    },
+    {
+      fault: 'elysia in pages',
+      files: file('src/pages/pay.ts', `import { html } from '@elysiajs/html';`),
+    },
+    {
+      fault: 'schema in records',
+      files: file('src/records/keys.ts', `import { Type } from '@sinclair/typebox';`),
+    },
+    {
+      fault: 'driver value in records',
+      files: file('src/records/keys.ts', `import postgres from 'postgres';`),
+    },
+    {
+      // verbatimModuleSyntax keeps the import itself, so this loads the driver.
+      fault: 'driver value in records, written as a type',
+      files: file('src/records/keys.ts', `import { type Sql } from 'postgres';`),
+    },
+    {
+      fault: 'http to actor',
+      files: file(
+        'src/http/routes/track.ts',
+        `import { a } from '../../../ledger/actor/actor.ts';`,
+      ),
+    },
+    {
+      fault: 'http to store',
+      files: file('src/http/auth.ts', `import type { J } from '../../ledger/store/journal.ts';`),
+    },
+    {
+      fault: 'bullmq outside workers',
+      files: file('src/platform/redis.ts', `import { Queue } from 'bullmq';`),
+    },
+    {
+      fault: 'worker to http',
+      files: file('workers/relay.ts', `import { r } from '../src/http/error.ts';`),
+    },
+    {
+      fault: 'worker to actor',
+      files: file('workers/relay.ts', `import { a } from '../ledger/actor/actor.ts';`),
+    },
+    {
+      fault: 'worker to journal',
+      files: file('workers/relay.ts', `import { j } from '../ledger/store/journal.ts';`),
+    },
+    {
+      fault: 'root to test',
+      files: file('src/main.ts', `import { w } from '../test/simulation/world.ts';`),
+    },
+    { fault: 'unplaced folder', files: file('src/services/pay.ts', `export const a = 1;`) },
+  ],
+  'no import of a computed path': [
+    { fault: 'a variable', files: file('src/app.ts', `const m = await import(name);`) },
+    { fault: 'a template', files: file('src/app.ts', 'const m = await import(`./${name}.ts`);') },
+  ],
+  'no barrels, and every import names its file': [
+    { fault: 'star', files: file('ledger/all.ts', `export * from './money.ts';`) },
+    { fault: 'index', files: file('src/http/index.ts', `export const a = 1;`) },
+    { fault: 'no extension', files: file('src/http/auth.ts', `import { e } from './error';`) },
+  ],
+  'the top level is fixed': [
+    { fault: 'a folder', files: file('lib/money.ts', '') },
+    { fault: 'a file', files: file('index.ts', '') },
+    { fault: 'a document', files: file('docs/guide.md', '') },
+  ],
+  'names say what is inside': [
+    { fault: 'a folder', files: file('src/utils/date.ts', '') },
+    { fault: 'a file', files: file('src/http/test-helpers.ts', '') },
+    { fault: 'camel case', files: file('ledger/actorManager.ts', '') },
+    { fault: 'a version', files: file('ledger/meterV2.ts', '') },
+    { fault: 'a dashed version', files: file('ledger/meter-v2.ts', '') },
+  ],
+  'files stay short': [
+    { fault: 'code', files: file('ledger/money.ts', 'a;\n'.repeat(501)) },
+    { fault: 'SQL', files: file('ledger/store/migrations/0001_init.sql', '--\n'.repeat(501)) },
+  ],
+  'invariants are defined once and cited': [
+    {
+      fault: 'undefined',
+      files: { 'ledger/README.md': '- **I1** one', 'ledger/a.ts': '// Holds I1 and I7.' },
+    },
+    {
+      fault: 'defined twice',
+      files: { 'ledger/README.md': '**I1** one\n**I1** two', 'ledger/a.ts': '// I1' },
+    },
+    { fault: 'never cited', files: file('ledger/README.md', '- **I3** three') },
+  ],
+  'paths named in a README exist': [
+    { fault: 'from the top', files: file('README.md', 'See `ledger/gone.ts`.') },
+    { fault: 'in its folder', files: file('ledger/README.md', 'See `gone.ts:12`.') },
+    { fault: 'in a command', files: file('README.md', 'Run `bun test/gone/run.ts --all`.') },
+    { fault: 'a folder', files: file('README.md', 'See `src/gone/`.') },
+    { fault: 'a glob', files: file('README.md', 'See `test/**/*.gone.ts`.') },
+  ],
+  'every test runs': [
+    { fault: 'only', files: file('test/a.test.ts', `test.only('a', () => {});`) },
+    { fault: 'skip', files: file('test/a.test.ts', `describe.skip('a', () => {});`) },
+    { fault: 'only.each', files: file('test/a.test.ts', `test.only.each([1])('a', () => {});`) },
+    { fault: 'skipIf', files: file('test/a.test.ts', `test.skipIf(!url)('a', () => {});`) },
+  ],
+  'nothing of one machine is written down': [
+    { fault: 'a path', files: file('README.md', 'cd /work/main') },
+    { fault: 'a home', files: file('test/a.test.ts', `const home = '/root/.cache';`) },
+    { fault: 'a registry', files: file('bun.lock', 'https://registry.example.com/elysia.tgz') },
+  ],
+  'the ledger reads no clock': [
+    { fault: 'new Date()', files: file('ledger/meter.ts', 'const now = new Date();') },
+    { fault: 'new Date', files: file('ledger/meter.ts', 'const now = new Date;') },
+    { fault: 'Date()', files: file('ledger/actor/actor.ts', 'const now = Date();') },
+  ],
+  'the ledger asserts': [
+    { fault: 'none', files: file('ledger/meter.ts', 'const a = 1;\n'.repeat(100)) },
+    { fault: 'in a comment', files: file('ledger/meter.ts', 'a(1); // assert(true)\n'.repeat(9)) },
+  ],
+};
+
+/** Sound files that a rule must leave alone. */
+export const SOUND: Record<string, string> = {
+  'README.md': 'See `ledger/store/journal.ts`, `test/`, `/check`, `POST /track`, `src/**/*.ts`.',
+  'ledger/README.md': '- **I1** one. See `money.ts` and `store/journal.ts`.',
+  'ledger/money.ts': [
+    `import Big from 'big.js'; // not import('elysia')`,
+    `import { assert } from './assert.ts';`,
+    `const glob = 'a/**/b'; const url = 'https://example.com/work/x';`,
+    `export const day = (ms: number) => new Date(ms).toISOString(); // I1`,
+    `assert(Big(1).eq(1));`,
+  ].join('\n'),
+  'ledger/assert.ts': 'export function assert(held: boolean): asserts held { must(held); }',
+  'ledger/store/journal.ts': [
+    `import type { Sql } from 'postgres';`,
+    `import schema from './migrations/0001_init.sql' with { type: 'text' };`,
+    `import { assert } from '../assert.ts';`,
+    `export const run = (sql: Sql) => assert(schema !== '' && sql !== null);`,
+  ].join('\n'),
+  'src/app.ts': `import { Elysia } from 'elysia';\nexport const app = new Elysia();`,
+  'src/records/keys.ts': `import type { Sql } from 'postgres';\nexport type Keys = { sql: Sql };`,
+  'workers/relay.ts': `import { Queue } from 'bullmq';\nexport const queue = new Queue('relay');`,
+  'test/a.test.ts': `import { app } from '../src/app.ts';\ntest.each([1])('%p', () => app);`,
+};

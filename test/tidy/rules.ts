@@ -1,0 +1,24 @@
+// Every rule by name: what the real tree must pass and what a planted fault must fail.
+import { checkAsserts } from './rules/asserts.ts';
+import { checkNoClock, checkNoMachine, checkTestsRun } from './rules/content.ts';
+import { checkInvariants, checkReadmePaths } from './rules/documents.ts';
+import { checkComputedImports, checkDirectImports, checkLayers } from './rules/layers.ts';
+import { checkLength, checkNames, checkTopLevel } from './rules/places.ts';
+import type { Rule } from './tree.ts';
+
+export const RULES = {
+  'each layer imports only what its row allows': checkLayers,
+  'no import of a computed path': checkComputedImports,
+  'no barrels, and every import names its file': checkDirectImports,
+  'the top level is fixed': checkTopLevel,
+  'names say what is inside': checkNames,
+  'files stay short': checkLength,
+  'invariants are defined once and cited': checkInvariants,
+  'paths named in a README exist': checkReadmePaths,
+  'every test runs': checkTestsRun,
+  'nothing of one machine is written down': checkNoMachine,
+  'the ledger reads no clock': checkNoClock,
+  'the ledger asserts': checkAsserts,
+} satisfies Record<string, Rule>;
+
+export type RuleName = keyof typeof RULES;

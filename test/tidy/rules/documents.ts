@@ -1,0 +1,75 @@
+// What the documents say must be there: invariants by number, files by path.
+import { dirname, join } from 'node:path';
+import { lineAt, PLANTS, type Tree, type Violation } from '../tree.ts';
+
+const INVARIANTS = 'ledger/README.md';
+const DEFINITION = /^\s*(?:[-*]\s+)?\*\*I(\d+)\*\*/gm;
+const CITATION = /\bI(\d+)\b/g;
+
+const IN_BACKTICKS = /`([^`\n]+)`/g;
+const FENCED = /^```[\s\S]*?^```/gm;
+const REPOSITORY_PATH = /^(?:\.\/)?(?:src|ledger|workers|test|\.ci)\/[\w./*{},-]*$/;
+const BARE_FILE = /^[\w.-]+\.(?:ts|sql|md)$/;
+
+/** The list in ledger/README.md is the only one: a number is defined there once, and something cites it. */
+export function checkInvariants(tree: Tree): Violation[] {
+  const found: Violation[] = [];
+  const defined = new Set<string>();
+  const list = tree.get(INVARIANTS) ?? '';
+  for (const match of list.matchAll(DEFINITION)) {
+    const number = match[1]!;
+    if (defined.has(number)) {
+      const line = lineAt(list, match.index + match[0].indexOf('**'));
+      found.push({ path: INVARIANTS, line, message: `I${number} is defined twice` });
+    }
+    defined.add(number);
+  }
+  const cited = new Set<string>();
+  for (const [path, text] of tree) {
+    if (!/\.(?:ts|sql)$/.test(path) || path === PLANTS) continue;
+    for (const match of text.matchAll(CITATION)) {
+      cited.add(match[1]!);
+      if (!path.startsWith('ledger/') || defined.has(match[1]!)) continue;
+      const line = lineAt(text, match.index);
+      found.push({ path, line, message: `${match[0]} is not defined in ${INVARIANTS}` });
+    }
+  }
+  for (const number of defined) {
+    if (cited.has(number)) continue;
+    found.push({
+      path: INVARIANTS,
+      line: 1,
+      message: `I${number} is cited by no code and no test`,
+    });
+  }
+  return found;
+}
+
+export function checkReadmePaths(tree: Tree): Violation[] {
+  const found: Violation[] = [];
+  for (const [path, text] of tree) {
+    if (!path.endsWith('README.md')) continue;
+    const prose = text.replace(FENCED, (block) => block.replace(/[^\n]/g, ' '));
+    for (const match of prose.matchAll(IN_BACKTICKS)) {
+      for (const word of match[1]!.split(/\s+/)) {
+        const named = word.replace(/:\d+(?:-\d+)?$/, '');
+        if (!REPOSITORY_PATH.test(named) && !BARE_FILE.test(named)) continue;
+        if (exists({ tree, named: named.replace(/\/$/, ''), folder: dirname(path) })) continue;
+        found.push({ path, line: lineAt(prose, match.index), message: `${named} does not exist` });
+      }
+    }
+  }
+  return found;
+}
+
+/** A README names a file from the top or from its own folder, and may name a folder or a glob. */
+function exists(options: { tree: Tree; named: string; folder: string }): boolean {
+  const { tree, named, folder } = options;
+  return [join(named), join(folder, named)].some((candidate) => {
+    const glob = new Bun.Glob(candidate);
+    for (const path of tree.keys()) {
+      if (path === candidate || path.startsWith(`${candidate}/`) || glob.match(path)) return true;
+    }
+    return false;
+  });
+}

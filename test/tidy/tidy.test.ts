@@ -1,0 +1,29 @@
+// The tree as it is, against every rule.
+import { describe, expect, test } from 'bun:test';
+import { assertDensity } from './rules/asserts.ts';
+import { RULES } from './rules.ts';
+import { readTree } from './tree.ts';
+
+const tree = await readTree();
+
+describe('the tree', () => {
+  test('is seen at all', () => {
+    for (const path of ['package.json', 'test/tidy/tidy.test.ts'])
+      expect(tree.has(path)).toBe(true);
+    expect([...tree.keys()].filter((path) => path.startsWith('ledger/'))).not.toBeEmpty();
+    expect([...tree.keys()].filter((path) => path.startsWith('src/'))).not.toBeEmpty();
+  });
+
+  for (const [name, rule] of Object.entries(RULES)) {
+    test(name, () => {
+      const found = rule(tree).map(({ path, line, message }) => `${path}:${line} ${message}`);
+      expect(found).toEqual([]);
+    });
+  }
+
+  test('tells its assert density', () => {
+    const { asserts, lines, per1000 } = assertDensity(tree);
+    console.info(`ledger/: ${asserts} asserts in ${lines} lines, ${per1000.toFixed(1)} per 1000`);
+    expect(lines).toBeGreaterThan(0);
+  });
+});

@@ -101,7 +101,7 @@ export const PLANTED: Record<RuleName, Plant[]> = {
     },
     {
       fault: 'worker to journal',
-      files: file('workers/relay.ts', `import { j } from '../ledger/store/journal.ts';`),
+      files: file('workers/relay.ts', `import { j } from '../ledger/actor/journal.ts';`),
     },
     {
       fault: 'root to test',

@@ -1,0 +1,103 @@
+import { LedgerUnavailable } from '../ports.ts';
+import type { Timers } from '../ports.ts';
+
+type Waiting<K, V> = {
+  readonly key: K;
+  readonly promise: Promise<V | null>;
+  readonly resolve: (value: V | null) => void;
+  readonly reject: (error: unknown) => void;
+};
+
+/**
+ * Loads by key, each key once however many ask at the same time, many keys to a query, few queries at once. What is waiting is
+ * bounded: one call over it is refused as unavailable, and so a cold start does not pile up.
+ */
+export class Batcher<K, V> {
+  readonly #options: BatcherOptions<K, V>;
+  readonly #waiting = new Map<string, Waiting<K, V>>();
+  #queue: string[] = [];
+  #running = 0;
+  #waiters = 0;
+  #scheduled = false;
+
+  constructor(options: BatcherOptions<K, V>) {
+    this.#options = options;
+  }
+
+  /** Calls that wait now. */
+  get waiting(): number {
+    return this.#waiters;
+  }
+
+  /** The value, or null where there is none. Rejects where the load failed, or too many wait. */
+  async get(key: K): Promise<V | null> {
+    if (this.#waiters >= this.#options.waitingMax) {
+      throw new LedgerUnavailable('too many calls wait for what is being loaded');
+    }
+    this.#waiters += 1;
+    try {
+      return await this.#join(key).promise;
+    } finally {
+      this.#waiters -= 1;
+    }
+  }
+
+  #join(key: K): Waiting<K, V> {
+    const name = this.#options.nameOf(key);
+    const known = this.#waiting.get(name);
+    if (known !== undefined) return known;
+    const { promise, resolve, reject } = Promise.withResolvers<V | null>();
+    const entry = { key, promise, resolve, reject };
+    this.#waiting.set(name, entry);
+    this.#queue.push(name);
+    this.#schedule();
+    return entry;
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#running >= this.#options.concurrentMax) return;
+    this.#scheduled = true;
+    this.#options.timers.soon(() => {
+      this.#scheduled = false;
+      while (this.#queue.length > 0 && this.#running < this.#options.concurrentMax) {
+        const names = this.#queue.slice(0, this.#options.keysMax);
+        this.#queue = this.#queue.slice(this.#options.keysMax);
+        this.#running += 1;
+        this.#load(names).finally(() => {
+          this.#running -= 1;
+          if (this.#queue.length > 0) this.#schedule();
+        });
+      }
+    });
+  }
+
+  /** Never rejects: a failure goes to those who wait. */
+  async #load(names: readonly string[]): Promise<void> {
+    const entries = names.flatMap((name) => {
+      const entry = this.#waiting.get(name);
+      return entry === undefined ? [] : [{ name, entry }];
+    });
+    try {
+      const found = new Map(await this.#options.load(entries.map(({ entry }) => entry.key)));
+      for (const { name, entry } of entries) {
+        this.#waiting.delete(name);
+        entry.resolve(found.get(name) ?? null);
+      }
+    } catch (error) {
+      for (const { name, entry } of entries) {
+        this.#waiting.delete(name);
+        entry.reject(error);
+      }
+    }
+  }
+}
+
+export type BatcherOptions<K, V> = {
+  readonly timers: Timers;
+  readonly nameOf: (key: K) => string;
+  /** Pairs of name and value, for those that exist. */
+  readonly load: (keys: readonly K[]) => Promise<readonly (readonly [string, V])[]>;
+  readonly keysMax: number;
+  readonly concurrentMax: number;
+  readonly waitingMax: number;
+};

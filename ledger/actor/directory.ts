@@ -1,0 +1,144 @@
+import { LOADS_CONCURRENT_MAX, LOAD_KEYS_MAX, MAILBOX_MAX } from '../limits.ts';
+import type { Mode } from '../meter.ts';
+import type { Timers } from '../ports.ts';
+import type { ExternalKey, Storage } from '../storage.ts';
+import { Actor } from './actor.ts';
+import { Batcher } from './batcher.ts';
+
+export type Tenant = { readonly organisationId: string; readonly mode: Mode };
+export type CustomerRef = { readonly id: string } | { readonly externalId: string };
+
+/**
+ * Finds the actor of a customer, loading it once however many ask. Lives for one term of a node: a node that lost its seat throws
+ * its directory away with all that is in it.
+ *
+ * Memory is bounded by `actorsMax`: beyond it, actors that nobody asked for since the last sweep and that have nothing in flight
+ * are dropped (a second-chance queue, which costs the hot path one store). An actor is only a cache: dropping one costs a load.
+ */
+export class Directory {
+  readonly #actors = new Map<string, Actor>();
+  readonly #byExternalId = new Map<string, Actor>();
+  readonly #loads: Batcher<string, Actor>;
+  readonly #names: Batcher<ExternalKey, string>;
+  readonly #actorsMax: number;
+  #evicted = 0;
+
+  constructor(deps: { storage: Storage; timers: Timers; actorsMax: number }) {
+    const { storage, timers } = deps;
+    const bounds = {
+      keysMax: LOAD_KEYS_MAX,
+      concurrentMax: LOADS_CONCURRENT_MAX,
+      waitingMax: MAILBOX_MAX,
+    };
+    this.#actorsMax = deps.actorsMax;
+    this.#loads = new Batcher({
+      ...bounds,
+      timers,
+      nameOf: (id) => id,
+      load: async (ids) => {
+        const loaded = await storage.loadCustomers(ids);
+        return loaded.map((row) => [
+          row.customer.id,
+          this.#enter(new Actor(row.customer, row.meters)),
+        ]);
+      },
+    });
+    this.#names = new Batcher({
+      ...bounds,
+      timers,
+      nameOf: externalName,
+      load: async (keys) =>
+        (await storage.resolveCustomers(keys)).map((found) => [externalName(found), found.id]),
+    });
+  }
+
+  get size(): number {
+    return this.#actors.size;
+  }
+
+  get stats(): Readonly<Record<string, number>> {
+    return { actors: this.#actors.size, evicted: this.#evicted, loading: this.#loads.waiting };
+  }
+
+  /** The tenant's customer; null where it has none of that name. Without a promise where the actor is in memory. */
+  find(tenant: Tenant, ref: CustomerRef): Actor | null | Promise<Actor | null> {
+    const actor =
+      'id' in ref
+        ? this.#actors.get(ref.id)
+        : this.#byExternalId.get(externalName({ ...tenant, externalId: ref.externalId }));
+    if (actor === undefined) return this.#load(tenant, ref);
+    actor.touched = true;
+    return belongs(actor, tenant) ? actor : null;
+  }
+
+  /** By id, whoever's it is: for alarms. */
+  async findAny(id: string): Promise<Actor | null> {
+    return this.#actors.get(id) ?? (await this.#loads.get(id));
+  }
+
+  /** The customer's row changed: the next call loads it again. */
+  forget(id: string): void {
+    const actor = this.#actors.get(id);
+    if (actor === undefined) return;
+    this.#unname(actor);
+    if (actor.pending === 0) this.#actors.delete(id);
+    // In use: it stays the one actor of its customer, and is dropped by the next sweep that finds it idle.
+    else actor.touched = false;
+  }
+
+  forgetAll(): void {
+    for (const id of this.#actors.keys()) this.forget(id);
+  }
+
+  async #load(tenant: Tenant, ref: CustomerRef): Promise<Actor | null> {
+    const id =
+      'id' in ref ? ref.id : await this.#names.get({ ...tenant, externalId: ref.externalId });
+    if (id === null) return null;
+    const actor = this.#actors.get(id) ?? (await this.#loads.get(id));
+    return actor !== null && belongs(actor, tenant) ? actor : null;
+  }
+
+  #enter(actor: Actor): Actor {
+    const known = this.#actors.get(actor.customer.id);
+    if (known !== undefined) return known;
+    this.#actors.set(actor.customer.id, actor);
+    const { externalId } = actor.customer;
+    if (externalId !== null) {
+      this.#byExternalId.set(externalName({ ...actor.customer, externalId }), actor);
+    }
+    if (this.#actors.size > this.#actorsMax) this.#evict();
+    return actor;
+  }
+
+  /** Drops the oldest that are idle, down to the bound. Gives up after one round, when all are in use. */
+  #evict(): void {
+    let looks = this.#actors.size;
+    for (const [id, actor] of this.#actors) {
+      if (this.#actors.size <= this.#actorsMax || looks === 0) return;
+      looks -= 1;
+      this.#actors.delete(id);
+      if (actor.touched || actor.pending > 0) {
+        actor.touched = false;
+        this.#actors.set(id, actor);
+        continue;
+      }
+      this.#unname(actor);
+      this.#evicted += 1;
+    }
+  }
+
+  #unname({ customer }: Actor): void {
+    if (customer.externalId === null) return;
+    this.#byExternalId.delete(externalName({ ...customer, externalId: customer.externalId }));
+  }
+}
+
+function belongs({ customer }: Actor, tenant: Tenant): boolean {
+  return customer.organisationId === tenant.organisationId && customer.mode === tenant.mode;
+}
+
+function externalName(key: ExternalKey): string {
+  return key.mode === 'live'
+    ? `L${key.organisationId}${key.externalId}`
+    : `T${key.organisationId}${key.externalId}`;
+}

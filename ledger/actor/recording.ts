@@ -1,0 +1,207 @@
+import { assert } from '../assert.ts';
+import { EVENT_LATE_MS_MAX } from '../limits.ts';
+import { type Meter, isOverageAllowed } from '../meter.ts';
+import type { BatchOutcome, RecordOutcome, UsageRequest } from '../outcome.ts';
+import type { StoredUsage } from '../storage.ts';
+import { type Missing, type Usage, decideUsage, missing } from '../usage.ts';
+import type { Actor } from './actor.ts';
+import type { Term } from './term.ts';
+import { ActorUnit, type Apply, DUPLICATE } from './unit.ts';
+
+/**
+ * Recording usage, once for each key.
+ *
+ * A keyed usage has its id derived from the key, and the database lets an id in once: that constraint decides, and all else here
+ * only saves work. A second call waits while the first is on its way; an id that was seen lately is looked up first, so that a
+ * storm of retries does not spoil the flushes of others; and whoever finds out by the constraint looks the first answer up.
+ */
+type Item = { readonly actor: Actor; readonly meter: Meter; readonly request: UsageRequest };
+
+export async function recordOne(term: Term, item: Item): Promise<RecordOutcome> {
+  const { keyId } = item.request;
+  if (keyId === null) return attempt(term, item, term.deps.ids.next());
+  return term.oneAtATime(keyId, () => attemptOnce(term, item, keyId));
+}
+
+async function attemptOnce(term: Term, item: Item, id: string): Promise<RecordOutcome> {
+  if (term.recent.has(id)) {
+    const [stored] = await term.deps.storage.findUsage([id]);
+    if (stored !== undefined) return replay(item, stored);
+  }
+  const outcome = await attempt(term, item, id);
+  term.recent.add(id);
+  return outcome;
+}
+
+async function attempt(term: Term, item: Item, id: string): Promise<RecordOutcome> {
+  const { actor, meter, request } = item;
+  const usage: Usage = { ...request, id };
+  for (;;) {
+    const unit = new ActorUnit<RecordOutcome | Missing>({
+      keys: request.keyId === null ? NO_KEYS : [id],
+      actors: [actor],
+      run: (apply) => {
+        const context = term.context(actor, meter);
+        const state = term.stateOf(actor, meter);
+        const lacking = missing(context, state, usage, actor.seen);
+        if (lacking !== null) return lacking;
+        const { outcome, effects } = decideUsage(context, state, usage, actor.seen);
+        if (effects !== null) apply(actor, effects);
+        return outcome.kind === 'out_of_range' ? outcome : { ...outcome, replayed: false };
+      },
+    });
+    const outcome = await term.submit(unit);
+    if (outcome === DUPLICATE) {
+      const [stored] = await term.deps.storage.findUsage([id]);
+      assert(stored !== undefined, 'a duplicate id is in the table');
+      return replay(item, stored);
+    }
+    if (outcome.kind !== 'history' && outcome.kind !== 'member') return outcome;
+    await learn(term, item, [outcome]);
+  }
+}
+
+const NO_KEYS: readonly string[] = [];
+
+/** The answer that the first call with this key got. */
+function replay({ actor, meter, request }: Item, stored: StoredUsage): RecordOutcome {
+  if (stored.fingerprint !== request.fingerprint) return { kind: 'key_reused' };
+  const state = actor.durable(meter.id);
+  return {
+    kind: stored.refused ? 'refused' : 'recorded',
+    replayed: true,
+    record: {
+      id: stored.id,
+      value: stored.value,
+      eventAt: stored.eventAt,
+      reason: stored.reason,
+      snapshot: {
+        limit: stored.limitAfter,
+        consumed: stored.consumedAfter,
+        reserved: 0n,
+        overageAllowed: state !== undefined && isOverageAllowed(state),
+        periodStart: stored.periodStart,
+        periodEnd: stored.periodEnd,
+      },
+    },
+  };
+}
+
+/** Loads what a decision lacked. */
+async function learn(term: Term, item: Item, lacking: readonly Missing[]): Promise<void> {
+  const { storage, clock } = term.deps;
+  const { actor, meter } = item;
+  const { id: customerId, slot } = actor.customer;
+  if (lacking.some((part) => part.kind === 'history')) {
+    const since = clock.now() - EVENT_LATE_MS_MAX;
+    const periods = await storage.loadHistory({ slot, customerId, meterId: meter.id }, since);
+    actor.learnHistory(meter.id, periods);
+  }
+  const members = lacking.filter((part) => part.kind === 'member');
+  for (const [accountId, parts] of Map.groupBy(members, (part) => part.accountId)) {
+    const asked = parts.map((part) => part.member);
+    actor.learnMembers(accountId, asked, await storage.loadMembers({ slot, accountId }, asked));
+  }
+}
+
+type Keyed = Item & { readonly id: string; readonly index: number };
+
+/** See `Ledger.recordAll`. Items with the same key are one event: the first counts, with all of its meters. */
+export async function recordBatch(term: Term, items: readonly Item[]): Promise<BatchOutcome> {
+  const first = new Map<string, number>();
+  const all: Keyed[] = items.map((item, index) => {
+    const id = item.request.keyId ?? term.deps.ids.next();
+    if (!first.has(id)) first.set(id, index);
+    return { ...item, id, index };
+  });
+  const keys = [...first.keys()].filter((id) => items[first.get(id) ?? 0]?.request.keyId === id);
+  const others = (): Promise<unknown>[] => keys.flatMap((key) => term.inFlight.get(key) ?? []);
+  for (let busy = others(); busy.length > 0; busy = others()) await Promise.all(busy);
+  const { promise, resolve } = Promise.withResolvers<undefined>();
+  for (const key of keys) term.inFlight.set(key, promise);
+  try {
+    const used = new Set(
+      await usedKeys(
+        term,
+        keys.filter((key) => term.recent.has(key)),
+      ),
+    );
+    const fresh = (): Keyed[] =>
+      all.filter(({ id, index }) => first.get(id) === index && !used.has(id));
+    const refused = await recordFresh(term, { fresh, keys, used });
+    if (refused !== null) return { kind: 'out_of_range', index: refused };
+    for (const key of keys) term.recent.add(key);
+    return {
+      kind: 'recorded',
+      items: all.map(({ id, index }) => ({
+        id,
+        duplicate: first.get(id) !== index || used.has(id),
+      })),
+    };
+  } finally {
+    for (const key of keys) term.inFlight.delete(key);
+    resolve(undefined);
+  }
+}
+
+async function usedKeys(term: Term, keys: readonly string[]): Promise<string[]> {
+  if (keys.length === 0) return [];
+  return (await term.deps.storage.findUsage(keys)).map((stored) => stored.id);
+}
+
+/** Records what is new, in one unit; adds to `used` what turns out not to be. The index of an item that is out of range, or null. */
+async function recordFresh(
+  term: Term,
+  batch: { fresh: () => Keyed[]; keys: readonly string[]; used: Set<string> },
+): Promise<number | null> {
+  for (;;) {
+    const items = batch.fresh();
+    if (items.length === 0) return null;
+    const unit = new ActorUnit<BatchAttempt>({
+      keys: batch.keys.filter((key) => !batch.used.has(key)),
+      actors: [...new Set(items.map((item) => item.actor))],
+      run: (apply, discard) => runBatch(term, items, { apply, discard }),
+    });
+    const outcome = await term.submit(unit);
+    if (outcome === DUPLICATE) {
+      for (const key of await usedKeys(term, unit.keys)) batch.used.add(key);
+    } else if (outcome.kind === 'lacking') {
+      for (const [item, lacking] of outcome.lacking) await learn(term, item, lacking);
+    } else {
+      return outcome.kind === 'recorded' ? null : outcome.index;
+    }
+  }
+}
+
+type BatchAttempt =
+  | { readonly kind: 'recorded' }
+  | { readonly kind: 'out_of_range'; readonly index: number }
+  | { readonly kind: 'lacking'; readonly lacking: ReadonlyMap<Item, readonly Missing[]> };
+
+function runBatch(
+  term: Term,
+  items: readonly Keyed[],
+  memory: { apply: Apply; discard: () => void },
+): BatchAttempt {
+  const lacking = new Map<Item, Missing[]>();
+  for (const item of items) {
+    const { actor, meter, request, id, index } = item;
+    const context = term.context(actor, meter);
+    const state = term.stateOf(actor, meter);
+    const usage = { ...request, id };
+    const part = missing(context, state, usage, actor.seen);
+    if (part !== null) {
+      lacking.set(item, [part]);
+      continue;
+    }
+    const { outcome, effects } = decideUsage(context, state, usage, actor.seen);
+    if (outcome.kind === 'out_of_range') {
+      memory.discard();
+      return { kind: 'out_of_range', index };
+    }
+    if (effects !== null) memory.apply(actor, effects);
+  }
+  if (lacking.size === 0) return { kind: 'recorded' };
+  memory.discard();
+  return { kind: 'lacking', lacking };
+}

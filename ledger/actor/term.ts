@@ -1,0 +1,117 @@
+import { type MeterContext, type MeterEffects } from '../draft.ts';
+import { entitlementId, periodAccountId } from '../names.ts';
+import { type Meter, type MeterState, emptyMeterState, emptyPeriod } from '../meter.ts';
+import type { Clock, Ids, Log, Timers } from '../ports.ts';
+import { Journal, type Lease } from './journal.ts';
+import type { Fence, Storage } from '../storage.ts';
+import type { Actor } from './actor.ts';
+import { Directory } from './directory.ts';
+import { RecentIds } from './recent-ids.ts';
+import { ActorUnit, type DUPLICATE } from './unit.ts';
+
+export type TermDeps = {
+  readonly storage: Storage;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly timers: Timers;
+  readonly log: Log;
+  readonly leaseMs: number;
+  /** Actors in memory, at most (but never less than what is in use). */
+  readonly actorsMax: number;
+};
+
+/** All memory of a node between taking its seat and losing it. */
+export class Term {
+  readonly journal: Journal;
+  readonly directory: Directory;
+  readonly recent = new RecentIds();
+  /** Keyed usage that is on its way: a second call with the key waits for the first. */
+  readonly inFlight = new Map<string, Promise<unknown>>();
+  readonly deps: TermDeps;
+  readonly #books = new Map<string, MeterContext['books']>();
+
+  constructor(deps: TermDeps, seat: { fence: Fence; askedAt: Lease; onLost: () => void }) {
+    this.deps = deps;
+    this.directory = new Directory(deps);
+    this.journal = new Journal({ ...deps, onLost: seat.onLost }, seat);
+  }
+
+  get stats(): Readonly<Record<string, number>> {
+    return { ...this.journal.stats, ...this.directory.stats };
+  }
+
+  context(actor: Actor, meter: Meter): MeterContext {
+    const { clock, ids } = this.deps;
+    return { customer: actor.customer, meter, now: clock.now(), ids, books: this.#booksOf(meter) };
+  }
+
+  /** The state of a meter that the customer never touched. */
+  emptyState(actor: Actor, meter: Meter): MeterState {
+    const { ids } = this.deps;
+    const key = { customerId: actor.customer.id, meterId: meter.id };
+    const period = emptyPeriod(periodAccountId(ids, { ...key, start: 0 }), 0, null);
+    return emptyMeterState(meter.id, entitlementId(ids, key), period);
+  }
+
+  stateOf(actor: Actor, meter: Meter): MeterState {
+    return actor.tentative(meter.id) ?? this.emptyState(actor, meter);
+  }
+
+  /** One decision on one meter, answered when it is durable. */
+  async decide<T>(
+    actor: Actor,
+    meter: Meter,
+    decision: (
+      context: MeterContext,
+      state: MeterState,
+    ) => { readonly outcome: T; readonly effects: MeterEffects | null },
+  ): Promise<T> {
+    const unit = new ActorUnit<T>({
+      keys: [],
+      actors: [actor],
+      run: (apply) => {
+        const { outcome, effects } = decision(
+          this.context(actor, meter),
+          this.stateOf(actor, meter),
+        );
+        if (effects !== null) apply(actor, effects);
+        return outcome;
+      },
+    });
+    // Without keys it cannot be a duplicate.
+    return (await this.submit(unit)) as T;
+  }
+
+  async submit<T>(unit: ActorUnit<T>): Promise<T | typeof DUPLICATE> {
+    this.journal.submit(unit);
+    return unit.done;
+  }
+
+  /** Runs `task` when no other task with this key is under way. */
+  async oneAtATime<T>(key: string, task: () => Promise<T>): Promise<T> {
+    for (let other = this.inFlight.get(key); other !== undefined; other = this.inFlight.get(key)) {
+      await other;
+    }
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    this.inFlight.set(key, promise);
+    try {
+      return await task();
+    } finally {
+      this.inFlight.delete(key);
+      resolve(undefined);
+    }
+  }
+
+  #booksOf(meter: Meter): MeterContext['books'] {
+    const known = this.#books.get(meter.id);
+    if (known !== undefined) return known;
+    const { ids } = this.deps;
+    const node = String(this.journal.node);
+    const books = {
+      usage: ids.derive('usage', meter.id, node),
+      grants: ids.derive('grants', meter.id, node),
+    };
+    this.#books.set(meter.id, books);
+    return books;
+  }
+}

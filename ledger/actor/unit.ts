@@ -1,0 +1,97 @@
+import type { MeterEffects } from '../draft.ts';
+import { LedgerUnavailable } from '../ports.ts';
+import type { MeterState } from '../meter.ts';
+import type { Settled, Unit } from './journal.ts';
+import type { Actor } from './actor.ts';
+
+/** Applies effects to an actor's memory, as part of the unit. */
+export type Apply = (actor: Actor, effects: MeterEffects) => void;
+
+/** The unit's keys were used before: look up what was answered. */
+export const DUPLICATE = Symbol('duplicate');
+
+type Applied = {
+  readonly actor: Actor;
+  readonly effects: MeterEffects;
+  readonly before: MeterState | undefined;
+};
+
+/**
+ * Something decided on one actor or on many, as a whole: `run` decides and applies, and may be run again after a rollback. The
+ * promise resolves with its outcome when that is durable.
+ */
+export class ActorUnit<T> implements Unit {
+  readonly keys: readonly string[];
+  effects: MeterEffects[] = [];
+  readonly done: Promise<T | typeof DUPLICATE>;
+  readonly #actors: readonly Actor[];
+  readonly #run: (apply: Apply, discard: () => void) => T;
+  #applied: Applied[] = [];
+  #outcome: T | undefined;
+  #resolve: (outcome: T | typeof DUPLICATE) => void = () => undefined;
+  #reject: (error: unknown) => void = () => undefined;
+
+  /** `run` calls `discard` where a part was refused and so the whole must leave no trace. */
+  constructor(options: {
+    keys: readonly string[];
+    actors: readonly Actor[];
+    run: (apply: Apply, discard: () => void) => T;
+  }) {
+    this.keys = options.keys;
+    this.#actors = options.actors;
+    this.#run = options.run;
+    this.done = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  decide(): void {
+    this.#clear();
+    try {
+      this.#outcome = this.#run(
+        (actor, effects) => {
+          this.#applied.push({ actor, effects, before: actor.apply(effects) });
+          this.effects.push(effects);
+        },
+        () => this.#discard(),
+      );
+    } catch (error) {
+      this.#discard();
+      throw error;
+    }
+  }
+
+  #discard(): void {
+    for (const { actor, effects, before } of this.#applied.reverse())
+      actor.unapply(effects, before);
+    this.#clear();
+  }
+
+  #clear(): void {
+    this.#applied = [];
+    this.effects = [];
+  }
+
+  isWaiting(): boolean {
+    return this.#actors.some((actor) => actor.pending > 0);
+  }
+
+  commit(): void {
+    for (const { actor, effects } of this.#applied) actor.commit(effects);
+  }
+
+  rollback(): void {
+    for (const { actor, effects } of this.#applied) actor.rollback(effects);
+    this.#clear();
+  }
+
+  settle(how: Settled): void {
+    if (how === 'committed') this.#resolve(this.#outcome as T);
+    else if (how === 'duplicate') this.#resolve(DUPLICATE);
+    else if (how === 'overloaded') this.#reject(new LedgerUnavailable('too much is waiting'));
+    else if (how === 'unavailable')
+      this.#reject(new LedgerUnavailable('this node cannot write now'));
+    else this.#reject(how.failed);
+  }
+}

@@ -1,0 +1,68 @@
+import { advance, endGrant, startGrant } from './advance.ts';
+import { type MeterContext, MeterDraft, type MeterEffects } from './draft.ts';
+import type { Grant } from './grants.ts';
+import { GRANTS_LIVE_MAX } from './limits.ts';
+import type { MeterState } from './meter.ts';
+import { inRange } from './quantity.ts';
+
+export type GrantOutcome =
+  | { readonly kind: 'granted'; readonly grant: Grant }
+  | { readonly kind: 'too_many_grants' }
+  /** Another allowance already sets this meter's period. */
+  | { readonly kind: 'period_taken' }
+  | { readonly kind: 'out_of_range' };
+
+/** Adds a grant: at once, or at its `effectiveAt` where that is in the future. */
+export function decideGrant(
+  context: MeterContext,
+  state: MeterState,
+  grant: Grant,
+): { readonly outcome: GrantOutcome; readonly effects: MeterEffects | null } {
+  const draft = new MeterDraft(context, state);
+  advance(draft);
+  const refused = refuseGrant(draft.state, grant);
+  if (refused !== null) return { outcome: { kind: refused }, effects: null };
+
+  // From here it must succeed.
+  if (grant.effectiveAt > context.now) {
+    draft.putGrant(grant);
+    return { outcome: { kind: 'granted', grant }, effects: draft.effects() };
+  }
+  startGrant(draft, grant, context.now);
+  // What was used beyond the limit before now comes out of the new grant; the answer shows it whole (decisions 5).
+  return { outcome: { kind: 'granted', grant }, effects: draft.effects() };
+}
+
+function refuseGrant(
+  state: MeterState,
+  grant: Grant,
+): 'too_many_grants' | 'period_taken' | 'out_of_range' | null {
+  if (state.grants.length >= GRANTS_LIVE_MAX) return 'too_many_grants';
+  if (grant.recurs !== null && state.grants.some((other) => other.recurs !== null)) {
+    return 'period_taken';
+  }
+  let promised = state.current.granted + (grant.amount ?? 0n);
+  for (const other of state.grants) {
+    if (!other.started) promised += other.amount ?? 0n;
+  }
+  return inRange(promised) ? null : 'out_of_range';
+}
+
+export type VoidOutcome =
+  | { readonly kind: 'voided' }
+  /** It is not live any more: voided before, expired or used up. Nothing changes. */
+  | { readonly kind: 'not_live' };
+
+/** Takes back what is left of a grant. What was used of it stays used. */
+export function decideVoid(
+  context: MeterContext,
+  state: MeterState,
+  grantId: string,
+): { readonly outcome: VoidOutcome; readonly effects: MeterEffects | null } {
+  const draft = new MeterDraft(context, state);
+  advance(draft);
+  const grant = draft.state.grants.find((other) => other.id === grantId);
+  if (grant === undefined) return { outcome: { kind: 'not_live' }, effects: null };
+  endGrant(draft, grant, context.now, 'voided');
+  return { outcome: { kind: 'voided' }, effects: draft.effects() };
+}

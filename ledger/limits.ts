@@ -1,0 +1,56 @@
+import { assert } from './assert.ts';
+
+/** Slots that actors hash to, fixed for ever: changing it means rehashing every key. Room for 100 nodes at ten slots each. */
+export const SLOTS = 1024;
+
+/** Decimal places of a meter, at most. */
+export const SCALE_MAX = 9;
+
+/** Scaled quantities stay below this, so that each leaves as at most 15 significant digits, exact in a double (decisions 1). */
+export const QUANTITY_BOUND = 10n ** 15n;
+
+/** Grants that may be live for one customer and meter: bounds an actor's memory and the work of one burn. */
+export const GRANTS_LIVE_MAX = 1000;
+
+/** Events in one ingest call (contract, Limits). They are one atomic unit and so must fit into one flush. */
+export const INGEST_EVENTS_MAX = 500;
+
+/** Questions in one batch check (decisions 5). */
+export const CHECK_BATCH_MAX = 100;
+
+/** Meters that one event name may feed. Bounds the transfers of an ingest call. */
+export const METERS_PER_EVENT_MAX = 10;
+
+/** Events may be this late or this early (decisions 5), in milliseconds. */
+export const EVENT_LATE_MS_MAX = 35 * 86_400_000;
+export const EVENT_EARLY_MS_MAX = 5 * 60_000;
+
+/** Transfers in one flush. Measured: 1000 rows already give the full rate of PostgreSQL; more only adds latency. */
+export const FLUSH_TRANSFERS_MAX = 4096;
+
+/** Units waiting for a flush in one process; over it a call is refused as overloaded. At 30 thousand a second this is one second. */
+export const QUEUE_UNITS_MAX = 32_768;
+
+/** Transfers waiting for a flush in one process, for the calls that bring 500 at once. */
+export const QUEUE_TRANSFERS_MAX = 131_072;
+
+/** Calls that may wait for one actor to load. */
+export const MAILBOX_MAX = 16_384;
+
+/** Keys that one load query may ask for. */
+export const LOAD_KEYS_MAX = 512;
+
+/** Load queries under way at once: a cold start must not crowd out the journal. */
+export const LOADS_CONCURRENT_MAX = 4;
+
+/** Steps that one advance may take (an hourly allowance asleep for a year has 8,760); the rest follows with the next alarm. */
+export const ADVANCE_STEPS_MAX = 10_000;
+
+/** Recently used ids remembered per process, to tell a retry before it spoils a flush. Two generations of this size. */
+export const RECENT_IDS_MAX = 1 << 19;
+
+assert(
+  INGEST_EVENTS_MAX * METERS_PER_EVENT_MAX * 2 <= QUEUE_TRANSFERS_MAX,
+  'two ingest calls must fit the queue',
+);
+assert(QUEUE_TRANSFERS_MAX > FLUSH_TRANSFERS_MAX, 'the queue must hold more than one flush');

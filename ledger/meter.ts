@@ -1,0 +1,208 @@
+import { type Cycle, boundary, periodIndex } from './calendar.ts';
+import { type Grant, burn, left } from './grants.ts';
+import type { Reason } from './transfers.ts';
+
+/**
+ * The balance of one customer on one meter: immutable data, replaced as a whole by each decision.
+ *
+ *     scheduled grant ──effective──▶ live ──expires | void | period ends used up──▶ ended
+ *     period ──ends──▶ the next one: the allowance afresh, rollover, and what top-ups had left
+ *
+ * One period is one account, and a new period is a new account, never a reset in place. What the account was credited is the
+ * period's `limit`, what it was debited is `consumed` (decisions 5). Customers with top-ups alone have one endless period.
+ *
+ * Here are the shape and the questions that change nothing; `advance.ts` moves it through time, `usage.ts` records usage,
+ * `allowance.ts` adds and voids grants. None of them reads a clock, draws an id or touches a store.
+ */
+export type Aggregation = 'sum' | 'count' | 'max' | 'last' | 'unique';
+
+export type Mode = 'test' | 'live';
+
+export type Meter = {
+  readonly id: string;
+  readonly organisationId: string;
+  readonly mode: Mode;
+  readonly slug: string;
+  readonly aggregation: Aggregation;
+  readonly scale: number;
+};
+
+export type Customer = {
+  readonly id: string;
+  readonly slot: number;
+  readonly organisationId: string;
+  readonly mode: Mode;
+  readonly externalId: string | null;
+};
+
+export type Period = {
+  readonly accountId: string;
+  /** 0 for the endless period that a customer starts with. */
+  readonly start: number;
+  readonly end: number | null;
+  /** Whether the account's row exists, here or in a flush under way. */
+  readonly opened: boolean;
+  readonly granted: bigint;
+  readonly consumed: bigint;
+  readonly reserved: bigint;
+  /** The aggregate of the period's events before the floor: `consumed` is max(0, aggregate), so that order never matters. */
+  readonly aggregate: bigint;
+  /** The event that set a `last` meter: later time wins, then the greater id. */
+  readonly latest: { readonly at: number; readonly id: string } | null;
+  /** When a decision last changed it, milliseconds. */
+  readonly updatedAt: number;
+};
+
+export type MeterState = {
+  readonly meterId: string;
+  /** The object that this meter's events are about. */
+  readonly entitlementId: string;
+  readonly current: Period;
+  /** Other periods that a late or early event may fall into, ascending. All of the last 35 days once `historyLoaded`. */
+  readonly others: readonly Period[];
+  readonly historyLoaded: boolean;
+  /** Live and scheduled, in burn order. */
+  readonly grants: readonly Grant[];
+  readonly cycle: Cycle | null;
+  /** Consumption of the current period that is settled on the grants' `used`. */
+  readonly allocated: bigint;
+  readonly firstGrantAt: number | null;
+  /** Whether a grant ran out of time while it lasted: tells `expired` from `not_entitled`. */
+  readonly everExpired: boolean;
+  /** Whether this crossing was announced; armed again by a grant or a new period. */
+  readonly exhausted: boolean;
+  readonly sequence: bigint;
+  readonly eventAt: number;
+  /** When time alone next changes something; Infinity for never. */
+  readonly nextDue: number;
+};
+
+/** What is true of the current period, in scaled integers. `limit` null is unlimited. */
+export type Snapshot = {
+  readonly limit: bigint | null;
+  readonly consumed: bigint;
+  readonly reserved: bigint;
+  readonly overageAllowed: boolean;
+  readonly periodStart: number | null;
+  readonly periodEnd: number | null;
+};
+
+export type CheckAnswer = {
+  readonly allowed: boolean;
+  readonly reason: Reason;
+  readonly snapshot: Snapshot;
+};
+
+export function emptyPeriod(accountId: string, start: number, end: number | null): Period {
+  return {
+    accountId,
+    start,
+    end,
+    opened: false,
+    granted: 0n,
+    consumed: 0n,
+    reserved: 0n,
+    aggregate: 0n,
+    latest: null,
+    updatedAt: 0,
+  };
+}
+
+export function emptyMeterState(
+  meterId: string,
+  entitlementId: string,
+  period: Period,
+): MeterState {
+  return {
+    meterId,
+    entitlementId,
+    current: period,
+    others: [],
+    historyLoaded: false,
+    grants: [],
+    cycle: null,
+    allocated: 0n,
+    firstGrantAt: null,
+    everExpired: false,
+    exhausted: false,
+    sequence: 0n,
+    eventAt: 0,
+    nextDue: Infinity,
+  };
+}
+
+/** Whether `at` lies in the period. */
+export function within(period: Period, at: number): boolean {
+  return at >= period.start && (period.end === null || at < period.end);
+}
+
+/** Start and end of the period that the calendar gives for `at`, inside the cycle. */
+export function calendarPeriod(cycle: Cycle, at: number): { start: number; end: number } {
+  const n = periodIndex(cycle, at);
+  return { start: boundary(cycle, n), end: boundary(cycle, n + 1) };
+}
+
+/** Granted less consumed less reserved; null is unlimited. */
+export function balance(snapshot: Snapshot): bigint | null {
+  return snapshot.limit === null ? null : snapshot.limit - snapshot.consumed - snapshot.reserved;
+}
+
+function isUnlimited(state: MeterState): boolean {
+  return state.grants.some((grant) => grant.started && grant.amount === null);
+}
+
+export function isEntitled(state: MeterState): boolean {
+  return state.grants.some((grant) => grant.started);
+}
+
+export function isOverageAllowed(state: MeterState): boolean {
+  return state.grants.some((grant) => grant.started && grant.overageAllowed);
+}
+
+/** The limit of a period: unlimited only where an unlimited grant is live in the current one. */
+export function limitOf(state: MeterState, period: Period): bigint | null {
+  return period === state.current && isUnlimited(state) ? null : period.granted;
+}
+
+export function snapshotOf(state: MeterState, period: Period = state.current): Snapshot {
+  return {
+    limit: limitOf(state, period),
+    consumed: period.consumed,
+    reserved: period.reserved,
+    overageAllowed: isOverageAllowed(state),
+    periodStart: period.start > 0 ? period.start : state.firstGrantAt,
+    periodEnd: period.end,
+  };
+}
+
+/** Whether `units` more may be used now. Expects a state that was advanced to now. */
+export function check(state: MeterState, units: bigint): CheckAnswer {
+  const snapshot = snapshotOf(state);
+  if (!isEntitled(state)) {
+    const reason = state.everExpired ? 'expired' : 'not_entitled';
+    return { allowed: false, reason, snapshot };
+  }
+  const available = balance(snapshot);
+  if (available === null) return { allowed: true, reason: 'unlimited', snapshot };
+  if (available >= units) return { allowed: true, reason: 'ok', snapshot };
+  if (snapshot.overageAllowed) return { allowed: true, reason: 'overage_allowed', snapshot };
+  return { allowed: false, reason: 'insufficient_balance', snapshot };
+}
+
+/** The started grants with what is left of each now; the parts add up to max(0, balance). */
+export function breakdown(
+  state: MeterState,
+): readonly { readonly grant: Grant; readonly remaining: bigint | null }[] {
+  const dealt = burn(state.grants, state.current.consumed - state.allocated).grants;
+  return dealt.filter((grant) => grant.started).map((grant) => ({ grant, remaining: left(grant) }));
+}
+
+/** The earliest time at which a grant starts or expires or the period ends. */
+export function dueOf(grants: readonly Grant[], current: Period): number {
+  let due = current.end ?? Infinity;
+  for (const grant of grants) {
+    const next = grant.started ? (grant.expiresAt ?? Infinity) : grant.effectiveAt;
+    if (next < due) due = next;
+  }
+  return due;
+}

@@ -1,0 +1,27 @@
+import type { Usage, UsageAnswer } from './usage.ts';
+
+/** What the ledger answers to what it was asked to record. */
+export type UsageRequest = Omit<Usage, 'id'> & {
+  /** The id that the caller's key gives, or null. */
+  readonly keyId: string | null;
+};
+
+export type RecordOutcome =
+  | {
+      readonly kind: 'recorded' | 'refused';
+      readonly record: UsageAnswer;
+      /** The answer of an earlier call with this key. */
+      readonly replayed: boolean;
+    }
+  /** The key was used for something else. */
+  | { readonly kind: 'key_reused' }
+  | { readonly kind: 'out_of_range' };
+
+export type BatchOutcome =
+  | {
+      readonly kind: 'recorded';
+      /** For each item: its id, and whether its key was used before. */
+      readonly items: readonly { readonly id: string; readonly duplicate: boolean }[];
+    }
+  /** Totals of these items would leave the range: nothing was recorded. */
+  | { readonly kind: 'out_of_range'; readonly index: number };

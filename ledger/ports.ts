@@ -1,0 +1,34 @@
+/** What the core asks of the world. Everything else it knows comes in as an argument or from the store. */
+export type Clock = {
+  /** Wall clock, milliseconds since the epoch. Stamps what happens; decides no lease. */
+  now(): number;
+  /** Monotonic milliseconds from an arbitrary start. Measures leases and waits. */
+  monotonic(): number;
+};
+
+export type Ids = {
+  /** A new UUIDv7. */
+  next(): string;
+  /** The UUID that belongs to these parts, always the same one: 122 bits of a cryptographic hash. */
+  derive(...parts: readonly string[]): string;
+  /** A signed 64-bit hash of a text, for telling bodies apart, not for identity. */
+  fingerprint(text: string): bigint;
+};
+
+export type Timers = {
+  /** Runs `task` once after `ms`; returns its cancel. */
+  after(ms: number, task: () => void): () => void;
+  /** Runs `task` once what is ready to be read now has been read. */
+  soon(task: () => void): void;
+};
+
+export type Log = {
+  info(fields: Record<string, unknown>, message: string): void;
+  warn(fields: Record<string, unknown>, message: string): void;
+  error(fields: Record<string, unknown>, message: string): void;
+};
+
+/** The ledger cannot answer now: no lease, no database, or too much is waiting. Trying again is safe and may help. */
+export class LedgerUnavailable extends Error {
+  override readonly name = 'LedgerUnavailable';
+}

@@ -1,0 +1,6 @@
+import { SLOTS } from './limits.ts';
+
+/** The slot of an actor: the last bits of its id, which are random in every id that we make. */
+export function slotOf(id: string): number {
+  return Number.parseInt(id.slice(-6), 16) % SLOTS;
+}

@@ -1,0 +1,139 @@
+import type { LedgerEvent } from './event.ts';
+import type { Grant } from './grants.ts';
+import type { Customer, Meter, MeterState, Mode, Period } from './meter.ts';
+import type { Reason, Transfer } from './transfers.ts';
+
+/**
+ * What the ledger asks of a database. PostgreSQL serves it in production (`store/postgres-storage.ts`); anything that keeps the promises
+ * written here may serve it in a simulation.
+ */
+export type Storage = {
+  /**
+   * One transaction: the fence moves from `seq` to `seq + 1` and all rows are written, or nothing is. Never throws: what it cannot
+   * tell is `unknown`.
+   */
+  flush(rows: FlushRows, fence: Fence): Promise<FlushResult>;
+  /**
+   * After an unknown outcome: waits until the lost flush can no longer land, raises the epoch and tells how far the database got.
+   * Throws while the database cannot be reached.
+   */
+  recover(fence: Fence): Promise<Fence | 'fenced'>;
+  /** Takes the seat of a node whose lease is over by the database's clock, and all its slots; null while another node lives. */
+  claim(): Promise<Fence | null>;
+  /** Lets the seat go, so that the next node need not wait for the lease. */
+  release(fence: Fence): Promise<void>;
+  loadCustomers(ids: readonly string[]): Promise<readonly LoadedCustomer[]>;
+  /** The ids of the customers that the merchants know by these names, in any order; those that exist. */
+  resolveCustomers(
+    keys: readonly ExternalKey[],
+  ): Promise<readonly (ExternalKey & { readonly id: string })[]>;
+  /** Periods of a customer's meter that end after `since`, ascending. */
+  loadHistory(key: MeterKey, since: number): Promise<readonly Period[]>;
+  /** Which of the members the account has counted. */
+  loadMembers(
+    key: { slot: number; accountId: string },
+    members: readonly bigint[],
+  ): Promise<readonly bigint[]>;
+  /** The records of usage transfers that exist under these ids. */
+  findUsage(ids: readonly string[]): Promise<readonly StoredUsage[]>;
+  /** Alarms that are due, earliest first, of the slots that this node owns. */
+  dueAlarms(now: number, atMost: number): Promise<readonly Alarm[]>;
+};
+
+export type MeterKey = {
+  readonly slot: number;
+  readonly customerId: string;
+  readonly meterId: string;
+};
+
+/** The right to write: a seat in `nodes`, the epoch in which it was taken, and the number of the last flush. */
+export type Fence = { readonly node: number; readonly epoch: bigint; readonly seq: bigint };
+
+export type FlushResult =
+  | { readonly kind: 'committed' }
+  /** Another node has taken the seat: nothing of this node will be written again. */
+  | { readonly kind: 'fenced' }
+  /** An id was in use: nothing was written. */
+  | { readonly kind: 'duplicate' }
+  /** The database refused a row: nothing was written. A bug, or a broken invariant. */
+  | { readonly kind: 'rejected'; readonly error: unknown }
+  /** The connection was lost: the rows may be there or not. */
+  | { readonly kind: 'unknown'; readonly error: unknown };
+
+/** The rows of one flush, each key at most once. */
+export type FlushRows = {
+  readonly transfers: readonly Transfer[];
+  readonly opened: readonly AccountOpening[];
+  readonly touched: readonly AccountChange[];
+  readonly states: readonly StateRow[];
+  readonly grants: readonly GrantRow[];
+  readonly members: readonly { slot: number; accountId: string; member: bigint }[];
+  readonly events: readonly EventRow[];
+};
+
+export type AccountTotals = {
+  readonly debitsPosted: bigint;
+  readonly debitsPending: bigint;
+  readonly creditsPosted: bigint;
+  readonly creditsPending: bigint;
+};
+
+/** What a flush adds to an account that exists. `expected` is what the actor believes it to hold; null on the other sides. */
+export type AccountChange = {
+  readonly slot: number;
+  readonly id: string;
+  readonly delta: AccountTotals;
+  readonly expected: { readonly debitsPosted: bigint; readonly creditsPosted: bigint } | null;
+  readonly period: Period | null;
+};
+
+/** An account that may not exist yet, with what this flush adds to it. */
+export type AccountOpening = {
+  readonly slot: number;
+  readonly id: string;
+  readonly delta: AccountTotals;
+  readonly kind: 'meter' | 'usage' | 'grants';
+  readonly meter: Meter;
+  readonly customerId: string | null;
+  readonly period: Period | null;
+};
+
+export type StateRow = { readonly customer: Customer; readonly state: MeterState };
+export type GrantRow = {
+  readonly customer: Customer;
+  readonly meterId: string;
+  readonly grant: Grant;
+};
+export type EventRow = {
+  readonly organisationId: string;
+  readonly mode: Mode;
+  readonly event: LedgerEvent;
+};
+
+export type LoadedCustomer = {
+  readonly customer: Customer;
+  readonly meters: readonly { readonly meter: Meter; readonly state: MeterState }[];
+};
+
+export type ExternalKey = {
+  readonly organisationId: string;
+  readonly mode: Mode;
+  readonly externalId: string;
+};
+
+export type StoredUsage = {
+  readonly id: string;
+  readonly refused: boolean;
+  readonly value: bigint;
+  /** When it was recorded, and when the usage happened. */
+  readonly at: number;
+  readonly eventAt: number;
+  readonly reason: Reason;
+  readonly consumedAfter: bigint;
+  readonly limitAfter: bigint | null;
+  readonly fingerprint: bigint | null;
+  readonly periodStart: number | null;
+  readonly periodEnd: number | null;
+};
+
+export type Alarm = { readonly customerId: string; readonly meterId: string };

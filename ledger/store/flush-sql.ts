@@ -1,0 +1,114 @@
+/**
+ * The statement of a flush: one transaction in one round trip. Columns come as arrays (`unnest` pads the short ones with nulls,
+ * so that a column that no row uses costs two characters), rare rows as JSON. There are two of them, because each part of a
+ * statement costs even where it has no rows: the lean one has none of the rare parts.
+ *
+ * The fence is the first part and every other part is joined to it: where the node's epoch or seq is not what it believes,
+ * nothing is written (I6). The counts at the end fail the statement where an account was not what the actor believed.
+ */
+const FENCE = `
+  WITH fence AS (
+    UPDATE nodes SET seq = seq + 1, expires_at = now() + $4 * interval '1 millisecond'
+    WHERE id = $1 AND epoch = $2 AND seq = $3
+    RETURNING id AS node
+  )`;
+
+const TRANSFERS = `,
+  moved AS (
+    INSERT INTO transfers (id, debit, credit, amount, at, value, event_at, consumed_after, limit_after, fingerprint, hold, kind,
+      reason, slot, node, metadata)
+    SELECT t.id, t.debit, t.credit, t.amount, to_timestamp(t.at / 1000.0::float8), t.value,
+      CASE WHEN t.value IS NOT NULL THEN to_timestamp(coalesce(t.event_at, t.at) / 1000.0::float8) END,
+      t.consumed_after, t.limit_after, t.fingerprint, t.hold, coalesce(t.kind, 'single'), t.reason, t.slot, fence.node, t.metadata
+    FROM fence, unnest($5::text::uuid[], $6::text::uuid[], $7::text::uuid[], $8::text::bigint[], $9::text::bigint[],
+      $10::text::bigint[], $11::text::bigint[], $12::text::bigint[], $13::text::bigint[], $14::text::bigint[],
+      $15::text::uuid[], $16::text::transfer_kind[], $17::text::reason[], $18::text::smallint[], $19::text::jsonb[])
+      AS t (id, debit, credit, amount, at, value, event_at, consumed_after, limit_after, fingerprint, hold, kind, reason, slot,
+        metadata)
+  )`;
+
+const TOUCHED = `,
+  touched AS (
+    UPDATE accounts a SET
+      debits_posted = a.debits_posted + t.debits_posted,
+      credits_posted = a.credits_posted + t.credits_posted,
+      debits_pending = a.debits_pending + coalesce(t.debits_pending, 0),
+      credits_pending = a.credits_pending + coalesce(t.credits_pending, 0),
+      aggregate = coalesce(t.aggregate, a.aggregate),
+      latest_at = coalesce(to_timestamp(t.latest_at / 1000.0::float8), a.latest_at),
+      latest_id = coalesce(t.latest_id, a.latest_id),
+      period_end = coalesce(to_timestamp(t.period_end / 1000.0::float8), a.period_end),
+      updated_at = coalesce(to_timestamp(t.updated_at / 1000.0::float8), a.updated_at)
+    FROM fence, unnest($20::text::smallint[], $21::text::uuid[], $22::text::bigint[], $23::text::bigint[], $24::text::bigint[],
+      $25::text::bigint[], $26::text::bigint[], $27::text::bigint[], $28::text::bigint[], $29::text::bigint[],
+      $30::text::uuid[], $31::text::bigint[], $32::text::bigint[])
+      AS t (slot, id, debits_posted, credits_posted, debits_pending, credits_pending, expected_debits, expected_credits,
+        aggregate, latest_at, latest_id, period_end, updated_at)
+    WHERE a.slot = t.slot AND a.id = t.id
+      AND (t.expected_debits IS NULL
+        OR (a.debits_posted = t.expected_debits AND a.credits_posted = t.expected_credits))
+    RETURNING 1
+  )`;
+
+const RARE = `,
+  opened AS (
+    INSERT INTO accounts AS a (id, slot, organisation_id, mode, kind, customer_id, meter_id, debits_posted, debits_pending,
+      credits_posted, credits_pending, aggregate, latest_at, latest_id, period_start, period_end,
+      updated_at, capped)
+    SELECT o.id, o.slot, o.organisation_id, o.mode, o.kind, o.customer_id, o.meter_id, o.debits_posted, o.debits_pending,
+      o.credits_posted, o.credits_pending, o.aggregate, o.latest_at, o.latest_id, o.period_start, o.period_end,
+      o.updated_at, false
+    FROM fence, jsonb_populate_recordset(NULL::accounts, $35::text::jsonb -> 'opened') AS o
+    ON CONFLICT (slot, id) DO UPDATE SET
+      debits_posted = a.debits_posted + excluded.debits_posted,
+      credits_posted = a.credits_posted + excluded.credits_posted,
+      debits_pending = a.debits_pending + excluded.debits_pending,
+      credits_pending = a.credits_pending + excluded.credits_pending
+    -- A customer's account is opened once; the other sides are opened by each process that first needs them.
+    WHERE a.kind <> 'meter'
+    RETURNING 1
+  ),
+  counted AS (
+    INSERT INTO members (slot, account_id, member)
+    SELECT m.slot, m.account_id, m.member FROM fence, jsonb_populate_recordset(NULL::members, $35::text::jsonb -> 'members') AS m
+  ),
+  granted AS (
+    INSERT INTO grants AS g
+    SELECT r.* FROM fence, jsonb_populate_recordset(NULL::grants, $35::text::jsonb -> 'grants') AS r
+    ON CONFLICT (slot, id) DO UPDATE SET
+      used = excluded.used, started = excluded.started, ended_at = excluded.ended_at, ended_how = excluded.ended_how
+  ),
+  stated AS (
+    INSERT INTO customer_meters AS c
+    SELECT s.* FROM fence, jsonb_populate_recordset(NULL::customer_meters, $35::text::jsonb -> 'states') AS s
+    ON CONFLICT (slot, customer_id, meter_id) DO UPDATE SET
+      period_start = excluded.period_start, period_end = excluded.period_end,
+      cycle_anchor = excluded.cycle_anchor, cycle_interval = excluded.cycle_interval,
+      allocated = excluded.allocated, first_grant_at = excluded.first_grant_at, ever_expired = excluded.ever_expired,
+      exhausted = excluded.exhausted, sequence = excluded.sequence, event_at = excluded.event_at
+  ),
+  armed AS (
+    INSERT INTO alarms AS l
+    SELECT r.* FROM fence, jsonb_populate_recordset(NULL::alarms, $35::text::jsonb -> 'alarms') AS r
+    WHERE r.due_at IS NOT NULL
+    ON CONFLICT (slot, actor_id, subject_id) DO UPDATE SET due_at = excluded.due_at
+  ),
+  disarmed AS (
+    DELETE FROM alarms l USING fence, jsonb_populate_recordset(NULL::alarms, $35::text::jsonb -> 'alarms') AS r
+    WHERE r.due_at IS NULL AND l.slot = r.slot AND l.actor_id = r.actor_id AND l.subject_id = r.subject_id
+  ),
+  told AS (
+    INSERT INTO events
+    SELECT e.* FROM fence, jsonb_populate_recordset(NULL::events, $35::text::jsonb -> 'events') AS e
+  )`;
+
+const COUNTS = (opened: string): string => `
+  SELECT CASE
+    WHEN NOT EXISTS (SELECT FROM fence) THEN 0
+    WHEN (SELECT count(*) FROM touched) <> $33::int THEN refuse_flush('I4: an account was not what its actor believed')
+    WHEN ${opened} <> $34::int THEN refuse_flush('I5: an account was opened twice')
+    ELSE 1 END = 1 AS moved`;
+
+export const LEAN_FLUSH = FENCE + TRANSFERS + TOUCHED + COUNTS('0');
+export const FULL_FLUSH =
+  FENCE + TRANSFERS + TOUCHED + RARE + COUNTS('(SELECT count(*) FROM opened)');

@@ -1,0 +1,266 @@
+import type { Sql } from 'postgres';
+import type { Interval } from '../calendar.ts';
+import { type Grant, type GrantSource, burnOrder } from '../grants.ts';
+import {
+  type Aggregation,
+  type Customer,
+  type Meter,
+  type MeterState,
+  type Mode,
+  type Period,
+  dueOf,
+  emptyMeterState,
+  emptyPeriod,
+} from '../meter.ts';
+import { entitlementId, periodAccountId } from '../names.ts';
+import type { Ids } from '../ports.ts';
+import type { ExternalKey, LoadedCustomer, MeterKey } from '../storage.ts';
+
+type Bigints = { bigint: bigint };
+
+/** Actors as they are in the database: customers, what they have of each meter, its open periods and its live grants. */
+export async function loadCustomers(
+  sql: Sql<Bigints>,
+  deps: { slotOf: (customerId: string) => number; ids: Ids },
+  ids: readonly string[],
+): Promise<LoadedCustomer[]> {
+  const slots = ids.map(deps.slotOf);
+  const [customers, states, grants, periods] = await Promise.all([
+    sql<CustomerRow[]>`
+      select id, organisation_id, mode, external_customer_id from customers where id = any(${[...ids]}::uuid[])`,
+    sql<StateRow[]>`
+      select c.*, m.slug, m.aggregation as meter_aggregation, m.scale
+      from unnest(${slots}::smallint[], ${[...ids]}::uuid[]) k (slot, id)
+      join customer_meters c on c.slot = k.slot and c.customer_id = k.id
+      join meters m on m.id = c.meter_id`,
+    sql<GrantRow[]>`
+      select g.* from unnest(${slots}::smallint[], ${[...ids]}::uuid[]) k (slot, id)
+      join grants g on g.slot = k.slot and g.customer_id = k.id and g.ended_at is null`,
+    sql<PeriodRow[]>`
+      select a.*, m.slug, m.aggregation as meter_aggregation, m.scale
+      from unnest(${slots}::smallint[], ${[...ids]}::uuid[]) k (slot, id)
+      join accounts a on a.slot = k.slot and a.customer_id = k.id
+      join meters m on m.id = a.meter_id
+      left join customer_meters c on c.slot = a.slot and c.customer_id = a.customer_id and c.meter_id = a.meter_id
+      where a.period_start >= coalesce(c.period_start, 'epoch')
+      order by a.period_start`,
+  ]);
+  const statesOf = Map.groupBy(states, (row) => row.customer_id);
+  const grantsOf = Map.groupBy(grants, (row) => row.customer_id);
+  const periodsOf = Map.groupBy(periods, (row) => row.customer_id);
+  return customers.map((row) => {
+    const customer: Customer = {
+      id: row.id,
+      slot: deps.slotOf(row.id),
+      organisationId: row.organisation_id,
+      mode: row.mode,
+      externalId: row.external_customer_id,
+    };
+    const rows = {
+      states: statesOf.get(row.id) ?? [],
+      grants: grantsOf.get(row.id) ?? [],
+      periods: periodsOf.get(row.id) ?? [],
+    };
+    const known = new Map<string, Meter>();
+    for (const other of [...rows.states, ...rows.periods]) {
+      known.set(other.meter_id, meterOf(customer, other));
+    }
+    const meters = [...known.values()].map((meter) => ({
+      meter,
+      state: meterState(rows, deps.ids, { customerId: customer.id, meterId: meter.id }),
+    }));
+    return { customer, meters };
+  });
+}
+
+function meterState(
+  rows: { states: StateRow[]; grants: GrantRow[]; periods: PeriodRow[] },
+  ids: Ids,
+  key: { customerId: string; meterId: string },
+): MeterState {
+  const entitlement = entitlementId(ids, key);
+  const account = (start: number): string => periodAccountId(ids, { ...key, start });
+  const of = (row: { meter_id: string }): boolean => row.meter_id === key.meterId;
+  const periods = rows.periods.filter(of).map(periodOf);
+  const row = rows.states.find(of);
+  if (row === undefined) {
+    // Usage alone, never a grant.
+    const first = periods[0] ?? emptyPeriod(account(0), 0, null);
+    return emptyMeterState(key.meterId, entitlement, first);
+  }
+  const start = row.period_start.getTime();
+  const current =
+    periods.find((period) => period.start === start) ??
+    emptyPeriod(account(start), start, row.period_end?.getTime() ?? null);
+  const grants = rows.grants.filter(of).map(grantOf).sort(burnOrder);
+  return {
+    ...emptyMeterState(key.meterId, entitlement, current),
+    others: periods.filter((period) => period.start > start),
+    grants,
+    cycle:
+      row.cycle_anchor === null || row.cycle_interval === null
+        ? null
+        : { anchor: row.cycle_anchor.getTime(), interval: row.cycle_interval },
+    allocated: row.allocated,
+    firstGrantAt: row.first_grant_at?.getTime() ?? null,
+    everExpired: row.ever_expired,
+    exhausted: row.exhausted,
+    sequence: row.sequence,
+    eventAt: row.event_at.getTime(),
+    nextDue: dueOf(grants, current),
+  };
+}
+
+function meterOf(customer: Customer, row: MeterColumns): Meter {
+  return {
+    id: row.meter_id,
+    organisationId: customer.organisationId,
+    mode: customer.mode,
+    slug: row.slug,
+    aggregation: row.meter_aggregation,
+    scale: row.scale,
+  };
+}
+
+/** See `Storage.resolveCustomers`. */
+export async function resolveCustomers(
+  sql: Sql<Bigints>,
+  keys: readonly ExternalKey[],
+): Promise<(ExternalKey & { id: string })[]> {
+  const rows = await sql<CustomerRow[]>`
+    select c.id, c.organisation_id, c.mode, c.external_customer_id
+    from unnest(${keys.map((key) => key.organisationId)}::uuid[], ${keys.map((key) => key.mode)}::text[]::mode[],
+      ${keys.map((key) => key.externalId)}::text[]) k (organisation_id, mode, external_id)
+    join customers c on c.organisation_id = k.organisation_id and c.mode = k.mode
+      and c.external_customer_id = k.external_id`;
+  return rows.map((row) => ({
+    organisationId: row.organisation_id,
+    mode: row.mode,
+    externalId: row.external_customer_id ?? '',
+    id: row.id,
+  }));
+}
+
+/** See `Storage.loadHistory`. */
+export async function loadHistory(
+  sql: Sql<Bigints>,
+  key: MeterKey,
+  since: number,
+): Promise<Period[]> {
+  const rows = await sql<PeriodRow[]>`
+    select * from accounts
+    where slot = ${key.slot} and customer_id = ${key.customerId} and meter_id = ${key.meterId}
+      and (period_end is null or period_end > ${new Date(since)})
+    order by period_start`;
+  return rows.map(periodOf);
+}
+
+function periodOf(row: PeriodRow): Period {
+  return {
+    accountId: row.id,
+    start: row.period_start.getTime(),
+    end: row.period_end?.getTime() ?? null,
+    opened: true,
+    granted: row.credits_posted,
+    consumed: row.debits_posted,
+    reserved: row.debits_pending,
+    aggregate: row.aggregate,
+    latest:
+      row.latest_at === null || row.latest_id === null
+        ? null
+        : { at: row.latest_at.getTime(), id: row.latest_id },
+    updatedAt: row.updated_at?.getTime() ?? 0,
+  };
+}
+
+function grantOf(row: GrantRow): Grant {
+  const rollover =
+    row.rollover_max === null || row.rollover_periods === null
+      ? null
+      : { max: row.rollover_max, expiresAfterPeriods: row.rollover_periods };
+  return {
+    id: row.id,
+    source: row.source,
+    amount: row.amount,
+    used: row.used,
+    effectiveAt: row.effective_at.getTime(),
+    expiresAt: row.expires_at?.getTime() ?? null,
+    priority: row.priority,
+    createdAt: row.created_at.getTime(),
+    overageAllowed: row.overage_allowed,
+    recurs: row.reset_interval === null ? null : { interval: row.reset_interval, rollover },
+    started: row.started,
+    productId: row.product_id,
+    subscriptionId: row.subscription_id,
+    reason: row.reason,
+    ended:
+      row.ended_at === null || row.ended_how === null
+        ? null
+        : { at: row.ended_at.getTime(), how: row.ended_how },
+  };
+}
+
+type CustomerRow = {
+  id: string;
+  organisation_id: string;
+  mode: Mode;
+  external_customer_id: string | null;
+};
+
+type MeterColumns = {
+  meter_id: string;
+  slug: string;
+  meter_aggregation: Aggregation;
+  scale: number;
+};
+
+type PeriodRow = MeterColumns & {
+  id: string;
+  customer_id: string;
+  period_start: Date;
+  period_end: Date | null;
+  credits_posted: bigint;
+  debits_posted: bigint;
+  debits_pending: bigint;
+  aggregate: bigint;
+  latest_at: Date | null;
+  latest_id: string | null;
+  updated_at: Date | null;
+};
+
+type StateRow = MeterColumns & {
+  customer_id: string;
+  period_start: Date;
+  period_end: Date | null;
+  cycle_anchor: Date | null;
+  cycle_interval: Interval | null;
+  allocated: bigint;
+  first_grant_at: Date | null;
+  ever_expired: boolean;
+  exhausted: boolean;
+  sequence: bigint;
+  event_at: Date;
+};
+
+type GrantRow = {
+  id: string;
+  customer_id: string;
+  meter_id: string;
+  source: GrantSource;
+  amount: bigint | null;
+  used: bigint;
+  effective_at: Date;
+  expires_at: Date | null;
+  priority: number;
+  overage_allowed: boolean;
+  reset_interval: Interval | null;
+  rollover_max: bigint | null;
+  rollover_periods: number | null;
+  started: boolean;
+  product_id: string | null;
+  subscription_id: string | null;
+  reason: string | null;
+  created_at: Date;
+  ended_at: Date | null;
+  ended_how: 'expired' | 'voided' | 'used_up' | null;
+};

@@ -1,0 +1,42 @@
+import { join } from 'node:path';
+import Postgrator from 'postgrator';
+import postgres from 'postgres';
+
+const LOCK_KEY = 7_206_519;
+const LOCK_WAIT_MS_MAX = 60_000;
+
+/**
+ * Brings the database to the newest schema: forward only, each file in its own transaction, under a lock so that processes that
+ * start together do it once. Refuses a file that changed after it was applied, and a database that is newer than this program.
+ */
+export async function migrate(databaseUrl: string): Promise<void> {
+  const sql = postgres(databaseUrl, {
+    max: 1,
+    onnotice: () => undefined,
+    connection: { application_name: 'tollhouse migrate', lock_timeout: LOCK_WAIT_MS_MAX },
+  });
+  try {
+    await sql`select pg_advisory_lock(${LOCK_KEY})`;
+    const postgrator = new Postgrator({
+      driver: 'pg',
+      migrationPattern: join(import.meta.dir, 'migrations', '*.sql'),
+      schemaTable: 'schema_migrations',
+      execQuery: async (query) => ({ rows: await sql.unsafe(query) }),
+      execSqlScript: async (script) => {
+        await sql.begin((transaction) => transaction.unsafe(script));
+      },
+    });
+    const [found, known] = [
+      await postgrator.getDatabaseVersion(),
+      await postgrator.getMaxVersion(),
+    ];
+    if (found > known) {
+      throw new Error(
+        `the database is at schema ${found}; this program knows ${known}: start a newer one`,
+      );
+    }
+    await postgrator.migrate();
+  } finally {
+    await sql.end();
+  }
+}

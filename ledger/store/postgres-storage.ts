@@ -1,0 +1,118 @@
+import type { Sql } from 'postgres';
+import { must } from '../assert.ts';
+import type { Ids } from '../ports.ts';
+import { flushParameters } from './encode.ts';
+import { FULL_FLUSH, LEAN_FLUSH } from './flush-sql.ts';
+import { claimSeat, recoverSeat, releaseSeat } from './seat.ts';
+import { loadCustomers, loadHistory, resolveCustomers } from './load.ts';
+import type { Fence, FlushResult, FlushRows, Storage, StoredUsage } from '../storage.ts';
+
+type Bigints = { bigint: bigint };
+
+export type PostgresStorageDeps = {
+  /** One connection, for flushes and the seat alone: the order of its statements is the order of the journal. */
+  readonly writer: Sql<Bigints>;
+  /** For everything that reads. */
+  readonly reader: Sql<Bigints>;
+  readonly leaseMs: number;
+  /** This start of this process. */
+  readonly holder: string;
+  readonly address: string | null;
+  readonly slotOf: (customerId: string) => number;
+  readonly ids: Ids;
+};
+
+/** The ledger's storage in PostgreSQL. */
+export function postgresStorage(deps: PostgresStorageDeps): Storage {
+  const { writer, reader, leaseMs } = deps;
+  return {
+    flush: (rows, fence) => flush(writer, { rows, fence, leaseMs }),
+    recover: (fence) => recoverSeat(writer, fence, leaseMs),
+    claim: () => claimSeat(writer, deps),
+    release: (fence) => releaseSeat(writer, fence),
+    loadCustomers: (ids) => loadCustomers(reader, deps, ids),
+    resolveCustomers: (keys) => resolveCustomers(reader, keys),
+    loadHistory: (key, since) => loadHistory(reader, key, since),
+    loadMembers: async ({ slot, accountId }, members) => {
+      const wanted = members.map(String);
+      const rows = await reader<{ member: bigint }[]>`
+        select member from members
+        where slot = ${slot} and account_id = ${accountId} and member = any(${wanted}::text[]::bigint[])`;
+      return rows.map((row) => row.member);
+    },
+    findUsage: (ids) => findUsage(reader, ids),
+    dueAlarms: async (now, atMost) => {
+      const rows = await reader<{ actor_id: string; subject_id: string }[]>`
+        select actor_id, subject_id from alarms where due_at <= ${new Date(now)} order by due_at limit ${atMost}`;
+      return rows.map((row) => ({ customerId: row.actor_id, meterId: row.subject_id }));
+    },
+  };
+}
+
+async function flush(
+  writer: Sql<Bigints>,
+  batch: { rows: FlushRows; fence: Fence; leaseMs: number },
+): Promise<FlushResult> {
+  const { lean, parameters } = flushParameters(batch.rows, batch.fence, batch.leaseMs);
+  try {
+    const rows = await writer.unsafe<{ moved: boolean }[]>(
+      lean ? LEAN_FLUSH : FULL_FLUSH,
+      parameters,
+      { prepare: true },
+    );
+    return { kind: must(rows[0], 'the result of a flush').moved ? 'committed' : 'fenced' };
+  } catch (error) {
+    return classify(error);
+  }
+}
+
+/**
+ * Only an ERROR that the server reports says that nothing was written. Whatever else ends a flush, a FATAL too (it may follow a
+ * commit), leaves open what became of it.
+ */
+function classify(error: unknown): FlushResult {
+  const { severity, code, constraint_name: constraint } = error as Record<string, unknown>;
+  if (severity !== 'ERROR') return { kind: 'unknown', error };
+  if (code === '23505' && constraint === 'transfers_id_once') return { kind: 'duplicate' };
+  // Cancelled, or shut down half way: rolled back, and nobody's fault. Recovery finds the old seq and flushes again.
+  if (typeof code === 'string' && /^(57|53|40|55)/.test(code)) return { kind: 'unknown', error };
+  return { kind: 'rejected', error };
+}
+
+type UsageRow = {
+  id: string;
+  kind: string;
+  value: bigint;
+  at: Date;
+  event_at: Date;
+  reason: StoredUsage['reason'];
+  consumed_after: bigint;
+  limit_after: bigint | null;
+  fingerprint: bigint | null;
+  period_start: Date | null;
+  period_end: Date | null;
+};
+
+async function findUsage(reader: Sql<Bigints>, ids: readonly string[]): Promise<StoredUsage[]> {
+  if (ids.length === 0) return [];
+  const rows = await reader<UsageRow[]>`
+    select t.id, t.kind, t.value, t.at, t.event_at, t.reason, t.consumed_after, t.limit_after,
+      t.fingerprint, coalesce(nullif(a.period_start, 'epoch'), c.first_grant_at) as period_start, a.period_end
+    from transfers t
+    left join accounts a on a.slot = t.slot and a.id = t.debit
+    left join customer_meters c on c.slot = a.slot and c.customer_id = a.customer_id and c.meter_id = a.meter_id
+    where t.id = any(${[...ids]}::uuid[])`;
+  return rows.map((row) => ({
+    id: row.id,
+    refused: row.kind === 'refused',
+    value: row.value,
+    at: row.at.getTime(),
+    eventAt: row.event_at.getTime(),
+    reason: row.reason,
+    consumedAfter: row.consumed_after,
+    limitAfter: row.limit_after,
+    fingerprint: row.fingerprint,
+    periodStart: row.period_start?.getTime() ?? null,
+    periodEnd: row.period_end?.getTime() ?? null,
+  }));
+}

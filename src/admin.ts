@@ -1,0 +1,259 @@
+// Administration from the command line: what a dashboard would do.
+//
+// Works on the configured database, on the embedded one of the instance that runs on this DATA_DIR, or, where none runs, starts
+// the embedded services for as long as the command takes. Exits with 0, 1 for what failed, 2 for what was not understood.
+import { parseArgs } from 'node:util';
+import { audit } from '../ledger/store/audit.ts';
+import { migrate } from '../ledger/store/migrate.ts';
+import { ConfigError, parseConfig } from './config.ts';
+import { clock } from './platform/clock.ts';
+import { ServiceFailure } from './platform/failure.ts';
+import { ids } from './platform/ids.ts';
+import { openPool, type Sql } from './platform/postgres.ts';
+import { checkPostgres } from './platform/reachable.ts';
+import { openServices, readRuntime } from './platform/services.ts';
+import { insertKey, type KeyOwner, listKeys, type Mode, revokeKey } from './records/api-keys.ts';
+import { createGroup, createOrganisation } from './records/onboarding.ts';
+import { groupExists, organisationExists } from './records/organisations.ts';
+import { isUuid } from './records/scope.ts';
+
+const USAGE = `usage: bun run admin COMMAND [--json]
+  org create --name NAME [--group GROUP_ID]
+  key create (--org ID | --group ID) [--mode test|live] [--expires-at ISO_TIME]
+  key revoke KEY_ID
+  key list --org ID
+  group create --name NAME
+  audit`;
+
+/** What was asked for makes no sense: exit code 2. */
+class UsageError extends Error {}
+
+/** What was asked for cannot be done: exit code 1. */
+class Refused extends Error {}
+
+type Result = { readonly value: unknown; readonly failed?: boolean };
+type Command = (sql: Sql) => Promise<Result>;
+
+type Options = {
+  readonly name?: string | undefined;
+  readonly org?: string | undefined;
+  readonly group?: string | undefined;
+  readonly mode?: string | undefined;
+  readonly 'expires-at'?: string | undefined;
+};
+
+/** The options that each command knows, and what it does. */
+const COMMANDS: Readonly<
+  Record<
+    string,
+    { readonly takes: readonly (keyof Options)[]; plan(options: Options, rest: string[]): Command }
+  >
+> = {
+  'org create': { takes: ['name', 'group'], plan: planOrganisation },
+  'key create': { takes: ['org', 'group', 'mode', 'expires-at'], plan: planKey },
+  'key revoke': { takes: [], plan: (_options, rest) => planRevocation(rest) },
+  'key list': { takes: ['org'], plan: planList },
+  'group create': { takes: ['name'], plan: planGroup },
+  audit: { takes: [], plan: () => runAudit },
+};
+
+function parse(args: string[]): { readonly command: Command; readonly json: boolean } {
+  const { values, positionals } = parseArguments(args);
+  const [noun = '', verb = ''] = positionals;
+  const name = Object.hasOwn(COMMANDS, noun) ? noun : `${noun} ${verb}`;
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (command === undefined) throw new UsageError(`unknown command: ${positionals.join(' ')}`);
+  const { json = false, ...options } = values;
+  for (const [option, value] of Object.entries(options)) {
+    if (value !== undefined && !command.takes.some((known) => known === option)) {
+      throw new UsageError(`${name} takes no --${option}`);
+    }
+  }
+  const rest = positionals.slice(name.split(' ').length);
+  if (rest.length > 0 && name !== 'key revoke') throw new UsageError(`too much: ${rest.join(' ')}`);
+  return { command: command.plan(options, rest), json };
+}
+
+function parseArguments(args: string[]) {
+  try {
+    return parseArgs({
+      args,
+      allowPositionals: true,
+      options: {
+        json: { type: 'boolean' },
+        name: { type: 'string' },
+        org: { type: 'string' },
+        group: { type: 'string' },
+        mode: { type: 'string' },
+        'expires-at': { type: 'string' },
+      },
+    });
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : String(error), { cause: error });
+  }
+}
+
+function planOrganisation({ name, group }: Options): Command {
+  const asked = {
+    name: textOf('--name', name),
+    groupId: group === undefined ? null : idOf('--group', group),
+  };
+  return async (sql) => {
+    const made = await createOrganisation({ sql, ids, now: clock.now() }, asked);
+    if (made === 'no_such_group') throw new Refused(`there is no group ${group}`);
+    return { value: { organization_id: made.id, test_key: made.testKey, live_key: made.liveKey } };
+  };
+}
+
+function planGroup({ name }: Options): Command {
+  const asked = { name: textOf('--name', name) };
+  return async (sql) => {
+    const made = await createGroup({ sql, ids, now: clock.now() }, asked);
+    return { value: { group_id: made.id, test_key: made.testKey, live_key: made.liveKey } };
+  };
+}
+
+function planKey({ org, group, mode: asked, 'expires-at': expiry }: Options): Command {
+  if ((org === undefined) === (group === undefined)) throw new UsageError('needs --org or --group');
+  const mode = modeOf(asked);
+  const expiresAt = expiry === undefined ? null : timeOf('--expires-at', expiry);
+  const owner: KeyOwner =
+    org === undefined
+      ? { kind: 'group', groupId: idOf('--group', group) }
+      : { kind: 'organisation', organisationId: idOf('--org', org) };
+  return async (sql) => {
+    const exists =
+      owner.kind === 'group'
+        ? await groupExists(sql, owner.groupId)
+        : await organisationExists(sql, owner.organisationId);
+    if (!exists) throw new Refused(`there is no ${owner.kind} ${org ?? group}`);
+    const id = ids.next();
+    const options = { id, owner, mode, expiresAt, now: clock.now() };
+    const key = await sql.begin((transaction) => insertKey(transaction, options));
+    return { value: { id, key, mode, expires_at: isoOf(expiresAt) } };
+  };
+}
+
+function planRevocation(rest: string[]): Command {
+  if (rest.length !== 1) throw new UsageError('key revoke needs one KEY_ID');
+  const id = idOf('KEY_ID', rest[0]);
+  return async (sql) => {
+    const found = await sql.begin((transaction) =>
+      revokeKey(transaction, { id, now: clock.now() }),
+    );
+    if (!found) throw new Refused(`there is no key ${id}`);
+    return { value: { id, revoked: true } };
+  };
+}
+
+function planList({ org }: Options): Command {
+  const organisationId = idOf('--org', org);
+  return async (sql) => {
+    if (!(await organisationExists(sql, organisationId))) {
+      throw new Refused(`there is no organisation ${organisationId}`);
+    }
+    const keys = await listKeys(sql, organisationId);
+    const data = keys.map(({ id, mode, createdAt, expiresAt, revokedAt, lastUsedAt }) => ({
+      id,
+      mode,
+      created_at: createdAt.toISOString(),
+      expires_at: expiresAt?.toISOString() ?? null,
+      revoked_at: revokedAt?.toISOString() ?? null,
+      last_used_at: lastUsedAt?.toISOString() ?? null,
+    }));
+    return { value: { data } };
+  };
+}
+
+/** Derives every balance again; a difference is a failure. */
+async function runAudit(sql: Sql): Promise<Result> {
+  const findings = await audit(sql);
+  return { value: { findings }, failed: findings.length > 0 };
+}
+
+function textOf(what: string, value: string | undefined): string {
+  const text = value?.trim() ?? '';
+  if (text === '' || text.length > 255)
+    throw new UsageError(`${what} must have 1 to 255 characters`);
+  return text;
+}
+
+function idOf(what: string, value: string | undefined): string {
+  if (value !== undefined && isUuid(value)) return value.toLowerCase();
+  throw new UsageError(`${what} must be an id`);
+}
+
+function modeOf(value: string | undefined): Mode {
+  if (value === undefined || value === 'test') return 'test';
+  if (value === 'live') return 'live';
+  throw new UsageError('--mode must be test or live');
+}
+
+function timeOf(what: string, value: string): number {
+  const time = /^\d{4}-\d\d-\d\dT/.test(value) ? Date.parse(value) : Number.NaN;
+  if (time > clock.now()) return time;
+  throw new UsageError(`${what} must be a time to come, such as 2030-01-31T00:00:00Z`);
+}
+
+function isoOf(time: number | null): string | null {
+  return time === null ? null : new Date(time).toISOString();
+}
+
+/** Runs it on the database that there is. */
+async function execute(command: Command): Promise<Result> {
+  const config = parseConfig(process.env);
+  const known = config.databaseUrl ?? readRuntime(config.dataDir)?.databaseUrl;
+  const warn = (fields: object, message: string): void => console.error(message, fields);
+  const services =
+    known === undefined ? await openServices(config, { warn, error: warn }) : undefined;
+  try {
+    const url = known ?? services?.databaseUrl ?? '';
+    await checkPostgres(url);
+    await migrate(url);
+    const sql = openPool(url, {
+      max: 2,
+      applicationName: 'tollhouse admin',
+      statementTimeoutMs: 0,
+    });
+    try {
+      return await command(sql);
+    } finally {
+      await sql.end({ timeout: 5 });
+    }
+  } finally {
+    await services?.stop();
+  }
+}
+
+function print(value: unknown, indent = ''): void {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, item] of Object.entries<unknown>({ ...value })) {
+    if (typeof item === 'object' && item !== null) {
+      console.log(`${indent}${name}:${Object.keys(item).length === 0 ? ' none' : ''}`);
+      print(item, `${indent}  `);
+    } else {
+      console.log(`${indent}${name}: ${typeof item === 'string' ? item : JSON.stringify(item)}`);
+    }
+  }
+}
+
+async function main(args: string[]): Promise<number> {
+  try {
+    const { command, json } = parse(args);
+    const { value, failed = false } = await execute(command);
+    if (json) console.log(JSON.stringify(value));
+    else print(value);
+    return failed ? 1 : 0;
+  } catch (error) {
+    if (error instanceof UsageError) {
+      console.error(`${error.message}\n${USAGE}`);
+      return 2;
+    }
+    const expected =
+      error instanceof Refused || error instanceof ServiceFailure || error instanceof ConfigError;
+    console.error(expected ? error.message : error);
+    return 1;
+  }
+}
+
+process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,83 @@
+import type { TObject, TSchema } from '@sinclair/typebox';
+import type { Principal } from './auth.ts';
+import { BODY_BYTES_MAX, isBroken } from './body.ts';
+import { refuseInvalid } from './errors.ts';
+import { Malformed, parseJson } from './json.ts';
+import type { Operation } from './operation.ts';
+import { readQuery } from './query.ts';
+import { issuesOf, validator, type Validator } from './validate.ts';
+
+type Admitted = {
+  readonly principal: Principal | null;
+  readonly body: unknown;
+  readonly query: unknown;
+  readonly params: Readonly<Record<string, string>>;
+  readonly idempotencyKey: string | null;
+  readonly request: Request;
+};
+
+const NO_QUERY = {};
+
+const IDEMPOTENCY_KEY = 'idempotency-key';
+const IDEMPOTENCY_KEY_SANE = /^[\x20-\x7e]{1,255}$/;
+
+/** What one operation admits: its schemas, compiled once. */
+export class Admission {
+  readonly takesBody: boolean;
+  readonly bodyBytesMax: number;
+  readonly #body: Validator<TSchema> | null;
+  readonly #bodyOptional: boolean;
+  readonly #query: { readonly schema: TObject; readonly check: Validator<TObject> } | null;
+  readonly #idempotent: boolean;
+
+  constructor(operation: Operation) {
+    const { body, query } = operation;
+    this.takesBody = body !== undefined;
+    this.bodyBytesMax = operation.bodyBytesMax ?? BODY_BYTES_MAX;
+    this.#body = body === undefined ? null : validator(body);
+    this.#bodyOptional = operation.bodyOptional === true;
+    this.#query = query === undefined ? null : { schema: query, check: validator(query) };
+    this.#idempotent = operation.idempotent === true;
+  }
+
+  /** What the handler gets, or the refusal. */
+  admit(taken: {
+    readonly request: Request;
+    readonly params: Readonly<Record<string, string>>;
+    readonly principal: Principal | null;
+    readonly text: string;
+  }): Admitted | Response {
+    const { request, params, principal, text } = taken;
+    let idempotencyKey: string | null = null;
+    if (this.#idempotent) {
+      idempotencyKey = request.headers.get(IDEMPOTENCY_KEY);
+      if (idempotencyKey !== null && !IDEMPOTENCY_KEY_SANE.test(idempotencyKey)) {
+        return refuseInvalid([
+          { path: ['Idempotency-Key'], message: 'must be 1 to 255 printable ASCII characters' },
+        ]);
+      }
+    }
+    const body = this.#body === null ? undefined : this.#readBody(request, text, this.#body);
+    if (body instanceof Response) return body;
+    let query: unknown = NO_QUERY;
+    if (this.#query !== null) {
+      const read = readQuery(request.url, this.#query.schema, this.#query.check);
+      if (!read.ok) return refuseInvalid(read.issues);
+      query = read.value;
+    }
+    return { principal, body, query, params, idempotencyKey, request };
+  }
+
+  #readBody(request: Request, text: string, check: Validator<TSchema>): unknown {
+    if (text === '' && this.#bodyOptional) return undefined;
+    if (text === '') return refuseInvalid([{ path: [], message: 'is required' }]);
+    if (isBroken(request, text)) {
+      return refuseInvalid([{ path: [], message: 'is not valid UTF-8' }]);
+    }
+    const value = parseJson(text);
+    if (value instanceof Malformed) {
+      return refuseInvalid([{ path: [], message: value.message }]);
+    }
+    return check.Check(value) ? value : refuseInvalid(issuesOf(check, value));
+  }
+}

@@ -1,0 +1,195 @@
+// Who calls, from the Authorization header.
+//
+// Who calls this: the edge, before it reads anything else of a request.
+// How: the answer for a header is kept under the header itself, so that a known key costs one look-up in a Map and no hash.
+// Holds: a revoked key is refused within a second on every node (src/platform/changes.ts drops it here), an expired one at
+// once. Memory is bounded: by KEYS_MAX for keys, by REFUSED_MAX for headers that look like keys and are none.
+// Does not: decide what a caller may do, or write on the path of a request: `last_used_at` follows in batches.
+import type { Clock, Timers } from '../../ledger/ports.ts';
+import type { Changes } from '../platform/changes.ts';
+import { hashKey, scopeOfKey } from '../platform/keys.ts';
+import type { FoundKey, Mode } from '../records/api-keys.ts';
+import { Unavailable } from './errors.ts';
+
+export type OrganisationPrincipal = {
+  readonly kind: 'organisation';
+  readonly organisationId: string;
+  readonly mode: Mode;
+  readonly keyId: string;
+};
+
+export type GroupPrincipal = {
+  readonly kind: 'group';
+  readonly groupId: string;
+  readonly mode: Mode;
+  readonly keyId: string;
+};
+
+export type Principal = OrganisationPrincipal | GroupPrincipal;
+
+/** null: 401. Without a promise wherever the key is known. */
+export type Authenticate = (header: string | null) => Principal | null | Promise<Principal | null>;
+
+export type Authenticator = {
+  readonly authenticate: Authenticate;
+  /** Writes what was used since the last time, and stops. */
+  close(): Promise<void>;
+};
+
+export type AuthenticatorOptions = {
+  readonly find: (hash: Buffer) => Promise<FoundKey | null>;
+  readonly markUsed: (keyIds: readonly string[]) => Promise<void>;
+  readonly changes: Changes;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly warn: (fields: Record<string, unknown>, message: string) => void;
+};
+
+const KEYS_MAX = 10_000;
+const REFUSED_MAX = 10_000;
+const REFUSED_MS_MAX = 500;
+/** Look-ups under way. A flood of invented keys must not fill the pool's queue. */
+const LOOKUPS_MAX = 200;
+const USED_EVERY_MS = 5000;
+
+const BEARER = /^Bearer +(\S+) *$/i;
+
+type Known = { readonly principal: Principal; readonly expiresAt: number; used: boolean };
+
+export function openAuthenticator(options: AuthenticatorOptions): Authenticator {
+  const directory = new KeyDirectory(options);
+  options.changes.subscribe(directory);
+  directory.scheduleWrite();
+  return {
+    authenticate: (header) => directory.authenticate(header),
+    close: () => directory.close(),
+  };
+}
+
+class KeyDirectory {
+  readonly #options: AuthenticatorOptions;
+  readonly #known = new Map<string, Known>();
+  /** Headers that look like a key and are none, until when that is believed. */
+  readonly #refused = new Map<string, number>();
+  readonly #lookups = new Map<string, Promise<Principal | null>>();
+  /** Used keys that are not known any more. */
+  readonly #forgotten = new Set<string>();
+  /** Raised by every change: a look-up that began before one must not be kept. */
+  #generation = 0;
+  #cancelWrite = (): void => undefined;
+
+  constructor(options: AuthenticatorOptions) {
+    this.#options = options;
+  }
+
+  authenticate(header: string | null): Principal | null | Promise<Principal | null> {
+    if (header === null) return null;
+    const known = this.#known.get(header);
+    if (known === undefined) return this.#resolve(header);
+    if (known.expiresAt !== Infinity && this.#options.clock.now() >= known.expiresAt) return null;
+    known.used = true;
+    return known.principal;
+  }
+
+  changed(kind: string, id: string): void {
+    if (kind !== 'api_key') return;
+    this.#generation += 1;
+    this.#refused.clear();
+    for (const [header, known] of this.#known) {
+      if (known.principal.keyId === id) this.#forget(header, known);
+    }
+  }
+
+  reset(): void {
+    this.#generation += 1;
+    this.#refused.clear();
+    for (const [header, known] of this.#known) this.#forget(header, known);
+  }
+
+  scheduleWrite(): void {
+    this.#cancelWrite = this.#options.timers.after(USED_EVERY_MS, () => {
+      this.scheduleWrite();
+      this.#writeUsed().catch(() => undefined);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#cancelWrite();
+    await this.#writeUsed();
+  }
+
+  #resolve(header: string): null | Promise<Principal | null> {
+    const key = BEARER.exec(header)?.[1];
+    if (key === undefined || scopeOfKey(key) === null) return null;
+    const refusedUntil = this.#refused.get(header);
+    if (refusedUntil !== undefined && this.#options.clock.monotonic() < refusedUntil) return null;
+    const underWay = this.#lookups.get(header);
+    if (underWay !== undefined) return underWay;
+    if (this.#lookups.size >= LOOKUPS_MAX) {
+      return Promise.reject(new Unavailable('too many unknown keys at once'));
+    }
+    const lookup = this.#lookUp(header, key).finally(() => this.#lookups.delete(header));
+    this.#lookups.set(header, lookup);
+    return lookup;
+  }
+
+  async #lookUp(header: string, key: string): Promise<Principal | null> {
+    const generation = this.#generation;
+    const found = await this.#options.find(hashKey(key));
+    const principal = found === null ? null : principalOf(found, key);
+    const mayKeep = this.#options.changes.trusted && generation === this.#generation;
+    if (found === null || principal === null) {
+      if (mayKeep) this.#refuse(header);
+      return null;
+    }
+    const known = { principal, expiresAt: found.expiresAt ?? Infinity, used: true };
+    if (this.#options.clock.now() >= known.expiresAt) return null;
+    if (mayKeep) this.#keep(header, known);
+    else this.#forgotten.add(principal.keyId);
+    return principal;
+  }
+
+  #keep(header: string, known: Known): void {
+    if (this.#known.size >= KEYS_MAX) {
+      const [oldest] = this.#known;
+      if (oldest !== undefined) this.#forget(...oldest);
+    }
+    this.#known.set(header, known);
+  }
+
+  #refuse(header: string): void {
+    if (this.#refused.size >= REFUSED_MAX) this.#refused.clear();
+    this.#refused.set(header, this.#options.clock.monotonic() + REFUSED_MS_MAX);
+  }
+
+  #forget(header: string, known: Known): void {
+    this.#known.delete(header);
+    if (known.used) this.#forgotten.add(known.principal.keyId);
+  }
+
+  async #writeUsed(): Promise<void> {
+    const keyIds = [...this.#forgotten];
+    this.#forgotten.clear();
+    for (const known of this.#known.values()) {
+      if (known.used) keyIds.push(known.principal.keyId);
+      known.used = false;
+    }
+    if (keyIds.length === 0) return;
+    try {
+      await this.#options.markUsed(keyIds);
+    } catch (error) {
+      // What was used meanwhile will be marked next time; a time lost with the database is no harm.
+      this.#options.warn({ error: String(error) }, 'last_used_at was not written');
+    }
+  }
+}
+
+function principalOf(found: FoundKey, key: string): Principal | null {
+  const scope = scopeOfKey(key);
+  const { id: keyId, owner, mode } = found;
+  // The prefix decides; a row that disagrees with it opens nothing.
+  if (scope?.mode !== mode || scope.kind !== owner.kind) return null;
+  return owner.kind === 'organisation'
+    ? { kind: 'organisation', organisationId: owner.organisationId, mode, keyId }
+    : { kind: 'group', groupId: owner.groupId, mode, keyId };
+}

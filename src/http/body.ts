@@ -1,0 +1,56 @@
+// Takes the body of a request in, bounded, as the text of a JSON document.
+import { refuse, refuseInvalid } from './errors.ts';
+
+/** Bytes of a body unless the operation says otherwise. */
+export const BODY_BYTES_MAX = 1024 * 1024;
+
+const JSON_TYPE = /^application\/json *(?:;|$)/i;
+
+/** The text, '' for no body; the refusal where it may not be read. No promise for what headers alone decide. */
+export function takeBody(
+  request: Request,
+  bytesMax: number,
+): string | Response | Promise<string | Response> {
+  const { headers } = request;
+  const length = headers.get('content-length');
+  if (length === '0' || (length === null && request.body === null)) return '';
+  if (length !== null && Number(length) > bytesMax) return tooLarge(bytesMax);
+  const type = headers.get('content-type');
+  if (type !== 'application/json' && (type === null || !JSON_TYPE.test(type))) {
+    return refuse('unsupported_media_type', 'the body must be sent as application/json');
+  }
+  return length === null ? readChunked(request, bytesMax) : request.text();
+}
+
+/** Whether the text lost something: each broken byte of it became U+FFFD, which takes three. A sender may mean that character too. */
+export function isBroken(request: Request, text: string): boolean {
+  if (!text.includes('\uFFFD')) return false;
+  const length = request.headers.get('content-length');
+  return length !== null && Number(length) !== Buffer.byteLength(text);
+}
+
+/** A body of unannounced length, up to a bound. The refusal where it is longer or is no text. */
+async function readChunked(request: Request, bytesMax: number): Promise<string | Response> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  // The stream of a request's body can be read to its end by iterating it; leaving the loop cancels it.
+  const body: AsyncIterable<Uint8Array> | null = request.body;
+  if (body === null) return '';
+  for await (const chunk of body) {
+    bytes += chunk.byteLength;
+    if (bytes > bytesMax) return tooLarge(bytesMax);
+    chunks.push(chunk);
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+  } catch {
+    return refuseInvalid([{ path: [], message: 'is not valid UTF-8' }]);
+  }
+}
+
+function tooLarge(bytesMax: number): Response {
+  return refuse('payload_too_large', `the body must have at most ${bytesMax} bytes`, {
+    // What was announced is not read, so the connection cannot be used again.
+    headers: { connection: 'close' },
+  });
+}

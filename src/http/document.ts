@@ -1,0 +1,131 @@
+// An operation as OpenAPI 3.1 describes it. It hangs on the route as `detail`; openapi.ts gathers them.
+import { type TSchema, Type } from '@sinclair/typebox';
+import type { DocumentDecoration } from 'elysia';
+import { BODY_BYTES_MAX } from './body.ts';
+import { type ErrorCode, STATUS_OF } from './errors.ts';
+import type { Operation } from './operation.ts';
+
+export type Access = 'organisation' | 'group' | 'open';
+
+/** A schema as Elysia's types for OpenAPI want it. */
+type JsonSchema = NonNullable<
+  Exclude<NonNullable<DocumentDecoration['parameters']>[number], { $ref: string }>['schema']
+>;
+
+type Parameter = {
+  name: string;
+  in: 'path' | 'query' | 'header';
+  required: boolean;
+  description: string;
+  schema: JsonSchema;
+};
+
+type Answer = { description: string; content?: Record<string, { schema: JsonSchema }> };
+
+export type Documented = {
+  summary: string;
+  description?: string;
+  tags: string[];
+  security: Record<string, string[]>[];
+  parameters: Parameter[];
+  requestBody?: { required: boolean; content: Record<string, { schema: JsonSchema }> };
+  responses: Record<string, Answer>;
+};
+
+export const ERROR_BODY = Type.Object({
+  error: Type.Object({
+    type: Type.Union(Object.keys(STATUS_OF).map((code) => Type.Literal(code))),
+    message: Type.String({ description: 'For people; it may change.' }),
+    issues: Type.Optional(
+      Type.Array(Type.Object({ path: Type.Array(Type.String()), message: Type.String() }), {
+        description: 'With `invalid_request`: what is wrong, and where.',
+      }),
+    ),
+  }),
+});
+
+export function describe(access: Access, operation: Operation): Documented {
+  const { summary, description, tag, body } = operation;
+  return {
+    summary,
+    ...(description !== undefined && { description }),
+    tags: [tag],
+    security: access === 'open' ? [] : [{ [access]: [] }],
+    parameters: parametersOf(operation),
+    ...(body !== undefined && {
+      requestBody: {
+        required: operation.bodyOptional !== true,
+        content: { 'application/json': { schema: schemaOf(body) } },
+      },
+    }),
+    responses: { ...answersOf(operation), ...refusalsOf(access, operation) },
+  };
+}
+
+function parametersOf({ params = {}, query, idempotent }: Operation): Parameter[] {
+  const parameters: Parameter[] = Object.entries(params).map(([name, description]) => ({
+    name,
+    in: 'path',
+    required: true,
+    description,
+    schema: { type: 'string' },
+  }));
+  for (const [name, schema] of Object.entries(query?.properties ?? {})) {
+    const { description = '' } = schema;
+    parameters.push({ name, in: 'query', required: false, description, schema: schemaOf(schema) });
+  }
+  if (idempotent === true) {
+    parameters.push({
+      name: 'Idempotency-Key',
+      in: 'header',
+      required: false,
+      description: 'A request that is sent again with the same key gets the first answer.',
+      schema: { type: 'string', minLength: 1, maxLength: 255 },
+    });
+  }
+  return parameters;
+}
+
+function answersOf({ answers, mediaType = 'application/json' }: Operation): Record<string, Answer> {
+  const documented: Record<string, Answer> = {};
+  for (const [status, schema] of Object.entries(answers)) {
+    documented[status] = {
+      description: schema === null ? 'Done; no body' : 'Done',
+      ...(schema !== null && { content: { [mediaType]: { schema: schemaOf(schema) } } }),
+    };
+  }
+  return documented;
+}
+
+function refusalsOf(access: Access, operation: Operation): Record<string, Answer> {
+  const codes = new Set<ErrorCode>(operation.refusals);
+  if (access !== 'open') codes.add('unauthorized').add('forbidden');
+  if (operation.body !== undefined) {
+    codes.add('invalid_request').add('payload_too_large').add('unsupported_media_type');
+  }
+  if (operation.query !== undefined || operation.idempotent === true) codes.add('invalid_request');
+  codes.add('internal_error').add('service_unavailable');
+  const byStatus = new Map<number, ErrorCode[]>();
+  for (const code of codes) {
+    const status = STATUS_OF[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  const documented: Record<string, Answer> = {};
+  for (const [status, alternatives] of byStatus) {
+    const bound = status === 413 ? ` (over ${operation.bodyBytesMax ?? BODY_BYTES_MAX} bytes)` : '';
+    documented[String(status)] = {
+      description: alternatives.map((code) => `\`${code}\``).join(' or ') + bound,
+      content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+    };
+  }
+  return documented;
+}
+
+/** Plain JSON Schema: without TypeBox's symbols, and without our own keyword. */
+export function schemaOf(schema: TSchema): JsonSchema {
+  return JSON.parse(
+    JSON.stringify(schema, (key, value: unknown) =>
+      key === 'error' && typeof value === 'string' ? undefined : value,
+    ),
+  ) as JsonSchema;
+}

@@ -1,0 +1,106 @@
+// The edge: what happens to a request before its handler sees it, and to its answer before it leaves.
+//
+//     route ─▶ who calls (401, 403) ─▶ body: type, size (415, 413), JSON, schema (400) ─▶ handler ─▶ answer
+//
+// Who calls: every route, through `organisation`, `group` or `open`. Each gives what Elysia's route methods take after the path.
+// Holds: authentication comes before anything in the request is judged. Elysia's own order is to parse and validate first, so its
+// `body` and `query` schemas are not used; it routes. A handler gets values that fit their schema, or is not called. Every
+// 4xx and 5xx has the contract's body and an x-request-id, and a bug leaves as a 500 that says nothing of itself.
+// Costs: on the path of a known key nothing is awaited but the body. A request id goes out on every refusal, on a success only
+// where the caller sent one: to give each success its own was measured at 3.4 % of the rate.
+import type { Clock } from '../../ledger/ports.ts';
+import type { Log } from '../platform/log.ts';
+import type { Authenticate, GroupPrincipal, OrganisationPrincipal, Principal } from './auth.ts';
+import { Admission } from './admission.ts';
+import { takeBody } from './body.ts';
+import { describe, type Access, type Documented } from './document.ts';
+import { refuse } from './errors.ts';
+import type { Call, Handler, Operation } from './operation.ts';
+import { RequestLog } from './request-log.ts';
+
+/** What follows the path in `app.post(path, ...route)`. */
+export type Route = readonly [
+  handler: (context: Incoming) => Promise<Response>,
+  hook: { readonly detail: Documented },
+];
+
+type Incoming = { readonly request: Request; readonly params?: Readonly<Record<string, string>> };
+
+export type Edge = {
+  /** For an organisation's key. */
+  organisation<const O extends Operation>(
+    operation: O,
+    handler: Handler<O, OrganisationPrincipal>,
+  ): Route;
+  /** For a group's key. */
+  group<const O extends Operation>(operation: O, handler: Handler<O, GroupPrincipal>): Route;
+  /** For anyone: the address is the credential, or there is nothing to protect. */
+  open<const O extends Operation>(operation: O, handler: Handler<O, null>): Route;
+  /** Gives an answer that was made outside of a route its request id, and logs it. */
+  finish(request: Request, response: Response): Response;
+  /** The answer for something that was thrown. */
+  failed(request: Request, error: unknown): Response;
+};
+
+export type EdgeOptions = {
+  readonly authenticate: Authenticate;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly newRequestId: () => string;
+};
+
+const NO_PARAMS: Readonly<Record<string, string>> = {};
+
+export function createEdge(options: EdgeOptions): Edge {
+  const { authenticate, clock } = options;
+  const requests = new RequestLog(options);
+
+  function route<const O extends Operation, P extends Principal | null>(
+    access: Access,
+    operation: O,
+    handler: Handler<O, P>,
+  ): Route {
+    const admission = new Admission(operation);
+    async function answer({ request, params = NO_PARAMS }: Incoming): Promise<Response> {
+      const began = clock.monotonic();
+      let principal: Principal | null = null;
+      let response: Response | undefined;
+      try {
+        if (access !== 'open') {
+          const found = authenticate(request.headers.get('authorization'));
+          principal = found instanceof Promise ? await found : found;
+          if (principal?.kind !== access) response = refusePrincipal(access, principal);
+        }
+        if (response === undefined) {
+          const body = admission.takesBody ? takeBody(request, admission.bodyBytesMax) : '';
+          const text = body instanceof Promise ? await body : body;
+          const call =
+            text instanceof Response ? text : admission.admit({ request, params, principal, text });
+          // What `admit` made fits the schemas, and `access` has decided the principal: the two types that are claimed here.
+          const answered = call instanceof Response ? call : handler(call as unknown as Call<O, P>);
+          response = answered instanceof Promise ? await answered : answered;
+        }
+      } catch (error) {
+        response = requests.failed(request, error);
+      }
+      return requests.finish(request, response, { principal, began });
+    }
+    return [answer, { detail: describe(access, operation) }];
+  }
+
+  return {
+    organisation: (operation, handler) => route('organisation', operation, handler),
+    group: (operation, handler) => route('group', operation, handler),
+    open: (operation, handler) => route('open', operation, handler),
+    finish: (request, response) => requests.finish(request, response, null),
+    failed: (request, error) => requests.failed(request, error),
+  };
+}
+
+function refusePrincipal(access: Access, principal: Principal | null): Response {
+  if (principal === null) {
+    return refuse('unauthorized', 'the API key is missing, malformed, revoked or expired');
+  }
+  const needed = access === 'group' ? "a group's key" : "an organisation's key";
+  return refuse('forbidden', `this route takes ${needed}`);
+}

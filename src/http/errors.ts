@@ -1,0 +1,74 @@
+// Every refusal that leaves, in the contract's body. The codes are stable; messages are for people and may change.
+// Public text and internal cause never share a field: what an exception says is logged, never sent.
+import { LedgerUnavailable } from '../../ledger/ports.ts';
+
+/** The closed list of codes, each with its status. */
+export const STATUS_OF = {
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  invalid_request: 400,
+  insufficient_balance: 402,
+  conflict: 409,
+  invalid_state: 409,
+  idempotency_in_progress: 409,
+  idempotency_key_reused: 422,
+  rate_limited: 429,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  method_not_allowed: 405,
+  internal_error: 500,
+  service_unavailable: 503,
+} as const;
+
+export type ErrorCode = keyof typeof STATUS_OF;
+
+export type Issue = { readonly path: readonly string[]; readonly message: string };
+
+/** A 503 for whoever called: we cannot answer now, and know it. Anything else that is thrown is a bug or a lost connection. */
+export class Unavailable extends Error {
+  override readonly name = 'Unavailable';
+}
+
+export type RefusalOptions = {
+  readonly issues?: readonly Issue[];
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+/** Headers that a code always carries. */
+const HEADERS_OF: Partial<Record<ErrorCode, Readonly<Record<string, string>>>> = {
+  unauthorized: { 'www-authenticate': 'Bearer' },
+  idempotency_in_progress: { 'retry-after': '1' },
+  service_unavailable: { 'retry-after': '1' },
+};
+
+export function refuse(code: ErrorCode, message: string, options: RefusalOptions = {}): Response {
+  return new Response(errorText(code, message, options.issues), {
+    status: STATUS_OF[code],
+    headers: { 'content-type': 'application/json', ...HEADERS_OF[code], ...options.headers },
+  });
+}
+
+/** The body alone, for answers that are stored or nested. */
+export function errorText(code: ErrorCode, message: string, issues?: readonly Issue[]): string {
+  return JSON.stringify({ error: { type: code, message, ...(issues && { issues }) } });
+}
+
+export function refuseInvalid(issues: readonly Issue[]): Response {
+  const first = issues[0];
+  const where = first === undefined || first.path.length === 0 ? 'the body' : first.path.join('.');
+  const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : '';
+  const message = first === undefined ? 'invalid request' : `${where} ${first.message}${more}`;
+  return refuse('invalid_request', message, { issues });
+}
+
+/** What postgres.js and PostgreSQL say when it is the connection or the server that failed, not the query. */
+const LOST =
+  /^(?:CONNECTION_\w+|CONNECT_TIMEOUT|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|08\w{3}|53\w{3}|57P\d\d|57014|55P03|40\w{3})$/;
+
+/** Whether trying again may help. */
+export function isUnavailable(error: unknown): boolean {
+  if (error instanceof Unavailable || error instanceof LedgerUnavailable) return true;
+  if (!(error instanceof Error) || !('code' in error)) return false;
+  return typeof error.code === 'string' && LOST.test(error.code);
+}

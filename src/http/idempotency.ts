@@ -1,0 +1,91 @@
+// A request that creates a record, at most once for each Idempotency-Key.
+//
+// Who calls: routes whose effect is a row. Usage and money have the ledger's own mechanism.
+// Holds: the answer is stored in the transaction of the effect, so neither is ever there without the other. A refusal of the
+// business is stored too; a request that did not fit its schema never comes here. Two that arrive at once: one executes, the
+// other is told to come back.
+// Does not: forget. Answers are kept for at least 30 days.
+import { createHash } from 'node:crypto';
+import type { Sql, Transaction } from '../platform/postgres.ts';
+import { findAnswer, insertAnswer, tryLockKey } from '../records/idempotency.ts';
+import type { OrganisationPrincipal } from './auth.ts';
+import { type ErrorCode, errorText, refuse, STATUS_OF } from './errors.ts';
+
+/** What is sent, and stored where a key came with the request. */
+export type Answer = { readonly status: number; readonly body: string };
+
+export type Attempt = {
+  readonly sql: Sql;
+  readonly principal: OrganisationPrincipal;
+  /** Names the route: the same key on another one is another key. */
+  readonly operation: string;
+  readonly key: string | null;
+  readonly body: unknown;
+  readonly now: number;
+};
+
+export function answer(status: number, value: unknown): Answer {
+  return { status, body: JSON.stringify(value) };
+}
+
+export function refusal(code: ErrorCode, message: string): Answer {
+  return { status: STATUS_OF[code], body: errorText(code, message) };
+}
+
+/** Runs `task` in a transaction, or answers as it was answered before. */
+export async function once(
+  attempt: Attempt,
+  task: (sql: Transaction) => Promise<Answer>,
+): Promise<Response> {
+  const { sql, key } = attempt;
+  if (key === null) return respond(await sql.begin(task));
+  return sql.begin((transaction) => onceInTransaction(transaction, { attempt, key, task }));
+}
+
+async function onceInTransaction(
+  sql: Transaction,
+  options: { attempt: Attempt; key: string; task: (sql: Transaction) => Promise<Answer> },
+): Promise<Response> {
+  const { attempt, key, task } = options;
+  const { organisationId, mode } = attempt.principal;
+  const { operation, now } = attempt;
+  const scope = { organisationId, mode, operation, keyHash: sha256(key) };
+  const lock = sha256(JSON.stringify([organisationId, mode, operation, key])).readBigInt64BE();
+  if (!(await tryLockKey(sql, lock))) {
+    return refuse(
+      'idempotency_in_progress',
+      'a request with this Idempotency-Key is being executed',
+    );
+  }
+  const requestHash = sha256(canonical(attempt.body));
+  const stored = await findAnswer(sql, scope);
+  if (stored === null) {
+    const answered = await task(sql);
+    await insertAnswer(sql, scope, { answer: { ...answered, requestHash }, now });
+    return respond(answered);
+  }
+  if (!stored.requestHash.equals(requestHash)) {
+    return refuse('idempotency_key_reused', 'this Idempotency-Key came with another body before');
+  }
+  return respond(stored, { 'idempotency-replayed': 'true' });
+}
+
+function respond({ status, body }: Answer, headers: Record<string, string> = {}): Response {
+  return new Response(body, {
+    status,
+    headers: { 'content-type': 'application/json', ...headers },
+  });
+}
+
+/** The same text for the same value, whatever the order of its keys and the space between them. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, item: unknown) =>
+    typeof item === 'object' && item !== null && !Array.isArray(item)
+      ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : item,
+  );
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

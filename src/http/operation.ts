@@ -1,0 +1,52 @@
+// What a route takes and answers, said once: it validates, it types the handler, and it is the OpenAPI document.
+import type { Static, TObject, TSchema } from '@sinclair/typebox';
+import type { ErrorCode } from './errors.ts';
+
+export type Operation = {
+  readonly summary: string;
+  readonly description?: string;
+  readonly tag: string;
+  readonly body?: TSchema;
+  /** Whether a request without a body is as good as one with. */
+  readonly bodyOptional?: boolean;
+  readonly bodyBytesMax?: number;
+  /** Strings, and integers that are read from strings. */
+  readonly query?: TObject;
+  /** Each path parameter with what it is. */
+  readonly params?: Readonly<Record<string, string>>;
+  /** Whether it takes an Idempotency-Key. */
+  readonly idempotent?: boolean;
+  /** The body of each status on success; null for none. */
+  readonly answers: Readonly<Record<number, TSchema | null>>;
+  /** Of the answers; JSON where it is left out. */
+  readonly mediaType?: string;
+  /** Refusals of its own, beyond those that every route has. */
+  readonly refusals?: readonly ErrorCode[];
+};
+
+export type BodyOf<O extends Operation> = O['body'] extends TSchema
+  ? O['bodyOptional'] extends true
+    ? Static<O['body']> | undefined
+    : Static<O['body']>
+  : undefined;
+
+export type QueryOf<O extends Operation> = O['query'] extends TObject
+  ? Static<O['query']>
+  : Readonly<Record<string, never>>;
+
+export type ParamsOf<O extends Operation> = {
+  readonly [name in keyof O['params']]: string;
+};
+
+/** What a handler gets. */
+export type Call<O extends Operation, P> = {
+  readonly principal: P;
+  readonly body: BodyOf<O>;
+  readonly query: QueryOf<O>;
+  readonly params: ParamsOf<O>;
+  /** null where none was sent, or the operation takes none. */
+  readonly idempotencyKey: string | null;
+  readonly request: Request;
+};
+
+export type Handler<O extends Operation, P> = (call: Call<O, P>) => Response | Promise<Response>;

@@ -1,0 +1,60 @@
+import { type TObject, Type } from '@sinclair/typebox';
+import type { Issue } from './errors.ts';
+import { isStorableText } from './json.ts';
+import { issuesOf, type Validator } from './validate.ts';
+
+/** The parameters of a list (decisions 1). */
+export const PAGE = {
+  limit: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 200,
+      default: 50,
+      error: 'must be a whole number from 1 to 200',
+    }),
+  ),
+  offset: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 1_000_000_000,
+      default: 0,
+      error: 'must be a whole number, 0 or more',
+    }),
+  ),
+};
+
+export type Page = { readonly limit: number; readonly offset: number };
+
+export function pageOf(query: { limit?: number; offset?: number }): Page {
+  return { limit: query.limit ?? 50, offset: query.offset ?? 0 };
+}
+
+/** A list's answer, from one row more than the page holds. */
+export function listed<T>(rows: readonly T[], page: Page) {
+  return {
+    data: rows.slice(0, page.limit),
+    limit: page.limit,
+    offset: page.offset,
+    has_more: rows.length > page.limit,
+  };
+}
+
+/** The parameters of an address. A name that is given twice or that nobody knows is refused, like a field of a body. */
+export function readQuery<T extends TObject>(
+  address: string,
+  schema: T,
+  check: Validator<T>,
+): { readonly ok: true; readonly value: unknown } | { readonly ok: false; issues: Issue[] } {
+  const start = address.indexOf('?');
+  const values: Record<string, string | number> = {};
+  const issues: Issue[] = [];
+  for (const [name, text] of new URLSearchParams(start === -1 ? '' : address.slice(start))) {
+    if (name in values) issues.push({ path: [name], message: 'is given more than once' });
+    if (!isStorableText(text)) issues.push({ path: [name], message: 'holds a NUL character' });
+    const isNumber = schema.properties[name]?.['type'] === 'integer' && /^-?\d{1,15}$/.test(text);
+    values[name] = isNumber ? Number(text) : text;
+  }
+  if (issues.length > 0) return { ok: false, issues };
+  if (check.Check(values)) return { ok: true, value: values };
+  return { ok: false, issues: issuesOf(check, values) };
+}

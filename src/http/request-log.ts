@@ -1,0 +1,93 @@
+import type { Clock } from '../../ledger/ports.ts';
+import type { Log } from '../platform/log.ts';
+import type { Principal } from './auth.ts';
+import { isUnavailable, refuse, refuseInvalid } from './errors.ts';
+
+const REQUEST_ID = 'x-request-id';
+const REQUEST_ID_SANE = /^[\w.:/+=-]{1,128}$/;
+
+/** How a request went: who called and since when. null where that was never found out. */
+export type Course = { readonly principal: Principal | null; readonly began: number };
+
+/** One line for each request that failed, and for every one at level debug; request ids. */
+export class RequestLog {
+  readonly #clock: Clock;
+  readonly #log: Log;
+  readonly #newRequestId: () => string;
+  readonly #logsAll: boolean;
+  /** Ids that were given before the answer was finished, because a line was logged under them. */
+  readonly #ids = new WeakMap<Request, string>();
+
+  constructor(options: { clock: Clock; log: Log; newRequestId: () => string }) {
+    this.#clock = options.clock;
+    this.#log = options.log;
+    this.#newRequestId = options.newRequestId;
+    this.#logsAll = options.log.isLevelEnabled('debug');
+  }
+
+  finish(request: Request, response: Response, course: Course | null): Response {
+    const given = request.headers.get(REQUEST_ID);
+    const { status } = response;
+    if (given === null && status < 400 && !this.#logsAll) return response;
+    const id = this.#idOf(request, given);
+    if (given !== null || status >= 400) response.headers.set(REQUEST_ID, id);
+    if (status >= 500 || this.#logsAll) this.#write(request, { id, status, course });
+    return response;
+  }
+
+  /** The answer for something that was thrown. Its text stays here. */
+  failed(request: Request, error: unknown): Response {
+    if (hasLeft(error)) {
+      this.#log.debug({ method: request.method }, 'the caller left before the body had come');
+      return refuseInvalid([{ path: [], message: 'ended before it was complete' }]);
+    }
+    const fields = { requestId: this.#idOf(request, request.headers.get(REQUEST_ID)), err: error };
+    if (isUnavailable(error)) {
+      this.#log.warn(fields, 'unavailable');
+      return refuse('service_unavailable', 'the service cannot answer now: try again');
+    }
+    this.#log.error(fields, 'request failed');
+    return refuse(
+      'internal_error',
+      'something went wrong here; the request id finds it in our log',
+    );
+  }
+
+  #idOf(request: Request, given: string | null): string {
+    if (given !== null && REQUEST_ID_SANE.test(given)) return given;
+    const known = this.#ids.get(request);
+    if (known !== undefined) return known;
+    const id = this.#newRequestId();
+    this.#ids.set(request, id);
+    return id;
+  }
+
+  #write(
+    request: Request,
+    { id, status, course }: { id: string; status: number; course: Course | null },
+  ): void {
+    const principal = course?.principal ?? null;
+    const fields = {
+      requestId: id,
+      method: request.method,
+      // Without the query: addresses of people stand there.
+      path: new URL(request.url).pathname,
+      status,
+      ...(course !== null && {
+        ms: Math.round((this.#clock.monotonic() - course.began) * 1e3) / 1e3,
+      }),
+      ...(principal?.kind === 'organisation' && {
+        organisation: principal.organisationId,
+        mode: principal.mode,
+      }),
+      ...(principal?.kind === 'group' && { group: principal.groupId, mode: principal.mode }),
+    };
+    if (status >= 500) this.#log.info(fields, 'request');
+    else this.#log.debug(fields, 'request');
+  }
+}
+
+/** What reading a body throws when the connection is gone. The answer reaches nobody; it is not our failure. */
+function hasLeft(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'AbortError';
+}

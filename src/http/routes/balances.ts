@@ -1,0 +1,110 @@
+import { Type } from '@sinclair/typebox';
+import { Elysia } from 'elysia';
+import type { MeterBalance } from '../../../ledger/ledger.ts';
+import { quantityNumber } from '../../../ledger/quantity.ts';
+import { listExistingMeters } from '../../records/meters.ts';
+import { isUuid } from '../../records/scope.ts';
+import type { Route } from '../edge.ts';
+import { refuse } from '../errors.ts';
+import { fromSnapshot, iso, overageOf } from '../wire/metering.ts';
+import { Body, Nullable, Timestamp, Uuid } from '../wire/values.ts';
+import type { GrantRoutesDeps } from './grants.ts';
+
+const OutQuantity = Nullable(Type.Number());
+
+const Balance = Type.Object({
+  customer_id: Uuid,
+  external_customer_id: Nullable(Type.String()),
+  meter_id: Uuid,
+  feature_key: Type.String(),
+  balance: OutQuantity,
+  limit: OutQuantity,
+  consumed: Type.Number(),
+  remaining: OutQuantity,
+  reserved: Type.Number(),
+  overage: Type.Number(),
+  unlimited: Type.Boolean(),
+  period_start: Nullable(Timestamp),
+  period_end: Nullable(Timestamp),
+  resets_at: Nullable(Timestamp),
+  updated_at: Timestamp,
+  breakdown: Type.Array(
+    Type.Object({
+      grant_id: Uuid,
+      source: Type.String(),
+      product_id: Nullable(Uuid),
+      subscription_id: Nullable(Uuid),
+      granted: OutQuantity,
+      remaining: OutQuantity,
+      priority: Type.Integer(),
+      expires_at: Nullable(Timestamp),
+    }),
+  ),
+});
+
+const BALANCES = {
+  summary: 'What a customer has of each feature in the current period',
+  tag: 'Metering',
+  params: { id: "The id of the customer, or the merchant's own (external_customer_id)." },
+  query: Body({ feature_key: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })) }),
+  answers: { 200: Type.Object({ data: Type.Array(Balance) }) },
+  refusals: ['not_found'],
+} as const;
+
+export function balanceRoutes(deps: GrantRoutesDeps) {
+  return new Elysia().get('/customers/:id/balances', ...balancesRoute(deps));
+}
+
+function balancesRoute({ edge, ledger, sql }: GrantRoutesDeps): Route {
+  return edge.organisation(BALANCES, async ({ principal, params: { id }, query }) => {
+    const byId = isUuid(id) ? await ledger.find(principal, { id: id.toLowerCase() }) : null;
+    const actor = byId ?? (await ledger.find(principal, { externalId: id }));
+    if (actor === null) return refuse('not_found', 'no such customer');
+    const wanted = ledger
+      .balances(actor)
+      .filter(({ meter }) => query.feature_key === undefined || meter.slug === query.feature_key);
+    // A deleted meter keeps its history but has no balance any more.
+    const existing = await listExistingMeters(
+      sql,
+      wanted.map(({ meter }) => meter.id),
+    );
+    const data = wanted
+      .filter(({ meter }) => existing.has(meter.id))
+      .map((row) => ({
+        customer_id: actor.customer.id,
+        external_customer_id: actor.customer.externalId,
+        ...fromBalance(row),
+      }))
+      .sort((a, b) => (a.feature_key < b.feature_key ? -1 : 1));
+    return Response.json({ data });
+  });
+}
+
+function fromBalance({ meter, snapshot, breakdown, state }: MeterBalance) {
+  const { scale } = meter;
+  const number = (value: bigint | null): number | null =>
+    value === null ? null : quantityNumber(value, scale);
+  const periodEnd = iso(snapshot.periodEnd);
+  return {
+    meter_id: meter.id,
+    feature_key: meter.slug,
+    ...fromSnapshot(snapshot, scale),
+    reserved: quantityNumber(snapshot.reserved, scale),
+    overage: quantityNumber(overageOf(snapshot), scale),
+    unlimited: snapshot.limit === null,
+    period_start: iso(snapshot.periodStart),
+    period_end: periodEnd,
+    resets_at: periodEnd,
+    updated_at: iso(Math.max(state.current.updatedAt, state.eventAt)),
+    breakdown: breakdown.map(({ grant, remaining }) => ({
+      grant_id: grant.id,
+      source: grant.source,
+      product_id: grant.productId,
+      subscription_id: grant.subscriptionId,
+      granted: number(grant.amount),
+      remaining: number(remaining),
+      priority: grant.priority,
+      expires_at: iso(grant.expiresAt),
+    })),
+  };
+}

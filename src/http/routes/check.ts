@@ -1,0 +1,164 @@
+import { Elysia } from 'elysia';
+import type { OrganisationPrincipal } from '../auth.ts';
+import type { Route } from '../edge.ts';
+import { refuse, refuseInvalid } from '../errors.ts';
+import {
+  type MeteringDeps,
+  type Subject,
+  findSubject,
+  isRefused,
+  refusedResponse,
+} from '../metering.ts';
+import {
+  CheckBatchBody,
+  CheckBatchResult,
+  CheckBody,
+  CheckResult,
+  fromCheck,
+} from '../wire/metering.ts';
+import { eventId, fingerprintOf, measure, quantityOf } from '../wire/usage.ts';
+
+const tag = 'Metering';
+
+const CHECK = {
+  summary: 'Whether a customer may use a feature now',
+  description:
+    'Answered from memory; includes every acknowledged write. `consume: true` records the value in the same step, durably, ' +
+    'where it is allowed: concurrent callers never overrun.',
+  tag,
+  body: CheckBody,
+  idempotent: true,
+  answers: { 200: CheckResult },
+  refusals: ['not_found', 'idempotency_key_reused'],
+} as const;
+
+const BATCH = {
+  summary: 'Up to 100 checks at once',
+  tag,
+  body: CheckBatchBody,
+  answers: { 200: CheckBatchResult },
+} as const;
+
+type Question = {
+  readonly feature_key: string;
+  readonly customer_id?: string;
+  readonly external_customer_id?: string;
+  readonly value?: number | string;
+};
+
+type Consumption = Question & { readonly idempotency_key?: string };
+
+export function checkRoutes(deps: MeteringDeps) {
+  return new Elysia().post('/check', ...checkRoute(deps)).post('/check/batch', ...batchRoute(deps));
+}
+
+function checkRoute(deps: MeteringDeps): Route {
+  return deps.edge.organisation(CHECK, ({ principal, body, idempotencyKey }) => {
+    const key = idempotencyKey ?? body.idempotency_key ?? null;
+    if (body.consume !== true && key !== null) {
+      return refuseInvalid([{ path: ['idempotency_key'], message: 'needs consume: true' }]);
+    }
+    const subject = findSubject(deps, principal, body);
+    if (body.consume === true) return consume(deps, { principal, body, key, subject });
+    if (subject instanceof Promise) return subject.then((found) => respond(deps, body, found));
+    return respond(deps, body, subject);
+  });
+}
+
+type Found = ReturnType<typeof findSubject>;
+
+function respond(deps: MeteringDeps, body: Question, found: Awaited<Found>): Response {
+  const result = ask(deps, body, found);
+  return isRefused(result) ? refusedResponse(result) : Response.json(result);
+}
+
+function ask(deps: MeteringDeps, body: Question, found: Awaited<Found>) {
+  if (isRefused(found)) return found;
+  const { actor, meter } = found;
+  const units = unitsOf(body, meter.scale);
+  if (typeof units !== 'bigint') {
+    return { refused: 'invalid_request' as const, message: units.message, issue: units };
+  }
+  return fromCheck(deps.ledger.check(actor, meter, units), { ...askedOf(meter), units });
+}
+
+const askedOf = ({ slug, scale }: Subject['meter']) => ({ slug, scale });
+
+/** The headroom asked for: 1 unless said otherwise, never negative. */
+function unitsOf({ value }: Question, scale: number) {
+  const units = quantityOf(value ?? 1, scale, ['value']);
+  if (typeof units === 'bigint' && units < 0n) {
+    return { path: ['value'], message: 'must not be negative' };
+  }
+  return units;
+}
+
+async function consume(
+  deps: MeteringDeps,
+  call: {
+    principal: OrganisationPrincipal;
+    body: Consumption;
+    key: string | null;
+    subject: Found;
+  },
+): Promise<Response> {
+  const { principal, body, key } = call;
+  const found = await call.subject;
+  if (isRefused(found)) return refusedResponse(found);
+  const { actor, meter } = found;
+  const { ids, ledger } = deps;
+  const units = unitsOf(body, meter.scale);
+  if (typeof units !== 'bigint') return refuseInvalid([units]);
+  if (meter.aggregation === 'unique') {
+    return refuseInvalid([
+      { path: ['consume'], message: 'is not for meters that count unique values' },
+    ]);
+  }
+  const measured = measure(meter, { value: body.value ?? 1 }, ids);
+  if (!('value' in measured)) return refuseInvalid([measured]);
+  const event = { customerId: actor.customer.id, meterId: meter.id, value: units };
+  const outcome = await ledger.record(actor, meter, {
+    ...measured,
+    eventAt: null,
+    admission: 'consume',
+    metadata: null,
+    keyId: key === null ? null : eventId(ids, principal, key),
+    fingerprint:
+      key === null
+        ? null
+        : fingerprintOf(ids, { ...event, metadata: undefined, variant: 'consume' }),
+  });
+  switch (outcome.kind) {
+    case 'recorded':
+    case 'refused': {
+      const { reason, snapshot } = outcome.record;
+      const allowed = outcome.kind === 'recorded';
+      const result = fromCheck({ allowed, reason, snapshot }, { ...askedOf(meter), units });
+      return Response.json(result, outcome.replayed ? REPLAYED : undefined);
+    }
+    case 'key_reused':
+      return refuse('idempotency_key_reused', 'this key was used for another event');
+    case 'out_of_range':
+      return refuseInvalid([{ path: ['value'], message: 'would take the total out of range' }]);
+    default:
+      return outcome satisfies never;
+  }
+}
+
+const REPLAYED = { headers: { 'idempotency-replayed': 'true' } };
+
+function batchRoute(deps: MeteringDeps): Route {
+  return deps.edge.organisation(BATCH, async ({ principal, body }) => {
+    const results = await Promise.all(
+      body.checks.map(async (question) => {
+        const found = await findSubject(deps, principal, question);
+        const result = ask(deps, question, found);
+        if (!isRefused(result)) return result;
+        return {
+          error: { type: result.refused, message: result.issue?.message ?? result.message },
+        };
+      }),
+    );
+    return Response.json({ results });
+  });
+}

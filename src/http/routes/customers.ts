@@ -1,0 +1,145 @@
+import { Type } from '@sinclair/typebox';
+import { Elysia } from 'elysia';
+import type { Clock, Ids } from '../../../ledger/ports.ts';
+import type { Changes } from '../../platform/changes.ts';
+import type { Executor, Sql } from '../../platform/postgres.ts';
+import {
+  type CustomerRecord,
+  findCustomer,
+  insertCustomer,
+  listCustomers,
+  updateCustomer,
+} from '../../records/customers.ts';
+import type { Scope } from '../../records/scope.ts';
+import type { Edge, Route } from '../edge.ts';
+import { refuse } from '../errors.ts';
+import { answer, once, refusal } from '../idempotency.ts';
+import { isStorableText } from '../json.ts';
+import { listed, PAGE, pageOf } from '../query.ts';
+import {
+  Customer,
+  CustomerChange,
+  CustomerCreate,
+  fromCustomer,
+  toCustomerPatch,
+  toNewCustomer,
+} from '../wire/customers.ts';
+import { Body, ListOf } from '../wire/values.ts';
+
+export type CustomerRoutesDeps = {
+  readonly edge: Edge;
+  readonly sql: Sql;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  readonly changes: Changes;
+};
+
+const tag = 'Customers';
+const params = { id: "The id of the customer, or the merchant's own (external_customer_id)." };
+
+const CREATE = {
+  summary: 'Create a customer',
+  tag,
+  body: CustomerCreate,
+  idempotent: true,
+  answers: { 201: Customer },
+  refusals: ['conflict', 'idempotency_in_progress', 'idempotency_key_reused'],
+} as const;
+
+const LIST = {
+  summary: 'List customers, newest first',
+  tag,
+  query: Body({
+    ...PAGE,
+    external_customer_id: Type.Optional(Type.String()),
+    email: Type.Optional(Type.String()),
+  }),
+  answers: { 200: ListOf(Customer) },
+} as const;
+
+const READ = {
+  summary: 'Get a customer',
+  tag,
+  params,
+  answers: { 200: Customer },
+  refusals: ['not_found'],
+} as const;
+
+const CHANGE = {
+  summary: 'Change a customer',
+  description: 'Metadata is replaced as a whole. `null` clears a field.',
+  tag,
+  params,
+  body: CustomerChange,
+  answers: { 200: Customer },
+  refusals: ['not_found', 'conflict'],
+} as const;
+
+const TAKEN = 'another customer has this external_customer_id';
+const notFound = () => refuse('not_found', 'no such customer');
+
+export function customerRoutes(deps: CustomerRoutesDeps) {
+  return new Elysia()
+    .post('/customers', ...createCustomer(deps))
+    .get('/customers', ...readCustomers(deps))
+    .get('/customers/:id', ...readCustomer(deps))
+    .patch('/customers/:id', ...changeCustomer(deps));
+}
+
+function createCustomer({ edge, sql, ids, clock }: CustomerRoutesDeps): Route {
+  return edge.organisation(CREATE, ({ principal, body, idempotencyKey: key }) => {
+    const now = clock.now();
+    const attempt = { sql, principal, operation: 'POST /customers', key, body, now };
+    return once(attempt, async (transaction) => {
+      const customer = toNewCustomer(body, ids.next());
+      const creation = { customer, eventId: ids.next(), now };
+      const made = await insertCustomer(transaction, principal, creation);
+      if (made === 'external_id_taken') return refusal('conflict', TAKEN);
+      return answer(201, fromCustomer(made));
+    });
+  });
+}
+
+function readCustomers({ edge, sql }: CustomerRoutesDeps): Route {
+  return edge.organisation(LIST, async ({ principal, query }) => {
+    const page = pageOf(query);
+    const filter = { externalCustomerId: query.external_customer_id, email: query.email };
+    const customers = await listCustomers(sql, principal, { ...page, ...filter });
+    return Response.json(listed(customers.map(fromCustomer), page));
+  });
+}
+
+function readCustomer({ edge, sql }: CustomerRoutesDeps): Route {
+  return edge.organisation(READ, async ({ principal, params: { id } }) => {
+    const customer = await find(sql, principal, id);
+    return customer === null ? notFound() : Response.json(fromCustomer(customer));
+  });
+}
+
+function changeCustomer({ edge, sql, ids, clock, changes }: CustomerRoutesDeps): Route {
+  return edge.organisation(CHANGE, async ({ principal, params: { id }, body }) => {
+    const changed = await sql.begin(async (transaction) => {
+      const customer = await find(transaction, principal, id);
+      if (customer === null) return 'not_found';
+      return updateCustomer(transaction, principal, {
+        id: customer.id,
+        patch: toCustomerPatch(body),
+        eventId: ids.next(),
+        now: clock.now(),
+      });
+    });
+    if (changed === 'not_found') return notFound();
+    if (changed === 'external_id_taken') return refuse('conflict', TAKEN);
+    changes.tell('customer', changed.id);
+    return Response.json(fromCustomer(changed));
+  });
+}
+
+/** What cannot be stored cannot be found. */
+async function find(
+  sql: Executor,
+  scope: Scope,
+  reference: string,
+): Promise<CustomerRecord | null> {
+  return isStorableText(reference) ? findCustomer(sql, scope, reference) : null;
+}

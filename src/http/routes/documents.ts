@@ -1,0 +1,47 @@
+import { Type } from '@sinclair/typebox';
+import { Elysia } from 'elysia';
+import { docsPage } from '../docs-page.ts';
+import type { Edge } from '../edge.ts';
+import { type OpenApi, openApiOf, type RouteList } from '../openapi.ts';
+
+export type DocumentRoutesDeps = {
+  readonly edge: Edge;
+  readonly baseUrl: string;
+  /** Asked with the first request, when all routes are there. */
+  readonly routes: () => RouteList;
+};
+
+const tag = 'Documents';
+
+const READ = {
+  summary: 'This document, to read',
+  tag,
+  answers: { 200: Type.String() },
+  mediaType: 'text/html',
+} as const;
+
+/** No script runs on a page of documentation, whatever ends up in it. */
+const PAGE_HEADERS = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
+};
+
+export function documentRoutes({ edge, baseUrl, routes }: DocumentRoutesDeps) {
+  let document: OpenApi | undefined;
+  let page: string | undefined;
+  const open = (): OpenApi => (document ??= openApiOf(routes(), baseUrl));
+  return new Elysia()
+    .get(
+      '/openapi.json',
+      ...edge.open({ summary: 'This document', tag, answers: { 200: Type.Object({}) } }, () =>
+        Response.json(open()),
+      ),
+    )
+    .get(
+      '/docs',
+      ...edge.open(READ, () => {
+        page ??= docsPage(open());
+        return new Response(page, { headers: PAGE_HEADERS });
+      }),
+    );
+}

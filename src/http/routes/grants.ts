@@ -1,0 +1,196 @@
+import { Elysia } from 'elysia';
+import type { Grant as LedgerGrant } from '../../../ledger/grants.ts';
+import type { Sql } from '../../platform/postgres.ts';
+import { type GrantRecord, findGrant } from '../../records/grants.ts';
+import type { UsageMeter } from '../../records/meters.ts';
+import { isUuid } from '../../records/scope.ts';
+import type { OrganisationPrincipal } from '../auth.ts';
+import type { Route } from '../edge.ts';
+import { type Issue, refuse, refuseInvalid } from '../errors.ts';
+import type { MeteringDeps, Subject } from '../metering.ts';
+import { Grant, GrantCreate, fromGrant } from '../wire/grants.ts';
+import { quantityOf, timeOf } from '../wire/usage.ts';
+
+export type GrantRoutesDeps = MeteringDeps & { readonly sql: Sql };
+
+const tag = 'Grants';
+
+const CREATE = {
+  summary: 'Grant a customer units of a feature',
+  description:
+    'A top-up by default. With `reset_interval` an allowance, which is given afresh at the start of each period; a customer has ' +
+    'one allowance of a meter. Burn order: lowest priority, soonest expiry, rollover before fresh, oldest.',
+  tag,
+  params: { id: "The id of the customer, or the merchant's own (external_customer_id)." },
+  body: GrantCreate,
+  idempotent: true,
+  answers: { 201: Grant },
+  refusals: ['not_found', 'conflict', 'idempotency_key_reused'],
+} as const;
+
+const VOID = {
+  summary: 'Take back what is left of a grant',
+  description: 'What was used of it stays used. Again is the same answer.',
+  tag,
+  params: { id: 'The id of the grant.' },
+  answers: { 200: Grant },
+  refusals: ['not_found'],
+} as const;
+
+export function grantRoutes(deps: GrantRoutesDeps) {
+  return new Elysia()
+    .post('/customers/:id/grants', ...createRoute(deps))
+    .post('/grants/:id/void', ...voidRoute(deps));
+}
+
+const notFound = (what: string): Response => refuse('not_found', `no such ${what}`);
+
+/** A customer by either of its ids; its own wins. */
+async function findActor({ ledger }: MeteringDeps, principal: OrganisationPrincipal, id: string) {
+  const byId = isUuid(id) ? await ledger.find(principal, { id: id.toLowerCase() }) : null;
+  return byId ?? ledger.find(principal, { externalId: id });
+}
+
+function createRoute(deps: GrantRoutesDeps): Route {
+  const { edge, ids, clock, meters, sql, ledger } = deps;
+  return edge.organisation(CREATE, async ({ principal, params, body, idempotencyKey }) => {
+    const actor = await findActor(deps, principal, params.id);
+    if (actor === null) return notFound('customer');
+    const meter = await meters.bySlug(principal, body.feature_key);
+    if (meter === null) return notFound('feature');
+    const now = clock.now();
+    const key = idempotencyKey ?? body.idempotency_key ?? null;
+    const { organisationId, mode } = principal;
+    const id = key === null ? ids.next() : ids.derive('grant-key', organisationId, mode, key);
+    const grant = grantOf(body, { id, now, meter });
+    if ('issues' in grant) return refuseInvalid(grant.issues);
+    const outcome = await ledger.grant(actor, meter, grant, async () => {
+      const stored = key === null ? null : await findGrant(sql, principal, id);
+      return stored !== null;
+    });
+    switch (outcome.kind) {
+      case 'granted':
+      case 'duplicate':
+        break;
+      case 'too_many_grants':
+        return refuse('conflict', 'the customer has 1000 live grants of this feature');
+      case 'period_taken':
+        return refuse(
+          'conflict',
+          'another allowance sets the period of this feature: void it first',
+        );
+      case 'out_of_range':
+        return refuseInvalid([{ path: ['amount'], message: 'would take the total out of range' }]);
+      default:
+        return outcome satisfies never;
+    }
+    const stored = await findGrant(sql, principal, id);
+    if (stored === null) return notFound('grant');
+    const first = { ...stored, endedAt: null, endedHow: null, started: grant.effectiveAt <= now };
+    if (outcome.kind === 'granted') return Response.json(fromGrant(first), { status: 201 });
+    if (!isSame(stored, grant, { customerId: actor.customer.id, meter, body })) {
+      return refuse('idempotency_key_reused', 'this key was used for another grant');
+    }
+    // As it was answered first, whatever became of it.
+    const created = stored.effectiveAt.getTime() <= stored.createdAt.getTime();
+    return Response.json(fromGrant({ ...first, started: created }), {
+      status: 201,
+      headers: { 'idempotency-replayed': 'true' },
+    });
+  });
+}
+
+function voidRoute(deps: GrantRoutesDeps): Route {
+  const { edge, ledger, sql } = deps;
+  return edge.organisation(VOID, async ({ principal, params }) => {
+    const grant = await findGrant(sql, principal, params.id);
+    if (grant === null) return notFound('grant');
+    const actor = await ledger.find(principal, { id: grant.customerId });
+    const meter = actor?.meters.get(grant.meterId);
+    if (actor === null || meter === undefined) return notFound('grant');
+    await ledger.voidGrant(actor, meter, grant.id);
+    const after = await findGrant(sql, principal, grant.id);
+    return after === null ? notFound('grant') : Response.json(fromGrant(after));
+  });
+}
+
+/** The body as a grant, or all that is wrong with it. */
+function grantOf(
+  body: GrantCreate,
+  about: { id: string; now: number; meter: UsageMeter },
+): LedgerGrant | { readonly issues: Issue[] } {
+  const { id, now, meter } = about;
+  const issues: Issue[] = [];
+  const issue = (field: string, message: string): void => {
+    issues.push({ path: [field], message });
+  };
+  const positive = (input: number | string, path: string[]): bigint => {
+    const units = quantityOf(input, meter.scale, path);
+    if (typeof units !== 'bigint') issues.push(units);
+    else if (units <= 0n) issues.push({ path, message: 'must be greater than zero' });
+    return typeof units === 'bigint' ? units : 0n;
+  };
+  const time = (field: 'effective_at' | 'expires_at'): number | null => {
+    const text = body[field];
+    const at = text === undefined ? null : timeOf(text);
+    if (text !== undefined && at === null) issue(field, 'must be an ISO 8601 time with a zone');
+    return at;
+  };
+  const { amount: given, unlimited, rollover, reset_interval: interval } = body;
+  if ((given === undefined) === (unlimited === undefined)) {
+    issue('amount', given === undefined ? 'is required' : 'does not go with unlimited');
+  }
+  if (rollover !== undefined && interval === undefined) issue('rollover', 'needs a reset_interval');
+  const effectiveAt = time('effective_at') ?? now;
+  const expiresAt = time('expires_at');
+  if (expiresAt !== null && expiresAt <= Math.max(now, effectiveAt)) {
+    issue('expires_at', 'must be in the future, and after effective_at');
+  }
+  const amount = given === undefined ? null : positive(given, ['amount']);
+  const rolls =
+    rollover === undefined
+      ? null
+      : {
+          max: positive(rollover.max, ['rollover', 'max']),
+          expiresAfterPeriods: rollover.expires_after_periods,
+        };
+  if (issues.length > 0) return { issues };
+  return {
+    id,
+    source: interval === undefined ? 'top_up' : 'manual',
+    amount,
+    used: 0n,
+    effectiveAt,
+    expiresAt,
+    priority: body.priority ?? 100,
+    createdAt: now,
+    overageAllowed: body.overage_allowed ?? false,
+    recurs: interval === undefined ? null : { interval, rollover: rolls },
+    started: false,
+    productId: null,
+    subscriptionId: null,
+    reason: body.reason ?? null,
+    ended: null,
+  };
+}
+
+/** Whether a stored grant is what this request asks for. What was left out follows the clock and is not compared. */
+function isSame(
+  stored: GrantRecord,
+  grant: LedgerGrant,
+  request: { customerId: string; meter: Subject['meter']; body: GrantCreate },
+): boolean {
+  return (
+    stored.customerId === request.customerId &&
+    stored.meterId === request.meter.id &&
+    stored.amount === grant.amount &&
+    stored.priority === grant.priority &&
+    stored.reason === grant.reason &&
+    stored.overageAllowed === grant.overageAllowed &&
+    stored.resetInterval === (grant.recurs?.interval ?? null) &&
+    stored.rolloverMax === (grant.recurs?.rollover?.max ?? null) &&
+    stored.rolloverPeriods === (grant.recurs?.rollover?.expiresAfterPeriods ?? null) &&
+    (stored.expiresAt?.getTime() ?? null) === grant.expiresAt &&
+    (request.body.effective_at === undefined || stored.effectiveAt.getTime() === grant.effectiveAt)
+  );
+}

@@ -1,0 +1,31 @@
+import { Type } from '@sinclair/typebox';
+import { Elysia } from 'elysia';
+import type { Edge } from '../edge.ts';
+import { refuse } from '../errors.ts';
+
+export type Readiness = () => { readonly ready: boolean; readonly reason?: string };
+
+const STATUS = Type.Object({ status: Type.String() });
+
+/** For whoever runs this: `/health` says that the process is up, `/ready` that it can serve. */
+export function healthRoutes({ edge, readiness }: { edge: Edge; readiness: Readiness }) {
+  return new Elysia()
+    .get(
+      '/health',
+      ...edge.open(
+        { summary: 'Whether the process is up', tag: 'Operation', answers: { 200: STATUS } },
+        () => Response.json({ status: 'ok' }),
+      ),
+    )
+    .get(
+      '/ready',
+      ...edge.open(
+        { summary: 'Whether it can serve', tag: 'Operation', answers: { 200: STATUS } },
+        () => {
+          const { ready, reason } = readiness();
+          if (ready) return Response.json({ status: 'ready' });
+          return refuse('service_unavailable', reason ?? 'not ready');
+        },
+      ),
+    );
+}

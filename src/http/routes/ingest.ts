@@ -1,0 +1,172 @@
+import { Elysia } from 'elysia';
+import type { OrganisationPrincipal } from '../auth.ts';
+import type { Route } from '../edge.ts';
+import { type Issue, refuseInvalid } from '../errors.ts';
+import { type MeteringDeps, type Subject, findCustomer, isRefused } from '../metering.ts';
+import { IngestBody, IngestResult } from '../wire/metering.ts';
+import { eventId, eventTime, fingerprintOf, measure } from '../wire/usage.ts';
+
+/** 500 events with all the metadata that is allowed. */
+const BODY_BYTES_MAX = 16 * 1024 * 1024;
+const ISSUES_MAX = 50;
+
+const INGEST = {
+  summary: 'Record up to 500 events',
+  description:
+    'All or nothing, and answered when all are on disk. The name of an event feeds every meter with that `event_name`. An ' +
+    '`external_id` counts once, here and on /track; with an `Idempotency-Key` header the events without one count once too, so ' +
+    'that the whole call may be sent again.',
+  tag: 'Metering',
+  body: IngestBody,
+  bodyBytesMax: BODY_BYTES_MAX,
+  idempotent: true,
+  answers: { 200: IngestResult },
+} as const;
+
+type Event = (typeof IngestBody)['static']['events'][number];
+
+type Item = Subject & { readonly request: Parameters<MeteringDeps['ledger']['record']>[2] };
+
+/** An event, and where its items begin: one for each meter that it feeds. */
+type Placed = { readonly event: Event; readonly firstItem: number };
+
+export function ingestRoutes(deps: MeteringDeps) {
+  return new Elysia().post('/events/ingest', ...ingestRoute(deps));
+}
+
+function ingestRoute(deps: MeteringDeps): Route {
+  return deps.edge.organisation(INGEST, async ({ principal, body, idempotencyKey }) => {
+    const { events } = body;
+    const subjects = await Promise.all(events.map((event) => subjectsOf(deps, principal, event)));
+    const items: Item[] = [];
+    const placed: Placed[] = [];
+    const issues: Issue[] = [];
+    const now = deps.clock.now();
+    for (const [index, event] of events.entries()) {
+      const found = subjects[index] ?? [];
+      const call = { principal, idempotencyKey, index, now };
+      const made = itemsOf(deps, event, { found, call });
+      if (isIssue(made)) {
+        issues.push({ ...made, path: ['events', String(index), ...made.path] });
+        if (issues.length === ISSUES_MAX) break;
+        continue;
+      }
+      placed.push({ event, firstItem: items.length });
+      items.push(...made);
+    }
+    if (issues.length > 0) return refuseInvalid(issues);
+    const outcome = await deps.ledger.recordAll(items);
+    if (outcome.kind === 'out_of_range') {
+      const index = placed.findLastIndex(({ firstItem }) => firstItem <= outcome.index);
+      const path = ['events', String(index), 'value'];
+      return refuseInvalid([{ path, message: 'would take the total out of range' }]);
+    }
+    return answer(placed, outcome.items, idempotencyKey !== null);
+  });
+}
+
+function answer(
+  placed: readonly Placed[],
+  items: readonly { readonly id: string; readonly duplicate: boolean }[],
+  byHeader: boolean,
+): Response {
+  let duplicates = 0;
+  const events = placed.map(({ event, firstItem }, index) => {
+    const item = items[firstItem];
+    const duplicate = item?.duplicate === true;
+    if (duplicate) duplicates += 1;
+    return {
+      index,
+      id: item?.id,
+      external_id: event.external_id ?? null,
+      status: duplicate ? 'duplicate' : 'inserted',
+    };
+  });
+  const replayed = byHeader && duplicates === events.length;
+  return Response.json(
+    { inserted: events.length - duplicates, duplicates, events },
+    replayed ? { headers: { 'idempotency-replayed': 'true' } } : undefined,
+  );
+}
+
+/** The customer and every meter that the event feeds, or why there is none. */
+function subjectsOf(
+  { ledger, meters }: MeteringDeps,
+  principal: OrganisationPrincipal,
+  event: Event,
+): (Subject[] | Issue) | Promise<Subject[] | Issue> {
+  const actor = findCustomer(ledger, principal, event);
+  const fed = meters.byEventName(principal, event.name);
+  if (actor instanceof Promise || fed instanceof Promise) {
+    return Promise.all([actor, fed]).then(([a, f]) => join(event, a, f));
+  }
+  return join(event, actor, fed);
+}
+
+function join(
+  event: Event,
+  actor: Awaited<ReturnType<typeof findCustomer>>,
+  fed: readonly Subject['meter'][],
+): Subject[] | Issue {
+  if (isRefused(actor)) {
+    const field = event.customer_id === undefined ? 'external_customer_id' : 'customer_id';
+    return actor.issue ?? { path: [field], message: actor.message };
+  }
+  if (fed.length === 0) return { path: ['name'], message: 'feeds no meter' };
+  return fed.map((meter) => ({ actor, meter }));
+}
+
+function itemsOf(
+  { ids }: MeteringDeps,
+  event: Event,
+  about: {
+    found: Subject[] | Issue;
+    call: {
+      principal: OrganisationPrincipal;
+      idempotencyKey: string | null;
+      index: number;
+      now: number;
+    };
+  },
+): Item[] | Issue {
+  const { found, call } = about;
+  if (isIssue(found)) return found;
+  const at = event.timestamp === undefined ? null : eventTime(event.timestamp, call.now);
+  if (at !== null && typeof at !== 'number') return at;
+  const keyId = keyOf({ ids }, event, call);
+  const items: Item[] = [];
+  for (const { actor, meter } of found) {
+    const measured = measure(meter, event, ids);
+    if (!('value' in measured)) return measured;
+    const about = { customerId: actor.customer.id, meterId: meter.id, value: measured.value };
+    const request: Item['request'] = {
+      ...measured,
+      eventAt: at,
+      admission: 'record',
+      metadata: event.metadata ?? null,
+      // The first meter's transfer is the event; those of the others are named after it.
+      keyId: keyId === null || items.length === 0 ? keyId : ids.derive(keyId, meter.id),
+      fingerprint:
+        keyId === null
+          ? null
+          : fingerprintOf(ids, { ...about, metadata: event.metadata, variant: '' }),
+    };
+    items.push({ actor, meter, request });
+  }
+  return items;
+}
+
+function keyOf(
+  { ids }: Pick<MeteringDeps, 'ids'>,
+  event: Event,
+  call: { principal: OrganisationPrincipal; idempotencyKey: string | null; index: number },
+): string | null {
+  if (event.external_id !== undefined) return eventId(ids, call.principal, event.external_id);
+  if (call.idempotencyKey === null) return null;
+  const { organisationId, mode } = call.principal;
+  return ids.derive('call', organisationId, mode, call.idempotencyKey, String(call.index));
+}
+
+function isIssue(value: object): value is Issue {
+  return 'message' in value;
+}

@@ -1,0 +1,103 @@
+import { Elysia } from 'elysia';
+import type { RecordOutcome } from '../../../ledger/outcome.ts';
+import { quantityNumber } from '../../../ledger/quantity.ts';
+import type { Route } from '../edge.ts';
+import { refuse, refuseInvalid } from '../errors.ts';
+import {
+  type MeteringDeps,
+  type Subject,
+  findSubject,
+  isRefused,
+  refusedResponse,
+} from '../metering.ts';
+import { TrackBody, TrackResult, fromSnapshot, iso, overageOf } from '../wire/metering.ts';
+import { eventId, fingerprintOf, measure } from '../wire/usage.ts';
+
+const TRACK = {
+  summary: 'Record usage',
+  description:
+    'Answers when the event is on disk. Usage is a fact: it is recorded in full, past the limit too, unless `overage` is ' +
+    '`reject`. A repeated `idempotency_key` answers the first answer with `duplicate: true`; a repeated `Idempotency-Key` ' +
+    'header replays it to the byte.',
+  tag: 'Metering',
+  body: TrackBody,
+  idempotent: true,
+  answers: { 200: TrackResult },
+  refusals: ['not_found', 'insufficient_balance', 'idempotency_key_reused'],
+} as const;
+
+export function trackRoutes(deps: MeteringDeps) {
+  return new Elysia().post('/track', ...trackRoute(deps));
+}
+
+function trackRoute(deps: MeteringDeps): Route {
+  const { edge, ledger, ids } = deps;
+  return edge.organisation(TRACK, async ({ principal, body, idempotencyKey: header }) => {
+    if (header !== null && body.idempotency_key !== undefined && header !== body.idempotency_key) {
+      const message = 'differs from the Idempotency-Key header';
+      return refuseInvalid([{ path: ['idempotency_key'], message }]);
+    }
+    const lookup = findSubject(deps, principal, body);
+    const found = lookup instanceof Promise ? await lookup : lookup;
+    if (isRefused(found)) return refusedResponse(found);
+    const { actor, meter } = found;
+    const measured = measure(meter, body, ids);
+    if (!('value' in measured)) return refuseInvalid([measured]);
+    const key = header ?? body.idempotency_key ?? null;
+    const admission = body.overage ?? 'record';
+    const outcome = await ledger.record(actor, meter, {
+      ...measured,
+      eventAt: null,
+      admission,
+      metadata: body.metadata ?? null,
+      keyId: key === null ? null : eventId(ids, principal, key),
+      fingerprint:
+        key === null
+          ? null
+          : fingerprintOf(ids, {
+              customerId: actor.customer.id,
+              meterId: meter.id,
+              value: measured.value,
+              metadata: body.metadata,
+              variant: body.overage ?? '',
+            }),
+    });
+    return answer(outcome, found, { byHeader: header !== null });
+  });
+}
+
+function answer(
+  outcome: RecordOutcome,
+  { actor, meter }: Subject,
+  { byHeader }: { byHeader: boolean },
+): Response {
+  switch (outcome.kind) {
+    case 'recorded': {
+      const { record, replayed } = outcome;
+      const result = {
+        id: record.id,
+        feature_key: meter.slug,
+        customer_id: actor.customer.id,
+        external_customer_id: actor.customer.externalId,
+        value: quantityNumber(record.value, meter.scale),
+        timestamp: iso(record.eventAt),
+        ...fromSnapshot(record.snapshot, meter.scale),
+        overage: quantityNumber(overageOf(record.snapshot), meter.scale),
+        duplicate: replayed && !byHeader,
+      };
+      return Response.json(result, replayed && byHeader ? REPLAYED : undefined);
+    }
+    case 'refused':
+      return refuse('insufficient_balance', 'the usage would go over the limit', {
+        headers: outcome.replayed && byHeader ? REPLAYED.headers : {},
+      });
+    case 'key_reused':
+      return refuse('idempotency_key_reused', 'this key was used for another event');
+    case 'out_of_range':
+      return refuseInvalid([{ path: ['value'], message: 'would take the total out of range' }]);
+    default:
+      return outcome satisfies never;
+  }
+}
+
+const REPLAYED = { headers: { 'idempotency-replayed': 'true' } };

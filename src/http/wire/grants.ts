@@ -1,0 +1,104 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { INTERVALS } from '../../../ledger/calendar.ts';
+import { quantityNumber } from '../../../ledger/quantity.ts';
+import type { GrantRecord } from '../../records/grants.ts';
+import { Quantity, iso } from './metering.ts';
+import { Body, Nullable, Timestamp, Uuid } from './values.ts';
+
+const Interval = Type.Union(
+  INTERVALS.map((interval) => Type.Literal(interval)),
+  { error: `must be one of ${INTERVALS.join(', ')}` },
+);
+
+export const GrantCreate = Body({
+  feature_key: Type.String({ minLength: 1, maxLength: 64 }),
+  amount: Type.Optional(Quantity),
+  unlimited: Type.Optional(Type.Literal(true, { description: 'Instead of an amount.' })),
+  effective_at: Type.Optional(Timestamp),
+  expires_at: Type.Optional(Timestamp),
+  priority: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 1_000_000,
+      default: 100,
+      description: 'Lower burns first.',
+    }),
+  ),
+  reason: Type.Optional(Type.String({ minLength: 1, maxLength: 500 })),
+  idempotency_key: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      pattern: '^[\\x20-\\x7e\\u00a0-\\uffff]+$',
+      error: 'must be 1 to 255 printable characters',
+    }),
+  ),
+  reset_interval: Type.Optional(
+    Type.Union(Interval.anyOf, {
+      description: 'Makes it an allowance: given afresh each interval, counted from its start.',
+      error: `must be one of ${INTERVALS.join(', ')}`,
+    }),
+  ),
+  rollover: Type.Optional(
+    Body({
+      max: Quantity,
+      expires_after_periods: Type.Integer({ minimum: 1, maximum: 100 }),
+    }),
+  ),
+  overage_allowed: Type.Optional(Type.Boolean()),
+});
+
+export type GrantCreate = Static<typeof GrantCreate>;
+
+export const Grant = Type.Object({
+  id: Uuid,
+  customer_id: Uuid,
+  meter_id: Uuid,
+  feature_key: Type.String(),
+  source: Type.String(),
+  amount: Nullable(Type.Number()),
+  remaining: Nullable(Type.Number()),
+  unlimited: Type.Boolean(),
+  effective_at: Timestamp,
+  expires_at: Nullable(Timestamp),
+  priority: Type.Integer(),
+  reset_interval: Nullable(Interval),
+  rollover: Nullable(Type.Object({ max: Type.Number(), expires_after_periods: Type.Integer() })),
+  overage_allowed: Type.Boolean(),
+  reason: Nullable(Type.String()),
+  status: Type.Union(
+    ['scheduled', 'active', 'expired', 'voided', 'used_up'].map((name) => Type.Literal(name)),
+  ),
+  created_at: Timestamp,
+  ended_at: Nullable(Timestamp),
+});
+
+/** `remaining`: of a new grant all of it, of one that has ended nothing. */
+export function fromGrant(grant: GrantRecord) {
+  const number = (value: bigint | null): number | null =>
+    value === null ? null : quantityNumber(value, grant.scale);
+  const rollover =
+    grant.rolloverMax === null
+      ? null
+      : { max: number(grant.rolloverMax), expires_after_periods: grant.rolloverPeriods };
+  return {
+    id: grant.id,
+    customer_id: grant.customerId,
+    meter_id: grant.meterId,
+    feature_key: grant.featureKey,
+    source: grant.source,
+    amount: number(grant.amount),
+    remaining: grant.endedAt === null ? number(grant.amount) : 0,
+    unlimited: grant.amount === null,
+    effective_at: iso(grant.effectiveAt.getTime()),
+    expires_at: iso(grant.expiresAt?.getTime() ?? null),
+    priority: grant.priority,
+    reset_interval: grant.resetInterval,
+    rollover,
+    overage_allowed: grant.overageAllowed,
+    reason: grant.reason,
+    status: grant.endedHow ?? (grant.started ? 'active' : 'scheduled'),
+    created_at: iso(grant.createdAt.getTime()),
+    ended_at: iso(grant.endedAt?.getTime() ?? null),
+  };
+}

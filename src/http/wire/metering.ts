@@ -1,0 +1,188 @@
+// The bodies of /check, /track and /events/ingest (contract, Entitlement and metering endpoints; decisions 5).
+import { Type } from '@sinclair/typebox';
+import { CHECK_BATCH_MAX, INGEST_EVENTS_MAX } from '../../../ledger/limits.ts';
+import { type CheckAnswer, type Snapshot, balance } from '../../../ledger/meter.ts';
+import { quantityNumber } from '../../../ledger/quantity.ts';
+import { Body, ExternalCustomerId, Metadata, Nullable, Timestamp, Uuid } from './values.ts';
+
+/** A quantity as it comes in: a JSON number or a decimal string, with at most the decimals of its meter. */
+export const Quantity = Type.Union(
+  [Type.Number(), Type.String({ pattern: '^-?\\d{1,15}(\\.\\d{1,15})?$' })],
+  { error: 'must be a number or a decimal string' },
+);
+
+const FeatureKey = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  description: 'The slug of the meter.',
+});
+
+/** A caller's own name of an event: the same name counts once in an organisation and mode. */
+const EventKey = Type.String({
+  minLength: 1,
+  maxLength: 255,
+  pattern: '^[\\x20-\\x7e\\u00a0-\\uffff]+$',
+  error: 'must be 1 to 255 printable characters',
+});
+
+const WHO = {
+  customer_id: Type.Optional(Uuid),
+  external_customer_id: Type.Optional(ExternalCustomerId),
+};
+
+const QUESTION = { feature_key: FeatureKey, ...WHO, value: Type.Optional(Quantity) };
+
+export const CheckBody = Body({
+  ...QUESTION,
+  consume: Type.Optional(
+    Type.Boolean({ description: 'Record the value too, in the same step, where it is allowed.' }),
+  ),
+  idempotency_key: Type.Optional(EventKey),
+});
+
+export const CheckBatchBody = Body({
+  checks: Type.Array(Body(QUESTION), { minItems: 1, maxItems: CHECK_BATCH_MAX }),
+});
+
+export const TrackBody = Body({
+  ...QUESTION,
+  idempotency_key: Type.Optional(EventKey),
+  metadata: Type.Optional(Metadata),
+  overage: Type.Optional(
+    Type.Literal('reject', {
+      description:
+        'Refuse with 402 what would go over the limit. Without it, usage is recorded in full.',
+      error: 'must be "reject", or left out',
+    }),
+  ),
+});
+
+export const IngestBody = Body({
+  events: Type.Array(
+    Body({
+      name: Type.String({ minLength: 1, maxLength: 255 }),
+      ...WHO,
+      value: Type.Optional(Quantity),
+      metadata: Type.Optional(Metadata),
+      timestamp: Type.Optional(Type.String({ description: 'ISO 8601, with Z or an offset.' })),
+      external_id: Type.Optional(EventKey),
+    }),
+    { minItems: 1, maxItems: INGEST_EVENTS_MAX },
+  ),
+});
+
+const OutQuantity = Nullable(Type.Number());
+
+export const CheckResult = Type.Object({
+  allowed: Type.Boolean(),
+  balance: OutQuantity,
+  limit: OutQuantity,
+  consumed: Type.Number(),
+  remaining: OutQuantity,
+  reason: Type.Union(
+    [
+      'ok',
+      'unlimited',
+      'overage_allowed',
+      'boolean',
+      'insufficient_balance',
+      'not_entitled',
+      'subscription_paused',
+      'blocked',
+      'expired',
+    ].map((reason) => Type.Literal(reason)),
+  ),
+  feature_key: Type.String(),
+  requested: Type.Number(),
+  unlimited: Type.Boolean(),
+  overage_allowed: Type.Boolean(),
+  reserved: Type.Number(),
+  period_start: Nullable(Timestamp),
+  period_end: Nullable(Timestamp),
+  resets_at: Nullable(Timestamp),
+});
+
+export const CheckBatchResult = Type.Object({
+  results: Type.Array(
+    Type.Union([
+      CheckResult,
+      Type.Object({ error: Type.Object({ type: Type.String(), message: Type.String() }) }),
+    ]),
+  ),
+});
+
+export const TrackResult = Type.Object({
+  id: Uuid,
+  feature_key: Type.String(),
+  customer_id: Uuid,
+  external_customer_id: Nullable(Type.String()),
+  value: Type.Number(),
+  timestamp: Timestamp,
+  balance: OutQuantity,
+  limit: OutQuantity,
+  consumed: Type.Number(),
+  remaining: OutQuantity,
+  overage: Type.Number(),
+  duplicate: Type.Boolean(),
+});
+
+export const IngestResult = Type.Object({
+  inserted: Type.Integer(),
+  duplicates: Type.Integer(),
+  events: Type.Array(
+    Type.Object({
+      index: Type.Integer(),
+      id: Uuid,
+      external_id: Nullable(Type.String()),
+      status: Type.Union([Type.Literal('inserted'), Type.Literal('duplicate')]),
+    }),
+  ),
+});
+
+export function iso(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
+}
+
+const number = (value: bigint | null, scale: number): number | null =>
+  value === null ? null : quantityNumber(value, scale);
+
+/** The five numbers that every answer about a balance carries. `null` is unlimited. */
+export function fromSnapshot(snapshot: Snapshot, scale: number) {
+  const rest = balance(snapshot);
+  return {
+    balance: number(rest, scale),
+    limit: number(snapshot.limit, scale),
+    consumed: quantityNumber(snapshot.consumed, scale),
+    remaining: rest === null ? null : rest > 0n ? quantityNumber(rest, scale) : 0,
+  };
+}
+
+/** How far consumption is over the limit. */
+export function overageOf(snapshot: Snapshot): bigint {
+  if (snapshot.limit === null || snapshot.consumed <= snapshot.limit) return 0n;
+  return snapshot.consumed - snapshot.limit;
+}
+
+export function fromCheck(
+  { allowed, reason, snapshot }: CheckAnswer,
+  asked: { slug: string; scale: number; units: bigint },
+) {
+  const { balance: rest, limit, consumed, remaining } = fromSnapshot(snapshot, asked.scale);
+  const periodEnd = snapshot.periodEnd === null ? null : iso(snapshot.periodEnd);
+  return {
+    allowed,
+    balance: rest,
+    limit,
+    consumed,
+    remaining,
+    reason,
+    feature_key: asked.slug,
+    requested: quantityNumber(asked.units, asked.scale),
+    unlimited: limit === null,
+    overage_allowed: snapshot.overageAllowed,
+    reserved: quantityNumber(snapshot.reserved, asked.scale),
+    period_start: iso(snapshot.periodStart),
+    period_end: periodEnd,
+    resets_at: periodEnd,
+  };
+}

@@ -1,0 +1,121 @@
+// From what a caller reports to what the ledger records: quantities, properties, keys, times.
+import { EVENT_EARLY_MS_MAX, EVENT_LATE_MS_MAX } from '../../../ledger/limits.ts';
+import type { Ids } from '../../../ledger/ports.ts';
+import { parseQuantity, type QuantityError } from '../../../ledger/quantity.ts';
+import type { UsageMeter } from '../../records/meters.ts';
+import type { Scope } from '../../records/scope.ts';
+import type { Issue } from '../errors.ts';
+
+type Metadata = Readonly<Record<string, string>>;
+
+export type Reported = {
+  readonly value?: number | string;
+  readonly metadata?: Metadata;
+};
+
+export type Measured = { readonly value: bigint; readonly member: bigint | null };
+
+const MESSAGES: Record<QuantityError, string> = {
+  not_a_decimal: 'must be a decimal number',
+  too_many_decimals: 'has more decimals than the meter',
+  out_of_range: 'is out of range',
+};
+
+/** Parses a quantity of a meter; the issue's path is `path`. */
+export function quantityOf(
+  input: number | string,
+  scale: number,
+  path: readonly string[],
+): bigint | Issue {
+  const parsed = parseQuantity(input, scale);
+  return typeof parsed === 'bigint' ? parsed : { path, message: MESSAGES[parsed] };
+}
+
+/**
+ * What an event says to one meter. Its own `value` wins over the meter's `value_property`; without either it is 1, unless the
+ * meter names a property: then an event that lacks it is refused, rather than counted as 1.
+ */
+export function measure(meter: UsageMeter, reported: Reported, ids: Ids): Measured | Issue {
+  const { metadata } = reported;
+  const { uniqueProperty, valueProperty, aggregation } = meter;
+  let member: bigint | null = null;
+  if (aggregation === 'unique' && uniqueProperty !== null) {
+    const property = own(metadata, uniqueProperty);
+    if (property === undefined) return lacking(uniqueProperty);
+    member = ids.fingerprint(property);
+  }
+  let value: bigint | Issue;
+  if (reported.value !== undefined) {
+    value = quantityOf(reported.value, meter.scale, ['value']);
+  } else if (valueProperty !== null && aggregation !== 'unique' && aggregation !== 'count') {
+    const property = own(metadata, valueProperty);
+    if (property === undefined) return lacking(valueProperty);
+    value = quantityOf(property, meter.scale, ['metadata', valueProperty]);
+  } else {
+    value = 10n ** BigInt(meter.scale);
+  }
+  if (typeof value !== 'bigint') return value;
+  if (value < 0n && aggregation !== 'sum' && aggregation !== 'count') {
+    return {
+      path: ['value'],
+      message: `must not be negative: a ${aggregation} takes no corrections`,
+    };
+  }
+  return { value, member };
+}
+
+function own(metadata: Metadata | undefined, property: string): string | undefined {
+  return metadata !== undefined && Object.hasOwn(metadata, property)
+    ? metadata[property]
+    : undefined;
+}
+
+function lacking(property: string): Issue {
+  return { path: ['metadata', property], message: 'is required by the meter' };
+}
+
+/** The id of an event that the caller named: the same for /track, /check and /events/ingest (decisions 4). */
+export function eventId(ids: Ids, { organisationId, mode }: Scope, key: string): string {
+  return ids.derive('event', organisationId, mode, key);
+}
+
+/** What a keyed request means, to tell another one under the same key. */
+export function fingerprintOf(
+  ids: Ids,
+  event: {
+    readonly customerId: string;
+    readonly meterId: string;
+    readonly value: bigint;
+    readonly metadata: Metadata | undefined;
+    readonly variant: '' | 'reject' | 'consume';
+  },
+): bigint {
+  const { customerId, meterId, value, metadata, variant } = event;
+  let text = `${customerId}${meterId}${value}${variant}`;
+  if (metadata !== undefined) {
+    text += JSON.stringify(Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+  return ids.fingerprint(text);
+}
+
+const ISO_TIME = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
+
+/** Milliseconds of an ISO 8601 time with a zone, or null. A day that the month does not have is no time. */
+export function timeOf(text: string): number | null {
+  const match = ISO_TIME.exec(text);
+  if (match === null) return null;
+  const [, year, month, day] = match.map(Number);
+  const at = Date.parse(text);
+  const date = new Date(Date.UTC(year ?? 0, (month ?? 0) - 1, day));
+  return Number.isNaN(at) || date.getUTCDate() !== day ? null : at;
+}
+
+/** When an event happened: at most 5 minutes ahead and 35 days back (decisions 5). */
+export function eventTime(text: string, now: number): number | Issue {
+  const at = timeOf(text);
+  const path = ['timestamp'];
+  if (at === null) return { path, message: 'must be an ISO 8601 time with a zone' };
+  if (at > now + EVENT_EARLY_MS_MAX) return { path, message: 'is more than 5 minutes ahead' };
+  if (at < now - EVENT_LATE_MS_MAX) return { path, message: 'is more than 35 days back' };
+  return at;
+}

@@ -1,0 +1,56 @@
+// Values that many bodies share, as schemas.
+import { type TSchema, Type } from '@sinclair/typebox';
+
+/** Metadata pairs, and the lengths of their keys and values (contract, Limits; they hold everywhere). */
+const PAIRS_MAX = 50;
+const METADATA_ERROR = `must be an object of at most ${PAIRS_MAX} pairs, keys of 1 to 40 and values of at most 500 characters`;
+
+export const Metadata = Type.Record(
+  Type.String({ pattern: '^[\\s\\S]{1,40}$' }),
+  Type.String({ maxLength: 500 }),
+  { maxProperties: PAIRS_MAX, additionalProperties: false, error: METADATA_ERROR },
+);
+
+export const Uuid = Type.String({
+  format: 'uuid',
+  pattern: '^[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$',
+  error: 'must be a UUID',
+});
+
+/** Enough to tell an address from a slip of the hand; only a delivered message proves one. */
+export const Email = Type.String({
+  format: 'email',
+  maxLength: 254,
+  pattern:
+    '^[^\\s@<>()",;:\\\\\\[\\]]{1,64}@(?:[^\\s@.<>()",;:\\\\\\[\\]]{1,63}\\.)+[^\\s@.<>()",;:\\\\\\[\\]]{2,63}$',
+  error: 'must be an e-mail address',
+});
+
+export const ExternalCustomerId = Type.String({
+  minLength: 1,
+  maxLength: 255,
+  description: "The merchant's own id of the customer.",
+});
+
+/** A name that people read. */
+export const Name = Type.String({ minLength: 1, maxLength: 255 });
+
+export const Timestamp = Type.String({
+  format: 'date-time',
+  description: 'ISO 8601 in UTC, with milliseconds.',
+});
+
+export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+
+/** An object that knows all its fields. */
+export const Body = <T extends Record<string, TSchema>>(fields: T) =>
+  Type.Object(fields, { additionalProperties: false });
+
+/** The envelope of a list. */
+export const ListOf = <T extends TSchema>(item: T) =>
+  Type.Object({
+    data: Type.Array(item),
+    limit: Type.Integer(),
+    offset: Type.Integer(),
+    has_more: Type.Boolean(),
+  });

@@ -1,0 +1,107 @@
+// The start command: services, schema, ledger, HTTP; and all of it back again on Ctrl-C and SIGTERM.
+//
+// Draining: no new connection is accepted and every answer that is owed is given, the journal writes what is queued and lets its
+// seat go, and then what was started is stopped. A second signal does not wait.
+import { migrate } from '../ledger/store/migrate.ts';
+import { type Config, ConfigError, parseConfig } from './config.ts';
+import { clock } from './platform/clock.ts';
+import { ServiceFailure } from './platform/failure.ts';
+import { ids } from './platform/ids.ts';
+import { type Log, openLog } from './platform/log.ts';
+import { openPool } from './platform/postgres.ts';
+import { openServices } from './platform/services.ts';
+import { createDemoOrganisation } from './records/onboarding.ts';
+import { openService } from './service.ts';
+
+const DRAIN_MS_MAX = 15_000;
+const PARENT_CHECK_MS = 1000;
+
+async function main(): Promise<void> {
+  const config = parseConfig(process.env);
+  const log = openLog(config.logLevel);
+  const services = await openServices(config, log);
+  try {
+    await migrate(services.databaseUrl);
+    const demoKey = services.embedded ? await createDemo(services.databaseUrl) : null;
+    const stop = await serve(config, log, services.databaseUrl);
+    if (demoKey !== null) showDemo(config, demoKey);
+    log.info({ url: config.baseUrl, embedded: services.embedded }, 'serving');
+    log.info({ signal: await untilTold() }, 'draining');
+    await stop();
+  } finally {
+    await services.stop();
+  }
+  log.info({}, 'stopped');
+}
+
+async function serve(config: Config, log: Log, databaseUrl: string): Promise<() => Promise<void>> {
+  const service = await openService({
+    databaseUrl,
+    baseUrl: config.baseUrl,
+    leaseMs: config.leaseMs,
+    actorsMax: config.actorCacheMax,
+    address: config.node?.address ?? null,
+    log,
+  });
+  const { app } = service;
+  app.listen({ port: config.port, hostname: config.host });
+  return async () => {
+    const late = setTimeout(() => process.exit(1), DRAIN_MS_MAX);
+    await app.server?.stop();
+    await service.close();
+    clearTimeout(late);
+  };
+}
+
+/** The first start on an empty embedded database makes something to try. */
+async function createDemo(databaseUrl: string): Promise<string | null> {
+  const sql = openPool(databaseUrl, { max: 1, applicationName: 'tollhouse demo' });
+  try {
+    return await createDemoOrganisation({ sql, ids, now: clock.now() });
+  } finally {
+    await sql.end();
+  }
+}
+
+function showDemo({ baseUrl }: Config, key: string): void {
+  console.log(`
+A demo organisation was made. Its test key is shown only this once:
+
+  ${key}
+
+Try it:
+
+  curl -s ${baseUrl}/meters -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' \\
+    -d '{"slug":"api-calls"}'
+
+The API is described at ${baseUrl}/docs
+`);
+}
+
+/** Resolves with the first signal; the second one ends the process at once. */
+async function untilTold(): Promise<string> {
+  return new Promise((resolve) => {
+    let told = false;
+    const tell = (signal: string): void => {
+      if (told) process.exit(1);
+      told = true;
+      resolve(signal);
+    };
+    process.on('SIGINT', tell);
+    process.on('SIGTERM', tell);
+    // A runner such as npx does not pass a SIGTERM on: what it started finds itself with another parent.
+    const parent = process.ppid;
+    setInterval(() => {
+      if (process.ppid !== parent && !told) tell('the end of its parent');
+    }, PARENT_CHECK_MS).unref();
+  });
+}
+
+try {
+  await main();
+  process.exit(0);
+} catch (error) {
+  if (!(error instanceof ConfigError) && !(error instanceof ServiceFailure)) throw error;
+  console.error(error.message);
+  process.exit(1);
+}

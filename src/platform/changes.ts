@@ -1,0 +1,164 @@
+// What other processes changed, so that no cache here outlives it by more than a second.
+//
+// Who calls: the repositories notify in the transaction that changes a row; caches subscribe.
+// How: LISTEN on one channel, on a connection of its own. Every beat listens again and asks which backend answers: another one
+// than before means that something may have been missed, and no answer means that something may be missed now.
+// Holds: a cache that drops what it is told to drop, and keeps nothing while `trusted` is false, is never wrong for longer
+// than BEAT_MS + SILENCE_MS_MAX.
+// Does not: carry data. A notification names what to forget; the reader asks the database.
+import type { Timers } from '../../ledger/ports.ts';
+import { openPool, type Executor, type Sql } from './postgres.ts';
+
+const CHANNEL = 'tollhouse_changes';
+const BEAT_MS = 250;
+const SILENCE_MS_MAX = 600;
+
+/** `api_key`: the key's id. `meter`: the organisation's. `customer`: the customer's. */
+export type ChangeKind = 'api_key' | 'meter' | 'customer';
+
+const KINDS: readonly string[] = ['api_key', 'meter', 'customer'] satisfies ChangeKind[];
+
+export type Subscriber = {
+  changed(kind: ChangeKind, id: string): void;
+  /** Anything may have changed. */
+  reset(): void;
+};
+
+export type Changes = {
+  /** Whether this process would hear of a change now. While it would not, nothing may be cached. */
+  readonly trusted: boolean;
+  subscribe(subscriber: Subscriber): void;
+  /** Forgets here at once what this process has just changed: whoever changed it must see it with the next request. */
+  tell(kind: ChangeKind, id: string): void;
+  close(): Promise<void>;
+};
+
+export type ChangesOptions = {
+  readonly url: string;
+  readonly timers: Timers;
+  readonly warn: (fields: Record<string, unknown>, message: string) => void;
+};
+
+/** Tells every process, when and only if the transaction commits. */
+export async function notifyChange(sql: Executor, kind: ChangeKind, id: string): Promise<void> {
+  await sql`select pg_notify(${CHANNEL}, ${`${kind}:${id}`})`;
+}
+
+/** Resolves once it has tried: where the database does not answer yet, nothing is trusted until it does. */
+export async function listenForChanges(options: ChangesOptions): Promise<Changes> {
+  const listener = new Listener(options);
+  await listener.beat();
+  return listener;
+}
+
+class Listener implements Changes {
+  trusted = false;
+  readonly #options: ChangesOptions;
+  readonly #subscribers: Subscriber[] = [];
+  #sql: Sql;
+  /** The backend that listens for us; 0 for none. */
+  #backend = 0;
+  #cancelBeat = (): void => undefined;
+  #closed = false;
+
+  constructor(options: ChangesOptions) {
+    this.#options = options;
+    this.#sql = this.#connect();
+  }
+
+  subscribe(subscriber: Subscriber): void {
+    this.#subscribers.push(subscriber);
+  }
+
+  tell(kind: ChangeKind, id: string): void {
+    for (const subscriber of this.#subscribers) subscriber.changed(kind, id);
+  }
+
+  /** Never rejects; sets up the next one. */
+  async beat(): Promise<void> {
+    try {
+      const backend = await this.#listen();
+      if (backend !== this.#backend) this.#reset();
+      this.#backend = backend;
+      this.trusted = !this.#closed;
+    } catch (error) {
+      this.#distrust(error);
+    }
+    if (this.#closed) return;
+    this.#cancelBeat = this.#options.timers.after(BEAT_MS, () => {
+      this.beat().catch((error: unknown) => this.#distrust(error));
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.trusted = false;
+    this.#cancelBeat();
+    this.#reset();
+    await this.#sql.end({ timeout: 1 });
+  }
+
+  #connect(): Sql {
+    return openPool(this.#options.url, {
+      max: 1,
+      applicationName: 'tollhouse changes',
+      onNotify: (channel, payload) => this.#hear(channel, payload),
+      // A new backend may get the number of an old one.
+      onClose: () => {
+        this.#backend = 0;
+      },
+    });
+  }
+
+  /** The backend that listens. @throws where it does not answer in time */
+  async #listen(): Promise<number> {
+    let cancel = (): void => undefined;
+    const silence = new Promise<never>((_resolve, reject) => {
+      const task = (): void => reject(new Error('the database does not answer'));
+      cancel = this.#options.timers.after(SILENCE_MS_MAX, task);
+    });
+    // One message, so that both statements reach the same backend.
+    const answer = this.#sql.unsafe(`listen ${CHANNEL}; select pg_backend_pid() as pid`).simple();
+    try {
+      const results = await Promise.race([answer, silence]);
+      return pidOf(results);
+    } finally {
+      cancel();
+    }
+  }
+
+  #distrust(cause: unknown): void {
+    if (this.#closed) return;
+    if (this.trusted)
+      this.#options.warn({ error: String(cause) }, 'changes elsewhere are not heard');
+    this.trusted = false;
+    this.#backend = 0;
+    this.#reset();
+    // A connection that died in silence would hold up the next beat too.
+    const abandoned = this.#sql;
+    this.#sql = this.#connect();
+    abandoned.end({ timeout: 0 }).catch(() => undefined);
+  }
+
+  #hear(channel: string, payload: string): void {
+    const [kind = '', id = ''] = payload.split(':');
+    if (channel !== CHANNEL || !isKind(kind)) return;
+    this.tell(kind, id);
+  }
+
+  #reset(): void {
+    for (const subscriber of this.#subscribers) subscriber.reset();
+  }
+}
+
+function isKind(kind: string): kind is ChangeKind {
+  return KINDS.includes(kind);
+}
+
+/** A message of two statements is answered with two lists of rows, which the driver's types do not know. */
+function pidOf(results: readonly unknown[]): number {
+  const rows: unknown = results[1];
+  const row: unknown = Array.isArray(rows) ? rows[0] : undefined;
+  if (typeof row === 'object' && row !== null && 'pid' in row) return Number(row.pid);
+  throw new Error('the database did not say which backend answers');
+}

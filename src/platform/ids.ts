@@ -1,0 +1,24 @@
+import { hash } from 'node:crypto';
+import type { Ids } from '../../ledger/ports.ts';
+
+/**
+ * Ids are UUIDv7, which index well because they ascend. Derived ones are version 8: their bits are the hash of what they
+ * belong to, so that the same cause always gets the same id.
+ */
+export const ids: Ids = {
+  next: () => Bun.randomUUIDv7(),
+
+  derive(...parts) {
+    let text = '';
+    // With their lengths, so that no two lists of parts read the same.
+    for (const part of parts) text += `${part.length}:${part}`;
+    const hex = hash('sha256', text, 'hex');
+    const variant = VARIANT[hex.charCodeAt(16) & 3] ?? '8';
+    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
+  },
+
+  fingerprint: (text) => BigInt.asIntN(64, Bun.hash.xxHash64(text)),
+};
+
+// The two bits that say "RFC 9562", before two of the hash.
+const VARIANT = '89ab';

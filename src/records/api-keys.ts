@@ -1,0 +1,106 @@
+import { notifyChange } from '../platform/changes.ts';
+import { hashKey, newKey } from '../platform/keys.ts';
+import type { Executor, Transaction } from '../platform/postgres.ts';
+
+export type Mode = 'test' | 'live';
+
+/** A key belongs to one organisation or to one group. */
+export type KeyOwner =
+  | { readonly kind: 'organisation'; readonly organisationId: string }
+  | { readonly kind: 'group'; readonly groupId: string };
+
+export type FoundKey = {
+  readonly id: string;
+  readonly owner: KeyOwner;
+  readonly mode: Mode;
+  /** Milliseconds; null for never. */
+  readonly expiresAt: number | null;
+};
+
+export type ListedKey = {
+  readonly id: string;
+  readonly mode: Mode;
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+  readonly lastUsedAt: Date | null;
+};
+
+/** Returns the key, this once. */
+export async function insertKey(
+  sql: Transaction,
+  options: {
+    readonly id: string;
+    readonly owner: KeyOwner;
+    readonly mode: Mode;
+    readonly expiresAt: number | null;
+    readonly now: number;
+  },
+): Promise<string> {
+  const { id, owner, mode, expiresAt, now } = options;
+  const key = newKey({ kind: owner.kind, mode });
+  await sql`
+    insert into api_keys (id, organisation_id, group_id, mode, hash, created_at, expires_at)
+    values (
+      ${id},
+      ${owner.kind === 'organisation' ? owner.organisationId : null},
+      ${owner.kind === 'group' ? owner.groupId : null},
+      ${mode}, ${hashKey(key)}, ${new Date(now)},
+      ${expiresAt === null ? null : new Date(expiresAt)})`;
+  await notifyChange(sql, 'api_key', id);
+  return key;
+}
+
+/** The key with this hash, unless it was revoked. Whether it has expired is for the caller to see, each time. */
+export async function findKey(sql: Executor, hash: Buffer): Promise<FoundKey | null> {
+  const [row] = await sql<
+    {
+      id: string;
+      organisation_id: string | null;
+      group_id: string | null;
+      mode: Mode;
+      expires_at: Date | null;
+    }[]
+  >`
+    select id, organisation_id, group_id, mode, expires_at
+    from api_keys where hash = ${hash} and revoked_at is null`;
+  if (row === undefined) return null;
+  const owner = ownerOf(row.organisation_id, row.group_id);
+  return { id: row.id, owner, mode: row.mode, expiresAt: row.expires_at?.getTime() ?? null };
+}
+
+function ownerOf(organisationId: string | null, groupId: string | null): KeyOwner {
+  if (organisationId !== null) return { kind: 'organisation', organisationId };
+  // The table holds that one of the two is there.
+  return { kind: 'group', groupId: groupId ?? '' };
+}
+
+/** Whether there is such a key. To revoke it again changes nothing. */
+export async function revokeKey(
+  sql: Transaction,
+  { id, now }: { readonly id: string; readonly now: number },
+): Promise<boolean> {
+  const rows = await sql`
+    update api_keys set revoked_at = coalesce(revoked_at, ${new Date(now)})
+    where id = ${id} returning id`;
+  if (rows.length === 0) return false;
+  await notifyChange(sql, 'api_key', id);
+  return true;
+}
+
+export async function listKeys(sql: Executor, organisationId: string): Promise<ListedKey[]> {
+  return sql<ListedKey[]>`
+    select id, mode, created_at as "createdAt", expires_at as "expiresAt",
+      revoked_at as "revokedAt", last_used_at as "lastUsedAt"
+    from api_keys where organisation_id = ${organisationId} order by id`;
+}
+
+/** Several nodes write it; the later time wins. */
+export async function markKeysUsed(
+  sql: Executor,
+  { ids, now }: { readonly ids: readonly string[]; readonly now: number },
+): Promise<void> {
+  await sql`
+    update api_keys set last_used_at = greatest(last_used_at, ${new Date(now)})
+    where id = any(${[...ids]}::uuid[])`;
+}

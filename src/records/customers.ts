@@ -1,0 +1,190 @@
+import { notifyChange } from '../platform/changes.ts';
+import type { Executor, Transaction } from '../platform/postgres.ts';
+import { insertEvent } from './events.ts';
+import { isUuid, type Scope } from './scope.ts';
+
+export type CustomerRecord = {
+  readonly id: string;
+  readonly externalCustomerId: string | null;
+  readonly email: string | null;
+  readonly name: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+};
+
+export type NewCustomer = Pick<
+  CustomerRecord,
+  'id' | 'externalCustomerId' | 'email' | 'name' | 'metadata'
+>;
+
+/** What may change; undefined is left as it is. */
+export type CustomerPatch = {
+  readonly [field in 'externalCustomerId' | 'email' | 'name' | 'metadata']?:
+    | CustomerRecord[field]
+    | undefined;
+};
+
+const ANNOUNCED = ['externalCustomerId', 'email', 'name'] as const;
+
+const columns = (sql: Executor) => sql`
+  id, external_customer_id as "externalCustomerId", email, name, metadata,
+  created_at as "createdAt", updated_at as "updatedAt"`;
+
+const inScope = (sql: Executor, { organisationId, mode }: Scope) => sql`
+  organisation_id = ${organisationId} and mode = ${mode}`;
+
+/** Announces it too. `eventId` and `customer.id` are new. */
+export async function insertCustomer(
+  sql: Transaction,
+  scope: Scope,
+  options: { readonly customer: NewCustomer; readonly eventId: string; readonly now: number },
+): Promise<CustomerRecord | 'external_id_taken'> {
+  const { customer, eventId, now } = options;
+  const at = new Date(now);
+  const [row] = await sql<CustomerRecord[]>`
+    insert into customers (id, organisation_id, mode, external_customer_id, email, name, metadata,
+      event_sequence, created_at, updated_at)
+    values (${customer.id}, ${scope.organisationId}, ${scope.mode}, ${customer.externalCustomerId},
+      ${customer.email}, ${customer.name}, ${sql.json(customer.metadata)}, 1, ${at}, ${at})
+    on conflict (organisation_id, mode, external_customer_id) do nothing
+    returning ${columns(sql)}`;
+  if (row === undefined) return 'external_id_taken';
+  await announce(sql, scope, {
+    customer: row,
+    type: 'customer.created',
+    eventId,
+    sequence: 1n,
+    extra: {},
+  });
+  return row;
+}
+
+/** By id or external id; where one customer's external id is another's id, the id wins. */
+export async function findCustomer(
+  sql: Executor,
+  scope: Scope,
+  reference: string,
+): Promise<CustomerRecord | null> {
+  if (isUuid(reference)) {
+    const [byId] = await sql<CustomerRecord[]>`
+      select ${columns(sql)} from customers where ${inScope(sql, scope)} and id = ${reference}`;
+    if (byId !== undefined) return byId;
+  }
+  const [byExternalId] = await sql<CustomerRecord[]>`
+    select ${columns(sql)} from customers
+    where ${inScope(sql, scope)} and external_customer_id = ${reference}`;
+  return byExternalId ?? null;
+}
+
+/** Newest first; up to one row more than `limit`. */
+export async function listCustomers(
+  sql: Executor,
+  scope: Scope,
+  options: {
+    readonly limit: number;
+    readonly offset: number;
+    readonly externalCustomerId?: string | undefined;
+    readonly email?: string | undefined;
+  },
+): Promise<CustomerRecord[]> {
+  const { limit, offset, externalCustomerId, email } = options;
+  return sql<CustomerRecord[]>`
+    select ${columns(sql)} from customers
+    where ${inScope(sql, scope)}
+      ${externalCustomerId === undefined ? sql`` : sql`and external_customer_id = ${externalCustomerId}`}
+      ${email === undefined ? sql`` : sql`and email = ${email}`}
+    order by id desc limit ${limit + 1} offset ${offset}`;
+}
+
+/** Announces what others may have copied; a change of metadata alone is silent. */
+export async function updateCustomer(
+  sql: Transaction,
+  scope: Scope,
+  options: {
+    readonly id: string;
+    readonly patch: CustomerPatch;
+    readonly eventId: string;
+    readonly now: number;
+  },
+): Promise<CustomerRecord | 'not_found' | 'external_id_taken'> {
+  const { id, patch, eventId, now } = options;
+  const [before] = await sql<(CustomerRecord & { sequence: bigint })[]>`
+    select ${columns(sql)}, event_sequence as sequence
+    from customers where ${inScope(sql, scope)} and id = ${id} for update`;
+  if (before === undefined) return 'not_found';
+  const changed = ANNOUNCED.filter(
+    (field) => patch[field] !== undefined && patch[field] !== before[field],
+  );
+  if (changed.length === 0 && patch.metadata === undefined) return before;
+  const after = patched(before, patch);
+  const sequence = before.sequence + (changed.length > 0 ? 1n : 0n);
+  // Events of a customer are in the order of their timestamps, even when the clock stands still or goes back.
+  const at = new Date(Math.max(now, before.updatedAt.getTime() + 1));
+  const row = await unlessTaken(sql, async (savepoint) => {
+    const [updated] = await savepoint<CustomerRecord[]>`
+      update customers set external_customer_id = ${after.externalCustomerId}, email = ${after.email},
+        name = ${after.name}, metadata = ${sql.json(after.metadata)}, event_sequence = ${sequence},
+        updated_at = ${at}
+      where id = ${id} returning ${columns(sql)}`;
+    return updated ?? 'not_found';
+  });
+  if (typeof row === 'string' || changed.length === 0) return row;
+  const extra = { changes: changed };
+  await announce(sql, scope, { customer: row, type: 'customer.updated', eventId, sequence, extra });
+  await notifyChange(sql, 'customer', id);
+  return row;
+}
+
+/** The constraint decides who has an external id: asking before would leave a gap for another to take it. */
+async function unlessTaken<T>(
+  sql: Transaction,
+  task: (savepoint: Transaction) => Promise<T>,
+): Promise<T | 'external_id_taken'> {
+  try {
+    return (await sql.savepoint(task)) as T;
+  } catch (error) {
+    const taken =
+      error instanceof Error &&
+      'constraint_name' in error &&
+      error.constraint_name === 'customers_external_id_once';
+    if (taken) return 'external_id_taken';
+    throw error;
+  }
+}
+
+async function announce(
+  sql: Transaction,
+  scope: Scope,
+  event: {
+    customer: CustomerRecord;
+    type: 'customer.created' | 'customer.updated';
+    eventId: string;
+    sequence: bigint;
+    extra: Readonly<Record<string, string[]>>;
+  },
+): Promise<void> {
+  const { customer, type, eventId, sequence, extra } = event;
+  const { id, externalCustomerId, email, name, updatedAt } = customer;
+  await insertEvent(sql, scope, {
+    id: eventId,
+    type,
+    objectType: 'CUSTOMER',
+    objectId: id,
+    accountId: id,
+    sequence,
+    at: updatedAt,
+    data: { externalCustomerId, email, name, ...extra },
+  });
+}
+
+function patched<T extends CustomerRecord>(before: T, patch: CustomerPatch): T {
+  const { externalCustomerId, email, name, metadata } = patch;
+  return {
+    ...before,
+    ...(externalCustomerId !== undefined && { externalCustomerId }),
+    ...(email !== undefined && { email }),
+    ...(name !== undefined && { name }),
+    ...(metadata !== undefined && { metadata }),
+  };
+}

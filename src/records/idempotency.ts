@@ -1,0 +1,42 @@
+import type { Executor, Transaction } from '../platform/postgres.ts';
+import type { Scope } from './scope.ts';
+
+/** One key of one caller for one kind of request. */
+export type IdempotencyScope = Scope & { readonly operation: string; readonly keyHash: Buffer };
+
+export type StoredAnswer = {
+  readonly requestHash: Buffer;
+  readonly status: number;
+  readonly body: string;
+};
+
+/** Whether nobody else is executing this key now. Holds it until the transaction ends. */
+export async function tryLockKey(sql: Transaction, lock: bigint): Promise<boolean> {
+  const [row] = await sql<
+    { locked: boolean }[]
+  >`select pg_try_advisory_xact_lock(${lock}) as locked`;
+  return row?.locked === true;
+}
+
+export async function findAnswer(
+  sql: Executor,
+  { organisationId, mode, operation, keyHash }: IdempotencyScope,
+): Promise<StoredAnswer | null> {
+  const [row] = await sql<StoredAnswer[]>`
+    select request_hash as "requestHash", status, body from idempotency
+    where organisation_id = ${organisationId} and mode = ${mode} and operation = ${operation}
+      and key_hash = ${keyHash}`;
+  return row ?? null;
+}
+
+export async function insertAnswer(
+  sql: Transaction,
+  scope: IdempotencyScope,
+  { answer, now }: { readonly answer: StoredAnswer; readonly now: number },
+): Promise<void> {
+  await sql`
+    insert into idempotency (organisation_id, mode, operation, key_hash, request_hash, status, body,
+      created_at)
+    values (${scope.organisationId}, ${scope.mode}, ${scope.operation}, ${scope.keyHash},
+      ${answer.requestHash}, ${answer.status}, ${answer.body}, ${new Date(now)})`;
+}

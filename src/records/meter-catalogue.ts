@@ -1,0 +1,118 @@
+// The meters that usage is recorded on, kept in memory for /check and /track.
+//
+// Who calls: the metering routes, once for each feature in a request. Without a promise wherever the answer is known.
+// Holds: an archived or deleted meter stops counting, and a new one counts, within a second on every node
+// (src/platform/changes.ts). A change of one meter forgets all of its organisation: that is rare and needs no index.
+// Memory is bounded by ENTRIES_MAX, names that no meter has included; when it is full it starts afresh.
+import type { Changes, ChangeKind, Subscriber } from '../platform/changes.ts';
+import type { UsageMeter } from './meters.ts';
+import type { Scope } from './scope.ts';
+
+export type MeterCatalogue = {
+  /** The active meter with this slug. */
+  bySlug(scope: Scope, slug: string): UsageMeter | null | Promise<UsageMeter | null>;
+  /** The active meters that this event name feeds. */
+  byEventName(
+    scope: Scope,
+    eventName: string,
+  ): readonly UsageMeter[] | Promise<readonly UsageMeter[]>;
+};
+
+export type MeterSource = {
+  readonly findBySlug: (scope: Scope, slug: string) => Promise<UsageMeter | null>;
+  readonly listByEventName: (scope: Scope, eventName: string) => Promise<readonly UsageMeter[]>;
+};
+
+const ENTRIES_MAX = 100_000;
+
+type Entries = {
+  readonly bySlug: Map<string, UsageMeter | null>;
+  readonly byEventName: Map<string, readonly UsageMeter[]>;
+};
+
+export function openMeterCatalogue(options: {
+  source: MeterSource;
+  changes: Changes;
+}): MeterCatalogue {
+  const catalogue = new Catalogue(options.source, options.changes);
+  options.changes.subscribe(catalogue);
+  return catalogue;
+}
+
+class Catalogue implements MeterCatalogue, Subscriber {
+  readonly #source: MeterSource;
+  readonly #changes: Changes;
+  readonly #test = new Map<string, Entries>();
+  readonly #live = new Map<string, Entries>();
+  #size = 0;
+  /** Raised by every change: what was read before one must not be kept. */
+  #generation = 0;
+
+  constructor(source: MeterSource, changes: Changes) {
+    this.#source = source;
+    this.#changes = changes;
+  }
+
+  bySlug(scope: Scope, slug: string): UsageMeter | null | Promise<UsageMeter | null> {
+    const known = this.#entriesOf(scope)?.bySlug.get(slug);
+    return known === undefined ? this.#findBySlug(scope, slug) : known;
+  }
+
+  byEventName(
+    scope: Scope,
+    eventName: string,
+  ): readonly UsageMeter[] | Promise<readonly UsageMeter[]> {
+    return this.#entriesOf(scope)?.byEventName.get(eventName) ?? this.#list(scope, eventName);
+  }
+
+  changed(kind: ChangeKind, id: string): void {
+    if (kind !== 'meter') return;
+    this.#generation += 1;
+    for (const entries of [this.#test.get(id), this.#live.get(id)]) {
+      if (entries !== undefined) this.#size -= entries.bySlug.size + entries.byEventName.size;
+    }
+    this.#test.delete(id);
+    this.#live.delete(id);
+  }
+
+  reset(): void {
+    this.#generation += 1;
+    this.#test.clear();
+    this.#live.clear();
+    this.#size = 0;
+  }
+
+  async #findBySlug(scope: Scope, slug: string): Promise<UsageMeter | null> {
+    const generation = this.#generation;
+    const meter = await this.#source.findBySlug(scope, slug);
+    if (this.#mayKeep(generation)) this.#room(scope).bySlug.set(slug, meter);
+    return meter;
+  }
+
+  async #list(scope: Scope, eventName: string): Promise<readonly UsageMeter[]> {
+    const generation = this.#generation;
+    const meters = await this.#source.listByEventName(scope, eventName);
+    if (this.#mayKeep(generation)) this.#room(scope).byEventName.set(eventName, meters);
+    return meters;
+  }
+
+  #mayKeep(generation: number): boolean {
+    return this.#changes.trusted && generation === this.#generation;
+  }
+
+  #entriesOf({ organisationId, mode }: Scope): Entries | undefined {
+    return (mode === 'live' ? this.#live : this.#test).get(organisationId);
+  }
+
+  /** Where one more entry goes. */
+  #room(scope: Scope): Entries {
+    if (this.#size >= ENTRIES_MAX) this.reset();
+    // Two that looked for the same are counted twice: that only makes it start afresh earlier.
+    this.#size += 1;
+    const known = this.#entriesOf(scope);
+    if (known !== undefined) return known;
+    const entries: Entries = { bySlug: new Map(), byEventName: new Map() };
+    (scope.mode === 'live' ? this.#live : this.#test).set(scope.organisationId, entries);
+    return entries;
+  }
+}

@@ -1,0 +1,179 @@
+import { METERS_PER_EVENT_MAX } from '../../ledger/limits.ts';
+import type { Aggregation, Meter } from '../../ledger/meter.ts';
+import { notifyChange } from '../platform/changes.ts';
+import type { Executor, Transaction } from '../platform/postgres.ts';
+import { isUuid, type Scope } from './scope.ts';
+
+export type MeterStatus = 'active' | 'archived';
+
+/** What the hot path needs to know of a meter. */
+export type UsageMeter = Meter & {
+  readonly eventName: string;
+  readonly valueProperty: string | null;
+  readonly uniqueProperty: string | null;
+};
+
+export type MeterRecord = UsageMeter & {
+  readonly name: string;
+  readonly description: string | null;
+  readonly unit: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly status: MeterStatus;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+};
+
+export type NewMeter = {
+  readonly id: string;
+  readonly slug: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly eventName: string;
+  readonly aggregation: Aggregation;
+  readonly valueProperty: string | null;
+  readonly uniqueProperty: string | null;
+  readonly unit: string | null;
+  readonly scale: number;
+  readonly metadata: Readonly<Record<string, string>>;
+};
+
+/** What may change; undefined is left as it is. */
+export type MeterPatch = {
+  readonly name?: string | undefined;
+  readonly description?: string | null | undefined;
+  readonly unit?: string | null | undefined;
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  readonly status?: MeterStatus | undefined;
+};
+
+const columns = (sql: Executor) => sql`
+  id, organisation_id as "organisationId", mode, slug, name, description, event_name as "eventName",
+  aggregation, value_property as "valueProperty", unique_property as "uniqueProperty", unit, scale,
+  metadata, status, created_at as "createdAt", updated_at as "updatedAt"`;
+
+const inScope = (sql: Executor, { organisationId, mode }: Scope) => sql`
+  organisation_id = ${organisationId} and mode = ${mode} and deleted_at is null`;
+
+export async function insertMeter(
+  sql: Transaction,
+  scope: Scope,
+  { meter, now }: { readonly meter: NewMeter; readonly now: number },
+): Promise<MeterRecord | 'slug_taken' | 'event_name_full'> {
+  const at = new Date(now);
+  // Creating meters one at a time in an organisation makes the count below hold.
+  await sql`select 1 from organisations where id = ${scope.organisationId} for no key update`;
+  const [{ count } = { count: 0n }] = await sql<{ count: bigint }[]>`
+    select count(*) from meters where ${inScope(sql, scope)} and event_name = ${meter.eventName}`;
+  if (count >= METERS_PER_EVENT_MAX) return 'event_name_full';
+  const [row] = await sql<MeterRecord[]>`
+    insert into meters (id, organisation_id, mode, slug, name, description, event_name, aggregation,
+      value_property, unique_property, unit, scale, metadata, status, created_at, updated_at)
+    values (${meter.id}, ${scope.organisationId}, ${scope.mode}, ${meter.slug}, ${meter.name},
+      ${meter.description}, ${meter.eventName}, ${meter.aggregation}, ${meter.valueProperty},
+      ${meter.uniqueProperty}, ${meter.unit}, ${meter.scale}, ${sql.json(meter.metadata)},
+      'active', ${at}, ${at})
+    on conflict (organisation_id, mode, slug) where deleted_at is null do nothing
+    returning ${columns(sql)}`;
+  if (row === undefined) return 'slug_taken';
+  await notifyChange(sql, 'meter', scope.organisationId);
+  return row;
+}
+
+/** By id or slug; where one meter's slug is another's id, the id wins. */
+export async function findMeter(
+  sql: Executor,
+  scope: Scope,
+  reference: string,
+): Promise<MeterRecord | null> {
+  if (isUuid(reference)) {
+    const [byId] = await sql<MeterRecord[]>`
+      select ${columns(sql)} from meters where ${inScope(sql, scope)} and id = ${reference}`;
+    if (byId !== undefined) return byId;
+  }
+  const [bySlug] = await sql<MeterRecord[]>`
+    select ${columns(sql)} from meters where ${inScope(sql, scope)} and slug = ${reference}`;
+  return bySlug ?? null;
+}
+
+/** Newest first; up to one row more than `limit`. */
+export async function listMeters(
+  sql: Executor,
+  scope: Scope,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+): Promise<MeterRecord[]> {
+  return sql<MeterRecord[]>`
+    select ${columns(sql)} from meters where ${inScope(sql, scope)}
+    order by id desc limit ${limit + 1} offset ${offset}`;
+}
+
+export async function findActiveMeter(
+  sql: Executor,
+  scope: Scope,
+  slug: string,
+): Promise<MeterRecord | null> {
+  const [row] = await sql<MeterRecord[]>`
+    select ${columns(sql)} from meters
+    where ${inScope(sql, scope)} and slug = ${slug} and status = 'active'`;
+  return row ?? null;
+}
+
+/** Active meters that an event name feeds. */
+export async function listMetersOfEvent(
+  sql: Executor,
+  scope: Scope,
+  eventName: string,
+): Promise<MeterRecord[]> {
+  return sql<MeterRecord[]>`
+    select ${columns(sql)} from meters
+    where ${inScope(sql, scope)} and event_name = ${eventName} and status = 'active'
+    order by id limit ${METERS_PER_EVENT_MAX}`;
+}
+
+export async function updateMeter(
+  sql: Transaction,
+  scope: Scope,
+  { id, patch, now }: { readonly id: string; readonly patch: MeterPatch; readonly now: number },
+): Promise<MeterRecord | null> {
+  const changes = {
+    ...(patch.name !== undefined && { name: patch.name }),
+    ...(patch.description !== undefined && { description: patch.description }),
+    ...(patch.unit !== undefined && { unit: patch.unit }),
+    ...(patch.metadata !== undefined && { metadata: sql.json(patch.metadata) }),
+    ...(patch.status !== undefined && { status: patch.status }),
+    updated_at: new Date(now),
+  };
+  const [row] = await sql<MeterRecord[]>`
+    update meters set ${sql(changes)} where ${inScope(sql, scope)} and id = ${id}
+    returning ${columns(sql)}`;
+  if (row === undefined) return null;
+  await notifyChange(sql, 'meter', scope.organisationId);
+  return row;
+}
+
+/** Keeps the history and gives the slug back. Refused while someone still has an allowance on it. */
+export async function deleteMeter(
+  sql: Transaction,
+  scope: Scope,
+  { id, now }: { readonly id: string; readonly now: number },
+): Promise<'deleted' | 'not_found' | 'in_use'> {
+  const locked = await sql`
+    select 1 from meters where ${inScope(sql, scope)} and id = ${id} for update`;
+  if (locked.length === 0) return 'not_found';
+  const granted = await sql`
+    select 1 from grants where meter_id = ${id} and ended_at is null limit 1`;
+  if (granted.length > 0) return 'in_use';
+  await sql`update meters set deleted_at = ${new Date(now)}, updated_at = ${new Date(now)} where id = ${id}`;
+  await notifyChange(sql, 'meter', scope.organisationId);
+  return 'deleted';
+}
+
+/** Which of these meters are not deleted. */
+export async function listExistingMeters(
+  sql: Executor,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (ids.length === 0) return new Set();
+  const rows = await sql<{ id: string }[]>`
+    select id from meters where id = any(${[...ids]}::uuid[]) and deleted_at is null`;
+  return new Set(rows.map((row) => row.id));
+}

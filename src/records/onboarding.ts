@@ -1,0 +1,66 @@
+// Creates an organisation or a group with its first keys, in one transaction.
+import type { Ids } from '../../ledger/ports.ts';
+import type { Sql } from '../platform/postgres.ts';
+import { insertKey, type KeyOwner } from './api-keys.ts';
+import {
+  anyOrganisationExists,
+  groupExists,
+  insertGroup,
+  insertOrganisation,
+} from './organisations.ts';
+
+export type Setting = { readonly sql: Sql; readonly ids: Ids; readonly now: number };
+
+export type FirstKeys = { readonly id: string; readonly testKey: string; readonly liveKey: string };
+
+const DEMO_NAME = 'Demo';
+const DEMO_LOCK = 7_206_520;
+
+export async function createOrganisation(
+  { sql, ids, now }: Setting,
+  { name, groupId }: { readonly name: string; readonly groupId: string | null },
+): Promise<FirstKeys | 'no_such_group'> {
+  return sql.begin(async (transaction) => {
+    if (groupId !== null && !(await groupExists(transaction, groupId))) return 'no_such_group';
+    const id = ids.next();
+    await insertOrganisation(transaction, { id, groupId, name, now });
+    const owner: KeyOwner = { kind: 'organisation', organisationId: id };
+    const key = { owner, expiresAt: null, now };
+    const testKey = await insertKey(transaction, { ...key, id: ids.next(), mode: 'test' });
+    const liveKey = await insertKey(transaction, { ...key, id: ids.next(), mode: 'live' });
+    return { id, testKey, liveKey };
+  });
+}
+
+export async function createGroup(
+  { sql, ids, now }: Setting,
+  { name }: { readonly name: string },
+): Promise<FirstKeys> {
+  return sql.begin(async (transaction) => {
+    const id = ids.next();
+    await insertGroup(transaction, { id, name, now });
+    const key = { owner: { kind: 'group', groupId: id } as const, expiresAt: null, now };
+    const testKey = await insertKey(transaction, { ...key, id: ids.next(), mode: 'test' });
+    const liveKey = await insertKey(transaction, { ...key, id: ids.next(), mode: 'live' });
+    return { id, testKey, liveKey };
+  });
+}
+
+/** The first start: a demo organisation, so that there is a key to try things with. Its test key; null where any is there already. */
+export async function createDemoOrganisation(setting: Setting): Promise<string | null> {
+  const { sql, ids, now } = setting;
+  return sql.begin(async (transaction) => {
+    // Two processes that start on the same empty database make one.
+    await transaction`select pg_advisory_xact_lock(${DEMO_LOCK})`;
+    if (await anyOrganisationExists(transaction)) return null;
+    const organisationId = ids.next();
+    await insertOrganisation(transaction, {
+      id: organisationId,
+      groupId: null,
+      name: DEMO_NAME,
+      now,
+    });
+    const owner: KeyOwner = { kind: 'organisation', organisationId };
+    return insertKey(transaction, { id: ids.next(), owner, mode: 'test', expiresAt: null, now });
+  });
+}

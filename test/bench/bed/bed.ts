@@ -1,0 +1,30 @@
+// Everything that a measurement needs, running and seeded: PostgreSQL and Redis of their own under a
+// directory of their own, the service, and its three peers.
+import { openServices } from '../../../src/platform/services.ts';
+import type { Closers } from './closers.ts';
+import { makeDataDir, removeDataDir } from './data-dir.ts';
+import { openLimit, openLossy, openPlain } from './peers.ts';
+import { openService, type Stores } from './service.ts';
+import type { Target } from './target.ts';
+
+const LOG = {
+  warn: (fields: object, message: string) => console.error(message, fields),
+  error: (fields: object, message: string) => console.error(message, fields),
+};
+
+export async function openStores(closers: Closers): Promise<Stores> {
+  const dataDir = makeDataDir();
+  closers.push(() => removeDataDir(dataDir));
+  const options = { databaseUrl: undefined, redisUrl: undefined, dataDir };
+  const services = await openServices(options, LOG);
+  closers.push(() => services.stop());
+  return { databaseUrl: services.databaseUrl, redisUrl: services.redisUrl, dataDir };
+}
+
+export async function openTargets(stores: Stores, closers: Closers): Promise<readonly Target[]> {
+  // The log of Redis is switched off by the lossy one, so before the service writes to it.
+  const lossy = await openLossy(stores, closers);
+  const limit = await openLimit(stores, closers);
+  const plain = await openPlain(stores, closers);
+  return [await openService(stores, closers), limit, plain, lossy];
+}

@@ -1,0 +1,18 @@
+/** What must be closed, last opened first, whatever went wrong on the way. */
+export class Closers {
+  readonly #closers: (() => Promise<void> | void)[] = [];
+
+  push(closer: () => Promise<void> | void): void {
+    this.#closers.push(closer);
+  }
+
+  async close(): Promise<void> {
+    for (let closer = this.#closers.pop(); closer !== undefined; closer = this.#closers.pop()) {
+      try {
+        await closer();
+      } catch (error) {
+        console.error(error instanceof Error ? error.message : error);
+      }
+    }
+  }
+}

@@ -1,0 +1,10 @@
+// The customers and the meter that every server under test is given, and how requests name them.
+export const CUSTOMERS = 10_000;
+export const CUSTOMER_DIGITS = 7;
+export const FEATURE_KEY = 'api-calls';
+export const EVENTS_PER_CALL = 500;
+
+/** Ends in CUSTOMER_DIGITS digits, so that all are of one length. */
+export function customerName(index: number): string {
+  return `cust-${String(index).padStart(CUSTOMER_DIGITS, '0')}`;
+}

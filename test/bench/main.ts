@@ -1,0 +1,95 @@
+// `bun run bench`: README.md says what it measures and how to read it.
+//
+// Exits with 1 where anything went wrong, be it one request; not where a goal is missed.
+import { constants } from 'node:os';
+import postgres from 'postgres';
+import { openStores, openTargets } from './bed/bed.ts';
+import { Closers } from './bed/closers.ts';
+import type { Stores } from './bed/service.ts';
+import { runMemory } from './memory/memory.ts';
+import { growthOf, memoryMarkdown } from './memory/report.ts';
+import { type Options, parseOptions, USAGE } from './options.ts';
+import { describeMachine, type Machine } from './probes/machine.ts';
+import { goalsOf } from './report/goals.ts';
+import { jsonOf } from './report/json.ts';
+import { markdownOf } from './report/markdown.ts';
+import { runCases } from './rounds.ts';
+
+const aborting = new AbortController();
+let stoppedBy: NodeJS.Signals | undefined;
+function onSignal(signal: NodeJS.Signals): void {
+  stoppedBy ??= signal;
+  aborting.abort(new Error('stopped'));
+}
+process.on('SIGINT', onSignal);
+process.on('SIGTERM', onSignal);
+
+/** Whether all went well. */
+async function main(options: Options): Promise<boolean> {
+  const closers = new Closers();
+  try {
+    say('starting PostgreSQL and Redis');
+    const stores = await openStores(closers);
+    const machine = await describeMachine(stores);
+    return await (options.memory ? memory : compare)({ options, stores, closers, machine });
+  } finally {
+    await closers.close();
+  }
+}
+
+interface Run {
+  readonly options: Options;
+  readonly stores: Stores;
+  readonly closers: Closers;
+  readonly machine: Machine;
+}
+
+async function compare({ options, stores, closers, machine }: Run): Promise<boolean> {
+  const sql = postgres(stores.databaseUrl, { max: 1 });
+  closers.push(() => sql.end({ timeout: 5 }));
+  const checkpoint = async (): Promise<void> => {
+    await sql`checkpoint`;
+  };
+  say('starting the service and its peers');
+  const targets = await openTargets(stores, closers);
+  const rows = await runCases({ targets, options, signal: aborting.signal, checkpoint, say });
+  const goals = goalsOf(rows);
+  console.log(options.json ? jsonOf(rows, goals, machine) : markdownOf(rows, goals, machine));
+  return rows.every((row) => [...row.measured.values()].flat().every(isClean));
+}
+
+async function memory({ options, stores, closers, machine }: Run): Promise<boolean> {
+  const { customers, seconds, json } = options;
+  const { signal } = aborting;
+  const segments = await runMemory(stores, closers, { customers, seconds, signal, say });
+  const growthMibPerMinute = growthOf(segments);
+  console.log(
+    json
+      ? JSON.stringify({ machine, customers, segments, growthMibPerMinute }, null, 2)
+      : memoryMarkdown(segments, { customers, machine }),
+  );
+  for (const sample of segments.flatMap(({ samples }) => samples)) say(sample);
+  return segments.every(({ errors }) => errors === 0);
+}
+
+function say(line: string): void {
+  console.error(line);
+}
+
+function isClean({ problems }: { problems: readonly string[] }): boolean {
+  return problems.length === 0;
+}
+
+async function run(): Promise<number> {
+  try {
+    const isFine = await main(parseOptions(process.argv.slice(2)));
+    return isFine ? 0 : 1;
+  } catch (error) {
+    if (stoppedBy !== undefined) return 128 + constants.signals[stoppedBy];
+    console.error(error instanceof Error ? error.message : error);
+    if (error instanceof TypeError) console.error(USAGE);
+    return 1;
+  }
+}
+
+process.exit(await run());

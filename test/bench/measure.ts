@@ -1,0 +1,117 @@
+// One load on one server: what came back, and what it cost.
+//
+// Rate and latency are those of the measured time. Costs are counted from before the warm-up until the
+// last answer is in, divided by all that was answered: nothing is under way when they are read, so rows,
+// commits and bytes are exact.
+import type { Target } from './bed/target.ts';
+import type { Case, WayName } from './cases.ts';
+import type { LoadPlan, LoadResult } from './generator/plan.ts';
+import type { Footprint } from './probes/database.ts';
+import { busySeconds } from './probes/processor-time.ts';
+
+const GENERATOR = Bun.fileURLToPath(import.meta.resolve('./generator.ts'));
+
+/** What the generator uses before it begins to count, and this process meanwhile. */
+const START_SECONDS = 0.1;
+
+export interface Measured {
+  readonly way: WayName;
+  readonly requestsPerSecond: number;
+  readonly load: LoadResult;
+  /** Events acknowledged, from the first request to the last. */
+  readonly events: number;
+  readonly serverSeconds: number;
+  readonly databaseSeconds: number;
+  /** Processors that were kept busy by somebody else. */
+  readonly othersProcessors: number;
+  /** What was added to PostgreSQL. */
+  readonly footprint: Footprint | undefined;
+  readonly problems: readonly string[];
+}
+
+export interface LoadOptions {
+  readonly warmUpMs: number;
+  readonly measureMs: number;
+  readonly ratePerSecond: number | null;
+  readonly run: number;
+  readonly signal: AbortSignal;
+}
+
+export async function measure(
+  target: Target,
+  item: Case,
+  { signal, ...options }: LoadOptions,
+): Promise<Measured> {
+  const { shape, customers, connections, events } = item;
+  const { authorization } = target;
+  const port = target.portFor(item);
+  await target.reset();
+  const before = await target.footprint?.();
+  const [server, database, busy] = [
+    target.serverSeconds(),
+    target.databaseSeconds(),
+    busySeconds(),
+  ];
+  const startedAt = performance.now();
+  const plan: LoadPlan = { port, authorization, shape, customers, connections, ...options };
+  const load = await generate(plan, signal);
+  const serverSeconds = target.serverSeconds() - server;
+  const databaseSeconds = target.databaseSeconds() - database;
+  const othersSeconds =
+    busySeconds() - busy - serverSeconds - databaseSeconds - load.cpuSeconds - START_SECONDS;
+  const tookSeconds = (performance.now() - startedAt) / 1000;
+  const after = await target.footprint?.();
+  const footprint = before && after ? grown(before, after) : undefined;
+  // Of two shapes in turn the first is a check.
+  const acknowledged = Math.floor(load.succeeded * events);
+  return {
+    way: target.name,
+    requestsPerSecond: load.completed / (load.measuredMs / 1000),
+    load,
+    events: acknowledged,
+    serverSeconds,
+    databaseSeconds,
+    othersProcessors: Math.max(othersSeconds / tookSeconds, 0),
+    footprint,
+    problems: problemsOf(load, acknowledged, footprint),
+  };
+}
+
+export async function generate(plan: LoadPlan, signal: AbortSignal): Promise<LoadResult> {
+  signal.throwIfAborted();
+  const child = Bun.spawn([process.execPath, GENERATOR], {
+    stdio: [new Blob([JSON.stringify(plan)]), 'pipe', 'inherit'],
+  });
+  const kill = (): void => child.kill('SIGKILL');
+  signal.addEventListener('abort', kill);
+  const output = await new Response(child.stdout).text();
+  await child.exited;
+  signal.removeEventListener('abort', kill);
+  signal.throwIfAborted();
+  if (child.exitCode !== 0) throw new Error('the generator died');
+  return JSON.parse(output) as LoadResult;
+}
+
+function problemsOf(
+  load: LoadResult,
+  acknowledged: number,
+  footprint: Footprint | undefined,
+): readonly string[] {
+  const problems: string[] = [];
+  if (load.errors > 0) problems.push(`${load.errors} errors, such as`, ...load.samples);
+  if (load.completed === 0) problems.push('nothing was answered');
+  // An error may have been counted by the server all the same; without one, each event is one row.
+  if (footprint !== undefined && load.errors === 0 && footprint.rows !== acknowledged) {
+    problems.push(`${acknowledged} events were acknowledged, ${footprint.rows} rows were added`);
+  }
+  return problems;
+}
+
+function grown(before: Footprint, after: Footprint): Footprint {
+  return {
+    walBytes: after.walBytes - before.walBytes,
+    tableBytes: after.tableBytes - before.tableBytes,
+    rows: after.rows - before.rows,
+    flushes: after.flushes - before.flushes,
+  };
+}

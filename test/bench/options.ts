@@ -1,0 +1,63 @@
+// The command line of `bun run bench`.
+import { parseArgs } from 'node:util';
+import { CASES, type Case } from './cases.ts';
+
+export interface Options {
+  readonly cases: readonly Case[];
+  /** The long case of a million customers, which runs alone. */
+  readonly memory: boolean;
+  readonly json: boolean;
+  readonly rounds: number;
+  readonly warmUpMs: number;
+  readonly measureMs: number;
+  /** Of the memory case. */
+  readonly customers: number;
+  readonly seconds: number;
+}
+
+export const USAGE = `bun run bench [--quick] [--only GROUP,...] [--json] [--rounds N] [--seconds S]
+  --quick    one short round: shows that all works, its numbers are rough
+  --only     of check, track, hot, ingest, open; or memory, which takes minutes and runs alone
+  --json     the result as JSON on stdout
+  --rounds   how often each way is measured, in turn with the others (3)
+  --seconds  how long each time (2; with memory, in all: 600)
+  --customers  of the memory case (1000000)`;
+
+/** @throws Error that says what is wrong with the arguments */
+export function parseOptions(args: string[]): Options {
+  const { values } = parseArgs({
+    args,
+    options: {
+      quick: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+      only: { type: 'string' },
+      rounds: { type: 'string' },
+      seconds: { type: 'string' },
+      customers: { type: 'string' },
+    },
+  });
+  const groups = values.only?.split(',');
+  const known = new Set<string>(['memory', ...CASES.map(({ group }) => group)]);
+  const unknown = groups?.find((group) => !known.has(group));
+  if (unknown !== undefined) throw new Error(`--only does not know ${unknown}`);
+  const memory = groups?.includes('memory') ?? false;
+  if (memory && groups?.length !== 1) throw new Error('memory runs alone');
+  const seconds = positive('--seconds', values.seconds);
+  return {
+    cases: CASES.filter(({ group }) => groups?.includes(group) ?? true),
+    memory,
+    json: values.json,
+    rounds: positive('--rounds', values.rounds) ?? (values.quick ? 1 : 3),
+    warmUpMs: values.quick ? 300 : 500,
+    measureMs: (seconds ?? (values.quick ? 0.6 : 2)) * 1000,
+    customers: positive('--customers', values.customers) ?? 1_000_000,
+    seconds: seconds ?? 600,
+  };
+}
+
+function positive(name: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const value = Number(text);
+  if (!(value > 0)) throw new Error(`${name} takes a number above 0`);
+  return value;
+}

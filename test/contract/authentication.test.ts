@@ -1,0 +1,100 @@
+// Every route of the app, whichever there are, asks for a key before it looks at anything else. A route that should be open has
+// to be named here.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { ids } from '../../src/platform/ids.ts';
+import { insertKey } from '../../src/records/api-keys.ts';
+import { startServer, type Call, type TestServer } from '../support/server.ts';
+
+/** Nothing to protect, or the address is the credential. */
+const OPEN = new Set(['GET /health', 'GET /ready', 'GET /openapi.json', 'GET /docs']);
+
+let server: TestServer;
+let revoked: string;
+let expired: string;
+
+beforeAll(async () => {
+  server = await startServer();
+  const owner = { kind: 'organisation', organisationId: server.organisation.id } as const;
+  const make = (expiresAt: number | null) =>
+    server.sql.begin((sql) =>
+      insertKey(sql, { id: ids.next(), owner, mode: 'test', expiresAt, now: Date.now() }),
+    );
+  revoked = await make(null);
+  await server.sql`update api_keys set revoked_at = now() where id = (select max(id::text)::uuid from api_keys)`;
+  expired = await make(Date.now() - 1);
+});
+afterAll(() => server.stop());
+
+type Route = {
+  readonly name: string;
+  readonly method: string;
+  readonly path: string;
+  readonly access: string;
+};
+
+function routes(): Route[] {
+  return server.app.routes.map(({ method, path, hooks }) => {
+    const [scheme = {}] = hooks.detail?.security ?? [];
+    return {
+      name: `${method} ${path}`,
+      method,
+      path: path.replaceAll(/:\w+/g, 'x'),
+      access: Object.keys(scheme)[0] ?? 'open',
+    };
+  });
+}
+
+const guarded = () => routes().filter(({ name }) => !OPEN.has(name));
+
+test('there are routes, and only those named here are open', () => {
+  expect(guarded().length).toBeGreaterThan(8);
+  const open = routes().filter(({ access }) => access === 'open');
+  expect(open.map(({ name }) => name).sort()).toEqual([...OPEN].sort());
+});
+
+// prettier-ignore
+const BODIES: [string, Call][] = [
+  ['no body',         {}],
+  ['a good body',     { body: {} }],
+  ['a malformed one', { raw: '{"a":' }],
+  ['plain text',      { raw: 'a', headers: { 'content-type': 'text/plain' } }],
+  ['a large one',     { raw: 'x'.repeat(2_000_000) }],
+];
+
+test.each(BODIES)('401 without a valid key, with %s', async (_what, call) => {
+  const keys = [
+    null,
+    '',
+    'nonsense',
+    'svc_test_short',
+    `svc_test_${'0'.repeat(43)}`,
+    revoked,
+    expired,
+  ];
+  for (const { name, method, path } of guarded()) {
+    const sent = method === 'GET' ? {} : call;
+    for (const key of keys) {
+      const { status, json } = await server.call(method, path, { ...sent, key });
+      expect([name, key, status, json.error.type]).toEqual([name, key, 401, 'unauthorized']);
+    }
+  }
+});
+
+test.each(BODIES)('403 with the wrong kind of key, with %s', async (_what, call) => {
+  for (const { name, method, path, access } of guarded()) {
+    const sent = method === 'GET' ? {} : call;
+    const wrong = access === 'group' ? server.organisation : server.group;
+    for (const key of [wrong.testKey, wrong.liveKey]) {
+      const { status, json } = await server.call(method, path, { ...sent, key });
+      expect([name, status, json.error.type]).toEqual([name, 403, 'forbidden']);
+    }
+  }
+});
+
+test('a valid key passes', async () => {
+  for (const { name, method, path, access } of guarded()) {
+    const key = access === 'group' ? server.group.testKey : server.organisation.testKey;
+    const { status } = await server.call(method, path, { key });
+    expect([name, [401, 403, 500].includes(status)]).toEqual([name, false]);
+  }
+});

@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { clock } from '../../src/platform/clock.ts';
+import { ids } from '../../src/platform/ids.ts';
+import { createDemoOrganisation } from '../../src/records/onboarding.ts';
+import { runAdmin } from '../support/admin.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.stop());
+
+const admin = (...args: string[]) => runAdmin(args, server.databaseUrl);
+const json = async (...args: string[]) => {
+  const { exitCode, stdout, stderr } = await admin(...args, '--json');
+  expect([exitCode, stderr]).toEqual([0, '']);
+  return JSON.parse(stdout);
+};
+
+test('org create gives two keys that work, each in its mode', async () => {
+  const made = await json('org', 'create', '--name', 'Acme', '--group', server.group.id);
+  expect(Object.keys(made)).toEqual(['organization_id', 'test_key', 'live_key']);
+  expect(made.test_key).toMatch(/^svc_test_[0-9A-Za-z]{43}$/);
+  expect(made.live_key).toMatch(/^svc_live_[0-9A-Za-z]{43}$/);
+  for (const key of [made.test_key, made.live_key]) {
+    expect((await server.call('GET', '/meters', { key })).status).toBe(200);
+  }
+  const [row] =
+    await server.sql`select group_id from organisations where id = ${made.organization_id}`;
+  expect(row!['group_id']).toBe(server.group.id);
+});
+
+test('group create gives keys that no organisation route takes', async () => {
+  const made = await json('group', 'create', '--name', 'Partners');
+  expect(made.test_key).toMatch(/^svc_group_test_[0-9A-Za-z]{43}$/);
+  expect((await server.call('GET', '/meters', { key: made.test_key })).status).toBe(403);
+});
+
+test('key create, list and revoke', async () => {
+  const org = server.other.id;
+  const until = '2099-01-01T00:00:00.000Z';
+  const made = await json('key', 'create', '--org', org, '--mode', 'live', '--expires-at', until);
+  expect(made).toEqual({
+    id: made.id,
+    key: expect.stringMatching(/^svc_live_/),
+    mode: 'live',
+    expires_at: until,
+  });
+  expect((await json('key', 'create', '--org', org)).mode).toBe('test');
+  const group = await json('key', 'create', '--group', server.group.id);
+  expect(group.key).toMatch(/^svc_group_test_/);
+  await json('key', 'revoke', made.id);
+  const { data } = await json('key', 'list', '--org', org);
+  expect(data).toHaveLength(4);
+  expect(data.find(({ id }: { id: string }) => id === made.id)).toEqual({
+    id: made.id,
+    mode: 'live',
+    created_at: expect.any(String),
+    expires_at: until,
+    revoked_at: expect.any(String),
+    last_used_at: null,
+  });
+  expect(JSON.stringify(data)).not.toContain('svc_');
+});
+
+test('without --json it is there to read', async () => {
+  const { exitCode, stdout } = await admin('key', 'list', '--org', server.organisation.id);
+  expect(exitCode).toBe(0);
+  expect(stdout).toContain('mode: test');
+});
+
+test('audit finds nothing where nothing is wrong', async () => {
+  expect(await json('audit')).toEqual({ findings: [] });
+});
+
+// prettier-ignore
+const BAD: [string, string[]][] = [
+  ['nothing',                []],
+  ['an unknown command',     ['org', 'destroy']],
+  ['a name of a prototype',  ['constructor']],
+  ['no name',                ['org', 'create']],
+  ['an empty name',          ['org', 'create', '--name', ' ']],
+  ['an unknown option',      ['org', 'create', '--nam', 'x']],
+  ['an option of another',   ['audit', '--name', 'x']],
+  ['no organisation',        ['key', 'create']],
+  ['a group as well',        ['key', 'create', '--org', ids.next(), '--group', ids.next()]],
+  ['no id',                  ['key', 'list', '--org', 'acme']],
+  ['a mode',                 ['key', 'create', '--org', ids.next(), '--mode', 'prod']],
+  ['a time that has been',   ['key', 'create', '--org', ids.next(), '--expires-at', '2020-01-01T00:00:00Z']],
+  ['a time that is none',    ['key', 'create', '--org', ids.next(), '--expires-at', '1d']],
+  ['two key ids',            ['key', 'revoke', ids.next(), ids.next()]],
+  ['too much',               ['audit', 'all']],
+];
+
+test.each(BAD)('usage and exit code 2 for %s', async (_what, args) => {
+  const { exitCode, stdout, stderr } = await admin(...args);
+  expect([exitCode, stdout]).toEqual([2, '']);
+  expect(stderr).toContain('usage: bun run admin');
+});
+
+// prettier-ignore
+const REFUSED: [string, string[]][] = [
+  ['org create --group',  ['org', 'create', '--name', 'x', '--group']],
+  ['key create --org',    ['key', 'create', '--org']],
+  ['key list --org',      ['key', 'list', '--org']],
+  ['key revoke',          ['key', 'revoke']],
+];
+
+test.each(REFUSED)('exit code 1 for %s of nobody', async (_what, args) => {
+  const { exitCode, stdout, stderr } = await admin(...args, ids.next());
+  expect([exitCode, stdout]).toEqual([1, '']);
+  expect(stderr).toStartWith('there is no ');
+});
+
+test('a database that does not answer is one line, without the password', async () => {
+  const { exitCode, stderr } = await runAdmin(['audit'], 'postgres://u:topsecret@127.0.0.1:1/x');
+  expect(exitCode).toBe(1);
+  expect(stderr).not.toContain('topsecret');
+  expect(stderr.trim().split('\n')).toHaveLength(1);
+});
+
+test('the first start makes a demo organisation, once, and never beside another', async () => {
+  const setting = { sql: server.sql, ids, now: clock.now() };
+  expect(await createDemoOrganisation(setting)).toBeNull();
+  await server.sql`truncate organisations cascade`;
+  const keys = await Promise.all([
+    createDemoOrganisation(setting),
+    createDemoOrganisation(setting),
+  ]);
+  const [key, ...rest] = keys.filter((made) => made !== null);
+  expect(rest).toEqual([]);
+  expect((await server.call('GET', '/meters', { key: key! })).status).toBe(200);
+});

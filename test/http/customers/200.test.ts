@@ -1,0 +1,131 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startServer, type TestServer } from '../../support/server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.stop());
+
+const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const create = async (body: object) => (await server.call('POST', '/customers', { body })).json;
+const eventsOf = (id: string) => server.sql`
+  select type, object_type as "objectType", account_id as "accountId", sequence, at, data, mode
+  from events where object_id = ${id} order by sequence`;
+
+test('POST answers 201 with every field', async () => {
+  const reply = await server.call('POST', '/customers', { body: {} });
+  expect(reply.status).toBe(201);
+  expect(reply.json).toEqual({
+    id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7/),
+    external_customer_id: null,
+    email: null,
+    name: null,
+    metadata: {},
+    created_at: expect.stringMatching(ISO),
+    updated_at: expect.stringMatching(ISO),
+  });
+});
+
+test('POST announces customer.created in the same transaction', async () => {
+  const made = await create({
+    email: 'ada@example.com',
+    name: 'Ada',
+    external_customer_id: 'u_1',
+    metadata: { a: 'b' },
+  });
+  const [event, ...rest] = await eventsOf(made.id);
+  expect(rest).toEqual([]);
+  expect(event).toEqual({
+    type: 'customer.created',
+    objectType: 'CUSTOMER',
+    accountId: made.id,
+    sequence: 1n,
+    at: new Date(made.created_at),
+    data: { externalCustomerId: 'u_1', email: 'ada@example.com', name: 'Ada' },
+    mode: 'test',
+  });
+});
+
+test('GET finds by id and by external id; where an external id is the id of another, the id wins', async () => {
+  const first = await create({ external_customer_id: 'a/b c?é' });
+  const shadow = await create({ external_customer_id: first.id });
+  expect((await server.call('GET', `/customers/${encodeURIComponent('a/b c?é')}`)).json).toEqual(
+    first,
+  );
+  expect((await server.call('GET', `/customers/${first.id}`)).json).toEqual(first);
+  expect((await server.call('GET', `/customers/${shadow.id}`)).json).toEqual(shadow);
+});
+
+test('an external id that looks like an id is one where no customer has that id', async () => {
+  const id = '01890000-0000-7000-8000-00000000abcd';
+  const made = await create({ external_customer_id: id });
+  expect((await server.call('GET', `/customers/${id}`)).json).toEqual(made);
+});
+
+test('PATCH announces what changed, in order; what did not change is silent', async () => {
+  const made = await create({ email: 'a@example.com', external_customer_id: 'u_2' });
+  const path = '/customers/u_2';
+  await server.call('PATCH', path, { body: { email: 'b@example.com', name: 'B' } });
+  await server.call('PATCH', path, { body: { email: 'b@example.com' } });
+  await server.call('PATCH', path, { body: { metadata: { only: 'this' } } });
+  await server.call('PATCH', path, { body: {} });
+  const last = await server.call('PATCH', path, {
+    body: { external_customer_id: null, name: null },
+  });
+  expect(last.status).toBe(200);
+  expect(last.json).toMatchObject({
+    id: made.id,
+    external_customer_id: null,
+    email: 'b@example.com',
+    name: null,
+    metadata: { only: 'this' },
+  });
+  const events = await eventsOf(made.id);
+  expect(events.map(({ type, sequence, data }) => [type, sequence, data.changes])).toEqual([
+    ['customer.created', 1n, undefined],
+    ['customer.updated', 2n, ['email', 'name']],
+    ['customer.updated', 3n, ['externalCustomerId', 'name']],
+  ]);
+  expect(events[2]!.data).toMatchObject({
+    externalCustomerId: null,
+    email: 'b@example.com',
+    name: null,
+  });
+});
+
+test('timestamps of a customer ascend strictly, however fast they come', async () => {
+  const made = await create({});
+  await Promise.all(
+    Array.from({ length: 20 }, (_, i) =>
+      server.call('PATCH', `/customers/${made.id}`, { body: { name: `n${i}` } }),
+    ),
+  );
+  const events = await eventsOf(made.id);
+  expect(events.map(({ sequence }) => Number(sequence))).toEqual(
+    Array.from({ length: 21 }, (_, i) => i + 1),
+  );
+  const times = events.map(({ at }) => at.getTime());
+  for (const [i, time] of times.entries()) if (i > 0) expect(time).toBeGreaterThan(times[i - 1]);
+});
+
+test('GET lists, newest first, and filters', async () => {
+  const key = server.other.testKey;
+  for (const n of [1, 2, 3]) {
+    const body = { external_customer_id: `x${n}`, email: `${n === 2 ? 'b' : 'a'}@example.com` };
+    await server.call('POST', '/customers', { key, body });
+  }
+  const list = async (query: string) => {
+    const { json } = await server.call('GET', `/customers${query}`, { key });
+    const names = json.data.map(
+      (customer: { external_customer_id: string }) => customer.external_customer_id,
+    );
+    return [names.join(' '), json.has_more];
+  };
+  expect(await list('')).toEqual(['x3 x2 x1', false]);
+  expect(await list('?limit=2')).toEqual(['x3 x2', true]);
+  expect(await list('?limit=2&offset=1')).toEqual(['x2 x1', false]);
+  expect(await list('?email=a%40example.com')).toEqual(['x3 x1', false]);
+  expect(await list('?external_customer_id=x2')).toEqual(['x2', false]);
+  expect(await list('?external_customer_id=x2&email=a%40example.com')).toEqual(['', false]);
+});

@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startServer, type TestServer } from '../../support/server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.stop());
+
+// prettier-ignore
+const BODIES: [string, object, string][] = [
+  // what                          body                                           at
+  ['an e-mail without @',          { email: 'nobody' },                           'email'],
+  ['an e-mail without a dot',      { email: 'a@b' },                              'email'],
+  ['an e-mail with a space',       { email: 'a b@example.com' },                  'email'],
+  ['an e-mail with two @',         { email: 'a@b@example.com' },                  'email'],
+  ['an e-mail with a new line',    { email: 'a@example.com\n' },                  'email'],
+  ['an e-mail of 255',             { email: `${'a'.repeat(60)}@${'b'.repeat(60)}.${'c'.repeat(60)}.${'d'.repeat(60)}.example.com` }, 'email'],
+  ['an empty e-mail',              { email: '' },                                 'email'],
+  ['an empty external id',         { external_customer_id: '' },                  'external_customer_id'],
+  ['an external id of 256',        { external_customer_id: 'x'.repeat(256) },     'external_customer_id'],
+  ['an external id as a number',   { external_customer_id: 7 },                   'external_customer_id'],
+  ['an empty name',                { name: '' },                                  'name'],
+  ['a metadata value of 501',      { metadata: { a: 'x'.repeat(501) } },          'metadata.a'],
+  ['a misspelt field',             { external_id: 'x' },                          'external_id'],
+];
+
+const ROUTES = [
+  ['POST', '/customers'],
+  ['PATCH', '/customers/known'],
+] as const;
+
+test.each(
+  ROUTES.flatMap(([method, path]) =>
+    BODIES.map(([what, body, at]) => [method, what, path, body, at] as const),
+  ),
+)('%s with %s', async (method, _what, path, body, at) => {
+  await server.call('POST', '/customers', { body: { external_customer_id: 'known' } });
+  const reply = await server.call(method, path, { body });
+  expect([reply.status, reply.json.error.type]).toEqual([400, 'invalid_request']);
+  expect(reply.json.error.issues.map((issue: { path: string[] }) => issue.path.join('.'))).toEqual([
+    at,
+  ]);
+});
+
+test.each([['email'], ['name'], ['external_customer_id']])(
+  'POST with null for %s',
+  async (field) => {
+    const reply = await server.call('POST', '/customers', { body: { [field]: null } });
+    expect(reply.status).toBe(400);
+  },
+);
+
+test.each([['a@example.com'], ['first.last+tag@sub.example.co.uk'], ['ü@bücher.example']])(
+  '%s is an e-mail',
+  async (email) => {
+    expect((await server.call('POST', '/customers', { body: { email } })).status).toBe(201);
+  },
+);
+
+test('GET with an unknown filter', async () => {
+  const reply = await server.call('GET', '/customers?external_id=x');
+  expect([reply.status, reply.json.error.issues[0].path]).toEqual([400, ['external_id']]);
+});
+
+test('GET with NUL in a filter', async () => {
+  expect((await server.call('GET', '/customers?email=%00')).status).toBe(400);
+});

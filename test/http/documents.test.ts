@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startServer, type TestServer } from '../support/server.ts';
+
+type Operation = ReturnType<typeof JSON.parse>;
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.stop());
+
+test('health says that it is up, ready whether it can serve', async () => {
+  expect(await server.call('GET', '/health', { key: null })).toMatchObject({
+    status: 200,
+    json: { status: 'ok' },
+  });
+  expect(await server.call('GET', '/ready', { key: null })).toMatchObject({
+    status: 200,
+    json: { status: 'ready' },
+  });
+  const closing = await startServer();
+  await closing.ledger.close();
+  const reply = await closing.call('GET', '/ready', { key: null });
+  expect(reply.json.error).toEqual({ type: 'service_unavailable', message: 'shutting down' });
+  expect([reply.status, reply.headers.get('retry-after')]).toEqual([503, '1']);
+  expect((await closing.call('GET', '/health', { key: null })).status).toBe(200);
+  await closing.stop();
+});
+
+test('the document is OpenAPI 3.1 and has every route, whole', async () => {
+  const { json: document } = await server.call('GET', '/openapi.json', { key: null });
+  expect(document.openapi).toBe('3.1.0');
+  const names: string[] = [];
+  for (const [path, methods] of Object.entries<Record<string, Operation>>(document.paths)) {
+    for (const [method, operation] of Object.entries(methods)) {
+      names.push(`${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`);
+      expect(operation.summary).toBeString();
+      expect(operation.tags).toHaveLength(1);
+      expect(Object.keys(operation.responses).some((status) => status.startsWith('2'))).toBe(true);
+      expect(operation.responses['500'].content['application/json'].schema.$ref).toBe(
+        '#/components/schemas/Error',
+      );
+      for (const [, name] of path.matchAll(/\{(\w+)\}/g)) {
+        expect(operation.parameters).toContainEqual(
+          expect.objectContaining({ name, in: 'path', required: true }),
+        );
+      }
+      for (const scheme of operation.security.flatMap(Object.keys)) {
+        expect(document.components.securitySchemes[scheme]).toMatchObject({
+          type: 'http',
+          scheme: 'bearer',
+        });
+      }
+    }
+  }
+  const routes = server.app.routes.map(({ method, path }) => `${method} ${path}`);
+  expect(names.sort()).toEqual(routes.sort());
+  expect(
+    document.paths['/meters'].post.requestBody.content['application/json'].schema,
+  ).toMatchObject({
+    required: ['slug'],
+    additionalProperties: false,
+    properties: { scale: { minimum: 0, maximum: 9 } },
+  });
+  expect(JSON.stringify(document)).not.toContain('"error":"');
+});
+
+test('the page to read needs no script and nothing from elsewhere', async () => {
+  const { headers, text } = await server.call('GET', '/docs', { key: null });
+  expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+  expect(headers.get('content-security-policy')).toStartWith("default-src 'none'");
+  expect(text).not.toMatch(/<script|<link|src=|https?:\/\/(?!localhost)/);
+  for (const { method, path } of server.app.routes) {
+    expect(text).toContain(`${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`);
+  }
+});

@@ -1,0 +1,96 @@
+// The edge around handlers that misbehave, and around a group's routes.
+import { expect, test } from 'bun:test';
+import { Elysia } from 'elysia';
+import type { Principal } from '../../../src/http/auth.ts';
+import { createEdge } from '../../../src/http/edge.ts';
+import { Unavailable } from '../../../src/http/errors.ts';
+import { clock } from '../../../src/platform/clock.ts';
+import { openLog } from '../../../src/platform/log.ts';
+
+const PRINCIPALS: Record<string, Principal> = {
+  organisation: { kind: 'organisation', organisationId: 'o', mode: 'test', keyId: 'k' },
+  group: { kind: 'group', groupId: 'g', mode: 'live', keyId: 'k' },
+};
+
+const lost = (code: string) => Object.assign(new Error(`secret of ${code}`), { code });
+
+// prettier-ignore
+const THROWN: [string, unknown, number, string, string | null][] = [
+  // what                    thrown                              status  type                   retry-after
+  ['a bug',                  new TypeError('secret'),            500,    'internal_error',      null],
+  ['no error at all',        'secret',                           500,    'internal_error',      null],
+  ['a broken constraint',    lost('23514'),                      500,    'internal_error',      null],
+  ['being overloaded',       new Unavailable('secret'),          503,    'service_unavailable', '1'],
+  ['a lost connection',      lost('CONNECTION_CLOSED'),          503,    'service_unavailable', '1'],
+  ['no connection',          lost('ECONNREFUSED'),               503,    'service_unavailable', '1'],
+  ['a server shutting down', lost('57P01'),                      503,    'service_unavailable', '1'],
+  ['too many connections',   lost('53300'),                      503,    'service_unavailable', '1'],
+  ['a deadlock',             lost('40P01'),                      503,    'service_unavailable', '1'],
+  ['a statement too slow',   lost('57014'),                      503,    'service_unavailable', '1'],
+];
+
+function serve(handler: () => Response | Promise<Response>, authenticate?: () => never) {
+  const lines: string[] = [];
+  const edge = createEdge({
+    authenticate: authenticate ?? ((header) => PRINCIPALS[header ?? ''] ?? null),
+    clock,
+    log: openLog('info', (line) => lines.push(line)),
+    newRequestId: () => 'the-request-id',
+  });
+  const operation = { summary: 's', tag: 't', answers: { 200: null } };
+  const app = new Elysia()
+    .post('/organisation', ...edge.organisation(operation, handler))
+    .post('/group', ...edge.group(operation, ({ principal }) => Response.json(principal)));
+  const call = (path: string, authorization: string) =>
+    app.handle(
+      new Request(`http://localhost${path}`, { method: 'POST', headers: { authorization } }),
+    );
+  return { call, lines };
+}
+
+for (const how of ['thrown', 'rejected'] as const) {
+  test.each(THROWN)(`${how}: %s`, async (_what, error, status, type, retryAfter) => {
+    const throwing = (): Response => {
+      throw error;
+    };
+    const handler = how === 'thrown' ? throwing : () => Promise.resolve().then(throwing);
+    const { call, lines } = serve(handler);
+    const response = await call('/organisation', 'organisation');
+    const text = await response.text();
+    expect([response.status, JSON.parse(text).error.type]).toEqual([status, type]);
+    expect(text).not.toContain('secret');
+    expect(response.headers.get('retry-after')).toBe(retryAfter);
+    expect(response.headers.get('x-request-id')).toBe('the-request-id');
+    // What is not sent is logged, under the id that was sent.
+    expect(lines[0]).toContain('secret');
+    expect(lines.every((line) => line.includes('the-request-id'))).toBe(true);
+  });
+}
+
+test('where keys cannot be looked up, nobody is told that theirs is wrong', async () => {
+  const { call } = serve(
+    () => Response.json({}),
+    () => {
+      throw lost('CONNECT_TIMEOUT');
+    },
+  );
+  expect((await call('/organisation', 'organisation')).status).toBe(503);
+});
+
+// prettier-ignore
+const ACCESS: [string, string, number][] = [
+  ['/organisation', 'organisation', 200],
+  ['/organisation', 'group',        403],
+  ['/organisation', 'nobody',       401],
+  ['/group',        'group',        200],
+  ['/group',        'organisation', 403],
+  ['/group',        'nobody',       401],
+];
+
+test.each(ACCESS)('%s with the key of %s: %d', async (path, who, status) => {
+  const { call } = serve(() => Response.json({}));
+  const response = await call(path, who);
+  expect(response.status).toBe(status);
+  if (path === '/group' && status === 200)
+    expect(await response.json()).toEqual(PRINCIPALS['group']);
+});

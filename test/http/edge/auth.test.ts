@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { openAuthenticator } from '../../../src/http/auth.ts';
+import { notifyChange } from '../../../src/platform/changes.ts';
+import { hashKey, newKey } from '../../../src/platform/keys.ts';
+import { ids } from '../../../src/platform/ids.ts';
+import { insertKey } from '../../../src/records/api-keys.ts';
+import { startServer, type TestServer } from '../../support/server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.stop());
+
+const A_KEY = newKey({ kind: 'organisation', mode: 'test' });
+
+// prettier-ignore
+const HEADERS: [string, string][] = [
+  ['nothing',                   ''],
+  ['no scheme',                 A_KEY],
+  ['another scheme',            `Basic ${A_KEY}`],
+  ['Bearer alone',              'Bearer'],
+  ['an unknown key',            `Bearer ${A_KEY}`],
+  ['no prefix',                 `Bearer ${'0'.repeat(43)}`],
+  ['an unknown prefix',         `Bearer svc_prod_${'0'.repeat(43)}`],
+  ['a key that is short',       `Bearer ${A_KEY.slice(0, -1)}`],
+  ['a key that is long',        `Bearer ${A_KEY}0`],
+  ['two keys',                  `Bearer ${A_KEY} ${A_KEY}`],
+  ['a quote',                   `Bearer svc_test_'${'0'.repeat(42)}`],
+  ['a very long header',        `Bearer svc_test_${'0'.repeat(5000)}`],
+];
+
+test.each(HEADERS)('%s: 401', async (_what, authorization) => {
+  const reply = await server.call('GET', '/meters', { key: null, headers: { authorization } });
+  expect([reply.status, reply.json.error.type]).toEqual([401, 'unauthorized']);
+  expect(reply.headers.get('www-authenticate')).toBe('Bearer');
+});
+
+test('the scheme may be written in any case', async () => {
+  const authorization = `bearer ${server.organisation.testKey}`;
+  const reply = await server.call('GET', '/meters', { key: null, headers: { authorization } });
+  expect(reply.status).toBe(200);
+});
+
+test("a key with another's prefix opens nothing", async () => {
+  const swapped = server.organisation.testKey.replace('svc_test_', 'svc_live_');
+  // Even where the table says that it is that key.
+  await server.sql`update api_keys set hash = ${hashKey(swapped)} where hash = ${hashKey(server.other.testKey)}`;
+  expect((await server.call('GET', '/meters', { key: swapped })).status).toBe(401);
+});
+
+test('a key that was refused works as soon as it exists', async () => {
+  const key = newKey({ kind: 'organisation', mode: 'live' });
+  expect((await server.call('GET', '/meters', { key })).status).toBe(401);
+  await server.sql`
+    insert into api_keys (id, organisation_id, mode, hash, created_at)
+    values (${ids.next()}, ${server.organisation.id}, 'live', ${hashKey(key)}, now())`;
+  await notifyChange(server.sql, 'api_key', ids.next());
+  const began = performance.now();
+  while ((await server.call('GET', '/meters', { key })).status !== 200) {
+    expect(performance.now() - began).toBeLessThan(400);
+  }
+});
+
+test('a key expires at its time, also while it is cached', async () => {
+  const owner = { kind: 'organisation', organisationId: server.organisation.id } as const;
+  const expiresAt = Date.now() + 400;
+  const key = await server.sql.begin((sql) =>
+    insertKey(sql, { id: ids.next(), owner, mode: 'test', expiresAt, now: Date.now() }),
+  );
+  expect((await server.call('GET', '/meters', { key })).status).toBe(200);
+  expect((await server.call('GET', '/meters', { key })).status).toBe(200);
+  await Bun.sleep(expiresAt - Date.now() + 20);
+  expect((await server.call('GET', '/meters', { key })).status).toBe(401);
+});
+
+test('last_used_at follows in a batch', async () => {
+  const hash = hashKey(server.organisation.liveKey);
+  const read = async () =>
+    (await server.sql`select last_used_at from api_keys where hash = ${hash}`)[0]!;
+  expect((await read())['last_used_at']).toBeNull();
+  await server.call('GET', '/meters', { key: server.organisation.liveKey });
+  await server.flush();
+  expect((await read())['last_used_at'].getTime()).toBeGreaterThan(Date.now() - 5000);
+});
+
+test('no key is ever logged', async () => {
+  await server.call('GET', `/meters/${server.organisation.testKey}`);
+  expect(server.logged.length).toBeGreaterThan(10);
+  expect(server.logged.join('')).not.toMatch(/svc_(?:test|live)_\w{10}/);
+});
+
+/** An authenticator without a database, to count what it asks. */
+function counting(
+  found: (hash: Buffer) => ReturnType<Parameters<typeof openAuthenticator>[0]['find']>,
+) {
+  let asked = 0;
+  let now = 0;
+  const changes = {
+    trusted: true,
+    subscribe: () => undefined,
+    tell: () => undefined,
+    close: () => Promise.resolve(),
+  };
+  const auth = openAuthenticator({
+    find: (hash) => {
+      asked += 1;
+      return found(hash);
+    },
+    markUsed: () => Promise.resolve(),
+    changes,
+    clock: { now: () => now, monotonic: () => now },
+    timers: { after: () => () => undefined, soon: () => undefined },
+    warn: () => undefined,
+  });
+  return {
+    authenticate: auth.authenticate,
+    changes,
+    asked: () => asked,
+    advance: (ms: number) => {
+      now += ms;
+    },
+  };
+}
+
+const FOUND = {
+  id: 'k',
+  owner: { kind: 'organisation', organisationId: 'o' },
+  mode: 'test',
+  expiresAt: null,
+} as const;
+
+test('a known key is answered without a promise and without asking', async () => {
+  const { authenticate, asked } = counting(() => Promise.resolve(FOUND));
+  const first = authenticate(`Bearer ${A_KEY}`);
+  expect(first).toBeInstanceOf(Promise);
+  expect(await first).toMatchObject({ organisationId: 'o', mode: 'test' });
+  expect(authenticate(`Bearer ${A_KEY}`)).toMatchObject({ organisationId: 'o', mode: 'test' });
+  expect(asked()).toBe(1);
+});
+
+test('what is malformed is refused without asking', () => {
+  const { authenticate, asked } = counting(() => Promise.resolve(FOUND));
+  expect(authenticate('Bearer nonsense')).toBeNull();
+  expect(asked()).toBe(0);
+});
+
+test('an unknown key is asked for once in a while, and many at once for once', async () => {
+  const { authenticate, asked, advance } = counting(() => Promise.resolve(null));
+  const header = `Bearer ${A_KEY}`;
+  await Promise.all([authenticate(header), authenticate(header), authenticate(header)]);
+  expect(asked()).toBe(1);
+  expect(authenticate(header)).toBeNull();
+  advance(501);
+  await authenticate(header);
+  expect(asked()).toBe(2);
+});
+
+test('nothing is kept while changes are not heard', async () => {
+  const { authenticate, asked, changes } = counting(() => Promise.resolve(FOUND));
+  changes.trusted = false;
+  await authenticate(`Bearer ${A_KEY}`);
+  await authenticate(`Bearer ${A_KEY}`);
+  expect(asked()).toBe(2);
+});
+
+test('a flood of invented keys is turned away before it fills the queue of the database', async () => {
+  const { authenticate, asked } = counting(() => Promise.withResolvers<null>().promise);
+  const headers = Array.from(
+    { length: 1000 },
+    () => `Bearer ${newKey({ kind: 'organisation', mode: 'test' })}`,
+  );
+  const answers = headers.map((header) => Promise.resolve(authenticate(header)));
+  const refused = await Promise.allSettled(answers.slice(200));
+  expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 'rejected'));
+  expect(asked()).toBe(200);
+});

@@ -1,0 +1,122 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startServer, type Call, type TestServer } from '../../support/server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.stop());
+
+const post = (path: string, key: string, call: Call) =>
+  server.call('POST', path, { ...call, headers: { 'idempotency-key': key } });
+
+test('the same key gets the same bytes again, and nothing happens twice', async () => {
+  const first = await post('/customers', 'k1', { body: { name: 'Ada', email: 'ada@example.com' } });
+  // The same value, written differently.
+  const again = await post('/customers', 'k1', {
+    raw: ' {"email":"ada@example.com", "name":"\\u0041da"}',
+  });
+  expect([first.status, first.headers.get('idempotency-replayed')]).toEqual([201, null]);
+  expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([201, 'true']);
+  expect(again.text).toBe(first.text);
+  expect((await server.call('GET', '/customers?email=ada%40example.com')).json.data).toHaveLength(
+    1,
+  );
+});
+
+test('the same key with another body is refused', async () => {
+  await post('/customers', 'k2', { body: { name: 'A' } });
+  const reply = await post('/customers', 'k2', { body: { name: 'B' } });
+  expect([reply.status, reply.json.error.type]).toEqual([422, 'idempotency_key_reused']);
+});
+
+test('a refusal of the business is replayed, also when it would succeed now', async () => {
+  await server.call('POST', '/meters', { body: { slug: 'gone' } });
+  const first = await post('/meters', 'k3', { body: { slug: 'gone' } });
+  await server.call('DELETE', '/meters/gone');
+  const again = await post('/meters', 'k3', { body: { slug: 'gone' } });
+  expect([first.status, again.status]).toEqual([409, 409]);
+  expect(again.text).toBe(first.text);
+  expect(again.headers.get('idempotency-replayed')).toBe('true');
+});
+
+test('a body that did not fit its schema does not use the key up', async () => {
+  expect((await post('/customers', 'k4', { body: { nam: 'A' } })).status).toBe(400);
+  expect((await post('/customers', 'k4', { body: { name: 'A' } })).status).toBe(201);
+});
+
+test('a key counts for one route, organisation and mode', async () => {
+  const { organisation, other } = server;
+  expect((await post('/customers', 'k5', { body: {} })).status).toBe(201);
+  expect((await post('/meters', 'k5', { body: { slug: 'k5' } })).status).toBe(201);
+  for (const key of [organisation.liveKey, other.testKey]) {
+    const reply = await post('/customers', 'k5', { key, body: { name: 'another' } });
+    expect([reply.status, reply.headers.get('idempotency-replayed')]).toEqual([201, null]);
+  }
+});
+
+test('of many at once one executes; the others replay it or are told to come back', async () => {
+  const body = { external_customer_id: 'storm' };
+  const replies = await Promise.all(
+    Array.from({ length: 30 }, () => post('/customers', 'k6', { body })),
+  );
+  const ids = new Set<string>();
+  for (const reply of replies) {
+    if (reply.status === 201) ids.add(reply.json.id);
+    else {
+      expect([reply.status, reply.json.error.type]).toEqual([409, 'idempotency_in_progress']);
+      expect(reply.headers.get('retry-after')).toBe('1');
+    }
+  }
+  expect(ids.size).toBe(1);
+  const fresh = replies.filter(
+    ({ status, headers }) => status === 201 && headers.get('idempotency-replayed') === null,
+  );
+  expect(fresh).toHaveLength(1);
+});
+
+test('while one with the key is being executed, another is told to come back', async () => {
+  // Holds the organisation's row, which creating a meter waits for.
+  const release = Promise.withResolvers<void>();
+  const held = Promise.withResolvers<void>();
+  const holder = server.sql.begin(async (sql) => {
+    await sql`select 1 from organisations where id = ${server.organisation.id} for update`;
+    held.resolve();
+    await release.promise;
+  });
+  await held.promise;
+  const send = () => post('/meters', 'k7', { body: { slug: 'slow' } });
+  const both = [send(), send()];
+  // Whichever came first waits for the row; the other is answered at once.
+  const answered = await Promise.race(both);
+  expect([answered.status, answered.json.error.type]).toEqual([409, 'idempotency_in_progress']);
+  release.resolve();
+  await holder;
+  const statuses = (await Promise.all(both)).map(({ status }) => status).sort((a, b) => a - b);
+  expect(statuses).toEqual([201, 409]);
+  const again = await send();
+  expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([201, 'true']);
+});
+
+test('what fails leaves no answer behind: the effect and its answer are one transaction', async () => {
+  await server.sql`alter table idempotency add constraint broken check (status <> 201) not valid`;
+  const body = { external_customer_id: 'rolled-back' };
+  const reply = await post('/customers', 'k8', { body });
+  expect([reply.status, reply.json.error.type]).toEqual([500, 'internal_error']);
+  expect((await server.call('GET', '/customers/rolled-back')).status).toBe(404);
+  await server.sql`alter table idempotency drop constraint broken`;
+  expect((await post('/customers', 'k8', { body })).status).toBe(201);
+});
+
+test('nor does it where the transaction fails at its very end', async () => {
+  await server.sql`
+    create function refuse() returns trigger language plpgsql as 'begin raise exception ''no''; end'`;
+  await server.sql`
+    create constraint trigger refuse after insert on customers deferrable initially deferred
+    for each row execute function refuse()`;
+  const body = { external_customer_id: 'at the end' };
+  expect((await post('/customers', 'k9', { body })).status).toBe(500);
+  await server.sql`drop trigger refuse on customers`;
+  const again = await post('/customers', 'k9', { body });
+  expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([201, null]);
+});

@@ -1,0 +1,72 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { openMeterCatalogue, type MeterCatalogue } from '../../src/records/meter-catalogue.ts';
+import { findActiveMeter, listMetersOfEvent } from '../../src/records/meters.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+let catalogue: MeterCatalogue;
+let asked = 0;
+let scope: { organisationId: string; mode: 'test' };
+
+beforeAll(async () => {
+  server = await startServer();
+  scope = { organisationId: server.organisation.id, mode: 'test' };
+  catalogue = openMeterCatalogue({
+    changes: server.changes,
+    source: {
+      findBySlug(of, slug) {
+        asked += 1;
+        return findActiveMeter(server.sql, of, slug);
+      },
+      listByEventName(of, eventName) {
+        asked += 1;
+        return listMetersOfEvent(server.sql, of, eventName);
+      },
+    },
+  });
+});
+afterAll(() => server.stop());
+
+const create = (body: object) => server.call('POST', '/meters', { body });
+
+test('a known meter is there without a promise, an unknown one too', async () => {
+  await create({ slug: 'a', event_name: 'e' });
+  await create({ slug: 'b', event_name: 'e' });
+  await server.untilHeard();
+  expect((await catalogue.bySlug(scope, 'a'))?.slug).toBe('a');
+  expect(await catalogue.bySlug(scope, 'nothing')).toBeNull();
+  expect((await catalogue.byEventName(scope, 'e')).map(({ slug }) => slug)).toEqual(['a', 'b']);
+  const before = asked;
+  expect(catalogue.bySlug(scope, 'a')).toMatchObject({ slug: 'a', scale: 6 });
+  expect(catalogue.bySlug(scope, 'nothing')).toBeNull();
+  expect(catalogue.byEventName(scope, 'e')).toHaveLength(2);
+  expect(asked).toBe(before);
+  expect(await catalogue.bySlug({ ...scope, mode: 'live' }, 'a')).toBeNull();
+  expect(await catalogue.bySlug({ ...scope, organisationId: server.other.id }, 'a')).toBeNull();
+});
+
+test('what this process changes is seen with the next request, before any notification', async () => {
+  server.proxy.freeze();
+  try {
+    expect(await catalogue.bySlug(scope, 'new')).toBeNull();
+    await create({ slug: 'new', event_name: 'n' });
+    expect(await catalogue.bySlug(scope, 'new')).toMatchObject({ slug: 'new' });
+    await server.call('PATCH', '/meters/new', { body: { status: 'archived' } });
+    expect(await catalogue.bySlug(scope, 'new')).toBeNull();
+    expect(await catalogue.byEventName(scope, 'n')).toEqual([]);
+    await server.call('PATCH', '/meters/new', { body: { status: 'active' } });
+    expect(await catalogue.bySlug(scope, 'new')).toMatchObject({ slug: 'new' });
+    await server.call('DELETE', '/meters/new');
+    expect(await catalogue.bySlug(scope, 'new')).toBeNull();
+  } finally {
+    server.proxy.thaw();
+  }
+});
+
+test('an answer that was on its way while the meter changed is not kept', async () => {
+  await create({ slug: 'raced' });
+  const underWay = catalogue.bySlug(scope, 'raced');
+  server.changes.tell('meter', scope.organisationId);
+  await underWay;
+  expect(catalogue.bySlug(scope, 'raced')).toBeInstanceOf(Promise);
+});

@@ -1,0 +1,143 @@
+// The HTTP edge on a database of its own and a real port, with two organisations and a group to call as.
+import { type Changes, notifyChange } from '../../src/platform/changes.ts';
+import { clock } from '../../src/platform/clock.ts';
+import { ids } from '../../src/platform/ids.ts';
+import { openLog } from '../../src/platform/log.ts';
+import type { Sql } from '../../src/platform/postgres.ts';
+import { createGroup, createOrganisation, type FirstKeys } from '../../src/records/onboarding.ts';
+import { openService, type Service } from '../../src/service.ts';
+import { freshDatabase } from './database.ts';
+import { type Proxy, startProxy } from './proxy.ts';
+
+export type Call = {
+  readonly key?: string | null;
+  readonly body?: unknown;
+  /** Sent as it is, in place of `body`. */
+  readonly raw?: string | Buffer | URLSearchParams | ReadableStream<Uint8Array>;
+  readonly headers?: Record<string, string>;
+};
+
+export type Reply = {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // What a test reads of an answer is the test's business.
+  readonly json: ReturnType<typeof JSON.parse>;
+};
+
+export type TestServer = {
+  readonly url: string;
+  readonly databaseUrl: string;
+  readonly sql: Sql;
+  readonly changes: Changes;
+  /** What `changes` listens through. */
+  readonly proxy: Proxy;
+  /** What the ledger's journal writes through. */
+  readonly journal: Proxy;
+  readonly ledger: Service['ledger'];
+  readonly app: Service['app'];
+  readonly organisation: FirstKeys;
+  readonly other: FirstKeys;
+  readonly group: FirstKeys;
+  /** Everything that was logged. */
+  readonly logged: string[];
+  /** As the organisation in test mode, unless `key` says otherwise; null sends no key. */
+  call(method: string, path: string, call?: Call): Promise<Reply>;
+  /** Resolves when every change that was committed before has been heard: they come in order. */
+  untilHeard(): Promise<void>;
+  /** Writes what the server writes now and then. */
+  flush(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+export type ServerOptions = { readonly leaseMs?: number; readonly actorsMax?: number };
+
+export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
+  const database = await freshDatabase();
+  const logged: string[] = [];
+  const log = openLog('debug', (line) => logged.push(line));
+  const proxy = await startProxy(database.url);
+  const journal = await startProxy(database.url);
+  const service = await openService({
+    databaseUrl: database.url,
+    changesUrl: proxy.url,
+    journalUrl: journal.url,
+    baseUrl: 'http://localhost',
+    leaseMs: options.leaseMs ?? 5000,
+    actorsMax: options.actorsMax ?? 10_000,
+    log,
+  });
+  const { app, sql, changes } = service;
+  app.listen({ port: 0, hostname: '127.0.0.1' });
+  const url = `http://127.0.0.1:${app.server!.port}`;
+  const setting = { sql, ids, now: clock.now() };
+  const group = await createGroup(setting, { name: 'Group' });
+  const organisation = must(await createOrganisation(setting, { name: 'One', groupId: group.id }));
+  const other = must(await createOrganisation(setting, { name: 'Other', groupId: null }));
+  return {
+    url,
+    databaseUrl: database.url,
+    sql,
+    changes,
+    proxy,
+    journal,
+    ledger: service.ledger,
+    app,
+    organisation,
+    other,
+    group,
+    logged,
+    call: (method, path, call = {}) =>
+      send(method, `${url}${path}`, { key: organisation.testKey, ...call }),
+    untilHeard: () => hearMarker(sql, changes),
+    flush: () => service.flush(),
+    async stop() {
+      await app.server!.stop(true);
+      await service.close();
+      await proxy.stop();
+      await journal.stop();
+      await database.drop();
+    },
+  };
+}
+
+async function hearMarker(sql: Sql, changes: Changes): Promise<void> {
+  const marker = ids.next();
+  const heard = Promise.withResolvers<void>();
+  changes.subscribe({
+    changed: (_kind, id) => id === marker && heard.resolve(),
+    reset: () => undefined,
+  });
+  await notifyChange(sql, 'customer', marker);
+  await heard.promise;
+}
+
+function must<T>(made: T | string): T {
+  if (typeof made === 'string') throw new Error(made);
+  return made;
+}
+
+async function send(
+  method: string,
+  url: string,
+  { key, body, raw, headers }: Call,
+): Promise<Reply> {
+  const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
+  const response = await fetch(url, {
+    method,
+    ...(payload !== undefined && { body: payload }),
+    headers: {
+      ...(typeof key === 'string' && { authorization: `Bearer ${key}` }),
+      ...(payload !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+  });
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    json: isJson && text !== '' ? JSON.parse(text) : undefined,
+  };
+}

@@ -57,6 +57,7 @@ function stepAt(draft: MeterDraft, due: number): void {
 
 /** Credits a grant. An allowance also opens its first period. */
 export function startGrant(draft: MeterDraft, grant: Grant, at: number): void {
+  assert(!grant.started && grant.ended === null, 'a grant starts once');
   draft.checkpoint();
   const { ids } = draft.context;
   if (draft.state.firstGrantAt === null) draft.change({ firstGrantAt: at });
@@ -76,6 +77,7 @@ export function endGrant(
   at: number,
   how: 'expired' | 'voided',
 ): void {
+  assert(grant.ended === null, 'a grant ends once');
   draft.checkpoint();
   const settled = draft.state.grants.find((other) => other.id === grant.id) ?? grant;
   if (settled.started) {
@@ -91,6 +93,7 @@ export function endGrant(
 function rollPeriod(draft: MeterDraft, at: number, cycle: Cycle | null): void {
   draft.checkpoint();
   const closing = draft.state.current;
+  assert(at >= closing.start, 'a period ends after it starts');
   const carried = draft.state.grants.filter((grant) => grant.started && grant.recurs === null);
   takeOut(draft, carried, at);
   closePeriod(draft, at);
@@ -126,6 +129,7 @@ function closePeriod(draft: MeterDraft, at: number): void {
 function openPeriod(draft: MeterDraft, at: number, cycle: Cycle | null): void {
   const closed = draft.state.current;
   const end = cycle === null ? null : calendarPeriod(cycle, at).end;
+  assert(end === null || end > at, 'a period has a length');
   const early = draft.state.others.find((period) => period.start === at);
   const next = early ?? newPeriod(draft.context, at, end);
   const others = draft.state.others.filter((period) => period.start !== at);

@@ -1,5 +1,5 @@
 /** Fails for a bug, never for bad input: the request dies, the actor reloads, the process goes on. */
-export class AssertionError extends Error {
+class AssertionError extends Error {
   override readonly name = 'AssertionError';
 }
 

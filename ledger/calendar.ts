@@ -1,3 +1,5 @@
+import { assert } from './assert.ts';
+
 /**
  * Periods of a recurring allowance: period n runs from `anchor + n x interval` to `anchor + (n + 1) x interval`, clamped to the
  * month (31 Jan, 28 Feb, 31 Mar) and computed from the anchor, never chained from the last one, so that nothing drifts (decisions
@@ -17,6 +19,7 @@ const MONTHS: Partial<Record<Interval, number>> = { month: 1, quarter: 3, year: 
 
 /** Start of period `n`, which is also the end of period `n - 1`. */
 export function boundary(cycle: Cycle, n: number): number {
+  assert(Number.isSafeInteger(n), 'periods are counted in whole numbers');
   const fixed = FIXED_MS[cycle.interval];
   if (fixed !== undefined) return cycle.anchor + n * fixed;
   return addMonths(cycle.anchor, n * (MONTHS[cycle.interval] ?? 1));

@@ -1,3 +1,4 @@
+import { assert } from './assert.ts';
 import type { LedgerEvent } from './event.ts';
 import { type Grant, burn, burnOrder } from './grants.ts';
 import {
@@ -63,6 +64,9 @@ export class MeterDraft {
 
   /** Replaces a period of the state, and writes its account. */
   putPeriod(before: Period, after: Period): void {
+    assert(before.accountId === after.accountId, 'a period keeps its account');
+    assert(after.granted >= 0n && after.reserved >= 0n, 'I4: totals are never negative');
+    assert(after.consumed === (after.aggregate > 0n ? after.aggregate : 0n), 'I4: the floor');
     const first = this.#periods.get(after.accountId)?.before ?? before;
     const written = { ...after, opened: true, updatedAt: this.context.now };
     this.#periods.set(after.accountId, { before: first, after: written });
@@ -146,6 +150,7 @@ export class MeterDraft {
 
   #event(type: LedgerEvent['type'], at: number, data: Record<string, unknown>): void {
     const { customer, meter, ids } = this.context;
+    assert(at > 0, 'an event happens at a time');
     const timestamp = Math.max(at, this.state.eventAt + 1);
     const sequence = this.state.sequence + 1n;
     const { periodStart, periodEnd } = snapshotOf(this.state);

@@ -1,3 +1,4 @@
+import { assert } from './assert.ts';
 import type { Interval } from './calendar.ts';
 
 /**
@@ -69,7 +70,10 @@ export function burn(
     if (grant === undefined || !grant.started) continue;
     const room = units > 0n ? left(grant) : -grant.used;
     const taken = room === null ? rest : nearerToZero(room, rest);
-    dealt[index] = { ...grant, used: grant.used + taken };
+    const used = grant.used + taken;
+    assert(used >= 0n, 'a grant gives back at most what was used of it');
+    assert(grant.amount === null || used <= grant.amount, 'a grant gives at most its amount');
+    dealt[index] = { ...grant, used };
     rest -= taken;
   }
   return { grants: dealt, rest };

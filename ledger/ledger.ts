@@ -84,8 +84,9 @@ export class Ledger {
    * Whether `units` may be used now, from memory. Of the tentative and the durable state it reads the one with the lower balance:
    * it never allows on what may still be rolled back, and never forgets what was acknowledged.
    */
-  check(actor: Actor, meter: Meter, units: bigint): CheckAnswer {
+  check(actor: Actor, meter: Meter, units: bigint): CheckAnswer | Promise<CheckAnswer> {
     const term = this.#live();
+    if (actor.dropped) return this.#checkAgain(actor, meter, units);
     const context = term.context(actor, meter);
     const tentative = actor.tentative(meter.id) ?? term.emptyState(actor, meter);
     const answer = check(advanced(context, tentative), units);
@@ -93,6 +94,10 @@ export class Ledger {
     if (durable === tentative || actor.pending === 0) return answer;
     const other = check(advanced(context, durable), units);
     return lower(other, answer) ? other : answer;
+  }
+
+  async #checkAgain(actor: Actor, meter: Meter, units: bigint): Promise<CheckAnswer> {
+    return this.check(await this.#live().again(actor), meter, units);
   }
 
   /** Records one usage, once for each key. */
@@ -127,7 +132,9 @@ export class Ledger {
   }
 
   /** What the customer has of each meter, as it is durable now. */
-  balances(actor: Actor): readonly MeterBalance[] {
+  async balances(found: Actor): Promise<readonly MeterBalance[]> {
+    let actor = found;
+    while (actor.dropped) actor = await this.#live().again(actor);
     const term = this.#live();
     return [...actor.meters.values()].flatMap((meter) => {
       const durable = actor.durable(meter.id);

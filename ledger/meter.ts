@@ -151,7 +151,7 @@ function isUnlimited(state: MeterState): boolean {
   return state.grants.some((grant) => grant.started && grant.amount === null);
 }
 
-export function isEntitled(state: MeterState): boolean {
+function isEntitled(state: MeterState): boolean {
   return state.grants.some((grant) => grant.started);
 }
 
@@ -160,7 +160,7 @@ export function isOverageAllowed(state: MeterState): boolean {
 }
 
 /** The limit of a period: unlimited only where an unlimited grant is live in the current one. */
-export function limitOf(state: MeterState, period: Period): bigint | null {
+function limitOf(state: MeterState, period: Period): bigint | null {
   return period === state.current && isUnlimited(state) ? null : period.granted;
 }
 

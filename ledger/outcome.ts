@@ -25,3 +25,6 @@ export type BatchOutcome =
     }
   /** Totals of these items would leave the range: nothing was recorded. */
   | { readonly kind: 'out_of_range'; readonly index: number };
+
+/** The actor was dropped from memory between finding it and deciding: find it again. */
+export const STALE = Symbol('stale');

@@ -55,5 +55,7 @@ export function inRange(value: bigint): boolean {
 export function quantityNumber(value: bigint, scale: number): number {
   const divisor = DIVISORS[scale];
   assert(divisor !== undefined, () => `scale out of range: ${scale}`);
+  // A balance is a difference of two bounded quantities.
+  assert(value < 2n * QUANTITY_BOUND && value > -2n * QUANTITY_BOUND, 'a quantity is exact');
   return Number(value) / divisor;
 }

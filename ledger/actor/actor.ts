@@ -18,6 +18,8 @@ export class Actor {
   touched = true;
   /** Decisions that are not yet durable. An actor with any may not be dropped. */
   pending = 0;
+  /** Whether the directory has let it go: another actor may be its customer's now. */
+  dropped = false;
   readonly #meters = new Map<string, Meter>();
   #tentative = new Map<string, MeterState>();
   readonly #durable = new Map<string, MeterState>();
@@ -51,7 +53,9 @@ export class Actor {
 
   /** Takes a decision over into memory; returns the state that it replaced. */
   apply(effects: MeterEffects): MeterState | undefined {
+    assert(!this.dropped, 'a dropped actor decides nothing');
     const { meter, state } = effects;
+    assert(effects.customer.id === this.customer.id, 'effects go to their own actor');
     const before = this.#tentative.get(meter.id);
     this.#meters.set(meter.id, meter);
     this.#tentative.set(meter.id, state);

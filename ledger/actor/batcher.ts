@@ -63,15 +63,20 @@ export class Batcher<K, V> {
         const names = this.#queue.slice(0, this.#options.keysMax);
         this.#queue = this.#queue.slice(this.#options.keysMax);
         this.#running += 1;
-        this.#load(names).finally(() => {
-          this.#running -= 1;
-          if (this.#queue.length > 0) this.#schedule();
-        });
+        // Never rejects: a failure goes to those who wait.
+        this.#load(names).then(
+          () => this.#loaded(),
+          () => this.#loaded(),
+        );
       }
     });
   }
 
-  /** Never rejects: a failure goes to those who wait. */
+  #loaded(): void {
+    this.#running -= 1;
+    if (this.#queue.length > 0) this.#schedule();
+  }
+
   async #load(names: readonly string[]): Promise<void> {
     const entries = names.flatMap((name) => {
       const entry = this.#waiting.get(name);

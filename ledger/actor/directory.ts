@@ -1,3 +1,4 @@
+import { assert } from '../assert.ts';
 import { LOADS_CONCURRENT_MAX, LOAD_KEYS_MAX, MAILBOX_MAX } from '../limits.ts';
 import type { Mode } from '../meter.ts';
 import type { Timers } from '../ports.ts';
@@ -17,11 +18,14 @@ export type CustomerRef = { readonly id: string } | { readonly externalId: strin
  */
 export class Directory {
   readonly #actors = new Map<string, Actor>();
-  readonly #byExternalId = new Map<string, Actor>();
+  /** By mode and organisation, then by the merchant's own id: short keys, hashed once. */
+  readonly #byExternalId = { test: new Map<string, Names>(), live: new Map<string, Names>() };
   readonly #loads: Batcher<string, Actor>;
   readonly #names: Batcher<ExternalKey, string>;
   readonly #actorsMax: number;
+  readonly #timers: Timers;
   #evicted = 0;
+  #sweeping = false;
 
   constructor(deps: { storage: Storage; timers: Timers; actorsMax: number }) {
     const { storage, timers } = deps;
@@ -31,6 +35,7 @@ export class Directory {
       waitingMax: MAILBOX_MAX,
     };
     this.#actorsMax = deps.actorsMax;
+    this.#timers = timers;
     this.#loads = new Batcher({
       ...bounds,
       timers,
@@ -65,7 +70,7 @@ export class Directory {
     const actor =
       'id' in ref
         ? this.#actors.get(ref.id)
-        : this.#byExternalId.get(externalName({ ...tenant, externalId: ref.externalId }));
+        : this.#byExternalId[tenant.mode].get(tenant.organisationId)?.get(ref.externalId);
     if (actor === undefined) return this.#load(tenant, ref);
     actor.touched = true;
     return belongs(actor, tenant) ? actor : null;
@@ -81,7 +86,7 @@ export class Directory {
     const actor = this.#actors.get(id);
     if (actor === undefined) return;
     this.#unname(actor);
-    if (actor.pending === 0) this.#actors.delete(id);
+    if (actor.pending === 0) this.#drop(actor);
     // In use: it stays the one actor of its customer, and is dropped by the next sweep that finds it idle.
     else actor.touched = false;
   }
@@ -102,43 +107,65 @@ export class Directory {
     const known = this.#actors.get(actor.customer.id);
     if (known !== undefined) return known;
     this.#actors.set(actor.customer.id, actor);
-    const { externalId } = actor.customer;
+    const { externalId, mode, organisationId } = actor.customer;
     if (externalId !== null) {
-      this.#byExternalId.set(externalName({ ...actor.customer, externalId }), actor);
+      const names = this.#byExternalId[mode].get(organisationId) ?? new Map<string, Actor>();
+      this.#byExternalId[mode].set(organisationId, names.set(externalId, actor));
     }
-    if (this.#actors.size > this.#actorsMax) this.#evict();
+    this.#sweepSoon();
     return actor;
   }
 
+  /** Not now: whoever waits for what was just loaded shall find it. */
+  #sweepSoon(): void {
+    if (this.#sweeping || this.#actors.size <= this.#actorsMax) return;
+    this.#sweeping = true;
+    this.#timers.soon(() => {
+      this.#sweeping = false;
+      this.#sweep();
+    });
+  }
+
   /** Drops the oldest that are idle, down to the bound. Gives up after one round, when all are in use. */
-  #evict(): void {
+  #sweep(): void {
     let looks = this.#actors.size;
     for (const [id, actor] of this.#actors) {
       if (this.#actors.size <= this.#actorsMax || looks === 0) return;
       looks -= 1;
-      this.#actors.delete(id);
       if (actor.touched || actor.pending > 0) {
         actor.touched = false;
+        this.#actors.delete(id);
         this.#actors.set(id, actor);
         continue;
       }
       this.#unname(actor);
+      this.#drop(actor);
       this.#evicted += 1;
     }
   }
 
+  /** From here on it decides nothing: whoever still holds it looks its customer up again. */
+  #drop(actor: Actor): void {
+    assert(actor.pending === 0, 'an actor in use is not dropped');
+    actor.dropped = true;
+    this.#actors.delete(actor.customer.id);
+  }
+
   #unname({ customer }: Actor): void {
-    if (customer.externalId === null) return;
-    this.#byExternalId.delete(externalName({ ...customer, externalId: customer.externalId }));
+    const { externalId, mode, organisationId } = customer;
+    if (externalId === null) return;
+    const names = this.#byExternalId[mode].get(organisationId);
+    names?.delete(externalId);
+    if (names?.size === 0) this.#byExternalId[mode].delete(organisationId);
   }
 }
+
+type Names = Map<string, Actor>;
 
 function belongs({ customer }: Actor, tenant: Tenant): boolean {
   return customer.organisationId === tenant.organisationId && customer.mode === tenant.mode;
 }
 
-function externalName(key: ExternalKey): string {
-  return key.mode === 'live'
-    ? `L${key.organisationId}${key.externalId}`
-    : `T${key.organisationId}${key.externalId}`;
+function externalName({ mode, organisationId, externalId }: ExternalKey): string {
+  return `${mode}${organisationId}${externalId}`;
 }

@@ -94,7 +94,9 @@ export class Journal {
   /** Resolves when everything submitted so far is settled. */
   async drained(): Promise<void> {
     if (!this.#flushing && this.#queue.length === 0) return;
-    await new Promise<void>((resolve) => this.#idle.push(resolve));
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    this.#idle.push(() => resolve(undefined));
+    await promise;
   }
 
   /** Refuses what comes from now on, writes what is queued, and lets the seat go. */
@@ -102,7 +104,14 @@ export class Journal {
     this.#stopHeartbeat();
     await this.drained();
     this.#closed = true;
-    await this.#deps.storage.release(this.#fence);
+    try {
+      await this.#deps.storage.release(this.#fence);
+    } catch (error) {
+      this.#deps.log.warn(
+        { err: error },
+        'the seat was not released: its lease runs out by itself',
+      );
+    }
   }
 
   #decide(unit: Unit): boolean {
@@ -153,6 +162,7 @@ export class Journal {
   }
 
   #remove(count: number): Unit[] {
+    assert(count > 0 && count <= this.#queue.length, 'a flush takes units that are queued');
     const units = this.#queue.slice(0, count);
     this.#queue = this.#queue.slice(count);
     for (const unit of units) this.#queuedTransfers -= transfersOf(unit);
@@ -198,6 +208,7 @@ export class Journal {
   }
 
   #commit(units: readonly Unit[], rows: FlushRows, moved: { fence: Fence; askedAt: Lease }): void {
+    assert(moved.fence.seq === this.#fence.seq + 1n, 'I7: flushes are numbered without a gap');
     this.#fence = moved.fence;
     this.#leaseUntil = this.#lease(moved.askedAt);
     this.#rows.committed(rows);
@@ -211,14 +222,14 @@ export class Journal {
 
   /** The caller's own keys that exist already; whoever brought one is told, and the others are decided again. */
   async #resolveDuplicates(units: readonly Unit[]): Promise<void> {
-    const { storage, timers } = this.#deps;
+    const { storage } = this.#deps;
     const keys = units.flatMap((unit) => unit.keys);
     let existing: ReadonlySet<string>;
     try {
       existing = new Set((await storage.findUsage(keys)).map((usage) => usage.id));
     } catch (error) {
       this.#deps.log.warn({ err: error }, 'could not look up duplicate ids');
-      await new Promise<void>((resolve) => timers.after(50, resolve));
+      await this.#pause(RETRY_MS_MIN);
       return this.#redo(units, []);
     }
     const guilty = units.filter((unit) => unit.keys.some((key) => existing.has(key)));
@@ -254,8 +265,8 @@ export class Journal {
   }
 
   async #recover(units: readonly Unit[], rows: FlushRows): Promise<void> {
-    const { storage, timers, log } = this.#deps;
-    for (let wait = 20; ; wait = Math.min(wait * 2, 1000)) {
+    const { storage, log } = this.#deps;
+    for (let wait = RETRY_MS_MIN; ; wait = Math.min(wait * 2, RETRY_MS_MAX)) {
       const askedAt = this.#now();
       try {
         const found = await storage.recover(this.#fence);
@@ -274,7 +285,7 @@ export class Journal {
         return;
       } catch (error) {
         log.warn({ err: error }, 'the database cannot be reached');
-        await new Promise<void>((resolve) => timers.after(wait, resolve));
+        await this.#pause(wait);
       }
     }
   }
@@ -310,6 +321,12 @@ export class Journal {
         this.#beat();
       }
     });
+  }
+
+  async #pause(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    this.#deps.timers.after(ms, () => resolve(undefined));
+    await promise;
   }
 
   #now(): Lease {
@@ -361,6 +378,10 @@ export type Unit = {
   rollback(): void;
   settle(how: Settled): void;
 };
+
+/** Between attempts to reach a database that does not answer, doubling. */
+const RETRY_MS_MIN = 20;
+const RETRY_MS_MAX = 1000;
 
 const HEARTBEAT: Unit = {
   keys: [],

@@ -1,3 +1,4 @@
+import { assert } from '../assert.ts';
 import { RECENT_IDS_MAX } from '../limits.ts';
 
 /**
@@ -33,7 +34,9 @@ export class RecentIds {
 
 /** 48 bits of a derived id are hash enough; never 0, which marks a free place. */
 function hashOf(id: string): number {
-  return Number.parseInt(id.slice(24), 16) + 1;
+  const hash = Number.parseInt(id.slice(24), 16) + 1;
+  assert(hash > 0, () => `not an id: ${id}`);
+  return hash;
 }
 
 /** Where the hash stands, or the free place where it would go. At most half of the places are taken. */

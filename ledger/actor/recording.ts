@@ -1,7 +1,7 @@
 import { assert } from '../assert.ts';
 import { EVENT_LATE_MS_MAX } from '../limits.ts';
 import { type Meter, isOverageAllowed } from '../meter.ts';
-import type { BatchOutcome, RecordOutcome, UsageRequest } from '../outcome.ts';
+import { type BatchOutcome, type RecordOutcome, STALE, type UsageRequest } from '../outcome.ts';
 import type { StoredUsage } from '../storage.ts';
 import { type Missing, type Usage, decideUsage, missing } from '../usage.ts';
 import type { Actor } from './actor.ts';
@@ -33,14 +33,16 @@ async function attemptOnce(term: Term, item: Item, id: string): Promise<RecordOu
   return outcome;
 }
 
-async function attempt(term: Term, item: Item, id: string): Promise<RecordOutcome> {
-  const { actor, meter, request } = item;
+async function attempt(term: Term, asked: Item, id: string): Promise<RecordOutcome> {
+  const { meter, request } = asked;
   const usage: Usage = { ...request, id };
-  for (;;) {
-    const unit = new ActorUnit<RecordOutcome | Missing>({
+  for (let item = asked; ; item = { ...item, actor: await term.again(item.actor) }) {
+    const { actor } = item;
+    const unit = new ActorUnit<RecordOutcome | Missing | typeof STALE>({
       keys: request.keyId === null ? NO_KEYS : [id],
       actors: [actor],
       run: (apply) => {
+        if (actor.dropped) return STALE;
         const context = term.context(actor, meter);
         const state = term.stateOf(actor, meter);
         const lacking = missing(context, state, usage, actor.seen);
@@ -56,6 +58,7 @@ async function attempt(term: Term, item: Item, id: string): Promise<RecordOutcom
       assert(stored !== undefined, 'a duplicate id is in the table');
       return replay(item, stored);
     }
+    if (outcome === STALE) continue;
     if (outcome.kind !== 'history' && outcome.kind !== 'member') return outcome;
     await learn(term, item, [outcome]);
   }
@@ -104,7 +107,7 @@ async function learn(term: Term, item: Item, lacking: readonly Missing[]): Promi
   }
 }
 
-type Keyed = Item & { readonly id: string; readonly index: number };
+type Keyed = Omit<Item, 'actor'> & { actor: Actor; readonly id: string; readonly index: number };
 
 /** See `Ledger.recordAll`. Items with the same key are one event: the first counts, with all of its meters. */
 export async function recordBatch(term: Term, items: readonly Item[]): Promise<BatchOutcome> {
@@ -128,7 +131,7 @@ export async function recordBatch(term: Term, items: readonly Item[]): Promise<B
     );
     const fresh = (): Keyed[] =>
       all.filter(({ id, index }) => first.get(id) === index && !used.has(id));
-    const refused = await recordFresh(term, { fresh, keys, used });
+    const refused = await recordFresh(term, { all, fresh, keys, used });
     if (refused !== null) return { kind: 'out_of_range', index: refused };
     for (const key of keys) term.recent.add(key);
     return {
@@ -152,18 +155,28 @@ async function usedKeys(term: Term, keys: readonly string[]): Promise<string[]> 
 /** Records what is new, in one unit; adds to `used` what turns out not to be. The index of an item that is out of range, or null. */
 async function recordFresh(
   term: Term,
-  batch: { fresh: () => Keyed[]; keys: readonly string[]; used: Set<string> },
+  batch: {
+    all: readonly Keyed[];
+    fresh: () => Keyed[];
+    keys: readonly string[];
+    used: Set<string>;
+  },
 ): Promise<number | null> {
   for (;;) {
     const items = batch.fresh();
     if (items.length === 0) return null;
-    const unit = new ActorUnit<BatchAttempt>({
+    const unit = new ActorUnit<BatchAttempt | typeof STALE>({
       keys: batch.keys.filter((key) => !batch.used.has(key)),
       actors: [...new Set(items.map((item) => item.actor))],
-      run: (apply, discard) => runBatch(term, items, { apply, discard }),
+      run: (apply, discard) =>
+        items.some(({ actor }) => actor.dropped)
+          ? STALE
+          : runBatch(term, items, { apply, discard }),
     });
     const outcome = await term.submit(unit);
-    if (outcome === DUPLICATE) {
+    if (outcome === STALE) {
+      await Promise.all(batch.all.map(async (item) => (item.actor = await term.again(item.actor))));
+    } else if (outcome === DUPLICATE) {
       for (const key of await usedKeys(term, unit.keys)) batch.used.add(key);
     } else if (outcome.kind === 'lacking') {
       for (const [item, lacking] of outcome.lacking) await learn(term, item, lacking);

@@ -44,6 +44,7 @@ export class RowBuilder {
       }
     }
     const { opened, touched } = this.#split(accounts);
+    assert(opened.length + touched.length === accounts.size, 'each account is written once');
     return {
       transfers,
       opened,

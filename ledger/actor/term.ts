@@ -1,6 +1,8 @@
 import { type MeterContext, type MeterEffects } from '../draft.ts';
 import { entitlementId, periodAccountId } from '../names.ts';
 import { type Meter, type MeterState, emptyMeterState, emptyPeriod } from '../meter.ts';
+import { must } from '../assert.ts';
+import { STALE } from '../outcome.ts';
 import type { Clock, Ids, Log, Timers } from '../ports.ts';
 import { Journal, type Lease } from './journal.ts';
 import type { Fence, Storage } from '../storage.ts';
@@ -66,20 +68,31 @@ export class Term {
       state: MeterState,
     ) => { readonly outcome: T; readonly effects: MeterEffects | null },
   ): Promise<T> {
-    const unit = new ActorUnit<T>({
-      keys: [],
-      actors: [actor],
-      run: (apply) => {
-        const { outcome, effects } = decision(
-          this.context(actor, meter),
-          this.stateOf(actor, meter),
-        );
-        if (effects !== null) apply(actor, effects);
-        return outcome;
-      },
-    });
-    // Without keys it cannot be a duplicate.
-    return (await this.submit(unit)) as T;
+    for (let current = actor; ; current = await this.again(current)) {
+      const unit = new ActorUnit<T | typeof STALE>({
+        keys: [],
+        actors: [current],
+        run: (apply) => {
+          if (current.dropped) return STALE;
+          const state = this.stateOf(current, meter);
+          const { outcome, effects } = decision(this.context(current, meter), state);
+          if (effects !== null) apply(current, effects);
+          return outcome;
+        },
+      });
+      // Without keys it cannot be a duplicate.
+      const outcome = (await this.submit(unit)) as T | typeof STALE;
+      if (outcome !== STALE) return outcome;
+    }
+  }
+
+  /** The actor that is now that customer's. */
+  async again(actor: Actor): Promise<Actor> {
+    if (!actor.dropped) return actor;
+    return must(
+      await this.directory.findAny(actor.customer.id),
+      'a customer that was found before',
+    );
   }
 
   async submit<T>(unit: ActorUnit<T>): Promise<T | typeof DUPLICATE> {

@@ -3,8 +3,9 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import type { Clock, Ids } from '../../ledger/ports.ts';
 import type { MeterCatalogue } from '../records/meter-catalogue.ts';
 import type { UsageMeter } from '../records/meters.ts';
-import type { Scope } from '../records/scope.ts';
+import { isUuid, type Scope } from '../records/scope.ts';
 import type { Edge } from './edge.ts';
+import { isStorableText } from './json.ts';
 import { type ErrorCode, type Issue, refuse, refuseInvalid } from './errors.ts';
 
 export type MeteringDeps = {
@@ -58,6 +59,17 @@ export function findCustomer(
   );
   if (found instanceof Promise) return found.then((actor) => actor ?? NO_CUSTOMER);
   return found ?? NO_CUSTOMER;
+}
+
+/** A customer by what stands in a path: its id, or the merchant's own; its id wins. */
+export async function findByReference(
+  ledger: Ledger,
+  scope: Scope,
+  reference: string,
+): Promise<Actor | null> {
+  if (!isStorableText(reference)) return null;
+  const byId = isUuid(reference) ? await ledger.find(scope, { id: reference.toLowerCase() }) : null;
+  return byId ?? ledger.find(scope, { externalId: reference });
 }
 
 /** The customer and the meter that a body names. */

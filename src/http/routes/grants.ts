@@ -3,11 +3,9 @@ import type { Grant as LedgerGrant } from '../../../ledger/grants.ts';
 import type { Sql } from '../../platform/postgres.ts';
 import { type GrantRecord, findGrant } from '../../records/grants.ts';
 import type { UsageMeter } from '../../records/meters.ts';
-import { isUuid } from '../../records/scope.ts';
-import type { OrganisationPrincipal } from '../auth.ts';
 import type { Route } from '../edge.ts';
 import { type Issue, refuse, refuseInvalid } from '../errors.ts';
-import type { MeteringDeps, Subject } from '../metering.ts';
+import { type MeteringDeps, type Subject, findByReference } from '../metering.ts';
 import { Grant, GrantCreate, fromGrant } from '../wire/grants.ts';
 import { quantityOf, timeOf } from '../wire/usage.ts';
 
@@ -45,16 +43,10 @@ export function grantRoutes(deps: GrantRoutesDeps) {
 
 const notFound = (what: string): Response => refuse('not_found', `no such ${what}`);
 
-/** A customer by either of its ids; its own wins. */
-async function findActor({ ledger }: MeteringDeps, principal: OrganisationPrincipal, id: string) {
-  const byId = isUuid(id) ? await ledger.find(principal, { id: id.toLowerCase() }) : null;
-  return byId ?? ledger.find(principal, { externalId: id });
-}
-
 function createRoute(deps: GrantRoutesDeps): Route {
   const { edge, ids, clock, meters, sql, ledger } = deps;
   return edge.organisation(CREATE, async ({ principal, params, body, idempotencyKey }) => {
-    const actor = await findActor(deps, principal, params.id);
+    const actor = await findByReference(ledger, principal, params.id);
     if (actor === null) return notFound('customer');
     const meter = await meters.bySlug(principal, body.feature_key);
     if (meter === null) return notFound('feature');

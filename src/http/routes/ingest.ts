@@ -37,7 +37,9 @@ export function ingestRoutes(deps: MeteringDeps) {
 function ingestRoute(deps: MeteringDeps): Route {
   return deps.edge.organisation(INGEST, async ({ principal, body, idempotencyKey }) => {
     const { events } = body;
-    const subjects = await Promise.all(events.map((event) => subjectsOf(deps, principal, event)));
+    const subjects = await Promise.all(
+      events.map(async (event) => subjectsOf(deps, principal, event)),
+    );
     const items: Item[] = [];
     const placed: Placed[] = [];
     const issues: Issue[] = [];
@@ -138,7 +140,7 @@ function itemsOf(
   for (const { actor, meter } of found) {
     const measured = measure(meter, event, ids);
     if (!('value' in measured)) return measured;
-    const about = { customerId: actor.customer.id, meterId: meter.id, value: measured.value };
+    const said = { customerId: actor.customer.id, meterId: meter.id, value: measured.value };
     const request: Item['request'] = {
       ...measured,
       eventAt: at,
@@ -149,7 +151,7 @@ function itemsOf(
       fingerprint:
         keyId === null
           ? null
-          : fingerprintOf(ids, { ...about, metadata: event.metadata, variant: '' }),
+          : fingerprintOf(ids, { ...said, metadata: event.metadata, variant: '' }),
     };
     items.push({ actor, meter, request });
   }

@@ -100,14 +100,14 @@ export function fingerprintOf(
 
 const ISO_TIME = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
 
-/** Milliseconds of an ISO 8601 time with a zone, or null. A day that the month does not have is no time. */
+/** Milliseconds of an ISO 8601 time with a zone, or null. A day that the month does not have is no time, nor is a year before 1970. */
 export function timeOf(text: string): number | null {
   const match = ISO_TIME.exec(text);
   if (match === null) return null;
   const [, year, month, day] = match.map(Number);
   const at = Date.parse(text);
   const date = new Date(Date.UTC(year ?? 0, (month ?? 0) - 1, day));
-  return Number.isNaN(at) || date.getUTCDate() !== day ? null : at;
+  return at >= 0 && date.getUTCDate() === day ? at : null;
 }
 
 /** When an event happened: at most 5 minutes ahead and 35 days back (decisions 5). */

@@ -2,7 +2,7 @@
 import { countCodeLines, withoutComments } from '../source.ts';
 import { isTypeScript, type Tree, type Violation } from '../tree.ts';
 
-const ASSERTS_PER_1000_LINES_MIN = 20;
+const ASSERTS_PER_1000_LINES_MIN = 14;
 const ASSERTION = /(?<!function\s+)\b(?:assert\w*|must|maybe|unreachable)\(/g;
 
 export function assertDensity(tree: Tree): { asserts: number; lines: number; per1000: number } {

@@ -81,7 +81,10 @@ export function endGrant(
   draft.checkpoint();
   const settled = draft.state.grants.find((other) => other.id === grant.id) ?? grant;
   if (settled.started) {
-    draft.credit(draft.context.ids.derive('end', grant.id), -(left(settled) ?? 0n), at);
+    // An unlimited grant has given what was used of it in this period, and leaves that behind.
+    const rest = left(settled);
+    const given = rest === null ? settled.used : -rest;
+    draft.credit(draft.context.ids.derive('end', grant.id), given, at);
   }
   draft.putGrant({ ...settled, ended: { at, how } });
   if (how === 'expired') draft.change({ everExpired: true });
@@ -96,12 +99,12 @@ function rollPeriod(draft: MeterDraft, at: number, cycle: Cycle | null): void {
   assert(at >= closing.start, 'a period ends after it starts');
   const carried = draft.state.grants.filter((grant) => grant.started && grant.recurs === null);
   takeOut(draft, carried, at);
-  closePeriod(draft, at);
   openPeriod(draft, at, cycle);
   for (const grant of carried) {
     const rest = left(grant);
-    if (rest === 0n) draft.putGrant({ ...grant, ended: { at, how: 'used_up' } });
-    else draft.credit(carryId(draft, 'in', grant, at), rest ?? 0n, at);
+    if (rest === null) draft.putGrant({ ...grant, used: 0n });
+    else if (rest === 0n) draft.putGrant({ ...grant, ended: { at, how: 'used_up' } });
+    else draft.credit(carryId(draft, 'in', grant, at), rest, at);
   }
   const allowance = draft.state.grants.find((grant) => grant.started && grant.recurs !== null);
   if (allowance === undefined) return;
@@ -121,17 +124,22 @@ function carryId(draft: MeterDraft, side: 'in' | 'out', grant: Grant, at: number
   return draft.context.ids.derive('carry', side, grant.id, String(at));
 }
 
-function closePeriod(draft: MeterDraft, at: number): void {
-  const { current } = draft.state;
-  if (current.opened) draft.putPeriod(current, { ...current, end: at });
-}
-
+/**
+ * Closes the current period and makes the next one current. Its account may exist: an event came ahead of its time, or the period
+ * that closes began in this same millisecond and only changes its end.
+ */
 function openPeriod(draft: MeterDraft, at: number, cycle: Cycle | null): void {
-  const closed = draft.state.current;
+  const closing = draft.state.current;
   const end = cycle === null ? null : calendarPeriod(cycle, at).end;
   assert(end === null || end > at, 'a period has a length');
+  if (closing.start === at) {
+    draft.change({ cycle, exhausted: false, current: { ...closing, end } });
+    return;
+  }
+  if (closing.opened) draft.putPeriod(closing, { ...closing, end: at });
+  const closed = draft.state.current;
   const early = draft.state.others.find((period) => period.start === at);
-  const next = early ?? newPeriod(draft.context, at, end);
+  const next = early === undefined ? newPeriod(draft.context, at, end) : { ...early, end };
   const others = draft.state.others.filter((period) => period.start !== at);
   draft.change({
     current: next,

@@ -41,11 +41,16 @@ function refuseGrant(
   if (grant.recurs !== null && state.grants.some((other) => other.recurs !== null)) {
     return 'period_taken';
   }
-  let promised = state.current.granted + (grant.amount ?? 0n);
+  let promised = state.current.granted + (grant.amount ?? 0n) + rolloverOf(grant);
   for (const other of state.grants) {
-    if (!other.started) promised += other.amount ?? 0n;
+    promised += rolloverOf(other) + (other.started ? 0n : (other.amount ?? 0n));
   }
   return inRange(promised) ? null : 'out_of_range';
+}
+
+/** What may roll over beside the grant itself. */
+function rolloverOf(grant: Grant): bigint {
+  return grant.recurs?.rollover?.max ?? 0n;
 }
 
 export type VoidOutcome =

@@ -4,7 +4,7 @@ import { Alarms } from './actor/alarms.ts';
 import { Term, type TermDeps } from './actor/term.ts';
 import { advanced } from './advance.ts';
 import { type GrantOutcome, type VoidOutcome, decideGrant, decideVoid } from './allowance.ts';
-import { recordBatch, recordOne } from './actor/recording.ts';
+import { type BatchItem, recordBatch, recordOne } from './actor/recording.ts';
 import type { BatchOutcome, RecordOutcome, UsageRequest } from './outcome.ts';
 import type { Grant } from './grants.ts';
 import {
@@ -106,9 +106,7 @@ export class Ledger {
   }
 
   /** Records all of these or, where one is refused, none. Keys that were used before are left out and named. */
-  async recordAll(
-    items: readonly { actor: Actor; meter: Meter; request: UsageRequest }[],
-  ): Promise<BatchOutcome> {
+  async recordAll(items: readonly BatchItem[]): Promise<BatchOutcome> {
     return recordBatch(this.#live(), items);
   }
 

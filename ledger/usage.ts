@@ -105,6 +105,7 @@ export function decideUsage(
     draft.members.push({ accountId: period.accountId, member: usage.member });
   }
   const isCurrent = draft.state.current.accountId === period.accountId;
+  if (isCurrent && consumed < draft.state.allocated) settleCorrection(draft, usage.id);
   const snapshot = snapshotOf(draft.state, isCurrent ? draft.state.current : written);
   const answer: UsageAnswer = {
     id: usage.id,
@@ -118,6 +119,20 @@ export function decideUsage(
     draft.announceExhaustion(context.now);
   }
   return { outcome: { kind: 'recorded', record: answer }, effects: draft.effects() };
+}
+
+/**
+ * A correction gives units back to the grants that paid. Where one of those has ended since, its units ended with it: they leave
+ * the limit too, and cannot be used again.
+ */
+function settleCorrection(draft: MeterDraft, usageId: string): void {
+  draft.checkpoint();
+  const { current, allocated } = draft.state;
+  const lapsed = allocated - current.consumed;
+  if (lapsed <= 0n) return;
+  const { ids, now } = draft.context;
+  draft.credit(ids.derive('lapsed', usageId), -lapsed, now);
+  draft.change({ allocated: current.consumed });
 }
 
 /** The period that an event belongs to: by its own time, not by when it arrived (decisions 5). */

@@ -18,6 +18,8 @@ export class Actor {
   touched = true;
   /** Decisions that are not yet durable. An actor with any may not be dropped. */
   pending = 0;
+  /** Whether its customer's row was changed by somebody else while it was in use. */
+  outdated = false;
   /** Whether the directory has let it go: another actor may be its customer's now. */
   dropped = false;
   readonly #meters = new Map<string, Meter>();

@@ -71,14 +71,22 @@ export class Directory {
       'id' in ref
         ? this.#actors.get(ref.id)
         : this.#byExternalId[tenant.mode].get(tenant.organisationId)?.get(ref.externalId);
-    if (actor === undefined) return this.#load(tenant, ref);
+    if (actor === undefined || this.#dropOutdated(actor)) return this.#load(tenant, ref);
     actor.touched = true;
     return belongs(actor, tenant) ? actor : null;
   }
 
   /** By id, whoever's it is: for alarms. */
   async findAny(id: string): Promise<Actor | null> {
-    return this.#actors.get(id) ?? (await this.#loads.get(id));
+    const actor = this.#actors.get(id);
+    if (actor !== undefined && !this.#dropOutdated(actor)) return actor;
+    return this.#loads.get(id);
+  }
+
+  #dropOutdated(actor: Actor): boolean {
+    if (!actor.outdated || actor.pending > 0) return false;
+    this.#drop(actor);
+    return true;
   }
 
   /** The customer's row changed: the next call loads it again. */
@@ -87,8 +95,8 @@ export class Directory {
     if (actor === undefined) return;
     this.#unname(actor);
     if (actor.pending === 0) this.#drop(actor);
-    // In use: it stays the one actor of its customer, and is dropped by the next sweep that finds it idle.
-    else actor.touched = false;
+    // In use: it stays the one actor of its customer, and is dropped by whoever finds it idle.
+    else actor.outdated = true;
   }
 
   forgetAll(): void {
@@ -99,7 +107,7 @@ export class Directory {
     const id =
       'id' in ref ? ref.id : await this.#names.get({ ...tenant, externalId: ref.externalId });
     if (id === null) return null;
-    const actor = this.#actors.get(id) ?? (await this.#loads.get(id));
+    const actor = await this.findAny(id);
     return actor !== null && belongs(actor, tenant) ? actor : null;
   }
 

@@ -107,15 +107,26 @@ async function learn(term: Term, item: Item, lacking: readonly Missing[]): Promi
   }
 }
 
-type Keyed = Omit<Item, 'actor'> & { actor: Actor; readonly id: string; readonly index: number };
+type Keyed = Omit<Item, 'actor'> & {
+  actor: Actor;
+  readonly id: string;
+  readonly index: number;
+  /** The index of its event's first item. */
+  readonly leader: number;
+};
+
+/** An item that `follows` is of the same event as the one before it, and counts if that one does. */
+export type BatchItem = Item & { readonly follows: boolean };
 
 /** See `Ledger.recordAll`. Items with the same key are one event: the first counts, with all of its meters. */
-export async function recordBatch(term: Term, items: readonly Item[]): Promise<BatchOutcome> {
+export async function recordBatch(term: Term, items: readonly BatchItem[]): Promise<BatchOutcome> {
   const first = new Map<string, number>();
+  let leader = 0;
   const all: Keyed[] = items.map((item, index) => {
+    if (!item.follows) leader = index;
     const id = item.request.keyId ?? term.deps.ids.next();
     if (!first.has(id)) first.set(id, index);
-    return { ...item, id, index };
+    return { ...item, id, index, leader };
   });
   const keys = [...first.keys()].filter((id) => items[first.get(id) ?? 0]?.request.keyId === id);
   const others = (): Promise<unknown>[] => keys.flatMap((key) => term.inFlight.get(key) ?? []);
@@ -129,17 +140,18 @@ export async function recordBatch(term: Term, items: readonly Item[]): Promise<B
         keys.filter((key) => term.recent.has(key)),
       ),
     );
-    const fresh = (): Keyed[] =>
-      all.filter(({ id, index }) => first.get(id) === index && !used.has(id));
+    const isNew = ({ id, index }: Keyed): boolean => first.get(id) === index && !used.has(id);
+    const isFresh = (item: Keyed): boolean => {
+      const head = all[item.leader];
+      return isNew(item) && head !== undefined && isNew(head);
+    };
+    const fresh = (): Keyed[] => all.filter(isFresh);
     const refused = await recordFresh(term, { all, fresh, keys, used });
     if (refused !== null) return { kind: 'out_of_range', index: refused };
     for (const key of keys) term.recent.add(key);
     return {
       kind: 'recorded',
-      items: all.map(({ id, index }) => ({
-        id,
-        duplicate: first.get(id) !== index || used.has(id),
-      })),
+      items: all.map((item) => ({ id: item.id, duplicate: !isFresh(item) })),
     };
   } finally {
     for (const key of keys) term.inFlight.delete(key);

@@ -89,9 +89,11 @@ function meterState(
     return emptyMeterState(key.meterId, entitlement, first);
   }
   const start = row.period_start.getTime();
+  const end = row.period_end?.getTime() ?? null;
+  const opened = periods.find((period) => period.start === start);
+  // Its account may still have the end that the calendar gave it.
   const current =
-    periods.find((period) => period.start === start) ??
-    emptyPeriod(account(start), start, row.period_end?.getTime() ?? null);
+    opened === undefined ? emptyPeriod(account(start), start, end) : { ...opened, end };
   const grants = rows.grants.filter(of).map(grantOf).sort(burnOrder);
   return {
     ...emptyMeterState(key.meterId, entitlement, current),

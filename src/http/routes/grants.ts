@@ -54,7 +54,9 @@ function createRoute(deps: GrantRoutesDeps): Route {
     const key = idempotencyKey ?? body.idempotency_key ?? null;
     const { organisationId, mode } = principal;
     const id = key === null ? ids.next() : ids.derive('grant-key', organisationId, mode, key);
-    const grant = grantOf(body, { id, now, meter });
+    const earlier = key === null ? null : await findGrant(sql, principal, id);
+    // A retry is judged as of the first call: what was in the future then may be past now.
+    const grant = grantOf(body, { id, now: earlier?.createdAt.getTime() ?? now, meter });
     if ('issues' in grant) return refuseInvalid(grant.issues);
     const outcome = await ledger.grant(actor, meter, grant, async () => {
       const stored = key === null ? null : await findGrant(sql, principal, id);

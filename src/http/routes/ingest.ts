@@ -25,7 +25,10 @@ const INGEST = {
 
 type Event = (typeof IngestBody)['static']['events'][number];
 
-type Item = Subject & { readonly request: Parameters<MeteringDeps['ledger']['record']>[2] };
+type Item = Subject & {
+  readonly request: Parameters<MeteringDeps['ledger']['record']>[2];
+  readonly follows: boolean;
+};
 
 /** An event, and where its items begin: one for each meter that it feeds. */
 type Placed = { readonly event: Event; readonly firstItem: number };
@@ -153,7 +156,7 @@ function itemsOf(
           ? null
           : fingerprintOf(ids, { ...said, metadata: event.metadata, variant: '' }),
     };
-    items.push({ actor, meter, request });
+    items.push({ actor, meter, request, follows: items.length > 0 });
   }
   return items;
 }

@@ -23,6 +23,8 @@ export type BatchOutcome =
       /** For each item: its id, and whether its key was used before. */
       readonly items: readonly { readonly id: string; readonly duplicate: boolean }[];
     }
+  /** The key of this item was answered with a refusal before: nothing was recorded. */
+  | { readonly kind: 'was_refused'; readonly index: number }
   /** Totals of these items would leave the range: nothing was recorded. */
   | { readonly kind: 'out_of_range'; readonly index: number };
 

@@ -134,20 +134,18 @@ export async function recordBatch(term: Term, items: readonly BatchItem[]): Prom
   const { promise, resolve } = Promise.withResolvers<undefined>();
   for (const key of keys) term.inFlight.set(key, promise);
   try {
-    const used = new Set(
-      await usedKeys(
-        term,
-        keys.filter((key) => term.recent.has(key)),
-      ),
-    );
+    const used = new Set<string>();
+    const lately = keys.filter((key) => term.recent.has(key));
+    const refusedKey = await learnUsed(term, lately, used);
+    if (refusedKey !== null) return { kind: 'was_refused', index: first.get(refusedKey) ?? 0 };
     const isNew = ({ id, index }: Keyed): boolean => first.get(id) === index && !used.has(id);
     const isFresh = (item: Keyed): boolean => {
       const head = all[item.leader];
       return isNew(item) && head !== undefined && isNew(head);
     };
     const fresh = (): Keyed[] => all.filter(isFresh);
-    const refused = await recordFresh(term, { all, fresh, keys, used });
-    if (refused !== null) return { kind: 'out_of_range', index: refused };
+    const refused = await recordFresh(term, { all, fresh, keys, used, first });
+    if (refused !== null) return refused;
     for (const key of keys) term.recent.add(key);
     return {
       kind: 'recorded',
@@ -159,12 +157,19 @@ export async function recordBatch(term: Term, items: readonly BatchItem[]): Prom
   }
 }
 
-async function usedKeys(term: Term, keys: readonly string[]): Promise<string[]> {
-  if (keys.length === 0) return [];
-  return (await term.deps.storage.findUsage(keys)).map((stored) => stored.id);
+/** Adds the keys that were used before to `used`; of those that were refused, one is returned. */
+async function learnUsed(
+  term: Term,
+  keys: readonly string[],
+  used: Set<string>,
+): Promise<string | null> {
+  if (keys.length === 0) return null;
+  const stored = await term.deps.storage.findUsage(keys);
+  for (const { id } of stored) used.add(id);
+  return stored.find(({ refused }) => refused)?.id ?? null;
 }
 
-/** Records what is new, in one unit; adds to `used` what turns out not to be. The index of an item that is out of range, or null. */
+/** Records what is new, in one unit; adds to `used` what turns out not to be. Null, or why nothing was recorded. */
 async function recordFresh(
   term: Term,
   batch: {
@@ -172,8 +177,9 @@ async function recordFresh(
     fresh: () => Keyed[];
     keys: readonly string[];
     used: Set<string>;
+    first: ReadonlyMap<string, number>;
   },
-): Promise<number | null> {
+): Promise<Exclude<BatchOutcome, { kind: 'recorded' }> | null> {
   for (;;) {
     const items = batch.fresh();
     if (items.length === 0) return null;
@@ -189,11 +195,12 @@ async function recordFresh(
     if (outcome === STALE) {
       await Promise.all(batch.all.map(async (item) => (item.actor = await term.again(item.actor))));
     } else if (outcome === DUPLICATE) {
-      for (const key of await usedKeys(term, unit.keys)) batch.used.add(key);
+      const key = await learnUsed(term, unit.keys, batch.used);
+      if (key !== null) return { kind: 'was_refused', index: batch.first.get(key) ?? 0 };
     } else if (outcome.kind === 'lacking') {
       for (const [item, lacking] of outcome.lacking) await learn(term, item, lacking);
     } else {
-      return outcome.kind === 'recorded' ? null : outcome.index;
+      return outcome.kind === 'recorded' ? null : outcome;
     }
   }
 }

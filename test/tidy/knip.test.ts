@@ -7,7 +7,7 @@ const { exitCode, output } = await runOnPlants({
   files: {
     'src/main.ts': `import { used } from '../ledger/money.ts';\nused();\n`,
     'ledger/money.ts': `export const used = () => 1;\nexport const nobodyCalls = () => 2;\nexport type NobodyNames = 1;\n`,
-    'workers/orphan.ts': 'export const alone = 1;\n',
+    'src/orphan.ts': 'export const alone = 1;\n',
   },
 });
 
@@ -15,7 +15,7 @@ test('knip fails', () => {
   expect(exitCode).toBe(1);
 });
 
-test.each(['nobodyCalls', 'NobodyNames', 'workers/orphan.ts', 'elysia'])('knip sees %s', (name) => {
+test.each(['nobodyCalls', 'NobodyNames', 'src/orphan.ts', 'elysia'])('knip sees %s', (name) => {
   expect(output).toContain(`"${name}"`);
 });
 

@@ -1,5 +1,4 @@
 import { Elysia } from 'elysia';
-import type { OrganisationPrincipal } from '../auth.ts';
 import type { Route } from '../edge.ts';
 import { refuse, refuseInvalid } from '../errors.ts';
 import { type MeteringDeps, findSubject, isRefused, refusedResponse } from '../metering.ts';
@@ -10,7 +9,7 @@ import {
   CheckResult,
   fromCheck,
 } from '../wire/metering.ts';
-import { eventId, fingerprintOf, measure, quantityOf } from '../wire/usage.ts';
+import { fingerprintOf, keyedId, measure, quantityOf } from '../wire/usage.ts';
 
 const tag = 'Metering';
 
@@ -40,20 +39,19 @@ type Question = {
   readonly value?: number | string;
 };
 
-type Consumption = Question & { readonly idempotency_key?: string };
-
 export function checkRoutes(deps: MeteringDeps) {
   return new Elysia().post('/check', ...checkRoute(deps)).post('/check/batch', ...batchRoute(deps));
 }
 
 function checkRoute(deps: MeteringDeps): Route {
   return deps.edge.organisation(CHECK, ({ principal, body, idempotencyKey }) => {
-    const key = idempotencyKey ?? body.idempotency_key ?? null;
-    if (body.consume !== true && key !== null) {
+    const key = { body: body.idempotency_key, header: idempotencyKey, operation: 'check' };
+    const keyId = keyedId(deps.ids, principal, key);
+    if (body.consume !== true && keyId !== null) {
       return refuseInvalid([{ path: ['idempotency_key'], message: 'needs consume: true' }]);
     }
     const subject = findSubject(deps, principal, body);
-    if (body.consume === true) return consume(deps, { principal, body, key, subject });
+    if (body.consume === true) return consume(deps, { body, keyId, subject });
     if (subject instanceof Promise) return subject.then((found) => respond(deps, body, found));
     return respond(deps, body, subject);
   });
@@ -98,14 +96,9 @@ function unitsOf({ value }: Question, scale: number) {
 
 async function consume(
   deps: MeteringDeps,
-  call: {
-    principal: OrganisationPrincipal;
-    body: Consumption;
-    key: string | null;
-    subject: Found;
-  },
+  call: { body: Question; keyId: string | null; subject: Found },
 ): Promise<Response> {
-  const { principal, body, key } = call;
+  const { body, keyId } = call;
   const found = await call.subject;
   if (isRefused(found)) return refusedResponse(found);
   const { actor, meter } = found;
@@ -125,9 +118,9 @@ async function consume(
     eventAt: null,
     admission: 'consume',
     metadata: null,
-    keyId: key === null ? null : eventId(ids, principal, key),
+    keyId,
     fingerprint:
-      key === null
+      keyId === null
         ? null
         : fingerprintOf(ids, { ...event, metadata: undefined, variant: 'consume' }),
   });

@@ -51,7 +51,7 @@ function createRoute(deps: GrantRoutesDeps): Route {
     const meter = await meters.bySlug(principal, body.feature_key);
     if (meter === null) return notFound('feature');
     const now = clock.now();
-    const key = idempotencyKey ?? body.idempotency_key ?? null;
+    const key = body.idempotency_key ?? idempotencyKey;
     const { organisationId, mode } = principal;
     const id = key === null ? ids.next() : ids.derive('grant-key', organisationId, mode, key);
     const earlier = key === null ? null : await findGrant(sql, principal, id);

@@ -4,7 +4,7 @@ import type { Route } from '../edge.ts';
 import { type Issue, refuseInvalid } from '../errors.ts';
 import { type MeteringDeps, type Subject, findCustomer, isRefused } from '../metering.ts';
 import { IngestBody, IngestResult } from '../wire/metering.ts';
-import { eventId, eventTime, fingerprintOf, measure } from '../wire/usage.ts';
+import { eventTime, fingerprintOf, keyedId, measure } from '../wire/usage.ts';
 
 /** 500 events with all the metadata that is allowed. */
 const BODY_BYTES_MAX = 16 * 1024 * 1024;
@@ -40,9 +40,7 @@ export function ingestRoutes(deps: MeteringDeps) {
 function ingestRoute(deps: MeteringDeps): Route {
   return deps.edge.organisation(INGEST, async ({ principal, body, idempotencyKey }) => {
     const { events } = body;
-    const subjects = await Promise.all(
-      events.map(async (event) => subjectsOf(deps, principal, event)),
-    );
+    const subjects = await subjectsOfAll(deps, principal, events);
     const items: Item[] = [];
     const placed: Placed[] = [];
     const issues: Issue[] = [];
@@ -62,12 +60,22 @@ function ingestRoute(deps: MeteringDeps): Route {
     if (issues.length > 0) return refuseInvalid(issues);
     const outcome = await deps.ledger.recordAll(items);
     if (outcome.kind === 'out_of_range') {
-      const index = placed.findLastIndex(({ firstItem }) => firstItem <= outcome.index);
-      const path = ['events', String(index), 'value'];
+      const path = ['events', String(eventAt(placed, outcome.index)), 'value'];
       return refuseInvalid([{ path, message: 'would take the total out of range' }]);
+    }
+    if (outcome.kind === 'was_refused') {
+      const path = ['events', String(eventAt(placed, outcome.index)), 'external_id'];
+      return refuseInvalid([
+        { path, message: 'was refused before: nothing was recorded under it' },
+      ]);
     }
     return answer(placed, outcome.items, idempotencyKey !== null);
   });
+}
+
+/** The event that an item is of. */
+function eventAt(placed: readonly Placed[], item: number): number {
+  return placed.findLastIndex(({ firstItem }) => firstItem <= item);
 }
 
 function answer(
@@ -92,6 +100,24 @@ function answer(
     { inserted: events.length - duplicates, duplicates, events },
     replayed ? { headers: { 'idempotency-replayed': 'true' } } : undefined,
   );
+}
+
+/** Each customer and name is looked up once, however many events are about it. */
+async function subjectsOfAll(
+  deps: MeteringDeps,
+  principal: OrganisationPrincipal,
+  events: readonly Event[],
+): Promise<(Subject[] | Issue)[]> {
+  const known = new Map<string, ReturnType<typeof subjectsOf>>();
+  const found = events.map((event) => {
+    const { name, customer_id: id, external_customer_id: externalId } = event;
+    // Neither can hold a NUL: the edge refuses it.
+    const key = `${name}\0${id ?? ''}\0${externalId ?? ''}`;
+    const subjects = known.get(key) ?? subjectsOf(deps, principal, event);
+    known.set(key, subjects);
+    return subjects;
+  });
+  return Promise.all(found.map(async (subjects) => subjects));
 }
 
 /** The customer and every meter that the event feeds, or why there is none. */
@@ -138,7 +164,12 @@ function itemsOf(
   if (isIssue(found)) return found;
   const at = event.timestamp === undefined ? null : eventTime(event.timestamp, call.now);
   if (at !== null && typeof at !== 'number') return at;
-  const keyId = keyOf({ ids }, event, call);
+  const header = call.idempotencyKey;
+  const keyId = keyedId(ids, call.principal, {
+    body: event.external_id,
+    header,
+    operation: `ingest ${call.index}`,
+  });
   const items: Item[] = [];
   for (const { actor, meter } of found) {
     const measured = measure(meter, event, ids);
@@ -159,17 +190,6 @@ function itemsOf(
     items.push({ actor, meter, request, follows: items.length > 0 });
   }
   return items;
-}
-
-function keyOf(
-  { ids }: Pick<MeteringDeps, 'ids'>,
-  event: Event,
-  call: { principal: OrganisationPrincipal; idempotencyKey: string | null; index: number },
-): string | null {
-  if (event.external_id !== undefined) return eventId(ids, call.principal, event.external_id);
-  if (call.idempotencyKey === null) return null;
-  const { organisationId, mode } = call.principal;
-  return ids.derive('call', organisationId, mode, call.idempotencyKey, String(call.index));
 }
 
 function isIssue(value: object): value is Issue {

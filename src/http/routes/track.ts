@@ -11,7 +11,7 @@ import {
   refusedResponse,
 } from '../metering.ts';
 import { TrackBody, TrackResult, fromSnapshot, iso, overageOf } from '../wire/metering.ts';
-import { eventId, fingerprintOf, measure } from '../wire/usage.ts';
+import { fingerprintOf, keyedId, measure } from '../wire/usage.ts';
 
 const TRACK = {
   summary: 'Record usage',
@@ -33,26 +33,23 @@ export function trackRoutes(deps: MeteringDeps) {
 function trackRoute(deps: MeteringDeps): Route {
   const { edge, ledger, ids } = deps;
   return edge.organisation(TRACK, async ({ principal, body, idempotencyKey: header }) => {
-    if (header !== null && body.idempotency_key !== undefined && header !== body.idempotency_key) {
-      const message = 'differs from the Idempotency-Key header';
-      return refuseInvalid([{ path: ['idempotency_key'], message }]);
-    }
     const lookup = findSubject(deps, principal, body);
     const found = lookup instanceof Promise ? await lookup : lookup;
     if (isRefused(found)) return refusedResponse(found);
     const { actor, meter } = found;
     const measured = measure(meter, body, ids);
     if (!('value' in measured)) return refuseInvalid([measured]);
-    const key = header ?? body.idempotency_key ?? null;
+    const key = { body: body.idempotency_key, header, operation: 'track' };
+    const keyId = keyedId(ids, principal, key);
     const admission = body.overage ?? 'record';
     const outcome = await ledger.record(actor, meter, {
       ...measured,
       eventAt: null,
       admission,
       metadata: body.metadata ?? null,
-      keyId: key === null ? null : eventId(ids, principal, key),
+      keyId,
       fingerprint:
-        key === null
+        keyId === null
           ? null
           : fingerprintOf(ids, {
               customerId: actor.customer.id,

@@ -74,9 +74,22 @@ function lacking(property: string): Issue {
   return { path: ['metadata', property], message: 'is required by the meter' };
 }
 
-/** The id of an event that the caller named: the same for /track, /check and /events/ingest (decisions 4). */
-export function eventId(ids: Ids, { organisationId, mode }: Scope, key: string): string {
-  return ids.derive('event', organisationId, mode, key);
+/**
+ * The id that a caller's key gives, or null without one. A key in a body names the event, the same for /track, /check and
+ * /events/ingest, and wins; one in the header names the request and is of its operation alone (decisions 4).
+ */
+export function keyedId(
+  ids: Ids,
+  { organisationId, mode }: Scope,
+  key: {
+    readonly body: string | undefined;
+    readonly header: string | null;
+    readonly operation: string;
+  },
+): string | null {
+  if (key.body !== undefined) return ids.derive('event', organisationId, mode, key.body);
+  if (key.header === null) return null;
+  return ids.derive('request', organisationId, mode, key.operation, key.header);
 }
 
 /** What a keyed request means, to tell another one under the same key. */

@@ -155,7 +155,7 @@ function isEntitled(state: MeterState): boolean {
   return state.grants.some((grant) => grant.started);
 }
 
-export function isOverageAllowed(state: MeterState): boolean {
+function isOverageAllowed(state: MeterState): boolean {
   return state.grants.some((grant) => grant.started && grant.overageAllowed);
 }
 

@@ -1,7 +1,7 @@
 import type { LedgerEvent } from './event.ts';
 import type { Grant } from './grants.ts';
 import type { Customer, Meter, MeterState, Mode, Period } from './meter.ts';
-import type { Reason, Transfer } from './transfers.ts';
+import type { AnswerRest, Reason, Transfer } from './transfers.ts';
 
 /**
  * What the ledger asks of a database. PostgreSQL serves it in production (`store/postgres-storage.ts`); anything that keeps the promises
@@ -132,8 +132,7 @@ export type StoredUsage = {
   readonly consumedAfter: bigint;
   readonly limitAfter: bigint | null;
   readonly fingerprint: bigint | null;
-  readonly periodStart: number | null;
-  readonly periodEnd: number | null;
+  readonly answer: AnswerRest | null;
 };
 
 export type Alarm = { readonly customerId: string; readonly meterId: string };

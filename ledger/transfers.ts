@@ -42,6 +42,16 @@ export type UsageRecord = {
   /** Null: unlimited. */
   readonly limitAfter: bigint | null;
   readonly metadata: Readonly<Record<string, string>> | null;
+  /** The rest of the answer, where a retry must get it to the byte. */
+  readonly answer: AnswerRest | null;
+};
+
+/** What an answer said besides the numbers. Milliseconds. Stored as it is, in JSON. */
+export type AnswerRest = {
+  readonly periodStart: number | null;
+  readonly periodEnd: number | null;
+  readonly overageAllowed: boolean;
+  readonly externalId: string | null;
 };
 
 /** Why a check allows or denies (decisions 5). */

@@ -12,7 +12,7 @@ import {
   within,
 } from './meter.ts';
 import { inRange } from './quantity.ts';
-import type { Reason, Transfer, UsageRecord } from './transfers.ts';
+import type { AnswerRest, Reason, Transfer, UsageRecord } from './transfers.ts';
 
 export type Usage = {
   /** Derived from the caller's key, or new: the transfer's id. */
@@ -29,6 +29,8 @@ export type Usage = {
   readonly admission: 'record' | 'reject' | 'consume';
   readonly fingerprint: bigint | null;
   readonly metadata: Readonly<Record<string, string>> | null;
+  /** Whether a retry must get the first answer to the byte. */
+  readonly exactReplay: boolean;
 };
 
 export type UsageOutcome =
@@ -43,6 +45,8 @@ export type UsageAnswer = {
   readonly eventAt: number;
   readonly reason: Reason;
   readonly snapshot: Snapshot;
+  /** The merchant's own id of the customer at that time. */
+  readonly externalId: string | null;
 };
 
 /** Whether a member was counted in this period's account before; undefined where memory does not know. */
@@ -90,7 +94,15 @@ export function decideUsage(
   const before = snapshotOf(draft.state, period);
   const reason = admit(draft.state, before, usage, change);
   if (reason !== null) {
-    const answer = { id: usage.id, value: usage.value, eventAt, reason, snapshot: before };
+    const { externalId } = context.customer;
+    const answer = {
+      id: usage.id,
+      value: usage.value,
+      eventAt,
+      reason,
+      snapshot: before,
+      externalId,
+    };
     const outcome: UsageOutcome = { kind: 'refused', record: answer };
     if (usage.fingerprint === null) return { outcome, effects: null };
     // A keyed refusal is remembered, so that its retry is refused too, whatever was granted in between.
@@ -113,6 +125,7 @@ export function decideUsage(
     eventAt,
     reason: reasonAfter(snapshot),
     snapshot,
+    externalId: context.customer.externalId,
   };
   draft.transfers.push(transferOf(context, period, answer, usage, change));
   if (isCurrent && change > 0n && crossed(draft.state, snapshot)) {
@@ -226,6 +239,7 @@ function transferOf(
     consumedAfter: answer.snapshot.consumed,
     limitAfter: answer.snapshot.limit,
     metadata: usage.metadata,
+    answer: usage.exactReplay ? restOf(answer) : null,
   };
   return {
     id: usage.id,
@@ -238,4 +252,9 @@ function transferOf(
     at: context.now,
     usage: record,
   };
+}
+
+function restOf({ snapshot, externalId }: UsageAnswer): AnswerRest {
+  const { periodStart, periodEnd, overageAllowed } = snapshot;
+  return { periodStart, periodEnd, overageAllowed, externalId };
 }

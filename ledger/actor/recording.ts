@@ -1,6 +1,6 @@
 import { assert } from '../assert.ts';
 import { EVENT_LATE_MS_MAX } from '../limits.ts';
-import { type Meter, isOverageAllowed } from '../meter.ts';
+import type { Meter } from '../meter.ts';
 import { type BatchOutcome, type RecordOutcome, STALE, type UsageRequest } from '../outcome.ts';
 import type { StoredUsage } from '../storage.ts';
 import { type Missing, type Usage, decideUsage, missing } from '../usage.ts';
@@ -66,10 +66,10 @@ async function attempt(term: Term, asked: Item, id: string): Promise<RecordOutco
 
 const NO_KEYS: readonly string[] = [];
 
-/** The answer that the first call with this key got. */
-function replay({ actor, meter, request }: Item, stored: StoredUsage): RecordOutcome {
+/** The answer that the first call with this key got. What it did not store, a caller who asks for it did not get. */
+function replay({ actor, request }: Item, stored: StoredUsage): RecordOutcome {
   if (stored.fingerprint !== request.fingerprint) return { kind: 'key_reused' };
-  const state = actor.durable(meter.id);
+  const { answer } = stored;
   return {
     kind: stored.refused ? 'refused' : 'recorded',
     replayed: true,
@@ -78,13 +78,14 @@ function replay({ actor, meter, request }: Item, stored: StoredUsage): RecordOut
       value: stored.value,
       eventAt: stored.eventAt,
       reason: stored.reason,
+      externalId: answer === null ? actor.customer.externalId : answer.externalId,
       snapshot: {
         limit: stored.limitAfter,
         consumed: stored.consumedAfter,
         reserved: 0n,
-        overageAllowed: state !== undefined && isOverageAllowed(state),
-        periodStart: stored.periodStart,
-        periodEnd: stored.periodEnd,
+        overageAllowed: answer?.overageAllowed ?? false,
+        periodStart: answer?.periodStart ?? null,
+        periodEnd: answer?.periodEnd ?? null,
       },
     },
   };

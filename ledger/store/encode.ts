@@ -37,106 +37,91 @@ class Column {
   }
 }
 
-function quoted(json: string): string {
-  return `"${json.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+/** A JSON document as an element of an array literal. */
+function json(value: object | null | undefined): string | null {
+  if (value === null || value === undefined) return null;
+  const text = JSON.stringify(value);
+  return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 }
 
+/** In the order of the statement's parameters. */
 function transferColumns(rows: readonly Transfer[]): string[] {
-  const [id, debit, credit, amount, at] = [
-    new Column(),
-    new Column(),
-    new Column(),
-    new Column(),
-    new Column(),
-  ];
-  const [value, eventAt, consumed, limit, fingerprint] = [
-    new Column(),
-    new Column(),
-    new Column(),
-    new Column(),
-    new Column(),
-  ];
-  const [hold, kind, reason, slot, metadata] = [
-    new Column(),
-    new Column(),
-    new Column(),
-    new Column(),
-    new Column(),
-  ];
+  const columns = {
+    id: new Column(),
+    debit: new Column(),
+    credit: new Column(),
+    amount: new Column(),
+    at: new Column(),
+    value: new Column(),
+    eventAt: new Column(),
+    consumedAfter: new Column(),
+    limitAfter: new Column(),
+    fingerprint: new Column(),
+    hold: new Column(),
+    kind: new Column(),
+    reason: new Column(),
+    slot: new Column(),
+    metadata: new Column(),
+    answer: new Column(),
+  };
   for (const transfer of rows) {
     const { usage } = transfer;
-    id.add(transfer.id);
-    debit.add(transfer.debit);
-    credit.add(transfer.credit);
-    amount.add(transfer.amount);
-    at.add(transfer.at);
-    value.add(usage?.value ?? null);
-    eventAt.add(usage === null || usage.eventAt === transfer.at ? null : usage.eventAt);
-    consumed.add(usage?.consumedAfter ?? null);
-    limit.add(usage?.limitAfter ?? null);
-    fingerprint.add(usage?.fingerprint ?? null);
-    hold.add(transfer.hold?.id ?? null);
-    kind.add(transfer.kind === 'single' ? null : transfer.kind);
-    reason.add(usage?.reason ?? null);
-    slot.add(transfer.slot);
-    metadata.add(usage?.metadata ? quoted(JSON.stringify(usage.metadata)) : null);
+    columns.id.add(transfer.id);
+    columns.debit.add(transfer.debit);
+    columns.credit.add(transfer.credit);
+    columns.amount.add(transfer.amount);
+    columns.at.add(transfer.at);
+    columns.value.add(usage?.value ?? null);
+    columns.eventAt.add(usage === null || usage.eventAt === transfer.at ? null : usage.eventAt);
+    columns.consumedAfter.add(usage?.consumedAfter ?? null);
+    columns.limitAfter.add(usage?.limitAfter ?? null);
+    columns.fingerprint.add(usage?.fingerprint ?? null);
+    columns.hold.add(transfer.hold?.id ?? null);
+    columns.kind.add(transfer.kind === 'single' ? null : transfer.kind);
+    columns.reason.add(usage?.reason ?? null);
+    columns.slot.add(transfer.slot);
+    columns.metadata.add(json(usage?.metadata));
+    columns.answer.add(json(usage?.answer));
   }
-  const all = [
-    id,
-    debit,
-    credit,
-    amount,
-    at,
-    value,
-    eventAt,
-    consumed,
-    limit,
-    fingerprint,
-    hold,
-    kind,
-    reason,
-    slot,
-    metadata,
-  ];
-  return all.map((column) => column.literal);
+  return Object.values(columns).map((column) => column.literal);
+}
+
+/** In the order of the statement's parameters. */
+function touchedColumns(rows: readonly AccountChange[]): string[] {
+  const columns = {
+    slot: new Column(),
+    id: new Column(),
+    debitsPosted: new Column(),
+    creditsPosted: new Column(),
+    debitsPending: new Column(),
+    creditsPending: new Column(),
+    expectedDebits: new Column(),
+    expectedCredits: new Column(),
+    aggregate: new Column(),
+    latestAt: new Column(),
+    latestId: new Column(),
+    periodEnd: new Column(),
+    updatedAt: new Column(),
+  };
+  for (const { slot, id, delta, expected, period } of rows) {
+    columns.slot.add(slot);
+    columns.id.add(id);
+    columns.debitsPosted.add(delta.debitsPosted);
+    columns.creditsPosted.add(delta.creditsPosted);
+    columns.debitsPending.add(some(delta.debitsPending));
+    columns.creditsPending.add(some(delta.creditsPending));
+    columns.expectedDebits.add(expected?.debitsPosted ?? null);
+    columns.expectedCredits.add(expected?.creditsPosted ?? null);
+    columns.aggregate.add(period?.aggregate ?? null);
+    columns.latestAt.add(period?.latest?.at ?? null);
+    columns.latestId.add(period?.latest?.id ?? null);
+    columns.periodEnd.add(period?.end ?? null);
+    columns.updatedAt.add(period?.updatedAt ?? null);
+  }
+  return Object.values(columns).map((column) => column.literal);
 }
 
 const some = (amount: bigint): bigint | null => (amount === 0n ? null : amount);
-
-function touchedColumns(rows: readonly AccountChange[]): string[] {
-  const [slot, id, debits, credits] = [new Column(), new Column(), new Column(), new Column()];
-  const [pendingDebits, pendingCredits, debitsBefore, creditsBefore] = [
-    new Column(),
-    new Column(),
-    new Column(),
-    new Column(),
-  ];
-  const [aggregate, latestAt, latestId, end, updatedAt] = [
-    new Column(),
-    new Column(),
-    new Column(),
-    new Column(),
-    new Column(),
-  ];
-  for (const { slot: at, id: account, delta, expected, period } of rows) {
-    slot.add(at);
-    id.add(account);
-    debits.add(delta.debitsPosted);
-    credits.add(delta.creditsPosted);
-    pendingDebits.add(some(delta.debitsPending));
-    pendingCredits.add(some(delta.creditsPending));
-    debitsBefore.add(expected?.debitsPosted ?? null);
-    creditsBefore.add(expected?.creditsPosted ?? null);
-    aggregate.add(period?.aggregate ?? null);
-    latestAt.add(period?.latest?.at ?? null);
-    latestId.add(period?.latest?.id ?? null);
-    end.add(period?.end ?? null);
-    updatedAt.add(period?.updatedAt ?? null);
-  }
-  const before = [pendingDebits, pendingCredits, debitsBefore, creditsBefore];
-  const all = [slot, id, debits, credits, ...before, aggregate, latestAt, latestId, end, updatedAt];
-  return all.map((column) => column.literal);
-}
 
 /** The parameters of the lean statement, or of the full one where there are rare rows. */
 export function flushParameters(
@@ -155,7 +140,7 @@ export function flushParameters(
     rows.touched.length,
     rows.opened.length,
   ];
-  assert(parameters.length === 34, 'the lean statement has 34 parameters');
+  assert(parameters.length === 35, 'the lean statement has 35 parameters');
   if (rare === null) return { lean: true, parameters };
   return { lean: false, parameters: [...parameters, rare] };
 }

@@ -89,19 +89,14 @@ type UsageRow = {
   consumed_after: bigint;
   limit_after: bigint | null;
   fingerprint: bigint | null;
-  period_start: Date | null;
-  period_end: Date | null;
+  answer: StoredUsage['answer'];
 };
 
 async function findUsage(reader: Sql<Bigints>, ids: readonly string[]): Promise<StoredUsage[]> {
   if (ids.length === 0) return [];
   const rows = await reader<UsageRow[]>`
-    select t.id, t.kind, t.value, t.at, t.event_at, t.reason, t.consumed_after, t.limit_after,
-      t.fingerprint, coalesce(nullif(a.period_start, 'epoch'), c.first_grant_at) as period_start, a.period_end
-    from transfers t
-    left join accounts a on a.slot = t.slot and a.id = t.debit
-    left join customer_meters c on c.slot = a.slot and c.customer_id = a.customer_id and c.meter_id = a.meter_id
-    where t.id = any(${[...ids]}::uuid[])`;
+    select id, kind, value, at, event_at, reason, consumed_after, limit_after, fingerprint, answer
+    from transfers where id = any(${[...ids]}::uuid[])`;
   return rows.map((row) => ({
     id: row.id,
     refused: row.kind === 'refused',
@@ -112,7 +107,6 @@ async function findUsage(reader: Sql<Bigints>, ids: readonly string[]): Promise<
     consumedAfter: row.consumed_after,
     limitAfter: row.limit_after,
     fingerprint: row.fingerprint,
-    periodStart: row.period_start?.getTime() ?? null,
-    periodEnd: row.period_end?.getTime() ?? null,
+    answer: row.answer,
   }));
 }

@@ -164,6 +164,8 @@ CREATE TABLE transfers (
   slot smallint NOT NULL,
   node smallint NOT NULL,
   metadata jsonb,
+  -- The rest of the answer, where a retry must get it to the byte.
+  answer jsonb,
   CONSTRAINT transfers_id_once PRIMARY KEY (id),
   CONSTRAINT transfers_two_sides CHECK (debit <> credit),
   CONSTRAINT transfers_amount_not_negative CHECK (amount >= 0),

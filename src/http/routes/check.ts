@@ -119,6 +119,7 @@ async function consume(
     admission: 'consume',
     metadata: null,
     keyId,
+    exactReplay: keyId !== null,
     fingerprint:
       keyId === null
         ? null

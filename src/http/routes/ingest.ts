@@ -179,6 +179,7 @@ function itemsOf(
       ...measured,
       eventAt: at,
       admission: 'record',
+      exactReplay: false,
       metadata: event.metadata ?? null,
       // The first meter's transfer is the event; those of the others are named after it.
       keyId: keyId === null || items.length === 0 ? keyId : ids.derive(keyId, meter.id),

@@ -48,6 +48,7 @@ function trackRoute(deps: MeteringDeps): Route {
       admission,
       metadata: body.metadata ?? null,
       keyId,
+      exactReplay: header !== null,
       fingerprint:
         keyId === null
           ? null
@@ -75,7 +76,7 @@ function answer(
         id: record.id,
         feature_key: meter.slug,
         customer_id: actor.customer.id,
-        external_customer_id: actor.customer.externalId,
+        external_customer_id: record.externalId,
         value: quantityNumber(record.value, meter.scale),
         timestamp: iso(record.eventAt),
         ...fromSnapshot(record.snapshot, meter.scale),

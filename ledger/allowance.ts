@@ -1,7 +1,7 @@
 import { advance, endGrant, startGrant } from './advance.ts';
 import { type MeterContext, MeterDraft, type MeterEffects } from './draft.ts';
-import type { Grant } from './grants.ts';
-import { GRANTS_LIVE_MAX } from './limits.ts';
+import { type Grant, left } from './grants.ts';
+import { GRANTS_KEPT_MAX, GRANTS_LIVE_MAX } from './limits.ts';
 import type { MeterState } from './meter.ts';
 import { inRange } from './quantity.ts';
 
@@ -20,6 +20,7 @@ export function decideGrant(
 ): { readonly outcome: GrantOutcome; readonly effects: MeterEffects | null } {
   const draft = new MeterDraft(context, state);
   advance(draft);
+  retireUsedUp(draft);
   const refused = refuseGrant(draft.state, grant);
   if (refused !== null) return { outcome: { kind: refused }, effects: null };
 
@@ -31,6 +32,17 @@ export function decideGrant(
   startGrant(draft, grant, context.now);
   // What was used beyond the limit before now comes out of the new grant; the answer shows it whole (decisions 5).
   return { outcome: { kind: 'granted', grant }, effects: draft.effects() };
+}
+
+/** Makes room: top-ups that are used up count for nothing but corrections. */
+function retireUsedUp(draft: MeterDraft): void {
+  if (draft.state.grants.length < GRANTS_KEPT_MAX) return;
+  draft.checkpoint();
+  const at = draft.context.now;
+  for (const grant of draft.state.grants) {
+    const isUsedUp = grant.started && grant.recurs === null && left(grant) === 0n;
+    if (isUsedUp) draft.putGrant({ ...grant, ended: { at, how: 'used_up' } });
+  }
 }
 
 function refuseGrant(
@@ -67,7 +79,11 @@ export function decideVoid(
   const draft = new MeterDraft(context, state);
   advance(draft);
   const grant = draft.state.grants.find((other) => other.id === grantId);
-  if (grant === undefined) return { outcome: { kind: 'not_live' }, effects: null };
+  // It may have expired just now: then that is what is written.
+  if (grant === undefined) {
+    const isAsBefore = draft.state === state;
+    return { outcome: { kind: 'not_live' }, effects: isAsBefore ? null : draft.effects() };
+  }
   endGrant(draft, grant, context.now, 'voided');
   return { outcome: { kind: 'voided' }, effects: draft.effects() };
 }

@@ -33,6 +33,8 @@ export class Ledger {
   readonly #deps: LedgerDeps;
   #term: Term | null = null;
   #closed = false;
+  /** Why it will not serve again. */
+  #stopped: string | null = null;
   #waitingSince: number;
   #stopClaiming: () => void = () => undefined;
   readonly #alarms: Alarms;
@@ -52,6 +54,7 @@ export class Ledger {
   /** Whether it can serve; if not, why. */
   readiness(): { readonly ready: boolean; readonly reason?: string } {
     if (this.#closed) return { ready: false, reason: 'shutting down' };
+    if (this.#stopped !== null) return { ready: false, reason: this.#stopped };
     if (this.#term === null) {
       const seconds = Math.round((this.#deps.clock.now() - this.#waitingSince) / 1000);
       return { ready: false, reason: `waiting ${seconds} s for another node to give up its lease` };
@@ -67,7 +70,8 @@ export class Ledger {
 
   /** The tenant's customer, or null. Without a promise where it is in memory. */
   find(tenant: Tenant, ref: CustomerRef): Actor | null | Promise<Actor | null> {
-    return this.#live().directory.find(tenant, ref);
+    // Finding reads nothing that a lease protects: whoever decides or answers on the actor asks for the lease.
+    return (this.#term ?? this.#live()).directory.find(tenant, ref);
   }
 
   /** Any customer's row may have been changed. */
@@ -151,6 +155,12 @@ export class Ledger {
     this.#term = null;
   }
 
+  /** Refuses everything that has no answer yet: the process must end, and the database does not answer. */
+  abandon(): void {
+    this.#closed = true;
+    this.#term?.journal.abandon();
+  }
+
   #live(): Term {
     const term = this.#term;
     if (term === null || this.#closed || !term.journal.isLeaseValid()) {
@@ -169,9 +179,13 @@ export class Ledger {
     const term: Term = new Term(this.#deps, {
       fence,
       askedAt,
-      onLost: () => {
+      onLost: (why, howLong) => {
         if (this.#term !== term) return;
         this.#term = null;
+        if (howLong === 'for good') {
+          this.#stopped = why;
+          return;
+        }
         this.#waitingSince = clock.now();
         this.#claimLater();
       },

@@ -12,6 +12,9 @@ export const QUANTITY_BOUND = 10n ** 15n;
 /** Grants that may be live for one customer and meter: bounds an actor's memory and the work of one burn. */
 export const GRANTS_LIVE_MAX = 1000;
 
+/** Beyond so many grants, the ones that are used up are ended when another comes; a correction cannot refill them any more. */
+export const GRANTS_KEPT_MAX = 100;
+
 /** Events in one ingest call (contract, Limits). They are one atomic unit and so must fit into one flush. */
 export const INGEST_EVENTS_MAX = 500;
 

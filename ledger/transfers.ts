@@ -42,6 +42,8 @@ export type UsageRecord = {
   /** Null: unlimited. */
   readonly limitAfter: bigint | null;
   readonly metadata: Readonly<Record<string, string>> | null;
+  /** Whether it was admitted only because it fits under the limit: the database holds that too (I4). */
+  readonly guarded: boolean;
   /** The rest of the answer, where a retry must get it to the byte. */
   readonly answer: AnswerRest | null;
 };

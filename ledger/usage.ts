@@ -204,7 +204,8 @@ function aggregated(
 function admit(state: MeterState, before: Snapshot, usage: Usage, change: bigint): Reason | null {
   if (usage.admission === 'record') return null;
   if (usage.admission === 'consume') {
-    const answer = check(state, change);
+    // The same question as a check of this value, and never more than it asked for.
+    const answer = check(state, change > usage.value ? change : usage.value);
     return answer.allowed ? null : answer.reason;
   }
   const available = balance(before);
@@ -239,6 +240,7 @@ function transferOf(
     consumedAfter: answer.snapshot.consumed,
     limitAfter: answer.snapshot.limit,
     metadata: usage.metadata,
+    guarded: usage.admission !== 'record' && answer.reason === 'ok' && moved > 0n,
     answer: usage.exactReplay ? restOf(answer) : null,
   };
   return {

@@ -46,7 +46,10 @@ async function serve(config: Config, log: Log, databaseUrl: string): Promise<() 
   const { app } = service;
   app.listen({ port: config.port, hostname: config.host });
   return async () => {
-    const late = setTimeout(() => process.exit(1), DRAIN_MS_MAX);
+    const late = setTimeout(() => {
+      log.error({}, 'what is queued could not be written in time');
+      service.abandon();
+    }, DRAIN_MS_MAX);
     await app.server?.stop();
     await service.close();
     clearTimeout(late);

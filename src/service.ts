@@ -3,6 +3,7 @@ import type { Log } from './platform/log.ts';
 import { Ledger } from '../ledger/ledger.ts';
 import { slotOf } from '../ledger/slot.ts';
 import { postgresStorage } from '../ledger/store/postgres-storage.ts';
+import { journalName } from '../ledger/store/seat.ts';
 import { createApp } from './app.ts';
 import { openAuthenticator } from './http/auth.ts';
 import { createEdge } from './http/edge.ts';
@@ -16,6 +17,14 @@ import { findActiveMeter, listMetersOfEvent } from './records/meters.ts';
 
 const RECORDS_POOL = 8;
 const READERS_POOL = 8;
+
+/** Every flush runs the same two plans, over tables that may have been empty when they were made. */
+const FLUSH_PLANS = {
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
+  plan_cache_mode: 'force_generic_plan',
+};
 
 export type ServiceOptions = {
   readonly databaseUrl: string;
@@ -39,19 +48,16 @@ export type Service = {
   flush(): Promise<void>;
   /** Takes no new work, writes what was taken, lets the seat go, and disconnects. Stop listening before. */
   close(): Promise<void>;
+  /** Refuses what has not been answered: the process must end now. */
+  abandon(): void;
 };
 
 export async function openService(options: ServiceOptions): Promise<Service> {
-  const { databaseUrl, log, leaseMs } = options;
+  const { databaseUrl, log } = options;
   const warn = (fields: Record<string, unknown>, message: string): void =>
     log.warn(fields, message);
   const sql = openPool(databaseUrl, { max: RECORDS_POOL, applicationName: 'tollhouse records' });
   const reader = openPool(databaseUrl, { max: READERS_POOL, applicationName: 'tollhouse loads' });
-  const writer = openPool(options.journalUrl ?? databaseUrl, {
-    max: 1,
-    applicationName: 'tollhouse journal',
-    statementTimeoutMs: 0,
-  });
   const changes = await listenForChanges({ url: options.changesUrl ?? databaseUrl, timers, warn });
   const auth = openAuthenticator({
     find: (hash) => findKey(sql, hash),
@@ -61,7 +67,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     timers,
     warn,
   });
-  const ledger = openLedger({ options, writer, reader, leaseMs });
+  const { ledger, storage } = openLedger(options, reader);
   changes.subscribe({
     changed: (kind, id) => kind === 'customer' && ledger.forget(id),
     reset: () => ledger.forgetAll(),
@@ -88,31 +94,35 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     sql,
     changes,
     flush: () => auth.close(),
+    abandon: () => ledger.abandon(),
     async close() {
       await ledger.close();
       await auth.close();
       await changes.close();
-      await Promise.all([writer, reader, sql].map((pool) => pool.end({ timeout: 2 })));
+      await Promise.all([storage.end(), reader.end({ timeout: 2 }), sql.end({ timeout: 2 })]);
     },
   };
 }
 
-function openLedger(parts: {
-  options: ServiceOptions;
-  writer: Sql;
-  reader: Sql;
-  leaseMs: number;
-}): Ledger {
-  const { options, writer, reader, leaseMs } = parts;
+function openLedger(options: ServiceOptions, reader: Sql) {
+  const { log, leaseMs, actorsMax } = options;
+  const holder = ids.next();
   const storage = postgresStorage({
-    writer,
+    openWriter: () =>
+      openPool(options.journalUrl ?? options.databaseUrl, {
+        max: 1,
+        applicationName: journalName(holder),
+        statementTimeoutMs: 0,
+        settings: FLUSH_PLANS,
+      }),
     reader,
     leaseMs,
-    holder: ids.next(),
+    holder,
     address: options.address ?? null,
     slotOf,
     ids,
+    timers,
   });
-  const { log, actorsMax } = options;
-  return new Ledger({ storage, clock, ids, timers, log, leaseMs, actorsMax });
+  const ledger = new Ledger({ storage, clock, ids, timers, log, leaseMs, actorsMax });
+  return { ledger, storage };
 }

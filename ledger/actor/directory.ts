@@ -2,7 +2,7 @@ import { assert } from '../assert.ts';
 import { LOADS_CONCURRENT_MAX, LOAD_KEYS_MAX, MAILBOX_MAX } from '../limits.ts';
 import type { Mode } from '../meter.ts';
 import type { Timers } from '../ports.ts';
-import type { ExternalKey, Storage } from '../storage.ts';
+import type { ExternalKey, LoadedCustomer, Storage } from '../storage.ts';
 import { Actor } from './actor.ts';
 import { Batcher } from './batcher.ts';
 
@@ -25,6 +25,8 @@ export class Directory {
   readonly #actorsMax: number;
   readonly #timers: Timers;
   #evicted = 0;
+  /** How often a customer's row was said to have changed. */
+  #told = 0;
   #sweeping = false;
 
   constructor(deps: { storage: Storage; timers: Timers; actorsMax: number }) {
@@ -41,7 +43,13 @@ export class Directory {
       timers,
       nameOf: (id) => id,
       load: async (ids) => {
-        const loaded = await storage.loadCustomers(ids);
+        // A row that was changed while it was read is read again: what is entered is never older than what was told.
+        let began: number;
+        let loaded: readonly LoadedCustomer[];
+        do {
+          began = this.#told;
+          loaded = await storage.loadCustomers(ids);
+        } while (began !== this.#told);
         return loaded.map((row) => [
           row.customer.id,
           this.#enter(new Actor(row.customer, row.meters)),
@@ -91,6 +99,7 @@ export class Directory {
 
   /** The customer's row changed: the next call loads it again. */
   forget(id: string): void {
+    this.#told += 1;
     const actor = this.#actors.get(id);
     if (actor === undefined) return;
     this.#unname(actor);
@@ -100,15 +109,24 @@ export class Directory {
   }
 
   forgetAll(): void {
+    this.#told += 1;
     for (const id of this.#actors.keys()) this.forget(id);
   }
 
   async #load(tenant: Tenant, ref: CustomerRef): Promise<Actor | null> {
-    const id =
-      'id' in ref ? ref.id : await this.#names.get({ ...tenant, externalId: ref.externalId });
-    if (id === null) return null;
-    const actor = await this.findAny(id);
-    return actor !== null && belongs(actor, tenant) ? actor : null;
+    if ('id' in ref) {
+      const actor = await this.findAny(ref.id);
+      return actor !== null && belongs(actor, tenant) ? actor : null;
+    }
+    for (let before: string | null = null; ;) {
+      const id = await this.#names.get({ ...tenant, externalId: ref.externalId });
+      const actor = id === null ? null : await this.findAny(id);
+      if (actor === null) return null;
+      // The name may have moved to another customer meanwhile. One that is in use keeps its old name for as long as it is: then
+      // the database has said so twice.
+      if (actor.customer.externalId === ref.externalId || id === before) return actor;
+      before = id;
+    }
   }
 
   #enter(actor: Actor): Actor {
@@ -159,11 +177,11 @@ export class Directory {
     this.#actors.delete(actor.customer.id);
   }
 
-  #unname({ customer }: Actor): void {
-    const { externalId, mode, organisationId } = customer;
+  #unname(actor: Actor): void {
+    const { externalId, mode, organisationId } = actor.customer;
     if (externalId === null) return;
     const names = this.#byExternalId[mode].get(organisationId);
-    names?.delete(externalId);
+    if (names?.get(externalId) === actor) names.delete(externalId);
     if (names?.size === 0) this.#byExternalId[mode].delete(organisationId);
   }
 }

@@ -35,6 +35,8 @@ export class Journal {
   #closed = false;
   /** How many units are still to be flushed one by one, to find the one that the database rejects. */
   #isolated = 0;
+  /** What the flush under way is about. */
+  #inHand: readonly Unit[] = [];
   #leaseUntil: { monotonic: number; wall: number };
   #idle: (() => void)[] = [];
   #stopHeartbeat: () => void = () => undefined;
@@ -99,7 +101,7 @@ export class Journal {
     await promise;
   }
 
-  /** Refuses what comes from now on, writes what is queued, and lets the seat go. */
+  /** Writes what is queued, and lets the seat go. Its owner lets nothing new in. */
   async close(): Promise<void> {
     this.#stopHeartbeat();
     await this.drained();
@@ -112,6 +114,11 @@ export class Journal {
         'the seat was not released: its lease runs out by itself',
       );
     }
+  }
+
+  /** Refuses what is queued and what is under way: the process must end, and what became of it is not known. */
+  abandon(): void {
+    this.#lose(this.#inHand, 'abandoned');
   }
 
   #decide(unit: Unit): boolean {
@@ -139,7 +146,9 @@ export class Journal {
   async #run(): Promise<void> {
     this.#flushing = true;
     while (this.#queue.length > 0 && !this.#closed) {
-      await this.#flush(this.#take());
+      this.#inHand = this.#take();
+      await this.#flush(this.#inHand);
+      this.#inHand = [];
     }
     this.#flushing = false;
     for (const resolve of this.#idle.splice(0)) resolve();
@@ -207,15 +216,20 @@ export class Journal {
     }
   }
 
-  #commit(units: readonly Unit[], rows: FlushRows, moved: { fence: Fence; askedAt: Lease }): void {
+  #commit(
+    units: readonly Unit[],
+    rows: FlushRows,
+    moved: { fence: Fence; askedAt: Lease | null },
+  ): void {
     assert(moved.fence.seq === this.#fence.seq + 1n, 'I7: flushes are numbered without a gap');
     this.#fence = moved.fence;
-    this.#leaseUntil = this.#lease(moved.askedAt);
+    if (moved.askedAt !== null) this.#leaseUntil = this.#lease(moved.askedAt);
     this.#rows.committed(rows);
     this.#stats.flushes += 1;
     this.#stats.transfers += rows.transfers.length;
     this.#stats.units += units.length;
     this.#beat();
+    if (moved.askedAt === null) this.#queue.push(HEARTBEAT);
     for (const unit of units) unit.commit();
     for (const unit of units) unit.settle('committed');
   }
@@ -267,31 +281,34 @@ export class Journal {
   async #recover(units: readonly Unit[], rows: FlushRows): Promise<void> {
     const { storage, log } = this.#deps;
     for (let wait = RETRY_MS_MIN; ; wait = Math.min(wait * 2, RETRY_MS_MAX)) {
-      const askedAt = this.#now();
+      let found: Fence | 'fenced';
       try {
-        const found = await storage.recover(this.#fence);
-        if (found === 'fenced') return this.#lose(units, 'another node has taken the seat');
-        if (found.seq < this.#fence.seq) {
-          return this.#lose(units, 'the database is behind this node: a stale copy was promoted');
-        }
-        const landed = found.seq === this.#fence.seq + 1n;
-        assert(landed || found.seq === this.#fence.seq, 'I7: a flush number was skipped');
-        log.info({ landed, epoch: String(found.epoch) }, 'recovered an unknown flush');
-        if (landed) return this.#commit(units, rows, { fence: found, askedAt });
-        this.#fence = found;
-        this.#leaseUntil = this.#lease(askedAt);
-        this.#queue = [...units, ...this.#queue];
-        for (const unit of units) this.#queuedTransfers += transfersOf(unit);
-        return;
+        found = await storage.recover(this.#fence);
       } catch (error) {
+        if (this.#closed) return;
         log.warn({ err: error }, 'the database cannot be reached');
         await this.#pause(wait);
+        continue;
       }
+      if (found === 'fenced') return this.#lose(units, 'another node has taken the seat');
+      if (found.seq < this.#fence.seq) {
+        const why = 'the database is behind this node: a stale copy was promoted';
+        return this.#lose(units, why, 'for good');
+      }
+      const landed = found.seq === this.#fence.seq + 1n;
+      assert(landed || found.seq === this.#fence.seq, 'I7: a flush number was skipped');
+      log.info({ landed, epoch: String(found.epoch) }, 'recovered an unknown flush');
+      // The lease is as it was: the next flush renews it.
+      if (landed) return this.#commit(units, rows, { fence: found, askedAt: null });
+      this.#fence = found;
+      this.#queue = [...units, ...this.#queue];
+      for (const unit of units) this.#queuedTransfers += transfersOf(unit);
+      return;
     }
   }
 
   /** The seat is gone: nothing of what is undecided may be answered, and memory must not be served. */
-  #lose(units: readonly Unit[], why: string): void {
+  #lose(units: readonly Unit[], why: string, howLong: 'for now' | 'for good' = 'for now'): void {
     if (this.#closed) return;
     this.#closed = true;
     this.#stopHeartbeat();
@@ -299,14 +316,15 @@ export class Journal {
     const all = [...units, ...this.#queue];
     this.#queue = [];
     this.#queuedTransfers = 0;
-    this.#deps.onLost(why);
+    this.#deps.onLost(why, howLong);
     for (const unit of all) unit.settle('unavailable');
   }
 
   #die(error: unknown): void {
     this.#deps.log.error({ err: error }, 'the journal failed');
+    this.#lose(this.#inHand, 'the journal failed');
     this.#flushing = false;
-    this.#lose([], 'the journal failed');
+    for (const resolve of this.#idle.splice(0)) resolve();
   }
 
   /** An idle node renews its lease by an empty flush. */
@@ -348,8 +366,11 @@ export type JournalDeps = {
   readonly log: Log;
   /** Milliseconds that PostgreSQL grants a node with each flush. */
   readonly leaseMs: number;
-  /** Called once, before anything is answered, when the seat is lost. */
-  readonly onLost: (why: string) => void;
+  /**
+   * Called once, before anything is answered, when the seat is lost. `for good`: acknowledged writes are missing from the
+   * database, and an operator must decide.
+   */
+  readonly onLost: (why: string, howLong: 'for now' | 'for good') => void;
 };
 
 /** Milliseconds by both clocks. */

@@ -4,7 +4,7 @@ import { type Meter, type MeterState, emptyMeterState, emptyPeriod } from '../me
 import { must } from '../assert.ts';
 import { STALE } from '../outcome.ts';
 import type { Clock, Ids, Log, Timers } from '../ports.ts';
-import { Journal, type Lease } from './journal.ts';
+import { Journal, type JournalDeps, type Lease } from './journal.ts';
 import type { Fence, Storage } from '../storage.ts';
 import type { Actor } from './actor.ts';
 import { Directory } from './directory.ts';
@@ -32,7 +32,10 @@ export class Term {
   readonly deps: TermDeps;
   readonly #books = new Map<string, MeterContext['books']>();
 
-  constructor(deps: TermDeps, seat: { fence: Fence; askedAt: Lease; onLost: () => void }) {
+  constructor(
+    deps: TermDeps,
+    seat: { fence: Fence; askedAt: Lease; onLost: JournalDeps['onLost'] },
+  ) {
     this.deps = deps;
     this.directory = new Directory(deps);
     this.journal = new Journal({ ...deps, onLost: seat.onLost }, seat);

@@ -16,15 +16,16 @@ const FENCE = `
 const TRANSFERS = `,
   moved AS (
     INSERT INTO transfers (id, debit, credit, amount, at, value, event_at, consumed_after, limit_after, fingerprint, hold, kind,
-      reason, slot, node, metadata, answer)
+      reason, slot, node, metadata, answer, guarded)
     SELECT t.id, t.debit, t.credit, t.amount, to_timestamp(t.at / 1000.0::float8), t.value,
       CASE WHEN t.value IS NOT NULL THEN to_timestamp(coalesce(t.event_at, t.at) / 1000.0::float8) END,
-      t.consumed_after, t.limit_after, t.fingerprint, t.hold, coalesce(t.kind, 'single'), t.reason, t.slot, fence.node, t.metadata, t.answer
+      t.consumed_after, t.limit_after, t.fingerprint, t.hold, coalesce(t.kind, 'single'), t.reason, t.slot, fence.node, t.metadata, t.answer,
+      coalesce(t.guarded, false)
     FROM fence, unnest($5::text::uuid[], $6::text::uuid[], $7::text::uuid[], $8::text::bigint[], $9::text::bigint[],
       $10::text::bigint[], $11::text::bigint[], $12::text::bigint[], $13::text::bigint[], $14::text::bigint[],
-      $15::text::uuid[], $16::text::transfer_kind[], $17::text::reason[], $18::text::smallint[], $19::text::jsonb[], $20::text::jsonb[])
+      $15::text::uuid[], $16::text::transfer_kind[], $17::text::reason[], $18::text::smallint[], $19::text::jsonb[], $20::text::jsonb[], $21::text::boolean[])
       AS t (id, debit, credit, amount, at, value, event_at, consumed_after, limit_after, fingerprint, hold, kind, reason, slot,
-        metadata, answer)
+        metadata, answer, guarded)
   )`;
 
 const TOUCHED = `,
@@ -39,9 +40,9 @@ const TOUCHED = `,
       latest_id = coalesce(t.latest_id, a.latest_id),
       period_end = coalesce(to_timestamp(t.period_end / 1000.0::float8), a.period_end),
       updated_at = coalesce(to_timestamp(t.updated_at / 1000.0::float8), a.updated_at)
-    FROM fence, unnest($21::text::smallint[], $22::text::uuid[], $23::text::bigint[], $24::text::bigint[], $25::text::bigint[],
-      $26::text::bigint[], $27::text::bigint[], $28::text::bigint[], $29::text::bigint[], $30::text::bigint[],
-      $31::text::uuid[], $32::text::bigint[], $33::text::bigint[])
+    FROM fence, unnest($22::text::smallint[], $23::text::uuid[], $24::text::bigint[], $25::text::bigint[], $26::text::bigint[],
+      $27::text::bigint[], $28::text::bigint[], $29::text::bigint[], $30::text::bigint[], $31::text::bigint[],
+      $32::text::uuid[], $33::text::bigint[], $34::text::bigint[])
       AS t (slot, id, debits_posted, credits_posted, debits_pending, credits_pending, expected_debits, expected_credits,
         aggregate, latest_at, latest_id, period_end, updated_at)
     WHERE a.slot = t.slot AND a.id = t.id
@@ -58,7 +59,7 @@ const RARE = `,
     SELECT o.id, o.slot, o.organisation_id, o.mode, o.kind, o.customer_id, o.meter_id, o.debits_posted, o.debits_pending,
       o.credits_posted, o.credits_pending, o.aggregate, o.latest_at, o.latest_id, o.period_start, o.period_end,
       o.updated_at, false
-    FROM fence, jsonb_populate_recordset(NULL::accounts, $36::text::jsonb -> 'opened') AS o
+    FROM fence, jsonb_populate_recordset(NULL::accounts, $37::text::jsonb -> 'opened') AS o
     ON CONFLICT (slot, id) DO UPDATE SET
       debits_posted = a.debits_posted + excluded.debits_posted,
       credits_posted = a.credits_posted + excluded.credits_posted,
@@ -70,17 +71,17 @@ const RARE = `,
   ),
   counted AS (
     INSERT INTO members (slot, account_id, member)
-    SELECT m.slot, m.account_id, m.member FROM fence, jsonb_populate_recordset(NULL::members, $36::text::jsonb -> 'members') AS m
+    SELECT m.slot, m.account_id, m.member FROM fence, jsonb_populate_recordset(NULL::members, $37::text::jsonb -> 'members') AS m
   ),
   granted AS (
     INSERT INTO grants AS g
-    SELECT r.* FROM fence, jsonb_populate_recordset(NULL::grants, $36::text::jsonb -> 'grants') AS r
+    SELECT r.* FROM fence, jsonb_populate_recordset(NULL::grants, $37::text::jsonb -> 'grants') AS r
     ON CONFLICT (slot, id) DO UPDATE SET
       used = excluded.used, started = excluded.started, ended_at = excluded.ended_at, ended_how = excluded.ended_how
   ),
   stated AS (
     INSERT INTO customer_meters AS c
-    SELECT s.* FROM fence, jsonb_populate_recordset(NULL::customer_meters, $36::text::jsonb -> 'states') AS s
+    SELECT s.* FROM fence, jsonb_populate_recordset(NULL::customer_meters, $37::text::jsonb -> 'states') AS s
     ON CONFLICT (slot, customer_id, meter_id) DO UPDATE SET
       period_start = excluded.period_start, period_end = excluded.period_end,
       cycle_anchor = excluded.cycle_anchor, cycle_interval = excluded.cycle_interval,
@@ -89,24 +90,24 @@ const RARE = `,
   ),
   armed AS (
     INSERT INTO alarms AS l
-    SELECT r.* FROM fence, jsonb_populate_recordset(NULL::alarms, $36::text::jsonb -> 'alarms') AS r
+    SELECT r.* FROM fence, jsonb_populate_recordset(NULL::alarms, $37::text::jsonb -> 'alarms') AS r
     WHERE r.due_at IS NOT NULL
     ON CONFLICT (slot, actor_id, subject_id) DO UPDATE SET due_at = excluded.due_at
   ),
   disarmed AS (
-    DELETE FROM alarms l USING fence, jsonb_populate_recordset(NULL::alarms, $36::text::jsonb -> 'alarms') AS r
+    DELETE FROM alarms l USING fence, jsonb_populate_recordset(NULL::alarms, $37::text::jsonb -> 'alarms') AS r
     WHERE r.due_at IS NULL AND l.slot = r.slot AND l.actor_id = r.actor_id AND l.subject_id = r.subject_id
   ),
   told AS (
     INSERT INTO events
-    SELECT e.* FROM fence, jsonb_populate_recordset(NULL::events, $36::text::jsonb -> 'events') AS e
+    SELECT e.* FROM fence, jsonb_populate_recordset(NULL::events, $37::text::jsonb -> 'events') AS e
   )`;
 
 const COUNTS = (opened: string): string => `
   SELECT CASE
     WHEN NOT EXISTS (SELECT FROM fence) THEN 0
-    WHEN (SELECT count(*) FROM touched) <> $34::int THEN refuse_flush('I4: an account was not what its actor believed')
-    WHEN ${opened} <> $35::int THEN refuse_flush('I5: an account was opened twice')
+    WHEN (SELECT count(*) FROM touched) <> $35::int THEN refuse_flush('I4: an account was not what its actor believed')
+    WHEN ${opened} <> $36::int THEN refuse_flush('I5: an account was opened twice')
     ELSE 1 END = 1 AS moved`;
 
 export const LEAN_FLUSH = FENCE + TRANSFERS + TOUCHED + COUNTS('0');

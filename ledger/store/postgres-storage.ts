@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres';
 import { must } from '../assert.ts';
-import type { Ids } from '../ports.ts';
+import type { Ids, Timers } from '../ports.ts';
 import { flushParameters } from './encode.ts';
 import { FULL_FLUSH, LEAN_FLUSH } from './flush-sql.ts';
 import { claimSeat, recoverSeat, releaseSeat } from './seat.ts';
@@ -10,8 +10,8 @@ import type { Fence, FlushResult, FlushRows, Storage, StoredUsage } from '../sto
 type Bigints = { bigint: bigint };
 
 export type PostgresStorageDeps = {
-  /** One connection, for flushes and the seat alone: the order of its statements is the order of the journal. */
-  readonly writer: Sql<Bigints>;
+  /** Opens one connection, for flushes and the seat alone: the order of its statements is the order of the journal. */
+  readonly openWriter: () => Sql<Bigints>;
   /** For everything that reads. */
   readonly reader: Sql<Bigints>;
   readonly leaseMs: number;
@@ -20,16 +20,40 @@ export type PostgresStorageDeps = {
   readonly address: string | null;
   readonly slotOf: (customerId: string) => number;
   readonly ids: Ids;
+  readonly timers: Timers;
 };
 
-/** The ledger's storage in PostgreSQL. */
-export function postgresStorage(deps: PostgresStorageDeps): Storage {
-  const { writer, reader, leaseMs } = deps;
+/** The ledger's storage in PostgreSQL. `end` closes its writer. */
+export function postgresStorage(deps: PostgresStorageDeps): Storage & { end(): Promise<void> } {
+  const { reader, leaseMs } = deps;
+  let writer = deps.openWriter();
+  /** A connection that gives no answer is given up: recovery needs one that does. */
+  const bounded = async <T>(task: (sql: Sql<Bigints>) => Promise<T>): Promise<T> => {
+    const late = Promise.withResolvers<never>();
+    const cancel = deps.timers.after(leaseMs, () => {
+      const silent = writer;
+      writer = deps.openWriter();
+      late.reject(new Error('the database gave no answer within the lease'));
+      silent.end({ timeout: 0 }).catch(() => undefined);
+    });
+    try {
+      return await Promise.race([task(writer), late.promise]);
+    } finally {
+      cancel();
+    }
+  };
   return {
-    flush: (rows, fence) => flush(writer, { rows, fence, leaseMs }),
-    recover: (fence) => recoverSeat(writer, fence, leaseMs),
+    end: () => writer.end({ timeout: 2 }),
+    flush: async (rows, fence) => {
+      try {
+        return await bounded((sql) => flush(sql, { rows, fence, leaseMs }));
+      } catch (error) {
+        return { kind: 'unknown', error };
+      }
+    },
+    recover: (fence) => bounded((sql) => recoverSeat(sql, fence)),
     claim: () => claimSeat(writer, deps),
-    release: (fence) => releaseSeat(writer, fence),
+    release: (fence) => bounded((sql) => releaseSeat(sql, fence)),
     loadCustomers: (ids) => loadCustomers(reader, deps, ids),
     resolveCustomers: (keys) => resolveCustomers(reader, keys),
     loadHistory: (key, since) => loadHistory(reader, key, since),

@@ -12,26 +12,29 @@ import type { Fence } from '../storage.ts';
 type Bigints = { bigint: bigint };
 type SeatRow = { id: number; epoch: bigint; seq: bigint };
 
-const LOCK_WAIT_MS = 5000;
+/** The name of a writing connection is this and its holder, so that whoever takes over finds all of them. */
+const JOURNAL = 'tollhouse journal ';
+
+export function journalName(holder: string): string {
+  return JOURNAL + holder;
+}
 
 /** The seat, if it is free by the database's clock; null while its holder lives. */
 export async function claimSeat(
   writer: Sql<Bigints>,
   who: { holder: string; address: string | null; leaseMs: number },
 ): Promise<Fence | null> {
-  // Every flush runs the same two plans, over tables that may have been empty when they were made.
-  await writer`select set_config('enable_seqscan', 'off', false), set_config('enable_hashjoin', 'off', false),
-    set_config('enable_mergejoin', 'off', false), set_config('plan_cache_mode', 'force_generic_plan', false)`;
   await writer`
-    select pg_terminate_backend(n.backend_pid) from nodes n join pg_stat_activity s on s.pid = n.backend_pid
-    where n.expires_at < now() and n.backend_pid <> pg_backend_pid() and s.application_name = 'tollhouse journal'`;
+    select pg_terminate_backend(s.pid) from nodes n
+    join pg_stat_activity s on s.application_name = ${JOURNAL} || n.holder
+    where n.expires_at < now() and s.pid <> pg_backend_pid()`;
   const [row] = await writer.begin(async (sql) => {
-    await sql`select set_config('lock_timeout', ${String(LOCK_WAIT_MS)}, true)`;
+    await sql`select set_config('lock_timeout', ${String(who.leaseMs)}, true)`;
     const seats = await sql<SeatRow[]>`
-      insert into nodes as n (id, holder, address, epoch, seq, backend_pid, expires_at)
-      values (1, ${who.holder}, ${who.address}, 1, 0, pg_backend_pid(), now() + ${who.leaseMs} * interval '1 millisecond')
+      insert into nodes as n (id, holder, address, epoch, seq, expires_at)
+      values (1, ${who.holder}, ${who.address}, 1, 0, now() + ${who.leaseMs} * interval '1 millisecond')
       on conflict (id) do update set holder = excluded.holder, address = excluded.address, epoch = n.epoch + 1,
-        backend_pid = excluded.backend_pid, expires_at = excluded.expires_at
+        expires_at = excluded.expires_at
       where n.expires_at < now()
       returning id, epoch, seq`;
     if (seats[0] !== undefined)
@@ -41,19 +44,17 @@ export async function claimSeat(
   return row === undefined ? null : { node: row.id, epoch: row.epoch, seq: row.seq };
 }
 
-/** See `Storage.recover`. The update waits for a flush that is still running, and then nothing of the old epoch can land. */
-export async function recoverSeat(
-  writer: Sql<Bigints>,
-  fence: Fence,
-  leaseMs: number,
-): Promise<Fence | 'fenced'> {
+/**
+ * See `Storage.recover`. The update waits for a flush that is still running, and then nothing of the old epoch can land. It does
+ * not renew the lease, which only a flush does: a node that can send but not hear must not keep its seat.
+ */
+export async function recoverSeat(writer: Sql<Bigints>, fence: Fence): Promise<Fence | 'fenced'> {
   await writer`
-    select pg_terminate_backend(n.backend_pid) from nodes n join pg_stat_activity s on s.pid = n.backend_pid
-    where n.id = ${fence.node} and n.epoch = ${String(fence.epoch)}::bigint and n.backend_pid <> pg_backend_pid()
-      and s.application_name = 'tollhouse journal'`;
+    select pg_terminate_backend(s.pid) from nodes n
+    join pg_stat_activity s on s.application_name = ${JOURNAL} || n.holder
+    where n.id = ${fence.node} and n.epoch = ${String(fence.epoch)}::bigint and s.pid <> pg_backend_pid()`;
   const rows = await writer<SeatRow[]>`
-    update nodes set epoch = epoch + 1, backend_pid = pg_backend_pid(),
-      expires_at = now() + ${leaseMs} * interval '1 millisecond'
+    update nodes set epoch = epoch + 1
     where id = ${fence.node} and epoch = ${String(fence.epoch)}::bigint
     returning id, epoch, seq`;
   const row = rows[0];

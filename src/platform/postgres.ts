@@ -17,6 +17,8 @@ export type PoolOptions = {
   readonly applicationName: string;
   /** 0 for none. */
   readonly statementTimeoutMs?: number;
+  /** Server settings of each connection. */
+  readonly settings?: Readonly<Record<string, string>>;
   readonly onNotify?: (channel: string, payload: string) => void;
   readonly onClose?: () => void;
 };
@@ -57,6 +59,7 @@ function open(url: string, options: PoolOptions): Sql {
     ...(options.onClose === undefined ? {} : { onclose: options.onClose }),
     connection: {
       application_name: options.applicationName,
+      ...options.settings,
       TimeZone: 'UTC',
       statement_timeout: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,
       idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,

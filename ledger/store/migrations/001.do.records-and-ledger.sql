@@ -96,7 +96,6 @@ CREATE TABLE nodes (
   address text,
   epoch bigint NOT NULL,
   seq bigint NOT NULL,
-  backend_pid integer NOT NULL,
   expires_at timestamptz NOT NULL,
   CONSTRAINT nodes_id_positive CHECK (id > 0)
 ) WITH (fillfactor = 10, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_scale_factor = 0);
@@ -132,7 +131,9 @@ CREATE TABLE accounts (
   capped boolean NOT NULL,
   PRIMARY KEY (slot, id),
   CONSTRAINT accounts_totals_not_negative
-    CHECK (debits_posted >= 0 AND debits_pending >= 0 AND credits_posted >= 0 AND credits_pending >= 0),
+    -- Of the other sides only the sum over all nodes has a sign: one node may take back what another one gave.
+    CHECK (kind <> 'meter'
+      OR (debits_posted >= 0 AND debits_pending >= 0 AND credits_posted >= 0 AND credits_pending >= 0)),
   CONSTRAINT accounts_within_ceiling CHECK (NOT capped OR debits_posted + debits_pending <= credits_posted),
   CONSTRAINT accounts_consumption_is_floored
     CHECK (kind <> 'meter' OR debits_posted = greatest(aggregate, 0))
@@ -163,10 +164,13 @@ CREATE TABLE transfers (
   reason reason,
   slot smallint NOT NULL,
   node smallint NOT NULL,
+  -- Admitted only because it fits: see transfers_within_limit.
+  guarded boolean NOT NULL,
   metadata jsonb,
   -- The rest of the answer, where a retry must get it to the byte.
   answer jsonb,
   CONSTRAINT transfers_id_once PRIMARY KEY (id),
+  CONSTRAINT transfers_within_limit CHECK (NOT guarded OR consumed_after <= coalesce(limit_after, consumed_after)),
   CONSTRAINT transfers_two_sides CHECK (debit <> credit),
   CONSTRAINT transfers_amount_not_negative CHECK (amount >= 0),
   CONSTRAINT transfers_resolve_a_hold CHECK ((kind IN ('post', 'void')) = (hold IS NOT NULL)),

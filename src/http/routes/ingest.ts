@@ -109,15 +109,21 @@ async function subjectsOfAll(
   events: readonly Event[],
 ): Promise<(Subject[] | Issue)[]> {
   const known = new Map<string, ReturnType<typeof subjectsOf>>();
-  const found = events.map((event) => {
+  const keys = events.map((event) => {
     const { name, customer_id: id, external_customer_id: externalId } = event;
     // Neither can hold a NUL: the edge refuses it.
     const key = `${name}\0${id ?? ''}\0${externalId ?? ''}`;
-    const subjects = known.get(key) ?? subjectsOf(deps, principal, event);
-    known.set(key, subjects);
-    return subjects;
+    if (!known.has(key)) known.set(key, subjectsOf(deps, principal, event));
+    return key;
   });
-  return Promise.all(found.map(async (subjects) => subjects));
+  const found = new Map<string, Subject[] | Issue>();
+  const late: Promise<unknown>[] = [];
+  for (const [key, subjects] of known) {
+    if (subjects instanceof Promise) late.push(subjects.then((value) => found.set(key, value)));
+    else found.set(key, subjects);
+  }
+  if (late.length > 0) await Promise.all(late);
+  return keys.map((key) => found.get(key) ?? []);
 }
 
 /** The customer and every meter that the event feeds, or why there is none. */

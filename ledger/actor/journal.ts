@@ -43,6 +43,7 @@ export class Journal {
   readonly #stats = { flushes: 0, transfers: 0, units: 0, overloaded: 0, rollbacks: 0 };
 
   constructor(deps: JournalDeps, claim: { fence: Fence; askedAt: Lease }) {
+    assert(deps.leaseMs > 0 && claim.fence.epoch > 0n, 'a journal has a seat');
     this.#deps = deps;
     this.#fence = claim.fence;
     this.#leaseUntil = this.#lease(claim.askedAt);
@@ -147,6 +148,7 @@ export class Journal {
     this.#flushing = true;
     while (this.#queue.length > 0 && !this.#closed) {
       this.#inHand = this.#take();
+      assert(this.#inHand.length > 0, 'a flush is about something');
       await this.#flush(this.#inHand);
       this.#inHand = [];
     }

@@ -12,6 +12,7 @@ import {
   emptyMeterState,
   emptyPeriod,
 } from '../meter.ts';
+import { assert } from '../assert.ts';
 import { entitlementId, periodAccountId } from '../names.ts';
 import type { Ids } from '../ports.ts';
 import type { ExternalKey, LoadedCustomer, MeterKey } from '../storage.ts';
@@ -90,6 +91,7 @@ function meterState(
   }
   const start = row.period_start.getTime();
   const end = row.period_end?.getTime() ?? null;
+  assert(end === null || end > start, 'a period has a length');
   const opened = periods.find((period) => period.start === start);
   // Its account may still have the end that the calendar gave it.
   const current =

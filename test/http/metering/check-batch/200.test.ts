@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { invalidAt, refusal, Setting, testBooksClose } from '../setting.ts';
+
+let setting: Setting;
+let customer: string;
+beforeAll(async () => {
+  setting = await Setting.open();
+  await setting.meter('api');
+  await setting.meter('seats', { aggregation: 'last', scale: 0 });
+  customer = await setting.customer({ external_customer_id: 'mine' });
+  await setting.grant(customer, 'api');
+});
+afterAll(() => setting.stop());
+
+const UNKNOWN = '01890000-0000-7000-8000-000000000000';
+
+test('answers each question in its place, as /check would, and what it cannot answer with the error', async () => {
+  const checks = [
+    { feature_key: 'api', customer_id: customer, value: 4 },
+    { feature_key: 'nothing', customer_id: customer },
+    { feature_key: 'api', external_customer_id: 'mine', value: 40 },
+    { feature_key: 'api', customer_id: UNKNOWN },
+    { feature_key: 'seats', customer_id: customer, value: 0.5 },
+    { feature_key: 'seats', customer_id: customer },
+    { feature_key: 'api' },
+    { feature_key: 'api', customer_id: customer, value: -1 },
+  ];
+  const { status, json } = await setting.withoutTrace(() =>
+    setting.post('/check/batch', { checks }),
+  );
+  expect(status).toBe(200);
+  const { results } = json as { results: { error?: { type: string } }[] };
+  expect(results).toHaveLength(checks.length);
+  for (const [index, check] of checks.entries()) {
+    const alone = await setting.post('/check', check);
+    const { error } = results[index]!;
+    if (alone.status === 200) expect(results[index]).toEqual(alone.json);
+    else expect(error?.type).toBe(alone.json.error.type);
+  }
+  expect(results.map(({ error }) => error?.type ?? 'ok')).toEqual([
+    'ok',
+    'not_found',
+    'ok',
+    'not_found',
+    'invalid_request',
+    'ok',
+    'invalid_request',
+    'invalid_request',
+  ]);
+});
+
+test('100 questions are answered', async () => {
+  const checks = Array.from({ length: 100 }, () => ({ feature_key: 'api', customer_id: customer }));
+  const { status, json } = await setting.post('/check/batch', { checks });
+  expect([status, json.results.length]).toEqual([200, 100]);
+});
+
+test("another organisation's and mode's customers are not found", async () => {
+  const checks = [{ feature_key: 'api', customer_id: customer }];
+  const { organisation, other } = setting.server;
+  for (const key of [organisation.liveKey, other.testKey]) {
+    const { json } = await setting.post('/check/batch', { checks }, { key });
+    expect(json.results[0].error.type).toBe('not_found');
+  }
+});
+
+const one = { feature_key: 'api', external_customer_id: 'mine' };
+
+// prettier-ignore
+const REFUSED: [string, unknown, string[]][] = [
+  ['no checks',                    {},                                               ['checks']],
+  ['an empty list',                { checks: [] },                                   ['checks']],
+  ['101 questions',                { checks: Array.from({ length: 101 }, () => one) },  ['checks']],
+  ['a question that is no object', { checks: [one, 7] },                             ['checks', '1']],
+  ['an unknown field',             { checks: [one, { ...one, valeu: 1 }] },          ['checks', '1', 'valeu']],
+  ['consume',                      { checks: [{ ...one, consume: true }] },          ['checks', '0', 'consume']],
+  ['a value that is no number',    { checks: [one, one, { ...one, value: 'x' }] },   ['checks', '2', 'value']],
+  ['a field beside checks',        { checks: [one], consume: true },                 ['consume']],
+];
+
+test.each(REFUSED)('refuses the whole with %s', async (_what, body, at) => {
+  const reply = await setting.withoutTrace(() => setting.post('/check/batch', body));
+  expect(refusal(reply)).toEqual(invalidAt(at));
+});
+
+testBooksClose(() => setting);

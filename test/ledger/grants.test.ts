@@ -1,0 +1,155 @@
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { type Grant, burn, burnOrder, left } from '../../ledger/grants.ts';
+import { holds, seeded } from './property.ts';
+
+const PLAIN: Grant = {
+  id: 'm',
+  source: 'top_up',
+  amount: 10n,
+  used: 0n,
+  effectiveAt: 0,
+  expiresAt: null,
+  priority: 100,
+  createdAt: 50,
+  overageAllowed: false,
+  recurs: null,
+  started: true,
+  productId: null,
+  subscriptionId: null,
+  reason: null,
+  ended: null,
+};
+
+// prettier-ignore
+const ORDER: [string, Partial<Grant>, Partial<Grant>][] = [
+  // what decides                               burns first                                  burns later
+  ['the lower priority',                        { priority: 1 },                             { priority: 2 }],
+  ['priority, before expiry',                   { priority: 1 },                             { priority: 2, expiresAt: 1 }],
+  ['the sooner expiry',                         { expiresAt: 8 },                            { expiresAt: 9 }],
+  ['any expiry, before none',                   { expiresAt: 8 },                            {}],
+  ['expiry, before rollover',                   { expiresAt: 8 },                            { expiresAt: 9, source: 'rollover' }],
+  ['rollover before fresh',                     { source: 'rollover', createdAt: 60 },       {}],
+  ['rollover, before age',                      { source: 'rollover', createdAt: 60 },       { createdAt: 10 }],
+  ['the older',                                 { createdAt: 49 },                           { source: 'manual' }],
+  ['age, before the id',                        { createdAt: 49, id: 'z' },                  { id: 'a' }],
+  ['the id, where nothing else does',           { id: 'a' },                                 { id: 'b' }],
+];
+
+test.each(ORDER)('burns first: %s', (_what, first, later) => {
+  const [a, b] = [
+    { ...PLAIN, ...first },
+    { ...PLAIN, ...later },
+  ];
+  expect(Math.sign(burnOrder(a, b))).toBe(-1);
+  expect(Math.sign(burnOrder(b, a))).toBe(1);
+});
+
+/** `used/amount`; a dash is unlimited, a star is not started. */
+function grants(text: string): Grant[] {
+  return text.split(' ').map((part, index) => {
+    const started = !part.endsWith('*');
+    const [used = '', amount = ''] = part.replace('*', '').split('/');
+    return {
+      ...PLAIN,
+      id: String(index),
+      used: BigInt(used),
+      amount: amount === '-' ? null : BigInt(amount),
+      started,
+    };
+  });
+}
+
+const shown = (list: readonly Grant[]): string =>
+  list
+    .map(({ used, amount, started }) => `${used}/${amount ?? '-'}${started ? '' : '*'}`)
+    .join(' ');
+
+// prettier-ignore
+const BURNS: [string, bigint, string, bigint][] = [
+  // grants             units   become              rest
+  ['0/10',              4n,     '4/10',             0n],
+  ['0/10 0/10',         14n,    '10/10 4/10',       0n],
+  ['0/10 0/10',         25n,    '10/10 10/10',      5n],    // overage
+  ['0/10* 0/10',        4n,     '0/10* 4/10',       0n],    // one of the future gives nothing
+  ['0/10* 0/10',        14n,    '0/10* 10/10',      4n],
+  ['10/10 0/10',        0n,     '10/10 0/10',       0n],
+  ['3/10 0/- 0/10',     99n,    '10/10 92/- 0/10',  0n],    // unlimited takes all the rest
+  ['10/10 4/10',        -6n,    '8/10 0/10',        0n],    // the last that burned gets back first
+  ['10/10 4/10',        -14n,   '0/10 0/10',        0n],
+  ['10/10 4/10',        -20n,   '0/10 0/10',        -6n],   // more than was used of them
+  ['5/10 0/10*',        -2n,    '3/10 0/10*',       0n],
+];
+
+test.each(BURNS)('%s, %p units: %s, and %p over', (before, units, after, rest) => {
+  const dealt = burn(grants(before), units);
+  expect([shown(dealt.grants), dealt.rest]).toEqual([after, rest]);
+});
+
+const amount = fc.bigInt({ min: 0n, max: 1000n });
+const grantLists = fc.array(
+  fc.record({ amount: fc.option(amount, { freq: 8 }), used: amount, started: fc.boolean() }),
+  { maxLength: 8 },
+);
+const listOf = (specs: readonly { amount: bigint | null; used: bigint; started: boolean }[]) =>
+  specs.map((spec, index): Grant => {
+    const used = spec.started ? spec.used : 0n;
+    const most = spec.amount !== null && used > spec.amount ? spec.amount : used;
+    return { ...PLAIN, ...spec, id: String(index), used: most };
+  });
+const usedOf = (list: readonly Grant[]): bigint => list.reduce((sum, { used }) => sum + used, 0n);
+
+test(
+  seeded(
+    'the parts and the rest add up to the units, and no grant goes below zero or over its amount',
+  ),
+  () => {
+    holds(
+      fc.property(grantLists, fc.bigInt({ min: -3000n, max: 3000n }), (specs, units) => {
+        const before = listOf(specs);
+        const { grants: after, rest } = burn(before, units);
+        expect(usedOf(after) - usedOf(before) + rest).toBe(units);
+        expect(after.map(({ id }) => id)).toEqual(before.map(({ id }) => id));
+        for (const [index, grant] of after.entries()) {
+          expect(grant.used >= 0n).toBe(true);
+          expect((left(grant) ?? 0n) >= 0n).toBe(true);
+          if (!grant.started) expect(grant).toEqual(before[index]!);
+        }
+        // Something is over only where nothing more can be taken.
+        if (rest > 0n)
+          expect(after.every((grant) => !grant.started || left(grant) === 0n)).toBe(true);
+        if (rest < 0n)
+          expect(after.every((grant) => !grant.started || grant.used === 0n)).toBe(true);
+      }),
+      3000,
+    );
+  },
+);
+
+test(
+  seeded('in burn order: a later grant is touched only where the earlier ones are used up'),
+  () => {
+    holds(
+      fc.property(grantLists, fc.bigInt({ min: 1n, max: 3000n }), (specs, units) => {
+        const before = listOf(specs);
+        const after = burn(before, units).grants;
+        const last = after.findLastIndex((grant, index) => grant !== before[index]);
+        for (const grant of after.slice(0, Math.max(0, last))) {
+          if (grant.started) expect(left(grant)).toBe(0n);
+        }
+      }),
+      3000,
+    );
+  },
+);
+
+test(seeded('what fresh grants burned comes back whole'), () => {
+  holds(
+    fc.property(grantLists, amount, (specs, units) => {
+      const before = listOf(specs.map((spec) => ({ ...spec, used: 0n })));
+      const { grants: after, rest } = burn(before, units);
+      expect(burn(after, rest - units).grants).toEqual(before);
+    }),
+    2000,
+  );
+});

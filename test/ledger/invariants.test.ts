@@ -1,0 +1,214 @@
+// Random commands on one meter; after each of them everything that must always hold is looked at.
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { type Interval, INTERVALS } from '../../ledger/calendar.ts';
+import { type Aggregation, balance, breakdown, snapshotOf } from '../../ledger/meter.ts';
+import { NO_TOTALS } from '../../ledger/transfers.ts';
+import { holds, seeded } from './property.ts';
+import { DAY, HOUR, World } from './world.ts';
+
+type Command =
+  | { readonly kind: 'use'; readonly value: bigint; readonly ago: number; readonly member: bigint }
+  | { readonly kind: 'reject' | 'consume'; readonly value: bigint; readonly member: bigint }
+  | {
+      readonly kind: 'grant';
+      readonly amount: bigint | null;
+      readonly startsIn: number;
+      readonly lasts: number | null;
+      readonly priority: number;
+      readonly overageAllowed: boolean;
+      readonly every: Interval | null;
+      readonly rollover: { readonly max: bigint; readonly expiresAfterPeriods: number } | null;
+    }
+  | { readonly kind: 'void'; readonly which: number }
+  | { readonly kind: 'wait'; readonly ms: number };
+
+const waits = fc.oneof(
+  fc.integer({ min: 1, max: HOUR }),
+  fc.integer({ min: 1, max: 40 * DAY }),
+  fc.constantFrom(1, HOUR, DAY, 7 * DAY),
+);
+const members = fc.bigInt({ min: 0n, max: 5n });
+
+function commandsOf(aggregation: Aggregation): fc.Arbitrary<Command[]> {
+  const min = aggregation === 'sum' || aggregation === 'count' ? -15n : 0n;
+  const use = fc.record({
+    kind: fc.constant('use' as const),
+    value: fc.bigInt({ min, max: 15n }),
+    ago: fc.oneof(
+      { weight: 3, arbitrary: fc.constant(0) },
+      fc.integer({ min: -300_000, max: 35 * DAY }),
+    ),
+    member: members,
+  });
+  const admit = fc.record({
+    kind: fc.constantFrom('reject' as const, 'consume' as const),
+    value: fc.bigInt({ min: 0n, max: 15n }),
+    member: members,
+  });
+  const grant = fc.record({
+    kind: fc.constant('grant' as const),
+    amount: fc.option(fc.bigInt({ min: 1n, max: 30n }), { freq: 8 }),
+    startsIn: fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, waits),
+    lasts: fc.option(waits),
+    priority: fc.integer({ min: 0, max: 3 }),
+    overageAllowed: fc.boolean(),
+    every: fc.option(fc.constantFrom(...INTERVALS), { freq: 1 }),
+    rollover: fc.option(
+      fc.record({
+        max: fc.bigInt({ min: 1n, max: 20n }),
+        expiresAfterPeriods: fc.integer({ min: 1, max: 3 }),
+      }),
+    ),
+  });
+  return fc.array(
+    fc.oneof(
+      { weight: 5, arbitrary: use },
+      { weight: 2, arbitrary: admit },
+      { weight: 3, arbitrary: grant },
+      fc.record({ kind: fc.constant('void' as const), which: fc.nat(20) }),
+      { weight: 3, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: waits }) },
+    ),
+    { maxLength: 25, size: '+1' },
+  );
+}
+
+function obey(world: World, command: Command): void {
+  const member = (value: bigint): bigint | null =>
+    world.meter.aggregation === 'unique' ? value : null;
+  switch (command.kind) {
+    case 'use': {
+      const eventAt = command.ago === 0 ? null : world.now - command.ago;
+      world.use(command.value, { eventAt, member: member(command.member) });
+      return;
+    }
+    case 'reject':
+    case 'consume':
+      world.use(command.value, { admission: command.kind, member: member(command.member) });
+      return;
+    case 'grant': {
+      const { amount, startsIn, lasts, priority, overageAllowed, every, rollover } = command;
+      const effectiveAt = world.now + startsIn;
+      world.grant({
+        amount,
+        effectiveAt,
+        expiresAt: lasts === null ? null : effectiveAt + lasts,
+        priority,
+        overageAllowed,
+        ...(every !== null && { every, ...(rollover !== null && { rollover }) }),
+      });
+      return;
+    }
+    case 'void': {
+      const id = [...world.grants.keys()][command.which];
+      if (id !== undefined) world.void(id);
+      return;
+    }
+    case 'wait':
+      world.now += command.ms;
+      return;
+    default:
+      command satisfies never;
+  }
+}
+
+/** What is said of the meter, which must agree with itself. */
+function expectConsistent(world: World): void {
+  const state = world.seen;
+  const snapshot = snapshotOf(state);
+  const rest = balance(snapshot);
+  const parts = breakdown(state).map(({ remaining }) => remaining);
+  expect(snapshot.consumed >= 0n && snapshot.reserved >= 0n).toBe(true);
+  if (rest === null) {
+    expect(parts).toContain(null);
+  } else {
+    expect(rest).toBe((snapshot.limit ?? 0n) - snapshot.consumed - snapshot.reserved);
+    const sum = parts.reduce((total: bigint, part) => total + (part ?? 0n), 0n);
+    expect(sum).toBe(rest > 0n ? rest : 0n);
+  }
+}
+
+/** What is in the books, which must be what the transfers say. */
+function expectBooksToClose(world: World): void {
+  const { state, accounts } = world;
+  expect(Object.fromEntries(accounts)).toEqual({
+    // An account may be opened by a decision that moves nothing.
+    ...Object.fromEntries([...accounts.keys()].map((id) => [id, NO_TOTALS])),
+    ...Object.fromEntries(world.refold()),
+  });
+  let [debits, credits] = [0n, 0n];
+  for (const totals of accounts.values()) {
+    debits += totals.debitsPosted;
+    credits += totals.creditsPosted;
+  }
+  expect(debits).toBe(credits);
+  for (const period of [state.current, ...state.others]) {
+    const totals = accounts.get(period.accountId) ?? NO_TOTALS;
+    expect([period.granted, period.consumed]).toEqual([totals.creditsPosted, totals.debitsPosted]);
+    expect(period.consumed).toBe(period.aggregate > 0n ? period.aggregate : 0n);
+    let credited = 0n;
+    for (const { kind, credit, amount } of world.transfers) {
+      if (credit === period.accountId) credited += kind === 'reverse' ? -amount : amount;
+    }
+    expect(period.granted).toBe(credited);
+  }
+  for (const grant of world.grants.values()) {
+    expect(grant.used >= 0n && (grant.amount === null || grant.used <= grant.amount)).toBe(true);
+  }
+  expect(world.events.map(({ sequence }) => Number(sequence))).toEqual(
+    world.events.map((_, index) => index + 1),
+  );
+}
+
+test.each(['sum', 'count', 'max', 'last', 'unique'] as const)(
+  `%s: the balance, its parts and the books agree after any commands (${seeded('property')})`,
+  (aggregation) => {
+    holds(
+      fc.property(commandsOf(aggregation), (commands) => {
+        const world = new World(aggregation);
+        for (const command of commands) {
+          obey(world, command);
+          expectConsistent(world);
+          expectBooksToClose(world);
+        }
+      }),
+      1000,
+    );
+  },
+);
+
+/** The state without what names the moment of writing. */
+function timeless(world: World): unknown {
+  const period = (of: World['state']['current']) => ({ ...of, updatedAt: 0 });
+  const { current, others, ...rest } = world.seen;
+  return { ...rest, current: period(current), others: others.map(period) };
+}
+
+const told = (world: World) => world.events.map((event) => ({ ...event, id: '' }));
+
+test(seeded('time passes with the same result in one jump, or in any steps'), () => {
+  const runs = fc.tuple(
+    commandsOf('sum'),
+    fc.array(fc.integer({ min: 0, max: 100 * DAY }), { maxLength: 12 }),
+  );
+  holds(
+    fc.property(runs, ([commands, steps]) => {
+      const [jumping, stepping] = [new World(), new World()];
+      for (const command of commands) {
+        obey(jumping, command);
+        obey(stepping, command);
+        if (command.kind === 'wait') stepping.tickAt(stepping.now);
+      }
+      const end = jumping.now + 100 * DAY;
+      const from = stepping.now;
+      for (const step of steps.toSorted((a, b) => a - b)) stepping.tickAt(from + step);
+      jumping.tickAt(end);
+      stepping.tickAt(end);
+      expect(timeless(stepping)).toEqual(timeless(jumping));
+      expect(told(stepping)).toEqual(told(jumping));
+      expect(stepping.refold()).toEqual(jumping.refold());
+      expect(Object.fromEntries(stepping.grants)).toEqual(Object.fromEntries(jumping.grants));
+    }),
+    1000,
+  );
+});

@@ -1,0 +1,229 @@
+// One customer's meter without a database: decisions are applied at once, and their rows are kept as the store would keep them.
+//
+// Holds: every account here is the fold of the rows that the ledger's own RowBuilder made, and refuses what the store refuses: an
+// account that is opened twice, and totals that are not what the decision believed.
+import type { Interval } from '../../ledger/calendar.ts';
+import { decideGrant, decideVoid } from '../../ledger/allowance.ts';
+import { advanced, decideTick } from '../../ledger/advance.ts';
+import { RowBuilder } from '../../ledger/actor/rows.ts';
+import type { MeterContext, MeterEffects } from '../../ledger/draft.ts';
+import type { LedgerEvent } from '../../ledger/event.ts';
+import type { Grant } from '../../ledger/grants.ts';
+import {
+  type Aggregation,
+  type Meter,
+  type MeterState,
+  balance,
+  breakdown,
+  check,
+  emptyMeterState,
+  emptyPeriod,
+  snapshotOf,
+} from '../../ledger/meter.ts';
+import { periodAccountId } from '../../ledger/names.ts';
+import type { Ids } from '../../ledger/ports.ts';
+import { NO_TOTALS, type Totals, type Transfer, applyTransfer } from '../../ledger/transfers.ts';
+import { type Usage, type UsageOutcome, decideUsage } from '../../ledger/usage.ts';
+
+export const HOUR = 3_600_000;
+export const DAY = 24 * HOUR;
+/** Noon, so that no zone makes another day of it. */
+export const T0 = Date.UTC(2026, 0, 31, 12);
+
+export type GrantFields = Partial<Omit<Grant, 'recurs'>> & {
+  readonly every?: Interval;
+  readonly rollover?: { readonly max: bigint; readonly expiresAfterPeriods: number };
+};
+
+/** Readable and repeatable: what belongs to the same parts has the same name. */
+function readableIds(): Ids {
+  let count = 0;
+  return {
+    next: () => `id-${String((count += 1)).padStart(6, '0')}`,
+    derive: (...parts) => parts.join('/'),
+    fingerprint: (text) => BigInt(text.length),
+  };
+}
+
+export class World {
+  now = T0;
+  state: MeterState;
+  readonly ids = readableIds();
+  readonly meter: Meter;
+  readonly customer = {
+    id: 'customer',
+    slot: 7,
+    organisationId: 'organisation',
+    mode: 'test',
+    externalId: null,
+  } as const;
+  readonly transfers: Transfer[] = [];
+  readonly events: LedgerEvent[] = [];
+  /** As last written, with those that have ended. */
+  readonly grants = new Map<string, Grant>();
+  readonly accounts = new Map<string, Totals>();
+  /** Apart from `ids`, so that what is sent has the same names however much happened in between. */
+  readonly #names = readableIds();
+  readonly #rows = new RowBuilder();
+  readonly #members = new Set<string>();
+
+  constructor(aggregation: Aggregation = 'sum', scale = 0) {
+    this.meter = {
+      id: 'meter',
+      organisationId: 'organisation',
+      mode: 'test',
+      slug: 'feature',
+      aggregation,
+      scale,
+    };
+    const key = { customerId: this.customer.id, meterId: this.meter.id, start: 0 };
+    const first = emptyPeriod(periodAccountId(this.ids, key), 0, null);
+    this.state = emptyMeterState(this.meter.id, 'entitlement', first);
+  }
+
+  get context(): MeterContext {
+    const { customer, meter, now, ids } = this;
+    return { customer, meter, now, ids, books: { usage: 'usage', grants: 'grants' } };
+  }
+
+  grant(fields: GrantFields = {}) {
+    const { every, rollover, ...rest } = fields;
+    const grant: Grant = {
+      id: this.#names.next(),
+      source: every === undefined ? 'top_up' : 'manual',
+      amount: 10n,
+      used: 0n,
+      effectiveAt: this.now,
+      expiresAt: null,
+      priority: 100,
+      createdAt: this.now,
+      overageAllowed: false,
+      started: false,
+      productId: null,
+      subscriptionId: null,
+      reason: null,
+      ended: null,
+      ...rest,
+      recurs: every === undefined ? null : { interval: every, rollover: rollover ?? null },
+    };
+    const { outcome, effects } = decideGrant(this.context, this.state, grant);
+    this.#take(effects);
+    return outcome;
+  }
+
+  void(grantId: string) {
+    const { outcome, effects } = decideVoid(this.context, this.state, grantId);
+    this.#take(effects);
+    return outcome.kind;
+  }
+
+  use(value: bigint, fields: Partial<Usage> = {}): UsageOutcome {
+    const usage: Usage = {
+      id: this.#names.next(),
+      value,
+      eventAt: null,
+      member: null,
+      admission: 'record',
+      exactReplay: false,
+      fingerprint: null,
+      metadata: null,
+      ...fields,
+    };
+    const seen = (accountId: string, member: bigint) => this.#members.has(`${accountId} ${member}`);
+    const { outcome, effects } = decideUsage(this.context, this.state, usage, seen);
+    this.#take(effects);
+    return outcome;
+  }
+
+  /** What an alarm at `at` does. */
+  tickAt(at: number): void {
+    this.now = at;
+    this.#take(decideTick(this.context, this.state));
+  }
+
+  /** What a question at this moment sees. */
+  get seen(): MeterState {
+    return advanced(this.context, this.state);
+  }
+
+  check(units: bigint) {
+    const { allowed, reason } = check(this.seen, units);
+    return `${allowed ? 'allowed' : 'denied'} ${reason}`;
+  }
+
+  /** limit, consumed, balance: `null` is unlimited. */
+  get numbers(): [bigint | null, bigint, bigint | null] {
+    const snapshot = snapshotOf(this.seen);
+    return [snapshot.limit, snapshot.consumed, balance(snapshot)];
+  }
+
+  /** What is left of each live grant, in burn order. */
+  get parts(): (bigint | null)[] {
+    return breakdown(this.seen).map(({ remaining }) => remaining);
+  }
+
+  /** The types of the events so far, without what all share. */
+  get told(): string[] {
+    return this.events.map(({ type }) => type.replace('entitlement.', ''));
+  }
+
+  consumedIn(start: number): bigint {
+    const { current, others } = this.state;
+    return [current, ...others].find((period) => period.start === start)?.consumed ?? 0n;
+  }
+
+  /** Every account again from every transfer, with nothing of the code that folded them on the way. */
+  refold(): Map<string, Totals> {
+    const totals = new Map<string, Totals>();
+    for (const transfer of this.transfers) {
+      if (transfer.kind === 'refused') continue;
+      for (const side of ['debit', 'credit'] as const) {
+        const before = totals.get(transfer[side]) ?? NO_TOTALS;
+        totals.set(transfer[side], applyTransfer(before, transfer, side));
+      }
+    }
+    return totals;
+  }
+
+  #take(effects: MeterEffects | null): void {
+    if (effects === null) return;
+    const rows = this.#rows.build([effects]);
+    for (const { id, delta, kind } of rows.opened) {
+      if (this.accounts.has(id)) throw new Error(`${kind} account ${id} is opened twice`);
+      this.accounts.set(id, sumOf(NO_TOTALS, delta));
+    }
+    for (const { id, delta, expected } of rows.touched) {
+      const before = this.accounts.get(id);
+      if (before === undefined) throw new Error(`account ${id} does not exist`);
+      const believed = expected ?? before;
+      if (
+        believed.debitsPosted !== before.debitsPosted ||
+        believed.creditsPosted !== before.creditsPosted
+      ) {
+        throw new Error(`account ${id} is not what the decision believed`);
+      }
+      this.accounts.set(id, sumOf(before, delta));
+    }
+    this.#rows.committed(rows);
+    for (const { grant } of rows.grants) this.grants.set(grant.id, grant);
+    for (const { accountId, member } of rows.members) this.#members.add(`${accountId} ${member}`);
+    this.transfers.push(...effects.transfers);
+    this.events.push(...effects.events);
+    this.state = effects.state;
+  }
+}
+
+function sumOf(a: Totals, b: Totals): Totals {
+  return {
+    debitsPosted: a.debitsPosted + b.debitsPosted,
+    debitsPending: a.debitsPending + b.debitsPending,
+    creditsPosted: a.creditsPosted + b.creditsPosted,
+    creditsPending: a.creditsPending + b.creditsPending,
+  };
+}
+
+/** The id of a grant that must have been given. */
+export function granted(outcome: ReturnType<World['grant']>): string {
+  if (outcome.kind !== 'granted') throw new Error(`not granted: ${outcome.kind}`);
+  return outcome.grant.id;
+}

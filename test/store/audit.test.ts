@@ -1,0 +1,104 @@
+// A sound database has no findings; each kind of damage is found by its check.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { audit } from '../../ledger/store/audit.ts';
+import { Setting } from '../http/metering/setting.ts';
+
+let setting: Setting;
+const TABLES = ['accounts', 'transfers', 'events', 'members', 'customer_meters'];
+
+beforeAll(async () => {
+  setting = await Setting.open();
+  for (const aggregation of ['sum', 'count', 'max', 'last']) {
+    await setting.meter(aggregation, { aggregation });
+  }
+  await setting.meter('unique', { aggregation: 'unique', unique_property: 'user' });
+  const customer = await setting.customer();
+  for (const feature of ['sum', 'count', 'max', 'last', 'unique']) {
+    await setting.grant(customer, feature);
+    for (const value of [3, 20]) {
+      await setting.track(customer, feature, { value, metadata: { user: String(value) } });
+    }
+  }
+  await setting.track(customer, 'sum', { value: -1 });
+  const { sql, ledger } = setting.server;
+  await ledger.close();
+  // A hold that was posted in part, and one that is open: no route makes them yet.
+  await sql`
+    insert into transfers (id, debit, credit, amount, at, hold, kind, slot, node, guarded)
+    select t.id, a.id, u.id, t.amount, now(), t.hold, t.kind::transfer_kind, a.slot, 1, false
+    from (values
+      ('00000000-0000-7000-8000-000000000001'::uuid, 5000000, null, 'pending'),
+      ('00000000-0000-7000-8000-000000000002'::uuid, 0, '00000000-0000-7000-8000-000000000001'::uuid, 'void'),
+      ('00000000-0000-7000-8000-000000000003'::uuid, 4000000, null, 'pending')) t (id, amount, hold, kind)
+    cross join (select a.* from accounts a join meters m on m.id = a.meter_id where m.slug = 'sum' and a.kind = 'meter') a
+    join accounts u on u.meter_id = a.meter_id and u.kind = 'usage'`;
+  await sql`
+    update accounts a set debits_pending = case kind when 'meter' then 4000000 else 0 end,
+      credits_pending = case kind when 'usage' then 4000000 else 0 end
+    from meters m where m.id = a.meter_id and m.slug = 'sum'`;
+  // What guards against the damage that is done here on purpose.
+  await sql.unsafe(`
+    alter table accounts drop constraint accounts_within_ceiling, drop constraint accounts_consumption_is_floored,
+      drop constraint accounts_totals_not_negative;
+    drop index transfers_hold_once`);
+  for (const table of TABLES) await sql.unsafe(`create table saved_${table} as table ${table}`);
+});
+afterAll(() => setting.stop());
+
+test('a sound database has no findings', async () => {
+  expect(await audit(setting.server.sql)).toEqual([]);
+});
+
+const account = (feature: string): string =>
+  `kind = 'meter' and meter_id = (select id from meters where slug = '${feature}')`;
+const one = (table: string, where: string): string =>
+  `ctid = (select ctid from ${table} where ${where} limit 1)`;
+
+const I1 = 'I1 debits equal credits for each meter';
+const I2 = 'I2, I3 totals are the fold of the transfers, pending ones the open holds';
+const CEILING = 'I4 no ceiling is crossed, and consumption is the floored aggregate';
+const AGGREGATES = 'I4 aggregates are those of the events';
+const HOLDS = 'I5 a hold is resolved at most once';
+const GAPS = 'I8 events of an object are numbered without a gap';
+const TOLD = 'I8 every meter has told what its state says';
+
+// prettier-ignore
+const DAMAGE: [string, string, string[]][] = [
+  // what                                        statement                                                                                                     found by
+  ['a balance that was raised',                  `update accounts set credits_posted = credits_posted + 1 where ${account('sum')}`,                            [I1, I2]],
+  ['consumption that was lowered',               `update accounts set debits_posted = debits_posted - 1, aggregate = aggregate - 1 where ${account('last')}`,  [I1, I2]],
+  ['consumption moved to the other side, too',   `update accounts set debits_posted = debits_posted - (kind = 'meter')::int, credits_posted = credits_posted - (kind = 'usage')::int, aggregate = aggregate - (kind = 'meter')::int where meter_id = (select id from meters where slug = 'last')`, [I2]],
+  ['a reservation without a hold',               `update accounts set debits_pending = debits_pending + 1 where ${account('max')}`,                            [I1, I2]],
+  ['an open hold that was dropped',              `update accounts set debits_pending = 0 where ${account('sum')}`,                                             [I1, I2]],
+  ['a transfer with another amount',             `update transfers set amount = amount + 1 where ${one('transfers', "kind = 'single' and value is not null")}`,  [I2]],
+  ['a transfer to another account',              `update transfers set debit = gen_random_uuid() where ${one('transfers', "value is null and kind = 'single'")}`,  [I2]],
+  ['a transfer of another kind',                 `update transfers set kind = 'refused' where ${one('transfers', "value is null and kind = 'single'")}`,         [I2]],
+  ['a transfer that is lost',                    `delete from transfers where ${one('transfers', "value is null and kind = 'single'")}`,                       [I2]],
+  ['an account that is lost',                    `delete from accounts where ${account('last')}`,                                                              [I1, I2]],
+  ['a ceiling that is crossed',                  `update accounts set capped = true where ${account('sum')}`,                                                  [CEILING]],
+  ['consumption that is not the aggregate',      `update accounts set aggregate = aggregate + 1 where ${account('last')}`,                                     [CEILING]],
+  ['the value of an event',                      `update transfers set value = value + 1 where ${one('transfers', "value = 3000000 and debit = (select id from accounts where " + account('sum') + ')')}`,  [AGGREGATES]],
+  ['the greatest value of all',                  `update transfers set value = value + 1 where ${one('transfers', "value = 20000000 and debit = (select id from accounts where " + account('max') + ')')}`,  [AGGREGATES]],
+  ['an event that is a correction now',          `update transfers set value = -value where ${one('transfers', "debit = (select id from accounts where " + account('count') + ')')}`,  [AGGREGATES]],
+  ['a member that is lost',                      `delete from members where ${one('members', 'true')}`,                                                        [AGGREGATES]],
+  ['a hold that is resolved twice',              `insert into transfers select (jsonb_populate_record(t, '{"id": "00000000-0000-7000-8000-00000000000f"}')).* from transfers t where kind = 'void'`,  [I2, HOLDS]],
+  ['a hold that never was',                      `update transfers set hold = gen_random_uuid() where kind = 'void'`,                                          [I2, HOLDS]],
+  ['an event that is lost',                      `delete from events where ${one('events', "object_type = 'ENTITLEMENT' and sequence = 1")}`,                  [GAPS]],
+  ['the last event that is lost',                `delete from events where ${one('events', "object_type = 'ENTITLEMENT' and sequence = 2")}`,                  [TOLD]],
+  ['a state that says more than was told',       `update customer_meters set sequence = sequence + 1 where ${one('customer_meters', 'true')}`,                 [TOLD]],
+];
+
+test.each(DAMAGE)('%s', async (_what, statement, found) => {
+  const { sql } = setting.server;
+  await sql.unsafe(statement);
+  try {
+    const findings = await audit(sql);
+    expect([...new Set(findings.map(({ check }) => check))].toSorted()).toEqual(found.toSorted());
+    expect(findings.every(({ detail }) => detail !== '')).toBe(true);
+  } finally {
+    for (const table of TABLES) {
+      await sql.unsafe(`truncate ${table}; insert into ${table} table saved_${table}`);
+    }
+  }
+  expect(await audit(sql)).toEqual([]);
+});

@@ -1,0 +1,113 @@
+// An actor is only a cache: loaded again, it is what it was.
+import { afterAll, afterEach, beforeAll, expect, setSystemTime, test } from 'bun:test';
+import type { MeterState } from '../../ledger/meter.ts';
+import { type Fields, Setting, testBooksClose } from '../http/metering/setting.ts';
+
+let setting: Setting;
+beforeAll(async () => {
+  setting = await Setting.open({ leaseMs: 900 });
+  for (const aggregation of ['sum', 'count', 'max', 'last']) {
+    await setting.meter(aggregation, { aggregation });
+  }
+  await setting.meter('unique', { aggregation: 'unique', unique_property: 'user' });
+});
+afterEach(() => {
+  setSystemTime();
+});
+afterAll(() => setting.stop());
+
+async function statesOf(customer: string): Promise<Record<string, MeterState>> {
+  const tenant = { organisationId: setting.server.organisation.id, mode: 'test' } as const;
+  const actor = await setting.server.ledger.find(tenant, { id: customer });
+  if (actor === null) throw new Error('no such customer');
+  return Object.fromEntries(
+    [...actor.meters.values()].map(({ id, slug }) => [slug, comparable(actor.durable(id)!)]),
+  );
+}
+
+/** The past is loaded only when something late comes. */
+function comparable(state: MeterState): MeterState {
+  const others = state.others.filter(({ start }) => start > state.current.start);
+  return { ...state, others, historyLoaded: false };
+}
+
+async function ready(): Promise<void> {
+  while ((await setting.server.call('GET', '/ready')).status !== 200) await Bun.sleep(10);
+}
+
+const DAY = 86_400_000;
+const inMs = (ms: number): string => new Date(Date.now() + ms).toISOString();
+const user = (name: string): Fields => ({ metadata: { user: name } });
+
+type Step = (customer: string) => Promise<unknown>;
+const grant =
+  (feature: string, fields: () => Fields = () => ({})): Step =>
+  (customer) =>
+    setting.grant(customer, feature, fields());
+const track =
+  (feature: string, fields: Fields = {}): Step =>
+  (customer) =>
+    setting.track(customer, feature, fields);
+const ingest =
+  (feature: string, ago: number, fields: Fields = {}): Step =>
+  (customer) =>
+    setting.ingest([{ name: feature, customer_id: customer, timestamp: inMs(-ago), ...fields }]);
+const days =
+  (count: number): Step =>
+  async () => {
+    setSystemTime(new Date(Date.now() + count * DAY));
+    await ready();
+  };
+
+const ROLLS = { reset_interval: 'day', rollover: { max: 6, expires_after_periods: 2 } };
+
+// prettier-ignore
+const LIVES: [string, Step[]][] = [
+  ['usage without a grant',        [track('sum')]],
+  ['corrections below zero',       [track('sum', { value: -5 }), track('sum', { value: 2 })]],
+  ['a count',                      [grant('count'), track('count'), track('count', { value: -1 })]],
+  ['a maximum',                    [grant('max'), track('max', { value: 7.5 }), track('max', { value: 2 })]],
+  ['a last value, one came late',  [grant('last'), track('last', { value: 7.5 }), ingest('last', 60_000, { value: 2 })]],
+  ['unique values',                [grant('unique'), track('unique', user('a')), track('unique', user('a'))]],
+  ['several meters',               [grant('sum'), grant('max'), track('sum'), track('max')]],
+  ['grants of every kind',         [grant('sum', () => ({ priority: 1, reason: 'x', overage_allowed: true })), grant('sum', () => ({ unlimited: true, expires_at: inMs(DAY) })), grant('sum', () => ({ effective_at: inMs(DAY) })), grant('sum', () => ROLLS), track('sum', { value: 12 })]],
+  ['exhaustion',                   [grant('sum'), track('sum', { value: 12 }), grant('sum')]],
+  ['an allowance, days later',     [grant('sum', () => ROLLS), track('sum', { value: 3 }), days(3), track('sum', { value: 4 })]],
+  ['late events into its past',    [grant('sum', () => ROLLS), track('sum'), days(3), ingest('sum', 2 * DAY), ingest('sum', 20 * DAY)]],
+  ['an event ahead of the period', [grant('sum', () => ({ reset_interval: 'hour' })), days(1), track('sum'), ingest('sum', -200_000)]],
+  ['a grant that has expired',     [grant('sum', () => ({ expires_at: inMs(DAY) })), track('sum'), days(2), track('sum')]],
+  ['an allowance that has ended',  [grant('sum', () => ({ ...ROLLS, expires_at: inMs(DAY / 2) })), grant('sum'), track('sum', { value: 12 }), days(1), track('sum')]],
+];
+
+test.each(LIVES)('%s', async (_what, steps) => {
+  const customer = await setting.customer();
+  for (const step of steps) await step(customer);
+  const before = await statesOf(customer);
+  setting.server.ledger.forget(customer);
+  const after = await statesOf(customer);
+  expect(after).toEqual(before);
+  // And it goes on from there.
+  for (const feature of Object.keys(after)) {
+    const fields = feature === 'unique' ? user('z') : {};
+    expect((await setting.track(customer, feature, fields)).status).toBe(200);
+  }
+});
+
+test('a unique value is still counted after it', async () => {
+  const customer = await setting.customer();
+  await setting.track(customer, 'unique', user('a'));
+  setting.server.ledger.forget(customer);
+  await setting.track(customer, 'unique', user('a'));
+  expect(await setting.consumed(customer, 'unique')).toEqual([1]);
+});
+
+test('a key is still known after it', async () => {
+  const customer = await setting.customer();
+  const fields = { idempotency_key: `kept ${customer}` };
+  const first = await setting.track(customer, 'sum', fields);
+  setting.server.ledger.forget(customer);
+  const again = await setting.track(customer, 'sum', fields);
+  expect(again.json).toEqual({ ...first.json, duplicate: true });
+});
+
+testBooksClose(() => setting);

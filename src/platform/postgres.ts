@@ -24,6 +24,7 @@ export type PoolOptions = {
 };
 
 const CONNECT_TIMEOUT_S = 5;
+const RECONNECT_S_MAX = 0.5;
 const STATEMENT_TIMEOUT_MS = 30_000;
 // A client that hangs inside a transaction must not keep its locks.
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000;
@@ -54,6 +55,8 @@ function open(url: string, options: PoolOptions): Sql {
     max_pipeline: 1,
     types: { bigint: postgres.BigInt },
     connect_timeout: CONNECT_TIMEOUT_S,
+    // Its own grows to 20 s: a database that is back must be used at once.
+    backoff: (attempt: number) => Math.min(0.05 * 2 ** attempt, RECONNECT_S_MAX),
     onnotice: () => undefined,
     ...(options.onNotify === undefined ? {} : { onnotify: options.onNotify }),
     ...(options.onClose === undefined ? {} : { onclose: options.onClose }),

@@ -1,0 +1,36 @@
+// One request to a service that may be gone, frozen or without its database.
+export type Answered = {
+  readonly status: number;
+  readonly headers: Headers;
+  // What a test reads of an answer is the test's business.
+  readonly json: ReturnType<typeof JSON.parse>;
+};
+
+export type Sender = { readonly url: string; readonly key: string };
+
+const ANSWER_MS_MAX = 20_000;
+
+/** @throws where no answer came: what became of the request is not known then */
+export async function call(
+  { url, key }: Sender,
+  path: string,
+  body?: unknown,
+  withinMs = ANSWER_MS_MAX,
+): Promise<Answered> {
+  const response = await fetch(`${url}${path}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(withinMs),
+  });
+  return { status: response.status, headers: response.headers, json: await response.json() };
+}
+
+/** 0 where no answer came. */
+export async function statusOf(sender: Sender, path: string, body?: unknown): Promise<number> {
+  try {
+    return (await call(sender, path, body)).status;
+  } catch {
+    return 0;
+  }
+}

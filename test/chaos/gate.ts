@@ -1,0 +1,169 @@
+// A way to PostgreSQL that stops one flush at a chosen point, and can lose the connection there.
+//
+//     client ──Bind Execute──┬──Sync──▶ server ──reply──▶ client
+//                 'before' ──┘    │                │
+//                         'sync' ─┘       'reply' ─┘
+//
+// At 'before' the server has seen nothing; at 'sync' it has executed and holds its locks, but the transaction is open; at
+// 'reply' it has committed.
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { ClientMessages, type ClientMessage, endsReady, firstTexts } from './wire-messages.ts';
+
+export type Point = 'before' | 'sync' | 'reply';
+
+export type Held = {
+  /** What was held goes to the server, and everything flows again. */
+  release(): void;
+  /** The client loses its connection. What was held may still be released to the server, which notices nothing. */
+  cutClient(): void;
+  /** Both lose the connection, and what was held is lost. */
+  cut(): void;
+};
+
+export type Gate = {
+  /** The same address, through the gate. */
+  readonly url: string;
+  /** Resolves when the next flush that records usage is held at this point. */
+  hold(point: Point): Promise<Held>;
+  /** Ends every connection on both sides, as a router that restarts. */
+  cutAll(): void;
+  /** Releases whatever is held. */
+  open(): void;
+  stop(): Promise<void>;
+};
+
+type Armed = { readonly point: Point; readonly held: (held: Held) => void };
+
+const FLUSH = 'UPDATE nodes SET seq = seq + 1';
+/** An array that begins with a uuid: a heartbeat flushes empty ones. */
+const HAS_USAGE = /\{[\da-f]{8}-[\da-f]{4}-/;
+
+export async function startGate(target: string): Promise<Gate> {
+  const { hostname, port } = new URL(target);
+  const links = new Set<Link>();
+  let armed: Armed | undefined;
+  const takeArmed = (): Armed | undefined => {
+    const taken = armed;
+    armed = undefined;
+    return taken;
+  };
+  const server = createServer((client) => {
+    const link = new Link(client, connect(Number(port), hostname), takeArmed);
+    links.add(link);
+    client.on('close', () => links.delete(link));
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const through = new URL(target);
+  through.hostname = '127.0.0.1';
+  through.port = String((server.address() as AddressInfo).port);
+  return {
+    url: through.href,
+    hold: (point) =>
+      new Promise((held) => {
+        armed = { point, held };
+      }),
+    cutAll() {
+      for (const link of links) link.cut();
+    },
+    open() {
+      armed = undefined;
+      for (const link of links) link.release();
+    },
+    async stop() {
+      for (const link of links) link.cut();
+      await new Promise<void>((resolve) => {
+        server.close(() => resolve());
+      });
+    },
+  };
+}
+
+class Link implements Held {
+  readonly #client: Socket;
+  readonly #server: Socket;
+  readonly #takeArmed: () => Armed | undefined;
+  readonly #messages = new ClientMessages();
+  readonly #flushes = new Set<string>();
+  #toServer: Buffer[] | null = null;
+  #toClient: Buffer[] | null = null;
+  /** Seen its flush, waiting for the point. */
+  #holding: Armed | undefined;
+  #clientCut = false;
+
+  constructor(client: Socket, server: Socket, takeArmed: () => Armed | undefined) {
+    this.#client = client;
+    this.#server = server;
+    this.#takeArmed = takeArmed;
+    client.on('data', (chunk: Buffer) => {
+      for (const message of this.#messages.take(chunk)) this.#fromClient(message);
+    });
+    server.on('data', (chunk: Buffer) => this.#fromServer(chunk));
+    client.on('error', () => undefined);
+    server.on('error', () => undefined);
+    client.on('close', () => this.#clientCut || server.destroy());
+    server.on('close', () => client.destroy());
+  }
+
+  release(): void {
+    const [toServer, toClient] = [this.#toServer, this.#toClient];
+    this.#toServer = null;
+    this.#toClient = null;
+    for (const bytes of toServer ?? []) this.#server.write(bytes);
+    for (const bytes of toClient ?? []) if (!this.#clientCut) this.#client.write(bytes);
+  }
+
+  cutClient(): void {
+    this.#clientCut = true;
+    // With a reset, as after a crash of the network: no goodbye of the client comes through.
+    this.#client.resetAndDestroy();
+  }
+
+  cut(): void {
+    this.#client.destroy();
+    this.#server.destroy();
+  }
+
+  #fromClient(message: ClientMessage): void {
+    if (message.type === 'P') {
+      const [name, query] = firstTexts(message);
+      if (query.includes(FLUSH)) this.#flushes.add(name);
+    }
+    if (message.type === 'B' && this.#isUsage(message)) this.#meet(this.#takeArmed());
+    if (message.type === 'S' && this.#holding?.point === 'sync') {
+      this.#toServer = [];
+      this.#arrive();
+    }
+    if (this.#toServer === null) this.#server.write(message.bytes);
+    else this.#toServer.push(message.bytes);
+  }
+
+  #fromServer(chunk: Buffer): void {
+    if (this.#clientCut) return;
+    if (this.#toClient === null) {
+      this.#client.write(chunk);
+      return;
+    }
+    this.#toClient.push(chunk);
+    if (endsReady(Buffer.concat(this.#toClient))) this.#arrive();
+  }
+
+  #isUsage(bind: ClientMessage): boolean {
+    const [, name] = firstTexts(bind);
+    return this.#flushes.has(name) && HAS_USAGE.test(bind.bytes.toString('latin1'));
+  }
+
+  #meet(armed: Armed | undefined): void {
+    this.#holding = armed;
+    if (armed?.point === 'reply') this.#toClient = [];
+    if (armed?.point !== 'before') return;
+    this.#toServer = [];
+    this.#arrive();
+  }
+
+  #arrive(): void {
+    this.#holding?.held(this);
+    this.#holding = undefined;
+  }
+}

@@ -1,0 +1,54 @@
+// A PostgreSQL of the test's own, so that it can be killed: as with a crash of the machine, nothing is flushed or said goodbye.
+import { chmodSync, existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { processesIn } from '../../src/platform/processes.ts';
+import { openServices } from '../../src/platform/services.ts';
+import { testServices } from '../support/services.ts';
+import { until } from './until.ts';
+
+export type OwnPostgres = {
+  readonly url: string;
+  /** Stops it `immediate`; resolves when it is down. Its supervisor starts it again, later each time. */
+  crash(): Promise<void>;
+  /** Resolves when it takes connections again. */
+  running(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+const LOG = { warn: () => undefined, error: () => undefined };
+
+export async function startOwnPostgres(): Promise<OwnPostgres> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'tollhouse-chaos-'));
+  // The account that runs it where we are root passes through.
+  chmodSync(dataDir, 0o711);
+  const { redisUrl } = testServices();
+  const services = await openServices({ databaseUrl: undefined, redisUrl, dataDir }, LOG);
+  const cluster = join(realpathSync(join(dataDir, 'services')), 'postgres');
+  const pidFile = join(cluster, 'postmaster.pid');
+  async function postmaster(): Promise<{ pid: number; ready: boolean }> {
+    if (!existsSync(pidFile)) return { pid: 0, ready: false };
+    const lines = (await Bun.file(pidFile).text()).split('\n');
+    return { pid: Number(lines[0]), ready: lines[7]?.trim() === 'ready' };
+  }
+  let crashed = 0;
+  return {
+    url: services.databaseUrl,
+    async crash() {
+      crashed = (await postmaster()).pid;
+      process.kill(crashed, 'SIGQUIT');
+      await until('it is down', async () => (await postmaster()).pid !== crashed);
+    },
+    running: () =>
+      until('it runs again', async () => {
+        const { pid, ready } = await postmaster();
+        return ready && pid !== crashed;
+      }),
+    async stop() {
+      await services.stop();
+      if (processesIn(cluster, undefined).length > 0) throw new Error('postgres is still there');
+      rmSync(realpathSync(join(dataDir, 'services')), { recursive: true, force: true });
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}

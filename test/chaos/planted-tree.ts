@@ -1,0 +1,48 @@
+// A copy of the program with one fault in it, and what a scenario finds wrong there.
+import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ScenarioName } from './scenarios/all.ts';
+
+const ROOT = join(import.meta.dir, '../..');
+const COPIED = ['src', 'ledger', 'test/support', 'test/chaos', 'package.json', 'tsconfig.json'];
+const MAIN = relative(ROOT, fileURLToPath(import.meta.resolve('./scenarios/main.ts')));
+const RUN_MS_MAX = 30_000;
+
+export type Fault = {
+  readonly file: string;
+  /** Each text must stand there once, and is replaced by the other. */
+  readonly replace: readonly (readonly [is: string, becomes: string])[];
+};
+
+/** The lines that the scenario finds wrong, run on a copy with the fault. */
+export async function violationsWith(fault: Fault, scenario: ScenarioName): Promise<string[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'tollhouse-planted-'));
+  try {
+    for (const name of COPIED) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+    await plant(join(folder, fault.file), fault);
+    const child = Bun.spawn([process.execPath, join(folder, MAIN), scenario], {
+      cwd: folder,
+      stdout: 'pipe',
+      stderr: 'pipe',
+      timeout: RUN_MS_MAX,
+      killSignal: 'SIGKILL',
+    });
+    const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+    if ((await child.exited) !== 0) throw new Error(`the scenario did not end: ${stderr}`);
+    return JSON.parse(stdout) as string[];
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function plant(path: string, { replace }: Fault): Promise<void> {
+  let text = await Bun.file(path).text();
+  for (const [is, becomes] of replace) {
+    if (text.split(is).length !== 2) throw new Error(`not once in ${path}: ${is}`);
+    text = text.replace(is, () => becomes);
+  }
+  await Bun.write(path, text);
+}

@@ -1,0 +1,36 @@
+// Random choices that can be made again: CHAOS_SEED=<number> repeats a run that failed.
+export type Random = {
+  /** A whole number from `min` to `max`, both included. */
+  integer(min: number, max: number): number;
+  pick<T>(items: readonly T[]): T;
+  chance(probability: number): boolean;
+};
+
+/** Runs `task` with choices from a new seed, and prints the seed where it fails. */
+export async function withSeed<T>(task: (random: Random) => Promise<T>): Promise<T> {
+  const given = process.env['CHAOS_SEED'];
+  const seed = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given);
+  try {
+    return await task(seeded(seed));
+  } catch (error) {
+    console.error(`failed with CHAOS_SEED=${seed}`);
+    throw error;
+  }
+}
+
+function seeded(seed: number): Random {
+  let state = seed;
+  // mulberry32
+  function next(): number {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  }
+  const integer = (min: number, max: number): number => min + Math.floor(next() * (max - min + 1));
+  return {
+    integer,
+    pick: (items) => items[integer(0, items.length - 1)]!,
+    chance: (probability) => next() < probability,
+  };
+}

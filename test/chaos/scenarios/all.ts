@@ -1,0 +1,26 @@
+// Every scenario by name. Each gives what it found wrong, a line each.
+import { earlyAnswer } from './early-answer.ts';
+import { lateFlush } from './late-flush.ts';
+import {
+  lostAfterCommit,
+  lostAfterLeanCommit,
+  lostAndArrivesLate,
+  lostBeforeArrival,
+  lostWithOpenTransaction,
+  lostWithOpenTransactionElsewhere,
+} from './lost-connection.ts';
+import { staleDatabase } from './stale-database.ts';
+
+export const SCENARIOS = {
+  'the connection is lost after the commit of a first flush': lostAfterCommit,
+  'the connection is lost after the commit': lostAfterLeanCommit,
+  'the connection is lost before the flush arrives': lostBeforeArrival,
+  'the connection is lost and the flush arrives late': lostAndArrivesLate,
+  'the connection is lost while the transaction is open': lostWithOpenTransaction,
+  'the same, on another backend than the seat was taken with': lostWithOpenTransactionElsewhere,
+  'a flush arrives after another node has taken the seat': lateFlush,
+  'a flush takes long': earlyAnswer,
+  'the database is behind the node': staleDatabase,
+} satisfies Record<string, () => Promise<string[]>>;
+
+export type ScenarioName = keyof typeof SCENARIOS;

@@ -1,0 +1,97 @@
+// The service as an operator runs it: a process of its own, which can be stopped, frozen and killed.
+import { createServer, type AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { testServices } from '../support/services.ts';
+import { until } from './until.ts';
+
+const ROOT = join(import.meta.dir, '../..');
+
+export type ServiceProcess = {
+  readonly url: string;
+  readonly pid: number;
+  /** What it has logged, a line each. */
+  readonly logged: readonly string[];
+  /** The exit code, once it has ended. */
+  readonly exited: Promise<number>;
+  /** Resolves when it answers at all. */
+  up(): Promise<void>;
+  /** Resolves when it serves. */
+  ready(): Promise<void>;
+  isReady(): Promise<boolean>;
+  signal(name: 'SIGTERM' | 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void;
+  /** Ends it, if it runs. */
+  kill(): Promise<void>;
+};
+
+export async function startProcess(options: {
+  databaseUrl: string;
+  leaseMs: number;
+}): Promise<ServiceProcess> {
+  const port = await freePort();
+  const child = Bun.spawn([process.execPath, join(ROOT, 'src/main.ts')], {
+    cwd: ROOT,
+    env: {
+      ...process.env,
+      DATABASE_URL: options.databaseUrl,
+      REDIS_URL: testServices().redisUrl,
+      LEASE_MS: String(options.leaseMs),
+      PORT: String(port),
+      HOST: '127.0.0.1',
+      LOG_LEVEL: 'info',
+    },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  const logged: string[] = [];
+  const reading = [readLines(child.stdout, logged), readLines(child.stderr, logged)];
+  const exited = child.exited.then(async (code) => {
+    await Promise.all(reading);
+    return code;
+  });
+  const url = `http://127.0.0.1:${port}`;
+  const answers = async (path: string): Promise<boolean> => {
+    if (child.exitCode !== null) throw new Error(`the service ended:\n${logged.join('\n')}`);
+    try {
+      return (await fetch(`${url}${path}`, { signal: AbortSignal.timeout(2000) })).ok;
+    } catch {
+      return false;
+    }
+  };
+  return {
+    url,
+    pid: child.pid,
+    logged,
+    exited,
+    up: () => until('the service answers', () => answers('/health')),
+    ready: () => until('the service is ready', () => answers('/ready')),
+    isReady: () => answers('/ready'),
+    signal: (name) => child.kill(name),
+    async kill() {
+      child.kill('SIGKILL');
+      await exited;
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve());
+  });
+  return port;
+}
+
+async function readLines(stream: ReadableStream<Uint8Array>, lines: string[]): Promise<void> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of stream) {
+    const parts = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = parts.pop() ?? '';
+    lines.push(...parts);
+  }
+  if (rest !== '') lines.push(rest);
+}

@@ -1,0 +1,52 @@
+// An organisation with meters and customers to use them.
+import { clock } from '../../src/platform/clock.ts';
+import { ids } from '../../src/platform/ids.ts';
+import { openPool } from '../../src/platform/postgres.ts';
+import { createOrganisation } from '../../src/records/onboarding.ts';
+import { call } from './call.ts';
+
+export type Tenant = {
+  readonly organisationId: string;
+  readonly key: string;
+  readonly customers: readonly string[];
+};
+
+/** Anything may be used of this one, past the limit too. */
+export const OPEN_METER = 'calls';
+/** Of this one only what was granted is used: callers ask `/check` to consume it. */
+export const CAPPED_METER = 'credits';
+export const CAPPED_GRANT = 2000;
+
+/** Makes it through the service at `url`, which must be ready. */
+export async function createTenant(
+  url: string,
+  options: { databaseUrl: string; customers: number },
+): Promise<Tenant> {
+  const { id: organisationId, testKey: key } = await createKeys(options.databaseUrl);
+  const made = async (path: string, body: unknown): Promise<string> => {
+    const { status, json } = await call({ url, key }, path, body);
+    if (status !== 201) throw new Error(`${path}: ${status} ${JSON.stringify(json)}`);
+    return json.id as string;
+  };
+  for (const slug of [OPEN_METER, CAPPED_METER]) await made('/meters', { slug, scale: 0 });
+  const customers: string[] = [];
+  for (let index = 0; index < options.customers; index += 1) {
+    const customer = await made('/customers', { external_customer_id: `customer-${index}` });
+    const grant = { feature_key: CAPPED_METER, amount: CAPPED_GRANT };
+    await made(`/customers/${customer}/grants`, grant);
+    customers.push(customer);
+  }
+  return { organisationId, key, customers };
+}
+
+async function createKeys(databaseUrl: string) {
+  const sql = openPool(databaseUrl, { max: 1, applicationName: 'chaos tenant' });
+  try {
+    const setting = { sql, ids, now: clock.now() };
+    const made = await createOrganisation(setting, { name: 'Chaos', groupId: null });
+    if (typeof made === 'string') throw new Error(made);
+    return made;
+  } finally {
+    await sql.end();
+  }
+}

@@ -1,0 +1,61 @@
+// What callers of the load ask for, and how it is sent.
+import { CAPPED_METER, OPEN_METER, type Tenant } from './tenant.ts';
+import { type Answered, call } from './call.ts';
+import type { Random } from './random.ts';
+
+export type Event = {
+  readonly key: string;
+  readonly customer: string;
+  readonly meter: string;
+  readonly value: number;
+};
+
+/** One call: what becomes of its events is known from its answer, or not at all. */
+export type Usage = {
+  readonly kind: 'track' | 'consume' | 'ingest';
+  readonly events: readonly Event[];
+};
+
+const INGEST_EVENTS_MAX = 8;
+
+export function randomUsage(random: Random, tenant: Tenant, newKey: () => string): Usage {
+  const kind = random.pick(['track', 'track', 'consume', 'consume', 'ingest'] as const);
+  const event = (meter: string): Event => ({
+    key: newKey(),
+    customer: random.pick(tenant.customers),
+    meter,
+    value: random.integer(1, 9),
+  });
+  if (kind === 'consume') {
+    return { kind, events: [event(random.pick([OPEN_METER, CAPPED_METER]))] };
+  }
+  if (kind === 'track') return { kind, events: [event(OPEN_METER)] };
+  const count = random.integer(1, INGEST_EVENTS_MAX);
+  return { kind, events: Array.from({ length: count }, () => event(OPEN_METER)) };
+}
+
+/** @throws where no answer came */
+export async function sendUsage(url: string, key: string, usage: Usage): Promise<Answered> {
+  const [first] = usage.events;
+  if (usage.kind === 'ingest' || first === undefined) {
+    const events = usage.events.map(({ key: external_id, customer, meter, value }) => ({
+      name: meter,
+      external_id,
+      customer_id: customer,
+      value,
+    }));
+    return call({ url, key }, '/events/ingest', { events });
+  }
+  return call({ url, key }, usage.kind === 'track' ? '/track' : '/check', {
+    feature_key: first.meter,
+    customer_id: first.customer,
+    value: first.value,
+    idempotency_key: first.key,
+    ...(usage.kind === 'consume' && { consume: true }),
+  });
+}
+
+/** Whether the answer says that each event counts now. */
+export function counts(usage: Usage, { json }: Answered): boolean {
+  return usage.kind !== 'consume' || json.allowed === true;
+}

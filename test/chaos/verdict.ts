@@ -1,0 +1,94 @@
+// Compares what callers were told with what is in the database and what the service says.
+import { audit } from '../../ledger/store/audit.ts';
+import { ids } from '../../src/platform/ids.ts';
+import { openPool, type Sql } from '../../src/platform/postgres.ts';
+import { keyedId } from '../../src/http/wire/usage.ts';
+import type { Book } from './book.ts';
+import { call } from './call.ts';
+import { CAPPED_GRANT, CAPPED_METER, type Tenant } from './tenant.ts';
+
+type Place = { readonly url: string; readonly databaseUrl: string; readonly tenant: Tenant };
+
+const SHOWN = 5;
+
+/** What is wrong, a line each. Every call must be answered before. */
+export async function violations({ url, databaseUrl, tenant }: Place, book: Book) {
+  const sql = openPool(databaseUrl, { max: 1, applicationName: 'chaos verdict' });
+  try {
+    const findings = await audit(sql);
+    return [
+      ...book.faults.slice(0, SHOWN),
+      ...(await wrongEvents(sql, tenant, book)).slice(0, SHOWN),
+      ...(await wrongTotals(sql, book)),
+      ...(await wrongBalances(url, tenant, book)),
+      ...findings.map(({ check, detail }) => `${check}: ${detail}`),
+    ];
+  } finally {
+    await sql.end();
+  }
+}
+
+/** The same of the events alone, for when no service runs. */
+export async function eventViolations(
+  { databaseUrl, tenant }: Omit<Place, 'url'>,
+  book: Book,
+): Promise<string[]> {
+  const sql = openPool(databaseUrl, { max: 1, applicationName: 'chaos verdict' });
+  try {
+    return await wrongEvents(sql, tenant, book);
+  } finally {
+    await sql.end();
+  }
+}
+
+/** Event by event: each is there once, counted as it was answered, and no other is there. */
+async function wrongEvents(sql: Sql, tenant: Tenant, book: Book): Promise<string[]> {
+  const scope = { organisationId: tenant.organisationId, mode: 'test' } as const;
+  const rows = await sql<{ id: string; refused: boolean; value: bigint }[]>`
+    select id, kind = 'refused' as refused, value from transfers where value is not null`;
+  const stored = new Map(rows.map((row) => [row.id, row]));
+  const wrong: string[] = [];
+  if (stored.size !== rows.length) wrong.push('an event is stored twice');
+  for (const event of book.events.values()) {
+    const id = keyedId(ids, scope, { body: event.key, header: null, operation: 'track' }) ?? '';
+    const row = stored.get(id);
+    stored.delete(id);
+    if (row === undefined) wrong.push(`${event.key} was acknowledged and is lost`);
+    else if (row.refused === event.counts) wrong.push(`${event.key} was answered otherwise`);
+    else if (Number(row.value) !== event.value) wrong.push(`${event.key} has another value`);
+  }
+  for (const id of stored.keys()) wrong.push(`${id} is stored, and no caller was told`);
+  return wrong;
+}
+
+async function wrongTotals(sql: Sql, book: Book): Promise<string[]> {
+  const rows = await sql<{ customer_id: string; slug: string; consumed: string }[]>`
+    select a.customer_id, m.slug, sum(a.debits_posted) as consumed
+    from accounts a join meters m on m.id = a.meter_id where a.kind = 'meter' group by 1, 2`;
+  const stored = new Map(
+    rows.map((row) => [`${row.customer_id} ${row.slug}`, Number(row.consumed)]),
+  );
+  return compare('the database', stored, book);
+}
+
+/** What the service says, from memory, of every customer. */
+async function wrongBalances(url: string, tenant: Tenant, book: Book): Promise<string[]> {
+  const told = new Map<string, number>();
+  for (const customer of tenant.customers) {
+    const { json } = await call({ url, key: tenant.key }, `/customers/${customer}/balances`);
+    const rows = json.data as { feature_key: string; consumed: number }[];
+    for (const row of rows) told.set(`${customer} ${row.feature_key}`, row.consumed);
+  }
+  return compare('the service', told, book);
+}
+
+function compare(who: string, found: ReadonlyMap<string, number>, book: Book): string[] {
+  const wrong: string[] = [];
+  const expected = book.totals();
+  for (const name of new Set([...expected.keys(), ...found.keys()])) {
+    const [is, should] = [found.get(name) ?? 0, expected.get(name) ?? 0];
+    if (is !== should) wrong.push(`${who} has ${is} of ${name}, callers were told ${should}`);
+    if (name.endsWith(CAPPED_METER) && is > CAPPED_GRANT) wrong.push(`${name} is over its grant`);
+  }
+  return wrong;
+}

@@ -15,6 +15,7 @@ import { openService } from './service.ts';
 
 const DRAIN_MS_MAX = 15_000;
 const PARENT_CHECK_MS = 1000;
+const SAME_SIGNAL_MS = 1000;
 
 async function main(): Promise<void> {
   const config = parseConfig(process.env);
@@ -84,10 +85,12 @@ The API is described at ${baseUrl}/docs
 /** Resolves with the first signal; the second one ends the process at once. */
 async function untilTold(): Promise<string> {
   return new Promise((resolve) => {
-    let told = false;
+    let toldAt: number | null = null;
     const tell = (signal: string): void => {
-      if (told) process.exit(1);
-      told = true;
+      const now = clock.monotonic();
+      // One Ctrl-C comes twice: from the terminal, and passed on by npx.
+      if (toldAt !== null && now - toldAt > SAME_SIGNAL_MS) process.exit(1);
+      toldAt ??= now;
       resolve(signal);
     };
     process.on('SIGINT', tell);
@@ -95,7 +98,7 @@ async function untilTold(): Promise<string> {
     // A runner such as npx does not pass a SIGTERM on: what it started finds itself with another parent.
     const parent = process.ppid;
     setInterval(() => {
-      if (process.ppid !== parent && !told) tell('the end of its parent');
+      if (process.ppid !== parent && toldAt === null) tell('the end of its parent');
     }, PARENT_CHECK_MS).unref();
   });
 }

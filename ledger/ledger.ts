@@ -173,7 +173,11 @@ export class Ledger {
     const { storage, clock, log } = this.#deps;
     const askedAt = { monotonic: clock.monotonic(), wall: clock.now() };
     const fence = await storage.claim();
-    if (this.#closed) return;
+    if (this.#closed) {
+      // It came too late: the next node shall not wait for it.
+      if (fence !== null) await storage.release(fence);
+      return;
+    }
     if (fence === null) return this.#claimLater();
     log.info({ node: fence.node, epoch: String(fence.epoch) }, 'took the seat');
     const term: Term = new Term(this.#deps, {

@@ -12,7 +12,7 @@ const LEASE_MS = 1000;
 const ANSWERS_BEFORE_CRASH_MAX = 300;
 /** Enough that every caller has had several. */
 const ANSWERS_TO_RECOVER = 100;
-/** From when the database takes connections again: what began to connect before may wait for its timeout of 5 s first. */
+/** From when the database takes connections again: a connect may wait for its timeout first, twice. */
 const RECOVERY_MS_MAX = 8000;
 
 test('the service lives through crashes of its database, and loses nothing', async () => {

@@ -1,5 +1,5 @@
 // A PostgreSQL of the test's own, so that it can be killed: as with a crash of the machine, nothing is flushed or said goodbye.
-import { chmodSync, existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { processesIn } from '../../src/platform/processes.ts';
@@ -26,22 +26,26 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
   const services = await openServices({ databaseUrl: undefined, redisUrl, dataDir }, LOG);
   const cluster = join(realpathSync(join(dataDir, 'services')), 'postgres');
   const pidFile = join(cluster, 'postmaster.pid');
-  async function postmaster(): Promise<{ pid: number; ready: boolean }> {
-    if (!existsSync(pidFile)) return { pid: 0, ready: false };
-    const lines = (await Bun.file(pidFile).text()).split('\n');
-    return { pid: Number(lines[0]), ready: lines[7]?.trim() === 'ready' };
+  function postmaster(): { pid: number; ready: boolean } {
+    try {
+      const lines = readFileSync(pidFile, 'utf8').split('\n');
+      return { pid: Number(lines[0]), ready: lines[7]?.trim() === 'ready' };
+    } catch {
+      // Between two postmasters.
+      return { pid: 0, ready: false };
+    }
   }
   let crashed = 0;
   return {
     url: services.databaseUrl,
     async crash() {
-      crashed = (await postmaster()).pid;
+      crashed = postmaster().pid;
       process.kill(crashed, 'SIGQUIT');
-      await until('it is down', async () => (await postmaster()).pid !== crashed);
+      await until('it is down', () => postmaster().pid !== crashed);
     },
     running: () =>
-      until('it runs again', async () => {
-        const { pid, ready } = await postmaster();
+      until('it runs again', () => {
+        const { pid, ready } = postmaster();
         return ready && pid !== crashed;
       }),
     async stop() {

@@ -19,22 +19,21 @@ type Cell = string | number | bigint | null;
  * server's time. A column that is null in every row is the empty array, which `unnest` pads.
  */
 class Column {
-  #text = '';
+  readonly #cells: (string | number | bigint)[] = [];
   #used = false;
 
   add(cell: Cell): void {
     if (cell === null) {
-      this.#text += ',NULL';
+      this.#cells.push('NULL');
     } else {
       this.#used = true;
-      this.#text += ',';
       // Printing a bigint costs five times a number; up to 2^53 both print the same digits.
-      this.#text += typeof cell === 'bigint' && isSafe(cell) ? Number(cell) : cell;
+      this.#cells.push(typeof cell === 'bigint' && isSafe(cell) ? Number(cell) : cell);
     }
   }
 
   get literal(): string {
-    return this.#used ? `{${this.#text.slice(1)}}` : '{}';
+    return this.#used ? `{${this.#cells.join(',')}}` : '{}';
   }
 }
 

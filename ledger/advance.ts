@@ -60,7 +60,7 @@ export function startGrant(draft: MeterDraft, grant: Grant, at: number): void {
   assert(!grant.started && grant.ended === null, 'a grant starts once');
   draft.checkpoint();
   const { ids } = draft.context;
-  if (draft.state.firstGrantAt === null) draft.change({ firstGrantAt: at });
+  if (draft.state.firstGrantAt === null) draft.change({ firstGrantAt: grant.effectiveAt });
   if (grant.recurs !== null) {
     rollPeriod(draft, at, { anchor: at, interval: grant.recurs.interval });
   }

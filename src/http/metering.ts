@@ -90,3 +90,14 @@ function subjectOf(actor: Actor | Refused, meter: UsageMeter | null): Subject | 
   if (isRefused(actor)) return actor;
   return meter === null ? NO_FEATURE : { actor, meter };
 }
+
+/** What an answer that was given before carries. */
+export const REPLAYED = { headers: { 'idempotency-replayed': 'true' } };
+
+/** Why a usage left no trace. */
+export function notRecorded(why: 'key_reused' | 'out_of_range'): Response {
+  if (why === 'key_reused') {
+    return refuse('idempotency_key_reused', 'this key was used for another event');
+  }
+  return refuseInvalid([{ path: ['value'], message: 'would take the total out of range' }]);
+}

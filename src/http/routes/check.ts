@@ -1,7 +1,14 @@
 import { Elysia } from 'elysia';
 import type { Route } from '../edge.ts';
-import { refuse, refuseInvalid } from '../errors.ts';
-import { type MeteringDeps, findSubject, isRefused, refusedResponse } from '../metering.ts';
+import { refuseInvalid } from '../errors.ts';
+import {
+  type MeteringDeps,
+  findSubject,
+  isRefused,
+  notRecorded,
+  REPLAYED,
+  refusedResponse,
+} from '../metering.ts';
 import {
   CheckBatchBody,
   CheckBatchResult,
@@ -137,15 +144,12 @@ async function consume(
       return Response.json(result, outcome.replayed ? REPLAYED : undefined);
     }
     case 'key_reused':
-      return refuse('idempotency_key_reused', 'this key was used for another event');
     case 'out_of_range':
-      return refuseInvalid([{ path: ['value'], message: 'would take the total out of range' }]);
+      return notRecorded(outcome.kind);
     default:
       return outcome satisfies never;
   }
 }
-
-const REPLAYED = { headers: { 'idempotency-replayed': 'true' } };
 
 function batchRoute(deps: MeteringDeps): Route {
   return deps.edge.organisation(BATCH, async ({ principal, body }) => {

@@ -8,6 +8,8 @@ import {
   type Subject,
   findSubject,
   isRefused,
+  notRecorded,
+  REPLAYED,
   refusedResponse,
 } from '../metering.ts';
 import { TrackBody, TrackResult, fromSnapshot, iso, overageOf } from '../wire/metering.ts';
@@ -90,12 +92,9 @@ function answer(
         headers: outcome.replayed && byHeader ? REPLAYED.headers : {},
       });
     case 'key_reused':
-      return refuse('idempotency_key_reused', 'this key was used for another event');
     case 'out_of_range':
-      return refuseInvalid([{ path: ['value'], message: 'would take the total out of range' }]);
+      return notRecorded(outcome.kind);
     default:
       return outcome satisfies never;
   }
 }
-
-const REPLAYED = { headers: { 'idempotency-replayed': 'true' } };

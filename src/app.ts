@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia';
 import type { Clock, Ids } from '../ledger/ports.ts';
+import type { Settings } from './config.ts';
 import type { Edge } from './http/edge.ts';
 import { createFallback, type Fallback, withFallback } from './http/fallback.ts';
 import { balanceRoutes } from './http/routes/balances.ts';
@@ -25,12 +26,12 @@ export type AppDeps = {
   readonly readiness: Readiness;
   readonly ledger: Ledger;
   readonly meters: MeterCatalogue;
-  readonly baseUrl: string;
+  readonly settings: Settings;
 };
 
 /** The whole HTTP surface. Pure: nothing here connects, listens or reads a clock. */
 export function createApp(deps: AppDeps) {
-  const { edge, baseUrl } = deps;
+  const { edge, settings } = deps;
   let fallback: Fallback | undefined;
   const app = new Elysia({
     normalize: false,
@@ -51,5 +52,5 @@ export function createApp(deps: AppDeps) {
     .use(checkRoutes(deps))
     .use(trackRoutes(deps))
     .use(ingestRoutes(deps))
-    .use(documentRoutes({ edge, baseUrl, routes }));
+    .use(documentRoutes({ edge, baseUrl: settings.baseUrl, routes }));
 }

@@ -38,6 +38,12 @@ export interface Config {
   readonly sandboxSettleMs: number;
 }
 
+/** What the HTTP surface and the payments behind it go by. */
+export type Settings = Pick<
+  Config,
+  'baseUrl' | 'checkoutUrl' | 'appUrl' | 'allowLoopbackUrls' | 'limits' | 'sandboxSettleMs'
+>;
+
 /** What is wrong with the environment: one line a variable, in `problems` and in the message. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];

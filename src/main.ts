@@ -24,7 +24,7 @@ async function main(): Promise<void> {
   try {
     await migrate(services.databaseUrl);
     const demoKey = services.embedded ? await createDemo(services.databaseUrl) : null;
-    const stop = await serve(config, log, services.databaseUrl);
+    const stop = await serve(config, log, services);
     if (demoKey !== null) showDemo(config, demoKey);
     log.info({ url: config.baseUrl, embedded: services.embedded }, 'serving');
     log.info({ signal: await untilTold() }, 'draining');
@@ -35,10 +35,15 @@ async function main(): Promise<void> {
   log.info({}, 'stopped');
 }
 
-async function serve(config: Config, log: Log, databaseUrl: string): Promise<() => Promise<void>> {
+async function serve(
+  config: Config,
+  log: Log,
+  { databaseUrl, redisUrl }: { readonly databaseUrl: string; readonly redisUrl: string },
+): Promise<() => Promise<void>> {
   const service = await openService({
     databaseUrl,
-    baseUrl: config.baseUrl,
+    redisUrl,
+    settings: config,
     leaseMs: config.leaseMs,
     actorsMax: config.actorCacheMax,
     address: config.node?.address ?? null,

@@ -5,6 +5,7 @@ import { slotOf } from '../ledger/slot.ts';
 import { postgresStorage } from '../ledger/store/postgres-storage.ts';
 import { journalName } from '../ledger/store/seat.ts';
 import { createApp } from './app.ts';
+import type { Settings } from './config.ts';
 import { openAuthenticator } from './http/auth.ts';
 import { createEdge } from './http/edge.ts';
 import { type Changes, listenForChanges } from './platform/changes.ts';
@@ -28,7 +29,8 @@ const FLUSH_PLANS = {
 
 export type ServiceOptions = {
   readonly databaseUrl: string;
-  readonly baseUrl: string;
+  readonly redisUrl: string;
+  readonly settings: Settings;
   readonly leaseMs: number;
   readonly actorsMax: number;
   /** Where other nodes reach this one; null where it is alone. */
@@ -87,9 +89,9 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     newRequestId: () => ids.next(),
   });
   const readiness = () => ledger.readiness();
-  const { baseUrl } = options;
+  const { settings } = options;
   return {
-    app: createApp({ edge, sql, ids, clock, changes, readiness, baseUrl, ledger, meters }),
+    app: createApp({ edge, sql, ids, clock, changes, readiness, settings, ledger, meters }),
     ledger,
     sql,
     changes,

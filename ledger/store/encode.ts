@@ -257,6 +257,7 @@ function alarmRow({ customer, state }: StateRow): Record<string, unknown> {
     actor_id: customer.id,
     subject_id: state.meterId,
     due_at: dueIso(state),
+    kind: 'meter',
   };
 }
 

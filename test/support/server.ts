@@ -1,4 +1,5 @@
 // The HTTP edge on a database of its own and a real port, with two organisations and a group to call as.
+import type { Settings } from '../../src/config.ts';
 import { type Changes, notifyChange } from '../../src/platform/changes.ts';
 import { clock } from '../../src/platform/clock.ts';
 import { ids } from '../../src/platform/ids.ts';
@@ -8,6 +9,8 @@ import { createGroup, createOrganisation, type FirstKeys } from '../../src/recor
 import { openService, type Service } from '../../src/service.ts';
 import { freshDatabase } from './database.ts';
 import { type Proxy, startProxy } from './proxy.ts';
+import { testServices } from './services.ts';
+import { TEST_SETTINGS } from './settings.ts';
 
 export type Call = {
   readonly key?: string | null;
@@ -50,7 +53,11 @@ export type TestServer = {
   stop(): Promise<void>;
 };
 
-export type ServerOptions = { readonly leaseMs?: number; readonly actorsMax?: number };
+export type ServerOptions = {
+  readonly leaseMs?: number;
+  readonly actorsMax?: number;
+  readonly settings?: Partial<Settings>;
+};
 
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
   const database = await freshDatabase();
@@ -60,9 +67,10 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   const journal = await startProxy(database.url);
   const service = await openService({
     databaseUrl: database.url,
+    redisUrl: testServices().redisUrl,
+    settings: { ...TEST_SETTINGS, ...options.settings },
     changesUrl: proxy.url,
     journalUrl: journal.url,
-    baseUrl: 'http://localhost',
     leaseMs: options.leaseMs ?? 5000,
     actorsMax: options.actorsMax ?? 10_000,
     log,

@@ -10,6 +10,8 @@ import { OPEN_METER, type Tenant, createTenant } from '../tenant.ts';
 import { type Usage, counts, sendUsage } from '../usage.ts';
 import { eventViolations, violations } from '../verdict.ts';
 import { until } from '../until.ts';
+import { testServices } from '../../support/services.ts';
+import { TEST_SETTINGS } from '../../support/settings.ts';
 
 export type GatedNode = {
   readonly url: string;
@@ -41,7 +43,8 @@ export async function withGatedNode(
   const service = await openService({
     databaseUrl: database.url,
     journalUrl: gate.url,
-    baseUrl: 'http://localhost',
+    redisUrl: testServices().redisUrl,
+    settings: TEST_SETTINGS,
     leaseMs: LEASE_MS,
     actorsMax: 1000,
     log: openLog('info', (line) => logged.push(line)),

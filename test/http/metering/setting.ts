@@ -10,6 +10,8 @@ import {
   startServer,
   type TestServer,
 } from '../../support/server.ts';
+import { testServices } from '../../support/services.ts';
+import { TEST_SETTINGS } from '../../support/settings.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -134,7 +136,8 @@ export async function restart(setting: Setting): Promise<{ url: string; stop(): 
   await server.ledger.close();
   const service = await openService({
     databaseUrl: server.databaseUrl,
-    baseUrl: 'http://localhost',
+    redisUrl: testServices().redisUrl,
+    settings: TEST_SETTINGS,
     leaseMs: 5000,
     actorsMax: 10_000,
     log: openLog('debug', (line) => server.logged.push(line)),

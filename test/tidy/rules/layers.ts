@@ -54,6 +54,7 @@ const LAYERS: Layer[] = [
       ...NODE,
       'src/http/**',
       'src/pages/**',
+      'src/payments/**',
       'src/records/**',
       'src/platform/**',
     ],
@@ -64,6 +65,11 @@ const LAYERS: Layer[] = [
     files: ['src/records/**'],
     may: [...LEDGER_FACE, 'src/records/**', 'src/platform/**'],
     mayType: ['postgres'],
+  },
+  {
+    files: ['src/payments/**'],
+    may: [...LEDGER_FACE, 'src/payments/**', 'src/records/**', 'src/platform/**'],
+    mayType: ['src/config.ts', 'src/processors/**'],
   },
   {
     files: ['src/processors/**'],

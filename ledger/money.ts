@@ -1,0 +1,47 @@
+import Big from 'big.js';
+import { assert, must } from './assert.ts';
+import { EXPONENTS } from './currencies.ts';
+
+/**
+ * Amounts of money: bigint inside, in units of the currency's smallest coin (12.50 USD is 1250n, 12.500 KWD is 12500n); decimal
+ * strings with exactly the currency's decimals outside (decisions 1). The only place where an amount is anything but a bigint.
+ */
+export type MoneyError = 'not_an_amount' | 'too_many_decimals';
+
+const AMOUNT = /^(\d{1,12})(?:\.(\d{1,4}))?$/;
+
+/** Whether it is an upper-case ISO 4217 code that we know. */
+export function isCurrency(code: string): boolean {
+  return EXPONENTS.has(code);
+}
+
+/** The decimals of a known currency. */
+export function exponentOf(currency: string): number {
+  return must(EXPONENTS.get(currency), 'a known currency');
+}
+
+/** Parses a decimal string. Never rounds: more digits than the currency has are refused, zeros too. */
+export function parseMoney(text: string, currency: string): bigint | MoneyError {
+  const match = AMOUNT.exec(text);
+  if (match === null) return 'not_an_amount';
+  const [, whole = '', fraction = ''] = match;
+  const exponent = exponentOf(currency);
+  if (fraction.length > exponent) return 'too_many_decimals';
+  return BigInt(whole + fraction.padEnd(exponent, '0'));
+}
+
+/** "1000" JPY, "12.50" USD, "12.500" KWD. */
+export function formatMoney(amount: bigint, currency: string): string {
+  const exponent = exponentOf(currency);
+  const sign = amount < 0n ? '-' : '';
+  const digits = String(amount < 0n ? -amount : amount).padStart(exponent + 1, '0');
+  if (exponent === 0) return sign + digits;
+  return `${sign}${digits.slice(0, -exponent)}.${digits.slice(-exponent)}`;
+}
+
+/** `percent` (a decimal string from 0 to 100) of an amount, rounded half up to the smallest coin: the one place that rounds. */
+export function percentOf(amount: bigint, percent: string): bigint {
+  assert(amount >= 0n, 'a percentage is of what is there');
+  const share = new Big(String(amount)).times(percent).div(100).round(0, Big.roundHalfUp);
+  return BigInt(share.toFixed());
+}

@@ -1,0 +1,107 @@
+// The payment processor as a port: what moves money for us, and what it may answer.
+//
+// Who implements it: `sandbox.ts` now; a Stripe adapter fits without a change elsewhere (a charge is a payment intent, `key` its
+// idempotency key, `findCharge` its retrieval, a redirect its next action). `conformance` in test/processors is what any must pass.
+// Holds, for every implementation:
+// - A `key` is one charge or one refund for ever: the same call again never moves money twice, and answers what is true now.
+// - A method never throws for what a processor may say. What throws, or takes too long, is `unknown` (see `guarded.ts`).
+// - `not_attempted` is a promise that nothing was moved and nothing will be under this key unless it is sent again.
+// Amounts are bigints in units of the currency's smallest coin.
+
+/** How the buyer pays. Where a processor has a page of its own (`page: 'redirect'`), it asks there and gets `null`. */
+export type Instrument =
+  | {
+      readonly type: 'card';
+      readonly number: string;
+      /** MM/YY or MM/YYYY as typed. */
+      readonly expiry: string;
+      readonly cvc: string;
+    }
+  | { readonly type: 'bank_debit'; readonly iban: string };
+
+/** What may be shown of it, and kept. */
+export type Method = {
+  readonly type: 'card' | 'bank_debit';
+  readonly brand: string | null;
+  readonly last4: string;
+};
+
+export type ChargeRequest = {
+  /** Our payment's id. */
+  readonly key: string;
+  readonly amount: bigint;
+  readonly currency: string;
+  readonly instrument: Instrument | null;
+  /** Where a buyer comes back to after an action elsewhere. */
+  readonly returnUrl: string;
+};
+
+export type ChargeResult =
+  | { readonly kind: 'succeeded'; readonly reference: string; readonly method: Method }
+  /** Accepted, and settles later. */
+  | {
+      readonly kind: 'pending';
+      readonly reference: string;
+      readonly method: Method;
+      readonly askAfterMs: number;
+    }
+  /** The buyer must do something at `url` first. */
+  | {
+      readonly kind: 'requires_action';
+      readonly reference: string;
+      readonly method: Method;
+      readonly url: string;
+    }
+  | {
+      readonly kind: 'declined';
+      /** Stable: `card_declined`, `insufficient_funds`, … */
+      readonly code: string;
+      /** For the buyer to read. */
+      readonly message: string;
+      readonly method: Method | null;
+    }
+  /** The processor failed, or never heard of it. */
+  | { readonly kind: 'not_attempted'; readonly code: string; readonly message: string }
+  /** No answer: the money may have moved or not. */
+  | { readonly kind: 'unknown' };
+
+export type RefundRequest = {
+  /** Our refund's id. */
+  readonly key: string;
+  /** The key of the charge that it gives back. */
+  readonly chargeKey: string;
+  readonly amount: bigint;
+  readonly currency: string;
+};
+
+export type RefundFailure =
+  | 'declined'
+  | 'expired_or_canceled_card'
+  | 'lost_or_stolen_card'
+  | 'insufficient_funds'
+  | 'disputed'
+  | 'processor_error'
+  | 'unknown';
+
+export type RefundResult =
+  /** `askAfterMs`: when to look again, where the buyer's bank may still send it back; null where nothing can change any more. */
+  | { readonly kind: 'succeeded'; readonly reference: string; readonly askAfterMs: number | null }
+  | { readonly kind: 'pending'; readonly reference: string; readonly askAfterMs: number }
+  /** Now, or after it had succeeded: the money is still with the merchant. */
+  | { readonly kind: 'declined'; readonly reason: RefundFailure }
+  | { readonly kind: 'not_attempted' }
+  | { readonly kind: 'unknown' };
+
+export type Processor = {
+  readonly name: string;
+  /** `fields`: our page asks for the instrument. `redirect`: the processor's own does. */
+  readonly page: 'fields' | 'redirect';
+  charge(request: ChargeRequest): Promise<ChargeResult>;
+  /** What became of the charge. */
+  findCharge(key: string): Promise<ChargeResult>;
+  /** Gives a charge up that waits for its buyer; answers what is true then: `not_attempted` where it was in time. */
+  cancelCharge(key: string): Promise<ChargeResult>;
+  refund(request: RefundRequest): Promise<RefundResult>;
+  /** What became of the refund. */
+  findRefund(key: string): Promise<RefundResult>;
+};

@@ -19,28 +19,35 @@ type Cell = string | number | bigint | null;
  * server's time. A column that is null in every row is the empty array, which `unnest` pads.
  */
 class Column {
-  readonly #cells: (string | number | bigint)[] = [];
-  #used = false;
+  readonly #cells: Cell[] = [];
+  #isSame = true;
 
   add(cell: Cell): void {
-    if (cell === null) {
-      this.#cells.push('NULL');
-    } else {
-      this.#used = true;
-      // Printing a bigint costs five times a number; up to 2^53 both print the same digits.
-      this.#cells.push(typeof cell === 'bigint' && isSafe(cell) ? Number(cell) : cell);
-    }
+    if (this.#isSame && this.#cells.length > 0 && cell !== this.#cells[0]) this.#isSame = false;
+    this.#cells.push(cell);
+  }
+
+  /** What every row has, or null. */
+  get usual(): Cell {
+    return this.#isSame ? (this.#cells[0] ?? null) : null;
   }
 
   get literal(): string {
-    return this.#used ? `{${this.#cells.join(',')}}` : '{}';
+    if (this.#isSame && this.usual === null) return '{}';
+    return `{${this.#cells.map(printed).join(',')}}`;
+  }
+
+  /** The literal, where `usual` is said once for all rows. */
+  get unusual(): string {
+    return this.#isSame ? '{}' : this.literal;
   }
 }
 
-const SAFE = BigInt(Number.MAX_SAFE_INTEGER);
-
-function isSafe(value: bigint): boolean {
-  return value <= SAFE && value >= -SAFE;
+function printed(cell: Cell): Cell {
+  if (typeof cell !== 'bigint') return cell ?? 'NULL';
+  // Printing a bigint costs five times a number; up to 2^53 both print the same digits.
+  const number = Number(cell);
+  return Number.isSafeInteger(number) ? number : cell;
 }
 
 /** A JSON document as an element of an array literal. */
@@ -50,8 +57,8 @@ function json(value: object | null | undefined): string | null {
   return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 }
 
-/** In the order of the statement's parameters. */
-function transferColumns(rows: readonly Transfer[]): string[] {
+/** In the order of the statement's parameters; `usual` is what all rows have. */
+function transferColumns(rows: readonly Transfer[]): { usual: Cell[]; literals: string[] } {
   const columns = {
     id: new Column(),
     debit: new Column(),
@@ -91,11 +98,18 @@ function transferColumns(rows: readonly Transfer[]): string[] {
     columns.answer.add(json(usage?.answer));
     columns.guarded.add(usage?.guarded === true ? 't' : null);
   }
-  return Object.values(columns).map((column) => column.literal);
+  const { credit, amount, at, value, limitAfter, reason } = columns;
+  const often: readonly Column[] = [credit, amount, at, value, limitAfter, reason];
+  return {
+    usual: often.map((column) => column.usual),
+    literals: Object.values(columns).map((column) =>
+      often.includes(column) ? column.unusual : column.literal,
+    ),
+  };
 }
 
-/** In the order of the statement's parameters. */
-function touchedColumns(rows: readonly AccountChange[]): string[] {
+/** In the order of the statement's parameters; `usual` is what all rows have. */
+function touchedColumns(rows: readonly AccountChange[]): { usual: Cell[]; literals: string[] } {
   const columns = {
     slot: new Column(),
     id: new Column(),
@@ -109,13 +123,15 @@ function touchedColumns(rows: readonly AccountChange[]): string[] {
     latestAt: new Column(),
     latestId: new Column(),
     periodEnd: new Column(),
-    updatedAt: new Column(),
   };
+  const updatedAt = new Column();
+  // A customer's account comes before the other side, which changes with it.
+  let at: number | null = null;
   for (const { slot, id, delta, expected, period } of rows) {
     columns.slot.add(slot);
     columns.id.add(id);
-    columns.debitsPosted.add(delta.debitsPosted);
-    columns.creditsPosted.add(delta.creditsPosted);
+    columns.debitsPosted.add(some(delta.debitsPosted));
+    columns.creditsPosted.add(some(delta.creditsPosted));
     columns.debitsPending.add(some(delta.debitsPending));
     columns.creditsPending.add(some(delta.creditsPending));
     columns.expectedDebits.add(expected?.debitsPosted ?? null);
@@ -124,9 +140,11 @@ function touchedColumns(rows: readonly AccountChange[]): string[] {
     columns.latestAt.add(period?.latest?.at ?? null);
     columns.latestId.add(period?.latest?.id ?? null);
     columns.periodEnd.add(period?.end ?? null);
-    columns.updatedAt.add(period?.updatedAt ?? null);
+    at = period?.updatedAt ?? at;
+    updatedAt.add(at);
   }
-  return Object.values(columns).map((column) => column.literal);
+  const literals = Object.values(columns).map((column) => column.literal);
+  return { usual: [updatedAt.usual], literals: [...literals, updatedAt.unusual] };
 }
 
 const some = (amount: bigint): bigint | null => (amount === 0n ? null : amount);
@@ -136,19 +154,23 @@ export function flushParameters(
   rows: FlushRows,
   fence: Fence,
   leaseMs: number,
-): { readonly lean: boolean; readonly parameters: (string | number)[] } {
+): { readonly lean: boolean; readonly parameters: (string | number | null)[] } {
   const rare = rareRows(rows);
+  const transfers = transferColumns(rows.transfers);
+  const touched = touchedColumns(rows.touched);
+  const usual = [...transfers.usual, ...touched.usual];
   const parameters = [
     fence.node,
     String(fence.epoch),
     String(fence.seq),
     leaseMs,
-    ...transferColumns(rows.transfers),
-    ...touchedColumns(rows.touched),
+    ...usual.map((cell) => (cell === null ? null : String(cell))),
+    ...transfers.literals,
+    ...touched.literals,
     rows.touched.length,
     rows.opened.length,
   ];
-  assert(parameters.length === 36, 'the lean statement has 36 parameters');
+  assert(parameters.length === 43, 'the lean statement has 43 parameters');
   if (rare === null) return { lean: true, parameters };
   return { lean: false, parameters: [...parameters, rare] };
 }

@@ -1,0 +1,106 @@
+// What a product costs: which price, what a discount takes off it, what is to be paid.
+//
+// Who asks: the checkout API and buy links when they open a session, the hosted page each time it is shown, and a payment before
+// it charges. They all ask here, so that they agree.
+// Holds: the same product, wishes and discount give the same quote; 0 <= total <= subtotal.
+// Does not: redeem the discount. It can be spent between the quote and the payment, which asks again (records/discounts.ts).
+import { discountOn } from '../../ledger/pricing.ts';
+import type { Executor } from '../platform/postgres.ts';
+import { type DiscountRecord, findDiscountByCode } from '../records/discounts.ts';
+import type { PriceRecord, ProductRecord } from '../records/products.ts';
+import type { Scope } from '../records/scope.ts';
+
+export type Wish = {
+  readonly product: ProductRecord;
+  /** The currency that was asked for; null where nobody did. */
+  readonly currency: string | null;
+  /** Whether the buyer may not choose another one. */
+  readonly pinned: boolean;
+  /** What a buyer from here may expect, where nobody asked; null where nothing is known. */
+  readonly regional: string | null;
+  readonly now: number;
+};
+
+export type Quote = {
+  readonly kind: 'quoted';
+  readonly price: PriceRecord;
+  readonly currency: string;
+  readonly subtotal: bigint;
+  readonly discount: DiscountRecord | null;
+  /** What the discount takes off. */
+  readonly reduction: bigint;
+  readonly total: bigint;
+  /** What the buyer may choose from, this one included. */
+  readonly currencies: readonly string[];
+};
+
+export type NoQuote = {
+  readonly kind:
+    | 'no_active_price'
+    /** Subscriptions cannot be sold yet. */
+    | 'only_recurring_prices'
+    | 'no_price_in_currency'
+    | 'discount_not_found'
+    | 'discount_expired'
+    | 'discount_spent'
+    | 'discount_currency_conflict';
+};
+
+/** With a discount by its code; null for none. */
+export async function quoteWithCode(
+  sql: Executor,
+  scope: Scope,
+  { code, ...wish }: Wish & { readonly code: string | null },
+): Promise<Quote | NoQuote> {
+  if (code === null) return quote({ ...wish, discount: null });
+  const discount = await findDiscountByCode(sql, scope, code);
+  return discount === null ? { kind: 'discount_not_found' } : quote({ ...wish, discount });
+}
+
+export function quote(wish: Wish & { readonly discount: DiscountRecord | null }): Quote | NoQuote {
+  const { product, pinned, discount, now } = wish;
+  const active = product.prices.filter(({ status }) => status === 'active');
+  if (active.length === 0) return { kind: 'no_active_price' };
+  const prices = oneForEachCurrency(active.filter(({ type }) => type === 'one_time'));
+  const [first] = prices.values();
+  if (first === undefined) return { kind: 'only_recurring_prices' };
+  const price =
+    wish.currency === null ? (preferred(prices, wish) ?? first) : prices.get(wish.currency);
+  if (price === undefined) return { kind: 'no_price_in_currency' };
+  const { amount: subtotal, currency } = price;
+  const refused = discount === null ? null : discountRefusal(discount, now);
+  if (refused !== null) return { kind: refused };
+  const reduction = discount === null ? 0n : discountOn(subtotal, currency, discount);
+  if (reduction === 'currency_conflict') return { kind: 'discount_currency_conflict' };
+  const total = subtotal - reduction;
+  const currencies = pinned ? [currency] : [...prices.keys()];
+  return { kind: 'quoted', price, currency, subtotal, discount, reduction, total, currencies };
+}
+
+/** The one that was created first, in the order in which the currencies came. */
+function oneForEachCurrency(prices: readonly PriceRecord[]): Map<string, PriceRecord> {
+  const byCurrency = new Map<string, PriceRecord>();
+  // Ids are UUIDv7: they ascend with the time of creation.
+  for (const price of prices.toSorted((a, b) => (a.id < b.id ? -1 : 1))) {
+    if (!byCurrency.has(price.currency)) byCurrency.set(price.currency, price);
+  }
+  return byCurrency;
+}
+
+/** Where nobody asked for a currency: the only one that a fixed discount fits, else the buyer's own. */
+function preferred(
+  prices: ReadonlyMap<string, PriceRecord>,
+  { discount, regional }: { discount: DiscountRecord | null; regional: string | null },
+): PriceRecord | undefined {
+  const fits = prices.get(discount?.currency ?? '');
+  return fits ?? prices.get(regional ?? '');
+}
+
+function discountRefusal(
+  { expiresAt, maxRedemptions, redemptions }: DiscountRecord,
+  now: number,
+): 'discount_expired' | 'discount_spent' | null {
+  if (expiresAt !== null && expiresAt.getTime() <= now) return 'discount_expired';
+  if (maxRedemptions !== null && redemptions >= maxRedemptions) return 'discount_spent';
+  return null;
+}

@@ -1,0 +1,198 @@
+// Sessions on the hosted page.
+//
+//     active ──attempt──▶ processing ──paid──▶ paid          active ──24 h, or the merchant──▶ expired
+//       ▲─────declined───────┘
+//
+// Holds: one attempt at a time, `payment_id` names it, and only that one can end it. A checkout expires by the clock, without
+// anybody writing so: `status` is what a reader at `now` must see. What is processing does not expire.
+import type { Executor, Transaction } from '../platform/postgres.ts';
+import { isToken } from '../platform/tokens.ts';
+import type { Mode } from './api-keys.ts';
+import { isUuid, type Scope } from './scope.ts';
+
+export type CheckoutStatus = 'active' | 'processing' | 'paid' | 'expired' | 'canceled';
+
+/** Amounts are in units of the currency's smallest coin. */
+export type CheckoutRecord = {
+  readonly id: string;
+  readonly organisationId: string;
+  readonly mode: Mode;
+  readonly token: string;
+  readonly productId: string;
+  /** A buy link leaves who buys to the page. */
+  readonly source: 'api' | 'buy_link';
+  readonly type: 'one_time' | 'recurring';
+  readonly status: CheckoutStatus;
+  readonly customerEmail: string | null;
+  readonly customerName: string | null;
+  readonly externalCustomerId: string | null;
+  readonly clientReferenceId: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
+  readonly successUrl: string | null;
+  readonly cancelUrl: string | null;
+  readonly discountId: string | null;
+  readonly priceId: string;
+  /** Whether the merchant chose the currency, so that the buyer may not. */
+  readonly currencyPinned: boolean;
+  readonly subtotal: bigint;
+  readonly amount: bigint;
+  readonly currency: string;
+  /** The last attempt. */
+  readonly paymentId: string | null;
+  readonly attempts: number;
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+  readonly paidAt: Date | null;
+};
+
+export type NewCheckout = Omit<
+  CheckoutRecord,
+  'organisationId' | 'mode' | 'status' | 'paymentId' | 'attempts' | 'createdAt' | 'paidAt'
+>;
+
+const statusAt = (sql: Executor, now: number) => sql`
+  case when status = 'active' and expires_at <= ${new Date(now)} then 'expired' else status end`;
+
+const columns = (sql: Executor, now: number) => sql`
+  id, organisation_id as "organisationId", mode, token, product_id as "productId", source, type,
+  ${statusAt(sql, now)} as status, customer_email as "customerEmail", customer_name as "customerName",
+  external_customer_id as "externalCustomerId", client_reference_id as "clientReferenceId", metadata,
+  success_url as "successUrl", cancel_url as "cancelUrl", discount_id as "discountId",
+  price_id as "priceId", currency_pinned as "currencyPinned", subtotal, amount, currency,
+  payment_id as "paymentId", attempts, created_at as "createdAt", expires_at as "expiresAt",
+  paid_at as "paidAt"`;
+
+const inScope = (sql: Executor, { organisationId, mode }: Scope) => sql`
+  organisation_id = ${organisationId} and mode = ${mode}`;
+
+export async function insertCheckout(
+  sql: Executor,
+  { organisationId, mode }: Scope,
+  { checkout, now }: { readonly checkout: NewCheckout; readonly now: number },
+): Promise<CheckoutRecord> {
+  const [row] = await sql<CheckoutRecord[]>`
+    insert into checkouts (id, organisation_id, mode, token, product_id, source, type, status,
+      customer_email, customer_name, external_customer_id, client_reference_id, metadata, success_url,
+      cancel_url, discount_id, price_id, currency_pinned, subtotal, amount, currency, attempts,
+      created_at, expires_at)
+    values (${checkout.id}, ${organisationId}, ${mode}, ${checkout.token}, ${checkout.productId},
+      ${checkout.source}, ${checkout.type}, 'active', ${checkout.customerEmail},
+      ${checkout.customerName}, ${checkout.externalCustomerId}, ${checkout.clientReferenceId},
+      ${sql.json(checkout.metadata)}, ${checkout.successUrl}, ${checkout.cancelUrl},
+      ${checkout.discountId}, ${checkout.priceId}, ${checkout.currencyPinned}, ${checkout.subtotal},
+      ${checkout.amount}, ${checkout.currency}, 0, ${new Date(now)}, ${checkout.expiresAt})
+    returning ${columns(sql, now)}`;
+  if (row === undefined) throw new Error('a checkout was inserted and not returned');
+  return row;
+}
+
+export async function findCheckout(
+  sql: Executor,
+  scope: Scope,
+  { id, now }: { readonly id: string; readonly now: number },
+): Promise<CheckoutRecord | null> {
+  if (!isUuid(id)) return null;
+  const [row] = await sql<CheckoutRecord[]>`
+    select ${columns(sql, now)} from checkouts where ${inScope(sql, scope)} and id = ${id}`;
+  return row ?? null;
+}
+
+/** For the page: its address is the credential. */
+export async function findCheckoutByToken(
+  sql: Executor,
+  token: string,
+  now: number,
+): Promise<CheckoutRecord | null> {
+  if (!isToken(token)) return null;
+  const [row] = await sql<CheckoutRecord[]>`
+    select ${columns(sql, now)} from checkouts where token = ${token}`;
+  return row ?? null;
+}
+
+/** Newest first; up to one row more than `limit`. */
+export async function listCheckouts(
+  sql: Executor,
+  scope: Scope,
+  options: {
+    readonly limit: number;
+    readonly offset: number;
+    readonly status?: CheckoutStatus | undefined;
+    readonly now: number;
+  },
+): Promise<CheckoutRecord[]> {
+  const { limit, offset, status, now } = options;
+  return sql<CheckoutRecord[]>`
+    select ${columns(sql, now)} from checkouts
+    where ${inScope(sql, scope)}
+      ${status === undefined ? sql`` : sql`and ${statusAt(sql, now)} = ${status}`}
+    order by id desc limit ${limit + 1} offset ${offset}`;
+}
+
+/** Closes it to buyers. Where it is expired already it stays as it is; with a payment on it, it cannot. */
+export async function expireCheckout(
+  sql: Transaction,
+  scope: Scope,
+  { id, now }: { readonly id: string; readonly now: number },
+): Promise<CheckoutRecord | 'not_found' | 'not_active'> {
+  if (!isUuid(id)) return 'not_found';
+  const [found] = await sql<CheckoutRecord[]>`
+    select ${columns(sql, now)} from checkouts where ${inScope(sql, scope)} and id = ${id} for update`;
+  if (found === undefined) return 'not_found';
+  if (found.status === 'expired') return found;
+  if (found.status !== 'active') return 'not_active';
+  await sql`update checkouts set status = 'expired' where id = ${id}`;
+  return { ...found, status: 'expired' };
+}
+
+/** Until the transaction ends nobody else changes it. */
+export async function lockCheckout(
+  sql: Transaction,
+  token: string,
+  now: number,
+): Promise<CheckoutRecord | null> {
+  if (!isToken(token)) return null;
+  const [row] = await sql<CheckoutRecord[]>`
+    select ${columns(sql, now)} from checkouts where token = ${token} for update`;
+  return row ?? null;
+}
+
+/** What the buyer agreed to pay, and as whom. */
+export type Attempt = {
+  readonly id: string;
+  readonly paymentId: string;
+  readonly email: string;
+  readonly name: string | null;
+  readonly currency: string;
+  readonly priceId: string;
+  readonly subtotal: bigint;
+  readonly amount: bigint;
+  readonly discountId: string | null;
+};
+
+/** Of a checkout that is locked and active. */
+export async function startAttempt(sql: Transaction, attempt: Attempt): Promise<void> {
+  const { id, paymentId, email, name, currency, priceId, subtotal, amount, discountId } = attempt;
+  const { count } = await sql`
+    update checkouts set status = 'processing', attempts = attempts + 1, payment_id = ${paymentId},
+      customer_email = ${email}, customer_name = ${name}, currency = ${currency},
+      price_id = ${priceId}, subtotal = ${subtotal}, amount = ${amount}, discount_id = ${discountId}
+    where id = ${id} and status = 'active'`;
+  if (count !== 1) throw new Error(`an attempt on checkout ${id}, which is not active`);
+}
+
+/** Whether it ended an attempt: it must be the one under way. A buyer may try again where it is `active` then. */
+export async function finishAttempt(
+  sql: Executor,
+  options: {
+    readonly id: string;
+    readonly paymentId: string;
+    readonly status: 'paid' | 'active';
+    readonly now: number;
+  },
+): Promise<boolean> {
+  const { id, paymentId, status, now } = options;
+  const { count } = await sql`
+    update checkouts set status = ${status}, paid_at = ${status === 'paid' ? new Date(now) : null}
+    where id = ${id} and payment_id = ${paymentId} and status = 'processing'`;
+  return count === 1;
+}

@@ -1,0 +1,228 @@
+import { PRICES_PER_PRODUCT_MAX } from '../../ledger/limits.ts';
+import { assert } from '../../ledger/assert.ts';
+import type { Executor, Sql, Transaction } from '../platform/postgres.ts';
+import { isUuid, type Scope } from './scope.ts';
+
+export type ProductStatus = 'active' | 'archived' | 'unpublished';
+export type PriceInterval = 'day' | 'week' | 'month' | 'year';
+
+export type PriceRecord = {
+  readonly id: string;
+  readonly productId: string;
+  /** In units of the currency's smallest coin. */
+  readonly amount: bigint;
+  readonly currency: string;
+  readonly type: 'one_time' | 'recurring';
+  /** This and the two that follow are null on a one-time price. */
+  readonly interval: PriceInterval | null;
+  readonly intervalCount: number | null;
+  readonly trialDays: number | null;
+  readonly status: 'active' | 'archived';
+  readonly createdAt: Date;
+};
+
+export type ProductRecord = {
+  readonly id: string;
+  readonly slug: string;
+  readonly name: string;
+  readonly description: string;
+  readonly status: ProductStatus;
+  readonly metadata: Readonly<Record<string, string>>;
+  /** Active ones first, in the order in which they were made. */
+  readonly prices: readonly PriceRecord[];
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+};
+
+export type NewPrice = Omit<PriceRecord, 'productId' | 'status' | 'createdAt'>;
+
+export type NewProduct = Omit<ProductRecord, 'prices' | 'createdAt' | 'updatedAt'> & {
+  readonly prices: readonly NewPrice[];
+};
+
+/** What may change; undefined is left as it is. */
+export type ProductPatch = {
+  readonly [field in 'slug' | 'name' | 'description' | 'status' | 'metadata']?:
+    | ProductRecord[field]
+    | undefined;
+};
+
+type Row = Omit<ProductRecord, 'prices'>;
+
+const columns = (sql: Executor) => sql`
+  id, slug, name, description, status, metadata, created_at as "createdAt", updated_at as "updatedAt"`;
+
+const priceColumns = (sql: Executor) => sql`
+  id, product_id as "productId", amount, currency, type, interval, interval_count as "intervalCount",
+  trial_days as "trialDays", status, created_at as "createdAt"`;
+
+const inScope = (sql: Executor, { organisationId, mode }: Scope) => sql`
+  organisation_id = ${organisationId} and mode = ${mode}`;
+
+/** With its prices. */
+export async function insertProduct(
+  sql: Transaction,
+  scope: Scope,
+  { product, now }: { readonly product: NewProduct; readonly now: number },
+): Promise<ProductRecord | 'slug_taken'> {
+  const { id, slug, name, description, status, metadata, prices } = product;
+  assert(prices.length <= PRICES_PER_PRODUCT_MAX, 'more prices than a product may have');
+  const at = new Date(now);
+  const [row] = await sql<Row[]>`
+    insert into products (id, organisation_id, mode, slug, name, description, status, metadata, created_at, updated_at)
+    values (${id}, ${scope.organisationId}, ${scope.mode}, ${slug}, ${name}, ${description}, ${status},
+      ${sql.json(metadata)}, ${at}, ${at})
+    on conflict (slug) do nothing
+    returning ${columns(sql)}`;
+  if (row === undefined) return 'slug_taken';
+  return { ...row, prices: await writePrices(sql, { productId: id, prices, at }) };
+}
+
+export async function findProduct(
+  sql: Executor,
+  scope: Scope,
+  id: string,
+): Promise<ProductRecord | null> {
+  if (!isUuid(id)) return null;
+  const rows = await sql<Row[]>`
+    select ${columns(sql)} from products where ${inScope(sql, scope)} and id = ${id}`;
+  const [product] = await withPrices(sql, rows);
+  return product ?? null;
+}
+
+/** Newest first; up to one row more than `limit`. */
+export async function listProducts(
+  sql: Executor,
+  scope: Scope,
+  options: {
+    readonly limit: number;
+    readonly offset: number;
+    readonly status?: ProductStatus | undefined;
+  },
+): Promise<ProductRecord[]> {
+  const { limit, offset, status } = options;
+  const rows = await sql<Row[]>`
+    select ${columns(sql)} from products
+    where ${inScope(sql, scope)} ${status === undefined ? sql`` : sql`and status = ${status}`}
+    order by id desc limit ${limit + 1} offset ${offset}`;
+  return withPrices(sql, rows);
+}
+
+const SLUG = /^[a-z0-9][a-z0-9_-]{0,63}$/;
+
+/**
+ * What a buy link names, by id, by `prod_` and id, or by slug, whoever sells it and in whichever mode. Only what is for sale. A
+ * slug never reads like an id (the wire sees to it), so no product can be taken for another.
+ */
+export async function findPublicProduct(
+  sql: Executor,
+  reference: string,
+): Promise<{ readonly scope: Scope; readonly product: ProductRecord } | null> {
+  const id = reference.replace(/^prod_/, '');
+  if (!isUuid(id) && !SLUG.test(reference)) return null;
+  const named = isUuid(id) ? sql`id = ${id}` : sql`slug = ${reference}`;
+  const [row] = await sql<(Row & Scope)[]>`
+    select ${columns(sql)}, organisation_id as "organisationId", mode from products
+    where ${named} and status = 'active'`;
+  if (row === undefined) return null;
+  const { organisationId, mode, ...rest } = row;
+  const prices = await listPrices(sql, [rest.id]);
+  return { scope: { organisationId, mode }, product: { ...rest, prices } };
+}
+
+/** One statement of its own, outside of any transaction: the constraint decides who has a slug. */
+export async function updateProduct(
+  sql: Sql,
+  scope: Scope,
+  options: { readonly id: string; readonly patch: ProductPatch; readonly now: number },
+): Promise<ProductRecord | 'not_found' | 'slug_taken'> {
+  const { id, patch, now } = options;
+  if (!isUuid(id)) return 'not_found';
+  const { slug, name, description, status, metadata } = patch;
+  const changes = {
+    ...(slug !== undefined && { slug }),
+    ...(name !== undefined && { name }),
+    ...(description !== undefined && { description }),
+    ...(status !== undefined && { status }),
+    ...(metadata !== undefined && { metadata: sql.json(metadata) }),
+    updated_at: new Date(now),
+  };
+  try {
+    const rows = await sql<Row[]>`
+      update products set ${sql(changes)} where ${inScope(sql, scope)} and id = ${id}
+      returning ${columns(sql)}`;
+    const [product] = await withPrices(sql, rows);
+    return product ?? 'not_found';
+  } catch (error) {
+    const taken =
+      error instanceof Error &&
+      'constraint_name' in error &&
+      error.constraint_name === 'products_slug_once';
+    if (taken) return 'slug_taken';
+    throw error;
+  }
+}
+
+/** The product is the scope's own: `findProduct` gave it. */
+export async function insertPrice(
+  sql: Transaction,
+  options: { readonly productId: string; readonly price: NewPrice; readonly now: number },
+): Promise<PriceRecord | 'too_many_prices'> {
+  const { productId, price, now } = options;
+  // Adding prices one at a time to a product makes the count below hold.
+  await sql`select 1 from products where id = ${productId} for no key update`;
+  const [{ count } = { count: 0n }] = await sql<{ count: bigint }[]>`
+    select count(*) from prices where product_id = ${productId}`;
+  if (count >= PRICES_PER_PRODUCT_MAX) return 'too_many_prices';
+  const [made] = await writePrices(sql, { productId, prices: [price], at: new Date(now) });
+  assert(made !== undefined, 'an insert returns its row');
+  return made;
+}
+
+/** Again is the same. null where the product is not the scope's, or the price not the product's. */
+export async function archivePrice(
+  sql: Executor,
+  scope: Scope,
+  { productId, priceId }: { readonly productId: string; readonly priceId: string },
+): Promise<PriceRecord | null> {
+  if (!isUuid(productId) || !isUuid(priceId)) return null;
+  const [row] = await sql<PriceRecord[]>`
+    update prices set status = 'archived'
+    where id = ${priceId} and product_id = (
+      select id from products where ${inScope(sql, scope)} and id = ${productId})
+    returning ${priceColumns(sql)}`;
+  return row ?? null;
+}
+
+async function writePrices(
+  sql: Transaction,
+  options: { productId: string; prices: readonly NewPrice[]; at: Date },
+): Promise<PriceRecord[]> {
+  const { productId, prices, at } = options;
+  if (prices.length === 0) return [];
+  const rows = prices.map(({ intervalCount, trialDays, ...price }) => ({
+    ...price,
+    product_id: productId,
+    interval_count: intervalCount,
+    trial_days: trialDays,
+    status: 'active',
+    created_at: at,
+  }));
+  return sql<PriceRecord[]>`insert into prices ${sql(rows)} returning ${priceColumns(sql)}`;
+}
+
+async function withPrices(sql: Executor, rows: readonly Row[]): Promise<ProductRecord[]> {
+  if (rows.length === 0) return [];
+  const prices = await listPrices(
+    sql,
+    rows.map((row) => row.id),
+  );
+  const byProduct = Map.groupBy(prices, (price) => price.productId);
+  return rows.map((row) => ({ ...row, prices: byProduct.get(row.id) ?? [] }));
+}
+
+function listPrices(sql: Executor, productIds: string[]): Promise<PriceRecord[]> {
+  return sql<PriceRecord[]>`
+    select ${priceColumns(sql)} from prices where product_id = any(${productIds}::uuid[])
+    order by product_id, status, id`;
+}

@@ -1,10 +1,17 @@
 import type { TObject, TSchema } from '@sinclair/typebox';
 import type { Principal } from './auth.ts';
-import { BODY_BYTES_MAX, isBroken } from './body.ts';
+import {
+  BODY_BYTES_MAX,
+  FORM_BYTES_MAX,
+  FORM_MEDIA,
+  isBroken,
+  JSON_MEDIA,
+  type Media,
+} from './body.ts';
 import { refuseInvalid } from './errors.ts';
 import { Malformed, parseJson } from './json.ts';
 import type { Operation } from './operation.ts';
-import { readQuery } from './query.ts';
+import { readPairs, readQuery } from './query.ts';
 import { issuesOf, validator, type Validator } from './validate.ts';
 
 type Admitted = {
@@ -24,16 +31,23 @@ const IDEMPOTENCY_KEY_SANE = /^[\x20-\x7e]{1,255}$/;
 /** What one operation admits: its schemas, compiled once. */
 export class Admission {
   readonly takesBody: boolean;
+  /** A page of ours may send it and no other: a browser sends forms from anywhere. */
+  readonly takesForm: boolean;
+  readonly media: Media;
   readonly bodyBytesMax: number;
+  readonly #form: { readonly schema: TObject; readonly check: Validator<TObject> } | null;
   readonly #body: Validator<TSchema> | null;
   readonly #bodyOptional: boolean;
   readonly #query: { readonly schema: TObject; readonly check: Validator<TObject> } | null;
   readonly #idempotent: boolean;
 
   constructor(operation: Operation) {
-    const { body, query } = operation;
-    this.takesBody = body !== undefined;
-    this.bodyBytesMax = operation.bodyBytesMax ?? BODY_BYTES_MAX;
+    const { body, form, query } = operation;
+    this.takesForm = form !== undefined;
+    this.takesBody = body !== undefined || this.takesForm;
+    this.media = this.takesForm ? FORM_MEDIA : JSON_MEDIA;
+    this.bodyBytesMax = bodyBytesMaxOf(operation);
+    this.#form = form === undefined ? null : { schema: form, check: validator(form) };
     this.#body = body === undefined ? null : validator(body);
     this.#bodyOptional = operation.bodyOptional === true;
     this.#query = query === undefined ? null : { schema: query, check: validator(query) };
@@ -57,7 +71,8 @@ export class Admission {
         ]);
       }
     }
-    const body = this.#body === null ? undefined : this.#readBody(request, text, this.#body);
+    let body = this.#body === null ? undefined : this.#readBody(request, text, this.#body);
+    if (this.#form !== null) body = this.#readForm(request, text, this.#form);
     if (body instanceof Response) return body;
     let query: unknown = NO_QUERY;
     if (this.#query !== null) {
@@ -80,4 +95,20 @@ export class Admission {
     }
     return check.Check(value) ? value : refuseInvalid(issuesOf(check, value));
   }
+
+  #readForm(
+    request: Request,
+    text: string,
+    { schema, check }: { readonly schema: TObject; readonly check: Validator<TObject> },
+  ): unknown {
+    if (isBroken(request, text)) {
+      return refuseInvalid([{ path: [], message: 'is not valid UTF-8' }]);
+    }
+    const read = readPairs(text, schema, check);
+    return read.ok ? read.value : refuseInvalid(read.issues);
+  }
+}
+
+export function bodyBytesMaxOf({ bodyBytesMax, form }: Operation): number {
+  return bodyBytesMax ?? (form === undefined ? BODY_BYTES_MAX : FORM_BYTES_MAX);
 }

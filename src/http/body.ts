@@ -1,23 +1,36 @@
-// Takes the body of a request in, bounded, as the text of a JSON document.
+// Takes the body of a request in, bounded, as the text of a JSON document or of an HTML form.
 import { refuse, refuseInvalid } from './errors.ts';
 
 /** Bytes of a body unless the operation says otherwise. */
 export const BODY_BYTES_MAX = 1024 * 1024;
 
-const JSON_TYPE = /^application\/json *(?:;|$)/i;
+/** Bytes of a form, which people fill in. */
+export const FORM_BYTES_MAX = 16 * 1024;
+
+export type Media = { readonly type: string; readonly pattern: RegExp };
+
+export const JSON_MEDIA: Media = {
+  type: 'application/json',
+  pattern: /^application\/json *(?:;|$)/i,
+};
+export const FORM_MEDIA: Media = {
+  type: 'application/x-www-form-urlencoded',
+  pattern: /^application\/x-www-form-urlencoded *(?:;|$)/i,
+};
 
 /** The text, '' for no body; the refusal where it may not be read. No promise for what headers alone decide. */
 export function takeBody(
   request: Request,
   bytesMax: number,
+  media: Media,
 ): string | Response | Promise<string | Response> {
   const { headers } = request;
   const length = headers.get('content-length');
   if (length === '0' || (length === null && request.body === null)) return '';
   if (length !== null && Number(length) > bytesMax) return tooLarge(bytesMax);
   const type = headers.get('content-type');
-  if (type !== 'application/json' && (type === null || !JSON_TYPE.test(type))) {
-    return refuse('unsupported_media_type', 'the body must be sent as application/json');
+  if (type !== media.type && (type === null || !media.pattern.test(type))) {
+    return refuse('unsupported_media_type', `the body must be sent as ${media.type}`);
   }
   return length === null ? readChunked(request, bytesMax) : request.text();
 }

@@ -1,7 +1,8 @@
 // An operation as OpenAPI 3.1 describes it. It hangs on the route as `detail`; openapi.ts gathers them.
 import { type TSchema, Type } from '@sinclair/typebox';
 import type { DocumentDecoration } from 'elysia';
-import { BODY_BYTES_MAX } from './body.ts';
+import { bodyBytesMaxOf } from './admission.ts';
+import { FORM_MEDIA, JSON_MEDIA } from './body.ts';
 import { type ErrorCode, STATUS_OF } from './errors.ts';
 import type { Operation } from './operation.ts';
 
@@ -45,7 +46,9 @@ export const ERROR_BODY = Type.Object({
 });
 
 export function describe(access: Access, operation: Operation): Documented {
-  const { summary, description, tag, body } = operation;
+  const { summary, description, tag, form } = operation;
+  const body = form ?? operation.body;
+  const { type } = form === undefined ? JSON_MEDIA : FORM_MEDIA;
   return {
     summary,
     ...(description !== undefined && { description }),
@@ -55,7 +58,7 @@ export function describe(access: Access, operation: Operation): Documented {
     ...(body !== undefined && {
       requestBody: {
         required: operation.bodyOptional !== true,
-        content: { 'application/json': { schema: schemaOf(body) } },
+        content: { [type]: { schema: schemaOf(body) } },
       },
     }),
     responses: { ...answersOf(operation), ...refusalsOf(access, operation) },
@@ -100,7 +103,8 @@ function answersOf({ answers, mediaType = 'application/json' }: Operation): Reco
 function refusalsOf(access: Access, operation: Operation): Record<string, Answer> {
   const codes = new Set<ErrorCode>(operation.refusals);
   if (access !== 'open') codes.add('unauthorized').add('forbidden');
-  if (operation.body !== undefined) {
+  if (operation.form !== undefined) codes.add('forbidden');
+  if (operation.body !== undefined || operation.form !== undefined) {
     codes.add('invalid_request').add('payload_too_large').add('unsupported_media_type');
   }
   if (operation.query !== undefined || operation.idempotent === true) codes.add('invalid_request');
@@ -112,7 +116,7 @@ function refusalsOf(access: Access, operation: Operation): Record<string, Answer
   }
   const documented: Record<string, Answer> = {};
   for (const [status, alternatives] of byStatus) {
-    const bound = status === 413 ? ` (over ${operation.bodyBytesMax ?? BODY_BYTES_MAX} bytes)` : '';
+    const bound = status === 413 ? ` (over ${bodyBytesMaxOf(operation)} bytes)` : '';
     documented[String(status)] = {
       description: alternatives.map((code) => `\`${code}\``).join(' or ') + bound,
       content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },

@@ -1,6 +1,6 @@
 // The edge: what happens to a request before its handler sees it, and to its answer before it leaves.
 //
-//     route ─▶ who calls (401, 403) ─▶ body: type, size (415, 413), JSON, schema (400) ─▶ handler ─▶ answer
+//     route ─▶ who calls (401, 403) ─▶ body: type, size (415, 413), JSON or form, schema (400) ─▶ handler ─▶ answer
 //
 // Who calls: every route, through `organisation`, `group` or `open`. Each gives what Elysia's route methods take after the path.
 // Holds: authentication comes before anything in the request is judged. Elysia's own order is to parse and validate first, so its
@@ -13,6 +13,7 @@ import type { Log } from '../platform/log.ts';
 import type { Authenticate, GroupPrincipal, OrganisationPrincipal, Principal } from './auth.ts';
 import { Admission } from './admission.ts';
 import { takeBody } from './body.ts';
+import { isCrossSite } from './cross-site.ts';
 import { describe, type Access, type Documented } from './document.ts';
 import { refuse } from './errors.ts';
 import type { Call, Handler, Operation } from './operation.ts';
@@ -71,8 +72,13 @@ export function createEdge(options: EdgeOptions): Edge {
           principal = found instanceof Promise ? await found : found;
           if (principal?.kind !== access) response = refusePrincipal(access, principal);
         }
+        if (admission.takesForm && isCrossSite(request)) {
+          response ??= refuse('forbidden', 'this form can be sent from its own page only');
+        }
         if (response === undefined) {
-          const body = admission.takesBody ? takeBody(request, admission.bodyBytesMax) : '';
+          const body = admission.takesBody
+            ? takeBody(request, admission.bodyBytesMax, admission.media)
+            : '';
           const text = body instanceof Promise ? await body : body;
           const call =
             text instanceof Response ? text : admission.admit({ request, params, principal, text });

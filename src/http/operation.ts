@@ -7,6 +7,8 @@ export type Operation = {
   readonly description?: string;
   readonly tag: string;
   readonly body?: TSchema;
+  /** In place of `body`: an HTML form of strings, from a page of ours. */
+  readonly form?: TObject;
   /** Whether a request without a body is as good as one with. */
   readonly bodyOptional?: boolean;
   readonly bodyBytesMax?: number;
@@ -24,11 +26,13 @@ export type Operation = {
   readonly refusals?: readonly ErrorCode[];
 };
 
-export type BodyOf<O extends Operation> = O['body'] extends TSchema
-  ? O['bodyOptional'] extends true
-    ? Static<O['body']> | undefined
-    : Static<O['body']>
-  : undefined;
+export type BodyOf<O extends Operation> = O['form'] extends TObject
+  ? Static<O['form']>
+  : O['body'] extends TSchema
+    ? O['bodyOptional'] extends true
+      ? Static<O['body']> | undefined
+      : Static<O['body']>
+    : undefined;
 
 export type QueryOf<O extends Operation> = O['query'] extends TObject
   ? Static<O['query']>

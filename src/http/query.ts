@@ -46,9 +46,18 @@ export function readQuery<T extends TObject>(
   check: Validator<T>,
 ): { readonly ok: true; readonly value: unknown } | { readonly ok: false; issues: Issue[] } {
   const start = address.indexOf('?');
+  return readPairs(start === -1 ? '' : address.slice(start + 1), schema, check);
+}
+
+/** The fields of an HTML form, which are written like the parameters of an address. */
+export function readPairs<T extends TObject>(
+  pairs: string,
+  schema: T,
+  check: Validator<T>,
+): { readonly ok: true; readonly value: unknown } | { readonly ok: false; issues: Issue[] } {
   const values: Record<string, string | number> = {};
   const issues: Issue[] = [];
-  for (const [name, text] of new URLSearchParams(start === -1 ? '' : address.slice(start))) {
+  for (const [name, text] of new URLSearchParams(pairs)) {
     if (name in values) issues.push({ path: [name], message: 'is given more than once' });
     if (!isStorableText(text)) issues.push({ path: [name], message: 'holds a NUL character' });
     const isNumber = schema.properties[name]?.['type'] === 'integer' && /^-?\d{1,15}$/.test(text);

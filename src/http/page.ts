@@ -1,0 +1,32 @@
+// A page as a response: nobody keeps it, nobody frames it, and it runs and loads nothing.
+import type { Page } from '../pages/layout.ts';
+
+export type PageOptions = {
+  readonly status?: number;
+  /** Sources that its forms may lead to, through redirects too: Chromium follows the whole chain. None where it has no form. */
+  readonly formAction?: readonly string[];
+  readonly refreshAfter?: { readonly seconds: number; readonly url: string };
+};
+
+export function sendPage(page: Page, options: PageOptions = {}): Response {
+  const { status = 200, formAction = [], refreshAfter } = options;
+  const policy = [
+    "default-src 'none'",
+    `style-src ${page.stylesheet.source}`,
+    'img-src data:',
+    `form-action ${formAction.length === 0 ? "'none'" : formAction.join(' ')}`,
+    "frame-ancestors 'none'",
+    "base-uri 'none'",
+  ];
+  return new Response(page.text, {
+    status,
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': policy.join('; '),
+      'referrer-policy': 'no-referrer',
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      ...(refreshAfter && { refresh: `${refreshAfter.seconds}; url=${refreshAfter.url}` }),
+    },
+  });
+}

@@ -1,19 +1,113 @@
-import type { Json, Transaction } from '../platform/postgres.ts';
-import type { Scope } from './scope.ts';
+import type { Executor, Json, Transaction } from '../platform/postgres.ts';
+import type { Mode } from './api-keys.ts';
+import { isUuid, type Scope } from './scope.ts';
+
+/** The catalog (contract, Events). */
+export const EVENT_TYPES = [
+  'payment.succeeded',
+  'payment.failed',
+  'payment.errored',
+  'payment.refunded',
+  'payment.refund_failed',
+  'invoice.created',
+  'invoice.updated',
+  'subscription.created',
+  'subscription.updated',
+  'subscription.canceled',
+  'subscription.expired',
+  'subscription.trial_ended',
+  'customer.created',
+  'customer.updated',
+  'subscription.overdue_changed',
+  'subscription.blocked',
+  'tag.created',
+  'tag.deleted',
+  'custom_field.created',
+  'custom_field.deleted',
+  'organization.config_changed',
+  'entitlement.granted',
+  'entitlement.exhausted',
+  'usage.recorded',
+] as const;
+export type EventType = (typeof EVENT_TYPES)[number];
+
+export const OBJECT_TYPES = [
+  'PAYMENT',
+  'SUBSCRIPTION',
+  'INVOICE',
+  'CUSTOMER',
+  'TAG',
+  'CUSTOM_FIELD',
+  'ORGANIZATION',
+  'ENTITLEMENT',
+  'USAGE',
+] as const;
+export type ObjectType = (typeof OBJECT_TYPES)[number];
 
 /** An entry of the outbox, written in the transaction that made it true (contract, Events). */
 export type NewEvent = {
   readonly id: string;
-  readonly type: string;
-  readonly objectType: 'CUSTOMER';
+  readonly type: EventType;
+  readonly objectType: ObjectType;
   readonly objectId: string;
   readonly accountId: string | null;
   /** 1, 2, 3 … for each object. */
   readonly sequence: bigint;
   readonly at: Date;
-  /** The type's own fields; what all events carry is added on delivery. */
+  /** The type's own fields; what all events carry is added by `envelopeOf`. */
   readonly data: Json;
 };
+
+export type EventRecord = Omit<NewEvent, 'data'> &
+  Scope & { readonly data: Readonly<Record<string, unknown>> };
+
+/** An event as it leaves: over REST and in a webhook, byte for byte the same fields. */
+export type EventEnvelope = {
+  readonly id: string;
+  readonly type: EventType;
+  readonly timestamp: string;
+  readonly data: Readonly<Record<string, unknown>> & {
+    readonly id: string;
+    readonly eventType: EventType;
+    readonly objectId: string;
+    readonly objectType: ObjectType;
+    readonly accountId: string | null;
+    readonly organizationId: string;
+    readonly timestamp: string;
+    readonly mode: Mode;
+    readonly sequence: number;
+  };
+};
+
+export function envelopeOf(event: EventRecord): EventEnvelope {
+  const { id, type } = event;
+  const timestamp = event.at.toISOString();
+  return {
+    id,
+    type,
+    timestamp,
+    data: {
+      // First, so that no field of a type's own takes the place of one that all have.
+      ...event.data,
+      id,
+      eventType: type,
+      objectId: event.objectId,
+      objectType: event.objectType,
+      accountId: event.accountId,
+      organizationId: event.organisationId,
+      timestamp,
+      mode: event.mode,
+      sequence: Number(event.sequence),
+    },
+  };
+}
+
+const columns = (sql: Executor) => sql`
+  id, organisation_id as "organisationId", mode, type, object_type as "objectType", object_id as "objectId",
+  account_id as "accountId", sequence, at, data`;
+
+const inScope = (sql: Executor, { organisationId, mode }: Scope) => sql`
+  organisation_id = ${organisationId} and mode = ${mode}`;
 
 export async function insertEvent(
   sql: Transaction,
@@ -25,4 +119,39 @@ export async function insertEvent(
       sequence, at, data)
     values (${event.id}, ${organisationId}, ${mode}, ${event.type}, ${event.objectType},
       ${event.objectId}, ${event.accountId}, ${event.sequence}, ${event.at}, ${sql.json(event.data)})`;
+}
+
+export async function findEvent(
+  sql: Executor,
+  scope: Scope,
+  id: string,
+): Promise<EventRecord | null> {
+  if (!isUuid(id)) return null;
+  const [row] = await sql<EventRecord[]>`
+    select ${columns(sql)} from events where ${inScope(sql, scope)} and id = ${id}`;
+  return row ?? null;
+}
+
+/** Newest first; up to one row more than `limit`. `since` is in, `until` is out. */
+export async function listEvents(
+  sql: Executor,
+  scope: Scope,
+  options: {
+    readonly limit: number;
+    readonly offset: number;
+    readonly type?: EventType | undefined;
+    readonly objectId?: string | undefined;
+    readonly since?: Date | undefined;
+    readonly until?: Date | undefined;
+  },
+): Promise<EventRecord[]> {
+  const { limit, offset, type, objectId, since, until } = options;
+  return sql<EventRecord[]>`
+    select ${columns(sql)} from events
+    where ${inScope(sql, scope)}
+      ${type === undefined ? sql`` : sql`and type = ${type}`}
+      ${objectId === undefined ? sql`` : sql`and object_id = ${objectId}`}
+      ${since === undefined ? sql`` : sql`and at >= ${since}`}
+      ${until === undefined ? sql`` : sql`and at < ${until}`}
+    order by at desc, id desc limit ${limit + 1} offset ${offset}`;
 }

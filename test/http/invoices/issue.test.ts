@@ -1,0 +1,231 @@
+// The rows behind the routes: what issuing and refunding leave there.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { ids } from '../../../src/platform/ids.ts';
+import { issueInvoice } from '../../../src/records/invoices.ts';
+import { createOrganisation } from '../../../src/records/onboarding.ts';
+import type { Scope } from '../../../src/records/scope.ts';
+import { startServer, type TestServer } from '../../support/server.ts';
+import { issue, newInvoice, NOW, refund } from './issuing.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.stop());
+
+async function freshScope(mode: Scope['mode'] = 'test'): Promise<Scope> {
+  const setting = { sql: server.sql, ids, now: NOW };
+  const made = await createOrganisation(setting, { name: 'Fresh', groupId: null });
+  if (typeof made === 'string') throw new Error(made);
+  return { organisationId: made.id, mode };
+}
+
+const eventsOf = (id: string) => server.sql`
+  select id, type, object_type as "objectType", account_id as "accountId", sequence, at, data
+  from events where object_id = ${id} order by sequence`;
+
+const EVENT = {
+  number: 'INV-2026-000001',
+  status: 'paid',
+  subscriptionId: null,
+  amount: '20.00',
+  amountDue: '0.00',
+  taxTotal: '0.00',
+  currency: 'USD',
+  billingReason: 'purchase',
+  periodStart: null,
+  periodEnd: null,
+  dueAt: null,
+  customerEmail: 'ada@example.com',
+  externalCustomerId: 'u_1',
+};
+
+test('it adds up, is numbered, and is announced in the same transaction', async () => {
+  const scope = await freshScope();
+  const customerId = ids.next();
+  const invoice = await issue(server.sql, scope, { customerId });
+  expect(invoice).toMatchObject({
+    ...scope,
+    number: 'INV-2026-000001',
+    status: 'paid',
+    subtotal: 2500n,
+    discountTotal: 500n,
+    taxTotal: 0n,
+    total: 2000n,
+    amountPaid: 2000n,
+    amountRefunded: 0n,
+    issuedAt: new Date(NOW),
+    paidAt: new Date(NOW - 1000),
+    lines: [{ description: 'Lamp', quantity: 2, unitAmount: 1250n, amount: 2500n }],
+    seller: { name: 'Fresh' },
+  });
+  expect([...(await eventsOf(invoice.id))]).toEqual([
+    {
+      id: expect.any(String),
+      type: 'invoice.created',
+      objectType: 'INVOICE',
+      accountId: customerId,
+      sequence: 1n,
+      at: new Date(NOW),
+      data: { ...EVENT, invoiceId: invoice.id },
+    },
+  ]);
+});
+
+test('one that is not paid yet is open, and all of it is due', async () => {
+  const scope = await freshScope();
+  const dueAt = new Date(NOW + 86_400_000);
+  const invoice = await issue(server.sql, scope, { paidAt: null, dueAt });
+  expect(invoice).toMatchObject({ status: 'open', amountPaid: 0n, total: 2000n, dueAt });
+  const [event] = await eventsOf(invoice.id);
+  expect(event!.data).toMatchObject({ amountDue: '20.00', dueAt: '2026-11-22T09:30:15.250Z' });
+});
+
+test('the same id again, also at once, answers the same invoice and takes no number', async () => {
+  const scope = await freshScope();
+  const invoice = newInvoice();
+  const again = () =>
+    server.sql.begin((sql) =>
+      issueInvoice(sql, scope, { invoice, eventId: ids.next(), now: NOW + 1 }),
+    );
+  const issued = await Promise.all(Array.from({ length: 8 }, again));
+  for (const each of issued) expect(each).toEqual(issued[0]!);
+  expect(await eventsOf(invoice.id)).toHaveLength(1);
+  expect((await issue(server.sql, scope)).number).toBe('INV-2026-000002');
+});
+
+test('an id of another scope is a bug, not an invoice', async () => {
+  const { id } = await issue(server.sql, await freshScope());
+  const elsewhere = await freshScope();
+  const attempt = issue(server.sql, elsewhere, { id });
+  expect(await attempt.catch((error: Error) => error.message)).toContain('in its scope');
+  expect((await issue(server.sql, elsewhere)).number).toBe('INV-2026-000001');
+});
+
+// prettier-ignore
+const NUMBERS: [string, bigint, number, string][] = [
+  // after                      last        at                            number
+  ['the first in a new year',   41n,        Date.UTC(2027, 0, 1),         'INV-2027-000042'],
+  ['the last of an old year',   41n,        Date.UTC(2027, 0, 1) - 1,     'INV-2026-000042'],
+  ['the last of six digits',    999_998n,   NOW,                          'INV-2026-999999'],
+  ['the first of seven',        999_999n,   NOW,                          'INV-2026-1000000'],
+];
+
+test.each(NUMBERS)('the number of %s', async (_what, last, now, number) => {
+  const { organisationId, mode } = await freshScope();
+  await server.sql`
+    insert into invoice_counters (organisation_id, mode, last) values (${organisationId}, ${mode}, ${last})`;
+  expect((await issue(server.sql, { organisationId, mode }, { now })).number).toBe(number);
+});
+
+test('each mode counts for itself', async () => {
+  const scope = await freshScope();
+  await issue(server.sql, scope);
+  expect((await issue(server.sql, { ...scope, mode: 'live' })).number).toBe('INV-2026-000001');
+});
+
+test('of 200 at once in three organisations, a third rolled back, the numbers have no gap', async () => {
+  const scopes = [await freshScope(), await freshScope(), await freshScope('live')];
+  const expected = scopes.map(() => 0);
+  class Rollback extends Error {}
+  const attempts = Array.from({ length: 200 }, async (_, i) => {
+    const which = i % scopes.length;
+    const issuance = { invoice: newInvoice(), eventId: ids.next(), now: NOW + i };
+    const fails = i % 10 < 3;
+    if (!fails) expected[which]! += 1;
+    try {
+      await server.sql.begin(async (sql) => {
+        await issueInvoice(sql, scopes[which]!, issuance);
+        if (fails) throw new Rollback();
+      });
+    } catch (error) {
+      if (!(error instanceof Rollback)) throw error;
+    }
+  });
+  await Promise.all(attempts);
+  for (const [which, { organisationId, mode }] of scopes.entries()) {
+    const rows = await server.sql<{ number: string }[]>`
+      select number from invoices where organisation_id = ${organisationId} and mode = ${mode} order by number`;
+    expect(rows.map(({ number }) => number)).toEqual(
+      Array.from(
+        { length: expected[which]! },
+        (_, i) => `INV-2026-${String(i + 1).padStart(6, '0')}`,
+      ),
+    );
+  }
+  const announced = await server.sql`
+    select 1 from events where object_type = 'INVOICE' and organisation_id = any(${scopes.map((s) => s.organisationId)}::uuid[])`;
+  expect(announced).toHaveLength(140);
+});
+
+test('a refund moves amount_refunded and is announced; one that failed later is taken back', async () => {
+  const invoice = await issue(server.sql, await freshScope());
+  const [first, second] = [ids.next(), ids.next()];
+  await refund(server.sql, invoice.id, 1500n, { refundId: first, now: NOW + 5 });
+  // The clock stands still, then goes back.
+  await refund(server.sql, invoice.id, 500n, { refundId: second, now: NOW + 5 });
+  const last = await refund(server.sql, invoice.id, -1500n, { refundId: first, now: NOW });
+  expect(last).toMatchObject({ amountRefunded: 500n, status: 'paid', number: invoice.number });
+  const events = await eventsOf(invoice.id);
+  const same = { ...EVENT, invoiceId: invoice.id, creditNoteId: null };
+  expect(events.slice(1).map(({ type, sequence, at, data }) => [type, sequence, at, data])).toEqual(
+    [
+      [
+        'invoice.updated',
+        2n,
+        new Date(NOW + 5),
+        { ...same, change: 'refunded', refundId: first, amountDelta: '15.00' },
+      ],
+      [
+        'invoice.updated',
+        3n,
+        new Date(NOW + 6),
+        { ...same, change: 'refunded', refundId: second, amountDelta: '5.00' },
+      ],
+      [
+        'invoice.updated',
+        4n,
+        new Date(NOW + 7),
+        { ...same, change: 'adjusted', refundId: first, amountDelta: '-15.00' },
+      ],
+    ],
+  );
+});
+
+test('the same refund again, also at once, counts once', async () => {
+  const invoice = await issue(server.sql, await freshScope());
+  const eventId = ids.next();
+  const all = await Promise.all(
+    Array.from({ length: 6 }, () => refund(server.sql, invoice.id, 700n, { eventId })),
+  );
+  for (const each of all) expect(each).toEqual(all[0]!);
+  expect(all[0]).toMatchObject({ amountRefunded: 700n });
+  expect(await eventsOf(invoice.id)).toHaveLength(2);
+});
+
+test('refunds at once are all there, in order and without a gap', async () => {
+  const invoice = await issue(server.sql, await freshScope());
+  await Promise.all(Array.from({ length: 20 }, () => refund(server.sql, invoice.id, 100n)));
+  const events = await eventsOf(invoice.id);
+  expect(events.map(({ sequence }) => Number(sequence))).toEqual(
+    Array.from({ length: 21 }, (_, i) => i + 1),
+  );
+  for (const [i, { at }] of events.entries()) {
+    if (i > 0) expect(at.getTime()).toBeGreaterThan(events[i - 1]!.at.getTime());
+  }
+});
+
+test('more than was paid is refused by the database, whoever asks', async () => {
+  const invoice = await issue(server.sql, await freshScope());
+  for (const amount of [2001n, -1n]) {
+    const attempt = refund(server.sql, invoice.id, amount);
+    expect(await attempt.catch((error: Error) => error.message)).toContain(
+      'invoices_refunds_within_paid',
+    );
+  }
+  expect(await eventsOf(invoice.id)).toHaveLength(1);
+});
+
+test('an unknown invoice', async () => {
+  expect(await refund(server.sql, ids.next(), 1n)).toBe('not_found');
+});

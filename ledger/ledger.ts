@@ -91,11 +91,28 @@ export class Ledger {
   check(actor: Actor, meter: Meter, units: bigint): CheckAnswer | Promise<CheckAnswer> {
     const term = this.#live();
     if (actor.dropped) return this.#checkAgain(actor, meter, units);
+    const holding = actor.holding(meter);
+    const isSettled = actor.pending === 0 || holding?.durable === holding?.tentative;
+    if (holding !== undefined && isSettled) {
+      const kept = holding.kept;
+      // Asked the same while nothing has changed, it says the same.
+      if (
+        kept !== null &&
+        kept.state === holding.tentative &&
+        kept.answer.units === units &&
+        this.#deps.clock.now() < kept.until
+      ) {
+        return kept.answer;
+      }
+    }
     const context = term.context(actor, meter);
-    const tentative = actor.tentative(meter.id) ?? term.emptyState(actor, meter);
+    const tentative = holding?.tentative ?? term.emptyState(actor, meter);
     const answer = check(advanced(context, tentative), units);
-    const durable = actor.durable(meter.id) ?? term.emptyState(actor, meter);
-    if (durable === tentative || actor.pending === 0) return answer;
+    if (holding !== undefined && context.now < tentative.nextDue) {
+      holding.kept = { answer, state: tentative, until: tentative.nextDue };
+    }
+    if (isSettled) return answer;
+    const durable = holding?.durable ?? term.emptyState(actor, meter);
     const other = check(advanced(context, durable), units);
     return lower(other, answer) ? other : answer;
   }
@@ -138,8 +155,7 @@ export class Ledger {
     let actor = found;
     while (actor.dropped) actor = await this.#live().again(actor);
     const term = this.#live();
-    return [...actor.meters.values()].flatMap((meter) => {
-      const durable = actor.durable(meter.id);
+    return [...actor.holdings.values()].flatMap(({ meter, durable }) => {
       if (durable === undefined) return [];
       const state = advanced(term.context(actor, meter), durable);
       return [{ meter, snapshot: snapshotOf(state), breakdown: breakdown(state), state }];

@@ -88,9 +88,12 @@ export type Snapshot = {
 };
 
 export type CheckAnswer = {
+  readonly units: bigint;
   readonly allowed: boolean;
   readonly reason: Reason;
   readonly snapshot: Snapshot;
+  /** What whoever passes it on has made of it, once for all the times that it is given. */
+  rendered: string | null;
 };
 
 export function emptyPeriod(accountId: string, start: number, end: number | null): Period {
@@ -178,15 +181,17 @@ export function snapshotOf(state: MeterState, period: Period = state.current): S
 /** Whether `units` more may be used now. Expects a state that was advanced to now. */
 export function check(state: MeterState, units: bigint): CheckAnswer {
   const snapshot = snapshotOf(state);
-  if (!isEntitled(state)) {
-    const reason = state.everExpired ? 'expired' : 'not_entitled';
-    return { allowed: false, reason, snapshot };
-  }
+  const reason = reasonFor(state, snapshot, units);
+  const allowed = reason === 'ok' || reason === 'unlimited' || reason === 'overage_allowed';
+  return { units, allowed, reason, snapshot, rendered: null };
+}
+
+function reasonFor(state: MeterState, snapshot: Snapshot, units: bigint): Reason {
+  if (!isEntitled(state)) return state.everExpired ? 'expired' : 'not_entitled';
   const available = balance(snapshot);
-  if (available === null) return { allowed: true, reason: 'unlimited', snapshot };
-  if (available >= units) return { allowed: true, reason: 'ok', snapshot };
-  if (snapshot.overageAllowed) return { allowed: true, reason: 'overage_allowed', snapshot };
-  return { allowed: false, reason: 'insufficient_balance', snapshot };
+  if (available === null) return 'unlimited';
+  if (available >= units) return 'ok';
+  return snapshot.overageAllowed ? 'overage_allowed' : 'insufficient_balance';
 }
 
 /** The started grants with what is left of each now; the parts add up to max(0, balance). */

@@ -12,6 +12,9 @@ const POWERS = Array.from({ length: SCALE_MAX + 1 }, (_, scale) => 10n ** BigInt
 const DIVISORS = Array.from({ length: SCALE_MAX + 1 }, (_, scale) => 10 ** scale);
 const DECIMAL = /^(-?)(\d{1,15})(?:\.(\d{1,15}))?$/;
 
+/** A balance is a difference of two bounded quantities. */
+const BALANCE_BOUND = 2n * QUANTITY_BOUND;
+
 function power(scale: number): bigint {
   const value = POWERS[scale];
   assert(value !== undefined, () => `scale out of range: ${scale}`);
@@ -55,7 +58,6 @@ export function inRange(value: bigint): boolean {
 export function quantityNumber(value: bigint, scale: number): number {
   const divisor = DIVISORS[scale];
   assert(divisor !== undefined, () => `scale out of range: ${scale}`);
-  // A balance is a difference of two bounded quantities.
-  assert(value < 2n * QUANTITY_BOUND && value > -2n * QUANTITY_BOUND, 'a quantity is exact');
+  assert(value < BALANCE_BOUND && value > -BALANCE_BOUND, 'a quantity is exact');
   return Number(value) / divisor;
 }

@@ -1,14 +1,25 @@
 import { assert } from '../assert.ts';
 import type { MeterEffects } from '../draft.ts';
-import type { Customer, Meter, MeterState, Period } from '../meter.ts';
+import type { CheckAnswer, Customer, Meter, MeterState, Period } from '../meter.ts';
 import type { Seen } from '../usage.ts';
 
 /** Members of unique meters that one actor remembers at most; more are asked of the store again. */
 const MEMBERS_MAX = 50_000;
 
 /**
- * One customer in memory: two versions of each meter's state. `tentative` is what the next decision sees; `durable` is what the
- * database has. They differ while a flush is on its way; both are immutable values, so that neither costs a copy.
+ * What a customer has of one meter, in two versions. `tentative` is what the next decision sees; `durable` is what the database
+ * has. They differ while a flush is on its way; both are immutable values, so that neither costs a copy.
+ */
+export type Holding = {
+  meter: Meter;
+  tentative: MeterState | undefined;
+  durable: MeterState | undefined;
+  /** The last answer to a check of the tentative state, and until when that state says the same. */
+  kept: { readonly answer: CheckAnswer; readonly state: MeterState; readonly until: number } | null;
+};
+
+/**
+ * One customer in memory, with what it has of each meter.
  *
  * Commands run to completion, one after the other, without an await: that is the only lock.
  */
@@ -22,9 +33,9 @@ export class Actor {
   outdated = false;
   /** Whether the directory has let it go: another actor may be its customer's now. */
   dropped = false;
-  readonly #meters = new Map<string, Meter>();
-  #tentative = new Map<string, MeterState>();
-  readonly #durable = new Map<string, MeterState>();
+  readonly #holdings = new Map<string, Holding>();
+  /** The one that was asked for last: most customers are asked about one meter, and a Map is slow to reach in cold memory. */
+  #last: Holding | undefined;
   /** By account: which members were counted (true), and which are known not to be (false). */
   readonly #members = new Map<string, Map<bigint, boolean>>();
   #memberCount = 0;
@@ -35,22 +46,23 @@ export class Actor {
   ) {
     this.customer = customer;
     for (const { meter, state } of meters) {
-      this.#meters.set(meter.id, meter);
-      this.#tentative.set(meter.id, state);
-      this.#durable.set(meter.id, state);
+      this.#holdings.set(meter.id, { meter, tentative: state, durable: state, kept: null });
     }
   }
 
-  get meters(): ReadonlyMap<string, Meter> {
-    return this.#meters;
+  get holdings(): ReadonlyMap<string, Holding> {
+    return this.#holdings;
   }
 
-  tentative(meterId: string): MeterState | undefined {
-    return this.#tentative.get(meterId);
-  }
-
-  durable(meterId: string): MeterState | undefined {
-    return this.#durable.get(meterId);
+  /** undefined: the customer never touched the meter. */
+  holding(meter: Meter): Holding | undefined {
+    if (this.#last?.meter === meter) return this.#last;
+    const holding = this.#holdings.get(meter.id);
+    if (holding === undefined) return undefined;
+    // One object for all customers: the next look is a comparison of pointers.
+    holding.meter = meter;
+    this.#last = holding;
+    return holding;
   }
 
   /** Takes a decision over into memory; returns the state that it replaced. */
@@ -58,9 +70,9 @@ export class Actor {
     assert(!this.dropped, 'a dropped actor decides nothing');
     const { meter, state } = effects;
     assert(effects.customer.id === this.customer.id, 'effects go to their own actor');
-    const before = this.#tentative.get(meter.id);
-    this.#meters.set(meter.id, meter);
-    this.#tentative.set(meter.id, state);
+    const holding = this.#hold(meter);
+    const before = holding.tentative;
+    holding.tentative = state;
     this.#count(effects, true);
     this.pending += 1;
     return before;
@@ -68,22 +80,29 @@ export class Actor {
 
   /** Takes back the last `apply`: the decision is part of a whole that was refused. */
   unapply(effects: MeterEffects, before: MeterState | undefined): void {
-    if (before === undefined) this.#tentative.delete(effects.meter.id);
-    else this.#tentative.set(effects.meter.id, before);
+    this.#hold(effects.meter).tentative = before;
     this.#count(effects, false);
     this.#settle();
   }
 
   commit(effects: MeterEffects): void {
-    this.#durable.set(effects.meter.id, effects.state);
+    this.#hold(effects.meter).durable = effects.state;
     this.#settle();
   }
 
   /** Back to what is durable. Called for each decision that was in flight; the first call does it for all. */
   rollback(effects: MeterEffects): void {
-    this.#tentative = new Map(this.#durable);
+    for (const holding of this.#holdings.values()) holding.tentative = holding.durable;
     this.#count(effects, false);
     this.#settle();
+  }
+
+  #hold(meter: Meter): Holding {
+    const known = this.holding(meter);
+    if (known !== undefined) return known;
+    const holding = { meter, tentative: undefined, durable: undefined, kept: null };
+    this.#holdings.set(meter.id, holding);
+    return holding;
   }
 
   #settle(): void {
@@ -115,13 +134,17 @@ export class Actor {
 
   /** Adds past periods. Those that memory knows are newer there: nobody else writes them. */
   learnHistory(meterId: string, periods: readonly Period[]): void {
-    for (const states of [this.#tentative, this.#durable]) {
-      const state = states.get(meterId);
-      if (state === undefined) continue;
-      const known = new Set([state.current, ...state.others].map((period) => period.accountId));
-      const others = [...state.others, ...periods.filter((period) => !known.has(period.accountId))];
-      others.sort((a, b) => a.start - b.start);
-      states.set(meterId, { ...state, others, historyLoaded: true });
-    }
+    const holding = this.#holdings.get(meterId);
+    if (holding === undefined) return;
+    const { tentative, durable } = holding;
+    holding.tentative = tentative && withHistory(tentative, periods);
+    holding.durable = durable && withHistory(durable, periods);
   }
+}
+
+function withHistory(state: MeterState, periods: readonly Period[]): MeterState {
+  const known = new Set([state.current, ...state.others].map((period) => period.accountId));
+  const others = [...state.others, ...periods.filter((period) => !known.has(period.accountId))];
+  others.sort((a, b) => a.start - b.start);
+  return { ...state, others, historyLoaded: true };
 }

@@ -50,7 +50,7 @@ export class Alarms {
     await Promise.all(
       due.map(async ({ customerId, meterId }) => {
         const actor = await term.directory.findAny(customerId);
-        const meter = actor?.meters.get(meterId);
+        const meter = actor?.holdings.get(meterId)?.meter;
         if (!actor || meter === undefined) return;
         await term.decide(actor, meter, (context, state) => ({
           outcome: null,

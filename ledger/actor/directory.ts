@@ -75,13 +75,14 @@ export class Directory {
 
   /** The tenant's customer; null where it has none of that name. Without a promise where the actor is in memory. */
   find(tenant: Tenant, ref: CustomerRef): Actor | null | Promise<Actor | null> {
-    const actor =
-      'id' in ref
-        ? this.#actors.get(ref.id)
-        : this.#byExternalId[tenant.mode].get(tenant.organisationId)?.get(ref.externalId);
+    const byId = 'id' in ref;
+    const actor = byId
+      ? this.#actors.get(ref.id)
+      : this.#byExternalId[tenant.mode].get(tenant.organisationId)?.get(ref.externalId);
     if (actor === undefined || this.#dropOutdated(actor)) return this.#load(tenant, ref);
     actor.touched = true;
-    return belongs(actor, tenant) ? actor : null;
+    // A name was looked up among the tenant's own.
+    return !byId || belongs(actor, tenant) ? actor : null;
   }
 
   /** By id, whoever's it is: for alarms. */

@@ -59,7 +59,7 @@ export class Term {
   }
 
   stateOf(actor: Actor, meter: Meter): MeterState {
-    return actor.tentative(meter.id) ?? this.emptyState(actor, meter);
+    return actor.holding(meter)?.tentative ?? this.emptyState(actor, meter);
   }
 
   /** One decision on one meter, answered when it is durable. */

@@ -21,7 +21,7 @@ async function statesOf(customer: string): Promise<Record<string, MeterState>> {
   const actor = await setting.server.ledger.find(tenant, { id: customer });
   if (actor === null) throw new Error('no such customer');
   return Object.fromEntries(
-    [...actor.meters.values()].map(({ id, slug }) => [slug, comparable(actor.durable(id)!)]),
+    [...actor.holdings.values()].map(({ meter, durable }) => [meter.slug, comparable(durable!)]),
   );
 }
 

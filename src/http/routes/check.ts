@@ -1,4 +1,6 @@
 import { Elysia } from 'elysia';
+import type { CheckAnswer } from '../../../ledger/meter.ts';
+import type { UsageMeter } from '../../records/meters.ts';
 import type { Route } from '../edge.ts';
 import { refuseInvalid } from '../errors.ts';
 import {
@@ -46,6 +48,9 @@ type Question = {
   readonly value?: number | string;
 };
 
+/** As `Response.json` says it. */
+const JSON_BODY = { headers: { 'content-type': 'application/json;charset=utf-8' } };
+
 export function checkRoutes(deps: MeteringDeps) {
   return new Elysia().post('/check', ...checkRoute(deps)).post('/check/batch', ...batchRoute(deps));
 }
@@ -71,12 +76,17 @@ function respond(
   body: Question,
   found: Awaited<Found>,
 ): Response | Promise<Response> {
-  const result = ask(deps, body, found);
-  return result instanceof Promise ? result.then(answerOf) : answerOf(result);
+  const asked = ask(deps, body, found);
+  if (isRefused(asked)) return refusedResponse(asked);
+  const { answer, meter } = asked;
+  if (answer instanceof Promise) return answer.then((late) => rendered(late, meter));
+  return rendered(answer, meter);
 }
 
-function answerOf(result: Awaited<ReturnType<typeof ask>>): Response {
-  return isRefused(result) ? refusedResponse(result) : Response.json(result);
+/** Written out once for as long as the ledger gives the same answer. */
+function rendered(answer: CheckAnswer, meter: UsageMeter): Response {
+  answer.rendered ??= JSON.stringify(fromCheck(answer, meter));
+  return new Response(answer.rendered, JSON_BODY);
 }
 
 function ask(deps: MeteringDeps, body: Question, found: Awaited<Found>) {
@@ -86,10 +96,7 @@ function ask(deps: MeteringDeps, body: Question, found: Awaited<Found>) {
   if (typeof units !== 'bigint') {
     return { refused: 'invalid_request' as const, message: units.message, issue: units };
   }
-  const asked = { slug: meter.slug, scale: meter.scale, units };
-  const answer = deps.ledger.check(actor, meter, units);
-  if (answer instanceof Promise) return answer.then((late) => fromCheck(late, asked));
-  return fromCheck(answer, asked);
+  return { answer: deps.ledger.check(actor, meter, units), meter };
 }
 
 /** The headroom asked for: 1 unless said otherwise, never negative. */
@@ -137,10 +144,7 @@ async function consume(
     case 'refused': {
       const { reason, snapshot } = outcome.record;
       const allowed = outcome.kind === 'recorded';
-      const result = fromCheck(
-        { allowed, reason, snapshot },
-        { slug: meter.slug, scale: meter.scale, units },
-      );
+      const result = fromCheck({ units, allowed, reason, snapshot }, meter);
       return Response.json(result, outcome.replayed ? REPLAYED : undefined);
     }
     case 'key_reused':
@@ -155,11 +159,10 @@ function batchRoute(deps: MeteringDeps): Route {
   return deps.edge.organisation(BATCH, async ({ principal, body }) => {
     const results = await Promise.all(
       body.checks.map(async (question) => {
-        const found = await findSubject(deps, principal, question);
-        const result = await ask(deps, question, found);
-        if (!isRefused(result)) return result;
+        const asked = ask(deps, question, await findSubject(deps, principal, question));
+        if (!isRefused(asked)) return fromCheck(await asked.answer, asked.meter);
         return {
-          error: { type: result.refused, message: result.issue?.message ?? result.message },
+          error: { type: asked.refused, message: asked.issue?.message ?? asked.message },
         };
       }),
     );

@@ -100,7 +100,7 @@ function voidRoute(deps: GrantRoutesDeps): Route {
     const grant = await findGrant(sql, principal, params.id);
     if (grant === null) return notFound('grant');
     const actor = await ledger.find(principal, { id: grant.customerId });
-    const meter = actor?.meters.get(grant.meterId);
+    const meter = actor?.holdings.get(grant.meterId)?.meter;
     if (actor === null || meter === undefined) return notFound('grant');
     await ledger.voidGrant(actor, meter, grant.id);
     const after = await findGrant(sql, principal, grant.id);

@@ -164,10 +164,10 @@ export function overageOf(snapshot: Snapshot): bigint {
 }
 
 export function fromCheck(
-  { allowed, reason, snapshot }: CheckAnswer,
-  asked: { slug: string; scale: number; units: bigint },
+  { units, allowed, reason, snapshot }: Omit<CheckAnswer, 'rendered'>,
+  { slug, scale }: { readonly slug: string; readonly scale: number },
 ) {
-  const { balance: rest, limit, consumed, remaining } = fromSnapshot(snapshot, asked.scale);
+  const { balance: rest, limit, consumed, remaining } = fromSnapshot(snapshot, scale);
   const periodEnd = snapshot.periodEnd === null ? null : iso(snapshot.periodEnd);
   return {
     allowed,
@@ -176,11 +176,11 @@ export function fromCheck(
     consumed,
     remaining,
     reason,
-    feature_key: asked.slug,
-    requested: quantityNumber(asked.units, asked.scale),
+    feature_key: slug,
+    requested: quantityNumber(units, scale),
     unlimited: limit === null,
     overage_allowed: snapshot.overageAllowed,
-    reserved: quantityNumber(snapshot.reserved, asked.scale),
+    reserved: quantityNumber(snapshot.reserved, scale),
     period_start: iso(snapshot.periodStart),
     period_end: periodEnd,
     resets_at: periodEnd,

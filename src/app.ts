@@ -10,8 +10,10 @@ import { ingestRoutes } from './http/routes/ingest.ts';
 import { trackRoutes } from './http/routes/track.ts';
 import { customerRoutes } from './http/routes/customers.ts';
 import { documentRoutes } from './http/routes/documents.ts';
+import { discountRoutes } from './http/routes/discounts.ts';
 import { healthRoutes, type Readiness } from './http/routes/health.ts';
 import { meterRoutes } from './http/routes/meters.ts';
+import { productRoutes } from './http/routes/products.ts';
 import type { Changes } from './platform/changes.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { MeterCatalogue } from './records/meter-catalogue.ts';
@@ -52,5 +54,7 @@ export function createApp(deps: AppDeps) {
     .use(checkRoutes(deps))
     .use(trackRoutes(deps))
     .use(ingestRoutes(deps))
+    .use(productRoutes(deps))
+    .use(discountRoutes(deps))
     .use(documentRoutes({ edge, baseUrl: settings.baseUrl, routes }));
 }

@@ -1,0 +1,94 @@
+import { Elysia } from 'elysia';
+import type { Clock, Ids } from '../../../ledger/ports.ts';
+import type { Sql } from '../../platform/postgres.ts';
+import { deleteDiscount, insertDiscount, listDiscounts } from '../../records/discounts.ts';
+import type { Edge, Route } from '../edge.ts';
+import { errorText, refuse, refuseInvalid } from '../errors.ts';
+import { type Answer, answer, once, refusal } from '../idempotency.ts';
+import { listed, PAGE, pageOf } from '../query.ts';
+import { Discount, DiscountCreate, fromDiscount, toNewDiscount } from '../wire/discounts.ts';
+import { Body, ListOf } from '../wire/values.ts';
+
+export type DiscountRoutesDeps = {
+  readonly edge: Edge;
+  readonly sql: Sql;
+  readonly ids: Ids;
+  readonly clock: Clock;
+};
+
+const tag = 'Discounts';
+
+const CREATE = {
+  summary: 'Create a discount code',
+  description:
+    'Either `percent_off`, or `amount_off` with its `currency`, which then goes with prices in that currency only.',
+  tag,
+  body: DiscountCreate,
+  idempotent: true,
+  answers: { 201: Discount },
+  refusals: ['conflict', 'idempotency_in_progress', 'idempotency_key_reused'],
+} as const;
+
+const LIST = {
+  summary: 'List discounts, newest first',
+  tag,
+  query: Body(PAGE),
+  answers: { 200: ListOf(Discount) },
+} as const;
+
+const DELETE = {
+  summary: 'Delete a discount',
+  description: 'It takes nothing off any more, what was paid with it stays, its code becomes free.',
+  tag,
+  params: { id: 'The id of the discount.' },
+  answers: { 204: null },
+  refusals: ['not_found'],
+} as const;
+
+/** Judged in the attempt and not before it: a retry may come when the discount, made in time, has expired. */
+const EXPIRED: Answer = {
+  status: 400,
+  body: errorText('invalid_request', 'expires_at must be in the future', [
+    { path: ['expires_at'], message: 'must be in the future' },
+  ]),
+};
+
+export function discountRoutes(deps: DiscountRoutesDeps) {
+  return new Elysia()
+    .post('/discounts', ...createDiscount(deps))
+    .get('/discounts', ...readDiscounts(deps))
+    .delete('/discounts/:id', ...removeDiscount(deps));
+}
+
+function createDiscount({ edge, sql, ids, clock }: DiscountRoutesDeps): Route {
+  return edge.organisation(CREATE, ({ principal, body, idempotencyKey: key }) => {
+    const discount = toNewDiscount(body, ids.next());
+    if ('issues' in discount) return refuseInvalid(discount.issues);
+    const now = clock.now();
+    const attempt = { sql, principal, operation: 'POST /discounts', key, body, now };
+    return once(attempt, async (transaction) => {
+      const { expiresAt } = discount;
+      if (expiresAt !== null && expiresAt.getTime() <= now) return EXPIRED;
+      const made = await insertDiscount(transaction, principal, { discount, now });
+      if (made === 'code_taken') return refusal('conflict', 'another discount has this code');
+      return answer(201, fromDiscount(made));
+    });
+  });
+}
+
+function readDiscounts({ edge, sql }: DiscountRoutesDeps): Route {
+  return edge.organisation(LIST, async ({ principal, query }) => {
+    const page = pageOf(query);
+    const discounts = await listDiscounts(sql, principal, page);
+    return Response.json(listed(discounts.map(fromDiscount), page));
+  });
+}
+
+function removeDiscount({ edge, sql, clock }: DiscountRoutesDeps): Route {
+  return edge.organisation(DELETE, async ({ principal, params: { id } }) => {
+    const isDeleted = await deleteDiscount(sql, principal, { id, now: clock.now() });
+    return isDeleted
+      ? new Response(null, { status: 204 })
+      : refuse('not_found', 'no such discount');
+  });
+}

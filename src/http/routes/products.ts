@@ -1,0 +1,226 @@
+import { Type } from '@sinclair/typebox';
+import { Elysia } from 'elysia';
+import { PRICES_PER_PRODUCT_MAX } from '../../../ledger/limits.ts';
+import type { Clock, Ids } from '../../../ledger/ports.ts';
+import type { Sql } from '../../platform/postgres.ts';
+import {
+  archivePrice,
+  findProduct,
+  insertPrice,
+  insertProduct,
+  listProducts,
+  type ProductPatch,
+  updateProduct,
+} from '../../records/products.ts';
+import type { Scope } from '../../records/scope.ts';
+import type { Edge, Route } from '../edge.ts';
+import { refuse, refuseInvalid } from '../errors.ts';
+import { answer, once, refusal } from '../idempotency.ts';
+import { listed, PAGE, pageOf } from '../query.ts';
+import {
+  fromPrice,
+  fromProduct,
+  Price,
+  PriceCreate,
+  Product,
+  ProductChange,
+  ProductCreate,
+  ProductStatus,
+  toNewPrice,
+  toNewProduct,
+  toProductPatch,
+} from '../wire/products.ts';
+import { Body, ListOf } from '../wire/values.ts';
+
+export type ProductRoutesDeps = {
+  readonly edge: Edge;
+  readonly sql: Sql;
+  readonly ids: Ids;
+  readonly clock: Clock;
+};
+
+const tag = 'Products';
+const params = { id: 'The id of the product.' };
+
+const CREATE = {
+  summary: 'Create a product, with its prices',
+  description: 'Without a slug it gets one from its name.',
+  tag,
+  body: ProductCreate,
+  idempotent: true,
+  answers: { 201: Product },
+  refusals: ['conflict', 'idempotency_in_progress', 'idempotency_key_reused'],
+} as const;
+
+const LIST = {
+  summary: 'List products, newest first',
+  tag,
+  query: Body({ ...PAGE, status: Type.Optional(ProductStatus) }),
+  answers: { 200: ListOf(Product) },
+} as const;
+
+const READ = {
+  summary: 'Get a product with all its prices',
+  tag,
+  params,
+  answers: { 200: Product },
+  refusals: ['not_found'],
+} as const;
+
+const CHANGE = {
+  summary: 'Change a product',
+  description: 'Metadata is replaced as a whole. A slug that is given up is free for anybody.',
+  tag,
+  params,
+  body: ProductChange,
+  answers: { 200: Product },
+  refusals: ['not_found', 'conflict'],
+} as const;
+
+const ARCHIVE = {
+  summary: 'Archive a product',
+  description: 'It can no longer be bought. Again is the same.',
+  tag,
+  params,
+  answers: { 200: Product },
+  refusals: ['not_found'],
+} as const;
+
+const PUBLISH = {
+  summary: 'Publish a product',
+  description: 'It is active, whatever it was before. Again is the same.',
+  tag,
+  params,
+  answers: { 200: Product },
+  refusals: ['not_found'],
+} as const;
+
+const ADD_PRICE = {
+  summary: 'Add a price to a product',
+  description:
+    'Recurring where an `interval` is given, else one-time; a `type` that is given must agree. A price never changes: archive it ' +
+    `and add another. A product has at most ${PRICES_PER_PRODUCT_MAX}, archived ones too.`,
+  tag,
+  params,
+  body: PriceCreate,
+  idempotent: true,
+  answers: { 201: Price },
+  refusals: ['not_found', 'conflict', 'idempotency_in_progress', 'idempotency_key_reused'],
+} as const;
+
+const ARCHIVE_PRICE = {
+  summary: 'Archive a price',
+  description: 'It is offered to nobody any more. Again is the same.',
+  tag,
+  params: { ...params, price_id: 'The id of the price.' },
+  answers: { 200: Price },
+  refusals: ['not_found'],
+} as const;
+
+const SLUG_TAKEN = 'another product has this slug';
+const TOO_MANY_PRICES = `a product has at most ${PRICES_PER_PRODUCT_MAX} prices, archived ones too`;
+const notFound = (what = 'product') => refuse('not_found', `no such ${what}`);
+
+export function productRoutes(deps: ProductRoutesDeps) {
+  return new Elysia()
+    .post('/products', ...createProduct(deps))
+    .get('/products', ...readProducts(deps))
+    .get('/products/:id', ...readProduct(deps))
+    .patch('/products/:id', ...changeProduct(deps))
+    .post('/products/:id/archive', ...archiveProduct(deps))
+    .post('/products/:id/publish', ...publishProduct(deps))
+    .post('/products/:id/prices', ...addPrice(deps))
+    .post('/products/:id/prices/:price_id/archive', ...retirePrice(deps));
+}
+
+function createProduct({ edge, sql, ids, clock }: ProductRoutesDeps): Route {
+  return edge.organisation(CREATE, ({ principal, body, idempotencyKey: key }) => {
+    const product = toNewProduct(body, () => ids.next());
+    if ('issues' in product) return refuseInvalid(product.issues);
+    const now = clock.now();
+    const attempt = { sql, principal, operation: 'POST /products', key, body, now };
+    return once(attempt, async (transaction) => {
+      const made = await insertProduct(transaction, principal, { product, now });
+      return made === 'slug_taken'
+        ? refusal('conflict', SLUG_TAKEN)
+        : answer(201, fromProduct(made));
+    });
+  });
+}
+
+function readProducts({ edge, sql }: ProductRoutesDeps): Route {
+  return edge.organisation(LIST, async ({ principal, query }) => {
+    const page = pageOf(query);
+    const products = await listProducts(sql, principal, { ...page, status: query.status });
+    return Response.json(listed(products.map(fromProduct), page));
+  });
+}
+
+function readProduct({ edge, sql }: ProductRoutesDeps): Route {
+  return edge.organisation(READ, async ({ principal, params: { id } }) => {
+    const product = await findProduct(sql, principal, id);
+    return product === null ? notFound() : Response.json(fromProduct(product));
+  });
+}
+
+function changeProduct(deps: ProductRoutesDeps): Route {
+  return deps.edge.organisation(CHANGE, ({ principal, params: { id }, body }) =>
+    change(deps, principal, { id, patch: toProductPatch(body) }),
+  );
+}
+
+function archiveProduct(deps: ProductRoutesDeps): Route {
+  return deps.edge.organisation(ARCHIVE, ({ principal, params: { id } }) =>
+    change(deps, principal, { id, patch: { status: 'archived' } }),
+  );
+}
+
+function publishProduct(deps: ProductRoutesDeps): Route {
+  return deps.edge.organisation(PUBLISH, ({ principal, params: { id } }) =>
+    change(deps, principal, { id, patch: { status: 'active' } }),
+  );
+}
+
+async function change(
+  { sql, clock }: ProductRoutesDeps,
+  scope: Scope,
+  { id, patch }: { id: string; patch: ProductPatch },
+): Promise<Response> {
+  const changed = await updateProduct(sql, scope, { id, patch, now: clock.now() });
+  if (changed === 'not_found') return notFound();
+  if (changed === 'slug_taken') return refuse('conflict', SLUG_TAKEN);
+  return Response.json(fromProduct(changed));
+}
+
+function addPrice({ edge, sql, ids, clock }: ProductRoutesDeps): Route {
+  return edge.organisation(
+    ADD_PRICE,
+    async ({ principal, params: { id }, body, idempotencyKey: key }) => {
+      const product = await findProduct(sql, principal, id);
+      if (product === null) return notFound();
+      const price = toNewPrice(body, { id: ids.next(), path: [] });
+      if ('issues' in price) return refuseInvalid(price.issues);
+      const now = clock.now();
+      // A key that comes again with another product comes with another request.
+      const request = { product_id: product.id, ...body };
+      const operation = 'POST /products/{id}/prices';
+      return once({ sql, principal, operation, key, body: request, now }, async (transaction) => {
+        const made = await insertPrice(transaction, { productId: product.id, price, now });
+        return made === 'too_many_prices'
+          ? refusal('conflict', TOO_MANY_PRICES)
+          : answer(201, fromPrice(made));
+      });
+    },
+  );
+}
+
+function retirePrice({ edge, sql }: ProductRoutesDeps): Route {
+  return edge.organisation(
+    ARCHIVE_PRICE,
+    async ({ principal, params: { id, price_id: priceId } }) => {
+      const named = { productId: id, priceId };
+      const price = await archivePrice(sql, principal, named);
+      return price === null ? notFound('price') : Response.json(fromPrice(price));
+    },
+  );
+}

@@ -1,0 +1,35 @@
+// Amounts and currencies, as they come in and go out (decisions 1).
+import { FormatRegistry, Type } from '@sinclair/typebox';
+import { exponentOf, isCurrency, parseMoney } from '../../../ledger/money.ts';
+import type { Issue } from '../errors.ts';
+
+/** A string only: a JSON number has been through a double. How many decimals fit, its currency decides. */
+export const Amount = Type.String({
+  pattern: '^\\d{1,12}(\\.\\d{1,4})?$',
+  description:
+    'A decimal, with at most the decimals of its currency. It leaves with exactly those.',
+  examples: ['12.50'],
+  error: 'must be a decimal string such as "12.50"',
+});
+
+FormatRegistry.Set('iso-4217', isCurrency);
+
+export const Currency = Type.String({
+  format: 'iso-4217',
+  description: 'An ISO 4217 code.',
+  examples: ['USD'],
+  error: 'must be an ISO 4217 currency code, in upper case',
+});
+
+/** The amount in units of the currency's smallest coin. Both have passed their schemas. */
+export function moneyOf(amount: string, currency: string, path: readonly string[]): bigint | Issue {
+  const units = parseMoney(amount, currency);
+  switch (units) {
+    case 'not_an_amount':
+      return { path, message: 'must be a decimal string such as "12.50"' };
+    case 'too_many_decimals':
+      return { path, message: `must have at most ${exponentOf(currency)} decimals in ${currency}` };
+    default:
+      return units;
+  }
+}

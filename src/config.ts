@@ -36,12 +36,20 @@ export interface Config {
     readonly cardAttempts: number;
   };
   readonly sandboxSettleMs: number;
+  /** Proxies of our own that a request passes, each of which appends to X-Forwarded-For. 0: that header says nothing. */
+  readonly proxyHops: number;
 }
 
 /** What the HTTP surface and the payments behind it go by. */
 export type Settings = Pick<
   Config,
-  'baseUrl' | 'checkoutUrl' | 'appUrl' | 'allowLoopbackUrls' | 'limits' | 'sandboxSettleMs'
+  | 'baseUrl'
+  | 'checkoutUrl'
+  | 'appUrl'
+  | 'allowLoopbackUrls'
+  | 'limits'
+  | 'sandboxSettleMs'
+  | 'proxyHops'
 >;
 
 /** What is wrong with the environment: one line a variable, in `problems` and in the message. */
@@ -92,6 +100,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
       min: 0,
       max: 86_400_000,
     }),
+    proxyHops: read.integer('TRUSTED_PROXY_HOPS', { byDefault: 0, min: 0, max: 8 }),
   };
   if (read.problems.length > 0) throw new ConfigError(read.problems);
   return Object.freeze(config);

@@ -2,8 +2,8 @@
 //
 // Who calls: routes whose effect is a row. Usage and money have the ledger's own mechanism.
 // Holds: the answer is stored in the transaction of the effect, so neither is ever there without the other. A refusal of the
-// business is stored too; a request that did not fit its schema never comes here. Two that arrive at once: one executes, the
-// other is told to come back.
+// business is stored too, but not that something was not found: it may be made. A request that did not fit its schema never comes
+// here. Two that arrive at once: one executes, the other is told to come back.
 // Does not: forget. Answers are kept for at least 30 days.
 import { createHash } from 'node:crypto';
 import type { Sql, Transaction } from '../platform/postgres.ts';
@@ -21,6 +21,8 @@ export type Attempt = {
   readonly operation: string;
   readonly key: string | null;
   readonly body: unknown;
+  /** Whether the key alone names the request: another body gets the first answer too. */
+  readonly anyBody?: boolean;
   readonly now: number;
 };
 
@@ -61,10 +63,12 @@ async function onceInTransaction(
   const stored = await findAnswer(sql, scope);
   if (stored === null) {
     const answered = await task(sql);
-    await insertAnswer(sql, scope, { answer: { ...answered, requestHash }, now });
+    if (answered.status !== STATUS_OF.not_found) {
+      await insertAnswer(sql, scope, { answer: { ...answered, requestHash }, now });
+    }
     return respond(answered);
   }
-  if (!stored.requestHash.equals(requestHash)) {
+  if (attempt.anyBody !== true && !stored.requestHash.equals(requestHash)) {
     return refuse('idempotency_key_reused', 'this Idempotency-Key came with another body before');
   }
   return respond(stored, { 'idempotency-replayed': 'true' });

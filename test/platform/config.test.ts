@@ -32,6 +32,7 @@ test.each([
   ['ACTOR_CACHE_MAX',       '0',                           'ACTOR_CACHE_MAX must be a whole number from 1 to 10000000, not "0"'],
   ['RATE_LIMIT_PORTAL',     '0',                           ''],
   ['LIMIT_CARD_ATTEMPTS',   '-1',                          'LIMIT_CARD_ATTEMPTS must be a whole number from 0 to 1000000, not "-1"'],
+  ['TRUSTED_PROXY_HOPS',    '9',                           'TRUSTED_PROXY_HOPS must be a whole number from 0 to 8, not "9"'],
   ['SANDBOX_SETTLE_MS',     '0.5',                         'SANDBOX_SETTLE_MS must be a whole number from 0 to 86400000, not "0.5"'],
 ])('%s=%s: %s', (name, value, said) => {
   expect(problemsOf({ [name]: value })).toEqual(said === '' ? [] : [said]);
@@ -72,6 +73,7 @@ test('an empty environment gives the defaults', () => {
       cardAttempts: 10,
     },
     sandboxSettleMs: 3000,
+    proxyHops: 0,
   });
 });
 

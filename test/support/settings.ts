@@ -8,4 +8,5 @@ export const TEST_SETTINGS: Settings = {
   allowLoopbackUrls: true,
   limits: { refundsPerOrg: 0, refundsPerPayment: 0, buyLinks: 0, portal: 0, cardAttempts: 10 },
   sandboxSettleMs: 200,
+  proxyHops: 0,
 };

@@ -28,6 +28,7 @@ export type PeriodChange = { readonly before: Period; readonly after: Period };
 
 /** Everything that one decision on a meter wants written. Data only: the journal turns it into rows. */
 export type MeterEffects = {
+  readonly kind: 'meter';
   readonly customer: Customer;
   readonly meter: Meter;
   readonly state: MeterState;
@@ -182,6 +183,7 @@ export class MeterDraft {
       this.state = { ...this.state, nextDue };
     }
     return {
+      kind: 'meter',
       customer: this.context.customer,
       meter: this.context.meter,
       state: this.state,

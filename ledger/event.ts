@@ -1,11 +1,11 @@
 /** An entry of the outbox: written by the flush that made it true, delivered afterwards (contract, Events). */
 export type LedgerEvent = {
   readonly id: string;
-  readonly type: 'entitlement.granted' | 'entitlement.exhausted';
-  readonly objectType: 'ENTITLEMENT';
+  readonly type: LedgerEventType;
+  readonly objectType: 'ENTITLEMENT' | 'PAYMENT';
   readonly objectId: string;
-  /** The customer. */
-  readonly accountId: string;
+  /** The customer; null where a payment has none. */
+  readonly accountId: string | null;
   /** Milliseconds, strictly increasing for each object (decisions 8). */
   readonly timestamp: number;
   /** 1, 2, 3 … for each object, without a gap. */
@@ -13,3 +13,12 @@ export type LedgerEvent = {
   /** The type's own fields; what all events carry is added where the event is written. */
   readonly data: Readonly<Record<string, unknown>>;
 };
+
+export type LedgerEventType =
+  | 'entitlement.granted'
+  | 'entitlement.exhausted'
+  | 'payment.succeeded'
+  | 'payment.failed'
+  | 'payment.errored'
+  | 'payment.refunded'
+  | 'payment.refund_failed';

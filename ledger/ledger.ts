@@ -1,6 +1,7 @@
 import type { Actor } from './actor/actor.ts';
 import { type CustomerRef, type Tenant } from './actor/directory.ts';
 import { Alarms } from './actor/alarms.ts';
+import { PaymentDesk } from './actor/payment-desk.ts';
 import { Term, type TermDeps } from './actor/term.ts';
 import { advanced } from './advance.ts';
 import { type GrantOutcome, type VoidOutcome, decideGrant, decideVoid } from './allowance.ts';
@@ -38,6 +39,7 @@ export class Ledger {
   #waitingSince: number;
   #stopClaiming: () => void = () => undefined;
   readonly #alarms: Alarms;
+  readonly payments = new PaymentDesk(() => this.#live());
 
   constructor(deps: LedgerDeps) {
     this.#deps = deps;
@@ -122,7 +124,7 @@ export class Ledger {
   }
 
   /** Records one usage, once for each key. */
-  async record(actor: Actor, meter: Meter, request: UsageRequest): Promise<RecordOutcome> {
+  record(actor: Actor, meter: Meter, request: UsageRequest): Promise<RecordOutcome> {
     return recordOne(this.#live(), { actor, meter, request });
   }
 

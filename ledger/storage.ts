@@ -1,6 +1,7 @@
 import type { LedgerEvent } from './event.ts';
 import type { Grant } from './grants.ts';
 import type { Customer, Meter, MeterState, Mode, Period } from './meter.ts';
+import type { Followup, Payment, PaymentState, Refund, RefundRefusal } from './payment.ts';
 import type { AnswerRest, Reason, Transfer } from './transfers.ts';
 
 /**
@@ -36,6 +37,9 @@ export type Storage = {
   ): Promise<readonly bigint[]>;
   /** The records of usage transfers that exist under these ids. */
   findUsage(ids: readonly string[]): Promise<readonly StoredUsage[]>;
+  loadPayments(ids: readonly string[]): Promise<readonly PaymentState[]>;
+  /** What a refund's key was used for; null where it was not. */
+  findRefund(id: string): Promise<StoredRefund | null>;
   /** Alarms that are due, earliest first, of the slots that this node owns. */
   dueAlarms(now: number, atMost: number): Promise<readonly Alarm[]>;
 };
@@ -69,6 +73,9 @@ export type FlushRows = {
   readonly grants: readonly GrantRow[];
   readonly members: readonly { slot: number; accountId: string; member: bigint }[];
   readonly events: readonly EventRow[];
+  readonly payments: readonly PaymentState[];
+  readonly refunds: readonly RefundRow[];
+  readonly followups: readonly FollowupRow[];
 };
 
 export type AccountTotals = {
@@ -92,10 +99,21 @@ export type AccountOpening = {
   readonly slot: number;
   readonly id: string;
   readonly delta: AccountTotals;
-  readonly kind: 'meter' | 'usage' | 'grants';
-  readonly meter: Meter;
+  readonly kind: AccountKind;
+  readonly owner: AccountOwner;
   readonly customerId: string | null;
   readonly period: Period | null;
+};
+
+/** `meter` and `payment` belong to their actors; the rest are a node's own other sides. */
+export type AccountKind = 'meter' | 'usage' | 'grants' | 'payment' | 'clearing';
+
+/** Whose it is, and its one asset: a meter's unit or a currency. */
+export type AccountOwner = {
+  readonly organisationId: string;
+  readonly mode: Mode;
+  readonly meterId: string | null;
+  readonly currency: string | null;
 };
 
 export type StateRow = { readonly customer: Customer; readonly state: MeterState };
@@ -103,6 +121,12 @@ export type GrantRow = {
   readonly customer: Customer;
   readonly meterId: string;
   readonly grant: Grant;
+};
+export type RefundRow = { readonly payment: Payment; readonly refund: Refund };
+export type FollowupRow = {
+  readonly slot: number;
+  readonly at: number;
+  readonly followup: Followup;
 };
 export type EventRow = {
   readonly organisationId: string;
@@ -135,4 +159,19 @@ export type StoredUsage = {
   readonly answer: AnswerRest | null;
 };
 
-export type Alarm = { readonly customerId: string; readonly meterId: string };
+export type StoredRefund =
+  | {
+      readonly kind: 'refused';
+      readonly fingerprint: bigint | null;
+      readonly refusal: RefundRefusal;
+    }
+  | {
+      readonly kind: 'refund';
+      readonly fingerprint: bigint | null;
+      readonly payment: Pick<Payment, 'id' | 'currency'>;
+      readonly refund: Refund;
+    };
+
+export type Alarm =
+  | { readonly kind: 'meter'; readonly customerId: string; readonly meterId: string }
+  | { readonly kind: 'payment'; readonly paymentId: string };

@@ -27,6 +27,14 @@ export type Transfer = {
   readonly at: number;
   /** Present on usage and on refusals: what was reported, and what was answered. */
   readonly usage: UsageRecord | null;
+  /** Present on the record of a keyed refund. */
+  readonly refund?: RefundKey | null;
+};
+
+/** What a refund's key was used for: the hash of what was asked, and why it was refused, if it was. */
+export type RefundKey = {
+  readonly fingerprint: bigint | null;
+  readonly refusal: string | null;
 };
 
 /** The part of a usage transfer that makes it the event's own record, and from which a retry gets the first answer again. */

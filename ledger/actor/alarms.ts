@@ -5,7 +5,7 @@ const POLL_MS = 1000;
 const ALARMS_AT_ONCE = 500;
 
 /**
- * Fires what time alone brings about: grants that start or expire, periods that end. An alarm is a row that the flush wrote which
+ * Fires what time alone brings about: grants that start or expire, periods that end, processors that are to be asked again. An alarm is a row that the flush wrote which
  * made it necessary; firing it is a decision like any other, so it cannot race with one, and it moves or removes its own row.
  * Calls do not wait for alarms: every decision does first what was due.
  */
@@ -48,16 +48,27 @@ export class Alarms {
     if (term === null || !term.journal.isLeaseValid()) return 0;
     const due = await this.#deps.storage.dueAlarms(this.#deps.clock.now(), ALARMS_AT_ONCE);
     await Promise.all(
-      due.map(async ({ customerId, meterId }) => {
-        const actor = await term.directory.findAny(customerId);
-        const meter = actor?.holdings.get(meterId)?.meter;
-        if (!actor || meter === undefined) return;
-        await term.decide(actor, meter, (context, state) => ({
-          outcome: null,
-          effects: decideTick(context, state),
-        }));
-      }),
+      due.map((alarm) =>
+        alarm.kind === 'meter'
+          ? this.#tick(term, alarm)
+          : this.#deps.onPaymentDue(alarm.paymentId).catch((error: unknown) => {
+              this.#deps.log.warn({ err: error }, 'a payment could not be asked about');
+            }),
+      ),
     );
     return due.length;
+  }
+
+  async #tick(
+    term: Term,
+    { customerId, meterId }: { readonly customerId: string; readonly meterId: string },
+  ): Promise<void> {
+    const actor = await term.directory.findAny(customerId);
+    const meter = actor?.holdings.get(meterId)?.meter;
+    if (!actor || meter === undefined) return;
+    await term.decide(actor, meter, (context, state) => ({
+      outcome: null,
+      effects: decideTick(context, state),
+    }));
   }
 }

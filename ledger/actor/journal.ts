@@ -1,5 +1,5 @@
 import { assert } from '../assert.ts';
-import type { MeterEffects } from '../draft.ts';
+import type { Effects } from '../effects.ts';
 import { FLUSH_TRANSFERS_MAX, QUEUE_TRANSFERS_MAX, QUEUE_UNITS_MAX } from '../limits.ts';
 import type { Clock, Log, Timers } from '../ports.ts';
 import { RowBuilder } from './rows.ts';
@@ -207,7 +207,7 @@ export class Journal {
   }
 
   #build(units: readonly Unit[]): FlushRows | null {
-    const effects: MeterEffects[] = [];
+    const effects: Effects[] = [];
     for (const unit of units) effects.push(...unit.effects);
     try {
       return this.#rows.build(effects);
@@ -390,7 +390,7 @@ export type Unit = {
   /** Ids that the caller chose, by its idempotency keys. */
   readonly keys: readonly string[];
   /** Of the last `decide`. Empty: nothing to write. */
-  readonly effects: readonly MeterEffects[];
+  readonly effects: readonly Effects[];
   /** Decides against tentative memory and applies the result to it. */
   decide(): void;
   /** Whether what it was decided on is not yet durable. */

@@ -1,8 +1,17 @@
 import { assert } from '../assert.ts';
 import type { MeterEffects } from '../draft.ts';
+import type { Effects } from '../effects.ts';
 import type { Period } from '../meter.ts';
+import type { PaymentAccount, PaymentEffects } from '../payment.ts';
+import type {
+  AccountChange,
+  AccountKind,
+  AccountOpening,
+  AccountOwner,
+  AccountTotals,
+  FlushRows,
+} from '../storage.ts';
 import { type Transfer, movement } from '../transfers.ts';
-import type { AccountChange, AccountOpening, AccountTotals, FlushRows } from '../storage.ts';
 
 /**
  * Folds the effects of many decisions into the rows of one flush: each account is written once, however many transfers touched
@@ -15,50 +24,33 @@ export class RowBuilder {
   readonly #known = new Set<string>();
 
   /** The rows of these effects, in the order in which they were decided. */
-  build(all: readonly MeterEffects[]): FlushRows {
-    const transfers: Transfer[] = [];
-    const accounts = new Map<string, Draft>();
-    const states = new Map<string, FlushRows['states'][number]>();
-    const grants = new Map<string, FlushRows['grants'][number]>();
-    const members: { slot: number; accountId: string; member: bigint }[] = [];
-    const events: FlushRows['events'][number][] = [];
+  build(all: readonly Effects[]): FlushRows {
+    const rows = new Fold();
     for (const effects of all) {
-      const { customer, meter } = effects;
-      for (const period of effects.periods) addPeriod(accounts, effects, period);
-      for (const transfer of effects.transfers) {
-        transfers.push(transfer);
-        addSide(accounts, effects, transfer, 'debit');
-        addSide(accounts, effects, transfer, 'credit');
-      }
-      for (const grant of effects.grants) {
-        grants.set(grant.id, { customer, meterId: meter.id, grant });
-      }
-      for (const { accountId, member } of effects.members) {
-        members.push({ slot: customer.slot, accountId, member });
-      }
-      for (const event of effects.events) {
-        events.push({ organisationId: customer.organisationId, mode: customer.mode, event });
-      }
-      if (effects.stateChanged) {
-        states.set(effects.state.entitlementId, { customer, state: effects.state });
-      }
+      if (effects.kind === 'meter') rows.addMeter(effects);
+      else rows.addPayment(effects);
     }
-    const { opened, touched } = this.#split(accounts);
-    assert(opened.length + touched.length === accounts.size, 'each account is written once');
+    const { opened, touched } = this.#split(rows.accounts);
+    assert(opened.length + touched.length === rows.accounts.size, 'each account is written once');
     return {
-      transfers,
+      transfers: rows.transfers,
       opened,
       touched,
-      states: [...states.values()],
-      grants: [...grants.values()],
-      members,
-      events,
+      states: [...rows.states.values()],
+      grants: [...rows.grants.values()],
+      members: rows.members,
+      events: rows.events,
+      payments: [...rows.payments.values()],
+      refunds: [...rows.refunds.values()],
+      followups: rows.followups,
     };
   }
 
   /** Remembers which accounts exist now. */
   committed(rows: FlushRows): void {
-    for (const account of rows.opened) if (account.kind !== 'meter') this.#known.add(account.id);
+    for (const account of rows.opened) {
+      if (account.kind !== 'meter' && account.kind !== 'payment') this.#known.add(account.id);
+    }
   }
 
   #split(accounts: ReadonlyMap<string, Draft>): {
@@ -68,95 +60,159 @@ export class RowBuilder {
     const opened: AccountOpening[] = [];
     const touched: AccountChange[] = [];
     for (const draft of accounts.values()) {
-      const { slot, id, before, after, effects, kind } = draft;
+      const { slot, id, before, after, owner, kind, customerId, period } = draft;
       const delta: AccountTotals = draft;
       if (before !== null && after !== null) assertFold(draft, before, after);
       const exists = before === null ? this.#known.has(id) : before.opened;
       if (exists) {
         const expected =
-          before === null ? null : { debitsPosted: before.consumed, creditsPosted: before.granted };
-        touched.push({ slot, id, delta, expected, period: after });
+          before === null ? null : { debitsPosted: before.debits, creditsPosted: before.credits };
+        touched.push({ slot, id, delta, expected, period });
       } else {
-        const customerId = kind === 'meter' ? effects.customer.id : null;
-        opened.push({ slot, id, delta, kind, meter: effects.meter, customerId, period: after });
+        opened.push({ slot, id, delta, kind, owner, customerId, period });
       }
     }
     return { opened, touched };
   }
 }
 
+/** An actor's account as it believes it to be. */
+type Believed = {
+  readonly opened: boolean;
+  readonly credits: bigint;
+  readonly debits: bigint;
+  readonly pending: bigint;
+};
+
 type Draft = {
-  slot: number;
-  id: string;
-  kind: 'meter' | 'usage' | 'grants';
-  effects: MeterEffects;
-  before: Period | null;
-  after: Period | null;
+  readonly slot: number;
+  readonly id: string;
+  readonly kind: AccountKind;
+  readonly owner: AccountOwner;
+  readonly customerId: string | null;
+  /** null on the other sides, which nobody has beliefs about. */
+  readonly before: Believed | null;
+  after: Believed | null;
+  period: Period | null;
   debitsPosted: bigint;
   debitsPending: bigint;
   creditsPosted: bigint;
   creditsPending: bigint;
 };
 
-/** Accounts of no customer are this node's own and stand in slot 0: no other node writes them, whatever slots it owns. */
+/** Accounts of no actor are this node's own and stand in slot 0: no other node writes them, whatever slots it owns. */
 const NODE_ACCOUNTS_SLOT = 0;
 
-function newDraft(
-  accounts: Map<string, Draft>,
-  key: Pick<Draft, 'id' | 'kind' | 'effects' | 'before' | 'after'>,
-): Draft {
-  const slot = key.kind === 'meter' ? key.effects.customer.slot : NODE_ACCOUNTS_SLOT;
-  const draft = {
-    ...key,
-    slot,
-    debitsPosted: 0n,
-    debitsPending: 0n,
-    creditsPosted: 0n,
-    creditsPending: 0n,
-  };
-  accounts.set(key.id, draft);
-  return draft;
-}
+class Fold {
+  readonly transfers: Transfer[] = [];
+  readonly accounts = new Map<string, Draft>();
+  readonly states = new Map<string, FlushRows['states'][number]>();
+  readonly grants = new Map<string, FlushRows['grants'][number]>();
+  readonly members: FlushRows['members'][number][] = [];
+  readonly events: FlushRows['events'][number][] = [];
+  readonly payments = new Map<string, FlushRows['payments'][number]>();
+  readonly refunds = new Map<string, FlushRows['refunds'][number]>();
+  readonly followups: FlushRows['followups'][number][] = [];
 
-function addPeriod(
-  accounts: Map<string, Draft>,
-  effects: MeterEffects,
-  { before, after }: { before: Period; after: Period },
-): void {
-  const draft = accounts.get(after.accountId);
-  if (draft === undefined) {
-    newDraft(accounts, { id: after.accountId, kind: 'meter', effects, before, after });
-  } else {
-    draft.after = after;
+  addMeter(effects: MeterEffects): void {
+    const { customer, meter } = effects;
+    const { slot, organisationId, mode } = customer;
+    const owner = { organisationId, mode, meterId: meter.id, currency: null };
+    for (const { before, after } of effects.periods) {
+      const id = after.accountId;
+      const key = { slot, id, kind: 'meter', owner, customerId: customer.id } as const;
+      const draft = this.accounts.get(id) ?? this.#draft(key, believedPeriod(before));
+      draft.after = believedPeriod(after);
+      draft.period = after;
+    }
+    for (const transfer of effects.transfers) {
+      this.transfers.push(transfer);
+      // Every customer's account that a transfer touches came with its period; the rest are the other sides.
+      this.#move(transfer, { owner, debit: 'grants', credit: 'usage' });
+    }
+    for (const grant of effects.grants) {
+      this.grants.set(grant.id, { customer, meterId: meter.id, grant });
+    }
+    for (const { accountId, member } of effects.members) {
+      this.members.push({ slot, accountId, member });
+    }
+    for (const event of effects.events) this.events.push({ organisationId, mode, event });
+    if (effects.stateChanged) {
+      this.states.set(effects.state.entitlementId, { customer, state: effects.state });
+    }
+  }
+
+  addPayment(effects: PaymentEffects): void {
+    const { before, state } = effects;
+    const { payment } = state;
+    const { slot, id, organisationId, mode, currency } = payment;
+    const owner = { organisationId, mode, meterId: null, currency };
+    if (state.account.opened) {
+      const key = { slot, id, kind: 'payment', owner, customerId: null } as const;
+      const draft = this.accounts.get(id) ?? this.#draft(key, believedPayment(before.account));
+      draft.after = believedPayment(state.account);
+    }
+    for (const transfer of effects.transfers) {
+      this.transfers.push(transfer);
+      this.#move(transfer, { owner, debit: 'clearing', credit: 'clearing' });
+    }
+    this.payments.set(id, state);
+    for (const refund of effects.refunds) this.refunds.set(refund.id, { payment, refund });
+    for (const event of effects.events) this.events.push({ organisationId, mode, event });
+    for (const followup of effects.followups) {
+      this.followups.push({ slot, at: state.eventAt, followup });
+    }
+  }
+
+  #draft(
+    key: Pick<Draft, 'slot' | 'id' | 'kind' | 'owner' | 'customerId'>,
+    before: Believed | null,
+  ): Draft {
+    const draft: Draft = {
+      ...key,
+      before,
+      after: null,
+      period: null,
+      debitsPosted: 0n,
+      debitsPending: 0n,
+      creditsPosted: 0n,
+      creditsPending: 0n,
+    };
+    this.accounts.set(key.id, draft);
+    return draft;
+  }
+
+  /** Adds a transfer to both of its accounts; `others` are the kinds of a side that no actor has. */
+  #move(
+    transfer: Transfer,
+    others: { owner: AccountOwner; debit: AccountKind; credit: AccountKind },
+  ): void {
+    if (transfer.kind === 'refused') return;
+    const { posted, pending } = movement(transfer);
+    const debit = this.#side(transfer.debit, others.owner, others.debit);
+    debit.debitsPosted += posted;
+    debit.debitsPending += pending;
+    const credit = this.#side(transfer.credit, others.owner, others.credit);
+    credit.creditsPosted += posted;
+    credit.creditsPending += pending;
+  }
+
+  #side(id: string, owner: AccountOwner, kind: AccountKind): Draft {
+    const slot = NODE_ACCOUNTS_SLOT;
+    return this.accounts.get(id) ?? this.#draft({ slot, id, kind, owner, customerId: null }, null);
   }
 }
 
-function addSide(
-  accounts: Map<string, Draft>,
-  effects: MeterEffects,
-  transfer: Transfer,
-  side: 'debit' | 'credit',
-): void {
-  if (transfer.kind === 'refused') return;
-  const id = transfer[side];
-  let draft = accounts.get(id);
-  if (draft === undefined) {
-    // Every customer's account that a transfer touches came with its period; the rest are the other sides.
-    const kind = side === 'credit' ? 'usage' : 'grants';
-    draft = newDraft(accounts, { id, kind, effects, before: null, after: null });
-  }
-  const { posted, pending } = movement(transfer);
-  if (side === 'debit') {
-    draft.debitsPosted += posted;
-    draft.debitsPending += pending;
-  } else {
-    draft.creditsPosted += posted;
-    draft.creditsPending += pending;
-  }
+function believedPeriod({ opened, granted, consumed, reserved }: Period): Believed {
+  return { opened, credits: granted, debits: consumed, pending: reserved };
 }
 
-function assertFold(draft: Draft, before: Period, after: Period): void {
-  assert(before.consumed + draft.debitsPosted === after.consumed, 'I2: consumed is the fold');
-  assert(before.granted + draft.creditsPosted === after.granted, 'I2: granted is the fold');
-  assert(before.reserved + draft.debitsPending === after.reserved, 'I3: reserved is the fold');
+function believedPayment({ opened, captured, refunded, reserved }: PaymentAccount): Believed {
+  return { opened, credits: captured, debits: refunded, pending: reserved };
+}
+
+function assertFold(draft: Draft, before: Believed, after: Believed): void {
+  assert(before.debits + draft.debitsPosted === after.debits, 'I2: debits are the fold');
+  assert(before.credits + draft.creditsPosted === after.credits, 'I2: credits are the fold');
+  assert(before.pending + draft.debitsPending === after.pending, 'I3: reserved is the fold');
 }

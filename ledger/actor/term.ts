@@ -5,10 +5,14 @@ import { must } from '../assert.ts';
 import { STALE } from '../outcome.ts';
 import type { Clock, Ids, Log, Timers } from '../ports.ts';
 import { Journal, type JournalDeps, type Lease } from './journal.ts';
+import type { Payment } from '../payment.ts';
+import type { PaymentContext } from '../payment-draft.ts';
 import type { Fence, Storage } from '../storage.ts';
 import type { Actor } from './actor.ts';
 import { Directory } from './directory.ts';
+import { PaymentActor } from './payment-actor.ts';
 import { RecentIds } from './recent-ids.ts';
+import { Residents } from './residents.ts';
 import { ActorUnit, type DUPLICATE } from './unit.ts';
 
 export type TermDeps = {
@@ -20,12 +24,15 @@ export type TermDeps = {
   readonly leaseMs: number;
   /** Actors in memory, at most (but never less than what is in use). */
   readonly actorsMax: number;
+  /** Something about the payment is to be asked again, of whoever moves the money. */
+  readonly onPaymentDue: (paymentId: string) => Promise<void>;
 };
 
 /** All memory of a node between taking its seat and losing it. */
 export class Term {
   readonly journal: Journal;
   readonly directory: Directory;
+  readonly payments: Residents<PaymentActor>;
   readonly recent = new RecentIds();
   /** Keyed usage that is on its way: a second call with the key waits for the first. */
   readonly inFlight = new Map<string, Promise<unknown>>();
@@ -38,6 +45,13 @@ export class Term {
   ) {
     this.deps = deps;
     this.directory = new Directory(deps);
+    const { storage, timers, actorsMax: max } = deps;
+    this.payments = new Residents({
+      timers,
+      max,
+      load: async (ids) =>
+        (await storage.loadPayments(ids)).map((state) => new PaymentActor(state)),
+    });
     this.journal = new Journal({ ...deps, onLost: seat.onLost }, seat);
   }
 
@@ -98,7 +112,7 @@ export class Term {
     );
   }
 
-  async submit<T>(unit: ActorUnit<T>): Promise<T | typeof DUPLICATE> {
+  submit<T>(unit: ActorUnit<T>): Promise<T | typeof DUPLICATE> {
     this.journal.submit(unit);
     return unit.done;
   }
@@ -116,6 +130,18 @@ export class Term {
       this.inFlight.delete(key);
       resolve(undefined);
     }
+  }
+
+  paymentContext({ organisationId, mode, currency }: Payment): PaymentContext {
+    const { clock, ids } = this.deps;
+    const clearing = ids.derive(
+      'clearing',
+      organisationId,
+      mode,
+      currency,
+      String(this.journal.node),
+    );
+    return { now: clock.now(), ids, clearing };
   }
 
   #booksOf(meter: Meter): MeterContext['books'] {

@@ -1,19 +1,27 @@
-import type { MeterEffects } from '../draft.ts';
+import type { Effects } from '../effects.ts';
 import { LedgerUnavailable } from '../ports.ts';
-import type { MeterState } from '../meter.ts';
 import type { Settled, Unit } from './journal.ts';
-import type { Actor } from './actor.ts';
+
+/** An actor as a unit sees it: memory that takes decisions over, back, or for good. */
+export type Deciding<E extends Effects> = {
+  readonly pending: number;
+  /** Returns what `unapply` needs. */
+  apply(effects: E): unknown;
+  unapply(effects: E, before: unknown): void;
+  commit(effects: E): void;
+  rollback(effects: E): void;
+};
 
 /** Applies effects to an actor's memory, as part of the unit. */
-export type Apply = (actor: Actor, effects: MeterEffects) => void;
+export type Apply = <E extends Effects>(actor: Deciding<E>, effects: E) => void;
 
 /** The unit's keys were used before: look up what was answered. */
 export const DUPLICATE = Symbol('duplicate');
 
 type Applied = {
-  readonly actor: Actor;
-  readonly effects: MeterEffects;
-  readonly before: MeterState | undefined;
+  readonly actor: Deciding<Effects>;
+  readonly effects: Effects;
+  readonly before: unknown;
 };
 
 /**
@@ -22,9 +30,9 @@ type Applied = {
  */
 export class ActorUnit<T> implements Unit {
   readonly keys: readonly string[];
-  effects: MeterEffects[] = [];
+  effects: Effects[] = [];
   readonly done: Promise<T | typeof DUPLICATE>;
-  readonly #actors: readonly Actor[];
+  readonly #actors: readonly { readonly pending: number }[];
   readonly #run: (apply: Apply, discard: () => void) => T;
   #applied: Applied[] = [];
   #outcome: T | undefined;
@@ -34,7 +42,7 @@ export class ActorUnit<T> implements Unit {
   /** `run` calls `discard` where a part was refused and so the whole must leave no trace. */
   constructor(options: {
     keys: readonly string[];
-    actors: readonly Actor[];
+    actors: readonly { readonly pending: number }[];
     run: (apply: Apply, discard: () => void) => T;
   }) {
     this.keys = options.keys;

@@ -1,5 +1,6 @@
 import { assert } from '../assert.ts';
 import type { MeterState } from '../meter.ts';
+import { iso, paymentAlarmRow, paymentRows } from './encode-payments.ts';
 import type { Transfer } from '../transfers.ts';
 import type {
   AccountChange,
@@ -89,13 +90,13 @@ function transferColumns(rows: readonly Transfer[]): { usual: Cell[]; literals: 
     columns.eventAt.add(usage === null || usage.eventAt === transfer.at ? null : usage.eventAt);
     columns.consumedAfter.add(usage?.consumedAfter ?? null);
     columns.limitAfter.add(usage?.limitAfter ?? null);
-    columns.fingerprint.add(usage?.fingerprint ?? null);
+    columns.fingerprint.add(usage?.fingerprint ?? transfer.refund?.fingerprint ?? null);
     columns.hold.add(transfer.hold?.id ?? null);
     columns.kind.add(transfer.kind === 'single' ? null : transfer.kind);
     columns.reason.add(usage?.reason ?? null);
     columns.slot.add(transfer.slot);
     columns.metadata.add(json(usage?.metadata));
-    columns.answer.add(json(usage?.answer));
+    columns.answer.add(json(usage?.answer ?? refusalOf(transfer)));
     columns.guarded.add(usage?.guarded === true ? 't' : null);
   }
   const { credit, amount, at, value, limitAfter, reason } = columns;
@@ -106,6 +107,10 @@ function transferColumns(rows: readonly Transfer[]): { usual: Cell[]; literals: 
       often.includes(column) ? column.unusual : column.literal,
     ),
   };
+}
+
+function refusalOf({ refund }: Transfer): object | null {
+  return typeof refund?.refusal === 'string' ? { refusal: refund.refusal } : null;
 }
 
 /** In the order of the statement's parameters; `usual` is what all rows have. */
@@ -176,8 +181,14 @@ export function flushParameters(
 }
 
 function rareRows(rows: FlushRows): string | null {
-  const { opened, members, grants, states, events } = rows;
-  const count = opened.length + members.length + grants.length + states.length + events.length;
+  const { opened, members, grants, states, events, payments } = rows;
+  const count =
+    opened.length +
+    members.length +
+    grants.length +
+    states.length +
+    events.length +
+    payments.length;
   if (count === 0) return null;
   return JSON.stringify({
     opened: opened.map(accountRow),
@@ -188,7 +199,8 @@ function rareRows(rows: FlushRows): string | null {
     })),
     grants: grants.map(grantRow),
     states: states.map(stateRow),
-    alarms: states.map(alarmRow),
+    ...paymentRows(rows),
+    alarms: [...states.map(alarmRow), ...payments.map(paymentAlarmRow)],
     events: events.map(({ organisationId, mode, event }) => ({
       id: event.id,
       organisation_id: organisationId,
@@ -205,15 +217,18 @@ function rareRows(rows: FlushRows): string | null {
 }
 
 function accountRow(account: AccountOpening): Record<string, unknown> {
-  const { delta, meter, period } = account;
+  const { delta, owner, period } = account;
   return {
     id: account.id,
     slot: account.slot,
-    organisation_id: meter.organisationId,
-    mode: meter.mode,
+    organisation_id: owner.organisationId,
+    mode: owner.mode,
     kind: account.kind,
+    // A payment's refunds may not exceed what was captured, whatever its actor believes.
+    capped: account.kind === 'payment',
     customer_id: account.customerId,
-    meter_id: meter.id,
+    meter_id: owner.meterId,
+    currency: owner.currency,
     debits_posted: String(delta.debitsPosted),
     debits_pending: String(delta.debitsPending),
     credits_posted: String(delta.creditsPosted),
@@ -285,10 +300,4 @@ function alarmRow({ customer, state }: StateRow): Record<string, unknown> {
 
 function dueIso(state: MeterState): string | null {
   return state.nextDue === Infinity ? null : iso(state.nextDue);
-}
-
-function iso(at: number): string;
-function iso(at: number | null): string | null;
-function iso(at: number | null): string | null {
-  return at === null ? null : new Date(at).toISOString();
 }

@@ -60,18 +60,18 @@ const RARE = `,
   opened AS (
     INSERT INTO accounts AS a (id, slot, organisation_id, mode, kind, customer_id, meter_id, debits_posted, debits_pending,
       credits_posted, credits_pending, aggregate, latest_at, latest_id, period_start, period_end,
-      updated_at, capped)
+      updated_at, capped, currency)
     SELECT o.id, o.slot, o.organisation_id, o.mode, o.kind, o.customer_id, o.meter_id, o.debits_posted, o.debits_pending,
       o.credits_posted, o.credits_pending, o.aggregate, o.latest_at, o.latest_id, o.period_start, o.period_end,
-      o.updated_at, false
+      o.updated_at, o.capped, o.currency
     FROM fence, jsonb_populate_recordset(NULL::accounts, $44::text::jsonb -> 'opened') AS o
     ON CONFLICT (slot, id) DO UPDATE SET
       debits_posted = a.debits_posted + excluded.debits_posted,
       credits_posted = a.credits_posted + excluded.credits_posted,
       debits_pending = a.debits_pending + excluded.debits_pending,
       credits_pending = a.credits_pending + excluded.credits_pending
-    -- A customer's account is opened once; the other sides are opened by each process that first needs them.
-    WHERE a.kind <> 'meter'
+    -- An actor's account is opened once; the other sides are opened by each process that first needs them.
+    WHERE a.kind NOT IN ('meter', 'payment')
     RETURNING 1
   ),
   counted AS (
@@ -106,6 +106,27 @@ const RARE = `,
   told AS (
     INSERT INTO events
     SELECT e.* FROM fence, jsonb_populate_recordset(NULL::events, $44::text::jsonb -> 'events') AS e
+  ),
+  paid AS (
+    UPDATE payments p SET
+      status = r.status, invoice_id = r.invoice_id, customer_id = r.customer_id,
+      processor_reference = r.processor_reference, method = r.method, failure_code = r.failure_code,
+      failure_message = r.failure_message, asks = r.asks, ask_at = r.ask_at, sequence = r.sequence,
+      event_at = r.event_at, paid_at = r.paid_at
+    FROM fence, jsonb_populate_recordset(NULL::payments, $44::text::jsonb -> 'payments') AS r
+    WHERE p.slot = r.slot AND p.id = r.id
+  ),
+  refunded AS (
+    INSERT INTO refunds AS f
+    SELECT r.* FROM fence, jsonb_populate_recordset(NULL::refunds, $44::text::jsonb -> 'refunds') AS r
+    ON CONFLICT (slot, id) DO UPDATE SET
+      status = excluded.status, failure_reason = excluded.failure_reason,
+      processor_reference = excluded.processor_reference, asks = excluded.asks, ask_at = excluded.ask_at,
+      settled_at = excluded.settled_at, answered = excluded.answered
+  ),
+  owed AS (
+    INSERT INTO followups
+    SELECT o.* FROM fence, jsonb_populate_recordset(NULL::followups, $44::text::jsonb -> 'followups') AS o
   )`;
 
 const COUNTS = (opened: string): string => `

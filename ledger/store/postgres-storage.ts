@@ -4,8 +4,9 @@ import type { Ids, Timers } from '../ports.ts';
 import { flushParameters } from './encode.ts';
 import { FULL_FLUSH, LEAN_FLUSH } from './flush-sql.ts';
 import { claimSeat, recoverSeat, releaseSeat } from './seat.ts';
+import { findRefund, loadPayments } from './load-payments.ts';
 import { loadCustomers, loadHistory, resolveCustomers } from './load.ts';
-import type { Fence, FlushResult, FlushRows, Storage, StoredUsage } from '../storage.ts';
+import type { Alarm, Fence, FlushResult, FlushRows, Storage, StoredUsage } from '../storage.ts';
 
 type Bigints = { bigint: bigint };
 
@@ -65,10 +66,16 @@ export function postgresStorage(deps: PostgresStorageDeps): Storage & { end(): P
       return rows.map((row) => row.member);
     },
     findUsage: (ids) => findUsage(reader, ids),
+    loadPayments: (ids) => loadPayments(reader, deps.slotOf, ids),
+    findRefund: (id) => findRefund(reader, id),
     dueAlarms: async (now, atMost) => {
-      const rows = await reader<{ actor_id: string; subject_id: string }[]>`
-        select actor_id, subject_id from alarms where due_at <= ${new Date(now)} order by due_at limit ${atMost}`;
-      return rows.map((row) => ({ customerId: row.actor_id, meterId: row.subject_id }));
+      const rows = await reader<AlarmRow[]>`
+        select kind, actor_id, subject_id from alarms where due_at <= ${new Date(now)} order by due_at limit ${atMost}`;
+      return rows.map(({ kind, actor_id: actorId, subject_id: subjectId }) =>
+        kind === 'meter'
+          ? { kind, customerId: actorId, meterId: subjectId }
+          : { kind, paymentId: actorId },
+      );
     },
   };
 }
@@ -102,6 +109,8 @@ function classify(error: unknown): FlushResult {
   if (typeof code === 'string' && /^(57|53|40|55)/.test(code)) return { kind: 'unknown', error };
   return { kind: 'rejected', error };
 }
+
+type AlarmRow = { kind: Alarm['kind']; actor_id: string; subject_id: string };
 
 type UsageRow = {
   id: string;

@@ -1,5 +1,9 @@
-// The door to everything that moves money: what routes and pages may ask, and each answer they may get.
+// The door to everything that moves money: what routes, pages and alarms may ask, and each answer they may get.
+import type { RefundReason, RefundRefusal } from '../../ledger/payment.ts';
+import type { Taken } from '../platform/rate-limit.ts';
 import type { Instrument } from '../processors/processor.ts';
+import type { RefundRecord } from '../records/payments.ts';
+import type { Scope } from '../records/scope.ts';
 
 /** What a buyer sends from the hosted page. */
 export type Order = {
@@ -28,9 +32,34 @@ export type PayOutcome =
   | { readonly kind: 'discount_refused' }
   | { readonly kind: 'email_required' };
 
+export type RefundCall = {
+  readonly paymentId: string;
+  /** A decimal string as it came; null for all that is left. */
+  readonly amount: string | null;
+  readonly reason: RefundReason;
+  readonly idempotencyKey: string | null;
+};
+
+export type RefundReply =
+  | { readonly kind: 'refund'; readonly refund: RefundRecord; readonly replayed: boolean }
+  /** A no of the business, which a retry with the same key gets again. */
+  | { readonly kind: 'refused'; readonly refusal: RefundRefusal; readonly replayed: boolean }
+  | { readonly kind: 'not_found' }
+  /** Nothing, or not an amount of the payment's currency. */
+  | { readonly kind: 'invalid_amount'; readonly currency: string }
+  | { readonly kind: 'key_reused' }
+  /** The same key is being executed, or its first execution is not decided yet. */
+  | { readonly kind: 'in_progress' }
+  | { readonly kind: 'rate_limited'; readonly taken: Taken };
+
 export type Payments = {
   /** Tries to pay the checkout with this token. */
   pay(token: string, order: Order): Promise<PayOutcome>;
-  /** Asks the processor what became of the checkout's payment, where that is open: the buyer came back, or waits. */
-  refresh(checkoutId: string): Promise<void>;
+  /** Asks the processor what became of a payment that is not decided: the buyer came back, or waits. */
+  refresh(paymentId: string): Promise<void>;
+  refund(scope: Scope, call: RefundCall): Promise<RefundReply>;
+  /** An alarm: something about the payment is to be asked again. */
+  due(paymentId: string): Promise<void>;
+  /** Stops what runs by itself, and waits for what is under way. */
+  close(): Promise<void>;
 };

@@ -71,10 +71,40 @@ export async function findCustomer(
       select ${columns(sql)} from customers where ${inScope(sql, scope)} and id = ${reference}`;
     if (byId !== undefined) return byId;
   }
-  const [byExternalId] = await sql<CustomerRecord[]>`
+  return findCustomerByExternalId(sql, scope, reference);
+}
+
+export async function findCustomerByExternalId(
+  sql: Executor,
+  scope: Scope,
+  externalId: string,
+): Promise<CustomerRecord | null> {
+  const [row] = await sql<CustomerRecord[]>`
     select ${columns(sql)} from customers
-    where ${inScope(sql, scope)} and external_customer_id = ${reference}`;
-  return byExternalId ?? null;
+    where ${inScope(sql, scope)} and external_customer_id = ${externalId}`;
+  return row ?? null;
+}
+
+/** Until the transaction ends nobody else looks for a customer of this address in order to make one. */
+export async function lockEmail(
+  sql: Transaction,
+  { organisationId, mode }: Scope,
+  email: string,
+): Promise<void> {
+  const name = `${organisationId} ${mode} ${email.toLowerCase()}`;
+  await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 1))`;
+}
+
+/** The oldest of those with this address; case does not matter. */
+export async function findCustomerByEmail(
+  sql: Executor,
+  scope: Scope,
+  email: string,
+): Promise<CustomerRecord | null> {
+  const [row] = await sql<CustomerRecord[]>`
+    select ${columns(sql)} from customers
+    where ${inScope(sql, scope)} and lower(email) = lower(${email}) order by id limit 1`;
+  return row ?? null;
 }
 
 /** Newest first; up to one row more than `limit`. */

@@ -64,6 +64,9 @@ export const NO_ROWS: FlushRows = {
   grants: [],
   members: [],
   events: [],
+  payments: [],
+  refunds: [],
+  followups: [],
 };
 
 type Amounts = {
@@ -89,7 +92,12 @@ export function opening(
     id,
     delta: deltaOf(amounts),
     kind,
-    meter: METER,
+    owner: {
+      organisationId: METER.organisationId,
+      mode: METER.mode,
+      meterId: METER.id,
+      currency: null,
+    },
     customerId: kind === 'meter' ? CUSTOMER_ID : null,
     period: kind === 'meter' ? { ...emptyPeriod(id, 0, null), aggregate } : null,
   };

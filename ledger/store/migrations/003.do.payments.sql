@@ -58,6 +58,9 @@ CREATE TABLE discounts (
 -- A buyer types it: case does not matter.
 CREATE UNIQUE INDEX discounts_code_once ON discounts (organisation_id, mode, lower(code)) WHERE deleted_at IS NULL;
 
+-- A buyer is matched to a customer by its address.
+CREATE INDEX customers_by_email ON customers (organisation_id, mode, lower(email));
+
 -- Sessions on the hosted page.
 CREATE TABLE checkouts (
   id uuid PRIMARY KEY,
@@ -226,6 +229,7 @@ CREATE TABLE followups (
   at timestamptz NOT NULL,
   PRIMARY KEY (slot, id)
 );
+CREATE INDEX followups_of_payment ON followups (payment_id);
 
 -- An account holds one asset: a meter's unit or a currency.
 ALTER TYPE account_kind ADD VALUE 'payment';

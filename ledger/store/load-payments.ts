@@ -1,0 +1,178 @@
+import type { Sql } from 'postgres';
+import { must } from '../assert.ts';
+import type { Mode } from '../meter.ts';
+import type {
+  Payment,
+  PaymentMethod,
+  PaymentState,
+  PaymentStatus,
+  Refund,
+  RefundAnswer,
+  RefundReason,
+  RefundRefusal,
+} from '../payment.ts';
+import type { StoredRefund } from '../storage.ts';
+
+type Bigints = { bigint: bigint };
+
+/** Payments as they are in the database, with the refunds that may still change. */
+export async function loadPayments(
+  sql: Sql<Bigints>,
+  slotOf: (id: string) => number,
+  ids: readonly string[],
+): Promise<PaymentState[]> {
+  const slots = ids.map(slotOf);
+  const [payments, refunds] = await Promise.all([
+    sql<PaymentRow[]>`
+      select p.*, a.id is not null as opened, coalesce(a.credits_posted, 0) as captured,
+        coalesce(a.debits_posted, 0) as refunded, coalesce(a.debits_pending, 0) as reserved
+      from unnest(${slots}::smallint[], ${[...ids]}::uuid[]) k (slot, id)
+      join payments p on p.slot = k.slot and p.id = k.id
+      left join accounts a on a.slot = p.slot and a.id = p.id`,
+    sql<RefundRow[]>`
+      select r.* from unnest(${slots}::smallint[], ${[...ids]}::uuid[]) k (slot, id)
+      join refunds r on r.slot = k.slot and r.payment_id = k.id and r.ask_at is not null`,
+  ]);
+  const refundsOf = Map.groupBy(refunds, (row) => row.payment_id);
+  return payments.map((row) => stateOf(row, refundsOf.get(row.id) ?? []));
+}
+
+/** See `Storage.findRefund`. */
+export async function findRefund(sql: Sql<Bigints>, id: string): Promise<StoredRefund | null> {
+  const [row] = await sql<(KeyRow & RefundRow)[]>`
+    select t.kind, t.fingerprint, t.answer, t.debit, p.currency, r.*
+    from transfers t join payments p on p.slot = t.slot and p.id = t.debit
+    left join refunds r on r.slot = t.slot and r.id = t.id
+    where t.id = ${id}`;
+  if (row === undefined) return null;
+  const { kind, fingerprint } = row;
+  if (kind === 'refused') {
+    return { kind, fingerprint, refusal: must(row.answer?.refusal, 'why it was refused') };
+  }
+  const payment = { id: row.debit, currency: row.currency };
+  return { kind: 'refund', fingerprint, payment, refund: refundOf(row) };
+}
+
+function stateOf(row: PaymentRow, refunds: readonly RefundRow[]): PaymentState {
+  return {
+    payment: paymentOf(row),
+    status: row.status,
+    account: {
+      opened: row.opened,
+      captured: row.captured,
+      refunded: row.refunded,
+      reserved: row.reserved,
+    },
+    customerId: row.customer_id,
+    invoiceId: row.invoice_id,
+    method: row.method,
+    reference: row.processor_reference,
+    failure:
+      row.failure_code === null
+        ? null
+        : { code: row.failure_code, message: row.failure_message ?? '' },
+    paidAt: row.paid_at?.getTime() ?? null,
+    asks: row.asks,
+    askAt: row.ask_at?.getTime() ?? null,
+    refunds: new Map(refunds.map((refund) => [refund.id, refundOf(refund)])),
+    sequence: row.sequence,
+    eventAt: row.event_at.getTime(),
+  };
+}
+
+function paymentOf(row: PaymentRow): Payment {
+  return {
+    id: row.id,
+    slot: row.slot,
+    organisationId: row.organisation_id,
+    mode: row.mode,
+    amount: row.amount,
+    currency: row.currency,
+    transactionType: row.transaction_type,
+    subscriptionId: row.subscription_id,
+    customerName: row.customer_name,
+    roundTrip: {
+      paymentLinkId: row.checkout_id,
+      paymentLinkToken: row.checkout_token,
+      productId: row.product_id,
+      customerEmail: row.customer_email,
+      externalCustomerId: row.external_customer_id,
+      clientReferenceId: row.client_reference_id,
+      metadata: row.metadata,
+    },
+  };
+}
+
+function refundOf(row: RefundRow): Refund {
+  return {
+    id: row.id,
+    amount: row.amount,
+    status: row.status,
+    reason: row.reason,
+    failureReason: row.failure_reason,
+    reference: row.processor_reference,
+    asks: row.asks,
+    askAt: row.ask_at?.getTime() ?? null,
+    createdAt: row.created_at.getTime(),
+    settledAt: row.settled_at?.getTime() ?? null,
+    answered: row.answered,
+  };
+}
+
+type PaymentRow = {
+  slot: number;
+  id: string;
+  organisation_id: string;
+  mode: Mode;
+  status: PaymentStatus;
+  amount: bigint;
+  currency: string;
+  transaction_type: Payment['transactionType'];
+  checkout_id: string | null;
+  checkout_token: string | null;
+  product_id: string | null;
+  subscription_id: string | null;
+  invoice_id: string | null;
+  customer_id: string | null;
+  customer_email: string | null;
+  customer_name: string | null;
+  external_customer_id: string | null;
+  client_reference_id: string | null;
+  metadata: Readonly<Record<string, string>>;
+  processor_reference: string | null;
+  method: PaymentMethod | null;
+  failure_code: string | null;
+  failure_message: string | null;
+  asks: number;
+  ask_at: Date | null;
+  sequence: bigint;
+  event_at: Date;
+  paid_at: Date | null;
+  opened: boolean;
+  captured: bigint;
+  refunded: bigint;
+  reserved: bigint;
+};
+
+type RefundRow = {
+  id: string;
+  payment_id: string;
+  amount: bigint;
+  status: Refund['status'];
+  reason: RefundReason;
+  failure_reason: string | null;
+  processor_reference: string | null;
+  asks: number;
+  ask_at: Date | null;
+  created_at: Date;
+  settled_at: Date | null;
+  answered: RefundAnswer | null;
+};
+
+type KeyRow = {
+  kind: string;
+  fingerprint: bigint | null;
+  answer: { readonly refusal: RefundRefusal } | null;
+  debit: string;
+  currency: string;
+};

@@ -1,0 +1,180 @@
+import { Type } from '@sinclair/typebox';
+import { Elysia } from 'elysia';
+import { unreachable } from '../../../ledger/assert.ts';
+import type { RefundRefusal } from '../../../ledger/payment.ts';
+import { slotOf } from '../../../ledger/slot.ts';
+import type { Payments, RefundReply } from '../../payments/payments.ts';
+import type { Sql } from '../../platform/postgres.ts';
+import { findPayment, findRefund, listPayments, listRefunds } from '../../records/payments.ts';
+import type { Edge, Route } from '../edge.ts';
+import { refuse, refuseInvalid } from '../errors.ts';
+import { listed, PAGE, pageOf } from '../query.ts';
+import { refuseRate } from '../rate-limit.ts';
+import { moneyOf } from '../wire/money.ts';
+import { fromPayment, fromRefund, Payment, Refund, RefundCreate } from '../wire/payments.ts';
+import { Body, ListOf, Uuid } from '../wire/values.ts';
+
+export type PaymentRoutesDeps = {
+  readonly edge: Edge;
+  readonly sql: Sql;
+  readonly payments: Payments;
+};
+
+const tag = 'Payments';
+const params = { id: 'The id of the payment.' };
+
+const LIST = {
+  summary: 'List payments, newest first',
+  tag,
+  query: Body({
+    ...PAGE,
+    customer_id: Type.Optional(Uuid),
+    subscription_id: Type.Optional(Uuid),
+    checkout_id: Type.Optional(Uuid),
+  }),
+  answers: { 200: ListOf(Payment) },
+} as const;
+
+const READ = {
+  summary: 'Get a payment',
+  description: 'A pending refund counts in `amount_refund_pending` and does not change `status`.',
+  tag,
+  params,
+  answers: { 200: Payment },
+  refusals: ['not_found'],
+} as const;
+
+const REFUND = {
+  summary: 'Refund a payment, in full or in part',
+  description:
+    'Without an `amount` all that is left is refunded. Pending refunds count as refunded, so that no interleaving gives back more ' +
+    'than was captured. With an `Idempotency-Key` a retry answers the original refund.',
+  tag,
+  params,
+  body: RefundCreate,
+  bodyOptional: true,
+  idempotent: true,
+  answers: { 200: Refund },
+  refusals: [
+    'not_found',
+    'validation_error',
+    'rate_limited',
+    'idempotency_in_progress',
+    'idempotency_key_reused',
+  ],
+} as const;
+
+const REFUNDS = {
+  summary: "List a payment's refunds, newest first",
+  tag,
+  params,
+  query: Body(PAGE),
+  answers: { 200: ListOf(Refund) },
+  refusals: ['not_found'],
+} as const;
+
+const READ_REFUND = {
+  summary: 'Get a refund',
+  tag,
+  params: { id: 'The id of the refund.' },
+  answers: { 200: Refund },
+  refusals: ['not_found'],
+} as const;
+
+const noPayment = () => refuse('not_found', 'no such payment');
+
+export function paymentRoutes(deps: PaymentRoutesDeps) {
+  return new Elysia()
+    .get('/payments', ...readPayments(deps))
+    .get('/payments/:id', ...readPayment(deps))
+    .post('/payments/:id/refund', ...refundPayment(deps))
+    .get('/payments/:id/refunds', ...readRefunds(deps))
+    .get('/refunds/:id', ...readRefund(deps));
+}
+
+function readPayments({ edge, sql }: PaymentRoutesDeps): Route {
+  return edge.organisation(LIST, async ({ principal, query }) => {
+    const page = pageOf(query);
+    const filter = {
+      customerId: query.customer_id,
+      subscriptionId: query.subscription_id,
+      checkoutId: query.checkout_id,
+    };
+    const payments = await listPayments(sql, principal, { ...page, ...filter });
+    return Response.json(listed(payments.map(fromPayment), page));
+  });
+}
+
+function readPayment({ edge, sql }: PaymentRoutesDeps): Route {
+  return edge.organisation(READ, async ({ principal, params: { id } }) => {
+    const payment = await findPayment(sql, principal, id);
+    return payment === null ? noPayment() : Response.json(fromPayment(payment));
+  });
+}
+
+function refundPayment({ edge, payments }: PaymentRoutesDeps): Route {
+  return edge.organisation(REFUND, async ({ principal, params: { id }, body, idempotencyKey }) => {
+    const reply = await payments.refund(principal, {
+      paymentId: id.toLowerCase(),
+      amount: body?.amount ?? null,
+      reason: body?.reason ?? 'requested_by_customer',
+      idempotencyKey,
+    });
+    return respond(reply, body?.amount ?? '');
+  });
+}
+
+const REFUSALS: Record<RefundRefusal, string> = {
+  no_charge: 'the payment has no linked charge to reverse',
+  nothing_left: 'nothing is left to refund: pending refunds count as refunded',
+  exceeds_refundable:
+    'the amount exceeds what is left to refund: pending refunds count as refunded',
+};
+
+function respond(reply: RefundReply, amount: string): Response {
+  switch (reply.kind) {
+    case 'refund':
+      return Response.json(fromRefund(reply.refund), replayed(reply));
+    case 'refused':
+      return refuse('validation_error', REFUSALS[reply.refusal], replayed(reply));
+    case 'not_found':
+      return noPayment();
+    case 'invalid_amount': {
+      const issue = moneyOf(amount, reply.currency, ['amount']);
+      const zero = { path: ['amount'], message: 'must be more than zero' };
+      return refuseInvalid([typeof issue === 'bigint' ? zero : issue]);
+    }
+    case 'key_reused':
+      return refuse('idempotency_key_reused', 'this key was used for another refund');
+    case 'in_progress':
+      return refuse('idempotency_in_progress', 'a refund with this key is being executed');
+    case 'rate_limited':
+      return refuseRate(reply.taken);
+    default:
+      return unreachable(reply);
+  }
+}
+
+function replayed(reply: { readonly replayed: boolean }) {
+  return reply.replayed ? { headers: { 'idempotency-replayed': 'true' } } : {};
+}
+
+function readRefunds({ edge, sql }: PaymentRoutesDeps): Route {
+  return edge.organisation(REFUNDS, async ({ principal, params: { id }, query }) => {
+    const page = pageOf(query);
+    const payment = await findPayment(sql, principal, id);
+    if (payment === null) return noPayment();
+    const of = { slot: slotOf(payment.id), id: payment.id };
+    const refunds = await listRefunds(sql, of, page);
+    return Response.json(listed(refunds.map(fromRefund), page));
+  });
+}
+
+function readRefund({ edge, sql }: PaymentRoutesDeps): Route {
+  return edge.organisation(READ_REFUND, async ({ principal, params: { id } }) => {
+    const refund = await findRefund(sql, principal, id);
+    return refund === null
+      ? refuse('not_found', 'no such refund')
+      : Response.json(fromRefund(refund));
+  });
+}

@@ -1,0 +1,116 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { formatMoney } from '../../../ledger/money.ts';
+import type { PaymentRecord, RefundRecord } from '../../records/payments.ts';
+import { Amount, Currency } from './money.ts';
+import { Body, Email, ExternalCustomerId, Metadata, Nullable, Timestamp, Uuid } from './values.ts';
+
+const oneOf = <const T extends string>(...values: readonly T[]) =>
+  Type.Union(values.map((value) => Type.Literal(value)));
+
+export const RefundCreate = Body({
+  amount: Type.Optional(Amount),
+  reason: Type.Optional(
+    Type.Union(
+      [
+        Type.Literal('duplicate'),
+        Type.Literal('fraudulent'),
+        Type.Literal('requested_by_customer'),
+      ],
+      { default: 'requested_by_customer' },
+    ),
+  ),
+});
+
+export const Refund = Type.Object({
+  id: Uuid,
+  payment_id: Uuid,
+  amount: Amount,
+  currency: Currency,
+  status: oneOf('pending', 'succeeded', 'failed'),
+  reason: oneOf('duplicate', 'fraudulent', 'requested_by_customer'),
+  failure_reason: Nullable(Type.String()),
+  created_at: Timestamp,
+  settled_at: Nullable(Timestamp),
+});
+
+export const Payment = Type.Object({
+  id: Uuid,
+  status: oneOf(
+    'requires_action',
+    'processing',
+    'succeeded',
+    'partially_refunded',
+    'refunded',
+    'failed',
+    'errored',
+    'canceled',
+  ),
+  amount: Amount,
+  currency: Currency,
+  amount_refunded: Amount,
+  amount_refund_pending: Amount,
+  refundable_amount: Amount,
+  transaction_type: Type.String({ examples: ['PURCHASE'] }),
+  payment_method: Nullable(
+    Type.Object({
+      type: oneOf('card', 'bank_debit'),
+      brand: Nullable(Type.String()),
+      last4: Type.String(),
+    }),
+  ),
+  checkout_id: Nullable(Uuid),
+  subscription_id: Nullable(Uuid),
+  invoice_id: Nullable(Uuid),
+  customer_id: Nullable(Uuid),
+  customer_email: Nullable(Email),
+  external_customer_id: Nullable(ExternalCustomerId),
+  client_reference_id: Nullable(Type.String()),
+  metadata: Metadata,
+  product_id: Nullable(Uuid),
+  failure_code: Nullable(Type.String()),
+  failure_message: Nullable(Type.String()),
+  created_at: Timestamp,
+  paid_at: Nullable(Timestamp),
+});
+
+export function fromPayment(payment: PaymentRecord): Static<typeof Payment> {
+  const { currency, refunded, reserved, captured } = payment;
+  return {
+    id: payment.id,
+    status: payment.status,
+    amount: formatMoney(payment.amount, currency),
+    currency,
+    amount_refunded: formatMoney(refunded, currency),
+    amount_refund_pending: formatMoney(reserved, currency),
+    refundable_amount: formatMoney(captured - refunded - reserved, currency),
+    transaction_type: payment.transactionType,
+    payment_method: payment.method,
+    checkout_id: payment.checkoutId,
+    subscription_id: payment.subscriptionId,
+    invoice_id: payment.invoiceId,
+    customer_id: payment.customerId,
+    customer_email: payment.customerEmail,
+    external_customer_id: payment.externalCustomerId,
+    client_reference_id: payment.clientReferenceId,
+    metadata: payment.metadata,
+    product_id: payment.productId,
+    failure_code: payment.failureCode,
+    failure_message: payment.failureMessage,
+    created_at: payment.createdAt.toISOString(),
+    paid_at: payment.paidAt?.toISOString() ?? null,
+  };
+}
+
+export function fromRefund(refund: RefundRecord): Static<typeof Refund> {
+  return {
+    id: refund.id,
+    payment_id: refund.paymentId,
+    amount: formatMoney(refund.amount, refund.currency),
+    currency: refund.currency,
+    status: refund.status,
+    reason: refund.reason,
+    failure_reason: refund.failureReason,
+    created_at: refund.createdAt.toISOString(),
+    settled_at: refund.settledAt?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,95 @@
+// What the processor says of a charge, taken into the ledger and carried out to whom it concerns.
+//
+// Holds: while a question to the processor about a payment is under way here, no other one is asked. An answer is taken in by the
+// payment's actor, once; what follows from it is a row of the same commit (followups.ts).
+import type { ChargeAnswer } from '../../ledger/charge.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import { type PaymentState, isCharged } from '../../ledger/payment.ts';
+import type { Clock, Ids } from '../../ledger/ports.ts';
+import type { Changes } from '../platform/changes.ts';
+import type { Sql } from '../platform/postgres.ts';
+import type { ChargeResult, Processor } from '../processors/processor.ts';
+import { matchCustomer } from './customer.ts';
+import type { Followups } from './followups.ts';
+
+export type ChargesDeps = {
+  readonly sql: Sql;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  readonly changes: Changes;
+  readonly ledger: Ledger;
+  readonly followups: Followups;
+  readonly processorFor: (mode: 'test' | 'live') => Processor | null;
+};
+
+/** What the ledger is told; two of them without having to ask a processor. */
+type Result =
+  | ChargeResult
+  /** Nothing is due. */
+  | { readonly kind: 'free' }
+  /** Its buyer did not come back in time, and the processor gave it up. */
+  | { readonly kind: 'abandoned' };
+
+export class Charges {
+  readonly #deps: ChargesDeps;
+  readonly #asking = new Set<string>();
+
+  constructor(deps: ChargesDeps) {
+    this.#deps = deps;
+  }
+
+  /** Asks, and takes the answer in. null where somebody is asking already. */
+  async asking(paymentId: string, ask: () => Promise<Result>): Promise<Result | null> {
+    if (this.#asking.has(paymentId)) return null;
+    this.#asking.add(paymentId);
+    try {
+      const result = await ask();
+      await this.#take(paymentId, result);
+      return result;
+    } finally {
+      this.#asking.delete(paymentId);
+    }
+  }
+
+  /** Asks again about a charge that is not decided. `isDue`: its buyer had all the time that it gets. */
+  async again(state: PaymentState, { isDue }: { readonly isDue: boolean }): Promise<void> {
+    const { id, mode } = state.payment;
+    const processor = this.#deps.processorFor(mode);
+    if (isCharged(state) || processor === null) return;
+    await this.asking(id, async () => {
+      const isLate = isDue && state.status === 'requires_action';
+      const found = isLate ? await processor.cancelCharge(id) : await processor.findCharge(id);
+      if (found.kind !== 'not_attempted') return found;
+      if (isLate) return { kind: 'abandoned' };
+      // A call that was lost on its way may still arrive: from here on it cannot charge any more.
+      return processor.cancelCharge(id);
+    });
+  }
+
+  async #take(paymentId: string, result: Result): Promise<void> {
+    const { ledger, followups } = this.#deps;
+    const answer = await this.#answerOf(paymentId, result);
+    const state = await ledger.payments.charge(paymentId, answer);
+    if (isCharged(state)) await followups.now(paymentId);
+  }
+
+  /** A payment that succeeds is somebody's: that customer is there before the ledger says so. */
+  async #answerOf(paymentId: string, result: Result): Promise<ChargeAnswer> {
+    if (result.kind !== 'succeeded' && result.kind !== 'free') return result;
+    const { reference, method } =
+      result.kind === 'succeeded' ? result : { reference: null, method: null };
+    const { sql, ledger, ids, clock, changes } = this.#deps;
+    const state = await ledger.payments.load(paymentId);
+    const { roundTrip, organisationId, mode } = state.payment;
+    const buyer = {
+      email: roundTrip.customerEmail ?? '',
+      name: state.payment.customerName,
+      externalCustomerId: roundTrip.externalCustomerId,
+    };
+    const customer = await sql.begin((transaction) =>
+      matchCustomer(transaction, { organisationId, mode }, { buyer, ids, now: clock.now() }),
+    );
+    if (customer.changed) changes.tell('customer', customer.id);
+    return { kind: 'succeeded', reference, method, customerId: customer.id };
+  }
+}

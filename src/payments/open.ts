@@ -1,0 +1,59 @@
+// Payments, put together.
+import type { Ledger } from '../../ledger/ledger.ts';
+import type { Clock, Ids, Log, Timers } from '../../ledger/ports.ts';
+import type { Settings } from '../config.ts';
+import type { Changes } from '../platform/changes.ts';
+import type { Sql } from '../platform/postgres.ts';
+import type { RateLimiter } from '../platform/rate-limit.ts';
+import type { Processor } from '../processors/processor.ts';
+import { Charges } from './charges.ts';
+import { Followups } from './followups.ts';
+import { pay } from './pay.ts';
+import type { Payments } from './payments.ts';
+import { Refunds } from './refunds.ts';
+
+export type PaymentsDeps = {
+  readonly sql: Sql;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly log: Log;
+  readonly changes: Changes;
+  readonly ledger: Ledger;
+  readonly limiter: RateLimiter;
+  readonly processorFor: (mode: 'test' | 'live') => Processor | null;
+  readonly settings: Settings;
+};
+
+export function openPayments(deps: PaymentsDeps): Payments {
+  const { ledger, clock, settings, limiter } = deps;
+  const { checkoutUrl, limits } = settings;
+  const followups = new Followups(deps);
+  const charges = new Charges({ ...deps, followups });
+  const refunds = new Refunds({
+    ...deps,
+    followups,
+    limits: {
+      perOrganisation: limiter.limit('refunds-of-organisation', limits.refundsPerOrg),
+      perPayment: limiter.limit('refunds-of-payment', limits.refundsPerPayment),
+    },
+  });
+  const attemptsMax = limits.cardAttempts;
+  followups.start();
+  return {
+    pay: (token, order) => pay({ ...deps, charges, checkoutUrl, attemptsMax }, token, order),
+    refresh: async (paymentId) =>
+      charges.again(await ledger.payments.load(paymentId), { isDue: false }),
+    refund: (scope, call) => refunds.refund(scope, call),
+    async due(paymentId) {
+      const state = await ledger.payments.load(paymentId);
+      const now = clock.now();
+      const isDue = state.askAt !== null && state.askAt <= now;
+      await Promise.all([
+        isDue ? charges.again(state, { isDue }) : undefined,
+        refunds.again(state, now),
+      ]);
+    },
+    close: () => followups.close(),
+  };
+}

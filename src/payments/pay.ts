@@ -1,0 +1,108 @@
+// One attempt at a checkout.
+//
+//     lock the checkout ─▶ quote again ─▶ payment row and alarm ─▶ commit ─▶ processor ─▶ the answer into the ledger
+//
+// Holds: whatever is clicked twice, opened twice or expires meanwhile, one attempt at a time is under way, because the checkout's
+// row decides under its lock. Before the processor hears of a payment, the payment is on disk with an alarm that finds it again.
+// Nobody is charged what he did not see: the total that the page showed must still be the total.
+import type { Clock, Ids } from '../../ledger/ports.ts';
+import { slotOf } from '../../ledger/slot.ts';
+import type { Sql, Transaction } from '../platform/postgres.ts';
+import type { Processor } from '../processors/processor.ts';
+import { type CheckoutRecord, lockCheckout, startAttempt } from '../records/checkouts.ts';
+import { redeemDiscount } from '../records/discounts.ts';
+import { insertPayment } from '../records/payments.ts';
+import { findProduct } from '../records/products.ts';
+import type { Charges } from './charges.ts';
+import type { Order, PayOutcome } from './payments.ts';
+import { quoteWithCode } from './quote.ts';
+
+/** When an alarm first looks what became of a charge, in case nobody is left who knows. */
+const FIRST_ASK_MS = 3000;
+
+export type PayDeps = {
+  readonly sql: Sql;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  readonly processorFor: (mode: 'test' | 'live') => Processor | null;
+  readonly charges: Charges;
+  readonly checkoutUrl: string;
+  /** Attempts that one checkout takes; 0 for any number. */
+  readonly attemptsMax: number;
+};
+
+type Begun = { readonly kind: 'begun'; readonly paymentId: string; readonly amount: bigint };
+
+export async function pay(deps: PayDeps, token: string, order: Order): Promise<PayOutcome> {
+  const { sql, charges } = deps;
+  const begun = await sql.begin((transaction) => begin(transaction, deps, { token, order }));
+  if (begun.kind !== 'begun') return begun;
+  const { paymentId, amount, checkout, processor } = begun;
+  const result = await charges.asking(paymentId, () =>
+    amount === 0n
+      ? Promise.resolve({ kind: 'free' as const })
+      : processor.charge({
+          key: paymentId,
+          amount,
+          currency: order.currency,
+          instrument: order.instrument,
+          returnUrl: `${deps.checkoutUrl}/${checkout.token}`,
+        }),
+  );
+  return result?.kind === 'requires_action'
+    ? { kind: 'requires_action', url: result.url }
+    : { kind: 'attempted' };
+}
+
+async function begin(
+  sql: Transaction,
+  deps: PayDeps,
+  { token, order }: { token: string; order: Order },
+): Promise<PayOutcome | (Begun & { checkout: CheckoutRecord; processor: Processor })> {
+  const now = deps.clock.now();
+  const checkout = await lockCheckout(sql, token, now);
+  if (checkout?.status !== 'active') return { kind: 'not_open' };
+  const { attemptsMax } = deps;
+  if (attemptsMax > 0 && checkout.attempts >= attemptsMax) return { kind: 'locked' };
+  const processor = deps.processorFor(checkout.mode);
+  if (processor === null) return { kind: 'not_open' };
+  const email = checkout.customerEmail ?? order.email;
+  if (email === null) return { kind: 'email_required' };
+  const product = await findProduct(sql, checkout, checkout.productId);
+  const { currencyPinned: pinned } = checkout;
+  const currency = pinned ? checkout.currency : order.currency;
+  const wish = { currency, pinned, regional: null, now, code: order.discountCode };
+  const quote = product === null ? null : await quoteWithCode(sql, checkout, { product, ...wish });
+  if (quote === null) return { kind: 'not_open' };
+  if (quote.kind.startsWith('discount')) return { kind: 'discount_refused' };
+  if (quote.kind !== 'quoted' || quote.currency !== order.currency || quote.total !== order.total) {
+    return { kind: 'total_changed' };
+  }
+  const { discount, price, subtotal, total: amount } = quote;
+  if (discount !== null && !(await redeemDiscount(sql, discount.id, now))) {
+    return { kind: 'discount_refused' };
+  }
+  const paymentId = deps.ids.next();
+  const who = { email, name: checkout.customerName ?? order.name };
+  const what = { currency: quote.currency, subtotal, amount, priceId: price.id };
+  const discountId = discount?.id ?? null;
+  await startAttempt(sql, { id: checkout.id, paymentId, ...who, ...what, discountId });
+  await insertPayment(sql, checkout, {
+    id: paymentId,
+    slot: slotOf(paymentId),
+    amount,
+    currency: quote.currency,
+    checkoutId: checkout.id,
+    checkoutToken: checkout.token,
+    productId: checkout.productId,
+    customerEmail: email,
+    customerName: who.name,
+    externalCustomerId: checkout.externalCustomerId,
+    clientReferenceId: checkout.clientReferenceId,
+    metadata: checkout.metadata,
+    processor: processor.name,
+    askAt: now + FIRST_ASK_MS,
+    now,
+  });
+  return { kind: 'begun', paymentId, amount, checkout, processor };
+}

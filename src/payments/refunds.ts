@@ -1,0 +1,147 @@
+// Refunds.
+//
+//     reserve (durable) ─▶ processor ─▶ post or void, and what the caller is told (durable) ─▶ answer
+//
+// Holds: the ceiling is the payment's account, so nothing here computes it. The processor hears of a refund only when its reserve is
+// on disk, under the refund's id as key, so asking again is the same refund. An answer that does not come leaves the reserve, and
+// an alarm asks again. A key is one refund for ever: the hold's id is derived from it, and the database takes an id once.
+import type { Ledger } from '../../ledger/ledger.ts';
+import { parseMoney } from '../../ledger/money.ts';
+import type { PaymentState, Refund } from '../../ledger/payment.ts';
+import type { Ids } from '../../ledger/ports.ts';
+import type { StoredRefund } from '../../ledger/storage.ts';
+import type { RateLimit, Taken } from '../platform/rate-limit.ts';
+import type { Processor, RefundResult } from '../processors/processor.ts';
+import type { RefundRecord } from '../records/payments.ts';
+import type { Scope } from '../records/scope.ts';
+import type { Followups } from './followups.ts';
+import type { RefundCall, RefundReply } from './payments.ts';
+
+export type RefundsDeps = {
+  readonly ids: Ids;
+  readonly ledger: Ledger;
+  readonly followups: Followups;
+  readonly processorFor: (mode: 'test' | 'live') => Processor | null;
+  readonly limits: { readonly perOrganisation: RateLimit; readonly perPayment: RateLimit };
+};
+
+export class Refunds {
+  readonly #deps: RefundsDeps;
+  /** Refunds about which the processor is being asked, and keys that are being executed. */
+  readonly #busy = new Set<string>();
+
+  constructor(deps: RefundsDeps) {
+    this.#deps = deps;
+  }
+
+  async refund(scope: Scope, call: RefundCall): Promise<RefundReply> {
+    const { ids } = this.#deps;
+    const { idempotencyKey: key } = call;
+    if (key === null) return this.#execute(scope, call, ids.next());
+    const id = ids.derive('refund', scope.organisationId, scope.mode, key);
+    const busy = `key ${id}`;
+    if (this.#busy.has(busy)) return { kind: 'in_progress' };
+    this.#busy.add(busy);
+    try {
+      return await this.#execute(scope, call, id);
+    } finally {
+      this.#busy.delete(busy);
+    }
+  }
+
+  /** Asks again about each refund of the payment whose time has come. */
+  async again(state: PaymentState, now: number): Promise<void> {
+    const open = [...state.refunds.values()].filter(({ askAt }) => askAt !== null && askAt <= now);
+    await Promise.all(open.map((refund) => this.#ask(state, refund, 'again')));
+  }
+
+  async #execute(scope: Scope, call: RefundCall, id: string): Promise<RefundReply> {
+    const { ledger, ids } = this.#deps;
+    const state = await ledger.payments.find(scope, call.paymentId);
+    if (state === null) return { kind: 'not_found' };
+    const { currency } = state.payment;
+    const amount = call.amount === null ? null : parseMoney(call.amount, currency);
+    if (typeof amount === 'string' || amount === 0n) return { kind: 'invalid_amount', currency };
+    const isKeyed = call.idempotencyKey !== null;
+    const meaning = `${call.paymentId} ${amount ?? 'rest'} ${call.reason}`;
+    const fingerprint = isKeyed ? ids.fingerprint(meaning) : null;
+    const stored = isKeyed ? await ledger.payments.findRefund(id) : null;
+    if (stored !== null) return replay(stored, fingerprint);
+    const taken = await this.#take(scope, call.paymentId);
+    if (!taken.allowed) return { kind: 'rate_limited', taken };
+    const request = { id, amount, reason: call.reason, fingerprint };
+    const decision = await ledger.payments.refund(call.paymentId, request);
+    if (decision === 'duplicate') {
+      const first = await ledger.payments.findRefund(id);
+      return first === null ? { kind: 'in_progress' } : replay(first, fingerprint);
+    }
+    if (decision.kind === 'refused') {
+      return { kind: 'refused', refusal: decision.refusal, replayed: false };
+    }
+    const settled = await this.#ask(state, decision.refund, 'first');
+    const refund = recordOf(state, settled ?? decision.refund);
+    return { kind: 'refund', refund, replayed: false };
+  }
+
+  async #take({ organisationId, mode }: Scope, paymentId: string): Promise<Taken> {
+    const { perOrganisation, perPayment } = this.#deps.limits;
+    const taken = await perPayment.take(paymentId);
+    return taken.allowed ? perOrganisation.take(`${organisationId} ${mode}`) : taken;
+  }
+
+  /** What the refund became; null where somebody is asking already, or it was settled before. */
+  async #ask(
+    { payment }: PaymentState,
+    refund: Refund,
+    time: 'first' | 'again',
+  ): Promise<Refund | null> {
+    const { ledger, followups, processorFor } = this.#deps;
+    const processor = processorFor(payment.mode);
+    if (processor === null || this.#busy.has(refund.id)) return null;
+    this.#busy.add(refund.id);
+    try {
+      const { id: key, amount } = refund;
+      const send = (): Promise<RefundResult> =>
+        processor.refund({ key, chargeKey: payment.id, amount, currency: payment.currency });
+      let outcome = time === 'first' ? await send() : await processor.findRefund(key);
+      // It never got there. Its key makes sending it twice harmless.
+      if (time === 'again' && outcome.kind === 'not_attempted') outcome = await send();
+      const answer = { refundId: key, outcome };
+      const settled = await ledger.payments.settleRefund(payment.id, answer);
+      if (settled !== null && settled.status !== refund.status) followups.soon(payment.id);
+      return settled;
+    } finally {
+      this.#busy.delete(refund.id);
+    }
+  }
+}
+
+/** What the first call with this key was told. */
+function replay(stored: StoredRefund, fingerprint: bigint | null): RefundReply {
+  if (stored.fingerprint !== fingerprint) return { kind: 'key_reused' };
+  if (stored.kind === 'refused') {
+    return { kind: 'refused', refusal: stored.refusal, replayed: true };
+  }
+  const { refund, payment } = stored;
+  if (refund.answered === null) return { kind: 'in_progress' };
+  const first = recordOf({ payment }, { ...refund, ...refund.answered });
+  return { kind: 'refund', refund: first, replayed: true };
+}
+
+function recordOf(
+  { payment }: { payment: Pick<PaymentState['payment'], 'id' | 'currency'> },
+  refund: Refund,
+): RefundRecord {
+  const { id, amount, status, reason, failureReason, createdAt, settledAt } = refund;
+  return {
+    id,
+    paymentId: payment.id,
+    amount,
+    currency: payment.currency,
+    status,
+    reason,
+    failureReason,
+    createdAt: new Date(createdAt),
+    settledAt: settledAt === null ? null : new Date(settledAt),
+  };
+}

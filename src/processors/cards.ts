@@ -1,0 +1,131 @@
+// What the sandbox knows: test cards and test accounts, each with how a charge to it and a refund of it go. The numbers are Stripe's
+// where Stripe has one, so that whoever tested there is at home here.
+import type { Instrument, Method } from './processor.ts';
+
+export type ChargeCourse =
+  | 'succeeds'
+  | 'declines'
+  /** Pending, then decided one way or the other. */
+  | 'settles'
+  | 'bounces'
+  /** The bank asks the buyer, who may confirm; the bank may still say no. */
+  | 'challenges'
+  | 'challenges_then_declines'
+  /** The processor fails before anything is done. */
+  | 'errors'
+  /** Nobody hears what came of it: it was done, or had not even arrived. */
+  | 'loses_the_answer'
+  | 'loses_the_request';
+
+export type RefundCourse = 'succeed' | 'settle' | 'fail_late';
+
+export type Failure =
+  | 'card_declined'
+  | 'insufficient_funds'
+  | 'lost_card'
+  | 'stolen_card'
+  | 'expired_card'
+  | 'invalid_expiry'
+  | 'incorrect_cvc'
+  | 'incorrect_number'
+  | 'incorrect_iban'
+  | 'authentication_failed';
+
+/** For the buyer: who holds a card that is not his is not told why. */
+export const MESSAGES: Readonly<Record<Failure, string>> = {
+  card_declined: 'The card was declined.',
+  insufficient_funds: 'There is not enough money for this payment.',
+  lost_card: 'The card was declined.',
+  stolen_card: 'The card was declined.',
+  expired_card: 'The card has expired.',
+  invalid_expiry: 'The expiry date is not a month and a year, such as 12/34.',
+  incorrect_cvc: 'The security code is not right.',
+  incorrect_number:
+    'This is not a test card. Payments are in test mode: use 4242 4242 4242 4242, for example.',
+  incorrect_iban:
+    'This is not a test account. Payments are in test mode: use DE89 3704 0044 0532 0130 00, for example.',
+  authentication_failed: 'Your bank did not confirm the payment.',
+};
+
+export type Behaviour = {
+  /** null where nothing may be kept of it: it could be somebody's real one. */
+  readonly method: Method | null;
+  readonly charge: ChargeCourse;
+  /** What is said where it is declined. */
+  readonly failure: Failure | null;
+  readonly refunds: RefundCourse;
+};
+
+type Row = readonly [
+  number: string,
+  brand: string | null,
+  charge: ChargeCourse,
+  failure: Failure | null,
+  refunds: RefundCourse,
+];
+
+// prettier-ignore
+const CARDS: readonly Row[] = [
+  ['4242424242424242', 'visa',       'succeeds',                 null,                 'succeed'],
+  ['5555555555554444', 'mastercard', 'succeeds',                 null,                 'succeed'],
+  ['378282246310005',  'amex',       'succeeds',                 null,                 'succeed'],
+  ['4000000000000002', 'visa',       'declines',                 'card_declined',      'succeed'],
+  ['4000000000009995', 'visa',       'declines',                 'insufficient_funds', 'succeed'],
+  ['4000000000009987', 'visa',       'declines',                 'lost_card',          'succeed'],
+  ['4000000000009979', 'visa',       'declines',                 'stolen_card',        'succeed'],
+  ['4000000000000069', 'visa',       'declines',                 'expired_card',       'succeed'],
+  ['4000000000000127', 'visa',       'declines',                 'incorrect_cvc',      'succeed'],
+  ['4000000000000119', 'visa',       'errors',                   null,                 'succeed'],
+  ['4000002760003184', 'visa',       'challenges',               null,                 'succeed'],
+  ['4000008400001629', 'visa',       'challenges_then_declines', 'card_declined',      'succeed'],
+  // Its renewals fail.
+  ['4000000000000341', 'visa',       'succeeds',                 null,                 'succeed'],
+  ['4000000000007726', 'visa',       'succeeds',                 null,                 'settle'],
+  ['4000000000005126', 'visa',       'succeeds',                 null,                 'fail_late'],
+  ['4000000000001000', 'visa',       'loses_the_answer',         null,                 'succeed'],
+  ['4000000000001018', 'visa',       'loses_the_request',        null,                 'succeed'],
+];
+
+// prettier-ignore
+const ACCOUNTS: readonly Row[] = [
+  ['DE89370400440532013000', null,   'settles',                  null,                 'succeed'],
+  ['DE62370400440532013001', null,   'bounces',                  'insufficient_funds', 'succeed'],
+];
+
+const CARD_OF = new Map(CARDS.map((row) => [row[0], row]));
+const ACCOUNT_OF = new Map(ACCOUNTS.map((row) => [row[0], row]));
+
+const EXPIRY = /^(0?[1-9]|1[0-2])\s*\/\s*(?:20)?(\d{2})$/;
+const CVC = /^\d{3,4}$/;
+
+/** How a charge to what the buyer typed goes. `now` decides whether a card has expired. */
+export function behaviourOf(instrument: Instrument, now: number): Behaviour {
+  if (instrument.type === 'bank_debit') {
+    const account = ACCOUNT_OF.get(instrument.iban.replaceAll(/[\s-]/g, '').toUpperCase());
+    return account === undefined ? refused('incorrect_iban', null) : ofRow('bank_debit', account);
+  }
+  const card = CARD_OF.get(instrument.number.replaceAll(/[\s-]/g, ''));
+  if (card === undefined) return refused('incorrect_number', null);
+  const known = ofRow('card', card);
+  const failure = failureOf(instrument, now);
+  return failure === null ? known : refused(failure, known.method);
+}
+
+function failureOf(
+  { expiry, cvc }: { readonly expiry: string; readonly cvc: string },
+  now: number,
+): Failure | null {
+  const [, month, year] = EXPIRY.exec(expiry.trim()) ?? [];
+  if (month === undefined || year === undefined) return 'invalid_expiry';
+  // It is good until its month is over: months count from 0 here.
+  if (Date.UTC(2000 + Number(year), Number(month)) <= now) return 'expired_card';
+  return CVC.test(cvc.trim()) ? null : 'incorrect_cvc';
+}
+
+function ofRow(type: Method['type'], [number, brand, charge, failure, refunds]: Row): Behaviour {
+  return { method: { type, brand, last4: number.slice(-4) }, charge, failure, refunds };
+}
+
+function refused(failure: Failure, method: Method | null): Behaviour {
+  return { method, charge: 'declines', failure, refunds: 'succeed' };
+}

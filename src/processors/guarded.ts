@@ -1,0 +1,85 @@
+import type { Log, Timers } from '../../ledger/ports.ts';
+import type { Instrument, Processor } from './processor.ts';
+
+export type GuardOptions = {
+  readonly timers: Timers;
+  /** How long an answer is waited for. */
+  readonly deadlineMs: number;
+  readonly log: Log;
+};
+
+type Unknown = { readonly kind: 'unknown' };
+const UNKNOWN: Unknown = { kind: 'unknown' };
+
+type Question = {
+  readonly call: string;
+  readonly id: string;
+  readonly instrument?: Instrument | null;
+};
+
+/** Any processor, made to hold what the port says of failure: what throws or is late is `unknown`, never an exception. */
+export function guarded(processor: Processor, options: GuardOptions): Processor {
+  const { timers, deadlineMs, log } = options;
+
+  function within<R>(
+    { call, id, instrument = null }: Question,
+    ask: () => Promise<R>,
+  ): Promise<R | Unknown> {
+    const fields = { processor: processor.name, call, id };
+    return new Promise((resolve) => {
+      const cancel = timers.after(deadlineMs, () => {
+        log.warn({ ...fields, ms: deadlineMs }, 'the processor has not answered: it is unknown');
+        resolve(UNKNOWN);
+      });
+      const failed = (error: unknown): void => {
+        cancel();
+        log.error(
+          { ...fields, ...described(error, instrument) },
+          'the processor failed: it is unknown',
+        );
+        resolve(UNKNOWN);
+      };
+      const answered = (result: R): void => {
+        cancel();
+        resolve(result);
+      };
+      // What throws at once is caught like what rejects.
+      Promise.resolve().then(ask).then(answered, failed);
+    });
+  }
+
+  return {
+    name: processor.name,
+    page: processor.page,
+    charge: (request) =>
+      within({ call: 'charge', id: request.key, instrument: request.instrument }, () =>
+        processor.charge(request),
+      ),
+    findCharge: (id) => within({ call: 'findCharge', id }, () => processor.findCharge(id)),
+    cancelCharge: (id) => within({ call: 'cancelCharge', id }, () => processor.cancelCharge(id)),
+    refund: (request) =>
+      within({ call: 'refund', id: request.key }, () => processor.refund(request)),
+    findRefund: (id) => within({ call: 'findRefund', id }, () => processor.findRefund(id)),
+  };
+}
+
+/** An error for the log: none of its own fields, and in its message nothing that the buyer typed. An adapter may quote either. */
+function described(
+  error: unknown,
+  instrument: Instrument | null,
+): { readonly error: string; readonly reason: string } {
+  if (!(error instanceof Error)) return { error: typeof error, reason: '' };
+  let reason = error.message;
+  for (const typed of typedOf(instrument)) reason = reason.replaceAll(typed, '[hidden]');
+  return { error: error.name, reason };
+}
+
+function typedOf(instrument: Instrument | null): readonly string[] {
+  if (instrument === null) return [];
+  const typed =
+    instrument.type === 'card'
+      ? [instrument.number, instrument.expiry, instrument.cvc]
+      : [instrument.iban];
+  const withoutSpaces = typed.map((text) => text.replaceAll(/[\s-]/g, ''));
+  return [...typed, ...withoutSpaces].filter((text) => text !== '');
+}

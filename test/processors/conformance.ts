@@ -1,0 +1,371 @@
+// What any payment processor must do, whoever's it is. `conforms` makes the tests; a rig brings the processor, and the means to make
+// it do each thing that a processor may do.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type {
+  ChargeRequest,
+  ChargeResult,
+  Instrument,
+  Processor,
+  RefundRequest,
+  RefundResult,
+} from '../../src/processors/processor.ts';
+
+/** What a charge to an instrument does, or a refund of it. */
+export type Behaviour =
+  | 'succeeds'
+  | 'settles'
+  | 'bounces'
+  | 'challenges'
+  | 'declines'
+  | 'errors'
+  | 'loses_the_answer'
+  | 'loses_the_request'
+  | 'refund_settles'
+  | 'refund_fails_late';
+
+export type Rig = {
+  readonly processor: Processor;
+  readonly instruments: Readonly<Record<Behaviour, Instrument>>;
+  readonly newKey: () => string;
+  /** Time passes, until what settles later has. */
+  settle(): void;
+  /** The buyer answers his bank. */
+  answer(chargeKey: string, passed: boolean): Promise<void>;
+  close(): Promise<void>;
+};
+
+const AMOUNT = 10_000n;
+const CURRENCY = 'USD';
+const CALLERS = Array.from({ length: 100 }, (_, index) => index);
+
+/** Of what moves no money, what is left to try. */
+const KINDS_AT_ONCE: [Behaviour, ChargeResult['kind'], ChargeResult['kind'] | null][] = [
+  // to                 answers            and the processor then knows it as
+  ['succeeds', 'succeeded', null],
+  ['settles', 'pending', null],
+  ['bounces', 'pending', null],
+  ['challenges', 'requires_action', null],
+  ['declines', 'declined', null],
+  ['errors', 'not_attempted', null],
+  ['loses_the_answer', 'unknown', 'succeeded'],
+  ['loses_the_request', 'unknown', 'not_attempted'],
+  ['refund_settles', 'succeeded', null],
+  ['refund_fails_late', 'succeeded', null],
+];
+
+export function conforms(name: string, open: () => Promise<Rig>): void {
+  describe(name, () => {
+    let rig: Rig;
+    beforeAll(async () => {
+      rig = await open();
+    });
+    afterAll(() => rig.close());
+
+    const request = (behaviour: Behaviour, more: Partial<ChargeRequest> = {}): ChargeRequest => ({
+      key: rig.newKey(),
+      amount: AMOUNT,
+      currency: CURRENCY,
+      instrument: rig.instruments[behaviour],
+      returnUrl: 'https://shop.example/back?a=b#c',
+      ...more,
+    });
+    async function charged(behaviour: Behaviour, amount = AMOUNT): Promise<string> {
+      const made = request(behaviour, { amount });
+      await rig.processor.charge(made);
+      return made.key;
+    }
+    const refund = (chargeKey: string, more: Partial<RefundRequest> = {}): Promise<RefundResult> =>
+      rig.processor.refund({
+        key: rig.newKey(),
+        chargeKey,
+        amount: AMOUNT,
+        currency: CURRENCY,
+        ...more,
+      });
+    /** What can still be given back is exactly this. */
+    async function expectLeft(chargeKey: string, left: bigint): Promise<void> {
+      expect((await refund(chargeKey, { amount: left + 1n })).kind).toBe('declined');
+      if (left > 0n) {
+        expect((await refund(chargeKey, { amount: left })).kind).toBe('succeeded');
+        expect((await refund(chargeKey, { amount: 1n })).kind).toBe('declined');
+      }
+    }
+    const kinds = (results: readonly { readonly kind: string }[]): string[] => [
+      ...new Set(results.map(({ kind }) => kind)),
+    ];
+
+    describe('a charge', () => {
+      test.each(KINDS_AT_ONCE)('to what %s is %s', async (behaviour, kind, then) => {
+        const made = request(behaviour);
+        expect((await rig.processor.charge(made)).kind).toBe(kind);
+        const found = (await rig.processor.findCharge(made.key)).kind;
+        expect(found).toBe(then ?? kind);
+      });
+
+      test('that nobody made was not attempted', async () => {
+        expect((await rig.processor.findCharge(rig.newKey())).kind).toBe('not_attempted');
+      });
+
+      test('shows what may be shown of the instrument, and no more', async () => {
+        const made = request('succeeds');
+        const result = await rig.processor.charge(made);
+        const found = await rig.processor.findCharge(made.key);
+        expect(found).toEqual(result);
+        const { instrument } = made;
+        if (result.kind !== 'succeeded' || instrument?.type !== 'card') throw new Error('a card');
+        expect(result.method).toEqual({
+          type: 'card',
+          brand: expect.any(String),
+          last4: instrument.number.slice(-4),
+        });
+        expect(JSON.stringify(result)).not.toContain(instrument.number);
+      });
+
+      test('that is declined says why, to a machine and to the buyer', async () => {
+        const result = await rig.processor.charge(request('declines'));
+        expect(result).toMatchObject({
+          kind: 'declined',
+          code: expect.stringMatching(/^[a-z_]+$/),
+          message: expect.stringMatching(/\w/),
+        });
+      });
+
+      test.each<Behaviour>(['succeeds', 'settles', 'challenges', 'declines'])(
+        'to what %s, sent 100 times at once with one key, is one',
+        async (behaviour) => {
+          const made = request(behaviour);
+          const results = await Promise.all(CALLERS.map(() => rig.processor.charge(made)));
+          expect(kinds(results)).toHaveLength(1);
+          const references = results.map((result) => 'reference' in result && result.reference);
+          expect(new Set(references).size).toBe(1);
+        },
+      );
+
+      test('sent 100 times at once moves the money once', async () => {
+        const made = request('succeeds');
+        await Promise.all(CALLERS.map(() => rig.processor.charge(made)));
+        await expectLeft(made.key, AMOUNT);
+      });
+
+      test('sent 100 times at once, the answer lost, moves the money once', async () => {
+        const made = request('loses_the_answer');
+        const results = await Promise.all(CALLERS.map(() => rig.processor.charge(made)));
+        expect(results.filter(({ kind }) => kind !== 'unknown' && kind !== 'succeeded')).toEqual(
+          [],
+        );
+        await expectLeft(made.key, AMOUNT);
+      });
+
+      test('sent again with another instrument stays what it is', async () => {
+        const made = request('succeeds');
+        await rig.processor.charge(made);
+        for (const instrument of Object.values(rig.instruments)) {
+          expect((await rig.processor.charge({ ...made, instrument })).kind).toBe('succeeded');
+        }
+        const declined = request('declines');
+        await rig.processor.charge(declined);
+        const again = { ...declined, instrument: rig.instruments.succeeds };
+        expect((await rig.processor.charge(again)).kind).toBe('declined');
+      });
+
+      test.each<[Behaviour, string]>([
+        ['settles', 'succeeded'],
+        ['bounces', 'declined'],
+      ])('to what %s is decided later: %s', async (behaviour, decided) => {
+        const made = request(behaviour);
+        const result = await rig.processor.charge(made);
+        expect(result.kind === 'pending' && result.askAfterMs).toBeGreaterThan(0);
+        expect((await refund(made.key)).kind).toBe('declined');
+        rig.settle();
+        expect((await rig.processor.findCharge(made.key)).kind).toBe(decided as 'succeeded');
+        expect((await rig.processor.charge(made)).kind).toBe(decided as 'succeeded');
+        expect((await refund(made.key)).kind).toBe(decided as 'succeeded');
+      });
+
+      test.each<[string, bigint, string]>([
+        ['one yen', 1n, 'JPY'],
+        ['a lot of dinars', 999_999_999_999_999n, 'KWD'],
+      ])('of %s is exact', async (_what, amount, currency) => {
+        const made = request('succeeds', { amount, currency });
+        await rig.processor.charge(made);
+        const of = { currency };
+        expect((await refund(made.key, { ...of, amount: amount + 1n })).kind).toBe('declined');
+        expect((await refund(made.key, { ...of, amount })).kind).toBe('succeeded');
+        expect((await refund(made.key, { ...of, amount: 1n })).kind).toBe('declined');
+      });
+    });
+
+    describe('a challenge', () => {
+      test.each<[string, boolean, object]>([
+        ['passed', true, { kind: 'succeeded' }],
+        ['failed', false, { kind: 'declined', code: 'authentication_failed' }],
+      ])('%s', async (_what, passed, decided) => {
+        const made = request('challenges');
+        const result = await rig.processor.charge(made);
+        expect(result.kind === 'requires_action' && URL.canParse(result.url)).toBe(true);
+        expect(await rig.processor.findCharge(made.key)).toEqual(result);
+        expect((await refund(made.key)).kind).toBe('declined');
+        await rig.answer(made.key, passed);
+        expect(await rig.processor.findCharge(made.key)).toMatchObject(decided);
+        // The first answer is the answer.
+        await rig.answer(made.key, !passed);
+        expect(await rig.processor.findCharge(made.key)).toMatchObject(decided);
+        expect(await rig.processor.charge(made)).toMatchObject(decided);
+      });
+
+      test('given up in time is over: no later answer charges', async () => {
+        const made = request('challenges');
+        await rig.processor.charge(made);
+        expect((await rig.processor.cancelCharge(made.key)).kind).toBe('not_attempted');
+        await rig.answer(made.key, true);
+        expect((await rig.processor.findCharge(made.key)).kind).toBe('not_attempted');
+        expect((await rig.processor.charge(made)).kind).toBe('not_attempted');
+        expect((await refund(made.key)).kind).not.toBe('succeeded');
+      });
+
+      test('answered and given up at once ends as one of the two', async () => {
+        for (const _ of CALLERS.slice(0, 20)) {
+          const key = await charged('challenges');
+          const [canceled] = await Promise.all([
+            rig.processor.cancelCharge(key),
+            rig.answer(key, true),
+          ]);
+          expect((await rig.processor.findCharge(key)).kind).toBe(canceled.kind);
+        }
+      });
+    });
+
+    describe('giving up', () => {
+      test.each<[Behaviour, string]>([
+        ['succeeds', 'succeeded'],
+        ['settles', 'pending'],
+        ['declines', 'declined'],
+        ['loses_the_answer', 'succeeded'],
+        ['loses_the_request', 'not_attempted'],
+      ])('what %s answers what is true: %s', async (behaviour, kind) => {
+        const key = await charged(behaviour);
+        expect((await rig.processor.cancelCharge(key)).kind).toBe(kind as 'succeeded');
+        expect((await rig.processor.findCharge(key)).kind).toBe(kind as 'succeeded');
+      });
+
+      test('what has not arrived: it will not charge when it does', async () => {
+        const late = request('succeeds');
+        expect((await rig.processor.cancelCharge(late.key)).kind).toBe('not_attempted');
+        expect((await rig.processor.charge(late)).kind).toBe('not_attempted');
+        expect((await rig.processor.findCharge(late.key)).kind).toBe('not_attempted');
+      });
+
+      test('what is arriving: whoever asks hears the same from then on', async () => {
+        for (const _ of CALLERS.slice(0, 20)) {
+          const made = request('succeeds');
+          const [, canceled] = await Promise.all([
+            rig.processor.charge(made),
+            rig.processor.cancelCharge(made.key),
+          ]);
+          expect((await rig.processor.findCharge(made.key)).kind).toBe(canceled.kind);
+        }
+      });
+    });
+
+    describe('a refund', () => {
+      test('that nobody made was not attempted', async () => {
+        expect((await rig.processor.findRefund(rig.newKey())).kind).toBe('not_attempted');
+      });
+
+      test('succeeds, and is found', async () => {
+        const chargeKey = await charged('succeeds');
+        const key = rig.newKey();
+        const result = await refund(chargeKey, { key, amount: 1n });
+        expect(result).toMatchObject({ kind: 'succeeded', askAfterMs: null });
+        expect(await rig.processor.findRefund(key)).toEqual(result);
+        await expectLeft(chargeKey, AMOUNT - 1n);
+      });
+
+      test('sent 100 times at once with one key is one', async () => {
+        const chargeKey = await charged('succeeds');
+        const key = rig.newKey();
+        const results = await Promise.all(
+          CALLERS.map(() => refund(chargeKey, { key, amount: AMOUNT / 4n })),
+        );
+        expect(kinds(results)).toEqual(['succeeded']);
+        await expectLeft(chargeKey, AMOUNT - AMOUNT / 4n);
+        expect(await refund(chargeKey, { key, amount: AMOUNT / 4n })).toEqual(results[0]!);
+      });
+
+      test('of more than is left is declined, and stays so', async () => {
+        const chargeKey = await charged('succeeds');
+        const key = rig.newKey();
+        const result = await refund(chargeKey, { key, amount: AMOUNT + 1n });
+        expect(result).toEqual({ kind: 'declined', reason: 'declined' });
+        expect(await rig.processor.findRefund(key)).toEqual(result);
+        expect(await refund(chargeKey, { key, amount: 1n })).toEqual(result);
+        await expectLeft(chargeKey, AMOUNT);
+      });
+
+      test('100 at once give back all of it and not a coin more', async () => {
+        const chargeKey = await charged('succeeds');
+        const amount = 331n;
+        const results = await Promise.all(CALLERS.map(() => refund(chargeKey, { amount })));
+        const succeeded = results.filter(({ kind }) => kind === 'succeeded').length;
+        expect(BigInt(succeeded)).toBe(AMOUNT / amount);
+        await expectLeft(chargeKey, AMOUNT % amount);
+      });
+
+      test.each<[string, Behaviour | null, Partial<RefundRequest>, string]>([
+        ['of no charge', null, {}, 'not_attempted'],
+        ['of a declined charge', 'declines', {}, 'declined'],
+        ['in another currency', 'succeeds', { currency: 'EUR' }, 'declined'],
+        ['of nothing', 'succeeds', { amount: 0n }, 'not_attempted'],
+        ['of less than nothing', 'succeeds', { amount: -1n }, 'not_attempted'],
+      ])('%s: %s', async (_what, behaviour, more, kind) => {
+        const key = rig.newKey();
+        const chargeKey = behaviour === null ? rig.newKey() : await charged(behaviour);
+        expect((await refund(chargeKey, { key, ...more })).kind).toBe(kind as 'declined');
+        expect((await rig.processor.findRefund(key)).kind).toBe(kind as 'declined');
+      });
+
+      test('that settles slowly takes its amount at once', async () => {
+        const chargeKey = await charged('refund_settles');
+        const sent = { key: rig.newKey(), amount: AMOUNT - 1n };
+        const result = await refund(chargeKey, sent);
+        expect(result.kind === 'pending' && result.askAfterMs).toBeGreaterThan(0);
+        expect((await rig.processor.findRefund(sent.key)).kind).toBe('pending');
+        expect((await refund(chargeKey, { amount: 2n })).kind).toBe('declined');
+        rig.settle();
+        const settled = await rig.processor.findRefund(sent.key);
+        expect(settled).toMatchObject({ kind: 'succeeded', askAfterMs: null });
+        expect(await refund(chargeKey, sent)).toEqual(settled);
+        expect((await refund(chargeKey, { amount: 2n })).kind).toBe('declined');
+      });
+
+      test('that fails late says when to look again, and gives its amount back', async () => {
+        const chargeKey = await charged('refund_fails_late');
+        const sent = { key: rig.newKey() };
+        const result = await refund(chargeKey, sent);
+        expect(result.kind === 'succeeded' && result.askAfterMs).toBeGreaterThan(0);
+        expect((await refund(chargeKey, { amount: 1n })).kind).toBe('declined');
+        rig.settle();
+        const failed = { kind: 'declined', reason: 'expired_or_canceled_card' } as const;
+        expect(await rig.processor.findRefund(sent.key)).toEqual(failed);
+        expect(await refund(chargeKey, sent)).toEqual(failed);
+        expect((await refund(chargeKey, { amount: AMOUNT + 1n })).kind).toBe('declined');
+        expect((await refund(chargeKey, { amount: AMOUNT })).kind).toBe('succeeded');
+      });
+    });
+
+    test('nothing throws, whatever the key', async () => {
+      const { processor } = rig;
+      for (const key of ['', 'x', "'; drop table payments", '\u{1F4B8}', 'k'.repeat(300)]) {
+        const results = await Promise.all([
+          processor.findCharge(key),
+          processor.findRefund(key),
+          refund(key),
+          processor.charge(request('errors', { key })),
+          processor.charge(request('succeeds', { key, amount: 0n })),
+          processor.charge(request('succeeds', { key, instrument: null })),
+        ]);
+        expect(kinds(results)).toEqual(['not_attempted']);
+      }
+    });
+  });
+}

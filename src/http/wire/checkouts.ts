@@ -1,0 +1,202 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { formatMoney } from '../../../ledger/money.ts';
+import type { CheckoutRefusal, CheckoutWish } from '../../payments/open-checkout.ts';
+import { REDIRECT_URL_LENGTH_MAX, redirectUrlIssue } from '../../payments/urls.ts';
+import type { CheckoutRecord } from '../../records/checkouts.ts';
+import type { ProductRecord } from '../../records/products.ts';
+import type { Issue } from '../errors.ts';
+import { Amount, Currency } from './money.ts';
+import {
+  Body,
+  Email,
+  ExternalCustomerId,
+  Metadata,
+  Name,
+  Nullable,
+  Timestamp,
+  Uuid,
+} from './values.ts';
+
+const RedirectUrl = (description: string) =>
+  Type.String({ minLength: 1, maxLength: REDIRECT_URL_LENGTH_MAX, description });
+
+const SuccessUrl = RedirectUrl(
+  'An https URL. A paid buyer is sent there with `status=paid` and `payment_link_id` appended; the literal text ' +
+    '`{CHECKOUT_TOKEN}` in it stands for the token of the session.',
+);
+const CancelUrl = RedirectUrl('An https URL, for pages that render a cancel flow of their own.');
+
+const ClientReferenceId = Type.String({
+  maxLength: 500,
+  description: "The merchant's own reference, echoed.",
+});
+
+const DiscountCode = Type.String({ minLength: 1, maxLength: 255 });
+
+export const CheckoutStatus = Type.Union([
+  Type.Literal('active'),
+  Type.Literal('processing'),
+  Type.Literal('paid'),
+  Type.Literal('expired'),
+  Type.Literal('canceled'),
+]);
+
+const CheckoutType = Type.Union([Type.Literal('one_time'), Type.Literal('recurring')]);
+
+const Url = Type.String({ format: 'uri', description: 'Ends in the token.' });
+
+export const CheckoutCreate = Body({
+  product_id: Uuid,
+  customer_email: Email,
+  customer_name: Type.Optional(Name),
+  external_customer_id: Type.Optional(ExternalCustomerId),
+  client_reference_id: Type.Optional(ClientReferenceId),
+  success_url: Type.Optional(SuccessUrl),
+  cancel_url: Type.Optional(CancelUrl),
+  discount_code: Type.Optional(DiscountCode),
+  currency: Type.Optional(Currency),
+  metadata: Type.Optional(Metadata),
+});
+
+export const Checkout = Type.Object({
+  id: Uuid,
+  url: Url,
+  product_id: Uuid,
+  customer_email: Nullable(Email),
+  customer_name: Nullable(Name),
+  external_customer_id: Nullable(ExternalCustomerId),
+  client_reference_id: Nullable(ClientReferenceId),
+  metadata: Metadata,
+  success_url: Nullable(SuccessUrl),
+  cancel_url: Nullable(CancelUrl),
+  amount: Amount,
+  currency: Currency,
+  status: CheckoutStatus,
+  type: CheckoutType,
+  expires_at: Nullable(Timestamp),
+  paid_at: Nullable(Timestamp),
+});
+
+export const BuyLinkCheckoutCreate = Body({
+  discount_code: Type.Optional(DiscountCode),
+  success_url: Type.Optional(SuccessUrl),
+});
+
+export const BuyLinkCheckout = Type.Object({
+  id: Uuid,
+  url: Url,
+  token: Type.String(),
+  product_id: Type.String({ description: 'With `prod_` where it was asked for with it.' }),
+  amount: Amount,
+  currency: Currency,
+  status: CheckoutStatus,
+  type: CheckoutType,
+});
+
+/** What is wrong with the addresses of a body, for a caller who may or may not send buyers to this very machine. */
+export function urlIssues(
+  body: { readonly success_url?: string; readonly cancel_url?: string },
+  options: { readonly loopback: boolean },
+): Issue[] {
+  const issues: Issue[] = [];
+  for (const field of ['success_url', 'cancel_url'] as const) {
+    const url = body[field];
+    const message = url === undefined ? null : redirectUrlIssue(url, options);
+    if (message !== null) issues.push({ path: [field], message });
+  }
+  return issues;
+}
+
+export function toCheckoutWish(
+  body: Static<typeof CheckoutCreate>,
+  product: ProductRecord,
+): CheckoutWish {
+  return {
+    product,
+    source: 'api',
+    customerEmail: body.customer_email,
+    customerName: body.customer_name ?? null,
+    externalCustomerId: body.external_customer_id ?? null,
+    clientReferenceId: body.client_reference_id ?? null,
+    metadata: body.metadata ?? {},
+    successUrl: body.success_url ?? null,
+    cancelUrl: body.cancel_url ?? null,
+    discountCode: body.discount_code ?? null,
+    currency: body.currency ?? null,
+    // It is the merchant's server that asks; the page knows the buyer.
+    regional: null,
+  };
+}
+
+export function toBuyLinkWish(
+  body: Static<typeof BuyLinkCheckoutCreate>,
+  { product, regional }: Pick<CheckoutWish, 'product' | 'regional'>,
+): CheckoutWish {
+  return {
+    product,
+    source: 'buy_link',
+    customerEmail: null,
+    customerName: null,
+    externalCustomerId: null,
+    clientReferenceId: null,
+    metadata: {},
+    successUrl: body.success_url ?? null,
+    cancelUrl: null,
+    discountCode: body.discount_code ?? null,
+    currency: null,
+    regional,
+  };
+}
+
+export function fromCheckout(
+  checkout: CheckoutRecord,
+  checkoutUrl: string,
+): Static<typeof Checkout> {
+  return {
+    id: checkout.id,
+    url: `${checkoutUrl}/${checkout.token}`,
+    product_id: checkout.productId,
+    customer_email: checkout.customerEmail,
+    customer_name: checkout.customerName,
+    external_customer_id: checkout.externalCustomerId,
+    client_reference_id: checkout.clientReferenceId,
+    metadata: checkout.metadata,
+    success_url: checkout.successUrl,
+    cancel_url: checkout.cancelUrl,
+    amount: formatMoney(checkout.amount, checkout.currency),
+    currency: checkout.currency,
+    status: checkout.status,
+    type: checkout.type,
+    expires_at: checkout.expiresAt?.toISOString() ?? null,
+    paid_at: checkout.paidAt?.toISOString() ?? null,
+  };
+}
+
+/** `reference` is how the address named the product. */
+export function fromBuyLinkCheckout(
+  checkout: CheckoutRecord,
+  { reference, checkoutUrl }: { readonly reference: string; readonly checkoutUrl: string },
+): Static<typeof BuyLinkCheckout> {
+  const { id, url, amount, currency, status, type } = fromCheckout(checkout, checkoutUrl);
+  const { token, productId } = checkout;
+  const prefixed = `prod_${productId}`;
+  const product_id = reference.toLowerCase() === prefixed ? prefixed : productId;
+  return { id, url, token, product_id, amount, currency, status, type };
+}
+
+const REFUSALS: Readonly<Record<CheckoutRefusal['kind'], string>> = {
+  not_for_sale: 'the product is archived or unpublished',
+  no_processor: 'no payment processor is configured for this mode',
+  no_active_price: 'the product has no active price',
+  only_recurring_prices: 'the product has recurring prices only; subscriptions cannot be sold yet',
+  no_price_in_currency: 'the product has no active price in this currency',
+  discount_not_found: 'there is no such discount code',
+  discount_expired: 'the discount code has expired',
+  discount_spent: 'the discount code has been used up',
+  discount_currency_conflict: 'the discount code is for another currency than the price',
+};
+
+/** Why no checkout was made, for people. */
+export function refusalText({ kind }: CheckoutRefusal): string {
+  return REFUSALS[kind];
+}

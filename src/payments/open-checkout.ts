@@ -1,0 +1,76 @@
+// Opens a session on the hosted page, for the API and for buy links.
+import type { Ids } from '../../ledger/ports.ts';
+import type { Executor } from '../platform/postgres.ts';
+import type { Processor } from '../processors/processor.ts';
+import { type CheckoutRecord, insertCheckout, type NewCheckout } from '../records/checkouts.ts';
+import type { ProductRecord } from '../records/products.ts';
+import type { Scope } from '../records/scope.ts';
+import { type NoQuote, quoteWithCode } from './quote.ts';
+
+const OPEN_MS = 24 * 60 * 60 * 1000;
+
+export type OpenCheckoutDeps = {
+  readonly ids: Ids;
+  /** What the address of a session ends in; nobody can guess one. */
+  readonly newToken: () => string;
+  readonly processorFor: (mode: 'test' | 'live') => Processor | null;
+};
+
+export type CheckoutWish = Pick<
+  NewCheckout,
+  | 'source'
+  | 'customerEmail'
+  | 'customerName'
+  | 'externalCustomerId'
+  | 'clientReferenceId'
+  | 'metadata'
+  | 'successUrl'
+  | 'cancelUrl'
+> & {
+  readonly product: ProductRecord;
+  /** Pins the currency; null leaves the choice to the buyer. */
+  readonly currency: string | null;
+  /** What the buyer may expect; null where it is not the buyer who asks. */
+  readonly regional: string | null;
+  readonly discountCode: string | null;
+};
+
+export type CheckoutRefusal =
+  | NoQuote
+  | { readonly kind: 'not_for_sale' }
+  /** Nothing could take the money. */
+  | { readonly kind: 'no_processor' };
+
+export async function openCheckout(
+  sql: Executor,
+  deps: OpenCheckoutDeps,
+  options: { readonly scope: Scope; readonly wish: CheckoutWish; readonly now: number },
+): Promise<{ readonly kind: 'opened'; readonly checkout: CheckoutRecord } | CheckoutRefusal> {
+  const { scope, now } = options;
+  const { product, currency: wanted, regional, discountCode: code, ...given } = options.wish;
+  if (product.status !== 'active') return { kind: 'not_for_sale' };
+  if (deps.processorFor(scope.mode) === null) return { kind: 'no_processor' };
+  const pinned = wanted !== null;
+  const asked = { product, currency: wanted, pinned, regional, code, now };
+  const quote = await quoteWithCode(sql, scope, asked);
+  if (quote.kind !== 'quoted') return quote;
+  const { price, discount, subtotal, currency, total } = quote;
+  const checkout = await insertCheckout(sql, scope, {
+    checkout: {
+      ...given,
+      id: deps.ids.next(),
+      token: deps.newToken(),
+      productId: product.id,
+      type: price.type,
+      discountId: discount?.id ?? null,
+      priceId: price.id,
+      currencyPinned: pinned,
+      subtotal,
+      amount: total,
+      currency,
+      expiresAt: new Date(now + OPEN_MS),
+    },
+    now,
+  });
+  return { kind: 'opened', checkout };
+}

@@ -11,7 +11,9 @@ import { trackRoutes } from './http/routes/track.ts';
 import { customerRoutes } from './http/routes/customers.ts';
 import { documentRoutes } from './http/routes/documents.ts';
 import { discountRoutes } from './http/routes/discounts.ts';
+import { eventRoutes } from './http/routes/events.ts';
 import { healthRoutes, type Readiness } from './http/routes/health.ts';
+import { invoiceRoutes } from './http/routes/invoices.ts';
 import { meterRoutes } from './http/routes/meters.ts';
 import { productRoutes } from './http/routes/products.ts';
 import type { Changes } from './platform/changes.ts';
@@ -56,5 +58,7 @@ export function createApp(deps: AppDeps) {
     .use(ingestRoutes(deps))
     .use(productRoutes(deps))
     .use(discountRoutes(deps))
+    .use(invoiceRoutes({ edge, sql: deps.sql, appUrl: settings.appUrl }))
+    .use(eventRoutes(deps))
     .use(documentRoutes({ edge, baseUrl: settings.baseUrl, routes }));
 }

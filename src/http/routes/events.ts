@@ -1,0 +1,50 @@
+import { Elysia } from 'elysia';
+import type { Sql } from '../../platform/postgres.ts';
+import { envelopeOf, findEvent, listEvents } from '../../records/events.ts';
+import type { Edge, Route } from '../edge.ts';
+import { refuse, refuseInvalid } from '../errors.ts';
+import { listed, pageOf } from '../query.ts';
+import { Event, EventQuery, timesOf } from '../wire/events.ts';
+import { ListOf } from '../wire/values.ts';
+
+export type EventRoutesDeps = { readonly edge: Edge; readonly sql: Sql };
+
+const tag = 'Events';
+
+const LIST = {
+  summary: 'List events, newest first',
+  description: 'Each as a webhook carries it. They are kept for at least 30 days.',
+  tag,
+  query: EventQuery,
+  answers: { 200: ListOf(Event) },
+} as const;
+
+const READ = {
+  summary: 'Get an event',
+  tag,
+  params: { id: 'The id of the event.' },
+  answers: { 200: Event },
+  refusals: ['not_found'],
+} as const;
+
+export function eventRoutes(deps: EventRoutesDeps) {
+  return new Elysia().get('/events', ...readEvents(deps)).get('/events/:id', ...readEvent(deps));
+}
+
+function readEvents({ edge, sql }: EventRoutesDeps): Route {
+  return edge.organisation(LIST, async ({ principal, query }) => {
+    const times = timesOf(query);
+    if ('length' in times) return refuseInvalid(times);
+    const page = pageOf(query);
+    const filter = { type: query.type, objectId: query.object_id, ...times };
+    const events = await listEvents(sql, principal, { ...page, ...filter });
+    return Response.json(listed(events.map(envelopeOf), page));
+  });
+}
+
+function readEvent({ edge, sql }: EventRoutesDeps): Route {
+  return edge.organisation(READ, async ({ principal, params: { id } }) => {
+    const event = await findEvent(sql, principal, id);
+    return event === null ? refuse('not_found', 'no such event') : Response.json(envelopeOf(event));
+  });
+}

@@ -1,0 +1,55 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { EVENT_TYPES, OBJECT_TYPES } from '../../records/events.ts';
+import type { Issue } from '../errors.ts';
+import { PAGE } from '../query.ts';
+import { timeOf } from './usage.ts';
+import { Body, Nullable, Timestamp, Uuid } from './values.ts';
+
+const EventType = Type.Union(
+  EVENT_TYPES.map((type) => Type.Literal(type)),
+  { error: 'must be a type of event' },
+);
+
+export const EventQuery = Body({
+  ...PAGE,
+  type: Type.Optional(EventType),
+  object_id: Type.Optional(Uuid),
+  since: Type.Optional(Type.String({ format: 'date-time', description: 'From then on.' })),
+  until: Type.Optional(Type.String({ format: 'date-time', description: 'Before then.' })),
+});
+
+export const Event = Type.Object({
+  id: Uuid,
+  type: EventType,
+  timestamp: Timestamp,
+  data: Type.Object(
+    {
+      id: Uuid,
+      eventType: EventType,
+      objectId: Uuid,
+      objectType: Type.Union(OBJECT_TYPES.map((type) => Type.Literal(type))),
+      accountId: Nullable(Uuid),
+      organizationId: Uuid,
+      timestamp: Timestamp,
+      mode: Type.Union([Type.Literal('test'), Type.Literal('live')]),
+      sequence: Type.Integer({ description: '1, 2, 3 … for each object, without a gap.' }),
+    },
+    { description: "What all events carry; the type's own fields stand beside it." },
+  ),
+});
+
+type Times = { readonly since: Date | undefined; readonly until: Date | undefined };
+
+/** The bounds of a query, or what is wrong with them. */
+export function timesOf({ since, until }: Static<typeof EventQuery>): Times | Issue[] {
+  const issues: Issue[] = [];
+  const read = (path: string, text: string | undefined): Date | undefined => {
+    if (text === undefined) return undefined;
+    const at = timeOf(text);
+    if (at !== null) return new Date(at);
+    issues.push({ path: [path], message: 'must be an ISO 8601 time with a zone' });
+    return undefined;
+  };
+  const times = { since: read('since', since), until: read('until', until) };
+  return issues.length > 0 ? issues : times;
+}

@@ -1,0 +1,197 @@
+// An invoice to read and to print on A4. It says what the record says and nothing of the moment: the same record, the same bytes.
+import { formatMoney } from '../../ledger/money.ts';
+import { showAmount } from './amount.ts';
+import { type Html, html } from './html.ts';
+import { layout, type Page } from './layout.ts';
+import { stylesheet } from './styles.ts';
+
+type Status = 'draft' | 'open' | 'paid' | 'void' | 'uncollectible';
+
+export type InvoiceSheet = {
+  readonly mode: 'test' | 'live';
+  readonly number: string | null;
+  readonly status: Status;
+  readonly currency: string;
+  readonly subtotal: bigint;
+  readonly discountTotal: bigint;
+  readonly taxTotal: bigint;
+  readonly total: bigint;
+  readonly amountPaid: bigint;
+  readonly amountRefunded: bigint;
+  readonly periodStart: Date | null;
+  readonly periodEnd: Date | null;
+  readonly issuedAt: Date | null;
+  readonly dueAt: Date | null;
+  readonly paidAt: Date | null;
+  readonly lines: readonly {
+    readonly description: string;
+    readonly quantity: number;
+    readonly unitAmount: bigint;
+    readonly amount: bigint;
+  }[];
+  readonly seller: { readonly name: string };
+  readonly buyer: { readonly name: string | null; readonly email: string | null };
+};
+
+const STYLE = stylesheet(`
+  .sheet { flex: 1; width: 100%; max-width: 52rem; margin: 2rem auto; padding: clamp(1.25rem, 6vw, 4rem);
+    background: var(--card); border-radius: .75rem; box-shadow: var(--shadow); }
+  .head { display: flex; flex-wrap: wrap; gap: .5rem 2rem; align-items: start; justify-content: space-between; }
+  .head h1 { font-size: 2rem; }
+  .state { margin-top: .3rem; padding: .15rem .7rem; border: 1px solid; border-radius: 2rem; font-size: .9rem; font-weight: 600;
+    color: var(--accent); }
+  .state.late { color: var(--warn); }
+  .state.dead { color: var(--danger); }
+  .head .code { margin-top: .25rem; font-size: .95rem; color: var(--muted); }
+  time { white-space: nowrap; }
+  .about { display: grid; grid-template-columns: 1fr 1fr fit-content(17rem); gap: 1.5rem 2rem; margin-top: 2.5rem; }
+  .about h2, th { color: var(--muted); font-size: .8rem; font-weight: 600; letter-spacing: .04em; text-transform: uppercase; }
+  .about strong { display: block; font-size: 1.05rem; margin-top: .25rem; }
+  /* A name runs in its own direction, but stands where its neighbours do. */
+  .about strong, th:first-child, td:first-child { text-align: left; }
+  .about .facts { gap: .1rem 1.25rem; align-content: start; }
+  .about .facts dd { text-align: start; }
+  table { width: 100%; margin-top: 2.5rem; border-collapse: collapse; }
+  th, td { padding: .65rem 0 .65rem 1.5rem; text-align: end; vertical-align: baseline; border-bottom: 1px solid var(--line); }
+  th:first-child, td:first-child { padding-left: 0; width: 99%; }
+  thead th { border-bottom: 2px solid var(--ink); white-space: nowrap; }
+  .sums { display: grid; grid-template-columns: 1fr auto; row-gap: .4rem; width: min(100%, 22rem); margin: 1.25rem 0 0 auto; }
+  .sums dd { padding-inline-start: 2rem; text-align: end; }
+  .sums .strong { padding-top: .5rem; border-top: 1px solid var(--line); font-weight: 650; font-size: 1.15rem; }
+  @media screen and (max-width: 44rem) {
+    .about { grid-template-columns: 1fr; }
+    .sheet { margin: 0; border-radius: 0; box-shadow: none; }
+    th:nth-child(3), td:nth-child(3) { display: none; }
+  }
+  @page { size: A4; margin: 16mm 16mm 18mm; @bottom-right { content: counter(page) " / " counter(pages); font: 9pt sans-serif; } }
+  @media print {
+    :root { color-scheme: light; --paper: #fff; --card: #fff; --ink: #000; --muted: #444; --line: #bbb; --accent: #000;
+      --danger: #000; --warn: #000; --warn-soft: #fff; --warn-line: #000; font-size: 10.5pt; }
+    body { display: block; min-height: 0; }
+    .sheet { max-width: none; margin: 0; padding: 0; border-radius: 0; box-shadow: none; }
+    .banner { border: 1px solid; margin-bottom: 8mm; }
+    thead { display: table-header-group; }
+    tr, .sums, .about > * { break-inside: avoid; }
+  }
+`);
+
+const DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
+
+const BADGES: Readonly<Record<Status, { readonly text: string; readonly tone: string }>> = {
+  draft: { text: 'Draft', tone: 'late' },
+  open: { text: 'Open', tone: 'late' },
+  paid: { text: 'Paid', tone: 'good' },
+  void: { text: 'Void', tone: 'dead' },
+  uncollectible: { text: 'Uncollectible', tone: 'dead' },
+};
+
+export function invoicePage(invoice: InvoiceSheet): Page {
+  const { number, seller } = invoice;
+  const title = `${number === null ? 'Draft invoice' : `Invoice ${number}`} · ${seller.name}`;
+  const body = html`${invoice.mode === 'test' ? TEST_BANNER : null}
+    <main class="sheet">
+      <header class="head">
+        <div>
+          <h1>Invoice</h1>
+          <p class="code">${number ?? 'not issued yet'}</p>
+        </div>
+        ${badge(invoice)}
+      </header>
+      <div class="about">${parties(invoice)} ${facts(invoice)}</div>
+      ${lines(invoice)} ${sums(invoice)}
+    </main>`;
+  return layout({ title, body, stylesheet: STYLE });
+}
+
+const TEST_BANNER = html`<aside class="banner">
+  <p><strong>Test mode.</strong> No money was moved: this is not a tax document.</p>
+</aside>`;
+
+function badge({ status, amountPaid, amountRefunded }: InvoiceSheet): Html {
+  const { text, tone } = BADGES[status];
+  if (amountRefunded === 0n) return html`<p class="state ${tone}">${text}</p>`;
+  const refunded = amountRefunded === amountPaid ? 'Refunded' : 'Partly refunded';
+  return html`<p class="state late">${refunded}</p>`;
+}
+
+/** Names run in the direction of their own script. */
+function parties({ seller, buyer }: InvoiceSheet): Html {
+  const email = buyer.email === null ? null : html`<p class="muted" dir="ltr">${buyer.email}</p>`;
+  return html`<section>
+      <h2>From</h2>
+      <strong dir="auto">${seller.name}</strong>
+    </section>
+    <section>
+      <h2>Billed to</h2>
+      ${buyer.name === null ? null : html`<strong dir="auto">${buyer.name}</strong>`} ${email}
+    </section>`;
+}
+
+function facts({ issuedAt, dueAt, paidAt, periodStart, periodEnd }: InvoiceSheet): Html {
+  const period =
+    periodStart === null || periodEnd === null
+      ? null
+      : html`<dt>Period</dt>
+          <dd>${day(periodStart)} to ${day(periodEnd)}</dd>`;
+  return html`<dl class="facts">
+    ${dated('Issued', issuedAt)} ${period} ${dated('Due', dueAt)} ${dated('Paid', paidAt)}
+  </dl>`;
+}
+
+function dated(name: string, at: Date | null): Html | null {
+  if (at === null) return null;
+  return html`<dt>${name}</dt>
+    <dd>${day(at)}</dd>`;
+}
+
+function lines({ lines: list, currency }: InvoiceSheet): Html {
+  return html`<table>
+    <thead>
+      <tr>
+        <th scope="col">Description</th>
+        <th scope="col">Quantity</th>
+        <th scope="col">Unit price</th>
+        <th scope="col">Amount</th>
+      </tr>
+    </thead>
+    <tbody>
+      ${list.map(
+        (line) =>
+          html`<tr>
+            <td dir="auto">${line.description}</td>
+            <td>${line.quantity}</td>
+            <td>${money(line.unitAmount, currency)}</td>
+            <td>${money(line.amount, currency)}</td>
+          </tr>`,
+      )}
+    </tbody>
+  </table>`;
+}
+
+/** What is nothing is left out, but the total and what is due of an invoice that waits. */
+function sums(invoice: InvoiceSheet): Html {
+  const { currency, discountTotal, taxTotal, total, amountPaid, amountRefunded } = invoice;
+  const row = (name: string, amount: bigint, tone = '') =>
+    html`<dt class="${tone}">${name}</dt>
+      <dd class="${tone}">${money(amount, currency)}</dd>`;
+  const due = total - amountPaid;
+  return html`<dl class="sums">
+    ${discountTotal + taxTotal === 0n ? null : row('Subtotal', invoice.subtotal)}
+    ${discountTotal === 0n ? null : row('Discount', -discountTotal)}
+    ${taxTotal === 0n ? null : row('Tax', taxTotal)} ${row(`Total ${currency}`, total, 'strong')}
+    ${amountPaid === 0n ? null : row('Paid', amountPaid)}
+    ${amountRefunded === 0n ? null : row('Refunded', -amountRefunded)}
+    ${invoice.status === 'open' ? row('Due', due, 'strong') : null}
+  </dl>`;
+}
+
+/** For people, and beside it the exact decimal for programs. */
+function money(amount: bigint, currency: string): Html {
+  return html`<data class="money" value="${formatMoney(amount, currency)}"
+    >${showAmount(amount, currency)}</data
+  >`;
+}
+
+function day(at: Date): Html {
+  return html`<time datetime="${at.toISOString()}">${DATE.format(at)}</time>`;
+}

@@ -1,0 +1,125 @@
+import { expect, test } from 'bun:test';
+import { invoicePage, type InvoiceSheet } from '../../src/pages/invoice.ts';
+
+const AT = new Date('2026-11-21T23:59:59.999Z');
+
+const PAID: InvoiceSheet = {
+  mode: 'live',
+  number: 'INV-2026-000123',
+  status: 'paid',
+  currency: 'USD',
+  subtotal: 2500n,
+  discountTotal: 500n,
+  taxTotal: 0n,
+  total: 2000n,
+  amountPaid: 2000n,
+  amountRefunded: 0n,
+  periodStart: null,
+  periodEnd: null,
+  issuedAt: AT,
+  dueAt: null,
+  paidAt: AT,
+  lines: [{ description: 'Lamp', quantity: 2, unitAmount: 1250n, amount: 2500n }],
+  seller: { name: 'Acme' },
+  buyer: { name: 'Ada', email: 'ada@example.com' },
+};
+
+const show = (fields: Partial<InvoiceSheet> = {}): string =>
+  invoicePage({ ...PAID, ...fields }).text;
+
+/** What a reader sees, in one line. */
+const readable = (page: string): string =>
+  page
+    .replace(/^[\s\S]*<body>/, '')
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+
+test('it says who, what, how much and when', () => {
+  expect(readable(show())).toBe(
+    'Invoice INV-2026-000123 Paid From Acme Billed to Ada ada@example.com ' +
+      'Issued 21 November 2026 Paid 21 November 2026 ' +
+      'Description Quantity Unit price Amount Lamp 2 $12.50 $25.00 ' +
+      'Subtotal $25.00 Discount -$5.00 Total USD $20.00 Paid $20.00',
+  );
+});
+
+// prettier-ignore
+const STATES: [string, Partial<InvoiceSheet>, string][] = [
+  // what              fields                                                                        said
+  ['draft',            { status: 'draft', number: null, issuedAt: null, paidAt: null, amountPaid: 0n }, 'not issued yet Draft'],
+  ['open',             { status: 'open', paidAt: null, amountPaid: 0n, dueAt: AT },                  'Due $20.00'],
+  ['due at',           { status: 'open', paidAt: null, amountPaid: 0n, dueAt: AT },                  'Due 21 November 2026'],
+  ['void',             { status: 'void', paidAt: null, amountPaid: 0n },                             'INV-2026-000123 Void'],
+  ['uncollectible',    { status: 'uncollectible', paidAt: null, amountPaid: 0n },                    'INV-2026-000123 Uncollectible'],
+  ['refunded in part', { amountRefunded: 1n },                                                       'INV-2026-000123 Partly refunded'],
+  ['the refund',       { amountRefunded: 1n },                                                       'Paid $20.00 Refunded -$0.01'],
+  ['refunded',         { amountRefunded: 2000n },                                                    'INV-2026-000123 Refunded'],
+  ['a period',         { periodStart: new Date('2026-02-28'), periodEnd: new Date('2026-03-31') },   'Period 28 February 2026 to 31 March 2026'],
+  ['tax',              { taxTotal: 380n, total: 2380n },                                             'Tax $3.80 Total USD $23.80'],
+  ['test mode',        { mode: 'test' },                                                             'Test mode. No money was moved'],
+  ['nobody',           { buyer: { name: null, email: null } },                                       'Billed to Issued'],
+];
+
+test.each(STATES)('it says of an invoice: %s', (_what, fields, said) => {
+  expect(readable(show(fields))).toContain(said);
+});
+
+test('what is nothing is left out', () => {
+  const text = readable(show({ subtotal: 2000n, discountTotal: 0n }));
+  for (const absent of ['Subtotal', 'Discount', 'Tax', 'Refunded', 'Due', 'Period', 'Test mode']) {
+    expect(text).not.toContain(absent);
+  }
+});
+
+// prettier-ignore
+const AMOUNTS: [string, bigint, string, string][] = [
+  // currency  coins               shown                     exact
+  ['JPY',      1_000n,             '¥1,000',                 '1000'],
+  ['USD',      99_999_999_999_999n, '$999,999,999,999.99',   '999999999999.99'],
+  ['KWD',      12_500n,            'KWD 12.500',             '12.500'],
+  ['CLF',      10_001n,            'CLF 1.0001',             '1.0001'],
+];
+
+test.each(AMOUNTS)('%s', (currency, amount, shown, exact) => {
+  const lines = [{ description: 'x', quantity: 1, unitAmount: amount, amount }];
+  const money = { subtotal: amount, discountTotal: 0n, total: amount, amountPaid: amount };
+  const page = show({ currency, lines, ...money });
+  // Each of the line's two, the total, and what was paid.
+  expect(page.split(`value="${exact}"`)).toHaveLength(5);
+  expect(readable(page).replaceAll(' ', ' ')).toContain(`Total ${currency} ${shown} Paid ${shown}`);
+});
+
+test('names in another direction are isolated, each in its own', () => {
+  const page = show({
+    seller: { name: 'شركة المثال' },
+    buyer: { name: 'דנה כהן', email: 'dana@example.co.il' },
+    lines: [{ description: 'اشتراك (Pro)', quantity: 1, unitAmount: 2500n, amount: 2500n }],
+  });
+  for (const name of ['شركة المثال', 'דנה כהן', 'اشتراك (Pro)']) {
+    expect(page).toMatch(new RegExp(`dir="auto"\\s*>\\s*${RegExp.escape(name)}\\s*<`));
+  }
+  expect(page).toMatch(/dir="ltr"\s*>\s*dana@example\.co\.il\s*</);
+});
+
+test('markup in any field shows as text', () => {
+  const evil = `"'><script>alert(1)</script><img src=x onerror=alert(1)></style></title>`;
+  const page = show({
+    number: evil,
+    seller: { name: evil },
+    buyer: { name: evil, email: evil },
+    lines: [{ description: evil, quantity: 1, unitAmount: 2500n, amount: 2500n }],
+  });
+  expect(page).not.toContain('<script');
+  expect(page).not.toContain('<img');
+  expect(page.match(/<\/style>/g)).toHaveLength(1);
+  expect(page.match(/<\/title>/g)).toHaveLength(1);
+  // Title (twice: number and seller), number, seller, buyer, e-mail, line.
+  expect(page.split('&lt;script&gt;')).toHaveLength(8);
+});
+
+test('it loads nothing, runs nothing, and prints on A4', () => {
+  const page = show();
+  expect(page).not.toMatch(/<script|<form|<iframe|url\(|https?:|\son\w+=/);
+  expect(page).toContain('@page { size: A4');
+});

@@ -14,13 +14,13 @@ const UNKNOWN = '01890000-0000-7000-8000-000000000000';
 const price = { amount: '1', currency: 'USD' };
 
 // prettier-ignore
-const CALLS: [string, (id: string) => string, Call][] = [
-  ['GET',   (id) => `/products/${id}`,           {}],
-  ['PATCH', (id) => `/products/${id}`,           { body: { name: 'Stolen' } }],
-  ['POST',  (id) => `/products/${id}/archive`,   {}],
-  ['POST',  (id) => `/products/${id}/publish`,   {}],
-  ['POST',  (id) => `/products/${id}/prices`,    { body: price }],
-  ['POST',  (id) => `/products/${id}/prices/${product.prices[0]!.id}/archive`, {}],
+const CALLS: [string, string, Call][] = [
+  ['GET',   '/products/:id',           {}],
+  ['PATCH', '/products/:id',           { body: { name: 'Stolen' } }],
+  ['POST',  '/products/:id/archive',   {}],
+  ['POST',  '/products/:id/publish',   {}],
+  ['POST',  '/products/:id/prices',    { body: price }],
+  ['POST',  '/products/:id/prices/:price/archive', {}],
 ];
 
 // prettier-ignore
@@ -35,17 +35,18 @@ const REFERENCES: [string, () => string][] = [
 ];
 
 test.each(CALLS)(
-  '%s %p: what is not there, is not mine or is no id reads the same',
+  '%s %s: what is not there, is not mine or is no id reads the same',
   async (method, path, call) => {
     const { organisation, other } = server;
     const bodies = new Set<string>();
+    const pathOf = (id: string) => path.replace(':id', id).replace(':price', product.prices[0]!.id);
     for (const [what, reference] of REFERENCES) {
-      const reply = await server.call(method, path(reference()), call);
+      const reply = await server.call(method, pathOf(reference()), call);
       expect([what, reply.status]).toEqual([what, 404]);
       bodies.add(reply.text);
     }
     for (const key of [other.testKey, other.liveKey, organisation.liveKey]) {
-      const reply = await server.call(method, path(product.id), { ...call, key });
+      const reply = await server.call(method, pathOf(product.id), { ...call, key });
       expect(reply.status).toBe(404);
       bodies.add(reply.text);
     }

@@ -31,38 +31,39 @@ export type RefundRow = {
   readonly failure: RefundFailure | null;
 };
 
-/** How a refund begins, and what becomes of it. */
-export type NewRefund = Omit<RefundRow, 'key'> & { readonly nextStatus: NextStatus | null };
-
-/** A charge as it is when a refund of it is decided: nobody else decides one meanwhile. */
-export type LockedCharge = Pick<ChargeRow, 'status' | 'currency' | 'refunds'> & {
-  /** Of its amount, what no refund has taken. */
-  readonly left: bigint;
-};
-
 const statusAt = (sql: Executor, now: Date) => sql`
   case when next_at <= ${now} then next_status else status end`;
 
-/** Whether this call made it: the first with a key does. */
-export async function insertCharge(sql: Sql, charge: NewCharge, now: number): Promise<boolean> {
+const chargeColumns = (sql: Executor, now: Date) => sql`
+  key, ${statusAt(sql, now)} as status, next_at as "nextAt", amount, currency, method, refunds,
+  failure_code as "failureCode", failure_message as "failureMessage", return_url as "returnUrl"`;
+
+const refundColumns = (sql: Executor, now: Date) => sql`
+  key, ${statusAt(sql, now)} as status, next_at as "nextAt", failure`;
+
+/** The charge, where this call made it: the first with a key does. */
+export async function insertCharge(
+  sql: Sql,
+  charge: NewCharge,
+  now: number,
+): Promise<ChargeRow | null> {
   const { key, status, nextStatus, nextAt, amount, currency, method, refunds } = charge;
   const { failureCode, failureMessage, returnUrl } = charge;
-  const made = await sql`
+  const at = new Date(now);
+  const [row] = await sql<ChargeRow[]>`
     insert into sandbox_charges (key, status, next_status, next_at, amount, currency, method, refunds,
       failure_code, failure_message, return_url, created_at)
     values (${key}, ${status}, ${nextStatus}, ${nextAt}, ${amount}, ${currency},
       ${method === null ? null : sql.json(method)}, ${refunds}, ${failureCode}, ${failureMessage},
-      ${returnUrl}, ${new Date(now)})
-    on conflict (key) do nothing`;
-  return made.count === 1;
+      ${returnUrl}, ${at})
+    on conflict (key) do nothing
+    returning ${chargeColumns(sql, at)}`;
+  return row ?? null;
 }
 
 export async function findCharge(sql: Sql, key: string, now: number): Promise<ChargeRow | null> {
   const [row] = await sql<ChargeRow[]>`
-    select key, ${statusAt(sql, new Date(now))} as status, next_at as "nextAt", amount, currency, method,
-      refunds, failure_code as "failureCode", failure_message as "failureMessage",
-      return_url as "returnUrl"
-    from sandbox_charges where key = ${key}`;
+    select ${chargeColumns(sql, new Date(now))} from sandbox_charges where key = ${key}`;
   return row ?? null;
 }
 
@@ -93,42 +94,71 @@ export async function resolveAction(
 }
 
 /**
- * The refund with this key: the first call makes it as `decide` says, under the lock of its charge, so that two calls never give the
- * same money back. null where there is no such charge.
+ * The refund with this key: the first call makes it. null where there is no such charge.
+ * One statement takes the amount off its charge and writes the refund, so that the charge is locked for one commit and no longer.
  */
-export async function settleRefund(
+export async function makeRefund(
   sql: Sql,
   request: RefundRequest,
-  { now, decide }: { now: number; decide: (charge: LockedCharge) => NewRefund },
+  options: { readonly now: number; readonly settlesAt: Date },
 ): Promise<RefundRow | null> {
-  const { key, chargeKey, amount } = request;
-  const at = new Date(now);
-  return sql.begin(async (transaction) => {
-    const [charge] = await transaction<(Omit<LockedCharge, 'left'> & { amount: bigint | null })[]>`
-      select ${statusAt(sql, at)} as status, amount, currency, refunds
-      from sandbox_charges where key = ${chargeKey} for update`;
-    if (charge === undefined) return null;
-    // A statement of its own: what was committed while this one waited for the lock has to be in the sum.
-    const [taken] = await transaction<{ amount: bigint }[]>`
-      select coalesce(sum(amount), 0)::bigint as amount from sandbox_refunds
-      where charge_key = ${chargeKey} and ${statusAt(sql, at)} <> 'declined'`;
-    const left = (charge.amount ?? 0n) - (taken?.amount ?? 0n);
-    const { status, nextStatus, nextAt, failure } = decide({ ...charge, left });
-    await transaction`
-      insert into sandbox_refunds (key, charge_key, amount, status, next_status, next_at, failure, created_at)
-      values (${key}, ${chargeKey}, ${amount}, ${status}, ${nextStatus}, ${nextAt}, ${failure}, ${at})
-      on conflict (key) do nothing`;
-    return findRefund(transaction, key, now);
-  });
+  const { now } = options;
+  try {
+    const made = await takeRefund(sql, request, options);
+    if (made !== null) return made;
+  } catch (error) {
+    // Two calls with one key at once: both took, one wrote, and the other one's taking was undone with its writing.
+    if (!isTaken(error)) throw error;
+  }
+  const found = await findRefund(sql, request.key, now);
+  if (found !== null) return found;
+  await sql`
+    insert into sandbox_refunds (key, charge_key, amount, status, failure, created_at)
+    select ${request.key}, key, ${request.amount}, 'declined', 'declined', ${new Date(now)}
+    from sandbox_charges where key = ${request.chargeKey}
+    on conflict (key) do nothing`;
+  return findRefund(sql, request.key, now);
 }
 
-export async function findRefund(
-  sql: Executor,
-  key: string,
-  now: number,
+/** null where the charge does not have as much, or this refund was made before. */
+async function takeRefund(
+  sql: Sql,
+  { key, chargeKey, amount, currency }: RefundRequest,
+  { now, settlesAt }: { readonly now: number; readonly settlesAt: Date },
 ): Promise<RefundRow | null> {
+  const at = new Date(now);
   const [row] = await sql<RefundRow[]>`
-    select key, ${statusAt(sql, new Date(now))} as status, next_at as "nextAt", failure
-    from sandbox_refunds where key = ${key}`;
+    with charge as (
+      update sandbox_charges set refunded = refunded + ${amount}
+      where key = ${chargeKey} and currency = ${currency} and ${statusAt(sql, at)} = 'succeeded'
+        and refunded + ${amount} <= amount + coalesce((
+          select sum(failed.amount) from sandbox_refunds failed
+          where failed.charge_key = ${chargeKey} and failed.next_status = 'declined'
+            and failed.next_at <= ${at}), 0)
+        and not exists (select from sandbox_refunds made where made.key = ${key})
+      returning key, refunds)
+    insert into sandbox_refunds (key, charge_key, amount, status, next_status, next_at, failure, created_at)
+    select ${key}, key, ${amount},
+      case refunds when 'settle' then 'pending' else 'succeeded' end,
+      case refunds when 'settle' then 'succeeded' when 'fail_late' then 'declined' end,
+      case when refunds <> 'succeed' then ${settlesAt}::timestamptz end,
+      case refunds when 'fail_late' then 'expired_or_canceled_card' end,
+      ${at}
+    from charge
+    returning ${refundColumns(sql, at)}`;
+  return row ?? null;
+}
+
+function isTaken(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    'constraint_name' in error &&
+    error.constraint_name === 'sandbox_refunds_pkey'
+  );
+}
+
+export async function findRefund(sql: Sql, key: string, now: number): Promise<RefundRow | null> {
+  const [row] = await sql<RefundRow[]>`
+    select ${refundColumns(sql, new Date(now))} from sandbox_refunds where key = ${key}`;
   return row ?? null;
 }

@@ -6,7 +6,7 @@
 import { must, unreachable } from '../../ledger/assert.ts';
 import type { Clock } from '../../ledger/ports.ts';
 import type { Sql } from '../platform/postgres.ts';
-import { behaviourOf, type ChargeCourse, MESSAGES, type RefundCourse } from './cards.ts';
+import { behaviourOf, type ChargeCourse, MESSAGES } from './cards.ts';
 import type { ChargeRequest, ChargeResult, Method, Processor, RefundResult } from './processor.ts';
 import {
   cancelCharge,
@@ -15,12 +15,10 @@ import {
   findCharge,
   findRefund,
   insertCharge,
-  type LockedCharge,
-  type NewRefund,
+  makeRefund,
   type NextStatus,
   type RefundRow,
   resolveAction,
-  settleRefund,
 } from './sandbox-store.ts';
 
 /** What the bank asks the buyer to confirm. */
@@ -64,6 +62,7 @@ const OPENINGS: Readonly<Record<ChargeCourse, Opening | null>> = {
   errors: null,
 };
 
+const UNKNOWN: ChargeResult = { kind: 'unknown' };
 const NOT_FOUND: ChargeResult = {
   kind: 'not_attempted',
   code: 'not_found',
@@ -93,11 +92,14 @@ export function sandbox(options: SandboxOptions): Sandbox {
     name: 'sandbox',
     page: 'fields',
     async charge(request) {
-      const { made, course } = await openCharge(options, request);
-      if (made && course === 'loses_the_answer') return { kind: 'unknown' };
-      const result = await chargeNow(request.key);
-      if (result !== NOT_FOUND) return result;
-      return course === 'loses_the_request' ? { kind: 'unknown' } : ERROR;
+      const now = clock.now();
+      const { made, course } = await openCharge(options, request, now);
+      if (made !== null) {
+        return course === 'loses_the_answer' ? UNKNOWN : chargeResult(made, now, options);
+      }
+      const found = await chargeNow(request.key);
+      if (found !== NOT_FOUND) return found;
+      return course === 'loses_the_request' ? UNKNOWN : ERROR;
     },
     findCharge: chargeNow,
     async cancelCharge(key) {
@@ -107,13 +109,8 @@ export function sandbox(options: SandboxOptions): Sandbox {
     async refund(request) {
       if (request.amount <= 0n) return { kind: 'not_attempted' };
       const now = clock.now();
-      const decide = (charge: LockedCharge): NewRefund =>
-        request.amount > charge.left ||
-        charge.status !== 'succeeded' ||
-        charge.currency !== request.currency
-          ? { status: 'declined', nextStatus: null, nextAt: null, failure: 'declined' }
-          : refundOpening(charge.refunds, new Date(now + options.settleMs));
-      const made = await settleRefund(sql, request, { now, decide });
+      const settlesAt = new Date(now + options.settleMs);
+      const made = await makeRefund(sql, request, { now, settlesAt });
       return made === null ? { kind: 'not_attempted' } : refundResult(made, now);
     },
     async findRefund(key) {
@@ -136,15 +133,15 @@ export function sandbox(options: SandboxOptions): Sandbox {
 
 /** Writes the charge down where this call is its first and there is anything to write. */
 async function openCharge(
-  { sql, clock, settleMs }: SandboxOptions,
+  { sql, settleMs }: SandboxOptions,
   { key, amount, currency, instrument, returnUrl }: ChargeRequest,
-): Promise<{ readonly made: boolean; readonly course: ChargeCourse }> {
+  now: number,
+): Promise<{ readonly made: ChargeRow | null; readonly course: ChargeCourse }> {
   // Without an amount or a card there is nothing to try.
-  if (amount <= 0n || instrument === null) return { made: false, course: 'errors' };
-  const now = clock.now();
+  if (amount <= 0n || instrument === null) return { made: null, course: 'errors' };
   const { method, charge: course, failure, refunds } = behaviourOf(instrument, now);
   const opening = OPENINGS[course];
-  if (opening === null) return { made: false, course };
+  if (opening === null) return { made: null, course };
   const { status, next } = opening;
   const made = await insertCharge(
     sql,
@@ -186,25 +183,6 @@ function chargeResult(row: ChargeRow, now: number, { challengeUrl }: SandboxOpti
       return CANCELED;
     default:
       return unreachable(status);
-  }
-}
-
-function refundOpening(course: RefundCourse, settlesAt: Date): NewRefund {
-  const failure = null;
-  switch (course) {
-    case 'succeed':
-      return { status: 'succeeded', nextStatus: null, nextAt: null, failure };
-    case 'settle':
-      return { status: 'pending', nextStatus: 'succeeded', nextAt: settlesAt, failure };
-    case 'fail_late':
-      return {
-        status: 'succeeded',
-        nextStatus: 'declined',
-        nextAt: settlesAt,
-        failure: 'expired_or_canceled_card',
-      };
-    default:
-      return unreachable(course);
   }
 }
 

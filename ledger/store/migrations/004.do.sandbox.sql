@@ -11,8 +11,9 @@ CREATE TABLE sandbox_charges (
   currency text,
   -- Type, brand and last four digits; never the number.
   method jsonb,
-  -- How refunds of it go.
+  -- How refunds of it go, and what they have taken of its amount: those that failed since are counted back where it is read.
   refunds text NOT NULL,
+  refunded bigint NOT NULL DEFAULT 0,
   failure_code text,
   failure_message text,
   -- Where the bank sends the buyer who was asked to confirm.
@@ -49,4 +50,4 @@ CREATE TABLE sandbox_refunds (
   CONSTRAINT sandbox_refunds_declined_for
     CHECK ('declined' NOT IN (status, coalesce(next_status, '')) OR failure IS NOT NULL)
 );
-CREATE INDEX sandbox_refunds_of_charge ON sandbox_refunds (charge_key);
+CREATE INDEX sandbox_refunds_failing ON sandbox_refunds (charge_key) WHERE next_status = 'declined';

@@ -1,0 +1,128 @@
+import { describe, expect, test } from 'bun:test';
+import { ACTION_MS_MAX, type ChargeAnswer } from '../../ledger/charge.ts';
+import type { PaymentStatus } from '../../ledger/payment.ts';
+import { METHOD, PaymentWorld, SUCCEEDED, T0 } from './payment-world.ts';
+
+const PENDING: ChargeAnswer = {
+  kind: 'pending',
+  reference: 'ch_1',
+  method: METHOD,
+  askAfterMs: 3000,
+};
+const ACTION: ChargeAnswer = { kind: 'requires_action', reference: 'ch_1', method: METHOD };
+const DECLINED: ChargeAnswer = {
+  kind: 'declined',
+  code: 'insufficient_funds',
+  message: 'No.',
+  method: METHOD,
+};
+const NOT_ATTEMPTED: ChargeAnswer = {
+  kind: 'not_attempted',
+  code: 'processing_error',
+  message: 'Sorry.',
+};
+const ABANDONED: ChargeAnswer = { kind: 'abandoned' };
+const UNKNOWN: ChargeAnswer = { kind: 'unknown' };
+
+const ANSWERS = [
+  [SUCCEEDED, 'succeeded', 'payment.succeeded'],
+  [PENDING, 'processing', null],
+  [ACTION, 'requires_action', null],
+  [DECLINED, 'failed', 'payment.failed'],
+  [NOT_ATTEMPTED, 'errored', 'payment.errored'],
+  [ABANDONED, 'canceled', 'payment.failed'],
+  [UNKNOWN, 'processing', null],
+] as const;
+
+const FINAL: readonly PaymentStatus[] = ['succeeded', 'failed', 'errored', 'canceled'];
+
+describe('what the processor says of a charge that is under way', () => {
+  test.each(ANSWERS)('%p', (answer, status, event) => {
+    const world = new PaymentWorld();
+    world.charge(answer);
+    const { state } = world;
+    expect(state.status).toBe(status);
+    expect<(string | null)[]>(world.events.map(({ type }) => type)).toEqual(
+      event === null ? [] : [event],
+    );
+    const isFinal = FINAL.includes(status);
+    expect(world.followups.map(({ kind }) => kind)).toEqual(isFinal ? ['payment_settled'] : []);
+    // What is open is asked about again; what is final never.
+    expect(state.askAt === null).toBe(isFinal);
+    expect(world.totals.creditsPosted).toBe(status === 'succeeded' ? 10_000n : 0n);
+    expect(state.account.captured).toBe(world.totals.creditsPosted);
+  });
+});
+
+describe('after a final answer no other one counts', () => {
+  for (const [first, status] of ANSWERS.filter(([, kind]) => FINAL.includes(kind))) {
+    test.each(ANSWERS.map(([answer]) => [answer.kind, answer] as const))(
+      `${status}, then %s`,
+      (_kind, second) => {
+        const world = new PaymentWorld();
+        world.charge(first);
+        const before = world.state;
+        expect(world.charge(second)).toBeNull();
+        expect(world.state).toBe(before);
+      },
+    );
+  }
+});
+
+test('silence is no answer: it is asked about again, ever more slowly, and nothing is released', () => {
+  const world = new PaymentWorld();
+  const waits: number[] = [];
+  for (let ask = 0; ask < 12; ask += 1) {
+    world.charge(UNKNOWN);
+    waits.push((world.state.askAt ?? 0) - world.now);
+  }
+  expect(world.state.status).toBe('processing');
+  expect(waits.slice(0, 4)).toEqual([500, 1000, 2000, 4000]);
+  expect(Math.max(...waits)).toBe(60_000);
+  world.charge(SUCCEEDED);
+  expect(world.state.status).toBe('succeeded');
+});
+
+test('a buyer who must act has a quarter of an hour, counted once', () => {
+  const world = new PaymentWorld();
+  world.charge(ACTION);
+  expect(world.state.askAt).toBe(T0 + ACTION_MS_MAX);
+  world.now += 60_000;
+  world.charge(ACTION);
+  expect(world.state.askAt).toBe(T0 + ACTION_MS_MAX);
+});
+
+test('payment.succeeded carries what the contract names', () => {
+  const world = new PaymentWorld({ amount: 1250n, currency: 'KWD' });
+  world.charge(SUCCEEDED);
+  const [event] = world.events;
+  expect(event).toMatchObject({
+    type: 'payment.succeeded',
+    objectType: 'PAYMENT',
+    objectId: 'payment',
+    accountId: 'customer',
+    sequence: 1n,
+    data: {
+      paymentId: 'payment',
+      transactionId: 'capture/payment',
+      subscriptionId: null,
+      amount: '1.250',
+      currency: 'KWD',
+      transactionType: 'PURCHASE',
+      paymentLinkId: 'checkout',
+      paymentLinkToken: 'token',
+      productId: 'product',
+      customerEmail: 'ada@example.com',
+      externalCustomerId: 'u_1',
+      clientReferenceId: 'order 7',
+      metadata: { a: 'b' },
+    },
+  });
+});
+
+test('nothing due is captured as nothing, and cannot be refunded', () => {
+  const world = new PaymentWorld({ amount: 0n });
+  world.charge(SUCCEEDED);
+  expect(world.state.status).toBe('succeeded');
+  expect(world.refund(null)).toEqual({ kind: 'refused', refusal: 'no_charge' });
+});

@@ -1,0 +1,134 @@
+// One payment without a database: decisions are applied at once, and their transfers are folded as the store would fold them.
+import { RowBuilder } from '../../ledger/actor/rows.ts';
+import { type ChargeAnswer, decideCharge } from '../../ledger/charge.ts';
+import type { LedgerEvent } from '../../ledger/event.ts';
+import type { Followup, PaymentEffects, PaymentState, Refund } from '../../ledger/payment.ts';
+import {
+  type RefundDecision,
+  type RefundOutcome,
+  decideRefund,
+  decideRefundOutcome,
+} from '../../ledger/refund.ts';
+import type { Ids } from '../../ledger/ports.ts';
+import { NO_TOTALS, type Totals, type Transfer, applyTransfer } from '../../ledger/transfers.ts';
+
+export const T0 = Date.UTC(2026, 0, 31, 12);
+const CLEARING = 'clearing';
+
+export const METHOD = { type: 'card', brand: 'visa', last4: '4242' } as const;
+export const SUCCEEDED: ChargeAnswer = {
+  kind: 'succeeded',
+  reference: 'ch_1',
+  method: METHOD,
+  customerId: 'customer',
+};
+
+export class PaymentWorld {
+  now = T0;
+  state: PaymentState;
+  readonly transfers: Transfer[] = [];
+  readonly events: LedgerEvent[] = [];
+  readonly followups: Followup[] = [];
+  /** As last written. */
+  readonly refunds = new Map<string, Refund>();
+  readonly #rows = new RowBuilder();
+  readonly #totals = new Map<string, Totals>();
+  #ids = 0;
+
+  constructor({ amount = 10_000n, currency = 'USD' } = {}) {
+    this.state = {
+      payment: {
+        id: 'payment',
+        slot: 3,
+        organisationId: 'organisation',
+        mode: 'test',
+        amount,
+        currency,
+        transactionType: 'PURCHASE',
+        subscriptionId: null,
+        customerName: 'Ada',
+        roundTrip: {
+          paymentLinkId: 'checkout',
+          paymentLinkToken: 'token',
+          productId: 'product',
+          customerEmail: 'ada@example.com',
+          externalCustomerId: 'u_1',
+          clientReferenceId: 'order 7',
+          metadata: { a: 'b' },
+        },
+      },
+      status: 'processing',
+      account: { opened: false, captured: 0n, refunded: 0n, reserved: 0n },
+      customerId: null,
+      invoiceId: null,
+      method: null,
+      reference: null,
+      failure: null,
+      paidAt: null,
+      asks: 0,
+      askAt: T0 + 3000,
+      refunds: new Map(),
+      sequence: 0n,
+      eventAt: 0,
+    };
+  }
+
+  readonly ids: Ids = {
+    next: () => `id-${(this.#ids += 1)}`,
+    derive: (...parts) => parts.join('/'),
+    fingerprint: (text) => BigInt(text.length),
+  };
+
+  get context() {
+    return { now: this.now, ids: this.ids, clearing: CLEARING };
+  }
+
+  /** What the store holds of the payment's account. */
+  get totals(): Totals {
+    return this.#totals.get('payment') ?? NO_TOTALS;
+  }
+
+  get clearing(): Totals {
+    return this.#totals.get(CLEARING) ?? NO_TOTALS;
+  }
+
+  charge(answer: ChargeAnswer): PaymentEffects | null {
+    const effects = decideCharge(this.context, this.state, answer);
+    if (effects !== null) this.#apply(effects);
+    return effects;
+  }
+
+  refund(
+    amount: bigint | null,
+    key: { id: string; fingerprint: bigint | null } = { id: this.ids.next(), fingerprint: null },
+  ): RefundDecision {
+    const request = { ...key, amount, reason: 'requested_by_customer' } as const;
+    const { decision, effects } = decideRefund(this.context, this.state, request);
+    if (effects !== null) this.#apply(effects);
+    return decision;
+  }
+
+  settle(refundId: string, outcome: RefundOutcome): Refund | null {
+    const decided = decideRefundOutcome(this.context, this.state, { refundId, outcome });
+    if (decided !== null) this.#apply(decided.effects);
+    return decided?.refund ?? null;
+  }
+
+  #apply(effects: PaymentEffects): void {
+    // The builder asserts that what the actor believes is the fold of the transfers.
+    const rows = this.#rows.build([effects]);
+    this.#rows.committed(rows);
+    for (const transfer of rows.transfers) {
+      for (const side of ['debit', 'credit'] as const) {
+        const id = transfer[side];
+        const totals = this.#totals.get(id) ?? NO_TOTALS;
+        this.#totals.set(id, applyTransfer(totals, transfer, side));
+      }
+    }
+    this.transfers.push(...rows.transfers);
+    this.events.push(...effects.events);
+    this.followups.push(...effects.followups);
+    for (const refund of effects.refunds) this.refunds.set(refund.id, refund);
+    this.state = effects.state;
+  }
+}

@@ -1,0 +1,271 @@
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { EXPONENTS } from '../../ledger/currencies.ts';
+import { formatMoney, parseMoney } from '../../ledger/money.ts';
+import { type Refund, refundable } from '../../ledger/payment.ts';
+import type { RefundDecision, RefundOutcome } from '../../ledger/refund.ts';
+import { PaymentWorld, SUCCEEDED } from './payment-world.ts';
+import { holds, seeded } from './property.ts';
+
+const DONE: RefundOutcome = { kind: 'succeeded', reference: 're_1', askAfterMs: null };
+const WATCHED: RefundOutcome = { kind: 'succeeded', reference: 're_1', askAfterMs: 3000 };
+const PENDING: RefundOutcome = { kind: 'pending', reference: 're_1', askAfterMs: 3000 };
+const DECLINED: RefundOutcome = { kind: 'declined', reason: 'expired_or_canceled_card' };
+
+function captured(options: { amount?: bigint; currency?: string } = {}): PaymentWorld {
+  const world = new PaymentWorld(options);
+  world.charge(SUCCEEDED);
+  return world;
+}
+
+function reserved(decision: RefundDecision): Refund {
+  if (decision.kind !== 'reserved') throw new Error(decision.refusal);
+  return decision.refund;
+}
+
+describe('what a refund is refused for, in this order', () => {
+  test.each([
+    ['no charge', new PaymentWorld(), 1n, 'no_charge'],
+    ['no charge, however little', new PaymentWorld(), null, 'no_charge'],
+    ['more than was captured', captured(), 10_001n, 'exceeds_refundable'],
+  ] as const)('%s', (_name, world, amount, refusal) => {
+    expect(world.refund(amount)).toEqual({ kind: 'refused', refusal });
+    expect(world.transfers.filter(({ kind }) => kind === 'pending')).toEqual([]);
+  });
+
+  test('what is pending counts as refunded', () => {
+    const world = captured();
+    reserved(world.refund(6000n));
+    expect(world.refund(4001n)).toEqual({ kind: 'refused', refusal: 'exceeds_refundable' });
+    expect(reserved(world.refund(null)).amount).toBe(4000n);
+    expect(world.refund(1n)).toEqual({ kind: 'refused', refusal: 'nothing_left' });
+    expect(world.refund(null)).toEqual({ kind: 'refused', refusal: 'nothing_left' });
+  });
+
+  test('a refusal with a key is kept, and moves nothing', () => {
+    const world = captured();
+    world.refund(10_001n, { id: 'key', fingerprint: 7n });
+    expect(world.transfers.at(-1)).toMatchObject({
+      id: 'key',
+      kind: 'refused',
+      amount: 0n,
+      refund: { fingerprint: 7n, refusal: 'exceeds_refundable' },
+    });
+    expect(world.totals.debitsPosted + world.totals.debitsPending).toBe(0n);
+  });
+});
+
+describe('what becomes of a refund', () => {
+  test('reserved before it is sent, posted when it is done', () => {
+    const world = captured();
+    const { id } = reserved(world.refund(3000n));
+    expect(world.totals).toMatchObject({ debitsPending: 3000n, debitsPosted: 0n });
+    expect(world.state.status).toBe('succeeded');
+    expect(world.settle(id, DONE)).toMatchObject({ status: 'succeeded', askAt: null });
+    expect(world.totals).toMatchObject({ debitsPending: 0n, debitsPosted: 3000n });
+    expect(world.state.status).toBe('partially_refunded');
+    expect(world.events.at(-1)).toMatchObject({
+      type: 'payment.refunded',
+      sequence: 2n,
+      data: {
+        refundId: id,
+        amount: '30.00',
+        amountRefundedTotal: '30.00',
+        refundableAmount: '70.00',
+        partial: true,
+        status: 'succeeded',
+      },
+    });
+  });
+
+  test('slow: nothing changes but that it is asked about, then it is posted once', () => {
+    const world = captured();
+    const { id } = reserved(world.refund(null));
+    world.settle(id, PENDING);
+    expect(world.state.status).toBe('succeeded');
+    expect(world.events.length).toBe(1);
+    world.settle(id, DONE);
+    expect(world.state.status).toBe('refunded');
+    expect(world.settle(id, DONE)).toBeNull();
+    expect(world.events.map(({ type }) => type)).toEqual(['payment.succeeded', 'payment.refunded']);
+  });
+
+  test('declined: the reserve is free again', () => {
+    const world = captured();
+    const { id } = reserved(world.refund(null));
+    expect(world.settle(id, DECLINED)).toMatchObject({
+      status: 'failed',
+      failureReason: 'expired_or_canceled_card',
+    });
+    expect(refundable(world.state)).toBe(10_000n);
+    expect(world.state.status).toBe('succeeded');
+    expect(world.events.at(-1)).toMatchObject({
+      type: 'payment.refund_failed',
+      data: { paymentStatus: 'succeeded', refundableAmount: '100.00' },
+    });
+    // The invoice never heard of it.
+    expect(world.followups.map(({ kind }) => kind)).toEqual(['payment_settled']);
+  });
+
+  test('sent back by the bank after it succeeded: what was refunded comes back', () => {
+    const world = captured();
+    const { id } = reserved(world.refund(4000n));
+    world.settle(id, WATCHED);
+    expect(world.state.status).toBe('partially_refunded');
+    world.settle(id, DECLINED);
+    expect(world.state.status).toBe('succeeded');
+    expect(world.totals).toMatchObject({ debitsPosted: 0n, debitsPending: 0n });
+    expect(world.followups.map(({ data }) => data.delta)).toEqual([undefined, '4000', '-4000']);
+    // And it can be refunded again, in full.
+    expect(reserved(world.refund(null)).amount).toBe(10_000n);
+  });
+
+  test('watched and still good: no second event', () => {
+    const world = captured();
+    const { id } = reserved(world.refund(4000n));
+    world.settle(id, WATCHED);
+    expect(world.settle(id, DONE)).toMatchObject({ status: 'succeeded', askAt: null });
+    expect(world.events.length).toBe(2);
+    expect(world.settle(id, DECLINED)).toBeNull();
+  });
+
+  test.each([[{ kind: 'unknown' }], [{ kind: 'not_attempted' }]] as const)(
+    '%p keeps the reserve, for as long as it takes',
+    (outcome) => {
+      const world = captured();
+      const { id } = reserved(world.refund(null));
+      for (let ask = 0; ask < 20; ask += 1) {
+        expect(world.settle(id, outcome)).toMatchObject({ status: 'pending', asks: ask + 1 });
+      }
+      expect(refundable(world.state)).toBe(0n);
+      world.settle(id, DONE);
+      expect(world.state.status).toBe('refunded');
+    },
+  );
+
+  test('what its caller is told first is kept for a retry', () => {
+    const world = captured();
+    const { id } = reserved(world.refund(null));
+    expect(world.refunds.get(id)?.answered).toBeNull();
+    world.settle(id, { kind: 'unknown' });
+    world.settle(id, DONE);
+    expect(world.refunds.get(id)?.answered).toEqual({
+      status: 'pending',
+      failureReason: null,
+      settledAt: null,
+    });
+  });
+});
+
+type Step =
+  | { readonly kind: 'refund'; readonly amount: bigint | null }
+  | { readonly kind: 'settle'; readonly which: number; readonly outcome: RefundOutcome }
+  | { readonly kind: 'wait'; readonly ms: number };
+
+const outcomes = fc.constantFrom<RefundOutcome>(
+  DONE,
+  WATCHED,
+  PENDING,
+  DECLINED,
+  { kind: 'unknown' },
+  { kind: 'not_attempted' },
+);
+
+const steps = (amount: bigint): fc.Arbitrary<Step[]> =>
+  fc.array(
+    fc.oneof(
+      fc.record({
+        kind: fc.constant('refund' as const),
+        amount: fc.option(fc.bigInt({ min: 1n, max: amount + amount / 4n + 1n }), { freq: 6 }),
+      }),
+      fc.record({ kind: fc.constant('settle' as const), which: fc.nat(), outcome: outcomes }),
+      // The clock may stand still, too.
+      fc.record({ kind: fc.constant('wait' as const), ms: fc.nat({ max: 10_000 }) }),
+    ),
+    { maxLength: 60 },
+  );
+
+const runs = fc
+  .record({
+    currency: fc.constantFrom(...EXPONENTS.keys()),
+    amount: fc.bigInt({ min: 1n, max: 10n ** 12n - 1n }),
+  })
+  .chain(({ currency, amount }) =>
+    fc.record({
+      currency: fc.constant(currency),
+      amount: fc.constant(amount),
+      steps: steps(amount),
+    }),
+  );
+
+test(seeded('whatever is refunded, answered, or not: no unit is gained or lost'), () => {
+  holds(
+    fc.property(runs, ({ currency, amount, steps: walk }) => {
+      const world = captured({ amount, currency });
+      for (const step of walk) {
+        take(world, step);
+        checkBooks(world, amount);
+      }
+      // What the events say adds up to what the account holds, as text and back.
+      const sum = world.events.reduce((total, { type, data }) => {
+        const units = parseMoney(String(data['amount']), currency);
+        if (typeof units === 'string') throw new Error(units);
+        return type === 'payment.refunded' ? total + units : total;
+      }, 0n);
+      const takenBack = world.followups.reduce(
+        (total, { data }) => (data.delta?.startsWith('-') ? total - BigInt(data.delta) : total),
+        0n,
+      );
+      expect(formatMoney(sum - takenBack, currency)).toBe(
+        formatMoney(world.totals.debitsPosted, currency),
+      );
+    }),
+    300,
+  );
+});
+
+function take(world: PaymentWorld, step: Step): void {
+  if (step.kind === 'wait') {
+    world.now += step.ms;
+  } else if (step.kind === 'refund') {
+    world.refund(step.amount);
+  } else {
+    const open = [...world.state.refunds.keys()];
+    const id = open[step.which % Math.max(open.length, 1)];
+    if (id !== undefined) world.settle(id, step.outcome);
+  }
+}
+
+function checkBooks({ state, totals, clearing, refunds, events }: PaymentWorld, amount: bigint) {
+  const { account } = state;
+  // I1, I2, I3: two sides of the same, and what the actor believes is what was written.
+  expect(clearing.creditsPosted).toBe(totals.debitsPosted);
+  expect(clearing.creditsPending).toBe(totals.debitsPending);
+  expect(clearing.debitsPosted).toBe(totals.creditsPosted);
+  expect(totals.creditsPosted).toBe(amount);
+  expect(account).toEqual({
+    opened: true,
+    captured: totals.creditsPosted,
+    refunded: totals.debitsPosted,
+    reserved: totals.debitsPending,
+  });
+  // I4: the ceiling.
+  expect(totals.debitsPosted + totals.debitsPending <= amount).toBe(true);
+  const sums = { pending: 0n, succeeded: 0n, failed: 0n };
+  for (const refund of refunds.values()) sums[refund.status] += refund.amount;
+  expect(sums.pending).toBe(totals.debitsPending);
+  expect(sums.succeeded).toBe(totals.debitsPosted);
+  const status =
+    account.refunded === 0n
+      ? 'succeeded'
+      : account.refunded < amount
+        ? 'partially_refunded'
+        : 'refunded';
+  expect(state.status).toBe(status);
+  // Numbered without a gap, and strictly later each time.
+  for (const [index, event] of events.entries()) {
+    expect(event.sequence).toBe(BigInt(index + 1));
+    const before = events[index - 1];
+    if (before !== undefined) expect(event.timestamp).toBeGreaterThan(before.timestamp);
+  }
+}

@@ -15,7 +15,8 @@ const DECIMAL = /^(-?)(\d{1,15})(?:\.(\d{1,15}))?$/;
 /** A balance is a difference of two bounded quantities. */
 const BALANCE_BOUND = 2n * QUANTITY_BOUND;
 
-function power(scale: number): bigint {
+/** One of what a meter of this scale counts. */
+export function one(scale: number): bigint {
   const value = POWERS[scale];
   assert(value !== undefined, () => `scale out of range: ${scale}`);
   return value;
@@ -24,7 +25,7 @@ function power(scale: number): bigint {
 /** Parses a JSON number or decimal string into a bigint of the given scale. Never rounds. */
 export function parseQuantity(input: number | string, scale: number): bigint | QuantityError {
   if (typeof input === 'number' && Number.isSafeInteger(input)) {
-    return bounded(BigInt(input) * power(scale));
+    return bounded(BigInt(input) * one(scale));
   }
   const text = typeof input === 'number' ? printed(input) : input;
   const match = DECIMAL.exec(text);
@@ -33,7 +34,7 @@ export function parseQuantity(input: number | string, scale: number): bigint | Q
   // Zeros at the end say nothing: "1.50" is fine for a meter with one decimal.
   const digits = fraction.replace(/0+$/, '');
   if (digits.length > scale) return 'too_many_decimals';
-  const magnitude = BigInt(whole) * power(scale) + BigInt(digits.padEnd(scale, '0') || '0');
+  const magnitude = BigInt(whole) * one(scale) + BigInt(digits.padEnd(scale, '0') || '0');
   return bounded(sign === '-' ? -magnitude : magnitude);
 }
 

@@ -11,7 +11,7 @@ import {
   snapshotOf,
   within,
 } from './meter.ts';
-import { inRange } from './quantity.ts';
+import { inRange, one } from './quantity.ts';
 import type { AnswerRest, Reason, Transfer, UsageRecord } from './transfers.ts';
 
 export type Usage = {
@@ -86,23 +86,17 @@ export function decideUsage(
   const eventAt = usage.eventAt ?? context.now;
   const period = periodFor(context, draft.state, eventAt);
   const isNew = usage.member !== null && seen(period.accountId, usage.member) === false;
-  const next = aggregated(context, period, { ...usage, eventAt, isNew });
+  const { id, value } = usage;
+  const next = aggregated(context, period, { id, value, eventAt, isNew });
   const consumed = next.aggregate > 0n ? next.aggregate : 0n;
   const change = consumed - period.consumed;
   if (!inRange(next.aggregate)) return { outcome: { kind: 'out_of_range' }, effects: null };
 
-  const before = snapshotOf(draft.state, period);
-  const reason = admit(draft.state, before, usage, change);
+  const reason = admit(draft.state, period, usage, change);
   if (reason !== null) {
     const { externalId } = context.customer;
-    const answer = {
-      id: usage.id,
-      value: usage.value,
-      eventAt,
-      reason,
-      snapshot: before,
-      externalId,
-    };
+    const snapshot = snapshotOf(draft.state, period);
+    const answer = { id, value, eventAt, reason, snapshot, externalId };
     const outcome: UsageOutcome = { kind: 'refused', record: answer };
     if (usage.fingerprint === null) return { outcome, effects: null };
     // A keyed refusal is remembered, so that its retry is refused too, whatever was granted in between.
@@ -117,11 +111,11 @@ export function decideUsage(
     draft.members.push({ accountId: period.accountId, member: usage.member });
   }
   const isCurrent = draft.state.current.accountId === period.accountId;
-  if (isCurrent && consumed < draft.state.allocated) settleCorrection(draft, usage.id);
+  if (isCurrent && consumed < draft.state.allocated) settleCorrection(draft, id);
   const snapshot = snapshotOf(draft.state, isCurrent ? draft.state.current : written);
   const answer: UsageAnswer = {
-    id: usage.id,
-    value: usage.value,
+    id,
+    value,
     eventAt,
     reason: reasonAfter(snapshot),
     snapshot,
@@ -171,12 +165,12 @@ function aggregated(
   event: { id: string; value: bigint; eventAt: number; isNew: boolean },
 ): Aggregate {
   const { aggregation, scale } = context.meter;
-  const one = 10n ** BigInt(scale);
+  const step = one(scale);
   switch (aggregation) {
     case 'sum':
       return { aggregate: period.aggregate + event.value, latest: null };
     case 'count':
-      return { aggregate: period.aggregate + (event.value < 0n ? -one : one), latest: null };
+      return { aggregate: period.aggregate + (event.value < 0n ? -step : step), latest: null };
     case 'max':
       assert(event.value >= 0n, 'a maximum takes no corrections');
       return {
@@ -194,20 +188,21 @@ function aggregated(
       return { aggregate: event.value, latest: { at: event.eventAt, id: event.id } };
     }
     case 'unique':
-      return { aggregate: period.aggregate + (event.isNew ? one : 0n), latest: null };
+      return { aggregate: period.aggregate + (event.isNew ? step : 0n), latest: null };
     default:
       return unreachable(aggregation);
   }
 }
 
 /** Why the usage is refused, or null. Rejections in precedence order. */
-function admit(state: MeterState, before: Snapshot, usage: Usage, change: bigint): Reason | null {
+function admit(state: MeterState, period: Period, usage: Usage, change: bigint): Reason | null {
   if (usage.admission === 'record') return null;
   if (usage.admission === 'consume') {
     // The same question as a check of this value, and never more than it asked for.
     const answer = check(state, change > usage.value ? change : usage.value);
     return answer.allowed ? null : answer.reason;
   }
+  const before = snapshotOf(state, period);
   const available = balance(before);
   const fits = available === null || available >= change || before.overageAllowed;
   return fits || change <= 0n ? null : 'insufficient_balance';

@@ -50,6 +50,10 @@ export class Actor {
     }
   }
 
+  get id(): string {
+    return this.customer.id;
+  }
+
   get holdings(): ReadonlyMap<string, Holding> {
     return this.#holdings;
   }

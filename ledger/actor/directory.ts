@@ -1,47 +1,31 @@
-import { assert } from '../assert.ts';
 import { LOADS_CONCURRENT_MAX, LOAD_KEYS_MAX, MAILBOX_MAX } from '../limits.ts';
 import type { Mode } from '../meter.ts';
 import type { Timers } from '../ports.ts';
 import type { ExternalKey, LoadedCustomer, Storage } from '../storage.ts';
 import { Actor } from './actor.ts';
 import { Batcher } from './batcher.ts';
+import { Residents } from './residents.ts';
 
 export type Tenant = { readonly organisationId: string; readonly mode: Mode };
 export type CustomerRef = { readonly id: string } | { readonly externalId: string };
 
 /**
- * Finds the actor of a customer, loading it once however many ask. Lives for one term of a node: a node that lost its seat throws
- * its directory away with all that is in it.
- *
- * Memory is bounded by `actorsMax`: beyond it, actors that nobody asked for since the last sweep and that have nothing in flight
- * are dropped (a second-chance queue, which costs the hot path one store). An actor is only a cache: dropping one costs a load.
+ * Finds the actor of a customer, by id or by the merchant's own name for it. Lives for one term of a node: a node that lost its seat
+ * throws its directory away with all that is in it.
  */
 export class Directory {
-  readonly #actors = new Map<string, Actor>();
+  readonly #actors: Residents<Actor>;
   /** By mode and organisation, then by the merchant's own id: short keys, hashed once. */
   readonly #byExternalId = { test: new Map<string, Names>(), live: new Map<string, Names>() };
-  readonly #loads: Batcher<string, Actor>;
   readonly #names: Batcher<ExternalKey, string>;
-  readonly #actorsMax: number;
-  readonly #timers: Timers;
-  #evicted = 0;
   /** How often a customer's row was said to have changed. */
   #told = 0;
-  #sweeping = false;
 
   constructor(deps: { storage: Storage; timers: Timers; actorsMax: number }) {
     const { storage, timers } = deps;
-    const bounds = {
-      keysMax: LOAD_KEYS_MAX,
-      concurrentMax: LOADS_CONCURRENT_MAX,
-      waitingMax: MAILBOX_MAX,
-    };
-    this.#actorsMax = deps.actorsMax;
-    this.#timers = timers;
-    this.#loads = new Batcher({
-      ...bounds,
+    this.#actors = new Residents({
       timers,
-      nameOf: (id) => id,
+      max: deps.actorsMax,
       load: async (ids) => {
         // A row that was changed while it was read is read again: what is entered is never older than what was told.
         let began: number;
@@ -50,14 +34,15 @@ export class Directory {
           began = this.#told;
           loaded = await storage.loadCustomers(ids);
         } while (began !== this.#told);
-        return loaded.map((row) => [
-          row.customer.id,
-          this.#enter(new Actor(row.customer, row.meters)),
-        ]);
+        return loaded.map((row) => new Actor(row.customer, row.meters));
       },
+      onEnter: (actor) => this.#name(actor),
+      onDrop: (actor) => this.#unname(actor),
     });
     this.#names = new Batcher({
-      ...bounds,
+      keysMax: LOAD_KEYS_MAX,
+      concurrentMax: LOADS_CONCURRENT_MAX,
+      waitingMax: MAILBOX_MAX,
       timers,
       nameOf: externalName,
       load: async (keys) =>
@@ -70,7 +55,8 @@ export class Directory {
   }
 
   get stats(): Readonly<Record<string, number>> {
-    return { actors: this.#actors.size, evicted: this.#evicted, loading: this.#loads.waiting };
+    const { size, evicted, loading } = this.#actors;
+    return { actors: size, evicted, loading };
   }
 
   /** The tenant's customer; null where it has none of that name. Without a promise where the actor is in memory. */
@@ -88,13 +74,13 @@ export class Directory {
   /** By id, whoever's it is: for alarms. */
   async findAny(id: string): Promise<Actor | null> {
     const actor = this.#actors.get(id);
-    if (actor !== undefined && !this.#dropOutdated(actor)) return actor;
-    return this.#loads.get(id);
+    if (actor !== undefined) this.#dropOutdated(actor);
+    return this.#actors.find(id);
   }
 
   #dropOutdated(actor: Actor): boolean {
     if (!actor.outdated || actor.pending > 0) return false;
-    this.#drop(actor);
+    this.#actors.drop(actor);
     return true;
   }
 
@@ -104,14 +90,14 @@ export class Directory {
     const actor = this.#actors.get(id);
     if (actor === undefined) return;
     this.#unname(actor);
-    if (actor.pending === 0) this.#drop(actor);
+    if (actor.pending === 0) this.#actors.drop(actor);
     // In use: it stays the one actor of its customer, and is dropped by whoever finds it idle.
     else actor.outdated = true;
   }
 
   forgetAll(): void {
     this.#told += 1;
-    for (const id of this.#actors.keys()) this.forget(id);
+    for (const id of this.#actors.ids()) this.forget(id);
   }
 
   async #load(tenant: Tenant, ref: CustomerRef): Promise<Actor | null> {
@@ -130,52 +116,11 @@ export class Directory {
     }
   }
 
-  #enter(actor: Actor): Actor {
-    const known = this.#actors.get(actor.customer.id);
-    if (known !== undefined) return known;
-    this.#actors.set(actor.customer.id, actor);
+  #name(actor: Actor): void {
     const { externalId, mode, organisationId } = actor.customer;
-    if (externalId !== null) {
-      const names = this.#byExternalId[mode].get(organisationId) ?? new Map<string, Actor>();
-      this.#byExternalId[mode].set(organisationId, names.set(externalId, actor));
-    }
-    this.#sweepSoon();
-    return actor;
-  }
-
-  /** Not now: whoever waits for what was just loaded shall find it. */
-  #sweepSoon(): void {
-    if (this.#sweeping || this.#actors.size <= this.#actorsMax) return;
-    this.#sweeping = true;
-    this.#timers.soon(() => {
-      this.#sweeping = false;
-      this.#sweep();
-    });
-  }
-
-  /** Drops the oldest that are idle, down to the bound. Gives up after one round, when all are in use. */
-  #sweep(): void {
-    let looks = this.#actors.size;
-    for (const [id, actor] of this.#actors) {
-      if (this.#actors.size <= this.#actorsMax || looks === 0) return;
-      looks -= 1;
-      if (actor.touched || actor.pending > 0) {
-        actor.touched = false;
-        this.#actors.delete(id);
-        this.#actors.set(id, actor);
-        continue;
-      }
-      this.#unname(actor);
-      this.#drop(actor);
-      this.#evicted += 1;
-    }
-  }
-
-  /** From here on it decides nothing: whoever still holds it looks its customer up again. */
-  #drop(actor: Actor): void {
-    assert(actor.pending === 0, 'an actor in use is not dropped');
-    actor.dropped = true;
-    this.#actors.delete(actor.customer.id);
+    if (externalId === null) return;
+    const names = this.#byExternalId[mode].get(organisationId) ?? new Map<string, Actor>();
+    this.#byExternalId[mode].set(organisationId, names.set(externalId, actor));
   }
 
   #unname(actor: Actor): void {

@@ -17,29 +17,24 @@ import { ActorUnit, type Apply, DUPLICATE } from './unit.ts';
  */
 type Item = { readonly actor: Actor; readonly meter: Meter; readonly request: UsageRequest };
 
-export async function recordOne(term: Term, item: Item): Promise<RecordOutcome> {
+export function recordOne(term: Term, item: Item): Promise<RecordOutcome> {
   const { keyId } = item.request;
   if (keyId === null) return attempt(term, item, term.deps.ids.next());
-  return term.oneAtATime(keyId, () => attemptOnce(term, item, keyId));
-}
-
-async function attemptOnce(term: Term, item: Item, id: string): Promise<RecordOutcome> {
-  if (term.recent.has(id)) {
-    const [stored] = await term.deps.storage.findUsage([id]);
-    if (stored !== undefined) return replay(item, stored);
-  }
-  const outcome = await attempt(term, item, id);
-  term.recent.add(id);
-  return outcome;
+  return term.oneAtATime(keyId, () => attempt(term, item, keyId));
 }
 
 async function attempt(term: Term, asked: Item, id: string): Promise<RecordOutcome> {
   const { meter, request } = asked;
+  const isKeyed = request.keyId !== null;
+  if (isKeyed && term.recent.has(id)) {
+    const [stored] = await term.deps.storage.findUsage([id]);
+    if (stored !== undefined) return replay(asked, stored);
+  }
   const usage: Usage = { ...request, id };
   for (let item = asked; ; item = { ...item, actor: await term.again(item.actor) }) {
     const { actor } = item;
     const unit = new ActorUnit<RecordOutcome | Missing | typeof STALE>({
-      keys: request.keyId === null ? NO_KEYS : [id],
+      keys: isKeyed ? [id] : NO_KEYS,
       actors: [actor],
       run: (apply) => {
         if (actor.dropped) return STALE;
@@ -49,18 +44,23 @@ async function attempt(term: Term, asked: Item, id: string): Promise<RecordOutco
         if (lacking !== null) return lacking;
         const { outcome, effects } = decideUsage(context, state, usage, actor.seen);
         if (effects !== null) apply(actor, effects);
-        return outcome.kind === 'out_of_range' ? outcome : { ...outcome, replayed: false };
+        if (outcome.kind === 'out_of_range') return outcome;
+        return { kind: outcome.kind, record: outcome.record, replayed: false };
       },
     });
     const outcome = await term.submit(unit);
+    if (outcome === STALE) continue;
+    if (outcome !== DUPLICATE && (outcome.kind === 'history' || outcome.kind === 'member')) {
+      await learn(term, item, [outcome]);
+      continue;
+    }
+    if (isKeyed) term.recent.add(id);
     if (outcome === DUPLICATE) {
       const [stored] = await term.deps.storage.findUsage([id]);
       assert(stored !== undefined, 'a duplicate id is in the table');
       return replay(item, stored);
     }
-    if (outcome === STALE) continue;
-    if (outcome.kind !== 'history' && outcome.kind !== 'member') return outcome;
-    await learn(term, item, [outcome]);
+    return outcome;
   }
 }
 

@@ -1,7 +1,7 @@
 // From what a caller reports to what the ledger records: quantities, properties, keys, times.
 import { EVENT_EARLY_MS_MAX, EVENT_LATE_MS_MAX } from '../../../ledger/limits.ts';
 import type { Ids } from '../../../ledger/ports.ts';
-import { parseQuantity, type QuantityError } from '../../../ledger/quantity.ts';
+import { one, parseQuantity, type QuantityError } from '../../../ledger/quantity.ts';
 import type { UsageMeter } from '../../records/meters.ts';
 import type { Scope } from '../../records/scope.ts';
 import type { Issue } from '../errors.ts';
@@ -52,7 +52,7 @@ export function measure(meter: UsageMeter, reported: Reported, ids: Ids): Measur
     if (property === undefined) return lacking(valueProperty);
     value = quantityOf(property, meter.scale, ['metadata', valueProperty]);
   } else {
-    value = 10n ** BigInt(meter.scale);
+    value = one(meter.scale);
   }
   if (typeof value !== 'bigint') return value;
   if (value < 0n && aggregation !== 'sum' && aggregation !== 'count') {

@@ -6,7 +6,13 @@ import { insertKey } from '../../src/records/api-keys.ts';
 import { startServer, type Call, type TestServer } from '../support/server.ts';
 
 /** Nothing to protect, or the address is the credential. */
-const OPEN = new Set(['GET /health', 'GET /ready', 'GET /openapi.json', 'GET /docs']);
+const OPEN = new Set([
+  'GET /health',
+  'GET /ready',
+  'GET /openapi.json',
+  'GET /docs',
+  'POST /buy-links/:product_id/checkout',
+]);
 
 let server: TestServer;
 let revoked: string;

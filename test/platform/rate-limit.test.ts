@@ -109,7 +109,9 @@ test('a Redis that falls silent costs one short wait, and counts again when it i
     expect(taken.map(({ allowed }) => allowed)).toEqual([true, true, false]);
     expect(performance.now() - began).toBeLessThan(900);
     // It is given up, and found again.
-    await new Promise((resolve) => client.once('close', resolve));
+    await new Promise<void>((resolve) => {
+      client.once('close', resolve);
+    });
     const back = ready(client);
     proxy.thaw();
     await back;

@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { Redis } from 'ioredis';
+import { startServer, type TestServer } from '../../support/server.ts';
+import { testServices } from '../../support/services.ts';
+import { TEST_SETTINGS } from '../../support/settings.ts';
+import { checkouts, product } from '../checkouts/fixture.ts';
+
+const MOST = 3;
+
+let server: TestServer;
+let id: string;
+beforeAll(async () => {
+  const limits = { ...TEST_SETTINGS.limits, buyLinks: MOST };
+  // Each test is a client of its own, told by its proxy.
+  server = await startServer({ settings: { limits, proxyHops: 1 } });
+  ({ id } = await product(server));
+  const redis = new Redis(testServices().redisUrl);
+  const keys = await redis.keys('rate:buy-link:*');
+  if (keys.length > 0) await redis.del(keys);
+  redis.disconnect();
+});
+afterAll(() => server.stop());
+
+const open = (address: string | null, reference = id) =>
+  server.call('POST', `/buy-links/${reference}/checkout`, {
+    key: null,
+    headers: address === null ? {} : { 'x-forwarded-for': address },
+  });
+
+test.each([
+  ['of the proxy', '198.51.100.1'],
+  ['of the connection', null],
+])('an address %s gets as many as the limit in a minute', async (_what, address) => {
+  const before = await checkouts(server);
+  const replies = await Promise.all(Array.from({ length: MOST + 4 }, () => open(address)));
+  const refused = replies.filter(({ status }) => status !== 200);
+  expect(refused).toHaveLength(4);
+  expect(await checkouts(server)).toBe(before + MOST);
+  for (const { status, json, headers } of refused) {
+    expect([status, json.error.type]).toEqual([429, 'rate_limited']);
+    const wait = Number(headers.get('retry-after'));
+    expect(wait).toBeGreaterThan(0);
+    expect(wait).toBeLessThanOrEqual(60);
+    expect(headers.get('ratelimit-limit')).toBe(String(MOST));
+    expect(headers.get('ratelimit-remaining')).toBe('0');
+    expect(headers.get('ratelimit-reset')).toBe(String(wait));
+  }
+});
+
+test('another address has its own', async () => {
+  for (let count = 0; count <= MOST; count += 1) await open('198.51.100.2');
+  expect((await open('198.51.100.2')).status).toBe(429);
+  expect((await open('198.51.100.3')).status).toBe(200);
+});
+
+test('guesses count too', async () => {
+  for (let count = 0; count < MOST; count += 1) {
+    expect((await open('198.51.100.4', 'nothing')).status).toBe(404);
+  }
+  expect((await open('198.51.100.4', 'nothing')).status).toBe(429);
+});

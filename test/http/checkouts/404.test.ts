@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startServer, type TestServer } from '../../support/server.ts';
+import { BUYER, checkout, checkouts, product } from './fixture.ts';
+
+let server: TestServer;
+let id: string;
+let product_id: string;
+beforeAll(async () => {
+  server = await startServer();
+  ({ id: product_id } = await product(server));
+  ({ id } = (await checkout(server, { product_id })).json);
+});
+afterAll(() => server.stop());
+
+const UNKNOWN = '01890000-0000-7000-8000-000000000000';
+
+test('POST for a product that is unknown, of another organisation or of the other mode', async () => {
+  const before = await checkouts(server);
+  const { organisation, other } = server;
+  const replies = [
+    await checkout(server, { product_id: UNKNOWN }),
+    ...(await Promise.all(
+      [other.testKey, other.liveKey, organisation.liveKey].map((key) =>
+        server.call('POST', '/checkouts', { key, body: { product_id, customer_email: BUYER } }),
+      ),
+    )),
+  ];
+  for (const { status, text } of replies) {
+    expect(status).toBe(404);
+    // Not a word more for one that exists than for one that does not.
+    expect(text).toBe(replies[0]!.text);
+  }
+  expect(replies[0]!.json.error).toEqual({ type: 'not_found', message: 'no such product' });
+  expect(await checkouts(server)).toBe(before);
+});
+
+test('a 404 is not kept: the same key can be used when the product is there', async () => {
+  const missing = await checkout(server, { product_id: UNKNOWN }, 'early');
+  expect(missing.status).toBe(404);
+  const made = await checkout(server, { product_id }, 'early');
+  expect([made.status, made.headers.has('idempotency-replayed')]).toEqual([201, false]);
+});
+
+const ROUTES = [
+  ['GET', (reference: string) => `/checkouts/${reference}`],
+  ['POST', (reference: string) => `/checkouts/${reference}/expire`],
+] as const;
+
+test.each(
+  ROUTES.flatMap(([method, path]) =>
+    [UNKNOWN, 'nobody', 'a%00', '%ff'].map((reference) => [method, path(reference)] as const),
+  ),
+)('%s %s', async (method, path) => {
+  const { status, json } = await server.call(method, path);
+  expect([status, json.error.type]).toEqual([404, 'not_found']);
+});
+
+test.each(ROUTES)("%s of another organisation's or mode's checkout", async (method, path) => {
+  const { organisation, other } = server;
+  for (const key of [other.testKey, other.liveKey, organisation.liveKey]) {
+    const { status, json } = await server.call(method, path(id), { key });
+    expect([status, json.error.type]).toEqual([404, 'not_found']);
+  }
+  expect((await server.call('GET', `/checkouts/${id}`)).json.status).toBe('active');
+});

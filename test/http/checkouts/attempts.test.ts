@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { ids } from '../../../src/platform/ids.ts';
+import {
+  type CheckoutRecord,
+  findCheckoutByToken,
+  finishAttempt,
+  lockCheckout,
+  startAttempt,
+} from '../../../src/records/checkouts.ts';
+import { startServer, type TestServer } from '../../support/server.ts';
+import { checkout, product } from './fixture.ts';
+
+let server: TestServer;
+let product_id: string;
+beforeAll(async () => {
+  server = await startServer();
+  ({ id: product_id } = await product(server));
+});
+afterAll(() => server.stop());
+
+const NOW = Date.now();
+
+async function opened(): Promise<CheckoutRecord> {
+  const { url } = (await checkout(server, { product_id })).json;
+  return (await findCheckoutByToken(server.sql, url.split('/').at(-1), NOW))!;
+}
+
+/** What paying does with the row: the payment's id where it began, null where it was not open. */
+function begin({ token }: CheckoutRecord, now = NOW): Promise<string | null> {
+  return server.sql.begin(async (sql) => {
+    const found = await lockCheckout(sql, token, now);
+    if (found?.status !== 'active') return null;
+    const { id, currency, priceId, subtotal, amount, discountId } = found;
+    const paymentId = ids.next();
+    const order = { currency, priceId, subtotal, amount, discountId };
+    await startAttempt(sql, { id, paymentId, email: 'b@example.com', name: 'B', ...order });
+    return paymentId;
+  });
+}
+
+const read = ({ token }: CheckoutRecord) => findCheckoutByToken(server.sql, token, NOW);
+const finish = (id: string, paymentId: string, status: 'paid' | 'active') =>
+  finishAttempt(server.sql, { id, paymentId, status, now: NOW });
+
+test('of many at once, one begins', async () => {
+  const made = await opened();
+  const begun = await Promise.all(Array.from({ length: 10 }, () => begin(made)));
+  const [paymentId, ...more] = begun.filter((id) => id !== null);
+  expect(more).toEqual([]);
+  expect(await read(made)).toMatchObject({
+    status: 'processing',
+    paymentId,
+    attempts: 1,
+    customerEmail: 'b@example.com',
+    customerName: 'B',
+    paidAt: null,
+  });
+});
+
+test('none begins when its time is over, and one that began in time can end paid', async () => {
+  const late = await opened();
+  expect(await begin(late, late.expiresAt!.getTime())).toBeNull();
+  expect(await begin(late, late.expiresAt!.getTime() - 1)).not.toBeNull();
+  const { paymentId } = (await read(late))!;
+  const now = late.expiresAt!.getTime() + 1000;
+  expect(
+    await finishAttempt(server.sql, { id: late.id, paymentId: paymentId!, status: 'paid', now }),
+  ).toBe(true);
+  expect(await read(late)).toMatchObject({ status: 'paid', paidAt: new Date(now) });
+});
+
+test('a declined attempt opens it again, and the next one counts', async () => {
+  const made = await opened();
+  const first = (await begin(made))!;
+  expect(await finish(made.id, first, 'active')).toBe(true);
+  expect(await read(made)).toMatchObject({ status: 'active', paymentId: first, attempts: 1 });
+  const second = (await begin(made))!;
+  // Late news of the first one changes nothing.
+  expect(await finish(made.id, first, 'paid')).toBe(false);
+  expect(await finish(made.id, first, 'active')).toBe(false);
+  expect(await read(made)).toMatchObject({ status: 'processing', paymentId: second, attempts: 2 });
+  expect(await finish(made.id, second, 'paid')).toBe(true);
+});
+
+test('what is paid stays paid', async () => {
+  const made = await opened();
+  const paymentId = (await begin(made))!;
+  expect(await finish(made.id, paymentId, 'paid')).toBe(true);
+  for (const status of ['paid', 'active'] as const) {
+    expect(await finish(made.id, paymentId, status)).toBe(false);
+  }
+  expect(await begin(made)).toBeNull();
+  expect(await read(made)).toMatchObject({ status: 'paid', paymentId, paidAt: new Date(NOW) });
+});
+
+test('expired by the merchant while a buyer begins: one of the two happens', async () => {
+  for (let round = 0; round < 10; round += 1) {
+    const made = await opened();
+    const [paymentId, reply] = await Promise.all([
+      begin(made),
+      server.call('POST', `/checkouts/${made.id}/expire`),
+    ]);
+    expect(reply.status).toBe(paymentId === null ? 200 : 409);
+    expect((await read(made))!.status).toBe(paymentId === null ? 'expired' : 'processing');
+  }
+});
+
+test.each(['', 'nothing', '\0'.repeat(43), 'x'.repeat(44)])('%p is no token', async (token) => {
+  expect(await findCheckoutByToken(server.sql, token, NOW)).toBeNull();
+  expect(await server.sql.begin((sql) => lockCheckout(sql, token, NOW))).toBeNull();
+});

@@ -134,7 +134,8 @@ function facts({ issuedAt, dueAt, paidAt, periodStart, periodEnd }: InvoiceSheet
       : html`<dt>Period</dt>
           <dd>${day(periodStart)} to ${day(periodEnd)}</dd>`;
   return html`<dl class="facts">
-    ${dated('Issued', issuedAt)} ${period} ${dated('Due', dueAt)} ${dated('Paid', paidAt)}
+    ${dated('Issued', issuedAt)} ${period} ${paidAt === null ? dated('Due', dueAt) : null}
+    ${dated('Paid', paidAt)}
   </dl>`;
 }
 

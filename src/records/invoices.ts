@@ -1,8 +1,8 @@
 // Invoices. One is issued once, under an id that follows from what it bills; then only money moves on it.
 //
-// Holds: the numbers of an organisation's mode have no gap and no repetition, so a number is taken by a row that a rollback puts
-// back. Whoever takes one holds that row until the commit: issuing is the last thing a transaction does. Seller and buyer are
-// copies, and nothing rewrites them.
+// Holds: the numbers of an organisation's mode have no gap and no repetition, so a number is taken from a row that a rollback puts
+// back. Whoever takes one holds that row until the commit: it is the last thing a transaction does. Seller and buyer are copies,
+// and nothing rewrites them.
 import { assert, must } from '../../ledger/assert.ts';
 import { formatMoney } from '../../ledger/money.ts';
 import type { Executor, Transaction } from '../platform/postgres.ts';
@@ -108,16 +108,15 @@ export async function issueInvoice(
 ): Promise<InvoiceRecord> {
   const { invoice, eventId, now } = options;
   const at = new Date(now);
-  // A conflict waits for whoever is making it, before there is a number to lose.
-  if (!(await insertUnnumbered(sql, scope, { invoice, at }))) {
+  const unnumbered = await insertUnnumbered(sql, scope, { invoice, at });
+  if (unnumbered === null) {
     return must(
       await findInvoice(sql, scope, invoice.id),
       'the invoice with this id, in its scope',
     );
   }
-  const issued = await takeNumber(sql, scope, { id: invoice.id, year: at.getUTCFullYear() });
-  await announce(sql, issued, { type: 'invoice.created', eventId, sequence: 1n, extra: {} });
-  return issued;
+  await announce(sql, unnumbered, { type: 'invoice.created', eventId, sequence: 1n, extra: {} });
+  return takeNumber(sql, unnumbered, { eventId, year: at.getUTCFullYear() });
 }
 
 /**
@@ -194,12 +193,12 @@ export async function listInvoices(
   return rows.map(invoiceOf);
 }
 
-/** Whether it was not there. */
+/** null where it is there: a conflict waits for whoever is making it, before there is a number to lose. */
 async function insertUnnumbered(
   sql: Transaction,
   { organisationId, mode }: Scope,
   { invoice, at }: { readonly invoice: NewInvoice; readonly at: Date },
-): Promise<boolean> {
+): Promise<InvoiceRecord | null> {
   const lines = invoice.lines.map((line) => ({
     ...line,
     amount: line.unitAmount * BigInt(line.quantity),
@@ -207,7 +206,7 @@ async function insertUnnumbered(
   const subtotal = lines.reduce((sum, { amount }) => sum + amount, 0n);
   const total = subtotal - invoice.discountTotal;
   const isPaid = invoice.paidAt !== null;
-  const inserted = await sql`
+  const [row] = await sql<Row[]>`
     insert into invoices (id, organisation_id, mode, number, status, currency, subtotal, discount_total, tax_total, total,
       amount_paid, amount_refunded, billing_reason, customer_id, subscription_id, checkout_id, payment_id, period_start,
       period_end, issued_at, due_at, paid_at, lines, seller, buyer, event_sequence, created_at, updated_at)
@@ -217,23 +216,25 @@ async function insertUnnumbered(
       ${at}, ${invoice.dueAt}, ${invoice.paidAt}, ${sql.json(lines.map(storedLine))},
       (select jsonb_build_object('name', name) from organisations where id = ${organisationId}),
       ${sql.json(invoice.buyer)}, 1, ${at}, ${at})
-    on conflict (id) do nothing returning 1`;
-  return inserted.length > 0;
+    on conflict (id) do nothing returning ${columns(sql)}`;
+  return row === undefined ? null : invoiceOf(row);
 }
 
+/** Into the invoice and its event, in one statement: everyone else who issues waits from here to the commit. */
 async function takeNumber(
   sql: Transaction,
-  { organisationId, mode }: Scope,
-  { id, year }: { readonly id: string; readonly year: number },
+  { id, organisationId, mode }: InvoiceRecord,
+  { eventId, year }: { readonly eventId: string; readonly year: number },
 ): Promise<InvoiceRecord> {
   const [row] = await sql<Row[]>`
     with taken as (
       insert into invoice_counters as counter (organisation_id, mode, last) values (${organisationId}, ${mode}, 1)
       on conflict (organisation_id, mode) do update set last = counter.last + 1
-      returning last::text as digits
+      returning ${`INV-${year}-`} || lpad(last::text, greatest(length(last::text), 6), '0') as next
+    ), announced as (
+      update events set data = data || jsonb_build_object('number', next) from taken where id = ${eventId}
     )
-    update invoices set number = ${`INV-${year}-`} || lpad(digits, greatest(length(digits), 6), '0')
-    from taken where id = ${id} returning ${columns(sql)}`;
+    update invoices set number = next from taken where id = ${id} returning ${columns(sql)}`;
   return invoiceOf(must(row, 'the invoice that was inserted'));
 }
 

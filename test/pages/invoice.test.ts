@@ -1,4 +1,6 @@
 import { expect, test } from 'bun:test';
+import { EXPONENTS } from '../../ledger/currencies.ts';
+import { formatMoney } from '../../ledger/money.ts';
 import { invoicePage, type InvoiceSheet } from '../../src/pages/invoice.ts';
 
 const AT = new Date('2026-11-21T23:59:59.999Z');
@@ -88,6 +90,17 @@ test.each(AMOUNTS)('%s', (currency, amount, shown, exact) => {
   // Each of the line's two, the total, and what was paid.
   expect(page.split(`value="${exact}"`)).toHaveLength(5);
   expect(readable(page).replaceAll(' ', ' ')).toContain(`Total ${currency} ${shown} Paid ${shown}`);
+});
+
+test('in every currency the amount that is shown has the digits of the exact one', () => {
+  const amount = 123_456_789n;
+  for (const currency of EXPONENTS.keys()) {
+    const page = show({ currency, discountTotal: 0n, total: amount, amountPaid: amount });
+    const [, exact, shown] = /Total [A-Z]{3}[\s\S]*?value="([^"]*)"\s*>([^<]*)</.exec(page)!;
+    expect([currency, exact]).toEqual([currency, formatMoney(amount, currency)]);
+    const digits = /\d.*$/.exec(shown!)![0].replaceAll(',', '');
+    expect([currency, digits]).toEqual([currency, exact!]);
+  }
 });
 
 test('names in another direction are isolated, each in its own', () => {

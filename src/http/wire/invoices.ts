@@ -10,7 +10,7 @@ export const InvoiceStatus = Type.Union(
 );
 
 const InvoiceLine = Type.Object({
-  id: Uuid,
+  id: Type.String(),
   type: Type.Literal('fixed'),
   description: Type.String(),
   quantity: Type.Integer(),

@@ -23,7 +23,9 @@ export function sendPage(page: Page, options: PageOptions = {}): Response {
     headers: {
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': policy.join('; '),
-      'referrer-policy': 'no-referrer',
+      // Of what it sends elsewhere nobody learns the address, a credential. With no-referrer a browser would hide its origin from
+      // us too, and the edge takes a form from its own page only.
+      'referrer-policy': 'same-origin',
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
       ...(refreshAfter && { refresh: `${refreshAfter.seconds}; url=${refreshAfter.url}` }),

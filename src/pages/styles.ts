@@ -28,7 +28,7 @@ const SHARED = `
     --paper: #f5f3ee; --card: #fffefb; --ink: #1d1c1a; --muted: #625d55; --line: #dfdad0;
     --field: #fff; --field-line: #8b847a; --accent: #0e5c4a; --accent-over: #0a4a3b; --on-accent: #fff;
     --soft: #e4f0eb; --danger: #ad2018; --danger-soft: #fdecea; --warn: #6d4600; --warn-soft: #fff1cf; --warn-line: #e8cd8a;
-    --shadow: 0 1px 2px #3b33220f, 0 12px 32px -12px #3b332233;
+    --shade: #3b332214; --shadow: 0 1px 2px #3b33220f, 0 12px 32px -12px #3b332233;
     --mono: ui-monospace, "SF Mono", "Cascadia Mono", "DejaVu Sans Mono", monospace;
     font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Liberation Sans", sans-serif;
     -webkit-text-size-adjust: 100%;
@@ -38,7 +38,7 @@ const SHARED = `
       --paper: #131513; --card: #1c1f1d; --ink: #efede8; --muted: #aaa79f; --line: #333834;
       --field: #141715; --field-line: #7b827d; --accent: #5ecfae; --accent-over: #7fe0c3; --on-accent: #05231a;
       --soft: #17312a; --danger: #ff9a91; --danger-soft: #3b1c1a; --warn: #ffd584; --warn-soft: #2f2510; --warn-line: #5d4a1c;
-      --shadow: 0 1px 2px #0006, 0 16px 40px -16px #000a;
+      --shade: #0005; --shadow: 0 1px 2px #0006, 0 16px 40px -16px #000a;
     }
   }
   *, ::before, ::after { box-sizing: border-box; }
@@ -79,7 +79,7 @@ const SHARED = `
   .banner > * { max-width: 62rem; margin: 0 auto; padding: .6rem 1rem; }
   .banner summary { cursor: pointer; }
 
-  .facts { display: grid; grid-template-columns: auto 1fr; gap: .45rem 1.25rem; }
+  .facts { display: grid; grid-template-columns: auto 1fr; gap: .45rem 1.25rem; align-items: baseline; }
   .facts dt { color: var(--muted); }
   .facts dd { text-align: end; }
 

@@ -39,3 +39,9 @@ export async function anyOrganisationExists(sql: Executor): Promise<boolean> {
   const rows = await sql`select 1 from organisations limit 1`;
   return rows.length > 0;
 }
+
+export async function findOrganisation(sql: Executor, id: string): Promise<Organisation | null> {
+  const [row] = await sql<Organisation[]>`
+    select id, group_id as "groupId", name from organisations where id = ${id}`;
+  return row ?? null;
+}

@@ -56,7 +56,8 @@ export type TestServer = {
 export type ServerOptions = {
   readonly leaseMs?: number;
   readonly actorsMax?: number;
-  readonly settings?: Partial<Settings>;
+  /** A function of the server's own address, where they have to name it. */
+  readonly settings?: Partial<Settings> | ((url: string) => Partial<Settings>);
 };
 
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
@@ -65,10 +66,13 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   const log = openLog('debug', (line) => logged.push(line));
   const proxy = await startProxy(database.url);
   const journal = await startProxy(database.url);
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const { settings } = options;
   const service = await openService({
     databaseUrl: database.url,
     redisUrl: testServices().redisUrl,
-    settings: { ...TEST_SETTINGS, ...options.settings },
+    settings: { ...TEST_SETTINGS, ...(typeof settings === 'function' ? settings(url) : settings) },
     changesUrl: proxy.url,
     journalUrl: journal.url,
     leaseMs: options.leaseMs ?? 5000,
@@ -76,8 +80,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     log,
   });
   const { app, sql, changes } = service;
-  app.listen({ port: 0, hostname: '127.0.0.1' });
-  const url = `http://127.0.0.1:${app.server!.port}`;
+  app.listen({ port, hostname: '127.0.0.1' });
   const setting = { sql, ids, now: clock.now() };
   const group = await createGroup(setting, { name: 'Group' });
   const organisation = must(await createOrganisation(setting, { name: 'One', groupId: group.id }));
@@ -107,6 +110,14 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
       await database.drop();
     },
   };
+}
+
+/** Known before the server is there, because its settings name it. */
+async function freePort(): Promise<number> {
+  const probe = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
+  const { port } = probe;
+  await probe.stop(true);
+  return port!;
 }
 
 async function hearMarker(sql: Sql, changes: Changes): Promise<void> {

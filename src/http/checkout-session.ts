@@ -1,0 +1,102 @@
+// A checkout as its page needs it: the records behind a token, and what it costs by what the buyer wishes.
+import { must } from '../../ledger/assert.ts';
+import type { FieldError } from '../pages/checkout/view.ts';
+import { type NoQuote, type Quote, quote } from '../payments/quote.ts';
+import type { Sql } from '../platform/postgres.ts';
+import { type CheckoutRecord, findCheckoutByToken } from '../records/checkouts.ts';
+import { type DiscountRecord, findDiscount, findDiscountByCode } from '../records/discounts.ts';
+import { findOrganisation } from '../records/organisations.ts';
+import { findPayment, type PaymentRecord } from '../records/payments.ts';
+import { findProduct, type ProductRecord } from '../records/products.ts';
+
+export type Session = {
+  readonly checkout: CheckoutRecord;
+  /** The last attempt. */
+  readonly payment: PaymentRecord | null;
+  readonly product: ProductRecord;
+  readonly merchant: string;
+};
+
+export async function findSession(sql: Sql, token: string, now: number): Promise<Session | null> {
+  const checkout = await findCheckoutByToken(sql, token, now);
+  if (checkout === null) return null;
+  const { paymentId, productId, organisationId } = checkout;
+  const [payment, product, organisation] = await Promise.all([
+    paymentId === null ? null : findPayment(sql, checkout, paymentId),
+    findProduct(sql, checkout, productId),
+    findOrganisation(sql, organisationId),
+  ]);
+  return {
+    checkout,
+    payment,
+    product: must(product, 'the product of a checkout'),
+    merchant: must(organisation, 'the organisation of a checkout').name,
+  };
+}
+
+/** What the buyer asks for; undefined where he did not say. An empty code is none. */
+export type Wished = {
+  readonly currency: string | undefined;
+  readonly code: string | undefined;
+  /** What a buyer from his region may expect. */
+  readonly regional: string | null;
+};
+
+/** What it costs him, and which of his wishes could not be met. */
+export type Terms = {
+  readonly quote: Quote;
+  readonly errors: readonly FieldError[];
+  readonly refusedCode: string;
+};
+
+const REFUSED_CODES: Partial<Record<NoQuote['kind'], string>> = {
+  discount_not_found: 'This code is not known. Check how it is written.',
+  discount_expired: 'This code has expired.',
+  discount_spent: 'This code has been used up.',
+  discount_currency_conflict: 'This code is for another currency.',
+};
+
+/** null: there is no price any more. */
+export async function termsOf(
+  sql: Sql,
+  session: Session,
+  { wished, now }: { readonly wished: Wished; readonly now: number },
+): Promise<Terms | null> {
+  const { product, checkout } = session;
+  const { currencyPinned: pinned, attempts } = checkout;
+  const { regional, code } = wished;
+  const discount = await discountOf(sql, checkout, code);
+  // Who tried before chose a currency then.
+  const usual = pinned || attempts > 0 ? checkout.currency : null;
+  let currency = pinned ? usual : (wished.currency ?? usual);
+  const errors: FieldError[] = [];
+  if (currency !== null && !isPriced(product, currency) && !pinned) {
+    errors.push({ field: 'currency', message: 'This currency is not offered.' });
+    currency = null;
+  }
+  const wish = { product, pinned, regional, now, currency };
+  const found: Quote | NoQuote =
+    discount === 'not_found' ? { kind: 'discount_not_found' } : quote({ ...wish, discount });
+  if (found.kind === 'quoted') return { quote: found, errors, refusedCode: '' };
+  const refusal = REFUSED_CODES[found.kind];
+  if (refusal === undefined) return null;
+  const plain = quote({ ...wish, discount: null });
+  if (plain.kind !== 'quoted') return null;
+  errors.push({ field: 'discount_code', message: refusal });
+  return { quote: plain, errors, refusedCode: code ?? '' };
+}
+
+function isPriced({ prices }: ProductRecord, currency: string): boolean {
+  return prices.some((price) => price.status === 'active' && price.currency === currency);
+}
+
+/** By the code that was asked for, else the one that the checkout came with, or that its last attempt had. */
+async function discountOf(
+  sql: Sql,
+  checkout: CheckoutRecord,
+  code: string | undefined,
+): Promise<DiscountRecord | null | 'not_found'> {
+  if (code === '') return null;
+  if (code !== undefined) return (await findDiscountByCode(sql, checkout, code)) ?? 'not_found';
+  return checkout.discountId === null ? null : findDiscount(sql, checkout.discountId);
+}

@@ -1,0 +1,125 @@
+// What a buyer sees of a checkout: its records as the page's view.
+import { must } from '../../ledger/assert.ts';
+import type { CheckoutView, ClosedView, OpenView, Sale } from '../pages/checkout/view.ts';
+import { paidUrl } from '../payments/urls.ts';
+import type { Processor } from '../processors/processor.ts';
+import type { CheckoutRecord } from '../records/checkouts.ts';
+import type { PaymentRecord } from '../records/payments.ts';
+import type { Session, Terms } from './checkout-session.ts';
+
+/** What the page of an open checkout shows beside its terms. */
+export type Shown = Pick<OpenView, 'errors' | 'notice'> & {
+  readonly email: string;
+  readonly entered: Pick<OpenView['entered'], 'name' | 'method'>;
+};
+
+/** Where the buyer has entered nothing yet: what is known of him, and why the last attempt failed. */
+export function firstShown({ checkout, payment }: Session, attemptsMax: number): Shown {
+  const method = payment?.method?.type ?? 'card';
+  return {
+    email: checkout.customerEmail ?? '',
+    entered: { name: checkout.customerName ?? '', method },
+    errors: [],
+    notice: payment === null ? null : declined(payment, checkout, attemptsMax),
+  };
+}
+
+function declined(
+  { failureMessage }: PaymentRecord,
+  { attempts }: CheckoutRecord,
+  attemptsMax: number,
+): OpenView['notice'] {
+  return {
+    kind: 'declined',
+    message: failureMessage ?? 'It was not confirmed.',
+    attemptsLeft: attemptsMax === 0 ? null : attemptsMax - attempts,
+  };
+}
+
+export function openView(
+  session: Session,
+  options: { readonly terms: Terms; readonly shown: Shown; readonly asks: Asks },
+): OpenView {
+  const { terms, shown, asks } = options;
+  const { checkout } = session;
+  const isLocked = isEmailLocked(checkout);
+  const { currencies, discount, currency, subtotal, reduction, total } = terms.quote;
+  return {
+    kind: 'open',
+    sale: saleOf(session, { currency, subtotal, reduction, total }),
+    currencies,
+    discountCode: discount?.code ?? null,
+    email: { value: isLocked ? (checkout.customerEmail ?? '') : shown.email, isLocked },
+    entered: { ...shown.entered, discountCode: terms.refusedCode },
+    asks,
+    errors: [...terms.errors, ...shown.errors],
+    notice: shown.notice,
+    backUrl: checkout.cancelUrl,
+  };
+}
+
+export type Asks = OpenView['asks'];
+
+/** What has to be asked for to take `total`. */
+export function asksOf(total: bigint, processor: Processor): Asks {
+  if (total === 0n) return 'nothing';
+  return processor.page === 'fields' ? 'instrument' : 'elsewhere';
+}
+
+/** A merchant who opens a checkout says whom it is for; a buy link is for whoever comes. */
+export function isEmailLocked({ source }: CheckoutRecord): boolean {
+  return source === 'api';
+}
+
+/** Whether its attempts are used up; 0 for any number of them. */
+export function isSpent({ attempts }: CheckoutRecord, attemptsMax: number): boolean {
+  return attemptsMax > 0 && attempts >= attemptsMax;
+}
+
+/** What a checkout looks like that cannot be paid now. */
+export function closedView(session: Session, kind: ClosedView['kind']): ClosedView {
+  return { kind, sale: soldOf(session), backUrl: session.checkout.cancelUrl };
+}
+
+export function processingView(session: Session): CheckoutView {
+  const { checkout, payment } = session;
+  const sale = soldOf(session);
+  if (payment?.status === 'requires_action') return { kind: 'challenge', sale, bankUrl: null };
+  const isSlow = payment?.method?.type === 'bank_debit';
+  return { kind: 'processing', sale, email: checkout.customerEmail, isSlow };
+}
+
+export function paidView(session: Session): CheckoutView {
+  const { checkout } = session;
+  const payment = must(session.payment, 'what paid the checkout');
+  return {
+    kind: 'paid',
+    sale: soldOf(session),
+    receipt: {
+      paymentId: payment.id,
+      email: payment.customerEmail ?? '',
+      method: payment.method,
+      paidAt: must(checkout.paidAt, 'when it was paid'),
+    },
+    continueUrl: continueUrlOf(checkout),
+  };
+}
+
+/** Where a buyer who paid is sent; null where it is not paid, or the page itself is the end. */
+export function continueUrlOf(checkout: CheckoutRecord): string | null {
+  const { id, token, successUrl, status } = checkout;
+  return successUrl === null || status !== 'paid' ? null : paidUrl(successUrl, { id, token });
+}
+
+function soldOf(session: Session): Sale {
+  const { currency, subtotal, amount: total } = session.checkout;
+  return saleOf(session, { currency, subtotal, reduction: subtotal - total, total });
+}
+
+function saleOf(
+  { checkout, product, merchant }: Session,
+  amounts: Pick<Sale, 'currency' | 'subtotal' | 'reduction' | 'total'>,
+): Sale {
+  const { name, description } = product;
+  return { merchant, product: { name, description }, ...amounts, isTest: checkout.mode === 'test' };
+}

@@ -1,0 +1,224 @@
+import { Type } from '@sinclair/typebox';
+import { Elysia } from 'elysia';
+import { unreachable } from '../../../ledger/assert.ts';
+import type { Clock } from '../../../ledger/ports.ts';
+import type { Settings } from '../../config.ts';
+import { checkoutPage } from '../../pages/checkout/page.ts';
+import type { CheckoutView, OpenView } from '../../pages/checkout/view.ts';
+import type { Payments } from '../../payments/payments.ts';
+import { regionalCurrency } from '../../payments/regions.ts';
+import type { Sql } from '../../platform/postgres.ts';
+import type { Processor } from '../../processors/processor.ts';
+import {
+  findSession,
+  type Session,
+  type Terms,
+  termsOf,
+  type Wished,
+} from '../checkout-session.ts';
+import {
+  type Asks,
+  asksOf,
+  closedView,
+  continueUrlOf,
+  firstShown,
+  isEmailLocked,
+  isSpent,
+  openView,
+  paidView,
+  processingView,
+} from '../checkout-view.ts';
+import type { Edge, Route } from '../edge.ts';
+import { sendPage } from '../page.ts';
+import { codeOf, enteredOf, type Mend, PayForm, readOrder, TOTAL_CHANGED } from '../wire/pay.ts';
+
+export type PayRoutesDeps = {
+  readonly edge: Edge;
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly payments: Payments;
+  readonly processorFor: (mode: 'test' | 'live') => Processor | null;
+  readonly settings: Settings;
+};
+
+const tag = 'Hosted pages';
+const params = { token: 'What the address of the checkout ends in: it is the credential.' };
+const mediaType = 'text/html';
+
+const READ = {
+  summary: 'The hosted checkout page',
+  description:
+    'For the browser of a buyer. `?currency=` and `?discount_code=` choose what it shows first; `?returned` says that the buyer ' +
+    'waits for a payment or comes from a bank, and is to be sent on to `success_url` once it is paid.',
+  tag,
+  params,
+  answers: { 200: Type.String() },
+  mediaType,
+} as const;
+
+const PAY = {
+  summary: 'Pay the checkout',
+  description:
+    'What the form of the page sends. Leads to `success_url`, to the bank, or back to the page, which says what became of it.',
+  tag,
+  params,
+  form: PayForm,
+  answers: { 200: Type.String(), 303: null },
+  mediaType,
+} as const;
+
+/** Parameters that a bank appends are not ours to refuse, so the page reads these and leaves the others. */
+const CURRENCY = 'currency';
+const DISCOUNT_CODE = 'discount_code';
+const RETURNED = 'returned';
+
+/** The page itself, for a buyer who waits: from wherever a proxy shows it. */
+const BACK = `?${RETURNED}=1`;
+
+const WAIT_SECONDS_MIN = 2;
+const WAIT_SECONDS_MAX = 30;
+
+export function payRoutes(deps: PayRoutesDeps) {
+  return new Elysia().get('/pay/:token', ...readPage(deps)).post('/pay/:token', ...pay(deps));
+}
+
+function readPage(deps: PayRoutesDeps): Route {
+  const { edge, sql, clock, payments } = deps;
+  return edge.open(READ, async ({ params: { token }, request }) => {
+    let session = await findSession(sql, token, clock.now());
+    if (session?.checkout.status === 'processing' && session.payment !== null) {
+      await payments.refresh(session.payment.id);
+      session = await findSession(sql, token, clock.now());
+    }
+    if (session === null) return notFound();
+    const asked = new URL(request.url).searchParams;
+    const continueUrl = continueUrlOf(session.checkout);
+    if (asked.has(RETURNED) && continueUrl !== null) return see(continueUrl);
+    const wished = {
+      currency: asked.get(CURRENCY) ?? undefined,
+      code: asked.get(DISCOUNT_CODE)?.trim(),
+      regional: regionalCurrency(request.headers),
+    };
+    return show(deps, session, wished);
+  });
+}
+
+/** The page as it is for who comes to it. */
+async function show(deps: PayRoutesDeps, session: Session, wished: Wished): Promise<Response> {
+  const { clock, settings } = deps;
+  const { status } = session.checkout;
+  const now = clock.now();
+  switch (status) {
+    case 'active': {
+      const attemptsMax = settings.limits.cardAttempts;
+      if (isSpent(session.checkout, attemptsMax)) return send(closedView(session, 'locked'));
+      const offer = await offerOf(deps, session, { wished, now });
+      if (offer === null) return send(closedView(session, 'unavailable'));
+      const shown = firstShown(session, attemptsMax);
+      return sendOpen(deps, session, { view: openView(session, { ...offer, shown }), status: 200 });
+    }
+    case 'processing':
+      return sendPage(checkoutPage(processingView(session)), {
+        refreshAfter: { seconds: waitSeconds(session, now), url: BACK },
+      });
+    case 'paid':
+      return send(paidView(session));
+    case 'expired':
+    case 'canceled':
+      return send(closedView(session, status));
+    default:
+      return unreachable(status);
+  }
+}
+
+function pay(deps: PayRoutesDeps): Route {
+  const { edge, sql, clock, payments } = deps;
+  return edge.open(PAY, async ({ params: { token }, body: form, request }) => {
+    const now = clock.now();
+    const session = await findSession(sql, token, now);
+    if (session === null) return notFound();
+    const regional = regionalCurrency(request.headers);
+    const wished = { currency: form.currency, code: codeOf(form), regional };
+    const offer = await offerOf(deps, session, { wished, now });
+    if (offer === null) return after(deps, token);
+    const emailLocked = isEmailLocked(session.checkout);
+    const again = ({ offer: anew, status, ...said }: Mend & { offer: Offer }) => {
+      const shown = { ...enteredOf(form), ...said };
+      return sendOpen(deps, session, { view: openView(session, { ...anew, shown }), status });
+    };
+    const reading = readOrder(form, { ...offer, isEmailLocked: emailLocked, now });
+    if (reading.kind === 'mend') return again({ ...reading, offer });
+    const outcome = await payments.pay(token, reading.order);
+    switch (outcome.kind) {
+      case 'requires_action':
+        return see(outcome.url);
+      case 'total_changed':
+      case 'discount_refused': {
+        const changed = await offerOf(deps, session, { wished, now });
+        if (changed === null) return after(deps, token);
+        return again({ offer: changed, ...TOTAL_CHANGED });
+      }
+      case 'attempted':
+      case 'not_open':
+      case 'locked':
+      case 'email_required':
+        return after(deps, token);
+      default:
+        return unreachable(outcome);
+    }
+  });
+}
+
+/** What the checkout would take now; null where there is nothing to pay. */
+type Offer = { readonly terms: Terms; readonly asks: Asks };
+
+async function offerOf(
+  { sql, processorFor }: PayRoutesDeps,
+  session: Session,
+  options: { readonly wished: Wished; readonly now: number },
+): Promise<Offer | null> {
+  const { status, mode } = session.checkout;
+  const processor = processorFor(mode);
+  if (status !== 'active' || processor === null) return null;
+  const terms = await termsOf(sql, session, options);
+  return terms === null ? null : { terms, asks: asksOf(terms.quote.total, processor) };
+}
+
+/** Where a buyer goes who tried, or found that there was nothing to try. */
+async function after({ sql, clock }: PayRoutesDeps, token: string): Promise<Response> {
+  const session = await findSession(sql, token, clock.now());
+  return see((session === null ? null : continueUrlOf(session.checkout)) ?? BACK);
+}
+
+function see(location: string): Response {
+  return new Response(null, {
+    status: 303,
+    headers: { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' },
+  });
+}
+
+function notFound(): Response {
+  return sendPage(checkoutPage({ kind: 'not_found' }), { status: 404 });
+}
+
+function send(view: CheckoutView): Response {
+  return sendPage(checkoutPage(view));
+}
+
+/** The form may lead to the sandbox's bank, and to wherever the merchant sends the buyer on from `success_url`. */
+function sendOpen(
+  { settings }: PayRoutesDeps,
+  { checkout }: Session,
+  { view, status }: { readonly view: OpenView; readonly status: number },
+): Response {
+  const onward = checkout.successUrl === null ? null : new URL(checkout.successUrl);
+  const formAction = ["'self'", new URL(settings.baseUrl).origin];
+  if (onward !== null) formAction.push(onward.protocol === 'https:' ? 'https:' : onward.origin);
+  return sendPage(checkoutPage(view), { status, formAction });
+}
+
+/** How long a page waits before it looks again: less in the beginning, for who has just paid. */
+function waitSeconds({ payment }: Session, now: number): number {
+  const waited = payment === null ? 0 : (now - payment.createdAt.getTime()) / 1000;
+  return Math.min(Math.max(Math.round(waited / 5), WAIT_SECONDS_MIN), WAIT_SECONDS_MAX);
+}

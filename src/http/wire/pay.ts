@@ -1,0 +1,111 @@
+// The form of the hosted page: its fields, and what of them a buyer must still mend.
+import { type Static, Type } from '@sinclair/typebox';
+import { shownTotal } from '../../pages/checkout/form.ts';
+import type { Entered, FieldError, OpenView } from '../../pages/checkout/view.ts';
+import type { Order } from '../../payments/payments.ts';
+import type { Terms } from '../checkout-session.ts';
+import { validator } from '../validate.ts';
+import { readInstrument } from './instrument.ts';
+import { Body, Email, Name } from './values.ts';
+
+const Field = (description: string) => Type.Optional(Type.String({ description }));
+
+/** Every field may be missing: what is wrong is told on the page, beside the field. */
+export const PayForm = Body({
+  total: Field(
+    'The total that the page showed. Where another one is due, nothing is charged and the page is shown again.',
+  ),
+  action: Field('`update` and `remove_discount` show the page again, and pay nothing.'),
+  currency: Field('One of those that the page offers.'),
+  discount_code: Field('Empty for none.'),
+  email: Field('Where the checkout came without one.'),
+  name: Field(''),
+  payment_method: Field('`card` or `bank_debit`.'),
+  card_number: Field(''),
+  card_expiry: Field('MM/YY'),
+  card_cvc: Field(''),
+  iban: Field(''),
+});
+
+export type PayForm = Static<typeof PayForm>;
+
+/** What the page has to say before there can be an order. */
+export type Mend = {
+  readonly status: number;
+  readonly errors: readonly FieldError[];
+  readonly notice: OpenView['notice'];
+};
+
+export type Reading =
+  | { readonly kind: 'order'; readonly order: Order }
+  | ({ readonly kind: 'mend' } & Mend);
+
+export const TOTAL_CHANGED: Mend = { status: 409, errors: [], notice: { kind: 'total_changed' } };
+
+const email = validator(Email);
+const name = validator(Name);
+
+/** The terms come first: nobody is asked to mend a card number while the page shows another total than the one that is due. */
+export function readOrder(
+  form: PayForm,
+  page: {
+    readonly terms: Terms;
+    readonly asks: OpenView['asks'];
+    readonly isEmailLocked: boolean;
+    readonly now: number;
+  },
+): Reading {
+  const { terms, asks, isEmailLocked, now } = page;
+  const { total, currency, discount } = terms.quote;
+  if (form.action !== undefined) return mend({ status: 200 });
+  if (terms.errors.length > 0) return mend({ status: 400 });
+  if (form.total !== undefined && form.total !== shownTotal({ total, currency })) {
+    return mend(TOTAL_CHANGED);
+  }
+  const errors: FieldError[] = [];
+  const typedEmail = form.email?.trim() ?? '';
+  if (!isEmailLocked && !email.Check(typedEmail)) {
+    errors.push({ field: 'email', message: 'Enter an e-mail address, such as ada@example.com.' });
+  }
+  const typedName = form.name?.trim() ?? '';
+  if (typedName !== '' && !name.Check(typedName)) {
+    errors.push({ field: 'name', message: 'Enter a shorter name.' });
+  }
+  const read = asks === 'instrument' ? readInstrument(methodOf(form), form, now) : NO_INSTRUMENT;
+  if (!read.ok) errors.push(...read.errors);
+  if (errors.length > 0 || !read.ok) return mend({ status: 400, errors });
+  return {
+    kind: 'order',
+    order: {
+      email: isEmailLocked ? null : typedEmail,
+      name: typedName === '' ? null : typedName,
+      currency,
+      discountCode: discount?.code ?? null,
+      total,
+      instrument: read.instrument,
+    },
+  };
+}
+
+function mend(what: { readonly status: number } & Partial<Mend>): Reading {
+  return { kind: 'mend', errors: [], notice: null, ...what };
+}
+
+const NO_INSTRUMENT = { ok: true, instrument: null } as const;
+
+/** What the buyer gets back: never a card's number or code, nor an account's. */
+export function enteredOf(form: PayForm) {
+  return {
+    email: form.email?.trim() ?? '',
+    entered: { name: form.name?.trim() ?? '', method: methodOf(form) },
+  };
+}
+
+/** The code that he wishes; undefined where the form does not say. */
+export function codeOf({ action, discount_code: code }: PayForm): string | undefined {
+  return action === 'remove_discount' ? '' : code?.trim();
+}
+
+function methodOf({ payment_method: method }: PayForm): Entered['method'] {
+  return method === 'bank_debit' ? 'bank_debit' : 'card';
+}

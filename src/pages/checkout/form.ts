@@ -1,0 +1,236 @@
+// The open checkout: what it costs, and the one form that pays it.
+//
+// Works without a script. Changing the currency or the discount sends the form too, and comes back with the new total and with what
+// was entered, but never with a card's number. The button that Enter presses is the first one, so it is the one that pays.
+import { unreachable } from '../../../ledger/assert.ts';
+import { formatMoney } from '../../../ledger/money.ts';
+import { showAmount } from '../amount.ts';
+import { type Html, html } from '../html.ts';
+import { errorOf, errorSummary, input, inputField } from './fields.ts';
+import { money, off, ticket, written } from './summary.ts';
+import type { FieldError, Notice, OpenView } from './view.ts';
+
+const EMAIL_LENGTH_MAX = 254;
+const NAME_LENGTH_MAX = 200;
+const CODE_LENGTH_MAX = 64;
+
+export function checkoutForm(view: OpenView): Html {
+  const { sale, errors, notice } = view;
+  const pays = payLabel(view);
+  return html`<form class="checkout" method="post" novalidate>
+    <button class="away" tabindex="-1" aria-hidden="true">${pays}</button>
+    <input type="hidden" name="total" value="${shownTotal(sale)}" />
+    ${errorSummary(errors)} ${notice === null ? null : noticeOf(notice, view)}
+    <div class="bought">${ticket(sale, choices(view))}</div>
+    <div class="paying stack">
+      ${contact(view)} ${instrument(view)}
+      <button class="button wide" type="submit">${pays}</button>
+      ${back(view)}
+    </div>
+  </form>`;
+}
+
+/** The total as the form sends it back, for the server to see that it is still the total. */
+export function shownTotal({ total, currency }: { total: bigint; currency: string }): string {
+  return `${formatMoney(total, currency)} ${currency}`;
+}
+
+function payLabel({ sale, asks }: OpenView): string {
+  const amount = showAmount(sale.total, sale.currency);
+  if (asks === 'nothing') return 'Complete order';
+  return asks === 'elsewhere' ? `Continue to pay ${amount}` : `Pay ${amount}`;
+}
+
+function choices(view: OpenView): Html {
+  return html`<div class="choices">${currencyChoice(view)} ${discount(view)}</div>`;
+}
+
+function currencyChoice({ currencies, sale, errors }: OpenView): Html {
+  if (currencies.length < 2) {
+    return html`<input type="hidden" name="currency" value="${sale.currency}" />`;
+  }
+  return html`<div class="field">
+    <label for="currency">Currency</label>
+    ${errorOf('currency', errors)}
+    <div class="joined">
+      <select id="currency" name="currency" autocomplete="transaction-currency">
+        ${currencies.map(
+          (code) =>
+            html`<option value="${code}" ${code === sale.currency ? html`selected` : null}>
+              ${code} · ${nameOf(code)}
+            </option>`,
+        )}
+      </select>
+      <button class="button quiet" name="action" value="update">Change</button>
+    </div>
+  </div>`;
+}
+
+function nameOf(currency: string): string {
+  return new Intl.DisplayNames('en', { type: 'currency' }).of(currency) ?? currency;
+}
+
+function discount({ discountCode, sale, entered, errors }: OpenView): Html {
+  if (discountCode !== null) {
+    return html`<div class="field">
+      <span class="label">Discount</span>
+      <p class="chip">
+        <input type="hidden" name="discount_code" value="${discountCode}" />
+        <strong>${written(discountCode)}</strong> ${off(sale.reduction, sale.currency)}
+        <button name="action" value="remove_discount">
+          <span aria-hidden="true">×</span><span class="away">Remove discount</span>
+        </button>
+      </p>
+    </div>`;
+  }
+  const field = {
+    name: 'discount_code',
+    label: 'Discount code',
+    value: entered.discountCode,
+    autocomplete: 'off',
+    maxlength: CODE_LENGTH_MAX,
+  } as const;
+  return html`<div class="field">
+    <label for="discount_code">${field.label}</label>
+    ${errorOf('discount_code', errors)}
+    <div class="joined">
+      ${input(field, errors)}
+      <button class="button quiet" name="action" value="update">Apply</button>
+    </div>
+  </div>`;
+}
+
+function contact({ email, entered, errors }: OpenView): Html {
+  return html`<fieldset class="stack">
+    <legend>Contact</legend>
+    ${inputField(
+      {
+        name: 'email',
+        label: 'E-mail',
+        value: email.value,
+        type: 'email',
+        inputmode: 'email',
+        autocomplete: 'email',
+        maxlength: EMAIL_LENGTH_MAX,
+        isRequired: !email.isLocked,
+        isReadonly: email.isLocked,
+      },
+      errors,
+    )}
+    ${inputField(
+      {
+        name: 'name',
+        label: 'Name (optional)',
+        value: entered.name,
+        autocomplete: 'name',
+        maxlength: NAME_LENGTH_MAX,
+      },
+      errors,
+    )}
+  </fieldset>`;
+}
+
+function instrument({ asks, entered, errors }: OpenView): Html | null {
+  if (asks !== 'instrument') return null;
+  const checked = (method: string) => (entered.method === method ? html`checked` : null);
+  return html`<fieldset class="methods">
+    <legend>Payment</legend>
+    <div class="method">
+      <label class="choice">
+        <input type="radio" name="payment_method" value="card" ${checked('card')} /> Card
+      </label>
+      <div class="panel stack">${cardFields(errors)}</div>
+    </div>
+    <div class="method">
+      <label class="choice">
+        <input type="radio" name="payment_method" value="bank_debit" ${checked('bank_debit')} />
+        Bank debit
+      </label>
+      <div class="panel stack">${accountField(errors)}</div>
+    </div>
+  </fieldset>`;
+}
+
+function cardFields(errors: readonly FieldError[]): Html {
+  const digits = { inputmode: 'numeric', isRequired: true, isCode: true } as const;
+  return html`${inputField(
+      {
+        name: 'card_number',
+        label: 'Card number',
+        placeholder: '1234 1234 1234 1234',
+        autocomplete: 'cc-number',
+        maxlength: 30,
+        ...digits,
+      },
+      errors,
+    )}
+    <div class="pair">
+      ${inputField(
+        {
+          name: 'card_expiry',
+          label: 'Expiry date',
+          placeholder: 'MM / YY',
+          autocomplete: 'cc-exp',
+          maxlength: 9,
+          ...digits,
+        },
+        errors,
+      )}
+      ${inputField(
+        {
+          name: 'card_cvc',
+          label: 'Security code',
+          placeholder: 'CVC',
+          autocomplete: 'cc-csc',
+          maxlength: 4,
+          ...digits,
+        },
+        errors,
+      )}
+    </div>`;
+}
+
+function accountField(errors: readonly FieldError[]): Html {
+  return inputField(
+    {
+      name: 'iban',
+      label: 'IBAN',
+      hint: 'The money is collected from this account. That can take a moment to be confirmed.',
+      placeholder: 'DE00 0000 0000 0000 0000 00',
+      autocomplete: 'off',
+      maxlength: 42,
+      isRequired: true,
+      isCode: true,
+    },
+    errors,
+  );
+}
+
+function noticeOf(notice: Notice, { sale }: OpenView): Html {
+  switch (notice.kind) {
+    case 'declined':
+      return html`<div class="notice bad" role="alert" tabindex="-1" autofocus>
+        <h2>The payment did not go through</h2>
+        <p dir="auto">${notice.message}</p>
+        ${attemptsLeft(notice.attemptsLeft)}
+      </div>`;
+    case 'total_changed':
+      return html`<div class="notice warn" role="alert" tabindex="-1" autofocus>
+        <h2>The total is now ${money(sale.total, sale.currency)}</h2>
+        <p>Nothing was charged. Please check it, and pay.</p>
+      </div>`;
+    default:
+      return unreachable(notice);
+  }
+}
+
+function attemptsLeft(left: number | null): Html | null {
+  if (left === null) return html`<p>Nothing was charged. You can try again.</p>`;
+  const attempts = left === 1 ? 'one more time' : `${left} more times`;
+  return html`<p>Nothing was charged. You can try ${attempts}.</p>`;
+}
+
+function back({ backUrl, sale }: OpenView): Html | null {
+  if (backUrl === null) return null;
+  return html`<p class="back"><a href="${backUrl}">Back to ${written(sale.merchant)}</a></p>`;
+}

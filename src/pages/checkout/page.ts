@@ -1,0 +1,61 @@
+import { unreachable } from '../../../ledger/assert.ts';
+import { html, type Html } from '../html.ts';
+import { layout, type Page } from '../layout.ts';
+import { stylesheet } from '../styles.ts';
+import { checkoutForm } from './form.ts';
+import { testBanner } from './sandbox.ts';
+import { challenge, closed, notFound, paid, processing } from './states.ts';
+import { STYLE } from './style.ts';
+import type { CheckoutView } from './view.ts';
+
+const STYLESHEET = stylesheet(STYLE);
+
+export function checkoutPage(view: CheckoutView): Page {
+  const isTest = view.kind !== 'not_found' && view.sale.isTest;
+  const body = html`${isTest ? testBanner() : null}
+    <main class="page ${view.kind}">${content(view)}</main>
+    <footer class="foot">Checkout by Tollhouse</footer>`;
+  return layout({ title: titleOf(view), body, stylesheet: STYLESHEET });
+}
+
+function content(view: CheckoutView): Html {
+  switch (view.kind) {
+    case 'open':
+      return checkoutForm(view);
+    case 'challenge':
+      return challenge(view);
+    case 'processing':
+      return processing(view);
+    case 'paid':
+      return paid(view);
+    case 'expired':
+    case 'canceled':
+    case 'locked':
+    case 'unavailable':
+      return closed(view);
+    case 'not_found':
+      return notFound();
+    default:
+      return unreachable(view);
+  }
+}
+
+const TITLES: Readonly<Record<CheckoutView['kind'], string>> = {
+  open: 'Pay',
+  challenge: 'Confirm with your bank',
+  processing: 'Payment under way',
+  paid: 'Paid',
+  expired: 'Expired',
+  canceled: 'Canceled',
+  locked: 'Too many attempts',
+  unavailable: 'Not for sale',
+  not_found: 'No such checkout',
+};
+
+/** What is wrong comes first: it is what a screen reader says first. */
+function titleOf(view: CheckoutView): string {
+  if (view.kind === 'not_found') return TITLES.not_found;
+  const isWrong = view.kind === 'open' && view.errors.length > 0;
+  const { product, merchant } = view.sale;
+  return `${isWrong ? 'Error: ' : ''}${TITLES[view.kind]} · ${product.name} · ${merchant}`;
+}

@@ -1,0 +1,170 @@
+// What a checkout shows when there is nothing to fill in.
+import { type Html, html } from '../html.ts';
+import { money, ticket, written } from './summary.ts';
+import type { CheckoutView, ClosedView, Receipt, Sale } from './view.ts';
+
+type Of<Kind extends CheckoutView['kind']> = Extract<CheckoutView, { kind: Kind }>;
+
+type State = {
+  readonly mark: Html | null;
+  readonly heading: string;
+  /** Whether it is news to whoever has the page read out. */
+  readonly isLive?: boolean;
+  readonly text: Html;
+  readonly action?: Html | null;
+};
+
+function state({ mark, heading, isLive = false, text, action = null }: State): Html {
+  return html`<section class="state stack" ${isLive ? html`role="status"` : null}>
+    ${mark}
+    <h2>${heading}</h2>
+    ${text} ${action}
+  </section>`;
+}
+
+function beside(sale: Sale, told: Html): Html {
+  return html`<div class="told stack">${told} ${ticket(sale, null)}</div>`;
+}
+
+export function challenge({ sale, bankUrl }: Of<'challenge'>): Html {
+  return beside(
+    sale,
+    state({
+      mark: MARKS.wait,
+      heading: 'Your bank wants to be sure',
+      isLive: true,
+      text: html`<p>
+        Confirm the payment with your bank. Nothing is charged before that, and this page shows what
+        became of it.
+      </p>`,
+      action: bankUrl === null ? null : link(bankUrl, html`Continue to your bank`),
+    }),
+  );
+}
+
+export function processing({ sale, email, isSlow }: Of<'processing'>): Html {
+  const who = email === null ? null : html`<p class="muted">Paid as ${written(email)}</p>`;
+  return beside(
+    sale,
+    state({
+      mark: MARKS.wait,
+      heading: isSlow ? 'Your bank is on it' : 'Your payment is under way',
+      isLive: true,
+      text: isSlow
+        ? html`<p>
+              The debit of ${money(sale.total, sale.currency)} was sent to your bank, which takes a
+              moment. You need not pay again; this page shows what becomes of it.
+            </p>
+            ${who}`
+        : html`<p>
+              It may have been started in another tab. You need not pay again; this page shows what
+              becomes of it.
+            </p>
+            ${who}`,
+    }),
+  );
+}
+
+export function paid({ sale, receipt, continueUrl }: Of<'paid'>): Html {
+  const { total, currency, merchant } = sale;
+  return html`<div class="told stack">
+    ${state({
+      mark: MARKS.done,
+      heading: 'Paid. Thank you!',
+      text: html`<p>
+        ${money(total, currency)} went to ${written(merchant)}. There is nothing more to do.
+      </p>`,
+      action:
+        continueUrl === null ? null : link(continueUrl, html`Continue to ${written(merchant)}`),
+    })}
+    ${ticket(sale, facts(receipt))}
+  </div>`;
+}
+
+function facts({ paymentId, email, method, paidAt }: Receipt): Html {
+  return html`<dl class="facts">
+    <dt>E-mail</dt>
+    <dd>${written(email)}</dd>
+    <dt>Date</dt>
+    <dd><time datetime="${paidAt.toISOString()}">${DATE.format(paidAt)} UTC</time></dd>
+    ${
+      method === null
+        ? null
+        : html`<dt>Paid with</dt>
+            <dd>${methodName(method)}</dd>`
+    }
+    <dt>Payment</dt>
+    <dd class="code">${paymentId}</dd>
+  </dl>`;
+}
+
+function methodName({ type, brand, last4 }: NonNullable<Receipt['method']>): Html {
+  const name = type === 'bank_debit' ? 'Bank debit' : named(brand ?? 'card');
+  return html`${name} <span class="code">•••• ${last4}</span>`;
+}
+
+function named(brand: string): string {
+  return brand.charAt(0).toUpperCase() + brand.slice(1);
+}
+
+const DATE = new Intl.DateTimeFormat('en', {
+  dateStyle: 'medium',
+  timeStyle: 'short',
+  timeZone: 'UTC',
+});
+
+const CLOSED: Readonly<Record<ClosedView['kind'], Pick<State, 'heading' | 'text'>>> = {
+  expired: {
+    heading: 'This checkout has expired',
+    text: html`<p>Nothing was charged. To buy it, start again where you came from.</p>`,
+  },
+  canceled: {
+    heading: 'This checkout was canceled',
+    text: html`<p>Nothing was charged, and it cannot be paid any more.</p>`,
+  },
+  locked: {
+    heading: 'Too many attempts',
+    text: html`<p>
+      Nothing was charged. To keep cards safe, this checkout takes no more attempts: start again
+      where you came from.
+    </p>`,
+  },
+  unavailable: {
+    heading: 'This is not for sale any more',
+    text: html`<p>Nothing was charged.</p>`,
+  },
+};
+
+export function closed({ kind, sale, backUrl }: ClosedView): Html {
+  const action = backUrl === null ? null : link(backUrl, html`Back to ${written(sale.merchant)}`);
+  return beside(sale, state({ mark: MARKS.closed, ...CLOSED[kind], action }));
+}
+
+export function notFound(): Html {
+  return html`<div class="told">
+    ${state({
+      mark: MARKS.closed,
+      heading: 'There is no such checkout',
+      text: html`<p>Check that the whole address was copied, or ask for a new link.</p>`,
+    })}
+  </div>`;
+}
+
+function link(url: string, text: Html): Html {
+  return html`<p>
+    <a class="button wide" href="${url}"><span>${text}</span></a>
+  </p>`;
+}
+
+function markOf(kind: string, path: Html): Html {
+  return html`<svg class="mark ${kind}" viewBox="0 0 48 48" aria-hidden="true">
+    <circle cx="24" cy="24" r="22" />
+    ${path}
+  </svg>`;
+}
+
+const MARKS = {
+  done: markOf('done', html`<path d="M14.5 24.5l6.5 6.5 12.5-14" />`),
+  wait: markOf('wait', html`<path d="M24 13v11.5l7.5 4.5" />`),
+  closed: markOf('closed', html`<path d="M24 13.5v13M24 33.5v.5" />`),
+};

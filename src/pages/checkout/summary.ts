@@ -1,0 +1,49 @@
+// What is bought and what it costs: the ticket that every state of the page shows.
+import { showAmount } from '../amount.ts';
+import { type Html, html } from '../html.ts';
+import type { Sale } from './view.ts';
+
+/** Text that a merchant or a buyer wrote: it decides its own direction. */
+export function written(text: string): Html {
+  return html`<bdi>${text}</bdi>`;
+}
+
+export function money(amount: bigint, currency: string): Html {
+  return html`<span class="money">${showAmount(amount, currency)}</span>`;
+}
+
+/** What is taken off, with a minus and not a hyphen. */
+export function off(amount: bigint, currency: string): Html {
+  return html`<span class="money">−${showAmount(amount, currency)}</span>`;
+}
+
+/** `below`: what stands under the total, such as what the buyer may still change about it. */
+export function ticket(sale: Sale, below: Html | null): Html {
+  const { merchant, product, total, currency } = sale;
+  return html`<section class="ticket" aria-labelledby="product">
+    <div class="goods">
+      <p class="merchant" dir="auto">${merchant}</p>
+      <h1 id="product" dir="auto">${product.name}</h1>
+      ${
+        product.description === ''
+          ? null
+          : html`<p class="description" dir="auto">${product.description}</p>`
+      }
+    </div>
+    <div class="price">
+      ${breakdown(sale)}
+      <p class="total"><span>Total</span><strong>${money(total, currency)}</strong></p>
+      ${below}
+    </div>
+  </section>`;
+}
+
+function breakdown({ subtotal, reduction, currency }: Sale): Html | null {
+  if (reduction === 0n) return null;
+  return html`<dl class="lines">
+    <dt>Price</dt>
+    <dd>${money(subtotal, currency)}</dd>
+    <dt>Discount</dt>
+    <dd>${off(reduction, currency)}</dd>
+  </dl>`;
+}

@@ -1,0 +1,103 @@
+// A shop, its buyers' browser, and the service between them, all real: what the tests of the checkout page stand on.
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { expect } from 'bun:test';
+import { startServer, type TestServer } from '../support/server.ts';
+import { openBrowser } from './browser.ts';
+
+export type Bed = {
+  readonly server: TestServer;
+  /** Where the merchant sees what a buyer brings back; it loads nothing. */
+  readonly shopUrl: string;
+  product(fields?: object): Promise<{ readonly id: string }>;
+  checkout(fields?: object): Promise<{ readonly id: string; readonly url: string }>;
+  buyer(options?: BuyerOptions): Promise<Buyer>;
+  close(): Promise<void>;
+};
+
+export type BuyerOptions = {
+  readonly javaScriptEnabled?: boolean;
+  readonly locale?: string;
+  readonly width?: number;
+};
+
+/** A browser of its own, which keeps what it complained of. */
+export type Buyer = {
+  readonly page: Page;
+  /** What the console said, scripts that failed and what the content security policy stopped. */
+  readonly complaints: readonly string[];
+  another(): Promise<Page>;
+  close(): Promise<void>;
+};
+
+export async function openBed(): Promise<Bed> {
+  const browser = await openBrowser();
+  const shop = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('thanks') });
+  const server = await startServer({
+    settings: (url) => ({
+      baseUrl: url,
+      checkoutUrl: `${url}/pay`,
+      limits: { refundsPerOrg: 0, refundsPerPayment: 0, buyLinks: 0, portal: 0, cardAttempts: 3 },
+    }),
+  });
+  const made = async (path: string, body: object) => {
+    const reply = await server.call('POST', path, { body });
+    expect({ path, status: reply.status, text: reply.text }).toMatchObject({ status: 201 });
+    return reply.json;
+  };
+  const product = (fields: object = {}) =>
+    made('/products', {
+      name: 'Field guide',
+      prices: [{ amount: '48', currency: 'EUR' }],
+      ...fields,
+    });
+  return {
+    server,
+    shopUrl: `http://127.0.0.1:${shop.port}`,
+    product,
+    async checkout({ product_id, ...fields }: { product_id?: string } & object = {}) {
+      const id = product_id ?? (await product()).id;
+      return made('/checkouts', { product_id: id, customer_email: 'ada@example.com', ...fields });
+    },
+    buyer: (options = {}) => openBuyer(browser, options),
+    async close() {
+      await browser.close();
+      await server.stop();
+      await shop.stop(true);
+    },
+  };
+}
+
+async function openBuyer(browser: Browser, options: BuyerOptions): Promise<Buyer> {
+  const { javaScriptEnabled = true, locale = 'en-US', width = 390 } = options;
+  const viewport = { width, height: 800 };
+  const context = await browser.newContext({ javaScriptEnabled, locale, viewport });
+  context.setDefaultTimeout(5000);
+  const complaints: string[] = [];
+  listen(context, complaints);
+  return {
+    page: await context.newPage(),
+    complaints,
+    another: () => context.newPage(),
+    close: () => context.close(),
+  };
+}
+
+function listen(context: BrowserContext, complaints: string[]): void {
+  // A refused form is a 400 on purpose, and Chromium says so for every one.
+  context.on('console', (message) => {
+    if (!/status of 4\d\d/.test(message.text())) complaints.push(message.text());
+  });
+  context.on('weberror', (failure) => complaints.push(failure.error().message));
+  context.on('dialog', (dialog) => complaints.push(`dialog: ${dialog.message()}`));
+}
+
+/** Fills a card in; what else the page asks for is there already. */
+export async function fillCard(page: Page, number: string): Promise<void> {
+  await page.fill('[name=card_number]', number);
+  await page.fill('[name=card_expiry]', '12 / 34');
+  await page.fill('[name=card_cvc]', '123');
+}
+
+export async function pay(page: Page): Promise<void> {
+  await page.getByRole('button', { name: /^(Pay|Complete order)/ }).click();
+}

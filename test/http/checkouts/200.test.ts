@@ -14,7 +14,7 @@ const made = async (): Promise<string> => (await checkout(server, { product_id }
 const read = async (id: string) => (await server.call('GET', `/checkouts/${id}`)).json;
 const expire = (id: string) => server.call('POST', `/checkouts/${id}/expire`);
 const outlive = (id: string) =>
-  server.sql`update checkouts set expires_at = now() where id = ${id}`;
+  server.sql`update checkouts set expires_at = now() - interval '1 s' where id = ${id}`;
 
 test('GET tells when it was paid', async () => {
   const id = await made();
@@ -33,7 +33,7 @@ test('GET tells that its time is over, without anybody writing so', async () => 
 test('what is processing does not expire', async () => {
   const id = await made();
   await server.sql`
-    update checkouts set status = 'processing', payment_id = ${id}, expires_at = now() where id = ${id}`;
+    update checkouts set status = 'processing', payment_id = ${id}, expires_at = now() - interval '1 s' where id = ${id}`;
   expect((await read(id)).status).toBe('processing');
 });
 

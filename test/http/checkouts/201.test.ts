@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { Redis } from 'ioredis';
 import { startServer, type TestServer } from '../../support/server.ts';
+import { testServices } from '../../support/services.ts';
 import { BUYER, checkout, checkouts, discount, product } from './fixture.ts';
 
 let server: TestServer;
@@ -174,7 +176,7 @@ test('the same key of another organisation or mode is another key', async () => 
   expect(reply.json.id).not.toBe(first.json.id);
 });
 
-test('100 at once with one key make one checkout', async () => {
+test('100 at once with one key make one checkout, which outlives the data in Redis', async () => {
   const { id: product_id } = await product(server);
   const before = await checkouts(server);
   const replies = await Promise.all(
@@ -188,6 +190,10 @@ test('100 at once with one key make one checkout', async () => {
     expect([status, json.error.type]).toEqual([409, 'idempotency_in_progress']);
     expect(headers.get('retry-after')).toBe('1');
   }
+  // Redis knows nothing of it.
+  const redis = new Redis(testServices().redisUrl);
+  await redis.flushall();
+  redis.disconnect();
   const replay = await checkout(server, { product_id }, 'hundred');
   expect([replay.status, replay.text]).toEqual([201, made[0]!.text]);
 });

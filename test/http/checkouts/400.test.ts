@@ -171,7 +171,7 @@ async function deletedDiscount(at: TestServer): Promise<object> {
 async function expiredDiscount(at: TestServer): Promise<object> {
   const expires_at = '2099-01-01T00:00:00Z';
   const id = await discount(at, { code: 'LATE', percent_off: 10, expires_at });
-  await at.sql`update discounts set expires_at = now() where id = ${id}`;
+  await at.sql`update discounts set expires_at = now() - interval '1 s' where id = ${id}`;
   return { product_id, discount_code: 'LATE' };
 }
 

@@ -12,6 +12,8 @@ const OPEN = new Set([
   'GET /openapi.json',
   'GET /docs',
   'POST /buy-links/:product_id/checkout',
+  'GET /sandbox/challenges/:key',
+  'POST /sandbox/challenges/:key',
 ]);
 
 let server: TestServer;

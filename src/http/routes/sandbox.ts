@@ -1,0 +1,72 @@
+import { Type } from '@sinclair/typebox';
+import { Elysia } from 'elysia';
+import { challengePage } from '../../pages/challenge.ts';
+import type { Sandbox } from '../../processors/sandbox.ts';
+import type { Edge, Route } from '../edge.ts';
+import { isStorableText } from '../json.ts';
+import { sendPage } from '../page.ts';
+import { Body } from '../wire/values.ts';
+
+export type SandboxRoutesDeps = {
+  readonly edge: Edge;
+  readonly sandbox: Pick<Sandbox, 'findChallenge' | 'answerChallenge'>;
+};
+
+const tag = 'Hosted pages';
+const params = { key: 'What the address ends in: it is the credential.' };
+const mediaType = 'text/html';
+
+const READ = {
+  summary: 'The page of the sandbox bank',
+  description:
+    'For the browser of a buyer whose test card asks for 3-D Secure. 404 where nothing was asked, 410 where it was answered.',
+  tag,
+  params,
+  answers: { 200: Type.String(), 404: Type.String(), 410: Type.String() },
+  mediaType,
+} as const;
+
+const ANSWER = {
+  summary: 'Answer the sandbox bank',
+  description:
+    'What the form of the page sends. Leads back to the checkout; the first answer counts.',
+  tag,
+  params,
+  form: Body({ answer: Type.Union([Type.Literal('complete'), Type.Literal('fail')]) }),
+  answers: { 303: null, 404: Type.String(), 410: Type.String() },
+  mediaType,
+} as const;
+
+// Back at the checkout a paid buyer is sent on to the merchant at once, wherever that is (https, or a loopback address in test mode).
+const FORM_ACTION = ["'self'", 'https:', 'http://localhost:*', 'http://127.0.0.1:*'];
+
+export function sandboxRoutes(deps: SandboxRoutesDeps) {
+  return new Elysia()
+    .get('/sandbox/challenges/:key', ...readChallenge(deps))
+    .post('/sandbox/challenges/:key', ...answerChallenge(deps));
+}
+
+function readChallenge({ edge, sandbox }: SandboxRoutesDeps): Route {
+  return edge.open(READ, ({ params: { key } }) => show(sandbox, key));
+}
+
+function answerChallenge({ edge, sandbox }: SandboxRoutesDeps): Route {
+  return edge.open(ANSWER, async ({ params: { key }, body: { answer } }) => {
+    const isStorable = isStorableText(key);
+    const answered = isStorable ? await sandbox.answerChallenge(key, answer === 'complete') : null;
+    if (answered === null) return show(sandbox, key);
+    return new Response(null, { status: 303, headers: { location: answered.returnUrl } });
+  });
+}
+
+async function show(sandbox: SandboxRoutesDeps['sandbox'], key: string): Promise<Response> {
+  // What cannot be stored cannot be found.
+  const challenge = isStorableText(key) ? await sandbox.findChallenge(key) : null;
+  if (challenge === null) return sendPage(challengePage({ kind: 'not_found' }), { status: 404 });
+  const { amount, currency, method, returnUrl, isOpen } = challenge;
+  if (!isOpen) return sendPage(challengePage({ kind: 'answered', returnUrl }), { status: 410 });
+  const { origin } = new URL(returnUrl);
+  return sendPage(challengePage({ kind: 'open', amount, currency, last4: method.last4 }), {
+    formAction: [...FORM_ACTION, origin],
+  });
+}

@@ -1,90 +1,85 @@
 import type { Sql } from 'postgres';
+import { PAYMENT_CHECKS } from './audit-payments.ts';
 
 export type Finding = { readonly check: string; readonly detail: string };
-
-type Check = { readonly name: string; readonly query: string };
 
 /**
  * The invariants as queries over the whole database, each of which must return no row. It derives every balance again from the
  * transfers, with nothing of the code that wrote them. Runs in one snapshot, beside a running service.
  */
-const CHECKS: readonly Check[] = [
-  {
-    name: 'I1 debits equal credits for each meter',
-    query: `
-      SELECT meter_id, sum(debits_posted) AS debits, sum(credits_posted) AS credits, sum(debits_pending) AS pending_debits,
-        sum(credits_pending) AS pending_credits
-      FROM accounts GROUP BY meter_id
-      HAVING sum(debits_posted) <> sum(credits_posted) OR sum(debits_pending) <> sum(credits_pending)`,
-  },
-  {
-    name: 'I2, I3 totals are the fold of the transfers, pending ones the open holds',
-    query: `
-      WITH moved AS (
-        SELECT t.debit, t.credit,
-          CASE t.kind WHEN 'single' THEN t.amount WHEN 'post' THEN t.amount WHEN 'reverse' THEN -t.amount ELSE 0 END AS posted,
-          CASE WHEN t.kind = 'pending' THEN t.amount WHEN t.kind IN ('post', 'void') THEN -h.amount ELSE 0 END AS pending
-        FROM transfers t LEFT JOIN transfers h ON h.id = t.hold
-        WHERE t.kind <> 'refused'
-      ), sides AS (
-        SELECT debit AS id, posted AS dp, pending AS dn, 0::bigint AS cp, 0::bigint AS cn FROM moved
-        UNION ALL SELECT credit, 0, 0, posted, pending FROM moved
-      ), folded AS (
-        SELECT id, sum(dp) AS dp, sum(dn) AS dn, sum(cp) AS cp, sum(cn) AS cn FROM sides GROUP BY id
-      )
-      SELECT coalesce(a.id, f.id) AS account, a.debits_posted, f.dp, a.credits_posted, f.cp
-      FROM accounts a FULL JOIN folded f ON f.id = a.id
-      WHERE a.id IS NULL OR a.debits_posted <> coalesce(f.dp, 0) OR a.debits_pending <> coalesce(f.dn, 0)
-        OR a.credits_posted <> coalesce(f.cp, 0) OR a.credits_pending <> coalesce(f.cn, 0)`,
-  },
-  {
-    name: 'I4 no ceiling is crossed, and consumption is the floored aggregate',
-    query: `
-      SELECT id FROM accounts
-      WHERE (capped AND debits_posted + debits_pending > credits_posted)
-        OR (kind = 'meter' AND debits_posted <> greatest(aggregate, 0))`,
-  },
-  {
-    name: 'I4 aggregates are those of the events',
-    query: `
-      WITH events AS (
-        SELECT a.id, m.aggregation, m.scale, a.aggregate, count(t.id) AS events, coalesce(sum(t.value), 0) AS total,
-          coalesce(sum(sign(t.value + 0.5)), 0) * 10 ^ m.scale AS signed, coalesce(max(t.value), 0) AS highest
-        FROM accounts a JOIN meters m ON m.id = a.meter_id
-        LEFT JOIN transfers t ON t.debit = a.id AND t.value IS NOT NULL AND t.kind <> 'refused'
-        WHERE a.kind = 'meter' GROUP BY a.id, m.aggregation, m.scale, a.aggregate
-      )
-      SELECT e.id, e.aggregation, e.aggregate FROM events e
-      WHERE (e.aggregation = 'sum' AND e.aggregate <> e.total)
-        OR (e.aggregation = 'count' AND e.aggregate <> e.signed)
-        OR (e.aggregation = 'max' AND e.aggregate <> greatest(e.highest, 0))
-        OR (e.aggregation = 'unique' AND e.aggregate <>
-          (SELECT count(*) FROM members c WHERE c.account_id = e.id) * 10 ^ e.scale)`,
-  },
-  {
-    name: 'I5 a hold is resolved at most once',
-    query: `
-      SELECT hold FROM transfers WHERE hold IS NOT NULL GROUP BY hold HAVING count(*) > 1
-      UNION ALL SELECT t.hold FROM transfers t LEFT JOIN transfers h ON h.id = t.hold AND h.kind = 'pending'
-        WHERE t.hold IS NOT NULL AND h.id IS NULL`,
-  },
-  {
-    name: 'I8 events of an object are numbered without a gap',
-    query: `
-      SELECT object_id, count(*), max(sequence) FROM events GROUP BY object_id
-      HAVING count(*) <> max(sequence) OR min(sequence) <> 1`,
-  },
-  {
-    name: 'I8 every meter has told what its state says',
-    query: `
-      SELECT c.customer_id, c.meter_id, c.sequence FROM customer_meters c
-      LEFT JOIN (
-        SELECT account_id, data ->> 'meterId' AS meter_id, max(sequence) AS told FROM events
-        WHERE object_type = 'ENTITLEMENT' GROUP BY 1, 2
-      ) e ON e.account_id = c.customer_id AND e.meter_id = c.meter_id::text
-      WHERE c.sequence <> coalesce(e.told, 0)`,
-  },
-];
+const CHECKS: Readonly<Record<string, string>> = {
+  ...PAYMENT_CHECKS,
+
+  'I1 debits equal credits for each meter': `
+    SELECT meter_id, sum(debits_posted) AS debits, sum(credits_posted) AS credits, sum(debits_pending) AS pending_debits,
+      sum(credits_pending) AS pending_credits
+    FROM accounts WHERE meter_id IS NOT NULL GROUP BY meter_id
+    HAVING sum(debits_posted) <> sum(credits_posted) OR sum(debits_pending) <> sum(credits_pending)`,
+
+  'I1 a transfer moves one asset of one tenant': `
+    SELECT t.id, t.debit, t.credit FROM transfers t JOIN accounts d ON d.id = t.debit JOIN accounts c ON c.id = t.credit
+    WHERE (d.organisation_id, d.mode, d.meter_id, d.currency) IS DISTINCT FROM
+      (c.organisation_id, c.mode, c.meter_id, c.currency)`,
+
+  'I2, I3 totals are the fold of the transfers, pending ones the open holds': `
+    WITH moved AS (
+      SELECT t.debit, t.credit,
+        CASE t.kind WHEN 'single' THEN t.amount WHEN 'post' THEN t.amount WHEN 'reverse' THEN -t.amount ELSE 0 END AS posted,
+        CASE WHEN t.kind = 'pending' THEN t.amount WHEN t.kind IN ('post', 'void') THEN -h.amount ELSE 0 END AS pending
+      FROM transfers t LEFT JOIN transfers h ON h.id = t.hold
+      WHERE t.kind <> 'refused'
+    ), sides AS (
+      SELECT debit AS id, posted AS dp, pending AS dn, 0::bigint AS cp, 0::bigint AS cn FROM moved
+      UNION ALL SELECT credit, 0, 0, posted, pending FROM moved
+    ), folded AS (
+      SELECT id, sum(dp) AS dp, sum(dn) AS dn, sum(cp) AS cp, sum(cn) AS cn FROM sides GROUP BY id
+    )
+    SELECT coalesce(a.id, f.id) AS account, a.debits_posted, f.dp, a.credits_posted, f.cp
+    FROM accounts a FULL JOIN folded f ON f.id = a.id
+    WHERE a.id IS NULL OR a.debits_posted <> coalesce(f.dp, 0) OR a.debits_pending <> coalesce(f.dn, 0)
+      OR a.credits_posted <> coalesce(f.cp, 0) OR a.credits_pending <> coalesce(f.cn, 0)`,
+
+  'I4 no ceiling is crossed, and consumption is the floored aggregate': `
+    SELECT id FROM accounts
+    WHERE (capped AND debits_posted + debits_pending > credits_posted)
+      OR (kind = 'meter' AND debits_posted <> greatest(aggregate, 0))`,
+
+  'I4 aggregates are those of the events': `
+    WITH events AS (
+      SELECT a.id, m.aggregation, m.scale, a.aggregate, count(t.id) AS events, coalesce(sum(t.value), 0) AS total,
+        coalesce(sum(sign(t.value + 0.5)), 0) * 10 ^ m.scale AS signed, coalesce(max(t.value), 0) AS highest
+      FROM accounts a JOIN meters m ON m.id = a.meter_id
+      LEFT JOIN transfers t ON t.debit = a.id AND t.value IS NOT NULL AND t.kind <> 'refused'
+      WHERE a.kind = 'meter' GROUP BY a.id, m.aggregation, m.scale, a.aggregate
+    )
+    SELECT e.id, e.aggregation, e.aggregate FROM events e
+    WHERE (e.aggregation = 'sum' AND e.aggregate <> e.total)
+      OR (e.aggregation = 'count' AND e.aggregate <> e.signed)
+      OR (e.aggregation = 'max' AND e.aggregate <> greatest(e.highest, 0))
+      OR (e.aggregation = 'unique' AND e.aggregate <>
+        (SELECT count(*) FROM members c WHERE c.account_id = e.id) * 10 ^ e.scale)`,
+
+  'I5 a hold is resolved at most once': `
+    SELECT hold FROM transfers WHERE hold IS NOT NULL GROUP BY hold HAVING count(*) > 1
+    UNION ALL SELECT t.hold FROM transfers t LEFT JOIN transfers h ON h.id = t.hold AND h.kind = 'pending'
+      WHERE t.hold IS NOT NULL AND h.id IS NULL`,
+
+  'I8 events of an object are numbered without a gap': `
+    SELECT object_id, count(*), max(sequence) FROM events GROUP BY object_id
+    HAVING count(*) <> max(sequence) OR min(sequence) <> 1`,
+
+  'I8 events of an object ascend in time': `
+    SELECT object_id, sequence, at, before
+    FROM (SELECT *, lag(at) OVER (PARTITION BY object_id ORDER BY sequence) AS before FROM events) e WHERE at <= before`,
+
+  'I8 every meter has told what its state says': `
+    SELECT c.customer_id, c.meter_id, c.sequence FROM customer_meters c
+    LEFT JOIN (
+      SELECT account_id, data ->> 'meterId' AS meter_id, max(sequence) AS told FROM events
+      WHERE object_type = 'ENTITLEMENT' GROUP BY 1, 2
+    ) e ON e.account_id = c.customer_id AND e.meter_id = c.meter_id::text
+    WHERE c.sequence <> coalesce(e.told, 0)`,
+};
 
 const ROWS_SHOWN = 5;
 
@@ -93,7 +88,7 @@ export async function audit(sql: Sql<{ bigint: bigint }>): Promise<readonly Find
   return sql.begin('isolation level repeatable read read only', async (transaction) => {
     await transaction`select set_config('statement_timeout', '0', true)`;
     const findings: Finding[] = [];
-    for (const { name, query } of CHECKS) {
+    for (const [name, query] of Object.entries(CHECKS)) {
       const rows = await transaction.unsafe<Record<string, unknown>[]>(query);
       for (const row of rows.slice(0, ROWS_SHOWN)) {
         const detail = Object.entries(row).map(([field, value]) => `${field} ${String(value)}`);

@@ -55,11 +55,13 @@ const one = (table: string, where: string): string =>
   `ctid = (select ctid from ${table} where ${where} limit 1)`;
 
 const I1 = 'I1 debits equal credits for each meter';
+const ASSET = 'I1 a transfer moves one asset of one tenant';
 const I2 = 'I2, I3 totals are the fold of the transfers, pending ones the open holds';
 const CEILING = 'I4 no ceiling is crossed, and consumption is the floored aggregate';
 const AGGREGATES = 'I4 aggregates are those of the events';
 const HOLDS = 'I5 a hold is resolved at most once';
 const GAPS = 'I8 events of an object are numbered without a gap';
+const TIME = 'I8 events of an object ascend in time';
 const TOLD = 'I8 every meter has told what its state says';
 
 // prettier-ignore
@@ -72,6 +74,7 @@ const DAMAGE: [string, string, string[]][] = [
   ['an open hold that was dropped',              `update accounts set debits_pending = 0 where ${account('sum')}`,                                             [I1, I2]],
   ['a transfer with another amount',             `update transfers set amount = amount + 1 where ${one('transfers', "kind = 'single' and value is not null")}`,  [I2]],
   ['a transfer to another account',              `update transfers set debit = gen_random_uuid() where ${one('transfers', "value is null and kind = 'single'")}`,  [I2]],
+  ['a transfer to another meter',                `update transfers set debit = (select id from accounts where kind = 'grants' and meter_id = (select id from meters where slug = 'max')) where value is null and kind = 'single' and credit = (select id from accounts where ${account('sum')})`, [ASSET, I2]],
   ['a transfer of another kind',                 `update transfers set kind = 'refused' where ${one('transfers', "value is null and kind = 'single'")}`,         [I2]],
   ['a transfer that is lost',                    `delete from transfers where ${one('transfers', "value is null and kind = 'single'")}`,                       [I2]],
   ['an account that is lost',                    `delete from accounts where ${account('last')}`,                                                              [I1, I2]],
@@ -85,6 +88,7 @@ const DAMAGE: [string, string, string[]][] = [
   ['a hold that never was',                      `update transfers set hold = gen_random_uuid() where kind = 'void'`,                                          [I2, HOLDS]],
   ['an event that is lost',                      `delete from events where ${one('events', "object_type = 'ENTITLEMENT' and sequence = 1")}`,                  [GAPS]],
   ['the last event that is lost',                `delete from events where ${one('events', "object_type = 'ENTITLEMENT' and sequence = 2")}`,                  [TOLD]],
+  ['events out of their order',                  `update events set at = at - interval '1 day' where object_type = 'ENTITLEMENT' and sequence = 2`,           [TIME]],
   ['a state that says more than was told',       `update customer_meters set sequence = sequence + 1 where ${one('customer_meters', 'true')}`,                 [TOLD]],
 ];
 

@@ -1,0 +1,149 @@
+/** Whose money was taken. */
+const CAPTURED = `('succeeded', 'partially_refunded', 'refunded')`;
+const OPEN = `('requires_action', 'processing')`;
+
+/** Payments with what their accounts say, and with what their commits still owe others. */
+const CHARGED = `
+  WITH owed AS (
+    SELECT payment_id, count(*) FILTER (WHERE kind = 'payment_settled') > 0 AS settling,
+      coalesce(sum((data ->> 'delta')::bigint) FILTER (WHERE kind = 'refund_settled'), 0) AS refunded
+    FROM followups GROUP BY payment_id
+  ), charged AS (
+    SELECT p.*, a.id IS NOT NULL AS captured, coalesce(a.debits_posted, 0) - coalesce(o.refunded, 0) AS told_refunded,
+      coalesce(o.settling, false) AS settling, p.status IN ${OPEN} AS open
+    FROM payments p LEFT JOIN accounts a ON a.slot = p.slot AND a.id = p.id LEFT JOIN owed o ON o.payment_id = p.id
+  )`;
+
+/** The invariants of money: by name, a query that returns no row. What is owed and not done yet is no fault. */
+export const PAYMENT_CHECKS: Readonly<Record<string, string>> = {
+  'I1 debits equal credits for each currency': `
+    SELECT organisation_id, mode, currency, sum(debits_posted) AS debits, sum(credits_posted) AS credits,
+      sum(debits_pending) AS pending_debits, sum(credits_pending) AS pending_credits
+    FROM accounts WHERE currency IS NOT NULL GROUP BY organisation_id, mode, currency
+    HAVING sum(debits_posted) <> sum(credits_posted) OR sum(debits_pending) <> sum(credits_pending)`,
+
+  'I2 a payment is what its account says': `
+    SELECT coalesce(p.id, a.id) AS payment, p.status, p.amount, a.credits_posted AS captured, a.debits_posted AS refunded
+    FROM payments p FULL JOIN (SELECT * FROM accounts WHERE kind = 'payment') a ON a.slot = p.slot AND a.id = p.id
+    LEFT JOIN customers c ON c.id = p.customer_id AND c.organisation_id = p.organisation_id AND c.mode = p.mode
+    WHERE p.id IS NULL OR (p.status IN ${CAPTURED}) <> (a.id IS NOT NULL)
+      OR num_nonnulls(p.paid_at, p.invoice_id, c.id) <> CASE WHEN a.id IS NULL THEN 0 ELSE 3 END
+      OR a.credits_posted <> p.amount OR NOT a.capped
+      OR (a.organisation_id, a.mode, a.currency) <> (p.organisation_id, p.mode, p.currency)
+      OR p.status <> CASE WHEN a.id IS NULL THEN p.status WHEN a.debits_posted = 0 THEN 'succeeded'
+        WHEN a.debits_posted < a.credits_posted THEN 'partially_refunded' ELSE 'refunded' END`,
+
+  'I2 a payment is captured once': `
+    SELECT p.id AS payment, p.amount, count(t.id) AS captures, sum(t.amount) AS captured
+    FROM payments p LEFT JOIN transfers t ON t.credit = p.id
+    WHERE p.status IN ${CAPTURED} GROUP BY p.id, p.amount
+    HAVING count(t.id) <> 1 OR sum(t.amount) <> p.amount OR bool_or(t.kind <> 'single')`,
+
+  'I3 a refund is a hold on its payment': `
+    SELECT coalesce(r.id, h.id) AS refund, r.status, r.amount, h.amount AS held, x.kind AS resolved, x.amount AS moved
+    FROM (SELECT r.*, (r.organisation_id, r.mode, r.currency) = (p.organisation_id, p.mode, p.currency) AS fits
+      FROM refunds r LEFT JOIN payments p ON p.slot = r.slot AND p.id = r.payment_id) r
+    FULL JOIN (SELECT t.* FROM transfers t JOIN payments p ON p.id = t.debit WHERE t.kind = 'pending') h ON h.id = r.id
+    LEFT JOIN transfers x ON x.hold = h.id
+    WHERE r.id IS NULL OR h.id IS NULL OR r.fits IS NOT TRUE OR h.debit <> r.payment_id OR h.amount <> r.amount
+      OR CASE r.status WHEN 'pending' THEN x.id IS NOT NULL WHEN 'succeeded' THEN x.kind IS DISTINCT FROM 'post'
+        ELSE x.id IS NULL END
+      OR x.kind = 'post' AND x.amount <> r.amount`,
+
+  'I3 what a payment gave back is the sum of its refunds': `
+    SELECT a.id AS payment, a.debits_posted AS refunded, a.debits_pending AS pending,
+      sum(r.amount) FILTER (WHERE r.status = 'succeeded') AS of_succeeded,
+      sum(r.amount) FILTER (WHERE r.status = 'pending') AS of_pending
+    FROM accounts a LEFT JOIN refunds r ON r.slot = a.slot AND r.payment_id = a.id
+    WHERE a.kind = 'payment' GROUP BY a.id, a.debits_posted, a.debits_pending, a.credits_pending
+    HAVING a.debits_posted <> coalesce(sum(r.amount) FILTER (WHERE r.status = 'succeeded'), 0)
+      OR a.debits_pending <> coalesce(sum(r.amount) FILTER (WHERE r.status = 'pending'), 0) OR a.credits_pending <> 0`,
+
+  'I8 every payment, invoice and customer has told what its state says': `
+    SELECT coalesce(o.id, e.object_id) AS object, o.sequence, e.told
+    FROM (SELECT id, sequence FROM payments UNION ALL SELECT id, event_sequence FROM invoices
+      UNION ALL SELECT id, event_sequence FROM customers) o
+    FULL JOIN (SELECT object_id, max(sequence) AS told FROM events
+      WHERE object_type IN ('PAYMENT', 'INVOICE', 'CUSTOMER') GROUP BY object_id) e ON e.object_id = o.id
+    WHERE o.sequence IS DISTINCT FROM coalesce(e.told, 0)`,
+
+  'I8 what became of a payment and its refunds was told once': `
+    WITH told AS (
+      SELECT object_id, count(*) FILTER (WHERE type = 'payment.succeeded') AS succeeded,
+        count(*) FILTER (WHERE type = 'payment.failed') AS failed, count(*) FILTER (WHERE type = 'payment.errored') AS errored,
+        count(*) FILTER (WHERE type = 'payment.refunded') AS refunded,
+        count(*) FILTER (WHERE type = 'payment.refund_failed') AS refunds_failed
+      FROM events WHERE object_type = 'PAYMENT' GROUP BY object_id
+    ), given_back AS (
+      SELECT r.payment_id, count(*) FILTER (WHERE x.kind = 'post') AS refunded,
+        count(*) FILTER (WHERE r.status = 'failed') AS refunds_failed
+      FROM refunds r LEFT JOIN transfers x ON x.hold = r.id GROUP BY r.payment_id
+    )
+    SELECT p.id AS payment, p.status, t.succeeded, t.failed, t.errored, t.refunded, t.refunds_failed
+    FROM payments p LEFT JOIN told t ON t.object_id = p.id LEFT JOIN given_back g ON g.payment_id = p.id
+    WHERE coalesce(t.succeeded, 0) <> (p.status IN ${CAPTURED})::int
+      OR coalesce(t.failed, 0) <> (p.status IN ('failed', 'canceled'))::int
+      OR coalesce(t.errored, 0) <> (p.status = 'errored')::int
+      OR coalesce(t.refunded, 0) <> coalesce(g.refunded, 0)
+      OR coalesce(t.refunds_failed, 0) <> coalesce(g.refunds_failed, 0)`,
+
+  'a captured payment has one invoice, which says the same': `${CHARGED}
+    SELECT coalesce(p.id, i.payment_id) AS payment, p.status, p.amount, i.number, i.total, i.amount_paid, i.amount_refunded
+    FROM charged p FULL JOIN (SELECT * FROM invoices WHERE payment_id IS NOT NULL) i ON i.payment_id = p.id
+    WHERE p.id IS NULL OR (i.id IS NOT NULL) <> (p.captured AND NOT p.settling) OR i.id <> p.invoice_id
+      OR i.status <> 'paid' OR i.total <> p.amount OR i.amount_paid <> p.amount OR i.amount_refunded <> p.told_refunded
+      OR (i.organisation_id, i.mode, i.currency, i.customer_id, i.checkout_id) IS DISTINCT FROM
+        (p.organisation_id, p.mode, p.currency, p.customer_id, p.checkout_id) AND i.id IS NOT NULL`,
+
+  'a checkout is where its payments left it': `${CHARGED}
+    SELECT k.id AS checkout, k.status, k.amount, p.id AS payment, p.status AS payment_status, p.amount AS charged
+    FROM checkouts k LEFT JOIN charged p ON p.checkout_id = k.id
+    WHERE CASE WHEN p.id IS NULL THEN k.attempts <> 0 OR k.payment_id IS NOT NULL
+      WHEN p.id IS DISTINCT FROM k.payment_id THEN p.captured OR p.open
+      ELSE (k.status = 'processing') <> (p.open OR p.settling) OR (k.status = 'paid') <> (p.captured AND NOT p.settling)
+        OR (k.organisation_id, k.mode) <> (p.organisation_id, p.mode)
+        OR k.status IN ('processing', 'paid') AND (k.amount, k.currency) <> (p.amount, p.currency) END
+    UNION ALL
+    SELECT k.id, k.status, k.amount, k.payment_id, NULL, count(p.id) FROM checkouts k LEFT JOIN payments p ON p.checkout_id = k.id
+    GROUP BY k.id HAVING k.attempts <> count(p.id) OR count(*) FILTER (WHERE p.id = k.payment_id) <> num_nonnulls(k.payment_id)`,
+
+  'a discount is redeemed by who pays with it': `
+    SELECT d.id AS discount, d.redemptions, count(k.id) AS checkouts
+    FROM discounts d LEFT JOIN checkouts k ON k.discount_id = d.id AND k.status IN ('processing', 'paid')
+    GROUP BY d.id HAVING d.redemptions <> count(k.id)`,
+
+  'invoices are numbered without a gap': `
+    SELECT organisation_id, mode, n.count, n.highest, c.last
+    FROM (SELECT organisation_id, mode, count(DISTINCT split_part(number, '-', 3)::bigint) AS count,
+        max(split_part(number, '-', 3)::bigint) AS highest, count(*) FILTER (WHERE number IS NULL AND status <> 'draft') AS unnumbered
+      FROM invoices GROUP BY organisation_id, mode) n
+    FULL JOIN invoice_counters c USING (organisation_id, mode)
+    WHERE n.count IS DISTINCT FROM c.last OR n.highest IS DISTINCT FROM c.last OR n.unnumbered > 0`,
+
+  'whatever is open is asked about again': `
+    SELECT p.id AS payment, p.status, p.ask_at, r.ask_at AS refund_ask_at, l.due_at
+    FROM payments p
+    LEFT JOIN (SELECT slot, payment_id, min(ask_at) AS ask_at, bool_or(status = 'pending' AND ask_at IS NULL) AS forgotten
+      FROM refunds GROUP BY slot, payment_id) r ON r.slot = p.slot AND r.payment_id = p.id
+    LEFT JOIN alarms l ON l.kind = 'payment' AND l.slot = p.slot AND l.actor_id = p.id
+    WHERE (p.status IN ${OPEN}) <> (p.ask_at IS NOT NULL) OR r.forgotten
+      OR least(p.ask_at, r.ask_at) IS DISTINCT FROM l.due_at`,
+
+  'the sandbox has charged what payments say': `
+    SELECT coalesce(p.id::text, c.key) AS payment, p.status, p.amount, c.status AS there, c.amount AS charged
+    FROM (SELECT * FROM payments WHERE processor = 'sandbox') p
+    FULL JOIN (SELECT *, CASE WHEN status = 'pending' THEN next_status ELSE status END AS ends FROM sandbox_charges) c
+      ON c.key = p.id::text
+    WHERE p.id IS NULL OR (c.amount, c.currency) <> (p.amount, p.currency)
+      OR p.status IN ${CAPTURED} AND p.amount > 0 AND c.ends IS DISTINCT FROM 'succeeded'
+      OR p.status NOT IN ${CAPTURED} AND p.status NOT IN ${OPEN} AND c.ends NOT IN ('declined', 'canceled')`,
+
+  'the sandbox has refunded what refunds say': `
+    SELECT coalesce(r.id::text, s.key) AS refund, r.status, r.amount, s.status AS there, s.ends, s.amount AS refunded
+    FROM (SELECT r.* FROM refunds r JOIN payments p ON p.slot = r.slot AND p.id = r.payment_id WHERE p.processor = 'sandbox') r
+    FULL JOIN (SELECT *, coalesce(next_status, status) AS ends FROM sandbox_refunds) s ON s.key = r.id::text
+    WHERE r.id IS NULL OR s.charge_key <> r.payment_id::text OR s.amount <> r.amount
+      -- What may still fail there has an ask_at here.
+      OR r.status = 'succeeded' AND (s.key IS NULL OR s.ends <> 'succeeded' AND (r.ask_at IS NULL OR s.status <> 'succeeded'))
+      OR r.status = 'failed' AND s.ends IS DISTINCT FROM 'declined'`,
+};

@@ -99,7 +99,10 @@ export type Processor = {
   charge(request: ChargeRequest): Promise<ChargeResult>;
   /** What became of the charge. */
   findCharge(key: string): Promise<ChargeResult>;
-  /** Gives a charge up that waits for its buyer; answers what is true then: `not_attempted` where it was in time. */
+  /**
+   * Gives a charge up that waits for its buyer, or that has not arrived: its key is spent then, and no call that comes late can use
+   * it. Answers what is true: `not_attempted` where it was in time.
+   */
   cancelCharge(key: string): Promise<ChargeResult>;
   refund(request: RefundRequest): Promise<RefundResult>;
   /** What became of the refund. */

@@ -34,9 +34,19 @@ export class RecentIds {
 
 /** 48 bits of a derived id are hash enough; never 0, which marks a free place. */
 function hashOf(id: string): number {
-  const hash = Number.parseInt(id.slice(24), 16) + 1;
-  assert(hash > 0, () => `not an id: ${id}`);
+  const hash = digits(id, 24) * 0x1_00_00_00 + digits(id, 30) + 1;
+  assert(id.length === 36 && hash > 0, () => `not an id: ${id}`);
   return hash;
+}
+
+/** Six hexadecimal digits from `start`, lower case: `Number.parseInt` of them takes five times as long. */
+function digits(id: string, start: number): number {
+  let value = 0;
+  for (let i = start; i < start + 6; i += 1) {
+    const code = id.charCodeAt(i);
+    value = (value << 4) | ((code & 15) + (code >> 6) * 9);
+  }
+  return value;
 }
 
 /** Where the hash stands, or the free place where it would go. At most half of the places are taken. */

@@ -108,85 +108,115 @@ async function learn(term: Term, item: Item, lacking: readonly Missing[]): Promi
   }
 }
 
-type Keyed = Omit<Item, 'actor'> & {
-  actor: Actor;
-  readonly id: string;
-  readonly index: number;
-  /** The index of its event's first item. */
-  readonly leader: number;
-};
-
 /** An item that `follows` is of the same event as the one before it, and counts if that one does. */
 export type BatchItem = Item & { readonly follows: boolean };
 
+/** An item of a batch under the id that it is recorded by. */
+type Keyed = {
+  actor: Actor;
+  readonly meter: Meter;
+  readonly request: UsageRequest;
+  readonly usage: Usage;
+  readonly index: number;
+  /** The first item of its event: itself, unless it follows. */
+  readonly head: Keyed | null;
+  /** Whether no item before it has its key. */
+  readonly isFirst: boolean;
+};
+
+/** What is known of a batch's keys. */
+type Batch = {
+  readonly all: readonly Keyed[];
+  /** The caller's keys, with the first item of each. */
+  readonly keys: ReadonlyMap<string, Keyed>;
+  /** Keys that turned out to be used before. */
+  readonly used: Set<string>;
+};
+
 /** See `Ledger.recordAll`. Items with the same key are one event: the first counts, with all of its meters. */
 export async function recordBatch(term: Term, items: readonly BatchItem[]): Promise<BatchOutcome> {
-  const first = new Map<string, number>();
-  let leader = 0;
-  const all: Keyed[] = items.map((item, index) => {
-    if (!item.follows) leader = index;
-    const id = item.request.keyId ?? term.deps.ids.next();
-    if (!first.has(id)) first.set(id, index);
-    return { ...item, id, index, leader };
-  });
-  const keys = [...first.keys()].filter((id) => items[first.get(id) ?? 0]?.request.keyId === id);
-  const others = (): Promise<unknown>[] => keys.flatMap((key) => term.inFlight.get(key) ?? []);
-  for (let busy = others(); busy.length > 0; busy = others()) await Promise.all(busy);
+  const batch = batchOf(term, items);
+  const { all, keys } = batch;
+  for (let busy = others(term, keys); busy.length > 0; busy = others(term, keys)) {
+    await Promise.all(busy);
+  }
   const { promise, resolve } = Promise.withResolvers<undefined>();
-  for (const key of keys) term.inFlight.set(key, promise);
+  for (const key of keys.keys()) term.inFlight.set(key, promise);
   try {
-    const used = new Set<string>();
-    const lately = keys.filter((key) => term.recent.has(key));
-    const refusedKey = await learnUsed(term, lately, used);
-    if (refusedKey !== null) return { kind: 'was_refused', index: first.get(refusedKey) ?? 0 };
-    const isNew = ({ id, index }: Keyed): boolean => first.get(id) === index && !used.has(id);
-    const isFresh = (item: Keyed): boolean => {
-      const head = all[item.leader];
-      return isNew(item) && head !== undefined && isNew(head);
-    };
-    const fresh = (): Keyed[] => all.filter(isFresh);
-    const refused = await recordFresh(term, { all, fresh, keys, used, first });
+    const lately = [...keys.keys()].filter((key) => term.recent.has(key));
+    const refused = (await learnUsed(term, batch, lately)) ?? (await recordFresh(term, batch));
     if (refused !== null) return refused;
-    for (const key of keys) term.recent.add(key);
+    for (const key of keys.keys()) term.recent.add(key);
     return {
       kind: 'recorded',
-      items: all.map((item) => ({ id: item.id, duplicate: !isFresh(item) })),
+      items: all.map((item) => ({ id: item.usage.id, duplicate: !isFresh(batch, item) })),
     };
   } finally {
-    for (const key of keys) term.inFlight.delete(key);
+    for (const key of keys.keys()) term.inFlight.delete(key);
     resolve(undefined);
   }
 }
 
-/** Adds the keys that were used before to `used`; of those that were refused, one is returned. */
+function batchOf(term: Term, items: readonly BatchItem[]): Batch {
+  const all: Keyed[] = [];
+  const keys = new Map<string, Keyed>();
+  let head: Keyed | null = null;
+  for (const { actor, meter, request, follows } of items) {
+    const { keyId } = request;
+    const item: Keyed = {
+      actor,
+      meter,
+      request,
+      usage: { ...request, id: keyId ?? term.deps.ids.next() },
+      index: all.length,
+      head: follows ? head : null,
+      isFirst: keyId === null || !keys.has(keyId),
+    };
+    if (!follows) head = item;
+    if (keyId !== null && item.isFirst) keys.set(keyId, item);
+    all.push(item);
+  }
+  return { all, keys, used: new Set() };
+}
+
+/** Calls with these keys that are under way. */
+function others(term: Term, keys: Batch['keys']): Promise<unknown>[] {
+  const busy: Promise<unknown>[] = [];
+  for (const key of keys.keys()) {
+    const other = term.inFlight.get(key);
+    if (other !== undefined) busy.push(other);
+  }
+  return busy;
+}
+
+function isFresh(batch: Batch, { head, isFirst, usage }: Keyed): boolean {
+  return isFirst && !batch.used.has(usage.id) && (head === null || isFresh(batch, head));
+}
+
+type BatchRefused = Exclude<BatchOutcome, { kind: 'recorded' }>;
+
+/** Adds to `used` which of the keys were used before; one of those that were refused is why nothing is recorded. */
 async function learnUsed(
   term: Term,
+  batch: Batch,
   keys: readonly string[],
-  used: Set<string>,
-): Promise<string | null> {
+): Promise<BatchRefused | null> {
   if (keys.length === 0) return null;
   const stored = await term.deps.storage.findUsage(keys);
-  for (const { id } of stored) used.add(id);
-  return stored.find(({ refused }) => refused)?.id ?? null;
+  for (const { id } of stored) batch.used.add(id);
+  const refused = stored.find((usage) => usage.refused);
+  if (refused === undefined) return null;
+  return { kind: 'was_refused', index: batch.keys.get(refused.id)?.index ?? 0 };
 }
 
 /** Records what is new, in one unit; adds to `used` what turns out not to be. Null, or why nothing was recorded. */
-async function recordFresh(
-  term: Term,
-  batch: {
-    all: readonly Keyed[];
-    fresh: () => Keyed[];
-    keys: readonly string[];
-    used: Set<string>;
-    first: ReadonlyMap<string, number>;
-  },
-): Promise<Exclude<BatchOutcome, { kind: 'recorded' }> | null> {
+async function recordFresh(term: Term, batch: Batch): Promise<BatchRefused | null> {
   for (;;) {
-    const items = batch.fresh();
+    const items = batch.all.filter((item) => isFresh(batch, item));
     if (items.length === 0) return null;
     const unit = new ActorUnit<BatchAttempt | typeof STALE>({
-      keys: batch.keys.filter((key) => !batch.used.has(key)),
-      actors: [...new Set(items.map((item) => item.actor))],
+      keys: [...batch.keys.keys()].filter((key) => !batch.used.has(key)),
+      actors: items.map((item) => item.actor),
       run: (apply, discard) =>
         items.some(({ actor }) => actor.dropped)
           ? STALE
@@ -196,8 +226,8 @@ async function recordFresh(
     if (outcome === STALE) {
       await Promise.all(batch.all.map(async (item) => (item.actor = await term.again(item.actor))));
     } else if (outcome === DUPLICATE) {
-      const key = await learnUsed(term, unit.keys, batch.used);
-      if (key !== null) return { kind: 'was_refused', index: batch.first.get(key) ?? 0 };
+      const refused = await learnUsed(term, batch, unit.keys);
+      if (refused !== null) return refused;
     } else if (outcome.kind === 'lacking') {
       for (const [item, lacking] of outcome.lacking) await learn(term, item, lacking);
     } else {
@@ -218,10 +248,9 @@ function runBatch(
 ): BatchAttempt {
   const lacking = new Map<Item, Missing[]>();
   for (const item of items) {
-    const { actor, meter, request, id, index } = item;
+    const { actor, meter, usage, index } = item;
     const context = term.context(actor, meter);
     const state = term.stateOf(actor, meter);
-    const usage = { ...request, id };
     const part = missing(context, state, usage, actor.seen);
     if (part !== null) {
       lacking.set(item, [part]);

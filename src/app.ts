@@ -1,10 +1,13 @@
 import { Elysia } from 'elysia';
 import type { Clock, Ids } from '../ledger/ports.ts';
 import type { Settings } from './config.ts';
+import { clientAddress } from './http/client-address.ts';
 import type { Edge } from './http/edge.ts';
 import { createFallback, type Fallback, withFallback } from './http/fallback.ts';
 import { balanceRoutes } from './http/routes/balances.ts';
+import { buyLinkRoutes } from './http/routes/buy-links.ts';
 import { checkRoutes } from './http/routes/check.ts';
+import { checkoutRoutes } from './http/routes/checkouts.ts';
 import { grantRoutes } from './http/routes/grants.ts';
 import { ingestRoutes } from './http/routes/ingest.ts';
 import { trackRoutes } from './http/routes/track.ts';
@@ -15,11 +18,18 @@ import { eventRoutes } from './http/routes/events.ts';
 import { healthRoutes, type Readiness } from './http/routes/health.ts';
 import { invoiceRoutes } from './http/routes/invoices.ts';
 import { meterRoutes } from './http/routes/meters.ts';
+import { payRoutes } from './http/routes/pay.ts';
+import { paymentRoutes } from './http/routes/payments.ts';
 import { productRoutes } from './http/routes/products.ts';
+import { sandboxRoutes } from './http/routes/sandbox.ts';
+import type { Payments } from './payments/payments.ts';
 import type { Changes } from './platform/changes.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { MeterCatalogue } from './records/meter-catalogue.ts';
 import type { Sql } from './platform/postgres.ts';
+import type { RateLimiter } from './platform/rate-limit.ts';
+import type { Processor } from './processors/processor.ts';
+import type { Sandbox } from './processors/sandbox.ts';
 
 export type AppDeps = {
   readonly edge: Edge;
@@ -31,6 +41,11 @@ export type AppDeps = {
   readonly ledger: Ledger;
   readonly meters: MeterCatalogue;
   readonly settings: Settings;
+  readonly limiter: RateLimiter;
+  readonly newToken: () => string;
+  readonly payments: Payments;
+  readonly sandbox: Sandbox;
+  readonly processorFor: (mode: 'test' | 'live') => Processor | null;
 };
 
 /** The whole HTTP surface. Pure: nothing here connects, listens or reads a clock. */
@@ -42,6 +57,11 @@ export function createApp(deps: AppDeps) {
     // The edge bounds bodies, and answers in the contract's words.
     serve: { maxRequestBodySize: Number.MAX_SAFE_INTEGER },
   });
+  const addressOf = (request: Request) =>
+    clientAddress(app.server?.requestIP(request)?.address ?? '', {
+      forwardedFor: request.headers.get('x-forwarded-for'),
+      hops: settings.proxyHops,
+    });
   const routes = () => app.routes;
   const handle = (request: Request) => app.handle(request);
   return app
@@ -57,8 +77,13 @@ export function createApp(deps: AppDeps) {
     .use(trackRoutes(deps))
     .use(ingestRoutes(deps))
     .use(productRoutes(deps))
+    .use(paymentRoutes(deps))
     .use(discountRoutes(deps))
+    .use(checkoutRoutes(deps))
+    .use(buyLinkRoutes({ ...deps, addressOf }))
+    .use(payRoutes(deps))
     .use(invoiceRoutes({ edge, sql: deps.sql, appUrl: settings.appUrl }))
     .use(eventRoutes(deps))
+    .use(sandboxRoutes(deps))
     .use(documentRoutes({ edge, baseUrl: settings.baseUrl, routes }));
 }

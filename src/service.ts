@@ -9,9 +9,16 @@ import type { Settings } from './config.ts';
 import { openAuthenticator } from './http/auth.ts';
 import { createEdge } from './http/edge.ts';
 import { type Changes, listenForChanges } from './platform/changes.ts';
+import { openPayments } from './payments/open.ts';
+import type { Payments } from './payments/payments.ts';
 import { clock, timers } from './platform/clock.ts';
 import { ids } from './platform/ids.ts';
 import { openPool, type Sql } from './platform/postgres.ts';
+import { openRateLimiter } from './platform/rate-limit.ts';
+import { openRedis } from './platform/redis.ts';
+import { newToken } from './platform/tokens.ts';
+import { openProcessors } from './processors/registry.ts';
+import { type Sandbox, sandbox } from './processors/sandbox.ts';
 import { findKey, markKeysUsed } from './records/api-keys.ts';
 import { openMeterCatalogue } from './records/meter-catalogue.ts';
 import { findActiveMeter, listMetersOfEvent } from './records/meters.ts';
@@ -44,6 +51,7 @@ export type ServiceOptions = {
 export type Service = {
   readonly app: ReturnType<typeof createApp>;
   readonly ledger: Ledger;
+  readonly payments: Payments;
   readonly sql: Sql;
   readonly changes: Changes;
   /** Writes what is written now and then. */
@@ -69,7 +77,10 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     timers,
     warn,
   });
-  const { ledger, storage } = openLedger(options, reader);
+  const { ledger, storage } = openLedger(options, {
+    reader,
+    onPaymentDue: (id) => payments.due(id),
+  });
   changes.subscribe({
     changed: (kind, id) => kind === 'customer' && ledger.forget(id),
     reset: () => ledger.forgetAll(),
@@ -81,7 +92,6 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     },
     changes,
   });
-  await ledger.open();
   const edge = createEdge({
     authenticate: auth.authenticate,
     clock,
@@ -90,23 +100,44 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   });
   const readiness = () => ledger.readiness();
   const { settings } = options;
+  const redis = openRedis({ url: options.redisUrl, warn });
+  const limiter = openRateLimiter(redis);
+  const bank = openSandbox(sql, settings);
+  const processorFor = openProcessors({ sandbox: bank, timers, log });
+  const payments = openPayments({
+    ...{ sql, ids, clock, timers, log, changes, ledger, limiter, processorFor, settings },
+  });
+  await ledger.open();
+  const records = { sql, ids, clock, changes, newToken };
+  const money = { settings, limiter, sandbox: bank, processorFor, payments };
   return {
-    app: createApp({ edge, sql, ids, clock, changes, readiness, settings, ledger, meters }),
+    app: createApp({ edge, readiness, ledger, meters, ...records, ...money }),
     ledger,
+    payments,
     sql,
     changes,
     flush: () => auth.close(),
     abandon: () => ledger.abandon(),
     async close() {
+      await payments.close();
       await ledger.close();
       await auth.close();
       await changes.close();
+      redis.disconnect();
       await Promise.all([storage.end(), reader.end({ timeout: 2 }), sql.end({ timeout: 2 })]);
     },
   };
 }
 
-function openLedger(options: ServiceOptions, reader: Sql) {
+function openSandbox(sql: Sql, { baseUrl, sandboxSettleMs: settleMs }: Settings): Sandbox {
+  const challengeUrl = (key: string): string => `${baseUrl}/sandbox/challenges/${key}`;
+  return sandbox({ sql, clock, settleMs, challengeUrl });
+}
+
+function openLedger(
+  options: ServiceOptions,
+  { reader, onPaymentDue }: { reader: Sql; onPaymentDue: (paymentId: string) => Promise<void> },
+) {
   const { log, leaseMs, actorsMax } = options;
   const holder = ids.next();
   const storage = postgresStorage({
@@ -125,6 +156,6 @@ function openLedger(options: ServiceOptions, reader: Sql) {
     ids,
     timers,
   });
-  const ledger = new Ledger({ storage, clock, ids, timers, log, leaseMs, actorsMax });
+  const ledger = new Ledger({ storage, clock, ids, timers, log, leaseMs, actorsMax, onPaymentDue });
   return { ledger, storage };
 }

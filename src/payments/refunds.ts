@@ -13,7 +13,7 @@ import type { StoredRefund } from '../../ledger/storage.ts';
 import type { RateLimit, Taken } from '../platform/rate-limit.ts';
 import type { Processor, RefundResult } from '../processors/processor.ts';
 import type { RefundRecord } from '../records/payments.ts';
-import type { Scope } from '../records/scope.ts';
+import { isUuid, type Scope } from '../records/scope.ts';
 import type { Followups } from './followups.ts';
 import type { RefundCall, RefundReply } from './payments.ts';
 
@@ -57,6 +57,7 @@ export class Refunds {
 
   async #execute(scope: Scope, call: RefundCall, id: string): Promise<RefundReply> {
     const { ledger, ids } = this.#deps;
+    if (!isUuid(call.paymentId)) return { kind: 'not_found' };
     const state = await ledger.payments.find(scope, call.paymentId);
     if (state === null) return { kind: 'not_found' };
     const { currency } = state.payment;

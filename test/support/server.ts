@@ -38,6 +38,7 @@ export type TestServer = {
   /** What the ledger's journal writes through. */
   readonly journal: Proxy;
   readonly ledger: Service['ledger'];
+  readonly payments: Service['payments'];
   readonly app: Service['app'];
   readonly organisation: FirstKeys;
   readonly other: FirstKeys;
@@ -93,6 +94,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     proxy,
     journal,
     ledger: service.ledger,
+    payments: service.payments,
     app,
     organisation,
     other,

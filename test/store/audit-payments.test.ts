@@ -3,10 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { audit } from '../../ledger/store/audit.ts';
 import { until } from '../chaos/until.ts';
 import { startServer, type TestServer } from '../support/server.ts';
-import { card, debit, Shop } from '../support/shop.ts';
+import { ask, buy, sell } from '../support/shop.ts';
 
 let server: TestServer;
-let shop: Shop;
 
 /** In an order in which they can be filled. */
 const TABLES = [
@@ -28,23 +27,31 @@ const TABLES = [
 
 beforeAll(async () => {
   server = await startServer();
-  shop = await Shop.open(server, { USD: '10.00', EUR: '9.00' });
-  await shop.discount('HALF', 50);
-  const paid = await shop.buy(card('4242424242424242'));
-  await shop.refund(paid, '3.00', 'key');
-  await shop.refund(paid, '99.00', 'too much');
-  await shop.buy(card('4242424242424242'), { currency: 'EUR', discountCode: 'HALF' });
-  await shop.buy(['4000000000000002', '4000000000000119', '4242424242424242'].map(card));
-  await shop.buy(card('4000000000000002'));
-  const bouncing = await shop.buy(card('4000000000005126'));
-  await shop.refund(bouncing, '10.00');
+  const seller = { url: server.url, key: server.organisation.testKey };
+  const refund = (payment: string, body: object, key = 'key') =>
+    server.call('POST', `/payments/${payment}/refund`, {
+      body,
+      headers: { 'idempotency-key': key },
+    });
+  await ask(seller, 'POST', '/discounts', { code: 'HALF', percent_off: 50 });
+  const product_id = await sell(seller, { USD: '10.00', EUR: '9.00' });
+  const one = (means: string, more: object = {}) =>
+    buy(seller, { product_id, means: [means], ...more });
+  const paid = await one('4242424242424242');
+  expect((await refund(paid, { amount: '3.00' })).status).toBe(200);
+  expect((await refund(paid, { amount: '99.00' }, 'too much')).status).toBe(400);
+  await one('4242424242424242', { currency: 'EUR', discount_code: 'HALF' });
+  const means = ['4000000000000002', '4000000000000119', '4242424242424242'];
+  await buy(seller, { product_id, means });
+  await one('4000000000000002');
+  const bouncing = await one('4000000000005126');
+  await refund(bouncing, {}, 'bounces');
   await until('it has bounced', async () => {
-    const { json } = await server.call('GET', `/payments/${bouncing}/refunds`);
-    return json.data[0].status === 'failed';
+    const { data } = await ask(seller, 'GET', `/payments/${bouncing}/refunds`);
+    return data[0].status === 'failed';
   });
-  const slow = await shop.buy(card('4000000000007726'));
-  await shop.refund(slow, '4.00');
-  await shop.buy(debit('DE89370400440532013000'), { discountCode: 'HALF' });
+  await refund(await one('4000000000007726'), { amount: '4.00' }, 'settles');
+  await one('DE89370400440532013000', { discount_code: 'HALF' });
   await server.payments.close();
   await server.ledger.close();
   await server.sql.unsafe(`

@@ -1,76 +1,72 @@
-// A product that is for sale, and buyers of it: what a test needs before there is a payment to look at.
+// A product that is for sale and buyers of it, all over HTTP: what a test needs before there is a payment to look at.
 import { must } from '../../ledger/assert.ts';
-import { parseMoney } from '../../ledger/money.ts';
-import type { Instrument } from '../../src/processors/processor.ts';
-import type { Reply, TestServer } from './server.ts';
 
-export type Sale = { readonly currency?: string; readonly discountCode?: string };
+/** A service, and the key of an organisation there. */
+export type Seller = { readonly url: string; readonly key: string };
 
-export class Shop {
-  readonly #server: TestServer;
-  readonly #productId: string;
+/** How a buyer pays: the number of a test card or account. */
+export type Means = string;
 
-  private constructor(server: TestServer, productId: string) {
-    this.#server = server;
-    this.#productId = productId;
-  }
+export type Checkout = { readonly id: string; readonly token: string };
 
-  static async open(server: TestServer, prices: Readonly<Record<string, string>>): Promise<Shop> {
-    const body = {
-      name: 'Widget',
-      prices: Object.entries(prices).map(([currency, amount]) => ({ currency, amount })),
-    };
-    return new Shop(server, made(await server.call('POST', '/products', { body })).id);
-  }
-
-  async discount(code: string, percent: number): Promise<void> {
-    const body = { code, percent_off: percent };
-    made(await this.#server.call('POST', '/discounts', { body }));
-  }
-
-  /** One checkout, tried with each instrument in turn. The last payment. */
-  async buy(instruments: Instrument | readonly Instrument[], sale: Sale = {}): Promise<string> {
-    const { payments, sql } = this.#server;
-    const { currency = 'USD', discountCode = null } = sale;
-    const body = {
-      product_id: this.#productId,
-      customer_email: 'buyer@example.com',
-      currency,
-      ...(discountCode !== null && { discount_code: discountCode }),
-    };
-    const { id, url, amount } = made(await this.#server.call('POST', '/checkouts', { body }));
-    const token = (url as string).split('/').at(-1) ?? '';
-    const total = parseMoney(amount as string, currency);
-    if (typeof total === 'string') throw new Error(total);
-    for (const instrument of [instruments].flat()) {
-      const order = { email: null, name: null, currency, discountCode, total, instrument };
-      const { kind } = await payments.pay(token, order);
-      if (kind !== 'attempted' && kind !== 'requires_action') throw new Error(kind);
-    }
-    const [row] = await sql<{ payment: string }[]>`
-      select payment_id as payment from checkouts where id = ${id as string}`;
-    return must(row?.payment, 'a checkout that was tried');
-  }
-
-  refund(payment: string, amount: string | null, key?: string): Promise<Reply> {
-    return this.#server.call('POST', `/payments/${payment}/refund`, {
-      body: amount === null ? {} : { amount },
-      ...(key !== undefined && { headers: { 'idempotency-key': key } }),
-    });
-  }
+/** Its id; prices by currency. */
+export async function sell(
+  seller: Seller,
+  prices: Readonly<Record<string, string>>,
+): Promise<string> {
+  const all = Object.entries(prices).map(([currency, amount]) => ({ currency, amount }));
+  return (await ask(seller, 'POST', '/products', { name: 'Widget', prices: all })).id;
 }
 
-export const card = (number: string): Instrument => ({
-  type: 'card',
-  number,
-  expiry: '12/34',
-  cvc: '123',
-});
+export async function openCheckout(seller: Seller, body: object): Promise<Checkout> {
+  const asked = { customer_email: 'buyer@example.com', currency: 'USD', ...body };
+  return checkoutOf(await ask(seller, 'POST', '/checkouts', asked));
+}
 
-export const debit = (iban: string): Instrument => ({ type: 'bank_debit', iban });
+export function checkoutOf({ id, url }: ReturnType<typeof JSON.parse>): Checkout {
+  return { id, token: (url as string).split('/').at(-1) ?? '' };
+}
 
-/** The body of a 201. */
-function made(reply: Reply): ReturnType<typeof JSON.parse> {
-  if (reply.status !== 201) throw new Error(`${reply.status} ${reply.text}`);
-  return reply.json;
+/** Sends the form of the hosted page. Where it leads. */
+export async function submit(url: string, { token }: Checkout, means: Means): Promise<string> {
+  const form = means.startsWith('DE')
+    ? { payment_method: 'bank_debit', iban: means }
+    : { payment_method: 'card', card_number: means, card_expiry: '12/34', card_cvc: '123' };
+  const response = await fetch(`${url}/pay/${token}`, {
+    method: 'POST',
+    body: new URLSearchParams(form),
+    redirect: 'manual',
+  });
+  const text = await response.text();
+  const location = response.headers.get('location');
+  if (location === null) throw new Error(`${response.status} ${text}`);
+  return location;
+}
+
+/** A checkout of its own that is tried with each of the means in turn. The last payment. */
+export async function buy(
+  seller: Seller,
+  { means, ...body }: { readonly means: readonly Means[]; readonly product_id: string } & object,
+): Promise<string> {
+  const checkout = await openCheckout(seller, body);
+  for (const one of means) await submit(seller.url, checkout, one);
+  const payments = await ask(seller, 'GET', `/payments?checkout_id=${checkout.id}`);
+  return must((payments.data as { id: string }[])[0], 'a payment').id;
+}
+
+/** @throws where it is refused */
+export async function ask(
+  { url, key }: Seller,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<ReturnType<typeof JSON.parse>> {
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+  return JSON.parse(text);
 }

@@ -42,18 +42,19 @@ CREATE TABLE deliveries (
   -- Attempts that count against the schedule, and when the first of them was made: no later one than 24 hours after it.
   attempts integer NOT NULL DEFAULT 0,
   first_at timestamptz,
-  -- When it is due next; while a worker has it, when that worker has lost it.
+  -- When it is due next; while a worker has it, when that worker has lost it at the latest.
   next_at timestamptz NOT NULL,
-  -- Who has it: a result counts only from that one.
-  lease uuid,
+  -- The worker that has it: a result counts only from that one.
+  worker uuid,
   created_at timestamptz NOT NULL,
   settled_at timestamptz,
   CONSTRAINT deliveries_status_known CHECK (status IN ('pending', 'delivered', 'held', 'exhausted')),
-  CONSTRAINT deliveries_leased_while_pending CHECK (lease IS NULL OR status = 'pending')
+  CONSTRAINT deliveries_sent_while_pending CHECK (worker IS NULL OR status = 'pending')
 ) WITH (fillfactor = 70);
 CREATE UNIQUE INDEX deliveries_once ON deliveries (event_id, endpoint_id);
 CREATE INDEX deliveries_due ON deliveries (endpoint_id, next_at) WHERE status = 'pending';
 CREATE INDEX deliveries_listed ON deliveries (endpoint_id, id);
+CREATE INDEX deliveries_in_flight ON deliveries (worker) WHERE worker IS NOT NULL;
 CREATE INDEX deliveries_held ON deliveries (endpoint_id) WHERE status = 'held';
 
 CREATE TABLE delivery_attempts (
@@ -68,6 +69,12 @@ CREATE TABLE delivery_attempts (
   PRIMARY KEY (delivery_id, at)
 );
 
+-- Workers that are alive say so every second. Whoever is silent for too long is struck off, and what it had is due again.
+CREATE TABLE delivery_workers (
+  id uuid PRIMARY KEY,
+  seen_at timestamptz NOT NULL
+);
+
 -- How many endpoints an event was owed to when it was committed: deliveries are counted against it.
 CREATE TABLE event_fanouts (
   event_id uuid PRIMARY KEY,
@@ -76,6 +83,8 @@ CREATE TABLE event_fanouts (
 
 /* Fans out whatever wrote the events, in its own transaction, and wakes the workers when that commits. */
 CREATE FUNCTION fan_out_events() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+  told bigint;
 BEGIN
   WITH made AS (
     INSERT INTO deliveries (id, endpoint_id, event_id, event_type, status, next_at, created_at)
@@ -85,12 +94,12 @@ BEGIN
     JOIN webhook_endpoints w ON w.mode = e.mode AND w.deleted_at IS NULL
       AND (w.organisation_id = e.organisation_id OR w.group_id = o.group_id)
       AND (w.event_types @> ARRAY[e.type] OR w.event_types = '{*}')
-    RETURNING event_id
+    RETURNING event_id, endpoint_id
+  ), counted AS (
+    INSERT INTO event_fanouts (event_id, owed) SELECT event_id, count(*) FROM made GROUP BY event_id
   )
-  INSERT INTO event_fanouts (event_id, owed) SELECT event_id, count(*) FROM made GROUP BY event_id;
-  IF FOUND THEN
-    PERFORM pg_notify('tollhouse_deliveries', '');
-  END IF;
+  SELECT count(pg_notify('tollhouse_deliveries', m.endpoint_id::text)) INTO told
+  FROM (SELECT DISTINCT endpoint_id FROM made) m;
   RETURN NULL;
 END $$;
 

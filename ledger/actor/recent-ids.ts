@@ -34,8 +34,9 @@ export class RecentIds {
 
 /** 48 bits of a derived id are hash enough; never 0, which marks a free place. */
 function hashOf(id: string): number {
+  assert(id.length === 36, () => `not an id: ${id}`);
   const hash = digits(id, 24) * 0x1_00_00_00 + digits(id, 30) + 1;
-  assert(id.length === 36 && hash > 0, () => `not an id: ${id}`);
+  assert(hash > 0, '0 marks a free place');
   return hash;
 }
 

@@ -162,6 +162,7 @@ function batchOf(term: Term, items: readonly BatchItem[]): Batch {
   const keys = new Map<string, Keyed>();
   let head: Keyed | null = null;
   for (const { actor, meter, request, follows } of items) {
+    assert(!follows || head !== null, 'a batch begins with an event');
     const { keyId } = request;
     const item: Keyed = {
       actor,

@@ -25,7 +25,7 @@ export type Buyer = {
   readonly page: Page;
   /** What the console said, scripts that failed and what the content security policy stopped. */
   readonly complaints: readonly string[];
-  another(): Promise<Page>;
+  readonly another: () => Promise<Page>;
   close(): Promise<void>;
 };
 

@@ -86,7 +86,7 @@ function readPage(deps: PayRoutesDeps): Route {
   const { edge, sql, clock, payments } = deps;
   return edge.open(READ, async ({ params: { token }, request }) => {
     let session = await findSession(sql, token, clock.now());
-    if (session?.checkout.status === 'processing' && session.payment !== null) {
+    if (session?.payment && isAsked(session)) {
       await payments.refresh(session.payment.id);
       session = await findSession(sql, token, clock.now());
     }
@@ -101,6 +101,11 @@ function readPage(deps: PayRoutesDeps): Route {
     };
     return show(deps, session, wished);
   });
+}
+
+/** Whether its processor has it and may know more by now. Until it has answered once, whoever asked it is still waiting. */
+function isAsked({ checkout, payment }: Session): boolean {
+  return checkout.status === 'processing' && payment !== null && payment.method !== null;
 }
 
 /** The page as it is for who comes to it. */

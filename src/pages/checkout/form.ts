@@ -21,7 +21,7 @@ export function checkoutForm(view: OpenView): Html {
     <button class="away" tabindex="-1" aria-hidden="true">${pays}</button>
     <input type="hidden" name="total" value="${shownTotal(sale)}" />
     ${errorSummary(errors)} ${notice === null ? null : noticeOf(notice, view)}
-    <div class="bought">${ticket(sale, choices(view))}</div>
+    <div class="bought">${ticket(sale, { leads: true, below: choices(view) })}</div>
     <div class="paying stack">
       ${contact(view)} ${instrument(view)}
       <button class="button wide" type="submit">${pays}</button>

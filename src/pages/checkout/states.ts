@@ -17,13 +17,13 @@ type State = {
 function state({ mark, heading, isLive = false, text, action = null }: State): Html {
   return html`<section class="state stack" ${isLive ? html`role="status"` : null}>
     ${mark}
-    <h2>${heading}</h2>
+    <h1>${heading}</h1>
     ${text} ${action}
   </section>`;
 }
 
 function beside(sale: Sale, told: Html): Html {
-  return html`<div class="told stack">${told} ${ticket(sale, null)}</div>`;
+  return html`<div class="told stack">${told} ${ticket(sale, { leads: false, below: null })}</div>`;
 }
 
 export function challenge({ sale, bankUrl }: Of<'challenge'>): Html {
@@ -77,7 +77,7 @@ export function paid({ sale, receipt, continueUrl }: Of<'paid'>): Html {
       action:
         continueUrl === null ? null : link(continueUrl, html`Continue to ${written(merchant)}`),
     })}
-    ${ticket(sale, facts(receipt))}
+    ${ticket(sale, { leads: false, below: facts(receipt) })}
   </div>`;
 }
 

@@ -33,7 +33,7 @@ export const STYLE = `
   .joined { display: flex; gap: .5rem; }
   .joined > :first-child { flex: 1; min-width: 0; }
   .chip { display: flex; align-items: center; flex-wrap: wrap; gap: .15rem .6rem; padding: .3rem .3rem .3rem .9rem;
-    background: var(--soft); border-radius: 2rem; width: fit-content; max-width: 100%; }
+    background: var(--soft); border-radius: 1.5rem; width: fit-content; max-width: 100%; }
   .chip button { display: grid; place-items: center; width: 2.25rem; height: 2.25rem; border: 0; border-radius: 50%; cursor: pointer;
     background: transparent; color: var(--ink); font: inherit; font-size: 1.25rem; line-height: 1; }
   .chip button:hover { background: var(--card); }
@@ -69,9 +69,9 @@ export const STYLE = `
 
   .told { padding-top: 1rem; }
   .told > .ticket { margin-top: 2rem; }
-  .told .ticket h1 { font-size: 1.25rem; }
+  .told .ticket h2 { font-size: 1.25rem; }
+  .ticket [dir="auto"] { display: block; }
   .state { text-align: center; text-wrap: balance; }
-  .state h2 { font-size: 1.7rem; line-height: 1.2; letter-spacing: -.015em; }
   .mark { width: 4rem; height: 4rem; fill: none; stroke-width: 3; stroke-linecap: round; stroke-linejoin: round; }
   .mark circle { fill: var(--soft); stroke: none; }
   .mark.done { stroke: var(--accent); }

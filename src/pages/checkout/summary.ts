@@ -17,13 +17,20 @@ export function off(amount: bigint, currency: string): Html {
   return html`<span class="money">−${showAmount(amount, currency)}</span>`;
 }
 
-/** `below`: what stands under the total, such as what the buyer may still change about it. */
-export function ticket(sale: Sale, below: Html | null): Html {
+export type Ticket = {
+  /** Whether the product is what the page is about, and not a word on what became of it. */
+  readonly leads: boolean;
+  /** What stands under the total, such as what the buyer may still change about it. */
+  readonly below: Html | null;
+};
+
+export function ticket(sale: Sale, { leads, below }: Ticket): Html {
   const { merchant, product, total, currency } = sale;
+  const name = html`<span dir="auto">${product.name}</span>`;
   return html`<section class="ticket" aria-labelledby="product">
     <div class="goods">
       <p class="merchant" dir="auto">${merchant}</p>
-      <h1 id="product" dir="auto">${product.name}</h1>
+      ${leads ? html`<h1 id="product">${name}</h1>` : html`<h2 id="product">${name}</h2>`}
       ${
         product.description === ''
           ? null

@@ -126,11 +126,14 @@ function fail(
 ): void {
   const { payment } = draft.state;
   draft.change({ status, failure: { code, message }, asks: 0, askAt: null });
-  draft.announce(status === 'errored' ? 'payment.errored' : 'payment.failed', payment.amount, {
-    transactionId: null,
-    failureCode: code,
-    failureMessage: message,
-    retryable: true,
-  });
+  const why = { failureCode: code, failureMessage: message };
+  // A buyer may try again, but nobody does it for him: what comes next is another payment.
+  const tries = { attempt: payment.attempt, nextAttemptAt: null };
+  const data = { transactionId: null, ...why, ...tries };
+  if (status === 'errored') {
+    draft.announce('payment.errored', payment.amount, { ...data, retryable: true });
+  } else {
+    draft.announce('payment.failed', payment.amount, data);
+  }
   draft.follow('payment_settled', payment.id, {});
 }

@@ -36,6 +36,8 @@ export type Payment = {
   readonly transactionType: 'PURCHASE' | 'SUBSCRIPTION_START' | 'RECURRING';
   readonly subscriptionId: string | null;
   readonly customerName: string | null;
+  /** 1 for the first try to be paid for the same thing. */
+  readonly attempt: number;
   /** What the merchant sent with the checkout, and gets back on every event (contract, Payment event data). */
   readonly roundTrip: RoundTrip;
 };

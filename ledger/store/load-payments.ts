@@ -91,6 +91,7 @@ function paymentOf(row: PaymentRow): Payment {
     transactionType: row.transaction_type,
     subscriptionId: row.subscription_id,
     customerName: row.customer_name,
+    attempt: row.attempt,
     roundTrip: {
       paymentLinkId: row.checkout_id,
       paymentLinkToken: row.checkout_token,
@@ -136,6 +137,7 @@ type PaymentRow = {
   customer_id: string | null;
   customer_email: string | null;
   customer_name: string | null;
+  attempt: number;
   external_customer_id: string | null;
   client_reference_id: string | null;
   metadata: Readonly<Record<string, string>>;

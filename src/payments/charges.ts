@@ -38,13 +38,13 @@ export class Charges {
     this.#deps = deps;
   }
 
-  /** Asks, and takes the answer in. null where somebody is asking already. */
-  async asking(paymentId: string, ask: () => Promise<Result>): Promise<Result | null> {
+  /** Asks, and takes the answer in. null where somebody is asking already, or there was no answer to take. */
+  async asking(paymentId: string, ask: () => Promise<Result | null>): Promise<Result | null> {
     if (this.#asking.has(paymentId)) return null;
     this.#asking.add(paymentId);
     try {
       const result = await ask();
-      await this.#take(paymentId, result);
+      if (result !== null) await this.#take(paymentId, result);
       return result;
     } finally {
       this.#asking.delete(paymentId);
@@ -61,8 +61,9 @@ export class Charges {
       const found = isLate ? await processor.cancelCharge(id) : await processor.findCharge(id);
       if (found.kind !== 'not_attempted') return found;
       if (isLate) return { kind: 'abandoned' };
-      // A call that was lost on its way may still arrive: from here on it cannot charge any more.
-      return processor.cancelCharge(id);
+      // The call may still be on its way, from here or from another node, while its buyer looks: that decides nothing. When it is
+      // due it was lost, and from then on it cannot charge any more.
+      return isDue ? processor.cancelCharge(id) : null;
     });
   }
 

@@ -66,7 +66,7 @@ async function begin(
   if (attemptsMax > 0 && checkout.attempts >= attemptsMax) return { kind: 'locked' };
   const processor = deps.processorFor(checkout.mode);
   if (processor === null) return { kind: 'not_open' };
-  const email = checkout.customerEmail ?? order.email;
+  const { email, name } = buyerOf(checkout, order);
   if (email === null) return { kind: 'email_required' };
   const product = await findProduct(sql, checkout, checkout.productId);
   const { currencyPinned: pinned } = checkout;
@@ -83,10 +83,9 @@ async function begin(
     return { kind: 'discount_refused' };
   }
   const paymentId = deps.ids.next();
-  const who = { email, name: checkout.customerName ?? order.name };
   const what = { currency: quote.currency, subtotal, amount, priceId: price.id };
   const discountId = discount?.id ?? null;
-  await startAttempt(sql, { id: checkout.id, paymentId, ...who, ...what, discountId });
+  await startAttempt(sql, { id: checkout.id, paymentId, email, name, ...what, discountId });
   await insertPayment(sql, checkout, {
     id: paymentId,
     slot: slotOf(paymentId),
@@ -96,13 +95,24 @@ async function begin(
     checkoutToken: checkout.token,
     productId: checkout.productId,
     customerEmail: email,
-    customerName: who.name,
+    customerName: name,
     externalCustomerId: checkout.externalCustomerId,
     clientReferenceId: checkout.clientReferenceId,
     metadata: checkout.metadata,
+    attempt: checkout.attempts + 1,
     processor: processor.name,
     askAt: now + FIRST_ASK_MS,
     now,
   });
   return { kind: 'begun', paymentId, amount, checkout, processor };
+}
+
+/** Who buys: whom the merchant named. Behind a buy link it is for the buyer to say, anew at each attempt. */
+function buyerOf(
+  { source, customerEmail, customerName }: CheckoutRecord,
+  order: Order,
+): Pick<Order, 'email' | 'name'> {
+  return source === 'api'
+    ? { email: customerEmail ?? order.email, name: customerName ?? order.name }
+    : { email: order.email ?? customerEmail, name: order.name ?? customerName };
 }

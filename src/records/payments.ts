@@ -57,6 +57,8 @@ export type NewPayment = {
   readonly externalCustomerId: string | null;
   readonly clientReferenceId: string | null;
   readonly metadata: Readonly<Record<string, string>>;
+  /** 1 for the first. */
+  readonly attempt: number;
   readonly processor: string;
   /** When to ask what became of it, should whoever asks now be gone by then. */
   readonly askAt: number;
@@ -74,11 +76,11 @@ export async function insertPayment(
   await sql`
     insert into payments (slot, id, organisation_id, mode, status, amount, currency, transaction_type, checkout_id,
       checkout_token, product_id, customer_email, customer_name, external_customer_id, client_reference_id, metadata,
-      processor, asks, ask_at, sequence, event_at, created_at)
+      attempt, processor, asks, ask_at, sequence, event_at, created_at)
     values (${slot}, ${id}, ${scope.organisationId}, ${scope.mode}, 'processing', ${payment.amount}, ${payment.currency},
       'PURCHASE', ${payment.checkoutId}, ${payment.checkoutToken}, ${payment.productId}, ${payment.customerEmail},
       ${payment.customerName}, ${payment.externalCustomerId}, ${payment.clientReferenceId},
-      ${sql.json(payment.metadata)}, ${payment.processor}, 0, ${askAt}, 0, 'epoch', ${now})`;
+      ${sql.json(payment.metadata)}, ${payment.attempt}, ${payment.processor}, 0, ${askAt}, 0, 'epoch', ${now})`;
   await sql`
     insert into alarms (slot, actor_id, subject_id, due_at, kind) values (${slot}, ${id}, ${id}, ${askAt}, 'payment')`;
 }

@@ -47,6 +47,7 @@ export class PaymentWorld {
         transactionType: 'PURCHASE',
         subscriptionId: null,
         customerName: 'Ada',
+        attempt: 2,
         roundTrip: {
           paymentLinkId: 'checkout',
           paymentLinkToken: 'token',

@@ -170,6 +170,8 @@ CREATE TABLE payments (
   external_customer_id text,
   client_reference_id text,
   metadata jsonb NOT NULL,
+  -- 1 for the first try to be paid for the same thing.
+  attempt integer NOT NULL,
   processor text NOT NULL,
   processor_reference text,
   method jsonb,

@@ -1,0 +1,218 @@
+// A shop, its buyers at the checkout, and what there is to see of a payment afterwards: all by the API and the door of payments.
+import { expect } from 'bun:test';
+import { audit } from '../../ledger/store/audit.ts';
+import { parseMoney } from '../../ledger/money.ts';
+import type { Order, PayOutcome } from '../../src/payments/payments.ts';
+import { clock } from '../../src/platform/clock.ts';
+import type { Instrument } from '../../src/processors/processor.ts';
+import { type Sandbox, sandbox } from '../../src/processors/sandbox.ts';
+import { until } from '../chaos/until.ts';
+import {
+  type Call,
+  type Reply,
+  type ServerOptions,
+  startServer,
+  type TestServer,
+} from '../support/server.ts';
+import { TEST_SETTINGS } from '../support/settings.ts';
+
+export const BUYER = 'buyer@example.com';
+
+/** Test cards and accounts by what they do (decisions 6). */
+export const NUMBERS = {
+  good: '4242424242424242',
+  declined: '4000000000000002',
+  insufficient: '4000000000009995',
+  error: '4000000000000119',
+  challenge: '4000002760003184',
+  challengeDeclined: '4000008400001629',
+  renewalFails: '4000000000000341',
+  refundPends: '4000000000007726',
+  refundFailsLate: '4000000000005126',
+  answerLost: '4000000000001000',
+  requestLost: '4000000000001018',
+  iban: 'DE89370400440532013000',
+  ibanFails: 'DE62370400440532013001',
+} as const;
+export type Means = keyof typeof NUMBERS;
+
+export type Fields = Readonly<Record<string, unknown>>;
+export type Payment = Reply['json'];
+export type Envelope = Reply['json'];
+
+export type Session = { readonly id: string; readonly token: string };
+
+/** What a buyer does, where it is not the usual: a good card, 100.00 USD, nobody's name. */
+export type Wish = Partial<Omit<Order, 'total' | 'instrument'>> & {
+  readonly means?: Means;
+  readonly instrument?: Instrument | null;
+  /** As the page shows it. */
+  readonly total?: string;
+};
+
+export function instrumentOf(means: Means): Instrument {
+  const number = NUMBERS[means];
+  return number.startsWith('DE')
+    ? { type: 'bank_debit', iban: number }
+    : { type: 'card', number, expiry: '12/34', cvc: '123' };
+}
+
+export class Shop {
+  readonly server: TestServer;
+  readonly productId: string;
+  readonly priceId: string;
+  /** The sandbox as its own pages ask it. */
+  readonly bank: Sandbox;
+
+  private constructor(server: TestServer, product: Reply['json']) {
+    this.server = server;
+    this.productId = product.id;
+    this.priceId = product.prices[0].id;
+    this.bank = sandbox({
+      sql: server.sql,
+      clock,
+      settleMs: TEST_SETTINGS.sandboxSettleMs,
+      challengeUrl: (key) => key,
+    });
+  }
+
+  /** Sells one thing for 100.00 USD, 10000 JPY, 10.000 KWD or 1.0000 CLF. */
+  static async open(options: ServerOptions = {}): Promise<Shop> {
+    const server = await startServer(options);
+    const prices = [
+      { amount: '100', currency: 'USD' },
+      { amount: '10000', currency: 'JPY' },
+      { amount: '10', currency: 'KWD' },
+      { amount: '1', currency: 'CLF' },
+    ];
+    const product = await server.call('POST', '/products', { body: { name: 'Lamp', prices } });
+    return new Shop(server, made(product));
+  }
+
+  async checkout(fields: Fields = {}, call: Call = {}): Promise<Session> {
+    const body = { product_id: this.productId, customer_email: BUYER, ...fields };
+    const { id, url } = made(await this.server.call('POST', '/checkouts', { body, ...call }));
+    return { id, token: url.slice(url.lastIndexOf('/') + 1) };
+  }
+
+  /** The code of a new discount. */
+  async discount(code: string, fields: Fields): Promise<string> {
+    made(await this.server.call('POST', '/discounts', { body: { code, ...fields } }));
+    return code;
+  }
+
+  /** One attempt at a checkout. */
+  pay({ token }: Session, wish: Wish = {}): Promise<PayOutcome> {
+    const { means = 'good', instrument, total = '100.00', ...rest } = wish;
+    const currency = rest.currency ?? 'USD';
+    return this.server.payments.pay(token, {
+      email: null,
+      name: null,
+      discountCode: null,
+      ...rest,
+      currency,
+      total: units(total, currency),
+      instrument: instrument === undefined ? instrumentOf(means) : instrument,
+    });
+  }
+
+  /** A payment that was tried at a checkout of its own, as it is right after. */
+  async buy(wish: Wish & { readonly checkout?: Fields } = {}): Promise<Payment> {
+    const { checkout = {}, ...rest } = wish;
+    const session = await this.checkout(checkout);
+    await this.pay(session, rest);
+    return this.lastOf(session);
+  }
+
+  async lastOf({ id }: Session): Promise<Payment> {
+    const [payment] = await this.paymentsOf({ id });
+    expect(payment).toBeDefined();
+    return payment;
+  }
+
+  /** The attempts at a checkout, newest first. */
+  async paymentsOf({ id }: Pick<Session, 'id'>): Promise<Payment[]> {
+    return (await this.read(`/payments?checkout_id=${id}`)).data;
+  }
+
+  payment(id: string): Promise<Payment> {
+    return this.read(`/payments/${id}`);
+  }
+
+  /** The payment, once it is so. */
+  async paymentThatIs(status: string, id: string): Promise<Payment> {
+    await until(`payment ${status}`, async () => (await this.payment(id)).status === status);
+    return this.payment(id);
+  }
+
+  async refundThatIs(status: string, id: string): Promise<Reply['json']> {
+    const read = () => this.read(`/refunds/${id}`);
+    await until(`refund ${status}`, async () => (await read()).status === status);
+    return read();
+  }
+
+  /** The session, once nobody tries to pay it any more. */
+  async checkoutAfter({ id }: Pick<Session, 'id'>): Promise<Reply['json']> {
+    const read = () => this.read(`/checkouts/${id}`);
+    await until('an attempt is over', async () => (await read()).status !== 'processing');
+    return read();
+  }
+
+  refund(paymentId: string, body?: unknown, call: Call = {}): Promise<Reply> {
+    const sent = body === undefined ? {} : { body };
+    return this.server.call('POST', `/payments/${paymentId}/refund`, { ...sent, ...call });
+  }
+
+  /** A retry says so with its key. */
+  refundWithKey(key: string, paymentId: string, body?: unknown, call: Call = {}): Promise<Reply> {
+    return this.refund(paymentId, body, { ...call, headers: { 'idempotency-key': key } });
+  }
+
+  /** The events of an object, in their order; once there are so many, where that is given. */
+  async events(objectId: string, count?: number): Promise<Envelope[]> {
+    const path = `/events?object_id=${objectId}&limit=200`;
+    const read = async (): Promise<Envelope[]> => (await this.read(path)).data.toReversed();
+    if (count !== undefined) {
+      await until(`${count} events`, async () => (await read()).length >= count);
+    }
+    const events = await read();
+    expectOrdered(events);
+    if (count !== undefined) expect(events).toHaveLength(count);
+    return events;
+  }
+
+  async read(path: string, call: Call = {}): Promise<Reply['json']> {
+    const reply = await this.server.call('GET', path, call);
+    expect([path, reply.status]).toEqual([path, 200]);
+    return reply.json;
+  }
+
+  /** Whatever was done, the books close. */
+  async close(): Promise<void> {
+    expect(await audit(this.server.sql)).toEqual([]);
+    await this.server.stop();
+  }
+}
+
+/** In the currency's smallest coin. */
+export function units(amount: string, currency: string): bigint {
+  const parsed = parseMoney(amount, currency);
+  if (typeof parsed === 'string') throw new Error(`${amount} ${currency}: ${parsed}`);
+  return parsed;
+}
+
+/** Numbered without a gap, at times that ascend, and each event says the same twice. */
+function expectOrdered(events: readonly Envelope[]): void {
+  expect(events.map(({ data }) => data.sequence)).toEqual(events.map((_event, index) => index + 1));
+  let before = '';
+  for (const { id, type, timestamp, data } of events) {
+    expect(timestamp > before).toBe(true);
+    before = timestamp;
+    expect(data).toMatchObject({ id, eventType: type, timestamp });
+  }
+}
+
+export function made(reply: Reply): Reply['json'] {
+  expect([reply.status, reply.text]).toEqual([201, reply.text]);
+  return reply.json;
+}

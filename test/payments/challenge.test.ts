@@ -1,0 +1,92 @@
+// A buyer whose bank asks him something first.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { type Means, type Payment, type Session, Shop } from './shop.ts';
+
+let shop: Shop;
+beforeAll(async () => {
+  // Whoever is not asked for soon leaves the memory: what the database says is true then.
+  shop = await Shop.open({ actorsMax: 1 });
+});
+afterAll(() => shop.close());
+
+async function challenged(means: Means = 'challenge'): Promise<[Payment, Session]> {
+  const session = await shop.checkout();
+  const outcome = await shop.pay(session, { means });
+  const payment = await shop.lastOf(session);
+  expect(outcome).toEqual({
+    kind: 'requires_action',
+    url: expect.stringMatching(new RegExp(`^http://localhost/.*${payment.id}$`)),
+  });
+  expect(payment).toMatchObject({
+    status: 'requires_action',
+    payment_method: { type: 'card', brand: 'visa' },
+    refundable_amount: '0.00',
+    failure_code: null,
+  });
+  expect((await shop.read(`/checkouts/${session.id}`)).status).toBe('processing');
+  return [payment, session];
+}
+
+/** The quarter of an hour is over. */
+async function timePasses({ id }: Payment): Promise<void> {
+  const { sql } = shop.server;
+  for (let other = 0; other < 3; other += 1) await shop.buy();
+  await sql`update payments set ask_at = now() - interval '1 s' where id = ${id}`;
+  await sql`update alarms set due_at = now() where subject_id = ${id}`;
+}
+
+// prettier-ignore
+const ANSWERS: [Means, boolean, string, string | null, string][] = [
+  // card               confirmed  payment      failure                  checkout
+  ['challenge',         true,      'succeeded', null,                    'paid'],
+  ['challenge',         false,     'failed',    'authentication_failed', 'active'],
+  ['challengeDeclined', true,      'failed',    'card_declined',         'active'],
+  ['challengeDeclined', false,     'failed',    'authentication_failed', 'active'],
+];
+test.each(ANSWERS)('%s, confirmed %p: %s', async (means, passed, status, code, checkout) => {
+  const [payment, session] = await challenged(means);
+  expect(await shop.pay(session)).toEqual({ kind: 'not_open' });
+  // Coming back without having answered changes nothing.
+  await shop.server.payments.refresh(payment.id);
+  expect((await shop.payment(payment.id)).status).toBe('requires_action');
+  expect(await shop.events(payment.id)).toEqual([]);
+  await shop.bank.answerChallenge(payment.id, passed);
+  await Promise.all([1, 2, 3].map(() => shop.server.payments.refresh(payment.id)));
+  expect(await shop.payment(payment.id)).toMatchObject({ status, failure_code: code });
+  expect((await shop.checkoutAfter(session)).status).toBe(checkout);
+  const [event] = await shop.events(payment.id, 1);
+  expect(event.type).toBe(`payment.${status}`);
+  // Who changes his mind is too late.
+  expect(await shop.bank.answerChallenge(payment.id, !passed)).toBeNull();
+});
+
+test('a quarter of an hour later it is given up, and can be tried again', async () => {
+  const [payment, session] = await challenged();
+  await timePasses(payment);
+  expect(await shop.paymentThatIs('canceled', payment.id)).toMatchObject({
+    failure_code: 'authentication_abandoned',
+  });
+  expect((await shop.checkoutAfter(session)).status).toBe('active');
+  const [event] = await shop.events(payment.id, 1);
+  expect(event.type).toBe('payment.failed');
+  // The bank's page in another tab cannot take the money any more.
+  expect(await shop.bank.answerChallenge(payment.id, true)).toBeNull();
+  expect(await shop.pay(session)).toEqual({ kind: 'attempted' });
+  expect((await shop.lastOf(session)).status).toBe('succeeded');
+});
+
+test('confirmed at the moment of giving up: either, never both', async () => {
+  const { payments } = shop.server;
+  for (let round = 0; round < 10; round += 1) {
+    const [payment, session] = await challenged();
+    await timePasses(payment);
+    const [confirmed] = await Promise.all([
+      shop.bank.answerChallenge(payment.id, true),
+      payments.due(payment.id),
+    ]);
+    await payments.due(payment.id);
+    const status = confirmed === null ? 'canceled' : 'succeeded';
+    expect((await shop.payment(payment.id)).status).toBe(status);
+    expect((await shop.checkoutAfter(session)).status).toBe(confirmed === null ? 'active' : 'paid');
+  }
+});

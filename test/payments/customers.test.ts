@@ -1,0 +1,130 @@
+// Whose a payment is: the merchant's own id decides, else the e-mail address, else it is somebody new.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { type Fields, made, type Payment, Shop } from './shop.ts';
+
+let shop: Shop;
+beforeAll(async () => {
+  shop = await Shop.open();
+});
+afterAll(() => shop.close());
+
+async function known(body: Fields, key?: string): Promise<string> {
+  const call = key === undefined ? { body } : { body, key };
+  return made(await shop.server.call('POST', '/customers', call)).id;
+}
+const customerOf = async (checkout: Fields): Promise<string> =>
+  (await shop.buy({ checkout })).customer_id;
+
+test('by the external id, which comes before the address', async () => {
+  const one = await known({ external_customer_id: 'u1', email: 'one@example.com', name: 'One' });
+  await known({ email: 'two@example.com' });
+  const checkout = {
+    external_customer_id: 'u1',
+    customer_email: 'two@example.com',
+    customer_name: 'Two',
+  };
+  expect(await customerOf(checkout)).toBe(one);
+  // What the merchant knows of him stays.
+  expect(await shop.read(`/customers/${one}`)).toMatchObject({
+    email: 'one@example.com',
+    name: 'One',
+  });
+  await shop.events(one, 1);
+});
+
+test('what is missing is filled in, and told once', async () => {
+  const id = await known({ external_customer_id: 'u2' });
+  const checkout = {
+    external_customer_id: 'u2',
+    customer_email: 'u2@example.com',
+    customer_name: 'Zwei',
+  };
+  expect(await customerOf(checkout)).toBe(id);
+  expect(await customerOf(checkout)).toBe(id);
+  expect(await shop.read(`/customers/${id}`)).toMatchObject({
+    email: 'u2@example.com',
+    name: 'Zwei',
+  });
+  const [, updated] = await shop.events(id, 2);
+  expect(updated).toMatchObject({
+    type: 'customer.updated',
+    data: { changes: ['email', 'name'], email: 'u2@example.com', name: 'Zwei' },
+  });
+});
+
+test('by the address, whatever its case; of several the oldest', async () => {
+  const oldest = await known({ email: 'Three@Example.com', external_customer_id: 'u3' });
+  await known({ email: 'three@example.com' });
+  expect(await customerOf({ customer_email: 'THREE@example.COM' })).toBe(oldest);
+  expect(await customerOf({ customer_email: 'three@example.com' })).toBe(oldest);
+});
+
+test('an external id that is new is a new customer, also of a known address', async () => {
+  const id = await known({ email: 'four@example.com' });
+  const other = await customerOf({
+    customer_email: 'four@example.com',
+    external_customer_id: 'u4',
+  });
+  expect(other).not.toBe(id);
+  expect(await shop.read('/customers/u4')).toMatchObject({ id: other, email: 'four@example.com' });
+});
+
+test("another organisation's customer is nobody's here", async () => {
+  const theirs = await known(
+    { email: 'five@example.com', external_customer_id: 'u5' },
+    shop.server.other.testKey,
+  );
+  const live = await known(
+    { email: 'five@example.com', external_customer_id: 'u5' },
+    shop.server.organisation.liveKey,
+  );
+  const ours = await customerOf({ customer_email: 'five@example.com', external_customer_id: 'u5' });
+  expect([theirs, live]).not.toContain(ours);
+  expect([theirs, live]).not.toContain(await customerOf({ customer_email: 'FIVE@example.com' }));
+});
+
+test.each<[string, Fields]>([
+  ['an address', { customer_email: 'six@example.com' }],
+  ['an external id', { customer_email: 'seven@example.com', external_customer_id: 'u7' }],
+])('twenty first purchases at once by %s are one customer', async (_what, checkout) => {
+  const payments: Payment[] = await Promise.all(
+    Array.from({ length: 20 }, (_, index) =>
+      shop.buy({
+        checkout: {
+          ...checkout,
+          // The case of an address does not make it another one.
+          customer_email:
+            index % 2 === 0
+              ? checkout['customer_email']
+              : String(checkout['customer_email']).toUpperCase(),
+        },
+      }),
+    ),
+  );
+  expect(payments.map(({ status }) => status)).toEqual(payments.map(() => 'succeeded'));
+  const [id, ...more] = new Set(payments.map((payment) => payment.customer_id));
+  expect(more).toEqual([]);
+  await shop.events(id, 1);
+  expect((await shop.read(`/payments?customer_id=${id}`)).data).toHaveLength(20);
+});
+
+test('nobody becomes a customer by what came to nothing', async () => {
+  const payment = await shop.buy({
+    means: 'declined',
+    checkout: { customer_email: 'eight@example.com' },
+  });
+  expect(payment.customer_id).toBeNull();
+  expect((await shop.read('/customers?email=eight@example.com')).data).toEqual([]);
+});
+
+test('invoices of many at once are numbered without a gap', async () => {
+  const before: string[] = (await shop.read('/invoices?limit=200')).data.map(
+    ({ number }: Payment) => number,
+  );
+  await Promise.all(Array.from({ length: 20 }, () => shop.buy()));
+  const { data } = await shop.read('/invoices?limit=200');
+  const numbers: number[] = data
+    .map(({ number }: Payment) => Number(number.slice(-6)))
+    .toSorted((a: number, b: number) => a - b);
+  expect(numbers).toEqual(Array.from({ length: before.length + 20 }, (_, index) => index + 1));
+});

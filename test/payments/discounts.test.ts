@@ -1,0 +1,152 @@
+// A discount is taken when an attempt begins, given back when it comes to nothing, and never taken more often than it may be.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { type Fields, type Means, Shop } from './shop.ts';
+
+let shop: Shop;
+beforeAll(async () => {
+  shop = await Shop.open();
+});
+afterAll(() => shop.close());
+
+async function redemptions(code: string): Promise<number> {
+  const { data } = await shop.read('/discounts?limit=200');
+  return data.find((discount: { code: string }) => discount.code === code).redemptions;
+}
+
+test('of fifty buyers at once one gets what there is once', async () => {
+  const discountCode = await shop.discount('ONE', { percent_off: 10, max_redemptions: 1 });
+  const outcomes = await Promise.all(
+    Array.from({ length: 50 }, async () => {
+      const session = await shop.checkout();
+      const outcome = await shop.pay(session, { discountCode, total: '90' });
+      return [outcome.kind, (await shop.paymentsOf(session)).length] as const;
+    }),
+  );
+  const won = outcomes.filter(([kind]) => kind === 'attempted');
+  const lost = outcomes.filter(([kind]) => kind === 'discount_refused');
+  expect([won.length, lost.length]).toEqual([1, 49]);
+  expect(won[0]![1]).toBe(1);
+  expect(lost.every(([, payments]) => payments === 0)).toBe(true);
+  expect(await redemptions('ONE')).toBe(1);
+});
+
+describe('what came to nothing gives it back', () => {
+  test.each<[Means]>([['declined'], ['error'], ['ibanFails'], ['requestLost']])(
+    '%s',
+    async (means) => {
+      const code = `BACK-${means}`;
+      const discountCode = await shop.discount(code, { percent_off: 10, max_redemptions: 1 });
+      const session = await shop.checkout();
+      await shop.pay(session, { means, discountCode, total: '90' });
+      const isOpen = ['ibanFails', 'requestLost'].includes(means);
+      expect(await redemptions(code)).toBe(isOpen ? 1 : 0);
+      if (isOpen) {
+        const other = await shop.checkout();
+        expect(await shop.pay(other, { discountCode, total: '90' })).toEqual({
+          kind: 'discount_refused',
+        });
+      }
+      expect((await shop.checkoutAfter(session)).status).toBe('active');
+      expect(await redemptions(code)).toBe(0);
+      expect(await shop.pay(session, { discountCode, total: '90' })).toEqual({ kind: 'attempted' });
+      expect((await shop.lastOf(session)).amount).toBe('90.00');
+      expect(await redemptions(code)).toBe(1);
+      // It is spent, also for who used it.
+      expect(await shop.pay(await shop.checkout(), { discountCode, total: '90' })).toEqual({
+        kind: 'discount_refused',
+      });
+    },
+  );
+});
+
+test('a failed attempt with it, then one without: it is free, and the invoice has no discount', async () => {
+  const discountCode = await shop.discount('DROPPED', { percent_off: 10, max_redemptions: 1 });
+  const session = await shop.checkout({ discount_code: discountCode });
+  await shop.pay(session, { discountCode, total: '90', means: 'declined' });
+  await shop.pay(session, {});
+  const payment = await shop.lastOf(session);
+  expect([payment.status, payment.amount]).toEqual(['succeeded', '100.00']);
+  expect(await redemptions('DROPPED')).toBe(0);
+  const invoice = await shop.read(`/invoices/${payment.invoice_id}`);
+  expect([invoice.subtotal, invoice.discount_total, invoice.total]).toEqual([
+    '100.00',
+    '0.00',
+    '100.00',
+  ]);
+});
+
+// prettier-ignore
+const REFUSED: [string, string, Fields | null][] = [
+  ['one of nobody',       'NOBODYS', null],
+  ['an expired one',      'EXPIRED', { percent_off: 10 }],
+  ['one that is deleted', 'DELETED', { percent_off: 10 }],
+  ['another currency\'s', 'EUROS',   { amount_off: '10', currency: 'EUR' }],
+];
+test.each(REFUSED)('%s is refused, and nothing is charged', async (_what, code, fields) => {
+  const { sql } = shop.server;
+  if (fields !== null) await shop.discount(code, fields);
+  await sql`update discounts set expires_at = now() - interval '1 s' where code = 'EXPIRED'`;
+  await sql`update discounts set deleted_at = now() where code = 'DELETED'`;
+  const session = await shop.checkout();
+  expect(await shop.pay(session, { discountCode: code, total: '90' })).toEqual({
+    kind: 'discount_refused',
+  });
+  expect(await shop.paymentsOf(session)).toEqual([]);
+});
+
+test('a discount that changed the total is not charged at the old one', async () => {
+  const discountCode = await shop.discount('TEN', { percent_off: 10 });
+  const session = await shop.checkout();
+  expect(await shop.pay(session, { discountCode })).toEqual({ kind: 'total_changed' });
+  expect(await redemptions('TEN')).toBe(0);
+  expect(await shop.pay(session, { discountCode: 'ten', total: '90' })).toEqual({
+    kind: 'attempted',
+  });
+  const { amount, invoice_id } = await shop.lastOf(session);
+  expect(amount).toBe('90.00');
+  expect(await shop.read(`/invoices/${invoice_id}`)).toMatchObject({
+    subtotal: '100.00',
+    discount_total: '10.00',
+    total: '90.00',
+  });
+});
+
+test.each<[string, Fields]>([
+  ['all of it', { percent_off: 100 }],
+  ['more than it costs', { amount_off: '250', currency: 'USD' }],
+])('a discount of %s: an order for nothing', async (what, fields) => {
+  const discountCode = await shop.discount(`FREE-${what.length}`, {
+    ...fields,
+    max_redemptions: 1,
+  });
+  const session = await shop.checkout({ discount_code: discountCode });
+  const outcome = await shop.pay(session, { discountCode, total: '0', instrument: null });
+  expect(outcome).toEqual({ kind: 'attempted' });
+  const payment = await shop.lastOf(session);
+  expect(payment).toMatchObject({
+    status: 'succeeded',
+    amount: '0.00',
+    refundable_amount: '0.00',
+    amount_refunded: '0.00',
+    payment_method: null,
+    failure_code: null,
+  });
+  expect(payment.customer_id).not.toBeNull();
+  expect((await shop.read(`/checkouts/${session.id}`)).status).toBe('paid');
+  const [event] = await shop.events(payment.id, 1);
+  expect([event.type, event.data.amount]).toEqual(['payment.succeeded', '0.00']);
+  expect(await shop.read(`/invoices/${payment.invoice_id}`)).toMatchObject({
+    status: 'paid',
+    subtotal: '100.00',
+    discount_total: '100.00',
+    total: '0.00',
+    amount_paid: '0.00',
+    amount_due: '0.00',
+  });
+  // No processor was asked, so there is nothing to send back.
+  expect(
+    await shop.server.sql`select 1 from sandbox_charges where key = ${payment.id}`,
+  ).toHaveLength(0);
+  const refused = await shop.refund(payment.id);
+  expect([refused.status, refused.json.error.type]).toEqual([400, 'validation_error']);
+});

@@ -1,32 +1,10 @@
 // The OpenAPI document as a page to read: no script, nothing loaded from elsewhere, so that it works offline and under a strict
 // content security policy.
 import { type Html, html } from '../pages/html.ts';
+import { bounds, fields, type Schema, typeOf } from './docs-schema.ts';
+import { webhookLinks, webhookSections } from './docs-webhooks.ts';
 import type { Documented } from './document.ts';
 import type { OpenApi } from './openapi.ts';
-
-type Schema = {
-  readonly type?: string;
-  readonly const?: unknown;
-  readonly anyOf?: readonly Schema[];
-  readonly items?: Schema;
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly patternProperties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
-  readonly description?: string;
-  readonly $ref?: string;
-} & Readonly<Record<string, unknown>>;
-
-/** Keywords that are shown as they are. */
-const BOUNDS = [
-  'format',
-  'default',
-  'minimum',
-  'maximum',
-  'minLength',
-  'maxLength',
-  'maxItems',
-  'maxProperties',
-];
 
 const STYLE = `
   :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
@@ -72,6 +50,7 @@ export function docsPage(document: OpenApi): string {
                   <a href="#${anchor(title)}"><code>${title}</code></a>
                 </li>`,
             )}
+            ${webhookLinks(document)}
           </ul>
         </nav>
         ${document.tags.map(({ name }) => [
@@ -80,6 +59,7 @@ export function docsPage(document: OpenApi): string {
             .filter(({ operation }) => operation.tags.includes(name))
             .map(({ title, operation }) => section(title, operation)),
         ])}
+        ${webhookSections(document)}
       </body>
     </html>`;
   return page.text;
@@ -134,47 +114,6 @@ function parameters({ parameters: list }: Documented): Html {
         </tr>`;
       })}
     </table>`;
-}
-
-function fields(schema: Schema): Html {
-  return html`<table>
-    ${Object.entries(schema.properties ?? {}).map(([name, field]) => {
-      const isRequired = schema.required?.includes(name) === true;
-      const notes = [field.description ?? '', ...bounds(field)].filter((note) => note !== '');
-      return html`<tr>
-        <td><code>${name}</code></td>
-        <td>${typeOf(field)}</td>
-        <td>${isRequired ? 'required' : 'optional'}</td>
-        <td>${notes.join('; ')}</td>
-      </tr>`;
-    })}
-  </table>`;
-}
-
-function bounds(schema: Schema): string[] {
-  return BOUNDS.filter((keyword) => keyword in schema).map(
-    (keyword) => `${keyword} ${JSON.stringify(schema[keyword])}`,
-  );
-}
-
-/** A type in a few words: `"sum" | "count"`, `string | null`, `{id: string}[]`. */
-function typeOf(schema: Schema): string {
-  if (schema.$ref !== undefined) return schema.$ref.split('/').at(-1) ?? '';
-  if (schema.anyOf !== undefined) return schema.anyOf.map(typeOf).join(' | ');
-  if (schema.const !== undefined) return JSON.stringify(schema.const);
-  if (schema.type === 'array') return `${typeOf(schema.items ?? {})}[]`;
-  if (schema.patternProperties !== undefined) {
-    const [value = {}] = Object.values(schema.patternProperties);
-    return `object of ${typeOf(value)}s`;
-  }
-  if (schema.properties !== undefined) {
-    const members = Object.entries(schema.properties).map(([name, field]) => {
-      const mark = schema.required?.includes(name) === true ? '' : '?';
-      return `${name}${mark}: ${typeOf(field)}`;
-    });
-    return `{${members.join(', ')}}`;
-  }
-  return schema.type ?? 'anything';
 }
 
 function anchor(title: string): string {

@@ -9,7 +9,7 @@ import type { Operation } from './operation.ts';
 export type Access = 'organisation' | 'group' | 'open';
 
 /** A schema as Elysia's types for OpenAPI want it. */
-type JsonSchema = NonNullable<
+export type JsonSchema = NonNullable<
   Exclude<NonNullable<DocumentDecoration['parameters']>[number], { $ref: string }>['schema']
 >;
 

@@ -1,5 +1,6 @@
 // The OpenAPI 3.1 document, gathered from what every route says of itself.
 import { ERROR_BODY, schemaOf, type Documented } from './document.ts';
+import { type Webhook, webhooks } from './webhooks.ts';
 
 export type RouteList = readonly {
   readonly method: string;
@@ -13,6 +14,7 @@ export type OpenApi = {
   readonly servers: readonly { readonly url: string }[];
   readonly tags: readonly { readonly name: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Documented>>>>;
+  readonly webhooks: Readonly<Record<string, Webhook>>;
   readonly components: {
     readonly schemas: Readonly<Record<string, unknown>>;
     readonly securitySchemes: Readonly<Record<string, unknown>>;
@@ -39,6 +41,7 @@ export function openApiOf(routes: RouteList, baseUrl: string): OpenApi {
     servers: [{ url: baseUrl }],
     tags: [...tags].map((name) => ({ name })),
     paths,
+    webhooks: webhooks(),
     components: {
       schemas: { Error: schemaOf(ERROR_BODY) },
       securitySchemes: {

@@ -1,9 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { EVENT_TYPES, OBJECT_TYPES } from '../../records/events.ts';
+import { EVENT_TYPES } from '../../records/events.ts';
 import type { Issue } from '../errors.ts';
 import { PAGE } from '../query.ts';
+import { commonFields } from './payloads/payload.ts';
 import { timeOf } from './usage.ts';
-import { Body, Nullable, Timestamp, Uuid } from './values.ts';
+import { Body, Timestamp, Uuid } from './values.ts';
 
 const EventType = Type.Union(
   EVENT_TYPES.map((type) => Type.Literal(type)),
@@ -22,20 +23,9 @@ export const Event = Type.Object({
   id: Uuid,
   type: EventType,
   timestamp: Timestamp,
-  data: Type.Object(
-    {
-      id: Uuid,
-      eventType: EventType,
-      objectId: Uuid,
-      objectType: Type.Union(OBJECT_TYPES.map((type) => Type.Literal(type))),
-      accountId: Nullable(Uuid),
-      organizationId: Uuid,
-      timestamp: Timestamp,
-      mode: Type.Union([Type.Literal('test'), Type.Literal('live')]),
-      sequence: Type.Integer({ description: '1, 2, 3 … for each object, without a gap.' }),
-    },
-    { description: "What all events carry; the type's own fields stand beside it." },
-  ),
+  data: Type.Object(commonFields(EventType), {
+    description: "What all events carry; the type's own fields stand beside it.",
+  }),
 });
 
 type Times = { readonly since: Date | undefined; readonly until: Date | undefined };

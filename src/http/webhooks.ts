@@ -1,0 +1,128 @@
+// The webhooks that we send, as OpenAPI 3.1 describes them: one for each type of event.
+import { type TObject, Type } from '@sinclair/typebox';
+import { EVENT_TYPES, envelopeOf, type EventType } from '../records/events.ts';
+import { type JsonSchema, schemaOf } from './document.ts';
+import { EVENT_CATALOGUE, sampleData } from './wire/payloads/catalogue.ts';
+import { dataSchema } from './wire/payloads/payload.ts';
+import { Timestamp, Uuid } from './wire/values.ts';
+
+export type Webhook = {
+  readonly post: {
+    readonly summary: string;
+    readonly description: string;
+    readonly tags: readonly string[];
+    readonly parameters: readonly WebhookHeader[];
+    readonly requestBody: {
+      readonly required: true;
+      readonly content: {
+        readonly 'application/json': { readonly schema: JsonSchema; readonly example: unknown };
+      };
+    };
+    readonly responses: Readonly<Record<string, { readonly description: string }>>;
+  };
+};
+
+type WebhookHeader = {
+  readonly name: string;
+  readonly in: 'header';
+  readonly required: boolean;
+  readonly deprecated?: true;
+  readonly description: string;
+  readonly schema: { readonly type: 'string' };
+};
+
+const HEADERS: readonly Omit<WebhookHeader, 'in' | 'schema'>[] = [
+  {
+    name: 'webhook-id',
+    required: true,
+    description: "The event's id. An event may come more than once: this tells.",
+  },
+  {
+    name: 'webhook-timestamp',
+    required: true,
+    description: 'Unix seconds, of this attempt. Refuse what is more than five minutes off.',
+  },
+  {
+    name: 'webhook-signature',
+    required: true,
+    description:
+      'Entries `v1,<base64>` with a space between: HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. Accept where any of ' +
+      'them matches. One is keyed as Standard Webhooks libraries do, with the secret decoded, one with its text after `whsec_`; ' +
+      'while a secret is replaced the old one signs along.',
+  },
+  {
+    name: 'X-Service-Signature',
+    required: false,
+    deprecated: true,
+    description:
+      '`t=<unix seconds>,v1=<hex>`: HMAC-SHA256 of `{t}.{body}`. It goes with release 0.2.',
+  },
+  {
+    name: 'X-Service-Timestamp',
+    required: false,
+    deprecated: true,
+    description: 'Unix seconds. It goes with release 0.2.',
+  },
+];
+
+const PARAMETERS: readonly WebhookHeader[] = HEADERS.map((header) => ({
+  ...header,
+  in: 'header',
+  schema: { type: 'string' },
+}));
+
+const RESPONSES = {
+  '2XX': { description: 'Taken. Anything else is tried again for up to 24 hours.' },
+  '410': { description: 'Not wanted any more: the endpoint is disabled.' },
+  '429': { description: 'Not now: `Retry-After` is honoured.' },
+};
+
+export function webhooks(): Readonly<Record<EventType, Webhook>> {
+  const described = EVENT_TYPES.map((type) => [type, webhookOf(type)] as const);
+  return Object.fromEntries(described) as Record<EventType, Webhook>;
+}
+
+function webhookOf(type: EventType): Webhook {
+  return {
+    post: {
+      summary: type,
+      description: EVENT_CATALOGUE[type].meaning,
+      tags: ['Webhooks'],
+      parameters: PARAMETERS,
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': { schema: schemaOf(envelopeSchema(type)), example: exampleOf(type) },
+        },
+      },
+      responses: RESPONSES,
+    },
+  };
+}
+
+/** An event of this type, as it is sent. */
+export function envelopeSchema(type: EventType): TObject {
+  return Type.Object({
+    id: Uuid,
+    type: Type.Literal(type),
+    timestamp: Timestamp,
+    data: dataSchema(type, EVENT_CATALOGUE[type]),
+  });
+}
+
+function exampleOf(type: EventType): unknown {
+  const objectId = '01976c2e-5f00-7a10-8000-0000000000ff';
+  const objectType = EVENT_CATALOGUE[type].about[0];
+  return envelopeOf({
+    id: '01976c2e-5f00-7a10-8000-0000000000fe',
+    type,
+    objectType,
+    objectId,
+    accountId: objectType === 'CUSTOMER' ? objectId : null,
+    organisationId: '01976c2e-5f00-7a10-8000-0000000000fd',
+    mode: 'test',
+    sequence: 1n,
+    at: new Date('2026-11-21T12:00:00.000Z'),
+    data: sampleData(type, objectId),
+  });
+}

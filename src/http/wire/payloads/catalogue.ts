@@ -1,0 +1,23 @@
+// The catalog of events (contract, Events): every type with what it means, what its data says, and a sample.
+import type { EventType } from '../../../records/events.ts';
+import { CUSTOMER_PAYLOADS } from './customers.ts';
+import { INVOICE_PAYLOADS } from './invoices.ts';
+import { METERING_PAYLOADS } from './metering.ts';
+import { ORGANISATION_PAYLOADS } from './organisation.ts';
+import type { Payload, SampleData } from './payload.ts';
+import { PAYMENT_PAYLOADS } from './payments.ts';
+import { SUBSCRIPTION_PAYLOADS } from './subscriptions.ts';
+
+export const EVENT_CATALOGUE: Readonly<Record<EventType, Payload>> = {
+  ...PAYMENT_PAYLOADS,
+  ...INVOICE_PAYLOADS,
+  ...SUBSCRIPTION_PAYLOADS,
+  ...CUSTOMER_PAYLOADS,
+  ...METERING_PAYLOADS,
+  ...ORGANISATION_PAYLOADS,
+};
+
+/** The type's own fields, as an event about `objectId` could say them. */
+export function sampleData(type: EventType, objectId: string): SampleData {
+  return EVENT_CATALOGUE[type].sample(objectId);
+}

@@ -1,0 +1,81 @@
+import { Type } from '@sinclair/typebox';
+import { INVOICE_STATUSES } from '../../../records/invoices.ts';
+import { Amount, Currency } from '../money.ts';
+import { Nullable, Timestamp, Uuid } from '../values.ts';
+import { oneOf, type Payloads } from './payload.ts';
+import { SAMPLE } from './samples.ts';
+
+const BILLING_REASONS = [
+  'purchase',
+  'subscription_create',
+  'subscription_cycle',
+  'subscription_update',
+  'manual',
+];
+const CHANGES = ['paid', 'credited', 'adjusted', 'refunded', 'voided'];
+
+const INVOICE = {
+  invoiceId: Uuid,
+  number: Nullable(Type.String({ description: 'null while it is a draft.' })),
+  status: oneOf(INVOICE_STATUSES),
+  subscriptionId: Nullable(Uuid),
+  amount: Type.String({ ...Amount, description: 'The total.' }),
+  amountDue: Amount,
+  taxTotal: Amount,
+  currency: Currency,
+  billingReason: oneOf(BILLING_REASONS),
+  periodStart: Nullable(Timestamp),
+  periodEnd: Nullable(Timestamp),
+  dueAt: Nullable(Timestamp),
+  customerEmail: Nullable(Type.String({ format: 'email' })),
+  externalCustomerId: Nullable(Type.String()),
+};
+
+const invoice = (invoiceId: string) => ({
+  invoiceId,
+  number: 'INV-2026-000123',
+  status: 'paid',
+  subscriptionId: null,
+  amount: '49.00',
+  amountDue: '0.00',
+  taxTotal: '0.00',
+  currency: 'USD',
+  billingReason: 'purchase',
+  periodStart: null,
+  periodEnd: null,
+  dueAt: SAMPLE.periodStart,
+  customerEmail: SAMPLE.email,
+  externalCustomerId: SAMPLE.externalCustomerId,
+});
+
+export const INVOICE_PAYLOADS = {
+  'invoice.created': {
+    meaning: 'A new invoice was issued.',
+    about: ['INVOICE'],
+    fields: INVOICE,
+    sample: invoice,
+  },
+  'invoice.updated': {
+    meaning: 'An invoice was paid, credited, adjusted, refunded or voided.',
+    about: ['INVOICE'],
+    fields: {
+      ...INVOICE,
+      change: oneOf(CHANGES),
+      creditNoteId: Nullable(Uuid),
+      refundId: Nullable(Uuid),
+      amountDelta: Nullable(
+        Type.String({
+          pattern: '^-?\\d{1,12}(\\.\\d{1,4})?$',
+          description: 'What was given back; negative where that was taken back.',
+        }),
+      ),
+    },
+    sample: (id) => ({
+      ...invoice(id),
+      change: 'refunded',
+      creditNoteId: null,
+      refundId: SAMPLE.refundId,
+      amountDelta: '19.00',
+    }),
+  },
+} satisfies Payloads;

@@ -1,0 +1,115 @@
+import { Type } from '@sinclair/typebox';
+import { Metadata, Nullable, Timestamp, Uuid } from '../values.ts';
+import { oneOf, type Payloads } from './payload.ts';
+import { SAMPLE } from './samples.ts';
+
+const GRANT_SOURCES = ['subscription_start', 'plan_change', 'manual_top_up', 'renewal'];
+
+const OF_METER = {
+  customerId: Uuid,
+  externalCustomerId: Nullable(Type.String()),
+  featureKey: Type.String({ description: "The meter's slug." }),
+  meterId: Uuid,
+};
+
+const PERIOD = { periodStart: Nullable(Timestamp), periodEnd: Nullable(Timestamp) };
+
+/** null is unlimited. */
+const Limit = Nullable(Type.Number({ description: 'null: unlimited.' }));
+const SignedBalance = Type.Number({ description: 'Negative where more was used than granted.' });
+
+const ofMeter = {
+  customerId: SAMPLE.customerId,
+  externalCustomerId: SAMPLE.externalCustomerId,
+  featureKey: 'api-calls',
+  meterId: SAMPLE.meterId,
+};
+
+const period = { periodStart: SAMPLE.periodStart, periodEnd: SAMPLE.periodEnd };
+
+export const METERING_PAYLOADS = {
+  'entitlement.granted': {
+    meaning:
+      'A feature or an allowance was granted: a subscription started, its plan changed, or a top-up came.',
+    about: ['ENTITLEMENT'],
+    fields: {
+      ...OF_METER,
+      amount: Limit,
+      limit: Limit,
+      balance: Limit,
+      source: oneOf(GRANT_SOURCES),
+      grantId: Uuid,
+      subscriptionId: Nullable(Uuid),
+      expiresAt: Nullable(Timestamp),
+      ...PERIOD,
+    },
+    sample: () => ({
+      ...ofMeter,
+      amount: 1000,
+      limit: 1000,
+      balance: 1000,
+      source: 'manual_top_up',
+      grantId: SAMPLE.grantId,
+      subscriptionId: null,
+      expiresAt: null,
+      ...period,
+    }),
+  },
+  'entitlement.exhausted': {
+    meaning:
+      'A customer has used up a metered feature. Once for each crossing: a grant or a new period arms it again.',
+    about: ['ENTITLEMENT'],
+    fields: {
+      ...OF_METER,
+      limit: Type.Number(),
+      consumed: Type.Number(),
+      remaining: Type.Literal(0),
+      balance: SignedBalance,
+      ...PERIOD,
+    },
+    sample: () => ({
+      ...ofMeter,
+      limit: 1000,
+      consumed: 1000.5,
+      remaining: 0,
+      balance: -0.5,
+      ...period,
+    }),
+  },
+  'usage.recorded': {
+    meaning:
+      'A call recorded usage on a meter of a customer. One for each /track and, of an ingest call, for each customer and meter that ' +
+      'it touched. It is written only where an endpoint asks for it, by name or with `*`.',
+    about: ['USAGE'],
+    fields: {
+      ...OF_METER,
+      count: Type.Integer({
+        description:
+          'How many usage events of the call it stands for. What follows of one event is of the last of them.',
+      }),
+      value: Type.Number({
+        description:
+          "What they reported together: the sum, of a meter with `max` the greatest, of one with `last` the last one's.",
+      }),
+      consumed: Type.Number({ description: 'In the period that the usage counts in, after it.' }),
+      balance: Nullable(Type.Number({ description: 'Of that period. null: unlimited.' })),
+      usageEventId: Type.String({ ...Uuid, description: 'As the call answered it.' }),
+      idempotencyKey: Nullable(Type.String()),
+      externalId: Nullable(Type.String()),
+      metadata: Nullable(Metadata),
+      occurredAt: Timestamp,
+    },
+    sample: (usageEventId) => ({
+      ...ofMeter,
+      count: 1,
+      value: 2,
+      consumed: 42,
+      balance: 958,
+      usageEventId,
+      idempotencyKey: 'order-17',
+      externalId: null,
+      metadata: { region: 'eu' },
+      occurredAt: SAMPLE.periodStart,
+    }),
+  },
+} satisfies Payloads;

@@ -1,0 +1,77 @@
+import { Type } from '@sinclair/typebox';
+import { Uuid } from '../values.ts';
+import { oneOf, type Payloads } from './payload.ts';
+import { SAMPLE } from './samples.ts';
+
+const OBJECTS = ['CUSTOMER', 'SUBSCRIPTION', 'INVOICE'];
+
+const TAG = {
+  tagId: Uuid,
+  tagName: Type.String(),
+  controlTag: Type.Boolean({ description: 'Whether it steers the service, beyond being a label.' }),
+  taggedObjectType: oneOf(OBJECTS),
+  taggedObjectId: Uuid,
+};
+
+const FIELD = {
+  customFieldId: Uuid,
+  name: Type.String(),
+  value: Type.String(),
+  fieldObjectType: oneOf(OBJECTS),
+  fieldObjectId: Uuid,
+};
+
+const tag = (tagId: string) => ({
+  tagId,
+  tagName: 'vip',
+  controlTag: false,
+  taggedObjectType: 'CUSTOMER',
+  taggedObjectId: SAMPLE.customerId,
+});
+
+const field = (customFieldId: string) => ({
+  customFieldId,
+  name: 'cost-centre',
+  value: '4711',
+  fieldObjectType: 'CUSTOMER',
+  fieldObjectId: SAMPLE.customerId,
+});
+
+export const ORGANISATION_PAYLOADS = {
+  'tag.created': {
+    meaning: 'A tag was put on a customer, a subscription or an invoice.',
+    about: ['TAG'],
+    fields: TAG,
+    sample: tag,
+  },
+  'tag.deleted': {
+    meaning: 'A tag was removed.',
+    about: ['TAG'],
+    fields: TAG,
+    sample: tag,
+  },
+  'custom_field.created': {
+    meaning: 'A custom field was added to an object.',
+    about: ['CUSTOM_FIELD'],
+    fields: FIELD,
+    sample: field,
+  },
+  'custom_field.deleted': {
+    meaning: 'A custom field was removed.',
+    about: ['CUSTOM_FIELD'],
+    fields: FIELD,
+    sample: field,
+  },
+  'organization.config_changed': {
+    meaning: "The organisation's configuration was changed.",
+    about: ['ORGANIZATION'],
+    fields: {
+      key: Type.String({ description: 'Which part of the configuration.' }),
+      changes: Type.Array(Type.String(), {
+        description: 'The names of what changed, never what they hold.',
+      }),
+      actor: Type.String({ description: 'Who changed it.' }),
+    },
+    sample: () => ({ key: 'dunning', changes: ['retry_days'], actor: 'api' }),
+  },
+} satisfies Payloads;

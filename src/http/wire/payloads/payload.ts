@@ -1,0 +1,53 @@
+// What the `data` of an event says, as data: a type's schema and a sample of it. The schemas are those of the OpenAPI document; the
+// tests hold every event that is written to them.
+import { type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox';
+import { type EventType, OBJECT_TYPES, type ObjectType } from '../../../records/events.ts';
+import { Nullable, Timestamp, Uuid } from '../values.ts';
+
+export type Payload = {
+  readonly meaning: string;
+  /** What the object can be that it is about; the first one is the usual. */
+  readonly about: readonly [ObjectType, ...ObjectType[]];
+  /** The type's own fields, beside what all events carry. */
+  readonly fields: TProperties;
+  readonly sample: (objectId: string) => SampleData;
+};
+
+export type SampleData = { readonly [field: string]: SampleValue };
+type SampleValue = string | number | boolean | null | readonly SampleValue[] | SampleData;
+
+/** Those of some types. */
+export type Payloads = { readonly [type in EventType]?: Payload };
+
+export const oneOf = (values: readonly string[]) =>
+  Type.Union(values.map((value) => Type.Literal(value)));
+
+/** What all events carry (contract, Envelope; decisions 8). */
+export function commonFields(type: TSchema, about: TSchema = oneOf(OBJECT_TYPES)) {
+  return {
+    id: Type.String({ ...Uuid, description: "The event's id, again." }),
+    eventType: type,
+    objectId: Type.String({ ...Uuid, description: 'What it is about.' }),
+    objectType: about,
+    accountId: Nullable(Type.String({ ...Uuid, description: 'The customer, where there is one.' })),
+    organizationId: Uuid,
+    timestamp: Type.String({
+      ...Timestamp,
+      description: 'As on the envelope. Of the events of one object a later one has a later time.',
+    }),
+    mode: oneOf(['test', 'live']),
+    sequence: Type.Integer({ description: '1, 2, 3 … for each object, without a gap.' }),
+    test: Type.Optional(
+      Type.Literal(true, { description: 'A sample that was asked for: nothing of it happened.' }),
+    ),
+  };
+}
+
+/** The `data` of events of this type. */
+export function dataSchema(type: EventType, { about, fields }: Payload): TObject {
+  const common = commonFields(
+    Type.Literal(type),
+    about.length === 1 ? Type.Literal(about[0]) : oneOf(about),
+  );
+  return Type.Object({ ...common, ...fields });
+}

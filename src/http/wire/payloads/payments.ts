@@ -1,0 +1,150 @@
+import { type TProperties, Type } from '@sinclair/typebox';
+import { Amount, Currency } from '../money.ts';
+import { Metadata, Nullable, Timestamp, Uuid } from '../values.ts';
+import { oneOf, type Payload, type Payloads } from './payload.ts';
+import { ROUND_TRIP, SAMPLE } from './samples.ts';
+
+const CHARGED = ['PURCHASE', 'SUBSCRIPTION_START', 'RECURRING'];
+const REASONS = ['duplicate', 'fraudulent', 'requested_by_customer'];
+const CAPTURED = ['succeeded', 'partially_refunded', 'refunded'];
+const OF_CHARGE = ['PAYMENT', 'SUBSCRIPTION'] satisfies Payload['about'];
+
+/** What came with the checkout, and is sent back on all that follows from it. */
+const CHECKOUT = {
+  paymentLinkId: Nullable(Type.String({ ...Uuid, description: "The checkout's id." })),
+  paymentLinkToken: Nullable(Type.String({ description: "What the checkout's address ends in." })),
+  productId: Nullable(Uuid),
+  customerEmail: Nullable(Type.String({ format: 'email' })),
+  externalCustomerId: Nullable(Type.String({ description: 'As sent with the checkout.' })),
+  clientReferenceId: Nullable(Type.String({ description: 'As sent with the checkout.' })),
+  metadata: Metadata,
+};
+
+const MOVED = {
+  paymentId: Nullable(Uuid),
+  transactionId: Nullable(Type.String({ ...Uuid, description: 'The movement in the ledger.' })),
+  subscriptionId: Nullable(Uuid),
+  invoiceId: Nullable(Uuid),
+  amount: Amount,
+  currency: Currency,
+};
+
+const FAILED = {
+  ...MOVED,
+  transactionType: oneOf(CHARGED),
+  failureCode: Type.String({ description: 'For programs: `card_declined` and others.' }),
+  failureMessage: Type.String({ description: 'For people.' }),
+  attempt: Type.Integer({ description: '1 for the first try to be paid for the same thing.' }),
+  nextAttemptAt: Nullable(
+    Type.String({ ...Timestamp, description: 'null: nobody tries again by himself.' }),
+  ),
+  ...CHECKOUT,
+};
+
+const refund = <F extends TProperties, const S extends 'succeeded' | 'failed'>(
+  status: S,
+  own: F,
+) => ({
+  ...MOVED,
+  transactionType: Type.Literal('REFUND'),
+  refundId: Uuid,
+  reason: oneOf(REASONS),
+  status: Type.Literal(status),
+  partial: Type.Boolean({ description: 'Whether this refund is of less than was captured.' }),
+  amountRefundedTotal: Type.String({ ...Amount, description: 'Of all refunds that succeeded.' }),
+  refundableAmount: Type.String({ ...Amount, description: 'What can still be refunded.' }),
+  ...own,
+  ...CHECKOUT,
+});
+
+const moved = (paymentId: string) => ({
+  paymentId,
+  transactionId: SAMPLE.transactionId,
+  subscriptionId: null,
+  invoiceId: SAMPLE.invoiceId,
+  amount: '49.00',
+  currency: 'USD',
+});
+
+const failed = (paymentId: string) => ({
+  ...moved(paymentId),
+  transactionId: null,
+  invoiceId: null,
+  transactionType: 'PURCHASE',
+  attempt: 1,
+  nextAttemptAt: null,
+  ...ROUND_TRIP,
+});
+
+const refunded = (paymentId: string) => ({
+  ...moved(paymentId),
+  amount: '19.00',
+  transactionType: 'REFUND',
+  refundId: SAMPLE.refundId,
+  reason: 'requested_by_customer',
+  partial: true,
+  ...ROUND_TRIP,
+});
+
+export const PAYMENT_PAYLOADS = {
+  'payment.succeeded': {
+    meaning:
+      'A one-time checkout or a subscription charge succeeded: the canonical signal that it was paid. With `transactionType` ' +
+      '`SUBSCRIPTION_START` the subscription is the object, and `paymentId` and `transactionId` are null.',
+    about: OF_CHARGE,
+    fields: { ...MOVED, transactionType: oneOf(CHARGED), ...CHECKOUT },
+    sample: (id) => ({ ...moved(id), transactionType: 'PURCHASE', ...ROUND_TRIP }),
+  },
+  'payment.failed': {
+    meaning: 'An attempt to pay failed. Nothing was charged.',
+    about: OF_CHARGE,
+    fields: FAILED,
+    sample: (id) => ({
+      ...failed(id),
+      failureCode: 'card_declined',
+      failureMessage: 'The card was declined.',
+    }),
+  },
+  'payment.errored': {
+    meaning:
+      'The payment processor raised an unexpected error; usually transient. Nothing was charged.',
+    about: OF_CHARGE,
+    fields: { ...FAILED, retryable: Type.Boolean() },
+    sample: (id) => ({
+      ...failed(id),
+      failureCode: 'processing_error',
+      failureMessage: 'The payment could not be processed. Try again in a moment.',
+      retryable: true,
+    }),
+  },
+  'payment.refunded': {
+    meaning:
+      'A refund completed, in full or in part; one that was pending says so once it has settled.',
+    about: ['PAYMENT'],
+    fields: refund('succeeded', {}),
+    sample: (id) => ({
+      ...refunded(id),
+      status: 'succeeded',
+      amountRefundedTotal: '19.00',
+      refundableAmount: '30.00',
+    }),
+  },
+  'payment.refund_failed': {
+    meaning:
+      'An accepted refund could not be completed, perhaps after it had succeeded: the money is still with you, and its amount can ' +
+      'be refunded again.',
+    about: ['PAYMENT'],
+    fields: refund('failed', {
+      failureReason: Type.String({ description: '`expired_or_canceled_card` and others.' }),
+      paymentStatus: oneOf(CAPTURED),
+    }),
+    sample: (id) => ({
+      ...refunded(id),
+      status: 'failed',
+      amountRefundedTotal: '0.00',
+      refundableAmount: '49.00',
+      failureReason: 'expired_or_canceled_card',
+      paymentStatus: 'succeeded',
+    }),
+  },
+} satisfies Payloads;

@@ -1,0 +1,173 @@
+import { Type } from '@sinclair/typebox';
+import { Amount, Currency } from '../money.ts';
+import { Metadata, Nullable, Timestamp, Uuid } from '../values.ts';
+import { oneOf, type Payload, type Payloads } from './payload.ts';
+import { ROUND_TRIP, SAMPLE } from './samples.ts';
+
+const STATUSES = ['active', 'paused', 'canceled'];
+const OVERDUE_STATES = ['clear', 'warning', 'blocked'];
+const END_REASONS = [
+  'cancellation_effective',
+  'immediate',
+  'dunning_exhausted',
+  'mandate_lost',
+  'trial_expired',
+];
+
+const SUBSCRIPTION = {
+  subscriptionId: Uuid,
+  bundleId: Uuid,
+  planName: Type.String(),
+  phaseName: Nullable(Type.String({ description: 'Ends in `-trial` during a trial.' })),
+  priceListName: Type.String(),
+  productId: Uuid,
+  status: oneOf(STATUSES),
+  cancelAtPeriodEnd: Type.Boolean(),
+  cancellationEffectiveAt: Nullable(Timestamp),
+  currentPeriodEnd: Timestamp,
+  externalCustomerId: Nullable(Type.String()),
+  customerEmail: Nullable(Type.String({ format: 'email' })),
+  clientReferenceId: Nullable(Type.String()),
+  metadata: Metadata,
+};
+
+const { customerEmail, externalCustomerId, clientReferenceId, metadata } = ROUND_TRIP;
+
+const subscription = (subscriptionId: string) => ({
+  subscriptionId,
+  bundleId: SAMPLE.bundleId,
+  planName: 'pro-monthly',
+  phaseName: 'pro-monthly-evergreen',
+  priceListName: 'DEFAULT',
+  productId: SAMPLE.productId,
+  status: 'active',
+  cancelAtPeriodEnd: false,
+  cancellationEffectiveAt: null,
+  currentPeriodEnd: SAMPLE.periodEnd,
+  customerEmail,
+  externalCustomerId,
+  clientReferenceId,
+  metadata,
+});
+
+const about = ['SUBSCRIPTION'] satisfies Payload['about'];
+
+export const SUBSCRIPTION_PAYLOADS = {
+  'subscription.created': {
+    meaning: 'A subscription began: a checkout succeeded, it was made by hand, or a trial started.',
+    about,
+    fields: SUBSCRIPTION,
+    sample: subscription,
+  },
+  'subscription.updated': {
+    meaning:
+      'Its plan, its price or what it is scheduled for changed: pause, resume, plan change, undo of a scheduled cancel.',
+    about,
+    fields: {
+      ...SUBSCRIPTION,
+      changes: Type.Array(Type.String(), { description: 'The fields that changed.' }),
+      previous: Type.Record(Type.String(), Type.Unknown(), {
+        description: 'What those fields were before.',
+      }),
+    },
+    sample: (id) => ({
+      ...subscription(id),
+      status: 'paused',
+      changes: ['status'],
+      previous: { status: 'active' },
+    }),
+  },
+  'subscription.canceled': {
+    meaning:
+      'A cancellation was requested. At the period end: `status` stays `active` until `cancellationEffectiveAt`. At once: it is ' +
+      '`canceled`, and `subscription.expired` follows.',
+    about,
+    fields: SUBSCRIPTION,
+    sample: (id) => ({
+      ...subscription(id),
+      cancelAtPeriodEnd: true,
+      cancellationEffectiveAt: SAMPLE.periodEnd,
+    }),
+  },
+  'subscription.expired': {
+    meaning: 'The subscription ended: the signal to revoke access.',
+    about,
+    fields: { ...SUBSCRIPTION, reason: oneOf(END_REASONS) },
+    sample: (id) => ({
+      ...subscription(id),
+      status: 'canceled',
+      cancellationEffectiveAt: SAMPLE.periodEnd,
+      reason: 'cancellation_effective',
+    }),
+  },
+  'subscription.trial_ended': {
+    meaning: 'A trial ended, converted or expired.',
+    about,
+    fields: {
+      ...SUBSCRIPTION,
+      outcome: oneOf(['converted', 'expired']),
+      trialEndedAt: Timestamp,
+    },
+    sample: (id) => ({
+      ...subscription(id),
+      outcome: 'converted',
+      trialEndedAt: SAMPLE.periodStart,
+    }),
+  },
+  'subscription.overdue_changed': {
+    meaning: "A customer's overdue state changed, for example into dunning or out of it.",
+    about: ['CUSTOMER'],
+    fields: {
+      previousState: oneOf(OVERDUE_STATES),
+      overdueState: oneOf(OVERDUE_STATES),
+      isClearState: Type.Boolean(),
+      blockChanges: Type.Boolean(),
+      disableEntitlement: Type.Boolean(),
+      balance: Type.String({ ...Amount, description: 'What is unpaid.' }),
+      currency: Currency,
+      unpaidInvoiceIds: Type.Array(Uuid),
+      earliestUnpaidAt: Nullable(Timestamp),
+      nextEvaluationAt: Nullable(Timestamp),
+      externalCustomerId: Nullable(Type.String()),
+      email: Nullable(Type.String({ format: 'email' })),
+    },
+    sample: () => ({
+      previousState: 'clear',
+      overdueState: 'warning',
+      isClearState: false,
+      blockChanges: false,
+      disableEntitlement: false,
+      balance: '49.00',
+      currency: 'USD',
+      unpaidInvoiceIds: [SAMPLE.invoiceId],
+      earliestUnpaidAt: SAMPLE.periodStart,
+      nextEvaluationAt: '2026-11-02T00:00:00.000Z',
+      externalCustomerId,
+      email: customerEmail,
+    }),
+  },
+  'subscription.blocked': {
+    meaning: 'What a subscription entitles to was blocked, or is not any more.',
+    about,
+    fields: {
+      subscriptionId: Uuid,
+      stateName: Type.String(),
+      service: Type.String({ description: 'Who blocks: dunning, a pause.' }),
+      blockChange: Type.Boolean(),
+      blockEntitlement: Type.Boolean(),
+      blockBilling: Type.Boolean(),
+      effectiveDate: Timestamp,
+      externalCustomerId: Nullable(Type.String()),
+    },
+    sample: (subscriptionId) => ({
+      subscriptionId,
+      stateName: 'blocked',
+      service: 'dunning',
+      blockChange: false,
+      blockEntitlement: true,
+      blockBilling: false,
+      effectiveDate: SAMPLE.periodStart,
+      externalCustomerId,
+    }),
+  },
+} satisfies Payloads;

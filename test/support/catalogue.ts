@@ -1,0 +1,32 @@
+// Events held to the catalogue: what is written is what the document says, no more and no less.
+import { Value } from '@sinclair/typebox/value';
+import { envelopeSchema } from '../../src/http/webhooks.ts';
+import { EVENT_CATALOGUE } from '../../src/http/wire/payloads/catalogue.ts';
+import { dataSchema } from '../../src/http/wire/payloads/payload.ts';
+import { envelopeOf, type EventEnvelope, type EventRecord } from '../../src/records/events.ts';
+import type { Sql } from '../../src/platform/postgres.ts';
+
+const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+const MOMENT_NAME = /(?:At|Start|End|Date|^timestamp)$/;
+
+/** What of the event is not as the catalogue has it, one line each. */
+export function misfits(event: EventEnvelope): string[] {
+  const schema = envelopeSchema(event.type);
+  const found = [...Value.Errors(schema, event)].map(({ path, message }) => `${path} ${message}`);
+  const { properties } = dataSchema(event.type, EVENT_CATALOGUE[event.type]);
+  for (const [name, value] of Object.entries(event.data)) {
+    if (!Object.hasOwn(properties, name)) found.push(`/data/${name} is not in the catalogue`);
+    if (MOMENT_NAME.test(name) && typeof value === 'string' && !MOMENT.test(value)) {
+      found.push(`/data/${name} is not a moment: ${value}`);
+    }
+  }
+  return found.map((line) => `${event.type} ${line}`);
+}
+
+/** Of every event in the database. */
+export async function misfitsOf(sql: Sql): Promise<string[]> {
+  const events = await sql<EventRecord[]>`
+    select id, organisation_id as "organisationId", mode, type, object_type as "objectType", object_id as "objectId",
+      account_id as "accountId", sequence, at, data from events`;
+  return events.flatMap((event) => misfits(envelopeOf(event)));
+}

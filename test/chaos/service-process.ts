@@ -26,6 +26,8 @@ export type ServiceProcess = {
 export async function startProcess(options: {
   databaseUrl: string;
   leaseMs: number;
+  /** Other variables of its environment. */
+  env?: Readonly<Record<string, string>>;
 }): Promise<ServiceProcess> {
   const port = await freePort();
   const child = Bun.spawn([process.execPath, join(ROOT, 'src/main.ts')], {
@@ -38,6 +40,7 @@ export async function startProcess(options: {
       PORT: String(port),
       HOST: '127.0.0.1',
       LOG_LEVEL: 'info',
+      ...options.env,
     },
     stdout: 'pipe',
     stderr: 'pipe',

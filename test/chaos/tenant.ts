@@ -39,7 +39,8 @@ export async function createTenant(
   return { organisationId, key, customers };
 }
 
-async function createKeys(databaseUrl: string) {
+/** An organisation and its first keys, without a service. */
+export async function createKeys(databaseUrl: string) {
   const sql = openPool(databaseUrl, { max: 1, applicationName: 'chaos tenant' });
   try {
     const setting = { sql, ids, now: clock.now() };

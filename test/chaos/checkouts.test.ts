@@ -1,0 +1,119 @@
+// Buyers on the hosted page with every kind of card, and kill -9 between the attempt, the charge and what follows from it.
+import { expect, test } from 'bun:test';
+import type { Sql } from '../../src/platform/postgres.ts';
+import { sell } from '../support/shop.ts';
+import { CheckoutLoad } from './checkout-load.ts';
+import { startKillable } from './killable.ts';
+import { DECIDED_MS_MAX, MONEY_ENV, withSql, wrongBooks } from './money.ts';
+import { withSeed } from './random.ts';
+import { createKeys } from './tenant.ts';
+import { until } from './until.ts';
+
+const KILLS = 4;
+const ANSWERS_BEFORE_KILL_MAX = 40;
+const BUYERS = 16;
+
+/** What may become of a payment, by the end of its card; one that was killed before the charge has none. */
+const OUTCOMES: Readonly<Record<string, readonly string[]>> = {
+  '4242': ['succeeded'],
+  '1000': ['succeeded'],
+  '0002': ['failed'],
+  '3184': ['succeeded', 'failed'],
+  '1629': ['failed'],
+  '3000': ['succeeded'],
+  '3001': ['failed'],
+};
+const NOT_CHARGED = ['errored'];
+
+test('checkouts with kill -9 in between: whoever paid is charged once, and nobody else', async () => {
+  const service = await startKillable(MONEY_ENV);
+  try {
+    await withSeed((random) =>
+      withSql(service.databaseUrl, async (sql) => {
+        const { target } = service;
+        const { testKey: key } = await createKeys(service.databaseUrl);
+        const productId = await sell({ url: await target(), key }, { USD: '10.00', EUR: '9.00' });
+        const load = new CheckoutLoad({ key, productId, buyers: BUYERS, random, target });
+        const cut = { open: 0, charged: 0, owing: 0 };
+        let left: readonly string[] = [];
+        for (let kill = 0; kill < KILLS; kill += 1) {
+          await load.moreAnswers(random.integer(1, ANSWERS_BEFORE_KILL_MAX));
+          await service.kill();
+          left = await openPayments(sql);
+          const { open, charged, owing } = await halfDone(sql);
+          cut.open += open;
+          cut.charged += charged;
+          cut.owing += owing;
+          await service.restart();
+        }
+        const restarted = performance.now();
+        await until('what was open is decided', async () => {
+          const open = new Set(await openPayments(sql));
+          return !left.some((id) => open.has(id));
+        });
+        expect(performance.now() - restarted).toBeLessThan(DECIDED_MS_MAX);
+        await load.moreAnswers(ANSWERS_BEFORE_KILL_MAX);
+        await load.stop();
+        expect(load.faults.slice(0, 5)).toEqual([]);
+        expect(await wrongCheckouts(sql, load)).toEqual([]);
+        expect(await wrongBooks(sql)).toEqual([]);
+        // Otherwise no kill hit what it was meant to hit.
+        expect(cut.open + cut.charged + cut.owing).toBeGreaterThan(0);
+      }),
+    );
+  } finally {
+    await service.stop();
+  }
+}, 60_000);
+
+async function openPayments(sql: Sql): Promise<readonly string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id from payments where status in ('processing', 'requires_action')`;
+  return rows.map(({ id }) => id);
+}
+
+/** Payments that were begun and whose charge is not made, or is made and not taken in; and what a commit still owed. */
+async function halfDone(sql: Sql): Promise<{ open: number; charged: number; owing: number }> {
+  const [row] = await sql<{ open: number; charged: number; owing: number }[]>`
+    select count(*) filter (where c.key is null)::int as open, count(c.key)::int as charged,
+      (select count(*) from followups)::int as owing
+    from payments p left join sandbox_charges c on c.key = p.id::text where p.status = 'processing' and p.method is null`;
+  return row!;
+}
+
+async function wrongCheckouts(sql: Sql, { seen }: CheckoutLoad): Promise<string[]> {
+  const wrong: string[] = [];
+  const payments = await sql<{ id: string; status: string; last4: string | null }[]>`
+    select id, status, method ->> 'last4' as last4 from payments`;
+  for (const { id, status, last4 } of payments) {
+    const allowed = last4 === null ? NOT_CHARGED : OUTCOMES[last4];
+    if (!allowed?.includes(status)) wrong.push(`payment ${id} with ${last4} is ${status}`);
+  }
+  const checkouts = await sql<
+    {
+      id: string;
+      status: string;
+      captures: number;
+      charges: number;
+      invoices: number;
+      told: number;
+    }[]
+  >`
+    select k.id, k.status, count(p.paid_at)::int as captures,
+      count(c.key) filter (where 'succeeded' in (c.status, c.next_status))::int as charges,
+      (select count(*) from invoices i where i.checkout_id = k.id)::int as invoices,
+      (select count(*) from events e where e.type = 'payment.succeeded' and e.data ->> 'paymentLinkId' = k.id::text)::int as told
+    from checkouts k left join payments p on p.checkout_id = k.id left join sandbox_charges c on c.key = p.id::text
+    group by k.id, k.status`;
+  for (const { id, status, ...counts } of checkouts) {
+    const times = status === 'paid' ? 1 : 0;
+    if (Object.values(counts).some((count) => count !== times) || seen.get(id) !== status) {
+      wrong.push(
+        `checkout ${id} is ${status}, was seen ${seen.get(id)}: ${JSON.stringify(counts)}`,
+      );
+    }
+  }
+  const doubled = await sql<{ email: string }[]>`
+    select email from customers group by email having count(*) > 1`;
+  return [...wrong, ...doubled.map(({ email }) => `${email} is a customer twice`)];
+}

@@ -1,0 +1,43 @@
+// A service that is killed without a warning, and started again on the same database.
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { type ServiceProcess, startProcess } from './service-process.ts';
+
+export type Killable = {
+  readonly databaseUrl: string;
+  /** Where it is. Resolves when it is anywhere. */
+  readonly target: () => Promise<string>;
+  /** kill -9. */
+  kill(): Promise<void>;
+  /** Resolves when it is ready again. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+/** Its lease is over a second after it was killed. */
+const LEASE_MS = 1000;
+
+export async function startKillable(env: Readonly<Record<string, string>> = {}): Promise<Killable> {
+  const database: FreshDatabase = await freshDatabase();
+  const start = () => startProcess({ databaseUrl: database.url, leaseMs: LEASE_MS, env });
+  let service: ServiceProcess = await start();
+  await service.ready();
+  let next = Promise.withResolvers<string>();
+  next.resolve(service.url);
+  return {
+    databaseUrl: database.url,
+    target: () => next.promise,
+    async kill() {
+      next = Promise.withResolvers<string>();
+      await service.kill();
+    },
+    async restart() {
+      service = await start();
+      await service.ready();
+      next.resolve(service.url);
+    },
+    async stop() {
+      await service.kill();
+      await database.drop();
+    },
+  };
+}

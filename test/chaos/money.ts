@@ -1,0 +1,31 @@
+// What the tests of money share: how their service is configured, and how their books are judged.
+import { audit } from '../../ledger/store/audit.ts';
+import { openPool, type Sql } from '../../src/platform/postgres.ts';
+
+export const SETTLE_MS = 500;
+
+/** Without limits: the callers are many on purpose. */
+export const MONEY_ENV = {
+  RATE_LIMIT_REFUNDS_PER_ORG: '0',
+  RATE_LIMIT_REFUNDS_PER_PAYMENT: '0',
+  LIMIT_CARD_ATTEMPTS: '0',
+  SANDBOX_SETTLE_MS: String(SETTLE_MS),
+};
+
+/** After a crash, what was in flight is decided in this time (decisions 6). */
+export const DECIDED_MS_MAX = 10_000;
+
+export async function withSql<T>(databaseUrl: string, task: (sql: Sql) => Promise<T>): Promise<T> {
+  const sql = openPool(databaseUrl, { max: 2, applicationName: 'chaos money' });
+  try {
+    return await task(sql);
+  } finally {
+    await sql.end();
+  }
+}
+
+/** What is wrong in the books, a line each. */
+export async function wrongBooks(sql: Sql): Promise<string[]> {
+  const findings = await audit(sql);
+  return findings.map(({ check, detail }) => `${check}: ${detail}`);
+}

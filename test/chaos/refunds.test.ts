@@ -1,0 +1,106 @@
+// Refunds of one payment from everywhere at once, and kill -9 between the reserve, the processor and the result.
+import { expect, test } from 'bun:test';
+import { ask, buy, sell } from '../support/shop.ts';
+import type { Sql } from '../../src/platform/postgres.ts';
+import { startKillable } from './killable.ts';
+import { DECIDED_MS_MAX, MONEY_ENV, withSql, wrongBooks } from './money.ts';
+import { type Random, withSeed } from './random.ts';
+import { cents, RefundLoad, randomWishes } from './refund-load.ts';
+import { createKeys } from './tenant.ts';
+import { until } from './until.ts';
+
+const KILLS = 4;
+const ANSWERS_BEFORE_KILL_MAX = 40;
+const HOT = 200;
+const BESIDE = 25;
+
+/** Whose refunds succeed, stay pending for a while, succeed and fail later; the last one's charge lost its answer. */
+const CARDS = ['4242424242424242', '4000000000007726', '4000000000005126', '4000000000001000'];
+
+test('refunds at once with kill -9 in between: never more than was captured, each made once', async () => {
+  const service = await startKillable(MONEY_ENV);
+  try {
+    await withSeed((random) =>
+      withSql(service.databaseUrl, async (sql) => {
+        const { testKey: key } = await createKeys(service.databaseUrl);
+        const wishes = await wishesOf(random, { url: await service.target(), key });
+        const load = new RefundLoad({ key, wishes, random, target: service.target });
+        const cut = { reserved: 0, sent: 0 };
+        for (let kill = 0; kill < KILLS; kill += 1) {
+          await load.moreAnswers(random.integer(1, ANSWERS_BEFORE_KILL_MAX));
+          await service.kill();
+          const { reserved, sent } = await halfDone(sql);
+          cut.reserved += reserved;
+          cut.sent += sent;
+          await service.restart();
+        }
+        const restarted = performance.now();
+        await load.done;
+        await until('all is decided', async () => (await undecided(sql)) === 0);
+        expect(performance.now() - restarted).toBeLessThan(DECIDED_MS_MAX);
+        await load.repeat();
+        await load.stopReading();
+        expect(load.faults.slice(0, 5)).toEqual([]);
+        expect(await wrongRefunds(sql, load)).toEqual([]);
+        expect(await wrongBooks(sql)).toEqual([]);
+        // Otherwise no kill hit what it was meant to hit.
+        expect(cut.reserved + cut.sent).toBeGreaterThan(0);
+        expect(load.snapshots).toBeGreaterThan(KILLS);
+      }),
+    );
+  } finally {
+    await service.stop();
+  }
+}, 60_000);
+
+/** One payment is the hot one, whichever it is this time. */
+async function wishesOf(random: Random, seller: { url: string; key: string }) {
+  const product_id = await sell(seller, { USD: '100.00' });
+  const hot = random.pick(CARDS);
+  const wishes = CARDS.map(async (card) => {
+    const payment = await buy(seller, { product_id, means: [card] });
+    await until('it is paid', async () => {
+      const { status } = await ask(seller, 'GET', `/payments/${payment}`);
+      return status === 'succeeded';
+    });
+    return randomWishes(random, payment, card === hot ? HOT : BESIDE);
+  });
+  return (await Promise.all(wishes)).flat();
+}
+
+/** Refunds that nobody has been told of, and of which the processor has or has not heard. */
+async function halfDone(sql: Sql): Promise<{ reserved: number; sent: number }> {
+  const [row] = await sql<{ reserved: number; sent: number }[]>`
+    select count(*) filter (where s.key is null)::int as reserved, count(s.key)::int as sent
+    from refunds r left join sandbox_refunds s on s.key = r.id::text where r.answered is null`;
+  return row!;
+}
+
+async function undecided(sql: Sql): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select (select count(*) from refunds where ask_at is not null)::int
+      + (select count(*) from followups)::int as count`;
+  return row!.count;
+}
+
+/** Each refund is one that a caller was told of, or asked for without a key and was never answered. */
+async function wrongRefunds(sql: Sql, load: RefundLoad): Promise<string[]> {
+  const rows = await sql<{ id: string; payment: string; amount: bigint }[]>`
+    select id, payment_id as payment, amount from refunds`;
+  const wrong: string[] = [];
+  const stored = new Map(rows.map((row) => [row.id, row]));
+  const lost = load.lost.map((wish) => `${wish.payment} ${cents(wish.amount)}`);
+  for (const [id, wish] of load.refunds) {
+    const row = stored.get(id);
+    stored.delete(id);
+    if (row?.payment !== wish.payment || row.amount !== cents(wish.amount)) {
+      wrong.push(`${id} was answered and is not there as it was asked for`);
+    }
+  }
+  for (const { id, payment, amount } of stored.values()) {
+    const index = lost.indexOf(`${payment} ${amount}`);
+    if (index === -1) wrong.push(`${id} is there and nobody asked for it`);
+    else lost.splice(index, 1);
+  }
+  return wrong;
+}

@@ -1,0 +1,98 @@
+// One key and a hundred callers at once: one object, and everybody gets the same bytes or is told to come back. Redis has no part in
+// it, and memory has none either.
+import Redis from 'ioredis';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { testServices } from '../support/services.ts';
+import { buy, type Seller, sell } from '../support/shop.ts';
+import { type Killable, startKillable } from './killable.ts';
+import { MONEY_ENV, withSql, wrongBooks } from './money.ts';
+import { createKeys } from './tenant.ts';
+
+const CALLERS = 100;
+/** A database of its own there, so that what is flushed is nobody else's. */
+const REDIS_DATABASE = '/9';
+
+let service: Killable;
+let seller: Seller;
+let redisUrl: string;
+let product: string;
+let payment: string;
+
+beforeAll(async () => {
+  redisUrl = new URL(REDIS_DATABASE, testServices().redisUrl).href;
+  // With a limit, so that Redis has something to forget.
+  service = await startKillable({
+    ...MONEY_ENV,
+    RATE_LIMIT_REFUNDS_PER_PAYMENT: '100000',
+    REDIS_URL: redisUrl,
+  });
+  seller = { url: await service.target(), key: (await createKeys(service.databaseUrl)).testKey };
+  product = await sell(seller, { USD: '10.00' });
+  payment = await buy(seller, { product_id: product, means: ['4242424242424242'] });
+});
+afterAll(() => service.stop());
+
+/** Everybody at once, and then one more who must be answered. The bytes of every answer that is one. */
+async function everybody(key: string, path: string, body: object): Promise<string[]> {
+  const url = await service.target();
+  const answers: string[] = [];
+  const send = async (): Promise<void> => {
+    const response = await fetch(`${url}${path}`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${seller.key}`,
+        'content-type': 'application/json',
+        'idempotency-key': key,
+      },
+      body: JSON.stringify(body),
+    });
+    const text = await response.text();
+    if (response.status === 409) {
+      expect(JSON.parse(text).error.type).toBe('idempotency_in_progress');
+      expect(response.headers.get('retry-after')).toBe('1');
+    } else {
+      answers.push(`${response.status} ${text}`);
+    }
+  };
+  await Promise.all(Array.from({ length: CALLERS }, send));
+  const before = answers.length;
+  await send();
+  expect(answers.length).toBe(before + 1);
+  return answers;
+}
+
+async function flushRedis(): Promise<void> {
+  const redis = new Redis(redisUrl);
+  expect(await redis.flushdb()).toBe('OK');
+  redis.disconnect();
+}
+
+// prettier-ignore
+const OPERATIONS: [string, () => string, () => object, string, number][] = [
+  // what        path                                  body                                                                                           table        status
+  ['refund',   () => `/payments/${payment}/refund`, () => ({ amount: '1.00' }),                                                                   'refunds',   200],
+  ['refusal',  () => `/payments/${payment}/refund`, () => ({ amount: '99.00' }),                                                                  'refunds',   400],
+  ['checkout', () => '/checkouts',                  () => ({ product_id: product, customer_email: 'buyer@example.com', currency: 'USD' }),         'checkouts', 201],
+];
+
+test.each(OPERATIONS)(
+  `the same %s from ${CALLERS} callers is one, for ever`,
+  async (what, path, body, table, status) => {
+    await withSql(service.databaseUrl, async (sql) => {
+      const count = async (): Promise<number> =>
+        Number((await sql.unsafe<{ count: bigint }[]>(`select count(*) from ${table}`))[0]!.count);
+      const before = await count();
+      const first = await everybody(what, path(), body());
+      await flushRedis();
+      const flushed = await everybody(what, path(), body());
+      await service.kill();
+      await service.restart();
+      const restarted = await everybody(what, path(), body());
+      expect(new Set([...first, ...flushed, ...restarted]).size).toBe(1);
+      expect(first[0]).toStartWith(`${status} `);
+      expect(await count()).toBe(before + (status === 400 ? 0 : 1));
+      expect(await wrongBooks(sql)).toEqual([]);
+    });
+  },
+  30_000,
+);

@@ -35,7 +35,14 @@ export type ChargeAnswer =
   | { readonly kind: 'unknown' };
 
 /** How long a buyer has for what its bank wants before the charge is given up. */
-export const ACTION_MS_MAX = 15 * 60_000;
+const ACTION_MS_MAX = 15 * 60_000;
+
+/** Whether it is over. */
+export function isActionOverdue({ status, payment }: PaymentState, now: number): boolean {
+  return status === 'requires_action' && now >= payment.createdAt + ACTION_MS_MAX;
+}
+
+const ACTION_FIRST_ASK_MS = 2000;
 
 const ABANDONED = {
   code: 'authentication_abandoned',
@@ -68,12 +75,13 @@ export function decideCharge(
       });
       break;
     case 'requires_action':
-      if (state.status === 'requires_action') return null;
       draft.change({
         status: 'requires_action',
         reference: answer.reference,
         method: answer.method,
-        askAt: now + ACTION_MS_MAX,
+        asks: state.asks + 1,
+        // The buyer may have done it and never come back.
+        askAt: now + ACTION_FIRST_ASK_MS + backoff(state.asks),
       });
       break;
     case 'declined':

@@ -38,6 +38,7 @@ export type Payment = {
   readonly customerName: string | null;
   /** 1 for the first try to be paid for the same thing. */
   readonly attempt: number;
+  readonly createdAt: number;
   /** What the merchant sent with the checkout, and gets back on every event (contract, Payment event data). */
   readonly roundTrip: RoundTrip;
 };

@@ -92,6 +92,7 @@ function paymentOf(row: PaymentRow): Payment {
     subscriptionId: row.subscription_id,
     customerName: row.customer_name,
     attempt: row.attempt,
+    createdAt: row.created_at.getTime(),
     roundTrip: {
       paymentLinkId: row.checkout_id,
       paymentLinkToken: row.checkout_token,
@@ -138,6 +139,7 @@ type PaymentRow = {
   customer_email: string | null;
   customer_name: string | null;
   attempt: number;
+  created_at: Date;
   external_customer_id: string | null;
   client_reference_id: string | null;
   metadata: Readonly<Record<string, string>>;

@@ -2,7 +2,7 @@
 //
 // Holds: while a question to the processor about a payment is under way here, no other one is asked. An answer is taken in by the
 // payment's actor, once; what follows from it is a row of the same commit (followups.ts).
-import type { ChargeAnswer } from '../../ledger/charge.ts';
+import { type ChargeAnswer, isActionOverdue } from '../../ledger/charge.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { type PaymentState, isCharged } from '../../ledger/payment.ts';
 import type { Clock, Ids } from '../../ledger/ports.ts';
@@ -51,20 +51,30 @@ export class Charges {
     }
   }
 
-  /** Asks again about a charge that is not decided. `isDue`: its buyer had all the time that it gets. */
-  async again(state: PaymentState, { isDue }: { readonly isDue: boolean }): Promise<void> {
+  /**
+   * Asks again about a charge that is not decided; where its buyer has to go, if it has to. `isDue`: whoever asked before is gone, or
+   * has no answer.
+   */
+  async again(state: PaymentState, { isDue }: { readonly isDue: boolean }): Promise<string | null> {
     const { id, mode } = state.payment;
-    const processor = this.#deps.processorFor(mode);
-    if (isCharged(state) || processor === null) return;
+    const { processorFor, clock } = this.#deps;
+    const processor = processorFor(mode);
+    if (isCharged(state) || processor === null) return null;
+    const isLate = isActionOverdue(state, clock.now());
+    let actionUrl: string | null = null;
     await this.asking(id, async () => {
-      const isLate = isDue && state.status === 'requires_action';
       const found = isLate ? await processor.cancelCharge(id) : await processor.findCharge(id);
+      if (found.kind === 'requires_action') {
+        actionUrl = found.url;
+        return isDue ? found : null;
+      }
       if (found.kind !== 'not_attempted') return found;
       if (isLate) return { kind: 'abandoned' };
       // The call may still be on its way, from here or from another node, while its buyer looks: that decides nothing. When it is
       // due it was lost, and from then on it cannot charge any more.
       return isDue ? processor.cancelCharge(id) : null;
     });
+    return actionUrl;
   }
 
   async #take(paymentId: string, result: Result): Promise<void> {

@@ -42,8 +42,10 @@ export function openPayments(deps: PaymentsDeps): Payments {
   followups.start();
   return {
     pay: (token, order) => pay({ ...deps, charges, checkoutUrl, attemptsMax }, token, order),
-    refresh: async (paymentId) =>
-      charges.again(await ledger.payments.load(paymentId), { isDue: false }),
+    async refresh(paymentId) {
+      const state = await ledger.payments.load(paymentId);
+      return { actionUrl: await charges.again(state, { isDue: false }) };
+    },
     refund: (scope, call) => refunds.refund(scope, call),
     async due(paymentId) {
       const state = await ledger.payments.load(paymentId);

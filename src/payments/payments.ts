@@ -55,8 +55,11 @@ export type RefundReply =
 export type Payments = {
   /** Tries to pay the checkout with this token. */
   pay(token: string, order: Order): Promise<PayOutcome>;
-  /** Asks the processor what became of a payment that is not decided: the buyer came back, or waits. */
-  refresh(paymentId: string): Promise<void>;
+  /**
+   * Asks the processor what became of a payment that is not decided: the buyer came back, or waits. Where it has to go first, if it
+   * has to.
+   */
+  refresh(paymentId: string): Promise<{ readonly actionUrl: string | null }>;
   refund(scope: Scope, call: RefundCall): Promise<RefundReply>;
   /** An alarm: something about the payment is to be asked again. */
   due(paymentId: string): Promise<void>;

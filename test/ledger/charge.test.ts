@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { ACTION_MS_MAX, type ChargeAnswer } from '../../ledger/charge.ts';
+import { type ChargeAnswer, isActionOverdue } from '../../ledger/charge.ts';
 import type { PaymentStatus } from '../../ledger/payment.ts';
 import { METHOD, PaymentWorld, SUCCEEDED, T0 } from './payment-world.ts';
 
@@ -83,13 +83,15 @@ test('silence is no answer: it is asked about again, ever more slowly, and nothi
   expect(world.state.status).toBe('succeeded');
 });
 
-test('a buyer who must act has a quarter of an hour, counted once', () => {
+test('a buyer who must act has a quarter of an hour, and is asked about meanwhile', () => {
   const world = new PaymentWorld();
   world.charge(ACTION);
-  expect(world.state.askAt).toBe(T0 + ACTION_MS_MAX);
-  world.now += 60_000;
+  expect(world.state.askAt).toBe(T0 + 2500);
+  world.now = T0 + 15 * 60_000 - 1;
   world.charge(ACTION);
-  expect(world.state.askAt).toBe(T0 + ACTION_MS_MAX);
+  expect(world.state.askAt).toBe(world.now + 3000);
+  expect(isActionOverdue(world.state, world.now)).toBe(false);
+  expect(isActionOverdue(world.state, world.now + 1)).toBe(true);
 });
 
 test('payment.succeeded carries what the contract names', () => {

@@ -48,6 +48,7 @@ export class PaymentWorld {
         subscriptionId: null,
         customerName: 'Ada',
         attempt: 2,
+        createdAt: T0,
         roundTrip: {
           paymentLinkId: 'checkout',
           paymentLinkToken: 'token',

@@ -31,7 +31,8 @@ async function challenged(means: Means = 'challenge'): Promise<[Payment, Session
 async function timePasses({ id }: Payment): Promise<void> {
   const { sql } = shop.server;
   for (let other = 0; other < 3; other += 1) await shop.buy();
-  await sql`update payments set ask_at = now() - interval '1 s' where id = ${id}`;
+  await sql`
+    update payments set created_at = created_at - interval '15 min', ask_at = now() - interval '1 s' where id = ${id}`;
   await sql`update alarms set due_at = now() where subject_id = ${id}`;
 }
 
@@ -58,6 +59,13 @@ test.each(ANSWERS)('%s, confirmed %p: %s', async (means, passed, status, code, c
   expect(event.type).toBe(`payment.${status}`);
   // Who changes his mind is too late.
   expect(await shop.bank.answerChallenge(payment.id, !passed)).toBeNull();
+});
+
+test('who confirms and never comes back has paid all the same', async () => {
+  const [payment, session] = await challenged();
+  await shop.bank.answerChallenge(payment.id, true);
+  await shop.paymentThatIs('succeeded', payment.id);
+  expect((await shop.checkoutAfter(session)).status).toBe('paid');
 });
 
 test('a quarter of an hour later it is given up, and can be tried again', async () => {

@@ -2,7 +2,7 @@
 export type LedgerEvent = {
   readonly id: string;
   readonly type: LedgerEventType;
-  readonly objectType: 'ENTITLEMENT' | 'PAYMENT';
+  readonly objectType: 'ENTITLEMENT' | 'PAYMENT' | 'USAGE';
   readonly objectId: string;
   /** The customer; null where a payment has none. */
   readonly accountId: string | null;
@@ -17,6 +17,7 @@ export type LedgerEvent = {
 export type LedgerEventType =
   | 'entitlement.granted'
   | 'entitlement.exhausted'
+  | 'usage.recorded'
   | 'payment.succeeded'
   | 'payment.failed'
   | 'payment.errored'

@@ -4,6 +4,9 @@ import type { Usage, UsageAnswer } from './usage.ts';
 export type UsageRequest = Omit<Usage, 'id'> & {
   /** The id that the caller's key gives, or null. */
   readonly keyId: string | null;
+  /** What the caller called it, for the event that tells of it. */
+  readonly idempotencyKey: string | null;
+  readonly externalId: string | null;
 };
 
 export type RecordOutcome =

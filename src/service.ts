@@ -1,6 +1,6 @@
 // The service, put together: what main.ts starts and what the tests start.
 import type { Log } from './platform/log.ts';
-import { Ledger } from '../ledger/ledger.ts';
+import { Ledger, type LedgerDeps } from '../ledger/ledger.ts';
 import { slotOf } from '../ledger/slot.ts';
 import { postgresStorage } from '../ledger/store/postgres-storage.ts';
 import { journalName } from '../ledger/store/seat.ts';
@@ -80,6 +80,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const { ledger, storage } = openLedger(options, {
     reader,
     onPaymentDue: (id) => payments.due(id),
+    wantsUsage: () => false,
   });
   changes.subscribe({
     changed: (kind, id) => kind === 'customer' && ledger.forget(id),
@@ -136,7 +137,7 @@ function openSandbox(sql: Sql, { baseUrl, sandboxSettleMs: settleMs }: Settings)
 
 function openLedger(
   options: ServiceOptions,
-  { reader, onPaymentDue }: { reader: Sql; onPaymentDue: (paymentId: string) => Promise<void> },
+  { reader, ...told }: { reader: Sql } & Pick<LedgerDeps, 'onPaymentDue' | 'wantsUsage'>,
 ) {
   const { log, leaseMs, actorsMax } = options;
   const holder = ids.next();
@@ -156,6 +157,6 @@ function openLedger(
     ids,
     timers,
   });
-  const ledger = new Ledger({ storage, clock, ids, timers, log, leaseMs, actorsMax, onPaymentDue });
+  const ledger = new Ledger({ storage, clock, ids, timers, log, leaseMs, actorsMax, ...told });
   return { ledger, storage };
 }

@@ -4,6 +4,7 @@ import type { Meter } from '../meter.ts';
 import { type BatchOutcome, type RecordOutcome, STALE, type UsageRequest } from '../outcome.ts';
 import type { StoredUsage } from '../storage.ts';
 import { type Missing, type Usage, decideUsage, missing } from '../usage.ts';
+import { type Recorded, usageEvent } from '../usage-event.ts';
 import type { Actor } from './actor.ts';
 import type { Term } from './term.ts';
 import { ActorUnit, type Apply, DUPLICATE } from './unit.ts';
@@ -45,6 +46,9 @@ async function attempt(term: Term, asked: Item, id: string): Promise<RecordOutco
         const { outcome, effects } = decideUsage(context, state, usage, actor.seen);
         if (effects !== null) apply(actor, effects);
         if (outcome.kind === 'out_of_range') return outcome;
+        if (outcome.kind === 'recorded' && term.deps.wantsUsage(actor.customer)) {
+          tell(term, apply, { actor, meter, recorded: [{ request, record: outcome.record }] });
+        }
         return { kind: outcome.kind, record: outcome.record, replayed: false };
       },
     });
@@ -65,6 +69,14 @@ async function attempt(term: Term, asked: Item, id: string): Promise<RecordOutco
 }
 
 const NO_KEYS: readonly string[] = [];
+
+/** What a decision recorded on one customer's meter. */
+type Told = Pick<Item, 'actor' | 'meter'> & { readonly recorded: Recorded[] };
+
+/** Part of the same unit: the event is as durable as what it tells of. */
+function tell(term: Term, apply: Apply, { actor, meter, recorded }: Told): void {
+  apply(actor, usageEvent(term.context(actor, meter), term.stateOf(actor, meter), recorded));
+}
 
 /** The answer that the first call with this key got. What it did not store, a caller who asks for it did not get. */
 function replay({ actor, request }: Item, stored: StoredUsage): RecordOutcome {
@@ -248,8 +260,11 @@ function runBatch(
   memory: { apply: Apply; discard: () => void },
 ): BatchAttempt {
   const lacking = new Map<Item, Missing[]>();
+  const told = new Map<string, Told>();
+  // A call is one tenant's.
+  const isTold = items.slice(0, 1).some(({ actor }) => term.deps.wantsUsage(actor.customer));
   for (const item of items) {
-    const { actor, meter, usage, index } = item;
+    const { actor, meter, usage, index, request } = item;
     const context = term.context(actor, meter);
     const state = term.stateOf(actor, meter);
     const part = missing(context, state, usage, actor.seen);
@@ -263,8 +278,17 @@ function runBatch(
       return { kind: 'out_of_range', index };
     }
     if (effects !== null) memory.apply(actor, effects);
+    if (isTold && outcome.kind === 'recorded') {
+      const key = `${actor.id} ${meter.id}`;
+      const about = told.get(key) ?? { actor, meter, recorded: [] };
+      about.recorded.push({ request, record: outcome.record });
+      told.set(key, about);
+    }
   }
-  if (lacking.size === 0) return { kind: 'recorded' };
-  memory.discard();
-  return { kind: 'lacking', lacking };
+  if (lacking.size > 0) {
+    memory.discard();
+    return { kind: 'lacking', lacking };
+  }
+  for (const about of told.values()) tell(term, memory.apply, about);
+  return { kind: 'recorded' };
 }

@@ -9,7 +9,7 @@ import type { Payment } from '../payment.ts';
 import type { PaymentContext } from '../payment-draft.ts';
 import type { Fence, Storage } from '../storage.ts';
 import type { Actor } from './actor.ts';
-import { Directory } from './directory.ts';
+import { Directory, type Tenant } from './directory.ts';
 import { PaymentActor } from './payment-actor.ts';
 import { RecentIds } from './recent-ids.ts';
 import { Residents } from './residents.ts';
@@ -26,6 +26,8 @@ export type TermDeps = {
   readonly actorsMax: number;
   /** Something about the payment is to be asked again, of whoever moves the money. */
   readonly onPaymentDue: (paymentId: string) => Promise<void>;
+  /** Whether anybody is told of this tenant's usage: asked once for each decision, so it may not wait. */
+  readonly wantsUsage: (tenant: Tenant) => boolean;
 };
 
 /** All memory of a node between taking its seat and losing it. */

@@ -63,7 +63,10 @@ function checkRoute(deps: MeteringDeps): Route {
       return refuseInvalid([{ path: ['idempotency_key'], message: 'needs consume: true' }]);
     }
     const subject = findSubject(deps, principal, body);
-    if (body.consume === true) return consume(deps, { body, keyId, subject });
+    if (body.consume === true) {
+      const sent = body.idempotency_key ?? idempotencyKey;
+      return consume(deps, { body, keyId, idempotencyKey: sent, subject });
+    }
     if (subject instanceof Promise) return subject.then((found) => respond(deps, body, found));
     return respond(deps, body, subject);
   });
@@ -110,9 +113,9 @@ function unitsOf({ value }: Question, scale: number) {
 
 async function consume(
   deps: MeteringDeps,
-  call: { body: Question; keyId: string | null; subject: Found },
+  call: { body: Question; keyId: string | null; idempotencyKey: string | null; subject: Found },
 ): Promise<Response> {
-  const { body, keyId } = call;
+  const { body, keyId, idempotencyKey } = call;
   const found = await call.subject;
   if (isRefused(found)) return refusedResponse(found);
   const { actor, meter } = found;
@@ -133,6 +136,8 @@ async function consume(
     admission: 'consume',
     metadata: null,
     keyId,
+    idempotencyKey,
+    externalId: null,
     exactReplay: keyId !== null,
     fingerprint:
       keyId === null

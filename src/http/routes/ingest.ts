@@ -187,6 +187,8 @@ function itemsOf(
       admission: 'record',
       exactReplay: false,
       metadata: event.metadata ?? null,
+      idempotencyKey: header,
+      externalId: event.external_id ?? null,
       // The first meter's transfer is the event; those of the others are named after it.
       keyId: keyId === null || items.length === 0 ? keyId : ids.derive(keyId, meter.id),
       fingerprint:

@@ -50,6 +50,8 @@ function trackRoute(deps: MeteringDeps): Route {
       admission,
       metadata: body.metadata ?? null,
       keyId,
+      idempotencyKey: body.idempotency_key ?? header,
+      externalId: null,
       exactReplay: header !== null,
       fingerprint:
         keyId === null

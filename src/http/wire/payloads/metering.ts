@@ -87,10 +87,13 @@ export const METERING_PAYLOADS = {
         description:
           'How many usage events of the call it stands for. What follows of one event is of the last of them.',
       }),
-      value: Type.Number({
-        description:
-          "What they reported together: the sum, of a meter with `max` the greatest, of one with `last` the last one's.",
-      }),
+      value: Nullable(
+        Type.Number({
+          description:
+            'What they reported together: the sum; of a meter with `max` the greatest, of one with `last` the latest. null: too ' +
+            'great to be exact.',
+        }),
+      ),
       consumed: Type.Number({ description: 'In the period that the usage counts in, after it.' }),
       balance: Nullable(Type.Number({ description: 'Of that period. null: unlimited.' })),
       usageEventId: Type.String({ ...Uuid, description: 'As the call answered it.' }),

@@ -88,3 +88,30 @@ describe.each(CURRENCIES)('%s', (currency, price, parts, reduced) => {
     expect(json.amount).toBe(reduced);
   });
 });
+
+// prettier-ignore
+const LARGEST: [currency: string, price: string, less: string][] = [
+  ['JPY', '999999999999',      '999999999998'],
+  ['USD', '999999999999.99',   '999999999999.98'],
+  ['KWD', '999999999999.999',  '999999999999.998'],
+  ['CLF', '999999999999.9999', '999999999999.9998'],
+];
+test.each(LARGEST)(
+  '%s %s, which no double holds: all but one unit, then that one',
+  async (currency, price, less) => {
+    const body = { name: 'Palace', prices: [{ amount: price, currency }] };
+    const { json: palace } = await shop.server.call('POST', '/products', { body });
+    const checkout = { product_id: palace.id };
+    const { id, amount, invoice_id } = await shop.buy({ checkout, currency, total: price });
+    expect(amount).toBe(price);
+    expect((await shop.refund(id, { amount: less })).json.amount).toBe(less);
+    const { json } = await shop.refund(id);
+    expect(units(json.amount, currency)).toBe(1n);
+    const { status, amount_refunded } = await shop.payment(id);
+    expect([status, amount_refunded]).toEqual(['refunded', price]);
+    const updates = await shop.events(invoice_id, 3);
+    expect(updates.slice(1).map(({ data }) => data.amountDelta)).toEqual([less, json.amount]);
+    const { total, amount_refunded: credited } = await shop.read(`/invoices/${invoice_id}`);
+    expect([total, credited]).toEqual([price, price]);
+  },
+);

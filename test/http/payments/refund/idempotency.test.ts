@@ -1,7 +1,9 @@
 // A key is one refund for ever (decisions 4): its retry is answered with the bytes of the first answer, and moves nothing.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { Redis } from 'ioredis';
 import { Shop } from '../../../payments/shop.ts';
 import type { Reply } from '../../../support/server.ts';
+import { testServices } from '../../../support/services.ts';
 
 let shop: Shop;
 beforeAll(async () => {
@@ -213,4 +215,15 @@ test('the key of another operation is another key', async () => {
   const { id } = await shop.lastOf(session);
   const reply = await shop.refundWithKey(key, id, { amount: '10' });
   expect([reply.status, isReplay(reply)]).toEqual([200, false]);
+});
+
+test('a key is known when Redis has lost everything', async () => {
+  const { id } = await shop.buy();
+  const key = newKey();
+  const first = await shop.refundWithKey(key, id, { amount: '10' });
+  const redis = new Redis(testServices().redisUrl);
+  await redis.flushall();
+  redis.disconnect();
+  const again = await shop.refundWithKey(key, id, { amount: '10' });
+  expect([again.text, isReplay(again)]).toEqual([first.text, true]);
 });

@@ -1,0 +1,190 @@
+// Every refusal that the document names for what moves money is one that a caller can meet, and he meets no other one. Where the
+// contract names a code, it is named here by a call that gets it.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { STATUS_OF } from '../../src/http/errors.ts';
+import { BUYER, Shop } from '../payments/shop.ts';
+import type { Call, Reply } from '../support/server.ts';
+import { TEST_SETTINGS } from '../support/settings.ts';
+
+/** Of every route: of a bug, and of a database that is gone (test/http/edge, test/chaos). */
+const ALWAYS = new Set(['internal_error', 'service_unavailable']);
+
+let shop: Shop;
+let paid: string;
+let refunded: string;
+let checkout: string;
+beforeAll(async () => {
+  const limits = { ...TEST_SETTINGS.limits, refundsPerPayment: 9, buyLinks: 9 };
+  shop = await Shop.open({ settings: { limits, proxyHops: 1 } });
+  const session = await shop.checkout();
+  checkout = session.id;
+  await shop.pay(session);
+  paid = (await shop.lastOf(session)).id;
+  refunded = (await shop.refund(paid, { amount: '1' })).json.id;
+});
+afterAll(() => shop.close());
+
+type Provoke = () => Promise<Reply>;
+type Refusals = Record<string, Provoke>;
+
+const send = (method: string, path: string, call?: Call) => shop.server.call(method, path, call);
+const group = (): Call => ({ key: shop.server.group.testKey });
+const withKey = (key: string, body: unknown): Call => ({
+  body,
+  headers: { 'idempotency-key': key },
+});
+
+/** Of every route that takes a key: the two that the edge gives. */
+const keyless = (method: string, path: () => string): Refusals => ({
+  unauthorized: () => send(method, path(), { key: null }),
+  forbidden: () => send(method, path(), group()),
+});
+
+/** Of every route that takes a body. */
+const bodiless = (post: (call: Call) => Promise<Reply>): Refusals => ({
+  invalid_request: () => post({ body: { misspelt: 1 } }),
+  payload_too_large: () => post({ raw: 'x'.repeat(1_048_577) }),
+  unsupported_media_type: () => post({ raw: 'a', headers: { 'content-type': 'text/plain' } }),
+});
+
+const open = (body: object = {}): Call => ({
+  body: { product_id: shop.productId, customer_email: BUYER, ...body },
+});
+
+/** The one of two that is told to come back, while nobody may write to `table`. */
+async function whileLocked(table: string, twice: Provoke): Promise<Reply> {
+  const calls: Promise<Reply>[] = [];
+  const first = await shop.server.sql.begin(async (sql) => {
+    await sql.unsafe(`lock table ${table} in exclusive mode`);
+    calls.push(twice(), twice());
+    return Promise.race(calls);
+  });
+  await Promise.all(calls);
+  return first;
+}
+
+async function untilLimited(provoke: Provoke): Promise<Reply> {
+  for (let count = 0; count < 20; count += 1) {
+    const reply = await provoke();
+    if (reply.status === 429) return reply;
+  }
+  throw new Error('it was never limited');
+}
+
+const refundOf = (id: string) => `/payments/${id}/refund`;
+
+/** From an address of its own: what others took from a buy link is not ours. */
+const buy = (product: string, { headers, ...call }: Call = {}): Promise<Reply> =>
+  send('POST', `/buy-links/${product}/checkout`, {
+    ...call,
+    headers: { ...headers, 'x-forwarded-for': '192.0.2.77' },
+  });
+
+const ROUTES: Record<string, Refusals> = {
+  'get /payments': {
+    ...keyless('GET', () => '/payments'),
+    invalid_request: () => send('GET', '/payments?limit=201'),
+  },
+  'get /payments/{id}': {
+    ...keyless('GET', () => `/payments/${paid}`),
+    not_found: () => send('GET', '/payments/x'),
+  },
+  'get /payments/{id}/refunds': {
+    ...keyless('GET', () => `/payments/${paid}/refunds`),
+    invalid_request: () => send('GET', `/payments/${paid}/refunds?offset=x`),
+    not_found: () => send('GET', '/payments/x/refunds'),
+  },
+  'get /refunds/{id}': {
+    ...keyless('GET', () => `/refunds/${refunded}`),
+    not_found: () => send('GET', '/refunds/x'),
+  },
+  'post /payments/{id}/refund': {
+    ...keyless('POST', () => refundOf(paid)),
+    ...bodiless((call) => send('POST', refundOf(paid), call)),
+    not_found: () => shop.refund('x'),
+    validation_error: () => shop.refund(paid, { amount: '100.01' }),
+    idempotency_in_progress: () =>
+      whileLocked('sandbox_charges', () => shop.refundWithKey('busy', paid, { amount: '1' })),
+    idempotency_key_reused: () => shop.refundWithKey('busy', paid, { amount: '2' }),
+    rate_limited: () => untilLimited(() => shop.refund(paid, { amount: '0.01' })),
+  },
+  'get /checkouts': {
+    ...keyless('GET', () => '/checkouts'),
+    invalid_request: () => send('GET', '/checkouts?status=x'),
+  },
+  'get /checkouts/{id}': {
+    ...keyless('GET', () => `/checkouts/${checkout}`),
+    not_found: () => send('GET', '/checkouts/x'),
+  },
+  'post /checkouts/{id}/expire': {
+    ...keyless('POST', () => `/checkouts/${checkout}/expire`),
+    not_found: () => send('POST', '/checkouts/x/expire'),
+    invalid_state: () => send('POST', `/checkouts/${checkout}/expire`),
+  },
+  'post /checkouts': {
+    ...keyless('POST', () => '/checkouts'),
+    ...bodiless((call) => send('POST', '/checkouts', call)),
+    not_found: () => send('POST', '/checkouts', open({ product_id: paid })),
+    checkout_create_failed: () => send('POST', '/checkouts', open({ discount_code: 'NONE' })),
+    idempotency_in_progress: () =>
+      whileLocked('checkouts', () => send('POST', '/checkouts', withKey('busy', open().body))),
+  },
+  'post /buy-links/{product_id}/checkout': {
+    ...bodiless((call) => buy(shop.productId, call)),
+    not_found: () => buy('nothing'),
+    checkout_create_failed: () => buy(shop.productId, { body: { discount_code: 'NONE' } }),
+    rate_limited: () => untilLimited(() => buy(shop.productId)),
+  },
+};
+
+type Operation = { readonly responses: Record<string, { readonly description: string }> };
+
+async function documented(): Promise<Record<string, Record<string, Operation>>> {
+  return (await send('GET', '/openapi.json', { key: null })).json.paths;
+}
+
+/** The codes by which the document says a route may refuse. */
+function codesOf({ responses }: Operation): string[] {
+  return Object.entries(responses)
+    .filter(([status]) => Number(status) >= 400)
+    .flatMap(([, { description }]) =>
+      [...description.matchAll(/`(\w+)`/g)].map(([, code]) => code ?? ''),
+    )
+    .filter((code) => !ALWAYS.has(code));
+}
+
+test('the routes are all that the document has of money', async () => {
+  const names = Object.entries(await documented())
+    .filter(([path]) => /^\/(?:payments|refunds|checkouts|buy-links)/.test(path))
+    .flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method} ${path}`));
+  expect(new Set(names)).toEqual(new Set(Object.keys(ROUTES)));
+});
+
+test.each(Object.keys(ROUTES))('%s refuses as it says', async (name) => {
+  const [method = '', path = ''] = name.split(' ');
+  const operation = (await documented())[path]?.[method];
+  const refusals = Object.entries(ROUTES[name] ?? {});
+  expect(new Set(refusals.map(([code]) => code))).toEqual(new Set(codesOf(operation!)));
+  for (const [code, provoke] of refusals) {
+    const { status, json, headers } = await provoke();
+    expect([code, status, json.error.type]).toEqual([code, statusOf(code), code]);
+    expect(typeof json.error.message).toBe('string');
+    // Issues come with an invalid request, and with nothing else.
+    expect([code, Array.isArray(json.error.issues)]).toEqual([code, code === 'invalid_request']);
+    expect(headers.get('x-request-id')).toBeTruthy();
+  }
+});
+
+function statusOf(code: string): number | undefined {
+  return Object.entries(STATUS_OF).find(([name]) => name === code)?.[1];
+}
+
+// prettier-ignore
+const CONTRACT: [code: string, status: number][] = [
+  ['unauthorized', 401], ['not_found', 404], ['invalid_request', 400], ['checkout_create_failed', 400],
+  ['validation_error', 400], ['rate_limited', 429],
+];
+test.each(CONTRACT)("the contract's %s is met, and is %d", (code, status) => {
+  expect(statusOf(code)).toBe(status);
+  expect(Object.values(ROUTES).some((refusals) => code in refusals)).toBe(true);
+});

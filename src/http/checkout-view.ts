@@ -10,7 +10,8 @@ import type { Session, Terms } from './checkout-session.ts';
 /** What the page of an open checkout shows beside its terms. */
 export type Shown = Pick<OpenView, 'errors' | 'notice'> & {
   readonly email: string;
-  readonly entered: Pick<OpenView['entered'], 'name' | 'method'>;
+  readonly name: string;
+  readonly method: OpenView['entered']['method'];
 };
 
 /** Where the buyer has entered nothing yet: what is known of him, and why the last attempt failed. */
@@ -18,7 +19,8 @@ export function firstShown({ checkout, payment }: Session, attemptsMax: number):
   const method = payment?.method?.type ?? 'card';
   return {
     email: checkout.customerEmail ?? '',
-    entered: { name: checkout.customerName ?? '', method },
+    name: checkout.customerName ?? '',
+    method,
     errors: [],
     notice: payment === null ? null : declined(payment, checkout, attemptsMax),
   };
@@ -42,15 +44,16 @@ export function openView(
 ): OpenView {
   const { terms, shown, asks } = options;
   const { checkout } = session;
-  const isLocked = isEmailLocked(checkout);
+  const said = saidBy(checkout);
   const { currencies, discount, currency, subtotal, reduction, total } = terms.quote;
   return {
     kind: 'open',
     sale: saleOf(session, { currency, subtotal, reduction, total }),
     currencies,
     discountCode: discount?.code ?? null,
-    email: { value: isLocked ? (checkout.customerEmail ?? '') : shown.email, isLocked },
-    entered: { ...shown.entered, discountCode: terms.refusedCode },
+    email: { value: said.email ?? shown.email, isLocked: said.email !== null },
+    name: { value: said.name ?? shown.name, isLocked: said.name !== null },
+    entered: { method: shown.method, discountCode: terms.refusedCode },
     asks,
     errors: [...terms.errors, ...shown.errors],
     notice: shown.notice,
@@ -66,10 +69,14 @@ export function asksOf(total: bigint, processor: Processor): Asks {
   return processor.page === 'fields' ? 'instrument' : 'elsewhere';
 }
 
-/** A merchant who opens a checkout says whom it is for; a buy link is for whoever comes. */
-export function isEmailLocked({ source }: CheckoutRecord): boolean {
-  return source === 'api';
+/** What the merchant has said of the buyer. A buy link is for whoever comes: what it knows, the last attempt said. */
+export function saidBy({ source, customerEmail, customerName }: CheckoutRecord): Said {
+  return source === 'api'
+    ? { email: customerEmail, name: customerName }
+    : { email: null, name: null };
 }
+
+export type Said = { readonly email: string | null; readonly name: string | null };
 
 /** Whether its attempts are used up; 0 for any number of them. */
 export function isSpent({ attempts }: CheckoutRecord, attemptsMax: number): boolean {
@@ -81,10 +88,10 @@ export function closedView(session: Session, kind: ClosedView['kind']): ClosedVi
   return { kind, sale: soldOf(session), backUrl: session.checkout.cancelUrl };
 }
 
-export function processingView(session: Session): CheckoutView {
+export function processingView(session: Session, bankUrl: string | null): CheckoutView {
   const { checkout, payment } = session;
   const sale = soldOf(session);
-  if (payment?.status === 'requires_action') return { kind: 'challenge', sale, bankUrl: null };
+  if (payment?.status === 'requires_action') return { kind: 'challenge', sale, bankUrl };
   const isSlow = payment?.method?.type === 'bank_debit';
   return { kind: 'processing', sale, email: checkout.customerEmail, isSlow };
 }

@@ -5,7 +5,8 @@ export type PageOptions = {
   readonly status?: number;
   /** Sources that its forms may lead to, through redirects too: Chromium follows the whole chain. None where it has no form. */
   readonly formAction?: readonly string[];
-  readonly refreshAfter?: { readonly seconds: number; readonly url: string };
+  /** Seconds after which it is asked for again. */
+  readonly refreshAfter?: number;
 };
 
 export function sendPage(page: Page, options: PageOptions = {}): Response {
@@ -28,7 +29,7 @@ export function sendPage(page: Page, options: PageOptions = {}): Response {
       'referrer-policy': 'same-origin',
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
-      ...(refreshAfter && { refresh: `${refreshAfter.seconds}; url=${refreshAfter.url}` }),
+      ...(refreshAfter !== undefined && { refresh: String(refreshAfter) }),
     },
   });
 }

@@ -36,6 +36,8 @@ export async function openBed(): Promise<Bed> {
     settings: (url) => ({
       baseUrl: url,
       checkoutUrl: `${url}/pay`,
+      // Long enough to be seen, and over before the page looks again.
+      sandboxSettleMs: 1500,
       limits: { refundsPerOrg: 0, refundsPerPayment: 0, buyLinks: 0, portal: 0, cardAttempts: 3 },
     }),
   });

@@ -7,6 +7,7 @@ import {
   setDefaultTimeout,
   test,
 } from 'bun:test';
+import type { Page } from 'playwright-core';
 import { type Bed, type Buyer, type BuyerOptions, fillCard, openBed, pay } from './bed.ts';
 
 setDefaultTimeout(20_000);
@@ -323,11 +324,17 @@ test('two tabs and a double click pay once', async () => {
     await fillCard(tab, GOOD);
   }
   await Promise.all([page.getByRole('button', { name: /^Pay/ }).dblclick(), pay(second)]);
-  await Promise.all([page, second].map((tab) => tab.waitForURL(`${bed.shopUrl}/**`)));
+  // Who waited in both is sent on in one, and reads in the other that it is paid.
+  const paid = (tab: Page) =>
+    Promise.any([
+      tab.waitForURL(`${bed.shopUrl}/**`),
+      tab.getByRole('heading', { name: 'Paid. Thank you!' }).waitFor(),
+    ]);
+  await Promise.all([paid(page), paid(second)]);
   expect(await paymentsOf(id)).toHaveLength(1);
 });
 
-test('a buyer who left the bank is told where to go on', async () => {
+test('a buyer who left the bank is led back to it, and sent on from there once', async () => {
   const { url } = await bed.checkout({ success_url: thanks() });
   const { page } = await newBuyer();
   await page.goto(url);
@@ -338,6 +345,8 @@ test('a buyer who left the bank is told where to go on', async () => {
   await page.getByRole('link', { name: 'Continue to your bank' }).click();
   await page.getByRole('button', { name: 'Complete' }).click();
   await page.waitForURL(`${bed.shopUrl}/**`);
+  await page.goto(url);
+  await page.getByRole('heading', { name: 'Paid. Thank you!' }).waitFor();
 });
 
 test('a keyboard alone pays', async () => {
@@ -371,4 +380,52 @@ test('an unknown token is a 404 page', async () => {
   const response = await page.goto(`${bed.server.url}/pay/${'a'.repeat(43)}`);
   expect(response?.status()).toBe(404);
   await page.getByRole('heading', { name: 'There is no such checkout' }).waitFor();
+});
+
+test('whatever a merchant or a buyer writes is text, to the receipt', async () => {
+  const script = (name: string) => `${name}"'><script>document.title="owned"</script>`;
+  const { organisation, sql } = bed.server;
+  await sql`update organisations set name = ${script('org')} where id = ${organisation.id}`;
+  const { id: product_id } = await bed.product({
+    name: script('product'),
+    description: script('description'),
+  });
+  const { url } = await bed.checkout({
+    product_id,
+    customer_name: script('customer'),
+    success_url: `${bed.shopUrl}/thanks?"><script>alert(1)</script>`,
+    cancel_url: `${bed.shopUrl}/cart?"><script>alert(2)</script>`,
+  });
+  const link = await bed.server.call('POST', `/buy-links/${product_id}/checkout`, { key: null });
+  const { page } = await newBuyer();
+  const isPlain = async (...texts: string[]) => {
+    expect(await page.locator('script').count()).toBe(0);
+    expect(await page.title()).not.toBe('owned');
+    const shown = await page.locator('body').innerText();
+    for (const text of texts) expect(shown).toContain(script(text));
+  };
+  await page.goto(link.json.url);
+  const fields = ['email', 'name', 'discount_code', 'card_number', 'card_expiry', 'card_cvc'];
+  for (const field of fields) {
+    await page.locator(`[name=${field}]`).evaluate('(input) => input.removeAttribute("maxlength")');
+    await page.fill(`[name=${field}]`, script(field));
+  }
+  await pay(page);
+  await page.getByRole('alert').waitFor();
+  await isPlain('org', 'product', 'description');
+  for (const field of ['email', 'name', 'discount_code']) {
+    expect(await page.inputValue(`[name=${field}]`)).toBe(script(field));
+  }
+  await page.goto(`${link.json.url}?currency=${encodeURIComponent(script('currency'))}`);
+  await isPlain('org');
+  await page.goto(url);
+  await isPlain('org', 'product', 'description');
+  expect(await page.inputValue('[name=name]')).toBe(script('customer'));
+  await fillCard(page, GOOD);
+  await pay(page);
+  await page.waitForURL(`${bed.shopUrl}/**`);
+  await page.goto(url);
+  await page.getByRole('heading', { name: 'Paid. Thank you!' }).waitFor();
+  await isPlain('org', 'product', 'description');
+  await sql`update organisations set name = 'One' where id = ${organisation.id}`;
 });

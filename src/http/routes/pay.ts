@@ -9,6 +9,7 @@ import type { Payments } from '../../payments/payments.ts';
 import { regionalCurrency } from '../../payments/regions.ts';
 import type { Sql } from '../../platform/postgres.ts';
 import type { Processor } from '../../processors/processor.ts';
+import { awaitingCookie, isAwaiting } from '../awaiting.ts';
 import {
   findSession,
   type Session,
@@ -22,11 +23,11 @@ import {
   closedView,
   continueUrlOf,
   firstShown,
-  isEmailLocked,
   isSpent,
   openView,
   paidView,
   processingView,
+  saidBy,
 } from '../checkout-view.ts';
 import type { Edge, Route } from '../edge.ts';
 import { sendPage } from '../page.ts';
@@ -48,11 +49,11 @@ const mediaType = 'text/html';
 const READ = {
   summary: 'The hosted checkout page',
   description:
-    'For the browser of a buyer. `?currency=` and `?discount_code=` choose what it shows first; `?returned` says that the buyer ' +
-    'waits for a payment or comes from a bank, and is to be sent on to `success_url` once it is paid.',
+    'For the browser of a buyer. `?currency=` and `?discount_code=` choose what it shows first. A buyer who waited for his payment, ' +
+    'here or at his bank, is sent on to `success_url` once it is paid; who comes later reads that it is.',
   tag,
   params,
-  answers: { 200: Type.String() },
+  answers: { 200: Type.String(), 303: null, 404: Type.String() },
   mediaType,
 } as const;
 
@@ -63,17 +64,22 @@ const PAY = {
   tag,
   params,
   form: PayForm,
-  answers: { 200: Type.String(), 303: null },
+  answers: {
+    200: Type.String(),
+    303: null,
+    400: Type.String(),
+    404: Type.String(),
+    409: Type.String(),
+  },
   mediaType,
 } as const;
 
 /** Parameters that a bank appends are not ours to refuse, so the page reads these and leaves the others. */
 const CURRENCY = 'currency';
 const DISCOUNT_CODE = 'discount_code';
-const RETURNED = 'returned';
 
-/** The page itself, for a buyer who waits: from wherever a proxy shows it. */
-const BACK = `?${RETURNED}=1`;
+/** The page itself, from wherever a proxy shows it. */
+const BACK = '?';
 
 const WAIT_SECONDS_MIN = 2;
 const WAIT_SECONDS_MAX = 30;
@@ -91,9 +97,11 @@ function readPage(deps: PayRoutesDeps): Route {
       session = await findSession(sql, token, clock.now());
     }
     if (session === null) return notFound();
+    const { id, status } = session.checkout;
+    if (status === 'paid' && isAwaiting(request, id)) {
+      return onward(session, awaiting(deps, session, false));
+    }
     const asked = new URL(request.url).searchParams;
-    const continueUrl = continueUrlOf(session.checkout);
-    if (asked.has(RETURNED) && continueUrl !== null) return see(continueUrl);
     const wished = {
       currency: asked.get(CURRENCY) ?? undefined,
       code: asked.get(DISCOUNT_CODE)?.trim(),
@@ -123,8 +131,8 @@ async function show(deps: PayRoutesDeps, session: Session, wished: Wished): Prom
       return sendOpen(deps, session, { view: openView(session, { ...offer, shown }), status: 200 });
     }
     case 'processing':
-      return sendPage(checkoutPage(processingView(session)), {
-        refreshAfter: { seconds: waitSeconds(session, now), url: BACK },
+      return sendPage(checkoutPage(processingView(session, await bankUrlOf(deps, session))), {
+        refreshAfter: waitSeconds(session, now),
       });
     case 'paid':
       return send(paidView(session));
@@ -146,17 +154,16 @@ function pay(deps: PayRoutesDeps): Route {
     const wished = { currency: form.currency, code: codeOf(form), regional };
     const offer = await offerOf(deps, session, { wished, now });
     if (offer === null) return after(deps, token);
-    const emailLocked = isEmailLocked(session.checkout);
     const again = ({ offer: anew, status, ...said }: Mend & { offer: Offer }) => {
       const shown = { ...enteredOf(form), ...said };
       return sendOpen(deps, session, { view: openView(session, { ...anew, shown }), status });
     };
-    const reading = readOrder(form, { ...offer, isEmailLocked: emailLocked, now });
+    const reading = readOrder(form, { ...offer, said: saidBy(session.checkout), now });
     if (reading.kind === 'mend') return again({ ...reading, offer });
     const outcome = await payments.pay(token, reading.order);
     switch (outcome.kind) {
       case 'requires_action':
-        return see(outcome.url);
+        return see(outcome.url, awaiting(deps, session, true));
       case 'total_changed':
       case 'discount_refused': {
         const changed = await offerOf(deps, session, { wished, now });
@@ -189,16 +196,44 @@ async function offerOf(
   return terms === null ? null : { terms, asks: asksOf(terms.quote.total, processor) };
 }
 
-/** Where a buyer goes who tried, or found that there was nothing to try. */
-async function after({ sql, clock }: PayRoutesDeps, token: string): Promise<Response> {
-  const session = await findSession(sql, token, clock.now());
-  return see((session === null ? null : continueUrlOf(session.checkout)) ?? BACK);
+/** Where the buyer has to confirm the payment that is under way; null where he need not. */
+async function bankUrlOf(
+  { processorFor }: PayRoutesDeps,
+  { checkout, payment }: Session,
+): Promise<string | null> {
+  if (payment?.status !== 'requires_action') return null;
+  const charge = await processorFor(checkout.mode)?.findCharge(payment.id);
+  return charge?.kind === 'requires_action' ? charge.url : null;
 }
 
-function see(location: string): Response {
+/** Where a buyer goes who tried, or found that there was nothing to try. */
+async function after(deps: PayRoutesDeps, token: string): Promise<Response> {
+  const session = await findSession(deps.sql, token, deps.clock.now());
+  if (session === null) return notFound();
+  // A second click may wait for what the first one has paid: what is over is told by the page alone.
+  const isWaiting = session.checkout.status === 'processing';
+  return onward(session, isWaiting ? awaiting(deps, session, true) : null);
+}
+
+/** To the merchant, or to the page where it is not paid, or the page is the end. */
+function onward({ checkout }: Session, cookie: string | null): Response {
+  return see(continueUrlOf(checkout) ?? BACK, cookie);
+}
+
+function awaiting({ settings }: PayRoutesDeps, { checkout }: Session, isWaiting: boolean): string {
+  const isSecure = settings.checkoutUrl.startsWith('https:');
+  return awaitingCookie(checkout.id, { isWaiting, isSecure });
+}
+
+function see(location: string, cookie: string | null): Response {
   return new Response(null, {
     status: 303,
-    headers: { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' },
+    headers: {
+      location,
+      ...(cookie !== null && { 'set-cookie': cookie }),
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+    },
   });
 }
 
@@ -216,9 +251,9 @@ function sendOpen(
   { checkout }: Session,
   { view, status }: { readonly view: OpenView; readonly status: number },
 ): Response {
-  const onward = checkout.successUrl === null ? null : new URL(checkout.successUrl);
+  const next = checkout.successUrl === null ? null : new URL(checkout.successUrl);
   const formAction = ["'self'", new URL(settings.baseUrl).origin];
-  if (onward !== null) formAction.push(onward.protocol === 'https:' ? 'https:' : onward.origin);
+  if (next !== null) formAction.push(next.protocol === 'https:' ? 'https:' : next.origin);
   return sendPage(checkoutPage(view), { status, formAction });
 }
 

@@ -1,9 +1,10 @@
 // The form of the hosted page: its fields, and what of them a buyer must still mend.
 import { type Static, Type } from '@sinclair/typebox';
 import { shownTotal } from '../../pages/checkout/form.ts';
-import type { Entered, FieldError, OpenView } from '../../pages/checkout/view.ts';
+import type { FieldError, OpenView } from '../../pages/checkout/view.ts';
 import type { Order } from '../../payments/payments.ts';
 import type { Terms } from '../checkout-session.ts';
+import type { Said, Shown } from '../checkout-view.ts';
 import { validator } from '../validate.ts';
 import { readInstrument } from './instrument.ts';
 import { Body, Email, Name } from './values.ts';
@@ -51,11 +52,11 @@ export function readOrder(
   page: {
     readonly terms: Terms;
     readonly asks: OpenView['asks'];
-    readonly isEmailLocked: boolean;
+    readonly said: Said;
     readonly now: number;
   },
 ): Reading {
-  const { terms, asks, isEmailLocked, now } = page;
+  const { terms, asks, said, now } = page;
   const { total, currency, discount } = terms.quote;
   if (form.action !== undefined) return mend({ status: 200 });
   if (terms.errors.length > 0) return mend({ status: 400 });
@@ -63,22 +64,21 @@ export function readOrder(
     return mend(TOTAL_CHANGED);
   }
   const errors: FieldError[] = [];
-  const typedEmail = form.email?.trim() ?? '';
-  if (!isEmailLocked && !email.Check(typedEmail)) {
+  const typed = enteredOf(form);
+  if (said.email === null && !email.Check(typed.email)) {
     errors.push({ field: 'email', message: 'Enter an e-mail address, such as ada@example.com.' });
   }
-  const typedName = form.name?.trim() ?? '';
-  if (typedName !== '' && !name.Check(typedName)) {
+  if (said.name === null && typed.name !== '' && !name.Check(typed.name)) {
     errors.push({ field: 'name', message: 'Enter a shorter name.' });
   }
-  const read = asks === 'instrument' ? readInstrument(methodOf(form), form, now) : NO_INSTRUMENT;
+  const read = asks === 'instrument' ? readInstrument(typed.method, form, now) : NO_INSTRUMENT;
   if (!read.ok) errors.push(...read.errors);
   if (errors.length > 0 || !read.ok) return mend({ status: 400, errors });
   return {
     kind: 'order',
     order: {
-      email: isEmailLocked ? null : typedEmail,
-      name: typedName === '' ? null : typedName,
+      email: said.email === null ? typed.email : null,
+      name: said.name === null && typed.name !== '' ? typed.name : null,
       currency,
       discountCode: discount?.code ?? null,
       total,
@@ -94,18 +94,15 @@ function mend(what: { readonly status: number } & Partial<Mend>): Reading {
 const NO_INSTRUMENT = { ok: true, instrument: null } as const;
 
 /** What the buyer gets back: never a card's number or code, nor an account's. */
-export function enteredOf(form: PayForm) {
+export function enteredOf(form: PayForm): Pick<Shown, 'email' | 'name' | 'method'> {
   return {
     email: form.email?.trim() ?? '',
-    entered: { name: form.name?.trim() ?? '', method: methodOf(form) },
+    name: form.name?.trim() ?? '',
+    method: form.payment_method === 'bank_debit' ? 'bank_debit' : 'card',
   };
 }
 
 /** The code that he wishes; undefined where the form does not say. */
 export function codeOf({ action, discount_code: code }: PayForm): string | undefined {
   return action === 'remove_discount' ? '' : code?.trim();
-}
-
-function methodOf({ payment_method: method }: PayForm): Entered['method'] {
-  return method === 'bank_debit' ? 'bank_debit' : 'card';
 }

@@ -11,7 +11,7 @@ import { money, off, ticket, written } from './summary.ts';
 import type { FieldError, Notice, OpenView } from './view.ts';
 
 const EMAIL_LENGTH_MAX = 254;
-const NAME_LENGTH_MAX = 200;
+const NAME_LENGTH_MAX = 255;
 const CODE_LENGTH_MAX = 64;
 
 export function checkoutForm(view: OpenView): Html {
@@ -100,7 +100,7 @@ function discount({ discountCode, sale, entered, errors }: OpenView): Html {
   </div>`;
 }
 
-function contact({ email, entered, errors }: OpenView): Html {
+function contact({ email, name, errors }: OpenView): Html {
   return html`<fieldset class="stack">
     <legend>Contact</legend>
     ${inputField(
@@ -120,10 +120,11 @@ function contact({ email, entered, errors }: OpenView): Html {
     ${inputField(
       {
         name: 'name',
-        label: 'Name (optional)',
-        value: entered.name,
+        label: name.isLocked ? 'Name' : 'Name (optional)',
+        value: name.value,
         autocomplete: 'name',
         maxlength: NAME_LENGTH_MAX,
+        isReadonly: name.isLocked,
       },
       errors,
     )}

@@ -79,10 +79,11 @@ export const STYLE = `
   .mark.closed { stroke: var(--muted); }
   .mark.closed circle { fill: var(--line); }
 
+  .banner .code { white-space: nowrap; }
   .numbers { display: grid; gap: .75rem 2.5rem; padding: .75rem 0 .25rem; }
-  .numbers table { border-collapse: collapse; text-align: start; align-self: start; }
+  .numbers table { border-collapse: collapse; text-align: start; align-self: start; justify-self: start; }
   .numbers caption { text-align: start; font-weight: 600; padding-bottom: .25rem; }
-  .numbers th { text-align: start; font-weight: 500; padding: .2rem 1rem .2rem 0; user-select: all; vertical-align: top; }
-  .numbers td { padding: .2rem 0; }
+  .numbers th { text-align: start; font-weight: 500; padding: .2rem 1rem .2rem 0; user-select: all; vertical-align: baseline; }
+  .numbers td { padding: .2rem 0; vertical-align: baseline; }
   @media (min-width: 54rem) { .numbers { grid-template-columns: auto 1fr; } }
 `;

@@ -45,7 +45,8 @@ export type OpenView = {
   readonly currencies: readonly string[];
   /** The code that is taken into account; null for none. */
   readonly discountCode: string | null;
-  readonly email: { readonly value: string; readonly isLocked: boolean };
+  readonly email: Known;
+  readonly name: Known;
   readonly entered: Entered;
   /** What has to be asked for: the means to pay, nothing because a page of the processor does, or nothing because it is free. */
   readonly asks: 'instrument' | 'elsewhere' | 'nothing';
@@ -54,9 +55,11 @@ export type OpenView = {
   readonly backUrl: string | null;
 };
 
-/** What the buyer entered and gets back when the page is shown again. Never a card's number, nor an account's. */
+/** Locked where the merchant has said it. */
+type Known = { readonly value: string; readonly isLocked: boolean };
+
+/** What else the buyer entered and gets back when the page is shown again. Never a card's number, nor an account's. */
 export type Entered = {
-  readonly name: string;
   /** A code that is not taken into account. */
   readonly discountCode: string;
   readonly method: Method;

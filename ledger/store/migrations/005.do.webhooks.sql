@@ -1,5 +1,11 @@
 -- Who is told of events, and what each of them is owed. PostgreSQL is the truth for what is due; the queues carry only tickets.
 
+-- One row: what tells this installation from others that share a Redis with it.
+CREATE TABLE installation (
+  id uuid NOT NULL
+);
+INSERT INTO installation VALUES (uuidv7());
+
 CREATE TABLE webhook_endpoints (
   id uuid PRIMARY KEY,
   organisation_id uuid REFERENCES organisations,
@@ -81,6 +87,9 @@ CREATE TABLE event_fanouts (
   owed integer NOT NULL
 );
 
+-- Set on a sample, which is for that endpoint alone.
+ALTER TABLE events ADD COLUMN endpoint_id uuid;
+
 /* Fans out whatever wrote the events, in its own transaction, and wakes the workers when that commits. */
 CREATE FUNCTION fan_out_events() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
@@ -93,7 +102,8 @@ BEGIN
     JOIN organisations o ON o.id = e.organisation_id
     JOIN webhook_endpoints w ON w.mode = e.mode AND w.deleted_at IS NULL
       AND (w.organisation_id = e.organisation_id OR w.group_id = o.group_id)
-      AND (w.event_types @> ARRAY[e.type] OR w.event_types = '{*}')
+      AND CASE WHEN e.endpoint_id IS NULL THEN w.event_types @> ARRAY[e.type] OR w.event_types = '{*}'
+        ELSE w.id = e.endpoint_id END
     RETURNING event_id, endpoint_id
   ), counted AS (
     INSERT INTO event_fanouts (event_id, owed) SELECT event_id, count(*) FROM made GROUP BY event_id

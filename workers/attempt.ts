@@ -1,0 +1,101 @@
+// One attempt at a delivery: sign, send, judge.
+import type { Clock } from '../ledger/ports.ts';
+import type { Secrets } from '../src/platform/secrets.ts';
+import { envelopeOf } from '../src/records/events.ts';
+import type { Claimed } from './claims.ts';
+import { judge, type Verdict } from './schedule.ts';
+import type { Sender, Sent } from './sender.ts';
+import type { Result } from './settler.ts';
+import { LEGACY_HEADERS, signatureHeaders } from './sign.ts';
+
+const DEADLINE_MS = 10_000;
+
+export type Attempt = (claimed: Claimed) => Promise<Result>;
+
+export type AttemptDeps = {
+  readonly clock: Clock;
+  readonly secrets: Secrets;
+  readonly sender: Sender;
+  /** Whether an endpoint in test mode may be on this machine. */
+  readonly allowLoopback: boolean;
+  /** 0 to 1. */
+  readonly random: () => number;
+};
+
+export function openAttempts(deps: AttemptDeps): Attempt {
+  const { clock, sender, random } = deps;
+  return async (claimed) => {
+    const { target, event, deliveryId } = claimed;
+    const at = clock.now();
+    // The same bytes each time: an event does not change, and its envelope is a function of it.
+    const body = JSON.stringify(envelopeOf(event));
+    const sent = await sender.send({
+      url: target.url,
+      headers: signatureHeaders({
+        id: event.id,
+        body,
+        at,
+        ...keysOf(deps, claimed, at),
+        legacy: LEGACY_HEADERS,
+      }),
+      body,
+      deadlineMs: DEADLINE_MS,
+      allowLoopback: deps.allowLoopback && target.mode === 'test',
+    });
+    const answered = sent.kind === 'answered' ? sent : null;
+    const ended = clock.now();
+    const verdict = judge({
+      attempts: claimed.attempts + 1,
+      firstAt: claimed.firstAt?.getTime() ?? at,
+      at: ended,
+      statusCode: answered?.statusCode ?? null,
+      retryAfter: answered?.retryAfter ?? null,
+      random: random(),
+    });
+    return {
+      deliveryId,
+      endpointId: target.endpointId,
+      wasFailing: target.failures > 0 || target.failingSince !== null,
+      isGone: verdict.kind === 'gone',
+      ...dueOf(verdict, ended),
+      at,
+      ...logOf(sent),
+    };
+  };
+}
+
+function keysOf(
+  { secrets }: AttemptDeps,
+  { target }: Claimed,
+  at: number,
+): { secret: string; previous: string | null } {
+  const { endpointId, secret, previousSecret, previousSecretUntil } = target;
+  const signsAlong = previousSecret !== null && at < (previousSecretUntil?.getTime() ?? 0);
+  return {
+    secret: secrets.open(secret, endpointId),
+    previous: signsAlong ? secrets.open(previousSecret, endpointId) : null,
+  };
+}
+
+function dueOf(verdict: Verdict, now: number): Pick<Result, 'status' | 'nextAt'> {
+  switch (verdict.kind) {
+    case 'retry':
+      return { status: 'pending', nextAt: verdict.at };
+    case 'gone':
+      return { status: 'held', nextAt: now };
+    case 'delivered':
+    case 'exhausted':
+      return { status: verdict.kind, nextAt: now };
+    default:
+      return verdict satisfies never;
+  }
+}
+
+function logOf(
+  sent: Sent,
+): Pick<Result, 'statusCode' | 'error' | 'durationMs' | 'address' | 'responseHead'> {
+  const { address, durationMs } = sent;
+  return sent.kind === 'answered'
+    ? { statusCode: sent.statusCode, error: null, durationMs, address, responseHead: sent.head }
+    : { statusCode: null, error: sent.error, durationMs, address, responseHead: null };
+}

@@ -1,0 +1,176 @@
+// What is due, in PostgreSQL: claimed by a worker, and settled by that worker alone.
+//
+// Holds: a delivery is in one worker's hands at a time; a result counts only from the worker that still has it. Whoever is gone is
+// struck off by its silence (`strikeOff`), and by `next_at` where even that fails. Settling is one statement for many results.
+import type { Executor, Sql } from '../src/platform/postgres.ts';
+import type { EventRecord } from '../src/records/events.ts';
+
+/** Where to, and with what. Secrets are still encrypted. */
+export type Target = {
+  readonly endpointId: string;
+  readonly url: string;
+  readonly mode: 'test' | 'live';
+  readonly secret: Buffer;
+  readonly previousSecret: Buffer | null;
+  readonly previousSecretUntil: Date | null;
+  /** Failures since the last success. */
+  readonly failures: number;
+  readonly failingSince: Date | null;
+};
+
+export type Claimed = {
+  readonly target: Target;
+  readonly deliveryId: string;
+  /** Attempts that counted so far, and when the first of them was made. */
+  readonly attempts: number;
+  readonly firstAt: Date | null;
+  readonly createdAt: Date;
+  readonly event: EventRecord;
+};
+
+/** One attempt, and what it makes of its delivery. */
+export type Settlement = {
+  readonly deliveryId: string;
+  readonly endpointId: string;
+  readonly status: 'pending' | 'delivered' | 'exhausted' | 'held';
+  /** When it is due again, where it is pending. */
+  readonly nextAt: number;
+  readonly at: number;
+  readonly statusCode: number | null;
+  readonly error: string | null;
+  readonly durationMs: number;
+  readonly address: string | null;
+  readonly responseHead: string | null;
+};
+
+/** After so many failures in a row an endpoint is only probed: what is due waits, and no attempt is spent on it. */
+const FAILURES_OPEN = 5;
+
+/**
+ * Up to `atMost` of what is due at the endpoint, earliest first; one, where it is only probed. Empty where it is disabled, paused, or
+ * nothing is due.
+ */
+export async function claim(
+  sql: Sql,
+  options: {
+    readonly endpointId: string;
+    readonly worker: string;
+    readonly atMost: number;
+    readonly now: number;
+    /** When the worker has lost them at the latest. */
+    readonly until: number;
+  },
+): Promise<Claimed[]> {
+  const { endpointId, worker, atMost } = options;
+  const [now, until] = [new Date(options.now), new Date(options.until)];
+  const rows = await sql<(Omit<Claimed, 'event' | 'target'> & Target & EventColumns)[]>`
+    with target as (
+      select * from webhook_endpoints
+      where id = ${endpointId} and status = 'enabled' and deleted_at is null
+        and (paused_until is null or paused_until <= ${now})
+    ), due as (
+      select d.id from deliveries d
+      where d.endpoint_id = ${endpointId} and d.status = 'pending' and d.next_at <= ${now} and exists (select from target)
+      order by d.next_at
+      limit (select case when failures >= ${FAILURES_OPEN} then 1 else ${atMost}::int end from target)
+      for update skip locked
+    ), claimed as (
+      update deliveries d set worker = ${worker}, next_at = ${until}
+      from due where d.id = due.id
+      returning d.id, d.event_id, d.attempts, d.first_at, d.created_at
+    )
+    select c.id as "deliveryId", c.attempts, c.first_at as "firstAt", c.created_at as "createdAt", t.id as "endpointId", t.url,
+      t.mode, t.secret, t.previous_secret as "previousSecret", t.previous_secret_until as "previousSecretUntil",
+      t.failures, t.failing_since as "failingSince",
+      e.id as "eventId", e.organisation_id as "organisationId", e.type, e.object_type as "objectType",
+      e.object_id as "objectId", e.account_id as "accountId", e.sequence, e.at, e.data
+    from claimed c join events e on e.id = c.event_id cross join target t`;
+  return rows.map(claimedOf);
+}
+
+type EventColumns = Omit<EventRecord, 'id' | 'mode'> & { readonly eventId: string };
+
+function claimedOf(row: Omit<Claimed, 'event' | 'target'> & Target & EventColumns): Claimed {
+  const { deliveryId, attempts, firstAt, createdAt, eventId, organisationId, mode, type, ...rest } =
+    row;
+  const { objectType, objectId, accountId, sequence, at, data, ...target } = rest;
+  const about = { objectType, objectId, accountId, sequence, at, data };
+  return {
+    deliveryId,
+    attempts,
+    firstAt,
+    createdAt,
+    target: { ...target, mode },
+    event: { id: eventId, organisationId, mode, type, ...about },
+  };
+}
+
+/** Writes the results of attempts, and each attempt down. What the worker does not have any more it does not change. */
+export async function settle(
+  sql: Executor,
+  worker: string,
+  settlements: readonly Settlement[],
+): Promise<void> {
+  const column = <T>(of: (settlement: Settlement) => T): T[] => settlements.map(of);
+  const iso = (at: number): string => new Date(at).toISOString();
+  await sql`
+    with results as (
+      select * from unnest(${column((s) => s.deliveryId)}::uuid[], ${column((s) => s.status)}::text[],
+        ${column((s) => iso(s.nextAt))}::text[]::timestamptz[], ${column((s) => iso(s.at))}::text[]::timestamptz[],
+        ${column((s) => s.statusCode)}::smallint[], ${column((s) => s.error)}::text[], ${column((s) => s.durationMs)}::int[],
+        ${column((s) => s.address)}::text[]::inet[], ${column((s) => s.responseHead)}::text[])
+        as r (id, status, next_at, at, status_code, error, duration_ms, address, response_head)
+    ), settled as (
+      update deliveries d set
+        status = r.status, next_at = r.next_at, worker = null, attempts = d.attempts + 1,
+        first_at = coalesce(d.first_at, r.at), settled_at = case when r.status = 'pending' then null else r.at end
+      from results r where d.id = r.id and d.worker = ${worker}
+    )
+    insert into delivery_attempts (delivery_id, at, status_code, error, duration_ms, address, response_head)
+    select id, at, status_code, error, duration_ms, address, response_head from results
+    on conflict do nothing`;
+}
+
+/** Endpoints at which something is due and may be sent. Skips from endpoint to endpoint, however many rows each has. */
+export async function endpointsDue(sql: Executor, now: number): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    with recursive owed as (
+      (select endpoint_id as id from deliveries where status = 'pending' order by endpoint_id limit 1)
+      union all
+      select (select endpoint_id from deliveries where status = 'pending' and endpoint_id > owed.id
+        order by endpoint_id limit 1)
+      from owed where owed.id is not null
+    )
+    select w.id from owed join webhook_endpoints w on w.id = owed.id
+    where w.status = 'enabled' and w.deleted_at is null and (w.paused_until is null or w.paused_until <= ${new Date(now)})
+      and exists (select from deliveries d
+        where d.endpoint_id = w.id and d.status = 'pending' and d.next_at <= ${new Date(now)})`;
+  return rows.map((row) => row.id);
+}
+
+/** Says that the worker is alive. False where it had been struck off: what it had is not its own any more. */
+export async function heartbeat(sql: Executor, worker: string): Promise<boolean> {
+  const { count } = await sql`update delivery_workers set seen_at = now() where id = ${worker}`;
+  return count === 1;
+}
+
+export async function signOn(sql: Executor, worker: string): Promise<void> {
+  await sql`insert into delivery_workers (id, seen_at) values (${worker}, now())`;
+}
+
+/** Lets go of whatever the worker still has. */
+export async function signOff(sql: Executor, worker: string): Promise<void> {
+  await sql`
+    with gone as (delete from delivery_workers where id = ${worker})
+    update deliveries set worker = null, next_at = now() where worker = ${worker}`;
+}
+
+/** Strikes silent workers off, by the database's clock; what they had is due now. */
+export async function strikeOff(sql: Executor, silenceMs: number): Promise<void> {
+  await sql`
+    with gone as (
+      delete from delivery_workers where seen_at < now() - ${silenceMs} * interval '1 millisecond' returning id
+    )
+    update deliveries set worker = null, next_at = now()
+    where worker in (select id from gone)`;
+}

@@ -1,0 +1,78 @@
+// How an endpoint fares, and what follows: it is paused while it fails, woken when it answers, disabled when it says so or has
+// failed for too long.
+import type { Executor } from '../src/platform/postgres.ts';
+
+/** What the attempts at one endpoint in one batch came to. */
+export type Tally = {
+  readonly endpointId: string;
+  readonly successes: number;
+  readonly failures: number;
+  readonly exhausted: number;
+  /** It answered 410. */
+  readonly isGone: boolean;
+  readonly at: number;
+};
+
+const FAILURES_OPEN = 5;
+const PAUSE_MS_MIN = 5000;
+const PAUSE_MS_MAX = 300_000;
+const DISABLE_AFTER_HOURS = 24;
+const DISABLE_AFTER_EXHAUSTED = 10;
+
+/**
+ * Failures in a row open a breaker: until `paused_until`, which grows with the outage, nothing is sent, and then one probe is. An
+ * endpoint that answers again gets what waits for it now, not at the next step of a schedule of hours.
+ */
+export async function recordHealth(sql: Executor, tally: Tally): Promise<void> {
+  const { endpointId: id, at } = tally;
+  if (tally.isGone) return disable(sql, { id, reason: 'gone', at });
+  if (tally.successes > 0) return revive(sql, { id, at });
+  const [row] = await sql<{ isHopeless: boolean }[]>`
+    update webhook_endpoints set
+      failures = failures + ${tally.failures},
+      exhausted = exhausted + ${tally.exhausted},
+      failing_since = coalesce(failing_since, ${new Date(at)}),
+      paused_until = case when failures + ${tally.failures} < ${FAILURES_OPEN} then null else
+        ${new Date(at)}::timestamptz + greatest(${PAUSE_MS_MIN}::float8, least(${PAUSE_MS_MAX}::float8,
+          extract(epoch from ${new Date(at)}::timestamptz - coalesce(failing_since, ${new Date(at)})) * 500))
+          * interval '1 millisecond' end
+    where id = ${id}
+    returning failing_since <= ${new Date(at)}::timestamptz - ${DISABLE_AFTER_HOURS} * interval '1 hour'
+      and exhausted >= ${DISABLE_AFTER_EXHAUSTED} as "isHopeless"`;
+  if (row?.isHopeless === true) await disable(sql, { id, reason: 'failing', at });
+}
+
+async function revive(
+  sql: Executor,
+  { id, at }: { readonly id: string; readonly at: number },
+): Promise<void> {
+  const now = new Date(at);
+  await sql`
+    with revived as (
+      update webhook_endpoints set failures = 0, exhausted = 0, failing_since = null, paused_until = null
+      where id = ${id} and (failures > 0 or failing_since is not null)
+      returning paused_until
+    ), before as (
+      select failures from webhook_endpoints where id = ${id}
+    ), woken as (
+      update deliveries set next_at = ${now}
+      where endpoint_id = ${id} and status = 'pending' and worker is null and next_at > ${now}
+        and exists (select from revived) and (select failures from before) >= ${FAILURES_OPEN}
+      returning 1
+    )
+    select pg_notify('tollhouse_deliveries', ${id}) where exists (select from woken)`;
+}
+
+/** What it is owed is held until its owner enables it again. */
+async function disable(
+  sql: Executor,
+  { id, reason, at }: { readonly id: string; readonly reason: string; readonly at: number },
+): Promise<void> {
+  await sql`
+    with disabled as (
+      update webhook_endpoints set status = 'disabled', disabled_reason = ${reason}, updated_at = ${new Date(at)}
+      where id = ${id} and status = 'enabled' returning id
+    )
+    update deliveries set status = 'held', worker = null
+    where endpoint_id in (select id from disabled) and status = 'pending'`;
+}

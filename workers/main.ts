@@ -1,0 +1,50 @@
+// `bun run worker`: a process that delivers webhooks and does nothing else. Any number may run, beside any number of servers.
+import { type Config, ConfigError, parseConfig } from '../src/config.ts';
+import { ServiceFailure } from '../src/platform/failure.ts';
+import { openLog } from '../src/platform/log.ts';
+import { loadSecretsKey } from '../src/platform/secrets.ts';
+import { readRuntime } from '../src/platform/services.ts';
+import { openDelivery } from '../src/service.ts';
+
+async function main(): Promise<void> {
+  const config = parseConfig(process.env);
+  const log = openLog(config.logLevel);
+  const delivery = await openDelivery({
+    ...addressesOf(config),
+    settings: config,
+    secretsKey: loadSecretsKey(config),
+    log,
+  });
+  log.info({}, 'delivering');
+  log.info({ signal: await untilTold() }, 'draining');
+  await delivery.close();
+  log.info({}, 'stopped');
+}
+
+/** Where what is configured is not: the embedded services of the server that runs on this DATA_DIR. */
+function addressesOf(config: Config): { databaseUrl: string; redisUrl: string } {
+  const runtime = readRuntime(config.dataDir);
+  const databaseUrl = config.databaseUrl ?? runtime?.databaseUrl;
+  const redisUrl = config.redisUrl ?? runtime?.redisUrl;
+  if (databaseUrl === undefined || redisUrl === undefined) {
+    throw new ServiceFailure(
+      'DATABASE_URL and REDIS_URL must be set, or a server must run on this DATA_DIR',
+    );
+  }
+  return { databaseUrl, redisUrl };
+}
+
+async function untilTold(): Promise<string> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve(signal));
+  });
+}
+
+try {
+  await main();
+  process.exit(0);
+} catch (error) {
+  if (!(error instanceof ConfigError) && !(error instanceof ServiceFailure)) throw error;
+  console.error(error.message);
+  process.exit(1);
+}

@@ -1,0 +1,66 @@
+// The delivery of webhooks, put together: in the server's process, and in as many others as there are (`bun run worker`).
+import type { Clock, Ids, Log, Timers } from '../ledger/ports.ts';
+import type { Sql } from '../src/platform/postgres.ts';
+import type { Resolve } from '../src/platform/public-url.ts';
+import type { Secrets } from '../src/platform/secrets.ts';
+import { installationName } from '../src/records/installation.ts';
+import { openAttempts } from './attempt.ts';
+import { Deliverer, type DelivererDeps } from './deliverer.ts';
+import { openSender } from './sender.ts';
+import { openTickets, workOnTickets } from './queue.ts';
+import { Sweeper } from './sweeper.ts';
+
+/** Tickets at once. Each holds a connection for its claim only, and its turn is short. */
+const CONCURRENCY = 64;
+
+export type WorkersDeps = {
+  readonly sql: Sql;
+  readonly redisUrl: string;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly secrets: Secrets;
+  readonly resolve: Resolve;
+  readonly allowLoopback: boolean;
+  /** 0 to 1, for what shortens a wait. */
+  readonly random: () => number;
+  readonly onAttempt: DelivererDeps['onAttempt'];
+};
+
+export type Workers = {
+  readonly inFlight: number;
+  /** Takes no more tickets, and writes down what became of everything in flight. */
+  close(): Promise<void>;
+};
+
+export async function openWorkers(deps: WorkersDeps): Promise<Workers> {
+  const { redisUrl, log, ids, resolve, sql } = deps;
+  const address = { redisUrl, installation: await installationName(sql) };
+  let isAway = false;
+  const onError = (error: Error): void => {
+    if (!isAway) log.warn({ error: error.message }, 'the queue of deliveries does not answer');
+    isAway = true;
+  };
+  const tickets = openTickets(address, { onError, onReady: () => (isAway = false) });
+  const sweeper = new Sweeper({ ...deps, tickets, newWorkerId: () => ids.next() });
+  const sender = openSender({ ...deps, resolve });
+  const attempt = openAttempts({ ...deps, sender });
+  const deliverer = new Deliverer({ ...deps, sweeper, attempt });
+  await sweeper.open();
+  const work = (endpointId: string): Promise<void> => deliverer.work(endpointId);
+  const worker = workOnTickets(address, { concurrency: CONCURRENCY, work, onError });
+  return {
+    get inFlight() {
+      return deliverer.inFlight;
+    },
+    async close() {
+      await sweeper.close();
+      await worker.close();
+      await deliverer.land();
+      sender.close();
+      await sweeper.leave();
+      await tickets.close();
+    },
+  };
+}

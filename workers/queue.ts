@@ -1,0 +1,92 @@
+// The queue: tickets, one for each endpoint at which something is due. A ticket says where to look, never what to send.
+//
+// Holds: at most one ticket of an endpoint is worked on and one waits (BullMQ's deduplication), so endpoints take turns however much
+// each is owed, Redis holds no more than there are endpoints, and there is nothing in it to lose: the sweeper writes every
+// ticket anew from PostgreSQL. Adding one never waits for Redis.
+import { Queue, Worker } from 'bullmq';
+import { Redis } from 'ioredis';
+
+const NAME = 'deliveries';
+/** A ticket whose worker is gone is somebody else's after this; its rows come back by themselves. */
+const LOCK_MS = 5000;
+
+type Ticket = { readonly endpointId: string };
+
+/** Which Redis, and whose tickets there. */
+export type QueueAddress = { readonly redisUrl: string; readonly installation: string };
+
+/** In braces, so that all keys of the queue are on one node of a Redis Cluster. */
+const prefixOf = ({ installation }: QueueAddress): string => `{tollhouse ${installation}}`;
+
+export type TicketQueue = {
+  /** Whoever works on tickets will look at these endpoints. Rejects at once where Redis does not answer. */
+  add(endpointIds: readonly string[]): Promise<void>;
+  close(): Promise<void>;
+};
+
+export function openTickets(
+  address: QueueAddress,
+  { onError, onReady }: { onError: (error: Error) => void; onReady: () => void },
+): TicketQueue {
+  const connection = new Redis(address.redisUrl, {
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 1,
+    retryStrategy: (attempt) => Math.min(50 * attempt, 500),
+  });
+  connection.on('error', onError);
+  connection.on('ready', onReady);
+  const queue = new Queue<Ticket>(NAME, { connection, prefix: prefixOf(address) });
+  queue.on('error', onError);
+  return {
+    async add(endpointIds) {
+      await queue.addBulk(
+        endpointIds.map((endpointId) => ({
+          name: 'ticket',
+          data: { endpointId },
+          opts: {
+            deduplication: { id: endpointId, keepLastIfActive: true },
+            removeOnComplete: true,
+            removeOnFail: true,
+          },
+        })),
+      );
+    },
+    async close() {
+      await queue.close();
+      connection.disconnect();
+    },
+  };
+}
+
+export type TicketWorker = { close(): Promise<void> };
+
+export function workOnTickets(
+  address: QueueAddress,
+  options: {
+    readonly concurrency: number;
+    readonly work: (endpointId: string) => Promise<void>;
+    readonly onError: (error: Error) => void;
+  },
+): TicketWorker {
+  const connection = new Redis(address.redisUrl, {
+    maxRetriesPerRequest: null,
+    retryStrategy: (attempt) => Math.min(50 * attempt, 500),
+  });
+  connection.on('error', options.onError);
+  const worker = new Worker<Ticket>(NAME, (job) => options.work(job.data.endpointId), {
+    connection,
+    prefix: prefixOf(address),
+    concurrency: options.concurrency,
+    lockDuration: LOCK_MS,
+    stalledInterval: LOCK_MS / 2,
+    // It is looked up anew each time: nothing is wrong with one that stalled.
+    maxStalledCount: 1000,
+  });
+  worker.on('error', options.onError);
+  return {
+    async close() {
+      await worker.close();
+      connection.disconnect();
+    },
+  };
+}

@@ -1,0 +1,77 @@
+// Results of attempts, written together: whatever came in while the last statement was on its way goes into the next one.
+import type { Log, Timers } from '../ledger/ports.ts';
+import type { Sql } from '../src/platform/postgres.ts';
+import { type Settlement, settle } from './claims.ts';
+import { recordHealth, type Tally } from './health.ts';
+
+const BATCH_MAX = 500;
+const RETRY_MS = 500;
+
+/** A result, and what it says of its endpoint. */
+export type Result = Settlement & {
+  readonly isGone: boolean;
+  /** Whether the endpoint was failing when this was claimed, so that a success is news. */
+  readonly wasFailing: boolean;
+};
+
+export class Settler {
+  readonly #deps: { readonly sql: Sql; readonly timers: Timers; readonly log: Log };
+  #queue: { readonly worker: string; readonly result: Result; readonly done: () => void }[] = [];
+  #writing: Promise<void> | null = null;
+
+  constructor(deps: { readonly sql: Sql; readonly timers: Timers; readonly log: Log }) {
+    this.#deps = deps;
+  }
+
+  get waiting(): number {
+    return this.#queue.length;
+  }
+
+  /** Resolves when it is written. While the database does not answer it waits, and tries again. */
+  add(worker: string, result: Result): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#queue.push({ worker, result, done: resolve });
+    this.#writing ??= this.#write().finally(() => (this.#writing = null));
+    return promise;
+  }
+
+  async #write(): Promise<void> {
+    const { sql, timers, log } = this.#deps;
+    while (this.#queue.length > 0) {
+      const batch = this.#queue.slice(0, BATCH_MAX);
+      try {
+        for (const [worker, items] of Map.groupBy(batch, (item) => item.worker)) {
+          const results = items.map((item) => item.result);
+          await settle(sql, worker, results);
+          for (const tally of talliesOf(results)) await recordHealth(sql, tally);
+        }
+      } catch (error) {
+        log.warn({ err: error }, 'results of deliveries could not be written');
+        const { promise, resolve } = Promise.withResolvers<undefined>();
+        timers.after(RETRY_MS, () => resolve(undefined));
+        await promise;
+        continue;
+      }
+      this.#queue = this.#queue.slice(batch.length);
+      for (const { done } of batch) done();
+    }
+  }
+}
+
+/** Of endpoints about which there is news: one that answers and did so before is none. */
+function talliesOf(results: readonly Result[]): Tally[] {
+  const tallies: Tally[] = [];
+  for (const [endpointId, all] of Map.groupBy(results, (result) => result.endpointId)) {
+    const successes = all.filter(({ status }) => status === 'delivered').length;
+    if (successes === all.length && !all.some(({ wasFailing }) => wasFailing)) continue;
+    tallies.push({
+      endpointId,
+      successes,
+      failures: all.length - successes,
+      exhausted: all.filter(({ status }) => status === 'exhausted').length,
+      isGone: all.some(({ isGone }) => isGone),
+      at: Math.max(...all.map(({ at }) => at)),
+    });
+  }
+  return tallies;
+}

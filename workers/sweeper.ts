@@ -1,0 +1,105 @@
+// What is due becomes tickets: at once, when a commit says so, and every second whatever was said.
+//
+// Holds: the sweep is the one way back from everything: a ticket that Redis lost, an add that failed, a worker that was killed, a
+// notification that nobody heard, a retry whose time has come. It cannot flood: a ticket is for an endpoint, not for a row.
+import type { Clock, Log, Timers } from '../ledger/ports.ts';
+import type { Sql } from '../src/platform/postgres.ts';
+import { endpointsDue, heartbeat, signOff, signOn, strikeOff } from './claims.ts';
+import type { TicketQueue } from './queue.ts';
+
+const CHANNEL = 'tollhouse_deliveries';
+const SWEEP_MS = 1000;
+/** Notifications that come together become one addition. */
+const GATHER_MS = 5;
+/** A worker that was silent for so long is gone: five sweeps. */
+const SILENCE_MS = 5000;
+
+export type SweeperDeps = {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly log: Log;
+  readonly tickets: TicketQueue;
+  readonly newWorkerId: () => string;
+};
+
+export class Sweeper {
+  readonly #deps: SweeperDeps;
+  /** Under which this process claims. Another one after it was struck off. */
+  worker: string;
+  readonly #told = new Set<string>();
+  #stopTimer: () => void = () => undefined;
+  #sweeping: Promise<void> = Promise.resolve();
+  #unlisten: () => Promise<void> = () => Promise.resolve();
+  #closed = false;
+
+  constructor(deps: SweeperDeps) {
+    this.#deps = deps;
+    this.worker = deps.newWorkerId();
+  }
+
+  async open(): Promise<void> {
+    const { sql } = this.#deps;
+    await signOn(sql, this.worker);
+    const listening = await sql.listen(CHANNEL, (endpointId) => this.#hear(endpointId));
+    this.#unlisten = () => listening.unlisten();
+    this.#next();
+  }
+
+  /** Takes no more notice of anything. What is still in hand is let go by `leave`. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#stopTimer();
+    await this.#sweeping;
+    await this.#unlisten();
+  }
+
+  async leave(): Promise<void> {
+    await signOff(this.#deps.sql, this.worker);
+  }
+
+  /** An endpoint may have something due. */
+  async ticket(endpointIds: readonly string[]): Promise<void> {
+    if (endpointIds.length === 0) return;
+    try {
+      await this.#deps.tickets.add(endpointIds);
+    } catch (error) {
+      this.#deps.log.warn({ err: error }, 'no tickets for deliveries: Redis does not answer');
+    }
+  }
+
+  #hear(endpointId: string): void {
+    if (this.#closed) return;
+    if (this.#told.size === 0) {
+      this.#deps.timers.after(GATHER_MS, () => {
+        const told = [...this.#told];
+        this.#told.clear();
+        this.ticket(told).catch((error: unknown) =>
+          this.#deps.log.error({ err: error }, 'tickets'),
+        );
+      });
+    }
+    this.#told.add(endpointId);
+  }
+
+  #next(): void {
+    if (this.#closed) return;
+    this.#stopTimer = this.#deps.timers.after(SWEEP_MS, () => {
+      this.#sweeping = this.#sweep().finally(() => this.#next());
+    });
+  }
+
+  async #sweep(): Promise<void> {
+    const { sql, clock, log, newWorkerId } = this.#deps;
+    try {
+      if (!(await heartbeat(sql, this.worker))) {
+        this.worker = newWorkerId();
+        await signOn(sql, this.worker);
+      }
+      await strikeOff(sql, SILENCE_MS);
+      await this.ticket(await endpointsDue(sql, clock.now()));
+    } catch (error) {
+      log.warn({ err: error }, 'what is due could not be looked up');
+    }
+  }
+}

@@ -1,0 +1,46 @@
+// How a delivery is signed (contract, Events; decisions 8). Pure.
+//
+// The contract keys the HMAC with the text after `whsec_`; every Standard Webhooks library decodes that text first. So each
+// secret signs twice, decoded first. A receiver accepts when any entry matches: both kinds of reader do.
+import { createHmac } from 'node:crypto';
+import { SECRET_PREFIX } from '../src/platform/signing-secret.ts';
+
+/** Whether the headers of before Standard Webhooks go along. Release 0.2 removes them (contract, Versioning 1). */
+export const LEGACY_HEADERS: boolean = true;
+
+export function signatureHeaders(options: {
+  readonly id: string;
+  readonly body: string;
+  /** When this attempt is made, in milliseconds: receivers refuse what is older than 5 minutes. */
+  readonly at: number;
+  readonly secret: string;
+  /** The one that was replaced, while it still signs along. */
+  readonly previous: string | null;
+  readonly legacy: boolean;
+}): Record<string, string> {
+  const { id, body, secret, previous, legacy } = options;
+  const timestamp = String(Math.floor(options.at / 1000));
+  const entries = (previous === null ? [secret] : [secret, previous])
+    .map(keyText)
+    .flatMap((key) => [Buffer.from(key, 'base64'), key])
+    .map(
+      (key) =>
+        `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64')}`,
+    );
+  const headers = {
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': entries.join(' '),
+  };
+  if (!legacy) return headers;
+  const signature = createHmac('sha256', keyText(secret)).update(`${timestamp}.`).update(body);
+  return {
+    ...headers,
+    'X-Service-Signature': `t=${timestamp},v1=${signature.digest('hex')}`,
+    'X-Service-Timestamp': timestamp,
+  };
+}
+
+function keyText(secret: string): string {
+  return secret.slice(SECRET_PREFIX.length);
+}

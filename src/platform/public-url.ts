@@ -1,0 +1,76 @@
+// Which addresses we may be sent to by somebody else: the URL of a webhook, where it is registered and again at each delivery.
+//
+// Holds: https to a public host, unless it is the very machine of a developer (`loopback`). The addresses that `vetUrl` gives are
+// the ones to connect to: whoever resolved the name again could be given others.
+// Does not: connect.
+import { isIP } from 'node:net';
+import { isPublicAddress } from './public-address.ts';
+
+export const PUBLIC_URL_LENGTH_MAX = 2048;
+
+/** All addresses of a name; none where it has none, or nobody can say. */
+export type Resolve = (hostname: string) => Promise<readonly string[]>;
+
+export type Vetted =
+  | {
+      readonly kind: 'public';
+      readonly url: URL;
+      readonly addresses: readonly [string, ...string[]];
+    }
+  | { readonly kind: 'refused'; readonly issue: string }
+  | { readonly kind: 'unresolved' };
+
+const NOT_PUBLIC = 'must be the address of a public host';
+const LOOPBACK: Readonly<Record<string, readonly [string, ...string[]]>> = {
+  localhost: ['127.0.0.1', '::1'],
+  '127.0.0.1': ['127.0.0.1'],
+  '[::1]': ['::1'],
+};
+const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'https:': 443, 'http:': 80 };
+/** Below are the ports of mail, shells and the like, to which a request might be a command. */
+const FREE_PORT_MIN = 1024;
+
+/** `loopback`: whether this very machine may be one, without https too. */
+export async function vetUrl(
+  text: string,
+  { loopback, resolve }: { readonly loopback: boolean; readonly resolve: Resolve },
+): Promise<Vetted> {
+  const url = parseUrl(text, loopback);
+  if (typeof url === 'string') return { kind: 'refused', issue: url };
+  const own = loopback ? LOOPBACK[url.hostname] : undefined;
+  if (own !== undefined) return { kind: 'public', url, addresses: own };
+  const literal = unbracketed(url.hostname);
+  const [first, ...others] = isIP(literal) === 0 ? await resolve(url.hostname) : [literal];
+  if (first === undefined) return { kind: 'unresolved' };
+  // One that is not public makes the name suspect, and a later attempt would come to it.
+  if (![first, ...others].every(isPublicAddress)) return { kind: 'refused', issue: NOT_PUBLIC };
+  return { kind: 'public', url, addresses: [first, ...others] };
+}
+
+/** The name of a URL as an address is written elsewhere: IPv6 without its brackets. */
+export function unbracketed(hostname: string): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1');
+}
+
+/** The URL, or what is wrong with it whatever its name resolves to. */
+function parseUrl(text: string, loopback: boolean): URL | string {
+  if (text.length > PUBLIC_URL_LENGTH_MAX) {
+    return `must have at most ${PUBLIC_URL_LENGTH_MAX} characters`;
+  }
+  // A parser drops line breaks and tabs, and takes a backslash for a slash: what is checked must be what is sent.
+  // oxlint-disable-next-line no-control-regex
+  if (/[\s\\\u0000-\u001F\u007F]/.test(text)) return 'must not hold spaces or backslashes';
+  const url = URL.parse(text);
+  if (url === null || !/^https?:\/\//i.test(text)) return 'must be an https URL';
+  if (url.username !== '' || url.password !== '') return 'must not hold a user or a password';
+  const isOwn = loopback && Object.hasOwn(LOOPBACK, url.hostname);
+  if (url.protocol !== 'https:' && !isOwn) return 'must be an https URL';
+  const port = Number(url.port);
+  if (url.port !== '' && port < FREE_PORT_MIN) {
+    return `must have port ${DEFAULT_PORTS[url.protocol]}, or one from ${FREE_PORT_MIN} on`;
+  }
+  // "localhost." is another name to us and the same one to a resolver.
+  if (url.hostname.endsWith('.')) return 'must not have a dot at the end of its host';
+  if (!isOwn && /(?:^|\.)localhost$/.test(url.hostname)) return NOT_PUBLIC;
+  return url;
+}

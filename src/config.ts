@@ -6,6 +6,8 @@
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 const NODE_SECRET_LENGTH_MIN = 32;
+/** 32 bytes in base64. */
+const SECRETS_KEY = /^[A-Za-z0-9+/]{43}=$/;
 
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
@@ -25,6 +27,10 @@ export interface Config {
   readonly allowLoopbackUrls: boolean;
   /** Where other nodes reach this one. undefined: it is alone. */
   readonly node: { readonly address: string; readonly secret: string } | undefined;
+  /** Whether the server delivers webhooks itself, besides whatever `bun run worker` there is. */
+  readonly deliverWebhooks: boolean;
+  /** What webhook secrets are encrypted with. undefined: a key of our own under `dataDir`. */
+  readonly secretsKey: Uint8Array | undefined;
   readonly leaseMs: number;
   readonly actorCacheMax: number;
   /** Per minute, 0 for none, but `cardAttempts`: in all, per checkout. */
@@ -82,6 +88,8 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     logLevel: read.choice('LOG_LEVEL', LOG_LEVELS) ?? 'info',
     allowLoopbackUrls: read.flag('ALLOW_LOOPBACK_URLS') ?? databaseUrl === undefined,
     node: read.node(),
+    deliverWebhooks: read.flag('DELIVER_WEBHOOKS') ?? true,
+    secretsKey: read.secretsKey(),
     leaseMs: read.integer('LEASE_MS', { byDefault: 5000, min: 1000, max: 60_000 }),
     actorCacheMax: read.integer('ACTOR_CACHE_MAX', {
       byDefault: 200_000,
@@ -191,6 +199,20 @@ class Reader {
       this.#refuse('NODE_SECRET', `must have at least ${NODE_SECRET_LENGTH_MIN} characters`);
     }
     return Object.freeze({ address, secret: secret ?? '' });
+  }
+
+  secretsKey(): Config['secretsKey'] {
+    const value = this.text('SECRETS_KEY');
+    if (value === undefined) {
+      // Each would make a key of its own, and read none of the others' secrets.
+      if (this.text('NODE_ADDRESS') === undefined) return undefined;
+      this.#refuse('SECRETS_KEY', 'must be set where NODE_ADDRESS is');
+    } else if (!SECRETS_KEY.test(value)) {
+      this.#refuse('SECRETS_KEY', 'must be 32 bytes in base64, as `openssl rand -base64 32` makes');
+    } else {
+      return Buffer.from(value, 'base64');
+    }
+    return undefined;
   }
 
   #refuse(name: string, why: string): void {

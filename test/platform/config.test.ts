@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test';
 import { ConfigError, parseConfig } from '../../src/config.ts';
 
 const SECRET = 'x'.repeat(32);
+const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
 
 // prettier-ignore
 test.each([
@@ -28,6 +29,10 @@ test.each([
   ['ALLOW_LOOPBACK_URLS',   'maybe',                       'ALLOW_LOOPBACK_URLS must be true or false, not "maybe"'],
   ['NODE_ADDRESS',          'node-1:4000',                 'NODE_SECRET must be set where NODE_ADDRESS is'],
   ['NODE_SECRET',           'short, but nobody uses it',   ''],
+  ['SECRETS_KEY',           SECRETS_KEY,                   ''],
+  ['SECRETS_KEY',           'hidden',                      'SECRETS_KEY must be 32 bytes in base64, as `openssl rand -base64 32` makes'],
+  ['SECRETS_KEY',           SECRETS_KEY.slice(4),          'SECRETS_KEY must be 32 bytes in base64, as `openssl rand -base64 32` makes'],
+  ['SECRETS_KEY',           'hidden-hidden-hidden-hidden-hidden-hidden-hid=', 'SECRETS_KEY must be 32 bytes in base64, as `openssl rand -base64 32` makes'],
   ['LEASE_MS',              '999',                         'LEASE_MS must be a whole number from 1000 to 60000, not "999"'],
   ['ACTOR_CACHE_MAX',       '0',                           'ACTOR_CACHE_MAX must be a whole number from 1 to 10000000, not "0"'],
   ['RATE_LIMIT_PORTAL',     '0',                           ''],
@@ -63,6 +68,8 @@ test('an empty environment gives the defaults', () => {
     logLevel: 'info',
     allowLoopbackUrls: true,
     node: undefined,
+    deliverWebhooks: true,
+    secretsKey: undefined,
     leaseMs: 5000,
     actorCacheMax: 200_000,
     limits: {
@@ -94,18 +101,24 @@ test('loopback URLs are on with the embedded database and off with another', () 
   expect(parseConfig({ DATABASE_URL, ALLOW_LOOPBACK_URLS: '1' }).allowLoopbackUrls).toBe(true);
 });
 
+test('the key of the secrets is its bytes, and nodes share one', () => {
+  expect(parseConfig({ SECRETS_KEY }).secretsKey).toEqual(Buffer.alloc(32, 7));
+  const env = { SECRETS_KEY: '', NODE_ADDRESS: 'a:1', NODE_SECRET: SECRET };
+  expect(problemsOf(env)).toEqual(['SECRETS_KEY must be set where NODE_ADDRESS is']);
+});
+
 test('every bad variable is reported at once', () => {
   expect(problemsOf({ PORT: 'a', LOG_LEVEL: 'b', LEASE_MS: 'c' })).toHaveLength(3);
 });
 
 test('a config cannot be changed', () => {
-  const config = parseConfig({ NODE_ADDRESS: 'a:1', NODE_SECRET: SECRET });
+  const config = parseConfig({ NODE_ADDRESS: 'a:1', NODE_SECRET: SECRET, SECRETS_KEY });
   expect([config, config.limits, config.node].every(Object.isFrozen)).toBe(true);
 });
 
 function problemsOf(env: Record<string, string>): readonly string[] {
   try {
-    parseConfig(env);
+    parseConfig({ SECRETS_KEY, ...env });
     return [];
   } catch (error) {
     if (error instanceof ConfigError) return error.problems;

@@ -1,0 +1,121 @@
+// What we must be able to read again, and nobody else: the secrets of webhook endpoints, encrypted at rest.
+//
+// A sealed secret: one byte of version, 12 of nonce, the text under AES-256-GCM, 16 of tag. It is sealed for its owner, an id that is
+// the additional data: put into another's row it does not open.
+//
+// Holds: what was sealed opens with the same key for the same owner, and otherwise not at all.
+// Does not: change the key. Another key means that every secret is issued again.
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { linkSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { ServiceFailure } from './failure.ts';
+import { syncDirectory, writePrivate } from './private-file.ts';
+
+export const SECRETS_KEY_BYTES = 32;
+
+const VERSION = 1;
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const CIPHER = 'aes-256-gcm';
+const HEAD_BYTES = 1 + NONCE_BYTES;
+
+export type Secrets = {
+  seal(text: string, ownerId: string): Buffer;
+  /** @throws where it was sealed for another, with another key, or has been changed */
+  open(sealed: Uint8Array, ownerId: string): string;
+};
+
+export function openSecrets(key: Uint8Array): Secrets {
+  return {
+    seal(text, ownerId) {
+      const nonce = randomBytes(NONCE_BYTES);
+      const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
+      cipher.setAAD(Buffer.from(ownerId));
+      const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+      return Buffer.concat([Buffer.of(VERSION), nonce, sealed, cipher.getAuthTag()]);
+    },
+
+    open(sealed, ownerId) {
+      if (sealed[0] !== VERSION) throw new Error(`a secret of ${ownerId} has no known version`);
+      const nonce = sealed.subarray(1, HEAD_BYTES);
+      const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
+      decipher.setAAD(Buffer.from(ownerId));
+      decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
+      const text = decipher.update(sealed.subarray(HEAD_BYTES, -TAG_BYTES));
+      return Buffer.concat([text, decipher.final()]).toString('utf8');
+    },
+  };
+}
+
+/**
+ * At the start, with any secret that is stored: better no service than one that finds out at every delivery that it cannot sign.
+ * @throws ServiceFailure
+ */
+export function checkSecrets(
+  secrets: Secrets,
+  stored: { readonly sealed: Uint8Array; readonly ownerId: string } | null,
+): void {
+  if (stored === null) return;
+  try {
+    secrets.open(stored.sealed, stored.ownerId);
+  } catch (error) {
+    throw new ServiceFailure(
+      'the webhook secrets in the database were encrypted with another key: set SECRETS_KEY to that one',
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * The configured key, or the one in DATA_DIR/secrets.key (base64, 0600), which is made where there is none. Two processes that make it
+ * at once end with one key.
+ * @throws ServiceFailure
+ */
+export function loadSecretsKey({
+  secretsKey,
+  dataDir,
+}: {
+  readonly secretsKey: Uint8Array | undefined;
+  readonly dataDir: string;
+}): Uint8Array {
+  if (secretsKey !== undefined) return secretsKey;
+  const path = join(dataDir, 'secrets.key');
+  try {
+    const key = Buffer.from(readOrMake(path), 'base64');
+    if (key.length === SECRETS_KEY_BYTES) return key;
+  } catch (error) {
+    throw new ServiceFailure(`cannot read or make ${path}: ${String(error)}`, { cause: error });
+  }
+  throw new ServiceFailure(`${path} does not hold ${SECRETS_KEY_BYTES} bytes in base64`);
+}
+
+function readOrMake(path: string): string {
+  const known = read(path);
+  if (known !== undefined) return known;
+  const mine = `${path}.${process.pid}`;
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  writePrivate(mine, `${randomBytes(SECRETS_KEY_BYTES).toString('base64')}\n`);
+  try {
+    // Unlike a rename, it fails where another was first.
+    linkSync(mine, path);
+    syncDirectory(dirname(path));
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
+  } finally {
+    rmSync(mine);
+  }
+  return readFileSync(path, 'utf8');
+}
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}

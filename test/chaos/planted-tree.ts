@@ -6,7 +6,15 @@ import { fileURLToPath } from 'node:url';
 import type { ScenarioName } from './scenarios/all.ts';
 
 const ROOT = join(import.meta.dir, '../..');
-const COPIED = ['src', 'ledger', 'test/support', 'test/chaos', 'package.json', 'tsconfig.json'];
+const COPIED = [
+  'src',
+  'ledger',
+  'workers',
+  'test/support',
+  'test/chaos',
+  'package.json',
+  'tsconfig.json',
+];
 const MAIN = relative(ROOT, fileURLToPath(import.meta.resolve('./scenarios/main.ts')));
 const RUN_MS_MAX = 30_000;
 

@@ -83,6 +83,82 @@ const PLANTED: readonly Planted[] = [
     scenario: 'the database is behind the node',
     finds: 'the answer: 200, not 503',
   },
+  {
+    name: 'a processor that hears of a refund before it is reserved',
+    fault: {
+      file: 'src/payments/refunds.ts',
+      replace: [
+        [
+          'const decision = await ledger.payments.refund(call.paymentId, request);',
+          `await this.#deps.processorFor(scope.mode)
+            ?.refund({ key: id, chargeKey: call.paymentId, amount: amount ?? 0n, currency });
+          const decision = await ledger.payments.refund(call.paymentId, request);`,
+        ],
+      ],
+    },
+    scenario: 'the connection is lost before a refund is reserved',
+    finds: 'refunds that the processor made before they were reserved: 1, not 0',
+  },
+  {
+    name: 'a refund that is given up on silence',
+    fault: {
+      file: 'ledger/refund.ts',
+      replace: [
+        [
+          "case 'not_attempted':\n    case 'unknown':\n",
+          `case 'unknown':
+            fail(draft, known, { ...settled, failureReason: 'unknown' });
+            break;
+          case 'not_attempted':
+          `,
+        ],
+      ],
+    },
+    scenario: 'the processor fails on refunds for a while',
+    finds: 'an unknown refund: [200,"failed"], not [200,"pending"]',
+  },
+  {
+    name: 'a ceiling that ignores what is reserved',
+    fault: {
+      file: 'ledger/payment.ts',
+      replace: [
+        [
+          'return account.captured - account.refunded - account.reserved;',
+          'return account.captured - account.refunded;',
+        ],
+      ],
+    },
+    scenario: 'the processor fails on refunds for a while',
+    finds: 'a refund of more than is left: 500, not 400',
+  },
+  {
+    name: 'a follow-up that is done again',
+    fault: {
+      file: 'src/records/followups.ts',
+      replace: [
+        [
+          'delete from followups where payment_id = ${paymentId} returning *',
+          'select * from followups where payment_id = ${paymentId}',
+        ],
+      ],
+    },
+    scenario: 'the processor fails on refunds for a while',
+    finds: 'what the invoice heard of: 1300, not 700',
+  },
+  {
+    name: 'a charge that is given up on silence',
+    fault: {
+      file: 'ledger/charge.ts',
+      replace: [
+        [
+          'draft.change({ asks: state.asks + 1, askAt: now + backoff(state.asks) });',
+          "fail(draft, 'errored', { code: 'unknown', message: '' });",
+        ],
+      ],
+    },
+    scenario: 'the answer to a charge is lost',
+    finds: 'the sandbox has charged what payments say',
+  },
 ];
 
 for (const { name, fault, scenario, finds } of PLANTED) {

@@ -9,6 +9,9 @@ import {
   lostWithOpenTransaction,
   lostWithOpenTransactionElsewhere,
 } from './lost-connection.ts';
+import { lostCharge } from './lost-charge.ts';
+import { lostReserve } from './lost-reserve.ts';
+import { processorAway } from './processor-away.ts';
 import { staleDatabase } from './stale-database.ts';
 
 export const SCENARIOS = {
@@ -21,6 +24,9 @@ export const SCENARIOS = {
   'a flush arrives after another node has taken the seat': lateFlush,
   'a flush takes long': earlyAnswer,
   'the database is behind the node': staleDatabase,
+  'the connection is lost before a refund is reserved': lostReserve,
+  'the processor fails on refunds for a while': processorAway,
+  'the answer to a charge is lost': lostCharge,
 } satisfies Record<string, () => Promise<string[]>>;
 
 export type ScenarioName = keyof typeof SCENARIOS;

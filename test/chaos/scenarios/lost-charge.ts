@@ -1,0 +1,21 @@
+// A charge is made and its answer is lost: it is asked about, and neither given up nor made again.
+import { call } from '../call.ts';
+import { wrongBooks } from '../money.ts';
+import { until } from '../until.ts';
+import { payAt, sellerOf } from './buyer.ts';
+import { differs, withGatedNode } from './gated-node.ts';
+
+const OPEN = ['processing', 'requires_action'];
+
+export function lostCharge(): Promise<string[]> {
+  return withGatedNode(async (node) => {
+    const payment = await payAt(node, '4000000000001000');
+    const statusOf = async (): Promise<string> =>
+      (await call(sellerOf(node), `/payments/${payment}`)).json.status;
+    await until('the payment is decided', async () => !OPEN.includes(await statusOf()));
+    return [
+      ...differs('the payment', await statusOf(), 'succeeded'),
+      ...(await wrongBooks(node.sql)),
+    ];
+  });
+}

@@ -66,8 +66,10 @@ function currencyChoice({ currencies, sale, errors }: OpenView): Html {
   </div>`;
 }
 
+const CURRENCY_NAMES = new Intl.DisplayNames('en', { type: 'currency' });
+
 function nameOf(currency: string): string {
-  return new Intl.DisplayNames('en', { type: 'currency' }).of(currency) ?? currency;
+  return CURRENCY_NAMES.of(currency) ?? currency;
 }
 
 function discount({ discountCode, sale, entered, errors }: OpenView): Html {

@@ -27,7 +27,7 @@ export function testBanner(): Html {
         <span class="code">4242 4242 4242 4242</span>, or see all test numbers.
       </summary>
       <div class="numbers">
-        ${numbers('Cards: any expiry date to come, any CVC', CARDS)}
+        ${numbers('Cards: any future expiry date, any CVC', CARDS)}
         ${numbers('Bank debit', ACCOUNTS)}
       </div>
     </details>

@@ -51,17 +51,21 @@ export class Followups {
     await this.#working;
   }
 
-  /** Does what is owed for this payment, before it resolves. */
+  /** Does what is owed for this payment, before it resolves. A failure is left to the sweep: the payment itself is as it is. */
   async now(paymentId: string): Promise<void> {
     const { sql, clock, ids } = this.#deps;
-    await sql.begin(async (transaction) => {
-      for (const followup of await takeFollowups(transaction, paymentId)) {
-        await carryOut(transaction, followup, { now: clock.now(), ids });
-      }
-    });
+    try {
+      await sql.begin(async (transaction) => {
+        for (const followup of await takeFollowups(transaction, paymentId)) {
+          await carryOut(transaction, followup, { now: clock.now(), ids });
+        }
+      });
+    } catch (error) {
+      this.#warn(error);
+    }
   }
 
-  /** Does it when what is being done is done. A failure is left to the sweep. */
+  /** Does it when what is being done is done. */
   soon(paymentId: string): void {
     this.#waiting.add(paymentId);
     this.#working ??= this.#work().finally(() => (this.#working = null));
@@ -70,11 +74,7 @@ export class Followups {
   async #work(): Promise<void> {
     for (const paymentId of this.#waiting) {
       this.#waiting.delete(paymentId);
-      try {
-        await this.now(paymentId);
-      } catch (error) {
-        this.#warn(error);
-      }
+      await this.now(paymentId);
     }
   }
 

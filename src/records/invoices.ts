@@ -189,7 +189,7 @@ export async function listInvoices(
       ${customerId === undefined ? sql`` : sql`and customer_id = ${customerId}`}
       ${subscriptionId === undefined ? sql`` : sql`and subscription_id = ${subscriptionId}`}
       ${status === undefined ? sql`` : sql`and status = ${status}`}
-    order by id desc limit ${limit + 1} offset ${offset}`;
+    order by created_at desc, id desc limit ${limit + 1} offset ${offset}`;
   return rows.map(invoiceOf);
 }
 

@@ -128,3 +128,14 @@ test('invoices of many at once are numbered without a gap', async () => {
     .toSorted((a: number, b: number) => a - b);
   expect(numbers).toEqual(Array.from({ length: before.length + 20 }, (_, index) => index + 1));
 });
+
+test('invoices are listed newest first', async () => {
+  for (let count = 0; count < 8; count += 1) await shop.buy();
+  const { data } = await shop.read('/invoices?limit=8');
+  const numbers: string[] = data.map(({ number }: Payment) => number);
+  const issued = (
+    await shop.server.sql<{ number: string }[]>`
+    select number from invoices order by number desc limit 8`
+  ).map(({ number }) => number);
+  expect(numbers).toEqual(issued);
+});

@@ -145,7 +145,8 @@ CREATE TABLE invoices (
   CONSTRAINT invoices_add_up CHECK (total = subtotal - discount_total + tax_total AND total >= 0),
   CONSTRAINT invoices_refunds_within_paid CHECK (amount_refunded >= 0 AND amount_refunded <= amount_paid)
 );
-CREATE INDEX invoices_listed ON invoices (organisation_id, mode, id);
+-- Their ids follow from what they bill, so they do not ascend.
+CREATE INDEX invoices_listed ON invoices (organisation_id, mode, created_at, id);
 CREATE INDEX invoices_of_payment ON invoices (payment_id);
 
 -- Payments. The row is made with the attempt; from then on the payment's actor writes it, in its flushes.

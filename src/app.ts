@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia';
+import type { Registry } from 'prom-client';
 import type { Clock, Ids } from '../ledger/ports.ts';
 import type { Settings } from './config.ts';
 import { clientAddress } from './http/client-address.ts';
@@ -18,6 +19,7 @@ import { eventRoutes } from './http/routes/events.ts';
 import { healthRoutes, type Readiness } from './http/routes/health.ts';
 import { invoiceRoutes } from './http/routes/invoices.ts';
 import { meterRoutes } from './http/routes/meters.ts';
+import { metricsRoutes } from './http/routes/metrics.ts';
 import { payRoutes } from './http/routes/pay.ts';
 import { paymentRoutes } from './http/routes/payments.ts';
 import { productRoutes } from './http/routes/products.ts';
@@ -43,6 +45,7 @@ export type AppDeps = {
   readonly settings: Settings;
   readonly limiter: RateLimiter;
   readonly newToken: () => string;
+  readonly registry: Registry;
   readonly payments: Payments;
   readonly sandbox: Sandbox;
   readonly processorFor: (mode: 'test' | 'live') => Processor | null;
@@ -57,8 +60,9 @@ export function createApp(deps: AppDeps) {
     // The edge bounds bodies, and answers in the contract's words.
     serve: { maxRequestBodySize: Number.MAX_SAFE_INTEGER },
   });
+  const peerOf = (request: Request) => app.server?.requestIP(request)?.address ?? '';
   const addressOf = (request: Request) =>
-    clientAddress(app.server?.requestIP(request)?.address ?? '', {
+    clientAddress(peerOf(request), {
       forwardedFor: request.headers.get('x-forwarded-for'),
       hops: settings.proxyHops,
     });
@@ -69,6 +73,7 @@ export function createApp(deps: AppDeps) {
       withFallback(edge, () => (fallback ??= createFallback({ edge, routes: routes(), handle }))),
     )
     .use(healthRoutes(deps))
+    .use(metricsRoutes({ ...deps, peerOf }))
     .use(meterRoutes(deps))
     .use(customerRoutes(deps))
     .use(grantRoutes(deps))

@@ -6,6 +6,8 @@
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 const NODE_SECRET_LENGTH_MIN = 32;
+/** What a header can carry as a Bearer token. */
+const METRICS_TOKEN = /^[\w.~+/=-]{16,512}$/;
 /** 32 bytes in base64. */
 const SECRETS_KEY = /^[A-Za-z0-9+/]{43}=$/;
 
@@ -31,6 +33,8 @@ export interface Config {
   readonly deliverWebhooks: boolean;
   /** What webhook secrets are encrypted with. undefined: a key of our own under `dataDir`. */
   readonly secretsKey: Uint8Array | undefined;
+  /** Who may read /metrics from elsewhere. undefined: nobody. */
+  readonly metricsToken: string | undefined;
   readonly leaseMs: number;
   readonly actorCacheMax: number;
   /** Per minute, 0 for none, but `cardAttempts`: in all, per checkout. */
@@ -56,6 +60,7 @@ export type Settings = Pick<
   | 'limits'
   | 'sandboxSettleMs'
   | 'proxyHops'
+  | 'metricsToken'
 >;
 
 /** What is wrong with the environment: one line a variable, in `problems` and in the message. */
@@ -90,6 +95,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     node: read.node(),
     deliverWebhooks: read.flag('DELIVER_WEBHOOKS') ?? true,
     secretsKey: read.secretsKey(),
+    metricsToken: read.metricsToken(),
     leaseMs: read.integer('LEASE_MS', { byDefault: 5000, min: 1000, max: 60_000 }),
     actorCacheMax: read.integer('ACTOR_CACHE_MAX', {
       byDefault: 200_000,
@@ -212,6 +218,16 @@ class Reader {
     } else {
       return Buffer.from(value, 'base64');
     }
+    return undefined;
+  }
+
+  metricsToken(): string | undefined {
+    const value = this.text('METRICS_TOKEN');
+    if (value === undefined || METRICS_TOKEN.test(value)) return value;
+    this.#refuse(
+      'METRICS_TOKEN',
+      'must have 16 to 512 characters, letters, digits and . _ ~ + / = -',
+    );
     return undefined;
   }
 

@@ -9,6 +9,8 @@ import type { Settings } from './config.ts';
 import { openAuthenticator } from './http/auth.ts';
 import { createEdge } from './http/edge.ts';
 import { type Changes, listenForChanges } from './platform/changes.ts';
+import { openMetrics } from './metrics/open.ts';
+import { countTakes } from './metrics/rate-limits.ts';
 import { openPayments } from './payments/open.ts';
 import type { Payments } from './payments/payments.ts';
 import { clock, timers } from './platform/clock.ts';
@@ -68,6 +70,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     log.warn(fields, message);
   const sql = openPool(databaseUrl, { max: RECORDS_POOL, applicationName: 'tollhouse records' });
   const reader = openPool(databaseUrl, { max: READERS_POOL, applicationName: 'tollhouse loads' });
+  const metrics = openMetrics({ databaseUrl, clock, timers });
   const changes = await listenForChanges({ url: options.changesUrl ?? databaseUrl, timers, warn });
   const auth = openAuthenticator({
     find: (hash) => findKey(sql, hash),
@@ -81,6 +84,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     reader,
     onPaymentDue: (id) => payments.due(id),
     wantsUsage: () => false,
+    onFlush: metrics.onFlush,
   });
   changes.subscribe({
     changed: (kind, id) => kind === 'customer' && ledger.forget(id),
@@ -102,14 +106,15 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const readiness = () => ledger.readiness();
   const { settings } = options;
   const redis = openRedis({ url: options.redisUrl, warn });
-  const limiter = openRateLimiter(redis);
+  const limiter = countTakes(metrics.registry, openRateLimiter(redis));
   const bank = openSandbox(sql, settings);
   const processorFor = openProcessors({ sandbox: bank, timers, log });
   const payments = openPayments({
     ...{ sql, ids, clock, timers, log, changes, ledger, limiter, processorFor, settings },
   });
+  metrics.watch(ledger);
   await ledger.open();
-  const records = { sql, ids, clock, changes, newToken };
+  const records = { sql, ids, clock, changes, newToken, registry: metrics.registry };
   const money = { settings, limiter, sandbox: bank, processorFor, payments };
   return {
     app: createApp({ edge, readiness, ledger, meters, ...records, ...money }),
@@ -125,6 +130,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
       await auth.close();
       await changes.close();
       redis.disconnect();
+      await metrics.close();
       await Promise.all([storage.end(), reader.end({ timeout: 2 }), sql.end({ timeout: 2 })]);
     },
   };
@@ -137,7 +143,10 @@ function openSandbox(sql: Sql, { baseUrl, sandboxSettleMs: settleMs }: Settings)
 
 function openLedger(
   options: ServiceOptions,
-  { reader, ...told }: { reader: Sql } & Pick<LedgerDeps, 'onPaymentDue' | 'wantsUsage'>,
+  {
+    reader,
+    ...told
+  }: { reader: Sql } & Pick<LedgerDeps, 'onPaymentDue' | 'wantsUsage' | 'onFlush'>,
 ) {
   const { log, leaseMs, actorsMax } = options;
   const holder = ids.next();

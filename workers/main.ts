@@ -9,12 +9,15 @@ import { openDelivery } from '../src/service.ts';
 async function main(): Promise<void> {
   const config = parseConfig(process.env);
   const log = openLog(config.logLevel);
-  const delivery = await openDelivery({
-    ...addressesOf(config),
-    settings: config,
-    secretsKey: loadSecretsKey(config),
-    log,
-  });
+  const delivery = await openDelivery(
+    {
+      ...addressesOf(config),
+      settings: config,
+      secretsKey: loadSecretsKey(config),
+      log,
+    },
+    () => undefined,
+  );
   log.info({}, 'delivering');
   log.info({ signal: await untilTold() }, 'draining');
   await delivery.close();

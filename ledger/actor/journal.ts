@@ -55,6 +55,7 @@ export class Journal {
       ...this.#stats,
       queuedUnits: this.#queue.length,
       queuedTransfers: this.#queuedTransfers,
+      leaseMs: this.#leaseMsLeft(),
     };
   }
 
@@ -225,7 +226,11 @@ export class Journal {
   ): void {
     assert(moved.fence.seq === this.#fence.seq + 1n, 'I7: flushes are numbered without a gap');
     this.#fence = moved.fence;
-    if (moved.askedAt !== null) this.#leaseUntil = this.#lease(moved.askedAt);
+    if (moved.askedAt !== null) {
+      this.#leaseUntil = this.#lease(moved.askedAt);
+      const ms = this.#now().monotonic - moved.askedAt.monotonic;
+      this.#deps.onFlush({ ms, transfers: rows.transfers.length });
+    }
     this.#rows.committed(rows);
     this.#stats.flushes += 1;
     this.#stats.transfers += rows.transfers.length;
@@ -349,6 +354,12 @@ export class Journal {
     await promise;
   }
 
+  #leaseMsLeft(): number {
+    const now = this.#now();
+    const { monotonic, wall } = this.#leaseUntil;
+    return this.#closed ? 0 : Math.max(0, Math.min(monotonic - now.monotonic, wall - now.wall));
+  }
+
   #now(): Lease {
     const { clock } = this.#deps;
     return { monotonic: clock.monotonic(), wall: clock.now() };
@@ -368,6 +379,8 @@ export type JournalDeps = {
   readonly log: Log;
   /** Milliseconds that PostgreSQL grants a node with each flush. */
   readonly leaseMs: number;
+  /** Called for each flush that is on disk, with how long that took. */
+  readonly onFlush: (flush: { readonly ms: number; readonly transfers: number }) => void;
   /**
    * Called once, before anything is answered, when the seat is lost. `for good`: acknowledged writes are missing from the
    * database, and an operator must decide.

@@ -28,6 +28,7 @@ export type TermDeps = {
   readonly onPaymentDue: (paymentId: string) => Promise<void>;
   /** Whether anybody is told of this tenant's usage: asked once for each decision, so it may not wait. */
   readonly wantsUsage: (tenant: Tenant) => boolean;
+  readonly onFlush: JournalDeps['onFlush'];
 };
 
 /** All memory of a node between taking its seat and losing it. */
@@ -58,7 +59,14 @@ export class Term {
   }
 
   get stats(): Readonly<Record<string, number>> {
-    return { ...this.journal.stats, ...this.directory.stats };
+    const { size: paymentActors, loading: paymentsLoading } = this.payments;
+    const { loading = 0, ...directory } = this.directory.stats;
+    return {
+      ...this.journal.stats,
+      ...directory,
+      paymentActors,
+      loading: loading + paymentsLoading,
+    };
   }
 
   context(actor: Actor, meter: Meter): MeterContext {

@@ -9,6 +9,8 @@ import { startServer, type Call, type TestServer } from '../support/server.ts';
 const OPEN = new Set([
   'GET /health',
   'GET /ready',
+  // To this machine alone, or with a token of its own: test/http/metrics.test.ts
+  'GET /metrics',
   'GET /openapi.json',
   'GET /docs',
   'POST /buy-links/:product_id/checkout',

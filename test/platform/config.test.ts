@@ -33,6 +33,9 @@ test.each([
   ['SECRETS_KEY',           'hidden',                      'SECRETS_KEY must be 32 bytes in base64, as `openssl rand -base64 32` makes'],
   ['SECRETS_KEY',           SECRETS_KEY.slice(4),          'SECRETS_KEY must be 32 bytes in base64, as `openssl rand -base64 32` makes'],
   ['SECRETS_KEY',           'hidden-hidden-hidden-hidden-hidden-hidden-hid=', 'SECRETS_KEY must be 32 bytes in base64, as `openssl rand -base64 32` makes'],
+  ['METRICS_TOKEN',         'operators-only-0123',         ''],
+  ['METRICS_TOKEN',         'hidden',                      'METRICS_TOKEN must have 16 to 512 characters, letters, digits and . _ ~ + / = -'],
+  ['METRICS_TOKEN',         'hidden hidden hidden',        'METRICS_TOKEN must have 16 to 512 characters, letters, digits and . _ ~ + / = -'],
   ['LEASE_MS',              '999',                         'LEASE_MS must be a whole number from 1000 to 60000, not "999"'],
   ['ACTOR_CACHE_MAX',       '0',                           'ACTOR_CACHE_MAX must be a whole number from 1 to 10000000, not "0"'],
   ['RATE_LIMIT_PORTAL',     '0',                           ''],
@@ -70,6 +73,7 @@ test('an empty environment gives the defaults', () => {
     node: undefined,
     deliverWebhooks: true,
     secretsKey: undefined,
+    metricsToken: undefined,
     leaseMs: 5000,
     actorCacheMax: 200_000,
     limits: {

@@ -9,4 +9,5 @@ export const TEST_SETTINGS: Settings = {
   limits: { refundsPerOrg: 0, refundsPerPayment: 0, buyLinks: 0, portal: 0, cardAttempts: 10 },
   sandboxSettleMs: 200,
   proxyHops: 0,
+  metricsToken: undefined,
 };

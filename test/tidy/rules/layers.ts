@@ -43,6 +43,7 @@ const LAYERS: Layer[] = [
     files: ['src/app.ts'],
     may: [...ELYSIA, ...LEDGER_FACE, ...NODE, 'src/**'],
     never: ['src/main.ts', 'src/admin.ts'],
+    mayType: ['prom-client'],
   },
   { files: ['src/config.ts'], may: [...SCHEMA, ...NODE, 'src/platform/**'] },
   {
@@ -58,7 +59,11 @@ const LAYERS: Layer[] = [
       'src/records/**',
       'src/platform/**',
     ],
-    mayType: ['src/config.ts', 'src/processors/**'],
+    mayType: ['src/config.ts', 'src/processors/**', 'prom-client'],
+  },
+  {
+    files: ['src/metrics/**'],
+    may: [...LEDGER_FACE, 'src/metrics/**', 'src/platform/**', 'prom-client'],
   },
   { files: ['src/pages/**'], may: [...LEDGER_FACE, 'src/pages/**', 'src/platform/**'] },
   {

@@ -1,0 +1,57 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { Type } from '@sinclair/typebox';
+import { Elysia } from 'elysia';
+import type { Registry } from 'prom-client';
+import type { Edge, Route } from '../edge.ts';
+import { refuse } from '../errors.ts';
+
+export type MetricsRoutesDeps = {
+  readonly edge: Edge;
+  readonly registry: Registry;
+  /** The address at the other end of the connection; empty where there is none. */
+  readonly peerOf: (request: Request) => string;
+  readonly settings: { readonly metricsToken: string | undefined; readonly proxyHops: number };
+};
+
+const READ = {
+  summary: 'How it fares, for Prometheus',
+  description:
+    'For operators: with `METRICS_TOKEN` set, to whoever sends it as `Authorization: Bearer`; without, to this machine alone, and to ' +
+    'everyone else there is nothing here.',
+  tag: 'Operation',
+  answers: { 200: Type.String() },
+  mediaType: 'text/plain',
+  refusals: ['unauthorized', 'not_found'],
+} as const;
+
+const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|::1|::ffff:127\.\d+\.\d+\.\d+)$/;
+/** Whoever sends one of these speaks for somebody else. */
+const FORWARDED = ['x-forwarded-for', 'x-real-ip', 'forwarded', 'via'];
+
+export function metricsRoutes(deps: MetricsRoutesDeps) {
+  return new Elysia().get('/metrics', ...readMetrics(deps));
+}
+
+function readMetrics({ edge, registry, peerOf, settings }: MetricsRoutesDeps): Route {
+  const { metricsToken: token, proxyHops } = settings;
+  const isFromHere = (request: Request): boolean =>
+    proxyHops === 0 &&
+    LOOPBACK.test(peerOf(request)) &&
+    FORWARDED.every((name) => !request.headers.has(name));
+  return edge.open(READ, async ({ request }) => {
+    if (token === undefined && !isFromHere(request)) {
+      return refuse('not_found', 'there is nothing here');
+    }
+    if (token !== undefined && !isSame(request.headers.get('authorization'), `Bearer ${token}`)) {
+      return refuse('unauthorized', 'the token of the metrics is missing or wrong');
+    }
+    const text = await registry.metrics();
+    return new Response(text, { headers: { 'content-type': registry.contentType } });
+  });
+}
+
+/** Takes as long whatever is alike. */
+function isSame(sent: string | null, expected: string): boolean {
+  const hash = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(hash(sent ?? ''), hash(expected));
+}

@@ -1,0 +1,139 @@
+// Numbers that only PostgreSQL knows, asked when Prometheus asks: what is late, what is stuck, what is owed.
+//
+// Holds: a scrape costs the database at most one connection and QUERY_MS_MAX for each of a few queries, however many scrape at once:
+// those share the answers. What cannot be told in time is NaN, and the rest of the metrics leaves all the same. No query walks more
+// than an index of what is late or open.
+// Does not: run unless somebody scrapes.
+import { Gauge, type Registry } from 'prom-client';
+import type { Timers } from '../../ledger/ports.ts';
+import type { Sql } from '../platform/postgres.ts';
+
+/** The statement timeout of the pool that asks. */
+export const QUERY_MS_MAX = 500;
+/** All of them, a database that does not answer included. */
+const ANSWER_MS_MAX = 2000;
+
+type Row = Readonly<Record<string, number>>;
+
+/** Each column is a gauge, and `help` says what it is. An age is 0 where there is nothing to wait for. */
+type Query = {
+  readonly help: Readonly<Record<string, string>>;
+  readonly sql: string;
+};
+
+const AGE = (of: string): string =>
+  `coalesce(greatest(extract(epoch FROM now() - ${of}), 0), 0)::float8`;
+
+const QUERIES: readonly Query[] = [
+  {
+    help: {
+      alarms_customers_overdue_seconds: 'How late the oldest alarm of a customer is.',
+      alarms_payments_overdue_seconds:
+        'How long ago the processor should have been asked again about a payment or a refund.',
+    },
+    sql: `
+      SELECT ${AGE("min(due_at) FILTER (WHERE kind = 'meter')")} AS alarms_customers_overdue_seconds,
+        ${AGE("min(due_at) FILTER (WHERE kind = 'payment')")} AS alarms_payments_overdue_seconds
+      FROM alarms WHERE due_at <= now()`,
+  },
+  {
+    help: {
+      refunds_pending: 'Refunds that are not settled.',
+      refunds_pending_oldest_seconds: 'How long ago the oldest of them was asked for.',
+    },
+    sql: `
+      SELECT count(*)::float8 AS refunds_pending, ${AGE('min(created_at)')} AS refunds_pending_oldest_seconds
+      FROM refunds WHERE ask_at IS NOT NULL AND status = 'pending'`,
+  },
+  {
+    help: { followups_oldest_seconds: 'How long a commit has owed its checkout or invoice.' },
+    sql: `SELECT ${AGE('min(at)')} AS followups_oldest_seconds FROM followups`,
+  },
+  {
+    help: {
+      deliveries_due_oldest_seconds:
+        'How long the oldest delivery has been due that no worker has in hand, of endpoints that take some.',
+      deliveries_paused_oldest_seconds:
+        'The same, of endpoints whose breaker is open: they fail, and are only probed.',
+    },
+    sql: `
+      SELECT ${AGE('min(next_at) FILTER (WHERE paused_until IS NULL)')} AS deliveries_due_oldest_seconds,
+        ${AGE('min(next_at) FILTER (WHERE paused_until IS NOT NULL)')} AS deliveries_paused_oldest_seconds
+      FROM webhook_endpoints w CROSS JOIN LATERAL (
+        SELECT next_at FROM deliveries d
+        WHERE d.endpoint_id = w.id AND d.status = 'pending' AND d.worker IS NULL ORDER BY next_at LIMIT 1
+      ) AS first
+      WHERE w.deleted_at IS NULL AND w.status = 'enabled'`,
+  },
+  {
+    help: {
+      endpoints_enabled: 'Webhook endpoints that are enabled.',
+      endpoints_breaker_open: 'Of them, those that fail and are only probed.',
+      endpoints_disabled_by_us:
+        'Endpoints that were disabled because they were gone or failed for too long.',
+    },
+    sql: `
+      SELECT count(*) FILTER (WHERE status = 'enabled')::float8 AS endpoints_enabled,
+        count(*) FILTER (WHERE status = 'enabled' AND paused_until IS NOT NULL)::float8 AS endpoints_breaker_open,
+        count(*) FILTER (WHERE disabled_reason IS NOT NULL)::float8 AS endpoints_disabled_by_us
+      FROM webhook_endpoints WHERE deleted_at IS NULL`,
+  },
+  {
+    help: { deliveries_in_flight: 'Deliveries that a worker has in hand, of all processes.' },
+    sql: `SELECT count(*)::float8 AS deliveries_in_flight FROM deliveries WHERE worker IS NOT NULL`,
+  },
+  {
+    help: { deliveries_held: 'Deliveries that wait for their endpoint to be enabled.' },
+    sql: `SELECT count(*)::float8 AS deliveries_held FROM deliveries WHERE status = 'held'`,
+  },
+];
+
+/** `sql` is for this alone, of one connection and with QUERY_MS_MAX. */
+export function watchDatabase(
+  registry: Registry,
+  { sql, timers }: { readonly sql: Sql; readonly timers: Timers },
+): void {
+  let asking: Promise<Row> | null = null;
+  const answers = (): Promise<Row> => (asking ??= ask(sql, timers).finally(() => (asking = null)));
+  const read = (name: string, help: string, of: (row: Row) => number): void => {
+    new Gauge({
+      name: `tollhouse_${name}`,
+      help,
+      registers: [registry],
+      async collect() {
+        this.set(of(await answers()));
+      },
+    });
+  };
+  read('database_up', '1 where it answered all that it was asked for these numbers.', (row) =>
+    QUERIES.flatMap(({ help }) => Object.keys(help)).every((name) => name in row) ? 1 : 0,
+  );
+  for (const { help } of QUERIES) {
+    for (const [name, text] of Object.entries(help)) read(name, text, (row) => row[name] ?? NaN);
+  }
+}
+
+/** What was known when the time was up. */
+async function ask(sql: Sql, timers: Timers): Promise<Row> {
+  const row: Record<string, number> = {};
+  let isLate = false;
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const cancel = timers.after(ANSWER_MS_MAX, () => {
+    isLate = true;
+    resolve();
+  });
+  const all = async (): Promise<void> => {
+    for (const query of QUERIES) {
+      if (isLate) return;
+      try {
+        const [found] = await sql.unsafe<Row[]>(query.sql);
+        Object.assign(row, found);
+      } catch {
+        // That one is not known; the next may be.
+      }
+    }
+  };
+  await Promise.race([all(), late]);
+  cancel();
+  return { ...row };
+}

@@ -1,0 +1,29 @@
+// What this process sends, and how soon. What is due, held or in hand anywhere, the database knows (database.ts).
+import { Counter, Histogram, type Registry } from 'prom-client';
+
+/** A status, or the name of what went wrong; how long after its event was committed, of a first attempt. */
+type Made = { readonly result: string; readonly sinceCommitMs: number | null };
+
+export function attemptObserver(registry: Registry): (made: Made) => void {
+  const attempts = new Counter({
+    name: 'tollhouse_delivery_attempts_total',
+    help: 'Attempts to deliver, by what was answered or went wrong.',
+    labelNames: ['result'],
+    registers: [registry],
+  });
+  const first = new Histogram({
+    name: 'tollhouse_delivery_first_attempt_seconds',
+    help: 'From the commit of an event to its first attempt.',
+    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60],
+    registers: [registry],
+  });
+  return ({ result, sinceCommitMs }) => {
+    attempts.inc({ result: classOf(result) });
+    if (sinceCommitMs !== null) first.observe(Math.max(0, sinceCommitMs) / 1000);
+  };
+}
+
+/** Receivers choose their status: each one of its own would be theirs to fill our memory with. */
+function classOf(result: string): string {
+  return /^\d/.test(result) ? `${result.charAt(0)}xx` : result;
+}

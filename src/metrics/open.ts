@@ -1,0 +1,37 @@
+// The registry of this process, and what is known to it from the start. Whoever has more to tell registers it there.
+import { Registry } from 'prom-client';
+import type { Ledger, LedgerDeps } from '../../ledger/ledger.ts';
+import type { Clock, Timers } from '../../ledger/ports.ts';
+import { openPool } from '../platform/postgres.ts';
+import { QUERY_MS_MAX, watchDatabase } from './database.ts';
+import { flushObserver, watchLedger } from './ledger.ts';
+import { watchProcess } from './process.ts';
+
+export type Metrics = {
+  readonly registry: Registry;
+  readonly onFlush: LedgerDeps['onFlush'];
+  watch(ledger: Ledger): void;
+  close(): Promise<void>;
+};
+
+export function openMetrics(options: {
+  readonly databaseUrl: string;
+  readonly clock: Clock;
+  readonly timers: Timers;
+}): Metrics {
+  const { databaseUrl, clock, timers } = options;
+  const registry = new Registry();
+  watchProcess(registry, clock);
+  const sql = openPool(databaseUrl, {
+    max: 1,
+    applicationName: 'tollhouse metrics',
+    statementTimeoutMs: QUERY_MS_MAX,
+  });
+  watchDatabase(registry, { sql, timers });
+  return {
+    registry,
+    onFlush: flushObserver(registry),
+    watch: (ledger) => watchLedger(registry, ledger),
+    close: () => sql.end({ timeout: 1 }),
+  };
+}

@@ -2,7 +2,7 @@
 import type { Clock } from '../ledger/ports.ts';
 import type { Secrets } from '../src/platform/secrets.ts';
 import { envelopeOf } from '../src/records/events.ts';
-import type { Claimed } from './claims.ts';
+import type { Due, Target } from './claims.ts';
 import { judge, type Verdict } from './schedule.ts';
 import type { Sender, Sent } from './sender.ts';
 import type { Result } from './settler.ts';
@@ -10,7 +10,8 @@ import { LEGACY_HEADERS, signatureHeaders } from './sign.ts';
 
 const DEADLINE_MS = 10_000;
 
-export type Attempt = (claimed: Claimed) => Promise<Result>;
+/** For one claim: its endpoint's secrets are opened once. */
+export type Attempts = (target: Target) => (due: Due) => Promise<Result>;
 
 export type AttemptDeps = {
   readonly clock: Clock;
@@ -22,55 +23,55 @@ export type AttemptDeps = {
   readonly random: () => number;
 };
 
-export function openAttempts(deps: AttemptDeps): Attempt {
-  const { clock, sender, random } = deps;
-  return async (claimed) => {
-    const { target, event, deliveryId } = claimed;
-    const at = clock.now();
-    // The same bytes each time: an event does not change, and its envelope is a function of it.
-    const body = JSON.stringify(envelopeOf(event));
-    const sent = await sender.send({
-      url: target.url,
-      headers: signatureHeaders({
-        id: event.id,
-        body,
-        at,
-        ...keysOf(deps, claimed, at),
-        legacy: LEGACY_HEADERS,
-      }),
-      body,
-      deadlineMs: DEADLINE_MS,
-      allowLoopback: deps.allowLoopback && target.mode === 'test',
-    });
-    const answered = sent.kind === 'answered' ? sent : null;
-    const ended = clock.now();
-    const verdict = judge({
-      attempts: claimed.attempts + 1,
-      firstAt: claimed.firstAt?.getTime() ?? at,
-      at: ended,
-      statusCode: answered?.statusCode ?? null,
-      retryAfter: answered?.retryAfter ?? null,
-      random: random(),
-    });
-    return {
-      deliveryId,
-      endpointId: target.endpointId,
-      wasFailing: target.failures > 0 || target.failingSince !== null,
-      isGone: verdict.kind === 'gone',
-      ...dueOf(verdict, ended),
-      at,
-      ...logOf(sent),
-    };
+export function openAttempts(deps: AttemptDeps): Attempts {
+  return (target) => {
+    const keys = keysOf(deps, target);
+    return (due) => attempt(deps, { target, keys, due });
   };
 }
 
-function keysOf(
-  { secrets }: AttemptDeps,
-  { target }: Claimed,
-  at: number,
-): { secret: string; previous: string | null } {
+type Keys = { readonly secret: string; readonly previous: string | null };
+
+async function attempt(
+  deps: AttemptDeps,
+  { target, keys, due }: { target: Target; keys: Keys; due: Due },
+): Promise<Result> {
+  const { clock, sender, random, allowLoopback } = deps;
+  const { event, deliveryId } = due;
+  const at = clock.now();
+  // The same bytes each time: an event does not change, and its envelope is a function of it.
+  const body = JSON.stringify(envelopeOf(event));
+  const sent = await sender.send({
+    url: target.url,
+    headers: signatureHeaders({ id: event.id, body, at, ...keys, legacy: LEGACY_HEADERS }),
+    body,
+    deadlineMs: DEADLINE_MS,
+    allowLoopback: allowLoopback && target.mode === 'test',
+  });
+  const answered = sent.kind === 'answered' ? sent : null;
+  const ended = clock.now();
+  const verdict = judge({
+    attempts: due.attempts + 1,
+    firstAt: due.firstAt?.getTime() ?? at,
+    at: ended,
+    statusCode: answered?.statusCode ?? null,
+    retryAfter: answered?.retryAfter ?? null,
+    random: random(),
+  });
+  return {
+    deliveryId,
+    endpointId: target.endpointId,
+    wasFailing: target.failures > 0 || target.failingSince !== null,
+    isGone: verdict.kind === 'gone',
+    ...dueOf(verdict, ended),
+    at,
+    ...logOf(sent),
+  };
+}
+
+function keysOf({ secrets, clock }: AttemptDeps, target: Target): Keys {
   const { endpointId, secret, previousSecret, previousSecretUntil } = target;
-  const signsAlong = previousSecret !== null && at < (previousSecretUntil?.getTime() ?? 0);
+  const signsAlong = previousSecret !== null && clock.now() < (previousSecretUntil?.getTime() ?? 0);
   return {
     secret: secrets.open(secret, endpointId),
     previous: signsAlong ? secrets.open(previousSecret, endpointId) : null,

@@ -18,8 +18,7 @@ export type Target = {
   readonly failingSince: Date | null;
 };
 
-export type Claimed = {
-  readonly target: Target;
+export type Due = {
   readonly deliveryId: string;
   /** Attempts that counted so far, and when the first of them was made. */
   readonly attempts: number;
@@ -27,6 +26,8 @@ export type Claimed = {
   readonly createdAt: Date;
   readonly event: EventRecord;
 };
+
+export type Claimed = { readonly target: Target; readonly due: readonly Due[] };
 
 /** One attempt, and what it makes of its delivery. */
 export type Settlement = {
@@ -47,7 +48,7 @@ export type Settlement = {
 const FAILURES_OPEN = 5;
 
 /**
- * Up to `atMost` of what is due at the endpoint, earliest first; one, where it is only probed. Empty where it is disabled, paused, or
+ * Up to `atMost` of what is due at the endpoint, earliest first; one, where it is only probed. null where it is disabled, paused, or
  * nothing is due.
  */
 export async function claim(
@@ -60,10 +61,10 @@ export async function claim(
     /** When the worker has lost them at the latest. */
     readonly until: number;
   },
-): Promise<Claimed[]> {
+): Promise<Claimed | null> {
   const { endpointId, worker, atMost } = options;
   const [now, until] = [new Date(options.now), new Date(options.until)];
-  const rows = await sql<(Omit<Claimed, 'event' | 'target'> & Target & EventColumns)[]>`
+  const rows = await sql<Row[]>`
     with target as (
       select * from webhook_endpoints
       where id = ${endpointId} and status = 'enabled' and deleted_at is null
@@ -85,24 +86,35 @@ export async function claim(
       e.id as "eventId", e.organisation_id as "organisationId", e.type, e.object_type as "objectType",
       e.object_id as "objectId", e.account_id as "accountId", e.sequence, e.at, e.data
     from claimed c join events e on e.id = c.event_id cross join target t`;
-  return rows.map(claimedOf);
+  const [first] = rows;
+  return first === undefined ? null : { target: targetOf(first), due: rows.map(dueOf) };
 }
 
-type EventColumns = Omit<EventRecord, 'id' | 'mode'> & { readonly eventId: string };
+type Row = Omit<Due, 'event'> &
+  Target &
+  Omit<EventRecord, 'id' | 'mode'> & { readonly eventId: string };
 
-function claimedOf(row: Omit<Claimed, 'event' | 'target'> & Target & EventColumns): Claimed {
-  const { deliveryId, attempts, firstAt, createdAt, eventId, organisationId, mode, type, ...rest } =
-    row;
-  const { objectType, objectId, accountId, sequence, at, data, ...target } = rest;
-  const about = { objectType, objectId, accountId, sequence, at, data };
+function targetOf(row: Row): Target {
+  const { endpointId, url, mode, secret, failures, failingSince } = row;
+  const { previousSecret, previousSecretUntil } = row;
   return {
-    deliveryId,
-    attempts,
-    firstAt,
-    createdAt,
-    target: { ...target, mode },
-    event: { id: eventId, organisationId, mode, type, ...about },
+    endpointId,
+    url,
+    mode,
+    secret,
+    previousSecret,
+    previousSecretUntil,
+    failures,
+    failingSince,
   };
+}
+
+function dueOf(row: Row): Due {
+  const { deliveryId, attempts, firstAt, createdAt, eventId: id, organisationId, mode, type } = row;
+  const { objectType, objectId, accountId, sequence, at, data } = row;
+  const about = { objectType, objectId, accountId, sequence, at, data };
+  const event = { id, organisationId, mode, type, ...about };
+  return { deliveryId, attempts, firstAt, createdAt, event };
 }
 
 /** Writes the results of attempts, and each attempt down. What the worker does not have any more it does not change. */

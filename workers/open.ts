@@ -45,8 +45,8 @@ export async function openWorkers(deps: WorkersDeps): Promise<Workers> {
   const tickets = openTickets(address, { onError, onReady: () => (isAway = false) });
   const sweeper = new Sweeper({ ...deps, tickets, newWorkerId: () => ids.next() });
   const sender = openSender({ ...deps, resolve });
-  const attempt = openAttempts({ ...deps, sender });
-  const deliverer = new Deliverer({ ...deps, sweeper, attempt });
+  const attempts = openAttempts({ ...deps, sender });
+  const deliverer = new Deliverer({ ...deps, sweeper, attempts });
   await sweeper.open();
   const work = (endpointId: string): Promise<void> => deliverer.work(endpointId);
   const worker = workOnTickets(address, { concurrency: CONCURRENCY, work, onError });

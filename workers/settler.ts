@@ -17,7 +17,7 @@ export type Result = Settlement & {
 export class Settler {
   readonly #deps: { readonly sql: Sql; readonly timers: Timers; readonly log: Log };
   #queue: { readonly worker: string; readonly result: Result; readonly done: () => void }[] = [];
-  #writing: Promise<void> | null = null;
+  #isWriting = false;
 
   constructor(deps: { readonly sql: Sql; readonly timers: Timers; readonly log: Log }) {
     this.#deps = deps;
@@ -31,12 +31,14 @@ export class Settler {
   add(worker: string, result: Result): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#queue.push({ worker, result, done: resolve });
-    this.#writing ??= this.#write().finally(() => (this.#writing = null));
+    if (!this.#isWriting)
+      this.#write().catch((error: unknown) => this.#deps.log.error({ err: error }, 'settling'));
     return promise;
   }
 
   async #write(): Promise<void> {
     const { sql, timers, log } = this.#deps;
+    this.#isWriting = true;
     while (this.#queue.length > 0) {
       const batch = this.#queue.slice(0, BATCH_MAX);
       try {
@@ -55,6 +57,7 @@ export class Settler {
       this.#queue = this.#queue.slice(batch.length);
       for (const { done } of batch) done();
     }
+    this.#isWriting = false;
   }
 }
 

@@ -54,7 +54,7 @@ afterAll(async () => {
 const open = (texts: string, state: string) => page.goto(`${server.url.href}${texts}/${state}`);
 
 describe.each(STATES)('%s', (state) => {
-  test.each(Object.keys(VIEWS))('fits a phone of 320 pixels: %s', async (texts) => {
+  test.each(['hostile', 'long'])('fits a phone of 320 pixels: %s', async (texts) => {
     await open(texts, state);
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
   });

@@ -91,9 +91,10 @@ export function payRoutes(deps: PayRoutesDeps) {
 function readPage(deps: PayRoutesDeps): Route {
   const { edge, sql, clock, payments } = deps;
   return edge.open(READ, async ({ params: { token }, request }) => {
+    let actionUrl: string | null = null;
     let session = await findSession(sql, token, clock.now());
     if (session?.payment && isAsked(session)) {
-      await payments.refresh(session.payment.id);
+      ({ actionUrl } = await payments.refresh(session.payment.id));
       session = await findSession(sql, token, clock.now());
     }
     if (session === null) return notFound();
@@ -107,7 +108,7 @@ function readPage(deps: PayRoutesDeps): Route {
       code: asked.get(DISCOUNT_CODE)?.trim(),
       regional: regionalCurrency(request.headers),
     };
-    return show(deps, session, wished);
+    return show(deps, session, { wished, actionUrl });
   });
 }
 
@@ -117,7 +118,11 @@ function isAsked({ checkout, payment }: Session): boolean {
 }
 
 /** The page as it is for who comes to it. */
-async function show(deps: PayRoutesDeps, session: Session, wished: Wished): Promise<Response> {
+async function show(
+  deps: PayRoutesDeps,
+  session: Session,
+  { wished, actionUrl }: { readonly wished: Wished; readonly actionUrl: string | null },
+): Promise<Response> {
   const { clock, settings } = deps;
   const { status } = session.checkout;
   const now = clock.now();
@@ -131,7 +136,7 @@ async function show(deps: PayRoutesDeps, session: Session, wished: Wished): Prom
       return sendOpen(deps, session, { view: openView(session, { ...offer, shown }), status: 200 });
     }
     case 'processing':
-      return sendPage(checkoutPage(processingView(session, await bankUrlOf(deps, session))), {
+      return sendPage(checkoutPage(processingView(session, actionUrl)), {
         refreshAfter: waitSeconds(session, now),
       });
     case 'paid':
@@ -194,16 +199,6 @@ async function offerOf(
   if (status !== 'active' || processor === null) return null;
   const terms = await termsOf(sql, session, options);
   return terms === null ? null : { terms, asks: asksOf(terms.quote.total, processor) };
-}
-
-/** Where the buyer has to confirm the payment that is under way; null where he need not. */
-async function bankUrlOf(
-  { processorFor }: PayRoutesDeps,
-  { checkout, payment }: Session,
-): Promise<string | null> {
-  if (payment?.status !== 'requires_action') return null;
-  const charge = await processorFor(checkout.mode)?.findCharge(payment.id);
-  return charge?.kind === 'requires_action' ? charge.url : null;
 }
 
 /** Where a buyer goes who tried, or found that there was nothing to try. */

@@ -1,0 +1,66 @@
+// What leaves fits the schema that the document shows: payments, refunds, checkouts, invoices, customers and events in each state.
+import type { TSchema } from '@sinclair/typebox';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { issuesOf, validator } from '../../src/http/validate.ts';
+import { Checkout } from '../../src/http/wire/checkouts.ts';
+import { Customer } from '../../src/http/wire/customers.ts';
+import { Event } from '../../src/http/wire/events.ts';
+import { Invoice } from '../../src/http/wire/invoices.ts';
+import { Payment, Refund } from '../../src/http/wire/payments.ts';
+import { type Means, Shop } from '../payments/shop.ts';
+
+let shop: Shop;
+beforeAll(async () => {
+  shop = await Shop.open();
+  await shop.discount('HALF', { percent_off: 50 });
+  await shop.pay(await shop.checkout({ metadata: { a: 'b' } }), {
+    discountCode: 'HALF',
+    total: '50',
+  });
+  const bought = new Map<Means, string>();
+  for (const means of ['good', 'declined', 'error', 'challenge', 'iban'] as const) {
+    bought.set(means, (await shop.buy({ means })).id);
+  }
+  const { id } = await shop.buy({ means: 'refundFailsLate', currency: 'JPY', total: '10000' });
+  const { json: late } = await shop.refund(id, { amount: '5' });
+  await shop.refund(bought.get('good')!, { amount: '0.01', reason: 'duplicate' });
+  await shop.refundThatIs('failed', late.id);
+  await shop.refund((await shop.buy({ means: 'refundPends', currency: 'CLF', total: '1' })).id);
+});
+afterAll(() => shop.close());
+
+/** What the document says, and says no more than that: a field that it does not know is one too many. */
+const closed = (schema: TSchema): TSchema => ({ ...schema, additionalProperties: false });
+
+// prettier-ignore
+const LISTS: [string, TSchema][] = [
+  ['/payments',  closed(Payment)],
+  ['/checkouts', closed(Checkout)],
+  ['/invoices',  closed(Invoice)],
+  ['/customers', closed(Customer)],
+  ['/events',    closed(Event)],
+];
+
+async function expectToFit(path: string, schema: TSchema): Promise<unknown[]> {
+  const { data } = await shop.read(`${path}?limit=200`);
+  const check = validator(schema);
+  for (const item of data) expect([item, issuesOf(check, item)]).toEqual([item, []]);
+  return data;
+}
+
+describe.each(LISTS)('%s', (path, schema) => {
+  test('fit', async () => {
+    const data = await expectToFit(path, schema);
+    expect(data.length).toBeGreaterThan(0);
+  });
+});
+
+test("payments' refunds", async () => {
+  const { data } = await shop.read('/payments');
+  const statuses = new Set<unknown>();
+  for (const { id } of data) {
+    const refunds = await expectToFit(`/payments/${id}/refunds`, closed(Refund));
+    for (const refund of refunds) statuses.add((refund as { status: string }).status);
+  }
+  expect(statuses).toEqual(new Set(['pending', 'succeeded', 'failed']));
+});

@@ -17,6 +17,7 @@ const LOOK_MS = 100;
 const ATTEMPTS_MAX = 3;
 const DOUBLE_CLICKS = 0.3;
 const RELOADS = 0.5;
+const RETURNS = 0.8;
 const ADDRESSES = 20;
 /** Longer than an open charge is left alone, and longer than a restart. */
 const STUCK_MS = 15_000;
@@ -39,6 +40,8 @@ type Habits = {
   readonly reloads: boolean;
   /** What the bank is told. */
   readonly confirms: boolean;
+  /** Comes back from the bank, or has closed the page. */
+  readonly returns: boolean;
 };
 
 /** Begins when it is made. */
@@ -83,7 +86,11 @@ export class CheckoutLoad {
   async #purchase(): Promise<void> {
     const { random } = this.#options;
     const checkout = await this.#open();
-    const habits = { reloads: random.chance(RELOADS), confirms: random.chance(0.5) };
+    const habits = {
+      reloads: random.chance(RELOADS),
+      confirms: random.chance(0.5),
+      returns: random.chance(RETURNS),
+    };
     let status = 'active';
     for (let attempt = 0; attempt < ATTEMPTS_MAX && status === 'active'; attempt += 1) {
       const means = random.pick(MEANS);
@@ -163,12 +170,12 @@ export class CheckoutLoad {
 async function answerBank(
   url: string,
   { checkout, payment }: { readonly checkout: Checkout; readonly payment: string },
-  { confirms }: Habits,
+  { confirms, returns }: Habits,
 ): Promise<void> {
   const body = new URLSearchParams({ answer: confirms ? 'complete' : 'fail' });
   const address = `${url}/sandbox/challenges/${payment}`;
   await (await fetch(address, { method: 'POST', body, redirect: 'manual' })).text();
-  await load(url, checkout);
+  if (returns) await load(url, checkout);
 }
 
 async function load(url: string, { token }: Checkout): Promise<void> {

@@ -1,6 +1,6 @@
 // What is measured: each case becomes one line of the table for each way.
 import type { Shape } from './generator/plan.ts';
-import { CUSTOMERS, EVENTS_PER_CALL } from './generator/workload.ts';
+import { CUSTOMERS, EVENTS_PER_CALL, PAYMENTS } from './generator/workload.ts';
 
 /** Ours, and what it is compared with. */
 export type WayName = 'tollhouse' | 'limit' | 'plain' | 'lossy';
@@ -8,19 +8,27 @@ export type WayName = 'tollhouse' | 'limit' | 'plain' | 'lossy';
 export interface Case {
   readonly name: string;
   /** What `--only` picks it by. */
-  readonly group: 'check' | 'track' | 'hot' | 'ingest' | 'open';
+  readonly group: 'check' | 'track' | 'hot' | 'ingest' | 'open' | 'refunds' | 'checkouts';
   readonly title: string;
   readonly shape: Shape;
-  readonly customers: number;
+  /** Customers or payments that requests are spread over; 1 is the hot one. */
+  readonly spread: number;
   readonly connections: number;
   /** An open loop at a tenth of the rate that a closed one has reached. */
   readonly isOpen: boolean;
-  /** Events in one request, on average. */
+  /** Events in one request, on average. A refund or a checkout is one. */
   readonly events: number;
+  /** Ours first. */
+  readonly ways: readonly WayName[];
 }
 
 // Enough to keep a server busy while it waits for its database; more only wait for each other.
 const INGEST_CONNECTIONS = 8;
+const MONEY_CONNECTIONS = 32;
+
+const ALL_WAYS = ['tollhouse', 'limit', 'plain', 'lossy'] as const;
+/** Of money: a way that does not keep it is not one. */
+const DURABLE_WAYS = ['tollhouse', 'plain'] as const;
 
 export const CASES: readonly Case[] = [
   ...[32, 256].map((connections) => closed('check', connections)),
@@ -32,11 +40,15 @@ export const CASES: readonly Case[] = [
     group: 'open',
     title: '`/check` and `/track` in turn, open loop',
     shape: 'mixed',
-    customers: CUSTOMERS,
+    spread: CUSTOMERS,
     connections: 256,
     isOpen: true,
     events: 0.5,
+    ways: ALL_WAYS,
   },
+  refunds(1),
+  refunds(PAYMENTS),
+  money('checkouts', { name: 'checkouts', title: '`/checkouts`', shape: 'checkout', spread: 1 }),
 ];
 
 function closed(group: 'check' | 'track' | 'hot' | 'ingest', connections: number): Case {
@@ -48,9 +60,35 @@ function closed(group: 'check' | 'track' | 'hot' | 'ingest', connections: number
     group,
     title: `\`${path}${whom}, ${connections} connections`,
     shape,
-    customers: group === 'hot' ? 1 : CUSTOMERS,
+    spread: group === 'hot' ? 1 : CUSTOMERS,
     connections,
     isOpen: false,
     events: { check: 0, track: 1, ingest: EVENTS_PER_CALL }[shape],
+    ways: ALL_WAYS,
   };
+}
+
+function refunds(spread: number): Case {
+  const whom = spread === 1 ? 'one payment' : `${spread.toLocaleString('en-US')} payments`;
+  const name = `refunds-${spread === 1 ? 'hot' : 'spread'}`;
+  return money('refunds', { name, title: `refunds of ${whom}`, shape: 'refund', spread });
+}
+
+function money(
+  group: 'refunds' | 'checkouts',
+  { title, ...item }: Pick<Case, 'name' | 'title' | 'shape' | 'spread'>,
+): Case {
+  return {
+    ...item,
+    group,
+    title: `${title}, ${MONEY_CONNECTIONS} connections`,
+    connections: MONEY_CONNECTIONS,
+    isOpen: false,
+    events: 1,
+    ways: DURABLE_WAYS,
+  };
+}
+
+export function isOfMoney({ shape }: Case): boolean {
+  return shape === 'refund' || shape === 'checkout';
 }

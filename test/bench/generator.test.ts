@@ -24,6 +24,7 @@ async function load(
     authorization: 'Bearer key',
     shape: 'track',
     customers: 100,
+    ids: [],
     connections: 4,
     warmUpMs: 0,
     measureMs: 500,

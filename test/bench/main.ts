@@ -6,6 +6,7 @@ import postgres from 'postgres';
 import { openStores, openTargets } from './bed/bed.ts';
 import { Closers } from './bed/closers.ts';
 import type { Stores } from './bed/service.ts';
+import { isOfMoney } from './cases.ts';
 import { runMemory } from './memory/memory.ts';
 import { growthOf, memoryMarkdown } from './memory/report.ts';
 import { type Options, parseOptions, USAGE } from './options.ts';
@@ -51,7 +52,8 @@ async function compare({ options, stores, closers, machine }: Run): Promise<bool
     await sql`checkpoint`;
   };
   say('starting the service and its peers');
-  const targets = await openTargets(stores, closers);
+  const withMoney = options.cases.some(isOfMoney);
+  const targets = await openTargets(stores, closers, { withMoney });
   const rows = await runCases({ targets, options, signal: aborting.signal, checkpoint, say });
   const goals = goalsOf(rows);
   console.log(options.json ? jsonOf(rows, goals, machine) : markdownOf(rows, goals, machine));

@@ -4,7 +4,7 @@
 // last answer is in, divided by all that was answered: nothing is under way when they are read, so rows,
 // commits and bytes are exact.
 import type { Target } from './bed/target.ts';
-import type { Case, WayName } from './cases.ts';
+import { type Case, isOfMoney, type WayName } from './cases.ts';
 import type { LoadPlan, LoadResult } from './generator/plan.ts';
 import type { Footprint } from './probes/database.ts';
 import { busySeconds } from './probes/processor-time.ts';
@@ -22,6 +22,8 @@ export interface Measured {
   readonly events: number;
   readonly serverSeconds: number;
   readonly databaseSeconds: number;
+  /** From the last answer until all that it owed was done. */
+  readonly settleMs: number;
   /** Processors that were kept busy by somebody else. */
   readonly othersProcessors: number;
   /** What was added to PostgreSQL. */
@@ -42,35 +44,41 @@ export async function measure(
   item: Case,
   { signal, ...options }: LoadOptions,
 ): Promise<Measured> {
-  const { shape, customers, connections, events } = item;
+  const { shape, spread: customers, connections, events } = item;
   const { authorization } = target;
   const port = target.portFor(item);
   await target.reset();
-  const before = await target.footprint?.();
+  const before = await target.footprint?.(item);
   const [server, database, busy] = [
     target.serverSeconds(),
     target.databaseSeconds(),
     busySeconds(),
   ];
   const startedAt = performance.now();
-  const plan: LoadPlan = { port, authorization, shape, customers, connections, ...options };
+  const ids = target.idsFor(item);
+  const plan: LoadPlan = { port, authorization, shape, customers, ids, connections, ...options };
   const load = await generate(plan, signal);
+  const answeredAt = performance.now();
+  await target.settled(item);
+  const settleMs = isOfMoney(item) ? performance.now() - answeredAt : 0;
   const serverSeconds = target.serverSeconds() - server;
   const databaseSeconds = target.databaseSeconds() - database;
   const othersSeconds =
     busySeconds() - busy - serverSeconds - databaseSeconds - load.cpuSeconds - START_SECONDS;
   const tookSeconds = (performance.now() - startedAt) / 1000;
-  const after = await target.footprint?.();
+  const after = await target.footprint?.(item);
   const footprint = before && after ? grown(before, after) : undefined;
   // Of two shapes in turn the first is a check.
   const acknowledged = Math.floor(load.succeeded * events);
   return {
     way: target.name,
-    requestsPerSecond: load.completed / (load.measuredMs / 1000),
+    // What was put off until after the answer is part of the work.
+    requestsPerSecond: load.completed / ((load.measuredMs + settleMs) / 1000),
     load,
     events: acknowledged,
     serverSeconds,
     databaseSeconds,
+    settleMs,
     othersProcessors: Math.max(othersSeconds / tookSeconds, 0),
     footprint,
     problems: problemsOf(load, acknowledged, footprint),

@@ -17,7 +17,7 @@ export interface Options {
 
 export const USAGE = `bun run bench [--quick] [--only GROUP,...] [--json] [--rounds N] [--seconds S]
   --quick    one short round: shows that all works, its numbers are rough
-  --only     of check, track, hot, ingest, open; or memory, which takes minutes and runs alone
+  --only     of check, track, hot, ingest, open, refunds, checkouts; or memory, which takes minutes and runs alone
   --json     the result as JSON on stdout
   --rounds   how often each way is measured, in turn with the others (3)
   --seconds  how long each time (2; with memory, in all: 600)

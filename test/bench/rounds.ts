@@ -2,7 +2,7 @@
 // machine does meanwhile hits them all. Each round begins with another one, so that none always comes
 // first after a checkpoint.
 import type { Target } from './bed/target.ts';
-import type { Case, WayName } from './cases.ts';
+import { type Case, isOfMoney, type WayName } from './cases.ts';
 import { type LoadOptions, type Measured, measure } from './measure.ts';
 import type { Options } from './options.ts';
 
@@ -45,7 +45,8 @@ async function runCase(
   runs: () => number,
   { item, ratePerSecond }: { item: Case; ratePerSecond: number | null },
 ): Promise<Row> {
-  const { targets, options } = bench;
+  const { options } = bench;
+  const targets = bench.targets.filter(({ name }) => item.ways.includes(name));
   const measured = new Map<WayName, Measured[]>(targets.map(({ name }) => [name, []]));
   await bench.checkpoint();
   for (let round = 0; round < options.rounds; round += 1) {
@@ -81,6 +82,7 @@ async function warmUp(bench: Bench, runs: () => number): Promise<void> {
   const measureMs = bench.options.warmUpMs * 2;
   for (const item of shapes.values()) {
     for (const target of bench.targets) {
+      if (!item.ways.includes(target.name)) continue;
       const options = { ...loadOptions(bench, runs), warmUpMs: 0, measureMs, ratePerSecond: null };
       const result = await measure(target, item, options);
       if (result.problems.length > 0) {
@@ -114,9 +116,10 @@ function counter(): () => number {
 
 function lineOf(
   item: Case,
-  { way, requestsPerSecond, othersProcessors, problems }: Measured,
+  { way, requestsPerSecond, othersProcessors, settleMs, problems }: Measured,
 ): string {
   const others = othersProcessors.toFixed(2);
   const rate = `${Math.round(requestsPerSecond)} requests/s, others used ${others} processors`;
-  return [`${item.name} ${way}: ${rate}`, ...problems].join('\n  ');
+  const settled = isOfMoney(item) ? `, settled ${Math.round(settleMs)} ms later` : '';
+  return [`${item.name} ${way}: ${rate}${settled}`, ...problems].join('\n  ');
 }

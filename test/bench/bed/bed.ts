@@ -21,10 +21,14 @@ export async function openStores(closers: Closers): Promise<Stores> {
   return { databaseUrl: services.databaseUrl, redisUrl: services.redisUrl, dataDir };
 }
 
-export async function openTargets(stores: Stores, closers: Closers): Promise<readonly Target[]> {
+export async function openTargets(
+  stores: Stores,
+  closers: Closers,
+  options: { readonly withMoney: boolean },
+): Promise<readonly Target[]> {
   // The log of Redis is switched off by the lossy one, so before the service writes to it.
   const lossy = await openLossy(stores, closers);
   const limit = await openLimit(stores, closers);
-  const plain = await openPlain(stores, closers);
-  return [await openService(stores, closers), limit, plain, lossy];
+  const plain = await openPlain(stores, closers, options);
+  return [await openService(stores, closers, options), limit, plain, lossy];
 }

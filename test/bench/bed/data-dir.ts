@@ -1,12 +1,18 @@
 // A directory for one run of the bench, and for nothing after it.
-import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { preparePlace } from '../../../src/platform/place.ts';
+
+// The service, and each peer with pools of its own, keep what they opened.
+const POSTGRES_SETTINGS = 'max_connections = 300\n';
 
 export function makeDataDir(): string {
   const dataDir = mkdtempSync(join(tmpdir(), 'tollhouse-bench-'));
   // Open to the account that runs the services where we are root; its secrets are 0600 on their own.
   chmodSync(dataDir, 0o711);
+  const { directory } = preparePlace(dataDir);
+  writeFileSync(join(directory, 'postgres.local.conf'), POSTGRES_SETTINGS);
   return dataDir;
 }
 

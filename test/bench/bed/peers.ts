@@ -1,44 +1,34 @@
 // The three servers beside which the service is measured, each seeded with the same customers.
 import { Redis } from 'ioredis';
 import postgres from 'postgres';
-import type { WayName } from '../cases.ts';
+import { isOfMoney, type WayName } from '../cases.ts';
 import { CUSTOMERS, customerName } from '../generator/workload.ts';
 import type { PeerSettings } from '../peers/door.ts';
-import { backendPid, plainFootprint } from '../probes/database.ts';
+import { backendPid, footprintOf } from '../probes/database.ts';
 import { parentOf, secondsOf, secondsOfTree } from '../probes/processor-time.ts';
 import { type Child, freePort, startChild } from './child.ts';
 import type { Closers } from './closers.ts';
+import { seedMoney, TRACES, USAGE_SCHEMA } from './plain-schema.ts';
 import type { Stores } from './service.ts';
 import type { Target } from './target.ts';
 
 const PROGRAMS = {
   limit: Bun.fileURLToPath(import.meta.resolve('../peers/limit.ts')),
   plain: Bun.fileURLToPath(import.meta.resolve('../peers/plain.ts')),
+  'plain-money': Bun.fileURLToPath(import.meta.resolve('../peers/plain-money.ts')),
   lossy: Bun.fileURLToPath(import.meta.resolve('../peers/lossy.ts')),
 };
 // The plain way gets the pool that suits it, measured here (requests/s at 256 connections with 10, 20, 32 and
 // 64): 2,960, 3,820, 3,360, 2,820 over many customers; 1,490, 1,230, 1,180, 790 on a hot one.
 const POOL = 20;
 const POOL_HOT = 10;
+const POOL_MONEY = 20;
+const POOL_MONEY_HOT = 10;
 const DATABASE = 'bench_plain';
 /** Beside what the service keeps in number 0. */
 const REDIS_NUMBER = 1;
 const GRANT = 100_000_000;
 const AUTHORIZATION = 'Bearer svc_live_benchbenchbenchbenchbenchbenchbenchbenchben';
-// The same as the service: room for an updated row on the same page, so that no index is touched.
-const SCHEMA = `
-  create table customers (
-    id uuid primary key default uuidv7(),
-    external_id text not null unique,
-    granted bigint not null,
-    consumed bigint not null default 0
-  ) with (fillfactor = 50);
-  create table events (
-    id uuid primary key,
-    customer_id uuid not null,
-    value bigint not null,
-    at timestamptz not null default now()
-  );`;
 
 export async function openLimit(stores: Stores, closers: Closers): Promise<Target> {
   const child = await startPeer('limit', stores, closers);
@@ -46,34 +36,48 @@ export async function openLimit(stores: Stores, closers: Closers): Promise<Targe
     ...targetOf('limit', child),
     databaseSeconds: () => 0,
     footprint: undefined,
-    reset: () => Promise.resolve(),
   };
 }
 
-export async function openPlain(stores: Stores, closers: Closers): Promise<Target> {
+export async function openPlain(
+  stores: Stores,
+  closers: Closers,
+  { withMoney }: { readonly withMoney: boolean },
+): Promise<Target> {
   const server = postgres(stores.databaseUrl, { max: 1 });
   await server`create database ${server(DATABASE)}`;
   await server.end();
   const databaseUrl = withPath(stores.databaseUrl, DATABASE);
   const sql = postgres(databaseUrl, { max: 1 });
   closers.push(() => sql.end({ timeout: 5 }));
-  await sql.unsafe(SCHEMA);
+  await sql.unsafe(USAGE_SCHEMA);
   const names = Array.from({ length: CUSTOMERS }, (_, index) => customerName(index));
   await sql`insert into customers (external_id, granted) select unnest(${names}::text[]), ${GRANT}`;
   await sql`vacuum analyze customers`;
-  const [usual, hot] = await Promise.all(
-    [POOL, POOL_HOT].map((pool) => startPeer('plain', { ...stores, databaseUrl, pool }, closers)),
-  );
-  if (usual === undefined || hot === undefined) throw new Error('the plain way does not run');
+  const shop = withMoney ? await seedMoney(sql) : { product: '', payments: [] };
+  const start = (name: Program, pool: number): Promise<Child> =>
+    startPeer(name, { ...stores, databaseUrl, pool }, closers);
+  const usage = { usual: await start('plain', POOL), hot: await start('plain', POOL_HOT) };
+  const money = withMoney
+    ? {
+        usual: await start('plain-money', POOL_MONEY),
+        hot: await start('plain-money', POOL_MONEY_HOT),
+      }
+    : usage;
+  // Those that are not asked use none.
+  const children = new Set([...Object.values(usage), ...Object.values(money)]);
   const postmaster = parentOf(await backendPid(sql));
   return {
-    ...targetOf('plain', usual),
-    portFor: ({ group }) => (group === 'hot' ? hot.port : usual.port),
-    // The one that is not asked uses none.
-    serverSeconds: () => secondsOf(usual.pid) + secondsOf(hot.pid),
+    ...targetOf('plain', usage.usual),
+    portFor: (item) => {
+      const { usual, hot } = isOfMoney(item) ? money : usage;
+      return item.shape !== 'checkout' && item.spread === 1 ? hot.port : usual.port;
+    },
+    idsFor: ({ shape, spread }) =>
+      shape === 'checkout' ? [shop.product] : shop.payments.slice(0, spread),
+    serverSeconds: () => [...children].reduce((sum, { pid }) => sum + secondsOf(pid), 0),
     databaseSeconds: () => secondsOfTree(postmaster),
-    footprint: () => plainFootprint(sql),
-    reset: () => Promise.resolve(),
+    footprint: ({ shape }) => footprintOf(sql, TRACES[shape]),
   };
 }
 
@@ -104,7 +108,7 @@ async function seedRedis(redis: Redis): Promise<void> {
 }
 
 async function startPeer(
-  name: Exclude<WayName, 'tollhouse'>,
+  name: Program,
   { databaseUrl, redisUrl, dataDir, pool = 0 }: Stores & { pool?: number },
   closers: Closers,
 ): Promise<Child> {
@@ -124,12 +128,18 @@ async function startPeer(
   return child;
 }
 
+type Program = keyof typeof PROGRAMS;
+
 function targetOf(name: WayName, child: Child) {
   return {
     name,
     portFor: () => child.port,
     authorization: AUTHORIZATION,
+    idsFor: () => [],
     serverSeconds: () => secondsOf(child.pid),
+    reset: () => Promise.resolve(),
+    // It owes nothing: what it answers is done.
+    settled: () => Promise.resolve(),
   };
 }
 

@@ -1,10 +1,19 @@
 // The service under test, as its user starts it: `bun src/main.ts`, an organisation through the admin
-// command, and a meter, customers and grants over HTTP.
+// command, and a meter, customers, grants and payments over HTTP.
 import { join } from 'node:path';
 import postgres from 'postgres';
-import { CUSTOMERS, customerName, FEATURE_KEY } from '../generator/workload.ts';
-import { backendPid, serviceFootprint } from '../probes/database.ts';
+import type { Shape } from '../generator/plan.ts';
+import {
+  CURRENCY,
+  CUSTOMERS,
+  customerName,
+  FEATURE_KEY,
+  PAYMENTS,
+  PRICE,
+} from '../generator/workload.ts';
+import { backendPid, footprintOf, type Traces } from '../probes/database.ts';
 import { parentOf, secondsOf, secondsOfTree } from '../probes/processor-time.ts';
+import { buy, sell, type Seller } from '../../support/shop.ts';
 import { type Child, freePort, startChild } from './child.ts';
 import type { Closers } from './closers.ts';
 import type { Target } from './target.ts';
@@ -13,6 +22,38 @@ const ROOT = join(import.meta.dir, '../../..');
 /** Enough for every event of a run, so that the answer is never a denial. */
 const GRANT = 100_000_000;
 const SEEDS_AT_ONCE = 128;
+const PURCHASES_AT_ONCE = 16;
+const SETTLED_MS_MAX = 30_000;
+const SETTLED_POLL_MS = 5;
+const CARD = '4242424242424242';
+const UNLIMITED = {
+  RATE_LIMIT_REFUNDS_PER_ORG: '0',
+  RATE_LIMIT_REFUNDS_PER_PAYMENT: '0',
+};
+
+const USAGE: Traces = { rows: 'transfers', others: ['accounts'], flushed: true };
+const TRACES: Readonly<Record<Shape, Traces>> = {
+  check: USAGE,
+  track: USAGE,
+  ingest: USAGE,
+  mixed: USAGE,
+  refund: {
+    rows: 'refunds',
+    others: [
+      'payments',
+      'transfers',
+      'accounts',
+      'alarms',
+      'followups',
+      'invoices',
+      'events',
+      'sandbox_charges',
+      'sandbox_refunds',
+    ],
+    flushed: true,
+  },
+  checkout: { rows: 'checkouts', others: [], flushed: false },
+};
 
 export interface Stores {
   readonly databaseUrl: string;
@@ -43,11 +84,17 @@ export function startService(
   );
 }
 
-export async function openService(stores: Stores, closers: Closers): Promise<Target> {
-  const child = await startService(stores);
+export async function openService(
+  stores: Stores,
+  closers: Closers,
+  { withMoney }: { readonly withMoney: boolean },
+): Promise<Target> {
+  const child = await startService(stores, UNLIMITED);
   closers.push(() => child.stop());
-  const { authorization } = await createOrganisation(stores);
+  const { authorization, key } = await createOrganisation(stores);
   await seed(child.port, authorization);
+  const seller = { url: `http://127.0.0.1:${child.port}`, key };
+  const shop = withMoney ? await openShop(seller) : { product: '', payments: [] };
   const sql = postgres(stores.databaseUrl, { max: 1 });
   closers.push(() => sql.end({ timeout: 5 }));
   const postmaster = parentOf(await backendPid(sql));
@@ -55,15 +102,43 @@ export async function openService(stores: Stores, closers: Closers): Promise<Tar
     name: 'tollhouse',
     portFor: () => child.port,
     authorization,
+    idsFor: ({ shape, spread }) =>
+      shape === 'checkout' ? [shop.product] : shop.payments.slice(0, spread),
     serverSeconds: () => secondsOf(child.pid),
     databaseSeconds: () => secondsOfTree(postmaster),
-    footprint: () => serviceFootprint(sql),
+    footprint: ({ shape }) => footprintOf(sql, TRACES[shape]),
     reset: () => Promise.resolve(),
+    settled: ({ shape }) => (shape === 'refund' ? noneOwed(sql) : Promise.resolve()),
   };
+}
+
+/** A refund is answered before its invoice says so. */
+async function noneOwed(sql: postgres.Sql): Promise<void> {
+  for (const deadline = performance.now() + SETTLED_MS_MAX; performance.now() < deadline;) {
+    const owed = await sql`select from followups limit 1`;
+    if (owed.length === 0) return;
+    await Bun.sleep(SETTLED_POLL_MS);
+  }
+  throw new Error('what was answered is not done');
+}
+
+/** Has every payment made as a buyer would. */
+async function openShop(seller: Seller) {
+  const product = await sell(seller, { [CURRENCY]: PRICE });
+  const payments: string[] = [];
+  async function buySome(): Promise<void> {
+    for (let left = PAYMENTS / PURCHASES_AT_ONCE; left > 0; left -= 1) {
+      payments.push(await buy(seller, { means: [CARD], product_id: product }));
+    }
+  }
+  await Promise.all(Array.from({ length: PURCHASES_AT_ONCE }, buySome));
+  return { product, payments: payments.slice(0, PAYMENTS) };
 }
 
 export interface Organisation {
   readonly id: string;
+  /** Of test mode, whose processor needs nobody. */
+  readonly key: string;
   readonly authorization: string;
 }
 
@@ -80,8 +155,9 @@ export async function createOrganisation(stores: Stores): Promise<Organisation> 
   });
   const output = await new Response(admin.stdout).text();
   if ((await admin.exited) !== 0) throw new Error('no organisation could be made');
-  const made = JSON.parse(output) as { organization_id: string; live_key: string };
-  return { id: made.organization_id, authorization: `Bearer ${made.live_key}` };
+  const { organization_id: id, test_key: key } = JSON.parse(output) as Record<string, string>;
+  if (id === undefined || key === undefined) throw new Error('no organisation was made');
+  return { id, key, authorization: `Bearer ${key}` };
 }
 
 /** Gives each customer more than a run can use up. */

@@ -1,7 +1,7 @@
 // What the bench asks of a generator process (JSON on its stdin), and what it answers (JSON on its stdout).
 import type { Encoded } from '../histogram.ts';
 
-export type Shape = 'check' | 'track' | 'ingest' | 'mixed';
+export type Shape = 'check' | 'track' | 'ingest' | 'mixed' | 'refund' | 'checkout';
 
 export interface LoadPlan {
   readonly port: number;
@@ -10,6 +10,8 @@ export interface LoadPlan {
   readonly shape: Shape;
   /** Customers 0 to n-1 are asked for at random; 1 is the hot customer. */
   readonly customers: number;
+  /** What refunds and checkouts name at random: payments or products. */
+  readonly ids: readonly string[];
   readonly connections: number;
   readonly warmUpMs: number;
   readonly measureMs: number;

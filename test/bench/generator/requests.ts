@@ -1,16 +1,19 @@
 // Requests as bytes. There is one for each shape; the customer's number and the idempotency key are
-// digits of a fixed width, overwritten in place before each is sent.
+// digits of a fixed width, and a payment's or product's id is a UUID, overwritten in place before each is sent.
 //
 // Holds: a key is used once in a database: run, then a counter, then the place within the call.
 import type { LoadPlan } from './plan.ts';
-import { CUSTOMER_DIGITS, EVENTS_PER_CALL, FEATURE_KEY, customerName } from './workload.ts';
+import { CUSTOMER_DIGITS, EVENTS_PER_CALL, FEATURE_KEY, REFUND, customerName } from './workload.ts';
 
 const COUNTER_DIGITS = 8;
 // Bytes that are nowhere else in a request show where the digits go.
 const CUSTOMER_MARK = '~';
 const COUNTER_MARK = '#';
+const ID_MARK = '^';
+const ID_LENGTH = 36;
 const CUSTOMER = customerName(0).replace(/\d+$/, CUSTOMER_MARK.repeat(CUSTOMER_DIGITS));
 const COUNTER = COUNTER_MARK.repeat(COUNTER_DIGITS);
+const ID = ID_MARK.repeat(ID_LENGTH);
 const DIGIT_0 = 48;
 
 /** The bytes of the next request. They stay valid until the next call. */
@@ -26,6 +29,10 @@ export function requestsOf(plan: LoadPlan): NextRequest {
       return ingest(plan);
     case 'mixed':
       return alternate(check(plan), track(plan));
+    case 'refund':
+      return requests(plan, `/payments/${ID}/refund`, { amount: REFUND });
+    case 'checkout':
+      return checkout(plan);
     default:
       throw new Error('not a shape', { cause: plan.shape satisfies never });
   }
@@ -55,6 +62,14 @@ function ingest(plan: LoadPlan): NextRequest {
   });
 }
 
+function checkout(plan: LoadPlan): NextRequest {
+  return requests(plan, '/checkouts', {
+    product_id: ID,
+    customer_email: `buyer-${plan.run}-${COUNTER}@example.com`,
+    success_url: 'https://shop.example.com/thanks',
+  });
+}
+
 function alternate(first: NextRequest, second: NextRequest): NextRequest {
   let turn = 0;
   return () => ((turn ^= 1) === 1 ? first() : second());
@@ -68,11 +83,17 @@ function requests(plan: LoadPlan, path: string, content: object): NextRequest {
   );
   const customerEnds = endsOf(bytes, CUSTOMER_MARK, CUSTOMER_DIGITS);
   const counterEnds = endsOf(bytes, COUNTER_MARK, COUNTER_DIGITS);
+  const idEnds = endsOf(bytes, ID_MARK, ID_LENGTH);
+  const ids = plan.ids.map((id) => Buffer.from(id, 'latin1'));
   const random = randomSource();
   let counter = 0;
   return () => {
     for (const end of customerEnds) {
       write(bytes, end, { digits: CUSTOMER_DIGITS, number: random() % plan.customers });
+    }
+    for (const end of idEnds) {
+      const id = ids[random() % ids.length];
+      if (id !== undefined) bytes.set(id, end - ID_LENGTH);
     }
     counter += 1;
     for (const end of counterEnds) write(bytes, end, { digits: COUNTER_DIGITS, number: counter });

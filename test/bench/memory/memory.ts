@@ -22,6 +22,7 @@ import { cloneCustomer } from './clone.ts';
 export const CACHED = 50_000;
 const PLAN = {
   shape: 'mixed',
+  ids: [],
   connections: 64,
   warmUpMs: 0,
   measureMs: 10_000,

@@ -1,5 +1,6 @@
 // The result as Markdown, to read in a terminal and to paste into a README.
-import type { WayName } from '../cases.ts';
+import { isOfMoney, type WayName } from '../cases.ts';
+import { REFUND } from '../generator/workload.ts';
 import type { Machine } from '../probes/machine.ts';
 import type { Row } from '../rounds.ts';
 import type { Goal } from './goals.ts';
@@ -17,10 +18,16 @@ const LEGEND = `Rates are the median of the rounds (least to most), latencies ar
 a constant answer. *plain*: one PostgreSQL transaction a request, \`SELECT ... FOR UPDATE\`, insert, update. *lossy*: one
 Redis Lua script a request, append-only file off. All of it shared the processors below.`;
 
+const MONEY_LEGEND = `A refund is of ${REFUND}. *plain*: a transaction that locks the payment's row and inserts the refund as pending, the same
+sandbox processor's one statement, and a transaction that posts it, writes its event, the invoice and the invoice's event; a
+checkout is a select and an insert. Tollhouse writes the invoice after the answer: the time until the last one is written counts
+in its rate. A row is a refund or a checkout, with all that belongs to it; *limit* and *lossy* keep no money.`;
+
 export function markdownOf(rows: readonly Row[], goals: readonly Goal[], machine: Machine): string {
   const sections = [
     resultTable(rows),
     LEGEND,
+    rows.some(({ case: item }) => isOfMoney(item)) ? MONEY_LEGEND : '',
     goalTable(goals),
     `${machineLine(machine)} ${othersLine(rows)}`,
   ];
@@ -39,8 +46,8 @@ function resultTable(rows: readonly Row[]): string {
       'errors',
       'rows a flush',
       'CPU s',
-      'WAL B/event',
-      'table B/event',
+      'WAL B/row',
+      'table B/row',
     ],
     rows.flatMap((row) =>
       [...row.measured].map(([way, rounds], index) => {
@@ -85,9 +92,9 @@ function goalTable(goals: readonly Goal[]): string {
     ['goal', 'target', 'here', 'reached'],
     goals.map(({ title, beside, target, reached, isReached }) => [
       beside === null ? `${title}: events/s` : `${title}: times ${beside}`,
-      beside === null ? whole(target) : String(target),
+      target === null ? '' : beside === null ? whole(target) : String(target),
       spread(reached, beside === null ? whole : short),
-      isReached ? 'yes' : 'no',
+      isReached === null ? '' : isReached ? 'yes' : 'no',
     ]),
   );
 }

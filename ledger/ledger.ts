@@ -1,6 +1,6 @@
 import type { Actor } from './actor/actor.ts';
 import { type CustomerRef, type Tenant } from './actor/directory.ts';
-import { Alarms } from './actor/alarms.ts';
+import { Alarms, tick } from './actor/alarms.ts';
 import { PaymentDesk } from './actor/payment-desk.ts';
 import { Term, type TermDeps } from './actor/term.ts';
 import { advanced } from './advance.ts';
@@ -19,6 +19,7 @@ import {
 } from './meter.ts';
 import type { Snapshot } from './meter.ts';
 import { LedgerUnavailable } from './ports.ts';
+import type { Alarm } from './storage.ts';
 
 /**
  * The door of the ledger. Everything that moves money or usage comes through here, and nothing that leaves through here is less
@@ -38,19 +39,24 @@ export class Ledger {
   #stopped: string | null = null;
   #waitingSince: number;
   #stopClaiming: () => void = () => undefined;
-  readonly #alarms: Alarms;
+  readonly #alarms: readonly { start(): void; stop(): void }[];
   readonly payments = new PaymentDesk(() => this.#live());
 
   constructor(deps: LedgerDeps) {
     this.#deps = deps;
     this.#waitingSince = deps.clock.now();
-    this.#alarms = new Alarms(deps, () => this.#term);
+    const term = (): Term | null => this.#term;
+    const ask = (_term: Term, alarm: Alarm<'payment'>) => deps.onPaymentDue(alarm.actorId);
+    this.#alarms = [
+      new Alarms(deps, { term, kind: 'meter', ring: tick }),
+      new Alarms(deps, { term, kind: 'payment', ring: ask }),
+    ];
   }
 
   /** Tries for the seat now, and then until it has it. Throws where the database cannot be reached the first time. */
   async open(): Promise<void> {
     await this.#claim();
-    this.#alarms.start();
+    for (const alarms of this.#alarms) alarms.start();
   }
 
   /** Whether it can serve; if not, why. */
@@ -168,7 +174,7 @@ export class Ledger {
   async close(): Promise<void> {
     this.#closed = true;
     this.#stopClaiming();
-    this.#alarms.stop();
+    for (const alarms of this.#alarms) alarms.stop();
     await this.#term?.journal.close();
     this.#term = null;
   }

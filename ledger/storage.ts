@@ -40,8 +40,13 @@ export type Storage = {
   loadPayments(ids: readonly string[]): Promise<readonly PaymentState[]>;
   /** What a refund's key was used for; null where it was not. */
   findRefund(id: string): Promise<StoredRefund | null>;
-  /** Alarms that are due, earliest first, of the slots that this node owns. */
-  dueAlarms(now: number, atMost: number): Promise<readonly Alarm[]>;
+  /** Alarms of one kind that are due, earliest first, of the slots that this node owns. */
+  dueAlarms<K extends AlarmKind>(query: {
+    readonly kind: K;
+    readonly now: number;
+    readonly atMost: number;
+    readonly except: readonly Alarm<K>[];
+  }): Promise<readonly Alarm<K>[]>;
 };
 
 export type MeterKey = {
@@ -172,6 +177,11 @@ export type StoredRefund =
       readonly refund: Refund;
     };
 
-export type Alarm =
-  | { readonly kind: 'meter'; readonly customerId: string; readonly meterId: string }
-  | { readonly kind: 'payment'; readonly paymentId: string };
+/** `meter`: a customer and a meter of his. `payment`: twice its id. */
+export type AlarmKind = 'meter' | 'payment';
+
+export type Alarm<K extends AlarmKind> = {
+  readonly kind: K;
+  readonly actorId: string;
+  readonly subjectId: string;
+};

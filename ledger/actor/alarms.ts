@@ -1,23 +1,39 @@
 import { decideTick } from '../advance.ts';
+import type { Alarm, AlarmKind } from '../storage.ts';
 import type { Term, TermDeps } from './term.ts';
 
 const POLL_MS = 1000;
-const ALARMS_AT_ONCE = 500;
+const AT_ONCE = 500;
 
 /**
- * Fires what time alone brings about: grants that start or expire, periods that end, processors that are to be asked again. An alarm is a row that the flush wrote which
- * made it necessary; firing it is a decision like any other, so it cannot race with one, and it moves or removes its own row.
- * Calls do not wait for alarms: every decision does first what was due.
+ * Fires what time alone brings about: grants that start or expire, periods that end, processors that are to be asked again. An alarm
+ * is a row that the flush wrote which made it necessary; what it brings about is a decision like any other, so it cannot race with
+ * one, and it moves or removes its own row. Calls do not wait for alarms: every decision does first what was due.
+ *
+ * One of these for each kind, and no alarm waits for another: a processor that is silent holds up nobody's period.
  */
-export class Alarms {
+export class Alarms<K extends AlarmKind> {
   readonly #deps: TermDeps;
   readonly #term: () => Term | null;
+  readonly #kind: K;
+  readonly #ring: (term: Term, alarm: Alarm<K>) => Promise<void>;
+  /** By subject: those that ring now. */
+  readonly #ringing = new Map<string, Alarm<K>>();
   #stop: () => void = () => undefined;
   #stopped = false;
 
-  constructor(deps: TermDeps, term: () => Term | null) {
+  constructor(
+    deps: TermDeps,
+    options: {
+      term: () => Term | null;
+      kind: K;
+      ring: (term: Term, alarm: Alarm<K>) => Promise<void>;
+    },
+  ) {
     this.#deps = deps;
-    this.#term = term;
+    this.#term = options.term;
+    this.#kind = options.kind;
+    this.#ring = options.ring;
   }
 
   start(): void {
@@ -33,42 +49,54 @@ export class Alarms {
     if (this.#stopped) return;
     this.#stop = this.#deps.timers.after(ms, () => {
       this.#fire().then(
-        (count) => this.#later(count === ALARMS_AT_ONCE ? 0 : POLL_MS),
+        (isMore) => this.#later(isMore ? 0 : POLL_MS),
         (error: unknown) => {
-          if (!this.#stopped) this.#deps.log.warn({ err: error }, 'alarms could not be fired');
+          if (!this.#stopped) this.#deps.log.warn({ err: error }, 'alarms could not be looked up');
           this.#later(POLL_MS);
         },
       );
     });
   }
 
-  /** How many were due. */
-  async #fire(): Promise<number> {
+  /** Whether there were more than may ring at once; then those that it could take have rung. */
+  async #fire(): Promise<boolean> {
     const term = this.#term();
-    if (term === null || !term.journal.isLeaseValid()) return 0;
-    const due = await this.#deps.storage.dueAlarms(this.#deps.clock.now(), ALARMS_AT_ONCE);
-    await Promise.all(
-      due.map((alarm) =>
-        alarm.kind === 'meter'
-          ? this.#tick(term, alarm)
-          : this.#deps.onPaymentDue(alarm.paymentId).catch((error: unknown) => {
-              this.#deps.log.warn({ err: error }, 'a payment could not be asked about');
-            }),
-      ),
-    );
-    return due.length;
+    const room = AT_ONCE - this.#ringing.size;
+    if (term === null || !term.journal.isLeaseValid() || room === 0) return false;
+    const { storage, clock } = this.#deps;
+    const except = [...this.#ringing.values()];
+    const due = await storage.dueAlarms({
+      kind: this.#kind,
+      now: clock.now(),
+      atMost: room,
+      except,
+    });
+    const rung = due.map((alarm) => this.#start(term, alarm));
+    if (due.length < room) return false;
+    await Promise.all(rung);
+    return true;
   }
 
-  async #tick(
-    term: Term,
-    { customerId, meterId }: { readonly customerId: string; readonly meterId: string },
-  ): Promise<void> {
-    const actor = await term.directory.findAny(customerId);
-    const meter = actor?.holdings.get(meterId)?.meter;
-    if (!actor || meter === undefined) return;
-    await term.decide(actor, meter, (context, state) => ({
-      outcome: null,
-      effects: decideTick(context, state),
-    }));
+  async #start(term: Term, alarm: Alarm<K>): Promise<void> {
+    const name = `${alarm.actorId} ${alarm.subjectId}`;
+    this.#ringing.set(name, alarm);
+    try {
+      await this.#ring(term, alarm);
+    } catch (error) {
+      this.#deps.log.warn({ err: error, kind: alarm.kind }, 'an alarm rings again');
+    } finally {
+      this.#ringing.delete(name);
+    }
   }
+}
+
+/** Does what is due on a customer's meter. */
+export async function tick(term: Term, { actorId, subjectId }: Alarm<'meter'>): Promise<void> {
+  const actor = await term.directory.findAny(actorId);
+  const meter = actor?.holdings.get(subjectId)?.meter;
+  if (!actor || meter === undefined) return;
+  await term.decide(actor, meter, (context, state) => ({
+    outcome: null,
+    effects: decideTick(context, state),
+  }));
 }

@@ -6,7 +6,7 @@ import { FULL_FLUSH, LEAN_FLUSH } from './flush-sql.ts';
 import { claimSeat, recoverSeat, releaseSeat } from './seat.ts';
 import { findRefund, loadPayments } from './load-payments.ts';
 import { loadCustomers, loadHistory, resolveCustomers } from './load.ts';
-import type { Alarm, Fence, FlushResult, FlushRows, Storage, StoredUsage } from '../storage.ts';
+import type { Fence, FlushResult, FlushRows, Storage, StoredUsage } from '../storage.ts';
 
 type Bigints = { bigint: bigint };
 
@@ -68,14 +68,15 @@ export function postgresStorage(deps: PostgresStorageDeps): Storage & { end(): P
     findUsage: (ids) => findUsage(reader, ids),
     loadPayments: (ids) => loadPayments(reader, deps.slotOf, ids),
     findRefund: (id) => findRefund(reader, id),
-    dueAlarms: async (now, atMost) => {
-      const rows = await reader<AlarmRow[]>`
-        select kind, actor_id, subject_id from alarms where due_at <= ${new Date(now)} order by due_at limit ${atMost}`;
-      return rows.map(({ kind, actor_id: actorId, subject_id: subjectId }) =>
-        kind === 'meter'
-          ? { kind, customerId: actorId, meterId: subjectId }
-          : { kind, paymentId: actorId },
-      );
+    dueAlarms: async ({ kind, now, atMost, except }) => {
+      const actors = except.map((alarm) => alarm.actorId);
+      const subjects = except.map((alarm) => alarm.subjectId);
+      const rows = await reader<{ actorId: string; subjectId: string }[]>`
+        select actor_id as "actorId", subject_id as "subjectId" from alarms
+        where kind = ${kind} and due_at <= ${new Date(now)}
+          and (actor_id, subject_id) not in (select * from unnest(${actors}::uuid[], ${subjects}::uuid[]))
+        order by due_at limit ${atMost}`;
+      return rows.map((row) => ({ kind, ...row }));
     },
   };
 }
@@ -109,8 +110,6 @@ function classify(error: unknown): FlushResult {
   if (typeof code === 'string' && /^(57|53|40|55)/.test(code)) return { kind: 'unknown', error };
   return { kind: 'rejected', error };
 }
-
-type AlarmRow = { kind: Alarm['kind']; actor_id: string; subject_id: string };
 
 type UsageRow = {
   id: string;

@@ -246,6 +246,8 @@ ALTER TABLE accounts
 
 -- Whose: a meter of a customer, or a payment.
 ALTER TABLE alarms ADD COLUMN kind text NOT NULL DEFAULT 'meter';
+DROP INDEX alarms_due;
+CREATE INDEX alarms_due ON alarms (kind, due_at);
 ALTER TABLE alarms ADD CONSTRAINT alarms_kind_known CHECK (kind IN ('meter', 'payment'));
 
 CREATE INDEX events_listed ON events (organisation_id, mode, at DESC, id DESC);

@@ -1,13 +1,15 @@
 // What leaves fits the schema that the document shows: payments, refunds, checkouts, invoices, customers and events in each state.
 import type { TSchema } from '@sinclair/typebox';
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { issuesOf, validator } from '../../src/http/validate.ts';
 import { Checkout } from '../../src/http/wire/checkouts.ts';
 import { Customer } from '../../src/http/wire/customers.ts';
 import { Event } from '../../src/http/wire/events.ts';
 import { Invoice } from '../../src/http/wire/invoices.ts';
 import { Payment, Refund } from '../../src/http/wire/payments.ts';
-import { type Means, Shop } from '../payments/shop.ts';
+import { type Means, PATIENCE_MS, Shop } from '../payments/shop.ts';
+
+setDefaultTimeout(PATIENCE_MS);
 
 let shop: Shop;
 beforeAll(async () => {

@@ -14,6 +14,8 @@ const OPEN = new Set([
   'GET /openapi.json',
   'GET /docs',
   'POST /buy-links/:product_id/checkout',
+  'GET /pay/:token',
+  'POST /pay/:token',
   'GET /sandbox/challenges/:key',
   'POST /sandbox/challenges/:key',
 ]);

@@ -1,13 +1,15 @@
 // Every refusal that the document names for what moves money is one that a caller can meet, and he meets no other one. Where the
 // contract names a code, it is named here by a call that gets it.
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { STATUS_OF } from '../../src/http/errors.ts';
-import { BUYER, Shop } from '../payments/shop.ts';
+import { BUYER, PATIENCE_MS, Shop } from '../payments/shop.ts';
 import type { Call, Reply } from '../support/server.ts';
 import { TEST_SETTINGS } from '../support/settings.ts';
 
 /** Of every route: of a bug, and of a database that is gone (test/http/edge, test/chaos). */
 const ALWAYS = new Set(['internal_error', 'service_unavailable']);
+
+setDefaultTimeout(PATIENCE_MS);
 
 let shop: Shop;
 let paid: string;

@@ -1,6 +1,8 @@
 // A buyer whose bank asks him something first.
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { type Means, type Payment, type Session, Shop } from './shop.ts';
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { type Means, PATIENCE_MS, type Payment, type Session, Shop } from './shop.ts';
+
+setDefaultTimeout(PATIENCE_MS);
 
 let shop: Shop;
 beforeAll(async () => {

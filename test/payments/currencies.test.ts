@@ -1,7 +1,9 @@
 // Every exponent, from the price to the last unit that is given back: payment, invoice and events agree to the unit.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { formatMoney } from '../../ledger/money.ts';
-import { type Envelope, type Payment, Shop, units } from './shop.ts';
+import { type Envelope, PATIENCE_MS, type Payment, Shop, units } from './shop.ts';
+
+setDefaultTimeout(PATIENCE_MS);
 
 let shop: Shop;
 beforeAll(async () => {

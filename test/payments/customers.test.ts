@@ -1,6 +1,8 @@
 // Whose a payment is: the merchant's own id decides, else the e-mail address, else it is somebody new.
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { type Fields, made, type Payment, Shop } from './shop.ts';
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { type Fields, made, PATIENCE_MS, type Payment, Shop } from './shop.ts';
+
+setDefaultTimeout(PATIENCE_MS);
 
 let shop: Shop;
 beforeAll(async () => {

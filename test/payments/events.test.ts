@@ -1,10 +1,20 @@
 // What the outbox says on each path of a payment, field by field (contract, Payment event data; research 4.4).
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { type Envelope, type Fields, type Payment, type Session, Shop } from './shop.ts';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import {
+  type Envelope,
+  type Fields,
+  PATIENCE_MS,
+  type Payment,
+  type Session,
+  Shop,
+} from './shop.ts';
+
+setDefaultTimeout(PATIENCE_MS);
 
 let shop: Shop;
 beforeAll(async () => {
-  shop = await Shop.open();
+  // Time to look at what is under way.
+  shop = await Shop.open({ settings: { sandboxSettleMs: 1000 } });
 });
 afterAll(() => shop.close());
 

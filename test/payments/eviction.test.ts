@@ -1,6 +1,8 @@
 // Payments that leave the memory between any two steps: what comes back from the database decides alike.
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { type Means, type Payment, Shop } from './shop.ts';
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { type Means, PATIENCE_MS, type Payment, Shop } from './shop.ts';
+
+setDefaultTimeout(PATIENCE_MS);
 
 let shop: Shop;
 beforeAll(async () => {

@@ -1,10 +1,13 @@
 // Every card and account of the sandbox, from the page to the records (decisions 6).
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { type Means, NUMBERS, Shop } from './shop.ts';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { type Means, NUMBERS, PATIENCE_MS, Shop } from './shop.ts';
+
+setDefaultTimeout(PATIENCE_MS);
 
 let shop: Shop;
 beforeAll(async () => {
-  shop = await Shop.open();
+  // Time to look at what is under way.
+  shop = await Shop.open({ settings: { sandboxSettleMs: 1000 } });
 });
 afterAll(() => shop.close());
 

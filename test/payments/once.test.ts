@@ -1,7 +1,9 @@
 // A checkout is paid once, whatever happens at the same moment, and only what the buyer saw is charged.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Order } from '../../src/payments/payments.ts';
-import { BUYER, type Means, type Session, Shop, type Wish } from './shop.ts';
+import { BUYER, type Means, PATIENCE_MS, type Session, Shop, type Wish } from './shop.ts';
+
+setDefaultTimeout(PATIENCE_MS);
 
 let shop: Shop;
 beforeAll(async () => {

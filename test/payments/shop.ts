@@ -16,6 +16,9 @@ import {
 } from '../support/server.ts';
 import { TEST_SETTINGS } from '../support/settings.ts';
 
+/** What settles later is found by an alarm within a second; a busy machine takes longer for everything. */
+export const PATIENCE_MS = 20_000;
+
 export const BUYER = 'buyer@example.com';
 
 /** Test cards and accounts by what they do (decisions 6). */

@@ -1,7 +1,9 @@
 // A processor that fails or does not answer. What is open stays open and reserved until it says so; nothing moves twice.
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { until } from '../chaos/until.ts';
-import { Shop } from './shop.ts';
+import { PATIENCE_MS, Shop } from './shop.ts';
+
+setDefaultTimeout(PATIENCE_MS);
 
 let shop: Shop;
 beforeAll(async () => {

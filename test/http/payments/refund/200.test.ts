@@ -1,10 +1,13 @@
 // Refunds that are taken: what is answered, and what payment, invoice and refund say afterwards.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { type Fields, type Payment, Shop } from '../../../payments/shop.ts';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { type Fields, PATIENCE_MS, type Payment, Shop } from '../../../payments/shop.ts';
+
+setDefaultTimeout(PATIENCE_MS);
 
 let shop: Shop;
 beforeAll(async () => {
-  shop = await Shop.open();
+  // Time to look at what is under way.
+  shop = await Shop.open({ settings: { sandboxSettleMs: 1000 } });
 });
 afterAll(() => shop.close());
 

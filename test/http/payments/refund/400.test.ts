@@ -1,7 +1,9 @@
 // What is no refund. Nothing is stored, the processor hears nothing, and the payment is as it was.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { type Fields, type Means, Shop } from '../../../payments/shop.ts';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { type Fields, type Means, PATIENCE_MS, Shop } from '../../../payments/shop.ts';
 import type { Call } from '../../../support/server.ts';
+
+setDefaultTimeout(PATIENCE_MS);
 
 let shop: Shop;
 const paid: Record<string, string> = {};
@@ -147,8 +149,6 @@ test.each<[Means, string]>([
   const payment = await shop.buy({ means });
   expect(payment.status).toBe(state);
   const bodies: (Fields | undefined)[] = [undefined, {}, { amount: '1' }, { amount: '100.01' }];
-  for (const body of bodies) {
-    const { status, json } = await shop.refund(payment.id, body);
-    expect([status, json]).toEqual([400, NO_CHARGE]);
-  }
+  const replies = await Promise.all(bodies.map((body) => shop.refund(payment.id, body)));
+  for (const { status, json } of replies) expect([status, json]).toEqual([400, NO_CHARGE]);
 });

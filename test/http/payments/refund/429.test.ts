@@ -1,6 +1,6 @@
 // Refunds a minute, of one payment and of an organisation's mode. Who retries with a key is not counted again.
-import { afterAll, beforeEach, expect, test } from 'bun:test';
-import { Shop } from '../../../payments/shop.ts';
+import { afterAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { PATIENCE_MS, Shop } from '../../../payments/shop.ts';
 import type { Reply } from '../../../support/server.ts';
 import { TEST_SETTINGS } from '../../../support/settings.ts';
 
@@ -8,6 +8,8 @@ const PER_PAYMENT = 3;
 const PER_ORGANISATION = 5;
 
 // Each on a database of its own, so that the organisation of each is a new one to Redis.
+setDefaultTimeout(PATIENCE_MS);
+
 let shop: Shop;
 const shops: Shop[] = [];
 beforeEach(async () => {

@@ -1,6 +1,8 @@
 // Many refunds of one payment at once: at no moment that anybody can read has more gone back than came in.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { type Means, type Payment, Shop, units } from '../../../payments/shop.ts';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { type Means, PATIENCE_MS, type Payment, Shop, units } from '../../../payments/shop.ts';
+
+setDefaultTimeout(PATIENCE_MS);
 
 let shop: Shop;
 beforeAll(async () => {

@@ -1,9 +1,11 @@
 // A key is one refund for ever (decisions 4): its retry is answered with the bytes of the first answer, and moves nothing.
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { Redis } from 'ioredis';
-import { Shop } from '../../../payments/shop.ts';
+import { PATIENCE_MS, Shop } from '../../../payments/shop.ts';
 import type { Reply } from '../../../support/server.ts';
 import { testServices } from '../../../support/services.ts';
+
+setDefaultTimeout(PATIENCE_MS);
 
 let shop: Shop;
 beforeAll(async () => {

@@ -14,22 +14,28 @@ import { ingestRoutes } from './http/routes/ingest.ts';
 import { trackRoutes } from './http/routes/track.ts';
 import { customerRoutes } from './http/routes/customers.ts';
 import { documentRoutes } from './http/routes/documents.ts';
+import { deliveryRoutes } from './http/routes/deliveries.ts';
 import { discountRoutes } from './http/routes/discounts.ts';
 import { eventRoutes } from './http/routes/events.ts';
 import { healthRoutes, type Readiness } from './http/routes/health.ts';
 import { invoiceRoutes } from './http/routes/invoices.ts';
 import { meterRoutes } from './http/routes/meters.ts';
 import { metricsRoutes } from './http/routes/metrics.ts';
+import { partnerRoutes } from './http/routes/partner.ts';
 import { payRoutes } from './http/routes/pay.ts';
 import { paymentRoutes } from './http/routes/payments.ts';
 import { productRoutes } from './http/routes/products.ts';
 import { sandboxRoutes } from './http/routes/sandbox.ts';
+import { webhookEndpointRoutes } from './http/routes/webhook-endpoints.ts';
 import type { Payments } from './payments/payments.ts';
 import type { Changes } from './platform/changes.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { MeterCatalogue } from './records/meter-catalogue.ts';
+import type { UsageSubscriptions } from './records/usage-subscriptions.ts';
 import type { Sql } from './platform/postgres.ts';
+import type { Resolve } from './platform/public-url.ts';
 import type { RateLimiter } from './platform/rate-limit.ts';
+import type { Secrets } from './platform/secrets.ts';
 import type { Processor } from './processors/processor.ts';
 import type { Sandbox } from './processors/sandbox.ts';
 
@@ -46,6 +52,10 @@ export type AppDeps = {
   readonly limiter: RateLimiter;
   readonly newToken: () => string;
   readonly registry: Registry;
+  readonly secrets: Secrets;
+  readonly newSigningSecret: () => string;
+  readonly resolve: Resolve;
+  readonly usageSubscriptions: UsageSubscriptions;
   readonly payments: Payments;
   readonly sandbox: Sandbox;
   readonly processorFor: (mode: 'test' | 'live') => Processor | null;
@@ -89,6 +99,9 @@ export function createApp(deps: AppDeps) {
     .use(payRoutes(deps))
     .use(invoiceRoutes({ edge, sql: deps.sql, appUrl: settings.appUrl }))
     .use(eventRoutes(deps))
+    .use(webhookEndpointRoutes(deps))
+    .use(deliveryRoutes(deps))
+    .use(partnerRoutes(deps))
     .use(sandboxRoutes(deps))
     .use(documentRoutes({ edge, baseUrl: settings.baseUrl, routes }));
 }

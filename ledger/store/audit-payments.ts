@@ -64,7 +64,7 @@ export const PAYMENT_CHECKS: Readonly<Record<string, string>> = {
     FROM (SELECT id, sequence FROM payments UNION ALL SELECT id, event_sequence FROM invoices
       UNION ALL SELECT id, event_sequence FROM customers) o
     FULL JOIN (SELECT object_id, max(sequence) AS told FROM events
-      WHERE object_type IN ('PAYMENT', 'INVOICE', 'CUSTOMER') GROUP BY object_id) e ON e.object_id = o.id
+      WHERE object_type IN ('PAYMENT', 'INVOICE', 'CUSTOMER') AND endpoint_id IS NULL GROUP BY object_id) e ON e.object_id = o.id
     WHERE o.sequence IS DISTINCT FROM coalesce(e.told, 0)`,
 
   'I8 what became of a payment and its refunds was told once': `

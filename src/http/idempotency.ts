@@ -7,8 +7,9 @@
 // Does not: forget. Answers are kept for at least 30 days.
 import { createHash } from 'node:crypto';
 import type { Sql, Transaction } from '../platform/postgres.ts';
+import type { Secrets } from '../platform/secrets.ts';
 import { findAnswer, insertAnswer, tryLockKey } from '../records/idempotency.ts';
-import type { OrganisationPrincipal } from './auth.ts';
+import type { Principal } from './auth.ts';
 import { type ErrorCode, errorText, refuse, STATUS_OF } from './errors.ts';
 
 /** What is sent, and stored where a key came with the request. */
@@ -16,13 +17,15 @@ export type Answer = { readonly status: number; readonly body: string };
 
 export type Attempt = {
   readonly sql: Sql;
-  readonly principal: OrganisationPrincipal;
+  readonly principal: Principal;
   /** Names the route: the same key on another one is another key. */
   readonly operation: string;
   readonly key: string | null;
   readonly body: unknown;
   /** Whether the key alone names the request: another body gets the first answer too. */
   readonly anyBody?: boolean;
+  /** Of a route that answers with a secret: what it stores is encrypted, and a retry still gets the first answer to the byte. */
+  readonly secrets?: Secrets;
   readonly now: number;
 };
 
@@ -49,8 +52,10 @@ async function onceInTransaction(
   options: { attempt: Attempt; key: string; task: (sql: Transaction) => Promise<Answer> },
 ): Promise<Response> {
   const { attempt, key, task } = options;
-  const { organisationId, mode } = attempt.principal;
-  const { operation, now } = attempt;
+  const { operation, now, principal } = attempt;
+  const { mode } = principal;
+  // A group's requests stand under the group's id: no organisation has it.
+  const organisationId = principal.kind === 'group' ? principal.groupId : principal.organisationId;
   const scope = { organisationId, mode, operation, keyHash: sha256(key) };
   const lock = sha256(JSON.stringify([organisationId, mode, operation, key])).readBigInt64BE();
   if (!(await tryLockKey(sql, lock))) {
@@ -64,14 +69,24 @@ async function onceInTransaction(
   if (stored === null) {
     const answered = await task(sql);
     if (answered.status !== STATUS_OF.not_found) {
-      await insertAnswer(sql, scope, { answer: { ...answered, requestHash }, now });
+      const kept = { ...answered, body: sealed(attempt, organisationId, answered.body) };
+      await insertAnswer(sql, scope, { answer: { ...kept, requestHash }, now });
     }
     return respond(answered);
   }
   if (attempt.anyBody !== true && !stored.requestHash.equals(requestHash)) {
     return refuse('idempotency_key_reused', 'this Idempotency-Key came with another body before');
   }
-  return respond(stored, { 'idempotency-replayed': 'true' });
+  const first = { status: stored.status, body: opened(attempt, organisationId, stored.body) };
+  return respond(first, { 'idempotency-replayed': 'true' });
+}
+
+function sealed({ secrets }: Attempt, ownerId: string, body: string): string {
+  return secrets === undefined ? body : secrets.seal(body, ownerId).toString('base64');
+}
+
+function opened({ secrets }: Attempt, ownerId: string, body: string): string {
+  return secrets === undefined ? body : secrets.open(Buffer.from(body, 'base64'), ownerId);
 }
 
 function respond({ status, body }: Answer, headers: Record<string, string> = {}): Response {

@@ -13,10 +13,10 @@ const CHANNEL = 'tollhouse_changes';
 const BEAT_MS = 250;
 const SILENCE_MS_MAX = 600;
 
-/** `api_key`: the key's id. `meter`: the organisation's. `customer`: the customer's. */
-export type ChangeKind = 'api_key' | 'meter' | 'customer';
+/** `api_key`: the key's id. `meter`: the organisation's. `customer`: the customer's. `webhook_endpoint`: the endpoint's. */
+export type ChangeKind = (typeof KINDS)[number];
 
-const KINDS: readonly string[] = ['api_key', 'meter', 'customer'] satisfies ChangeKind[];
+const KINDS = ['api_key', 'meter', 'customer', 'webhook_endpoint'] as const;
 
 export type Subscriber = {
   changed(kind: ChangeKind, id: string): void;
@@ -152,7 +152,7 @@ class Listener implements Changes {
 }
 
 function isKind(kind: string): kind is ChangeKind {
-  return KINDS.includes(kind);
+  return (KINDS as readonly string[]).includes(kind);
 }
 
 /** A message of two statements is answered with two lists of rows, which the driver's types do not know. */

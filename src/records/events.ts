@@ -112,13 +112,17 @@ const inScope = (sql: Executor, { organisationId, mode }: Scope) => sql`
 export async function insertEvent(
   sql: Transaction,
   { organisationId, mode }: Scope,
-  event: NewEvent,
+  event: NewEvent & {
+    /** Of a sample: whom alone it is for. */
+    readonly endpointId?: string;
+  },
 ): Promise<void> {
   await sql`
     insert into events (id, organisation_id, mode, type, object_type, object_id, account_id,
-      sequence, at, data)
+      sequence, at, data, endpoint_id)
     values (${event.id}, ${organisationId}, ${mode}, ${event.type}, ${event.objectType},
-      ${event.objectId}, ${event.accountId}, ${event.sequence}, ${event.at}, ${sql.json(event.data)})`;
+      ${event.objectId}, ${event.accountId}, ${event.sequence}, ${event.at}, ${sql.json(event.data)},
+      ${event.endpointId ?? null})`;
 }
 
 export async function findEvent(
@@ -132,7 +136,7 @@ export async function findEvent(
   return row ?? null;
 }
 
-/** Newest first; up to one row more than `limit`. `since` is in, `until` is out. */
+/** Newest first, without samples; up to one row more than `limit`. `since` is in, `until` is out. */
 export async function listEvents(
   sql: Executor,
   scope: Scope,
@@ -148,7 +152,7 @@ export async function listEvents(
   const { limit, offset, type, objectId, since, until } = options;
   return sql<EventRecord[]>`
     select ${columns(sql)} from events
-    where ${inScope(sql, scope)}
+    where ${inScope(sql, scope)} and endpoint_id is null
       ${type === undefined ? sql`` : sql`and type = ${type}`}
       ${objectId === undefined ? sql`` : sql`and object_id = ${objectId}`}
       ${since === undefined ? sql`` : sql`and at >= ${since}`}

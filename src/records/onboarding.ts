@@ -1,5 +1,6 @@
 // Creates an organisation or a group with its first keys, in one transaction.
 import type { Ids } from '../../ledger/ports.ts';
+import { notifyChange } from '../platform/changes.ts';
 import type { Sql } from '../platform/postgres.ts';
 import { insertKey, type KeyOwner } from './api-keys.ts';
 import {
@@ -24,6 +25,8 @@ export async function createOrganisation(
     if (groupId !== null && !(await groupExists(transaction, groupId))) return 'no_such_group';
     const id = ids.next();
     await insertOrganisation(transaction, { id, groupId, name, now });
+    // The group's endpoints hear of it too.
+    if (groupId !== null) await notifyChange(transaction, 'webhook_endpoint', id);
     const owner: KeyOwner = { kind: 'organisation', organisationId: id };
     const key = { owner, expiresAt: null, now };
     const testKey = await insertKey(transaction, { ...key, id: ids.next(), mode: 'test' });

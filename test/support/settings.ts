@@ -1,5 +1,8 @@
 import type { Settings } from '../../src/config.ts';
 
+/** The same in every process of a test, so that one reads what another wrote. */
+export const TEST_SECRETS_KEY = new Uint8Array(32).fill(7);
+
 /** Without rate limits, unless a test is about them. */
 export const TEST_SETTINGS: Settings = {
   baseUrl: 'http://localhost',

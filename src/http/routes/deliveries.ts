@@ -1,0 +1,65 @@
+import { Elysia } from 'elysia';
+import type { Clock } from '../../../ledger/ports.ts';
+import type { Sql } from '../../platform/postgres.ts';
+import { findDelivery, type NotSent, retryDelivery } from '../../records/deliveries.ts';
+import type { Edge, Route } from '../edge.ts';
+import { refuse } from '../errors.ts';
+import { Delivery, fromDelivery } from '../wire/webhooks.ts';
+
+export type DeliveryRoutesDeps = {
+  readonly edge: Edge;
+  readonly sql: Sql;
+  readonly clock: Clock;
+};
+
+const tag = 'Webhooks';
+const params = { id: 'The id of the delivery.' };
+
+const READ = {
+  summary: 'Get a delivery, with all its attempts',
+  tag,
+  params,
+  answers: { 200: Delivery },
+  refusals: ['not_found'],
+} as const;
+
+const RETRY = {
+  summary: 'Send a delivery now',
+  description:
+    'In any state: one that was delivered is sent once more. Not while it is being sent, and not to an endpoint that is disabled or deleted.',
+  tag,
+  params,
+  answers: { 200: Delivery },
+  refusals: ['not_found', 'invalid_state'],
+} as const;
+
+const WHY_NOT: Readonly<Record<NotSent, string>> = {
+  in_flight: 'it is being sent at this moment',
+  endpoint_disabled: 'nothing is sent to a disabled endpoint: enable it first',
+  endpoint_deleted: 'its endpoint was deleted',
+};
+
+const notFound = () => refuse('not_found', 'no such delivery');
+
+export function deliveryRoutes(deps: DeliveryRoutesDeps) {
+  return new Elysia()
+    .get('/deliveries/:id', ...readDelivery(deps))
+    .post('/deliveries/:id/retry', ...retry(deps));
+}
+
+function readDelivery({ edge, sql }: DeliveryRoutesDeps): Route {
+  return edge.organisation(READ, async ({ principal, params: { id } }) => {
+    const delivery = await findDelivery(sql, principal, id);
+    return delivery === null ? notFound() : Response.json(fromDelivery(delivery));
+  });
+}
+
+function retry({ edge, sql, clock }: DeliveryRoutesDeps): Route {
+  return edge.organisation(RETRY, async ({ principal, params: { id } }) => {
+    const due = { id, now: clock.now() };
+    const retried = await sql.begin((transaction) => retryDelivery(transaction, principal, due));
+    if (retried === 'not_found') return notFound();
+    if (typeof retried === 'string') return refuse('invalid_state', WHY_NOT[retried]);
+    return Response.json(fromDelivery(retried));
+  });
+}

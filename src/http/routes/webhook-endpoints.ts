@@ -1,0 +1,255 @@
+import type { Static } from '@sinclair/typebox';
+import { Elysia } from 'elysia';
+import { listDeliveries, countReplay, replay, sendSample } from '../../records/deliveries.ts';
+import type { EventType } from '../../records/events.ts';
+import {
+  DEFAULT_TYPES,
+  type EndpointRecord,
+  findEndpoint,
+  listEndpoints,
+} from '../../records/webhook-endpoints.ts';
+import type { Route } from '../edge.ts';
+import { refuseInvalid } from '../errors.ts';
+import { answer, once, refusal } from '../idempotency.ts';
+import { listed, PAGE, pageOf } from '../query.ts';
+import {
+  change,
+  type EndpointDeps,
+  noSuchEndpoint,
+  register,
+  remove,
+  rotate,
+} from '../webhook-endpoints.ts';
+import { Body, ListOf } from '../wire/values.ts';
+import {
+  Delivery,
+  DeliveryQuery,
+  Endpoint,
+  EndpointChange,
+  EndpointCreate,
+  EndpointWithSecret,
+  fromDelivery,
+  fromEndpoint,
+  Replayed,
+  ReplayRequest,
+  RotatedSecret,
+  SampleRequest,
+  sampleOf,
+  toEndpointPatch,
+  toReplayRange,
+} from '../wire/webhooks.ts';
+
+const tag = 'Webhooks';
+const params = { id: 'The id of the endpoint.' };
+const keyed = ['conflict', 'idempotency_in_progress', 'idempotency_key_reused'] as const;
+
+const CREATE = {
+  summary: 'Register a webhook endpoint',
+  description:
+    'Events are delivered to it as signed POST requests. The answer holds the secret to verify them with, this once.',
+  tag,
+  body: EndpointCreate,
+  idempotent: true,
+  answers: { 201: EndpointWithSecret },
+  refusals: keyed,
+} as const;
+
+const LIST = {
+  summary: 'List webhook endpoints, newest first',
+  tag,
+  query: Body(PAGE),
+  answers: { 200: ListOf(Endpoint) },
+} as const;
+
+const READ = {
+  summary: 'Get a webhook endpoint',
+  tag,
+  params,
+  answers: { 200: Endpoint },
+  refusals: ['not_found'],
+} as const;
+
+const CHANGE = {
+  summary: 'Change a webhook endpoint',
+  description:
+    'Events for a disabled endpoint are held. To enable it sends what was held, each with a schedule of its own, and forgets how ' +
+    'the endpoint failed. Other types of event count from the next event on.',
+  tag,
+  params,
+  body: EndpointChange,
+  answers: { 200: Endpoint },
+  refusals: ['not_found'],
+} as const;
+
+const DELETE = {
+  summary: 'Delete a webhook endpoint',
+  description:
+    'Nothing more is sent to it. What was sent can still be read, by the ids of the deliveries.',
+  tag,
+  params,
+  answers: { 204: null },
+  refusals: ['not_found'],
+} as const;
+
+const ROTATE = {
+  summary: 'Replace the secret of a webhook endpoint',
+  description:
+    'Deliveries are signed with the replaced secret too, for 24 hours. To replace the secret again ends that for the first one.',
+  tag,
+  params,
+  idempotent: true,
+  answers: { 200: RotatedSecret },
+  refusals: ['not_found', 'idempotency_in_progress', 'idempotency_key_reused'],
+} as const;
+
+const TEST = {
+  summary: 'Send a sample event to a webhook endpoint',
+  description:
+    'Of the given type, or else of one that the endpoint subscribes to; `data.test` is true. No other endpoint gets it.',
+  tag,
+  params,
+  body: SampleRequest,
+  bodyOptional: true,
+  idempotent: true,
+  answers: { 200: Delivery },
+  refusals: ['not_found', 'invalid_state', 'idempotency_in_progress', 'idempotency_key_reused'],
+} as const;
+
+const DELIVERIES = {
+  summary: 'List what was and is owed to a webhook endpoint, newest first',
+  tag,
+  params,
+  query: DeliveryQuery,
+  answers: { 200: ListOf(Delivery) },
+  refusals: ['not_found'],
+} as const;
+
+const REPLAY = {
+  summary: 'Send a range of events to a webhook endpoint again',
+  description:
+    'Every event of these types and times, whether it was delivered before or not, and also where the endpoint did not subscribe to ' +
+    'it or was not there yet. `count` is how many that are; what is being sent at that moment is not among them. A range of very many ' +
+    'takes a while: with an Idempotency-Key the count can be asked for again.',
+  tag,
+  params,
+  body: ReplayRequest,
+  idempotent: true,
+  answers: { 200: Replayed },
+  refusals: ['not_found', 'invalid_state', 'idempotency_in_progress', 'idempotency_key_reused'],
+} as const;
+
+const DISABLED = 'nothing is sent to a disabled endpoint: enable it first';
+
+export function webhookEndpointRoutes(deps: EndpointDeps) {
+  return new Elysia()
+    .post('/webhook-endpoints', ...createEndpoint(deps))
+    .get('/webhook-endpoints', ...readEndpoints(deps))
+    .get('/webhook-endpoints/:id', ...readEndpoint(deps))
+    .patch('/webhook-endpoints/:id', ...changeEndpoint(deps))
+    .delete('/webhook-endpoints/:id', ...removeEndpoint(deps))
+    .post('/webhook-endpoints/:id/rotate-secret', ...rotateSecret(deps))
+    .post('/webhook-endpoints/:id/test', ...testEndpoint(deps))
+    .get('/webhook-endpoints/:id/deliveries', ...readDeliveries(deps))
+    .post('/webhook-endpoints/:id/replay', ...replayEvents(deps));
+}
+
+function createEndpoint(deps: EndpointDeps): Route {
+  return deps.edge.organisation(CREATE, ({ principal, body, idempotencyKey: key }) => {
+    const operation = 'POST /webhook-endpoints';
+    const how = { byDefault: DEFAULT_TYPES, wire: fromEndpoint };
+    return register(deps, { principal, operation, key, body, ...how });
+  });
+}
+
+function readEndpoints({ edge, sql }: EndpointDeps): Route {
+  return edge.organisation(LIST, async ({ principal, query }) => {
+    const page = pageOf(query);
+    const endpoints = await listEndpoints(sql, principal, page);
+    return Response.json(listed(endpoints.map(fromEndpoint), page));
+  });
+}
+
+function readEndpoint({ edge, sql }: EndpointDeps): Route {
+  return edge.organisation(READ, async ({ principal, params: { id } }) => {
+    const endpoint = await findEndpoint(sql, principal, id);
+    return endpoint === null ? noSuchEndpoint() : Response.json(fromEndpoint(endpoint));
+  });
+}
+
+function changeEndpoint(deps: EndpointDeps): Route {
+  return deps.edge.organisation(CHANGE, async ({ principal, params: { id }, body }) => {
+    const changed = await change(deps, principal, { id, patch: toEndpointPatch(body) });
+    return changed instanceof Response ? changed : Response.json(fromEndpoint(changed));
+  });
+}
+
+function removeEndpoint(deps: EndpointDeps): Route {
+  return deps.edge.organisation(DELETE, ({ principal, params: { id } }) =>
+    remove(deps, principal, id),
+  );
+}
+
+function rotateSecret(deps: EndpointDeps): Route {
+  const operation = 'POST /webhook-endpoints/{id}/rotate-secret';
+  return deps.edge.organisation(ROTATE, ({ principal, params: { id }, idempotencyKey: key }) =>
+    rotate(deps, { principal, operation, key, id }),
+  );
+}
+
+function testEndpoint({ edge, sql, ids, clock }: EndpointDeps): Route {
+  const operation = 'POST /webhook-endpoints/{id}/test';
+  return edge.organisation(
+    TEST,
+    async ({ principal, params: { id }, body = {}, idempotencyKey: key }) => {
+      const endpoint = await findEndpoint(sql, principal, id);
+      if (endpoint === null) return noSuchEndpoint();
+      const now = clock.now();
+      const request = { id: endpoint.id, ...body };
+      return once({ sql, principal, operation, key, body: request, now }, async (transaction) => {
+        if (endpoint.status === 'disabled') return refusal('invalid_state', DISABLED);
+        const event = sampleOf(body.type ?? firstType(endpoint), { ids, now });
+        const sent = await sendSample(transaction, principal, { event, endpointId: endpoint.id });
+        // Deleted since it was found.
+        if (sent === null) return refusal('not_found', 'no such webhook endpoint');
+        return answer(200, fromDelivery(sent));
+      });
+    },
+  );
+}
+
+function firstType({ eventTypes: [first = '*'] }: EndpointRecord): EventType {
+  return first === '*' ? 'payment.succeeded' : first;
+}
+
+function readDeliveries({ edge, sql }: EndpointDeps): Route {
+  return edge.organisation(DELIVERIES, async ({ principal, params: { id }, query }) => {
+    const endpoint = await findEndpoint(sql, principal, id);
+    if (endpoint === null) return noSuchEndpoint();
+    const page = pageOf(query);
+    const filter = { status: query.status, eventType: query.event_type };
+    const deliveries = await listDeliveries(sql, endpoint.id, { ...page, ...filter });
+    return Response.json(listed(deliveries.map(fromDelivery), page));
+  });
+}
+
+function replayEvents({ edge, sql, clock }: EndpointDeps): Route {
+  const operation = 'POST /webhook-endpoints/{id}/replay';
+  return edge.organisation(
+    REPLAY,
+    async ({ principal, params: { id }, body, idempotencyKey: key }) => {
+      const endpoint = await findEndpoint(sql, principal, id);
+      if (endpoint === null) return noSuchEndpoint();
+      const range = toReplayRange(body, endpoint.eventTypes);
+      if ('length' in range) return refuseInvalid(range);
+      const now = clock.now();
+      const request = { id: endpoint.id, ...body };
+      return once({ sql, principal, operation, key, body: request, now }, async (transaction) => {
+        if (endpoint.status === 'disabled') return refusal('invalid_state', DISABLED);
+        const what = { ...range, endpointId: endpoint.id, now };
+        const act = body.dry_run === true ? countReplay : replay;
+        const count = await act(transaction, principal, what);
+        return answer(200, { count } satisfies Static<typeof Replayed>);
+      });
+    },
+  );
+}

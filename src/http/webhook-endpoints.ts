@@ -1,0 +1,178 @@
+// What the routes of an organisation's endpoints and those of a group's have in common: all but who calls and how it reads.
+//
+// Holds: a secret leaves once, in the answer that made it. Where that answer is kept for a retry, it is kept encrypted.
+import type { Clock, Ids } from '../../ledger/ports.ts';
+import type { Settings } from '../config.ts';
+import type { Changes } from '../platform/changes.ts';
+import type { Sql } from '../platform/postgres.ts';
+import { type Resolve, vetUrl } from '../platform/public-url.ts';
+import type { Secrets } from '../platform/secrets.ts';
+import { putOwedRight } from '../records/owed.ts';
+import type { UsageSubscriptions } from '../records/usage-subscriptions.ts';
+import {
+  deleteEndpoint,
+  type EndpointPatch,
+  type EndpointRecord,
+  type EndpointStatus,
+  findEndpoint,
+  insertEndpoint,
+  replaceSecret,
+  type Subscription,
+  updateEndpoint,
+} from '../records/webhook-endpoints.ts';
+import type { Principal } from './auth.ts';
+import type { Edge } from './edge.ts';
+import { errorText, type Issue, refuse, refuseInvalid } from './errors.ts';
+import { type Answer, answer, once, refusal } from './idempotency.ts';
+import { subscriptionIssue } from './wire/webhooks.ts';
+
+export type EndpointDeps = {
+  readonly edge: Edge;
+  readonly sql: Sql;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  readonly changes: Changes;
+  readonly settings: Settings;
+  readonly secrets: Secrets;
+  readonly newSigningSecret: () => string;
+  readonly resolve: Resolve;
+  readonly usageSubscriptions: UsageSubscriptions;
+};
+
+/** Batches that a request puts right before it answers. The workers' sweep does the rest. */
+const BATCHES_MAX = 5;
+
+const TOO_MANY = 'there are too many endpoints';
+
+export const noSuchEndpoint = () => refuse('not_found', 'no such webhook endpoint');
+
+export async function register(
+  deps: EndpointDeps,
+  call: {
+    readonly principal: Principal;
+    readonly operation: string;
+    readonly key: string | null;
+    readonly body: {
+      readonly url: string;
+      readonly event_types?: Subscription;
+      readonly description?: string;
+      readonly status?: EndpointStatus;
+    };
+    readonly byDefault: Subscription;
+    readonly wire: (endpoint: EndpointRecord) => object;
+  },
+): Promise<Response> {
+  const { sql, ids, clock, secrets, newSigningSecret } = deps;
+  const { principal, operation, key, body, byDefault, wire } = call;
+  const mixed = subscriptionIssue('event_types', body.event_types);
+  if (mixed !== null) return refuseInvalid([mixed]);
+  // Judged in the attempt: a retry gets its first answer, whatever the name resolves to by now. Asked before, outside of a transaction.
+  const issue = await urlIssue(deps, principal, body.url);
+  const id = ids.next();
+  const now = clock.now();
+  const attempt = { sql, principal, operation, key, body, now, secrets };
+  const response = await once(attempt, async (transaction) => {
+    if (issue !== null) return refusedUrl(issue);
+    const secret = newSigningSecret();
+    const endpoint = {
+      id,
+      url: body.url,
+      eventTypes: body.event_types ?? byDefault,
+      description: body.description ?? null,
+      status: body.status ?? 'enabled',
+      secret: secrets.seal(secret, id),
+    };
+    const made = await insertEndpoint(transaction, principal, { endpoint, now });
+    if (made === 'too_many_endpoints') return refusal('conflict', TOO_MANY);
+    return answer(201, { ...wire(made), secret });
+  });
+  await announceChange(deps, id);
+  return response;
+}
+
+/** Changes an endpoint and what it is owed, or says why not. */
+export async function change(
+  deps: EndpointDeps,
+  principal: Principal,
+  { id, patch }: { readonly id: string; readonly patch: EndpointPatch },
+): Promise<EndpointRecord | Response> {
+  const { sql, clock } = deps;
+  const found = await findEndpoint(sql, principal, id);
+  if (found === null) return noSuchEndpoint();
+  const mixed = subscriptionIssue('event_types', patch.eventTypes);
+  if (mixed !== null) return refuseInvalid([mixed]);
+  if (Object.values(patch).every((value) => value === undefined)) return found;
+  const issue = patch.url === undefined ? null : await urlIssue(deps, principal, patch.url);
+  if (issue !== null) return refuseInvalid([issue]);
+  const now = clock.now();
+  const changed = await updateEndpoint(sql, principal, { id, patch, now });
+  if (changed === null) return noSuchEndpoint();
+  if (patch.status !== undefined) await putRight(deps, id);
+  await announceChange(deps, id);
+  return changed;
+}
+
+export async function remove(deps: EndpointDeps, principal: Principal, id: string) {
+  const { sql, clock } = deps;
+  const isDeleted = await deleteEndpoint(sql, principal, { id, now: clock.now() });
+  if (!isDeleted) return noSuchEndpoint();
+  await putRight(deps, id);
+  await announceChange(deps, id);
+  return new Response(null, { status: 204 });
+}
+
+export async function rotate(
+  deps: EndpointDeps,
+  call: {
+    readonly principal: Principal;
+    readonly operation: string;
+    readonly key: string | null;
+    readonly id: string;
+  },
+): Promise<Response> {
+  const { sql, clock, secrets, newSigningSecret } = deps;
+  const { principal, operation, key } = call;
+  const found = await findEndpoint(sql, principal, call.id);
+  if (found === null) return noSuchEndpoint();
+  const { id } = found;
+  const now = clock.now();
+  // A key that comes again with another endpoint comes with another request.
+  const attempt = { sql, principal, operation, key, body: { id }, now, secrets };
+  const response = await once(attempt, async (transaction): Promise<Answer> => {
+    const secret = newSigningSecret();
+    const sealed = secrets.seal(secret, id);
+    const until = await replaceSecret(transaction, principal, { id, secret: sealed, now });
+    if (until === null) return refusal('not_found', 'no such webhook endpoint');
+    return answer(200, { secret, previous_secret_until: until.toISOString() });
+  });
+  await announceChange(deps, id);
+  return response;
+}
+
+async function urlIssue(
+  { settings, resolve }: EndpointDeps,
+  { mode }: Principal,
+  url: string,
+): Promise<Issue | null> {
+  const loopback = mode === 'test' && settings.allowLoopbackUrls;
+  const vetted = await vetUrl(url, { loopback, resolve });
+  // A name that does not resolve yet may by the time of a delivery, and is looked at again then.
+  return vetted.kind === 'refused' ? { path: ['url'], message: vetted.issue } : null;
+}
+
+function refusedUrl(issue: Issue): Answer {
+  return { status: 400, body: errorText('invalid_request', `url ${issue.message}`, [issue]) };
+}
+
+async function putRight({ sql, clock }: EndpointDeps, endpointId: string): Promise<void> {
+  let mayBeMore = true;
+  for (let batch = 0; mayBeMore && batch < BATCHES_MAX; batch += 1) {
+    mayBeMore = await putOwedRight(sql, { endpointId, now: clock.now() });
+  }
+}
+
+/** To this process: whatever its next request records must count it. Others are told by the commit. */
+async function announceChange({ changes, usageSubscriptions }: EndpointDeps, id: string) {
+  changes.tell('webhook_endpoint', id);
+  await usageSubscriptions.refresh();
+}

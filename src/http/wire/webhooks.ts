@@ -1,0 +1,274 @@
+import { type Static, Type } from '@sinclair/typebox';
+import type { Ids } from '../../../ledger/ports.ts';
+import { PUBLIC_URL_LENGTH_MAX } from '../../platform/public-url.ts';
+import {
+  type AttemptRecord,
+  DELIVERY_STATUSES,
+  type DeliveryRecord,
+  type ReplayRange,
+} from '../../records/deliveries.ts';
+import { EVENT_TYPES, type EventType, type NewEvent } from '../../records/events.ts';
+import type {
+  EndpointPatch,
+  EndpointRecord,
+  Subscription,
+} from '../../records/webhook-endpoints.ts';
+import type { Issue } from '../errors.ts';
+import { PAGE } from '../query.ts';
+import { EVENT_CATALOGUE, sampleData } from './payloads/catalogue.ts';
+import { timeOf } from './usage.ts';
+import { Body, Nullable, Timestamp, Uuid } from './values.ts';
+
+const Url = Type.String({
+  maxLength: PUBLIC_URL_LENGTH_MAX,
+  description:
+    'https, and a public host. For a test key, and where it is allowed, this machine too: http://localhost.',
+});
+
+const EventTypeName = Type.Union(
+  EVENT_TYPES.map((type) => Type.Literal(type)),
+  { error: 'must be a type of event' },
+);
+
+const SubscriptionList = (byDefault: string) =>
+  Type.Array(
+    Type.Union([Type.Literal('*'), ...EVENT_TYPES.map((type) => Type.Literal(type))], {
+      error: 'must be a type of event, or *',
+    }),
+    {
+      minItems: 1,
+      uniqueItems: true,
+      error: 'must be a list of one or more types of event, each once, or ["*"]',
+      description: `\`["*"]\` for all of them. ${byDefault}`,
+    },
+  );
+
+const EventTypes = SubscriptionList('Omitted: every type but usage.recorded.');
+const PartnerEventTypes = SubscriptionList('Omitted: payment.refunded and payment.refund_failed.');
+
+const Description = Type.String({ maxLength: 500 });
+
+const Status = Type.Union([Type.Literal('enabled'), Type.Literal('disabled')]);
+
+const Secret = Type.String({
+  description: 'Signs every delivery: `whsec_` and base64. It is shown this once.',
+});
+
+export const EndpointCreate = Body({
+  url: Url,
+  event_types: Type.Optional(EventTypes),
+  description: Type.Optional(Description),
+  status: Type.Optional(Status),
+});
+
+export const EndpointChange = Body({
+  url: Type.Optional(Url),
+  event_types: Type.Optional(EventTypes),
+  description: Type.Optional(Nullable(Description)),
+  status: Type.Optional(Status),
+});
+
+const endpointFields = {
+  id: Uuid,
+  url: Url,
+  event_types: EventTypes,
+  description: Nullable(Description),
+  status: Status,
+  disabled_reason: Type.Union([Type.Literal('gone'), Type.Literal('failing'), Type.Null()], {
+    description:
+      '`gone`: it answered 410. `failing`: for a day nothing but failures. null: its owner did, or it is enabled.',
+  }),
+  failing_since: Nullable(Timestamp),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+};
+
+export const Endpoint = Type.Object(endpointFields);
+export const EndpointWithSecret = Type.Object({ ...endpointFields, secret: Secret });
+
+export const PartnerEndpointCreate = Body({
+  url: Url,
+  event_types: Type.Optional(PartnerEventTypes),
+});
+
+export const PartnerEndpointChange = Body({
+  url: Type.Optional(Url),
+  event_types: Type.Optional(PartnerEventTypes),
+  status: Type.Optional(Status),
+});
+
+const partnerFields = {
+  id: Uuid,
+  group_id: Uuid,
+  url: Url,
+  event_types: PartnerEventTypes,
+  environment: Type.Union([Type.Literal('test'), Type.Literal('live')]),
+  status: Status,
+  created_at: Timestamp,
+};
+
+export const PartnerEndpoint = Type.Object(partnerFields);
+export const PartnerEndpointWithSecret = Type.Object({ ...partnerFields, secret: Secret });
+
+export const RotatedSecret = Type.Object({
+  secret: Secret,
+  previous_secret_until: Type.String({
+    format: 'date-time',
+    description: 'Until then deliveries are signed with the replaced secret too.',
+  }),
+});
+
+export const SampleRequest = Body({ type: Type.Optional(EventTypeName) });
+
+export const ReplayRequest = Body({
+  since: Type.String({ format: 'date-time', description: 'From then on. ISO 8601 with a zone.' }),
+  until: Type.String({ format: 'date-time', description: 'Before then.' }),
+  types: Type.Optional(
+    SubscriptionList('Omitted: what the endpoint subscribes to. It may name what it does not.'),
+  ),
+  dry_run: Type.Optional(Type.Boolean({ description: 'Count, and send nothing.' })),
+});
+
+export const Replayed = Type.Object({
+  count: Type.Integer({ description: 'Deliveries that are sent again, or for the first time.' }),
+});
+
+const DeliveryStatus = Type.Union(
+  DELIVERY_STATUSES.map((status) => Type.Literal(status)),
+  { description: '`held` while the endpoint is disabled; `exhausted` when all attempts failed.' },
+);
+
+export const Delivery = Type.Object({
+  id: Uuid,
+  event_id: Uuid,
+  event_type: EventTypeName,
+  endpoint_id: Uuid,
+  status: DeliveryStatus,
+  attempts: Type.Array(
+    Type.Object({
+      at: Timestamp,
+      status_code: Nullable(Type.Integer()),
+      error: Nullable(Type.String({ description: 'Why there was no answer, or none to accept.' })),
+      duration_ms: Type.Integer(),
+      response_head: Nullable(Type.String({ description: 'The first bytes of the answer.' })),
+    }),
+  ),
+  next_attempt_at: Nullable(Timestamp),
+});
+
+export const DeliveryQuery = Body({
+  ...PAGE,
+  status: Type.Optional(DeliveryStatus),
+  event_type: Type.Optional(EventTypeName),
+});
+
+/** What no schema says of a list of types; null for nothing. */
+export function subscriptionIssue(path: string, types: Subscription | undefined): Issue | null {
+  if (types === undefined || types.length === 1) return null;
+  const star = types.indexOf('*');
+  return star === -1 ? null : { path: [path, String(star)], message: 'must stand alone' };
+}
+
+export function toEndpointPatch(
+  body: Static<typeof EndpointChange> | Static<typeof PartnerEndpointChange>,
+): EndpointPatch {
+  const { url, event_types: eventTypes, status } = body;
+  return {
+    url,
+    eventTypes,
+    status,
+    ...('description' in body && { description: body.description }),
+  };
+}
+
+/** A sample of this type, about an object of its own: no other event's sequence is touched. */
+export function sampleOf(
+  type: EventType,
+  { ids, now }: { readonly ids: Ids; readonly now: number },
+): NewEvent {
+  const [objectType] = EVENT_CATALOGUE[type].about;
+  const objectId = ids.next();
+  return {
+    id: ids.next(),
+    type,
+    objectType,
+    objectId,
+    accountId: objectType === 'CUSTOMER' ? objectId : null,
+    sequence: 1n,
+    at: new Date(now),
+    data: { ...sampleData(type, objectId), test: true },
+  };
+}
+
+/** The range of a replay, or what is wrong with it. `subscribed`: what is meant where no types are named. */
+export function toReplayRange(
+  { since, until, types }: Static<typeof ReplayRequest>,
+  subscribed: Subscription,
+): ReplayRange | Issue[] {
+  const [from, to] = [timeOf(since), timeOf(until)];
+  const issues: Issue[] = [];
+  const message = 'must be an ISO 8601 time with a zone';
+  if (from === null) issues.push({ path: ['since'], message });
+  if (to === null) issues.push({ path: ['until'], message });
+  if (from !== null && to !== null && to <= from) {
+    issues.push({ path: ['until'], message: 'must be after since' });
+  }
+  const mixed = subscriptionIssue('types', types);
+  if (mixed !== null) issues.push(mixed);
+  if (from === null || to === null || issues.length > 0) return issues;
+  return { since: new Date(from), until: new Date(to), types: namesOf(types ?? subscribed) };
+}
+
+function namesOf(subscription: Subscription): readonly EventType[] {
+  return EVENT_TYPES.filter((type) => subscription.includes(type) || subscription.includes('*'));
+}
+
+export function fromEndpoint(endpoint: EndpointRecord): Static<typeof Endpoint> {
+  return {
+    id: endpoint.id,
+    url: endpoint.url,
+    event_types: [...endpoint.eventTypes],
+    description: endpoint.description,
+    status: endpoint.status,
+    disabled_reason: endpoint.disabledReason,
+    failing_since: endpoint.failingSince?.toISOString() ?? null,
+    created_at: endpoint.createdAt.toISOString(),
+    updated_at: endpoint.updatedAt.toISOString(),
+  };
+}
+
+export function fromPartnerEndpoint(
+  endpoint: EndpointRecord & { readonly groupId: string },
+): Static<typeof PartnerEndpoint> {
+  return {
+    id: endpoint.id,
+    group_id: endpoint.groupId,
+    url: endpoint.url,
+    event_types: [...endpoint.eventTypes],
+    environment: endpoint.mode,
+    status: endpoint.status,
+    created_at: endpoint.createdAt.toISOString(),
+  };
+}
+
+export function fromDelivery(delivery: DeliveryRecord): Static<typeof Delivery> {
+  return {
+    id: delivery.id,
+    event_id: delivery.eventId,
+    event_type: delivery.eventType,
+    endpoint_id: delivery.endpointId,
+    status: delivery.status,
+    attempts: delivery.attempts.map(fromAttempt),
+    next_attempt_at: delivery.nextAt?.toISOString() ?? null,
+  };
+}
+
+function fromAttempt(attempt: AttemptRecord) {
+  return {
+    at: attempt.at.toISOString(),
+    status_code: attempt.statusCode,
+    error: attempt.error,
+    duration_ms: attempt.durationMs,
+    response_head: attempt.responseHead,
+  };
+}

@@ -1,0 +1,50 @@
+// What an endpoint is owed, put right after the endpoint changed.
+//
+// Who calls: the routes, for the endpoint that they have just changed, and the sweep of the workers, for all: a fan-out that read an
+// endpoint's status just before it changed commits rows just after, and an outage may leave a million.
+// Holds: an enabled endpoint has nothing held, a disabled one nothing pending, a deleted one neither, but for what is in a worker's
+// hands, which is put right when that is over. The number of an event's deliveries never changes here, only their status.
+import type { Executor } from '../platform/postgres.ts';
+
+/** Rows of each kind in one statement. */
+const BATCH_MAX = 2000;
+
+/** Of one endpoint or of all, one batch. Whether there may be more. */
+export async function putOwedRight(
+  sql: Executor,
+  { endpointId, now }: { readonly endpointId?: string; readonly now: number },
+): Promise<boolean> {
+  const at = new Date(now);
+  const named = endpointId === undefined ? sql`` : sql`and w.id = ${endpointId}`;
+  const [row] = await sql<{ moved: number }[]>`
+    with astray as (
+      select d.id, case when w.deleted_at is null then 'pending' else 'exhausted' end as status
+      from webhook_endpoints w cross join lateral (
+        select id from deliveries where endpoint_id = w.id and status = 'held'
+        limit ${BATCH_MAX} for update skip locked
+      ) d
+      where (w.status = 'enabled' or w.deleted_at is not null) ${named}
+      limit ${BATCH_MAX}
+    ), adrift as (
+      select d.id, case when w.deleted_at is null then 'held' else 'exhausted' end as status
+      from webhook_endpoints w cross join lateral (
+        select id from deliveries where endpoint_id = w.id and status = 'pending' and worker is null
+        limit ${BATCH_MAX} for update skip locked
+      ) d
+      where (w.status = 'disabled' or w.deleted_at is not null) ${named}
+      limit ${BATCH_MAX}
+    ), moved as (
+      -- What was held begins its schedule again: the day that the first one had may be over.
+      update deliveries d set status = m.status, next_at = ${at},
+        attempts = case when m.status = 'pending' then 0 else d.attempts end,
+        first_at = case when m.status = 'pending' then null else d.first_at end,
+        settled_at = case when m.status = 'exhausted' then ${at}::timestamptz end
+      from (select * from astray union all select * from adrift) m where d.id = m.id
+      returning d.endpoint_id, d.status
+    ), woken as (
+      select pg_notify('tollhouse_deliveries', endpoint_id::text)
+      from (select distinct endpoint_id from moved where status = 'pending') due
+    )
+    select (select count(*) from moved)::int as moved, (select count(*) from woken) as woken`;
+  return (row?.moved ?? 0) >= BATCH_MAX;
+}

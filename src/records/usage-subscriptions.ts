@@ -1,0 +1,95 @@
+// Who has an endpoint that hears of usage: `usage.recorded` is written for nobody else.
+//
+// Who calls: whoever records usage, for each call, without a promise. The routes of endpoints refresh it after a change, so that the
+// next request counts it; other processes are told.
+// Holds: whoever subscribes misses nothing: where this process does not know, or would not hear of a change, the answer is yes, and
+// the worst of that is an event that nobody is sent.
+// Does not: keep anything of those who do not subscribe. All who do are read together: that is a few, and changes are rare.
+import type { Timers } from '../../ledger/ports.ts';
+import type { Changes, ChangeKind, Subscriber } from '../platform/changes.ts';
+import type { Executor } from '../platform/postgres.ts';
+import type { Scope } from './scope.ts';
+
+export type UsageSubscriptions = {
+  wantsUsage(scope: Scope): boolean;
+  /** Resolves when all that was committed before counts here. */
+  refresh(): Promise<void>;
+};
+
+const RETRY_MS = 1000;
+
+type Known = { readonly test: ReadonlySet<string>; readonly live: ReadonlySet<string> };
+
+export async function openUsageSubscriptions(options: {
+  readonly list: () => Promise<readonly Scope[]>;
+  readonly changes: Changes;
+  readonly timers: Timers;
+}): Promise<UsageSubscriptions> {
+  const subscriptions = new Subscriptions(options);
+  options.changes.subscribe(subscriptions);
+  await subscriptions.refresh();
+  return subscriptions;
+}
+
+/** Everyone whose usage some endpoint wants to hear of. */
+export async function listUsageSubscribers(sql: Executor): Promise<Scope[]> {
+  return sql<Scope[]>`
+    select distinct o.id as "organisationId", w.mode
+    from webhook_endpoints w join organisations o on o.id = w.organisation_id or o.group_id = w.group_id
+    where w.deleted_at is null and w.event_types && '{usage.recorded,*}'`;
+}
+
+class Subscriptions implements UsageSubscriptions, Subscriber {
+  readonly #options: Parameters<typeof openUsageSubscriptions>[0];
+  /** Organisations; null while they could not be read. */
+  #known: Known | null = null;
+  #isStale = false;
+  #reading: Promise<void> | null = null;
+
+  constructor(options: Parameters<typeof openUsageSubscriptions>[0]) {
+    this.#options = options;
+  }
+
+  wantsUsage({ organisationId, mode }: Scope): boolean {
+    if (this.#known === null || !this.#options.changes.trusted) return true;
+    return this.#known[mode].has(organisationId);
+  }
+
+  changed(kind: ChangeKind): void {
+    if (kind === 'webhook_endpoint') this.#refreshSoon();
+  }
+
+  reset(): void {
+    this.#refreshSoon();
+  }
+
+  refresh(): Promise<void> {
+    this.#isStale = true;
+    this.#reading ??= this.#read().finally(() => (this.#reading = null));
+    return this.#reading;
+  }
+
+  #refreshSoon(): void {
+    this.refresh().catch(() => undefined);
+  }
+
+  /** Never rejects. Again, while something changed since it began. */
+  async #read(): Promise<void> {
+    const { list, changes, timers } = this.#options;
+    while (this.#isStale) {
+      this.#isStale = false;
+      try {
+        const scopes = await list();
+        const of = (mode: Scope['mode']): ReadonlySet<string> =>
+          new Set(
+            scopes.filter((scope) => scope.mode === mode).map((scope) => scope.organisationId),
+          );
+        this.#known = { test: of('test'), live: of('live') };
+      } catch {
+        this.#known = null;
+        // While changes are not heard this is not asked either; `reset` comes when they are again.
+        if (changes.trusted) timers.after(RETRY_MS, () => this.#refreshSoon());
+      }
+    }
+  }
+}

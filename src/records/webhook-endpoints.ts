@@ -1,0 +1,195 @@
+// Who is told of events: an organisation's own endpoints, and a group's, which hear of every practice in it.
+//
+// Holds: a secret is here only as it is encrypted, and no function returns one. A deleted endpoint keeps its row, for the history of
+// its deliveries, and is never found again. What an endpoint was owed when it changed is put right by src/records/owed.ts.
+import { notifyChange } from '../platform/changes.ts';
+import type { Executor, Sql, Transaction } from '../platform/postgres.ts';
+import type { KeyOwner, Mode } from './api-keys.ts';
+import { EVENT_TYPES, type EventType } from './events.ts';
+import { isUuid } from './scope.ts';
+
+/** Whose endpoints: an organisation or a group, in one mode. */
+export type EndpointOwner = KeyOwner & { readonly mode: Mode };
+
+export type EndpointStatus = 'enabled' | 'disabled';
+
+/** Types by name, or `*` alone. */
+export type Subscription = readonly (EventType | '*')[];
+
+export type EndpointRecord = {
+  readonly id: string;
+  readonly mode: Mode;
+  readonly groupId: string | null;
+  readonly url: string;
+  readonly eventTypes: Subscription;
+  readonly description: string | null;
+  readonly status: EndpointStatus;
+  /** Where it was disabled other than by its owner. */
+  readonly disabledReason: 'gone' | 'failing' | null;
+  /** Since when nothing but failures. */
+  readonly failingSince: Date | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+};
+
+export type NewEndpoint = Pick<
+  EndpointRecord,
+  'id' | 'url' | 'eventTypes' | 'description' | 'status'
+> & {
+  /** Encrypted. */
+  readonly secret: Buffer;
+};
+
+/** What may change; undefined is left as it is. */
+export type EndpointPatch = {
+  readonly [field in 'url' | 'eventTypes' | 'description' | 'status']?:
+    | EndpointRecord[field]
+    | undefined;
+};
+
+/** An event is written once for each: what one owner can make a commit cost is bounded. */
+const ENDPOINTS_MAX = 1000;
+
+/** What an endpoint of an organisation hears that names nothing: all but the one that comes with every recorded usage. */
+export const DEFAULT_TYPES: Subscription = EVENT_TYPES.filter((type) => type !== 'usage.recorded');
+
+/** What a group's does: the refund lifecycle (contract). */
+export const PARTNER_DEFAULT_TYPES: Subscription = ['payment.refunded', 'payment.refund_failed'];
+
+/** How long a replaced secret signs along (decisions 8). */
+const OVERLAP_MS = 24 * 3_600_000;
+
+const columns = (sql: Executor) => sql`
+  id, mode, group_id as "groupId", url, event_types as "eventTypes", description, status,
+  disabled_reason as "disabledReason", failing_since as "failingSince", created_at as "createdAt",
+  updated_at as "updatedAt"`;
+
+/** The rows of `webhook_endpoints` that an owner has, deleted ones too. */
+export const ofOwner = (sql: Executor, owner: EndpointOwner) =>
+  owner.kind === 'organisation'
+    ? sql`organisation_id = ${owner.organisationId} and mode = ${owner.mode}`
+    : sql`group_id = ${owner.groupId} and mode = ${owner.mode}`;
+
+export async function insertEndpoint(
+  sql: Transaction,
+  owner: EndpointOwner,
+  { endpoint, now }: { readonly endpoint: NewEndpoint; readonly now: number },
+): Promise<EndpointRecord | 'too_many_endpoints'> {
+  const { id, url, eventTypes, description, status, secret } = endpoint;
+  const at = new Date(now);
+  const organisationId = owner.kind === 'organisation' ? owner.organisationId : null;
+  const groupId = owner.kind === 'group' ? owner.groupId : null;
+  // Some that come at once may all be the last one: the bound is for the cost, not for the number.
+  const [row] = await sql<EndpointRecord[]>`
+    insert into webhook_endpoints (id, organisation_id, group_id, mode, url, event_types, description, status, secret,
+      created_at, updated_at)
+    select ${id}, ${organisationId}, ${groupId}, ${owner.mode}, ${url}, ${[...eventTypes]}, ${description}, ${status},
+      ${secret}, ${at}, ${at}
+    where (select count(*) from webhook_endpoints where ${ofOwner(sql, owner)} and deleted_at is null) < ${ENDPOINTS_MAX}
+    returning ${columns(sql)}`;
+  if (row === undefined) return 'too_many_endpoints';
+  await notifyChange(sql, 'webhook_endpoint', id);
+  return row;
+}
+
+export async function findEndpoint(
+  sql: Executor,
+  owner: EndpointOwner,
+  id: string,
+): Promise<EndpointRecord | null> {
+  if (!isUuid(id)) return null;
+  const [row] = await sql<EndpointRecord[]>`
+    select ${columns(sql)} from webhook_endpoints
+    where ${ofOwner(sql, owner)} and deleted_at is null and id = ${id}`;
+  return row ?? null;
+}
+
+/** Newest first; up to one row more than `limit`. */
+export async function listEndpoints(
+  sql: Executor,
+  owner: EndpointOwner,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+): Promise<EndpointRecord[]> {
+  return sql<EndpointRecord[]>`
+    select ${columns(sql)} from webhook_endpoints where ${ofOwner(sql, owner)} and deleted_at is null
+    order by id desc limit ${limit + 1} offset ${offset}`;
+}
+
+/** Short, because a worker that has a result waits for it. To enable, also again, or to move it, is a new start. */
+export async function updateEndpoint(
+  sql: Sql,
+  owner: EndpointOwner,
+  options: { readonly id: string; readonly patch: EndpointPatch; readonly now: number },
+): Promise<EndpointRecord | null> {
+  const { id, patch, now } = options;
+  if (!isUuid(id)) return null;
+  const { url, eventTypes, description, status } = patch;
+  const isNewStart = url !== undefined || status === 'enabled';
+  const changes = {
+    ...(url !== undefined && { url }),
+    ...(eventTypes !== undefined && { event_types: [...eventTypes] }),
+    ...(description !== undefined && { description }),
+    ...(status !== undefined && { status, disabled_reason: null }),
+    ...(isNewStart && { failures: 0, failing_since: null, exhausted: 0, paused_until: null }),
+    updated_at: new Date(now),
+  };
+  return sql.begin(async (transaction) => {
+    const [row] = await transaction<EndpointRecord[]>`
+      update webhook_endpoints set ${transaction(changes)}
+      where ${ofOwner(transaction, owner)} and deleted_at is null and id = ${id}
+      returning ${columns(transaction)}`;
+    if (row === undefined) return null;
+    await notifyChange(transaction, 'webhook_endpoint', id);
+    return row;
+  });
+}
+
+/** The new secret signs from now on, and the one that it replaces signs along. When that ends; null where there is no endpoint. */
+export async function replaceSecret(
+  sql: Transaction,
+  owner: EndpointOwner,
+  options: { readonly id: string; readonly secret: Buffer; readonly now: number },
+): Promise<Date | null> {
+  const { id, secret, now } = options;
+  if (!isUuid(id)) return null;
+  const until = new Date(now + OVERLAP_MS);
+  const { count } = await sql`
+    update webhook_endpoints set secret = ${secret}, previous_secret = secret, previous_secret_until = ${until},
+      updated_at = ${new Date(now)}
+    where ${ofOwner(sql, owner)} and deleted_at is null and id = ${id}`;
+  if (count === 0) return null;
+  await notifyChange(sql, 'webhook_endpoint', id);
+  return until;
+}
+
+/** Whether there was one. */
+export async function deleteEndpoint(
+  sql: Sql,
+  owner: EndpointOwner,
+  { id, now }: { readonly id: string; readonly now: number },
+): Promise<boolean> {
+  if (!isUuid(id)) return false;
+  return sql.begin(async (transaction) => {
+    const { count } = await transaction`
+      update webhook_endpoints set deleted_at = ${new Date(now)}
+      where ${ofOwner(transaction, owner)} and deleted_at is null and id = ${id}`;
+    if (count === 0) return false;
+    await notifyChange(transaction, 'webhook_endpoint', id);
+    return true;
+  });
+}
+
+/** Any one, to see whether the key that is configured opens it. */
+export async function findSealedSecret(
+  sql: Executor,
+): Promise<{ readonly sealed: Buffer; readonly ownerId: string } | null> {
+  const [row] = await sql<{ sealed: Buffer; ownerId: string }[]>`
+    select secret as sealed, id as "ownerId" from webhook_endpoints where deleted_at is null limit 1`;
+  return row ?? null;
+}
+
+/** A person waits for what comes next, so it is not held back by the pause of an endpoint that fails. */
+export async function endPause(sql: Executor, id: string): Promise<void> {
+  await sql`
+    update webhook_endpoints set paused_until = null where id = ${id} and paused_until is not null`;
+}

@@ -1,0 +1,94 @@
+// `usage.recorded` is written for those who have an endpoint that hears of it, from the next request on, and for nobody else.
+import { setImmediate } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { timers } from '../../../src/platform/clock.ts';
+import { ids } from '../../../src/platform/ids.ts';
+import { createOrganisation } from '../../../src/records/onboarding.ts';
+import {
+  listUsageSubscribers,
+  openUsageSubscriptions,
+} from '../../../src/records/usage-subscriptions.ts';
+import { startServer, type TestServer } from '../../support/server.ts';
+import { endpointOf, URL_OF_NOBODY } from './owed.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.stop());
+
+/** How many `usage.recorded` one call writes. */
+async function told(key: string): Promise<number> {
+  const slug = `m${ids.next()}`;
+  const customer = await server.call('POST', '/customers', { key, body: {} });
+  await server.call('POST', '/meters', { key, body: { slug, name: slug } });
+  const body = { feature_key: slug, customer_id: customer.json.id };
+  const reply = await server.call('POST', '/track', { key, body });
+  expect(reply.status).toBe(200);
+  const { json } = await server.call('GET', '/events?type=usage.recorded&limit=200', { key });
+  return json.data.filter(
+    (event: { data: { featureKey: string } }) => event.data.featureKey === slug,
+  ).length;
+}
+
+test('as its endpoints come, change and go, in its own mode', async () => {
+  const { testKey, liveKey } = server.other;
+  expect(await told(testKey)).toBe(0);
+  const plain = await endpointOf(server, {}, testKey);
+  expect(await told(testKey)).toBe(0);
+  const named = await endpointOf(server, { event_types: ['usage.recorded'] }, testKey);
+  expect([await told(testKey), await told(liveKey)]).toEqual([1, 0]);
+  // What a disabled endpoint would have got is held for it.
+  const disabled = { status: 'disabled' };
+  await server.call('PATCH', `/webhook-endpoints/${named.id}`, { key: testKey, body: disabled });
+  expect(await told(testKey)).toBe(1);
+  await server.call('DELETE', `/webhook-endpoints/${named.id}`, { key: testKey });
+  expect(await told(testKey)).toBe(0);
+  const all = { event_types: ['*'] };
+  await server.call('PATCH', `/webhook-endpoints/${plain.id}`, { key: testKey, body: all });
+  expect(await told(testKey)).toBe(1);
+  await server.call('DELETE', `/webhook-endpoints/${plain.id}`, { key: testKey });
+  expect(await told(testKey)).toBe(0);
+});
+
+const asAnotherProcess = () =>
+  openUsageSubscriptions({
+    list: () => listUsageSubscribers(server.sql),
+    changes: server.changes,
+    timers,
+  });
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await setImmediate();
+}
+
+test("a group's endpoint hears of every practice, also of one that joins later, in every process", async () => {
+  const elsewhere = await asAnotherProcess();
+  const scopeOf = (organisationId: string) => ({ organisationId, mode: 'live' as const });
+  const practice = scopeOf(server.organisation.id);
+  expect(elsewhere.wantsUsage(practice)).toBe(false);
+  const { liveKey: key } = server.group;
+  const body = { url: URL_OF_NOBODY, event_types: ['*'] };
+  const endpoint = await server.call('POST', '/partner/webhook-endpoints', { key, body });
+  await until(() => elsewhere.wantsUsage(practice));
+  expect(elsewhere.wantsUsage(scopeOf(server.other.id))).toBe(false);
+  expect(elsewhere.wantsUsage({ ...practice, mode: 'test' })).toBe(false);
+  const joined = await createOrganisation(
+    { sql: server.sql, ids, now: Date.now() },
+    { name: 'Three', groupId: server.group.id },
+  );
+  if (typeof joined === 'string') throw new Error(joined);
+  await until(() => elsewhere.wantsUsage(scopeOf(joined.id)));
+  await server.call('DELETE', `/partner/webhook-endpoints/${endpoint.json.id}`, { key });
+  await until(() => !elsewhere.wantsUsage(practice));
+});
+
+test('while changes elsewhere are not heard, everyone may have subscribed', async () => {
+  const elsewhere = await asAnotherProcess();
+  const nobody = { organisationId: server.other.id, mode: 'live' as const };
+  expect(elsewhere.wantsUsage(nobody)).toBe(false);
+  server.proxy.freeze();
+  await until(() => elsewhere.wantsUsage(nobody));
+  server.proxy.thaw();
+  await until(() => !elsewhere.wantsUsage(nobody));
+});

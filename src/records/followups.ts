@@ -9,14 +9,14 @@ export type Followup = Scope & {
   readonly data: { readonly refundId?: string; readonly delta?: string };
 };
 
-/** Those of one payment, in the order in which they came about, for this transaction alone. */
+/** Those of one payment, for this transaction alone: what it owed when it settled, then its refunds in the order of their times. */
 export async function takeFollowups(sql: Transaction, paymentId: string): Promise<Followup[]> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${paymentId}, 0))`;
   return sql<Followup[]>`
     with taken as (delete from followups where payment_id = ${paymentId} returning *)
     select t.id, t.kind, t.payment_id as "paymentId", t.data, p.organisation_id as "organisationId", p.mode
     from taken t join payments p on p.id = t.payment_id
-    order by t.at, t.id`;
+    order by t.kind <> 'payment_settled', t.at, t.id`;
 }
 
 /** Payments with something that was due before `before`. */

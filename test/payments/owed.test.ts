@@ -56,6 +56,22 @@ test('refunds are on the invoice in their order, also when there was none yet', 
   expect((await shop.read(`/invoices/${payment.invoice_id}`)).amount_refunded).toBe('30.00');
 });
 
+test('a refund waits for the invoice that it is on, whatever the clock said', async () => {
+  const { sql } = shop.server;
+  const session = await shop.checkout();
+  const payment = await withoutInvoices(async () => {
+    await shop.pay(session);
+    const { id } = await shop.lastOf(session);
+    await shop.refund(id, { amount: '10' });
+    // The clock of the process stepped back in between.
+    await sql`
+      update followups set at = at - interval '1 min' where payment_id = ${id} and kind = 'refund_settled'`;
+    return shop.payment(id);
+  });
+  await shop.events(payment.invoice_id, 2);
+  expect((await shop.read(`/invoices/${payment.invoice_id}`)).amount_refunded).toBe('10.00');
+});
+
 test('what cannot be done holds up nothing else', async () => {
   const { sql } = shop.server;
   const stuck = await shop.buy();

@@ -9,6 +9,7 @@ import { ServiceFailure } from './platform/failure.ts';
 import { ids } from './platform/ids.ts';
 import { type Log, openLog } from './platform/log.ts';
 import { openPool } from './platform/postgres.ts';
+import { loadSecretsKey } from './platform/secrets.ts';
 import { openServices } from './platform/services.ts';
 import { createDemoOrganisation } from './records/onboarding.ts';
 import { openService } from './service.ts';
@@ -44,6 +45,8 @@ async function serve(
     databaseUrl,
     redisUrl,
     settings: config,
+    deliver: config.deliverWebhooks,
+    secretsKey: loadSecretsKey(config),
     leaseMs: config.leaseMs,
     actorsMax: config.actorCacheMax,
     address: config.node?.address ?? null,

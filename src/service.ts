@@ -9,24 +9,32 @@ import type { Settings } from './config.ts';
 import { openAuthenticator } from './http/auth.ts';
 import { createEdge } from './http/edge.ts';
 import { type Changes, listenForChanges } from './platform/changes.ts';
+import { openWorkers, type Workers } from '../workers/open.ts';
+import { attemptObserver } from './metrics/deliveries.ts';
 import { openMetrics } from './metrics/open.ts';
 import { countTakes } from './metrics/rate-limits.ts';
 import { openPayments } from './payments/open.ts';
 import type { Payments } from './payments/payments.ts';
 import { clock, timers } from './platform/clock.ts';
 import { ids } from './platform/ids.ts';
+import { openNames } from './platform/names.ts';
 import { openPool, type Sql } from './platform/postgres.ts';
 import { openRateLimiter } from './platform/rate-limit.ts';
 import { openRedis } from './platform/redis.ts';
+import { checkSecrets, openSecrets } from './platform/secrets.ts';
+import { newSigningSecret, SECRET_BYTES } from './platform/signing-secret.ts';
 import { newToken } from './platform/tokens.ts';
 import { openProcessors } from './processors/registry.ts';
 import { type Sandbox, sandbox } from './processors/sandbox.ts';
 import { findKey, markKeysUsed } from './records/api-keys.ts';
 import { openMeterCatalogue } from './records/meter-catalogue.ts';
 import { findActiveMeter, listMetersOfEvent } from './records/meters.ts';
+import { listUsageSubscribers, openUsageSubscriptions } from './records/usage-subscriptions.ts';
+import { findSealedSecret } from './records/webhook-endpoints.ts';
 
 const RECORDS_POOL = 8;
 const READERS_POOL = 8;
+const DELIVERIES_POOL = 8;
 
 /** Every flush runs the same two plans, over tables that may have been empty when they were made. */
 const FLUSH_PLANS = {
@@ -40,6 +48,10 @@ export type ServiceOptions = {
   readonly databaseUrl: string;
   readonly redisUrl: string;
   readonly settings: Settings;
+  /** Whether webhooks are delivered by this process, too. */
+  readonly deliver: boolean;
+  /** What the secrets of webhook endpoints are encrypted with. */
+  readonly secretsKey: Uint8Array;
   readonly leaseMs: number;
   readonly actorsMax: number;
   /** Where other nodes reach this one; null where it is alone. */
@@ -83,7 +95,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const { ledger, storage } = openLedger(options, {
     reader,
     onPaymentDue: (id) => payments.due(id),
-    wantsUsage: () => false,
+    wantsUsage: (tenant) => usageSubscriptions.wantsUsage(tenant),
     onFlush: metrics.onFlush,
   });
   changes.subscribe({
@@ -97,6 +109,13 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     },
     changes,
   });
+  const usageSubscriptions = await openUsageSubscriptions({
+    list: () => listUsageSubscribers(sql),
+    changes,
+    timers,
+  });
+  const secrets = openSecrets(options.secretsKey);
+  checkSecrets(secrets, await findSealedSecret(sql));
   const edge = createEdge({
     authenticate: auth.authenticate,
     clock,
@@ -114,10 +133,19 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   });
   metrics.watch(ledger);
   await ledger.open();
+  const delivery = options.deliver
+    ? await openDelivery(options, attemptObserver(metrics.registry))
+    : null;
   const records = { sql, ids, clock, changes, newToken, registry: metrics.registry };
   const money = { settings, limiter, sandbox: bank, processorFor, payments };
+  const webhooks = {
+    secrets,
+    usageSubscriptions,
+    resolve: openNames({ clock }),
+    newSigningSecret: () => newSigningSecret(crypto.getRandomValues(new Uint8Array(SECRET_BYTES))),
+  };
   return {
-    app: createApp({ edge, readiness, ledger, meters, ...records, ...money }),
+    app: createApp({ edge, readiness, ledger, meters, ...records, ...money, ...webhooks }),
     ledger,
     payments,
     sql,
@@ -125,6 +153,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     flush: () => auth.close(),
     abandon: () => ledger.abandon(),
     async close() {
+      await delivery?.close();
       await payments.close();
       await ledger.close();
       await auth.close();
@@ -139,6 +168,32 @@ export async function openService(options: ServiceOptions): Promise<Service> {
 function openSandbox(sql: Sql, { baseUrl, sandboxSettleMs: settleMs }: Settings): Sandbox {
   const challengeUrl = (key: string): string => `${baseUrl}/sandbox/challenges/${key}`;
   return sandbox({ sql, clock, settleMs, challengeUrl });
+}
+
+/** Webhooks delivered by this process: here beside the API, or in one that does nothing else (workers/main.ts). */
+export async function openDelivery(
+  options: Pick<ServiceOptions, 'databaseUrl' | 'redisUrl' | 'settings' | 'secretsKey' | 'log'>,
+  onAttempt: ReturnType<typeof attemptObserver>,
+): Promise<Pick<Workers, 'close'>> {
+  const { databaseUrl, redisUrl, settings, log } = options;
+  const sql = openPool(databaseUrl, {
+    max: DELIVERIES_POOL,
+    applicationName: 'tollhouse deliveries',
+  });
+  const workers = await openWorkers({
+    ...{ sql, redisUrl, clock, timers, ids, log },
+    secrets: openSecrets(options.secretsKey),
+    resolve: openNames({ clock }),
+    allowLoopback: settings.allowLoopbackUrls,
+    random: Math.random,
+    onAttempt,
+  });
+  return {
+    async close() {
+      await workers.close();
+      await sql.end({ timeout: 2 });
+    },
+  };
 }
 
 function openLedger(

@@ -10,7 +10,7 @@ import { openService, type Service } from '../../src/service.ts';
 import { freshDatabase } from './database.ts';
 import { type Proxy, startProxy } from './proxy.ts';
 import { testServices } from './services.ts';
-import { TEST_SETTINGS } from './settings.ts';
+import { TEST_SECRETS_KEY, TEST_SETTINGS } from './settings.ts';
 
 export type Call = {
   readonly key?: string | null;
@@ -55,6 +55,8 @@ export type TestServer = {
 };
 
 export type ServerOptions = {
+  /** Whether webhooks are delivered. */
+  readonly deliver?: boolean;
   readonly leaseMs?: number;
   readonly actorsMax?: number;
   /** A function of the server's own address, where they have to name it. */
@@ -74,6 +76,8 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     databaseUrl: database.url,
     redisUrl: testServices().redisUrl,
     settings: { ...TEST_SETTINGS, ...(typeof settings === 'function' ? settings(url) : settings) },
+    secretsKey: TEST_SECRETS_KEY,
+    deliver: options.deliver ?? false,
     changesUrl: proxy.url,
     journalUrl: journal.url,
     leaseMs: options.leaseMs ?? 5000,

@@ -11,7 +11,7 @@ import { type Usage, counts, sendUsage } from '../usage.ts';
 import { eventViolations, violations } from '../verdict.ts';
 import { until } from '../until.ts';
 import { testServices } from '../../support/services.ts';
-import { TEST_SETTINGS } from '../../support/settings.ts';
+import { TEST_SECRETS_KEY, TEST_SETTINGS } from '../../support/settings.ts';
 
 export type GatedNode = {
   readonly url: string;
@@ -45,6 +45,8 @@ export async function withGatedNode(
     journalUrl: gate.url,
     redisUrl: testServices().redisUrl,
     settings: TEST_SETTINGS,
+    secretsKey: TEST_SECRETS_KEY,
+    deliver: false,
     leaseMs: LEASE_MS,
     actorsMax: 1000,
     log: openLog('info', (line) => logged.push(line)),

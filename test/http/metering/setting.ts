@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test';
 import { audit } from '../../../ledger/store/audit.ts';
 import { openLog } from '../../../src/platform/log.ts';
 import { openService } from '../../../src/service.ts';
+import { misfitsOf } from '../../support/catalogue.ts';
 import {
   type Call,
   type Reply,
@@ -11,7 +12,7 @@ import {
   type TestServer,
 } from '../../support/server.ts';
 import { testServices } from '../../support/services.ts';
-import { TEST_SETTINGS } from '../../support/settings.ts';
+import { TEST_SECRETS_KEY, TEST_SETTINGS } from '../../support/settings.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -111,10 +112,11 @@ function made(reply: Reply): Record<string, unknown> {
   return reply.json as Record<string, unknown>;
 }
 
-/** Last in each file: every balance follows from the transfers again. */
+/** Last in each file: every balance follows from the transfers again, and every event is what the catalogue says. */
 export function testBooksClose(setting: () => Setting): void {
   test('the books close', async () => {
     expect(await audit(setting().server.sql)).toEqual([]);
+    expect(await misfitsOf(setting().server.sql)).toEqual([]);
   });
 }
 
@@ -138,6 +140,8 @@ export async function restart(setting: Setting): Promise<{ url: string; stop(): 
     databaseUrl: server.databaseUrl,
     redisUrl: testServices().redisUrl,
     settings: TEST_SETTINGS,
+    secretsKey: TEST_SECRETS_KEY,
+    deliver: false,
     leaseMs: 5000,
     actorsMax: 10_000,
     log: openLog('debug', (line) => server.logged.push(line)),

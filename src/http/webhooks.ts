@@ -2,7 +2,7 @@
 import { type TObject, Type } from '@sinclair/typebox';
 import { EVENT_TYPES, envelopeOf, type EventType } from '../records/events.ts';
 import { type JsonSchema, schemaOf } from './document.ts';
-import { EVENT_CATALOGUE, sampleData } from './wire/payloads/catalogue.ts';
+import { accountOf, EVENT_CATALOGUE, sampleData } from './wire/payloads/catalogue.ts';
 import { dataSchema } from './wire/payloads/payload.ts';
 import { Timestamp, Uuid } from './wire/values.ts';
 
@@ -118,7 +118,7 @@ function exampleOf(type: EventType): unknown {
     type,
     objectType,
     objectId,
-    accountId: objectType === 'CUSTOMER' ? objectId : null,
+    accountId: accountOf(type, objectId),
     organisationId: '01976c2e-5f00-7a10-8000-0000000000fd',
     mode: 'test',
     sequence: 1n,

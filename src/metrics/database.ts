@@ -4,9 +4,10 @@
 // those share the answers. What cannot be told in time is NaN, and the rest of the metrics leaves all the same. No query walks more
 // than an index of what is late or open.
 // Does not: run unless somebody scrapes.
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { Timers } from '../../ledger/ports.ts';
 import type { Sql } from '../platform/postgres.ts';
+import { gauge } from './numbers.ts';
 
 /** The statement timeout of the pool that asks. */
 export const QUERY_MS_MAX = 500;
@@ -95,22 +96,19 @@ export function watchDatabase(
 ): void {
   let asking: Promise<Row> | null = null;
   const answers = (): Promise<Row> => (asking ??= ask(sql, timers).finally(() => (asking = null)));
-  const read = (name: string, help: string, of: (row: Row) => number): void => {
-    new Gauge({
-      name: `tollhouse_${name}`,
-      help,
-      registers: [registry],
-      async collect() {
-        this.set(of(await answers()));
-      },
-    });
-  };
-  read('database_up', '1 where it answered all that it was asked for these numbers.', (row) =>
-    QUERIES.flatMap(({ help }) => Object.keys(help)).every((name) => name in row) ? 1 : 0,
-  );
-  for (const { help } of QUERIES) {
-    for (const [name, text] of Object.entries(help)) read(name, text, (row) => row[name] ?? NaN);
+  const names = QUERIES.flatMap(({ help }) => Object.entries(help));
+  for (const [name, help] of names) {
+    const read = async (): Promise<number> => (await answers())[name] ?? NaN;
+    gauge(registry, { name: `tollhouse_${name}`, help, read });
   }
+  gauge(registry, {
+    name: 'tollhouse_database_up',
+    help: '1 where it answered all that it was asked for these numbers.',
+    async read() {
+      const row = await answers();
+      return names.every(([name]) => name in row) ? 1 : 0;
+    },
+  });
 }
 
 /** What was known when the time was up. */

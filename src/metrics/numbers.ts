@@ -1,32 +1,36 @@
 // Numbers that are somebody else's, read when Prometheus asks.
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-export type Number = {
-  readonly name: string;
-  readonly help: string;
-  readonly read: () => number;
-};
+type About = { readonly name: string; readonly help: string };
 
-export function gauge(registry: Registry, { name, help, read }: Number): void {
-  new Gauge({
-    name,
-    help,
-    registers: [registry],
-    collect() {
-      this.set(read());
-    },
-  });
+export function gauge(
+  registry: Registry,
+  { read, ...about }: About & { readonly read: () => number | Promise<number> },
+): void {
+  registry.registerMetric(
+    new Gauge({
+      ...about,
+      registers: [],
+      async collect() {
+        this.set(await read());
+      },
+    }),
+  );
 }
 
 /** One that only grows, and begins again at 0 now and then: Prometheus knows that of counters. */
-export function counter(registry: Registry, { name, help, read }: Number): void {
-  new Counter({
-    name,
-    help,
-    registers: [registry],
-    collect() {
-      this.reset();
-      this.inc(read());
-    },
-  });
+export function counter(
+  registry: Registry,
+  { read, ...about }: About & { readonly read: () => number },
+): void {
+  registry.registerMetric(
+    new Counter({
+      ...about,
+      registers: [],
+      collect() {
+        this.reset();
+        this.inc(read());
+      },
+    }),
+  );
 }

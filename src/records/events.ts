@@ -79,6 +79,11 @@ export type EventEnvelope = {
   };
 };
 
+/**
+ * The body of a webhook is JSON.stringify of this, and its signature is of that body: so it is the same bytes at each attempt, in each
+ * process and after each deploy. It is a function of the row, which never changes once it is committed; jsonb gives its keys in an order
+ * of its own, and what all events have comes after them. test/http/events/envelopes.jsonl pins it.
+ */
 export function envelopeOf(event: EventRecord): EventEnvelope {
   const { id, type } = event;
   const timestamp = event.at.toISOString();

@@ -182,17 +182,30 @@ describe('what the database knows', () => {
     const endpoint = async (fields: object): Promise<string> => {
       const id = ids.next();
       const row = {
-        ...{ id, organisation_id: organisation.id, mode: 'test', url: 'https://example.com' },
-        ...{ event_types: ['*'], status: 'enabled', secret: Buffer.from('x') },
-        ...{ created_at: ago(0), updated_at: ago(0), ...fields },
+        id,
+        organisation_id: organisation.id,
+        mode: 'test',
+        url: 'https://example.com',
+        event_types: ['*'],
+        status: 'enabled',
+        secret: Buffer.from('x'),
+        created_at: ago(0),
+        updated_at: ago(0),
+        ...fields,
       };
       await sql`insert into webhook_endpoints ${sql(row)}`;
       return id;
     };
     const owe = (endpointId: string, fields: object) => {
       const row = {
-        ...{ id: ids.next(), endpoint_id: endpointId, event_id: ids.next(), event_type: 'x' },
-        ...{ status: 'pending', next_at: ago(0), created_at: ago(0), ...fields },
+        id: ids.next(),
+        endpoint_id: endpointId,
+        event_id: ids.next(),
+        event_type: 'x',
+        status: 'pending',
+        next_at: ago(0),
+        created_at: ago(0),
+        ...fields,
       };
       return sql`insert into deliveries ${sql(row)}`;
     };

@@ -7,6 +7,7 @@ import { clock } from '../../src/platform/clock.ts';
 import type { Instrument } from '../../src/processors/processor.ts';
 import { type Sandbox, sandbox } from '../../src/processors/sandbox.ts';
 import { until } from '../chaos/until.ts';
+import { misfitsOf } from '../support/catalogue.ts';
 import {
   type Call,
   type Reply,
@@ -190,9 +191,10 @@ export class Shop {
     return reply.json;
   }
 
-  /** Whatever was done, the books close. */
+  /** Whatever was done, the books close, and every event is what the catalogue says. */
   async close(): Promise<void> {
     expect(await audit(this.server.sql)).toEqual([]);
+    expect(await misfitsOf(this.server.sql)).toEqual([]);
     await this.server.stop();
   }
 }

@@ -15,7 +15,7 @@ import type {
 } from '../../records/webhook-endpoints.ts';
 import type { Issue } from '../errors.ts';
 import { PAGE } from '../query.ts';
-import { EVENT_CATALOGUE, sampleData } from './payloads/catalogue.ts';
+import { accountOf, EVENT_CATALOGUE, sampleData } from './payloads/catalogue.ts';
 import { timeOf } from './usage.ts';
 import { Body, Nullable, Timestamp, Uuid } from './values.ts';
 
@@ -193,7 +193,7 @@ export function sampleOf(
     type,
     objectType,
     objectId,
-    accountId: objectType === 'CUSTOMER' ? objectId : null,
+    accountId: accountOf(type, objectId),
     sequence: 1n,
     at: new Date(now),
     data: { ...sampleData(type, objectId), test: true },

@@ -6,6 +6,7 @@ import { METERING_PAYLOADS } from './metering.ts';
 import { ORGANISATION_PAYLOADS } from './organisation.ts';
 import type { Payload, SampleData } from './payload.ts';
 import { PAYMENT_PAYLOADS } from './payments.ts';
+import { SAMPLE } from './samples.ts';
 import { SUBSCRIPTION_PAYLOADS } from './subscriptions.ts';
 
 export const EVENT_CATALOGUE: Readonly<Record<EventType, Payload>> = {
@@ -20,4 +21,11 @@ export const EVENT_CATALOGUE: Readonly<Record<EventType, Payload>> = {
 /** The type's own fields, as an event about `objectId` could say them. */
 export function sampleData(type: EventType, objectId: string): SampleData {
   return EVENT_CATALOGUE[type].sample(objectId);
+}
+
+/** Whose the object of a sample is. */
+export function accountOf(type: EventType, objectId: string): string | null {
+  const [objectType] = EVENT_CATALOGUE[type].about;
+  if (objectType === 'CUSTOMER') return objectId;
+  return objectType === 'ORGANIZATION' ? null : SAMPLE.customerId;
 }

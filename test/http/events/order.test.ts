@@ -1,0 +1,139 @@
+// What a receiver orders by: of a thousand changes of one object at once, the sequence has no gap, a later one has a later time, and
+// that is the order in which they were committed.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { Shop } from '../../payments/shop.ts';
+import type { Reply } from '../../support/server.ts';
+
+const PATIENCE_MS = 60_000;
+const CHANGES = 1000;
+/** Below what one process of a client opens at once. */
+const AT_ONCE = 128;
+
+let shop: Shop;
+beforeAll(async () => {
+  shop = await Shop.open();
+});
+// The invoice of a payment follows each of its refunds, one after the other.
+afterAll(() => shop.close(), PATIENCE_MS);
+
+/** All of them, so many at a time. */
+async function atOnce(task: (n: number) => Promise<Reply>): Promise<Reply[]> {
+  const replies: Reply[] = [];
+  let next = 0;
+  const lane = async (): Promise<void> => {
+    while (next < CHANGES) replies.push(await task(next++));
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  return replies;
+}
+
+type Row = { readonly sequence: bigint; readonly at: Date };
+
+const rowsOf = (objectId: string) => shop.server.sql<Row[]>`
+  select sequence, at from events where object_id = ${objectId} order by sequence`;
+
+const gapless = (rows: readonly Row[]): boolean =>
+  rows.every(({ sequence }, index) => sequence === BigInt(index + 1));
+
+/**
+ * Looks again and again, while `work` runs, at what is committed. Whatever it sees has no gap: an event is never there before one
+ * with a lower number, so that order is the order of the commits.
+ */
+async function watching(objectId: string, work: Promise<Reply[]>): Promise<Reply[]> {
+  const looks: number[] = [];
+  const over = new AbortController();
+  const watch = async (): Promise<void> => {
+    while (!over.signal.aborted) {
+      const [seen] = await shop.server.sql<{ count: number; last: number }[]>`
+        select count(*)::int as count, coalesce(max(sequence), 0)::int as last from events where object_id = ${objectId}`;
+      expect(seen!.last).toBe(seen!.count);
+      looks.push(seen!.count);
+    }
+  };
+  const watched = watch();
+  const replies = await work.finally(() => over.abort());
+  await watched;
+  // It did look while they came.
+  expect(new Set(looks).size).toBeGreaterThan(10);
+  return replies;
+}
+
+async function expectOrder(objectId: string, count: number): Promise<void> {
+  const rows = await rowsOf(objectId);
+  expect(rows).toHaveLength(count);
+  expect(gapless(rows)).toBe(true);
+  const times = rows.map(({ at }) => at.getTime());
+  expect(times).toEqual([...new Set(times)].sort((a, b) => a - b));
+}
+
+const statuses = (replies: readonly Reply[]) => [...new Set(replies.map(({ status }) => status))];
+
+test(
+  'a customer',
+  async () => {
+    const { json } = await shop.server.call('POST', '/customers', { body: {} });
+    const { id } = json;
+    const rename = (n: number) =>
+      shop.server.call('PATCH', `/customers/${id}`, { body: { name: `name ${n}` } });
+    expect(statuses(await watching(id, atOnce(rename)))).toEqual([200]);
+    await expectOrder(id, CHANGES + 1);
+    const [last] = (await shop.read(`/events?object_id=${id}&limit=1`)).data;
+    expect(last.data.name).toBe((await shop.read(`/customers/${id}`)).name);
+  },
+  PATIENCE_MS,
+);
+
+test(
+  "a payment's refunds",
+  async () => {
+    const { id } = await shop.buy();
+    const refund = () => shop.refund(id, { amount: '0.05' });
+    const replies = await watching(id, atOnce(refund));
+    expect(statuses(replies)).toEqual([200]);
+    await expectOrder(id, CHANGES + 1);
+    // In that order nothing was taken twice: what could still be refunded only shrinks, by one refund each.
+    const left = await shop.server.sql<{ left: string }[]>`
+    select data ->> 'refundableAmount' as left from events
+    where object_id = ${id} and type = 'payment.refunded' order by sequence`;
+    const shrunk = left.every(
+      ({ left: now }, n) => n === 0 || Number(now) <= Number(left[n - 1]!.left),
+    );
+    expect(shrunk).toBe(true);
+    const refunded = await shop.server.sql<{ total: string }[]>`
+    select data ->> 'amountRefundedTotal' as total from events
+    where object_id = ${id} and type = 'payment.refunded' order by at`;
+    expect(refunded.map(({ total }) => total)).toEqual(
+      Array.from({ length: CHANGES }, (_, n) => ((n + 1) * 0.05).toFixed(2)),
+    );
+  },
+  PATIENCE_MS,
+);
+
+test(
+  "a meter's grants",
+  async () => {
+    await shop.server.call('POST', '/meters', { body: { slug: 'calls' } });
+    const { json: customer } = await shop.server.call('POST', '/customers', { body: {} });
+    const used = { feature_key: 'calls', customer_id: customer.id, value: CHANGES };
+    // Each grant is used up when it comes, so that there is room for the next.
+    await shop.server.call('POST', '/track', { body: used });
+    const first = await shop.server.call('POST', `/customers/${customer.id}/grants`, {
+      body: { feature_key: 'calls', amount: 1 },
+    });
+    expect(first.status).toBe(201);
+    const [event] = (await shop.read(`/events?type=entitlement.granted&limit=1`)).data;
+    const { objectId } = event.data;
+    const grant = () =>
+      shop.server.call('POST', `/customers/${customer.id}/grants`, {
+        body: { feature_key: 'calls', amount: 1 },
+      });
+    expect(statuses(await watching(objectId, atOnce(grant)))).toEqual([201]);
+    await expectOrder(objectId, CHANGES + 1);
+    const limits = await shop.server.sql<{ limit: string }[]>`
+    select data ->> 'limit' as limit from events where object_id = ${objectId} order by at`;
+    expect(limits.map(({ limit }) => Number(limit))).toEqual(
+      Array.from({ length: CHANGES + 1 }, (_, n) => n + 1),
+    );
+  },
+  PATIENCE_MS,
+);

@@ -1,4 +1,4 @@
-// The sandbox's books: two tables that nothing else reads or writes, as a real processor's are its own.
+// The sandbox's books: two tables that nothing else writes, as a real processor's are its own. The audit compares them with ours.
 //
 // What happens later is not done later: a row says what it becomes and when, and is read as what it is by then.
 import type { Executor, Sql } from '../platform/postgres.ts';

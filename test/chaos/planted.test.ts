@@ -136,10 +136,8 @@ const PLANTED: readonly Planted[] = [
     fault: {
       file: 'src/records/followups.ts',
       replace: [
-        [
-          'delete from followups where payment_id = ${paymentId} returning *',
-          'select * from followups where payment_id = ${paymentId}',
-        ],
+        ['with taken as (delete from', 'with taken as (select * from'],
+        [' returning *)', ')'],
       ],
     },
     scenario: 'the processor fails on refunds for a while',

@@ -2,7 +2,7 @@
 import { audit } from '../../ledger/store/audit.ts';
 import { openPool, type Sql } from '../../src/platform/postgres.ts';
 
-export const SETTLE_MS = 500;
+const SETTLE_MS = 500;
 
 /** Without limits: the callers are many on purpose. */
 export const MONEY_ENV = {

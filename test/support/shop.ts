@@ -18,7 +18,7 @@ export async function sell(
   return (await ask(seller, 'POST', '/products', { name: 'Widget', prices: all })).id;
 }
 
-export async function openCheckout(seller: Seller, body: object): Promise<Checkout> {
+async function openCheckout(seller: Seller, body: object): Promise<Checkout> {
   const asked = { customer_email: 'buyer@example.com', currency: 'USD', ...body };
   return checkoutOf(await ask(seller, 'POST', '/checkouts', asked));
 }

@@ -63,7 +63,7 @@ async function revive(
     select pg_notify('tollhouse_deliveries', ${id}) where exists (select from woken)`;
 }
 
-/** What it is owed is held until its owner enables it again. */
+/** What it is owed is held until its owner enables it again; what is in a worker's hands, when that is over (owed.ts). */
 async function disable(
   sql: Executor,
   { id, reason, at }: { readonly id: string; readonly reason: string; readonly at: number },
@@ -73,6 +73,6 @@ async function disable(
       update webhook_endpoints set status = 'disabled', disabled_reason = ${reason}, updated_at = ${new Date(at)}
       where id = ${id} and status = 'enabled' returning id
     )
-    update deliveries set status = 'held', worker = null
-    where endpoint_id in (select id from disabled) and status = 'pending'`;
+    update deliveries set status = 'held'
+    where endpoint_id in (select id from disabled) and status = 'pending' and worker is null`;
 }

@@ -4,6 +4,7 @@
 // notification that nobody heard, a retry whose time has come. It cannot flood: a ticket is for an endpoint, not for a row.
 import type { Clock, Log, Timers } from '../ledger/ports.ts';
 import type { Sql } from '../src/platform/postgres.ts';
+import { putOwedRight } from '../src/records/owed.ts';
 import { endpointsDue, heartbeat, signOff, signOn, strikeOff } from './claims.ts';
 import type { TicketQueue } from './queue.ts';
 
@@ -11,6 +12,8 @@ const CHANNEL = 'tollhouse_deliveries';
 const SWEEP_MS = 1000;
 /** Notifications that come together become one addition. */
 const GATHER_MS = 5;
+/** Every so many sweeps it is looked whether anything is held or due that should not be. */
+const ASTRAY_SWEEPS = 5;
 /** A worker that was silent for so long is gone: five sweeps. */
 const SILENCE_MS = 5000;
 
@@ -32,6 +35,8 @@ export class Sweeper {
   #sweeping: Promise<void> = Promise.resolve();
   #unlisten: () => Promise<void> = () => Promise.resolve();
   #closed = false;
+  #sweeps = 0;
+  #isAstray = false;
 
   constructor(deps: SweeperDeps) {
     this.#deps = deps;
@@ -89,6 +94,14 @@ export class Sweeper {
     });
   }
 
+  /** What an endpoint that was enabled or disabled is owed follows it, a batch at each sweep while there is more. */
+  async #putRight(): Promise<void> {
+    this.#sweeps += 1;
+    if (!this.#isAstray && this.#sweeps % ASTRAY_SWEEPS !== 0) return;
+    const { sql, clock } = this.#deps;
+    this.#isAstray = await putOwedRight(sql, { now: clock.now() });
+  }
+
   async #sweep(): Promise<void> {
     const { sql, clock, log, newWorkerId } = this.#deps;
     try {
@@ -97,6 +110,7 @@ export class Sweeper {
         await signOn(sql, this.worker);
       }
       await strikeOff(sql, SILENCE_MS);
+      await this.#putRight();
       await this.ticket(await endpointsDue(sql, clock.now()));
     } catch (error) {
       log.warn({ err: error }, 'what is due could not be looked up');

@@ -36,7 +36,8 @@ test('the document is OpenAPI 3.1 and has every route, whole', async () => {
       names.push(`${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`);
       expect(operation.summary).toBeString();
       expect(operation.tags).toHaveLength(1);
-      expect(Object.keys(operation.responses).some((status) => status.startsWith('2'))).toBe(true);
+      // A form of ours leads on.
+      expect(Object.keys(operation.responses).some((status) => /^[23]/.test(status))).toBe(true);
       expect(operation.responses['500'].content['application/json'].schema.$ref).toBe(
         '#/components/schemas/Error',
       );

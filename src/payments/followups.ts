@@ -1,22 +1,22 @@
 // What a payment's commit still owes others: the checkout is paid or open again, the discount is given back, the invoice is written.
 //
 // How: the commit that made it true wrote a row for each; one transaction deletes the rows and does what they say, so each is done
-// once. Whoever settled a charge waits for it; refunds are done soon, many together; what a crash left behind is swept up.
+// once. Whoever settled a charge waits for it; refunds are done soon, those of many payments together; what a crash left behind is swept up.
 import { must, unreachable } from '../../ledger/assert.ts';
 import type { Ids, Log, Timers } from '../../ledger/ports.ts';
 import type { Sql, Transaction } from '../platform/postgres.ts';
 import { findCheckout, finishAttempt } from '../records/checkouts.ts';
 import { releaseDiscount } from '../records/discounts.ts';
 import { type Followup, listPaymentsOwing, takeFollowups } from '../records/followups.ts';
-import { recordInvoiceRefund } from '../records/invoices.ts';
-import { findPayment, type PaymentRecord } from '../records/payments.ts';
-import type { Scope } from '../records/scope.ts';
+import { type InvoiceRefund, recordInvoiceRefunds } from '../records/invoices.ts';
+import { findPayment } from '../records/payments.ts';
 import { invoicePayment } from './invoicing.ts';
 
 const SWEEP_MS = 2000;
 /** Younger ones are being done by whoever brought them about. */
 const LEFT_BEHIND_MS = 1500;
 const SWEPT_AT_ONCE = 200;
+const DONE_TOGETHER_MAX = 100;
 
 export type FollowupsDeps = {
   readonly sql: Sql;
@@ -51,30 +51,35 @@ export class Followups {
     await this.#working;
   }
 
-  /** Does what is owed for this payment, before it resolves. A failure is left to the sweep: the payment itself is as it is. */
-  async now(paymentId: string): Promise<void> {
-    const { sql, clock, ids } = this.#deps;
-    try {
-      await sql.begin(async (transaction) => {
-        for (const followup of await takeFollowups(transaction, paymentId)) {
-          await carryOut(transaction, followup, { now: clock.now(), ids });
-        }
-      });
-    } catch (error) {
-      this.#warn(error);
-    }
+  /** Does what is owed for this payment, before it resolves. */
+  now(paymentId: string): Promise<void> {
+    return this.#do([paymentId]);
   }
 
-  /** Does it when what is being done is done. */
+  /** Does it when what is being done is done, together with what came meanwhile. */
   soon(paymentId: string): void {
     this.#waiting.add(paymentId);
     this.#working ??= this.#work().finally(() => (this.#working = null));
   }
 
   async #work(): Promise<void> {
-    for (const paymentId of this.#waiting) {
-      this.#waiting.delete(paymentId);
-      await this.now(paymentId);
+    while (this.#waiting.size > 0) {
+      const together = [...this.#waiting.values().take(DONE_TOGETHER_MAX)];
+      for (const paymentId of together) this.#waiting.delete(paymentId);
+      await this.#do(together);
+    }
+  }
+
+  /** A failure is left to the sweep, which takes each payment by itself. The payments are as they are. */
+  async #do(paymentIds: readonly string[]): Promise<void> {
+    const { sql, clock, ids } = this.#deps;
+    try {
+      await sql.begin(async (transaction) => {
+        const owed = await takeFollowups(transaction, paymentIds);
+        await carryOut(transaction, owed, { now: clock.now(), ids });
+      });
+    } catch (error) {
+      this.#warn(error);
     }
   }
 
@@ -93,35 +98,37 @@ export class Followups {
 
 async function carryOut(
   sql: Transaction,
-  followup: Followup,
+  followups: readonly Followup[],
   { now, ids }: { now: number; ids: Ids },
 ): Promise<void> {
-  const scope = { organisationId: followup.organisationId, mode: followup.mode };
-  const payment = must(await findPayment(sql, scope, followup.paymentId), 'a payment that settled');
-  switch (followup.kind) {
-    case 'payment_settled':
-      return settleCheckout(sql, scope, { payment, now, ids });
-    case 'refund_settled': {
-      const { refundId, delta } = followup.data;
-      await recordInvoiceRefund(sql, {
-        invoiceId: must(payment.invoiceId, 'the invoice of a captured payment'),
-        refundId: must(refundId, 'a refund'),
-        amountDelta: BigInt(must(delta, 'an amount')),
-        eventId: ids.next(),
-        now,
-      });
-      return;
+  const refunds: InvoiceRefund[] = [];
+  for (const followup of followups) {
+    switch (followup.kind) {
+      case 'payment_settled':
+        await settleCheckout(sql, followup, { now, ids });
+        break;
+      case 'refund_settled':
+        refunds.push({
+          invoiceId: must(followup.invoiceId, 'the invoice of a captured payment'),
+          refundId: must(followup.data.refundId, 'a refund'),
+          amountDelta: BigInt(must(followup.data.delta, 'an amount')),
+          eventId: ids.next(),
+        });
+        break;
+      default:
+        unreachable(followup.kind);
     }
-    default:
-      unreachable(followup.kind);
   }
+  if (refunds.length > 0) await recordInvoiceRefunds(sql, refunds, now);
 }
 
 async function settleCheckout(
   sql: Transaction,
-  scope: Scope,
-  { payment, now, ids }: { payment: PaymentRecord; now: number; ids: Ids },
+  { organisationId, mode, paymentId }: Followup,
+  { now, ids }: { now: number; ids: Ids },
 ): Promise<void> {
+  const scope = { organisationId, mode };
+  const payment = must(await findPayment(sql, scope, paymentId), 'a payment that settled');
   const id = must(payment.checkoutId, 'the checkout of a purchase');
   const isPaid = payment.paidAt !== null;
   const status = isPaid ? 'paid' : 'active';

@@ -130,6 +130,29 @@ export async function insertEvent(
       ${event.endpointId ?? null})`;
 }
 
+/** Those of one transaction, in one statement. */
+export async function insertEvents(
+  sql: Transaction,
+  events: readonly (Scope & NewEvent)[],
+): Promise<void> {
+  const rows = events.map((event) => ({
+    id: event.id,
+    organisation_id: event.organisationId,
+    mode: event.mode,
+    type: event.type,
+    object_type: event.objectType,
+    object_id: event.objectId,
+    account_id: event.accountId,
+    sequence: String(event.sequence),
+    at: event.at.toISOString(),
+    data: event.data,
+  }));
+  await sql`
+    insert into events (id, organisation_id, mode, type, object_type, object_id, account_id, sequence, at, data)
+    select id, organisation_id, mode, type, object_type, object_id, account_id, sequence, at, data
+    from jsonb_populate_recordset(null::events, ${sql.json(rows)})`;
+}
+
 export async function findEvent(
   sql: Executor,
   scope: Scope,

@@ -6,15 +6,23 @@ export type Followup = Scope & {
   readonly id: string;
   readonly kind: 'payment_settled' | 'refund_settled';
   readonly paymentId: string;
+  /** Of a captured payment. */
+  readonly invoiceId: string | null;
   readonly data: { readonly refundId?: string; readonly delta?: string };
 };
 
-/** Those of one payment, for this transaction alone: what it owed when it settled, then its refunds in the order of their times. */
-export async function takeFollowups(sql: Transaction, paymentId: string): Promise<Followup[]> {
-  await sql`select pg_advisory_xact_lock(hashtextextended(${paymentId}, 0))`;
+/** Those of some payments, for this transaction alone: what each owed when it settled, then refunds in the order of their times. */
+export async function takeFollowups(
+  sql: Transaction,
+  paymentIds: readonly string[],
+): Promise<Followup[]> {
+  // Whoever locks several does it in the same order.
+  const sorted = paymentIds.toSorted();
+  await sql`select pg_advisory_xact_lock(hashtextextended(id, 0)) from unnest(${sorted}::text[]) as id`;
   return sql<Followup[]>`
-    with taken as (delete from followups where payment_id = ${paymentId} returning *)
-    select t.id, t.kind, t.payment_id as "paymentId", t.data, p.organisation_id as "organisationId", p.mode
+    with taken as (delete from followups where payment_id = any(${sorted}::uuid[]) returning *)
+    select t.id, t.kind, t.payment_id as "paymentId", t.data, p.organisation_id as "organisationId", p.mode,
+      p.invoice_id as "invoiceId"
     from taken t join payments p on p.id = t.payment_id
     order by t.kind <> 'payment_settled', t.at, t.id`;
 }

@@ -6,7 +6,7 @@
 import { assert, must } from '../../ledger/assert.ts';
 import { formatMoney } from '../../ledger/money.ts';
 import type { Executor, Transaction } from '../platform/postgres.ts';
-import { type EventType, insertEvent } from './events.ts';
+import { type EventType, insertEvents, type NewEvent } from './events.ts';
 import { isUuid, type Scope } from './scope.ts';
 
 export const INVOICE_STATUSES = ['draft', 'open', 'paid', 'void', 'uncollectible'] as const;
@@ -115,48 +115,64 @@ export async function issueInvoice(
       'the invoice with this id, in its scope',
     );
   }
-  await announce(sql, unnumbered, { type: 'invoice.created', eventId, sequence: 1n, extra: {} });
+  const created = { id: eventId, type: 'invoice.created', sequence: 1n, at } as const;
+  await insertEvents(sql, [eventOf(unnumbered, created)]);
   return takeNumber(sql, unnumbered, { eventId, year: at.getUTCFullYear() });
 }
 
-/**
- * Moves what was given back: a refund, or with a negative amount one that failed after it had succeeded. Announces it. Again with
- * the same event id changes nothing.
- */
-export async function recordInvoiceRefund(
+/** What was given back: a refund, or with a negative amount one that failed after it had succeeded. */
+export type InvoiceRefund = {
+  readonly invoiceId: string;
+  readonly refundId: string;
+  readonly amountDelta: bigint;
+  readonly eventId: string;
+};
+
+/** Moves what was given back, of any number of invoices, and announces each refund in the order given. */
+export async function recordInvoiceRefunds(
   sql: Transaction,
-  options: {
-    readonly invoiceId: string;
-    readonly refundId: string;
-    readonly amountDelta: bigint;
-    readonly eventId: string;
-    readonly now: number;
-  },
-): Promise<InvoiceRecord | 'not_found'> {
-  const { invoiceId, refundId, amountDelta, eventId, now } = options;
-  assert(amountDelta !== 0n, 'a refund moves money');
-  const [before] = await sql<Row[]>`
-    select ${columns(sql)} from invoices where id = ${invoiceId} for update`;
-  if (before === undefined) return 'not_found';
-  // Asked under the row's lock, so that of two at once the second sees what the first did.
-  const known = await sql`select 1 from events where id = ${eventId}`;
-  if (known.length > 0) return invoiceOf(before);
-  // Events of an invoice are in the order of their timestamps, even when the clock stands still or goes back.
-  const at = new Date(Math.max(now, before.updatedAt.getTime() + 1));
-  const [row] = await sql<(Row & { sequence: bigint })[]>`
-    update invoices set amount_refunded = amount_refunded + ${amountDelta}, event_sequence = event_sequence + 1,
-      updated_at = ${at}
-    where id = ${invoiceId} returning ${columns(sql)}, event_sequence as sequence`;
-  const { sequence, ...rest } = must(row, 'the invoice that was locked');
-  const after = invoiceOf(rest);
+  refunds: readonly InvoiceRefund[],
+  now: number,
+): Promise<void> {
+  const invoiceIds = refunds.map(({ invoiceId }) => invoiceId);
+  const deltas = refunds.map(({ amountDelta }) => String(amountDelta));
+  assert(!deltas.includes('0'), 'a refund moves money');
+  // Events of an invoice are a millisecond apart at least, even when the clock stands still or goes back.
+  const rows = await sql<(Row & { sequence: bigint })[]>`
+    update invoices set amount_refunded = amount_refunded + r.delta, event_sequence = event_sequence + r.count,
+      updated_at = greatest(${new Date(now)}, updated_at + interval '1 ms') + (r.count - 1) * interval '1 ms'
+    from (
+      select invoice_id, sum(delta)::bigint as delta, count(*) as count
+      from unnest(${invoiceIds}::uuid[], ${deltas}::text[]::bigint[]) as t (invoice_id, delta) group by invoice_id
+    ) as r
+    where id = r.invoice_id returning ${columns(sql)}, event_sequence as sequence`;
+  const of = Map.groupBy(refunds, ({ invoiceId }) => invoiceId);
+  assert(rows.length === of.size, 'every refunded invoice is there');
+  const events = rows.flatMap(({ sequence, ...row }) => {
+    const invoice = invoiceOf(row);
+    const own = of.get(row.id) ?? [];
+    return own.map((refund, index) =>
+      refundedEvent(invoice, refund, {
+        sequence: sequence - BigInt(own.length - 1 - index),
+        at: new Date(invoice.updatedAt.getTime() - (own.length - 1 - index)),
+      }),
+    );
+  });
+  await insertEvents(sql, events);
+}
+
+function refundedEvent(
+  invoice: InvoiceRecord,
+  { refundId, amountDelta, eventId: id }: InvoiceRefund,
+  { sequence, at }: Pick<NewEvent, 'sequence' | 'at'>,
+): Scope & NewEvent {
   const extra = {
     change: amountDelta > 0n ? 'refunded' : 'adjusted',
     creditNoteId: null,
     refundId,
-    amountDelta: formatMoney(amountDelta, after.currency),
+    amountDelta: formatMoney(amountDelta, invoice.currency),
   };
-  await announce(sql, after, { type: 'invoice.updated', eventId, sequence, extra });
-  return after;
+  return eventOf(invoice, { id, type: 'invoice.updated', sequence, at, extra });
 }
 
 export async function findInvoice(
@@ -238,28 +254,24 @@ async function takeNumber(
   return invoiceOf(must(row, 'the invoice that was inserted'));
 }
 
-async function announce(
-  sql: Transaction,
+function eventOf(
   invoice: InvoiceRecord,
-  event: {
+  event: Pick<NewEvent, 'id' | 'sequence' | 'at'> & {
     readonly type: Extract<EventType, `invoice.${string}`>;
-    readonly eventId: string;
-    readonly sequence: bigint;
-    readonly extra: Readonly<Record<string, string | null>>;
+    readonly extra?: Readonly<Record<string, string | null>>;
   },
-): Promise<void> {
-  const { id, currency, customerId, buyer } = invoice;
-  const { type, eventId, sequence, extra } = event;
-  await insertEvent(sql, invoice, {
-    id: eventId,
-    type,
+): Scope & NewEvent {
+  const { id: invoiceId, organisationId, mode, currency, customerId, buyer } = invoice;
+  const { extra, ...rest } = event;
+  return {
+    ...rest,
+    organisationId,
+    mode,
     objectType: 'INVOICE',
-    objectId: id,
+    objectId: invoiceId,
     accountId: customerId,
-    sequence,
-    at: invoice.updatedAt,
     data: {
-      invoiceId: id,
+      invoiceId,
       number: invoice.number,
       status: invoice.status,
       subscriptionId: invoice.subscriptionId,
@@ -275,7 +287,7 @@ async function announce(
       externalCustomerId: buyer.externalCustomerId,
       ...extra,
     },
-  });
+  };
 }
 
 export function amountDue({ total, amountPaid }: InvoiceRecord): bigint {

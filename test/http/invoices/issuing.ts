@@ -1,11 +1,11 @@
 // Invoices as payments issue them.
 import { ids } from '../../../src/platform/ids.ts';
-import type { Sql, Transaction } from '../../../src/platform/postgres.ts';
+import type { Sql } from '../../../src/platform/postgres.ts';
 import {
   type InvoiceRecord,
   issueInvoice,
   type NewInvoice,
-  recordInvoiceRefund,
+  recordInvoiceRefunds,
 } from '../../../src/records/invoices.ts';
 import type { Scope } from '../../../src/records/scope.ts';
 
@@ -46,10 +46,8 @@ export async function refund(
   sql: Sql,
   invoiceId: string,
   amountDelta: bigint,
-  options: { readonly eventId?: string; readonly refundId?: string; readonly now?: number } = {},
-): Promise<InvoiceRecord | 'not_found'> {
-  const { eventId = ids.next(), refundId = ids.next(), now = NOW } = options;
-  const task = (transaction: Transaction) =>
-    recordInvoiceRefund(transaction, { invoiceId, refundId, amountDelta, eventId, now });
-  return sql.begin(task);
+  { refundId = ids.next(), now = NOW }: { readonly refundId?: string; readonly now?: number } = {},
+): Promise<void> {
+  const made = { invoiceId, refundId, amountDelta, eventId: ids.next() };
+  await sql.begin((transaction) => recordInvoiceRefunds(transaction, [made], now));
 }

@@ -117,15 +117,15 @@ function dueOf(row: Row): Due {
   return { deliveryId, attempts, firstAt, createdAt, event };
 }
 
-/** Writes the results of attempts, and each attempt down. What the worker does not have any more it does not change. */
+/** Writes the results of attempts, and each attempt down. The deliveries that the worker did not have any more: they are unchanged. */
 export async function settle(
   sql: Executor,
   worker: string,
   settlements: readonly Settlement[],
-): Promise<void> {
+): Promise<string[]> {
   const column = <T>(of: (settlement: Settlement) => T): T[] => settlements.map(of);
   const iso = (at: number): string => new Date(at).toISOString();
-  await sql`
+  const lost = await sql<{ id: string }[]>`
     with results as (
       select * from unnest(${column((s) => s.deliveryId)}::uuid[], ${column((s) => s.status)}::text[],
         ${column((s) => iso(s.nextAt))}::text[]::timestamptz[], ${column((s) => iso(s.at))}::text[]::timestamptz[],
@@ -137,10 +137,14 @@ export async function settle(
         status = r.status, next_at = r.next_at, worker = null, attempts = d.attempts + 1,
         first_at = coalesce(d.first_at, r.at), settled_at = case when r.status = 'pending' then null else r.at end
       from results r where d.id = r.id and d.worker = ${worker}
+      returning d.id
+    ), logged as (
+      insert into delivery_attempts (delivery_id, at, status_code, error, duration_ms, address, response_head)
+      select id, at, status_code, error, duration_ms, address, response_head from results
+      on conflict do nothing
     )
-    insert into delivery_attempts (delivery_id, at, status_code, error, duration_ms, address, response_head)
-    select id, at, status_code, error, duration_ms, address, response_head from results
-    on conflict do nothing`;
+    select id from results where id not in (select id from settled)`;
+  return lost.map((row) => row.id);
 }
 
 /** Endpoints at which something is due and may be sent. Skips from endpoint to endpoint, however many rows each has. */
@@ -177,12 +181,13 @@ export async function signOff(sql: Executor, worker: string): Promise<void> {
     update deliveries set worker = null, next_at = now() where worker = ${worker}`;
 }
 
-/** Strikes silent workers off, by the database's clock; what they had is due now. */
+/** Strikes silent workers off, by the database's clock. What they had is due now, and so is what one claimed that had been struck off. */
 export async function strikeOff(sql: Executor, silenceMs: number): Promise<void> {
   await sql`
     with gone as (
       delete from delivery_workers where seen_at < now() - ${silenceMs} * interval '1 millisecond' returning id
     )
-    update deliveries set worker = null, next_at = now()
-    where worker in (select id from gone)`;
+    update deliveries d set worker = null, next_at = now()
+    where d.worker is not null
+      and (d.worker in (select id from gone) or not exists (select from delivery_workers w where w.id = d.worker))`;
 }

@@ -54,10 +54,14 @@ async function revive(
       returning paused_until
     ), before as (
       select failures from webhook_endpoints where id = ${id}
-    ), woken as (
-      update deliveries set next_at = ${now}
+    ), waiting as (
+      -- What somebody is changing at this moment is skipped: they may be waiting for the endpoint, which is locked here.
+      select id from deliveries
       where endpoint_id = ${id} and status = 'pending' and worker is null and next_at > ${now}
         and exists (select from revived) and (select failures from before) >= ${FAILURES_OPEN}
+      for update skip locked
+    ), woken as (
+      update deliveries d set next_at = ${now} from waiting where d.id = waiting.id
       returning 1
     )
     select pg_notify('tollhouse_deliveries', ${id}) where exists (select from woken)`;
@@ -74,5 +78,6 @@ async function disable(
       where id = ${id} and status = 'enabled' returning id
     )
     update deliveries set status = 'held'
-    where endpoint_id in (select id from disabled) and status = 'pending' and worker is null`;
+    where id in (select id from deliveries
+      where endpoint_id in (select id from disabled) and status = 'pending' and worker is null for update skip locked)`;
 }

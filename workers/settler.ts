@@ -43,9 +43,11 @@ export class Settler {
       const batch = this.#queue.slice(0, BATCH_MAX);
       try {
         for (const [worker, items] of Map.groupBy(batch, (item) => item.worker)) {
-          const results = items.map((item) => item.result);
-          await settle(sql, worker, results);
-          for (const tally of talliesOf(results)) await recordHealth(sql, tally);
+          await record(
+            sql,
+            worker,
+            items.map((item) => item.result),
+          );
         }
       } catch (error) {
         log.warn({ err: error }, 'results of deliveries could not be written');
@@ -61,7 +63,21 @@ export class Settler {
   }
 }
 
-/** Of endpoints about which there is news: one that answers and did so before is none. */
+/** What a worker did not have any more says nothing of its endpoint either: one that was frozen finds that all were late. */
+async function record(sql: Sql, worker: string, results: readonly Result[]): Promise<void> {
+  if (talliesOf(results).length === 0) {
+    await settle(sql, worker, results);
+    return;
+  }
+  // Together, so that what is written a second time does not count twice.
+  await sql.begin(async (transaction) => {
+    const lost = new Set(await settle(transaction, worker, results));
+    const counted = results.filter(({ deliveryId }) => !lost.has(deliveryId));
+    for (const tally of talliesOf(counted)) await recordHealth(transaction, tally);
+  });
+}
+
+/** Of endpoints about which there is news: one that answers and did so before is none. In an order in which nobody waits in a circle. */
 function talliesOf(results: readonly Result[]): Tally[] {
   const tallies: Tally[] = [];
   for (const [endpointId, all] of Map.groupBy(results, (result) => result.endpointId)) {
@@ -76,5 +92,5 @@ function talliesOf(results: readonly Result[]): Tally[] {
       at: Math.max(...all.map(({ at }) => at)),
     });
   }
-  return tallies;
+  return tallies.toSorted((a, b) => (a.endpointId < b.endpointId ? -1 : 1));
 }

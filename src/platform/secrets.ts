@@ -11,7 +11,7 @@ import { dirname, join } from 'node:path';
 import { ServiceFailure } from './failure.ts';
 import { syncDirectory, writePrivate } from './private-file.ts';
 
-export const SECRETS_KEY_BYTES = 32;
+const SECRETS_KEY_BYTES = 32;
 
 const VERSION = 1;
 const NONCE_BYTES = 12;

@@ -1,6 +1,7 @@
 // How an endpoint fares, and what follows: it is paused while it fails, woken when it answers, disabled when it says so or has
 // failed for too long.
 import type { Executor } from '../src/platform/postgres.ts';
+import { WINDOW_MS } from './schedule.ts';
 
 /** What the attempts at one endpoint in one batch came to. */
 export type Tally = {
@@ -16,8 +17,11 @@ export type Tally = {
 const FAILURES_OPEN = 5;
 const PAUSE_MS_MIN = 5000;
 const PAUSE_MS_MAX = 300_000;
-const DISABLE_AFTER_HOURS = 24;
+/** Nothing but failures for a day, and so many deliveries given up: nobody is there. */
 const DISABLE_AFTER_EXHAUSTED = 10;
+/** What its last attempt may be late by: a pause, a sweep, a queue. */
+const LATE_MS_MAX = 60_000;
+const GIVEN_UP_MAX = 2000;
 
 /**
  * Failures in a row open a breaker: until `paused_until`, which grows with the outage, nothing is sent, and then one probe is. An
@@ -37,10 +41,37 @@ export async function recordHealth(sql: Executor, tally: Tally): Promise<void> {
           extract(epoch from ${new Date(at)}::timestamptz - coalesce(failing_since, ${new Date(at)})) * 500))
           * interval '1 millisecond' end
     where id = ${id}
-    returning failing_since <= ${new Date(at)}::timestamptz - ${DISABLE_AFTER_HOURS} * interval '1 hour'
-      and exhausted >= ${DISABLE_AFTER_EXHAUSTED} as "isHopeless"`;
+    returning ${isHopeless(sql, at)}`;
   if (row?.isHopeless === true) await disable(sql, { id, reason: 'failing', at });
 }
+
+/**
+ * Gives up what was first tried more than a day ago at endpoints that are only probed: nobody has come to it again, and nothing is sent
+ * later than that. It counts against the endpoint as if it had been tried to the end.
+ */
+export async function giveUp(sql: Executor, at: number): Promise<void> {
+  const hopeless = await sql<{ id: string; isHopeless: boolean }[]>`
+    with over as (
+      select d.id from deliveries d join webhook_endpoints w on w.id = d.endpoint_id
+      where d.status = 'pending' and d.worker is null and d.first_at < ${new Date(at - WINDOW_MS - LATE_MS_MAX)}
+        and w.failures >= ${FAILURES_OPEN}
+      limit ${GIVEN_UP_MAX} for update of d skip locked
+    ), given_up as (
+      update deliveries d set status = 'exhausted', settled_at = ${new Date(at)} from over where d.id = over.id
+      returning d.endpoint_id
+    ), counted as (
+      select endpoint_id, count(*)::int from given_up group by endpoint_id
+    )
+    update webhook_endpoints w set exhausted = w.exhausted + counted.count from counted where w.id = counted.endpoint_id
+    returning w.id, ${isHopeless(sql, at)}`;
+  for (const row of hopeless) {
+    if (row.isHopeless) await disable(sql, { id: row.id, reason: 'failing', at });
+  }
+}
+
+/** Of a row that is being updated, as it becomes. */
+const isHopeless = (sql: Executor, at: number) => sql`
+  failing_since <= ${new Date(at - WINDOW_MS)} and exhausted >= ${DISABLE_AFTER_EXHAUSTED} as "isHopeless"`;
 
 async function revive(
   sql: Executor,

@@ -7,6 +7,8 @@ import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 
 const NAME = 'deliveries';
+/** A server that says nothing for this long does not answer. */
+const COMMAND_MS_MAX = 1000;
 /** A ticket whose worker is gone is somebody else's after this; its rows come back by themselves. */
 const LOCK_MS = 5000;
 
@@ -30,7 +32,8 @@ export function openTickets(
 ): TicketQueue {
   const connection = new Redis(address.redisUrl, {
     enableOfflineQueue: false,
-    maxRetriesPerRequest: 1,
+    maxRetriesPerRequest: 0,
+    commandTimeout: COMMAND_MS_MAX,
     retryStrategy: (attempt) => Math.min(50 * attempt, 500),
   });
   connection.on('error', onError);
@@ -39,6 +42,8 @@ export function openTickets(
   queue.on('error', onError);
   return {
     async add(endpointIds) {
+      // BullMQ would wait for the first connection.
+      if (connection.status !== 'ready') throw new Error('Redis is not connected');
       await queue.addBulk(
         endpointIds.map((endpointId) => ({
           name: 'ticket',

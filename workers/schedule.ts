@@ -6,7 +6,8 @@
 
 const BASE_MS = 5000;
 const WAIT_MS_MAX = 3 * 3_600_000;
-const WINDOW_MS = 24 * 3_600_000;
+/** From the first attempt on. */
+export const WINDOW_MS = 24 * 3_600_000;
 /** The part of a wait that jitter may take off. */
 const JITTER = 0.2;
 /** Doublings after which every wait is the longest one. */

@@ -6,6 +6,7 @@ import type { Clock, Log, Timers } from '../ledger/ports.ts';
 import type { Sql } from '../src/platform/postgres.ts';
 import { putOwedRight } from '../src/records/owed.ts';
 import { endpointsDue, heartbeat, signOff, signOn, strikeOff } from './claims.ts';
+import { giveUp } from './health.ts';
 import type { TicketQueue } from './queue.ts';
 
 const CHANNEL = 'tollhouse_deliveries';
@@ -111,6 +112,7 @@ export class Sweeper {
       }
       await strikeOff(sql, SILENCE_MS);
       await this.#putRight();
+      await giveUp(sql, clock.now());
       await this.ticket(await endpointsDue(sql, clock.now()));
     } catch (error) {
       log.warn({ err: error }, 'what is due could not be looked up');

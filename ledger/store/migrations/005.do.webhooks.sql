@@ -61,6 +61,8 @@ CREATE UNIQUE INDEX deliveries_once ON deliveries (event_id, endpoint_id);
 CREATE INDEX deliveries_due ON deliveries (endpoint_id, next_at) WHERE status = 'pending';
 CREATE INDEX deliveries_listed ON deliveries (endpoint_id, id);
 CREATE INDEX deliveries_in_flight ON deliveries (worker) WHERE worker IS NOT NULL;
+-- What was tried and waits: whose day is over is not looked for among what was never tried.
+CREATE INDEX deliveries_retried ON deliveries (first_at) WHERE status = 'pending' AND first_at IS NOT NULL;
 CREATE INDEX deliveries_held ON deliveries (endpoint_id) WHERE status = 'held';
 
 CREATE TABLE delivery_attempts (

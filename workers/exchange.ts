@@ -121,11 +121,6 @@ class Exchange {
       if (isTls) socket.once('secureConnect', () => (this.#phase = 'asking'));
     });
     request.once('response', (response) => this.#read(response));
-    // It wants to speak something else. Without this listener the connection would stay open.
-    request.once('upgrade', (_response, socket) => {
-      this.#fail('protocol');
-      socket.destroy();
-    });
     request.on('information', () => this.#inform());
     // All of them: one that nobody listens to ends the process.
     request.on('error', (error) => this.#broken(error));

@@ -145,7 +145,7 @@ const HOSTILE: [what: string, behaviour: Behaviour, outcome: string][] = [
   [ 'never ends a header',                forever(`${OK}x-a: `, 'x'.repeat(4096)),                'too_large_headers' ],
   [ 'announces an answer for ever',       forever('', 'HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(1000)), 'protocol' ],
   [ 'announces an answer slowly',         forever('', 'HTTP/1.1 103 Early Hints\r\n\r\n', { everyMs: 100 }), 'timeout' ],
-  [ 'wants another protocol',             say('HTTP/1.1 101 x\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n'), 'protocol' ],
+  [ 'wants another protocol',             say('HTTP/1.1 101 x\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n'), 'reset' ],
   [ 'has two lengths',                    say(`${OK}content-length: 2\r\ncontent-length: 3\r\n\r\nokk`), 'protocol' ],
 ];
 

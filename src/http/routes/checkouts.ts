@@ -8,7 +8,7 @@ import { expireCheckout, findCheckout, listCheckouts } from '../../records/check
 import { findProduct } from '../../records/products.ts';
 import type { Edge, Route } from '../edge.ts';
 import { refuse, refuseInvalid } from '../errors.ts';
-import { answer, once, refusal } from '../idempotency.ts';
+import { answer, onceByStatement, refusal } from '../idempotency.ts';
 import { listed, PAGE, pageOf } from '../query.ts';
 import {
   Checkout,
@@ -87,13 +87,13 @@ function createCheckout(deps: CheckoutRoutesDeps): Route {
     if (issues.length > 0) return refuseInvalid(issues);
     const now = clock.now();
     const operation = 'POST /checkouts';
-    return once(
+    return onceByStatement(
       { sql, principal, operation, key, body, anyBody: true, now },
-      async (transaction) => {
-        const product = await findProduct(transaction, principal, body.product_id);
+      async (executor) => {
+        const product = await findProduct(executor, principal, body.product_id);
         if (product === null) return refusal('not_found', 'no such product');
         const wish = toCheckoutWish(body, product);
-        const opened = await openCheckout(transaction, deps, { scope: principal, wish, now });
+        const opened = await openCheckout(executor, deps, { scope: principal, wish, now });
         return opened.kind === 'opened'
           ? answer(201, fromCheckout(opened.checkout, settings.checkoutUrl))
           : refusal('checkout_create_failed', refusalText(opened));

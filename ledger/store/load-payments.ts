@@ -24,8 +24,8 @@ export async function loadPayments(
   const slots = ids.map(slotOf);
   const [payments, refunds] = await Promise.all([
     sql<PaymentRow[]>`
-      select p.*, a.id is not null as opened, coalesce(a.credits_posted, 0) as captured,
-        coalesce(a.debits_posted, 0) as refunded, coalesce(a.debits_pending, 0) as reserved
+      select p.*, a.id is not null as opened, coalesce(a.credits_posted, 0)::bigint as captured,
+        coalesce(a.debits_posted, 0)::bigint as refunded, coalesce(a.debits_pending, 0)::bigint as reserved
       from unnest(${slots}::smallint[], ${[...ids]}::uuid[]) k (slot, id)
       join payments p on p.slot = k.slot and p.id = k.id
       left join accounts a on a.slot = p.slot and a.id = p.id`,

@@ -19,6 +19,10 @@ import type { ExternalKey, LoadedCustomer, MeterKey } from '../storage.ts';
 
 type Bigints = { bigint: bigint };
 
+/** An actor's own totals fit. */
+const totals = (sql: Sql<Bigints>) => sql`
+  a.credits_posted::bigint as granted, a.debits_posted::bigint as consumed, a.debits_pending::bigint as reserved`;
+
 /** Actors as they are in the database: customers, what they have of each meter, its open periods and its live grants. */
 export async function loadCustomers(
   sql: Sql<Bigints>,
@@ -38,7 +42,7 @@ export async function loadCustomers(
       select g.* from unnest(${slots}::smallint[], ${[...ids]}::uuid[]) k (slot, id)
       join grants g on g.slot = k.slot and g.customer_id = k.id and g.ended_at is null`,
     sql<PeriodRow[]>`
-      select a.*, m.slug, m.aggregation as meter_aggregation, m.scale
+      select a.*, ${totals(sql)}, m.slug, m.aggregation as meter_aggregation, m.scale
       from unnest(${slots}::smallint[], ${[...ids]}::uuid[]) k (slot, id)
       join accounts a on a.slot = k.slot and a.customer_id = k.id
       join meters m on m.id = a.meter_id
@@ -152,7 +156,7 @@ export async function loadHistory(
   since: number,
 ): Promise<Period[]> {
   const rows = await sql<PeriodRow[]>`
-    select * from accounts
+    select a.*, ${totals(sql)} from accounts a
     where slot = ${key.slot} and customer_id = ${key.customerId} and meter_id = ${key.meterId}
       and (period_end is null or period_end > ${new Date(since)})
     order by period_start`;
@@ -165,9 +169,9 @@ function periodOf(row: PeriodRow): Period {
     start: row.period_start.getTime(),
     end: row.period_end?.getTime() ?? null,
     opened: true,
-    granted: row.credits_posted,
-    consumed: row.debits_posted,
-    reserved: row.debits_pending,
+    granted: row.granted,
+    consumed: row.consumed,
+    reserved: row.reserved,
     aggregate: row.aggregate,
     latest:
       row.latest_at === null || row.latest_id === null
@@ -223,9 +227,9 @@ type PeriodRow = MeterColumns & {
   customer_id: string;
   period_start: Date;
   period_end: Date | null;
-  credits_posted: bigint;
-  debits_posted: bigint;
-  debits_pending: bigint;
+  granted: bigint;
+  consumed: bigint;
+  reserved: bigint;
   aggregate: bigint;
   latest_at: Date | null;
   latest_id: string | null;

@@ -86,8 +86,8 @@ export async function insertPayment(
 }
 
 const columns = (sql: Executor) => sql`
-  p.id, p.status, p.amount, p.currency, coalesce(a.debits_posted, 0) as refunded,
-  coalesce(a.debits_pending, 0) as reserved, coalesce(a.credits_posted, 0) as captured,
+  p.id, p.status, p.amount, p.currency, coalesce(a.debits_posted, 0)::bigint as refunded,
+  coalesce(a.debits_pending, 0)::bigint as reserved, coalesce(a.credits_posted, 0)::bigint as captured,
   p.transaction_type as "transactionType", p.method, p.checkout_id as "checkoutId", p.subscription_id as "subscriptionId",
   p.invoice_id as "invoiceId", p.customer_id as "customerId", p.customer_email as "customerEmail",
   p.customer_name as "customerName", p.external_customer_id as "externalCustomerId",

@@ -179,7 +179,7 @@ test("the node's own accounts may be opened again: each start of a process does"
   for (const debits of [3n, 4n]) {
     expect(await flush({ opened: [opening(id, { kind: 'usage', debits })] })).toBe('committed');
   }
-  const [row] = await bed.sql`select debits_posted from accounts where id = ${id}`;
+  const [row] = await bed.sql`select debits_posted::bigint from accounts where id = ${id}`;
   expect(row).toEqual({ debits_posted: 7n });
 });
 

@@ -123,7 +123,10 @@ export class PaymentDraft {
   }
 }
 
-/** Doubling from half a second to a minute: silence is asked about for as long as it takes, and never taken for an answer. */
+/**
+ * Doubling from half a second to eight: silence is asked about for as long as it takes, and never taken for an answer. Not longer,
+ * because it outlives a crash: ten seconds after the restart it shall be decided (decisions 6).
+ */
 export function backoff(asks: number): number {
-  return Math.min(500 * 2 ** Math.min(asks, 10), 60_000);
+  return Math.min(500 * 2 ** Math.min(asks, 4), 8000);
 }

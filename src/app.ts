@@ -96,7 +96,7 @@ export function createApp(deps: AppDeps) {
     .use(discountRoutes(deps))
     .use(checkoutRoutes(deps))
     .use(buyLinkRoutes({ ...deps, addressOf }))
-    .use(payRoutes(deps))
+    .use(payRoutes({ ...deps, addressOf }))
     .use(invoiceRoutes({ edge, sql: deps.sql, appUrl: settings.appUrl }))
     .use(eventRoutes(deps))
     .use(webhookEndpointRoutes(deps))

@@ -1,9 +1,12 @@
 import { decideTick } from '../advance.ts';
+import { LedgerUnavailable } from '../ports.ts';
 import type { Alarm, AlarmKind } from '../storage.ts';
 import type { Term, TermDeps } from './term.ts';
 
 const POLL_MS = 1000;
 const AT_ONCE = 500;
+const REST_MS = 8000;
+const RESTING_MAX = 10_000;
 
 /**
  * Fires what time alone brings about: grants that start or expire, periods that end, processors that are to be asked again. An alarm
@@ -17,8 +20,9 @@ export class Alarms<K extends AlarmKind> {
   readonly #term: () => Term | null;
   readonly #kind: K;
   readonly #ring: (term: Term, alarm: Alarm<K>) => Promise<void>;
-  /** By subject: those that ring now. */
+  /** By subject: those that ring now, and those that failed and are left alone for a while. */
   readonly #ringing = new Map<string, Alarm<K>>();
+  readonly #resting = new Map<string, Alarm<K>>();
   #stop: () => void = () => undefined;
   #stopped = false;
 
@@ -64,7 +68,7 @@ export class Alarms<K extends AlarmKind> {
     const room = AT_ONCE - this.#ringing.size;
     if (term === null || !term.journal.isLeaseValid() || room === 0) return false;
     const { storage, clock } = this.#deps;
-    const except = [...this.#ringing.values()];
+    const except = [...this.#ringing.values(), ...this.#resting.values()];
     const due = await storage.dueAlarms({
       kind: this.#kind,
       now: clock.now(),
@@ -83,10 +87,18 @@ export class Alarms<K extends AlarmKind> {
     try {
       await this.#ring(term, alarm);
     } catch (error) {
-      this.#deps.log.warn({ err: error, kind: alarm.kind }, 'an alarm rings again');
+      this.#deps.log.warn({ err: error, kind: alarm.kind }, 'an alarm failed');
+      if (!(error instanceof LedgerUnavailable)) this.#rest(name, alarm);
     } finally {
       this.#ringing.delete(name);
     }
+  }
+
+  /** What the database refuses costs everybody whose decision was in the same flush: it must not come again at once. */
+  #rest(name: string, alarm: Alarm<K>): void {
+    if (this.#resting.size >= RESTING_MAX) return;
+    this.#resting.set(name, alarm);
+    this.#deps.timers.after(REST_MS, () => this.#resting.delete(name));
   }
 }
 

@@ -40,6 +40,8 @@ export type Wished = {
   readonly code: string | undefined;
   /** What a buyer from his region may expect. */
   readonly regional: string | null;
+  /** Whether he may try another code now: who guesses for long enough finds one. */
+  readonly mayTryCode: () => Promise<boolean>;
 };
 
 /** What it costs him, and which of his wishes could not be met. */
@@ -49,7 +51,8 @@ export type Terms = {
   readonly refusedCode: string;
 };
 
-const REFUSED_CODES: Partial<Record<NoQuote['kind'], string>> = {
+const REFUSED_CODES: Partial<Record<NoQuote['kind'] | 'too_many_codes', string>> = {
+  too_many_codes: 'Too many codes were tried. Wait a minute.',
   discount_not_found: 'This code is not known. Check how it is written.',
   discount_expired: 'This code has expired.',
   discount_spent: 'This code has been used up.',
@@ -65,7 +68,7 @@ export async function termsOf(
   const { product, checkout } = session;
   const { currencyPinned: pinned, attempts } = checkout;
   const { regional, code } = wished;
-  const discount = await discountOf(sql, checkout, code);
+  const discount = await discountOf(sql, checkout, wished);
   // Who tried before chose a currency then.
   const usual = pinned || attempts > 0 ? checkout.currency : null;
   let currency = pinned ? usual : (wished.currency ?? usual);
@@ -75,8 +78,8 @@ export async function termsOf(
     currency = null;
   }
   const wish = { product, pinned, regional, now, currency };
-  const found: Quote | NoQuote =
-    discount === 'not_found' ? { kind: 'discount_not_found' } : quote({ ...wish, discount });
+  const found: Quote | NoQuote | { readonly kind: 'too_many_codes' } =
+    typeof discount === 'string' ? { kind: discount } : quote({ ...wish, discount });
   if (found.kind === 'quoted') return { quote: found, errors, refusedCode: '' };
   const refusal = REFUSED_CODES[found.kind];
   if (refusal === undefined) return null;
@@ -87,16 +90,21 @@ export async function termsOf(
 }
 
 function isPriced({ prices }: ProductRecord, currency: string): boolean {
-  return prices.some((price) => price.status === 'active' && price.currency === currency);
+  return prices.some(
+    ({ status, type, currency: its }) =>
+      status === 'active' && type === 'one_time' && its === currency,
+  );
 }
 
 /** By the code that was asked for, else the one that the checkout came with, or that its last attempt had. */
 async function discountOf(
   sql: Sql,
   checkout: CheckoutRecord,
-  code: string | undefined,
-): Promise<DiscountRecord | null | 'not_found'> {
+  { code, mayTryCode }: Wished,
+): Promise<DiscountRecord | null | 'discount_not_found' | 'too_many_codes'> {
   if (code === '') return null;
-  if (code !== undefined) return (await findDiscountByCode(sql, checkout, code)) ?? 'not_found';
-  return checkout.discountId === null ? null : findDiscount(sql, checkout.discountId);
+  const own = checkout.discountId === null ? null : await findDiscount(sql, checkout.discountId);
+  if (code === undefined || own?.code.toLowerCase() === code.toLowerCase()) return own;
+  if (!(await mayTryCode())) return 'too_many_codes';
+  return (await findDiscountByCode(sql, checkout, code)) ?? 'discount_not_found';
 }

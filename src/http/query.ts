@@ -58,7 +58,8 @@ export function readPairs<T extends TObject>(
   const values: Record<string, string | number> = {};
   const issues: Issue[] = [];
   for (const [name, text] of new URLSearchParams(pairs)) {
-    if (name in values) issues.push({ path: [name], message: 'is given more than once' });
+    if (Object.hasOwn(values, name))
+      issues.push({ path: [name], message: 'is given more than once' });
     if (!isStorableText(text)) issues.push({ path: [name], message: 'holds a NUL character' });
     const isNumber = schema.properties[name]?.['type'] === 'integer' && /^-?\d{1,15}$/.test(text);
     values[name] = isNumber ? Number(text) : text;

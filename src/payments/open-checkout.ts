@@ -48,7 +48,6 @@ export async function openCheckout(
 ): Promise<{ readonly kind: 'opened'; readonly checkout: CheckoutRecord } | CheckoutRefusal> {
   const { scope, now } = options;
   const { product, currency: wanted, regional, discountCode: code, ...given } = options.wish;
-  if (product.status !== 'active') return { kind: 'not_for_sale' };
   if (deps.processorFor(scope.mode) === null) return { kind: 'no_processor' };
   const pinned = wanted !== null;
   const asked = { product, currency: wanted, pinned, regional, code, now };

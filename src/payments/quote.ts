@@ -36,6 +36,8 @@ export type Quote = {
 
 export type NoQuote = {
   readonly kind:
+    /** Archived or unpublished, sessions that are open included. */
+    | 'not_for_sale'
     | 'no_active_price'
     /** Subscriptions cannot be sold yet. */
     | 'only_recurring_prices'
@@ -59,6 +61,7 @@ export async function quoteWithCode(
 
 export function quote(wish: Wish & { readonly discount: DiscountRecord | null }): Quote | NoQuote {
   const { product, pinned, discount, now } = wish;
+  if (product.status !== 'active') return { kind: 'not_for_sale' };
   const active = product.prices.filter(({ status }) => status === 'active');
   if (active.length === 0) return { kind: 'no_active_price' };
   const prices = oneForEachCurrency(active.filter(({ type }) => type === 'one_time'));

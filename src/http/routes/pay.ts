@@ -8,6 +8,7 @@ import type { CheckoutView, OpenView } from '../../pages/checkout/view.ts';
 import type { Payments } from '../../payments/payments.ts';
 import { regionalCurrency } from '../../payments/regions.ts';
 import type { Sql } from '../../platform/postgres.ts';
+import type { RateLimiter } from '../../platform/rate-limit.ts';
 import type { Processor } from '../../processors/processor.ts';
 import { awaitingCookie, isAwaiting } from '../awaiting.ts';
 import {
@@ -40,7 +41,12 @@ export type PayRoutesDeps = {
   readonly payments: Payments;
   readonly processorFor: (mode: 'test' | 'live') => Processor | null;
   readonly settings: Settings;
+  readonly limiter: RateLimiter;
+  readonly addressOf: (request: Request) => string;
 };
+
+/** Discount codes that one address may try in a minute. */
+const CODES_PER_MINUTE = 30;
 
 const tag = 'Hosted pages';
 const params = { token: 'What the address of the checkout ends in: it is the credential.' };
@@ -85,10 +91,18 @@ const WAIT_SECONDS_MIN = 2;
 const WAIT_SECONDS_MAX = 30;
 
 export function payRoutes(deps: PayRoutesDeps) {
-  return new Elysia().get('/pay/:token', ...readPage(deps)).post('/pay/:token', ...pay(deps));
+  const limit = deps.limiter.limit('discount-code', CODES_PER_MINUTE);
+  const tries = (request: Request) => async () =>
+    (await limit.take(deps.addressOf(request))).allowed;
+  return new Elysia()
+    .get('/pay/:token', ...readPage(deps, tries))
+    .post('/pay/:token', ...pay(deps, tries));
 }
 
-function readPage(deps: PayRoutesDeps): Route {
+/** Whether whoever sent it may try another discount code. */
+type Tries = (request: Request) => Wished['mayTryCode'];
+
+function readPage(deps: PayRoutesDeps, tries: Tries): Route {
   const { edge, sql, clock, payments } = deps;
   return edge.open(READ, async ({ params: { token }, request }) => {
     let actionUrl: string | null = null;
@@ -107,6 +121,7 @@ function readPage(deps: PayRoutesDeps): Route {
       currency: asked.get(CURRENCY) ?? undefined,
       code: asked.get(DISCOUNT_CODE)?.trim(),
       regional: regionalCurrency(request.headers),
+      mayTryCode: tries(request),
     };
     return show(deps, session, { wished, actionUrl });
   });
@@ -149,14 +164,15 @@ async function show(
   }
 }
 
-function pay(deps: PayRoutesDeps): Route {
+function pay(deps: PayRoutesDeps, tries: Tries): Route {
   const { edge, sql, clock, payments } = deps;
   return edge.open(PAY, async ({ params: { token }, body: form, request }) => {
     const now = clock.now();
     const session = await findSession(sql, token, now);
     if (session === null) return notFound();
     const regional = regionalCurrency(request.headers);
-    const wished = { currency: form.currency, code: codeOf(form), regional };
+    const mayTryCode = tries(request);
+    const wished = { currency: form.currency, code: codeOf(form), regional, mayTryCode };
     const offer = await offerOf(deps, session, { wished, now });
     if (offer === null) return after(deps, token);
     const again = ({ offer: anew, status, ...said }: Mend & { offer: Offer }) => {

@@ -3,11 +3,13 @@ import { type TSchema, Type } from '@sinclair/typebox';
 
 /** Metadata pairs, and the lengths of their keys and values (contract, Limits; they hold everywhere). */
 const PAIRS_MAX = 50;
+/** A character: half of a surrogate pair is none. */
+const CHARACTER = '(?:[\\uD800-\\uDBFF][\\uDC00-\\uDFFF]|[\\s\\S])';
 const METADATA_ERROR = `must be an object of at most ${PAIRS_MAX} pairs, keys of 1 to 40 and values of at most 500 characters`;
 
 export const Metadata = Type.Record(
-  Type.String({ pattern: '^[\\s\\S]{1,40}$' }),
-  Type.String({ maxLength: 500 }),
+  Type.String({ pattern: `^${CHARACTER}{1,40}$` }),
+  Type.String({ pattern: `^${CHARACTER}{0,500}$` }),
   { maxProperties: PAIRS_MAX, additionalProperties: false, error: METADATA_ERROR },
 );
 

@@ -23,7 +23,13 @@ test('every field comes back as sent', async () => {
     success_url: 'https://shop.example/done?a=%20b&t={CHECKOUT_TOKEN}#end',
     cancel_url: 'https://shop.example/back',
     currency: 'USD',
-    metadata: { plan: 'pro', 'key with space': '', ['__proto__']: 'x', constructor: 'y' },
+    metadata: {
+      plan: 'pro',
+      'key with space': '',
+      ['__proto__']: 'x',
+      constructor: 'y',
+      ['🗝'.repeat(40)]: '🏰'.repeat(500),
+    },
   };
   const began = Date.now();
   const { status, json } = await server.call('POST', '/checkouts', { body: sent });

@@ -1,0 +1,55 @@
+// What somebody who means ill tried, and got away with once.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { Shop } from './shop.ts';
+
+let shop: Shop;
+beforeAll(async () => {
+  shop = await Shop.open();
+});
+afterAll(() => shop.close());
+
+test('a product that was archived is not sold by sessions that are still open', async () => {
+  const { server } = shop;
+  const body = { name: 'Old', prices: [{ amount: '100', currency: 'USD' }] };
+  const product = (await server.call('POST', '/products', { body })).json;
+  const session = await shop.checkout({ product_id: product.id });
+  await server.call('POST', `/products/${product.id}/archive`);
+  expect(await shop.pay(session)).toEqual({ kind: 'total_changed' });
+  expect(await shop.paymentsOf(session)).toEqual([]);
+  const page = await fetch(`${server.url}/pay/${session.token}`);
+  expect(await page.text()).not.toContain('card_number');
+  await server.call('POST', `/products/${product.id}/publish`);
+  expect(await shop.pay(session)).toEqual({ kind: 'attempted' });
+});
+
+test('codes cannot be guessed: an address may try thirty a minute', async () => {
+  const { server } = shop;
+  await shop.discount('FREE', { percent_off: 100 });
+  const session = await shop.checkout();
+  const tried = async (code: string) =>
+    (await fetch(`${server.url}/pay/${session.token}?discount_code=${code}`)).text();
+  const guesses = await Promise.all(Array.from({ length: 30 }, (_, n) => tried(`GUESS${n}`)));
+  expect(guesses.every((page) => page.includes('This code is not known'))).toBe(true);
+  const late = await tried('FREE');
+  expect(late).toContain('Too many codes were tried');
+  expect(late).not.toContain('Complete order');
+});
+
+test('the largest payments of a currency do not fill an account', async () => {
+  const { server } = shop;
+  const amount = '999999999999.9999';
+  const body = { name: 'Dear', prices: [{ amount, currency: 'CLF' }] };
+  const product = (await server.call('POST', '/products', { body })).json;
+  // As if a thousand of them had been paid before.
+  await shop.buy({ currency: 'CLF', total: amount, checkout: { product_id: product.id } });
+  await server.sql`
+    update accounts set debits_posted = debits_posted + 9223372036854775807 where kind = 'clearing' and currency = 'CLF'`;
+  const payment = await shop.buy({
+    currency: 'CLF',
+    total: amount,
+    checkout: { product_id: product.id },
+  });
+  expect(payment).toMatchObject({ status: 'succeeded', refundable_amount: amount });
+  await server.sql`
+    update accounts set debits_posted = debits_posted - 9223372036854775807 where kind = 'clearing' and currency = 'CLF'`;
+});

@@ -116,12 +116,7 @@ const RARE = `,
       failure_message = r.failure_message, asks = r.asks, ask_at = r.ask_at, sequence = r.sequence,
       event_at = r.event_at, paid_at = r.paid_at
     FROM fence, rare, jsonb_populate_recordset(NULL::payments, rare.parts -> 'payments') AS r
-    -- A refund that is reserved changes the payment's account, and nothing here.
     WHERE p.slot = r.slot AND p.id = r.id
-      AND (p.status, p.invoice_id, p.customer_id, p.processor_reference, p.method, p.failure_code, p.failure_message,
-          p.asks, p.ask_at, p.sequence, p.event_at, p.paid_at)
-        IS DISTINCT FROM (r.status, r.invoice_id, r.customer_id, r.processor_reference, r.method, r.failure_code,
-          r.failure_message, r.asks, r.ask_at, r.sequence, r.event_at, r.paid_at)
   ),
   refunded AS (
     INSERT INTO refunds AS f

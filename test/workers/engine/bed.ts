@@ -1,0 +1,179 @@
+// The engine on a clock of the test's own, beside an API that runs on the real one.
+//
+// Holds: the engine's wall clock stands still until it is moved, so that when an attempt is made and when the next one is due are exact.
+// What it only waits for passes faster, unless a test says otherwise a hundred times: a sweep every 10 ms, a deadline of 100 ms.
+import type { Clock, Timers } from '../../../ledger/ports.ts';
+import { clock as realClock, timers as realTimers } from '../../../src/platform/clock.ts';
+import { ids } from '../../../src/platform/ids.ts';
+import { openLog } from '../../../src/platform/log.ts';
+import { openPool, type Sql } from '../../../src/platform/postgres.ts';
+import { openSecrets } from '../../../src/platform/secrets.ts';
+import { openWorkers, type Workers } from '../../../workers/open.ts';
+import { until } from '../../chaos/until.ts';
+import { startServer, type TestServer } from '../../support/server.ts';
+import { testServices } from '../../support/services.ts';
+import { TEST_SECRETS_KEY } from '../../support/settings.ts';
+
+const FASTER = 100;
+
+export class StillClock implements Clock {
+  /** Beyond anything that the database stamps with its own clock during the test. */
+  at = Date.now() + 3_600_000;
+  now(): number {
+    return this.at;
+  }
+  monotonic(): number {
+    return realClock.monotonic();
+  }
+}
+
+export type Delivery = {
+  readonly id: string;
+  readonly event: string;
+  readonly status: string;
+  readonly attempts: number;
+  readonly firstAt: Date | null;
+  readonly nextAt: Date;
+  readonly worker: string | null;
+};
+
+export type Attempt = {
+  readonly at: Date;
+  readonly statusCode: number | null;
+  readonly error: string | null;
+  readonly address: string | null;
+  readonly responseHead: string | null;
+};
+
+export class Bed {
+  readonly clock = new StillClock();
+  readonly server: TestServer;
+  readonly logged: string[] = [];
+  readonly #engines: { readonly workers: Workers; readonly sql: Sql }[] = [];
+
+  readonly #timers: Timers;
+
+  private constructor(server: TestServer, faster: number) {
+    this.server = server;
+    this.#timers = {
+      ...realTimers,
+      after: (ms, task) => realTimers.after(ms / faster, task),
+    };
+  }
+
+  static async start({
+    engines = 1,
+    faster = FASTER,
+  }: { engines?: number; faster?: number } = {}): Promise<Bed> {
+    const bed = new Bed(await startServer(), faster);
+    for (let engine = 0; engine < engines; engine += 1) await bed.addEngine();
+    return bed;
+  }
+
+  async addEngine(options: { redisUrl?: string } = {}): Promise<Workers> {
+    const sql = openPool(this.server.databaseUrl, { max: 4, applicationName: 'engine of a test' });
+    const workers = await openWorkers({
+      sql,
+      clock: this.clock,
+      timers: this.#timers,
+      ids,
+      redisUrl: options.redisUrl ?? testServices().redisUrl,
+      log: openLog('info', (line) => this.logged.push(line)),
+      secrets: openSecrets(TEST_SECRETS_KEY),
+      resolve: () => Promise.reject(new Error('no names')),
+      allowLoopback: true,
+      random: () => 0,
+      onAttempt: () => undefined,
+    });
+    this.#engines.push({ workers, sql });
+    return workers;
+  }
+
+  async stop(): Promise<void> {
+    for (const { workers, sql } of this.#engines) {
+      await workers.close();
+      await sql.end();
+    }
+    await this.server.stop();
+  }
+
+  pass(ms: number): void {
+    this.clock.at += ms;
+  }
+
+  async endpoint(url: string, body: object = {}, key?: string): Promise<Endpoint> {
+    const reply = await this.server.call('POST', '/webhook-endpoints', {
+      body: { url, event_types: ['customer.created'], ...body },
+      ...(key !== undefined && { key }),
+    });
+    if (reply.status !== 201) throw new Error(reply.text);
+    return reply.json as Endpoint;
+  }
+
+  /** A `customer.created` each. Their ids. */
+  async events(count: number, key = this.server.organisation.testKey): Promise<string[]> {
+    const made: string[] = [];
+    for (let index = 0; index < count; index += 1) {
+      const customer = await this.server.call('POST', '/customers', { key, body: {} });
+      const [row] = await this.server
+        .sql`select id from events where object_id = ${customer.json.id}`;
+      made.push(row!['id'] as string);
+    }
+    return made;
+  }
+
+  async deliveries(endpointId: string): Promise<Delivery[]> {
+    const rows = await this.server.sql<Delivery[]>`
+      select id, event_id as event, status, attempts, first_at as "firstAt", next_at as "nextAt", worker
+      from deliveries where endpoint_id = ${endpointId} order by id`;
+    return [...rows];
+  }
+
+  /** Of all deliveries of the endpoint, in order. */
+  async attempts(endpointId: string): Promise<Attempt[]> {
+    const rows = await this.server.sql<Attempt[]>`
+      select a.at, a.status_code as "statusCode", a.error, host(a.address) as address, a.response_head as "responseHead"
+      from delivery_attempts a join deliveries d on d.id = a.delivery_id
+      where d.endpoint_id = ${endpointId} order by a.at, d.id`;
+    return [...rows];
+  }
+
+  async health(endpointId: string) {
+    const [row] = await this.server.sql`
+      select status, disabled_reason as reason, failures, exhausted, failing_since as "failingSince", paused_until as "pausedUntil"
+      from webhook_endpoints where id = ${endpointId}`;
+    return row!;
+  }
+
+  /** Until nothing is in hand, and so many attempts are written down. */
+  attempted(endpointId: string, count: number): Promise<void> {
+    return until(`${count} attempts`, async () => {
+      const [row] = await this.server.sql`
+        select count(*) filter (where d.worker is not null)::int as flying,
+          (select count(*) from delivery_attempts a where a.delivery_id in
+            (select id from deliveries where endpoint_id = ${endpointId}))::int as made
+        from deliveries d where d.endpoint_id = ${endpointId}`;
+      return row!['flying'] === 0 && row!['made'] >= count;
+    });
+  }
+
+  all(endpointId: string, status: string): Promise<void> {
+    return until(`all ${status}`, async () =>
+      (await this.deliveries(endpointId)).every((delivery) => delivery.status === status),
+    );
+  }
+
+  /** Passes through several sweeps, in which whatever is due would have been found. */
+  async sweeps(): Promise<void> {
+    const { sql } = this.server;
+    for (let sweep = 0; sweep < 4; sweep += 1) {
+      const [before] = await sql`select max(seen_at) as at from delivery_workers`;
+      await until('a sweep', async () => {
+        const [now] = await sql`select max(seen_at) as at from delivery_workers`;
+        return (now!['at'] as Date) > (before!['at'] as Date);
+      });
+    }
+  }
+}
+
+export type Endpoint = { readonly id: string; readonly secret: string };

@@ -1,0 +1,120 @@
+// An endpoint that fails is only probed; one that answers again gets all that waits.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { until } from '../../chaos/until.ts';
+import { Bed } from './bed.ts';
+import { Sink } from './sink.ts';
+
+let bed: Bed;
+beforeAll(async () => {
+  bed = await Bed.start();
+});
+afterAll(() => bed.stop());
+
+/** An endpoint that has failed five times in a row, and so is paused. */
+async function failing() {
+  const sink = new Sink();
+  sink.answer = () => new Response(null, { status: 500 });
+  const { id } = await bed.endpoint(sink.url);
+  const events = await bed.events(5);
+  await bed.attempted(id, 5);
+  const { pausedUntil, failures } = await bed.health(id);
+  expect({ pausedUntil, failures }).toEqual({
+    pausedUntil: new Date(bed.clock.at + 5000),
+    failures: 5,
+  });
+  return { sink, id, events };
+}
+
+test('four failures in a row do not pause an endpoint', async () => {
+  const sink = new Sink();
+  sink.answer = () => new Response(null, { status: 500 });
+  const { id } = await bed.endpoint(sink.url);
+  await bed.events(4);
+  await bed.attempted(id, 4);
+  expect(await bed.health(id)).toMatchObject({ failures: 4, pausedUntil: null });
+  sink.answer = () => new Response();
+  bed.pass(5000);
+  await bed.all(id, 'delivered');
+  expect(await bed.health(id)).toMatchObject({ failures: 0, failingSince: null });
+  await sink.stop();
+});
+
+test('after five only a probe goes out at a time, and what waits loses no attempt by it', async () => {
+  const { sink, id } = await failing();
+  await bed.events(3);
+  bed.pass(4999);
+  await bed.sweeps();
+  expect(sink.arrivals).toHaveLength(5);
+  for (let probe = 1; probe <= 4; probe += 1) {
+    const { pausedUntil } = await bed.health(id);
+    bed.pass((pausedUntil as Date).getTime() - bed.clock.at);
+    await bed.attempted(id, 5 + probe);
+    await bed.sweeps();
+    expect(sink.arrivals).toHaveLength(5 + probe);
+  }
+  const tries = (await bed.deliveries(id)).map((delivery) => delivery.attempts);
+  // The three that came while it was paused have waited longest, then the first of the five.
+  expect(tries.toSorted((a, b) => a - b)).toEqual([1, 1, 1, 1, 1, 1, 1, 2]);
+  await bed.server.call('DELETE', `/webhook-endpoints/${id}`);
+  await sink.stop();
+});
+
+/** For how long an endpoint has failed, and for how long it is paused. */
+// prettier-ignore
+const PAUSES: [failingS: number, pauseS: number][] = [
+  [5,         5],
+  [60,        30],
+  [300,       150],
+  [600,       300],
+  [12 * 3600, 300],
+];
+
+test.each(PAUSES)('having failed for %d s it is paused for %d s', async (failingS, pauseS) => {
+  const { sink, id } = await failing();
+  bed.pass(failingS * 1000);
+  await bed.attempted(id, 6);
+  expect((await bed.health(id))['pausedUntil']).toEqual(new Date(bed.clock.at + pauseS * 1000));
+  await bed.server.call('DELETE', `/webhook-endpoints/${id}`);
+  await sink.stop();
+});
+
+test('an endpoint that hangs is probed by one request', async () => {
+  const { sink, id } = await failing();
+  sink.answer = () => 'hang';
+  bed.pass(20_000);
+  await bed.attempted(id, 6);
+  await bed.sweeps();
+  expect(sink.hanging).toBe(1);
+  await bed.server.call('DELETE', `/webhook-endpoints/${id}`);
+  await sink.stop();
+});
+
+test('a probe that is answered wakes all that waits at once, however late it was planned', async () => {
+  const { sink, id, events } = await failing();
+  const { sql } = bed.server;
+  // As after hours of failures.
+  await sql`update deliveries set next_at = ${new Date(bed.clock.at + 3 * 3_600_000)}, attempts = 14
+    where endpoint_id = ${id}`;
+  const more = await bed.events(20);
+  sink.answer = () => new Response();
+  bed.pass(5000);
+  await bed.all(id, 'delivered');
+  expect(sink.ids.slice(5).toSorted()).toEqual([...events, ...more].toSorted());
+  expect(await bed.health(id)).toMatchObject({
+    failures: 0,
+    exhausted: 0,
+    failingSince: null,
+    pausedUntil: null,
+  });
+  await sink.stop();
+});
+
+test('an endpoint that was paused is not paused for who asks for a retry', async () => {
+  const { sink, id } = await failing();
+  sink.answer = () => new Response();
+  const [delivery] = await bed.deliveries(id);
+  await bed.server.call('POST', `/deliveries/${delivery!.id}/retry`);
+  await until('it arrives', () => sink.arrivals.length > 5);
+  await bed.all(id, 'delivered');
+  await sink.stop();
+});

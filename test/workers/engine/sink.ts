@@ -1,0 +1,53 @@
+// A receiver that does as it is told, and remembers what came.
+
+export type Arrival = {
+  readonly id: string;
+  readonly body: string;
+  readonly headers: Record<string, string>;
+};
+
+/** What it answers to one request; 'hang' never does. */
+export type Answer = Response | 'hang';
+
+export class Sink {
+  readonly arrivals: Arrival[] = [];
+  /** Requests that it has and has not answered. */
+  hanging = 0;
+  answer: (arrival: Arrival) => Answer = () => new Response();
+  readonly #server: Bun.Server<undefined>;
+
+  constructor() {
+    this.#server = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      idleTimeout: 0,
+      fetch: (request) => this.#receive(request),
+    });
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#server.port}/hook`;
+  }
+
+  /** The ids of the events that came, in order. */
+  get ids(): string[] {
+    return this.arrivals.map(({ id }) => id);
+  }
+
+  stop(): Promise<void> {
+    return this.#server.stop(true);
+  }
+
+  async #receive(request: Request): Promise<Response> {
+    const arrival = {
+      id: request.headers.get('webhook-id') ?? '',
+      body: await request.text(),
+      headers: Object.fromEntries(request.headers),
+    };
+    this.arrivals.push(arrival);
+    const answer = this.answer(arrival);
+    if (answer !== 'hang') return answer;
+    this.hanging += 1;
+    return Promise.withResolvers<Response>().promise;
+  }
+}

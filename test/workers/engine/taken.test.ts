@@ -1,0 +1,91 @@
+// Who has a delivery: one worker at a time, and never again one that was struck off.
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { audit } from '../../../ledger/store/audit.ts';
+import { ids } from '../../../src/platform/ids.ts';
+import { signOn, strikeOff } from '../../../workers/claims.ts';
+import { until } from '../../chaos/until.ts';
+import { Bed } from './bed.ts';
+import { Sink } from './sink.ts';
+
+let bed: Bed;
+let sink: Sink;
+beforeEach(async () => {
+  bed = await Bed.start({ engines: 2, faster: 10 });
+  sink = new Sink();
+});
+afterEach(async () => {
+  expect(await audit(bed.server.sql)).toEqual([]);
+  await bed.stop();
+  await sink.stop();
+});
+
+test('two engines on one database deliver each event once', async () => {
+  const endpoints = await Promise.all(
+    Array.from({ length: 8 }, (_, index) => bed.endpoint(`${sink.url}/${index}`)),
+  );
+  const made = await Promise.all(Array.from({ length: 5 }, () => bed.events(6)));
+  for (const { id } of endpoints) await bed.all(id, 'delivered');
+  const expected = endpoints.flatMap(() => made.flat());
+  expect(sink.ids.toSorted()).toEqual(expected.toSorted());
+});
+
+test('what a dead worker had is due again, also what it claimed after it was struck off', async () => {
+  const { id } = await bed.endpoint(sink.url, { status: 'disabled' });
+  const [first, second] = await bed.events(2);
+  const { sql } = bed.server;
+  const dead = ids.next();
+  await signOn(sql, dead);
+  await sql`update webhook_endpoints set status = 'enabled' where id = ${id}`;
+  const taken = new Date(bed.clock.at + 60_000);
+  await sql`
+    update deliveries set status = 'pending', next_at = ${taken},
+      worker = case when event_id = ${first!} then ${dead} else uuidv7() end
+    where endpoint_id = ${id}`;
+  await until('the one without a worker arrives', () => sink.arrivals.length > 0);
+  expect(sink.ids).toEqual([second!]);
+  await sql`update delivery_workers set seen_at = now() - interval '6 seconds' where id = ${dead}`;
+  await bed.all(id, 'delivered');
+  expect(sink.ids).toEqual([second!, first!]);
+});
+
+test('results of a worker that was struck off do not count, against its endpoint neither', async () => {
+  const { id } = await bed.endpoint(sink.url, { status: 'disabled' });
+  sink.answer = () => 'hang';
+  const events = await bed.events(6);
+  await bed.server.call('PATCH', `/webhook-endpoints/${id}`, { body: { status: 'enabled' } });
+  await until('all are in hand', () => sink.hanging === 6);
+  const { sql } = bed.server;
+  sink.answer = () => new Response();
+  // As if both had been silent for too long: they find out at their next sweep, and have new names then.
+  bed.pass(1);
+  await sql`delete from delivery_workers`;
+  await strikeOff(sql, 0);
+  await bed.all(id, 'delivered');
+  expect(sink.ids.toSorted()).toEqual([...events, ...events].toSorted());
+  // The late ones time out, and are written down, no more.
+  await until('all attempts are written down', async () => (await bed.attempts(id)).length === 12);
+  expect((await bed.deliveries(id)).map(({ attempts }) => attempts)).toEqual(Array(6).fill(1));
+  expect(await bed.health(id)).toMatchObject({ failures: 0, failingSince: null });
+});
+
+test('an endpoint is not waited for by what waits for it', async () => {
+  // A retry that somebody asks for locks its delivery, and then the endpoint; a success after failures locks them the other way round.
+  const { id } = await bed.endpoint(sink.url);
+  sink.answer = () => new Response(null, { status: 500 });
+  await bed.events(6);
+  await bed.attempted(id, 5);
+  const { sql } = bed.server;
+  const deliveries = await bed.deliveries(id);
+  sink.answer = () => new Response();
+  await sql`update deliveries set next_at = next_at + interval '1 hour' where id <> ${deliveries[0]!.id}`;
+  const arrived = sink.arrivals.length;
+  await sql.begin(async (transaction) => {
+    await transaction`select from deliveries where id = ${deliveries[1]!.id} for update`;
+    bed.pass(10_000);
+    await until('the probe is answered', () => sink.arrivals.length > arrived);
+    await until('it is revived', async () => (await bed.health(id))['failures'] === 0);
+    await transaction`update webhook_endpoints set paused_until = null where id = ${id}`;
+  });
+  bed.pass(4 * 3_600_000);
+  await bed.all(id, 'delivered');
+});

@@ -13,6 +13,11 @@ import { Sweeper } from './sweeper.ts';
 /** Tickets at once. Each holds a connection for its claim only, and its turn is short. */
 const CONCURRENCY = 64;
 
+/** Redis may be away while we stop, and the database: what either would be told then, the sweep of another worker finds out. */
+const REDIS_MS_MAX = 1500;
+/** Well beyond the deadline of an attempt. */
+const LAND_MS_MAX = 12_000;
+
 export type WorkersDeps = {
   readonly sql: Sql;
   readonly redisUrl: string;
@@ -48,6 +53,12 @@ export async function openWorkers(deps: WorkersDeps): Promise<Workers> {
   const attempts = openAttempts({ ...deps, sender });
   const deliverer = new Deliverer({ ...deps, sweeper, attempts });
   await sweeper.open();
+  const atMost = async (ms: number, task: Promise<void>): Promise<void> => {
+    const late = Promise.withResolvers<void>();
+    const cancel = deps.timers.after(ms, () => late.resolve());
+    await Promise.race([task, late.promise]);
+    cancel();
+  };
   const work = (endpointId: string): Promise<void> => deliverer.work(endpointId);
   const worker = workOnTickets(address, { concurrency: CONCURRENCY, work, onError });
   return {
@@ -56,8 +67,8 @@ export async function openWorkers(deps: WorkersDeps): Promise<Workers> {
     },
     async close() {
       await sweeper.close();
-      await worker.close();
-      await deliverer.land();
+      await atMost(REDIS_MS_MAX, worker.close());
+      await atMost(LAND_MS_MAX, deliverer.land());
       sender.close();
       await sweeper.leave();
       await tickets.close();

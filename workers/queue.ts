@@ -90,7 +90,8 @@ export function workOnTickets(
   worker.on('error', options.onError);
   return {
     async close() {
-      await worker.close();
+      // Where Redis is away there is nothing to wait for.
+      await worker.close(connection.status !== 'ready');
       connection.disconnect();
     },
   };

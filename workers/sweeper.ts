@@ -38,6 +38,7 @@ export class Sweeper {
   #closed = false;
   #sweeps = 0;
   #isAstray = false;
+  #isQueueAway = false;
 
   constructor(deps: SweeperDeps) {
     this.#deps = deps;
@@ -57,11 +58,18 @@ export class Sweeper {
     this.#closed = true;
     this.#stopTimer();
     await this.#sweeping;
-    await this.#unlisten();
+    await this.#unlisten().catch(() => undefined);
   }
 
   async leave(): Promise<void> {
-    await signOff(this.#deps.sql, this.worker);
+    try {
+      await signOff(this.#deps.sql, this.worker);
+    } catch (error) {
+      this.#deps.log.warn(
+        { err: error },
+        'deliveries in hand are due only when this worker is missed',
+      );
+    }
   }
 
   /** An endpoint may have something due. */
@@ -69,8 +77,13 @@ export class Sweeper {
     if (endpointIds.length === 0) return;
     try {
       await this.#deps.tickets.add(endpointIds);
+      this.#isQueueAway = false;
     } catch (error) {
-      this.#deps.log.warn({ err: error }, 'no tickets for deliveries: Redis does not answer');
+      // Once, and not for every event of an outage.
+      if (!this.#isQueueAway) {
+        this.#deps.log.warn({ err: error }, 'no tickets for deliveries: Redis does not answer');
+      }
+      this.#isQueueAway = true;
     }
   }
 

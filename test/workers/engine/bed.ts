@@ -6,9 +6,9 @@ import type { Clock, Timers } from '../../../ledger/ports.ts';
 import { clock as realClock, timers as realTimers } from '../../../src/platform/clock.ts';
 import { ids } from '../../../src/platform/ids.ts';
 import { openLog } from '../../../src/platform/log.ts';
-import { openPool, type Sql } from '../../../src/platform/postgres.ts';
+import { openPool } from '../../../src/platform/postgres.ts';
 import { openSecrets } from '../../../src/platform/secrets.ts';
-import { openWorkers, type Workers } from '../../../workers/open.ts';
+import { openWorkers } from '../../../workers/open.ts';
 import { until } from '../../chaos/until.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { testServices } from '../../support/services.ts';
@@ -49,7 +49,7 @@ export class Bed {
   readonly clock = new StillClock();
   readonly server: TestServer;
   readonly logged: string[] = [];
-  readonly #engines: { readonly workers: Workers; readonly sql: Sql }[] = [];
+  readonly #engines: (() => Promise<void>)[] = [];
 
   readonly #timers: Timers;
 
@@ -70,7 +70,8 @@ export class Bed {
     return bed;
   }
 
-  async addEngine(options: { redisUrl?: string } = {}): Promise<Workers> {
+  /** Returns its close. */
+  async addEngine(options: { redisUrl?: string } = {}): Promise<() => Promise<void>> {
     const sql = openPool(this.server.databaseUrl, { max: 4, applicationName: 'engine of a test' });
     const workers = await openWorkers({
       sql,
@@ -85,15 +86,18 @@ export class Bed {
       random: () => 0,
       onAttempt: () => undefined,
     });
-    this.#engines.push({ workers, sql });
-    return workers;
+    let closed: Promise<void> | undefined;
+    const close = async (): Promise<void> => {
+      await workers.close();
+      await sql.end();
+    };
+    const closeOnce = (): Promise<void> => (closed ??= close());
+    this.#engines.push(closeOnce);
+    return closeOnce;
   }
 
   async stop(): Promise<void> {
-    for (const { workers, sql } of this.#engines) {
-      await workers.close();
-      await sql.end();
-    }
+    for (const close of this.#engines) await close();
     await this.server.stop();
   }
 
@@ -164,9 +168,9 @@ export class Bed {
   }
 
   /** Passes through several sweeps, in which whatever is due would have been found. */
-  async sweeps(): Promise<void> {
+  async sweeps(count = 4): Promise<void> {
     const { sql } = this.server;
-    for (let sweep = 0; sweep < 4; sweep += 1) {
+    for (let sweep = 0; sweep < count; sweep += 1) {
       const [before] = await sql`select max(seen_at) as at from delivery_workers`;
       await until('a sweep', async () => {
         const [now] = await sql`select max(seen_at) as at from delivery_workers`;

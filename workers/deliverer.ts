@@ -60,7 +60,10 @@ export class Deliverer {
     const { worker } = sweeper;
     const now = clock.now();
     const claimed = await claim(sql, {
-      ...{ endpointId, worker, now, atMost: room },
+      endpointId,
+      worker,
+      now,
+      atMost: room,
       until: now + LEASE_MS,
     });
     if (claimed === null) return;

@@ -15,6 +15,8 @@ import { goalsOf } from './report/goals.ts';
 import { jsonOf } from './report/json.ts';
 import { markdownOf } from './report/markdown.ts';
 import { runCases } from './rounds.ts';
+import { webhooksMarkdown } from './webhooks/report.ts';
+import { runWebhooks } from './webhooks/webhooks.ts';
 
 const aborting = new AbortController();
 let stoppedBy: NodeJS.Signals | undefined;
@@ -32,7 +34,8 @@ async function main(options: Options): Promise<boolean> {
     say('starting PostgreSQL and Redis');
     const stores = await openStores(closers);
     const machine = await describeMachine(stores);
-    return await (options.memory ? memory : compare)({ options, stores, closers, machine });
+    const kind = options.memory ? memory : options.webhooks ? webhooks : compare;
+    return await kind({ options, stores, closers, machine });
   } finally {
     await closers.close();
   }
@@ -72,6 +75,16 @@ async function memory({ options, stores, closers, machine }: Run): Promise<boole
   );
   for (const sample of segments.flatMap(({ samples }) => samples)) say(sample);
   return segments.every(({ errors }) => errors === 0);
+}
+
+async function webhooks({ options, stores, closers, machine }: Run): Promise<boolean> {
+  const { seconds, due, json } = options;
+  const { signal } = aborting;
+  const results = await runWebhooks(stores, closers, { seconds, due, signal, say });
+  console.log(
+    json ? JSON.stringify({ machine, results }, null, 2) : webhooksMarkdown(results, machine),
+  );
+  return results.every(({ missing, unsigned, failed }) => missing + unsigned + failed === 0);
 }
 
 function say(line: string): void {

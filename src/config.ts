@@ -42,6 +42,7 @@ export interface Config {
     readonly refundsPerOrg: number;
     readonly refundsPerPayment: number;
     readonly buyLinks: number;
+    readonly discountCodes: number;
     readonly portal: number;
     readonly cardAttempts: number;
   };
@@ -106,6 +107,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
       refundsPerOrg: read.integer('RATE_LIMIT_REFUNDS_PER_ORG', perMinute(120)),
       refundsPerPayment: read.integer('RATE_LIMIT_REFUNDS_PER_PAYMENT', perMinute(60)),
       buyLinks: read.integer('RATE_LIMIT_BUY_LINKS', perMinute(30)),
+      discountCodes: read.integer('RATE_LIMIT_DISCOUNT_CODES', perMinute(30)),
       portal: read.integer('RATE_LIMIT_PORTAL', perMinute(60)),
       cardAttempts: read.integer('LIMIT_CARD_ATTEMPTS', perMinute(10)),
     }),

@@ -55,11 +55,11 @@ export function readPairs<T extends TObject>(
   schema: T,
   check: Validator<T>,
 ): { readonly ok: true; readonly value: unknown } | { readonly ok: false; issues: Issue[] } {
-  const values: Record<string, string | number> = {};
+  // Without a prototype, so that no name means anything but itself.
+  const values = Object.create(null) as Record<string, string | number>;
   const issues: Issue[] = [];
   for (const [name, text] of new URLSearchParams(pairs)) {
-    if (Object.hasOwn(values, name))
-      issues.push({ path: [name], message: 'is given more than once' });
+    if (name in values) issues.push({ path: [name], message: 'is given more than once' });
     if (!isStorableText(text)) issues.push({ path: [name], message: 'holds a NUL character' });
     const isNumber = schema.properties[name]?.['type'] === 'integer' && /^-?\d{1,15}$/.test(text);
     values[name] = isNumber ? Number(text) : text;

@@ -113,7 +113,14 @@ test('the ledger: what it wrote, what it holds, and its lease', async () => {
   await server.stop();
 });
 
-const LIMITS = { refundsPerOrg: 0, refundsPerPayment: 0, buyLinks: 2, portal: 0, cardAttempts: 10 };
+const LIMITS = {
+  refundsPerOrg: 0,
+  refundsPerPayment: 0,
+  buyLinks: 2,
+  discountCodes: 0,
+  portal: 0,
+  cardAttempts: 10,
+};
 
 test('rate limits: what was allowed and what was not', async () => {
   const settings = { limits: LIMITS, metricsToken: TOKEN, proxyHops: 1 };

@@ -38,7 +38,14 @@ export async function openBed(): Promise<Bed> {
       checkoutUrl: `${url}/pay`,
       // Long enough to be seen, and over before the page looks again.
       sandboxSettleMs: 1500,
-      limits: { refundsPerOrg: 0, refundsPerPayment: 0, buyLinks: 0, portal: 0, cardAttempts: 3 },
+      limits: {
+        refundsPerOrg: 0,
+        refundsPerPayment: 0,
+        buyLinks: 0,
+        discountCodes: 0,
+        portal: 0,
+        cardAttempts: 3,
+      },
     }),
   });
   const made = async (path: string, body: object) => {

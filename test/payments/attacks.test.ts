@@ -1,10 +1,13 @@
 // What somebody who means ill tried, and got away with once.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { TEST_SETTINGS } from '../support/settings.ts';
 import { Shop } from './shop.ts';
 
 let shop: Shop;
 beforeAll(async () => {
-  shop = await Shop.open();
+  shop = await Shop.open({
+    settings: { limits: { ...TEST_SETTINGS.limits, discountCodes: 30 } },
+  });
 });
 afterAll(() => shop.close());
 

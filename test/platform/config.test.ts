@@ -80,6 +80,7 @@ test('an empty environment gives the defaults', () => {
       refundsPerOrg: 120,
       refundsPerPayment: 60,
       buyLinks: 30,
+      discountCodes: 30,
       portal: 60,
       cardAttempts: 10,
     },

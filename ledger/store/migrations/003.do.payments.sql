@@ -148,6 +148,7 @@ CREATE TABLE invoices (
 -- Their ids follow from what they bill, so they do not ascend.
 CREATE INDEX invoices_listed ON invoices (organisation_id, mode, created_at, id);
 CREATE INDEX invoices_of_payment ON invoices (payment_id);
+CREATE INDEX invoices_of_customer ON invoices (customer_id, created_at) WHERE customer_id IS NOT NULL;
 
 -- Payments. The row is made with the attempt; from then on the payment's actor writes it, in its flushes.
 
@@ -191,6 +192,7 @@ CREATE TABLE payments (
 ) WITH (fillfactor = 70);
 CREATE UNIQUE INDEX payments_by_id ON payments (id);
 CREATE INDEX payments_listed ON payments (organisation_id, mode, id);
+CREATE INDEX payments_of_checkout ON payments (checkout_id, id);
 CREATE INDEX payments_of_customer ON payments (customer_id, id) WHERE customer_id IS NOT NULL;
 
 CREATE TABLE refunds (

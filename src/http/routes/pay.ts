@@ -45,9 +45,6 @@ export type PayRoutesDeps = {
   readonly addressOf: (request: Request) => string;
 };
 
-/** Discount codes that one address may try in a minute. */
-const CODES_PER_MINUTE = 30;
-
 const tag = 'Hosted pages';
 const params = { token: 'What the address of the checkout ends in: it is the credential.' };
 const mediaType = 'text/html';
@@ -91,16 +88,19 @@ const WAIT_SECONDS_MIN = 2;
 const WAIT_SECONDS_MAX = 30;
 
 export function payRoutes(deps: PayRoutesDeps) {
-  const limit = deps.limiter.limit('discount-code', CODES_PER_MINUTE);
-  const tries = (request: Request) => async () =>
-    (await limit.take(deps.addressOf(request))).allowed;
+  const { settings, limiter, addressOf } = deps;
+  const limit = limiter.limit('discount-code', settings.limits.discountCodes);
+  const tries =
+    (request: Request, { checkout }: Session) =>
+    async () =>
+      (await limit.take(`${addressOf(request)} ${checkout.organisationId}`)).allowed;
   return new Elysia()
     .get('/pay/:token', ...readPage(deps, tries))
     .post('/pay/:token', ...pay(deps, tries));
 }
 
-/** Whether whoever sent it may try another discount code. */
-type Tries = (request: Request) => Wished['mayTryCode'];
+/** Whether whoever sent it may try another of the merchant's discount codes. */
+type Tries = (request: Request, session: Session) => Wished['mayTryCode'];
 
 function readPage(deps: PayRoutesDeps, tries: Tries): Route {
   const { edge, sql, clock, payments } = deps;
@@ -121,7 +121,7 @@ function readPage(deps: PayRoutesDeps, tries: Tries): Route {
       currency: asked.get(CURRENCY) ?? undefined,
       code: asked.get(DISCOUNT_CODE)?.trim(),
       regional: regionalCurrency(request.headers),
-      mayTryCode: tries(request),
+      mayTryCode: tries(request, session),
     };
     return show(deps, session, { wished, actionUrl });
   });
@@ -171,7 +171,7 @@ function pay(deps: PayRoutesDeps, tries: Tries): Route {
     const session = await findSession(sql, token, now);
     if (session === null) return notFound();
     const regional = regionalCurrency(request.headers);
-    const mayTryCode = tries(request);
+    const mayTryCode = tries(request, session);
     const wished = { currency: form.currency, code: codeOf(form), regional, mayTryCode };
     const offer = await offerOf(deps, session, { wished, now });
     if (offer === null) return after(deps, token);

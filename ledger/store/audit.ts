@@ -1,5 +1,6 @@
 import type { Sql } from 'postgres';
 import { PAYMENT_CHECKS } from './audit-payments.ts';
+import { WEBHOOK_CHECKS } from './audit-webhooks.ts';
 
 export type Finding = { readonly check: string; readonly detail: string };
 
@@ -9,6 +10,7 @@ export type Finding = { readonly check: string; readonly detail: string };
  */
 const CHECKS: Readonly<Record<string, string>> = {
   ...PAYMENT_CHECKS,
+  ...WEBHOOK_CHECKS,
 
   'I1 debits equal credits for each meter': `
     SELECT meter_id, sum(debits_posted) AS debits, sum(credits_posted) AS credits, sum(debits_pending) AS pending_debits,

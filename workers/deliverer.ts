@@ -11,8 +11,9 @@ import type { Sweeper } from './sweeper.ts';
 
 /** Of one process. */
 const IN_FLIGHT_MAX = 2000;
-/** Rows of one ticket, and so what an endpoint that hangs can hold of them. */
-const CLAIM_MAX = 16;
+/** Rows of one claim: few, which is what an endpoint that hangs can hold, and more while one answers. */
+const CLAIM_MIN = 4;
+const CLAIM_MAX = 32;
 /** How long a ticket waits for its answers before it lets others have their turn. */
 const TURN_MS = 250;
 /** The results that wait to be written, at most: beyond, nothing new is claimed. */
@@ -39,6 +40,8 @@ export class Deliverer {
   readonly #settler: Settler;
   /** Endpoints whose turn was over before they had answered. */
   readonly #hanging = new Set<string>();
+  /** Rows of the next claim, of endpoints that answer and have more. */
+  readonly #pace = new Map<string, number>();
   readonly #landing = new Set<Promise<void>>();
   #inFlight = 0;
 
@@ -51,44 +54,53 @@ export class Deliverer {
     return this.#inFlight;
   }
 
-  /** One ticket. */
+  /** One ticket: claims again while its turn lasts and there is more. */
   async work(endpointId: string): Promise<void> {
-    const room = Math.min(CLAIM_MAX, IN_FLIGHT_MAX - this.#inFlight);
+    const { clock, sweeper } = this.#deps;
+    const over = clock.monotonic() + TURN_MS / 2;
+    let isMore = await this.#step(endpointId);
+    while (isMore && clock.monotonic() < over) isMore = await this.#step(endpointId);
+    // The sweep would come to it too, a second later.
+    if (isMore) await sweeper.ticket([endpointId]);
+  }
+
+  /** Whether there may be more to do for the endpoint now. */
+  async #step(endpointId: string): Promise<boolean> {
+    const pace = this.#pace.get(endpointId) ?? CLAIM_MIN;
+    const atMost = Math.min(pace, IN_FLIGHT_MAX - this.#inFlight);
     // Whoever lands first writes another ticket.
-    if (room <= 0 || this.#hanging.has(endpointId) || this.#settler.waiting > UNWRITTEN_MAX) return;
+    if (atMost <= 0 || this.#hanging.has(endpointId) || this.#settler.waiting > UNWRITTEN_MAX) {
+      return false;
+    }
     const { sql, clock, sweeper } = this.#deps;
     const { worker } = sweeper;
     const now = clock.now();
-    const claimed = await claim(sql, {
-      endpointId,
-      worker,
-      now,
-      atMost: room,
-      until: now + LEASE_MS,
-    });
-    if (claimed === null) return;
+    const until = now + LEASE_MS;
+    const claimed = await claim(sql, { endpointId, worker, now, atMost, until });
+    if (claimed === null) return false;
     const landed = this.#sendAll(worker, claimed);
     this.#landing.add(landed);
     landed.finally(() => this.#landing.delete(landed)).catch(() => undefined);
-    await this.#takeTurn(endpointId, landed);
-    // While it was this one's turn, or after it: the sweep would come to it too, a second later.
-    if (claimed.due.length === room && !this.#hanging.has(endpointId)) {
-      await sweeper.ticket([endpointId]);
-    }
+    const isInTime = await this.#takeTurn(endpointId, landed);
+    const isMore = isInTime && claimed.due.length === atMost;
+    if (isMore) this.#pace.set(endpointId, Math.min(pace * 2, CLAIM_MAX));
+    else this.#pace.delete(endpointId);
+    return isMore;
   }
 
-  /** Resolves with the answers, or when the turn is over. Then the endpoint gets nothing more until it has answered. */
-  async #takeTurn(endpointId: string, landed: Promise<void>): Promise<void> {
+  /** Whether it answered before its turn was over. Otherwise the endpoint gets nothing more until it has. */
+  async #takeTurn(endpointId: string, landed: Promise<void>): Promise<boolean> {
     const turn = Promise.withResolvers<'over'>();
     const cancel = this.#deps.timers.after(TURN_MS, () => turn.resolve('over'));
     const ended = await Promise.race([landed, turn.promise]);
     cancel();
-    if (ended !== 'over') return;
+    if (ended !== 'over') return true;
     this.#hanging.add(endpointId);
     landed
       .finally(() => this.#hanging.delete(endpointId))
       .then(() => this.#deps.sweeper.ticket([endpointId]))
       .catch((error: unknown) => this.#deps.log.error({ err: error }, 'after a turn'));
+    return false;
   }
 
   async #sendAll(worker: string, { target, due }: Claimed): Promise<void> {

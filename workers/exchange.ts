@@ -55,8 +55,8 @@ export type Post = {
 export class Exchanger {
   readonly #timers: Timers;
   readonly #kept = {
-    'http:': new HttpAgent({ keepAlive: true, timeout: IDLE_MS }),
-    'https:': new HttpsAgent({ keepAlive: true, timeout: IDLE_MS }),
+    'http:': new HttpAgent({ keepAlive: true, timeout: IDLE_MS, maxFreeSockets: 1024 }),
+    'https:': new HttpsAgent({ keepAlive: true, timeout: IDLE_MS, maxFreeSockets: 1024 }),
   };
   readonly #fresh = { 'http:': new HttpAgent(), 'https:': new HttpsAgent() };
 

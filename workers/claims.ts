@@ -4,6 +4,7 @@
 // struck off by its silence (`strikeOff`), and by `next_at` where even that fails. Settling is one statement for many results.
 import type { Executor, Sql } from '../src/platform/postgres.ts';
 import type { EventRecord } from '../src/records/events.ts';
+import { FAILURES_OPEN } from './health.ts';
 
 /** Where to, and with what. Secrets are still encrypted. */
 export type Target = {
@@ -43,9 +44,6 @@ export type Settlement = {
   readonly address: string | null;
   readonly responseHead: string | null;
 };
-
-/** After so many failures in a row an endpoint is only probed: what is due waits, and no attempt is spent on it. */
-const FAILURES_OPEN = 5;
 
 /**
  * Up to `atMost` of what is due at the endpoint, earliest first; one, where it is only probed. null where it is disabled, paused, or

@@ -14,7 +14,8 @@ export type Tally = {
   readonly at: number;
 };
 
-const FAILURES_OPEN = 5;
+/** After so many failures in a row an endpoint is only probed: what is due waits, and no attempt is spent on it. */
+export const FAILURES_OPEN = 5;
 const PAUSE_MS_MIN = 5000;
 const PAUSE_MS_MAX = 300_000;
 /** Nothing but failures for a day, and so many deliveries given up: nobody is there. */

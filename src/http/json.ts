@@ -1,11 +1,16 @@
 // Reads the text of a request's body as strict JSON.
 //
-// Stricter than JSON.parse: a key may stand only once in an object (which of two amounts would count?), and no string may hold
-// what PostgreSQL cannot store. Nesting is bounded before anything recurses.
+// Stricter than JSON.parse: a key may stand only once in an object (which of two amounts would count?), no number may be longer
+// than what is read of it, and no string may hold what PostgreSQL cannot store. Nesting is bounded before anything recurses.
 // On the path of every request: one pass over the text, one walk over the value, nothing allocated. 0.25 us for 100 bytes.
 
 const DEPTH_MAX = 32;
+/** A double tells that many apart: of a longer one it would be read what nobody wrote. */
+const DIGITS_MAX = 17;
 
+const DIGIT_0 = 48;
+const DIGIT_9 = 57;
+const POINT = 46;
 const QUOTE = 34;
 const COLON = 58;
 const BACKSLASH = 92;
@@ -22,12 +27,14 @@ export class Malformed {
 const TOO_DEEP = new Malformed(`is nested more than ${DEPTH_MAX} levels deep`);
 const NOT_JSON = new Malformed('is not valid JSON');
 const REPEATED_KEY = new Malformed('has the same key twice in one object');
+const TOO_LONG = new Malformed(`holds a number of more than ${DIGITS_MAX} significant digits`);
 const NOT_TEXT = new Malformed('holds a NUL character or half of a surrogate pair');
 
 /** The value, or why it is none. */
 export function parseJson(text: string): unknown {
   const colons = countColons(text);
-  if (colons < 0) return TOO_DEEP;
+  if (colons === NESTED) return TOO_DEEP;
+  if (colons === LONG) return TOO_LONG;
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -39,12 +46,24 @@ export function parseJson(text: string): unknown {
   return value;
 }
 
-/** Colons outside strings: as many as the text has keys, where it is valid. -1 where it is nested too deeply. */
+/** What is counted instead of colons, where it need not be read on. */
+const NESTED = -1;
+const LONG = -2;
+
+/** Colons outside strings: as many as the text has keys, where it is valid. */
 function countColons(text: string): number {
   let colons = 0;
   let depth = 0;
+  let digits = 0;
   for (let i = 0; i < text.length; i += 1) {
     const code = text.charCodeAt(i);
+    if (code <= DIGIT_9 && code >= DIGIT_0) {
+      // Zeros at either end are no precision.
+      if (digits > 0 || code > DIGIT_0) digits += 1;
+      if (digits > DIGITS_MAX && code > DIGIT_0) return LONG;
+      continue;
+    }
+    if (code !== POINT) digits = 0;
     if (code === QUOTE) {
       i = endOfString(text, i);
     } else if (code === COLON) {
@@ -52,7 +71,7 @@ function countColons(text: string): number {
     } else if ((code | 32) === 123) {
       // { or [: they differ in one bit.
       depth += 1;
-      if (depth > DEPTH_MAX) return -1;
+      if (depth > DEPTH_MAX) return NESTED;
     } else if ((code | 32) === 125) {
       depth -= 1;
     }

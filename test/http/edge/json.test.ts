@@ -25,6 +25,8 @@ const REFUSED: [string, string, string][] = [
   ['NUL far in',                        '[[{"a":["\\u0000"]}]]',                 'NUL'],
   ['half of a surrogate pair',          '{"a":"\\ud83d"}',                       'surrogate'],
   ['a pair the wrong way round',        '{"a":"\\ude00\\ud83d"}',                'surrogate'],
+  ['a number of 18 digits',              '{"a":1.00000000000000001}',             'significant digits'],
+  ['one without a point',               '[123456789012345678]',                  'significant digits'],
   ['33 levels',                         '['.repeat(33) + ']'.repeat(33),         'deep'],
   ['a million levels',                  '['.repeat(1_000_000),                   'deep'],
 ];
@@ -38,6 +40,9 @@ const ACCEPTED: [string, string][] = [
   ['an empty object',                    '{}'],
   ['null',                               'null'],
   ['a number',                           '1e3'],
+  ['the longest double',                 '[0.30000000000000004,-1.7976931348623157e308,5e-324]'],
+  ['zeros at both ends',                 '[100000000000000000000,0.00000000000000000001]'],
+  ['digits in strings',                  '{"a":"123456789012345678901234567890","b":1}'],
   ['colons in strings',                  '{"a:b":":\\":","c":{"d":"{:"}}'],
   ['a string that ends in a backslash',  '{"a":"\\\\","b":"\\\\\\"","c":1}'],
   ['brackets in strings',                `{"a":"${'['.repeat(50)}"}`],

@@ -9,8 +9,8 @@ import { Redis } from 'ioredis';
 const NAME = 'deliveries';
 /** A server that says nothing for this long does not answer. */
 const COMMAND_MS_MAX = 1000;
-/** A ticket whose worker is gone is somebody else's after this; its rows come back by themselves. */
-const LOCK_MS = 5000;
+/** A ticket whose worker is gone is somebody else's after this: eight turns. Its rows come back by themselves. */
+const LOCK_MS = 2000;
 
 type Ticket = { readonly endpointId: string };
 

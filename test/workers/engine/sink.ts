@@ -2,12 +2,13 @@
 
 export type Arrival = {
   readonly id: string;
+  readonly url: string;
   readonly body: string;
   readonly headers: Record<string, string>;
 };
 
 /** What it answers to one request; 'hang' never does. */
-export type Answer = Response | 'hang';
+export type Answer = Response | Promise<Response> | 'hang';
 
 export class Sink {
   readonly arrivals: Arrival[] = [];
@@ -41,6 +42,7 @@ export class Sink {
   async #receive(request: Request): Promise<Response> {
     const arrival = {
       id: request.headers.get('webhook-id') ?? '',
+      url: request.url,
       body: await request.text(),
       headers: Object.fromEntries(request.headers),
     };

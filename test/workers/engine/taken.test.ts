@@ -51,9 +51,9 @@ test('what a dead worker had is due again, also what it claimed after it was str
 test('results of a worker that was struck off do not count, against its endpoint neither', async () => {
   const { id } = await bed.endpoint(sink.url, { status: 'disabled' });
   sink.answer = () => 'hang';
-  const events = await bed.events(6);
+  const events = await bed.events(4);
   await bed.server.call('PATCH', `/webhook-endpoints/${id}`, { body: { status: 'enabled' } });
-  await until('all are in hand', () => sink.hanging === 6);
+  await until('all are in hand', () => sink.hanging === 4);
   const { sql } = bed.server;
   sink.answer = () => new Response();
   // As if both had been silent for too long: they find out at their next sweep, and have new names then.
@@ -63,8 +63,8 @@ test('results of a worker that was struck off do not count, against its endpoint
   await bed.all(id, 'delivered');
   expect(sink.ids.toSorted()).toEqual([...events, ...events].toSorted());
   // The late ones time out, and are written down, no more.
-  await until('all attempts are written down', async () => (await bed.attempts(id)).length === 12);
-  expect((await bed.deliveries(id)).map(({ attempts }) => attempts)).toEqual(Array(6).fill(1));
+  await until('all attempts are written down', async () => (await bed.attempts(id)).length === 8);
+  expect((await bed.deliveries(id)).map(({ attempts }) => attempts)).toEqual(Array(4).fill(1));
   expect(await bed.health(id)).toMatchObject({ failures: 0, failingSince: null });
 });
 

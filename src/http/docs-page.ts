@@ -1,68 +1,80 @@
 // The OpenAPI document as a page to read: no script, nothing loaded from elsewhere, so that it works offline and under a strict
 // content security policy.
 import { type Html, html } from '../pages/html.ts';
-import { bounds, fields, type Schema, typeOf } from './docs-schema.ts';
-import { webhookLinks, webhookSections } from './docs-webhooks.ts';
+import { layout, type Page } from '../pages/layout.ts';
+import { stylesheet } from '../pages/styles.ts';
+import { bounds, fields, prose, type Schema, typeOf } from './docs-schema.ts';
+import { webhookContents, webhookSections } from './docs-webhooks.ts';
 import type { Documented } from './document.ts';
 import type { OpenApi } from './openapi.ts';
 
-const STYLE = `
-  :root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
-  body { max-width: 60rem; margin: 0 auto; padding: 1rem 1rem 4rem; }
-  nav ul { columns: 18rem; list-style: none; padding: 0; }
-  section { border-top: 1px solid #8886; margin-top: 2rem; }
-  code, h3 { font-family: ui-monospace, monospace; font-size: .9em; }
-  h3 { font-size: 1.1rem; overflow-wrap: anywhere; }
-  table { border-collapse: collapse; width: 100%; }
-  th, td { text-align: left; vertical-align: top; padding: .25rem .75rem .25rem 0; border-bottom: 1px solid #8883; }
-`;
+const STYLESHEET = stylesheet(`
+  .docs { max-width: 62rem; display: block; }
+  .docs > * + *, .docs section > * + *, .docs nav > * + * { margin-top: .9rem; }
+  .docs h2 { font-size: 1.35rem; margin-top: 3rem; letter-spacing: -.01em; }
+  .docs h3 { margin: 0; font: 600 1rem/1.4 var(--mono); }
+  .docs h4 { margin: 1.25rem 0 0; font-size: .8rem; letter-spacing: .04em; text-transform: uppercase; color: var(--muted); }
+  .docs code { font-family: var(--mono); font-size: .86em; }
+  .docs p code, .docs dd code { background: var(--soft); border-radius: .3rem; padding: .05rem .3rem; }
+  .docs nav { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 19rem), 1fr)); gap: 1.5rem 2rem; margin-top: 2rem; }
+  .docs nav > * + * { margin-top: 0; }
+  .docs nav h2 { font-size: 1rem; margin: 0 0 .35rem; }
+  .docs nav a { text-decoration: none; }
+  .docs nav a:hover { text-decoration: underline; }
+  .docs section { background: var(--card); border: 1px solid var(--line); border-radius: .8rem; padding: 1.1rem 1.25rem;
+    margin-top: 1rem; scroll-margin-top: 1rem; }
+  .docs section:target { border-color: var(--accent); }
+  .docs table { border-collapse: collapse; width: 100%; font-size: .92rem; }
+  .docs td { text-align: start; vertical-align: top; padding: .35rem .75rem .35rem 0; border-top: 1px solid var(--line); }
+  .docs td:nth-child(2), .docs td:nth-child(3) { color: var(--muted); }
+  .docs dt { font-weight: 600; margin-top: .5rem; }
+`);
 
-export function docsPage(document: OpenApi): string {
+type Named = { readonly title: string; readonly operation: Documented };
+
+export function docsPage(document: OpenApi): Page {
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
       title: `${method.toUpperCase()} ${path}`,
       operation,
     })),
   );
-  const page = html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width" />
-        <title>${document.info.title} API</title>
-        <style>
-          ${STYLE}
-        </style>
-      </head>
-      <body>
-        <h1>${document.info.title} API</h1>
-        ${document.info.description.split('\n\n').map((paragraph) => html`<p>${paragraph}</p>`)}
-        <p>
-          The same for programs: <a href="/openapi.json">openapi.json</a> (OpenAPI
-          ${document.openapi})
-        </p>
-        ${keysOf(document)}
-        <nav>
-          <ul>
-            ${operations.map(
-              ({ title }) =>
-                html`<li>
-                  <a href="#${anchor(title)}"><code>${title}</code></a>
-                </li>`,
-            )}
-            ${webhookLinks(document)}
-          </ul>
-        </nav>
-        ${document.tags.map(({ name }) => [
-          html`<h2>${name}</h2>`,
-          ...operations
-            .filter(({ operation }) => operation.tags.includes(name))
-            .map(({ title, operation }) => section(title, operation)),
-        ])}
-        ${webhookSections(document)}
-      </body>
-    </html>`;
-  return page.text;
+  const groups = document.tags.map(({ name }) => ({
+    name,
+    members: operations.filter(({ operation }) => operation.tags.includes(name)),
+  }));
+  const { title, description } = document.info;
+  const body = html`<main class="page docs">
+    <h1>${title} API</h1>
+    ${description.split('\n\n').map((paragraph) => html`<p>${prose(paragraph)}</p>`)}
+    <p>
+      The same for programs: <a href="/openapi.json">openapi.json</a> (OpenAPI ${document.openapi})
+    </p>
+    ${keysOf(document)}
+    <nav aria-label="Contents">
+      ${groups.map(({ name, members }) => contents(name, members))} ${webhookContents(document)}
+    </nav>
+    ${groups.map(({ name, members }) => [
+      html`<h2>${name}</h2>`,
+      ...members.map((member) => section(member.title, member.operation)),
+    ])}
+    ${webhookSections(document)}
+  </main>`;
+  return layout({ title: `${title} API`, body, stylesheet: STYLESHEET });
+}
+
+function contents(name: string, members: readonly Named[]): Html {
+  return html`<div>
+    <h2>${name}</h2>
+    <ul>
+      ${members.map(
+        ({ title }) =>
+          html`<li>
+            <a href="#${anchor(title)}"><code>${title}</code></a>
+          </li>`,
+      )}
+    </ul>
+  </div>`;
 }
 
 function keysOf({ components }: OpenApi): Html {
@@ -71,7 +83,7 @@ function keysOf({ components }: OpenApi): Html {
     ${schemes.map(
       ([name, { description }]) =>
         html`<dt>${name}</dt>
-          <dd>${description ?? ''} Sent as <code>Authorization: Bearer</code>.</dd>`,
+          <dd>${prose(description ?? '')} Sent as <code>Authorization: Bearer</code>.</dd>`,
     )}
   </dl>`;
 }
@@ -81,7 +93,7 @@ function section(title: string, operation: Documented): Html {
   const body = operation.requestBody?.content['application/json']?.schema;
   return html`<section id="${anchor(title)}">
     <h3>${title}</h3>
-    <p>${operation.summary}. ${operation.description ?? ''}</p>
+    <p>${prose(`${operation.summary}. ${operation.description ?? ''}`)}</p>
     <p>Key: ${keys.length === 0 ? 'none' : keys.join(', ')}</p>
     ${operation.parameters.length === 0 ? null : parameters(operation)}
     ${
@@ -95,7 +107,7 @@ function section(title: string, operation: Documented): Html {
       const [content] = Object.values(answer.content ?? {});
       const schema = content?.schema as Schema | undefined;
       const shown = schema?.properties === undefined ? null : fields(schema);
-      return html`<p><strong>${status}</strong> ${answer.description}</p>
+      return html`<p><strong>${status}</strong> ${prose(answer.description)}</p>
         ${shown}`;
     })}
   </section>`;
@@ -110,7 +122,7 @@ function parameters({ parameters: list }: Documented): Html {
           <td><code>${parameter.name}</code></td>
           <td>${parameter.in}</td>
           <td>${typeOf(parameter.schema as Schema)}</td>
-          <td>${notes.filter((note) => note !== '').join('; ')}</td>
+          <td>${prose(notes.filter((note) => note !== '').join('; '))}</td>
         </tr>`;
       })}
     </table>`;

@@ -29,15 +29,24 @@ export function fields(schema: Schema): Html {
   return html`<table>
     ${Object.entries(schema.properties ?? {}).map(([name, field]) => {
       const isRequired = schema.required?.includes(name) === true;
-      const notes = [field.description ?? '', ...bounds(field)].filter((note) => note !== '');
+      const notes = [field.description?.replace(/\.$/, '') ?? '', ...bounds(field)].filter(
+        (note) => note !== '',
+      );
       return html`<tr>
         <td><code>${name}</code></td>
         <td>${typeOf(field)}</td>
         <td>${isRequired ? 'required' : 'optional'}</td>
-        <td>${notes.join('; ')}</td>
+        <td>${prose(notes.join('; '))}</td>
       </tr>`;
     })}
   </table>`;
+}
+
+/** Text in which what stands between backticks is code. */
+export function prose(text: string): readonly (string | Html)[] {
+  return text
+    .split('`')
+    .map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
 }
 
 export function bounds(schema: Schema): string[] {

@@ -1,7 +1,7 @@
 // The webhooks on the page to read: what every delivery carries once, then what each type says.
 import { EVENT_TYPES } from '../records/events.ts';
 import { type Html, html } from '../pages/html.ts';
-import { fields, type Schema } from './docs-schema.ts';
+import { fields, prose, type Schema } from './docs-schema.ts';
 import type { OpenApi } from './openapi.ts';
 import type { Webhook } from './webhooks.ts';
 import { Event } from './wire/events.ts';
@@ -9,13 +9,18 @@ import { Event } from './wire/events.ts';
 const ENVELOPE = Event as unknown as Schema;
 const COMMON = ENVELOPE.properties?.['data'] ?? {};
 
-export function webhookLinks({ webhooks }: OpenApi): Html[] {
-  return Object.keys(webhooks).map(
-    (type) =>
-      html`<li>
-        <a href="#${anchor(type)}"><code>${type}</code></a>
-      </li>`,
-  );
+export function webhookContents({ webhooks }: OpenApi): Html {
+  return html`<div>
+    <h2>Webhook events</h2>
+    <ul>
+      ${Object.keys(webhooks).map(
+        (type) =>
+          html`<li>
+            <a href="#${anchor(type)}"><code>${type}</code></a>
+          </li>`,
+      )}
+    </ul>
+  </div>`;
 }
 
 export function webhookSections({ webhooks }: OpenApi): Html {
@@ -32,7 +37,7 @@ export function webhookSections({ webhooks }: OpenApi): Html {
         ({ name, description }) =>
           html`<tr>
             <td><code>${name}</code></td>
-            <td>${description}</td>
+            <td>${prose(description)}</td>
           </tr>`,
       )}
     </table>
@@ -50,7 +55,7 @@ function section(type: string, { post }: Webhook): Html {
   );
   return html`<section id="${anchor(type)}">
     <h3>${type}</h3>
-    <p>${post.description}</p>
+    <p>${prose(post.description)}</p>
     ${fields({ ...data, properties: Object.fromEntries(own) })}
   </section>`;
 }

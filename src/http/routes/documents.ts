@@ -1,8 +1,10 @@
 import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import { docsPage } from '../docs-page.ts';
+import type { Page } from '../../pages/layout.ts';
 import type { Edge } from '../edge.ts';
 import { type OpenApi, openApiOf, type RouteList } from '../openapi.ts';
+import { sendPage } from '../page.ts';
 
 export type DocumentRoutesDeps = {
   readonly edge: Edge;
@@ -20,15 +22,9 @@ const READ = {
   mediaType: 'text/html',
 } as const;
 
-/** No script runs on a page of documentation, whatever ends up in it. */
-const PAGE_HEADERS = {
-  'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'",
-};
-
 export function documentRoutes({ edge, baseUrl, routes }: DocumentRoutesDeps) {
   let document: OpenApi | undefined;
-  let page: string | undefined;
+  let page: Page | undefined;
   const open = (): OpenApi => (document ??= openApiOf(routes(), baseUrl));
   return new Elysia()
     .get(
@@ -41,7 +37,7 @@ export function documentRoutes({ edge, baseUrl, routes }: DocumentRoutesDeps) {
       '/docs',
       ...edge.open(READ, () => {
         page ??= docsPage(open());
-        return new Response(page, { headers: PAGE_HEADERS });
+        return sendPage(page);
       }),
     );
 }

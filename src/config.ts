@@ -18,7 +18,7 @@ export interface Config {
   readonly host: string;
   /** undefined: an embedded PostgreSQL under `dataDir`. */
   readonly databaseUrl: string | undefined;
-  /** undefined: a private Redis under `dataDir`. */
+  /** Nodes of a cluster with commas between them. undefined: a private Redis under `dataDir`. */
   readonly redisUrl: string | undefined;
   readonly dataDir: string;
   /** Without a slash at the end, like the two that follow. */
@@ -86,7 +86,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     port,
     host: read.text('HOST') ?? '0.0.0.0',
     databaseUrl,
-    redisUrl: read.serverUrl('REDIS_URL', ['redis:', 'rediss:']),
+    redisUrl: read.redisUrl(),
     dataDir: read.text('DATA_DIR') ?? '.tollhouse/',
     baseUrl,
     checkoutUrl: read.webUrl('CHECKOUT_URL') ?? `${baseUrl}/pay`,
@@ -148,6 +148,19 @@ class Reader {
     return bounds.byDefault;
   }
 
+  /** One, or several with commas between them. */
+  redisUrl(): string | undefined {
+    const protocols = ['redis:', 'rediss:'];
+    const value = this.text('REDIS_URL');
+    if (value?.split(',').every((url) => isServerUrl(url, protocols)) ?? true) return value;
+    const one = 'a URL such as redis://user:password@host:port/name';
+    this.#refuse(
+      'REDIS_URL',
+      `must be ${one}, or several of them for a cluster, with commas between`,
+    );
+    return undefined;
+  }
+
   flag(name: string): boolean | undefined {
     const value = this.text(name)?.toLowerCase();
     if (value === undefined) return undefined;
@@ -185,9 +198,7 @@ class Reader {
 
   serverUrl(name: string, protocols: readonly string[]): string | undefined {
     const value = this.text(name);
-    if (value === undefined) return undefined;
-    const url = URL.parse(value);
-    if (url !== null && protocols.includes(url.protocol) && url.hostname !== '') return value;
+    if (value === undefined || isServerUrl(value, protocols)) return value;
     this.#refuse(name, `must be a URL such as ${protocols[0] ?? ''}//user:password@host:port/name`);
     return undefined;
   }
@@ -236,4 +247,9 @@ class Reader {
   #refuse(name: string, why: string): void {
     this.problems.push(`${name} ${why}`);
   }
+}
+
+function isServerUrl(value: string, protocols: readonly string[]): boolean {
+  const url = URL.parse(value);
+  return url !== null && protocols.includes(url.protocol) && url.hostname !== '';
 }

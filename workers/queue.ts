@@ -4,7 +4,7 @@
 // each is owed, Redis holds no more than there are endpoints, and there is nothing in it to lose: the sweeper writes every
 // ticket anew from PostgreSQL. Adding one never waits for Redis.
 import { Queue, Worker } from 'bullmq';
-import { Redis } from 'ioredis';
+import { connectRedis } from '../src/platform/redis-connection.ts';
 
 const NAME = 'deliveries';
 /** A server that says nothing for this long does not answer. */
@@ -30,7 +30,7 @@ export function openTickets(
   address: QueueAddress,
   { onError, onReady }: { onError: (error: Error) => void; onReady: () => void },
 ): TicketQueue {
-  const connection = new Redis(address.redisUrl, {
+  const connection = connectRedis(address.redisUrl, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     commandTimeout: COMMAND_MS_MAX,
@@ -73,7 +73,7 @@ export function workOnTickets(
     readonly onError: (error: Error) => void;
   },
 ): TicketWorker {
-  const connection = new Redis(address.redisUrl, {
+  const connection = connectRedis(address.redisUrl, {
     maxRetriesPerRequest: null,
     retryStrategy: (attempt) => Math.min(50 * attempt, 500),
   });

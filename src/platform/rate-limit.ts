@@ -5,8 +5,8 @@
 // never fails and never waits for long: where Redis does not answer, this process counts by itself until it does, so that for so
 // long each process allows the whole number. A flushed Redis opens new windows.
 // Does not: guard anything that money depends on. Ceilings are the ledger's.
-import type { Redis } from 'ioredis';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import type { RedisConnection } from './redis-connection.ts';
 
 const WINDOW_S = 60;
 
@@ -32,13 +32,13 @@ const UNLIMITED: RateLimit = {
   take: () => Promise.resolve({ allowed: true, limit: Infinity, remaining: Infinity, resetMs: 0 }),
 };
 
-export function openRateLimiter(redis: Redis): RateLimiter {
+export function openRateLimiter(redis: RedisConnection): RateLimiter {
   return {
     limit: (name, perMinute) => (perMinute === 0 ? UNLIMITED : windows(redis, name, perMinute)),
   };
 }
 
-function windows(redis: Redis, name: string, perMinute: number): RateLimit {
+function windows(redis: RedisConnection, name: string, perMinute: number): RateLimit {
   const options = { keyPrefix: `rate:${name}`, points: perMinute, duration: WINDOW_S };
   const limiter = new RateLimiterRedis({
     ...options,

@@ -1,7 +1,7 @@
 // Whether a service that was configured answers, before anything else is started.
-import { Redis } from 'ioredis';
 import postgres from 'postgres';
 import { ServiceFailure } from './failure.ts';
+import { connectRedis, redisUrls } from './redis-connection.ts';
 
 const TIMEOUT_MS = 5000;
 
@@ -19,7 +19,7 @@ export async function checkPostgres(url: string): Promise<void> {
 
 /** @throws ServiceFailure in one line that names the host, never the password */
 export async function checkRedis(url: string): Promise<void> {
-  const client = new Redis(url, {
+  const client = connectRedis(url, {
     lazyConnect: true,
     connectTimeout: TIMEOUT_MS,
     maxRetriesPerRequest: 0,
@@ -34,7 +34,7 @@ export async function checkRedis(url: string): Promise<void> {
     await client.ping();
   } catch (error) {
     // What connect() rejects with is "connection is closed"; the event says why.
-    throw unreachable({ name: 'REDIS_URL', url, error: cause ?? error });
+    throw unreachable({ name: 'REDIS_URL', url: redisUrls(url)[0] ?? '', error: cause ?? error });
   } finally {
     client.disconnect();
   }

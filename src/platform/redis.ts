@@ -1,5 +1,5 @@
 // Redis for what must answer at once or not at all. Nothing is queued for a connection that is not there.
-import { Redis } from 'ioredis';
+import { connectRedis, type RedisConnection } from './redis-connection.ts';
 
 /** A command that took longer is as good as none. */
 const COMMAND_MS_MAX = 100;
@@ -14,8 +14,8 @@ export type RedisOptions = {
 };
 
 /** Connects in the background, and again whenever the connection is lost. `disconnect` ends that. */
-export function openRedis({ url, warn }: RedisOptions): Redis {
-  const redis = new Redis(url, {
+export function openRedis({ url, warn }: RedisOptions): RedisConnection {
+  const redis = connectRedis(url, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     commandTimeout: COMMAND_MS_MAX,

@@ -79,17 +79,22 @@ async function wronglyArrived(inHand: ReadonlySet<string>): Promise<string[]> {
   });
 }
 
+/** Until so many more have arrived. */
+function moreArrive(count: number): Promise<void> {
+  const enough = sink.arrivals.length + count;
+  return until('more arrives', () => sink.arrivals.length >= enough);
+}
+
 /** Events by one caller, as long as not too many are on their way. */
 function startLoad() {
   const stopping = new AbortController();
+  let made = 0;
+  const isRoom = (): boolean => made * ENDPOINTS - sink.arrivals.length < BACKLOG_MAX;
   const running = (async () => {
-    for (let made = 1; !stopping.signal.aborted; made += 1) {
+    while (!stopping.signal.aborted) {
       await anEvent();
-      await until(
-        'there is room',
-        () => made * ENDPOINTS - sink.arrivals.length < BACKLOG_MAX,
-        60_000,
-      );
+      made += 1;
+      await until('there is room', isRoom, 60_000);
     }
   })();
   return {
@@ -107,14 +112,13 @@ test('kill -9 of the worker at random under load', async () => {
     const inHand = new Set<string>();
     const resumes: number[] = [];
     for (let kill = 0; kill < KILLS; kill += 1) {
-      const enough = sink.arrivals.length + random.integer(1, ARRIVALS_BEFORE_KILL_MAX);
-      await until('it has worked', () => sink.arrivals.length >= enough);
+      await moreArrive(random.integer(1, ARRIVALS_BEFORE_KILL_MAX));
       await worker.kill();
       const held = await server.sql`select worker, id from deliveries where worker is not null`;
       for (const row of held) inHand.add(`${row['worker']} ${row['id']}`);
-      const [before, killed] = [sink.arrivals.length, performance.now()];
+      const killed = performance.now();
       worker = await startWorker(server.databaseUrl);
-      await until('it works again', () => sink.arrivals.length > before);
+      await moreArrive(1);
       resumes.push(performance.now() - killed);
     }
     await load.stop();
@@ -132,7 +136,11 @@ test('a worker that was frozen for too long finds that others have done its work
     server.call('PATCH', `/webhook-endpoints/${id}`, { body: { status } });
   await become('disabled');
   const stuck: ((response: Response) => void)[] = [];
-  sink.answer = () => new Promise((resolve) => stuck.push(resolve));
+  sink.answer = () => {
+    const { promise, resolve } = Promise.withResolvers<Response>();
+    stuck.push(resolve);
+    return promise;
+  };
   const events = 4;
   for (let made = 0; made < events; made += 1) await anEvent();
   await become('enabled');
@@ -163,8 +171,7 @@ test('its connections to the database are cut again and again', async () => {
   await endpoints(ENDPOINTS);
   const load = startLoad();
   for (let cut = 0; cut < CUTS; cut += 1) {
-    const enough = sink.arrivals.length + ENDPOINTS;
-    await until('it has worked', () => sink.arrivals.length >= enough);
+    await moreArrive(ENDPOINTS);
     await server.sql`
       select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and application_name = 'tollhouse deliveries'`;

@@ -3,6 +3,8 @@ import { ConfigError, parseConfig } from '../../src/config.ts';
 
 const SECRET = 'x'.repeat(32);
 const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
+const NO_REDIS =
+  'REDIS_URL must be a URL such as redis://user:password@host:port/name, or several of them for a cluster, with commas between';
 
 // prettier-ignore
 test.each([
@@ -17,7 +19,10 @@ test.each([
   ['DATABASE_URL',          'mysql://u:hidden@db/t',       'DATABASE_URL must be a URL such as postgres://user:password@host:port/name'],
   ['DATABASE_URL',          'db:5432',                     'DATABASE_URL must be a URL such as postgres://user:password@host:port/name'],
   ['REDIS_URL',             'rediss://:p@cache:6380/1',    ''],
-  ['REDIS_URL',             'http://cache',                'REDIS_URL must be a URL such as redis://user:password@host:port/name'],
+  ['REDIS_URL',             'http://cache',                NO_REDIS],
+  ['REDIS_URL',             'redis://a:1,redis://b:2',     ''],
+  ['REDIS_URL',             'redis://a:1,b:2',             NO_REDIS],
+  ['REDIS_URL',             'redis://a:1,',                NO_REDIS],
   ['BASE_URL',              'https://pay.example.com/x/',  ''],
   ['BASE_URL',              'pay.example.com',             'BASE_URL must be an http or https URL'],
   ['BASE_URL',              'https://u:p@example.com',     'BASE_URL must not contain a user or a password'],

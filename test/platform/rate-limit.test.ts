@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import type { Redis } from 'ioredis';
 import { ids } from '../../src/platform/ids.ts';
 import { openRateLimiter } from '../../src/platform/rate-limit.ts';
 import { openRedis } from '../../src/platform/redis.ts';
+import type { RedisConnection } from '../../src/platform/redis-connection.ts';
 import { type Proxy, startProxy } from '../support/proxy.ts';
 import { testServices } from '../support/services.ts';
 
 const warnings: string[] = [];
 const warn = (_fields: object, message: string): void => void warnings.push(message);
-const open = (url: string): Redis => openRedis({ url, warn });
+const open = (url: string): RedisConnection => openRedis({ url, warn });
 
-let redis: Redis;
-let elsewhere: Redis;
+let redis: RedisConnection;
+let elsewhere: RedisConnection;
 let proxy: Proxy;
 beforeAll(async () => {
   redis = open(testServices().redisUrl);
@@ -25,7 +25,7 @@ afterAll(async () => {
   await proxy.stop();
 });
 
-function ready(client: Redis): Promise<void> {
+function ready(client: RedisConnection): Promise<void> {
   return new Promise((resolve) => {
     client.once('ready', resolve);
   });

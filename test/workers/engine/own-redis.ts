@@ -84,7 +84,7 @@ export class OwnRedis {
 const isSo = (): boolean => true;
 const isNot = (): boolean => false;
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);

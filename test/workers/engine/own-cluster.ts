@@ -1,0 +1,46 @@
+// A Redis Cluster of three on this machine.
+import type { Redis } from 'ioredis';
+import { until } from '../../chaos/until.ts';
+import { freePort, OwnRedis } from './own-redis.ts';
+
+const SLOTS = 16_384;
+const NODES = 3;
+
+export type OwnCluster = {
+  /** As REDIS_URL takes it. */
+  readonly url: string;
+  readonly nodes: readonly OwnRedis[];
+  stop(): Promise<void>;
+};
+
+export async function startOwnCluster(): Promise<OwnCluster> {
+  const started = Array.from({ length: NODES }, async () => {
+    const bus = await freePort();
+    return {
+      bus,
+      node: await OwnRedis.start(['--cluster-enabled', 'yes', '--cluster-port', `${bus}`]),
+    };
+  });
+  const all = await Promise.all(started);
+  const [first] = all;
+  for (const [index, { node }] of all.entries()) {
+    const from = Math.ceil((index * SLOTS) / NODES);
+    const to = Math.ceil(((index + 1) * SLOTS) / NODES) - 1;
+    await node.ask((redis) => redis.call('CLUSTER', 'ADDSLOTSRANGE', from, to));
+    if (first === undefined || node === first.node) continue;
+    await node.ask((redis) =>
+      redis.call('CLUSTER', 'MEET', '127.0.0.1', first.node.port, first.bus),
+    );
+  }
+  const nodes = all.map(({ node }) => node);
+  const isWhole = async (redis: Redis): Promise<boolean> =>
+    (await redis.cluster('INFO')).includes('cluster_state:ok');
+  for (const node of nodes) await until('the cluster is whole', () => node.ask(isWhole));
+  return {
+    url: nodes.map(({ url }) => url).join(','),
+    nodes,
+    async stop() {
+      await Promise.all(nodes.map((node) => node.stop()));
+    },
+  };
+}

@@ -12,6 +12,7 @@ const ARRIVALS_BEFORE_KILL_MAX = 100;
 /** More than one worker has tickets of: when it dies, others can still be worked on. */
 const ENDPOINTS = 150;
 const BACKLOG_MAX = 200;
+const STOPS = 4;
 const CUTS = 10;
 const RESUMES_MS_MAX = 10_000;
 
@@ -129,6 +130,23 @@ test('kill -9 of the worker at random under load', async () => {
     expect(inHand.size).toBeGreaterThan(0);
   });
 }, 120_000);
+
+test('SIGTERM under load: what is in hand is finished, and nothing arrives twice', async () => {
+  await endpoints(ENDPOINTS);
+  const load = startLoad();
+  for (let stop = 0; stop < STOPS; stop += 1) {
+    await moreArrive(ENDPOINTS);
+    worker.signal('SIGTERM');
+    expect(await worker.exited).toBe(0);
+    const left = await server.sql`
+      select id from deliveries where worker is not null union all select id from delivery_workers`;
+    expect([...left]).toEqual([]);
+    worker = await startWorker(server.databaseUrl);
+  }
+  await load.stop();
+  await allDelivered();
+  expect(await wronglyArrived(new Set())).toEqual([]);
+}, 40_000);
 
 test('a worker that was frozen for too long finds that others have done its work, and that its results do not count', async () => {
   const [id] = await endpoints(1);

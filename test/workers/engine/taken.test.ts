@@ -89,3 +89,36 @@ test('an endpoint is not waited for by what waits for it', async () => {
   bed.pass(4 * 3_600_000);
   await bed.all(id, 'delivered');
 });
+
+test('what is in hand when its endpoint is disabled counts as it ends', async () => {
+  const { id } = await bed.endpoint(sink.url);
+  const answers: ((response: Response) => void)[] = [];
+  sink.answer = () => {
+    const { promise, resolve } = Promise.withResolvers<Response>();
+    answers.push(resolve);
+    return promise;
+  };
+  await bed.server.call('PATCH', `/webhook-endpoints/${id}`, { body: { status: 'disabled' } });
+  await bed.events(2);
+  await bed.server.call('PATCH', `/webhook-endpoints/${id}`, { body: { status: 'enabled' } });
+  await until('both are in hand', () => answers.length === 2);
+  await bed.server.call('PATCH', `/webhook-endpoints/${id}`, { body: { status: 'disabled' } });
+  answers[0]!(new Response());
+  answers[1]!(new Response(null, { status: 500 }));
+  await until('both are settled', async () =>
+    (await bed.deliveries(id)).every(({ status }) => status !== 'pending'),
+  );
+  const statuses = (await bed.deliveries(id)).map(({ status }) => status);
+  expect(statuses.toSorted()).toEqual(['delivered', 'held']);
+});
+
+test('what one worker has no other takes, however long it hangs', async () => {
+  const { id } = await bed.endpoint(sink.url);
+  sink.answer = () => 'hang';
+  const events = await bed.events(2);
+  await until('both are in hand', () => sink.hanging === 2);
+  await bed.sweeps();
+  expect(sink.ids.toSorted()).toEqual(events.toSorted());
+  await bed.attempted(id, 2);
+  expect(sink.arrivals).toHaveLength(2);
+});

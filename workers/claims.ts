@@ -45,6 +45,11 @@ export type Settlement = {
   readonly responseHead: string | null;
 };
 
+/** When a worker has lost what it claimed, if nobody strikes it off: well beyond the deadline of an attempt. */
+const LEASE_MS = 60_000;
+/** How long the answer to a claim may take. */
+const ANSWER_MS_MAX = 5000;
+
 /**
  * Up to `atMost` of what is due at the endpoint, earliest first; one, where it is only probed. null where it is disabled, paused, or
  * nothing is due.
@@ -56,12 +61,10 @@ export async function claim(
     readonly worker: string;
     readonly atMost: number;
     readonly now: number;
-    /** When the worker has lost them at the latest. */
-    readonly until: number;
   },
 ): Promise<Claimed | null> {
   const { endpointId, worker, atMost } = options;
-  const [now, until] = [new Date(options.now), new Date(options.until)];
+  const [now, until] = [new Date(options.now), new Date(options.now + LEASE_MS)];
   const rows = await sql<Row[]>`
     with target as (
       select * from webhook_endpoints
@@ -188,4 +191,18 @@ export async function strikeOff(sql: Executor, silenceMs: number): Promise<void>
     update deliveries d set worker = null, next_at = now()
     where d.worker is not null
       and (d.worker in (select id from gone) or not exists (select from delivery_workers w where w.id = d.worker))`;
+}
+
+/** Lets go of what a worker is said to have and does not: the answer to its claim was lost with a connection. */
+export async function letGoOfLost(
+  sql: Sql,
+  {
+    worker,
+    inHand,
+    now,
+  }: { readonly worker: string; readonly inHand: readonly string[]; readonly now: number },
+): Promise<void> {
+  await sql`
+    update deliveries set worker = null, next_at = now()
+    where worker = ${worker} and next_at < ${new Date(now + LEASE_MS - ANSWER_MS_MAX)} and id <> all(${[...inHand]}::uuid[])`;
 }

@@ -18,8 +18,6 @@ const CLAIM_MAX = 32;
 const TURN_MS = 250;
 /** The results that wait to be written, at most: beyond, nothing new is claimed. */
 const UNWRITTEN_MAX = 10_000;
-/** When a worker has lost what it claimed, if nobody strikes it off: well beyond the deadline of an attempt. */
-const LEASE_MS = 60_000;
 
 export type DelivererDeps = {
   readonly sql: Sql;
@@ -28,6 +26,8 @@ export type DelivererDeps = {
   readonly log: Log;
   readonly sweeper: Sweeper;
   readonly attempts: Attempts;
+  /** What was claimed and is not settled. */
+  readonly inHand: Set<Due>;
   readonly onAttempt: (made: {
     readonly result: string;
     /** Since the event was committed, of a first attempt. */
@@ -43,7 +43,6 @@ export class Deliverer {
   /** Rows of the next claim, of endpoints that answer and have more. */
   readonly #pace = new Map<string, number>();
   readonly #landing = new Set<Promise<void>>();
-  #inFlight = 0;
 
   constructor(deps: DelivererDeps) {
     this.#deps = deps;
@@ -51,7 +50,7 @@ export class Deliverer {
   }
 
   get inFlight(): number {
-    return this.#inFlight;
+    return this.#deps.inHand.size;
   }
 
   /** One ticket: claims again while its turn lasts and there is more. */
@@ -67,7 +66,7 @@ export class Deliverer {
   /** Whether there may be more to do for the endpoint now. */
   async #step(endpointId: string): Promise<boolean> {
     const pace = this.#pace.get(endpointId) ?? CLAIM_MIN;
-    const atMost = Math.min(pace, IN_FLIGHT_MAX - this.#inFlight);
+    const atMost = Math.min(pace, IN_FLIGHT_MAX - this.inFlight);
     // Whoever lands first writes another ticket.
     if (atMost <= 0 || this.#hanging.has(endpointId) || this.#settler.waiting > UNWRITTEN_MAX) {
       return false;
@@ -75,8 +74,7 @@ export class Deliverer {
     const { sql, clock, sweeper } = this.#deps;
     const { worker } = sweeper;
     const now = clock.now();
-    const until = now + LEASE_MS;
-    const claimed = await claim(sql, { endpointId, worker, now, atMost, until });
+    const claimed = await claim(sql, { endpointId, worker, now, atMost });
     if (claimed === null) return false;
     const landed = this.#sendAll(worker, claimed);
     this.#landing.add(landed);
@@ -104,15 +102,16 @@ export class Deliverer {
   }
 
   async #sendAll(worker: string, { target, due }: Claimed): Promise<void> {
-    this.#inFlight += due.length;
+    const { inHand } = this.#deps;
+    for (const one of due) inHand.add(one);
     try {
       const attempt = this.#deps.attempts(target);
       await Promise.all(due.map((one) => this.#deliver(worker, one, attempt)));
     } catch (error) {
-      // A bug, or a secret that cannot be read: the rows come back when their lease is over, and the others go on.
+      // A bug, or a secret that cannot be read: the sweep finds that they are lost, and the others go on.
       this.#deps.log.error({ err: error, endpoint: target.endpointId }, 'deliveries failed');
     } finally {
-      this.#inFlight -= due.length;
+      for (const one of due) inHand.delete(one);
     }
   }
 

@@ -5,6 +5,7 @@ import type { Resolve } from '../src/platform/public-url.ts';
 import type { Secrets } from '../src/platform/secrets.ts';
 import { installationName } from '../src/records/installation.ts';
 import { openAttempts } from './attempt.ts';
+import type { Due } from './claims.ts';
 import { Deliverer, type DelivererDeps } from './deliverer.ts';
 import { openSender } from './sender.ts';
 import { openTickets, workOnTickets } from './queue.ts';
@@ -48,10 +49,11 @@ export async function openWorkers(deps: WorkersDeps): Promise<Workers> {
     isAway = true;
   };
   const tickets = openTickets(address, { onError, onReady: () => (isAway = false) });
-  const sweeper = new Sweeper({ ...deps, tickets, newWorkerId: () => ids.next() });
+  const inHand = new Set<Due>();
+  const sweeper = new Sweeper({ ...deps, tickets, inHand, newWorkerId: () => ids.next() });
   const sender = openSender({ ...deps, resolve });
   const attempts = openAttempts({ ...deps, sender });
-  const deliverer = new Deliverer({ ...deps, sweeper, attempts });
+  const deliverer = new Deliverer({ ...deps, sweeper, attempts, inHand });
   await sweeper.open();
   const atMost = async (ms: number, task: Promise<void>): Promise<void> => {
     const late = Promise.withResolvers<void>();

@@ -5,7 +5,15 @@
 import type { Clock, Log, Timers } from '../ledger/ports.ts';
 import type { Sql } from '../src/platform/postgres.ts';
 import { putOwedRight } from '../src/records/owed.ts';
-import { endpointsDue, heartbeat, signOff, signOn, strikeOff } from './claims.ts';
+import {
+  type Due,
+  endpointsDue,
+  heartbeat,
+  letGoOfLost,
+  signOff,
+  signOn,
+  strikeOff,
+} from './claims.ts';
 import { giveUp } from './health.ts';
 import type { TicketQueue } from './queue.ts';
 
@@ -13,7 +21,7 @@ const CHANNEL = 'tollhouse_deliveries';
 const SWEEP_MS = 1000;
 /** Notifications that come together become one addition. */
 const GATHER_MS = 5;
-/** Every so many sweeps it is looked whether anything is held or due that should not be. */
+/** Every so many sweeps it is looked whether anything is held, due or in hand that should not be. */
 const ASTRAY_SWEEPS = 5;
 /** A worker that was silent for so long is gone: five sweeps. */
 const SILENCE_MS = 5000;
@@ -25,6 +33,8 @@ export type SweeperDeps = {
   readonly log: Log;
   readonly tickets: TicketQueue;
   readonly newWorkerId: () => string;
+  /** What this process has. */
+  readonly inHand: ReadonlySet<Due>;
 };
 
 export class Sweeper {
@@ -108,12 +118,15 @@ export class Sweeper {
     });
   }
 
-  /** What an endpoint that was enabled or disabled is owed follows it, a batch at each sweep while there is more. */
+  /** What an endpoint that was enabled or disabled is owed follows it, a batch at each sweep while there is more; what was lost is due. */
   async #putRight(): Promise<void> {
     this.#sweeps += 1;
     if (!this.#isAstray && this.#sweeps % ASTRAY_SWEEPS !== 0) return;
-    const { sql, clock } = this.#deps;
-    this.#isAstray = await putOwedRight(sql, { now: clock.now() });
+    const { sql, clock, inHand } = this.#deps;
+    const now = clock.now();
+    this.#isAstray = await putOwedRight(sql, { now });
+    const ids = Array.from(inHand, ({ deliveryId }) => deliveryId);
+    await letGoOfLost(sql, { worker: this.worker, inHand: ids, now });
   }
 
   async #sweep(): Promise<void> {

@@ -67,7 +67,9 @@ test('away: the API goes on, and what is owed flows when it is back', async () =
   await redis.kill();
   const began = performance.now();
   const events = await bed.events(10);
-  // Long enough that whatever connects waits its longest between two attempts, and sweeps find all of it due.
+  // The worker goes on to say that it is there.
+  await bed.sweeps(2);
+  // Long enough that whatever connects waits its longest between two attempts.
   await until('it was away for a while', () => performance.now() - began > 3000);
   expect(sink.arrivals).toHaveLength(0);
   await redis.start();

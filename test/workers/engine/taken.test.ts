@@ -117,8 +117,23 @@ test('what one worker has no other takes, however long it hangs', async () => {
   sink.answer = () => 'hang';
   const events = await bed.events(2);
   await until('both are in hand', () => sink.hanging === 2);
-  await bed.sweeps();
+  bed.pass(6000);
+  await bed.sweeps(6);
   expect(sink.ids.toSorted()).toEqual(events.toSorted());
   await bed.attempted(id, 2);
   expect(sink.arrivals).toHaveLength(2);
+});
+
+test('a claim whose answer was lost is let go by the worker that made it', async () => {
+  const { id } = await bed.endpoint(sink.url, { status: 'disabled' });
+  const events = await bed.events(2);
+  const { sql } = bed.server;
+  // As a claim leaves it, six seconds ago.
+  await sql`
+    update deliveries set status = 'pending', worker = (select id from delivery_workers limit 1),
+      next_at = ${new Date(bed.clock.at + 54_000)}
+    where endpoint_id = ${id}`;
+  await sql`update webhook_endpoints set status = 'enabled' where id = ${id}`;
+  await bed.all(id, 'delivered');
+  expect(sink.ids.toSorted()).toEqual(events.toSorted());
 });

@@ -6,7 +6,7 @@ import { postgresStorage } from '../ledger/store/postgres-storage.ts';
 import { journalName } from '../ledger/store/seat.ts';
 import { createApp } from './app.ts';
 import type { Settings } from './config.ts';
-import { openAuthenticator } from './http/auth.ts';
+import { type Authenticator, type AuthenticatorOptions, openAuthenticator } from './http/auth.ts';
 import { createEdge } from './http/edge.ts';
 import { type Changes, listenForChanges } from './platform/changes.ts';
 import { openWorkers, type Workers } from '../workers/open.ts';
@@ -27,7 +27,7 @@ import { newToken } from './platform/tokens.ts';
 import { openProcessors } from './processors/registry.ts';
 import { type Sandbox, sandbox } from './processors/sandbox.ts';
 import { findKey, markKeysUsed } from './records/api-keys.ts';
-import { openMeterCatalogue } from './records/meter-catalogue.ts';
+import { type MeterCatalogue, openMeterCatalogue } from './records/meter-catalogue.ts';
 import { findActiveMeter, listMetersOfEvent } from './records/meters.ts';
 import { listUsageSubscribers, openUsageSubscriptions } from './records/usage-subscriptions.ts';
 import { findSealedSecret } from './records/webhook-endpoints.ts';
@@ -84,14 +84,8 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const reader = openPool(databaseUrl, { max: READERS_POOL, applicationName: 'tollhouse loads' });
   const metrics = openMetrics({ databaseUrl, clock, timers });
   const changes = await listenForChanges({ url: options.changesUrl ?? databaseUrl, timers, warn });
-  const auth = openAuthenticator({
-    find: (hash) => findKey(sql, hash),
-    markUsed: (keyIds) => markKeysUsed(sql, { ids: keyIds, now: clock.now() }),
-    changes,
-    clock,
-    timers,
-    warn,
-  });
+  const records = { sql, changes };
+  const auth = openAuth(records, warn);
   const { ledger, storage } = openLedger(options, {
     reader,
     onPaymentDue: (id) => payments.due(id),
@@ -102,41 +96,26 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     changed: (kind, id) => kind === 'customer' && ledger.forget(id),
     reset: () => ledger.forgetAll(),
   });
-  const meters = openMeterCatalogue({
-    source: {
-      findBySlug: (scope, slug) => findActiveMeter(sql, scope, slug),
-      listByEventName: (scope, name) => listMetersOfEvent(sql, scope, name),
-    },
-    changes,
-  });
-  const usageSubscriptions = await openUsageSubscriptions({
-    list: () => listUsageSubscribers(sql),
-    changes,
-    timers,
-  });
+  const list = (): ReturnType<typeof listUsageSubscribers> => listUsageSubscribers(sql);
+  const usageSubscriptions = await openUsageSubscriptions({ list, changes, timers });
   const secrets = openSecrets(options.secretsKey);
   checkSecrets(secrets, await findSealedSecret(sql));
-  const edge = createEdge({
-    authenticate: auth.authenticate,
-    clock,
-    log,
-    newRequestId: () => ids.next(),
-  });
+  const newRequestId = (): string => ids.next();
+  const edge = createEdge({ authenticate: auth.authenticate, clock, log, newRequestId });
   const readiness = () => ledger.readiness();
   const { settings } = options;
   const redis = openRedis({ url: options.redisUrl, warn });
   const limiter = countTakes(metrics.registry, openRateLimiter(redis));
   const bank = openSandbox(sql, settings);
   const processorFor = openProcessors({ sandbox: bank, timers, log });
-  const payments = openPayments({
-    ...{ sql, ids, clock, timers, log, changes, ledger, limiter, processorFor, settings },
-  });
+  const port = { ids, clock, timers, log };
+  const payments = openPayments({ ...records, ...port, ledger, limiter, processorFor, settings });
   metrics.watch(ledger);
   await ledger.open();
   const delivery = options.deliver
     ? await openDelivery(options, attemptObserver(metrics.registry))
     : null;
-  const records = { sql, ids, clock, changes, newToken, registry: metrics.registry };
+  const usage = { ledger, meters: openMeters(records) };
   const money = { settings, limiter, sandbox: bank, processorFor, payments };
   const webhooks = {
     secrets,
@@ -144,8 +123,9 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     resolve: openNames({ clock }),
     newSigningSecret: () => newSigningSecret(crypto.getRandomValues(new Uint8Array(SECRET_BYTES))),
   };
+  const given = { ids, clock, newToken, registry: metrics.registry };
   return {
-    app: createApp({ edge, readiness, ledger, meters, ...records, ...money, ...webhooks }),
+    app: createApp({ edge, readiness, ...usage, ...records, ...given, ...money, ...webhooks }),
     ledger,
     payments,
     sql,
@@ -165,6 +145,29 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   };
 }
 
+type Records = { readonly sql: Sql; readonly changes: Changes };
+
+function openAuth({ sql, changes }: Records, warn: AuthenticatorOptions['warn']): Authenticator {
+  return openAuthenticator({
+    find: (hash) => findKey(sql, hash),
+    markUsed: (keyIds) => markKeysUsed(sql, { ids: keyIds, now: clock.now() }),
+    changes,
+    clock,
+    timers,
+    warn,
+  });
+}
+
+function openMeters({ sql, changes }: Records): MeterCatalogue {
+  return openMeterCatalogue({
+    source: {
+      findBySlug: (scope, slug) => findActiveMeter(sql, scope, slug),
+      listByEventName: (scope, name) => listMetersOfEvent(sql, scope, name),
+    },
+    changes,
+  });
+}
+
 function openSandbox(sql: Sql, { baseUrl, sandboxSettleMs: settleMs }: Settings): Sandbox {
   const challengeUrl = (key: string): string => `${baseUrl}/sandbox/challenges/${key}`;
   return sandbox({ sql, clock, settleMs, challengeUrl });
@@ -181,7 +184,12 @@ export async function openDelivery(
     applicationName: 'tollhouse deliveries',
   });
   const workers = await openWorkers({
-    ...{ sql, redisUrl, clock, timers, ids, log },
+    sql,
+    redisUrl,
+    clock,
+    timers,
+    ids,
+    log,
     secrets: openSecrets(options.secretsKey),
     resolve: openNames({ clock }),
     allowLoopback: settings.allowLoopbackUrls,

@@ -23,10 +23,13 @@ const DISABLE_AFTER_EXHAUSTED = 10;
 /** What its last attempt may be late by: a pause, a sweep, a queue. */
 const LATE_MS_MAX = 60_000;
 const GIVEN_UP_MAX = 2000;
+/** Rows that one result may move: the results of others are written with it. */
+const MOVED_MAX = 2000;
 
 /**
  * Failures in a row open a breaker: until `paused_until`, which grows with the outage, nothing is sent, and then one probe is. An
- * endpoint that answers again gets what waits for it now, not at the next step of a schedule of hours.
+ * endpoint that answers again gets what waits for it now, not at the next step of a schedule of hours: the oldest of it, where there is
+ * very much.
  */
 export async function recordHealth(sql: Executor, tally: Tally): Promise<void> {
   const { endpointId: id, at } = tally;
@@ -91,7 +94,7 @@ async function revive(
       select id from deliveries
       where endpoint_id = ${id} and status = 'pending' and worker is null and next_at > ${now}
         and exists (select from revived) and (select failures from before) >= ${FAILURES_OPEN}
-      for update skip locked
+      order by next_at limit ${MOVED_MAX} for update skip locked
     ), woken as (
       update deliveries d set next_at = ${now} from waiting where d.id = waiting.id
       returning 1
@@ -99,7 +102,10 @@ async function revive(
     select pg_notify('tollhouse_deliveries', ${id}) where exists (select from woken)`;
 }
 
-/** What it is owed is held until its owner enables it again; what is in a worker's hands, when that is over (owed.ts). */
+/**
+ * What it is owed is held until its owner enables it again: the first rows here, the others and what is in a worker's hands by the sweep
+ * (owed.ts). Meanwhile nothing of it is claimed.
+ */
 async function disable(
   sql: Executor,
   { id, reason, at }: { readonly id: string; readonly reason: string; readonly at: number },
@@ -111,5 +117,6 @@ async function disable(
     )
     update deliveries set status = 'held'
     where id in (select id from deliveries
-      where endpoint_id in (select id from disabled) and status = 'pending' and worker is null for update skip locked)`;
+      where endpoint_id in (select id from disabled) and status = 'pending' and worker is null
+      limit ${MOVED_MAX} for update skip locked)`;
 }

@@ -419,6 +419,9 @@ export type Unit = {
 const RETRY_MS_MIN = 20;
 const RETRY_MS_MAX = 1000;
 
+/** An event costs a flush as much as many transfers: it is fanned out to every endpoint that asks for it, in the same transaction. */
+const EVENT_WEIGHT = 16;
+
 const HEARTBEAT: Unit = {
   keys: [],
   effects: [],
@@ -429,8 +432,11 @@ const HEARTBEAT: Unit = {
   settle: () => undefined,
 };
 
+/** What a unit adds to a flush, in transfers. */
 function transfersOf(unit: Unit): number {
   let count = 0;
-  for (const effects of unit.effects) count += effects.transfers.length;
+  for (const effects of unit.effects) {
+    count += effects.transfers.length + effects.events.length * EVENT_WEIGHT;
+  }
   return count;
 }

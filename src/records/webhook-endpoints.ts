@@ -48,7 +48,7 @@ export type EndpointPatch = {
 };
 
 /** An event is written once for each: what one owner can make a commit cost is bounded. */
-const ENDPOINTS_MAX = 1000;
+const ENDPOINTS_MAX = 50;
 
 /** What an endpoint of an organisation hears that names nothing: all but the one that comes with every recorded usage. */
 export const DEFAULT_TYPES: Subscription = EVENT_TYPES.filter((type) => type !== 'usage.recorded');

@@ -54,7 +54,7 @@ export type Wish = Partial<Omit<Order, 'total' | 'instrument'>> & {
   readonly total?: string;
 };
 
-export function instrumentOf(means: Means): Instrument {
+function instrumentOf(means: Means): Instrument {
   const number = NUMBERS[means];
   return number.startsWith('DE')
     ? { type: 'bank_debit', iban: number }

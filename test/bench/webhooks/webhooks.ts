@@ -15,6 +15,8 @@ import type { Arrival, Seen, SinkSettings } from './sink.ts';
 
 const SINK = Bun.fileURLToPath(import.meta.resolve('./sink.ts'));
 const ENDPOINTS = 500;
+/** As many as an organisation may have. */
+const ENDPOINTS_OF_ONE = 50;
 const HANGING = 300;
 const BACKLOG = 100_000;
 // A thousand a second.
@@ -40,7 +42,8 @@ export type Delivered = {
 
 type Bed = {
   readonly sql: Sql;
-  readonly organisationId: string;
+  /** Organisations by endpoint. */
+  readonly owners: ReadonlyMap<string, string>;
   readonly sinkUrl: string;
   /** By the number at the end of their path. */
   readonly endpoints: readonly string[];
@@ -96,26 +99,35 @@ async function openBed(stores: Stores, closers: Closers, signal: AbortSignal): P
   closers.push(() => sink.stop());
   const service = await startService(stores, { ALLOW_LOOPBACK_URLS: 'true' });
   closers.push(() => service.stop());
-  const { id: organisationId, authorization } = await createOrganisation(stores);
-  const post = poster(service.port, authorization);
   const sinkUrl = `http://127.0.0.1:${port}`;
-  const endpoints: string[] = [];
-  for (let index = 0; index < ENDPOINTS; index += 1) {
-    const wanted = { url: `${sinkUrl}/ok/${index}`, event_types: ['*'] };
-    endpoints.push(String((await post('/webhook-endpoints', wanted))['id']));
+  const owners = new Map<string, string>();
+  for (let made = 0; made < ENDPOINTS; made += ENDPOINTS_OF_ONE) {
+    const { id, authorization } = await createOrganisation(stores);
+    const post = poster(service.port, authorization);
+    for (let index = made; index < made + ENDPOINTS_OF_ONE; index += 1) {
+      const wanted = { url: `${sinkUrl}/ok/${index}`, event_types: ['*'] };
+      owners.set(String((await post('/webhook-endpoints', wanted))['id']), id);
+    }
   }
   const sql = postgres(stores.databaseUrl, { max: 2 });
   closers.push(() => sql.end({ timeout: 5 }));
-  return { sql, organisationId, sinkUrl, endpoints, signal };
+  return { sql, owners, sinkUrl, endpoints: [...owners.keys()], signal };
 }
 
 /** Commits an event for each of these endpoints, null for all of them. Their ids. */
 async function owe(bed: Bed, to: readonly (string | null)[]): Promise<readonly string[]> {
-  const eventIds = to.map(() => ids.next());
+  const everyone = [...new Set(bed.owners.values())];
+  const events = to.flatMap<{ id: string; owner: string; endpoint: string | null }>((endpoint) =>
+    endpoint === null
+      ? everyone.map((owner) => ({ id: ids.next(), owner, endpoint }))
+      : [{ id: ids.next(), owner: bed.owners.get(endpoint) ?? '', endpoint }],
+  );
+  const eventIds = events.map(({ id }) => id);
   await bed.sql`
     insert into events (id, organisation_id, mode, type, object_type, object_id, sequence, at, data, endpoint_id)
-    select id, ${bed.organisationId}, 'test', 'usage.recorded', 'USAGE', id, 1, now(), '{"value":"1"}', endpoint_id
-    from unnest(${eventIds}::uuid[], ${[...to]}::uuid[]) as e (id, endpoint_id)`;
+    select id, owner, 'test', 'usage.recorded', 'USAGE', id, 1, now(), '{"value":"1"}', endpoint_id
+    from unnest(${eventIds}::uuid[], ${events.map(({ owner }) => owner)}::uuid[],
+      ${events.map(({ endpoint }) => endpoint)}::uuid[]) as e (id, owner, endpoint_id)`;
   return eventIds;
 }
 

@@ -16,7 +16,7 @@ import { TEST_SECRETS_KEY } from '../../support/settings.ts';
 
 const FASTER = 100;
 
-export class StillClock implements Clock {
+class StillClock implements Clock {
   /** Beyond anything that the database stamps with its own clock during the test. */
   at = Date.now() + 3_600_000;
   now(): number {

@@ -61,6 +61,7 @@ async function attempt(
   return {
     deliveryId,
     endpointId: target.endpointId,
+    url: target.url,
     wasFailing: target.failures > 0 || target.failingSince !== null,
     isGone: verdict.kind === 'gone',
     ...dueOf(verdict, ended),

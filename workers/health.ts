@@ -11,6 +11,8 @@ export type Tally = {
   readonly exhausted: number;
   /** It answered 410. */
   readonly isGone: boolean;
+  /** The address that it is about: one that the endpoint does not have any more counts for nothing. */
+  readonly url: string;
   readonly at: number;
 };
 
@@ -32,7 +34,10 @@ const MOVED_MAX = 2000;
  * very much.
  */
 export async function recordHealth(sql: Executor, tally: Tally): Promise<void> {
-  const { endpointId: id, at } = tally;
+  const { endpointId: id, at, url } = tally;
+  const [endpoint] =
+    await sql`select 1 from webhook_endpoints where id = ${id} and url = ${url} for no key update`;
+  if (endpoint === undefined) return;
   if (tally.isGone) return disable(sql, { id, reason: 'gone', at });
   if (tally.successes > 0) return revive(sql, { id, at });
   const [row] = await sql<{ isHopeless: boolean }[]>`

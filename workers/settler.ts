@@ -10,6 +10,8 @@ const RETRY_MS = 500;
 /** A result, and what it says of its endpoint. */
 export type Result = Settlement & {
   readonly isGone: boolean;
+  /** Where it went: what came of it says nothing of an address that the endpoint was given meanwhile. */
+  readonly url: string;
   /** Whether the endpoint was failing when this was claimed, so that a success is news. */
   readonly wasFailing: boolean;
 };
@@ -80,7 +82,11 @@ async function record(sql: Sql, worker: string, results: readonly Result[]): Pro
 /** Of endpoints about which there is news: one that answers and did so before is none. In an order in which nobody waits in a circle. */
 function talliesOf(results: readonly Result[]): Tally[] {
   const tallies: Tally[] = [];
-  for (const [endpointId, all] of Map.groupBy(results, (result) => result.endpointId)) {
+  for (const all of Map.groupBy(
+    results,
+    ({ endpointId, url }) => `${endpointId} ${url}`,
+  ).values()) {
+    const endpointId = all[0]?.endpointId ?? '';
     const successes = all.filter(({ status }) => status === 'delivered').length;
     if (successes === all.length && !all.some(({ wasFailing }) => wasFailing)) continue;
     tallies.push({
@@ -89,6 +95,7 @@ function talliesOf(results: readonly Result[]): Tally[] {
       failures: all.length - successes,
       exhausted: all.filter(({ status }) => status === 'exhausted').length,
       isGone: all.some(({ isGone }) => isGone),
+      url: all[0]?.url ?? '',
       at: Math.max(...all.map(({ at }) => at)),
     });
   }

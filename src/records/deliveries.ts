@@ -187,13 +187,18 @@ async function wake(sql: Transaction, endpointId: string): Promise<void> {
   await sql`select pg_notify('tollhouse_deliveries', ${endpointId})`;
 }
 
+/** Of each delivery, the last ones: a schedule has 19, and a merchant may ask for more by hand, as often as he likes. */
+const ATTEMPTS_SHOWN = 50;
+
 async function withAttempts(sql: Executor, rows: readonly Row[]): Promise<DeliveryRecord[]> {
   if (rows.length === 0) return [];
   const attempts = await sql<(AttemptRecord & { deliveryId: string })[]>`
-    select delivery_id as "deliveryId", at, status_code as "statusCode", error, duration_ms as "durationMs",
-      response_head as "responseHead"
-    from delivery_attempts where delivery_id = any(${rows.map((row) => row.id)}::uuid[])
-    order by delivery_id, at`;
+    select a.delivery_id as "deliveryId", a.at, a.status_code as "statusCode", a.error, a.duration_ms as "durationMs",
+      a.response_head as "responseHead"
+    from unnest(${rows.map((row) => row.id)}::uuid[]) as d (id) cross join lateral (
+      select * from delivery_attempts where delivery_id = d.id order by at desc limit ${ATTEMPTS_SHOWN}
+    ) a
+    order by a.delivery_id, a.at`;
   const byDelivery = Map.groupBy(attempts, (attempt) => attempt.deliveryId);
   return rows.map((row) => ({ ...row, attempts: byDelivery.get(row.id) ?? [] }));
 }

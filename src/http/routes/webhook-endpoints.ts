@@ -9,7 +9,7 @@ import {
   listEndpoints,
 } from '../../records/webhook-endpoints.ts';
 import type { Route } from '../edge.ts';
-import { refuseInvalid } from '../errors.ts';
+import { refuseInvalid, Unavailable } from '../errors.ts';
 import { answer, once, refusal } from '../idempotency.ts';
 import { listed, PAGE, pageOf } from '../query.ts';
 import {
@@ -232,8 +232,12 @@ function readDeliveries({ edge, sql }: EndpointDeps): Route {
   });
 }
 
+/** A long one keeps its connection for minutes: the others are for everybody else. */
+const REPLAYS_AT_ONCE = 2;
+
 function replayEvents({ edge, sql, clock }: EndpointDeps): Route {
   const operation = 'POST /webhook-endpoints/{id}/replay';
+  let running = 0;
   return edge.organisation(
     REPLAY,
     async ({ principal, params: { id }, body, idempotencyKey: key }) => {
@@ -243,13 +247,20 @@ function replayEvents({ edge, sql, clock }: EndpointDeps): Route {
       if ('length' in range) return refuseInvalid(range);
       const now = clock.now();
       const request = { id: endpoint.id, ...body };
-      return once({ sql, principal, operation, key, body: request, now }, async (transaction) => {
-        if (endpoint.status === 'disabled') return refusal('invalid_state', DISABLED);
-        const what = { ...range, endpointId: endpoint.id, now };
-        const act = body.dry_run === true ? countReplay : replay;
-        const count = await act(transaction, principal, what);
-        return answer(200, { count } satisfies Static<typeof Replayed>);
-      });
+      if (running >= REPLAYS_AT_ONCE) throw new Unavailable('too many replays at once');
+      running += 1;
+      try {
+        const attempt = { sql, principal, operation, key, body: request, now };
+        return await once(attempt, async (transaction) => {
+          if (endpoint.status === 'disabled') return refusal('invalid_state', DISABLED);
+          const what = { ...range, endpointId: endpoint.id, now };
+          const act = body.dry_run === true ? countReplay : replay;
+          const count = await act(transaction, principal, what);
+          return answer(200, { count } satisfies Static<typeof Replayed>);
+        });
+      } finally {
+        running -= 1;
+      }
     },
   );
 }

@@ -9,8 +9,8 @@ import { startWorker, type WorkerProcess } from './worker-process.ts';
 
 const KILLS = 20;
 const ARRIVALS_BEFORE_KILL_MAX = 100;
-/** More than one worker has tickets of: when it dies, others can still be worked on. */
-const ENDPOINTS = 200;
+/** As many as an organisation may have. */
+const ENDPOINTS = 50;
 const BACKLOG_MAX = 300;
 const STOPS = 4;
 const CUTS = 10;

@@ -3,7 +3,7 @@ import type { Cycle } from './calendar.ts';
 import type { MeterContext, MeterEffects } from './draft.ts';
 import { MeterDraft } from './draft.ts';
 import { type Grant, left } from './grants.ts';
-import { ADVANCE_STEPS_MAX } from './limits.ts';
+import { ADVANCE_STEPS_MAX, PERIODS_KEPT_MS } from './limits.ts';
 import { type MeterState, type Period, calendarPeriod, dueOf, emptyPeriod } from './meter.ts';
 import { periodAccountId } from './names.ts';
 
@@ -140,14 +140,22 @@ function openPeriod(draft: MeterDraft, at: number, cycle: Cycle | null): void {
   const closed = draft.state.current;
   const early = draft.state.others.find((period) => period.start === at);
   const next = early === undefined ? newPeriod(draft.context, at, end) : { ...early, end };
-  const others = draft.state.others.filter((period) => period.start !== at);
+  const others = draft.state.others.filter(
+    (period) => period.start !== at && mayBeLate(draft.context, period),
+  );
+  const keepsClosed = closed.opened && mayBeLate(draft.context, closed);
   draft.change({
     current: next,
-    others: closed.opened ? [...others, closed].sort((a, b) => a.start - b.start) : others,
+    others: keepsClosed ? [...others, closed].sort((a, b) => a.start - b.start) : others,
     cycle,
     allocated: 0n,
     exhausted: false,
   });
+}
+
+/** Whether an event may still come that falls into it. */
+function mayBeLate({ now }: MeterContext, { end }: Period): boolean {
+  return end === null || end > now - PERIODS_KEPT_MS;
 }
 
 /** A period that no account exists for yet. Its account's id follows from what it is for. */

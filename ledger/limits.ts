@@ -31,6 +31,9 @@ export const PRICES_PER_PRODUCT_MAX = 200;
 export const EVENT_LATE_MS_MAX = 35 * 86_400_000;
 export const EVENT_EARLY_MS_MAX = 5 * 60_000;
 
+/** Past periods are in memory for as long as a late event may come, and a day, for a clock that steps back. */
+export const PERIODS_KEPT_MS = EVENT_LATE_MS_MAX + 86_400_000;
+
 /** Transfers in one flush. Measured: 1000 rows already give the full rate of PostgreSQL; more only adds latency. */
 export const FLUSH_TRANSFERS_MAX = 4096;
 

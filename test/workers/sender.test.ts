@@ -180,12 +180,13 @@ test('answers of 8 MB, without an end, and 64 MB behind 64 kB: what is read of t
           Array.from({ length: times }, () => sender.send(sending(port, 10_000))),
         ),
       );
-    await sendToAll(10);
+    // What the first round leaves in the allocator is reused, or it is a leak.
+    await sendToAll(100);
     Bun.gc(true);
     const before = process.memoryUsage.rss();
     const all = await sendToAll(100);
     expect(all.every((sent) => sent.kind === 'answered' && sent.statusCode === 200)).toBe(true);
-    expect(process.memoryUsage.rss() - before).toBeLessThan(150e6);
+    expect(process.memoryUsage.rss() - before).toBeLessThan(50e6);
   } finally {
     flood.kill();
   }

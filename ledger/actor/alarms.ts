@@ -1,3 +1,4 @@
+import { assert } from '../assert.ts';
 import { decideTick } from '../advance.ts';
 import { LedgerUnavailable } from '../ports.ts';
 import type { Alarm, AlarmKind } from '../storage.ts';
@@ -75,6 +76,7 @@ export class Alarms<K extends AlarmKind> {
       atMost: room,
       except,
     });
+    assert(due.length <= room, 'no more alarms ring than there is room for');
     const rung = due.map((alarm) => this.#start(term, alarm));
     if (due.length < room) return false;
     await Promise.all(rung);
@@ -83,6 +85,8 @@ export class Alarms<K extends AlarmKind> {
 
   async #start(term: Term, alarm: Alarm<K>): Promise<void> {
     const name = `${alarm.actorId} ${alarm.subjectId}`;
+    assert(alarm.kind === this.#kind, 'an alarm rings with its own kind');
+    assert(!this.#ringing.has(name), 'an alarm rings once at a time');
     this.#ringing.set(name, alarm);
     try {
       await this.#ring(term, alarm);

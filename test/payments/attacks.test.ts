@@ -1,6 +1,7 @@
 // What somebody who means ill tried, and got away with once.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { TEST_SETTINGS } from '../support/settings.ts';
+import { until } from '../chaos/until.ts';
 import { Shop } from './shop.ts';
 
 let shop: Shop;
@@ -56,3 +57,24 @@ test('the largest payments of a currency do not fill an account', async () => {
   await server.sql`
     update accounts set debits_posted = debits_posted - 9223372036854775807 where kind = 'clearing' and currency = 'CLF'`;
 });
+
+test('a payment that the database refuses does not ring every second', async () => {
+  const { server } = shop;
+  const { sql, logged } = server;
+  const rung = () => logged.filter((line) => line.includes('an alarm failed')).length;
+  await sql`alter table payments add constraint nobody_pays check (status <> 'succeeded') not valid`;
+  const session = await shop.checkout();
+  // The charge is made and its answer lost: an alarm asks, and what it learns cannot be written.
+  await shop.pay(session, { means: 'answerLost' });
+  await until('an alarm failed', () => rung() === 1);
+  const others = Array.from({ length: 3 }, () =>
+    shop.checkout().then((one) => shop.pay(one, { means: 'declined' })),
+  );
+  expect(await Promise.all(others)).toEqual(Array(3).fill({ kind: 'attempted' }));
+  const before = performance.now();
+  await until('three alarms would have rung', () => performance.now() - before > 3500);
+  expect(rung()).toBe(1);
+  await sql`alter table payments drop constraint nobody_pays`;
+  const { id } = await shop.lastOf(session);
+  await shop.paymentThatIs('succeeded', id);
+}, 30_000);

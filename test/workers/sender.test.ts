@@ -167,8 +167,8 @@ test('answers of 8 MB, without an end, and 64 MB behind 64 kB: what is read of t
   await using flood = spawnScript('flood.ts');
   const ports = await flood.said();
   // In a process of its own: the peak of its memory is the sender's alone.
-  await using sending = spawnScript('flooded.ts', JSON.stringify(ports));
-  const { answers, grownBy } = (await sending.said()) as {
+  await using sends = spawnScript('flooded.ts', JSON.stringify(ports));
+  const { answers, grownBy } = (await sends.said()) as {
     answers: string[];
     grownBy: { once: number; again: number };
   };

@@ -164,10 +164,13 @@ test.each(HOSTILE)(
 );
 
 test('answers of 8 MB, without an end, and 64 MB behind 64 kB: what is read of them is bounded', async () => {
-  await using flood = spawnScript('flood.ts');
+  await using flood = spawnScript(new URL('support/flood.ts', import.meta.url));
   const ports = await flood.said();
   // In a process of its own: the peak of its memory is the sender's alone.
-  await using sends = spawnScript('flooded.ts', JSON.stringify(ports));
+  await using sends = spawnScript(
+    new URL('support/flooded.ts', import.meta.url),
+    JSON.stringify(ports),
+  );
   const { answers, grownBy } = (await sends.said()) as {
     answers: string[];
     grownBy: { once: number; again: number };
@@ -178,10 +181,9 @@ test('answers of 8 MB, without an end, and 64 MB behind 64 kB: what is read of t
   expect(grownBy.again).toBeLessThan(50e6);
 }, 15_000);
 
-/** A script of this folder's support; what it said is the first that it printed, as JSON. */
-function spawnScript(name: string, ...args: readonly string[]) {
-  const script = new URL(`support/${name}`, import.meta.url).pathname;
-  const child = Bun.spawn([process.execPath, script, ...args], { stdout: 'pipe' });
+/** A process of its own; what it said is the first that it printed, as JSON. */
+function spawnScript(script: URL, ...args: readonly string[]) {
+  const child = Bun.spawn([process.execPath, script.pathname, ...args], { stdout: 'pipe' });
   return {
     said: async (): Promise<unknown> => {
       const { value } = await child.stdout.getReader().read();

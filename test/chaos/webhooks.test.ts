@@ -9,8 +9,10 @@ import { startWorker, type WorkerProcess } from './worker-process.ts';
 
 const KILLS = 20;
 const ARRIVALS_BEFORE_KILL_MAX = 100;
-/** As many as an organisation may have. */
-const ENDPOINTS = 50;
+/** As many as an organisation may have, and a group. */
+const ENDPOINTS_OF_ONE = 50;
+/** More than one worker has tickets of: when it dies, others can still be worked on. */
+const ENDPOINTS = 2 * ENDPOINTS_OF_ONE;
 const BACKLOG_MAX = 300;
 const STOPS = 4;
 const CUTS = 10;
@@ -33,11 +35,17 @@ afterEach(async () => {
   await sink.stop();
 });
 
+/** The organisation's own first, then those of its group. */
 async function endpoints(count: number): Promise<string[]> {
+  const { organisation, group } = server;
   const ids: string[] = [];
   for (let index = 0; index < count; index += 1) {
+    const [path, { testKey: key }] =
+      index < ENDPOINTS_OF_ONE
+        ? (['/webhook-endpoints', organisation] as const)
+        : (['/partner/webhook-endpoints', group] as const);
     const body = { url: `${sink.url}/${index}`, event_types: ['customer.created'] };
-    const { status, text, json } = await server.call('POST', '/webhook-endpoints', { body });
+    const { status, text, json } = await server.call('POST', path, { key, body });
     if (status !== 201) throw new Error(text);
     ids.push(json.id);
   }

@@ -134,7 +134,8 @@ export const PAYMENT_CHECKS: Readonly<Record<string, string>> = {
     FROM (SELECT * FROM payments WHERE processor = 'sandbox') p
     FULL JOIN (SELECT *, CASE WHEN status = 'pending' THEN next_status ELSE status END AS ends FROM sandbox_charges) c
       ON c.key = p.id::text
-    WHERE p.id IS NULL OR (c.amount, c.currency) <> (p.amount, p.currency)
+    -- What was verified to be saved moved no money, and need not be a payment.
+    WHERE p.id IS NULL AND c.amount > 0 OR (c.amount, c.currency) <> (p.amount, p.currency)
       OR p.status IN ${CAPTURED} AND p.amount > 0 AND c.ends IS DISTINCT FROM 'succeeded'
       OR p.status NOT IN ${CAPTURED} AND p.status NOT IN ${OPEN} AND c.ends NOT IN ('declined', 'canceled')`,
 

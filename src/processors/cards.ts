@@ -1,10 +1,12 @@
 // What the sandbox knows: test cards and test accounts, each with how a charge to it and a refund of it go. The numbers are Stripe's
 // where Stripe has one, so that whoever tested there is at home here.
-import type { Instrument, Method } from './processor.ts';
+import type { Expiry, Instrument, Method } from './processor.ts';
 
 export type ChargeCourse =
   | 'succeeds'
   | 'declines'
+  /** While its buyer is there; later it is declined. */
+  | 'succeeds_at_first'
   /** Pending, then decided one way or the other. */
   | 'settles'
   | 'bounces'
@@ -29,7 +31,8 @@ export type Failure =
   | 'incorrect_cvc'
   | 'incorrect_number'
   | 'incorrect_iban'
-  | 'authentication_failed';
+  | 'authentication_failed'
+  | 'mandate_lost';
 
 /** For the buyer: who holds a card that is not his is not told why. */
 export const MESSAGES: Readonly<Record<Failure, string>> = {
@@ -45,13 +48,24 @@ export const MESSAGES: Readonly<Record<Failure, string>> = {
   incorrect_iban:
     'This is not a test account. Payments are in test mode: use DE89 3704 0044 0532 0130 00, for example.',
   authentication_failed: 'Your bank did not confirm the payment.',
+  mandate_lost: 'This payment method may not be charged any more.',
 };
+
+/** Those where trying again does not help. A card that has expired may have been renewed under its number. */
+export const HARD: ReadonlySet<string> = new Set<Failure>([
+  'lost_card',
+  'stolen_card',
+  'incorrect_number',
+  'incorrect_iban',
+  'mandate_lost',
+]);
 
 export type Behaviour = {
   /** null where nothing may be kept of it: it could be somebody's real one. */
   readonly method: Method | null;
+  readonly expiry: Expiry | null;
   readonly charge: ChargeCourse;
-  /** What is said where it is declined. */
+  /** What is said where it is declined, now or later. */
   readonly failure: Failure | null;
   readonly refunds: RefundCourse;
 };
@@ -78,8 +92,7 @@ const CARDS: readonly Row[] = [
   ['4000000000000119', 'visa',       'errors',                   null,                 'succeed'],
   ['4000002760003184', 'visa',       'challenges',               null,                 'succeed'],
   ['4000008400001629', 'visa',       'challenges_then_declines', 'card_declined',      'succeed'],
-  // Its renewals fail.
-  ['4000000000000341', 'visa',       'succeeds',                 null,                 'succeed'],
+  ['4000000000000341', 'visa',       'succeeds_at_first',        'card_declined',      'succeed'],
   ['4000000000007726', 'visa',       'succeeds',                 null,                 'settle'],
   ['4000000000005126', 'visa',       'succeeds',                 null,                 'fail_late'],
   ['4000000000001000', 'visa',       'loses_the_answer',         null,                 'succeed'],
@@ -102,30 +115,55 @@ const CVC = /^\d{3,4}$/;
 export function behaviourOf(instrument: Instrument, now: number): Behaviour {
   if (instrument.type === 'bank_debit') {
     const account = ACCOUNT_OF.get(instrument.iban.replaceAll(/[\s-]/g, '').toUpperCase());
-    return account === undefined ? refused('incorrect_iban', null) : ofRow('bank_debit', account);
+    return account === undefined ? refused('incorrect_iban') : ofRow('bank_debit', account, null);
   }
   const card = CARD_OF.get(instrument.number.replaceAll(/[\s-]/g, ''));
-  if (card === undefined) return refused('incorrect_number', null);
-  const known = ofRow('card', card);
-  const failure = failureOf(instrument, now);
-  return failure === null ? known : refused(failure, known.method);
+  if (card === undefined) return refused('incorrect_number');
+  const expiry = expiryOf(instrument.expiry);
+  const known = ofRow('card', card, expiry);
+  const failure = failureOf(instrument.cvc, expiry, now);
+  return failure === null ? known : { ...known, charge: 'declines', failure };
 }
 
-function failureOf(
-  { expiry, cvc }: { readonly expiry: string; readonly cvc: string },
-  now: number,
-): Failure | null {
-  const [, month, year] = EXPIRY.exec(expiry.trim()) ?? [];
-  if (month === undefined || year === undefined) return 'invalid_expiry';
-  // It is good until its month is over: months count from 0 here.
-  if (Date.UTC(2000 + Number(year), Number(month)) <= now) return 'expired_card';
+/** How it goes where nothing is charged: there is no money that settles later, or gets lost on its way. */
+export function verificationOf(charge: ChargeCourse): ChargeCourse {
+  return charge === 'settles' || charge === 'bounces' || charge === 'loses_the_request'
+    ? 'succeeds'
+    : charge;
+}
+
+/** How later charges go, when the buyer is not there: it was there when its bank asked. */
+export function offSessionOf(charge: ChargeCourse): ChargeCourse {
+  if (charge === 'challenges') return 'succeeds';
+  return charge === 'succeeds_at_first' ? 'declines' : charge;
+}
+
+function expiryOf(typed: string): Expiry | null {
+  const [, month, year] = EXPIRY.exec(typed.trim()) ?? [];
+  if (month === undefined || year === undefined) return null;
+  return { month: Number(month), year: 2000 + Number(year) };
+}
+
+/** It is good until its month is over. */
+export function isExpired({ month, year }: Expiry, now: number): boolean {
+  // Months count from 0 here, so that this is the first moment of the next one.
+  return Date.UTC(year, month) <= now;
+}
+
+function failureOf(cvc: string, expiry: Expiry | null, now: number): Failure | null {
+  if (expiry === null) return 'invalid_expiry';
+  if (isExpired(expiry, now)) return 'expired_card';
   return CVC.test(cvc.trim()) ? null : 'incorrect_cvc';
 }
 
-function ofRow(type: Method['type'], [number, brand, charge, failure, refunds]: Row): Behaviour {
-  return { method: { type, brand, last4: number.slice(-4) }, charge, failure, refunds };
+function ofRow(
+  type: Method['type'],
+  [number, brand, charge, failure, refunds]: Row,
+  expiry: Expiry | null,
+): Behaviour {
+  return { method: { type, brand, last4: number.slice(-4) }, expiry, charge, failure, refunds };
 }
 
-function refused(failure: Failure, method: Method | null): Behaviour {
-  return { method, charge: 'declines', failure, refunds: 'succeed' };
+function refused(failure: Failure): Behaviour {
+  return { method: null, expiry: null, charge: 'declines', failure, refunds: 'succeed' };
 }

@@ -55,6 +55,9 @@ export function guarded(processor: Processor, options: GuardOptions): Processor 
       within({ call: 'charge', id: request.key, instrument: request.instrument }, () =>
         processor.charge(request),
       ),
+    chargeSaved: (request) =>
+      within({ call: 'chargeSaved', id: request.key }, () => processor.chargeSaved(request)),
+    forget: (id) => within({ call: 'forget', id }, () => processor.forget(id)),
     findCharge: (id) => within({ call: 'findCharge', id }, () => processor.findCharge(id)),
     cancelCharge: (id) => within({ call: 'cancelCharge', id }, () => processor.cancelCharge(id)),
     refund: (request) =>

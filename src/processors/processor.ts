@@ -6,7 +6,9 @@
 // - A `key` is one charge or one refund for ever: the same call again never moves money twice, and answers what is true now.
 // - A method never throws for what a processor may say. What throws, or takes too long, is `unknown` (see `guarded.ts`).
 // - `not_attempted` is a promise that nothing was moved and nothing will be under this key unless it is sent again.
+// - An instrument is saved by a charge with its buyer there, and by nothing else; it may be charged from when that charge is accepted.
 // Amounts are bigints in units of the currency's smallest coin.
+import type { Tenant } from '../../ledger/ports.ts';
 
 /** How the buyer pays. Where a processor has a page of its own (`page: 'redirect'`), it asks there and gets `null`. */
 export type Instrument =
@@ -26,26 +28,44 @@ export type Method = {
   readonly last4: string;
 };
 
+/** The last month in which a card is good. */
+export type Expiry = { readonly month: number; readonly year: number };
+
 export type ChargeRequest = {
   /** Our payment's id. */
   readonly key: string;
+  /** 0 only where the instrument is to be saved: it is verified then, and nothing is charged. */
   readonly amount: bigint;
   readonly currency: string;
   readonly instrument: Instrument | null;
+  /** Whether it is kept, to be charged later without its buyer. */
+  readonly save: boolean;
   /** Where a buyer comes back to after an action elsewhere. */
   readonly returnUrl: string;
 };
 
+/** A charge of what an earlier one has saved; its buyer is not there. */
+export type SavedChargeRequest = Pick<ChargeRequest, 'key' | 'amount' | 'currency'> & {
+  readonly saved: string;
+};
+
+/** What the processor keeps of the instrument. */
+type Kept = {
+  /** Its own name of it, to be charged by later; null where nothing was to be saved. In `pending`, null where that is not known yet. */
+  readonly saved: string | null;
+  readonly expiry: Expiry | null;
+};
+
 export type ChargeResult =
-  | { readonly kind: 'succeeded'; readonly reference: string; readonly method: Method }
+  | ({ readonly kind: 'succeeded'; readonly reference: string; readonly method: Method } & Kept)
   /** Accepted, and settles later. */
-  | {
+  | ({
       readonly kind: 'pending';
       readonly reference: string;
       readonly method: Method;
       readonly askAfterMs: number;
-    }
-  /** The buyer must do something at `url` first. */
+    } & Kept)
+  /** The buyer must do something at `url` first. Never the answer where he is not there. */
   | {
       readonly kind: 'requires_action';
       readonly reference: string;
@@ -54,8 +74,13 @@ export type ChargeResult =
     }
   | {
       readonly kind: 'declined';
-      /** Stable: `card_declined`, `insufficient_funds`, … */
+      /**
+       * Stable: `card_declined`, `insufficient_funds`, … Of what was saved also `authentication_required`, where the bank would ask its
+       * buyer, and `mandate_lost`, where it may not be charged any more.
+       */
       readonly code: string;
+      /** Trying the same instrument again does not help. */
+      readonly hard: boolean;
       /** For the buyer to read. */
       readonly message: string;
       readonly method: Method | null;
@@ -63,6 +88,11 @@ export type ChargeResult =
   /** The processor failed, or never heard of it. */
   | { readonly kind: 'not_attempted'; readonly code: string; readonly message: string }
   /** No answer: the money may have moved or not. */
+  | { readonly kind: 'unknown' };
+
+export type ForgetResult =
+  | { readonly kind: 'forgotten' }
+  /** No answer: it may have been forgotten or not. */
   | { readonly kind: 'unknown' };
 
 export type RefundRequest = {
@@ -92,12 +122,18 @@ export type RefundResult =
   | { readonly kind: 'not_attempted' }
   | { readonly kind: 'unknown' };
 
+/** The processor that moves a tenant's money; null where it has none. */
+export type ProcessorFor = (tenant: Tenant) => Processor | null;
+
 export type Processor = {
   readonly name: string;
   /** `fields`: our page asks for the instrument. `redirect`: the processor's own does. */
   readonly page: 'fields' | 'redirect';
   charge(request: ChargeRequest): Promise<ChargeResult>;
-  /** What became of the charge. */
+  chargeSaved(request: SavedChargeRequest): Promise<ChargeResult>;
+  /** From then on what was saved is not charged any more: `mandate_lost`. */
+  forget(saved: string): Promise<ForgetResult>;
+  /** What became of the charge, of either kind. */
   findCharge(key: string): Promise<ChargeResult>;
   /**
    * Gives a charge up that waits for its buyer, or that has not arrived: its key is spent then, and no call that comes late can use

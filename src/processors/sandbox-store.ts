@@ -2,8 +2,8 @@
 //
 // What happens later is not done later: a row says what it becomes and when, and is read as what it is by then.
 import type { Executor, Sql } from '../platform/postgres.ts';
-import type { RefundCourse } from './cards.ts';
-import type { Method, RefundFailure, RefundRequest } from './processor.ts';
+import type { ChargeCourse, Failure, RefundCourse } from './cards.ts';
+import type { Expiry, Method, RefundFailure, RefundRequest } from './processor.ts';
 
 export type ChargeStatus = 'succeeded' | 'pending' | 'requires_action' | 'declined' | 'canceled';
 export type RefundStatus = 'succeeded' | 'pending' | 'declined';
@@ -16,13 +16,28 @@ export type ChargeRow = {
   readonly amount: bigint | null;
   readonly currency: string | null;
   readonly method: Method | null;
+  readonly expiry: Expiry | null;
   readonly refunds: RefundCourse;
   readonly failureCode: string | null;
   readonly failureMessage: string | null;
   readonly returnUrl: string | null;
+  /** The charge that saved the instrument: itself where it is the one. */
+  readonly mandate: string | null;
 };
 
-export type NewCharge = ChargeRow & { readonly nextStatus: NextStatus | null };
+export type NewCharge = ChargeRow & {
+  readonly nextStatus: NextStatus | null;
+  /** How later charges go, where this one saves the instrument. */
+  readonly offSession: ChargeCourse | null;
+};
+
+/** What was saved. */
+export type Mandate = Pick<ChargeRow, 'key' | 'method' | 'expiry' | 'refunds'> & {
+  readonly offSession: ChargeCourse;
+  /** What is said where it goes wrong. */
+  readonly failure: Failure | null;
+  readonly isForgotten: boolean;
+};
 
 export type RefundRow = {
   readonly key: string;
@@ -35,8 +50,8 @@ const statusAt = (sql: Executor, now: Date) => sql`
   case when next_at <= ${now} then next_status else status end`;
 
 const chargeColumns = (sql: Executor, now: Date) => sql`
-  key, ${statusAt(sql, now)} as status, next_at as "nextAt", amount, currency, method, refunds,
-  failure_code as "failureCode", failure_message as "failureMessage", return_url as "returnUrl"`;
+  key, ${statusAt(sql, now)} as status, next_at as "nextAt", amount, currency, method, expiry, refunds,
+  failure_code as "failureCode", failure_message as "failureMessage", return_url as "returnUrl", mandate`;
 
 const refundColumns = (sql: Executor, now: Date) => sql`
   key, ${statusAt(sql, now)} as status, next_at as "nextAt", failure`;
@@ -47,15 +62,15 @@ export async function insertCharge(
   charge: NewCharge,
   now: number,
 ): Promise<ChargeRow | null> {
-  const { key, status, nextStatus, nextAt, amount, currency, method, refunds } = charge;
-  const { failureCode, failureMessage, returnUrl } = charge;
+  const { key, status, nextStatus, nextAt, amount, currency, method, expiry, refunds } = charge;
+  const { failureCode, failureMessage, returnUrl, mandate, offSession } = charge;
   const at = new Date(now);
   const [row] = await sql<ChargeRow[]>`
-    insert into sandbox_charges (key, status, next_status, next_at, amount, currency, method, refunds,
-      failure_code, failure_message, return_url, created_at)
+    insert into sandbox_charges (key, status, next_status, next_at, amount, currency, method, expiry, refunds,
+      failure_code, failure_message, return_url, mandate, off_session, created_at)
     values (${key}, ${status}, ${nextStatus}, ${nextAt}, ${amount}, ${currency},
-      ${method === null ? null : sql.json(method)}, ${refunds}, ${failureCode}, ${failureMessage},
-      ${returnUrl}, ${at})
+      ${method === null ? null : sql.json(method)}, ${expiry === null ? null : sql.json(expiry)}, ${refunds},
+      ${failureCode}, ${failureMessage}, ${returnUrl}, ${mandate}, ${offSession}, ${at})
     on conflict (key) do nothing
     returning ${chargeColumns(sql, at)}`;
   return row ?? null;
@@ -65,6 +80,23 @@ export async function findCharge(sql: Sql, key: string, now: number): Promise<Ch
   const [row] = await sql<ChargeRow[]>`
     select ${chargeColumns(sql, new Date(now))} from sandbox_charges where key = ${key}`;
   return row ?? null;
+}
+
+/** null where the charge saved nothing: it did not ask to, was declined, or its buyer has not confirmed it. */
+export async function findMandate(sql: Sql, key: string): Promise<Mandate | null> {
+  // What was written as pending was accepted; that it bounces later takes nothing back of what was saved.
+  const [row] = await sql<Mandate[]>`
+    select key, method, expiry, refunds, off_session as "offSession", failure_code as failure,
+      forgotten_at is not null as "isForgotten"
+    from sandbox_charges
+    where key = ${key} and off_session is not null and status in ('succeeded', 'pending')`;
+  return row ?? null;
+}
+
+export async function forgetMandate(sql: Sql, key: string, now: number): Promise<void> {
+  await sql`
+    update sandbox_charges set forgotten_at = ${new Date(now)}
+    where key = ${key} and off_session is not null and forgotten_at is null`;
 }
 
 /** Ends what waits for its buyer, and spends the key of what has not come. Anything else stays as it is. */

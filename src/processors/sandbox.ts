@@ -6,16 +6,36 @@
 import { must, unreachable } from '../../ledger/assert.ts';
 import type { Clock } from '../../ledger/ports.ts';
 import type { Sql } from '../platform/postgres.ts';
-import { behaviourOf, type ChargeCourse, MESSAGES } from './cards.ts';
-import type { ChargeRequest, ChargeResult, Method, Processor, RefundResult } from './processor.ts';
+import {
+  type Behaviour,
+  behaviourOf,
+  type ChargeCourse,
+  HARD,
+  isExpired,
+  MESSAGES,
+  offSessionOf,
+  verificationOf,
+} from './cards.ts';
+import type {
+  ChargeRequest,
+  ChargeResult,
+  Method,
+  Processor,
+  RefundResult,
+  SavedChargeRequest,
+} from './processor.ts';
 import {
   cancelCharge,
   type ChargeRow,
   type ChargeStatus,
   findCharge,
+  findMandate,
   findRefund,
+  forgetMandate,
   insertCharge,
   makeRefund,
+  type Mandate,
+  type NewCharge,
   type NextStatus,
   type RefundRow,
   resolveAction,
@@ -39,10 +59,18 @@ export type Sandbox = Processor & {
 
 export type SandboxOptions = {
   readonly sql: Sql;
-  readonly clock: Clock;
+  readonly clock: Pick<Clock, 'now'>;
   readonly settleMs: number;
   readonly challengeUrl: (chargeKey: string) => string;
 };
+
+/** What a charge comes down to, with its buyer or without. */
+type Attempt = Pick<ChargeRequest, 'key' | 'amount' | 'currency'> &
+  Behaviour & {
+    readonly returnUrl: string | null;
+    readonly mandate: string | null;
+    readonly offSession: ChargeCourse | null;
+  };
 
 type Opening = {
   readonly status: ChargeStatus;
@@ -52,6 +80,7 @@ type Opening = {
 /** null: nothing reaches the books. */
 const OPENINGS: Readonly<Record<ChargeCourse, Opening | null>> = {
   succeeds: { status: 'succeeded', next: null },
+  succeeds_at_first: { status: 'succeeded', next: null },
   declines: { status: 'declined', next: null },
   settles: { status: 'pending', next: 'succeeded' },
   bounces: { status: 'pending', next: 'declined' },
@@ -88,18 +117,35 @@ export function sandbox(options: SandboxOptions): Sandbox {
     return found === null ? NOT_FOUND : chargeResult(found, now, options);
   }
 
+  /** The first call with a key makes the charge. null: there is nothing to try. */
+  async function attempt(key: string, made: Attempt | null, now: number): Promise<ChargeResult> {
+    const course = made?.charge ?? 'errors';
+    const row = made === null ? null : await openCharge(options, made, now);
+    if (row !== null) {
+      return course === 'loses_the_answer' ? UNKNOWN : chargeResult(row, now, options);
+    }
+    const found = await chargeNow(key);
+    if (found !== NOT_FOUND) return found;
+    return course === 'loses_the_request' ? UNKNOWN : ERROR;
+  }
+
   return {
     name: 'sandbox',
     page: 'fields',
-    async charge(request) {
+    charge(request) {
       const now = clock.now();
-      const { made, course } = await openCharge(options, request, now);
-      if (made !== null) {
-        return course === 'loses_the_answer' ? UNKNOWN : chargeResult(made, now, options);
-      }
-      const found = await chargeNow(request.key);
-      if (found !== NOT_FOUND) return found;
-      return course === 'loses_the_request' ? UNKNOWN : ERROR;
+      return attempt(request.key, onSession(request, now), now);
+    },
+    async chargeSaved(request) {
+      const now = clock.now();
+      const savedBy = savingCharge(request.saved);
+      const mandate = savedBy === null ? null : await findMandate(sql, savedBy);
+      return attempt(request.key, offSession(request, mandate, now), now);
+    },
+    async forget(saved) {
+      const savedBy = savingCharge(saved);
+      if (savedBy !== null) await forgetMandate(sql, savedBy, clock.now());
+      return { kind: 'forgotten' };
     },
     findCharge: chargeNow,
     async cancelCharge(key) {
@@ -131,53 +177,91 @@ export function sandbox(options: SandboxOptions): Sandbox {
   };
 }
 
-/** Writes the charge down where this call is its first and there is anything to write. */
+/** null without an amount or a card. */
+function onSession(
+  { key, amount, currency, instrument, save, returnUrl }: ChargeRequest,
+  now: number,
+): Attempt | null {
+  const isVerification = amount === 0n && save;
+  if (instrument === null || (amount <= 0n && !isVerification)) return null;
+  const behaviour = behaviourOf(instrument, now);
+  const { charge } = behaviour;
+  return {
+    ...behaviour,
+    key,
+    amount,
+    currency,
+    returnUrl,
+    charge: isVerification ? verificationOf(charge) : charge,
+    mandate: save ? key : null,
+    offSession: save ? offSessionOf(charge) : null,
+  };
+}
+
+function offSession(
+  { key, amount, currency }: SavedChargeRequest,
+  mandate: Mandate | null,
+  now: number,
+): Attempt | null {
+  if (amount <= 0n) return null;
+  const attempted = { key, amount, currency, returnUrl: null, offSession: null };
+  if (mandate === null || mandate.isForgotten) {
+    const { method = null, expiry = null, key: savedBy = null } = mandate ?? {};
+    const lost = { charge: 'declines', failure: 'mandate_lost', refunds: 'succeed' } as const;
+    return { ...attempted, ...lost, method, expiry, mandate: savedBy };
+  }
+  const { method, expiry, refunds, failure, offSession: course } = mandate;
+  const kept = { ...attempted, method, expiry, refunds, mandate: mandate.key };
+  return expiry !== null && isExpired(expiry, now)
+    ? { ...kept, charge: 'declines', failure: 'expired_card' }
+    : { ...kept, charge: course, failure };
+}
+
+/** The charge, written down where this call is the first with its key and there is anything to write. */
 async function openCharge(
   { sql, settleMs }: SandboxOptions,
-  { key, amount, currency, instrument, returnUrl }: ChargeRequest,
+  { charge, failure, ...attempt }: Attempt,
   now: number,
-): Promise<{ readonly made: ChargeRow | null; readonly course: ChargeCourse }> {
-  // Without an amount or a card there is nothing to try.
-  if (amount <= 0n || instrument === null) return { made: null, course: 'errors' };
-  const { method, charge: course, failure, refunds } = behaviourOf(instrument, now);
-  const opening = OPENINGS[course];
-  if (opening === null) return { made: null, course };
+): Promise<ChargeRow | null> {
+  const opening = OPENINGS[charge];
+  if (opening === null) return null;
   const { status, next } = opening;
-  const made = await insertCharge(
-    sql,
-    {
-      key,
-      status,
-      nextStatus: next,
-      nextAt: status === 'pending' ? new Date(now + settleMs) : null,
-      amount,
-      currency,
-      method,
-      refunds,
-      failureCode: failure,
-      failureMessage: failure === null ? null : MESSAGES[failure],
-      returnUrl: status === 'requires_action' ? returnUrl : null,
-    },
-    now,
-  );
-  return { made, course };
+  const made: NewCharge = {
+    ...attempt,
+    status,
+    nextStatus: next,
+    nextAt: status === 'pending' ? new Date(now + settleMs) : null,
+    failureCode: failure,
+    failureMessage: failure === null ? null : MESSAGES[failure],
+    returnUrl: status === 'requires_action' ? attempt.returnUrl : null,
+  };
+  return insertCharge(sql, made, now);
+}
+
+const SAVED = 'sandbox_method_';
+
+/** The charge that saved it, if it is a name of ours. */
+function savingCharge(saved: string): string | null {
+  return saved.startsWith(SAVED) ? saved.slice(SAVED.length) : null;
 }
 
 function chargeResult(row: ChargeRow, now: number, { challengeUrl }: SandboxOptions): ChargeResult {
-  const { key, status, method } = row;
+  const { key, status, method, expiry, mandate } = row;
+  const kept = { saved: mandate === null ? null : `${SAVED}${mandate}`, expiry };
   const taken = () => ({ reference: `sandbox_charge_${key}`, method: must(method, 'its method') });
   switch (status) {
     case 'succeeded':
-      return { kind: 'succeeded', ...taken() };
+      return { kind: 'succeeded', ...taken(), ...kept };
     case 'pending': {
       const askAfterMs = must(row.nextAt, 'when it settles').getTime() - now;
-      return { kind: 'pending', ...taken(), askAfterMs };
+      return { kind: 'pending', ...taken(), ...kept, askAfterMs };
     }
     case 'requires_action':
       return { kind: 'requires_action', ...taken(), url: challengeUrl(key) };
     case 'declined': {
       const code = must(row.failureCode, 'why it was declined');
-      return { kind: 'declined', code, message: row.failureMessage ?? '', method };
+      const message = row.failureMessage ?? '';
+      return { kind: 'declined', code, message, hard: HARD.has(code), method };
     }
     case 'canceled':
       return CANCELED;

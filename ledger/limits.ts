@@ -27,6 +27,9 @@ export const METERS_PER_EVENT_MAX = 10;
 /** Prices of one product, archived ones too: a list carries them all. Room for one in each currency of ISO 4217. */
 export const PRICES_PER_PRODUCT_MAX = 200;
 
+/** Features of one product: one decision grants them all. */
+export const ENTITLEMENTS_PER_PRODUCT_MAX = 100;
+
 /** Events may be this late or this early (decisions 5), in milliseconds. */
 export const EVENT_LATE_MS_MAX = 35 * 86_400_000;
 export const EVENT_EARLY_MS_MAX = 5 * 60_000;

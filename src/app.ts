@@ -9,6 +9,7 @@ import { balanceRoutes } from './http/routes/balances.ts';
 import { buyLinkRoutes } from './http/routes/buy-links.ts';
 import { checkRoutes } from './http/routes/check.ts';
 import { checkoutRoutes } from './http/routes/checkouts.ts';
+import { entitlementRoutes } from './http/routes/entitlements.ts';
 import { grantRoutes } from './http/routes/grants.ts';
 import { ingestRoutes } from './http/routes/ingest.ts';
 import { trackRoutes } from './http/routes/track.ts';
@@ -92,6 +93,7 @@ export function createApp(deps: AppDeps) {
     .use(trackRoutes(deps))
     .use(ingestRoutes(deps))
     .use(productRoutes(deps))
+    .use(entitlementRoutes(deps))
     .use(paymentRoutes(deps))
     .use(discountRoutes(deps))
     .use(checkoutRoutes(deps))

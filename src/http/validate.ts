@@ -19,12 +19,24 @@ export function validator<T extends TSchema>(schema: T): Validator<T> {
 /** Why `value` does not fit: one issue for each place, the first that was found there. */
 export function issuesOf(check: TypeCheck<TSchema>, value: unknown): Issue[] {
   const issues = new Map<string, Issue>();
-  for (const error of check.Errors(value)) {
+  for (const error of exact(check.Errors(value))) {
     if (issues.has(error.path)) continue;
     issues.set(error.path, { path: segments(error.path), message: messageOf(error) });
     if (issues.size === ISSUES_MAX) break;
   }
   return [...issues.values()];
+}
+
+/** Of an object that may be null: what is wrong within it, rather than that it is not one of the two. */
+function* exact(errors: Iterable<ValueError>): Iterable<ValueError> {
+  for (const error of errors) {
+    const members = error.type === ValueErrorType.Union ? (error.schema['anyOf'] as TSchema[]) : [];
+    const at = members.length === 2 ? members.findIndex(({ type }) => type === 'object') : -1;
+    const isObject = typeof error.value === 'object' && error.value !== null;
+    const within = isObject ? error.errors[at] : undefined;
+    if (within !== undefined && members[1 - at]?.['type'] === 'null') yield* exact(within);
+    else yield error;
+  }
 }
 
 /** A JSON pointer as the list that it stands for. */

@@ -150,7 +150,7 @@ export async function updateMeter(
   return row;
 }
 
-/** Keeps the history and gives the slug back. Refused while someone still has an allowance on it. */
+/** Keeps the history and gives the slug back. Refused while a product gives it, or someone still has an allowance on it. */
 export async function deleteMeter(
   sql: Transaction,
   scope: Scope,
@@ -159,9 +159,10 @@ export async function deleteMeter(
   const locked = await sql`
     select 1 from meters where ${inScope(sql, scope)} and id = ${id} for update`;
   if (locked.length === 0) return 'not_found';
-  const granted = await sql`
-    select 1 from grants where meter_id = ${id} and ended_at is null limit 1`;
-  if (granted.length > 0) return 'in_use';
+  const [uses] = await sql<{ entitled: boolean; granted: boolean }[]>`
+    select exists (select from entitlements where meter_id = ${id}) as entitled,
+      exists (select from grants where meter_id = ${id} and ended_at is null) as granted`;
+  if (uses?.entitled === true || uses?.granted === true) return 'in_use';
   await sql`update meters set deleted_at = ${new Date(now)}, updated_at = ${new Date(now)} where id = ${id}`;
   await notifyChange(sql, 'meter', scope.organisationId);
   return 'deleted';

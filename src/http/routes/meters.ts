@@ -75,7 +75,7 @@ const CHANGE = {
 const DELETE = {
   summary: 'Delete a meter',
   description:
-    'Its history stays, its slug becomes free. Refused while someone has an allowance on it.',
+    'Its history stays, its slug becomes free. Refused while a product gives it, or a customer has an allowance on it.',
   tag,
   params,
   answers: { 204: null },
@@ -150,7 +150,8 @@ function removeMeter({ edge, sql, clock, changes }: MeterRoutesDeps): Route {
       if (meter === null) return notFound();
       const removal = { id: meter.id, now: clock.now() };
       const outcome = await deleteMeter(transaction, principal, removal);
-      if (outcome === 'in_use') return refuse('conflict', 'a customer has an allowance on it');
+      if (outcome === 'in_use')
+        return refuse('conflict', 'a product gives it, or a customer has an allowance on it');
       return outcome === 'not_found' ? notFound() : new Response(null, { status: 204 });
     });
     changes.tell('meter', principal.organisationId);

@@ -1,0 +1,118 @@
+import { Elysia } from 'elysia';
+import { ENTITLEMENTS_PER_PRODUCT_MAX } from '../../../ledger/limits.ts';
+import type { Clock, Ids } from '../../../ledger/ports.ts';
+import type { Sql } from '../../platform/postgres.ts';
+import {
+  deleteEntitlement,
+  insertEntitlement,
+  listEntitlementsWithMeters,
+} from '../../records/entitlements.ts';
+import { findActiveMeter } from '../../records/meters.ts';
+import { findProduct } from '../../records/products.ts';
+import type { Edge, Route } from '../edge.ts';
+import { refuse, refuseInvalid } from '../errors.ts';
+import { answer, once, refusal } from '../idempotency.ts';
+import { listed, PAGE, pageOf } from '../query.ts';
+import {
+  Entitlement,
+  EntitlementCreate,
+  fromEntitlement,
+  toNewEntitlement,
+} from '../wire/entitlements.ts';
+import { Body, ListOf } from '../wire/values.ts';
+
+export type EntitlementRoutesDeps = {
+  readonly edge: Edge;
+  readonly sql: Sql;
+  readonly ids: Ids;
+  readonly clock: Clock;
+};
+
+const tag = 'Products';
+const params = { id: 'The id of the product.' };
+
+const CREATE = {
+  summary: 'Attach a feature to a product',
+  description:
+    'Whoever subscribes to the product from now on gets it, and other subscribers with their next period. A product has a feature once.',
+  tag,
+  params,
+  body: EntitlementCreate,
+  idempotent: true,
+  answers: { 201: Entitlement },
+  refusals: ['not_found', 'conflict', 'idempotency_in_progress', 'idempotency_key_reused'],
+} as const;
+
+const LIST = {
+  summary: 'List the features of a product, in the order in which they were attached',
+  tag,
+  params,
+  query: Body(PAGE),
+  answers: { 200: ListOf(Entitlement) },
+  refusals: ['not_found'],
+} as const;
+
+const DELETE = {
+  summary: 'Detach a feature from a product',
+  description: 'What customers were given by it stays theirs until it runs out.',
+  tag,
+  params: { ...params, entitlement_id: 'The id of the entitlement.' },
+  answers: { 204: null },
+  refusals: ['not_found'],
+} as const;
+
+const TAKEN = 'the product gives this feature already';
+const TOO_MANY = `a product gives at most ${ENTITLEMENTS_PER_PRODUCT_MAX} features`;
+const notFound = (what: string) => refuse('not_found', `no such ${what}`);
+
+export function entitlementRoutes(deps: EntitlementRoutesDeps) {
+  return new Elysia()
+    .post('/products/:id/entitlements', ...attachFeature(deps))
+    .get('/products/:id/entitlements', ...readFeatures(deps))
+    .delete('/products/:id/entitlements/:entitlement_id', ...detachFeature(deps));
+}
+
+function attachFeature({ edge, sql, ids, clock }: EntitlementRoutesDeps): Route {
+  return edge.organisation(
+    CREATE,
+    async ({ principal, params: { id }, body, idempotencyKey: key }) => {
+      const product = await findProduct(sql, principal, id);
+      if (product === null) return notFound('product');
+      const meter = await findActiveMeter(sql, principal, body.feature_key);
+      if (meter === null) return notFound('feature');
+      const entitlement = toNewEntitlement(body, { id: ids.next(), product, meter });
+      if ('issues' in entitlement) return refuseInvalid(entitlement.issues);
+      const now = clock.now();
+      // A key that comes again with another product comes with another request.
+      const request = { product_id: product.id, ...body };
+      const operation = 'POST /products/{id}/entitlements';
+      return once({ sql, principal, operation, key, body: request, now }, async (transaction) => {
+        const made = await insertEntitlement(transaction, principal, { entitlement, now });
+        if (made === 'meter_deleted') return refusal('not_found', 'no such feature');
+        if (made === 'feature_taken') return refusal('conflict', TAKEN);
+        if (made === 'too_many') return refusal('conflict', TOO_MANY);
+        return answer(201, fromEntitlement(made));
+      });
+    },
+  );
+}
+
+function readFeatures({ edge, sql }: EntitlementRoutesDeps): Route {
+  return edge.organisation(LIST, async ({ principal, params: { id }, query }) => {
+    if ((await findProduct(sql, principal, id)) === null) return notFound('product');
+    const { limit, offset } = pageOf(query);
+    const all = await listEntitlementsWithMeters(sql, principal, id);
+    const shown = all.slice(offset, offset + limit + 1);
+    return Response.json(listed(shown.map(fromEntitlement), { limit, offset }));
+  });
+}
+
+function detachFeature({ edge, sql }: EntitlementRoutesDeps): Route {
+  return edge.organisation(
+    DELETE,
+    async ({ principal, params: { id: productId, entitlement_id: id } }) => {
+      const isGone = await deleteEntitlement(sql, principal, { productId, id });
+      return isGone ? new Response(null, { status: 204 }) : notFound('entitlement');
+    },
+  );
+}

@@ -1,0 +1,109 @@
+import { ENTITLEMENTS_PER_PRODUCT_MAX } from '../../ledger/limits.ts';
+import type { Interval } from '../../ledger/calendar.ts';
+import type { Meter } from '../../ledger/meter.ts';
+import type { Executor, Transaction } from '../platform/postgres.ts';
+import { isUuid, type Scope } from './scope.ts';
+
+/** What a product gives of a feature. */
+export type Entitlement = {
+  readonly id: string;
+  readonly productId: string;
+  readonly meter: Meter;
+  readonly type: 'metered' | 'boolean';
+  /** Scaled like the meter's quantities. Null: unlimited, and on a boolean one. */
+  readonly limit: bigint | null;
+  readonly resetInterval: Interval | 'never';
+  readonly overageAllowed: boolean;
+  readonly rollover: { readonly max: bigint; readonly expiresAfterPeriods: number } | null;
+  readonly priority: number;
+  readonly createdAt: Date;
+};
+
+export type NewEntitlement = Omit<Entitlement, 'createdAt'>;
+
+type Row = Omit<Entitlement, 'meter' | 'rollover'> & {
+  readonly rolloverMax: bigint | null;
+  readonly rolloverPeriods: number | null;
+} & { readonly [field in keyof Meter as `meter_${field}`]: Meter[field] };
+
+/** Product and meter are the scope's own. */
+export async function insertEntitlement(
+  sql: Transaction,
+  scope: Scope,
+  { entitlement, now }: { readonly entitlement: NewEntitlement; readonly now: number },
+): Promise<Entitlement | 'meter_deleted' | 'feature_taken' | 'too_many'> {
+  const { id, productId, meter, type, limit, resetInterval, overageAllowed, rollover, priority } =
+    entitlement;
+  const createdAt = new Date(now);
+  // Adding them one at a time to a product makes the count below hold, and nobody deletes the meter meanwhile.
+  await sql`select 1 from products where id = ${productId} for no key update`;
+  const kept = await sql`
+    select 1 from meters where id = ${meter.id} and deleted_at is null for share`;
+  if (kept.length === 0) return 'meter_deleted';
+  const [{ count } = { count: 0n }] = await sql<{ count: bigint }[]>`
+    select count(*) from entitlements where product_id = ${productId} and meter_id <> ${meter.id}`;
+  if (count >= ENTITLEMENTS_PER_PRODUCT_MAX) return 'too_many';
+  const made = await sql`
+    insert into entitlements (id, organisation_id, mode, product_id, meter_id, type, amount, reset_interval,
+      overage_allowed, rollover_max, rollover_periods, priority, created_at)
+    values (${id}, ${scope.organisationId}, ${scope.mode}, ${productId}, ${meter.id}, ${type}, ${limit}, ${resetInterval},
+      ${overageAllowed}, ${rollover?.max ?? null}, ${rollover?.expiresAfterPeriods ?? null}, ${priority}, ${createdAt})
+    on conflict (product_id, meter_id) do nothing
+    returning id`;
+  return made.length === 0 ? 'feature_taken' : { ...entitlement, createdAt };
+}
+
+/** All that a product gives, in the order in which it was attached. */
+export async function listEntitlementsWithMeters(
+  sql: Executor,
+  { organisationId, mode }: Scope,
+  productId: string,
+): Promise<Entitlement[]> {
+  if (!isUuid(productId)) return [];
+  const rows = await sql<Row[]>`
+    select e.id, e.product_id as "productId", e.type, e.amount as "limit", e.reset_interval as "resetInterval",
+      e.overage_allowed as "overageAllowed", e.rollover_max as "rolloverMax", e.rollover_periods as "rolloverPeriods",
+      e.priority, e.created_at as "createdAt", m.id as "meter_id", m.organisation_id as "meter_organisationId",
+      m.mode as "meter_mode", m.slug as "meter_slug", m.aggregation as "meter_aggregation", m.scale as "meter_scale"
+    from entitlements e join meters m on m.id = e.meter_id
+    where e.product_id = ${productId} and e.organisation_id = ${organisationId} and e.mode = ${mode}
+    order by e.id`;
+  return rows.map(entitlementOf);
+}
+
+/** What customers were granted by it stays theirs until it runs out. */
+export async function deleteEntitlement(
+  sql: Executor,
+  { organisationId, mode }: Scope,
+  { productId, id }: { readonly productId: string; readonly id: string },
+): Promise<boolean> {
+  if (!isUuid(productId) || !isUuid(id)) return false;
+  const rows = await sql`
+    delete from entitlements
+    where id = ${id} and product_id = ${productId} and organisation_id = ${organisationId} and mode = ${mode}
+    returning id`;
+  return rows.length > 0;
+}
+
+function entitlementOf(row: Row): Entitlement {
+  const { rolloverMax: max, rolloverPeriods: expiresAfterPeriods } = row;
+  return {
+    id: row.id,
+    productId: row.productId,
+    meter: {
+      id: row.meter_id,
+      organisationId: row.meter_organisationId,
+      mode: row.meter_mode,
+      slug: row.meter_slug,
+      aggregation: row.meter_aggregation,
+      scale: row.meter_scale,
+    },
+    type: row.type,
+    limit: row.limit,
+    resetInterval: row.resetInterval,
+    overageAllowed: row.overageAllowed,
+    rollover: max === null || expiresAfterPeriods === null ? null : { max, expiresAfterPeriods },
+    priority: row.priority,
+    createdAt: row.createdAt,
+  };
+}

@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startServer, type TestServer } from '../../support/server.ts';
+import { attach, listed, makeMeter, makeProduct, UNKNOWN } from './setting.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+  await makeMeter(server, 'calls');
+});
+afterAll(() => server.stop());
+
+const LIMIT = { feature_key: 'calls', limit: 1 };
+
+test.each([UNKNOWN, 'plan', 'a%00b', "'%20or%201=1--"])('product %s', async (id) => {
+  const path = `/products/${id}/entitlements`;
+  for (const [method, at, body] of [
+    ['POST', path, LIMIT],
+    ['GET', path],
+    ['DELETE', `${path}/${UNKNOWN}`],
+  ] as const) {
+    const { status, json } = await server.call(method, at, body === undefined ? {} : { body });
+    expect([status, json.error.type]).toEqual([404, 'not_found']);
+  }
+});
+
+test.each(['nothing', 'Calls', '%00'])('feature %j', async (key) => {
+  const product = await makeProduct(server);
+  const { status, json } = await attach(server, product, { ...LIMIT, feature_key: key });
+  expect([status, json.error]).toEqual([404, { type: 'not_found', message: 'no such feature' }]);
+});
+
+test('an archived meter and a deleted one are no features', async () => {
+  const product = await makeProduct(server);
+  await makeMeter(server, 'old');
+  await server.call('PATCH', '/meters/old', { body: { status: 'archived' } });
+  expect((await attach(server, product, { ...LIMIT, feature_key: 'old' })).status).toBe(404);
+  expect((await server.call('DELETE', '/meters/old')).status).toBe(204);
+  expect((await attach(server, product, { ...LIMIT, feature_key: 'old' })).status).toBe(404);
+});
+
+test('a refusal for what was not found is not kept', async () => {
+  const product = await makeProduct(server);
+  const body = { feature_key: 'later', limit: 1 };
+  expect((await attach(server, product, body, 'later')).status).toBe(404);
+  await makeMeter(server, 'later');
+  expect((await attach(server, product, body, 'later')).status).toBe(201);
+});
+
+test("another organisation's or mode's", async () => {
+  const product = await makeProduct(server);
+  const { json: mine } = await attach(server, product, LIMIT);
+  const path = `/products/${product}/entitlements`;
+  const { organisation, other } = server;
+  for (const key of [other.testKey, other.liveKey, organisation.liveKey]) {
+    expect((await server.call('GET', path, { key })).status).toBe(404);
+    expect((await server.call('POST', path, { key, body: LIMIT })).status).toBe(404);
+    expect((await server.call('DELETE', `${path}/${mine.id}`, { key })).status).toBe(404);
+  }
+  // Its own product does not open another's feature, nor another product of the same seller.
+  const { json: theirs } = await server.call('POST', '/products', {
+    key: other.testKey,
+    body: { name: 'Plan' },
+  });
+  const own = `/products/${theirs.id}/entitlements`;
+  expect((await server.call('POST', own, { key: other.testKey, body: LIMIT })).status).toBe(404);
+  const elsewhere = `/products/${await makeProduct(server)}/entitlements/${mine.id}`;
+  expect((await server.call('DELETE', elsewhere)).status).toBe(404);
+  expect((await listed(server, product)).data).toEqual([mine]);
+});

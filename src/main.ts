@@ -11,12 +11,11 @@ import { type Log, openLog } from './platform/log.ts';
 import { openPool } from './platform/postgres.ts';
 import { loadSecretsKey } from './platform/secrets.ts';
 import { openServices } from './platform/services.ts';
+import { untilTold } from './platform/signals.ts';
 import { createDemoOrganisation } from './records/onboarding.ts';
 import { openService } from './service.ts';
 
 const DRAIN_MS_MAX = 15_000;
-const PARENT_CHECK_MS = 1000;
-const SAME_SIGNAL_MS = 1000;
 
 async function main(): Promise<void> {
   const config = parseConfig(process.env);
@@ -88,27 +87,6 @@ Try it:
 
 The API is described at ${baseUrl}/docs
 `);
-}
-
-/** Resolves with the first signal; the second one ends the process at once. */
-async function untilTold(): Promise<string> {
-  return new Promise((resolve) => {
-    let toldAt: number | null = null;
-    const tell = (signal: string): void => {
-      const now = clock.monotonic();
-      // One Ctrl-C comes twice: from the terminal, and passed on by npx.
-      if (toldAt !== null && now - toldAt > SAME_SIGNAL_MS) process.exit(1);
-      toldAt ??= now;
-      resolve(signal);
-    };
-    process.on('SIGINT', tell);
-    process.on('SIGTERM', tell);
-    // A runner such as npx does not pass a SIGTERM on: what it started finds itself with another parent.
-    const parent = process.ppid;
-    setInterval(() => {
-      if (process.ppid !== parent && toldAt === null) tell('the end of its parent');
-    }, PARENT_CHECK_MS).unref();
-  });
 }
 
 try {

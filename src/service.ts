@@ -9,7 +9,7 @@ import type { Settings } from './config.ts';
 import { type Authenticator, type AuthenticatorOptions, openAuthenticator } from './http/auth.ts';
 import { createEdge } from './http/edge.ts';
 import { type Changes, listenForChanges } from './platform/changes.ts';
-import { openWorkers, type Workers } from '../workers/open.ts';
+import { openDelivery } from '../workers/delivery.ts';
 import { attemptObserver } from './metrics/deliveries.ts';
 import { openMetrics } from './metrics/open.ts';
 import { countTakes } from './metrics/rate-limits.ts';
@@ -34,7 +34,6 @@ import { findSealedSecret } from './records/webhook-endpoints.ts';
 
 const RECORDS_POOL = 8;
 const READERS_POOL = 8;
-const DELIVERIES_POOL = 8;
 
 /** Every flush runs the same two plans, over tables that may have been empty when they were made. */
 const FLUSH_PLANS = {
@@ -112,8 +111,10 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const payments = openPayments({ ...records, ...port, ledger, limiter, processorFor, settings });
   metrics.watch(ledger);
   await ledger.open();
+  const onAttempt = attemptObserver(metrics.registry);
+  const allowLoopback = settings.allowLoopbackUrls;
   const delivery = options.deliver
-    ? await openDelivery(options, attemptObserver(metrics.registry))
+    ? await openDelivery({ ...options, allowLoopback, onAttempt })
     : null;
   const usage = { ledger, meters: openMeters(records) };
   const money = { settings, limiter, sandbox: bank, processorFor, payments };
@@ -171,37 +172,6 @@ function openMeters({ sql, changes }: Records): MeterCatalogue {
 function openSandbox(sql: Sql, { baseUrl, sandboxSettleMs: settleMs }: Settings): Sandbox {
   const challengeUrl = (key: string): string => `${baseUrl}/sandbox/challenges/${key}`;
   return sandbox({ sql, clock, settleMs, challengeUrl });
-}
-
-/** Webhooks delivered by this process: here beside the API, or in one that does nothing else (workers/main.ts). */
-export async function openDelivery(
-  options: Pick<ServiceOptions, 'databaseUrl' | 'redisUrl' | 'settings' | 'secretsKey' | 'log'>,
-  onAttempt: ReturnType<typeof attemptObserver>,
-): Promise<Pick<Workers, 'close'>> {
-  const { databaseUrl, redisUrl, settings, log } = options;
-  const sql = openPool(databaseUrl, {
-    max: DELIVERIES_POOL,
-    applicationName: 'tollhouse deliveries',
-  });
-  const workers = await openWorkers({
-    sql,
-    redisUrl,
-    clock,
-    timers,
-    ids,
-    log,
-    secrets: openSecrets(options.secretsKey),
-    resolve: openNames({ clock }),
-    allowLoopback: settings.allowLoopbackUrls,
-    random: Math.random,
-    onAttempt,
-  });
-  return {
-    async close() {
-      await workers.close();
-      await sql.end({ timeout: 2 });
-    },
-  };
 }
 
 function openLedger(

@@ -4,20 +4,19 @@ import { ServiceFailure } from '../src/platform/failure.ts';
 import { openLog } from '../src/platform/log.ts';
 import { loadSecretsKey } from '../src/platform/secrets.ts';
 import { readRuntime } from '../src/platform/services.ts';
-import { openDelivery } from '../src/service.ts';
+import { untilTold } from '../src/platform/signals.ts';
+import { openDelivery } from './delivery.ts';
 
 async function main(): Promise<void> {
   const config = parseConfig(process.env);
   const log = openLog(config.logLevel);
-  const delivery = await openDelivery(
-    {
-      ...addressesOf(config),
-      settings: config,
-      secretsKey: loadSecretsKey(config),
-      log,
-    },
-    () => undefined,
-  );
+  const delivery = await openDelivery({
+    ...addressesOf(config),
+    secretsKey: loadSecretsKey(config),
+    allowLoopback: config.allowLoopbackUrls,
+    log,
+    onAttempt: () => undefined,
+  });
   log.info({}, 'delivering');
   log.info({ signal: await untilTold() }, 'draining');
   await delivery.close();
@@ -35,12 +34,6 @@ function addressesOf(config: Config): { databaseUrl: string; redisUrl: string } 
     );
   }
   return { databaseUrl, redisUrl };
-}
-
-async function untilTold(): Promise<string> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve(signal));
-  });
 }
 
 try {

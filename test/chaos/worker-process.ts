@@ -8,6 +8,20 @@ import { until } from './until.ts';
 
 const ROOT = join(import.meta.dir, '../..');
 
+/** What `bun run worker` runs. */
+export const WORKER_COMMAND = [process.execPath, join(ROOT, 'workers/main.ts')] as const;
+
+export function workerEnvironment(databaseUrl: string, dataDir: string): Record<string, string> {
+  return {
+    DATABASE_URL: databaseUrl,
+    REDIS_URL: testServices().redisUrl,
+    DATA_DIR: dataDir,
+    SECRETS_KEY: Buffer.from(TEST_SECRETS_KEY).toString('base64'),
+    ALLOW_LOOPBACK_URLS: 'true',
+    LOG_LEVEL: 'info',
+  };
+}
+
 export type WorkerProcess = {
   signal(name: 'SIGTERM' | 'SIGSTOP' | 'SIGCONT'): void;
   /** kill -9. */
@@ -19,17 +33,9 @@ export type WorkerProcess = {
 /** Resolves when it delivers. */
 export async function startWorker(databaseUrl: string): Promise<WorkerProcess> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tollhouse-worker-'));
-  const child = Bun.spawn([process.execPath, join(ROOT, 'workers/main.ts')], {
+  const child = Bun.spawn([...WORKER_COMMAND], {
     cwd: ROOT,
-    env: {
-      ...process.env,
-      DATABASE_URL: databaseUrl,
-      REDIS_URL: testServices().redisUrl,
-      DATA_DIR: dataDir,
-      SECRETS_KEY: Buffer.from(TEST_SECRETS_KEY).toString('base64'),
-      ALLOW_LOOPBACK_URLS: 'true',
-      LOG_LEVEL: 'info',
-    },
+    env: { ...process.env, ...workerEnvironment(databaseUrl, dataDir) },
     stdout: 'pipe',
     stderr: 'inherit',
   });

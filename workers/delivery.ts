@@ -1,0 +1,44 @@
+// The delivery of webhooks as it is started: on connections of its own, in this process's time.
+//
+// Who calls: the server beside its API, and main.ts in a process that does nothing else.
+import { clock, timers } from '../src/platform/clock.ts';
+import { ids } from '../src/platform/ids.ts';
+import { openNames } from '../src/platform/names.ts';
+import { openPool } from '../src/platform/postgres.ts';
+import { checkSecrets, openSecrets } from '../src/platform/secrets.ts';
+import { findSealedSecret } from '../src/records/webhook-endpoints.ts';
+import { openWorkers, type Workers, type WorkersDeps } from './open.ts';
+
+const POOL = 8;
+
+export type DeliveryOptions = {
+  readonly databaseUrl: string;
+  /** What the secrets of webhook endpoints are encrypted with. */
+  readonly secretsKey: Uint8Array;
+} & Pick<WorkersDeps, 'redisUrl' | 'allowLoopback' | 'log' | 'onAttempt'>;
+
+/** @throws ServiceFailure where the stored secrets cannot be read */
+export async function openDelivery(options: DeliveryOptions): Promise<Pick<Workers, 'close'>> {
+  const { databaseUrl, secretsKey, ...given } = options;
+  const sql = openPool(databaseUrl, { max: POOL, applicationName: 'tollhouse deliveries' });
+  const secrets = openSecrets(secretsKey);
+  checkSecrets(secrets, await findSealedSecret(sql));
+  const resolve = openNames({ clock });
+  const random = Math.random;
+  const workers = await openWorkers({
+    ...given,
+    sql,
+    clock,
+    timers,
+    ids,
+    secrets,
+    resolve,
+    random,
+  });
+  return {
+    async close() {
+      await workers.close();
+      await sql.end({ timeout: 2 });
+    },
+  };
+}

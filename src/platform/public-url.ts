@@ -4,6 +4,7 @@
 // the ones to connect to: whoever resolved the name again could be given others.
 // Does not: connect.
 import { isIP } from 'node:net';
+import { NOT_HTTPS, parseHttpUrl } from './http-url.ts';
 import { isPublicAddress } from './public-address.ts';
 
 export const PUBLIC_URL_LENGTH_MAX = 2048;
@@ -57,14 +58,10 @@ function parseUrl(text: string, loopback: boolean): URL | string {
   if (text.length > PUBLIC_URL_LENGTH_MAX) {
     return `must have at most ${PUBLIC_URL_LENGTH_MAX} characters`;
   }
-  // A parser drops line breaks and tabs, and takes a backslash for a slash: what is checked must be what is sent.
-  // oxlint-disable-next-line no-control-regex
-  if (/[\s\\\u0000-\u001F\u007F]/.test(text)) return 'must not hold spaces or backslashes';
-  const url = URL.parse(text);
-  if (url === null || !/^https?:\/\//i.test(text)) return 'must be an https URL';
-  if (url.username !== '' || url.password !== '') return 'must not hold a user or a password';
+  const url = parseHttpUrl(text);
+  if (typeof url === 'string') return url;
   const isOwn = loopback && Object.hasOwn(LOOPBACK, url.hostname);
-  if (url.protocol !== 'https:' && !isOwn) return 'must be an https URL';
+  if (url.protocol !== 'https:' && !isOwn) return NOT_HTTPS;
   const port = Number(url.port);
   if (url.port !== '' && port < FREE_PORT_MIN) {
     return `must have port ${DEFAULT_PORTS[url.protocol]}, or one from ${FREE_PORT_MIN} on`;

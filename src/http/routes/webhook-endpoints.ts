@@ -1,26 +1,17 @@
 import type { Static } from '@sinclair/typebox';
-import { Elysia } from 'elysia';
 import { listDeliveries, countReplay, replay, sendSample } from '../../records/deliveries.ts';
 import type { EventType } from '../../records/events.ts';
 import {
   DEFAULT_TYPES,
   type EndpointRecord,
   findEndpoint,
-  listEndpoints,
 } from '../../records/webhook-endpoints.ts';
 import type { Route } from '../edge.ts';
 import { refuseInvalid, Unavailable } from '../errors.ts';
 import { answer, once, refusal } from '../idempotency.ts';
-import { listed, PAGE, pageOf } from '../query.ts';
-import {
-  change,
-  type EndpointDeps,
-  noSuchEndpoint,
-  register,
-  remove,
-  rotate,
-} from '../webhook-endpoints.ts';
-import { Body, ListOf } from '../wire/values.ts';
+import { listed, pageOf } from '../query.ts';
+import { type EndpointDeps, noSuchEndpoint } from '../webhook-endpoints.ts';
+import { ListOf } from '../wire/values.ts';
 import {
   Delivery,
   DeliveryQuery,
@@ -32,75 +23,14 @@ import {
   fromEndpoint,
   Replayed,
   ReplayRequest,
-  RotatedSecret,
   SampleRequest,
   sampleOf,
-  toEndpointPatch,
   toReplayRange,
 } from '../wire/webhooks.ts';
+import { ownedEndpointRoutes } from './owned-endpoints.ts';
 
 const tag = 'Webhooks';
 const params = { id: 'The id of the endpoint.' };
-const keyed = ['conflict', 'idempotency_in_progress', 'idempotency_key_reused'] as const;
-
-const CREATE = {
-  summary: 'Register a webhook endpoint',
-  description:
-    'Events are delivered to it as signed POST requests. The answer holds the secret to verify them with, this once.',
-  tag,
-  body: EndpointCreate,
-  idempotent: true,
-  answers: { 201: EndpointWithSecret },
-  refusals: keyed,
-} as const;
-
-const LIST = {
-  summary: 'List webhook endpoints, newest first',
-  tag,
-  query: Body(PAGE),
-  answers: { 200: ListOf(Endpoint) },
-} as const;
-
-const READ = {
-  summary: 'Get a webhook endpoint',
-  tag,
-  params,
-  answers: { 200: Endpoint },
-  refusals: ['not_found'],
-} as const;
-
-const CHANGE = {
-  summary: 'Change a webhook endpoint',
-  description:
-    'Events for a disabled endpoint are held. To enable it sends what was held, each with a schedule of its own, and forgets how ' +
-    'the endpoint failed. Other types of event count from the next event on.',
-  tag,
-  params,
-  body: EndpointChange,
-  answers: { 200: Endpoint },
-  refusals: ['not_found'],
-} as const;
-
-const DELETE = {
-  summary: 'Delete a webhook endpoint',
-  description:
-    'Nothing more is sent to it. What was sent can still be read, by the ids of the deliveries.',
-  tag,
-  params,
-  answers: { 204: null },
-  refusals: ['not_found'],
-} as const;
-
-const ROTATE = {
-  summary: 'Replace the secret of a webhook endpoint',
-  description:
-    'Deliveries are signed with the replaced secret too, for 24 hours. To replace the secret again ends that for the first one.',
-  tag,
-  params,
-  idempotent: true,
-  answers: { 200: RotatedSecret },
-  refusals: ['not_found', 'idempotency_in_progress', 'idempotency_key_reused'],
-} as const;
 
 const TEST = {
   summary: 'Send a sample event to a webhook endpoint',
@@ -141,59 +71,30 @@ const REPLAY = {
 const DISABLED = 'nothing is sent to a disabled endpoint: enable it first';
 
 export function webhookEndpointRoutes(deps: EndpointDeps) {
-  return new Elysia()
-    .post('/webhook-endpoints', ...createEndpoint(deps))
-    .get('/webhook-endpoints', ...readEndpoints(deps))
-    .get('/webhook-endpoints/:id', ...readEndpoint(deps))
-    .patch('/webhook-endpoints/:id', ...changeEndpoint(deps))
-    .delete('/webhook-endpoints/:id', ...removeEndpoint(deps))
-    .post('/webhook-endpoints/:id/rotate-secret', ...rotateSecret(deps))
-    .post('/webhook-endpoints/:id/test', ...testEndpoint(deps))
-    .get('/webhook-endpoints/:id/deliveries', ...readDeliveries(deps))
-    .post('/webhook-endpoints/:id/replay', ...replayEvents(deps));
-}
-
-function createEndpoint(deps: EndpointDeps): Route {
-  return deps.edge.organisation(CREATE, ({ principal, body, idempotencyKey: key }) => {
-    const operation = 'POST /webhook-endpoints';
-    const how = { byDefault: DEFAULT_TYPES, wire: fromEndpoint };
-    return register(deps, { principal, operation, key, body, ...how });
-  });
-}
-
-function readEndpoints({ edge, sql }: EndpointDeps): Route {
-  return edge.organisation(LIST, async ({ principal, query }) => {
-    const page = pageOf(query);
-    const endpoints = await listEndpoints(sql, principal, page);
-    return Response.json(listed(endpoints.map(fromEndpoint), page));
-  });
-}
-
-function readEndpoint({ edge, sql }: EndpointDeps): Route {
-  return edge.organisation(READ, async ({ principal, params: { id } }) => {
-    const endpoint = await findEndpoint(sql, principal, id);
-    return endpoint === null ? noSuchEndpoint() : Response.json(fromEndpoint(endpoint));
-  });
-}
-
-function changeEndpoint(deps: EndpointDeps): Route {
-  return deps.edge.organisation(CHANGE, async ({ principal, params: { id }, body }) => {
-    const changed = await change(deps, principal, { id, patch: toEndpointPatch(body) });
-    return changed instanceof Response ? changed : Response.json(fromEndpoint(changed));
-  });
-}
-
-function removeEndpoint(deps: EndpointDeps): Route {
-  return deps.edge.organisation(DELETE, ({ principal, params: { id } }) =>
-    remove(deps, principal, id),
-  );
-}
-
-function rotateSecret(deps: EndpointDeps): Route {
-  const operation = 'POST /webhook-endpoints/{id}/rotate-secret';
-  return deps.edge.organisation(ROTATE, ({ principal, params: { id }, idempotencyKey: key }) =>
-    rotate(deps, { principal, operation, key, id }),
-  );
+  const path = '/webhook-endpoints';
+  return ownedEndpointRoutes(deps, {
+    path,
+    route: (operation, handler) => deps.edge.organisation(operation, handler),
+    tag,
+    words: {
+      one: 'webhook endpoint',
+      all: 'webhook endpoints',
+      registered: 'Events are delivered to it as signed POST requests.',
+      deleted:
+        'Nothing more is sent to it. What was sent can still be read, by the ids of the deliveries.',
+    },
+    schemas: {
+      create: EndpointCreate,
+      change: EndpointChange,
+      endpoint: Endpoint,
+      withSecret: EndpointWithSecret,
+    },
+    byDefault: DEFAULT_TYPES,
+    wire: fromEndpoint,
+  })
+    .post(`${path}/:id/test`, ...testEndpoint(deps))
+    .get(`${path}/:id/deliveries`, ...readDeliveries(deps))
+    .post(`${path}/:id/replay`, ...replayEvents(deps));
 }
 
 function testEndpoint({ edge, sql, ids, clock }: EndpointDeps): Route {

@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { must } from '../../../ledger/assert.ts';
 import type { Ids } from '../../../ledger/ports.ts';
 import { PUBLIC_URL_LENGTH_MAX } from '../../platform/public-url.ts';
 import {
@@ -237,12 +238,10 @@ export function fromEndpoint(endpoint: EndpointRecord): Static<typeof Endpoint> 
   };
 }
 
-export function fromPartnerEndpoint(
-  endpoint: EndpointRecord & { readonly groupId: string },
-): Static<typeof PartnerEndpoint> {
+export function fromPartnerEndpoint(endpoint: EndpointRecord): Static<typeof PartnerEndpoint> {
   return {
     id: endpoint.id,
-    group_id: endpoint.groupId,
+    group_id: must(endpoint.groupId, 'an endpoint of a group'),
     url: endpoint.url,
     event_types: [...endpoint.eventTypes],
     environment: endpoint.mode,

@@ -5,16 +5,24 @@
 import { parseArgs } from 'node:util';
 import { audit } from '../ledger/store/audit.ts';
 import { migrate } from '../ledger/store/migrate.ts';
-import { ConfigError, parseConfig } from './config.ts';
+import { type Config, ConfigError, parseConfig } from './config.ts';
+import { portalUrl } from './http/wire/portal-tokens.ts';
 import { clock } from './platform/clock.ts';
 import { ServiceFailure } from './platform/failure.ts';
 import { ids } from './platform/ids.ts';
 import { openPool, type Sql } from './platform/postgres.ts';
 import { checkPostgres } from './platform/reachable.ts';
 import { openServices, readRuntime } from './platform/services.ts';
+import { newToken } from './platform/tokens.ts';
 import { insertKey, type KeyOwner, listKeys, type Mode, revokeKey } from './records/api-keys.ts';
 import { createGroup, createOrganisation } from './records/onboarding.ts';
 import { groupExists, organisationExists } from './records/organisations.ts';
+import {
+  insertPortalToken,
+  PORTAL_TTL_S_DEFAULT,
+  PORTAL_TTL_S_MAX,
+  revokePortalToken,
+} from './records/portal-tokens.ts';
 import { isUuid } from './records/scope.ts';
 
 const USAGE = `usage: bun run admin COMMAND [--json]
@@ -23,6 +31,8 @@ const USAGE = `usage: bun run admin COMMAND [--json]
   key revoke KEY_ID
   key list --org ID
   group create --name NAME
+  portal-token create --customer ID [--ttl 24h]
+  portal-token revoke TOKEN_ID
   audit`;
 
 /** What was asked for makes no sense: exit code 2. */
@@ -32,7 +42,7 @@ class UsageError extends Error {}
 class Refused extends Error {}
 
 type Result = { readonly value: unknown; readonly failed?: boolean };
-type Command = (sql: Sql) => Promise<Result>;
+type Command = (sql: Sql, config: Config) => Promise<Result>;
 
 type Options = {
   readonly name?: string | undefined;
@@ -40,6 +50,8 @@ type Options = {
   readonly group?: string | undefined;
   readonly mode?: string | undefined;
   readonly 'expires-at'?: string | undefined;
+  readonly customer?: string | undefined;
+  readonly ttl?: string | undefined;
 };
 
 /** The options that each command knows, and what it does. */
@@ -54,6 +66,8 @@ const COMMANDS: Readonly<
   'key revoke': { takes: [], plan: (_options, rest) => planRevocation(rest) },
   'key list': { takes: ['org'], plan: planList },
   'group create': { takes: ['name'], plan: planGroup },
+  'portal-token create': { takes: ['customer', 'ttl'], plan: planPortalToken },
+  'portal-token revoke': { takes: [], plan: (_options, rest) => planPortalRevocation(rest) },
   audit: { takes: [], plan: () => runAudit },
 };
 
@@ -70,7 +84,8 @@ function parse(args: string[]): { readonly command: Command; readonly json: bool
     }
   }
   const rest = positionals.slice(name.split(' ').length);
-  if (rest.length > 0 && name !== 'key revoke') throw new UsageError(`too much: ${rest.join(' ')}`);
+  if (rest.length > 0 && !name.endsWith(' revoke'))
+    throw new UsageError(`too much: ${rest.join(' ')}`);
   return { command: command.plan(options, rest), json };
 }
 
@@ -86,6 +101,8 @@ function parseArguments(args: string[]) {
         group: { type: 'string' },
         mode: { type: 'string' },
         'expires-at': { type: 'string' },
+        customer: { type: 'string' },
+        ttl: { type: 'string' },
       },
     });
   } catch (error) {
@@ -165,6 +182,30 @@ function planList({ org }: Options): Command {
   };
 }
 
+function planPortalToken({ customer, ttl }: Options): Command {
+  const customerId = idOf('--customer', customer);
+  const ttlS = ttl === undefined ? PORTAL_TTL_S_DEFAULT : durationOf('--ttl', ttl);
+  return async (sql, { appUrl }) => {
+    const token = newToken();
+    const wanted = { id: ids.next(), customerId, token, ttlS, now: clock.now() };
+    const made = await sql.begin((transaction) => insertPortalToken(transaction, wanted));
+    if (made === null) throw new Refused(`there is no customer ${customerId}`);
+    const { id, expiresAt } = made;
+    const expiry = expiresAt.toISOString();
+    return { value: { token, url: portalUrl(appUrl, token), id, expires_at: expiry } };
+  };
+}
+
+function planPortalRevocation(rest: string[]): Command {
+  if (rest.length !== 1) throw new UsageError('portal-token revoke needs one TOKEN_ID');
+  const id = idOf('TOKEN_ID', rest[0]);
+  return async (sql) => {
+    const isKnown = await revokePortalToken(sql, null, { id, now: clock.now() });
+    if (!isKnown) throw new Refused(`there is no portal token ${id}`);
+    return { value: { id, revoked: true } };
+  };
+}
+
 /** Derives every balance again; a difference is a failure. */
 async function runAudit(sql: Sql): Promise<Result> {
   const findings = await audit(sql);
@@ -195,6 +236,15 @@ function timeOf(what: string, value: string): number {
   throw new UsageError(`${what} must be a time to come, such as 2030-01-31T00:00:00Z`);
 }
 
+const UNIT_S: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 };
+
+function durationOf(what: string, value: string): number {
+  const [, count, unit = ''] = /^(\d{1,7})([smhd])$/.exec(value) ?? [];
+  const seconds = Number(count) * (UNIT_S[unit] ?? Number.NaN);
+  if (seconds > 0 && seconds <= PORTAL_TTL_S_MAX) return seconds;
+  throw new UsageError(`${what} must be a time such as 90s, 15m, 24h or 7d, at most 30d`);
+}
+
 function isoOf(time: number | null): string | null {
   return time === null ? null : new Date(time).toISOString();
 }
@@ -216,7 +266,7 @@ async function execute(command: Command): Promise<Result> {
       statementTimeoutMs: 0,
     });
     try {
-      return await command(sql);
+      return await command(sql, config);
     } finally {
       await sql.end({ timeout: 5 });
     }

@@ -25,6 +25,7 @@ import { metricsRoutes } from './http/routes/metrics.ts';
 import { partnerRoutes } from './http/routes/partner.ts';
 import { payRoutes } from './http/routes/pay.ts';
 import { paymentRoutes } from './http/routes/payments.ts';
+import { portalTokenRoutes } from './http/routes/portal-tokens.ts';
 import { productRoutes } from './http/routes/products.ts';
 import { sandboxRoutes } from './http/routes/sandbox.ts';
 import { webhookEndpointRoutes } from './http/routes/webhook-endpoints.ts';
@@ -87,6 +88,7 @@ export function createApp(deps: AppDeps) {
     .use(metricsRoutes({ ...deps, peerOf }))
     .use(meterRoutes(deps))
     .use(customerRoutes(deps))
+    .use(portalTokenRoutes(deps))
     .use(grantRoutes(deps))
     .use(balanceRoutes(deps))
     .use(checkRoutes(deps))

@@ -1,0 +1,88 @@
+import { Elysia } from 'elysia';
+import type { Clock, Ids } from '../../../ledger/ports.ts';
+import type { Settings } from '../../config.ts';
+import type { Sql } from '../../platform/postgres.ts';
+import type { Secrets } from '../../platform/secrets.ts';
+import { findCustomer } from '../../records/customers.ts';
+import {
+  insertPortalToken,
+  PORTAL_TTL_S_DEFAULT,
+  revokePortalToken,
+} from '../../records/portal-tokens.ts';
+import type { Edge, Route } from '../edge.ts';
+import { refuse } from '../errors.ts';
+import { answer, once, refusal } from '../idempotency.ts';
+import { isStorableText } from '../json.ts';
+import { fromPortalToken, PortalToken, PortalTokenCreate } from '../wire/portal-tokens.ts';
+
+export type PortalTokenRoutesDeps = {
+  readonly edge: Edge;
+  readonly sql: Sql;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  readonly secrets: Secrets;
+  readonly settings: Settings;
+  readonly newToken: () => string;
+};
+
+const tag = 'Portal';
+
+const CREATE = {
+  summary: 'Open the portal to a customer',
+  description:
+    'The answer holds an address that shows this customer his subscriptions, usage and invoices and lets him act on them, until it ' +
+    'expires or is revoked. Whoever has the address is the customer. Nothing but a hash of the token is kept.',
+  tag,
+  params: { id: "The id of the customer, or the merchant's own (external_customer_id)." },
+  body: PortalTokenCreate,
+  bodyOptional: true,
+  idempotent: true,
+  answers: { 201: PortalToken },
+  refusals: ['not_found', 'idempotency_in_progress', 'idempotency_key_reused'],
+} as const;
+
+const REVOKE = {
+  summary: 'Close the portal that a token opens',
+  description: 'It opens nothing from now on. Again is the same.',
+  tag,
+  params: { id: 'The id of the token, which is not the token.' },
+  answers: { 204: null },
+  refusals: ['not_found'],
+} as const;
+
+export function portalTokenRoutes(deps: PortalTokenRoutesDeps) {
+  return new Elysia()
+    .post('/customers/:id/portal-tokens', ...createToken(deps))
+    .delete('/portal-tokens/:id', ...revokeToken(deps));
+}
+
+function createToken(deps: PortalTokenRoutesDeps): Route {
+  const { edge, sql, ids, clock, secrets, settings, newToken } = deps;
+  return edge.organisation(
+    CREATE,
+    async ({ principal, params: { id }, body, idempotencyKey: key }) => {
+      const customer = isStorableText(id) ? await findCustomer(sql, principal, id) : null;
+      if (customer === null) return refuse('not_found', 'no such customer');
+      const ttlS = body?.ttl_seconds ?? PORTAL_TTL_S_DEFAULT;
+      // A key that comes again with another customer comes with another request.
+      const request = { customer_id: customer.id, ...body };
+      const operation = 'POST /customers/{id}/portal-tokens';
+      const now = clock.now();
+      const attempt = { sql, principal, operation, key, body: request, now, secrets };
+      return once(attempt, async (transaction) => {
+        const token = newToken();
+        const wanted = { id: ids.next(), customerId: customer.id, token, ttlS, now };
+        const made = await insertPortalToken(transaction, wanted);
+        if (made === null) return refusal('not_found', 'no such customer');
+        return answer(201, fromPortalToken(made, { token, appUrl: settings.appUrl }));
+      });
+    },
+  );
+}
+
+function revokeToken({ edge, sql, clock }: PortalTokenRoutesDeps): Route {
+  return edge.organisation(REVOKE, async ({ principal, params: { id } }) => {
+    const isKnown = await revokePortalToken(sql, principal, { id, now: clock.now() });
+    return isKnown ? new Response(null, { status: 204 }) : refuse('not_found', 'no such token');
+  });
+}

@@ -1,0 +1,76 @@
+import { hashKey } from '../platform/keys.ts';
+import type { Executor, Transaction } from '../platform/postgres.ts';
+import { isToken } from '../platform/tokens.ts';
+import { isUuid, type Scope } from './scope.ts';
+
+/** Seconds that a token opens the portal. */
+export const PORTAL_TTL_S_DEFAULT = 86_400;
+export const PORTAL_TTL_S_MAX = 30 * 86_400;
+
+/** Expired ones are kept for so long, for whoever asks what became of them. */
+const KEPT_MS = 30 * 86_400_000;
+
+export type PortalToken = {
+  readonly id: string;
+  readonly customerId: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+};
+
+/** Whose portal a token opens. */
+export type PortalAccess = Scope & { readonly customerId: string; readonly tokenId: string };
+
+/** It is of the customer's own organisation and mode. null: there is no such customer. Only a hash of `token` is kept. */
+export async function insertPortalToken(
+  sql: Transaction,
+  options: {
+    readonly id: string;
+    readonly customerId: string;
+    readonly token: string;
+    readonly ttlS: number;
+    readonly now: number;
+  },
+): Promise<PortalToken | null> {
+  const { id, customerId, token, ttlS, now } = options;
+  await sql`
+    delete from portal_tokens
+    where customer_id = ${customerId} and expires_at < ${new Date(now - KEPT_MS)}`;
+  const [made] = await sql<PortalToken[]>`
+    insert into portal_tokens (id, organisation_id, mode, customer_id, hash, created_at, expires_at)
+    select ${id}, organisation_id, mode, id, ${hashKey(token)}, ${new Date(now)}::timestamptz,
+      ${new Date(now + ttlS * 1000)}::timestamptz
+    from customers where id = ${customerId}
+    returning id, customer_id as "customerId", created_at as "createdAt", expires_at as "expiresAt"`;
+  return made ?? null;
+}
+
+/** null where it was never one, was revoked, or has expired. Asked anew each time, so that a revocation bites at once. */
+export async function findPortalAccess(
+  sql: Executor,
+  token: string,
+  now: number,
+): Promise<PortalAccess | null> {
+  if (!isToken(token)) return null;
+  const [found] = await sql<PortalAccess[]>`
+    select id as "tokenId", organisation_id as "organisationId", mode, customer_id as "customerId"
+    from portal_tokens
+    where hash = ${hashKey(token)} and revoked_at is null and expires_at > ${new Date(now)}`;
+  return found ?? null;
+}
+
+/** Whether there is such a token; of whichever organisation where `scope` is null. To revoke it again changes nothing. */
+export async function revokePortalToken(
+  sql: Executor,
+  scope: Scope | null,
+  { id, now }: { readonly id: string; readonly now: number },
+): Promise<boolean> {
+  if (!isUuid(id)) return false;
+  const own =
+    scope === null
+      ? sql``
+      : sql`and organisation_id = ${scope.organisationId} and mode = ${scope.mode}`;
+  const rows = await sql`
+    update portal_tokens set revoked_at = coalesce(revoked_at, ${new Date(now)})
+    where id = ${id} ${own} returning id`;
+  return rows.length > 0;
+}

@@ -115,7 +115,7 @@ export const PAYMENT_CHECKS: Readonly<Record<string, string>> = {
   'invoices are numbered without a gap': `
     SELECT organisation_id, mode, n.count, n.highest, c.last
     FROM (SELECT organisation_id, mode, count(DISTINCT split_part(number, '-', 3)::bigint) AS count,
-        max(split_part(number, '-', 3)::bigint) AS highest, count(*) FILTER (WHERE number IS NULL AND status <> 'draft') AS unnumbered
+        max(split_part(number, '-', 3)::bigint) AS highest, count(*) FILTER (WHERE number IS NULL AND status NOT IN ('draft', 'void')) AS unnumbered
       FROM invoices GROUP BY organisation_id, mode) n
     FULL JOIN invoice_counters c USING (organisation_id, mode)
     WHERE n.count IS DISTINCT FROM c.last OR n.highest IS DISTINCT FROM c.last OR n.unnumbered > 0`,

@@ -3,12 +3,12 @@
 // How: the commit that made it true wrote a row for each; one transaction deletes the rows and does what they say, so each is done
 // once. Whoever settled a charge waits for it; refunds are done soon, those of many payments together; what a crash left behind is swept up.
 import { must, unreachable } from '../../ledger/assert.ts';
-import type { Ids, Log, Timers } from '../../ledger/ports.ts';
+import type { Ids, Log, OrgClock, Timers } from '../../ledger/ports.ts';
 import type { Sql, Transaction } from '../platform/postgres.ts';
 import { findCheckout, finishAttempt } from '../records/checkouts.ts';
 import { releaseDiscount } from '../records/discounts.ts';
 import { type Followup, listPaymentsOwing, takeFollowups } from '../records/followups.ts';
-import { type InvoiceRefund, recordInvoiceRefunds } from '../records/invoices.ts';
+import { type InvoiceRefund, recordInvoiceRefunds } from '../records/invoice-changes.ts';
 import { findPayment } from '../records/payments.ts';
 import { invoicePayment } from './invoicing.ts';
 
@@ -21,7 +21,7 @@ const DONE_TOGETHER_MAX = 100;
 export type FollowupsDeps = {
   readonly sql: Sql;
   readonly ids: Ids;
-  readonly clock: { now(): number };
+  readonly orgClock: OrgClock;
   readonly timers: Timers;
   readonly log: Log;
 };
@@ -72,11 +72,11 @@ export class Followups {
 
   /** A failure is left to the sweep, which takes each payment by itself. The payments are as they are. */
   async #do(paymentIds: readonly string[]): Promise<void> {
-    const { sql, clock, ids } = this.#deps;
+    const { sql } = this.#deps;
     try {
       await sql.begin(async (transaction) => {
         const owed = await takeFollowups(transaction, paymentIds);
-        await carryOut(transaction, owed, { now: clock.now(), ids });
+        await carryOut(transaction, owed, this.#deps);
       });
     } catch (error) {
       this.#warn(error);
@@ -84,9 +84,9 @@ export class Followups {
   }
 
   async #sweep(): Promise<void> {
-    const { sql, clock } = this.#deps;
-    const before = clock.now() - LEFT_BEHIND_MS;
-    for (const id of await listPaymentsOwing(sql, { before, atMost: SWEPT_AT_ONCE })) {
+    const { sql } = this.#deps;
+    const left = { olderThanMs: LEFT_BEHIND_MS, atMost: SWEPT_AT_ONCE };
+    for (const id of await listPaymentsOwing(sql, left)) {
       await this.now(id);
     }
   }
@@ -99,13 +99,13 @@ export class Followups {
 async function carryOut(
   sql: Transaction,
   followups: readonly Followup[],
-  { now, ids }: { now: number; ids: Ids },
+  { orgClock, ids }: FollowupsDeps,
 ): Promise<void> {
   const refunds: InvoiceRefund[] = [];
   for (const followup of followups) {
     switch (followup.kind) {
       case 'payment_settled':
-        await settleCheckout(sql, followup, { now, ids });
+        await settleCheckout(sql, followup, { now: orgClock.now(followup), ids });
         break;
       case 'refund_settled':
         refunds.push({
@@ -113,13 +113,14 @@ async function carryOut(
           refundId: must(followup.data.refundId, 'a refund'),
           amountDelta: BigInt(must(followup.data.delta, 'an amount')),
           eventId: ids.next(),
+          at: orgClock.now(followup),
         });
         break;
       default:
         unreachable(followup.kind);
     }
   }
-  if (refunds.length > 0) await recordInvoiceRefunds(sql, refunds, now);
+  if (refunds.length > 0) await recordInvoiceRefunds(sql, refunds);
 }
 
 async function settleCheckout(

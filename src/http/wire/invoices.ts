@@ -1,6 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { formatMoney } from '../../../ledger/money.ts';
-import { amountDue, INVOICE_STATUSES, type InvoiceRecord } from '../../records/invoices.ts';
+import {
+  amountDue,
+  BILLING_REASONS,
+  INVOICE_STATUSES,
+  type InvoiceRecord,
+  LINE_TYPES,
+} from '../../records/invoices.ts';
 import { Amount, Currency } from './money.ts';
 import { Nullable, Timestamp, Uuid } from './values.ts';
 
@@ -9,13 +15,20 @@ export const InvoiceStatus = Type.Union(
   { error: `must be one of ${INVOICE_STATUSES.join(', ')}` },
 );
 
+/** Of a line: what is given back is negative. */
+const LineAmount = Type.String({
+  pattern: '^-?\\d{1,18}(\\.\\d{1,4})?$',
+  description: 'A decimal with the decimals of the currency; negative where it is given back.',
+});
+
 const InvoiceLine = Type.Object({
   id: Type.String(),
-  type: Type.Literal('fixed'),
+  type: Type.Union(LINE_TYPES.map((type) => Type.Literal(type))),
   description: Type.String(),
   quantity: Type.Integer(),
-  unit_amount: Amount,
-  amount: Amount,
+  unit_amount: LineAmount,
+  amount: LineAmount,
+  period: Nullable(Type.Object({ start: Timestamp, end: Timestamp })),
 });
 
 export const Invoice = Type.Object({
@@ -32,7 +45,7 @@ export const Invoice = Type.Object({
   amount_paid: Amount,
   amount_due: Amount,
   amount_refunded: Amount,
-  billing_reason: Type.String(),
+  billing_reason: Type.Union(BILLING_REASONS.map((reason) => Type.Literal(reason))),
   customer_id: Nullable(Uuid),
   subscription_id: Nullable(Uuid),
   payment_id: Nullable(Uuid),
@@ -41,6 +54,7 @@ export const Invoice = Type.Object({
   issued_at: Nullable(Timestamp),
   due_at: Nullable(Timestamp),
   paid_at: Nullable(Timestamp),
+  attempts: Type.Integer({ description: 'How often it was tried to collect it.' }),
   lines: Type.Array(InvoiceLine),
   hosted_url: Type.String({ format: 'uri', description: 'The document to print.' }),
 });
@@ -68,10 +82,12 @@ export function fromInvoice(invoice: InvoiceRecord, appUrl: string): Static<type
     issued_at: invoice.issuedAt?.toISOString() ?? null,
     due_at: invoice.dueAt?.toISOString() ?? null,
     paid_at: invoice.paidAt?.toISOString() ?? null,
-    lines: invoice.lines.map(({ unitAmount, amount, ...line }) => ({
+    attempts: invoice.attempts,
+    lines: invoice.lines.map(({ unitAmount, amount, period, ...line }) => ({
       ...line,
       unit_amount: money(unitAmount),
       amount: money(amount),
+      period: period && { start: period.start.toISOString(), end: period.end.toISOString() },
     })),
     hosted_url: `${appUrl}/api/invoices/${invoice.id}/pdf`,
   };

@@ -35,16 +35,18 @@ test('GET answers every field', async () => {
     period_start: null,
     period_end: null,
     issued_at: '2026-11-21T09:30:15.250Z',
-    due_at: null,
+    due_at: '2026-11-21T09:30:15.250Z',
     paid_at: '2026-11-21T09:30:14.250Z',
+    attempts: 0,
     lines: [
       {
-        id: made.lines[0]!.id,
+        id: `${made.id}-1`,
         type: 'fixed',
         description: 'Lamp',
         quantity: 2,
         unit_amount: '12.50',
         amount: '25.00',
+        period: null,
       },
     ],
     hosted_url: `https://app.example/t/api/invoices/${made.id}/pdf`,
@@ -62,11 +64,11 @@ const CURRENCIES: [string, bigint, string][] = [
 
 test.each(CURRENCIES)('amounts in %s have its decimals', async (currency, unitAmount, total) => {
   const line = {
-    id: ids.next(),
     type: 'fixed',
     description: 'x',
     quantity: 2,
     unitAmount,
+    period: null,
   } as const;
   const scope = scopeOf(server.organisation.id);
   const { id } = await issue(server.sql, scope, { currency, discountTotal: 0n, lines: [line] });

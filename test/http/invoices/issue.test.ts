@@ -1,7 +1,9 @@
 // The rows behind the routes: what issuing and refunding leave there.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { ids } from '../../../src/platform/ids.ts';
-import { findInvoice, issueInvoice, recordInvoiceRefunds } from '../../../src/records/invoices.ts';
+import { recordInvoiceRefunds } from '../../../src/records/invoice-changes.ts';
+import { issueInvoices } from '../../../src/records/invoice-issue.ts';
+import { findInvoice } from '../../../src/records/invoices.ts';
 import { createOrganisation } from '../../../src/records/onboarding.ts';
 import type { Scope } from '../../../src/records/scope.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
@@ -41,7 +43,7 @@ const EVENT = {
   billingReason: 'purchase',
   periodStart: null,
   periodEnd: null,
-  dueAt: null,
+  dueAt: new Date(NOW).toISOString(),
   customerEmail: 'ada@example.com',
   externalCustomerId: 'u_1',
 };
@@ -90,10 +92,11 @@ test('one that is not paid yet is open, and all of it is due', async () => {
 test('the same id again, also at once, answers the same invoice and takes no number', async () => {
   const scope = await freshScope();
   const invoice = newInvoice();
-  const again = () =>
-    server.sql.begin((sql) =>
-      issueInvoice(sql, scope, { invoice, eventId: ids.next(), now: NOW + 1 }),
-    );
+  const again = async () => {
+    const issuance = { scope, invoice, paidAt: null, eventId: ids.next(), now: NOW + 1 };
+    const [one] = await server.sql.begin((sql) => issueInvoices(sql, [issuance]));
+    return one!;
+  };
   const issued = await Promise.all(Array.from({ length: 8 }, again));
   for (const each of issued) expect(each).toEqual(issued[0]!);
   expect(await eventsOf(invoice.id)).toHaveLength(1);
@@ -135,12 +138,19 @@ test('of 200 at once in three organisations, a third rolled back, the numbers ha
   class Rollback extends Error {}
   const attempts = Array.from({ length: 200 }, async (_, i) => {
     const which = i % scopes.length;
-    const issuance = { invoice: newInvoice(), eventId: ids.next(), now: NOW + i };
+    const scope = scopes[which]!;
+    const issuance = {
+      scope,
+      invoice: newInvoice(),
+      paidAt: null,
+      eventId: ids.next(),
+      now: NOW + i,
+    };
     const fails = i % 10 < 3;
     if (!fails) expected[which]! += 1;
     try {
       await server.sql.begin(async (sql) => {
-        await issueInvoice(sql, scopes[which]!, issuance);
+        await issueInvoices(sql, [issuance]);
         if (fails) throw new Rollback();
       });
     } catch (error) {
@@ -211,8 +221,8 @@ test('refunds of several invoices in one go: each invoice has its own, in order'
     { invoiceId: other.id, amountDelta: 1n },
     { invoiceId: one.id, amountDelta: 300n },
     { invoiceId: one.id, amountDelta: -700n },
-  ].map((refunded) => ({ ...refunded, refundId: ids.next(), eventId: ids.next() }));
-  await server.sql.begin((transaction) => recordInvoiceRefunds(transaction, refunds, NOW));
+  ].map((refunded) => ({ ...refunded, refundId: ids.next(), eventId: ids.next(), at: NOW }));
+  await server.sql.begin((transaction) => recordInvoiceRefunds(transaction, refunds));
   const told = async (invoiceId: string) =>
     (await eventsOf(invoiceId)).slice(1).map(({ sequence, at, data }) => {
       const { refundId, amountDelta } = data as Record<string, string>;

@@ -1,22 +1,20 @@
 // Invoices as payments issue them.
+import { must } from '../../../ledger/assert.ts';
 import { ids } from '../../../src/platform/ids.ts';
 import type { Sql } from '../../../src/platform/postgres.ts';
-import {
-  type InvoiceRecord,
-  issueInvoice,
-  type NewInvoice,
-  recordInvoiceRefunds,
-} from '../../../src/records/invoices.ts';
+import { recordInvoiceRefunds } from '../../../src/records/invoice-changes.ts';
+import { issueInvoices, type NewInvoice } from '../../../src/records/invoice-issue.ts';
+import type { InvoiceRecord } from '../../../src/records/invoices.ts';
 import type { Scope } from '../../../src/records/scope.ts';
 
 export const NOW = Date.UTC(2026, 10, 21, 9, 30, 15, 250);
 
-/** One of two parts at 12.50 USD each less 5.00, paid, unless `fields` say otherwise. */
+/** One of two parts at 12.50 USD each less 5.00, unless `fields` say otherwise. */
 export function newInvoice(fields: Partial<NewInvoice> = {}): NewInvoice {
   return {
     id: ids.next(),
     currency: 'USD',
-    lines: [{ id: ids.next(), type: 'fixed', description: 'Lamp', quantity: 2, unitAmount: 1250n }],
+    lines: [{ type: 'fixed', description: 'Lamp', quantity: 2, unitAmount: 1250n, period: null }],
     discountTotal: 500n,
     billingReason: 'purchase',
     customerId: null,
@@ -26,7 +24,6 @@ export function newInvoice(fields: Partial<NewInvoice> = {}): NewInvoice {
     periodStart: null,
     periodEnd: null,
     dueAt: null,
-    paidAt: new Date(NOW - 1000),
     buyer: { name: 'Ada', email: 'ada@example.com', externalCustomerId: 'u_1' },
     ...fields,
   };
@@ -35,11 +32,12 @@ export function newInvoice(fields: Partial<NewInvoice> = {}): NewInvoice {
 export async function issue(
   sql: Sql,
   scope: Scope,
-  fields: Partial<NewInvoice> & { readonly now?: number } = {},
+  fields: Partial<NewInvoice> & { readonly now?: number; readonly paidAt?: Date | null } = {},
 ): Promise<InvoiceRecord> {
-  const { now = NOW, ...rest } = fields;
-  const issuance = { invoice: newInvoice(rest), eventId: ids.next(), now };
-  return sql.begin((transaction) => issueInvoice(transaction, scope, issuance));
+  const { now = NOW, paidAt = new Date(NOW - 1000), ...rest } = fields;
+  const issuance = { scope, invoice: newInvoice(rest), paidAt, eventId: ids.next(), now };
+  const [invoice] = await sql.begin((transaction) => issueInvoices(transaction, [issuance]));
+  return must(invoice, 'the invoice that was issued');
 }
 
 export async function refund(
@@ -49,5 +47,5 @@ export async function refund(
   { refundId = ids.next(), now = NOW }: { readonly refundId?: string; readonly now?: number } = {},
 ): Promise<void> {
   const made = { invoiceId, refundId, amountDelta, eventId: ids.next() };
-  await sql.begin((transaction) => recordInvoiceRefunds(transaction, [made], now));
+  await sql.begin((transaction) => recordInvoiceRefunds(transaction, [{ ...made, at: now }]));
 }

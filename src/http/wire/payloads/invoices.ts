@@ -1,18 +1,11 @@
 import { Type } from '@sinclair/typebox';
-import { INVOICE_STATUSES } from '../../../records/invoices.ts';
+import { BILLING_REASONS, INVOICE_STATUSES } from '../../../records/invoices.ts';
 import { Amount, Currency } from '../money.ts';
 import { Nullable, Timestamp, Uuid } from '../values.ts';
 import { oneOf, type Payloads } from './payload.ts';
 import { SAMPLE } from './samples.ts';
 
-const BILLING_REASONS = [
-  'purchase',
-  'subscription_create',
-  'subscription_cycle',
-  'subscription_update',
-  'manual',
-];
-const CHANGES = ['paid', 'credited', 'adjusted', 'refunded', 'voided'];
+const CHANGES = ['credited', 'adjusted', 'refunded', 'voided'];
 
 const INVOICE = {
   invoiceId: Uuid,
@@ -56,7 +49,7 @@ export const INVOICE_PAYLOADS = {
     sample: invoice,
   },
   'invoice.updated': {
-    meaning: 'An invoice was paid, credited, adjusted, refunded or voided.',
+    meaning: 'An invoice was credited, adjusted, refunded or voided.',
     about: ['INVOICE'],
     fields: {
       ...INVOICE,

@@ -1,0 +1,207 @@
+// What becomes of an invoice that is there. Each transition holds the row until the commit, so of two at once the second sees the first.
+import { assert, must } from '../../ledger/assert.ts';
+import { formatMoney } from '../../ledger/money.ts';
+import type { Executor, Transaction } from '../platform/postgres.ts';
+import { insertEvents } from './events.ts';
+import { type InvoiceChange, invoiceEvent } from './invoice-events.ts';
+import {
+  invoiceColumns,
+  invoiceOf,
+  type InvoiceRecord,
+  type InvoiceRow,
+  type InvoiceStatus,
+} from './invoices.ts';
+import { isUuid, type Scope } from './scope.ts';
+
+/** What an invoice may be for each; one that is there already is answered as it is. Finalising: invoice-issue.ts. */
+export const MAY = {
+  finalize: ['draft'],
+  pay: ['open', 'uncollectible'],
+  void: ['draft', 'open', 'uncollectible'],
+  giveUp: ['open'],
+} as const satisfies Readonly<Record<string, readonly InvoiceStatus[]>>;
+
+/** The invoice after it, or that it could not be: the invoice as it is. */
+export type Changed = { readonly kind: 'done' | 'invalid_state'; readonly invoice: InvoiceRecord };
+
+export type InvoicePayment = {
+  readonly invoiceId: string;
+  readonly paymentId: string;
+  readonly paidAt: Date;
+};
+
+/**
+ * Each is paid in full by its payment; what came of it, in the order given. Silent: the payment announces itself. `invalid_state`
+ * says that this money is not for the invoice: it was voided meanwhile, or another payment was there first.
+ */
+export async function payInvoices(
+  sql: Transaction,
+  payments: readonly InvoicePayment[],
+): Promise<Changed[]> {
+  const before = await lockInvoices(
+    sql,
+    payments.map(({ invoiceId }) => invoiceId),
+  );
+  const paying = new Map<string, InvoicePayment>();
+  for (const payment of payments) {
+    const invoice = must(before.get(payment.invoiceId), 'the invoice that is paid');
+    if (allows('pay', invoice) && !paying.has(invoice.id)) paying.set(invoice.id, payment);
+  }
+  const rows = [...paying.values()].map(({ invoiceId, paymentId, paidAt }) => ({
+    id: invoiceId,
+    payment_id: paymentId,
+    paid_at: paidAt.toISOString(),
+  }));
+  const paid = await sql<InvoiceRow[]>`
+    with paid as (
+      update invoices i set status = 'paid', amount_paid = i.total, payment_id = p.payment_id, paid_at = p.paid_at,
+        updated_at = greatest(p.paid_at, i.updated_at)
+      from jsonb_populate_recordset(null::invoices, ${sql.json(rows)}) as p where i.id = p.id returning i.*
+    )
+    select ${invoiceColumns(sql)} from paid`;
+  const after = new Map([...before, ...paid.map((row) => [row.id, invoiceOf(row)] as const)]);
+  return payments.map(({ invoiceId, paymentId }) => {
+    const invoice = must(after.get(invoiceId), 'the invoice that was locked');
+    const isPaid = invoice.status === 'paid' && invoice.paymentId === paymentId;
+    return { kind: isPaid ? 'done' : 'invalid_state', invoice };
+  });
+}
+
+/** One more try to collect each. */
+export async function countAttempts(
+  sql: Transaction,
+  invoiceIds: readonly string[],
+): Promise<void> {
+  await lockInvoices(sql, invoiceIds);
+  await sql`update invoices set attempts = attempts + 1 where id = any(${invoiceIds}::uuid[])`;
+}
+
+/** Nobody owes it any more. Announced where it had been issued; a draft goes in silence. */
+export async function voidInvoice(
+  sql: Transaction,
+  scope: Scope,
+  options: { readonly id: string; readonly eventId: string; readonly now: number },
+): Promise<Changed | 'not_found'> {
+  const { id, eventId, now } = options;
+  const before = await lockInvoice(sql, scope, id);
+  if (before === null) return 'not_found';
+  if (before.status === 'void') return { kind: 'done', invoice: before };
+  if (!allows('void', before)) return { kind: 'invalid_state', invoice: before };
+  const isIssued = before.number !== null;
+  const { invoice, sequence } = await update(sql, before, {
+    set: sql`status = 'void', event_sequence = event_sequence + ${isIssued ? 1 : 0}`,
+    now,
+  });
+  if (isIssued) {
+    const change = {
+      change: 'voided',
+      creditNoteId: null,
+      refundId: null,
+      amountDelta: null,
+    } as const;
+    const event = { id: eventId, sequence, at: invoice.updatedAt, change };
+    await insertEvents(sql, [invoiceEvent(invoice, event)]);
+  }
+  return { kind: 'done', invoice };
+}
+
+/** It is tried no more, and may still be paid. Silent. */
+export async function markUncollectible(
+  sql: Transaction,
+  scope: Scope,
+  { id, now }: { readonly id: string; readonly now: number },
+): Promise<Changed | 'not_found'> {
+  const before = await lockInvoice(sql, scope, id);
+  if (before === null) return 'not_found';
+  if (before.status === 'uncollectible') return { kind: 'done', invoice: before };
+  if (!allows('giveUp', before)) return { kind: 'invalid_state', invoice: before };
+  const { invoice } = await update(sql, before, { set: sql`status = 'uncollectible'`, now });
+  return { kind: 'done', invoice };
+}
+
+/** What was given back: a refund, or with a negative amount one that failed after it had succeeded. */
+export type InvoiceRefund = {
+  readonly invoiceId: string;
+  readonly refundId: string;
+  readonly amountDelta: bigint;
+  readonly eventId: string;
+  readonly at: number;
+};
+
+/** Moves what was given back, of any number of invoices, and announces each refund in the order given. */
+export async function recordInvoiceRefunds(
+  sql: Transaction,
+  refunds: readonly InvoiceRefund[],
+): Promise<void> {
+  const invoiceIds = refunds.map(({ invoiceId }) => invoiceId);
+  const deltas = refunds.map(({ amountDelta }) => String(amountDelta));
+  const times = refunds.map(({ at }) => new Date(at).toISOString());
+  assert(!deltas.includes('0'), 'a refund moves money');
+  // Events of an invoice are a millisecond apart at least, even when the clock stands still or goes back.
+  const rows = await sql<(InvoiceRow & { sequence: bigint })[]>`
+    update invoices set amount_refunded = amount_refunded + r.delta, event_sequence = event_sequence + r.count,
+      updated_at = greatest(r.at, updated_at + interval '1 ms') + (r.count - 1) * interval '1 ms'
+    from (
+      select invoice_id, sum(delta)::bigint as delta, count(*) as count, max(at) as at
+      from unnest(${invoiceIds}::uuid[], ${deltas}::text[]::bigint[], ${times}::text[]::timestamptz[])
+        as t (invoice_id, delta, at) group by invoice_id
+    ) as r
+    where id = r.invoice_id returning ${invoiceColumns(sql)}, event_sequence as sequence`;
+  const of = Map.groupBy(refunds, ({ invoiceId }) => invoiceId);
+  assert(rows.length === of.size, 'every refunded invoice is there');
+  const events = rows.flatMap(({ sequence, ...row }) => {
+    const invoice = invoiceOf(row);
+    const own = of.get(row.id) ?? [];
+    return own.map(({ refundId, amountDelta, eventId: id }, index) => {
+      const later = own.length - 1 - index;
+      const change: InvoiceChange = {
+        change: amountDelta > 0n ? 'refunded' : 'adjusted',
+        creditNoteId: null,
+        refundId,
+        amountDelta: formatMoney(amountDelta, invoice.currency),
+      };
+      const at = new Date(invoice.updatedAt.getTime() - later);
+      return invoiceEvent(invoice, { id, sequence: sequence - BigInt(later), at, change });
+    });
+  });
+  await insertEvents(sql, events);
+}
+
+function allows(what: keyof typeof MAY, { status }: InvoiceRecord): boolean {
+  const from: readonly InvoiceStatus[] = MAY[what];
+  return from.includes(status);
+}
+
+async function lockInvoice(
+  sql: Transaction,
+  { organisationId, mode }: Scope,
+  id: string,
+): Promise<InvoiceRecord | null> {
+  if (!isUuid(id)) return null;
+  const [row] = await sql<InvoiceRow[]>`
+    select ${invoiceColumns(sql)} from invoices
+    where organisation_id = ${organisationId} and mode = ${mode} and id = ${id} for update`;
+  return row === undefined ? null : invoiceOf(row);
+}
+
+/** In one order, so that two who lock several never wait for each other in a circle. */
+async function lockInvoices(
+  sql: Transaction,
+  invoiceIds: readonly string[],
+): Promise<Map<string, InvoiceRecord>> {
+  const rows = await sql<InvoiceRow[]>`
+    select ${invoiceColumns(sql)} from invoices where id = any(${invoiceIds}::uuid[]) order by id for update`;
+  return new Map(rows.map((row) => [row.id, invoiceOf(row)]));
+}
+
+async function update(
+  sql: Transaction,
+  { id }: InvoiceRecord,
+  { set, now }: { readonly set: ReturnType<Executor>; readonly now: number },
+): Promise<{ invoice: InvoiceRecord; sequence: bigint }> {
+  const [row] = await sql<(InvoiceRow & { sequence: bigint })[]>`
+    update invoices set ${set}, updated_at = greatest(${new Date(now)}, updated_at + interval '1 ms')
+    where id = ${id} returning ${invoiceColumns(sql)}, event_sequence as sequence`;
+  const { sequence, ...invoice } = must(row, 'the invoice that was locked');
+  return { invoice: invoiceOf(invoice), sequence };
+}

@@ -1,0 +1,49 @@
+import { formatMoney } from '../../ledger/money.ts';
+import type { NewEvent } from './events.ts';
+import { amountDue, type InvoiceRecord } from './invoices.ts';
+import type { Scope } from './scope.ts';
+
+/** What an invoice.updated tells. */
+export type InvoiceChange = {
+  readonly change: 'adjusted' | 'refunded' | 'voided';
+  readonly creditNoteId: null;
+  readonly refundId: string | null;
+  readonly amountDelta: string | null;
+};
+
+/** An event that says what the invoice says. Without a change it is that it was issued. */
+export function invoiceEvent(
+  invoice: InvoiceRecord,
+  {
+    change,
+    ...event
+  }: Pick<NewEvent, 'id' | 'sequence' | 'at'> & { readonly change?: InvoiceChange },
+): Scope & NewEvent {
+  const { id: invoiceId, organisationId, mode, currency, customerId, buyer } = invoice;
+  return {
+    ...event,
+    type: change === undefined ? 'invoice.created' : 'invoice.updated',
+    organisationId,
+    mode,
+    objectType: 'INVOICE',
+    objectId: invoiceId,
+    accountId: customerId,
+    data: {
+      invoiceId,
+      number: invoice.number,
+      status: invoice.status,
+      subscriptionId: invoice.subscriptionId,
+      amount: formatMoney(invoice.total, currency),
+      amountDue: formatMoney(amountDue(invoice), currency),
+      taxTotal: formatMoney(invoice.taxTotal, currency),
+      currency,
+      billingReason: invoice.billingReason,
+      periodStart: invoice.periodStart?.toISOString() ?? null,
+      periodEnd: invoice.periodEnd?.toISOString() ?? null,
+      dueAt: invoice.dueAt?.toISOString() ?? null,
+      customerEmail: buyer.email,
+      externalCustomerId: buyer.externalCustomerId,
+      ...change,
+    },
+  };
+}

@@ -1,0 +1,278 @@
+// How an invoice comes about: drafted, numbered, announced.
+//
+// Holds: the numbers of an organisation's mode have no gap and no repetition and their dates ascend, so a number is taken from a row
+// that a rollback puts back. Whoever takes one holds that row until the commit: it is the last thing a transaction does, and does
+// once. Seller and buyer are copied when the number is taken, and nothing rewrites them after that.
+import { assert, must } from '../../ledger/assert.ts';
+import type { Executor, Transaction } from '../platform/postgres.ts';
+import { insertEvents } from './events.ts';
+import { invoiceEvent } from './invoice-events.ts';
+import {
+  type Buyer,
+  findInvoice,
+  invoiceColumns,
+  type InvoiceLine,
+  invoiceOf,
+  type InvoiceRecord,
+  type InvoiceRow,
+  type InvoiceStatus,
+  type StoredLine,
+} from './invoices.ts';
+import { isUuid, type Scope } from './scope.ts';
+
+/** An amount is `quantity` times `unitAmount`; what has no unit, such as a proration, has quantity 1. */
+export type NewInvoiceLine = Omit<InvoiceLine, 'id' | 'amount'>;
+
+export type NewInvoice = Pick<
+  InvoiceRecord,
+  | 'currency'
+  | 'discountTotal'
+  | 'billingReason'
+  | 'customerId'
+  | 'subscriptionId'
+  | 'checkoutId'
+  | 'paymentId'
+  | 'periodStart'
+  | 'periodEnd'
+  | 'dueAt'
+> & {
+  /** Follows from what is billed, so that the same is billed once. */
+  readonly id: string;
+  /** Its address is the customer's. */
+  readonly buyer: Omit<Buyer, 'address'>;
+  /** The total is never negative: who is owed more than the rest gets that later. */
+  readonly lines: readonly NewInvoiceLine[];
+};
+
+export type Issuance = {
+  readonly scope: Scope;
+  readonly invoice: NewInvoice;
+  /** Paid in full then; null leaves it open, unless there is nothing to pay. */
+  readonly paidAt: Date | null;
+  readonly eventId: string;
+  readonly now: number;
+};
+
+/** Without a number, and silent. Again with the same id answers the invoice as it is. */
+export async function draftInvoice(
+  sql: Transaction,
+  { scope, invoice, now }: Pick<Issuance, 'scope' | 'invoice' | 'now'>,
+): Promise<InvoiceRecord> {
+  const [made] = await insertDrafts(sql, [{ scope, invoice, now }]);
+  if (made !== undefined) return made;
+  return must(await findInvoice(sql, scope, invoice.id), 'the invoice with this id, in its scope');
+}
+
+/**
+ * Issues them, numbers and announces them in the order given, of whichever organisations. Call it last in the transaction. Again with
+ * the same id, also at once, answers the invoice as it is and takes no number.
+ */
+export async function issueInvoices(
+  sql: Transaction,
+  issuances: readonly Issuance[],
+): Promise<InvoiceRecord[]> {
+  const drafts = new Map((await insertDrafts(sql, issuances)).map((draft) => [draft.id, draft]));
+  const due: Numbering[] = [];
+  for (const { invoice, paidAt, eventId, now } of issuances) {
+    const draft = drafts.get(invoice.id);
+    if (draft === undefined) continue;
+    due.push({ draft, paidAt, eventId, at: new Date(now) });
+    drafts.delete(invoice.id);
+  }
+  const issued = new Map((await numberDrafts(sql, due)).map((invoice) => [invoice.id, invoice]));
+  return Promise.all(
+    issuances.map(async ({ scope, invoice: { id } }) =>
+      must(
+        issued.get(id) ?? (await findInvoice(sql, scope, id)),
+        'the invoice with this id, in its scope',
+      ),
+    ),
+  );
+}
+
+export type NotAllowed = { readonly kind: 'invalid_state'; readonly status: InvoiceStatus };
+
+/** Issues a draft. Call it last in the transaction. One that is open is answered as it is. */
+export async function finalizeInvoice(
+  sql: Transaction,
+  scope: Scope,
+  options: { readonly id: string; readonly eventId: string; readonly now: number },
+): Promise<InvoiceRecord | NotAllowed | 'not_found'> {
+  const { id, eventId, now } = options;
+  if (!isUuid(id)) return 'not_found';
+  const draft = await freezeParties(sql, scope, id);
+  if (draft === null) {
+    const invoice = await findInvoice(sql, scope, id);
+    if (invoice === null) return 'not_found';
+    return invoice.status === 'open' ? invoice : { kind: 'invalid_state', status: invoice.status };
+  }
+  const at = new Date(Math.max(now, draft.updatedAt.getTime()));
+  const [issued] = await numberDrafts(sql, [{ draft, paidAt: null, eventId, at }]);
+  return must(issued, 'the invoice that was a draft');
+}
+
+const sellerOf = (sql: Executor) => sql`
+  s.seller || jsonb_build_object('name', coalesce(s.seller->>'name', s.name, o.name))`;
+
+/** Those that are new. A conflict waits for whoever is making it, before there is a number to lose; in one order, so not in a circle. */
+async function insertDrafts(
+  sql: Transaction,
+  drafts: readonly Pick<Issuance, 'scope' | 'invoice' | 'now'>[],
+): Promise<InvoiceRecord[]> {
+  const rows = await sql<InvoiceRow[]>`
+    insert into invoices (id, organisation_id, mode, status, currency, subtotal, discount_total, tax_total, total, amount_paid,
+      amount_refunded, billing_reason, customer_id, subscription_id, checkout_id, payment_id, period_start, period_end, due_at,
+      lines, seller, buyer, event_sequence, created_at, updated_at)
+    select i.id, i.organisation_id, i.mode, 'draft', currency, subtotal, discount_total, 0, total, 0, 0, billing_reason,
+      customer_id, subscription_id, checkout_id, payment_id, period_start, period_end, due_at, lines, ${sellerOf(sql)},
+      i.buyer || jsonb_build_object('address', c.billing_address), 0, i.created_at, i.created_at
+    from jsonb_populate_recordset(null::invoices, ${sql.json(drafts.map(rowOf))}) as i
+    join organisations o on o.id = i.organisation_id
+    join organisation_settings s on s.organisation_id = i.organisation_id and s.mode = i.mode
+    left join customers c on c.id = i.customer_id
+    order by i.id
+    on conflict (id) do nothing returning ${invoiceColumns(sql)}`;
+  return rows.map(invoiceOf);
+}
+
+function rowOf({ scope, invoice, now }: Pick<Issuance, 'scope' | 'invoice' | 'now'>) {
+  const { id, discountTotal } = invoice;
+  const lines = invoice.lines.map((line, index) => storedLine(line, `${id}-${index + 1}`));
+  const subtotal = lines.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+  assert(lines.length > 0, 'an invoice has a line');
+  assert(discountTotal >= 0n && discountTotal <= subtotal, 'a total is never negative');
+  return {
+    id,
+    organisation_id: scope.organisationId,
+    mode: scope.mode,
+    currency: invoice.currency,
+    subtotal: String(subtotal),
+    discount_total: String(discountTotal),
+    total: String(subtotal - discountTotal),
+    billing_reason: invoice.billingReason,
+    customer_id: invoice.customerId,
+    subscription_id: invoice.subscriptionId,
+    checkout_id: invoice.checkoutId,
+    payment_id: invoice.paymentId,
+    period_start: invoice.periodStart?.toISOString() ?? null,
+    period_end: invoice.periodEnd?.toISOString() ?? null,
+    due_at: invoice.dueAt?.toISOString() ?? null,
+    lines,
+    buyer: invoice.buyer,
+    created_at: new Date(now).toISOString(),
+  };
+}
+
+function storedLine(line: NewInvoiceLine, id: string): StoredLine {
+  const { type, description, quantity, unitAmount, period } = line;
+  assert(Number.isSafeInteger(quantity) && quantity > 0, 'a quantity counts');
+  assert(type !== 'credit' || unitAmount < 0n, 'a credit gives back');
+  assert(!['fixed', 'recurring'].includes(type) || unitAmount >= 0n, 'a price is not negative');
+  assert(period === null || period.start < period.end, 'a period has a length');
+  return {
+    id,
+    type,
+    description,
+    quantity,
+    unitAmount: String(unitAmount),
+    amount: String(unitAmount * BigInt(quantity)),
+    period: period && { start: period.start.toISOString(), end: period.end.toISOString() },
+  };
+}
+
+/** The draft with seller and buyer as they are now, locked; null where it is none. */
+async function freezeParties(
+  sql: Transaction,
+  { organisationId, mode }: Scope,
+  id: string,
+): Promise<InvoiceRecord | null> {
+  const [row] = await sql<InvoiceRow[]>`
+    update invoices i set
+      seller = (select ${sellerOf(sql)} from organisations o join organisation_settings s on s.organisation_id = o.id
+        where o.id = i.organisation_id and s.mode = i.mode),
+      buyer = i.buyer || coalesce((select jsonb_build_object('name', c.name, 'email', c.email,
+        'externalCustomerId', c.external_customer_id, 'address', c.billing_address)
+        from customers c where c.id = i.customer_id), '{}')
+    where organisation_id = ${organisationId} and mode = ${mode} and id = ${id} and status = 'draft'
+    returning ${invoiceColumns(sql)}`;
+  return row === undefined ? null : invoiceOf(row);
+}
+
+type Numbering = {
+  readonly draft: InvoiceRecord;
+  readonly paidAt: Date | null;
+  readonly eventId: string;
+  readonly at: Date;
+};
+
+/** Issues drafts that nobody else can, in the order given. */
+async function numberDrafts(
+  sql: Transaction,
+  numberings: readonly Numbering[],
+): Promise<InvoiceRecord[]> {
+  if (numberings.length === 0) return [];
+  const issues = numberings.map(({ draft, paidAt: paid, eventId, at }) => {
+    const paidAt = draft.total === 0n ? (paid ?? at) : paid;
+    const dueAt = draft.dueAt ?? at;
+    const settled = paidAt === null ? 0n : draft.total;
+    const status = paidAt === null ? 'open' : 'paid';
+    const issued = { ...draft, status, amountPaid: settled, paidAt, dueAt } as const;
+    return { issued, eventId, at };
+  });
+  const events = issues.map(({ issued, eventId: id, at }) =>
+    invoiceEvent(issued, { id, sequence: 1n, at }),
+  );
+  await insertEvents(sql, events);
+  return takeNumbers(
+    sql,
+    issues.map(({ issued, eventId, at }) => ({
+      id: issued.id,
+      organisation_id: issued.organisationId,
+      mode: issued.mode,
+      event_id: eventId,
+      status: issued.status,
+      amount_paid: String(issued.amountPaid),
+      paid_at: issued.paidAt?.toISOString() ?? null,
+      due_at: issued.dueAt.toISOString(),
+      at: at.toISOString(),
+    })),
+  );
+}
+
+/** Into the invoices and their events, in one statement: everyone else who issues waits from here to the commit. */
+async function takeNumbers(
+  sql: Transaction,
+  issued: readonly Readonly<Record<string, string | null>>[],
+): Promise<InvoiceRecord[]> {
+  const rows = await sql<InvoiceRow[]>`
+    with asked as (
+      select t.*, row_number() over so_far as nth, max(at) over so_far as latest
+      from rows from (jsonb_to_recordset(${sql.json(issued)}) as (id uuid, organisation_id uuid, mode mode, event_id uuid,
+        status text, amount_paid bigint, paid_at timestamptz, due_at timestamptz, at timestamptz)) with ordinality
+        as t (id, organisation_id, mode, event_id, status, amount_paid, paid_at, due_at, at, place)
+      window so_far as (partition by organisation_id, mode order by place)
+    ), taken as (
+      insert into invoice_counters as counter (organisation_id, mode, last, issued_at)
+      select organisation_id, mode, count(*), max(at) from asked group by organisation_id, mode order by organisation_id, mode
+      on conflict (organisation_id, mode) do update set last = counter.last + excluded.last,
+        issued_at = greatest(counter.issued_at, excluded.issued_at)
+      returning organisation_id, mode, last, old.issued_at as before
+    ), dated as (
+      select a.*, t.last - count(*) over (partition by a.organisation_id, a.mode) + a.nth as counted,
+        greatest(a.latest, t.before) as issued_at
+      from asked a join taken t on t.organisation_id = a.organisation_id and t.mode = a.mode
+    ), numbered as (
+      select *, 'INV-' || to_char(issued_at at time zone 'UTC', 'FMYYYY') || '-'
+        || lpad(counted::text, greatest(length(counted::text), 6), '0') as next
+      from dated
+    ), announced as (
+      update events set data = data || jsonb_build_object('number', next) from numbered where events.id = event_id
+    ), issued as (
+      update invoices i set number = next, status = n.status, amount_paid = n.amount_paid, paid_at = n.paid_at,
+        due_at = n.due_at, issued_at = n.issued_at, event_sequence = 1, updated_at = n.at
+      from numbered n where i.id = n.id returning i.*
+    )
+    select ${invoiceColumns(sql)} from issued`;
+  assert(rows.length === issued.length, 'every draft is issued');
+  return rows.map(invoiceOf);
+}

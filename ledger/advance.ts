@@ -1,16 +1,18 @@
-import { assert } from './assert.ts';
-import type { Cycle } from './calendar.ts';
+import { assert, must } from './assert.ts';
+import { boundary, periodIndex } from './calendar.ts';
 import type { MeterContext, MeterEffects } from './draft.ts';
 import { MeterDraft } from './draft.ts';
-import { type Grant, left } from './grants.ts';
+import { type Grant, leaderOf, left } from './grants.ts';
 import { ADVANCE_STEPS_MAX, PERIODS_KEPT_MS } from './limits.ts';
 import { type MeterState, type Period, calendarPeriod, dueOf, emptyPeriod } from './meter.ts';
 import { periodAccountId } from './names.ts';
 
 /**
- * Time: grants start and expire, periods end. Everything due is done in due order, each at its own due time, so that the result
- * is the same whether an alarm came on the minute, a call came a week later, or a check only looked. Ids are derived from the
- * grant and the period, so that no period is opened and no allowance is given twice, whoever tries (I5).
+ * Time: grants start and expire, allowances are given anew, periods end. Everything due is done in due order, each at its own due
+ * time, so that the result is the same whether an alarm came on the minute, a call came a week later, or a check only looked. Ids
+ * are derived from the grant and the period, so that no period is opened and no allowance is given twice, whoever tries (I5).
+ *
+ * The meter's period is that of its leading allowance. Any other one is given anew at its own time, within the period.
  */
 export function advance(draft: MeterDraft): void {
   for (let step = 0; step < ADVANCE_STEPS_MAX; step += 1) {
@@ -44,30 +46,38 @@ export function decideTick(context: MeterContext, state: MeterState): MeterEffec
 function stepAt(draft: MeterDraft, due: number): void {
   const { grants, current } = draft.state;
   const expired = grants.find((grant) => grant.started && grant.expiresAt === due);
-  if (expired !== undefined) return endGrant(draft, expired, due, 'expired');
-  const { cycle } = draft.state;
+  if (expired !== undefined) return endWhole(draft, expired, due, 'expired');
   if (current.end === due) {
-    assert(cycle !== null, 'only a cycle ends a period');
-    return rollPeriod(draft, due, cycle);
+    const leader = must(leaderOf(grants), 'the allowance whose period ends');
+    return rollPeriod(draft, due, leader);
   }
+  const renewing = grants.find((grant) => grant.started && grant.renewsAt === due);
+  if (renewing !== undefined) return renewWithin(draft, renewing.id, due);
   const starting = grants.find((grant) => !grant.started && grant.effectiveAt === due);
   assert(starting !== undefined, 'something was due');
   startGrant(draft, starting, due);
 }
 
-/** Credits a grant. An allowance also opens its first period. */
-export function startGrant(draft: MeterDraft, grant: Grant, at: number): void {
+/** Credits a grant. An allowance that comes to lead also opens its first period. */
+export function startGrant(
+  draft: MeterDraft,
+  grant: Grant,
+  at: number,
+  source: string = isOfPlan(grant) ? 'subscription_start' : 'manual_top_up',
+): void {
   assert(!grant.started && grant.ended === null, 'a grant starts once');
+  assert(grant.amount === null || grant.used <= grant.amount, 'no more was used than it gives');
   draft.checkpoint();
   const { ids } = draft.context;
   if (draft.state.firstGrantAt === null) draft.change({ firstGrantAt: grant.effectiveAt });
-  if (grant.recurs !== null) {
-    rollPeriod(draft, at, { anchor: at, interval: grant.recurs.interval });
-  }
-  draft.putGrant({ ...grant, started: true });
+  const started = { ...grant, started: true, renewsAt: renewalAfter(grant, at) };
+  const others = draft.state.grants.filter((other) => other.id !== grant.id);
+  if (leaderOf([...others, started]) === started) rollPeriod(draft, at, started);
+  draft.putGrant(started);
   // Derived from the grant alone: it is credited once, whenever and by whomever.
-  draft.credit(ids.derive('grant', grant.id), grant.amount ?? 0n, at);
-  draft.announceGrant(grant, grant.amount, eventSource(grant, 'start'), at);
+  const fresh = grant.amount === null ? 0n : grant.amount - grant.used;
+  draft.credit(ids.derive('grant', grant.id), fresh, at);
+  draft.announceGrant(grant, grant.amount === null ? null : fresh, source, at);
 }
 
 /** Takes back what is left of a grant, and ends it. What was used of it stays used. */
@@ -77,6 +87,15 @@ export function endGrant(
   at: number,
   how: 'expired' | 'voided',
 ): void {
+  const led = leaderOf(draft.state.grants)?.id === grant.id;
+  settleEnd(draft, grant, at, how);
+  if (how === 'expired') draft.change({ everExpired: true });
+  // Where no other allowance leads now, what top-ups have left goes on in an endless period.
+  if (led) rollPeriod(draft, at, leaderOf(draft.state.grants));
+}
+
+/** Ends a grant in its period, and returns it as it was then. */
+function settleEnd(draft: MeterDraft, grant: Grant, at: number, how: 'expired' | 'voided'): Grant {
   assert(grant.ended === null, 'a grant ends once');
   draft.checkpoint();
   const settled = draft.state.grants.find((other) => other.id === grant.id) ?? grant;
@@ -87,36 +106,81 @@ export function endGrant(
     draft.credit(draft.context.ids.derive('end', grant.id), given, at);
   }
   draft.putGrant({ ...settled, ended: { at, how } });
-  if (how === 'expired') draft.change({ everExpired: true });
-  // The allowance that kept the cycle is gone: what top-ups have left goes on in an endless period.
-  if (grant.recurs !== null && settled.started) rollPeriod(draft, at, null);
+  return settled;
 }
 
-/** Closes the current period at `at` and opens the next one, by `cycle` or endless. */
-function rollPeriod(draft: MeterDraft, at: number, cycle: Cycle | null): void {
+/** Puts a grant in the place of another one: what was used of that one is used of this one. */
+export function replaceGrant(draft: MeterDraft, old: Grant, grant: Grant): void {
+  assert(old.started && !grant.started, 'what has started is replaced by what has not');
+  const { now, ids } = draft.context;
+  const settled = settleEnd(draft, old, now, 'voided');
+  const { amount } = grant;
+  // Of an unlimited one nothing was used up.
+  const before = settled.amount === null || amount === null ? 0n : settled.used;
+  const used = amount === null || before < amount ? before : amount;
+  const { expiresAt, suspended, createdAt } = settled;
+  const renewsAt = renewalAfter(grant, now);
+  draft.putGrant({ ...grant, used, started: true, renewsAt, expiresAt, suspended, createdAt });
+  if (amount !== null) draft.credit(ids.derive('grant', grant.id), amount - used, now);
+  draft.announceGrant(grant, amount, 'plan_change', now);
+  const leader = leaderOf(draft.state.grants);
+  if ((leader?.renewsAt ?? null) !== draft.state.current.end) rollPeriod(draft, now, leader);
+}
+
+/** Ends a grant, and with a subscription's allowance what has rolled over from it. */
+export function endWhole(
+  draft: MeterDraft,
+  grant: Grant,
+  at: number,
+  how: 'expired' | 'voided',
+): void {
+  const rolled = isOfPlan(grant)
+    ? draft.state.grants.filter((other) => isRolloverOf(other, grant))
+    : [];
+  for (const other of rolled) endGrant(draft, other, at, how);
+  endGrant(draft, grant, at, how);
+}
+
+/** Closes the current period at `at` and opens the next one, by the leader's cycle or, without one, endless. */
+function rollPeriod(draft: MeterDraft, at: number, leader: Grant | null): void {
   draft.checkpoint();
+  const end = leader === null ? null : renewalAfter(leader, at);
   const closing = draft.state.current;
   assert(at >= closing.start, 'a period ends after it starts');
-  const carried = draft.state.grants.filter((grant) => grant.started && grant.recurs === null);
-  takeOut(draft, carried, at);
-  openPeriod(draft, at, cycle);
-  for (const grant of carried) {
-    const rest = left(grant);
-    if (rest === null) draft.putGrant({ ...grant, used: 0n });
-    else if (rest === 0n) draft.putGrant({ ...grant, ended: { at, how: 'used_up' } });
-    else draft.credit(carryId(draft, 'in', grant, at), rest, at);
+  assert(end === null || end > at, 'a period has a length');
+  const started = draft.state.grants.filter((grant) => grant.started);
+  const renewing = started.filter((grant) => grant.renewsAt === at);
+  if (closing.start === at) {
+    // It began in this same millisecond, and only changes its end.
+    assert(renewing.length === 0, 'a period begins with what renews then');
+    draft.change({ exhausted: false, current: { ...closing, end } });
+    return;
   }
-  const allowance = draft.state.grants.find((grant) => grant.started && grant.recurs !== null);
-  if (allowance === undefined) return;
-  // The same cycle goes on: what the allowance had left rolls over, and it is given afresh.
-  assert(cycle !== null && closing.end === at, 'an allowance ends with its cycle');
-  renew(draft, allowance, at, cycle);
+  const carried = started.filter((grant) => grant.renewsAt !== at);
+  takeOut(draft, carried, at);
+  openPeriod(draft, at, end);
+  for (const grant of carried) carryOver(draft, grant, at);
+  for (const grant of renewing) {
+    rollOver(draft, grant, at);
+    renew(draft, grant, at, 0n);
+  }
 }
 
-/** What top-ups have left moves on to the next period, and so out of this one's limit. */
+/** What the others have left moves on to the next period, and so out of this one's limit. */
 function takeOut(draft: MeterDraft, carried: readonly Grant[], at: number): void {
   for (const grant of carried) {
     draft.credit(carryId(draft, 'out', grant, at), -(left(grant) ?? 0n), at);
+  }
+}
+
+function carryOver(draft: MeterDraft, grant: Grant, at: number): void {
+  const rest = left(grant);
+  if (rest === null) {
+    draft.putGrant({ ...grant, used: 0n });
+  } else if (rest === 0n && grant.recurs === null && !isOfPlan(grant)) {
+    draft.putGrant({ ...grant, ended: { at, how: 'used_up' } });
+  } else {
+    draft.credit(carryId(draft, 'in', grant, at), rest, at);
   }
 }
 
@@ -124,18 +188,9 @@ function carryId(draft: MeterDraft, side: 'in' | 'out', grant: Grant, at: number
   return draft.context.ids.derive('carry', side, grant.id, String(at));
 }
 
-/**
- * Closes the current period and makes the next one current. Its account may exist: an event came ahead of its time, or the period
- * that closes began in this same millisecond and only changes its end.
- */
-function openPeriod(draft: MeterDraft, at: number, cycle: Cycle | null): void {
+/** Closes the current period and makes the next one current. Its account may exist: an event came ahead of its time. */
+function openPeriod(draft: MeterDraft, at: number, end: number | null): void {
   const closing = draft.state.current;
-  const end = cycle === null ? null : calendarPeriod(cycle, at).end;
-  assert(end === null || end > at, 'a period has a length');
-  if (closing.start === at) {
-    draft.change({ cycle, exhausted: false, current: { ...closing, end } });
-    return;
-  }
   if (closing.opened) draft.putPeriod(closing, { ...closing, end: at });
   const closed = draft.state.current;
   const early = draft.state.others.find((period) => period.start === at);
@@ -147,7 +202,6 @@ function openPeriod(draft: MeterDraft, at: number, cycle: Cycle | null): void {
   draft.change({
     current: next,
     others: keepsClosed ? [...others, closed].sort((a, b) => a.start - b.start) : others,
-    cycle,
     allocated: 0n,
     exhausted: false,
   });
@@ -165,30 +219,46 @@ export function newPeriod(context: MeterContext, start: number, end: number | nu
   return emptyPeriod(periodAccountId(ids, key), start, end);
 }
 
-function renew(draft: MeterDraft, allowance: Grant, at: number, cycle: Cycle): void {
+/** An allowance that does not lead is given anew while the meter's period goes on: what it had left is replaced. */
+function renewWithin(draft: MeterDraft, grantId: string, at: number): void {
+  draft.checkpoint();
+  const settled = must(
+    draft.state.grants.find((grant) => grant.id === grantId),
+    'the allowance that renews',
+  );
+  rollOver(draft, settled, at);
+  renew(draft, settled, at, left(settled) ?? 0n);
+}
+
+/** Gives an allowance anew, of which `kept` units are still in the limit. */
+function renew(draft: MeterDraft, allowance: Grant, at: number, kept: bigint): void {
   const { ids } = draft.context;
-  rollOver(draft, allowance, at, cycle);
-  draft.putGrant({ ...allowance, used: 0n });
-  draft.credit(ids.derive('grant', allowance.id, String(at)), allowance.amount ?? 0n, at);
-  draft.announceGrant(allowance, allowance.amount, eventSource(allowance, 'renewal'), at);
+  const amount = allowance.amount ?? 0n;
+  assert(allowance.renewsAt === at, 'an allowance is given at its time');
+  assert(kept >= 0n && kept <= amount, 'no more is left than was given');
+  const renewsAt = renewalAfter(allowance, at);
+  // Unlimited, what was used of it is in this period still.
+  const used = allowance.amount === null && draft.state.current.start !== at ? allowance.used : 0n;
+  draft.putGrant({ ...allowance, used, renewsAt });
+  draft.credit(ids.derive('grant', allowance.id, String(at)), amount - kept, at);
+  if (allowance.suspended !== null) return;
+  draft.announceGrant(allowance, allowance.amount, 'renewal', at);
 }
 
 /** What an allowance had left becomes a grant of its own, up to the cap on all that rolled over. */
-function rollOver(draft: MeterDraft, allowance: Grant, at: number, cycle: Cycle): void {
-  const rollover = allowance.recurs?.rollover ?? null;
-  if (rollover === null || allowance.amount === null) return;
+function rollOver(draft: MeterDraft, allowance: Grant, at: number): void {
+  const { recurs, amount: given, suspended } = allowance;
+  assert(recurs !== null, 'only an allowance rolls over');
+  const { rollover, cycle } = recurs;
+  if (rollover === null || given === null || suspended !== null) return;
   let held = 0n;
   for (const grant of draft.state.grants) {
-    if (grant.source === 'rollover') held += left(grant) ?? 0n;
+    if (isRolloverOf(grant, allowance)) held += left(grant) ?? 0n;
   }
   const room = rollover.max - held;
-  const rest = allowance.amount - allowance.used;
+  const rest = given - allowance.used;
   const amount = rest < room ? rest : room;
   if (amount <= 0n) return;
-  let expiresAt = at;
-  for (let period = 0; period < rollover.expiresAfterPeriods; period += 1) {
-    expiresAt = calendarPeriod(cycle, expiresAt).end;
-  }
   const grant: Grant = {
     ...allowance,
     id: draft.context.ids.derive('rollover', allowance.id, String(at)),
@@ -196,19 +266,26 @@ function rollOver(draft: MeterDraft, allowance: Grant, at: number, cycle: Cycle)
     amount,
     used: 0n,
     effectiveAt: at,
-    expiresAt,
+    expiresAt: boundary(cycle, periodIndex(cycle, at) + rollover.expiresAfterPeriods),
     createdAt: at,
     overageAllowed: false,
     recurs: null,
+    renewsAt: null,
     reason: null,
   };
   draft.putGrant(grant);
   draft.credit(draft.context.ids.derive('grant', grant.id), amount, at);
 }
 
-function eventSource(grant: Grant, when: 'start' | 'renewal'): string {
-  if (grant.source === 'top_up' || grant.source === 'manual') {
-    return when === 'renewal' ? 'renewal' : 'manual_top_up';
-  }
-  return when === 'renewal' ? 'renewal' : 'subscription_start';
+function renewalAfter({ recurs }: Grant, at: number): number | null {
+  return recurs === null ? null : calendarPeriod(recurs.cycle, at).end;
+}
+
+function isRolloverOf(grant: Grant, allowance: Grant): boolean {
+  return grant.source === 'rollover' && grant.subscriptionId === allowance.subscriptionId;
+}
+
+/** Whether it comes from a subscription: it stays until that takes it back, used up or not. */
+export function isOfPlan(grant: Grant): boolean {
+  return grant.source === 'subscription';
 }

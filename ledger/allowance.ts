@@ -1,4 +1,4 @@
-import { advance, endGrant, startGrant } from './advance.ts';
+import { advance, endGrant, isOfPlan, startGrant } from './advance.ts';
 import { type MeterContext, MeterDraft, type MeterEffects } from './draft.ts';
 import { type Grant, left } from './grants.ts';
 import { GRANTS_KEPT_MAX, GRANTS_LIVE_MAX } from './limits.ts';
@@ -7,10 +7,9 @@ import { inRange } from './quantity.ts';
 
 export type GrantOutcome =
   | { readonly kind: 'granted'; readonly grant: Grant }
-  | { readonly kind: 'too_many_grants' }
-  /** Another allowance already sets this meter's period. */
-  | { readonly kind: 'period_taken' }
-  | { readonly kind: 'out_of_range' };
+  | { readonly kind: GrantRefusal };
+
+export type GrantRefusal = 'too_many_grants' | 'out_of_range';
 
 /** Adds a grant: at once, or at its `effectiveAt` where that is in the future. */
 export function decideGrant(
@@ -41,18 +40,13 @@ function retireUsedUp(draft: MeterDraft): void {
   const at = draft.context.now;
   for (const grant of draft.state.grants) {
     const isUsedUp = grant.started && grant.recurs === null && left(grant) === 0n;
-    if (isUsedUp) draft.putGrant({ ...grant, ended: { at, how: 'used_up' } });
+    if (isUsedUp && !isOfPlan(grant)) draft.putGrant({ ...grant, ended: { at, how: 'used_up' } });
   }
 }
 
-function refuseGrant(
-  state: MeterState,
-  grant: Grant,
-): 'too_many_grants' | 'period_taken' | 'out_of_range' | null {
+/** Why the meter can hold no such grant, or null. */
+export function refuseGrant(state: MeterState, grant: Grant): GrantRefusal | null {
   if (state.grants.length >= GRANTS_LIVE_MAX) return 'too_many_grants';
-  if (grant.recurs !== null && state.grants.some((other) => other.recurs !== null)) {
-    return 'period_taken';
-  }
   let promised = state.current.granted + (grant.amount ?? 0n) + rolloverOf(grant);
   for (const other of state.grants) {
     promised += rolloverOf(other) + (other.started ? 0n : (other.amount ?? 0n));

@@ -1,5 +1,5 @@
 import { assert } from './assert.ts';
-import type { Interval } from './calendar.ts';
+import type { Cycle } from './calendar.ts';
 
 /**
  * What a customer may use of a meter, and in which order it is used up.
@@ -9,6 +9,9 @@ import type { Interval } from './calendar.ts';
  * grants changes: a grant comes, goes, expires, or the period ends.
  */
 export type GrantSource = 'subscription' | 'top_up' | 'rollover' | 'manual';
+
+/** Why what a subscription grants may not be used for now. */
+export type Suspension = 'paused' | 'blocked';
 
 export type Rollover = { readonly max: bigint; readonly expiresAfterPeriods: number };
 
@@ -26,9 +29,15 @@ export type Grant = {
   readonly createdAt: number;
   readonly overageAllowed: boolean;
   /** Set on an allowance, which is given anew at the start of each of its periods. */
-  readonly recurs: { readonly interval: Interval; readonly rollover: Rollover | null } | null;
+  readonly recurs: { readonly cycle: Cycle; readonly rollover: Rollover | null } | null;
+  /** When it is next given anew; null until it has started, and where it does not recur. */
+  readonly renewsAt: number | null;
   /** Whether it has been credited: a grant of the future has not. */
   readonly started: boolean;
+  /** A suspended grant counts in the limit, but nothing of it may be used. */
+  readonly suspended: Suspension | null;
+  /** A feature that one has or has not: unlimited, and no number is shown. */
+  readonly boolean: boolean;
   readonly productId: string | null;
   readonly subscriptionId: string | null;
   readonly reason: string | null;
@@ -36,15 +45,41 @@ export type Grant = {
   readonly ended: { readonly at: number; readonly how: 'expired' | 'voided' | 'used_up' } | null;
 };
 
-/** Burn order (decisions 5): lowest priority, then soonest expiry, then rollover before fresh, then oldest. Total: ids break ties. */
+/**
+ * Burn order (decisions 5): lowest priority, then soonest expiry, then rollover before fresh, then oldest. Total: ids break ties.
+ * What is suspended comes last of all.
+ */
 export function burnOrder(a: Grant, b: Grant): number {
   return (
+    Number(a.suspended !== null) - Number(b.suspended !== null) ||
     a.priority - b.priority ||
     (a.expiresAt ?? Infinity) - (b.expiresAt ?? Infinity) ||
     Number(b.source === 'rollover') - Number(a.source === 'rollover') ||
     a.createdAt - b.createdAt ||
     (a.id < b.id ? -1 : 1)
   );
+}
+
+/**
+ * The allowance whose periods are the meter's: of those that have started the one with the lowest priority, then the oldest. Not
+ * the first to burn, because a suspension or a planned end moves that one, and the period must stay.
+ */
+export function leaderOf(grants: readonly Grant[]): Grant | null {
+  let leader: Grant | null = null;
+  for (const grant of grants) {
+    if (!grant.started || grant.recurs === null) continue;
+    if (leader === null || leads(grant, leader)) leader = grant;
+  }
+  return leader;
+}
+
+function leads(a: Grant, b: Grant): boolean {
+  return (a.priority - b.priority || a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1)) < 0;
+}
+
+/** Whether it covers whatever is used. A suspended one covers nothing more. */
+export function isUnlimited(grant: Grant): boolean {
+  return grant.started && grant.amount === null && grant.suspended === null;
 }
 
 /** What is left of a grant as of its checkpoint; null is unlimited. */
@@ -68,7 +103,8 @@ export function burn(
     const index = units > 0n ? step : dealt.length - 1 - step;
     const grant = dealt[index];
     if (grant === undefined || !grant.started) continue;
-    const room = units > 0n ? left(grant) : -grant.used;
+    const isHeld = grant.suspended !== null && grant.amount === null;
+    const room = units > 0n ? (isHeld ? 0n : left(grant)) : -grant.used;
     const taken = room === null ? rest : nearerToZero(room, rest);
     const used = grant.used + taken;
     assert(used >= 0n, 'a grant gives back at most what was used of it');

@@ -1,5 +1,5 @@
 import { type Cycle, boundary, periodIndex } from './calendar.ts';
-import { type Grant, burn, left } from './grants.ts';
+import { type Grant, type Suspension, burn, isUnlimited, left } from './grants.ts';
 import type { Reason } from './transfers.ts';
 
 /**
@@ -33,6 +33,7 @@ export type Customer = {
   readonly organisationId: string;
   readonly mode: Mode;
   readonly externalId: string | null;
+  readonly email: string | null;
 };
 
 export type Period = {
@@ -63,7 +64,6 @@ export type MeterState = {
   readonly historyLoaded: boolean;
   /** Live and scheduled, in burn order. */
   readonly grants: readonly Grant[];
-  readonly cycle: Cycle | null;
   /** Consumption of the current period that is settled on the grants' `used`. */
   readonly allocated: bigint;
   readonly firstGrantAt: number | null;
@@ -123,7 +123,6 @@ export function emptyMeterState(
     others: [],
     historyLoaded: false,
     grants: [],
-    cycle: null,
     allocated: 0n,
     firstGrantAt: null,
     everExpired: false,
@@ -150,21 +149,19 @@ export function balance(snapshot: Snapshot): bigint | null {
   return snapshot.limit === null ? null : snapshot.limit - snapshot.consumed - snapshot.reserved;
 }
 
-function isUnlimited(state: MeterState): boolean {
-  return state.grants.some((grant) => grant.started && grant.amount === null);
-}
-
 function isEntitled(state: MeterState): boolean {
   return state.grants.some((grant) => grant.started);
 }
 
 function isOverageAllowed(state: MeterState): boolean {
-  return state.grants.some((grant) => grant.started && grant.overageAllowed);
+  return state.grants.some(
+    (grant) => grant.started && grant.overageAllowed && grant.suspended === null,
+  );
 }
 
 /** The limit of a period: unlimited only where an unlimited grant is live in the current one. */
 function limitOf(state: MeterState, period: Period): bigint | null {
-  return period === state.current && isUnlimited(state) ? null : period.granted;
+  return period === state.current && state.grants.some(isUnlimited) ? null : period.granted;
 }
 
 export function snapshotOf(state: MeterState, period: Period = state.current): Snapshot {
@@ -178,20 +175,66 @@ export function snapshotOf(state: MeterState, period: Period = state.current): S
   };
 }
 
+const ALLOWING: ReadonlySet<Reason> = new Set(['ok', 'unlimited', 'overage_allowed', 'boolean']);
+
 /** Whether `units` more may be used now. Expects a state that was advanced to now. */
 export function check(state: MeterState, units: bigint): CheckAnswer {
   const snapshot = snapshotOf(state);
   const reason = reasonFor(state, snapshot, units);
-  const allowed = reason === 'ok' || reason === 'unlimited' || reason === 'overage_allowed';
+  const allowed = ALLOWING.has(reason);
   return { units, allowed, reason, snapshot, rendered: null };
 }
 
 function reasonFor(state: MeterState, snapshot: Snapshot, units: bigint): Reason {
   if (!isEntitled(state)) return state.everExpired ? 'expired' : 'not_entitled';
-  const available = balance(snapshot);
-  if (available === null) return 'unlimited';
-  if (available >= units) return 'ok';
-  return snapshot.overageAllowed ? 'overage_allowed' : 'insufficient_balance';
+  const usable = available(state, snapshot);
+  if (usable === null) return withoutLimit(state);
+  if (usable >= units && !isAllSuspended(state)) return 'ok';
+  return snapshot.overageAllowed ? 'overage_allowed' : shortage(state, snapshot, units);
+}
+
+/** Which kind of unlimited it is. */
+export function withoutLimit(state: MeterState): 'unlimited' | 'boolean' {
+  const isMetered = state.grants.some((grant) => isUnlimited(grant) && !grant.boolean);
+  return isMetered ? 'unlimited' : 'boolean';
+}
+
+/** The balance less what is left of suspended grants; null is unlimited. */
+export function available(state: MeterState, snapshot: Snapshot): bigint | null {
+  let rest = balance(snapshot);
+  // They stand last.
+  if (rest === null || !isSuspended(state.grants.at(-1))) return rest;
+  for (const { grant, remaining } of breakdown(state)) {
+    if (isSuspended(grant)) rest -= remaining ?? 0n;
+  }
+  return rest;
+}
+
+function isSuspended(grant: Grant | undefined): boolean {
+  return grant !== undefined && grant.suspended !== null;
+}
+
+function isAllSuspended({ grants }: MeterState): boolean {
+  return (
+    isSuspended(grants.at(-1)) && grants.every((grant) => !grant.started || isSuspended(grant))
+  );
+}
+
+/** Why `units` are too many: for want of them, or because what has them is suspended. */
+export function shortage(
+  state: MeterState,
+  snapshot: Snapshot,
+  units: bigint,
+): 'insufficient_balance' | 'subscription_paused' | 'blocked' {
+  let why: Suspension | null = null;
+  let isCovered = (balance(snapshot) ?? units) >= units;
+  for (const { started, suspended, amount, overageAllowed } of state.grants) {
+    if (!started || suspended === null) continue;
+    why = why === 'blocked' ? why : suspended;
+    isCovered ||= amount === null || overageAllowed;
+  }
+  if (why === null || !isCovered) return 'insufficient_balance';
+  return why === 'blocked' ? 'blocked' : 'subscription_paused';
 }
 
 /** The started grants with what is left of each now; the parts add up to max(0, balance). */
@@ -199,14 +242,21 @@ export function breakdown(
   state: MeterState,
 ): readonly { readonly grant: Grant; readonly remaining: bigint | null }[] {
   const dealt = burn(state.grants, state.current.consumed - state.allocated).grants;
-  return dealt.filter((grant) => grant.started).map((grant) => ({ grant, remaining: left(grant) }));
+  return dealt
+    .filter((grant) => grant.started)
+    .map((grant) => ({
+      grant,
+      // Of a suspended unlimited one there is nothing to use.
+      remaining: isSuspended(grant) ? (left(grant) ?? 0n) : left(grant),
+    }));
 }
 
-/** The earliest time at which a grant starts or expires or the period ends. */
+/** The earliest time at which a grant starts, is given anew or expires, or the period ends. */
 export function dueOf(grants: readonly Grant[], current: Period): number {
   let due = current.end ?? Infinity;
   for (const grant of grants) {
-    const next = grant.started ? (grant.expiresAt ?? Infinity) : grant.effectiveAt;
+    const { started, expiresAt, renewsAt, effectiveAt } = grant;
+    const next = started ? Math.min(expiresAt ?? Infinity, renewsAt ?? Infinity) : effectiveAt;
     if (next < due) due = next;
   }
   return due;

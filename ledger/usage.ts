@@ -5,12 +5,17 @@ import {
   type MeterState,
   type Period,
   type Snapshot,
+  available,
   balance,
   calendarPeriod,
   check,
+  shortage,
   snapshotOf,
   within,
+  withoutLimit,
 } from './meter.ts';
+import { leaderOf } from './grants.ts';
+import { PERIODS_KEPT_MS } from './limits.ts';
 import { inRange, one } from './quantity.ts';
 import type { AnswerRest, Reason, Transfer, UsageRecord } from './transfers.ts';
 
@@ -117,7 +122,7 @@ export function decideUsage(
     id,
     value,
     eventAt,
-    reason: reasonAfter(snapshot),
+    reason: reasonAfter(draft.state, snapshot),
     snapshot,
     externalId: context.customer.externalId,
   };
@@ -147,13 +152,25 @@ function periodFor(context: MeterContext, state: MeterState, eventAt: number): P
   if (within(state.current, eventAt)) return state.current;
   const known = state.others.find((period) => within(period, eventAt));
   if (known !== undefined) return known;
-  const { cycle } = state;
-  if (cycle !== null && eventAt >= cycle.anchor) {
-    const { start, end } = calendarPeriod(cycle, eventAt);
+  // In none that an account exists for. Before the first grant there was one period, which the customer began with.
+  let [start, end]: [number, number | null] = [0, null];
+  for (const period of [...state.others, state.current]) {
+    if (period.end !== null && period.end <= eventAt) start = Math.max(start, period.end);
+    if (period.start > eventAt) end = Math.min(end ?? Infinity, period.start);
+  }
+  if (state.firstGrantAt === null || eventAt < state.firstGrantAt) {
     return newPeriod(context, start, end);
   }
-  // Before all that is known: the period that the customer began with.
-  return newPeriod(context, 0, state.others[0]?.start ?? state.current.start);
+  // What ended before events may come is not in memory: that has accounts of its own.
+  start = Math.max(start, context.now - PERIODS_KEPT_MS);
+  const leader = leaderOf(state.grants);
+  if (leader?.recurs == null) return newPeriod(context, start, end);
+  const period = calendarPeriod(leader.recurs.cycle, eventAt);
+  return newPeriod(
+    context,
+    Math.max(start, period.start),
+    end === null ? period.end : Math.min(end, period.end),
+  );
 }
 
 type Aggregate = Pick<Period, 'aggregate' | 'latest'>;
@@ -203,14 +220,15 @@ function admit(state: MeterState, period: Period, usage: Usage, change: bigint):
     return answer.allowed ? null : answer.reason;
   }
   const before = snapshotOf(state, period);
-  const available = balance(before);
-  const fits = available === null || available >= change || before.overageAllowed;
-  return fits || change <= 0n ? null : 'insufficient_balance';
+  // Grants are suspended in the current period alone: in an earlier one, what they gave has been used or is gone.
+  const usable = period === state.current ? available(state, before) : balance(before);
+  const fits = usable === null || usable >= change || before.overageAllowed;
+  return fits || change <= 0n ? null : shortage(state, before, change);
 }
 
-function reasonAfter(snapshot: Snapshot): Reason {
+function reasonAfter(state: MeterState, snapshot: Snapshot): Reason {
   const rest = balance(snapshot);
-  if (rest === null) return 'unlimited';
+  if (rest === null) return withoutLimit(state);
   return rest < 0n && snapshot.overageAllowed ? 'overage_allowed' : 'ok';
 }
 

@@ -1,6 +1,12 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { INTERVALS, type Interval, boundary, periodIndex } from '../../ledger/calendar.ts';
+import {
+  type Cycle,
+  INTERVALS,
+  type Interval,
+  boundary,
+  periodIndex,
+} from '../../ledger/calendar.ts';
 import { calendarPeriod } from '../../ledger/meter.ts';
 import { holds, seeded } from './property.ts';
 
@@ -23,18 +29,102 @@ const BOUNDARIES: [string, Interval, string[]][] = [
 ];
 
 test.each(BOUNDARIES)('from %s by the %s', (anchor, interval, expected) => {
-  const cycle = { anchor: Date.parse(anchor), interval };
+  const cycle = { anchor: Date.parse(anchor), interval, count: 1, zone: 'UTC' };
+  expect(expected.map((_, n) => iso(boundary(cycle, n)))).toEqual(expected);
+});
+
+// prettier-ignore
+const IN_ZONES: [string, string, string, number, Interval, string[]][] = [
+  // what                                  zone                   anchor                       count interval  boundaries 0, 1, 2 …
+  ['summer begins: the wall clock stays',  'Europe/Berlin',       '2026-03-28T11:00:00Z',      1, 'day',    ['2026-03-28T11:00:00Z', '2026-03-29T10:00:00Z', '2026-03-30T10:00:00Z']],
+  ['summer ends: the wall clock stays',    'Europe/Berlin',       '2026-10-24T10:00:00Z',      1, 'day',    ['2026-10-24T10:00:00Z', '2026-10-25T11:00:00Z']],
+  ['an hour is an hour',                   'Europe/Berlin',       '2026-03-29T00:30:00Z',      1, 'hour',   ['2026-03-29T00:30:00Z', '2026-03-29T01:30:00Z', '2026-03-29T02:30:00Z']],
+  ['02:30 that is skipped is 03:30',       'Europe/Berlin',       '2026-03-28T01:30:00Z',      1, 'day',    ['2026-03-28T01:30:00Z', '2026-03-29T01:30:00Z', '2026-03-30T00:30:00Z']],
+  ['02:30 that comes twice is the first',  'Europe/Berlin',       '2026-10-24T00:30:00Z',      1, 'day',    ['2026-10-24T00:30:00Z', '2026-10-25T00:30:00Z', '2026-10-26T01:30:00Z']],
+  ['the 31st of the zone, not of UTC',     'America/Los_Angeles', '2026-02-01T02:00:00Z',      1, 'month',  ['2026-02-01T02:00:00Z', '2026-03-01T02:00:00Z', '2026-04-01T01:00:00Z', '2026-05-01T01:00:00Z']],
+  ['the leap day of the zone',             'Pacific/Auckland',    '2028-02-28T12:00:00Z',      1, 'year',   ['2028-02-28T12:00:00Z', '2029-02-27T12:00:00Z']],
+  ['half an hour of summer',               'Australia/Lord_Howe', '2026-10-02T15:45:00Z',      1, 'day',    ['2026-10-02T15:45:00Z', '2026-10-03T15:45:00Z', '2026-10-04T15:15:00Z']],
+  ['the day that Samoa left out',          'Pacific/Apia',        '2011-12-28T20:00:00Z',      1, 'day',    ['2011-12-28T20:00:00Z', '2011-12-29T20:00:00Z', '2011-12-30T08:00:00Z', '2011-12-30T20:00:00Z']],
+  ['a month that would end on it',         'Pacific/Apia',        '2011-11-30T20:00:00Z',      1, 'month',  ['2011-11-30T20:00:00Z', '2011-12-30T20:00:00Z', '2012-01-29T20:00:00Z']],
+  ['every other week',                     'America/New_York',    '2026-03-01T17:00:00Z',      2, 'week',   ['2026-03-01T17:00:00Z', '2026-03-15T16:00:00Z']],
+  ['half a year',                          'UTC',                 '2026-08-31T00:00:00Z',      6, 'month',  ['2026-08-31T00:00:00Z', '2027-02-28T00:00:00Z', '2027-08-31T00:00:00Z']],
+];
+
+test.each(IN_ZONES)('%s', (_what, zone, anchor, count, interval, expected) => {
+  const cycle = { anchor: Date.parse(anchor), interval, count, zone };
   expect(expected.map((_, n) => iso(boundary(cycle, n)))).toEqual(expected);
 });
 
 test('boundaries before the anchor are computed from it too', () => {
-  const cycle = { anchor: Date.parse('2026-03-31T00:00:00Z'), interval: 'month' } as const;
+  const anchor = Date.parse('2026-03-31T00:00:00Z');
+  const cycle = { anchor, interval: 'month', count: 1, zone: 'UTC' } as const;
   expect([-1, -2, -13].map((n) => iso(boundary(cycle, n)))).toEqual([
     '2026-02-28T00:00:00Z',
     '2026-01-31T00:00:00Z',
     '2025-02-28T00:00:00Z',
   ]);
 });
+
+test.each([0, -1, 1.5])('a count of %p is a mistake', (count) => {
+  const cycle = { anchor: 0, interval: 'day', count, zone: 'UTC' } as const;
+  expect(() => boundary(cycle, 1)).toThrow('at least one interval');
+});
+
+/** Of each kind: no summer time, either hemisphere, half hours, changes at midnight, and days that were left out or came twice. */
+const ZONES = [
+  ...[
+    'Africa/Cairo',
+    'Africa/Casablanca',
+    'Africa/Johannesburg',
+    'Africa/Lagos',
+    'America/Anchorage',
+  ],
+  ...[
+    'America/Asuncion',
+    'America/Bogota',
+    'America/Caracas',
+    'America/Havana',
+    'America/Los_Angeles',
+  ],
+  ...[
+    'America/New_York',
+    'America/Nuuk',
+    'America/Santiago',
+    'America/Sao_Paulo',
+    'America/Scoresbysund',
+  ],
+  ...[
+    'America/St_Johns',
+    'Antarctica/Troll',
+    'Asia/Amman',
+    'Asia/Beirut',
+    'Asia/Gaza',
+    'Asia/Kathmandu',
+  ],
+  ...[
+    'Asia/Kolkata',
+    'Asia/Pyongyang',
+    'Asia/Tehran',
+    'Asia/Tokyo',
+    'Atlantic/Azores',
+    'Australia/Adelaide',
+  ],
+  ...[
+    'Australia/Eucla',
+    'Australia/Lord_Howe',
+    'Europe/Berlin',
+    'Europe/Dublin',
+    'Europe/Istanbul',
+  ],
+  ...['Europe/London', 'Europe/Volgograd', 'Pacific/Apia', 'Pacific/Auckland', 'Pacific/Chatham'],
+  ...[
+    'Pacific/Fakaofo',
+    'Pacific/Kiritimati',
+    'Pacific/Kwajalein',
+    'Pacific/Norfolk',
+    'Pacific/Tongatapu',
+  ],
+];
 
 const YEARS = 10;
 const PER_YEAR: Record<Interval, number> = {
@@ -46,50 +136,90 @@ const PER_YEAR: Record<Interval, number> = {
   year: 1,
 };
 
-const cycles = fc.record({
-  anchor: fc.integer({ min: Date.UTC(1999, 11, 1), max: Date.UTC(2032, 11, 31) }),
-  interval: fc.constantFrom(...INTERVALS),
-});
-const leapAnchors = fc.record({
-  anchor: fc
-    .constantFrom('2024-02-29', '2028-02-29', '2026-01-31', '2027-12-31', '2026-08-30')
-    .chain((day) => fc.integer({ min: 0, max: 86_399_999 }).map((ms) => Date.parse(day) + ms)),
-  interval: fc.constantFrom(...INTERVALS),
-});
-const anyCycle = fc.oneof(cycles, leapAnchors);
+const zones = fc.oneof(fc.constant('UTC'), fc.constantFrom(...ZONES));
+const counts = fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 12 }));
+const intervals = fc.constantFrom(...INTERVALS);
+/** Any day of any month, and often the last ones. */
+const anchors = fc
+  .tuple(
+    fc.integer({ min: 1990, max: 2035 }),
+    fc.nat(11),
+    fc.oneof(fc.integer({ min: 1, max: 31 }), fc.integer({ min: 28, max: 31 })),
+    fc.oneof(fc.nat(86_399_999), fc.constantFrom(0, 7_200_000, 86_399_999)),
+  )
+  .map(([year, month, day, ms]) => Date.UTC(year, month, day) + ms);
+const cycles = fc.record({ anchor: anchors, interval: intervals, count: counts, zone: zones });
+
+function expectPeriod(cycle: Cycle, n: number): void {
+  const start = boundary(cycle, n);
+  const end = boundary(cycle, n + 1);
+  expect(end).toBeGreaterThan(start);
+  expect([periodIndex(cycle, start), periodIndex(cycle, end - 1)]).toEqual([n, n]);
+  expect(calendarPeriod(cycle, start)).toEqual({ start, end });
+}
 
 test(seeded('periods tile ten years without a gap or an overlap, and know their number'), () => {
   holds(
-    fc.property(anyCycle, fc.nat(), (cycle, from) => {
-      const count = PER_YEAR[cycle.interval] * YEARS;
+    fc.property(cycles, fc.nat(), (cycle, from) => {
+      const count = Math.ceil((PER_YEAR[cycle.interval] * YEARS) / cycle.count);
       // All of the long ones; of the short ones a stretch anywhere in the ten years.
-      const first = count > 500 ? from % (count - 200) : -count;
-      const last = count > 500 ? first + 200 : count;
-      for (let n = first; n <= last; n += 1) {
-        const start = boundary(cycle, n);
-        const end = boundary(cycle, n + 1);
-        expect(end).toBeGreaterThan(start);
-        expect(periodIndex(cycle, start)).toBe(n);
-        expect(periodIndex(cycle, end - 1)).toBe(n);
-        expect(calendarPeriod(cycle, start)).toEqual({ start, end });
-      }
+      const first = count > 100 ? (from % (2 * count)) - count : -count;
+      const last = count > 100 ? first + 100 : count;
+      for (let n = first; n <= last; n += 1) expectPeriod(cycle, n);
     }),
-    200,
+    500,
   );
 });
 
+test.each(ZONES)('days of %s go on through what its clock did in ten years', (zone) => {
+  for (const time of ['00:00', '00:30', '02:15', '12:00', '23:45']) {
+    const anchor = Temporal.ZonedDateTime.from(`2005-06-30T${time}[${zone}]`).epochMilliseconds;
+    const cycle = { anchor, interval: 'day', count: 1, zone } as const;
+    for (let n = 0; n < 3653; n += 1) {
+      const start = boundary(cycle, n);
+      if (boundary(cycle, n + 1) <= start) throw new Error(`${time}: day ${n} has no length`);
+      if (periodIndex(cycle, start) !== n) throw new Error(`${time}: day ${n} is not its own`);
+    }
+  }
+});
+
 test(seeded('every moment lies in the period that the calendar gives for it'), () => {
+  const offsets = fc.integer({ min: -YEARS * 365 * 86_400_000, max: YEARS * 365 * 86_400_000 });
+  holds(
+    fc.property(cycles, offsets, (cycle, offset) => {
+      const at = cycle.anchor + offset;
+      const n = periodIndex(cycle, at);
+      expect(boundary(cycle, n)).toBeLessThanOrEqual(at);
+      expect(boundary(cycle, n + 1)).toBeGreaterThan(at);
+    }),
+    5000,
+  );
+});
+
+test(seeded('in a zone the wall clock is that of the anchor, but where the clock skips it'), () => {
+  const local = (at: number, zone: string) =>
+    Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone);
   holds(
     fc.property(
-      anyCycle,
-      fc.integer({ min: -YEARS * 365 * 86_400_000, max: YEARS * 365 * 86_400_000 }),
-      (cycle, offset) => {
-        const at = cycle.anchor + offset;
-        const n = periodIndex(cycle, at);
-        expect(boundary(cycle, n)).toBeLessThanOrEqual(at);
-        expect(boundary(cycle, n + 1)).toBeGreaterThan(at);
+      cycles.filter(({ interval, zone }) => interval !== 'hour' && zone !== 'UTC'),
+      fc.integer({ min: -500, max: 500 }),
+      (cycle, n) => {
+        const anchor = local(cycle.anchor, cycle.zone);
+        const found = local(boundary(cycle, n), cycle.zone);
+        const units = {
+          day: 'days',
+          week: 'weeks',
+          month: 'months',
+          quarter: 'months',
+          year: 'years',
+        };
+        const size = n * cycle.count * (cycle.interval === 'quarter' ? 3 : 1);
+        const unit = cycle.interval === 'hour' ? 'hours' : units[cycle.interval];
+        const wanted = anchor.toPlainDateTime().add({ [unit]: size });
+        const isThere = wanted.equals(wanted.toZonedDateTime(cycle.zone).toPlainDateTime());
+        expect(found.toPlainDateTime().equals(wanted)).toBe(isThere);
       },
     ),
-    5000,
+    3000,
   );
 });

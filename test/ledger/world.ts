@@ -2,7 +2,7 @@
 //
 // Holds: every account here is the fold of the rows that the ledger's own RowBuilder made, and refuses what the store refuses: an
 // account that is opened twice, and totals that are not what the decision believed.
-import type { Interval } from '../../ledger/calendar.ts';
+import type { Cycle, Interval } from '../../ledger/calendar.ts';
 import { decideGrant, decideVoid } from '../../ledger/allowance.ts';
 import { advanced, decideTick } from '../../ledger/advance.ts';
 import { RowBuilder } from '../../ledger/actor/rows.ts';
@@ -35,6 +35,13 @@ export type GrantFields = Partial<Omit<Grant, 'recurs'>> & {
   readonly rollover?: { readonly max: bigint; readonly expiresAfterPeriods: number };
 };
 
+export const cycleFrom = (anchor: number, interval: Interval): Cycle => ({
+  anchor,
+  interval,
+  count: 1,
+  zone: 'UTC',
+});
+
 /** Readable and repeatable: what belongs to the same parts has the same name. */
 function readableIds(): Ids {
   let count = 0;
@@ -56,6 +63,7 @@ export class World {
     organisationId: 'organisation',
     mode: 'test',
     externalId: null,
+    email: null,
   } as const;
   readonly transfers: Transfer[] = [];
   readonly events: LedgerEvent[] = [];
@@ -98,13 +106,19 @@ export class World {
       priority: 100,
       createdAt: this.now,
       overageAllowed: false,
+      renewsAt: null,
       started: false,
+      suspended: null,
+      boolean: false,
       productId: null,
       subscriptionId: null,
       reason: null,
       ended: null,
       ...rest,
-      recurs: every === undefined ? null : { interval: every, rollover: rollover ?? null },
+      recurs:
+        every === undefined
+          ? null
+          : { cycle: cycleFrom(rest.effectiveAt ?? this.now, every), rollover: rollover ?? null },
     };
     const { outcome, effects } = decideGrant(this.context, this.state, grant);
     this.#take(effects);

@@ -16,8 +16,8 @@ const tag = 'Grants';
 const CREATE = {
   summary: 'Grant a customer units of a feature',
   description:
-    'A top-up by default. With `reset_interval` an allowance, which is given afresh at the start of each period; a customer has ' +
-    'one allowance of a meter. Burn order: lowest priority, soonest expiry, rollover before fresh, oldest.',
+    'A top-up by default. With `reset_interval` an allowance, which is given afresh each interval from its start; the period of ' +
+    'the feature is that of the allowance with the lowest priority, then the oldest. Burn order: lowest priority, soonest expiry, rollover before fresh, oldest.',
   tag,
   params: { id: "The id of the customer, or the merchant's own (external_customer_id)." },
   body: GrantCreate,
@@ -44,13 +44,13 @@ export function grantRoutes(deps: GrantRoutesDeps) {
 const notFound = (what: string): Response => refuse('not_found', `no such ${what}`);
 
 function createRoute(deps: GrantRoutesDeps): Route {
-  const { edge, ids, clock, meters, sql, ledger } = deps;
+  const { edge, ids, orgClock, meters, sql, ledger } = deps;
   return edge.organisation(CREATE, async ({ principal, params, body, idempotencyKey }) => {
     const actor = await findByReference(ledger, principal, params.id);
     if (actor === null) return notFound('customer');
     const meter = await meters.bySlug(principal, body.feature_key);
     if (meter === null) return notFound('feature');
-    const now = clock.now();
+    const now = orgClock.now(principal);
     const key = body.idempotency_key ?? idempotencyKey;
     const { organisationId, mode } = principal;
     const id = key === null ? ids.next() : ids.derive('grant-key', organisationId, mode, key);
@@ -68,11 +68,6 @@ function createRoute(deps: GrantRoutesDeps): Route {
         break;
       case 'too_many_grants':
         return refuse('conflict', 'the customer has 1000 live grants of this feature');
-      case 'period_taken':
-        return refuse(
-          'conflict',
-          'another allowance sets the period of this feature: void it first',
-        );
       case 'out_of_range':
         return refuseInvalid([{ path: ['amount'], message: 'would take the total out of range' }]);
       default:
@@ -159,7 +154,16 @@ function grantOf(
     priority: body.priority ?? 100,
     createdAt: now,
     overageAllowed: body.overage_allowed ?? false,
-    recurs: interval === undefined ? null : { interval, rollover: rolls },
+    recurs:
+      interval === undefined
+        ? null
+        : {
+            cycle: { anchor: Math.max(now, effectiveAt), interval, count: 1, zone: 'UTC' },
+            rollover: rolls,
+          },
+    renewsAt: null,
+    suspended: null,
+    boolean: false,
     started: false,
     productId: null,
     subscriptionId: null,
@@ -181,7 +185,7 @@ function isSame(
     stored.priority === grant.priority &&
     stored.reason === grant.reason &&
     stored.overageAllowed === grant.overageAllowed &&
-    stored.resetInterval === (grant.recurs?.interval ?? null) &&
+    stored.resetInterval === (grant.recurs?.cycle.interval ?? null) &&
     stored.rolloverMax === (grant.recurs?.rollover?.max ?? null) &&
     stored.rolloverPeriods === (grant.recurs?.rollover?.expiresAfterPeriods ?? null) &&
     (stored.expiresAt?.getTime() ?? null) === grant.expiresAt &&

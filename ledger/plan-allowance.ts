@@ -1,0 +1,228 @@
+import { advance, endGrant, endWhole, isOfPlan, replaceGrant, startGrant } from './advance.ts';
+import { type GrantRefusal, refuseGrant } from './allowance.ts';
+import { assert } from './assert.ts';
+import type { Cycle, Interval } from './calendar.ts';
+import { type MeterContext, MeterDraft, type MeterEffects } from './draft.ts';
+import { type Grant, type Rollover, type Suspension, isUnlimited } from './grants.ts';
+import type { MeterState } from './meter.ts';
+
+/**
+ * What a subscription does to one meter of its customer. It decides; here its orders are carried out, in the same unit. Each may be
+ * given again: what is so already gives no effects.
+ */
+type Done<K extends string = never> = {
+  readonly outcome: { readonly kind: 'done' | K };
+  /** Null where nothing changes. */
+  readonly effects: MeterEffects | null;
+};
+
+/** What a product gives of a meter. */
+export type AllowanceTerms = {
+  readonly priority: number;
+  /** Scaled; null is unlimited. */
+  readonly limit: bigint | null;
+  /** `never`: given once, for as long as the subscription lasts. */
+  readonly resetInterval: 'never' | Interval;
+  readonly overageAllowed: boolean;
+  readonly rollover: Rollover | null;
+  readonly boolean: boolean;
+};
+
+type Subscriber = {
+  readonly grantId: string;
+  readonly subscriptionId: string;
+  readonly productId: string;
+  /** Where the periods of the subscription are counted from. */
+  readonly cycle: Pick<Cycle, 'anchor' | 'zone'>;
+  readonly createdAt: number;
+};
+
+/** What a product's entitlement gives to a subscriber. */
+export function planGrant(terms: AllowanceTerms & Subscriber): Grant {
+  const { grantId, limit, resetInterval, cycle, rollover, createdAt } = terms;
+  assert(limit === null || limit >= 0n, 'an allowance is never negative');
+  const { anchor, zone } = cycle;
+  return {
+    id: grantId,
+    source: 'subscription',
+    amount: terms.boolean ? null : limit,
+    used: 0n,
+    effectiveAt: createdAt,
+    expiresAt: null,
+    priority: terms.priority,
+    createdAt,
+    overageAllowed: terms.overageAllowed,
+    recurs:
+      resetInterval === 'never'
+        ? null
+        : { cycle: { anchor, interval: resetInterval, count: 1, zone }, rollover },
+    renewsAt: null,
+    started: false,
+    suspended: null,
+    boolean: terms.boolean,
+    productId: terms.productId,
+    subscriptionId: terms.subscriptionId,
+    reason: null,
+    ended: null,
+  };
+}
+
+/** Gives what is not given yet: all of it, or nothing. */
+export function startPlan(
+  context: MeterContext,
+  state: MeterState,
+  grants: readonly Grant[],
+): Done<GrantRefusal> {
+  const draft = advancedDraft(context, state);
+  for (const grant of grants) {
+    assert(isOfPlan(grant) && grant.subscriptionId !== null, 'a plan grants to its subscription');
+    assert(grant.effectiveAt <= context.now, 'a plan grants at once');
+    if (draft.state.grants.some((other) => other.id === grant.id)) continue;
+    const refused = refuseGrant(draft.state, grant);
+    if (refused !== null) return { outcome: { kind: refused }, effects: null };
+    startGrant(draft, grant, context.now, 'subscription_start');
+  }
+  return done(draft, state);
+}
+
+/**
+ * Another plan's allowances instead of these, each in the place of an old one. What was used of that in its period counts against
+ * the new: whoever changes back and forth gains nothing by it. What has rolled over stays.
+ */
+export function replacePlan(
+  context: MeterContext,
+  state: MeterState,
+  subscriptionId: string,
+  grants: readonly Grant[],
+): Done<GrantRefusal> {
+  const draft = advancedDraft(context, state);
+  const isNew = (id: string): boolean => grants.some((grant) => grant.id === id);
+  for (const grant of grants) {
+    assert(grant.subscriptionId === subscriptionId, 'a plan replaces its own allowances');
+    if (draft.state.grants.some((other) => other.id === grant.id)) continue;
+    const refused = refuseGrant(draft.state, grant);
+    if (refused !== null) return { outcome: { kind: refused }, effects: null };
+    const old = grantsOf(draft.state, subscriptionId).find(({ id }) => !isNew(id));
+    if (old !== undefined && isOfPlan(old)) replaceGrant(draft, old, grant);
+    else startGrant(draft, grant, context.now, 'plan_change');
+  }
+  for (const { id } of grantsOf(draft.state, subscriptionId)) {
+    const old = live(draft, id);
+    if (isOfPlan(old) && !isNew(id)) endGrant(draft, old, context.now, 'voided');
+  }
+  return done(draft, state);
+}
+
+/** Takes all of it back. After `expired`, whoever has nothing else is told so. */
+export function withdrawPlan(
+  context: MeterContext,
+  state: MeterState,
+  subscriptionId: string,
+  how: 'expired' | 'voided',
+): Done {
+  const draft = advancedDraft(context, state);
+  for (;;) {
+    const [grant] = grantsOf(draft.state, subscriptionId);
+    if (grant === undefined) return done(draft, state);
+    endWhole(draft, grant, context.now, how);
+  }
+}
+
+/** Sets when its allowances end; null: not yet. */
+export function expirePlanAt(
+  context: MeterContext,
+  state: MeterState,
+  subscriptionId: string,
+  at: number | null,
+): Done {
+  assert(at === null || at >= context.now, 'an end is planned ahead');
+  const draft = advancedDraft(context, state);
+  // What has rolled over ends by itself, and with its allowance at the latest.
+  const changed = grantsOf(draft.state, subscriptionId).filter(
+    (grant) => isOfPlan(grant) && grant.expiresAt !== at,
+  );
+  if (changed.length > 0) draft.checkpoint();
+  for (const { id } of changed) draft.putGrant({ ...live(draft, id), expiresAt: at });
+  advance(draft);
+  return done(draft, state);
+}
+
+/** Keeps all of it from being used, or lets it be used again. */
+export function suspendPlan(
+  context: MeterContext,
+  state: MeterState,
+  subscriptionId: string,
+  why: Suspension | null,
+): Done {
+  const draft = advancedDraft(context, state);
+  const changed = grantsOf(draft.state, subscriptionId).filter((grant) => grant.suspended !== why);
+  for (const { id } of changed) suspend(draft, id, why);
+  return done(draft, state);
+}
+
+/** Begins it again from now on another cycle, on the same terms. What was given once stays as it is. */
+export function restartPlan(
+  context: MeterContext,
+  state: MeterState,
+  subscriptionId: string,
+  { anchor, zone }: Pick<Cycle, 'anchor' | 'zone'>,
+): Done {
+  const draft = advancedDraft(context, state);
+  for (const { id } of grantsOf(draft.state, subscriptionId)) {
+    if (live(draft, id).suspended !== null) suspend(draft, id, null);
+    const old = live(draft, id);
+    const { recurs } = old;
+    if (recurs === null || (recurs.cycle.anchor === anchor && recurs.cycle.zone === zone)) continue;
+    endGrant(draft, old, context.now, 'voided');
+    const again: Grant = {
+      ...old,
+      id: context.ids.derive('restart', old.id, String(context.now)),
+      used: 0n,
+      effectiveAt: context.now,
+      createdAt: context.now,
+      recurs: { ...recurs, cycle: { ...recurs.cycle, anchor, zone } },
+      renewsAt: null,
+      started: false,
+    };
+    startGrant(draft, again, context.now, 'renewal');
+  }
+  return done(draft, state);
+}
+
+function advancedDraft(context: MeterContext, state: MeterState): MeterDraft {
+  const draft = new MeterDraft(context, state);
+  advance(draft);
+  return draft;
+}
+
+function done(draft: MeterDraft, before: MeterState): Done {
+  const effects = draft.state === before ? null : draft.effects();
+  return { outcome: { kind: 'done' }, effects };
+}
+
+/** Its allowances before what has rolled over from them. */
+function grantsOf(state: MeterState, subscriptionId: string): readonly Grant[] {
+  return state.grants
+    .filter((grant) => grant.subscriptionId === subscriptionId)
+    .sort((a, b) => Number(isOfPlan(b)) - Number(isOfPlan(a)));
+}
+
+function live(draft: MeterDraft, id: string): Grant {
+  const grant = draft.state.grants.find((other) => other.id === id);
+  assert(grant !== undefined && grant.ended === null, 'only a live grant changes');
+  return grant;
+}
+
+function suspend(draft: MeterDraft, id: string, why: Suspension | null): void {
+  draft.checkpoint();
+  const grant = live(draft, id);
+  const { context } = draft;
+  if (why === null || !isUnlimited(grant)) {
+    draft.putGrant({ ...grant, suspended: why });
+    return;
+  }
+  // Unlimited no more, it leaves behind what was used of it, as when it ends.
+  const given = String(draft.state.current.granted);
+  draft.credit(context.ids.derive('suspend', id, given), grant.used, context.now);
+  draft.putGrant({ ...grant, used: 0n, suspended: why });
+}

@@ -1,5 +1,6 @@
 // Buyers, one checkout after the other, with every kind of card. What they click may be lost: then they look again, and try again.
-import { ask, type Checkout, checkoutOf, type Means, submit } from '../support/shop.ts';
+import type { Means } from '../support/means.ts';
+import { ask, type Session, sessionOf, submit } from '../support/shop.ts';
 import type { Random } from './random.ts';
 import { until } from './until.ts';
 
@@ -23,15 +24,15 @@ const ADDRESSES = 20;
 const STUCK_MS = 15_000;
 
 const MEANS: readonly Means[] = [
-  '4242424242424242',
-  '4000000000001000',
-  '4000000000001018',
-  '4000000000000002',
-  '4000000000000119',
-  '4000002760003184',
-  '4000008400001629',
-  'DE89370400440532013000',
-  'DE62370400440532013001',
+  'good',
+  'answerLost',
+  'requestLost',
+  'declined',
+  'error',
+  'challenge',
+  'challengeDeclined',
+  'iban',
+  'ibanFails',
 ];
 
 /** What somebody does besides clicking. */
@@ -102,7 +103,7 @@ export class CheckoutLoad {
   }
 
   /** Sends it until it is answered: it has a key. */
-  async #open(): Promise<Checkout> {
+  async #open(): Promise<Session> {
     const { key, productId, random, target } = this.#options;
     const address = `buyer-${random.integer(1, ADDRESSES)}@example.com`;
     const body = JSON.stringify({ product_id: productId, customer_email: address });
@@ -115,7 +116,7 @@ export class CheckoutLoad {
       const url = await target();
       try {
         const response = await fetch(`${url}/checkouts`, { method: 'POST', headers, body });
-        if (response.status === 201) return checkoutOf(await response.json());
+        if (response.status === 201) return sessionOf(await response.json());
       } catch {
         // It is being killed.
       }
@@ -123,7 +124,7 @@ export class CheckoutLoad {
     }
   }
 
-  async #click(checkout: Checkout, means: Means, habits: Habits): Promise<void> {
+  async #click(checkout: Session, means: Means, habits: Habits): Promise<void> {
     const url = await this.#options.target();
     try {
       const location = await submit(url, checkout, means);
@@ -135,7 +136,7 @@ export class CheckoutLoad {
     }
   }
 
-  async #decided(checkout: Checkout, habits: Habits): Promise<string> {
+  async #decided(checkout: Session, habits: Habits): Promise<string> {
     let status = 'processing';
     await until(
       `checkout ${checkout.id} is decided`,
@@ -150,7 +151,7 @@ export class CheckoutLoad {
   }
 
   /** Whoever lost the way to the bank finds it again. @throws where the service is being killed */
-  async #look(checkout: Checkout, habits: Habits): Promise<string> {
+  async #look(checkout: Session, habits: Habits): Promise<string> {
     const url = await this.#options.target();
     const seller = { url, key: this.#options.key };
     if (habits.reloads) await load(url, checkout);
@@ -169,7 +170,7 @@ export class CheckoutLoad {
 /** The bank leads back to the page, which looks what came of it. */
 async function answerBank(
   url: string,
-  { checkout, payment }: { readonly checkout: Checkout; readonly payment: string },
+  { checkout, payment }: { readonly checkout: Session; readonly payment: string },
   { confirms, returns }: Habits,
 ): Promise<void> {
   const body = new URLSearchParams({ answer: confirms ? 'complete' : 'fail' });
@@ -178,6 +179,6 @@ async function answerBank(
   if (returns) await load(url, checkout);
 }
 
-async function load(url: string, { token }: Checkout): Promise<void> {
+async function load(url: string, { token }: Session): Promise<void> {
   await (await fetch(`${url}/pay/${token}`)).text();
 }

@@ -1,5 +1,6 @@
 // Refunds of one payment from everywhere at once, and kill -9 between the reserve, the processor and the result.
 import { expect, test } from 'bun:test';
+import type { Means } from '../support/means.ts';
 import { ask, buy, sell } from '../support/shop.ts';
 import type { Sql } from '../../src/platform/postgres.ts';
 import { startKillable } from './killable.ts';
@@ -15,7 +16,7 @@ const HOT = 200;
 const BESIDE = 25;
 
 /** Whose refunds succeed, stay pending for a while, succeed and fail later; the last one's charge lost its answer. */
-const CARDS = ['4242424242424242', '4000000000007726', '4000000000005126', '4000000000001000'];
+const CARDS: readonly Means[] = ['good', 'refundPends', 'refundFailsLate', 'answerLost'];
 
 test('refunds at once with kill -9 in between: never more than was captured, each made once', async () => {
   const service = await startKillable(MONEY_ENV);

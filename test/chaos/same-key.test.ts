@@ -28,7 +28,7 @@ beforeAll(async () => {
   });
   seller = { url: await service.target(), key: (await createKeys(service.databaseUrl)).testKey };
   product = await sell(seller, { USD: '10.00' });
-  payment = await buy(seller, { product_id: product, means: ['4242424242424242'] });
+  payment = await buy(seller, { product_id: product, means: ['good'] });
 });
 afterAll(() => service.stop());
 

@@ -7,7 +7,8 @@ import { Customer } from '../../src/http/wire/customers.ts';
 import { Event } from '../../src/http/wire/events.ts';
 import { Invoice } from '../../src/http/wire/invoices.ts';
 import { Payment, Refund } from '../../src/http/wire/payments.ts';
-import { type Means, PATIENCE_MS, Shop } from '../payments/shop.ts';
+import type { Means } from '../support/means.ts';
+import { PATIENCE_MS, Shop } from '../payments/shop.ts';
 
 setDefaultTimeout(PATIENCE_MS);
 

@@ -2,7 +2,8 @@
 // contract names a code, it is named here by a call that gets it.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { STATUS_OF } from '../../src/http/errors.ts';
-import { BUYER, PATIENCE_MS, Shop } from '../payments/shop.ts';
+import { BUYER } from '../support/shop.ts';
+import { PATIENCE_MS, Shop } from '../payments/shop.ts';
 import type { Call, Reply } from '../support/server.ts';
 import { TEST_SETTINGS } from '../support/settings.ts';
 

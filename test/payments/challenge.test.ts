@@ -1,6 +1,8 @@
 // A buyer whose bank asks him something first.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { type Means, PATIENCE_MS, type Payment, type Session, Shop } from './shop.ts';
+import type { Means } from '../support/means.ts';
+import type { Session } from '../support/shop.ts';
+import { PATIENCE_MS, type Payment, Shop } from './shop.ts';
 
 setDefaultTimeout(PATIENCE_MS);
 

@@ -1,6 +1,7 @@
 // A discount is taken when an attempt begins, given back when it comes to nothing, and never taken more often than it may be.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { type Fields, type Means, PATIENCE_MS, Shop } from './shop.ts';
+import type { Means } from '../support/means.ts';
+import { type Fields, PATIENCE_MS, Shop } from './shop.ts';
 
 setDefaultTimeout(PATIENCE_MS);
 

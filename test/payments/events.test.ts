@@ -1,13 +1,7 @@
 // What the outbox says on each path of a payment, field by field (contract, Payment event data; research 4.4).
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import {
-  type Envelope,
-  type Fields,
-  PATIENCE_MS,
-  type Payment,
-  type Session,
-  Shop,
-} from './shop.ts';
+import type { Session } from '../support/shop.ts';
+import { type Envelope, type Fields, PATIENCE_MS, type Payment, Shop } from './shop.ts';
 
 setDefaultTimeout(PATIENCE_MS);
 

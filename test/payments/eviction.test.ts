@@ -1,6 +1,7 @@
 // Payments that leave the memory between any two steps: what comes back from the database decides alike.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { type Means, PATIENCE_MS, type Payment, Shop } from './shop.ts';
+import type { Means } from '../support/means.ts';
+import { PATIENCE_MS, type Payment, Shop } from './shop.ts';
 
 setDefaultTimeout(PATIENCE_MS);
 

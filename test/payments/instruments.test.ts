@@ -1,6 +1,7 @@
 // Every card and account of the sandbox, from the page to the records (decisions 6).
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { type Means, NUMBERS, PATIENCE_MS, Shop } from './shop.ts';
+import { type Means, NUMBERS } from '../support/means.ts';
+import { PATIENCE_MS, Shop } from './shop.ts';
 
 setDefaultTimeout(PATIENCE_MS);
 

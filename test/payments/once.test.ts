@@ -1,7 +1,9 @@
 // A checkout is paid once, whatever happens at the same moment, and only what the buyer saw is charged.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Order } from '../../src/payments/payments.ts';
-import { BUYER, type Means, PATIENCE_MS, type Session, Shop, type Wish } from './shop.ts';
+import type { Means } from '../support/means.ts';
+import { BUYER, type Session } from '../support/shop.ts';
+import { PATIENCE_MS, Shop, type Wish } from './shop.ts';
 
 setDefaultTimeout(PATIENCE_MS);
 

@@ -16,35 +16,15 @@ import {
   type TestServer,
 } from '../support/server.ts';
 import { TEST_SETTINGS } from '../support/settings.ts';
+import { type Means, NUMBERS } from '../support/means.ts';
+import { BUYER, type Session, sessionOf } from '../support/shop.ts';
 
 /** What settles later is found by an alarm within a second; a busy machine takes longer for everything. */
 export const PATIENCE_MS = 20_000;
 
-export const BUYER = 'buyer@example.com';
-
-/** Test cards and accounts by what they do (decisions 6). */
-export const NUMBERS = {
-  good: '4242424242424242',
-  declined: '4000000000000002',
-  insufficient: '4000000000009995',
-  error: '4000000000000119',
-  challenge: '4000002760003184',
-  challengeDeclined: '4000008400001629',
-  renewalFails: '4000000000000341',
-  refundPends: '4000000000007726',
-  refundFailsLate: '4000000000005126',
-  answerLost: '4000000000001000',
-  requestLost: '4000000000001018',
-  iban: 'DE89370400440532013000',
-  ibanFails: 'DE62370400440532013001',
-} as const;
-export type Means = keyof typeof NUMBERS;
-
 export type Fields = Readonly<Record<string, unknown>>;
 export type Payment = Reply['json'];
 export type Envelope = Reply['json'];
-
-export type Session = { readonly id: string; readonly token: string };
 
 /** What a buyer does, where it is not the usual: a good card, 100.00 USD, nobody's name. */
 export type Wish = Partial<Omit<Order, 'total' | 'instrument'>> & {
@@ -95,8 +75,7 @@ export class Shop {
 
   async checkout(fields: Fields = {}, call: Call = {}): Promise<Session> {
     const body = { product_id: this.productId, customer_email: BUYER, ...fields };
-    const { id, url } = made(await this.server.call('POST', '/checkouts', { body, ...call }));
-    return { id, token: url.slice(url.lastIndexOf('/') + 1) };
+    return sessionOf(made(await this.server.call('POST', '/checkouts', { body, ...call })));
   }
 
   /** The code of a new discount. */

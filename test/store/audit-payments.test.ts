@@ -6,6 +6,7 @@ import { ids } from '../../src/platform/ids.ts';
 import { sandbox } from '../../src/processors/sandbox.ts';
 import { until } from '../chaos/until.ts';
 import { startServer, type TestServer } from '../support/server.ts';
+import type { Means } from '../support/means.ts';
 import { ask, buy, sell } from '../support/shop.ts';
 
 let server: TestServer;
@@ -39,23 +40,22 @@ beforeAll(async () => {
     });
   await ask(seller, 'POST', '/discounts', { code: 'HALF', percent_off: 50 });
   const product_id = await sell(seller, { USD: '10.00', EUR: '9.00' });
-  const one = (means: string, more: object = {}) =>
+  const one = (means: Means, more: object = {}) =>
     buy(seller, { product_id, means: [means], ...more });
-  const paid = await one('4242424242424242');
+  const paid = await one('good');
   expect((await refund(paid, { amount: '3.00' })).status).toBe(200);
   expect((await refund(paid, { amount: '99.00' }, 'too much')).status).toBe(400);
-  await one('4242424242424242', { currency: 'EUR', discount_code: 'HALF' });
-  const means = ['4000000000000002', '4000000000000119', '4242424242424242'];
-  await buy(seller, { product_id, means });
-  await one('4000000000000002');
-  const bouncing = await one('4000000000005126');
+  await one('good', { currency: 'EUR', discount_code: 'HALF' });
+  await buy(seller, { product_id, means: ['declined', 'error', 'good'] });
+  await one('declined');
+  const bouncing = await one('refundFailsLate');
   await refund(bouncing, {}, 'bounces');
   await until('it has bounced', async () => {
     const { data } = await ask(seller, 'GET', `/payments/${bouncing}/refunds`);
     return data[0].status === 'failed';
   });
-  await refund(await one('4000000000007726'), { amount: '4.00' }, 'settles');
-  await one('DE89370400440532013000', { discount_code: 'HALF' });
+  await refund(await one('refundPends'), { amount: '4.00' }, 'settles');
+  await one('iban', { discount_code: 'HALF' });
   await verify('4242424242424242');
   await server.payments.close();
   await server.ledger.close();

@@ -1,13 +1,14 @@
 // A product that is for sale and buyers of it, all over HTTP: what a test needs before there is a payment to look at.
 import { must } from '../../ledger/assert.ts';
+import { type Means, NUMBERS } from './means.ts';
 
 /** A service, and the key of an organisation there. */
 export type Seller = { readonly url: string; readonly key: string };
 
-/** How a buyer pays: the number of a test card or account. */
-export type Means = string;
+export const BUYER = 'buyer@example.com';
 
-export type Checkout = { readonly id: string; readonly token: string };
+/** A checkout that a buyer was sent to. */
+export type Session = { readonly id: string; readonly token: string };
 
 /** Its id; prices by currency. */
 export async function sell(
@@ -18,20 +19,21 @@ export async function sell(
   return (await ask(seller, 'POST', '/products', { name: 'Widget', prices: all })).id;
 }
 
-async function openCheckout(seller: Seller, body: object): Promise<Checkout> {
-  const asked = { customer_email: 'buyer@example.com', currency: 'USD', ...body };
-  return checkoutOf(await ask(seller, 'POST', '/checkouts', asked));
+async function openCheckout(seller: Seller, body: object): Promise<Session> {
+  const asked = { customer_email: BUYER, currency: 'USD', ...body };
+  return sessionOf(await ask(seller, 'POST', '/checkouts', asked));
 }
 
-export function checkoutOf({ id, url }: ReturnType<typeof JSON.parse>): Checkout {
+export function sessionOf({ id, url }: ReturnType<typeof JSON.parse>): Session {
   return { id, token: (url as string).split('/').at(-1) ?? '' };
 }
 
 /** Sends the form of the hosted page. Where it leads. */
-export async function submit(url: string, { token }: Checkout, means: Means): Promise<string> {
-  const form = means.startsWith('DE')
-    ? { payment_method: 'bank_debit', iban: means }
-    : { payment_method: 'card', card_number: means, card_expiry: '12/34', card_cvc: '123' };
+export async function submit(url: string, { token }: Session, means: Means): Promise<string> {
+  const number = NUMBERS[means];
+  const form = number.startsWith('DE')
+    ? { payment_method: 'bank_debit', iban: number }
+    : { payment_method: 'card', card_number: number, card_expiry: '12/34', card_cvc: '123' };
   const response = await fetch(`${url}/pay/${token}`, {
     method: 'POST',
     body: new URLSearchParams(form),

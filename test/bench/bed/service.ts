@@ -25,7 +25,6 @@ const SEEDS_AT_ONCE = 128;
 const PURCHASES_AT_ONCE = 16;
 const SETTLED_MS_MAX = 30_000;
 const SETTLED_POLL_MS = 20;
-const CARD = '4242424242424242';
 const UNLIMITED = {
   RATE_LIMIT_REFUNDS_PER_ORG: '0',
   RATE_LIMIT_REFUNDS_PER_PAYMENT: '0',
@@ -128,7 +127,7 @@ async function openShop(seller: Seller) {
   const payments: string[] = [];
   async function buySome(): Promise<void> {
     for (let left = PAYMENTS / PURCHASES_AT_ONCE; left > 0; left -= 1) {
-      payments.push(await buy(seller, { means: [CARD], product_id: product }));
+      payments.push(await buy(seller, { means: ['good'], product_id: product }));
     }
   }
   await Promise.all(Array.from({ length: PURCHASES_AT_ONCE }, buySome));

@@ -9,7 +9,7 @@ const OPEN = ['processing', 'requires_action'];
 
 export function lostCharge(): Promise<string[]> {
   return withGatedNode(async (node) => {
-    const payment = await payAt(node, '4000000000001000');
+    const payment = await payAt(node, 'answerLost');
     const statusOf = async (): Promise<string> =>
       (await call(sellerOf(node), `/payments/${payment}`)).json.status;
     await until('the payment is decided', async () => !OPEN.includes(await statusOf()));

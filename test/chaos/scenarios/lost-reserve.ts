@@ -6,7 +6,7 @@ import { differs, withGatedNode } from './gated-node.ts';
 
 export function lostReserve(): Promise<string[]> {
   return withGatedNode(async (node) => {
-    const payment = await payAt(node, '4242424242424242');
+    const payment = await payAt(node, 'good');
     const holding = node.gate.hold('before');
     const answer = call(sellerOf(node), `/payments/${payment}/refund`, { amount: '4.00' });
     const held = await holding;

@@ -11,7 +11,7 @@ export function processorAway(): Promise<string[]> {
   return withGatedNode(async (node) => {
     const { sql } = node;
     const seller = sellerOf(node);
-    const payment = await payAt(node, '4242424242424242');
+    const payment = await payAt(node, 'good');
     const refund = (amount: string) => call(seller, `/payments/${payment}/refund`, { amount });
     await sql`alter table sandbox_refunds rename to away`;
     const unknown = await refund('6.00');

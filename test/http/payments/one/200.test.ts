@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { BUYER, Shop } from '../../../payments/shop.ts';
+import { BUYER } from '../../../support/shop.ts';
+import { Shop } from '../../../payments/shop.ts';
 
 let shop: Shop;
 beforeAll(async () => {

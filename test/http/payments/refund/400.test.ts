@@ -1,6 +1,7 @@
 // What is no refund. Nothing is stored, the processor hears nothing, and the payment is as it was.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { type Fields, type Means, PATIENCE_MS, Shop } from '../../../payments/shop.ts';
+import type { Means } from '../../../support/means.ts';
+import { type Fields, PATIENCE_MS, Shop } from '../../../payments/shop.ts';
 import type { Call } from '../../../support/server.ts';
 
 setDefaultTimeout(PATIENCE_MS);

@@ -1,6 +1,7 @@
 // Many refunds of one payment at once: at no moment that anybody can read has more gone back than came in.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { type Means, PATIENCE_MS, type Payment, Shop, units } from '../../../payments/shop.ts';
+import type { Means } from '../../../support/means.ts';
+import { PATIENCE_MS, type Payment, Shop, units } from '../../../payments/shop.ts';
 
 setDefaultTimeout(PATIENCE_MS);
 

@@ -27,6 +27,16 @@ export const METERS_PER_EVENT_MAX = 10;
 /** Prices of one product, archived ones too: a list carries them all. Room for one in each currency of ISO 4217. */
 export const PRICES_PER_PRODUCT_MAX = 200;
 
+/** Tags of one object, and custom fields of one object. */
+export const ANNOTATIONS_PER_OBJECT_MAX = 50;
+
+/** Retries of one debt, and the day of the last: dunning ends, and its alarms with it. */
+export const DUNNING_RETRIES_MAX = 20;
+export const DUNNING_RETRY_DAYS_MAX = 60;
+
+/** Days after which an unpaid subscription is blocked or expires, at most. */
+export const DUNNING_DAYS_MAX = 365;
+
 /** Features of one product: one decision grants them all. */
 export const ENTITLEMENTS_PER_PRODUCT_MAX = 100;
 

@@ -67,12 +67,12 @@ const CHECKS: Readonly<Record<string, string>> = {
       WHERE t.hold IS NOT NULL AND h.id IS NULL`,
 
   'I8 events of an object are numbered without a gap': `
-    SELECT object_id, count(*), max(sequence) FROM events GROUP BY object_id
+    SELECT object_id, mode, count(*), max(sequence) FROM events GROUP BY object_id, mode
     HAVING count(*) <> max(sequence) OR min(sequence) <> 1`,
 
   'I8 events of an object ascend in time': `
     SELECT object_id, sequence, at, before
-    FROM (SELECT *, lag(at) OVER (PARTITION BY object_id ORDER BY sequence) AS before FROM events) e WHERE at <= before`,
+    FROM (SELECT *, lag(at) OVER (PARTITION BY object_id, mode ORDER BY sequence) AS before FROM events) e WHERE at <= before`,
 
   'I8 every meter has told what its state says': `
     SELECT c.customer_id, c.meter_id, c.sequence FROM customer_meters c

@@ -40,7 +40,7 @@ export async function matchCustomer(
     return { id: found.id, changed: true };
   }
   const made = await insertCustomer(sql, scope, {
-    customer: { id: ids.next(), ...buyer, metadata: {} },
+    customer: { id: ids.next(), ...buyer, billingAddress: null, metadata: {} },
     eventId: ids.next(),
     now,
   });

@@ -1,13 +1,24 @@
 import { notifyChange } from '../platform/changes.ts';
-import type { Executor, Transaction } from '../platform/postgres.ts';
+import type { Executor, Json, Transaction } from '../platform/postgres.ts';
 import { insertEvent } from './events.ts';
 import { isUuid, type Scope } from './scope.ts';
+
+/** A postal address, as it is printed. */
+export type Address = {
+  readonly line1: string | null;
+  readonly line2: string | null;
+  readonly city: string | null;
+  readonly state: string | null;
+  readonly postalCode: string | null;
+  readonly country: string | null;
+};
 
 export type CustomerRecord = {
   readonly id: string;
   readonly externalCustomerId: string | null;
   readonly email: string | null;
   readonly name: string | null;
+  readonly billingAddress: Address | null;
   readonly metadata: Readonly<Record<string, string>>;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -15,20 +26,18 @@ export type CustomerRecord = {
 
 export type NewCustomer = Pick<
   CustomerRecord,
-  'id' | 'externalCustomerId' | 'email' | 'name' | 'metadata'
+  'id' | 'externalCustomerId' | 'email' | 'name' | 'billingAddress' | 'metadata'
 >;
 
 /** What may change; undefined is left as it is. */
 export type CustomerPatch = {
-  readonly [field in 'externalCustomerId' | 'email' | 'name' | 'metadata']?:
-    | CustomerRecord[field]
-    | undefined;
+  readonly [field in keyof Omit<NewCustomer, 'id'>]?: CustomerRecord[field] | undefined;
 };
 
-const ANNOUNCED = ['externalCustomerId', 'email', 'name'] as const;
+const ANNOUNCED = ['externalCustomerId', 'email', 'name', 'billingAddress'] as const;
 
 const columns = (sql: Executor) => sql`
-  id, external_customer_id as "externalCustomerId", email, name, metadata,
+  id, external_customer_id as "externalCustomerId", email, name, billing_address as "billingAddress", metadata,
   created_at as "createdAt", updated_at as "updatedAt"`;
 
 const inScope = (sql: Executor, { organisationId, mode }: Scope) => sql`
@@ -43,10 +52,11 @@ export async function insertCustomer(
   const { customer, eventId, now } = options;
   const at = new Date(now);
   const [row] = await sql<CustomerRecord[]>`
-    insert into customers (id, organisation_id, mode, external_customer_id, email, name, metadata,
-      event_sequence, created_at, updated_at)
+    insert into customers (id, organisation_id, mode, external_customer_id, email, name, billing_address,
+      metadata, event_sequence, created_at, updated_at)
     values (${customer.id}, ${scope.organisationId}, ${scope.mode}, ${customer.externalCustomerId},
-      ${customer.email}, ${customer.name}, ${sql.json(customer.metadata)}, 1, ${at}, ${at})
+      ${customer.email}, ${customer.name}, ${orNull(sql, customer.billingAddress)}, ${sql.json(customer.metadata)},
+      1, ${at}, ${at})
     on conflict (organisation_id, mode, external_customer_id) do nothing
     returning ${columns(sql)}`;
   if (row === undefined) return 'external_id_taken';
@@ -144,7 +154,7 @@ export async function updateCustomer(
     from customers where ${inScope(sql, scope)} and id = ${id} for update`;
   if (before === undefined) return 'not_found';
   const changed = ANNOUNCED.filter(
-    (field) => patch[field] !== undefined && patch[field] !== before[field],
+    (field) => patch[field] !== undefined && !Bun.deepEquals(patch[field], before[field]),
   );
   if (changed.length === 0 && patch.metadata === undefined) return before;
   const after = patched(before, patch);
@@ -154,13 +164,13 @@ export async function updateCustomer(
   const row = await unlessTaken(sql, async (savepoint) => {
     const [updated] = await savepoint<CustomerRecord[]>`
       update customers set external_customer_id = ${after.externalCustomerId}, email = ${after.email},
-        name = ${after.name}, metadata = ${sql.json(after.metadata)}, event_sequence = ${sequence},
-        updated_at = ${at}
+        name = ${after.name}, billing_address = ${orNull(savepoint, after.billingAddress)},
+        metadata = ${sql.json(after.metadata)}, event_sequence = ${sequence}, updated_at = ${at}
       where id = ${id} returning ${columns(sql)}`;
     return updated ?? 'not_found';
   });
   if (typeof row === 'string' || changed.length === 0) return row;
-  const extra = { changes: changed };
+  const extra = { billingAddress: row.billingAddress, changes: changed };
   await announce(sql, scope, { customer: row, type: 'customer.updated', eventId, sequence, extra });
   await notifyChange(sql, 'customer', id);
   return row;
@@ -191,7 +201,7 @@ async function announce(
     type: 'customer.created' | 'customer.updated';
     eventId: string;
     sequence: bigint;
-    extra: Readonly<Record<string, string[]>>;
+    extra: Readonly<Record<string, Json>>;
   },
 ): Promise<void> {
   const { customer, type, eventId, sequence, extra } = event;
@@ -209,12 +219,18 @@ async function announce(
 }
 
 function patched<T extends CustomerRecord>(before: T, patch: CustomerPatch): T {
-  const { externalCustomerId, email, name, metadata } = patch;
+  const { externalCustomerId, email, name, billingAddress, metadata } = patch;
   return {
     ...before,
     ...(externalCustomerId !== undefined && { externalCustomerId }),
     ...(email !== undefined && { email }),
     ...(name !== undefined && { name }),
+    ...(billingAddress !== undefined && { billingAddress }),
     ...(metadata !== undefined && { metadata }),
   };
+}
+
+/** SQL's null, not JSON's. */
+function orNull(sql: Transaction, address: Address | null) {
+  return address === null ? null : sql.json(address);
 }

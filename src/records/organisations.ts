@@ -1,10 +1,81 @@
-import type { Executor } from '../platform/postgres.ts';
+// Groups and organisations, and what an organisation sets for itself.
+//
+// Holds: each mode has settings of its own, so that a test key never changes what a live invoice says or when a live debt is given up.
+// Who changes a setting holds its row until the commit: the events of a mode are in the order of their numbers and their times.
+import { must } from '../../ledger/assert.ts';
+import type { Executor, Transaction } from '../platform/postgres.ts';
+import { insertEvents, type NewEvent } from './events.ts';
+import type { Scope } from './scope.ts';
 
-export type Organisation = {
+export type NewOrganisation = {
   readonly id: string;
   readonly groupId: string | null;
   readonly name: string;
 };
+
+/** Who sells, as invoices print it. */
+export type SellerDetails = {
+  readonly name: string | null;
+  readonly addressLine1: string | null;
+  readonly addressLine2: string | null;
+  readonly city: string | null;
+  readonly state: string | null;
+  readonly postalCode: string | null;
+  readonly country: string | null;
+  readonly taxId: string | null;
+  readonly email: string | null;
+  readonly phone: string | null;
+};
+
+/** What becomes of a subscription that is not paid, in days after the first payment failed. */
+export type Dunning = {
+  /** When it is tried again; strictly ascending. */
+  readonly retryDays: readonly number[];
+  readonly blockAfterDays: number;
+  readonly expireAfterDays: number;
+};
+
+export type OrganisationRecord = Scope & {
+  readonly name: string;
+  /** An IANA zone: where its calendar days begin and end. */
+  readonly timezone: string;
+  readonly seller: SellerDetails;
+  readonly dunning: Dunning;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+};
+
+/** What may change; of the seller and of dunning what is undefined is left as it is. */
+export type OrganisationPatch = {
+  readonly name?: string | undefined;
+  readonly timezone?: string | undefined;
+  readonly seller?: Undefinable<SellerDetails> | undefined;
+  readonly dunning?: Undefinable<Dunning> | undefined;
+};
+
+type Undefinable<T> = { readonly [field in keyof T]?: T[field] | undefined };
+
+/** Why a dunning policy is none. */
+export type DunningFault = 'retries_not_ascending' | 'retries_past_expiry' | 'blocked_past_expiry';
+
+/** What renewals and dunning go by. */
+export type BillingPolicy = { readonly zone: string; readonly dunning: Dunning };
+
+const NOBODY: SellerDetails = {
+  name: null,
+  addressLine1: null,
+  addressLine2: null,
+  city: null,
+  state: null,
+  postalCode: null,
+  country: null,
+  taxId: null,
+  email: null,
+  phone: null,
+};
+
+type Row = Omit<OrganisationRecord, 'seller' | 'dunning'> &
+  Dunning & { readonly seller: Partial<SellerDetails>; readonly sequence: bigint };
 
 export async function insertGroup(
   sql: Executor,
@@ -17,12 +88,15 @@ export async function insertGroup(
 
 export async function insertOrganisation(
   sql: Executor,
-  organisation: Organisation & { readonly now: number },
+  organisation: NewOrganisation & { readonly now: number },
 ): Promise<void> {
   const { id, groupId, name, now } = organisation;
   await sql`
     insert into organisations (id, group_id, name, created_at)
     values (${id}, ${groupId}, ${name}, ${new Date(now)})`;
+  await sql`
+    insert into organisation_settings (organisation_id, mode, updated_at)
+    select ${id}, unnest(enum_range(null::mode)), ${new Date(now)}`;
 }
 
 export async function groupExists(sql: Executor, id: string): Promise<boolean> {
@@ -40,8 +114,143 @@ export async function anyOrganisationExists(sql: Executor): Promise<boolean> {
   return rows.length > 0;
 }
 
-export async function findOrganisation(sql: Executor, id: string): Promise<Organisation | null> {
-  const [row] = await sql<Organisation[]>`
-    select id, group_id as "groupId", name from organisations where id = ${id}`;
-  return row ?? null;
+export async function findOrganisation(sql: Executor, scope: Scope): Promise<OrganisationRecord> {
+  return recordOf(await readRow(sql, scope, sql``));
+}
+
+/** As an invoice says it: by the organisation's name, unless its invoices are to say another one. */
+export async function findSeller(
+  sql: Executor,
+  scope: Scope,
+): Promise<SellerDetails & { readonly name: string }> {
+  const { name, seller } = await findOrganisation(sql, scope);
+  return { ...seller, name: seller.name ?? name };
+}
+
+export async function billingPolicyOf(sql: Executor, scope: Scope): Promise<BillingPolicy> {
+  const { timezone: zone, dunning } = await findOrganisation(sql, scope);
+  return { zone, dunning };
+}
+
+/** Announces each part that changed; a patch that changes nothing is silent, and one that does not fit what is there does nothing. */
+export async function updateOrganisation(
+  sql: Transaction,
+  scope: Scope,
+  options: {
+    readonly patch: OrganisationPatch;
+    /** Who asks for it. */
+    readonly actor: string;
+    readonly newEventId: () => string;
+    readonly now: number;
+  },
+): Promise<OrganisationRecord | DunningFault> {
+  const { patch, actor, newEventId, now } = options;
+  const row = await readRow(sql, scope, sql`for update of s`);
+  const before = recordOf(row);
+  const after = patched(before, patch);
+  const fault = faultOf(after.dunning);
+  if (fault !== null) return fault;
+  const parts = changedParts(before, after);
+  if (parts.length === 0) return before;
+  // Events of one object are a millisecond apart at least, even when the clock stands still or goes back.
+  const first = Math.max(now, before.updatedAt.getTime() + 1);
+  const events = parts.map(({ key, changes }, index) => ({
+    ...scopeOf(scope),
+    id: newEventId(),
+    type: 'organization.config_changed' as const,
+    objectType: 'ORGANIZATION' as const,
+    objectId: scope.organisationId,
+    accountId: null,
+    sequence: row.sequence + BigInt(index + 1),
+    at: new Date(first + index),
+    data: { key, changes, actor },
+  }));
+  const last: NewEvent = must(events.at(-1), 'an event for each part');
+  await writeRow(sql, after, { renamed: after.name !== before.name, last });
+  await insertEvents(sql, events);
+  return { ...after, updatedAt: last.at };
+}
+
+/** The settings of an organisation that exists. */
+async function readRow(
+  sql: Executor,
+  { organisationId, mode }: Scope,
+  lock: ReturnType<Executor>,
+): Promise<Row> {
+  const [row] = await sql<Row[]>`
+    select s.organisation_id as "organisationId", s.mode, coalesce(s.name, o.name) as name, s.timezone, s.seller,
+      s.retry_days as "retryDays", s.block_after_days as "blockAfterDays", s.expire_after_days as "expireAfterDays",
+      s.event_sequence as sequence, o.created_at as "createdAt", s.updated_at as "updatedAt"
+    from organisation_settings s join organisations o on o.id = s.organisation_id
+    where s.organisation_id = ${organisationId} and s.mode = ${mode} ${lock}`;
+  return must(row, 'every organisation has settings in each mode');
+}
+
+async function writeRow(
+  sql: Transaction,
+  { organisationId, mode, name, timezone, seller, dunning }: OrganisationRecord,
+  { renamed, last }: { readonly renamed: boolean; readonly last: NewEvent },
+): Promise<void> {
+  await sql`
+    update organisation_settings set name = ${renamed ? name : sql`name`}, timezone = ${timezone},
+      seller = ${sql.json(seller)}, retry_days = ${dunning.retryDays.map(String)}::text[]::integer[],
+      block_after_days = ${dunning.blockAfterDays}, expire_after_days = ${dunning.expireAfterDays},
+      event_sequence = ${last.sequence}, updated_at = ${last.at}
+    where organisation_id = ${organisationId} and mode = ${mode}`;
+}
+
+function recordOf(row: Row): OrganisationRecord {
+  const { sequence: _, retryDays, blockAfterDays, expireAfterDays, seller, ...rest } = row;
+  return {
+    ...rest,
+    seller: { ...NOBODY, ...seller },
+    dunning: { retryDays, blockAfterDays, expireAfterDays },
+  };
+}
+
+function patched(before: OrganisationRecord, patch: OrganisationPatch): OrganisationRecord {
+  return {
+    ...before,
+    name: patch.name ?? before.name,
+    timezone: patch.timezone ?? before.timezone,
+    seller: merged(before.seller, patch.seller),
+    dunning: merged(before.dunning, patch.dunning),
+  };
+}
+
+function merged<T extends object>(before: T, patch: Undefinable<T> = {}): T {
+  const given = Object.entries(patch).filter(([, value]) => value !== undefined);
+  return { ...before, ...Object.fromEntries(given) };
+}
+
+function faultOf({ retryDays, blockAfterDays, expireAfterDays }: Dunning): DunningFault | null {
+  const ascends = retryDays.every((day, index) => day > (retryDays[index - 1] ?? 0));
+  if (!ascends) return 'retries_not_ascending';
+  if ((retryDays.at(-1) ?? 0) >= expireAfterDays) return 'retries_past_expiry';
+  return blockAfterDays > expireAfterDays ? 'blocked_past_expiry' : null;
+}
+
+type Part = {
+  readonly key: 'name' | 'timezone' | 'seller' | 'dunning';
+  readonly changes: string[];
+};
+
+/** The parts that are not as they were, each with the names in it. */
+function changedParts(before: OrganisationRecord, after: OrganisationRecord): Part[] {
+  const parts: Part[] = [
+    { key: 'name', changes: before.name === after.name ? [] : ['name'] },
+    { key: 'timezone', changes: before.timezone === after.timezone ? [] : ['timezone'] },
+    { key: 'seller', changes: differences(before.seller, after.seller) },
+    { key: 'dunning', changes: differences(before.dunning, after.dunning) },
+  ];
+  return parts.filter(({ changes }) => changes.length > 0);
+}
+
+function differences<T extends object>(before: T, after: T): string[] {
+  const names = Object.keys(after) as (keyof T & string)[];
+  return names.filter((name) => !Bun.deepEquals(before[name], after[name]));
+}
+
+function scopeOf({ organisationId, mode }: Scope): Scope {
+  return { organisationId, mode };
 }

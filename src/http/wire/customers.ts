@@ -1,9 +1,16 @@
 import { type Static, Type } from '@sinclair/typebox';
-import type { CustomerPatch, CustomerRecord, NewCustomer } from '../../records/customers.ts';
+import type {
+  Address,
+  CustomerPatch,
+  CustomerRecord,
+  NewCustomer,
+} from '../../records/customers.ts';
 import {
   Body,
+  Country,
   Email,
   ExternalCustomerId,
+  Line,
   Metadata,
   Name,
   Nullable,
@@ -11,9 +18,26 @@ import {
   Uuid,
 } from './values.ts';
 
+const BillingAddress = Type.Object(
+  {
+    line1: Type.Optional(Nullable(Line)),
+    line2: Type.Optional(Nullable(Line)),
+    city: Type.Optional(Nullable(Line)),
+    state: Type.Optional(Nullable(Line)),
+    postal_code: Type.Optional(Nullable(Line)),
+    country: Type.Optional(Nullable(Country)),
+  },
+  {
+    additionalProperties: false,
+    minProperties: 1,
+    description: 'As invoices print it. Replaced as a whole.',
+  },
+);
+
 export const CustomerCreate = Body({
   email: Type.Optional(Email),
   name: Type.Optional(Name),
+  billing_address: Type.Optional(BillingAddress),
   external_customer_id: Type.Optional(ExternalCustomerId),
   metadata: Type.Optional(Metadata),
 });
@@ -21,6 +45,7 @@ export const CustomerCreate = Body({
 export const CustomerChange = Body({
   email: Type.Optional(Nullable(Email)),
   name: Type.Optional(Nullable(Name)),
+  billing_address: Type.Optional(Nullable(BillingAddress)),
   external_customer_id: Type.Optional(Nullable(ExternalCustomerId)),
   metadata: Type.Optional(Metadata),
 });
@@ -30,6 +55,16 @@ export const Customer = Type.Object({
   external_customer_id: Nullable(ExternalCustomerId),
   email: Nullable(Email),
   name: Nullable(Name),
+  billing_address: Nullable(
+    Type.Object({
+      line1: Nullable(Line),
+      line2: Nullable(Line),
+      city: Nullable(Line),
+      state: Nullable(Line),
+      postal_code: Nullable(Line),
+      country: Nullable(Country),
+    }),
+  ),
   metadata: Metadata,
   created_at: Timestamp,
   updated_at: Timestamp,
@@ -41,13 +76,28 @@ export function toNewCustomer(body: Static<typeof CustomerCreate>, id: string): 
     externalCustomerId: body.external_customer_id ?? null,
     email: body.email ?? null,
     name: body.name ?? null,
+    billingAddress: addressOf(body.billing_address ?? null),
     metadata: body.metadata ?? {},
   };
 }
 
 export function toCustomerPatch(body: Static<typeof CustomerChange>): CustomerPatch {
   const { external_customer_id: externalCustomerId, email, name, metadata } = body;
-  return { externalCustomerId, email, name, metadata };
+  const { billing_address: address } = body;
+  const billingAddress = address === undefined ? undefined : addressOf(address);
+  return { externalCustomerId, email, name, billingAddress, metadata };
+}
+
+function addressOf(given: Static<typeof BillingAddress> | null): Address | null {
+  if (given === null) return null;
+  const { line1 = null, line2 = null, city = null, state = null, country = null } = given;
+  const address = { line1, line2, city, state, postalCode: given.postal_code ?? null, country };
+  // Of nothing but nulls it is none.
+  return Object.values(address).some((value) => value !== null) ? address : null;
+}
+
+function fromAddress({ postalCode, ...address }: Address) {
+  return { ...address, postal_code: postalCode };
 }
 
 export function fromCustomer(customer: CustomerRecord): Static<typeof Customer> {
@@ -56,6 +106,7 @@ export function fromCustomer(customer: CustomerRecord): Static<typeof Customer> 
     external_customer_id: customer.externalCustomerId,
     email: customer.email,
     name: customer.name,
+    billing_address: customer.billingAddress && fromAddress(customer.billingAddress),
     metadata: customer.metadata,
     created_at: customer.createdAt.toISOString(),
     updated_at: customer.updatedAt.toISOString(),

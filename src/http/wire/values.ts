@@ -37,6 +37,21 @@ export const ExternalCustomerId = Type.String({
 /** A name that people read. */
 export const Name = Type.String({ minLength: 1, maxLength: 255 });
 
+/** A line of print: something to see, and no line break or other control character. */
+const LINE = '^(?=.*\\S)[^\\u0000-\\u001F\\u007F-\\u009F\\u2028\\u2029]+$';
+export const Line = Type.String({
+  minLength: 1,
+  maxLength: 255,
+  pattern: LINE,
+  error: 'must be one line of 1 to 255 characters',
+});
+
+export const Country = Type.String({
+  pattern: '^[A-Z]{2}$',
+  description: 'ISO 3166-1 alpha-2.',
+  error: 'must be a country code of two upper-case letters',
+});
+
 export const Timestamp = Type.String({
   format: 'date-time',
   description: 'ISO 8601 in UTC, with milliseconds.',

@@ -21,6 +21,7 @@ test('POST answers 201 with every field', async () => {
     external_customer_id: null,
     email: null,
     name: null,
+    billing_address: null,
     metadata: {},
     created_at: expect.stringMatching(ISO),
     updated_at: expect.stringMatching(ISO),
@@ -92,6 +93,61 @@ test('PATCH announces what changed, in order; what did not change is silent', as
     email: 'b@example.com',
     name: null,
   });
+});
+
+const ADDRESS = {
+  line1: '12 Straße “Z”',
+  line2: null,
+  city: 'Zürich',
+  state: null,
+  postal_code: '8001',
+  country: 'CH',
+};
+
+test('a billing address is kept as it came, replaced as a whole and cleared', async () => {
+  const { line2: _, state: __, ...given } = ADDRESS;
+  const made = await create({ billing_address: given });
+  expect(made.billing_address).toEqual(ADDRESS);
+  const path = `/customers/${made.id}`;
+  const patch = async (billing_address: object | null) =>
+    (await server.call('PATCH', path, { body: { billing_address } })).json.billing_address;
+  // What is read can be written.
+  expect(await patch(made.billing_address)).toEqual(ADDRESS);
+  const moved = await patch({ country: 'DE' });
+  expect(moved).toEqual({
+    line1: null,
+    line2: null,
+    city: null,
+    state: null,
+    postal_code: null,
+    country: 'DE',
+  });
+  expect((await server.call('GET', path)).json.billing_address).toEqual(moved);
+  expect(await patch({ line1: null })).toBeNull();
+  expect(await patch({ city: null, country: null })).toBeNull();
+  expect((await server.call('GET', path)).json.billing_address).toBeNull();
+});
+
+test('PATCH announces a billing address that changed, once', async () => {
+  const made = await create({ billing_address: { line1: 'a', country: 'CH' } });
+  const patch = (body: object) => server.call('PATCH', `/customers/${made.id}`, { body });
+  await patch({ billing_address: { country: 'CH', line1: 'a', city: null } });
+  await patch({ billing_address: { line1: 'b', postal_code: '1' }, name: 'B' });
+  await patch({ name: 'C' });
+  await patch({ billing_address: null });
+  await patch({ billing_address: null });
+  const events = await eventsOf(made.id);
+  const nowhere = { line2: null, city: null, state: null, country: null };
+  const moved = { ...nowhere, line1: 'b', postalCode: '1' };
+  expect(events.map(({ sequence, data }) => [sequence, data.changes, data.billingAddress])).toEqual(
+    [
+      // The contract has no address in customer.created.
+      [1n, undefined, undefined],
+      [2n, ['name', 'billingAddress'], moved],
+      [3n, ['name'], moved],
+      [4n, ['billingAddress'], null],
+    ],
+  );
 });
 
 test('timestamps of a customer ascend strictly, however fast they come', async () => {

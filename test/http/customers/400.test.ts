@@ -22,6 +22,15 @@ const BODIES: [string, object, string][] = [
   ['an external id as a number',   { external_customer_id: 7 },                   'external_customer_id'],
   ['an empty name',                { name: '' },                                  'name'],
   ['a metadata value of 501',      { metadata: { a: 'x'.repeat(501) } },          'metadata.a'],
+  ['an empty address',             { billing_address: {} },                       'billing_address'],
+  ['an address as a string',       { billing_address: 'x' },                      'billing_address'],
+  ['a country that is a name',     { billing_address: { country: 'France' } },    'billing_address.country'],
+  ['a country in lower case',      { billing_address: { country: 'fr' } },        'billing_address.country'],
+  ['an empty line',                { billing_address: { line1: '' } },            'billing_address.line1'],
+  ['a line of blanks',             { billing_address: { city: ' \u00a0' } },      'billing_address.city'],
+  ['two lines in one',             { billing_address: { line1: 'a\nb' } },        'billing_address.line1'],
+  ['a line of 256',                { billing_address: { state: 'x'.repeat(256) } }, 'billing_address.state'],
+  ['a misspelt line',              { billing_address: { line_1: 'x' } },          'billing_address.line_1'],
   ['a misspelt field',             { external_id: 'x' },                          'external_id'],
 ];
 
@@ -43,7 +52,7 @@ test.each(
   ]);
 });
 
-test.each([['email'], ['name'], ['external_customer_id']])(
+test.each([['email'], ['name'], ['external_customer_id'], ['billing_address']])(
   'POST with null for %s',
   async (field) => {
     const reply = await server.call('POST', '/customers', { body: { [field]: null } });

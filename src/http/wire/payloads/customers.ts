@@ -9,6 +9,24 @@ const CUSTOMER = {
   name: Nullable(Type.String()),
 };
 
+const ADDRESS = Type.Object({
+  line1: Nullable(Type.String()),
+  line2: Nullable(Type.String()),
+  city: Nullable(Type.String()),
+  state: Nullable(Type.String()),
+  postalCode: Nullable(Type.String()),
+  country: Nullable(Type.String()),
+});
+
+const address = () => ({
+  line1: "12 St James's Square",
+  line2: null,
+  city: 'London',
+  state: null,
+  postalCode: 'SW1Y 4JH',
+  country: 'GB',
+});
+
 const customer = () => ({
   externalCustomerId: SAMPLE.externalCustomerId,
   email: SAMPLE.email,
@@ -23,12 +41,13 @@ export const CUSTOMER_PAYLOADS = {
     sample: customer,
   },
   'customer.updated': {
-    meaning: "A customer's e-mail address, name or external id changed.",
+    meaning: "A customer's e-mail address, name, external id or billing address changed.",
     about: ['CUSTOMER'],
     fields: {
       ...CUSTOMER,
+      billingAddress: Nullable(ADDRESS),
       changes: Type.Array(Type.String(), { description: 'The fields that changed.' }),
     },
-    sample: () => ({ ...customer(), changes: ['email'] }),
+    sample: () => ({ ...customer(), billingAddress: address(), changes: ['email'] }),
   },
 } satisfies Payloads;

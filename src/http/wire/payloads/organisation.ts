@@ -63,15 +63,15 @@ export const ORGANISATION_PAYLOADS = {
     sample: field,
   },
   'organization.config_changed': {
-    meaning: "The organisation's configuration was changed.",
+    meaning: "A part of the organisation's configuration was changed; one for each part.",
     about: ['ORGANIZATION'],
     fields: {
-      key: Type.String({ description: 'Which part of the configuration.' }),
+      key: oneOf(['name', 'timezone', 'seller', 'dunning']),
       changes: Type.Array(Type.String(), {
         description: 'The names of what changed, never what they hold.',
       }),
-      actor: Type.String({ description: 'Who changed it.' }),
+      actor: Type.String({ description: 'Who changed it: the API key, by its id.' }),
     },
-    sample: () => ({ key: 'dunning', changes: ['retry_days'], actor: 'api' }),
+    sample: () => ({ key: 'dunning', changes: ['retryDays'], actor: SAMPLE.keyId }),
   },
 } satisfies Payloads;

@@ -1,0 +1,198 @@
+import { Elysia } from 'elysia';
+import { ANNOTATIONS_PER_OBJECT_MAX } from '../../../ledger/limits.ts';
+import type { Ids, OrgClock } from '../../../ledger/ports.ts';
+import type { Sql } from '../../platform/postgres.ts';
+import {
+  type Annotation,
+  type AnnotationKind,
+  deleteAnnotation,
+  insertAnnotation,
+  listAnnotations,
+  type NewAnnotation,
+} from '../../records/annotations.ts';
+import type { Scope } from '../../records/scope.ts';
+import type { Edge, Route } from '../edge.ts';
+import { refuse } from '../errors.ts';
+import { type Answer, answer, type Attempt, once, refusal } from '../idempotency.ts';
+import type { QueryOf } from '../operation.ts';
+import { listed, PAGE, pageOf } from '../query.ts';
+import {
+  ANNOTATION_FILTERS,
+  CustomField,
+  CustomFieldCreate,
+  fromCustomField,
+  fromTag,
+  Tag,
+  TagCreate,
+  toNewCustomField,
+  toNewTag,
+} from '../wire/annotations.ts';
+import { Body, ListOf } from '../wire/values.ts';
+
+export type AnnotationRoutesDeps = {
+  readonly edge: Edge;
+  readonly sql: Sql;
+  readonly ids: Ids;
+  readonly orgClock: OrgClock;
+};
+
+const query = Body({ ...PAGE, ...ANNOTATION_FILTERS });
+const REFUSALS = [
+  'not_found',
+  'conflict',
+  'idempotency_in_progress',
+  'idempotency_key_reused',
+] as const;
+
+const ADD_TAG = {
+  summary: 'Put a tag on a customer, a subscription or an invoice',
+  description:
+    'A label: it changes nothing that the service does. The same one on the same object again is a conflict. ' +
+    `An object has at most ${ANNOTATIONS_PER_OBJECT_MAX}.`,
+  tag: 'Tags',
+  body: TagCreate,
+  idempotent: true,
+  answers: { 201: Tag },
+  refusals: REFUSALS,
+} as const;
+
+const LIST_TAGS = {
+  summary: 'List tags, newest first',
+  tag: 'Tags',
+  query,
+  answers: { 200: ListOf(Tag) },
+} as const;
+
+const REMOVE_TAG = {
+  summary: 'Remove a tag',
+  tag: 'Tags',
+  params: { id: 'The id of the tag.' },
+  answers: { 204: null },
+  refusals: ['not_found'],
+} as const;
+
+const ADD_FIELD = {
+  summary: 'Add a custom field to a customer, a subscription or an invoice',
+  description:
+    'A field never changes: remove it and add another. A name that the object has is a conflict. ' +
+    `An object has at most ${ANNOTATIONS_PER_OBJECT_MAX}.`,
+  tag: 'Custom fields',
+  body: CustomFieldCreate,
+  idempotent: true,
+  answers: { 201: CustomField },
+  refusals: REFUSALS,
+} as const;
+
+const LIST_FIELDS = {
+  summary: 'List custom fields, newest first',
+  tag: 'Custom fields',
+  query,
+  answers: { 200: ListOf(CustomField) },
+} as const;
+
+const REMOVE_FIELD = {
+  summary: 'Remove a custom field',
+  tag: 'Custom fields',
+  params: { id: 'The id of the custom field.' },
+  answers: { 204: null },
+  refusals: ['not_found'],
+} as const;
+
+export function annotationRoutes(deps: AnnotationRoutesDeps) {
+  return new Elysia()
+    .post('/tags', ...addTag(deps))
+    .get('/tags', ...listTags(deps))
+    .delete('/tags/:id', ...removeTag(deps))
+    .post('/custom-fields', ...addField(deps))
+    .get('/custom-fields', ...listFields(deps))
+    .delete('/custom-fields/:id', ...removeField(deps));
+}
+
+function addTag(deps: AnnotationRoutesDeps): Route {
+  return deps.edge.organisation(ADD_TAG, ({ principal, body, idempotencyKey: key }) => {
+    const attempt = { principal, operation: 'POST /tags', key, body };
+    return add(deps, attempt, { annotation: toNewTag(body, deps.ids.next()), show: fromTag });
+  });
+}
+
+function listTags({ edge, sql }: AnnotationRoutesDeps): Route {
+  return edge.organisation(LIST_TAGS, async ({ principal, query: asked }) => {
+    const tags = await listAnnotations(sql, principal, filterOf('tag', asked));
+    return Response.json(listed(tags.map(fromTag), pageOf(asked)));
+  });
+}
+
+function removeTag(deps: AnnotationRoutesDeps): Route {
+  return deps.edge.organisation(REMOVE_TAG, ({ principal, params: { id } }) =>
+    remove(deps, principal, { kind: 'tag', id }),
+  );
+}
+
+function addField(deps: AnnotationRoutesDeps): Route {
+  return deps.edge.organisation(ADD_FIELD, ({ principal, body, idempotencyKey: key }) => {
+    const attempt = { principal, operation: 'POST /custom-fields', key, body };
+    const annotation = toNewCustomField(body, deps.ids.next());
+    return add(deps, attempt, { annotation, show: fromCustomField });
+  });
+}
+
+function listFields({ edge, sql }: AnnotationRoutesDeps): Route {
+  return edge.organisation(LIST_FIELDS, async ({ principal, query: asked }) => {
+    const fields = await listAnnotations(sql, principal, filterOf('custom_field', asked));
+    return Response.json(listed(fields.map(fromCustomField), pageOf(asked)));
+  });
+}
+
+function removeField(deps: AnnotationRoutesDeps): Route {
+  return deps.edge.organisation(REMOVE_FIELD, ({ principal, params: { id } }) =>
+    remove(deps, principal, { kind: 'custom_field', id }),
+  );
+}
+
+const WORDS = { tag: 'tag', custom_field: 'custom field' } as const;
+
+function add(
+  { sql, ids, orgClock }: AnnotationRoutesDeps,
+  asked: Pick<Attempt, 'principal' | 'operation' | 'key' | 'body'> & { readonly principal: Scope },
+  what: { readonly annotation: NewAnnotation; readonly show: (made: Annotation) => object },
+): Promise<Response> {
+  const { annotation, show } = what;
+  const now = orgClock.now(asked.principal);
+  return once({ ...asked, sql, now }, async (transaction): Promise<Answer> => {
+    const creation = { annotation, eventId: ids.next(), now };
+    const made = await insertAnnotation(transaction, asked.principal, creation);
+    const { objectType, kind } = annotation;
+    switch (made) {
+      case 'no_such_object':
+        return refusal('not_found', `no such ${objectType}`);
+      case 'name_taken':
+        return refusal('conflict', `the ${objectType} has a ${WORDS[kind]} of this name`);
+      case 'too_many':
+        return refusal(
+          'conflict',
+          `an object has at most ${ANNOTATIONS_PER_OBJECT_MAX} ${WORDS[kind]}s`,
+        );
+      default:
+        return answer(201, show(made));
+    }
+  });
+}
+
+function filterOf(kind: AnnotationKind, asked: QueryOf<typeof LIST_TAGS>) {
+  const { object_type: objectType, object_id: objectId, name } = asked;
+  return { kind, ...pageOf(asked), objectType, objectId, name };
+}
+
+async function remove(
+  { sql, ids, orgClock }: AnnotationRoutesDeps,
+  scope: Scope,
+  which: { readonly kind: AnnotationKind; readonly id: string },
+): Promise<Response> {
+  const now = orgClock.now(scope);
+  const isRemoved = await sql.begin((transaction) =>
+    deleteAnnotation(transaction, scope, { ...which, eventId: ids.next(), now }),
+  );
+  return isRemoved
+    ? new Response(null, { status: 204 })
+    : refuse('not_found', `no such ${WORDS[which.kind]}`);
+}

@@ -1,0 +1,189 @@
+import { type Static, Type } from '@sinclair/typebox';
+import {
+  DUNNING_DAYS_MAX,
+  DUNNING_RETRIES_MAX,
+  DUNNING_RETRY_DAYS_MAX,
+} from '../../../ledger/limits.ts';
+import { unreachable } from '../../../ledger/assert.ts';
+import type {
+  DunningFault,
+  OrganisationPatch,
+  OrganisationRecord,
+} from '../../records/organisations.ts';
+import type { Issue } from '../errors.ts';
+import { Body, Country, Email, Line, Nullable, Timestamp, Uuid } from './values.ts';
+
+const Timezone = Type.String({
+  maxLength: 64,
+  description: 'The name of an IANA zone, as `Europe/Berlin`.',
+});
+
+const SELLER = {
+  name: Type.String({ ...Line, description: 'On invoices, in place of the name above.' }),
+  address_line1: Line,
+  address_line2: Line,
+  city: Line,
+  state: Line,
+  postal_code: Line,
+  country: Country,
+  tax_id: Line,
+  email: Email,
+  phone: Line,
+};
+
+const RetryDays = Type.Array(Type.Integer({ minimum: 1, maximum: DUNNING_RETRY_DAYS_MAX }), {
+  maxItems: DUNNING_RETRIES_MAX,
+  description: 'When a failed payment is tried again, in days after it failed first; ascending.',
+});
+
+const Days = (description: string) =>
+  Type.Integer({ minimum: 1, maximum: DUNNING_DAYS_MAX, description });
+
+const DUNNING = {
+  retry_days: RetryDays,
+  block_after_days: Days('When access is denied.'),
+  expire_after_days: Days(
+    'When the subscription ends: not before it is blocked, after all retries.',
+  ),
+};
+
+export const OrganizationChange = Body({
+  name: Type.Optional(Line),
+  timezone: Type.Optional(Timezone),
+  seller: Type.Optional(
+    Body({
+      name: Type.Optional(Nullable(SELLER.name)),
+      address_line1: Type.Optional(Nullable(SELLER.address_line1)),
+      address_line2: Type.Optional(Nullable(SELLER.address_line2)),
+      city: Type.Optional(Nullable(SELLER.city)),
+      state: Type.Optional(Nullable(SELLER.state)),
+      postal_code: Type.Optional(Nullable(SELLER.postal_code)),
+      country: Type.Optional(Nullable(SELLER.country)),
+      tax_id: Type.Optional(Nullable(SELLER.tax_id)),
+      email: Type.Optional(Nullable(SELLER.email)),
+      phone: Type.Optional(Nullable(SELLER.phone)),
+    }),
+  ),
+  dunning: Type.Optional(Type.Partial(Body(DUNNING))),
+});
+
+export const Organization = Type.Object({
+  id: Uuid,
+  mode: Type.Union([Type.Literal('test'), Type.Literal('live')]),
+  name: Type.String(),
+  timezone: Timezone,
+  seller: Type.Object({
+    name: Nullable(SELLER.name),
+    address_line1: Nullable(SELLER.address_line1),
+    address_line2: Nullable(SELLER.address_line2),
+    city: Nullable(SELLER.city),
+    state: Nullable(SELLER.state),
+    postal_code: Nullable(SELLER.postal_code),
+    country: Nullable(SELLER.country),
+    tax_id: Nullable(SELLER.tax_id),
+    email: Nullable(SELLER.email),
+    phone: Nullable(SELLER.phone),
+  }),
+  dunning: Type.Object(DUNNING),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+});
+
+/** An offset is none: a zone has summers, and a name by which its rules change. */
+const ZONE = /^[A-Za-z][\w+-]*(?:\/[\w+-]+)*$/;
+
+/** As the zone spells itself; null where there is none. */
+function zoneOf(name: string): string | null {
+  if (!ZONE.test(name)) return null;
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone;
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
+export function toOrganisationPatch(
+  body: Static<typeof OrganizationChange>,
+): OrganisationPatch | { readonly issues: readonly Issue[] } {
+  const { name, seller, dunning } = body;
+  const timezone = body.timezone === undefined ? undefined : zoneOf(body.timezone);
+  if (timezone === null) {
+    return { issues: [{ path: ['timezone'], message: 'must be the name of an IANA time zone' }] };
+  }
+  return {
+    name,
+    timezone,
+    seller: seller && {
+      name: seller.name,
+      addressLine1: seller.address_line1,
+      addressLine2: seller.address_line2,
+      city: seller.city,
+      state: seller.state,
+      postalCode: seller.postal_code,
+      country: seller.country,
+      taxId: seller.tax_id,
+      email: seller.email,
+      phone: seller.phone,
+    },
+    dunning: dunning && {
+      retryDays: dunning.retry_days,
+      blockAfterDays: dunning.block_after_days,
+      expireAfterDays: dunning.expire_after_days,
+    },
+  };
+}
+
+/** Where two do not go together, at the one that was sent. */
+export function dunningIssue(
+  fault: DunningFault,
+  { dunning = {} }: Static<typeof OrganizationChange>,
+): Issue {
+  const at = (field: keyof typeof DUNNING, message: string): Issue => ({
+    path: ['dunning', field],
+    message,
+  });
+  switch (fault) {
+    case 'retries_not_ascending':
+      return at('retry_days', 'must ascend');
+    case 'retries_past_expiry':
+      return dunning.retry_days === undefined
+        ? at('expire_after_days', 'must come after the last of retry_days')
+        : at('retry_days', 'must all come before expire_after_days');
+    case 'blocked_past_expiry':
+      return dunning.block_after_days === undefined
+        ? at('expire_after_days', 'must not come before block_after_days')
+        : at('block_after_days', 'must not come after expire_after_days');
+    default:
+      return unreachable(fault);
+  }
+}
+
+export function fromOrganisation(organisation: OrganisationRecord): Static<typeof Organization> {
+  const { seller, dunning } = organisation;
+  return {
+    id: organisation.organisationId,
+    mode: organisation.mode,
+    name: organisation.name,
+    timezone: organisation.timezone,
+    seller: {
+      name: seller.name,
+      address_line1: seller.addressLine1,
+      address_line2: seller.addressLine2,
+      city: seller.city,
+      state: seller.state,
+      postal_code: seller.postalCode,
+      country: seller.country,
+      tax_id: seller.taxId,
+      email: seller.email,
+      phone: seller.phone,
+    },
+    dunning: {
+      retry_days: [...dunning.retryDays],
+      block_after_days: dunning.blockAfterDays,
+      expire_after_days: dunning.expireAfterDays,
+    },
+    created_at: organisation.createdAt.toISOString(),
+    updated_at: organisation.updatedAt.toISOString(),
+  };
+}

@@ -1,0 +1,159 @@
+// What a merchant notes on an object: tags, and custom fields, which have a value too.
+//
+// Holds: an object has a tag or a field of a name once, and not more of either than it may. None of them changes: it is made, and is
+// removed, and so its events are two. What they are on is never deleted.
+import { ANNOTATIONS_PER_OBJECT_MAX } from '../../ledger/limits.ts';
+import type { Executor, Transaction } from '../platform/postgres.ts';
+import { insertEvent } from './events.ts';
+import { isUuid, type Scope } from './scope.ts';
+
+export const ANNOTATED = ['customer', 'subscription', 'invoice'] as const;
+export type Annotated = (typeof ANNOTATED)[number];
+
+export type AnnotationKind = 'tag' | 'custom_field';
+
+export type Annotation = {
+  readonly id: string;
+  readonly kind: AnnotationKind;
+  readonly objectType: Annotated;
+  readonly objectId: string;
+  readonly name: string;
+  /** null for a tag. */
+  readonly value: string | null;
+  readonly createdAt: Date;
+};
+
+export type NewAnnotation = Omit<Annotation, 'createdAt'>;
+
+type Row = Annotation & { readonly customerId: string | null };
+
+const columns = (sql: Executor) => sql`
+  id, kind, object_type as "objectType", object_id as "objectId", customer_id as "customerId", name, value,
+  created_at as "createdAt"`;
+
+const inScope = (sql: Executor, { organisationId, mode }: Scope) => sql`
+  organisation_id = ${organisationId} and mode = ${mode}`;
+
+/** Announces it too. `annotation.id` and `eventId` are new. */
+export async function insertAnnotation(
+  sql: Transaction,
+  scope: Scope,
+  options: { readonly annotation: NewAnnotation; readonly eventId: string; readonly now: number },
+): Promise<Annotation | 'no_such_object' | 'name_taken' | 'too_many'> {
+  const { annotation, eventId, now } = options;
+  const { id, kind, objectType, objectId, name, value } = annotation;
+  const owner = await ownerOf(sql, scope, annotation);
+  if (owner === null) return 'no_such_object';
+  // One at a time on an object makes the count below hold. The object's own row belongs to others.
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`${kind} ${objectId.toLowerCase()}`}, 2))`;
+  const [{ count, taken } = { count: 0n, taken: null }] = await sql<
+    { count: bigint; taken: boolean | null }[]
+  >`
+    select count(*), bool_or(name = ${name}) as taken from annotations where object_id = ${objectId} and kind = ${kind}`;
+  if (taken === true) return 'name_taken';
+  if (count >= ANNOTATIONS_PER_OBJECT_MAX) return 'too_many';
+  const [row] = await sql<[Row]>`
+    insert into annotations (id, organisation_id, mode, kind, object_type, object_id, customer_id, name, value, created_at)
+    values (${id}, ${scope.organisationId}, ${scope.mode}, ${kind}, ${objectType}, ${objectId}, ${owner.customerId},
+      ${name}, ${value}, ${new Date(now)})
+    returning ${columns(sql)}`;
+  const event = { id: eventId, sequence: 1n, at: row.createdAt };
+  await announce(sql, scope, { row, event, what: 'created' });
+  return row;
+}
+
+/** Newest first; up to one row more than `limit`. */
+export async function listAnnotations(
+  sql: Executor,
+  scope: Scope,
+  options: {
+    readonly kind: AnnotationKind;
+    readonly limit: number;
+    readonly offset: number;
+    readonly objectType?: Annotated | undefined;
+    readonly objectId?: string | undefined;
+    readonly name?: string | undefined;
+  },
+): Promise<Annotation[]> {
+  const { kind, limit, offset, objectType, objectId, name } = options;
+  return sql<Row[]>`
+    select ${columns(sql)} from annotations
+    where ${inScope(sql, scope)} and kind = ${kind}
+      ${objectType === undefined ? sql`` : sql`and object_type = ${objectType}`}
+      ${objectId === undefined ? sql`` : sql`and object_id = ${objectId}`}
+      ${name === undefined ? sql`` : sql`and name = ${name}`}
+    order by id desc limit ${limit + 1} offset ${offset}`;
+}
+
+/** Whether there was one. */
+export async function deleteAnnotation(
+  sql: Transaction,
+  scope: Scope,
+  options: {
+    readonly kind: AnnotationKind;
+    readonly id: string;
+    readonly eventId: string;
+    readonly now: number;
+  },
+): Promise<boolean> {
+  const { kind, id, eventId, now } = options;
+  if (!isUuid(id)) return false;
+  const [row] = await sql<Row[]>`
+    delete from annotations where ${inScope(sql, scope)} and kind = ${kind} and id = ${id}
+    returning ${columns(sql)}`;
+  if (row === undefined) return false;
+  // After its creation, even when the clock stands still or went back.
+  const at = new Date(Math.max(now, row.createdAt.getTime() + 1));
+  await announce(sql, scope, { row, event: { id: eventId, sequence: 2n, at }, what: 'deleted' });
+  return true;
+}
+
+/** Whose the object is; null where the scope has none of this type and id. */
+async function ownerOf(
+  sql: Executor,
+  scope: Scope,
+  { objectType, objectId }: NewAnnotation,
+): Promise<{ readonly customerId: string | null } | null> {
+  const [row] = await sql<{ customerId: string | null }[]>`
+    select ${objectType === 'customer' ? sql`id` : sql`customer_id`} as "customerId"
+    from ${sql(`${objectType}s`)} where ${inScope(sql, scope)} and id = ${objectId}`;
+  return row ?? null;
+}
+
+async function announce(
+  sql: Transaction,
+  scope: Scope,
+  options: {
+    readonly row: Row;
+    readonly event: { readonly id: string; readonly sequence: bigint; readonly at: Date };
+    readonly what: 'created' | 'deleted';
+  },
+): Promise<void> {
+  const { row, event, what } = options;
+  const { id, kind, customerId, name, value } = row;
+  const objectType = row.objectType.toUpperCase();
+  const data =
+    kind === 'tag'
+      ? {
+          tagId: id,
+          tagName: name,
+          controlTag: false,
+          taggedObjectType: objectType,
+          taggedObjectId: row.objectId,
+        }
+      : {
+          customFieldId: id,
+          name,
+          value,
+          fieldObjectType: objectType,
+          fieldObjectId: row.objectId,
+        };
+  await insertEvent(sql, scope, {
+    ...event,
+    type: `${kind}.${what}`,
+    objectType: kind === 'tag' ? 'TAG' : 'CUSTOM_FIELD',
+    objectId: id,
+    accountId: customerId,
+    data,
+  });
+}

@@ -1,0 +1,69 @@
+// Tags and custom fields side by side: but for the value they keep the same rules.
+import { slotOf } from '../../../ledger/slot.ts';
+import { ids } from '../../../src/platform/ids.ts';
+import type { EventEnvelope } from '../../../src/records/events.ts';
+import type { Reply, TestServer } from '../../support/server.ts';
+import { issue } from '../invoices/issuing.ts';
+
+export type Resource = {
+  readonly path: '/tags' | '/custom-fields';
+  readonly kind: 'tag' | 'custom_field';
+  /** What a body has beside the name. */
+  readonly extra: Readonly<Record<string, string>>;
+};
+
+export const RESOURCES: readonly [path: string, resource: Resource][] = [
+  ['/tags', { path: '/tags', kind: 'tag', extra: {} }],
+  ['/custom-fields', { path: '/custom-fields', kind: 'custom_field', extra: { value: '4711' } }],
+];
+
+export type ObjectRef = { readonly object_type: string; readonly object_id: string };
+
+export async function aCustomer(server: TestServer, key?: string): Promise<ObjectRef> {
+  const call = { body: {}, ...(key !== undefined && { key }) };
+  const { json } = await server.call('POST', '/customers', call);
+  return { object_type: 'customer', object_id: json.id };
+}
+
+/** Of a customer, or of nobody. */
+export async function anInvoice(
+  server: TestServer,
+  customerId: string | null = null,
+): Promise<ObjectRef> {
+  const scope = { organisationId: server.organisation.id, mode: 'test' } as const;
+  const { id } = await issue(server.sql, scope, { customerId, paymentId: null });
+  return { object_type: 'invoice', object_id: id };
+}
+
+/** Of a customer. */
+export async function aSubscription(server: TestServer, customerId: string): Promise<ObjectRef> {
+  const id = ids.next();
+  await server.sql`
+    insert into subscriptions (slot, id, organisation_id, mode, customer_id, bundle_id, product_id, price_id, plan_name,
+      price_list_name, unit_amount, currency, interval, interval_count, quantity, metadata, status, overdue, anchor_at, zone,
+      period_index, period_start, period_end, keep_invoices, open, credit, sequence, event_at, created_at, live)
+    values (${slotOf(customerId)}, ${id}, ${server.organisation.id}, 'test', ${customerId}, ${id}, ${id}, ${id}, 'Plan', 'List',
+      1, 'USD', 'month', 1, 1, '{}', 'active', 'clear', now(), 'UTC', 0, now(), now() + interval '1 month', false, '[]', 0, 0,
+      now(), now(), true)`;
+  return { object_type: 'subscription', object_id: id };
+}
+
+export const nothing = (object_type: string): ObjectRef => ({
+  object_type,
+  object_id: ids.next(),
+});
+
+export function add(
+  server: TestServer,
+  { path, extra }: Resource,
+  body: object,
+  call: { readonly key?: string; readonly headers?: Record<string, string> } = {},
+): Promise<Reply> {
+  return server.call('POST', path, { body: { name: 'vip', ...extra, ...body }, ...call });
+}
+
+/** In their order. */
+export async function told(server: TestServer, objectId: string): Promise<EventEnvelope[]> {
+  const { json } = await server.call('GET', `/events?object_id=${objectId}`);
+  return json.data.toReversed();
+}

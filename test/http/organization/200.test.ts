@@ -1,0 +1,241 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { audit } from '../../../ledger/store/audit.ts';
+import { clock } from '../../../src/platform/clock.ts';
+import { ids } from '../../../src/platform/ids.ts';
+import { createOrganisation, type FirstKeys } from '../../../src/records/onboarding.ts';
+import { billingPolicyOf, findSeller } from '../../../src/records/organisations.ts';
+import type { Scope } from '../../../src/records/scope.ts';
+import { misfitsOf } from '../../support/catalogue.ts';
+import { startServer, type TestServer } from '../../support/server.ts';
+
+const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+let server: TestServer;
+/** A new one for each test. */
+let mine: FirstKeys;
+beforeAll(async () => {
+  server = await startServer();
+});
+beforeEach(async () => {
+  const setting = { sql: server.sql, ids, now: clock.now() };
+  mine = (await createOrganisation(setting, { name: 'Mine', groupId: null })) as FirstKeys;
+});
+afterAll(async () => {
+  expect(await misfitsOf(server.sql)).toEqual([]);
+  expect(await audit(server.sql)).toEqual([]);
+  await server.stop();
+});
+
+const read = async (key = mine.testKey) =>
+  (await server.call('GET', '/organization', { key })).json;
+const patch = (body: object, key = mine.testKey) =>
+  server.call('PATCH', '/organization', { body, key });
+const test_ = (): Scope => ({ organisationId: mine.id, mode: 'test' });
+
+type Told = { sequence: number; timestamp: string; key: string; changes: string[]; actor: string };
+
+/** In their order. */
+async function told(key = mine.testKey): Promise<Told[]> {
+  const path = `/events?type=organization.config_changed&object_id=${mine.id}&limit=200`;
+  const { json } = await server.call('GET', path, { key });
+  return json.data.map((event: { data: Told }) => event.data).toReversed();
+}
+const named = (events: readonly Told[]) =>
+  events.map(({ sequence, key, changes }) => [sequence, key, changes.join(' ')]);
+
+const NOBODY = {
+  name: null,
+  address_line1: null,
+  address_line2: null,
+  city: null,
+  state: null,
+  postal_code: null,
+  country: null,
+  tax_id: null,
+  email: null,
+  phone: null,
+};
+
+const FULL = {
+  name: 'Müller & Söhne <GmbH>',
+  address_line1: 'Hauptstraße 1',
+  address_line2: 'Hof 2',
+  city: 'Köln',
+  state: 'NRW',
+  postal_code: '50667',
+  country: 'DE',
+  tax_id: 'DE123456789',
+  email: 'rechnung@example.com',
+  phone: '+49 221 1',
+};
+
+test('GET answers with the defaults', async () => {
+  expect(await read()).toEqual({
+    id: mine.id,
+    mode: 'test',
+    name: 'Mine',
+    timezone: 'UTC',
+    seller: NOBODY,
+    dunning: { retry_days: [1, 3, 7, 13, 20], block_after_days: 14, expire_after_days: 21 },
+    created_at: expect.stringMatching(ISO),
+    updated_at: expect.stringMatching(ISO),
+  });
+  expect(await billingPolicyOf(server.sql, test_())).toEqual({
+    zone: 'UTC',
+    dunning: { retryDays: [1, 3, 7, 13, 20], blockAfterDays: 14, expireAfterDays: 21 },
+  });
+  expect(await findSeller(server.sql, test_())).toMatchObject({ name: 'Mine', taxId: null });
+});
+
+test('PATCH changes everything, and GET says so', async () => {
+  const body = {
+    name: 'Renamed',
+    timezone: 'Europe/Berlin',
+    seller: FULL,
+    dunning: { retry_days: [2, 60], block_after_days: 61, expire_after_days: 61 },
+  };
+  const reply = await patch(body);
+  expect(reply.status).toBe(200);
+  expect(reply.json).toMatchObject({ id: mine.id, mode: 'test', ...body });
+  expect(await read()).toEqual(reply.json);
+  expect(await billingPolicyOf(server.sql, test_())).toEqual({
+    zone: 'Europe/Berlin',
+    dunning: { retryDays: [2, 60], blockAfterDays: 61, expireAfterDays: 61 },
+  });
+  expect(await findSeller(server.sql, test_())).toEqual({
+    name: FULL.name,
+    addressLine1: FULL.address_line1,
+    addressLine2: FULL.address_line2,
+    city: FULL.city,
+    state: FULL.state,
+    postalCode: FULL.postal_code,
+    country: FULL.country,
+    taxId: FULL.tax_id,
+    email: FULL.email,
+    phone: FULL.phone,
+  });
+});
+
+test('of the seller and of dunning what is left out stays; null clears a field of the seller', async () => {
+  await patch({ seller: FULL, dunning: { retry_days: [] } });
+  await patch({ seller: { tax_id: 'X', phone: null }, dunning: { expire_after_days: 30 } });
+  const { seller, dunning } = await read();
+  expect(seller).toEqual({ ...FULL, tax_id: 'X', phone: null });
+  expect(dunning).toEqual({ retry_days: [], block_after_days: 14, expire_after_days: 30 });
+  await patch({ name: 'Trading', seller: { name: null } });
+  expect((await findSeller(server.sql, test_())).name).toBe('Trading');
+});
+
+// prettier-ignore
+const ZONES: [given: string, kept: string][] = [
+  ['UTC',                            'UTC'],
+  ['utc',                            'UTC'],
+  ['europe/berlin',                  'Europe/Berlin'],
+  ['Asia/Kathmandu',                 'Asia/Kathmandu'],
+  ['America/Argentina/Buenos_Aires', 'America/Argentina/Buenos_Aires'],
+  ['Etc/GMT+12',                     'Etc/GMT+12'],
+];
+test.each(ZONES)('the zone %s is %s', async (timezone, kept) => {
+  await patch({ timezone: 'Pacific/Chatham' });
+  expect((await patch({ timezone })).json.timezone).toBe(kept);
+  expect((await billingPolicyOf(server.sql, test_())).zone).toBe(kept);
+});
+
+test('each part that changed is one event, with the names of what changed in it and no values', async () => {
+  await patch({
+    name: 'Secret Ltd',
+    timezone: 'Asia/Tokyo',
+    seller: { tax_id: 'secret-1', address_line1: 'secret 2', city: null },
+    dunning: { retry_days: [1, 3, 7, 13, 20], block_after_days: 7 },
+  });
+  await patch({ seller: { tax_id: 'secret-3' } });
+  const events = await told();
+  expect(named(events)).toEqual([
+    [1, 'name', 'name'],
+    [2, 'timezone', 'timezone'],
+    [3, 'seller', 'addressLine1 taxId'],
+    [4, 'dunning', 'blockAfterDays'],
+    [5, 'seller', 'taxId'],
+  ]);
+  expect(JSON.stringify(events).toLowerCase()).not.toContain('secret');
+  const [key] = await server.sql`
+    select id from api_keys where organisation_id = ${mine.id} and mode = 'test'`;
+  expect(events[0]).toMatchObject({
+    eventType: 'organization.config_changed',
+    objectType: 'ORGANIZATION',
+    objectId: mine.id,
+    organizationId: mine.id,
+    accountId: null,
+    mode: 'test',
+    actor: key!['id'],
+  });
+  expect((await read()).updated_at).toBe(events.at(-1)!.timestamp);
+});
+
+// prettier-ignore
+const NOTHING: [string, object][] = [
+  ['nothing',             {}],
+  ['an empty seller',     { seller: {} }],
+  ['an empty dunning',    { dunning: {} }],
+  ['the same name',       { name: 'Mine' }],
+  ['the same zone',       { timezone: 'Utc' }],
+  ['the same of nobody',  { seller: NOBODY }],
+  ['the same dunning',    { dunning: { retry_days: [1, 3, 7, 13, 20], block_after_days: 14, expire_after_days: 21 } }],
+];
+test.each(NOTHING)('PATCH with %s changes nothing and is silent', async (_what, body) => {
+  const before = await read();
+  const reply = await patch(body);
+  expect([reply.status, reply.json]).toEqual([200, before]);
+  expect(await told()).toEqual([]);
+});
+
+test('each mode has its own: a test key reaches nothing of live', async () => {
+  const live = await read(mine.liveKey);
+  const body = { name: 'Test', timezone: 'Asia/Tokyo', seller: { tax_id: 'T' } };
+  await patch({ ...body, dunning: { retry_days: [] } });
+  expect(await read(mine.liveKey)).toEqual(live);
+  expect(await told(mine.liveKey)).toEqual([]);
+  await patch({ timezone: 'Europe/Paris' }, mine.liveKey);
+  expect(named(await told(mine.liveKey))).toEqual([[1, 'timezone', 'timezone']]);
+  expect((await read()).timezone).toBe('Asia/Tokyo');
+  expect(await told()).toHaveLength(4);
+  const scope = { organisationId: mine.id, mode: 'live' } as const;
+  expect((await billingPolicyOf(server.sql, scope)).zone).toBe('Europe/Paris');
+  expect((await findSeller(server.sql, scope)).name).toBe('Mine');
+});
+
+test('another organisation sees and changes its own', async () => {
+  await patch({ name: 'Changed' });
+  const other = await read(server.other.testKey);
+  expect([other.id, other.name]).toEqual([server.other.id, 'Other']);
+});
+
+test('of changes at once none is lost, and their events are numbered and timed in one order', async () => {
+  const fields = Object.keys(FULL).filter((name) => name !== 'email' && name !== 'country');
+  const replies = await Promise.all(
+    fields.flatMap((name) => [
+      patch({ seller: { [name]: `${name} 1` } }),
+      patch({ dunning: { block_after_days: fields.indexOf(name) + 1 } }),
+    ]),
+  );
+  expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
+  const { seller } = await read();
+  for (const name of fields) expect(seller[name]).toBe(`${name} 1`);
+  const events = await told();
+  expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index + 1));
+  const times = events.map(({ timestamp }) => timestamp);
+  expect(times).toEqual([...new Set(times)].toSorted());
+});
+
+test('the hosted page names the organisation as it names itself', async () => {
+  const post = async (path: string, body: object) =>
+    (await server.call('POST', path, { body, key: mine.testKey })).json;
+  const product = await post('/products', {
+    name: 'Widget',
+    prices: [{ amount: '1', currency: 'USD' }],
+  });
+  const { url } = await post('/checkouts', { product_id: product.id, customer_email: 'a@b.co' });
+  await patch({ name: 'As it is called now' });
+  const page = await fetch(`${server.url}/pay/${url.split('/').at(-1)}`);
+  expect(await page.text()).toContain('As it is called now');
+});

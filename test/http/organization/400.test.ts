@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startServer, type TestServer } from '../../support/server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.stop());
+
+const days = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
+
+// prettier-ignore
+const BODIES: [string, unknown, string][] = [
+  // what                           body                                                      at
+  ['an unknown zone',               { timezone: 'Mars/Olympus' },                             'timezone'],
+  ['an empty zone',                 { timezone: '' },                                         'timezone'],
+  ['an offset as a zone',           { timezone: '+02:00' },                                   'timezone'],
+  ['a negative offset',             { timezone: '-05:00' },                                   'timezone'],
+  ['a zone with a path',            { timezone: '../etc/passwd' },                            'timezone'],
+  ['a zone that looks like one',    { timezone: '\u212Aiev' },                                'timezone'],
+  ['a zone with a blank',           { timezone: 'Europe/Berlin ' },                           'timezone'],
+  ['a long zone',                   { timezone: 'A'.repeat(100_000) },                        'timezone'],
+  ['null for the zone',             { timezone: null },                                       'timezone'],
+  ['an empty name',                 { name: '' },                                             'name'],
+  ['a name of two lines',           { name: 'a\nb' },                                         'name'],
+  ['a name of 256',                 { name: 'x'.repeat(256) },                                'name'],
+  ['null for the name',             { name: null },                                           'name'],
+  ['null for the seller',           { seller: null },                                         'seller'],
+  ['a seller as a string',          { seller: 'x' },                                          'seller'],
+  ['a misspelt field of it',        { seller: { vat_id: 'x' } },                              'seller.vat_id'],
+  ['an e-mail that is none',        { seller: { email: 'x' } },                               'seller.email'],
+  ['a country that is none',        { seller: { country: 'DEU' } },                           'seller.country'],
+  ['an empty tax id',               { seller: { tax_id: '' } },                               'seller.tax_id'],
+  ['a tax id of two lines',         { seller: { tax_id: 'a\u2028b' } },                       'seller.tax_id'],
+  ['a tax id as a number',          { seller: { tax_id: 7 } },                                'seller.tax_id'],
+  ['null for dunning',              { dunning: null },                                        'dunning'],
+  ['null for the retries',          { dunning: { retry_days: null } },                        'dunning.retry_days'],
+  ['21 retries',                    { dunning: { retry_days: days(21), expire_after_days: 60 } }, 'dunning.retry_days'],
+  ['a retry at once',               { dunning: { retry_days: [0] } },                         'dunning.retry_days.0'],
+  ['a retry before',                { dunning: { retry_days: [-1, 2] } },                     'dunning.retry_days.0'],
+  ['a retry after 61 days',         { dunning: { retry_days: [1, 61], expire_after_days: 90 } }, 'dunning.retry_days.1'],
+  ['a retry in half a day',         { dunning: { retry_days: [0.5] } },                       'dunning.retry_days.0'],
+  ['a retry as a string',           { dunning: { retry_days: ['1'] } },                       'dunning.retry_days.0'],
+  ['retries out of order',          { dunning: { retry_days: [3, 1] } },                      'dunning.retry_days'],
+  ['the same retry twice',          { dunning: { retry_days: [1, 1] } },                      'dunning.retry_days'],
+  ['a retry on the day of expiry',  { dunning: { retry_days: [21] } },                        'dunning.retry_days'],
+  ['expiry on the last retry',      { dunning: { expire_after_days: 20 } },                   'dunning.expire_after_days'],
+  ['a block after expiry',          { dunning: { block_after_days: 22 } },                    'dunning.block_after_days'],
+  ['expiry before the block',       { dunning: { retry_days: [], expire_after_days: 13 } },   'dunning.expire_after_days'],
+  ['a block at once',               { dunning: { block_after_days: 0 } },                     'dunning.block_after_days'],
+  ['expiry after 366 days',         { dunning: { expire_after_days: 366 } },                  'dunning.expire_after_days'],
+  ['a huge number',                 { dunning: { expire_after_days: 1e300 } },                'dunning.expire_after_days'],
+  ['a misspelt field of dunning',   { dunning: { retries: [] } },                             'dunning.retries'],
+  ['a misspelt field',              { time_zone: 'UTC' },                                     'time_zone'],
+  ['the id',                        { id: '01890000-0000-7000-8000-000000000000' },           'id'],
+  ['a list',                        [],                                                       ''],
+];
+
+test.each(BODIES)('PATCH with %s, and nothing of it is kept', async (_what, body, at) => {
+  const before = (await server.call('GET', '/organization')).json;
+  // What is right beside it is not kept either.
+  const sent = Array.isArray(body) ? body : { seller: { city: 'X' }, ...(body as object) };
+  const reply = await server.call('PATCH', '/organization', { body: sent });
+  expect([reply.status, reply.json.error.type]).toEqual([400, 'invalid_request']);
+  const paths = reply.json.error.issues.map((issue: { path: string[] }) => issue.path.join('.'));
+  expect(paths).toEqual([at]);
+  expect((await server.call('GET', '/organization')).json).toEqual(before);
+  expect(await server.sql`select 1 from events`).toHaveLength(0);
+});
+
+test('a body that is not there', async () => {
+  expect((await server.call('PATCH', '/organization')).status).toBe(400);
+});
+
+test('the key of a group is of the wrong kind', async () => {
+  const { testKey: key } = server.group;
+  for (const [method, call] of [
+    ['GET', { key }],
+    ['PATCH', { key, body: {} }],
+  ] as const) {
+    const reply = await server.call(method, '/organization', call);
+    expect([reply.status, reply.json.error.type]).toEqual([403, 'forbidden']);
+  }
+});

@@ -5,10 +5,11 @@
 import { unreachable } from '../../../ledger/assert.ts';
 import { formatMoney } from '../../../ledger/money.ts';
 import { showAmount } from '../amount.ts';
+import { errorOf, errorSummary, input, inputField } from '../fields.ts';
 import { type Html, html } from '../html.ts';
-import { errorOf, errorSummary, input, inputField } from './fields.ts';
+import { instrumentFields } from '../instrument.ts';
 import { money, off, ticket, written } from './summary.ts';
-import type { FieldError, Notice, OpenView } from './view.ts';
+import type { Notice, OpenView } from './view.ts';
 
 const EMAIL_LENGTH_MAX = 254;
 const NAME_LENGTH_MAX = 255;
@@ -135,78 +136,7 @@ function contact({ email, name, errors }: OpenView): Html {
 
 function instrument({ asks, entered, errors }: OpenView): Html | null {
   if (asks !== 'instrument') return null;
-  const checked = (method: string) => (entered.method === method ? html`checked` : null);
-  return html`<fieldset class="methods">
-    <legend>Payment</legend>
-    <div class="method">
-      <label class="choice">
-        <input type="radio" name="payment_method" value="card" ${checked('card')} /> Card
-      </label>
-      <div class="panel stack">${cardFields(errors)}</div>
-    </div>
-    <div class="method">
-      <label class="choice">
-        <input type="radio" name="payment_method" value="bank_debit" ${checked('bank_debit')} />
-        Bank debit
-      </label>
-      <div class="panel stack">${accountField(errors)}</div>
-    </div>
-  </fieldset>`;
-}
-
-function cardFields(errors: readonly FieldError[]): Html {
-  const digits = { inputmode: 'numeric', isRequired: true, isCode: true } as const;
-  return html`${inputField(
-      {
-        name: 'card_number',
-        label: 'Card number',
-        placeholder: '1234 1234 1234 1234',
-        autocomplete: 'cc-number',
-        maxlength: 30,
-        ...digits,
-      },
-      errors,
-    )}
-    <div class="pair">
-      ${inputField(
-        {
-          name: 'card_expiry',
-          label: 'Expiry date',
-          placeholder: 'MM / YY',
-          autocomplete: 'cc-exp',
-          maxlength: 9,
-          ...digits,
-        },
-        errors,
-      )}
-      ${inputField(
-        {
-          name: 'card_cvc',
-          label: 'Security code',
-          placeholder: 'CVC',
-          autocomplete: 'cc-csc',
-          maxlength: 4,
-          ...digits,
-        },
-        errors,
-      )}
-    </div>`;
-}
-
-function accountField(errors: readonly FieldError[]): Html {
-  return inputField(
-    {
-      name: 'iban',
-      label: 'IBAN',
-      hint: 'The money is collected from this account. That can take a moment to be confirmed.',
-      placeholder: 'DE00 0000 0000 0000 0000 00',
-      autocomplete: 'off',
-      maxlength: 42,
-      isRequired: true,
-      isCode: true,
-    },
-    errors,
-  );
+  return instrumentFields({ method: entered.method, errors });
 }
 
 function noticeOf(notice: Notice, { sale }: OpenView): Html {

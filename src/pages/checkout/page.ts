@@ -1,4 +1,5 @@
 import { unreachable } from '../../../ledger/assert.ts';
+import { FORM_STYLE } from '../form-style.ts';
 import { html, type Html } from '../html.ts';
 import { layout, type Page } from '../layout.ts';
 import { stylesheet } from '../styles.ts';
@@ -8,7 +9,7 @@ import { challenge, closed, notFound, paid, processing } from './states.ts';
 import { STYLE } from './style.ts';
 import type { CheckoutView } from './view.ts';
 
-const STYLESHEET = stylesheet(STYLE);
+const STYLESHEET = stylesheet(FORM_STYLE + STYLE);
 
 export function checkoutPage(view: CheckoutView): Page {
   const isTest = view.kind !== 'not_found' && view.sale.isTest;

@@ -1,8 +1,10 @@
-import { type Html, html } from '../html.ts';
-import type { FieldError, FieldName } from './view.ts';
+// The fields of a form that people fill in, and what is wrong with them.
+import { type Html, html } from './html.ts';
+
+export type FieldError = { readonly field: string; readonly message: string };
 
 export type Field = {
-  readonly name: FieldName;
+  readonly name: string;
   readonly label: string;
   readonly value?: string;
   readonly hint?: string;
@@ -53,7 +55,7 @@ export function input(field: Field, errors: readonly FieldError[]): Html {
   />`;
 }
 
-export function errorOf(name: FieldName, errors: readonly FieldError[]): Html | null {
+export function errorOf(name: string, errors: readonly FieldError[]): Html | null {
   const error = errors.find(({ field }) => field === name);
   if (error === undefined) return null;
   return html`<p class="error" id="${name}-error">

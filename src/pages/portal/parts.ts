@@ -1,0 +1,72 @@
+// What several pages of the portal say in the same words.
+import { showAmount } from '../amount.ts';
+import { type Html, html } from '../html.ts';
+import { layout, type Page } from '../layout.ts';
+import { FORM_STYLE } from '../form-style.ts';
+import { stylesheet } from '../styles.ts';
+import { STYLE } from './style.ts';
+import type { Frame, MethodView, PriceView } from './view.ts';
+
+const STYLESHEET = stylesheet(FORM_STYLE + STYLE);
+
+export function frame(
+  { merchant, isTest }: Pick<Frame, 'merchant' | 'isTest'>,
+  { title, content }: { readonly title: string; readonly content: Html },
+): Page {
+  const body = html`${isTest ? TEST_BANNER : null}
+    <main class="page portal stack">${content}</main>
+    <footer class="foot">Portal by Tollhouse</footer>`;
+  const of = merchant === '' ? '' : ` · ${merchant}`;
+  return layout({ title: `${title}${of}`, body, stylesheet: STYLESHEET });
+}
+
+const TEST_BANNER = html`<aside class="banner">
+  <p>
+    <strong>Test mode.</strong> No money moves. <span class="code">4242 4242 4242 4242</span> is a
+    card that pays.
+  </p>
+</aside>`;
+
+/** Text that a merchant or a customer wrote: it decides its own direction. */
+export function written(text: string): Html {
+  return html`<bdi>${text}</bdi>`;
+}
+
+export function money(amount: bigint, currency: string): Html {
+  return html`<span class="money">${showAmount(amount, currency)}</span>`;
+}
+
+export function day(at: Date, timeZone: string): Html {
+  const format = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone });
+  return html`<time datetime="${at.toISOString()}">${format.format(at)}</time>`;
+}
+
+/** "€12.00 a month", "€30.00 every 3 months". */
+export function priceOf({ amount, currency, interval, intervalCount }: PriceView): Html {
+  const every = intervalCount === 1 ? `a ${interval}` : `every ${intervalCount} ${interval}s`;
+  return html`${money(amount, currency)} ${every}`;
+}
+
+export function methodName({ type, brand, last4 }: MethodView): Html {
+  const name = type === 'bank_debit' ? 'Bank debit' : named(brand ?? 'card');
+  return html`${name} <span class="code">•••• ${last4}</span>`;
+}
+
+function named(brand: string): string {
+  return brand.charAt(0).toUpperCase() + brand.slice(1);
+}
+
+/** Why it could not be done; it takes the focus, and is read out. */
+export function refusalOf(refusal: string | null): Html | null {
+  if (refusal === null) return null;
+  return html`<div class="notice bad" role="alert" tabindex="-1" autofocus>
+    <p dir="auto">${refusal}</p>
+  </div>`;
+}
+
+export function head(title: Html, { merchant, base }: Pick<Frame, 'merchant' | 'base'>): Html {
+  return html`<header>
+    <p class="merchant"><a href="${base}">${written(merchant)}</a></p>
+    <h1>${title}</h1>
+  </header>`;
+}

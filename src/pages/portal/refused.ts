@@ -1,0 +1,23 @@
+import { html } from '../html.ts';
+import type { Page } from '../layout.ts';
+import { frame } from './parts.ts';
+import type { RefusedView } from './view.ts';
+
+const TEXTS: Readonly<Record<RefusedView, readonly [heading: string, text: string]>> = {
+  unauthorized: [
+    'This link does not open anything',
+    'It has expired, was withdrawn, or was not copied as a whole. Ask for a new one where you got it.',
+  ],
+  rate_limited: ['A moment, please', 'There were too many requests. Try again in a minute.'],
+  not_found: ['There is nothing here', 'Go back to your account and try again.'],
+};
+
+/** It says nothing of whose portal it would have been. */
+export function refusedPage(kind: RefusedView): Page {
+  const [title, text] = TEXTS[kind];
+  const content = html`<section class="state stack">
+    <h1>${title}</h1>
+    <p>${text}</p>
+  </section>`;
+  return frame({ merchant: '', isTest: false }, { title, content });
+}

@@ -1,0 +1,95 @@
+// The subscriptions of a customer: where each stands, what comes next, and what he may do.
+import { type Html, html } from '../html.ts';
+import { day, priceOf } from './parts.ts';
+import type { Action, PortalView, SubscriptionView } from './view.ts';
+
+export function subscriptions(view: PortalView): Html {
+  const { subscriptions: all } = view;
+  return html`<section aria-labelledby="subscriptions">
+    <h2 id="subscriptions">Subscriptions</h2>
+    ${
+      all.length === 0
+        ? html`<p class="muted">There is none.</p>`
+        : all.map((subscription) => card(subscription, view))
+    }
+  </section>`;
+}
+
+function card(subscription: SubscriptionView, view: PortalView): Html {
+  const { id, plan, status, price } = subscription;
+  const units = price.quantity === 1 ? null : html` · ${price.quantity} units`;
+  return html`<article class="card ${status === 'canceled' ? 'over' : ''}" aria-labelledby="${id}">
+    <div class="lead">
+      <h3 id="${id}" dir="auto">${plan}</h3>
+      ${badge(subscription)}
+    </div>
+    <p class="cost">${priceOf(price)}${units}</p>
+    ${warning(subscription)} ${facts(subscription, view)} ${actions(subscription, view)}
+  </article>`;
+}
+
+function badge({ status, overdue, cancelAt, trialEnd }: SubscriptionView): Html {
+  if (status === 'canceled') return html`<p class="badge dead">Ended</p>`;
+  if (overdue !== 'clear') return html`<p class="badge bad">Payment overdue</p>`;
+  if (status === 'paused') return html`<p class="badge wait">Paused</p>`;
+  if (cancelAt !== null) return html`<p class="badge wait">Ends soon</p>`;
+  return html`<p class="badge">${trialEnd === null ? 'Active' : 'Trial'}</p>`;
+}
+
+function warning({ overdue, status }: SubscriptionView): Html | null {
+  if (overdue === 'clear' || status === 'canceled') return null;
+  return html`<div class="notice bad">
+    <p>
+      The last payment did not go through.
+      ${overdue === 'blocked' ? 'Access is blocked until it does.' : null} Replace the payment
+      method below, and it is tried again at once.
+    </p>
+  </div>`;
+}
+
+/** What comes next, and when. */
+function facts(subscription: SubscriptionView, { timeZone }: PortalView): Html {
+  const { status, cancelAt, endedAt, trialEnd, resumesAt, periodEnd, keepsInvoices } = subscription;
+  const fact = (name: string, at: Date) =>
+    html`<dt>${name}</dt>
+      <dd>${day(at, timeZone)}</dd>`;
+  const rows: Html[] = [];
+  if (status === 'canceled') {
+    if (endedAt !== null) rows.push(fact('Ended on', endedAt));
+  } else if (status === 'paused') {
+    rows.push(
+      resumesAt === null
+        ? html`<dt>Resumes</dt>
+            <dd>when you resume it</dd>`
+        : fact('Resumes on', resumesAt),
+    );
+    if (cancelAt !== null) rows.push(fact('Ends on', cancelAt));
+    else if (keepsInvoices) rows.push(fact('Period ends on', periodEnd));
+  } else {
+    if (trialEnd !== null && cancelAt === null) rows.push(fact('Free until', trialEnd));
+    if (cancelAt === null) rows.push(fact('Next payment', periodEnd));
+    else rows.push(fact('Access until', cancelAt));
+  }
+  return html`<dl class="facts">${rows}</dl>`;
+}
+
+const LABELS: Readonly<Record<Action, string>> = {
+  resume: 'Resume',
+  uncancel: 'Keep it after all',
+  pause: 'Pause',
+  cancel: 'Cancel',
+};
+
+function actions(
+  { id, actions: legal, plan }: SubscriptionView,
+  { base }: PortalView,
+): Html | null {
+  if (legal.length === 0) return null;
+  const link = (action: Action) =>
+    html`<a class="button quiet" href="${base}/${action}?subscription_id=${id}"
+      >${LABELS[action]}<span class="away"> <bdi>${plan}</bdi></span></a
+    >`;
+  return html`<p class="actions">
+    ${(Object.keys(LABELS) as Action[]).filter((action) => legal.includes(action)).map(link)}
+  </p>`;
+}

@@ -1,0 +1,186 @@
+// One of each thing that the portal can show, with texts that a test chooses.
+import { actionPage } from '../../src/pages/portal/action.ts';
+import { methodPage } from '../../src/pages/portal/method.ts';
+import { portalPage } from '../../src/pages/portal/page.ts';
+import { refusedPage } from '../../src/pages/portal/refused.ts';
+import type {
+  Action,
+  ActionView,
+  Frame,
+  PortalView,
+  SubscriptionView,
+} from '../../src/pages/portal/view.ts';
+import type { Page } from '../../src/pages/layout.ts';
+
+export type PortalTexts = {
+  readonly merchant: string;
+  readonly plan: string;
+  readonly customer: string;
+  readonly email: string;
+  readonly feature: string;
+  readonly unit: string;
+  readonly invoice: string;
+  readonly refusal: string;
+};
+
+export const PLAIN_PORTAL: PortalTexts = {
+  merchant: 'Northwind Maps',
+  plan: 'Atlas Pro',
+  customer: 'Ada Lovelace',
+  email: 'ada@example.com',
+  feature: 'API calls',
+  unit: 'calls',
+  invoice: 'INV-2027-000123',
+  refusal: 'Your card was declined. Use another card, or ask your bank.',
+};
+
+const at = (day: string) => new Date(`${day}T00:00:00Z`);
+
+/** Every page of the portal by a name of its own. */
+export function everyPortalPage(texts: PortalTexts): Readonly<Record<string, () => Page>> {
+  const frame: Frame = {
+    merchant: texts.merchant,
+    isTest: true,
+    base: '/portal/t',
+    timeZone: 'UTC',
+  };
+  const active: SubscriptionView = {
+    id: 'active',
+    plan: texts.plan,
+    status: 'active',
+    overdue: 'clear',
+    price: { amount: 1200n, currency: 'EUR', interval: 'month', intervalCount: 1, quantity: 1 },
+    periodEnd: at('2027-03-05'),
+    trialEnd: null,
+    cancelAt: null,
+    endedAt: null,
+    resumesAt: null,
+    keepsInvoices: false,
+    resumeIsCharged: false,
+    actions: ['cancel', 'pause'],
+  };
+  const ending = { ...active, id: 'ending', cancelAt: at('2027-03-05') };
+  const paused = {
+    ...active,
+    id: 'paused',
+    status: 'paused',
+    actions: ['cancel', 'resume'],
+  } as const;
+  const trial = { ...active, id: 'trial', trialEnd: at('2027-03-05') };
+  const overdue = { ...active, id: 'overdue', overdue: 'blocked', actions: ['cancel'] } as const;
+  const ended = {
+    ...active,
+    id: 'ended',
+    status: 'canceled',
+    endedAt: at('2027-02-01'),
+    actions: [],
+  } as const;
+  const method = {
+    type: 'card',
+    brand: 'visa',
+    last4: '4242',
+    expiry: { month: 3, year: 2034 },
+  } as const;
+  const row = {
+    name: texts.feature,
+    unit: texts.unit,
+    scale: 2,
+    isBoolean: false,
+    resetsAt: at('2027-03-05'),
+  };
+  const home: PortalView = {
+    ...frame,
+    customer: { name: texts.customer, email: texts.email },
+    notice: null,
+    subscriptions: [
+      active,
+      { ...ending, actions: ['cancel', 'uncancel', 'pause'] },
+      {
+        ...paused,
+        resumesAt: at('2027-04-01'),
+        price: { ...active.price, quantity: 12, intervalCount: 3 },
+      },
+      { ...paused, id: 'kept', keepsInvoices: true },
+      trial,
+      overdue,
+      ended,
+    ],
+    usage: [
+      { ...row, consumed: 620_000n, limit: 1_000_000n },
+      { ...row, consumed: 85_050n, limit: 100_000n },
+      { ...row, consumed: 120_000n, limit: 100_000n },
+      { ...row, consumed: 1n, limit: 0n, unit: null },
+      { ...row, consumed: 5n, limit: null, resetsAt: null },
+      { ...row, consumed: 0n, limit: null, isBoolean: true },
+    ],
+    invoices: (['draft', 'open', 'paid', 'void', 'uncollectible'] as const).map(
+      (status, index) => ({
+        id: `invoice${index}`,
+        number: status === 'draft' ? null : texts.invoice,
+        status,
+        total: 1200n,
+        currency: 'EUR',
+        issuedAt: status === 'draft' ? null : at('2027-02-05'),
+      }),
+    ),
+    method,
+    canReplaceMethod: true,
+  };
+  const none = { subscriptions: [], usage: [], invoices: [], method: null };
+  const ask =
+    (action: Action, subscription: SubscriptionView, rest: Partial<ActionView> = {}) =>
+    () =>
+      actionPage({
+        ...frame,
+        action,
+        subscription,
+        method,
+        resumeDays: { first: '2027-02-08', last: '2028-02-07' },
+        entered: { mode: 'at_period_end', resumesAt: '', keepInvoices: false },
+        errors: [],
+        refusal: null,
+        ...rest,
+      });
+  const replace = { ...frame, method, entered: 'card', errors: [], refusal: null } as const;
+  const { refusal } = texts;
+  return {
+    home: () => portalPage(home),
+    told: () => portalPage({ ...home, notice: 'cancel_scheduled', isTest: false }),
+    empty: () =>
+      portalPage({
+        ...home,
+        ...none,
+        customer: { name: null, email: null },
+        canReplaceMethod: false,
+      }),
+    cancel: ask('cancel', active),
+    cancel_trial: ask('cancel', trial),
+    cancel_scheduled: ask('cancel', ending),
+    cancel_overdue: ask('cancel', overdue, { refusal }),
+    cancel_paused: ask('cancel', paused),
+    uncancel: ask('uncancel', ending),
+    uncancel_paused: ask('uncancel', { ...ending, status: 'paused' }),
+    pause: ask('pause', active),
+    pause_wrong: ask('pause', ending, {
+      entered: { mode: 'at_period_end', resumesAt: '2027-02-01', keepInvoices: true },
+      errors: [
+        { field: 'resumes_at', message: 'Enter a day after today, at most a year from now.' },
+      ],
+    }),
+    resume: ask('resume', paused),
+    resume_charged: ask('resume', { ...paused, resumeIsCharged: true, cancelAt: at('2027-06-05') }),
+    resume_declined: ask('resume', { ...paused, resumeIsCharged: true }, { refusal, method: null }),
+    method: () => methodPage(replace),
+    method_wrong: () =>
+      methodPage({
+        ...replace,
+        method: null,
+        entered: 'bank_debit',
+        errors: [{ field: 'iban', message: 'Enter an IBAN, such as DE89 3704 0044 0532 0130 00.' }],
+        refusal,
+      }),
+    unauthorized: () => refusedPage('unauthorized'),
+    rate_limited: () => refusedPage('rate_limited'),
+    not_found: () => refusedPage('not_found'),
+  };
+}

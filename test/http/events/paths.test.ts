@@ -5,7 +5,9 @@ import { made, Shop } from '../../payments/shop.ts';
 import { misfits } from '../../support/catalogue.ts';
 
 /** What nothing writes yet: it comes with subscriptions. */
-const NOT_YET: readonly EventType[] = EVENT_TYPES.filter((type) => type.startsWith('subscription.'));
+const NOT_YET: readonly EventType[] = EVENT_TYPES.filter((type) =>
+  type.startsWith('subscription.'),
+);
 
 let shop: Shop;
 beforeAll(async () => {

@@ -7,6 +7,45 @@ import { stylesheet } from './styles.ts';
 
 type Status = 'draft' | 'open' | 'paid' | 'void' | 'uncollectible';
 
+type Period = { readonly start: Date; readonly end: Date };
+
+type Line = {
+  readonly type: 'fixed' | 'recurring' | 'proration' | 'credit' | 'adjustment';
+  readonly description: string;
+  readonly quantity: number;
+  readonly unitAmount: bigint;
+  readonly amount: bigint;
+  readonly period: Period | null;
+};
+
+type Address = {
+  readonly [part in 'line1' | 'line2' | 'city' | 'state' | 'postalCode' | 'country']?:
+    | string
+    | null
+    | undefined;
+};
+
+type Seller = {
+  readonly [
+    detail in
+      | 'addressLine1'
+      | 'addressLine2'
+      | 'city'
+      | 'state'
+      | 'postalCode'
+      | 'country'
+      | 'taxId'
+      | 'email'
+      | 'phone'
+  ]?: string | null | undefined;
+} & { readonly name: string };
+
+type Buyer = {
+  readonly name: string | null;
+  readonly email: string | null;
+  readonly address: Address | null;
+};
+
 export type InvoiceSheet = {
   readonly mode: 'test' | 'live';
   readonly number: string | null;
@@ -23,19 +62,18 @@ export type InvoiceSheet = {
   readonly issuedAt: Date | null;
   readonly dueAt: Date | null;
   readonly paidAt: Date | null;
-  readonly lines: readonly {
-    readonly description: string;
-    readonly quantity: number;
-    readonly unitAmount: bigint;
-    readonly amount: bigint;
-  }[];
-  readonly seller: { readonly name: string };
-  readonly buyer: { readonly name: string | null; readonly email: string | null };
+  readonly lines: readonly Line[];
+  readonly seller: Seller;
+  readonly buyer: Buyer;
 };
 
 const STYLE = stylesheet(`
-  .sheet { flex: 1; width: 100%; max-width: 52rem; margin: 2rem auto; padding: clamp(1.25rem, 6vw, 4rem);
+  .sheet { position: relative; flex: 1; width: 100%; max-width: 52rem; margin: 2rem auto; padding: clamp(1.25rem, 6vw, 4rem);
     background: var(--card); border-radius: .75rem; box-shadow: var(--shadow); }
+  /* Behind the words, on every page that is printed. */
+  .sheet[data-mark]::before { content: attr(data-mark); position: absolute; inset: 0; display: grid; place-content: center;
+    overflow: hidden; pointer-events: none; font-size: clamp(5rem, 22vw, 11rem); font-weight: 800; letter-spacing: .05em;
+    text-transform: uppercase; color: var(--muted); opacity: .13; rotate: -30deg; }
   .head { display: flex; flex-wrap: wrap; gap: .5rem 2rem; align-items: start; justify-content: space-between; }
   .head h1 { font-size: 2rem; }
   .state { margin-top: .3rem; padding: .15rem .7rem; border: 1px solid; border-radius: 2rem; font-size: .9rem; font-weight: 600;
@@ -49,6 +87,8 @@ const STYLE = stylesheet(`
   .about strong { display: block; font-size: 1.05rem; margin-top: .25rem; }
   /* A name runs in its own direction, but stands where its neighbours do. */
   .about strong, th:first-child, td:first-child { text-align: left; }
+  .about p { margin-top: .15rem; white-space: pre-line; }
+  td small { display: block; }
   .about .facts { gap: .1rem 1.25rem; align-content: start; }
   .about .facts dd { text-align: start; }
   table { width: 100%; margin-top: 2.5rem; border-collapse: collapse; }
@@ -69,6 +109,7 @@ const STYLE = stylesheet(`
       --danger: #000; --warn: #000; --warn-soft: #fff; --warn-line: #000; font-size: 10.5pt; }
     body { display: block; min-height: 0; }
     .sheet { max-width: none; margin: 0; padding: 0; border-radius: 0; box-shadow: none; }
+    .sheet[data-mark]::before { position: fixed; }
     .banner { border: 1px solid; margin-bottom: 8mm; }
     thead { display: table-header-group; }
     tr, .sums, .about > * { break-inside: avoid; }
@@ -85,11 +126,24 @@ const BADGES: Readonly<Record<Status, { readonly text: string; readonly tone: st
   uncollectible: { text: 'Uncollectible', tone: 'dead' },
 };
 
+/** Across the whole sheet, so that no part of it passes for an invoice that is owed. */
+const MARKS: Readonly<Partial<Record<Status, string>>> = { draft: 'Draft', void: 'Void' };
+
+/** What a line is, where that is not plain from what it says. */
+const KINDS: Readonly<Partial<Record<Line['type'], string>>> = {
+  proration: 'Proration',
+  credit: 'Credit',
+  adjustment: 'Adjustment',
+};
+
+const COUNTRIES = new Intl.DisplayNames('en', { type: 'region' });
+
 export function invoicePage(invoice: InvoiceSheet): Page {
   const { number, seller } = invoice;
+  const mark = MARKS[invoice.status];
   const title = `${number === null ? 'Draft invoice' : `Invoice ${number}`} · ${seller.name}`;
   const body = html`${invoice.mode === 'test' ? TEST_BANNER : null}
-    <main class="sheet">
+    <main class="sheet" ${mark === undefined ? null : html`data-mark="${mark}"`}>
       <header class="head">
         <div>
           <h1>Invoice</h1>
@@ -114,27 +168,46 @@ function badge({ status, amountPaid, amountRefunded }: InvoiceSheet): Html {
   return html`<p class="state late">${refunded}</p>`;
 }
 
-/** Names run in the direction of their own script. */
 function parties({ seller, buyer }: InvoiceSheet): Html {
-  const email = buyer.email === null ? null : html`<p class="muted" dir="ltr">${buyer.email}</p>`;
+  const { addressLine1: line1, addressLine2: line2, taxId } = seller;
   return html`<section>
       <h2>From</h2>
-      <strong dir="auto">${seller.name}</strong>
+      ${party(seller.name, { ...seller, line1, line2 })} ${detail(taxId && `Tax ID: ${taxId}`)}
+      ${detail(seller.email)} ${detail(seller.phone)}
     </section>
     <section>
       <h2>Billed to</h2>
-      ${buyer.name === null ? null : html`<strong dir="auto">${buyer.name}</strong>`} ${email}
+      ${party(buyer.name, buyer.address ?? {})} ${detail(buyer.email)}
     </section>`;
 }
 
-function facts({ issuedAt, dueAt, paidAt, periodStart, periodEnd }: InvoiceSheet): Html {
+/** Names run in the direction of their own script. */
+function party(name: string | null, address: Address): Html {
+  const { line1, line2, city, state, postalCode, country } = address;
+  const place = [postalCode, city, state].filter(Boolean).join(' ');
+  const text = [line1, line2, place, country && countryName(country)].filter(Boolean).join('\n');
+  return html`${name === null ? null : html`<strong dir="auto">${name}</strong>`}
+  ${text === '' ? null : html`<p dir="auto">${text}</p>`}`;
+}
+
+function detail(text: string | null | undefined): Html | null {
+  return text ? html`<p class="muted" dir="ltr">${text}</p>` : null;
+}
+
+function countryName(country: string): string {
+  return /^[A-Z]{2}$/.test(country) ? (COUNTRIES.of(country) ?? country) : country;
+}
+
+function facts(invoice: InvoiceSheet): Html {
+  const { status, issuedAt, dueAt, paidAt, periodStart: start, periodEnd: end } = invoice;
+  const isOwed = paidAt === null && status !== 'void';
   const period =
-    periodStart === null || periodEnd === null
+    start === null || end === null
       ? null
       : html`<dt>Period</dt>
-          <dd>${day(periodStart)} to ${day(periodEnd)}</dd>`;
+          <dd>${span({ start, end })}</dd>`;
   return html`<dl class="facts">
-    ${dated('Issued', issuedAt)} ${period} ${paidAt === null ? dated('Due', dueAt) : null}
+    ${dated('Issued', issuedAt)} ${period} ${isOwed ? dated('Due', dueAt) : null}
     ${dated('Paid', paidAt)}
   </dl>`;
 }
@@ -159,7 +232,7 @@ function lines({ lines: list, currency }: InvoiceSheet): Html {
       ${list.map(
         (line) =>
           html`<tr>
-            <td dir="auto">${line.description}</td>
+            <td dir="auto">${line.description} ${about(line)}</td>
             <td>${line.quantity}</td>
             <td>${money(line.unitAmount, currency)}</td>
             <td>${money(line.amount, currency)}</td>
@@ -167,6 +240,21 @@ function lines({ lines: list, currency }: InvoiceSheet): Html {
       )}
     </tbody>
   </table>`;
+}
+
+function about({ type, period }: Line): Html | null {
+  const kind = KINDS[type];
+  if (kind === undefined && period === null) return null;
+  const parts = [
+    kind ?? null,
+    kind === undefined || period === null ? null : ', ',
+    period && span(period),
+  ];
+  return html`<small dir="ltr">${parts}</small>`;
+}
+
+function span({ start, end }: Period): Html {
+  return html`${day(start)} to ${day(end)}`;
 }
 
 /** What is nothing is left out, but the total and what is due of an invoice that waits. */
@@ -182,7 +270,7 @@ function sums(invoice: InvoiceSheet): Html {
     ${taxTotal === 0n ? null : row('Tax', taxTotal)} ${row(`Total ${currency}`, total, 'strong')}
     ${amountPaid === 0n ? null : row('Paid', amountPaid)}
     ${amountRefunded === 0n ? null : row('Refunded', -amountRefunded)}
-    ${invoice.status === 'open' ? row('Due', due, 'strong') : null}
+    ${invoice.status === 'open' || invoice.status === 'uncollectible' ? row('Due', due, 'strong') : null}
   </dl>`;
 }
 

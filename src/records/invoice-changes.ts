@@ -5,24 +5,15 @@ import type { Executor, Transaction } from '../platform/postgres.ts';
 import { insertEvents } from './events.ts';
 import { type InvoiceChange, invoiceEvent } from './invoice-events.ts';
 import {
+  type Changed,
   invoiceColumns,
   invoiceOf,
   type InvoiceRecord,
   type InvoiceRow,
   type InvoiceStatus,
+  MAY,
 } from './invoices.ts';
 import { isUuid, type Scope } from './scope.ts';
-
-/** What an invoice may be for each; one that is there already is answered as it is. Finalising: invoice-issue.ts. */
-export const MAY = {
-  finalize: ['draft'],
-  pay: ['open', 'uncollectible'],
-  void: ['draft', 'open', 'uncollectible'],
-  giveUp: ['open'],
-} as const satisfies Readonly<Record<string, readonly InvoiceStatus[]>>;
-
-/** The invoice after it, or that it could not be: the invoice as it is. */
-export type Changed = { readonly kind: 'done' | 'invalid_state'; readonly invoice: InvoiceRecord };
 
 export type InvoicePayment = {
   readonly invoiceId: string;
@@ -114,7 +105,7 @@ export async function markUncollectible(
   const before = await lockInvoice(sql, scope, id);
   if (before === null) return 'not_found';
   if (before.status === 'uncollectible') return { kind: 'done', invoice: before };
-  if (!allows('giveUp', before)) return { kind: 'invalid_state', invoice: before };
+  if (!allows('markUncollectible', before)) return { kind: 'invalid_state', invoice: before };
   const { invoice } = await update(sql, before, { set: sql`status = 'uncollectible'`, now });
   return { kind: 'done', invoice };
 }

@@ -9,13 +9,13 @@ import { insertEvents } from './events.ts';
 import { invoiceEvent } from './invoice-events.ts';
 import {
   type Buyer,
+  type Changed,
   findInvoice,
   invoiceColumns,
   type InvoiceLine,
   invoiceOf,
   type InvoiceRecord,
   type InvoiceRow,
-  type InvoiceStatus,
   type StoredLine,
 } from './invoices.ts';
 import { isUuid, type Scope } from './scope.ts';
@@ -90,25 +90,26 @@ export async function issueInvoices(
   );
 }
 
-export type NotAllowed = { readonly kind: 'invalid_state'; readonly status: InvoiceStatus };
-
-/** Issues a draft. Call it last in the transaction. One that is open is answered as it is. */
+/** Issues a draft. Call it last in the transaction. */
 export async function finalizeInvoice(
   sql: Transaction,
   scope: Scope,
   options: { readonly id: string; readonly eventId: string; readonly now: number },
-): Promise<InvoiceRecord | NotAllowed | 'not_found'> {
+): Promise<Changed | 'not_found'> {
   const { id, eventId, now } = options;
   if (!isUuid(id)) return 'not_found';
   const draft = await freezeParties(sql, scope, id);
   if (draft === null) {
     const invoice = await findInvoice(sql, scope, id);
     if (invoice === null) return 'not_found';
-    return invoice.status === 'open' ? invoice : { kind: 'invalid_state', status: invoice.status };
+    return { kind: invoice.status === 'open' ? 'done' : 'invalid_state', invoice };
   }
   const at = new Date(Math.max(now, draft.updatedAt.getTime()));
-  const [issued] = await numberDrafts(sql, [{ draft, paidAt: null, eventId, at }]);
-  return must(issued, 'the invoice that was a draft');
+  // Not due before there is an invoice to pay.
+  const dueAt = draft.dueAt !== null && draft.dueAt > at ? draft.dueAt : at;
+  const numbering = { draft: { ...draft, dueAt }, paidAt: null, eventId, at };
+  const [issued] = await numberDrafts(sql, [numbering]);
+  return { kind: 'done', invoice: must(issued, 'the invoice that was a draft') };
 }
 
 const sellerOf = (sql: Executor) => sql`
@@ -137,6 +138,7 @@ async function insertDrafts(
 
 function rowOf({ scope, invoice, now }: Pick<Issuance, 'scope' | 'invoice' | 'now'>) {
   const { id, discountTotal } = invoice;
+  const { name, email, externalCustomerId } = invoice.buyer;
   const lines = invoice.lines.map((line, index) => storedLine(line, `${id}-${index + 1}`));
   const subtotal = lines.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
   assert(lines.length > 0, 'an invoice has a line');
@@ -158,7 +160,7 @@ function rowOf({ scope, invoice, now }: Pick<Issuance, 'scope' | 'invoice' | 'no
     period_end: invoice.periodEnd?.toISOString() ?? null,
     due_at: invoice.dueAt?.toISOString() ?? null,
     lines,
-    buyer: invoice.buyer,
+    buyer: { name, email, externalCustomerId },
     created_at: new Date(now).toISOString(),
   };
 }

@@ -5,6 +5,15 @@ import { invoicePage, type InvoiceSheet } from '../../src/pages/invoice.ts';
 
 const AT = new Date('2026-11-21T23:59:59.999Z');
 
+const LINE = {
+  type: 'fixed',
+  description: 'Lamp',
+  quantity: 2,
+  unitAmount: 1250n,
+  amount: 2500n,
+  period: null,
+} as const;
+
 const PAID: InvoiceSheet = {
   mode: 'live',
   number: 'INV-2026-000123',
@@ -21,9 +30,9 @@ const PAID: InvoiceSheet = {
   issuedAt: AT,
   dueAt: null,
   paidAt: AT,
-  lines: [{ description: 'Lamp', quantity: 2, unitAmount: 1250n, amount: 2500n }],
+  lines: [LINE],
   seller: { name: 'Acme' },
-  buyer: { name: 'Ada', email: 'ada@example.com' },
+  buyer: { name: 'Ada', email: 'ada@example.com', address: null },
 };
 
 const show = (fields: Partial<InvoiceSheet> = {}): string =>
@@ -46,6 +55,21 @@ test('it says who, what, how much and when', () => {
   );
 });
 
+const PERIOD = { start: new Date('2026-02-28'), end: new Date('2026-03-31') };
+
+const SELLER = {
+  name: 'Acme',
+  addressLine1: '1 Mill Lane',
+  addressLine2: '2nd floor',
+  city: 'Berlin',
+  state: 'BE',
+  postalCode: '10115',
+  country: 'DE',
+  taxId: 'DE123',
+  email: 'pay@acme.example',
+  phone: '+49 30 1',
+};
+
 // prettier-ignore
 const STATES: [string, Partial<InvoiceSheet>, string][] = [
   // what              fields                                                                        said
@@ -58,13 +82,33 @@ const STATES: [string, Partial<InvoiceSheet>, string][] = [
   ['the refund',       { amountRefunded: 1n },                                                       'Paid $20.00 Refunded -$0.01'],
   ['refunded',         { amountRefunded: 2000n },                                                    'INV-2026-000123 Refunded'],
   ['a period',         { periodStart: new Date('2026-02-28'), periodEnd: new Date('2026-03-31') },   'Period 28 February 2026 to 31 March 2026'],
+  ['due of an uncollectible', { status: 'uncollectible', paidAt: null, amountPaid: 0n },             'Due $20.00'],
+  ['the period of a line', { lines: [{ ...LINE, type: 'recurring', period: PERIOD }] },              'Lamp 28 February 2026 to 31 March 2026 2 $12.50'],
+  ['a proration',      { lines: [{ ...LINE, type: 'proration', period: PERIOD }] },                  'Lamp Proration, 28 February 2026 to 31 March 2026 2'],
+  ['a credit',         { lines: [{ ...LINE, type: 'credit', quantity: 1, unitAmount: -5n, amount: -5n }] }, 'Lamp Credit 1 -$0.05 -$0.05'],
+  ['an adjustment',    { lines: [{ ...LINE, type: 'adjustment' }] },                                 'Lamp Adjustment 2'],
+  ['the seller',       { seller: SELLER },                                                           'From Acme 1 Mill Lane 2nd floor 10115 Berlin BE Germany Tax ID: DE123 pay@acme.example +49 30 1 Billed to'],
+  ['the buyer',        { buyer: { ...PAID.buyer, address: { line1: '5 Quay', city: 'Cork', country: 'IE' } } }, 'Billed to Ada 5 Quay Cork Ireland ada@example.com'],
+  ['no such country',  { buyer: { ...PAID.buyer, address: { country: 'Elbonia' } } },                'Billed to Ada Elbonia ada@'],
   ['tax',              { taxTotal: 380n, total: 2380n },                                             'Tax $3.80 Total USD $23.80'],
   ['test mode',        { mode: 'test' },                                                             'Test mode. No money was moved'],
-  ['nobody',           { buyer: { name: null, email: null } },                                       'Billed to Issued'],
+  ['nobody',           { buyer: { name: null, email: null, address: null } },                                       'Billed to Issued'],
 ];
 
 test.each(STATES)('it says of an invoice: %s', (_what, fields, said) => {
   expect(readable(show(fields))).toContain(said);
+});
+
+test('a draft and a void one are marked across the sheet, and nothing else is', () => {
+  const marks = (['draft', 'open', 'paid', 'void', 'uncollectible'] as const).map(
+    (status) => /<main[^>]*data-mark="(.*?)"/.exec(show({ status }))?.[1],
+  );
+  expect(marks).toEqual(['Draft', undefined, undefined, 'Void', undefined]);
+});
+
+test('nobody is told when a void invoice would be due', () => {
+  const text = readable(show({ status: 'void', paidAt: null, amountPaid: 0n, dueAt: AT }));
+  expect(text).not.toContain('Due');
 });
 
 test('what is nothing is left out', () => {
@@ -84,7 +128,7 @@ const AMOUNTS: [string, bigint, string, string][] = [
 ];
 
 test.each(AMOUNTS)('%s', (currency, amount, shown, exact) => {
-  const lines = [{ description: 'x', quantity: 1, unitAmount: amount, amount }];
+  const lines = [{ ...LINE, quantity: 1, unitAmount: amount, amount }];
   const money = { subtotal: amount, discountTotal: 0n, total: amount, amountPaid: amount };
   const page = show({ currency, lines, ...money });
   // Each of the line's two, the total, and what was paid.
@@ -106,8 +150,8 @@ test('in every currency the amount that is shown has the digits of the exact one
 test('names in another direction are isolated, each in its own', () => {
   const page = show({
     seller: { name: 'شركة المثال' },
-    buyer: { name: 'דנה כהן', email: 'dana@example.co.il' },
-    lines: [{ description: 'اشتراك (Pro)', quantity: 1, unitAmount: 2500n, amount: 2500n }],
+    buyer: { name: 'דנה כהן', email: 'dana@example.co.il', address: null },
+    lines: [{ ...LINE, description: 'اشتراك (Pro)' }],
   });
   for (const name of ['شركة المثال', 'דנה כהן', 'اشتراك (Pro)']) {
     expect(page).toMatch(new RegExp(`dir="auto"\\s*>\\s*${RegExp.escape(name)}\\s*<`));
@@ -115,20 +159,60 @@ test('names in another direction are isolated, each in its own', () => {
   expect(page).toMatch(/dir="ltr"\s*>\s*dana@example\.co\.il\s*</);
 });
 
-test('markup in any field shows as text', () => {
-  const evil = `"'><script>alert(1)</script><img src=x onerror=alert(1)></style></title>`;
-  const page = show({
-    number: evil,
-    seller: { name: evil },
-    buyer: { name: evil, email: evil },
-    lines: [{ description: evil, quantity: 1, unitAmount: 2500n, amount: 2500n }],
+const XSS = [
+  `"'><script>alert(1)</script><img src=x onerror=alert(1)></style></title>`,
+  '<svg/onload=alert(1)>',
+  '</dd></dl><iframe srcdoc="<script>alert(1)</script>">',
+  '" onmouseover="alert(1)" x="',
+  "' style='background:url(//evil.example)",
+  '<!--<script>',
+  '&lt;script&gt;alert(1)&lt;/script&gt;',
+  '<a href="javascript:alert(1)">',
+  '</p><meta http-equiv=refresh content=0;url=//evil.example>',
+  '\u2028<b>\u202Eevil',
+];
+
+/** Every field that comes from somebody. */
+const filled = (text: string): string =>
+  show({
+    number: text,
+    seller: {
+      name: text,
+      addressLine1: text,
+      addressLine2: text,
+      city: text,
+      state: text,
+      postalCode: text,
+      country: text,
+      taxId: text,
+      email: text,
+      phone: text,
+    },
+    buyer: {
+      name: text,
+      email: text,
+      address: {
+        line1: text,
+        line2: text,
+        city: text,
+        state: text,
+        postalCode: text,
+        country: text,
+      },
+    },
+    lines: [{ ...LINE, description: text }],
   });
-  expect(page).not.toContain('<script');
-  expect(page).not.toContain('<img');
-  expect(page.match(/<\/style>/g)).toHaveLength(1);
-  expect(page.match(/<\/title>/g)).toHaveLength(1);
-  // Title (twice: number and seller), number, seller, buyer, e-mail, line.
-  expect(page.split('&lt;script&gt;')).toHaveLength(8);
+
+/** Title (twice: number and seller), number, seller (ten), buyer (eight), line. */
+const FIELDS = 22;
+
+test.each(XSS)('markup in any field shows as text: %s', (evil) => {
+  const tags = (page: string): string[] => [...page.matchAll(/<[^>]*>/g)].map(([tag]) => tag);
+  const page = filled(evil);
+  // Not a tag more or less, nor another attribute in any.
+  expect(tags(page)).toEqual(tags(filled('harmless')));
+  const shown = page.split(Bun.escapeHTML(evil).replaceAll('&#x27;', '&#39;'));
+  expect(shown).toHaveLength(FIELDS + 1);
 });
 
 test('it loads nothing, runs nothing, and prints on A4', () => {

@@ -1,24 +1,55 @@
-import { Type } from '@sinclair/typebox';
+import { type Static, Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
+import { must } from '../../../ledger/assert.ts';
+import type { Ids, OrgClock } from '../../../ledger/ports.ts';
 import { invoicePage } from '../../pages/invoice.ts';
-import type { Sql } from '../../platform/postgres.ts';
-import { findInvoice, listInvoices } from '../../records/invoices.ts';
+import type { Sql, Transaction } from '../../platform/postgres.ts';
+import {
+  type CustomerRecord,
+  findCustomer,
+  findCustomerByExternalId,
+} from '../../records/customers.ts';
+import { voidInvoice } from '../../records/invoice-changes.ts';
+import { draftInvoice, finalizeInvoice, issueInvoices } from '../../records/invoice-issue.ts';
+import { type Changed, findInvoice, listInvoices, MAY } from '../../records/invoices.ts';
+import type { Scope } from '../../records/scope.ts';
 import type { Edge, Route } from '../edge.ts';
-import { refuse } from '../errors.ts';
+import { errorText, refuse, refuseInvalid } from '../errors.ts';
+import { type Answer, answer, once, refusal } from '../idempotency.ts';
 import { sendPage } from '../page.ts';
 import { listed, PAGE, pageOf } from '../query.ts';
-import { fromInvoice, Invoice, InvoiceStatus } from '../wire/invoices.ts';
+import {
+  fromInvoice,
+  Invoice,
+  InvoiceCreate,
+  InvoiceStatus,
+  toBill,
+  toNewInvoice,
+} from '../wire/invoices.ts';
 import { Body, ListOf, Uuid } from '../wire/values.ts';
 
 export type InvoiceRoutesDeps = {
   readonly edge: Edge;
   readonly sql: Sql;
+  readonly ids: Ids;
+  readonly orgClock: OrgClock;
   /** Where `hosted_url` leads. */
   readonly appUrl: string;
 };
 
 const tag = 'Invoices';
 const params = { id: 'The id of the invoice.' };
+
+const CREATE = {
+  summary: 'Bill a customer',
+  description:
+    'Issued at once, unless it is to be a draft. Where there is nothing to pay it is paid.',
+  tag,
+  body: InvoiceCreate,
+  idempotent: true,
+  answers: { 201: Invoice },
+  refusals: ['not_found', 'idempotency_in_progress', 'idempotency_key_reused'],
+} as const;
 
 const LIST = {
   summary: 'List invoices, newest first',
@@ -40,6 +71,24 @@ const READ = {
   refusals: ['not_found'],
 } as const;
 
+const FINALIZE = {
+  summary: 'Issue a draft',
+  description: 'It gets its number and is due. Again is the same.',
+  tag,
+  params,
+  answers: { 200: Invoice },
+  refusals: ['not_found', 'invalid_state'],
+} as const;
+
+const VOID = {
+  summary: 'Void an invoice that is not paid',
+  description: 'A number that it has is kept. Again is the same.',
+  tag,
+  params,
+  answers: { 200: Invoice },
+  refusals: ['not_found', 'invalid_state'],
+} as const;
+
 const PRINT = {
   summary: 'Get an invoice to print',
   description: 'HTML for A4, without a script.',
@@ -50,13 +99,58 @@ const PRINT = {
   refusals: ['not_found'],
 } as const;
 
+const PAST: Answer = {
+  status: 400,
+  body: errorText('invalid_request', 'due_at must be in the future', [
+    { path: ['due_at'], message: 'must be in the future' },
+  ]),
+};
+
 const notFound = () => refuse('not_found', 'no such invoice');
 
 export function invoiceRoutes(deps: InvoiceRoutesDeps) {
   return new Elysia()
+    .post('/invoices', ...createInvoice(deps))
     .get('/invoices', ...readInvoices(deps))
     .get('/invoices/:id', ...readInvoice(deps))
+    .post('/invoices/:id/finalize', ...finalizeOne(deps))
+    .post('/invoices/:id/void', ...voidOne(deps))
     .get('/api/invoices/:id/pdf', ...printInvoice(deps));
+}
+
+function createInvoice({ edge, sql, ids, orgClock, appUrl }: InvoiceRoutesDeps): Route {
+  return edge.organisation(CREATE, ({ principal, body, idempotencyKey: key }) => {
+    const bill = toBill(body);
+    if ('issues' in bill) return refuseInvalid(bill.issues);
+    const now = orgClock.now(principal);
+    const attempt = { sql, principal, operation: 'POST /invoices', key, body, now };
+    return once(attempt, async (transaction) => {
+      if (bill.dueAt !== null && bill.dueAt.getTime() <= now) return PAST;
+      const customer = await findBilled(transaction, principal, body);
+      if (customer === null) return refusal('not_found', 'no such customer');
+      const { organisationId, mode } = principal;
+      const invoice = toNewInvoice(ids.next(), bill, customer);
+      const issuance = { scope: { organisationId, mode }, invoice, now };
+      const made =
+        body.draft === true
+          ? await draftInvoice(transaction, issuance)
+          : (
+              await issueInvoices(transaction, [{ ...issuance, paidAt: null, eventId: ids.next() }])
+            )[0];
+      return answer(201, fromInvoice(must(made, 'an invoice'), appUrl));
+    });
+  });
+}
+
+/** Whom a body names. */
+async function findBilled(
+  sql: Transaction,
+  scope: Scope,
+  { customer_id: id, external_customer_id: externalId }: Static<typeof InvoiceCreate>,
+): Promise<CustomerRecord | null> {
+  if (id === undefined) return findCustomerByExternalId(sql, scope, externalId ?? '');
+  const customer = await findCustomer(sql, scope, id);
+  return customer?.id === id.toLowerCase() ? customer : null;
 }
 
 function readInvoices({ edge, sql, appUrl }: InvoiceRoutesDeps): Route {
@@ -75,6 +169,38 @@ function readInvoice({ edge, sql, appUrl }: InvoiceRoutesDeps): Route {
     const invoice = await findInvoice(sql, principal, id);
     return invoice === null ? notFound() : Response.json(fromInvoice(invoice, appUrl));
   });
+}
+
+function finalizeOne({ edge, sql, ids, orgClock, appUrl }: InvoiceRoutesDeps): Route {
+  return edge.organisation(FINALIZE, async ({ principal, params: { id } }) => {
+    const finalizing = { id, eventId: ids.next(), now: orgClock.now(principal) };
+    const changed = await sql.begin((transaction) =>
+      finalizeInvoice(transaction, principal, finalizing),
+    );
+    return changedResponse(changed, { what: 'finalize', appUrl });
+  });
+}
+
+function voidOne({ edge, sql, ids, orgClock, appUrl }: InvoiceRoutesDeps): Route {
+  return edge.organisation(VOID, async ({ principal, params: { id } }) => {
+    const voiding = { id, eventId: ids.next(), now: orgClock.now(principal) };
+    const changed = await sql.begin((transaction) => voidInvoice(transaction, principal, voiding));
+    return changedResponse(changed, { what: 'void', appUrl });
+  });
+}
+
+function changedResponse(
+  changed: Changed | 'not_found',
+  { what, appUrl }: { readonly what: keyof typeof MAY; readonly appUrl: string },
+): Response {
+  if (changed === 'not_found') return notFound();
+  const { kind, invoice } = changed;
+  if (kind === 'done') return Response.json(fromInvoice(invoice, appUrl));
+  const { status } = invoice;
+  return refuse(
+    'invalid_state',
+    `the invoice is ${status}; to ${what} it, it must be ${MAY[what].join(' or ')}`,
+  );
 }
 
 function printInvoice({ edge, sql }: InvoiceRoutesDeps): Route {

@@ -1,5 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { formatMoney } from '../../../ledger/money.ts';
+import { exponentOf, formatMoney } from '../../../ledger/money.ts';
+import type { CustomerRecord } from '../../records/customers.ts';
+import type { NewInvoice, NewInvoiceLine } from '../../records/invoice-issue.ts';
 import {
   amountDue,
   BILLING_REASONS,
@@ -7,8 +9,41 @@ import {
   type InvoiceRecord,
   LINE_TYPES,
 } from '../../records/invoices.ts';
-import { Amount, Currency } from './money.ts';
-import { Nullable, Timestamp, Uuid } from './values.ts';
+import type { Issue } from '../errors.ts';
+import { Amount, Currency, moneyOf } from './money.ts';
+import { timeOf } from './usage.ts';
+import { Body, ExternalCustomerId, Nullable, Timestamp, Uuid } from './values.ts';
+
+const LINES_MAX = 100;
+
+/** Amounts that leave have so many digits before the point, at most. */
+const WHOLE_DIGITS_MAX = 12;
+
+const LineCreate = Body({
+  description: Type.String({ minLength: 1, maxLength: 500 }),
+  quantity: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 })),
+  unit_amount: Amount,
+});
+
+export const InvoiceCreate = Body({
+  customer_id: Type.Optional(Uuid),
+  external_customer_id: Type.Optional(ExternalCustomerId),
+  currency: Currency,
+  lines: Type.Array(LineCreate, {
+    minItems: 1,
+    maxItems: LINES_MAX,
+    error: `must be a list of 1 to ${LINES_MAX} lines`,
+  }),
+  due_at: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'ISO 8601, with Z or an offset. In the future. When it is issued, by default.',
+    }),
+  ),
+  draft: Type.Optional(
+    Type.Boolean({ default: false, description: 'Leaves it a draft, without a number.' }),
+  ),
+});
 
 export const InvoiceStatus = Type.Union(
   INVOICE_STATUSES.map((status) => Type.Literal(status)),
@@ -17,7 +52,7 @@ export const InvoiceStatus = Type.Union(
 
 /** Of a line: what is given back is negative. */
 const LineAmount = Type.String({
-  pattern: '^-?\\d{1,18}(\\.\\d{1,4})?$',
+  pattern: '^-?\\d{1,12}(\\.\\d{1,4})?$',
   description: 'A decimal with the decimals of the currency; negative where it is given back.',
 });
 
@@ -58,6 +93,55 @@ export const Invoice = Type.Object({
   lines: Type.Array(InvoiceLine),
   hosted_url: Type.String({ format: 'uri', description: 'The document to print.' }),
 });
+
+/** What a body bills whoever it is. */
+type Bill = Pick<NewInvoice, 'currency' | 'dueAt' | 'lines'>;
+
+export function toBill(
+  body: Static<typeof InvoiceCreate>,
+): Bill | { readonly issues: readonly Issue[] } {
+  const { currency, due_at: due } = body;
+  const issues: Issue[] = [];
+  if ((body.customer_id === undefined) === (body.external_customer_id === undefined)) {
+    const message = 'exactly one of customer_id and external_customer_id must be given';
+    issues.push({ path: ['customer_id'], message });
+  }
+  const lines: NewInvoiceLine[] = [];
+  for (const [index, { description, quantity = 1, unit_amount: amount }] of body.lines.entries()) {
+    const unitAmount = moneyOf(amount, currency, ['lines', String(index), 'unit_amount']);
+    if (typeof unitAmount !== 'bigint') issues.push(unitAmount);
+    else lines.push({ type: 'fixed', description, quantity, unitAmount, period: null });
+  }
+  const total = lines.reduce((sum, line) => sum + line.unitAmount * BigInt(line.quantity), 0n);
+  if (total >= 10n ** BigInt(WHOLE_DIGITS_MAX + exponentOf(currency))) {
+    const message = `must add up to at most ${WHOLE_DIGITS_MAX} digits before the decimals`;
+    issues.push({ path: ['lines'], message });
+  }
+  const dueAt = due === undefined ? null : timeOf(due);
+  if (due !== undefined && dueAt === null) {
+    issues.push({ path: ['due_at'], message: 'must be an ISO 8601 time with a zone' });
+  }
+  if (issues.length > 0) return { issues };
+  return { currency, lines, dueAt: dueAt === null ? null : new Date(dueAt) };
+}
+
+/** The bill to a customer, in no connection with anything else. */
+export function toNewInvoice(id: string, bill: Bill, customer: CustomerRecord): NewInvoice {
+  const { name, email, externalCustomerId } = customer;
+  return {
+    id,
+    ...bill,
+    discountTotal: 0n,
+    billingReason: 'manual',
+    customerId: customer.id,
+    subscriptionId: null,
+    checkoutId: null,
+    paymentId: null,
+    periodStart: null,
+    periodEnd: null,
+    buyer: { name, email, externalCustomerId },
+  };
+}
 
 export function fromInvoice(invoice: InvoiceRecord, appUrl: string): Static<typeof Invoice> {
   const money = (amount: bigint): string => formatMoney(amount, invoice.currency);

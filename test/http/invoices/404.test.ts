@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startServer, type TestServer } from '../../support/server.ts';
-import { issue } from './issuing.ts';
+import { invoiceThatIs, issue } from './issuing.ts';
 
 let server: TestServer;
 beforeAll(async () => {
@@ -8,6 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
+const ACTIONS = ['finalize', 'void'];
 const PATHS = [(id: string) => `/invoices/${id}`, (id: string) => `/api/invoices/${id}/pdf`];
 
 // prettier-ignore
@@ -20,6 +21,10 @@ const REFERENCES: [string, string][] = [
 test.each(REFERENCES)('%s', async (_what, reference) => {
   for (const path of PATHS) {
     const reply = await server.call('GET', path(reference));
+    expect([reply.status, reply.json.error.type]).toEqual([404, 'not_found']);
+  }
+  for (const action of ACTIONS) {
+    const reply = await server.call('POST', `/invoices/${reference}/${action}`);
     expect([reply.status, reply.json.error.type]).toEqual([404, 'not_found']);
   }
 });
@@ -35,4 +40,42 @@ test("another organisation's or mode's invoice", async () => {
     expect((await server.call('GET', '/invoices', { key })).json.data).toEqual([]);
   }
   for (const path of PATHS) expect((await server.call('GET', path(id))).status).toBe(200);
+});
+
+test("another organisation's or mode's draft is neither issued nor voided", async () => {
+  const { organisation, other } = server;
+  const scope = { organisationId: organisation.id, mode: 'test' } as const;
+  const draft = await invoiceThatIs(server.sql, scope, 'draft');
+  for (const key of [other.testKey, organisation.liveKey]) {
+    for (const action of ACTIONS) {
+      const reply = await server.call('POST', `/invoices/${draft.id}/${action}`, { key });
+      expect([reply.status, reply.json.error.type]).toEqual([404, 'not_found']);
+    }
+  }
+  const { json } = await server.call('GET', `/invoices/${draft.id}`);
+  expect([json.status, json.number]).toEqual(['draft', null]);
+});
+
+const BILL = { currency: 'USD', lines: [{ description: 'x', unit_amount: '1.00' }] };
+
+test('a bill to nobody that there is', async () => {
+  const { json: customer } = await server.call('POST', '/customers', {
+    body: { external_customer_id: 'u_9' },
+  });
+  const uuid = '01890000-0000-7000-8000-000000000000';
+  await server.call('POST', '/customers', { body: { external_customer_id: uuid } });
+  const ask = (who: object, key: string) =>
+    server.call('POST', '/invoices', { key, body: { ...BILL, ...who } });
+  const { organisation, other } = server;
+  const replies = await Promise.all([
+    ask({ external_customer_id: 'u_10' }, organisation.testKey),
+    // Somebody's external id is nobody's id.
+    ask({ customer_id: uuid }, organisation.testKey),
+    ask({ external_customer_id: 'u_9' }, organisation.liveKey),
+    ask({ customer_id: customer.id }, other.testKey),
+  ]);
+  for (const { status, json } of replies) {
+    expect([status, json.error.type]).toEqual([404, 'not_found']);
+  }
+  expect(await server.sql`select 1 from invoices where billing_reason = 'manual'`).toHaveLength(0);
 });

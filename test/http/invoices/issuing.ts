@@ -2,9 +2,22 @@
 import { must } from '../../../ledger/assert.ts';
 import { ids } from '../../../src/platform/ids.ts';
 import type { Sql } from '../../../src/platform/postgres.ts';
-import { recordInvoiceRefunds } from '../../../src/records/invoice-changes.ts';
-import { issueInvoices, type NewInvoice } from '../../../src/records/invoice-issue.ts';
-import type { InvoiceRecord } from '../../../src/records/invoices.ts';
+import {
+  markUncollectible,
+  payInvoices,
+  recordInvoiceRefunds,
+  voidInvoice,
+} from '../../../src/records/invoice-changes.ts';
+import {
+  draftInvoice,
+  issueInvoices,
+  type NewInvoice,
+} from '../../../src/records/invoice-issue.ts';
+import {
+  findInvoice,
+  type InvoiceRecord,
+  type InvoiceStatus,
+} from '../../../src/records/invoices.ts';
 import type { Scope } from '../../../src/records/scope.ts';
 
 export const NOW = Date.UTC(2026, 10, 21, 9, 30, 15, 250);
@@ -38,6 +51,29 @@ export async function issue(
   const issuance = { scope, invoice: newInvoice(rest), paidAt, eventId: ids.next(), now };
   const [invoice] = await sql.begin((transaction) => issueInvoices(transaction, [issuance]));
   return must(invoice, 'the invoice that was issued');
+}
+
+/** One in each status, in a scope of its own or another's. */
+export async function invoiceThatIs(
+  sql: Sql,
+  scope: Scope,
+  status: InvoiceStatus,
+): Promise<InvoiceRecord> {
+  const invoice = newInvoice({ paymentId: null });
+  if (status === 'draft') {
+    return sql.begin((transaction) => draftInvoice(transaction, { scope, invoice, now: NOW }));
+  }
+  const { id } = await issue(sql, scope, { ...invoice, paidAt: null });
+  await sql.begin(async (transaction) => {
+    const at = { id, now: NOW + 1, eventId: ids.next() };
+    if (status === 'void') await voidInvoice(transaction, scope, at);
+    if (status === 'uncollectible') await markUncollectible(transaction, scope, at);
+    if (status === 'paid') {
+      const payment = { invoiceId: id, paymentId: ids.next(), paidAt: new Date(NOW + 1) };
+      await payInvoices(transaction, [payment]);
+    }
+  });
+  return must(await findInvoice(sql, scope, id), 'the invoice that was issued');
 }
 
 export async function refund(

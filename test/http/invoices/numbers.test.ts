@@ -1,0 +1,218 @@
+// The numbers of invoices, and what they add up to, whatever is issued at once.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { ids } from '../../../src/platform/ids.ts';
+import {
+  finalizeInvoice,
+  type Issuance,
+  issueInvoices,
+} from '../../../src/records/invoice-issue.ts';
+import type { InvoiceRecord } from '../../../src/records/invoices.ts';
+import { createOrganisation } from '../../../src/records/onboarding.ts';
+import type { Scope } from '../../../src/records/scope.ts';
+import { startServer, type TestServer } from '../../support/server.ts';
+import { invoiceThatIs, issue, newInvoice, NOW } from './issuing.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.stop());
+
+async function freshScope(): Promise<Scope> {
+  const setting = { sql: server.sql, ids, now: NOW };
+  const made = await createOrganisation(setting, { name: 'Fresh', groupId: null });
+  if (typeof made === 'string') throw new Error(made);
+  return { organisationId: made.id, mode: 'test' };
+}
+
+/** Issues them in one transaction. */
+const issueAll = (issuances: readonly Issuance[]) =>
+  server.sql.begin((sql) => issueInvoices(sql, issuances));
+
+const numberOf = (nth: number): string => `INV-2026-${String(nth).padStart(6, '0')}`;
+const upTo = (last: number): string[] => Array.from({ length: last }, (_, i) => numberOf(i + 1));
+
+const issuedIn = ({ organisationId }: Scope) => server.sql<
+  { number: string; at: Date; told: string }[]
+>`
+  select i.number, i.issued_at as at, e.data->>'number' as told
+  from invoices i join events e on e.object_id = i.id
+  where i.organisation_id = ${organisationId} and i.number is not null order by i.number`;
+
+test('of 500 finalised at once, 30 % rolled back: 1..n without a hole, in the order of issue', async () => {
+  const scope = await freshScope();
+  const drafts: InvoiceRecord[] = [];
+  for (let i = 0; i < 500; i += 1) drafts.push(await invoiceThatIs(server.sql, scope, 'draft'));
+  class Rollback extends Error {}
+  /** As the numbers were taken. */
+  const order: string[] = [];
+  const started = performance.now();
+  const outcomes = await Promise.allSettled(
+    drafts.map(({ id }, i) =>
+      server.sql.begin(async (sql) => {
+        // The clock of one caller is behind another's.
+        const now = NOW + (i % 7) * 1000;
+        const finalised = await finalizeInvoice(sql, scope, { id, eventId: ids.next(), now });
+        if (i % 10 < 3) throw new Rollback();
+        if (finalised !== 'not_found') order.push(finalised.invoice.number!);
+      }),
+    ),
+  );
+  const seconds = (performance.now() - started) / 1000;
+  for (const outcome of outcomes) {
+    if (outcome.status === 'rejected') expect(outcome.reason).toBeInstanceOf(Rollback);
+  }
+  console.log(`${Math.round(500 / seconds)} finalisations a second, 30 % of them rolled back`);
+  const rows = await issuedIn(scope);
+  expect(rows.map(({ number }) => number)).toEqual(upTo(350));
+  expect(rows.map(({ told }) => told)).toEqual(upTo(350));
+  // Whoever has a number holds the counter: nobody gets the next one before.
+  expect(order).toEqual(upTo(350));
+  const times = rows.map(({ at }) => at.getTime());
+  expect(times).toEqual(times.toSorted((a, b) => a - b));
+  const silent = await server.sql`
+    select 1 from events e join invoices i on i.id = e.object_id where i.organisation_id = ${scope.organisationId} and i.number is null`;
+  expect(silent).toHaveLength(0);
+});
+
+test('100 in one transaction, of three organisations: each counts its own in the order given', async () => {
+  const scopes = [await freshScope(), await freshScope(), await freshScope()];
+  const issuances = Array.from({ length: 100 }, (_, i) => ({
+    scope: scopes[i % 3]!,
+    invoice: newInvoice({ paymentId: null }),
+    paidAt: i % 4 === 0 ? new Date(NOW) : null,
+    eventId: ids.next(),
+    now: NOW,
+  }));
+  const started = performance.now();
+  const issued = await issueAll(issuances);
+  console.log(`100 in ${Math.round(performance.now() - started)} ms`);
+  expect(issued.map(({ id }) => id)).toEqual(issuances.map(({ invoice }) => invoice.id));
+  expect(issued.map(({ number }) => number)).toEqual(
+    issuances.map((_, i) => numberOf(Math.floor(i / 3) + 1)),
+  );
+  expect(issued.map(({ status }) => status)).toEqual(
+    issuances.map(({ paidAt }) => (paidAt === null ? 'open' : 'paid')),
+  );
+  const again = await issueAll(issuances.toReversed());
+  expect(again.toReversed()).toEqual(issued);
+  for (const scope of scopes) expect((await issuedIn(scope)).length).toBeGreaterThan(32);
+});
+
+test('batches at once that share organisations and invoices neither wait in a circle nor skip', async () => {
+  const scopes = [await freshScope(), await freshScope()];
+  const shared = Array.from({ length: 20 }, (_, i) => ({
+    scope: scopes[i % 2]!,
+    invoice: newInvoice({ paymentId: null }),
+    paidAt: null,
+    now: NOW,
+  }));
+  const batch = (i: number) => {
+    const all = shared.map((one) => ({ ...one, eventId: ids.next() }));
+    return issueAll(i % 2 === 0 ? all : all.toReversed());
+  };
+  await Promise.all(Array.from({ length: 20 }, (_, i) => batch(i)));
+  for (const scope of scopes) {
+    expect((await issuedIn(scope)).map(({ number }) => number)).toEqual(upTo(10));
+  }
+});
+
+test('twice in one batch is once', async () => {
+  const scope = await freshScope();
+  const invoice = newInvoice();
+  const twice = [ids.next(), ids.next()].map((eventId) => {
+    return { scope, invoice, paidAt: null, eventId, now: NOW };
+  });
+  const [first, second] = await issueAll(twice);
+  expect(second).toEqual(first);
+  expect((await issuedIn(scope)).map(({ number }) => number)).toEqual(upTo(1));
+});
+
+test('dates ascend with the numbers over a new year, whose clock is behind', async () => {
+  const scope = await freshScope();
+  const year = Date.UTC(2027, 0, 1);
+  const issued = [];
+  for (const now of [year - 2, year, year - 1, year + 1]) {
+    issued.push(await issue(server.sql, scope, { now }));
+  }
+  expect(issued.map(({ number, issuedAt }) => [number, issuedAt!.getTime() - year])).toEqual([
+    ['INV-2026-000001', -2],
+    ['INV-2027-000002', 0],
+    ['INV-2027-000003', 0],
+    ['INV-2027-000004', 1],
+  ]);
+});
+
+const SEED = 20_261_121;
+
+const LINE = fc.record({
+  type: fc.constantFrom('fixed', 'recurring', 'proration', 'credit', 'adjustment'),
+  description: fc.string({ minLength: 1 }).map((text) => text.replaceAll('\0', '')),
+  quantity: fc.integer({ min: 1, max: 1000 }),
+  unitAmount: fc.bigInt({ min: 0n, max: 10n ** 12n }),
+});
+
+test(`lines add up to the total, and it is never negative (seed ${SEED})`, async () => {
+  const scope = await freshScope();
+  const invoices = fc.sample(
+    fc.record({
+      lines: fc.array(LINE, { minLength: 1, maxLength: 12 }),
+      percent: fc.integer({ min: 0, max: 100 }),
+      currency: fc.constantFrom('USD', 'JPY', 'KWD', 'CLF'),
+      isPaid: fc.boolean(),
+    }),
+    { seed: SEED, numRuns: 300 },
+  );
+  const issuances = invoices.map(({ lines, percent, currency, isPaid }) => {
+    const signed = lines.map(({ unitAmount, ...line }) => {
+      const isCredit = line.type === 'credit';
+      return { ...line, unitAmount: isCredit ? -(unitAmount + 1n) : unitAmount, period: null };
+    });
+    const sum = signed.reduce((all, line) => all + line.unitAmount * BigInt(line.quantity), 0n);
+    // Who is owed more than the rest: a line makes up for it, as a caller has to.
+    const makeUp = { type: 'adjustment', description: 'later', quantity: 1, period: null } as const;
+    const whole = sum < 0n ? [...signed, { ...makeUp, unitAmount: -sum }] : signed;
+    const discountTotal = sum < 0n ? 0n : (sum * BigInt(percent)) / 100n;
+    const invoice = newInvoice({ currency, lines: whole, discountTotal, paymentId: null });
+    const paidAt = isPaid ? new Date(NOW) : null;
+    return { scope, invoice, paidAt, eventId: ids.next(), now: NOW };
+  });
+  for (let i = 0; i < issuances.length; i += 100) {
+    for (const made of await issueAll(issuances.slice(i, i + 100))) {
+      const sum = made.lines.reduce((all, { amount }) => all + amount, 0n);
+      for (const { quantity, unitAmount, amount } of made.lines) {
+        expect(amount).toBe(unitAmount * BigInt(quantity));
+      }
+      expect(made.subtotal).toBe(sum);
+      expect(made.total).toBe(sum - made.discountTotal);
+      expect(made.total >= 0n).toBe(true);
+      const isPaid = made.status === 'paid';
+      expect([made.amountPaid, made.paidAt !== null]).toEqual([isPaid ? made.total : 0n, isPaid]);
+    }
+  }
+});
+
+const CREDIT = { type: 'credit', description: 'x', quantity: 1, period: null } as const;
+const FIXED = { ...CREDIT, type: 'fixed', unitAmount: 5n } as const;
+const MONTH = { start: new Date(NOW), end: new Date(NOW) };
+
+// prettier-ignore
+const FAULTS: [string, object, string][] = [
+  // what                             fields                                                                        says
+  ['a negative total',                { lines: [FIXED, { ...CREDIT, unitAmount: -6n }], discountTotal: 0n },        'never negative'],
+  ['a discount of more than all',     { lines: [FIXED], discountTotal: 6n },                                        'never negative'],
+  ['a negative discount',             { lines: [FIXED], discountTotal: -1n },                                       'never negative'],
+  ['a credit that takes',             { lines: [FIXED, { ...CREDIT, unitAmount: 1n }], discountTotal: 0n },         'a credit gives back'],
+  ['a negative price',                { lines: [FIXED, { ...FIXED, unitAmount: -1n }], discountTotal: 0n },         'a price is not negative'],
+  ['a quantity of nothing',           { lines: [{ ...FIXED, quantity: 0 }], discountTotal: 0n },                    'a quantity counts'],
+  ['no lines',                        { lines: [], discountTotal: 0n },                                             'has a line'],
+  ['a period that is none',           { lines: [{ ...FIXED, period: MONTH }], discountTotal: 0n },                  'a period has a length'],
+];
+
+test.each(FAULTS)('%s is a fault of ours, and takes no number', async (_what, fields, says) => {
+  const scope = await freshScope();
+  const failed = await issue(server.sql, scope, fields).catch(String);
+  expect(failed).toContain(says);
+  expect((await issue(server.sql, scope)).number).toBe(numberOf(1));
+});

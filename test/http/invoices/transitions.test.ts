@@ -1,0 +1,214 @@
+// What may become of an invoice: every status by everything that is done to one.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { ids } from '../../../src/platform/ids.ts';
+import {
+  countAttempts,
+  markUncollectible,
+  payInvoices,
+} from '../../../src/records/invoice-changes.ts';
+import { finalizeInvoice } from '../../../src/records/invoice-issue.ts';
+import {
+  findInvoice,
+  INVOICE_STATUSES,
+  type InvoiceStatus,
+} from '../../../src/records/invoices.ts';
+import type { Scope } from '../../../src/records/scope.ts';
+import { startServer, type TestServer } from '../../support/server.ts';
+import { invoiceThatIs, issue, newInvoice, NOW } from './issuing.ts';
+
+let server: TestServer;
+let scope: Scope;
+beforeAll(async () => {
+  server = await startServer();
+  scope = { organisationId: server.organisation.id, mode: 'test' };
+});
+afterAll(() => server.stop());
+
+type Action = 'finalize' | 'pay' | 'void' | 'mark_uncollectible';
+
+// prettier-ignore
+const TABLE: [InvoiceStatus, Record<Action, InvoiceStatus | null>][] = [
+  // from            null where it is refused
+  ['draft',          { finalize: 'open', pay: null,   void: 'void', mark_uncollectible: null }],
+  ['open',           { finalize: 'open', pay: 'paid', void: 'void', mark_uncollectible: 'uncollectible' }],
+  ['paid',           { finalize: null,   pay: null,   void: null,   mark_uncollectible: null }],
+  ['void',           { finalize: null,   pay: null,   void: 'void', mark_uncollectible: null }],
+  ['uncollectible',  { finalize: null,   pay: 'paid', void: 'void', mark_uncollectible: 'uncollectible' }],
+];
+
+const eventsOf = async (id: string) => {
+  const rows = await server.sql<{ type: string; change: string | null }[]>`
+    select type, data->>'change' as change from events where object_id = ${id} order by sequence`;
+  return rows.map(({ type, change }) => (change === null ? type : `${type} ${change}`));
+};
+
+/** What it is called where it is refused; null where it is done. */
+async function act(action: Action, id: string): Promise<string | null> {
+  if (action === 'finalize' || action === 'void') {
+    const { status, json } = await server.call('POST', `/invoices/${id}/${action}`);
+    if (status !== 200) expect(status).toBe(409);
+    return status === 200 ? null : `${json.error.type}: ${json.error.message}`;
+  }
+  const changed = await server.sql.begin(async (sql) => {
+    if (action === 'mark_uncollectible') return markUncollectible(sql, scope, { id, now: NOW + 9 });
+    const payment = { invoiceId: id, paymentId: ids.next(), paidAt: new Date(NOW + 9) };
+    return (await payInvoices(sql, [payment]))[0]!;
+  });
+  if (changed === 'not_found') throw new Error(changed);
+  return changed.kind === 'done' ? null : changed.kind;
+}
+
+const CASES = TABLE.flatMap(([from, actions]) =>
+  (Object.keys(actions) as Action[]).map((action) => [from, action, actions[action]] as const),
+);
+
+test('the table has every status', () => {
+  expect(TABLE.map(([from]) => from).toSorted()).toEqual([...INVOICE_STATUSES].toSorted());
+});
+
+test.each(CASES)('%s, %s: %s', async (from, action, to) => {
+  const before = await invoiceThatIs(server.sql, scope, from);
+  expect(before.status).toBe(from);
+  const told = await eventsOf(before.id);
+  const refused = await act(action, before.id);
+  const after = await findInvoice(server.sql, scope, before.id);
+  const news = (await eventsOf(before.id)).slice(told.length);
+  if (to === null || to === from) {
+    expect(refused === null).toBe(to !== null);
+    expect([after, news]).toEqual([before, []]);
+    return;
+  }
+  expect([refused, after!.status]).toEqual([null, to]);
+  const isIssued = before.number !== null;
+  const tells: Partial<Record<Action, string>> = {
+    finalize: 'invoice.created',
+    ...(isIssued && { void: 'invoice.updated voided' }),
+  };
+  expect(news).toEqual([tells[action] ?? []].flat());
+  // A number is never taken back, and nothing but finalising gives one.
+  expect(after!.number !== null).toBe(isIssued || action === 'finalize');
+});
+
+// prettier-ignore
+const REFUSALS: [InvoiceStatus, Action, string][] = [
+  ['paid',          'finalize', 'invalid_state: the invoice is paid; to finalize it, it must be draft'],
+  ['paid',          'void',     'invalid_state: the invoice is paid; to void it, it must be draft or open or uncollectible'],
+  ['void',          'finalize', 'invalid_state: the invoice is void; to finalize it, it must be draft'],
+];
+
+test.each(REFUSALS)('the refusal names what it must be: %s, %s', async (from, action, says) => {
+  const { id } = await invoiceThatIs(server.sql, scope, from);
+  expect(await act(action, id)).toBe(says);
+});
+
+test('a void one is owed by nobody, and says so', async () => {
+  const { id } = await invoiceThatIs(server.sql, scope, 'open');
+  const { json } = await server.call('POST', `/invoices/${id}/void`);
+  expect([json.status, json.total, json.amount_due]).toEqual(['void', '20.00', '0.00']);
+  const [row] = await server.sql`select data from events where object_id = ${id} and sequence = 2`;
+  expect(row!['data']).toMatchObject({
+    status: 'void',
+    amountDue: '0.00',
+    change: 'voided',
+    creditNoteId: null,
+    refundId: null,
+    amountDelta: null,
+  });
+});
+
+describe('payments of several', () => {
+  const pay = (payments: readonly { invoiceId: string; paymentId: string }[]) =>
+    server.sql.begin((sql) =>
+      payInvoices(
+        sql,
+        payments.map((payment, i) => ({ ...payment, paidAt: new Date(NOW + 10 + i) })),
+      ),
+    );
+
+  test('each is told what came of it, in the order given', async () => {
+    const open = await invoiceThatIs(server.sql, scope, 'open');
+    const gone = await invoiceThatIs(server.sql, scope, 'void');
+    const written = await invoiceThatIs(server.sql, scope, 'uncollectible');
+    const [first, second, third] = [ids.next(), ids.next(), ids.next()];
+    const answers = await pay([
+      { invoiceId: gone.id, paymentId: third },
+      { invoiceId: open.id, paymentId: first },
+      { invoiceId: written.id, paymentId: third },
+      { invoiceId: open.id, paymentId: second },
+    ]);
+    expect(answers.map(({ kind, invoice }) => [kind, invoice.id, invoice.paymentId])).toEqual([
+      ['invalid_state', gone.id, null],
+      ['done', open.id, first],
+      ['done', written.id, third],
+      ['invalid_state', open.id, first],
+    ]);
+    expect(await findInvoice(server.sql, scope, open.id)).toMatchObject({
+      status: 'paid',
+      amountPaid: 2000n,
+      paidAt: new Date(NOW + 11),
+    });
+  });
+
+  test('the same payment again is done, another one is not', async () => {
+    const { id } = await invoiceThatIs(server.sql, scope, 'open');
+    const payment = { invoiceId: id, paymentId: ids.next() };
+    await pay([payment]);
+    const [again] = await pay([payment]);
+    expect([again!.kind, again!.invoice.paidAt]).toEqual(['done', new Date(NOW + 10)]);
+    const [other] = await pay([{ invoiceId: id, paymentId: ids.next() }]);
+    expect([other!.kind, other!.invoice.paymentId]).toEqual(['invalid_state', payment.paymentId]);
+  });
+
+  test('of 20 at once one is the payment', async () => {
+    const { id } = await invoiceThatIs(server.sql, scope, 'open');
+    const attempts = Array.from({ length: 20 }, () =>
+      pay([{ invoiceId: id, paymentId: ids.next() }]),
+    );
+    const kinds = (await Promise.all(attempts)).flat().map(({ kind }) => kind);
+    expect(kinds.filter((kind) => kind === 'done')).toHaveLength(1);
+  });
+
+  test('paid and voided at once: one of the two', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const { id } = await invoiceThatIs(server.sql, scope, 'open');
+      const [paid, refused] = await Promise.all([act('pay', id), act('void', id)]);
+      expect([paid, refused].filter((it) => it === null)).toHaveLength(1);
+      const { status } = (await findInvoice(server.sql, scope, id))!;
+      expect(status).toBe(paid === null ? 'paid' : 'void');
+    }
+  });
+});
+
+test('finalised by ten at once, it has one number and is announced once', async () => {
+  const draft = await invoiceThatIs(server.sql, scope, 'draft');
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, () => server.call('POST', `/invoices/${draft.id}/finalize`)),
+  );
+  expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+  expect(await eventsOf(draft.id)).toEqual(['invoice.created']);
+});
+
+test('a draft that waited is not due before it is issued', async () => {
+  const dueAt = new Date(NOW + 1000);
+  const { id } = await invoiceThatIs(server.sql, scope, 'draft');
+  await server.sql`update invoices set due_at = ${dueAt} where id = ${id}`;
+  const finalizing = { id, eventId: ids.next(), now: NOW + 5000 };
+  await server.sql.begin((sql) => finalizeInvoice(sql, scope, finalizing));
+  expect(await findInvoice(server.sql, scope, id)).toMatchObject({ dueAt: new Date(NOW + 5000) });
+});
+
+test('tries are counted', async () => {
+  const one = await invoiceThatIs(server.sql, scope, 'open');
+  const other = await invoiceThatIs(server.sql, scope, 'open');
+  const count = (...invoiceIds: string[]) =>
+    server.sql.begin((sql) => countAttempts(sql, invoiceIds));
+  await Promise.all([count(one.id, other.id), count(other.id, one.id), count(one.id)]);
+  const { json } = await server.call('GET', `/invoices/${one.id}`);
+  expect(json.attempts).toBe(3);
+});
+
+test('a repeated draft is the draft that there is', async () => {
+  const { id } = await invoiceThatIs(server.sql, scope, 'draft');
+  const again = await issue(server.sql, scope, { ...newInvoice({ paymentId: null }), id });
+  expect([again.status, again.number]).toEqual(['draft', null]);
+});

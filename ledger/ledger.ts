@@ -1,6 +1,6 @@
 import type { Actor } from './actor/actor.ts';
-import { type CustomerRef, type Tenant } from './actor/directory.ts';
-import { Alarms, tick } from './actor/alarms.ts';
+import type { CustomerRef } from './actor/directory.ts';
+import { AlarmDesk } from './actor/alarm-desk.ts';
 import { PaymentDesk } from './actor/payment-desk.ts';
 import { Term, type TermDeps } from './actor/term.ts';
 import { advanced } from './advance.ts';
@@ -18,8 +18,7 @@ import {
   snapshotOf,
 } from './meter.ts';
 import type { Snapshot } from './meter.ts';
-import { LedgerUnavailable } from './ports.ts';
-import type { Alarm } from './storage.ts';
+import { LedgerUnavailable, type Tenant } from './ports.ts';
 
 /**
  * The door of the ledger. Everything that moves money or usage comes through here, and nothing that leaves through here is less
@@ -39,24 +38,19 @@ export class Ledger {
   #stopped: string | null = null;
   #waitingSince: number;
   #stopClaiming: () => void = () => undefined;
-  readonly #alarms: readonly { start(): void; stop(): void }[];
+  readonly alarms: AlarmDesk;
   readonly payments = new PaymentDesk(() => this.#live());
 
   constructor(deps: LedgerDeps) {
     this.#deps = deps;
     this.#waitingSince = deps.clock.now();
-    const term = (): Term | null => this.#term;
-    const ask = (_term: Term, alarm: Alarm<'payment'>) => deps.onPaymentDue(alarm.actorId);
-    this.#alarms = [
-      new Alarms(deps, { term, kind: 'meter', ring: tick }),
-      new Alarms(deps, { term, kind: 'payment', ring: ask }),
-    ];
+    this.alarms = new AlarmDesk(deps, { term: () => this.#term, live: () => this.#live() });
   }
 
   /** Tries for the seat now, and then until it has it. Throws where the database cannot be reached the first time. */
   async open(): Promise<void> {
     await this.#claim();
-    for (const alarms of this.#alarms) alarms.start();
+    this.alarms.start();
   }
 
   /** Whether it can serve; if not, why. */
@@ -108,7 +102,7 @@ export class Ledger {
         kept !== null &&
         kept.state === holding.tentative &&
         kept.answer.units === units &&
-        this.#deps.clock.now() < kept.until
+        this.#deps.orgClock.now(actor.customer) < kept.until
       ) {
         return kept.answer;
       }
@@ -174,7 +168,7 @@ export class Ledger {
   async close(): Promise<void> {
     this.#closed = true;
     this.#stopClaiming();
-    for (const alarms of this.#alarms) alarms.stop();
+    this.alarms.stop();
     await this.#term?.journal.close();
     this.#term = null;
   }

@@ -1,3 +1,5 @@
+import type { Mode } from './meter.ts';
+
 /** What the core asks of the world. Everything else it knows comes in as an argument or from the store. */
 export type Clock = {
   /** Wall clock, milliseconds since the epoch. Stamps what happens; decides no lease. */
@@ -5,6 +7,14 @@ export type Clock = {
   /** Monotonic milliseconds from an arbitrary start. Measures leases and waits. */
   monotonic(): number;
 };
+
+/** The time of a tenant's business: when its periods end, its checkouts expire and what it does is stamped. */
+export type OrgClock = {
+  /** Milliseconds since the epoch. The wall clock, unless the organisation has moved its own: in test mode it may, forward. */
+  now(tenant: Tenant): number;
+};
+
+export type Tenant = { readonly organisationId: string; readonly mode: Mode };
 
 export type Ids = {
   /** A new UUIDv7. */

@@ -1,6 +1,7 @@
 import type { LedgerEvent } from './event.ts';
 import type { Grant } from './grants.ts';
 import type { Customer, Meter, MeterState, Mode, Period } from './meter.ts';
+import type { Tenant } from './ports.ts';
 import type { Followup, Payment, PaymentState, Refund, RefundRefusal } from './payment.ts';
 import type { AnswerRest, Reason, Transfer } from './transfers.ts';
 
@@ -40,13 +41,29 @@ export type Storage = {
   loadPayments(ids: readonly string[]): Promise<readonly PaymentState[]>;
   /** What a refund's key was used for; null where it was not. */
   findRefund(id: string): Promise<StoredRefund | null>;
-  /** Alarms of one kind that are due, earliest first, of the slots that this node owns. */
+  /**
+   * Alarms of one kind that are due, earliest first, of the slots that this node owns: by the wall clock `now`, or where an
+   * organisation's test mode is ahead of it, by that.
+   */
   dueAlarms<K extends AlarmKind>(query: {
     readonly kind: K;
     readonly now: number;
     readonly atMost: number;
     readonly except: readonly Alarm<K>[];
+    /** Organisations whose test mode is left out. */
+    readonly held: readonly string[];
   }): Promise<readonly Alarm<K>[]>;
+  /**
+   * The next alarms of an organisation's test mode, of any kind, earliest first: those due by `until`, and at most `withinMs` after
+   * the first.
+   */
+  nextAlarms(query: {
+    readonly organisationId: string;
+    readonly until: number;
+    readonly withinMs: number;
+    readonly atMost: number;
+    readonly except: readonly Alarm<AlarmKind>[];
+  }): Promise<readonly DueAlarm[]>;
 };
 
 export type MeterKey = {
@@ -184,4 +201,8 @@ export type Alarm<K extends AlarmKind> = {
   readonly kind: K;
   readonly actorId: string;
   readonly subjectId: string;
+  /** Whose time it is due in. */
+  readonly tenant: Tenant;
 };
+
+export type DueAlarm = Alarm<AlarmKind> & { readonly dueAt: number };

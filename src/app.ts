@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia';
 import type { Registry } from 'prom-client';
-import type { Clock, Ids } from '../ledger/ports.ts';
+import type { Clock, Ids, OrgClock } from '../ledger/ports.ts';
 import type { Settings } from './config.ts';
 import { clientAddress } from './http/client-address.ts';
 import type { Edge } from './http/edge.ts';
@@ -38,7 +38,7 @@ import type { Sql } from './platform/postgres.ts';
 import type { Resolve } from './platform/public-url.ts';
 import type { RateLimiter } from './platform/rate-limit.ts';
 import type { Secrets } from './platform/secrets.ts';
-import type { Processor } from './processors/processor.ts';
+import type { ProcessorFor } from './processors/processor.ts';
 import type { Sandbox } from './processors/sandbox.ts';
 
 export type AppDeps = {
@@ -46,6 +46,7 @@ export type AppDeps = {
   readonly sql: Sql;
   readonly ids: Ids;
   readonly clock: Clock;
+  readonly orgClock: OrgClock;
   readonly changes: Changes;
   readonly readiness: Readiness;
   readonly ledger: Ledger;
@@ -60,7 +61,7 @@ export type AppDeps = {
   readonly usageSubscriptions: UsageSubscriptions;
   readonly payments: Payments;
   readonly sandbox: Sandbox;
-  readonly processorFor: (mode: 'test' | 'live') => Processor | null;
+  readonly processorFor: ProcessorFor;
 };
 
 /** The whole HTTP surface. Pure: nothing here connects, listens or reads a clock. */

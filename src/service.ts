@@ -1,6 +1,7 @@
 // The service, put together: what main.ts starts and what the tests start.
 import type { Log } from './platform/log.ts';
 import { Ledger, type LedgerDeps } from '../ledger/ledger.ts';
+import type { Clock } from '../ledger/ports.ts';
 import { slotOf } from '../ledger/slot.ts';
 import { postgresStorage } from '../ledger/store/postgres-storage.ts';
 import { journalName } from '../ledger/store/seat.ts';
@@ -16,6 +17,7 @@ import { countTakes } from './metrics/rate-limits.ts';
 import { openPayments } from './payments/open.ts';
 import type { Payments } from './payments/payments.ts';
 import { clock, timers } from './platform/clock.ts';
+import { openOrgClocks } from './platform/org-clock.ts';
 import { ids } from './platform/ids.ts';
 import { openNames } from './platform/names.ts';
 import { openPool, type Sql } from './platform/postgres.ts';
@@ -30,6 +32,7 @@ import { findKey, markKeysUsed } from './records/api-keys.ts';
 import { type MeterCatalogue, openMeterCatalogue } from './records/meter-catalogue.ts';
 import { findActiveMeter, listMetersOfEvent } from './records/meters.ts';
 import { listUsageSubscribers, openUsageSubscriptions } from './records/usage-subscriptions.ts';
+import { listTestClocks } from './records/test-clocks.ts';
 import { findSealedSecret } from './records/webhook-endpoints.ts';
 
 const RECORDS_POOL = 8;
@@ -85,8 +88,10 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const changes = await listenForChanges({ url: options.changesUrl ?? databaseUrl, timers, warn });
   const records = { sql, changes };
   const auth = openAuth(records, warn);
+  const orgClock = await openOrgClocks({ list: () => listTestClocks(sql), clock, changes, warn });
   const { ledger, storage } = openLedger(options, {
     reader,
+    orgClock,
     onPaymentDue: (id) => payments.due(id),
     wantsUsage: (tenant) => usageSubscriptions.wantsUsage(tenant),
     onFlush: metrics.onFlush,
@@ -105,9 +110,13 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const { settings } = options;
   const redis = openRedis({ url: options.redisUrl, warn });
   const limiter = countTakes(metrics.registry, openRateLimiter(redis));
-  const bank = openSandbox(sql, settings);
-  const processorFor = openProcessors({ sandbox: bank, timers, log });
-  const port = { ids, clock, timers, log };
+  const sandboxOn = openSandbox(sql, settings);
+  const processorFor = openProcessors({
+    sandboxFor: (tenant) => sandboxOn({ now: () => orgClock.now(tenant) }),
+    timers,
+    log,
+  });
+  const port = { ids, orgClock, timers, log };
   const payments = openPayments({ ...records, ...port, ledger, limiter, processorFor, settings });
   metrics.watch(ledger);
   await ledger.open();
@@ -117,14 +126,14 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     ? await openDelivery({ ...options, allowLoopback, onAttempt })
     : null;
   const usage = { ledger, meters: openMeters(records) };
-  const money = { settings, limiter, sandbox: bank, processorFor, payments };
+  const money = { settings, limiter, sandbox: sandboxOn(clock), processorFor, payments };
   const webhooks = {
     secrets,
     usageSubscriptions,
     resolve: openNames({ clock }),
     newSigningSecret: () => newSigningSecret(crypto.getRandomValues(new Uint8Array(SECRET_BYTES))),
   };
-  const given = { ids, clock, newToken, registry: metrics.registry };
+  const given = { ids, clock, orgClock, newToken, registry: metrics.registry };
   return {
     app: createApp({ edge, readiness, ...usage, ...records, ...given, ...money, ...webhooks }),
     ledger,
@@ -169,9 +178,12 @@ function openMeters({ sql, changes }: Records): MeterCatalogue {
   });
 }
 
-function openSandbox(sql: Sql, { baseUrl, sandboxSettleMs: settleMs }: Settings): Sandbox {
+function openSandbox(
+  sql: Sql,
+  { baseUrl, sandboxSettleMs: settleMs }: Settings,
+): (its: Pick<Clock, 'now'>) => Sandbox {
   const challengeUrl = (key: string): string => `${baseUrl}/sandbox/challenges/${key}`;
-  return sandbox({ sql, clock, settleMs, challengeUrl });
+  return (its) => sandbox({ sql, clock: its, settleMs, challengeUrl });
 }
 
 function openLedger(
@@ -179,7 +191,7 @@ function openLedger(
   {
     reader,
     ...told
-  }: { reader: Sql } & Pick<LedgerDeps, 'onPaymentDue' | 'wantsUsage' | 'onFlush'>,
+  }: { reader: Sql } & Pick<LedgerDeps, 'orgClock' | 'onPaymentDue' | 'wantsUsage' | 'onFlush'>,
 ) {
   const { log, leaseMs, actorsMax } = options;
   const holder = ids.next();

@@ -21,8 +21,9 @@ export class Alarms<K extends AlarmKind> {
   readonly #term: () => Term | null;
   readonly #kind: K;
   readonly #ring: (term: Term, alarm: Alarm<K>) => Promise<void>;
+  readonly #held: ReadonlySet<string>;
   /** By subject: those that ring now, and those that failed and are left alone for a while. */
-  readonly #ringing = new Map<string, Alarm<K>>();
+  readonly #ringing = new Map<string, { readonly alarm: Alarm<K>; readonly done: Promise<void> }>();
   readonly #resting = new Map<string, Alarm<K>>();
   #stop: () => void = () => undefined;
   #stopped = false;
@@ -33,12 +34,15 @@ export class Alarms<K extends AlarmKind> {
       term: () => Term | null;
       kind: K;
       ring: (term: Term, alarm: Alarm<K>) => Promise<void>;
+      /** Organisations whose test mode does not ring by itself now. */
+      held: ReadonlySet<string>;
     },
   ) {
     this.#deps = deps;
     this.#term = options.term;
     this.#kind = options.kind;
     this.#ring = options.ring;
+    this.#held = options.held;
   }
 
   start(): void {
@@ -48,6 +52,29 @@ export class Alarms<K extends AlarmKind> {
   stop(): void {
     this.#stopped = true;
     this.#stop();
+  }
+
+  get resting(): readonly Alarm<K>[] {
+    return [...this.#resting.values()];
+  }
+
+  /** Resolves when none rings of an organisation's test mode. */
+  async quiet(organisationId: string): Promise<void> {
+    const own = [...this.#ringing.values()].filter(
+      ({ alarm: { tenant } }) => tenant.mode === 'test' && tenant.organisationId === organisationId,
+    );
+    await Promise.all(own.map(({ done }) => done));
+  }
+
+  /** Rings it now, unless it rings already; resolves when what it brings about is decided. */
+  async ring(term: Term, alarm: Alarm<K>): Promise<void> {
+    const name = `${alarm.actorId} ${alarm.subjectId}`;
+    assert(alarm.kind === this.#kind, 'an alarm rings with its own kind');
+    const ringing = this.#ringing.get(name);
+    if (ringing !== undefined) return ringing.done;
+    const done = this.#try(term, alarm).finally(() => this.#ringing.delete(name));
+    this.#ringing.set(name, { alarm, done });
+    return done;
   }
 
   #later(ms: number): void {
@@ -69,38 +96,39 @@ export class Alarms<K extends AlarmKind> {
     const room = AT_ONCE - this.#ringing.size;
     if (term === null || !term.journal.isLeaseValid() || room === 0) return false;
     const { storage, clock } = this.#deps;
-    const except = [...this.#ringing.values(), ...this.#resting.values()];
+    const except = [...this.#ringing.values().map(({ alarm }) => alarm), ...this.resting];
     const due = await storage.dueAlarms({
       kind: this.#kind,
       now: clock.now(),
       atMost: room,
       except,
+      held: [...this.#held],
     });
     assert(due.length <= room, 'no more alarms ring than there is room for');
-    const rung = due.map((alarm) => this.#start(term, alarm));
+    // Some may be held since they were looked up.
+    const rung = due.map((alarm) => (this.#isHeld(alarm) ? undefined : this.ring(term, alarm)));
     if (due.length < room) return false;
     await Promise.all(rung);
     return true;
   }
 
-  async #start(term: Term, alarm: Alarm<K>): Promise<void> {
-    const name = `${alarm.actorId} ${alarm.subjectId}`;
-    assert(alarm.kind === this.#kind, 'an alarm rings with its own kind');
-    assert(!this.#ringing.has(name), 'an alarm rings once at a time');
-    this.#ringing.set(name, alarm);
+  #isHeld({ tenant }: Alarm<K>): boolean {
+    return tenant.mode === 'test' && this.#held.has(tenant.organisationId);
+  }
+
+  async #try(term: Term, alarm: Alarm<K>): Promise<void> {
     try {
       await this.#ring(term, alarm);
     } catch (error) {
       this.#deps.log.warn({ err: error, kind: alarm.kind }, 'an alarm failed');
-      if (!(error instanceof LedgerUnavailable)) this.#rest(name, alarm);
-    } finally {
-      this.#ringing.delete(name);
+      if (!(error instanceof LedgerUnavailable)) this.#rest(alarm);
     }
   }
 
   /** What the database refuses costs everybody whose decision was in the same flush: it must not come again at once. */
-  #rest(name: string, alarm: Alarm<K>): void {
+  #rest(alarm: Alarm<K>): void {
     if (this.#resting.size >= RESTING_MAX) return;
+    const name = `${alarm.actorId} ${alarm.subjectId}`;
     this.#resting.set(name, alarm);
     this.#deps.timers.after(REST_MS, () => this.#resting.delete(name));
   }

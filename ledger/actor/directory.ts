@@ -1,12 +1,10 @@
 import { LOADS_CONCURRENT_MAX, LOAD_KEYS_MAX, MAILBOX_MAX } from '../limits.ts';
-import type { Mode } from '../meter.ts';
-import type { Timers } from '../ports.ts';
+import type { Tenant, Timers } from '../ports.ts';
 import type { ExternalKey, LoadedCustomer, Storage } from '../storage.ts';
 import { Actor } from './actor.ts';
 import { Batcher } from './batcher.ts';
 import { Residents } from './residents.ts';
 
-export type Tenant = { readonly organisationId: string; readonly mode: Mode };
 export type CustomerRef = { readonly id: string } | { readonly externalId: string };
 
 /**

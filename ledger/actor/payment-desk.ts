@@ -1,6 +1,5 @@
 import { must } from '../assert.ts';
 import { type ChargeAnswer, decideCharge } from '../charge.ts';
-import type { Mode } from '../meter.ts';
 import type { PaymentEffects, PaymentState, Refund } from '../payment.ts';
 import type { PaymentContext } from '../payment-draft.ts';
 import {
@@ -10,13 +9,12 @@ import {
   decideRefund,
   decideRefundOutcome,
 } from '../refund.ts';
+import type { Tenant } from '../ports.ts';
 import type { StoredRefund } from '../storage.ts';
 import type { Term } from './term.ts';
 import { ActorUnit, DUPLICATE } from './unit.ts';
 import { STALE } from '../outcome.ts';
 import type { PaymentActor } from './payment-actor.ts';
-
-type Tenant = { readonly organisationId: string; readonly mode: Mode };
 
 /** The payments' side of the ledger's door. Every answer is durable when it is given. @throws LedgerUnavailable */
 export class PaymentDesk {

@@ -105,11 +105,11 @@ function replay({ actor, request }: Item, stored: StoredUsage): RecordOutcome {
 
 /** Loads what a decision lacked. */
 async function learn(term: Term, item: Item, lacking: readonly Missing[]): Promise<void> {
-  const { storage, clock } = term.deps;
+  const { storage, orgClock } = term.deps;
   const { actor, meter } = item;
   const { id: customerId, slot } = actor.customer;
   if (lacking.some((part) => part.kind === 'history')) {
-    const since = clock.now() - EVENT_LATE_MS_MAX;
+    const since = orgClock.now(actor.customer) - EVENT_LATE_MS_MAX;
     const periods = await storage.loadHistory({ slot, customerId, meterId: meter.id }, since);
     actor.learnHistory(meter.id, periods);
   }

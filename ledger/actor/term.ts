@@ -3,13 +3,13 @@ import { entitlementId, periodAccountId } from '../names.ts';
 import { type Meter, type MeterState, emptyMeterState, emptyPeriod } from '../meter.ts';
 import { must } from '../assert.ts';
 import { STALE } from '../outcome.ts';
-import type { Clock, Ids, Log, Timers } from '../ports.ts';
+import type { Clock, Ids, Log, OrgClock, Tenant, Timers } from '../ports.ts';
 import { Journal, type JournalDeps, type Lease } from './journal.ts';
 import type { Payment } from '../payment.ts';
 import type { PaymentContext } from '../payment-draft.ts';
 import type { Fence, Storage } from '../storage.ts';
 import type { Actor } from './actor.ts';
-import { Directory, type Tenant } from './directory.ts';
+import { Directory } from './directory.ts';
 import { PaymentActor } from './payment-actor.ts';
 import { RecentIds } from './recent-ids.ts';
 import { Residents } from './residents.ts';
@@ -18,6 +18,7 @@ import { ActorUnit, type DUPLICATE } from './unit.ts';
 export type TermDeps = {
   readonly storage: Storage;
   readonly clock: Clock;
+  readonly orgClock: OrgClock;
   readonly ids: Ids;
   readonly timers: Timers;
   readonly log: Log;
@@ -70,8 +71,9 @@ export class Term {
   }
 
   context(actor: Actor, meter: Meter): MeterContext {
-    const { clock, ids } = this.deps;
-    return { customer: actor.customer, meter, now: clock.now(), ids, books: this.#booksOf(meter) };
+    const { orgClock, ids } = this.deps;
+    const { customer } = actor;
+    return { customer, meter, now: orgClock.now(customer), ids, books: this.#booksOf(meter) };
   }
 
   /** The state of a meter that the customer never touched. */
@@ -143,7 +145,7 @@ export class Term {
   }
 
   paymentContext({ organisationId, mode, currency }: Payment): PaymentContext {
-    const { clock, ids } = this.deps;
+    const { orgClock, ids } = this.deps;
     const clearing = ids.derive(
       'clearing',
       organisationId,
@@ -151,7 +153,7 @@ export class Term {
       currency,
       String(this.journal.node),
     );
-    return { now: clock.now(), ids, clearing };
+    return { now: orgClock.now({ organisationId, mode }), ids, clearing };
   }
 
   #booksOf(meter: Meter): MeterContext['books'] {

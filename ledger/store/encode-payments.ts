@@ -11,13 +11,15 @@ export function paymentRows({ payments, refunds, followups }: FlushRows) {
 }
 
 export function paymentAlarmRow(state: PaymentState): Record<string, unknown> {
-  const { slot, id } = state.payment;
+  const { slot, id, organisationId, mode } = state.payment;
   return {
     slot,
     actor_id: id,
     subject_id: id,
     due_at: iso(nextAsk(state)),
     kind: 'payment',
+    organisation_id: organisationId,
+    mode,
   };
 }
 

@@ -295,6 +295,8 @@ function alarmRow({ customer, state }: StateRow): Record<string, unknown> {
     subject_id: state.meterId,
     due_at: dueIso(state),
     kind: 'meter',
+    organisation_id: customer.organisationId,
+    mode: customer.mode,
   };
 }
 

@@ -127,8 +127,8 @@ const RARE = `,
       settled_at = excluded.settled_at, answered = excluded.answered
   ),
   owed AS (
-    INSERT INTO followups
-    SELECT o.* FROM fence, rare, jsonb_populate_recordset(NULL::followups, rare.parts -> 'followups') AS o
+    INSERT INTO followups (slot, id, kind, payment_id, data, at)
+    SELECT o.slot, o.id, o.kind, o.payment_id, o.data, o.at FROM fence, rare, jsonb_populate_recordset(NULL::followups, rare.parts -> 'followups') AS o
   )`;
 
 const COUNTS = (opened: string): string => `

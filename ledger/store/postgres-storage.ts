@@ -1,6 +1,7 @@
 import type { Sql } from 'postgres';
 import { must } from '../assert.ts';
 import type { Ids, Timers } from '../ports.ts';
+import { dueAlarms, nextAlarms } from './load-alarms.ts';
 import { flushParameters } from './encode.ts';
 import { FULL_FLUSH, LEAN_FLUSH } from './flush-sql.ts';
 import { claimSeat, recoverSeat, releaseSeat } from './seat.ts';
@@ -68,16 +69,8 @@ export function postgresStorage(deps: PostgresStorageDeps): Storage & { end(): P
     findUsage: (ids) => findUsage(reader, ids),
     loadPayments: (ids) => loadPayments(reader, deps.slotOf, ids),
     findRefund: (id) => findRefund(reader, id),
-    dueAlarms: async ({ kind, now, atMost, except }) => {
-      const actors = except.map((alarm) => alarm.actorId);
-      const subjects = except.map((alarm) => alarm.subjectId);
-      const rows = await reader<{ actorId: string; subjectId: string }[]>`
-        select actor_id as "actorId", subject_id as "subjectId" from alarms
-        where kind = ${kind} and due_at <= ${new Date(now)}
-          and (actor_id, subject_id) not in (select * from unnest(${actors}::uuid[], ${subjects}::uuid[]))
-        order by due_at limit ${atMost}`;
-      return rows.map((row) => ({ kind, ...row }));
-    },
+    dueAlarms: (query) => dueAlarms(reader, query),
+    nextAlarms: (query) => nextAlarms(reader, query),
   };
 }
 

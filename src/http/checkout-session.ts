@@ -1,5 +1,6 @@
 // A checkout as its page needs it: the records behind a token, and what it costs by what the buyer wishes.
 import { must } from '../../ledger/assert.ts';
+import type { OrgClock } from '../../ledger/ports.ts';
 import type { FieldError } from '../pages/checkout/view.ts';
 import { type NoQuote, type Quote, quote } from '../payments/quote.ts';
 import type { Sql } from '../platform/postgres.ts';
@@ -17,8 +18,12 @@ export type Session = {
   readonly merchant: string;
 };
 
-export async function findSession(sql: Sql, token: string, now: number): Promise<Session | null> {
-  const checkout = await findCheckoutByToken(sql, token, now);
+export async function findSession(
+  sql: Sql,
+  token: string,
+  clock: OrgClock,
+): Promise<Session | null> {
+  const checkout = await findCheckoutByToken(sql, token, clock);
   if (checkout === null) return null;
   const { paymentId, productId, organisationId } = checkout;
   const [payment, product, organisation] = await Promise.all([

@@ -1,6 +1,6 @@
 // What the metering routes share: whom and what a request is about.
 import type { Ledger } from '../../ledger/ledger.ts';
-import type { Clock, Ids } from '../../ledger/ports.ts';
+import type { Ids, OrgClock } from '../../ledger/ports.ts';
 import type { MeterCatalogue } from '../records/meter-catalogue.ts';
 import type { UsageMeter } from '../records/meters.ts';
 import { isUuid, type Scope } from '../records/scope.ts';
@@ -13,7 +13,7 @@ export type MeteringDeps = {
   readonly ledger: Ledger;
   readonly meters: MeterCatalogue;
   readonly ids: Ids;
-  readonly clock: Clock;
+  readonly orgClock: OrgClock;
 };
 
 type Actor = NonNullable<Awaited<ReturnType<Ledger['find']>>>;

@@ -48,7 +48,7 @@ const QUERIES: readonly Query[] = [
   },
   {
     help: { followups_oldest_seconds: 'How long a commit has owed its checkout or invoice.' },
-    sql: `SELECT ${AGE('min(at)')} AS followups_oldest_seconds FROM followups`,
+    sql: `SELECT ${AGE('min(written_at)')} AS followups_oldest_seconds FROM followups`,
   },
   {
     help: {

@@ -5,21 +5,21 @@
 import { type ChargeAnswer, isActionOverdue } from '../../ledger/charge.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { type PaymentState, isCharged } from '../../ledger/payment.ts';
-import type { Clock, Ids } from '../../ledger/ports.ts';
+import type { Ids, OrgClock } from '../../ledger/ports.ts';
 import type { Changes } from '../platform/changes.ts';
 import type { Sql } from '../platform/postgres.ts';
-import type { ChargeResult, Processor } from '../processors/processor.ts';
+import type { ChargeResult, ProcessorFor } from '../processors/processor.ts';
 import { matchCustomer } from './customer.ts';
 import type { Followups } from './followups.ts';
 
 export type ChargesDeps = {
   readonly sql: Sql;
   readonly ids: Ids;
-  readonly clock: Clock;
+  readonly orgClock: OrgClock;
   readonly changes: Changes;
   readonly ledger: Ledger;
   readonly followups: Followups;
-  readonly processorFor: (mode: 'test' | 'live') => Processor | null;
+  readonly processorFor: ProcessorFor;
 };
 
 /** What the ledger is told; two of them without having to ask a processor. */
@@ -56,11 +56,12 @@ export class Charges {
    * has no answer.
    */
   async again(state: PaymentState, { isDue }: { readonly isDue: boolean }): Promise<string | null> {
-    const { id, mode } = state.payment;
-    const { processorFor, clock } = this.#deps;
-    const processor = processorFor(mode);
+    const { payment } = state;
+    const { id } = payment;
+    const { processorFor, orgClock } = this.#deps;
+    const processor = processorFor(payment);
     if (isCharged(state) || processor === null) return null;
-    const isLate = isActionOverdue(state, clock.now());
+    const isLate = isActionOverdue(state, orgClock.now(payment));
     let actionUrl: string | null = null;
     await this.asking(id, async () => {
       const found = isLate ? await processor.cancelCharge(id) : await processor.findCharge(id);
@@ -89,7 +90,7 @@ export class Charges {
     if (result.kind !== 'succeeded' && result.kind !== 'free') return result;
     const { reference, method } =
       result.kind === 'succeeded' ? result : { reference: null, method: null };
-    const { sql, ledger, ids, clock, changes } = this.#deps;
+    const { sql, ledger, ids, orgClock, changes } = this.#deps;
     const state = await ledger.payments.load(paymentId);
     const { roundTrip, organisationId, mode } = state.payment;
     const buyer = {
@@ -97,8 +98,10 @@ export class Charges {
       name: state.payment.customerName,
       externalCustomerId: roundTrip.externalCustomerId,
     };
+    const scope = { organisationId, mode };
+    const now = orgClock.now(scope);
     const customer = await sql.begin((transaction) =>
-      matchCustomer(transaction, { organisationId, mode }, { buyer, ids, now: clock.now() }),
+      matchCustomer(transaction, scope, { buyer, ids, now }),
     );
     if (customer.changed) changes.tell('customer', customer.id);
     return { kind: 'succeeded', reference, method, customerId: customer.id };

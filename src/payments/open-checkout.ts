@@ -1,7 +1,7 @@
 // Opens a session on the hosted page, for the API and for buy links.
 import type { Ids } from '../../ledger/ports.ts';
 import type { Executor } from '../platform/postgres.ts';
-import type { Processor } from '../processors/processor.ts';
+import type { ProcessorFor } from '../processors/processor.ts';
 import { type CheckoutRecord, insertCheckout, type NewCheckout } from '../records/checkouts.ts';
 import type { ProductRecord } from '../records/products.ts';
 import type { Scope } from '../records/scope.ts';
@@ -13,7 +13,7 @@ export type OpenCheckoutDeps = {
   readonly ids: Ids;
   /** What the address of a session ends in; nobody can guess one. */
   readonly newToken: () => string;
-  readonly processorFor: (mode: 'test' | 'live') => Processor | null;
+  readonly processorFor: ProcessorFor;
 };
 
 export type CheckoutWish = Pick<
@@ -48,7 +48,7 @@ export async function openCheckout(
 ): Promise<{ readonly kind: 'opened'; readonly checkout: CheckoutRecord } | CheckoutRefusal> {
   const { scope, now } = options;
   const { product, currency: wanted, regional, discountCode: code, ...given } = options.wish;
-  if (deps.processorFor(scope.mode) === null) return { kind: 'no_processor' };
+  if (deps.processorFor(scope) === null) return { kind: 'no_processor' };
   const pinned = wanted !== null;
   const asked = { product, currency: wanted, pinned, regional, code, now };
   const quote = await quoteWithCode(sql, scope, asked);

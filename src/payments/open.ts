@@ -1,11 +1,11 @@
 // Payments, put together.
 import type { Ledger } from '../../ledger/ledger.ts';
-import type { Clock, Ids, Log, Timers } from '../../ledger/ports.ts';
+import type { Ids, Log, OrgClock, Timers } from '../../ledger/ports.ts';
 import type { Settings } from '../config.ts';
 import type { Changes } from '../platform/changes.ts';
 import type { Sql } from '../platform/postgres.ts';
 import type { RateLimiter } from '../platform/rate-limit.ts';
-import type { Processor } from '../processors/processor.ts';
+import type { ProcessorFor } from '../processors/processor.ts';
 import { Charges } from './charges.ts';
 import { Followups } from './followups.ts';
 import { pay } from './pay.ts';
@@ -15,18 +15,18 @@ import { Refunds } from './refunds.ts';
 export type PaymentsDeps = {
   readonly sql: Sql;
   readonly ids: Ids;
-  readonly clock: Clock;
+  readonly orgClock: OrgClock;
   readonly timers: Timers;
   readonly log: Log;
   readonly changes: Changes;
   readonly ledger: Ledger;
   readonly limiter: RateLimiter;
-  readonly processorFor: (mode: 'test' | 'live') => Processor | null;
+  readonly processorFor: ProcessorFor;
   readonly settings: Settings;
 };
 
 export function openPayments(deps: PaymentsDeps): Payments {
-  const { ledger, clock, settings, limiter } = deps;
+  const { ledger, orgClock, settings, limiter } = deps;
   const { checkoutUrl, limits } = settings;
   const followups = new Followups(deps);
   const charges = new Charges({ ...deps, followups });
@@ -49,7 +49,7 @@ export function openPayments(deps: PaymentsDeps): Payments {
     refund: (scope, call) => refunds.refund(scope, call),
     async due(paymentId) {
       const state = await ledger.payments.load(paymentId);
-      const now = clock.now();
+      const now = orgClock.now(state.payment);
       const isDue = state.askAt !== null && state.askAt <= now;
       await Promise.all([
         isDue ? charges.again(state, { isDue }) : undefined,

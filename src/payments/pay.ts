@@ -5,10 +5,10 @@
 // Holds: whatever is clicked twice, opened twice or expires meanwhile, one attempt at a time is under way, because the checkout's
 // row decides under its lock. Before the processor hears of a payment, the payment is on disk with an alarm that finds it again.
 // Nobody is charged what he did not see: the total that the page showed must still be the total.
-import type { Clock, Ids } from '../../ledger/ports.ts';
+import type { Ids, OrgClock } from '../../ledger/ports.ts';
 import { slotOf } from '../../ledger/slot.ts';
 import type { Sql, Transaction } from '../platform/postgres.ts';
-import type { Processor } from '../processors/processor.ts';
+import type { Processor, ProcessorFor } from '../processors/processor.ts';
 import { type CheckoutRecord, lockCheckout, startAttempt } from '../records/checkouts.ts';
 import { redeemDiscount } from '../records/discounts.ts';
 import { insertPayment } from '../records/payments.ts';
@@ -23,8 +23,8 @@ const FIRST_ASK_MS = 3000;
 export type PayDeps = {
   readonly sql: Sql;
   readonly ids: Ids;
-  readonly clock: Clock;
-  readonly processorFor: (mode: 'test' | 'live') => Processor | null;
+  readonly orgClock: OrgClock;
+  readonly processorFor: ProcessorFor;
   readonly charges: Charges;
   readonly checkoutUrl: string;
   /** Attempts that one checkout takes; 0 for any number. */
@@ -59,12 +59,12 @@ async function begin(
   deps: PayDeps,
   { token, order }: { token: string; order: Order },
 ): Promise<PayOutcome | (Begun & { checkout: CheckoutRecord; processor: Processor })> {
-  const now = deps.clock.now();
-  const checkout = await lockCheckout(sql, token, now);
+  const checkout = await lockCheckout(sql, token, deps.orgClock);
   if (checkout?.status !== 'active') return { kind: 'not_open' };
+  const now = deps.orgClock.now(checkout);
   const { attemptsMax } = deps;
   if (attemptsMax > 0 && checkout.attempts >= attemptsMax) return { kind: 'locked' };
-  const processor = deps.processorFor(checkout.mode);
+  const processor = deps.processorFor(checkout);
   if (processor === null) return { kind: 'not_open' };
   const { email, name } = buyerOf(checkout, order);
   if (email === null) return { kind: 'email_required' };

@@ -11,7 +11,7 @@ import type { PaymentState, Refund } from '../../ledger/payment.ts';
 import type { Ids } from '../../ledger/ports.ts';
 import type { StoredRefund } from '../../ledger/storage.ts';
 import type { RateLimit, Taken } from '../platform/rate-limit.ts';
-import type { Processor, RefundResult } from '../processors/processor.ts';
+import type { ProcessorFor, RefundResult } from '../processors/processor.ts';
 import type { RefundRecord } from '../records/payments.ts';
 import { isUuid, type Scope } from '../records/scope.ts';
 import type { Followups } from './followups.ts';
@@ -21,7 +21,7 @@ export type RefundsDeps = {
   readonly ids: Ids;
   readonly ledger: Ledger;
   readonly followups: Followups;
-  readonly processorFor: (mode: 'test' | 'live') => Processor | null;
+  readonly processorFor: ProcessorFor;
   readonly limits: { readonly perOrganisation: RateLimit; readonly perPayment: RateLimit };
 };
 
@@ -97,7 +97,7 @@ export class Refunds {
     time: 'first' | 'again',
   ): Promise<Refund | null> {
     const { ledger, followups, processorFor } = this.#deps;
-    const processor = processorFor(payment.mode);
+    const processor = processorFor(payment);
     if (processor === null || this.#busy.has(refund.id)) return null;
     this.#busy.add(refund.id);
     try {

@@ -13,10 +13,11 @@ const CHANNEL = 'tollhouse_changes';
 const BEAT_MS = 250;
 const SILENCE_MS_MAX = 600;
 
-/** `api_key`: the key's id. `meter`: the organisation's. `customer`: the customer's. `webhook_endpoint`: the endpoint's. */
+/** `api_key`: the key's id. `meter`: the organisation's. `customer`: the customer's. `webhook_endpoint`: the endpoint's.
+ * `test_clock`: the organisation's. */
 export type ChangeKind = (typeof KINDS)[number];
 
-const KINDS = ['api_key', 'meter', 'customer', 'webhook_endpoint'] as const;
+const KINDS = ['api_key', 'meter', 'customer', 'webhook_endpoint', 'test_clock'] as const;
 
 export type Subscriber = {
   changed(kind: ChangeKind, id: string): void;

@@ -1,22 +1,19 @@
-import type { Log, Timers } from '../../ledger/ports.ts';
+import type { Log, Tenant, Timers } from '../../ledger/ports.ts';
 import { guarded } from './guarded.ts';
-import type { Processor } from './processor.ts';
+import type { Processor, ProcessorFor } from './processor.ts';
 
 /** Longer than any sane answer; who waits is a buyer. What comes later is found by asking again. */
 const DEADLINE_MS = 8000;
 
 export type ProcessorsDeps = {
-  readonly sandbox: Processor;
+  /** The sandbox on the tenant's own clock. */
+  readonly sandboxFor: (tenant: Tenant) => Processor;
   readonly timers: Timers;
   readonly log: Log;
 };
 
-/** Which processor moves the money of a mode. null: none is configured, so nothing can be sold. Live keys never reach the sandbox. */
-export function openProcessors({
-  sandbox,
-  timers,
-  log,
-}: ProcessorsDeps): (mode: 'test' | 'live') => Processor | null {
-  const test = guarded(sandbox, { timers, deadlineMs: DEADLINE_MS, log });
-  return (mode) => (mode === 'test' ? test : null);
+/** Live mode has none, so nothing can be sold there. Live keys never reach the sandbox. */
+export function openProcessors({ sandboxFor, timers, log }: ProcessorsDeps): ProcessorFor {
+  const guard = { timers, deadlineMs: DEADLINE_MS, log };
+  return (tenant) => (tenant.mode === 'test' ? guarded(sandboxFor(tenant), guard) : null);
 }

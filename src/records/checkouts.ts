@@ -5,6 +5,7 @@
 //
 // Holds: one attempt at a time, `payment_id` names it, and only that one can end it. A checkout expires by the clock, without
 // anybody writing so: `status` is what a reader at `now` must see. What is processing does not expire.
+import type { OrgClock } from '../../ledger/ports.ts';
 import type { Executor, Transaction } from '../platform/postgres.ts';
 import { isToken } from '../platform/tokens.ts';
 import type { Mode } from './api-keys.ts';
@@ -53,9 +54,9 @@ export type NewCheckout = Omit<
 const statusAt = (sql: Executor, now: number) => sql`
   case when status = 'active' and expires_at <= ${new Date(now)} then 'expired' else status end`;
 
-const columns = (sql: Executor, now: number) => sql`
+const columns = (sql: Executor, now: number | null) => sql`
   id, organisation_id as "organisationId", mode, token, product_id as "productId", source, type,
-  ${statusAt(sql, now)} as status, customer_email as "customerEmail", customer_name as "customerName",
+  ${now === null ? sql`status` : statusAt(sql, now)} as status, customer_email as "customerEmail", customer_name as "customerName",
   external_customer_id as "externalCustomerId", client_reference_id as "clientReferenceId", metadata,
   success_url as "successUrl", cancel_url as "cancelUrl", discount_id as "discountId",
   price_id as "priceId", currency_pinned as "currencyPinned", subtotal, amount, currency,
@@ -97,16 +98,16 @@ export async function findCheckout(
   return row ?? null;
 }
 
-/** For the page: its address is the credential. */
+/** For the page: its address is the credential. What time it is depends on whose it is. */
 export async function findCheckoutByToken(
   sql: Executor,
   token: string,
-  now: number,
+  clock: OrgClock,
 ): Promise<CheckoutRecord | null> {
   if (!isToken(token)) return null;
   const [row] = await sql<CheckoutRecord[]>`
-    select ${columns(sql, now)} from checkouts where token = ${token}`;
-  return row ?? null;
+    select ${columns(sql, null)} from checkouts where token = ${token}`;
+  return row === undefined ? null : asOf(row, clock);
 }
 
 /** Newest first; up to one row more than `limit`. */
@@ -148,12 +149,18 @@ export async function expireCheckout(
 export async function lockCheckout(
   sql: Transaction,
   token: string,
-  now: number,
+  clock: OrgClock,
 ): Promise<CheckoutRecord | null> {
   if (!isToken(token)) return null;
   const [row] = await sql<CheckoutRecord[]>`
-    select ${columns(sql, now)} from checkouts where token = ${token} for update`;
-  return row ?? null;
+    select ${columns(sql, null)} from checkouts where token = ${token} for update`;
+  return row === undefined ? null : asOf(row, clock);
+}
+
+function asOf(row: CheckoutRecord, clock: OrgClock): CheckoutRecord {
+  const { status, expiresAt } = row;
+  const isOver = status === 'active' && expiresAt !== null && expiresAt.getTime() <= clock.now(row);
+  return isOver ? { ...row, status: 'expired' } : row;
 }
 
 /** What the buyer agreed to pay, and as whom. */

@@ -27,12 +27,12 @@ export async function takeFollowups(
     order by t.kind <> 'payment_settled', t.at, t.id`;
 }
 
-/** Payments with something that was due before `before`. */
+/** Payments with something that was written down so long ago. */
 export async function listPaymentsOwing(
   sql: Executor,
-  { before, atMost }: { readonly before: number; readonly atMost: number },
+  { olderThanMs, atMost }: { readonly olderThanMs: number; readonly atMost: number },
 ): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
-    select distinct payment_id as id from followups where at < ${new Date(before)} limit ${atMost}`;
+    select distinct payment_id as id from followups where written_at < now() - ${olderThanMs} * interval '1 ms' limit ${atMost}`;
   return rows.map((row) => row.id);
 }

@@ -82,7 +82,8 @@ export async function insertPayment(
       ${payment.customerName}, ${payment.externalCustomerId}, ${payment.clientReferenceId},
       ${sql.json(payment.metadata)}, ${payment.attempt}, ${payment.processor}, 0, ${askAt}, 0, 'epoch', ${now})`;
   await sql`
-    insert into alarms (slot, actor_id, subject_id, due_at, kind) values (${slot}, ${id}, ${id}, ${askAt}, 'payment')`;
+    insert into alarms (slot, actor_id, subject_id, due_at, kind, organisation_id, mode)
+    values (${slot}, ${id}, ${id}, ${askAt}, 'payment', ${scope.organisationId}, ${scope.mode})`;
 }
 
 const columns = (sql: Executor) => sql`

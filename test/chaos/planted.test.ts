@@ -90,7 +90,7 @@ const PLANTED: readonly Planted[] = [
       replace: [
         [
           'const decision = await ledger.payments.refund(call.paymentId, request);',
-          `await this.#deps.processorFor(scope.mode)
+          `await this.#deps.processorFor(scope)
             ?.refund({ key: id, chargeKey: call.paymentId, amount: amount ?? 0n, currency });
           const decision = await ledger.payments.refund(call.paymentId, request);`,
         ],

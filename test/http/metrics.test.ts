@@ -174,8 +174,8 @@ describe('what the database knows', () => {
     const { sql, organisation } = server;
     const ago = (seconds: number): Date => new Date(Date.now() - seconds * 1000);
     const alarm = (kind: string, seconds: number) => sql`
-      insert into alarms (slot, actor_id, subject_id, due_at, kind)
-      values (1, ${ids.next()}, ${ids.next()}, ${ago(seconds)}, ${kind})`;
+      insert into alarms (slot, actor_id, subject_id, due_at, kind, organisation_id, mode)
+      values (1, ${ids.next()}, ${ids.next()}, ${ago(seconds)}, ${kind}, ${organisation.id}, 'live')`;
     await alarm('meter', 20);
     await alarm('meter', -20);
     await alarm('payment', 300);
@@ -184,8 +184,8 @@ describe('what the database knows', () => {
       insert into refunds (slot, id, payment_id, organisation_id, mode, amount, currency, status, reason, asks, ask_at, created_at)
       values (1, ${ids.next()}, ${ids.next()}, ${organisation.id}, 'test', 1, 'USD', 'pending', 'duplicate', 0, ${ago(1)}, ${ago(70)})`;
     await sql`
-      insert into followups (slot, id, kind, payment_id, data, at)
-      values (1, ${ids.next()}, 'payment_settled', ${ids.next()}, '{}', ${ago(40)})`;
+      insert into followups (slot, id, kind, payment_id, data, at, written_at)
+      values (1, ${ids.next()}, 'payment_settled', ${ids.next()}, '{}', ${ago(40)}, ${ago(40)})`;
     const endpoint = async (fields: object): Promise<string> => {
       const id = ids.next();
       const row = {

@@ -243,7 +243,7 @@ test('where nothing waits, it is settled at once', async () => {
 });
 
 test('it is for test mode alone', () => {
-  const processorFor = openProcessors({ sandbox: openBank(), timers, log: SILENT });
-  expect(processorFor('test')?.name).toBe('sandbox');
-  expect(processorFor('live')).toBeNull();
+  const processorFor = openProcessors({ sandboxFor: () => openBank(), timers, log: SILENT });
+  expect(processorFor({ organisationId: '', mode: 'test' })?.name).toBe('sandbox');
+  expect(processorFor({ organisationId: '', mode: 'live' })).toBeNull();
 });

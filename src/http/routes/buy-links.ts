@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia';
-import type { Clock } from '../../../ledger/ports.ts';
+import type { OrgClock } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
 import { openCheckout, type OpenCheckoutDeps } from '../../payments/open-checkout.ts';
 import { regionalCurrency } from '../../payments/regions.ts';
@@ -21,7 +21,7 @@ import {
 export type BuyLinkRoutesDeps = OpenCheckoutDeps & {
   readonly edge: Edge;
   readonly sql: Sql;
-  readonly clock: Clock;
+  readonly orgClock: OrgClock;
   readonly settings: Settings;
   readonly limiter: RateLimiter;
   /** Who sent the request, as a limit counts them. */
@@ -45,7 +45,7 @@ export function buyLinkRoutes(deps: BuyLinkRoutesDeps) {
 }
 
 function createCheckout(deps: BuyLinkRoutesDeps): Route {
-  const { edge, sql, clock, addressOf } = deps;
+  const { edge, sql, orgClock, addressOf } = deps;
   const { checkoutUrl, limits, allowLoopbackUrls } = deps.settings;
   const limit = deps.limiter.limit('buy-link', limits.buyLinks);
   return edge.open(CREATE, async ({ params: { product_id: reference }, body = {}, request }) => {
@@ -57,7 +57,7 @@ function createCheckout(deps: BuyLinkRoutesDeps): Route {
     const issues = urlIssues(body, { loopback: allowLoopbackUrls && scope.mode === 'test' });
     if (issues.length > 0) return refuseInvalid(issues);
     const wish = toBuyLinkWish(body, { product, regional: regionalCurrency(request.headers) });
-    const opened = await openCheckout(sql, deps, { scope, wish, now: clock.now() });
+    const opened = await openCheckout(sql, deps, { scope, wish, now: orgClock.now(scope) });
     return opened.kind === 'opened'
       ? Response.json(fromBuyLinkCheckout(opened.checkout, { reference, checkoutUrl }))
       : refuse('checkout_create_failed', refusalText(opened));

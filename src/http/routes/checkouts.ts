@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
-import type { Clock } from '../../../ledger/ports.ts';
+import type { OrgClock } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
 import { openCheckout, type OpenCheckoutDeps } from '../../payments/open-checkout.ts';
 import type { Sql } from '../../platform/postgres.ts';
@@ -24,7 +24,7 @@ import { Body, ListOf } from '../wire/values.ts';
 export type CheckoutRoutesDeps = OpenCheckoutDeps & {
   readonly edge: Edge;
   readonly sql: Sql;
-  readonly clock: Clock;
+  readonly orgClock: OrgClock;
   readonly settings: Settings;
 };
 
@@ -80,12 +80,12 @@ export function checkoutRoutes(deps: CheckoutRoutesDeps) {
 }
 
 function createCheckout(deps: CheckoutRoutesDeps): Route {
-  const { edge, sql, clock, settings } = deps;
+  const { edge, sql, orgClock, settings } = deps;
   return edge.organisation(CREATE, ({ principal, body, idempotencyKey: key }) => {
     const loopback = settings.allowLoopbackUrls && principal.mode === 'test';
     const issues = urlIssues(body, { loopback });
     if (issues.length > 0) return refuseInvalid(issues);
-    const now = clock.now();
+    const now = orgClock.now(principal);
     const operation = 'POST /checkouts';
     return onceByStatement(
       { sql, principal, operation, key, body, anyBody: true, now },
@@ -102,28 +102,28 @@ function createCheckout(deps: CheckoutRoutesDeps): Route {
   });
 }
 
-function readCheckouts({ edge, sql, clock, settings }: CheckoutRoutesDeps): Route {
+function readCheckouts({ edge, sql, orgClock, settings }: CheckoutRoutesDeps): Route {
   return edge.organisation(LIST, async ({ principal, query }) => {
     const page = pageOf(query);
-    const filter = { status: query.status, now: clock.now() };
+    const filter = { status: query.status, now: orgClock.now(principal) };
     const checkouts = await listCheckouts(sql, principal, { ...page, ...filter });
     const items = checkouts.map((checkout) => fromCheckout(checkout, settings.checkoutUrl));
     return Response.json(listed(items, page));
   });
 }
 
-function readCheckout({ edge, sql, clock, settings }: CheckoutRoutesDeps): Route {
+function readCheckout({ edge, sql, orgClock, settings }: CheckoutRoutesDeps): Route {
   return edge.organisation(READ, async ({ principal, params: { id } }) => {
-    const checkout = await findCheckout(sql, principal, { id, now: clock.now() });
+    const checkout = await findCheckout(sql, principal, { id, now: orgClock.now(principal) });
     return checkout === null
       ? notFound()
       : Response.json(fromCheckout(checkout, settings.checkoutUrl));
   });
 }
 
-function endCheckout({ edge, sql, clock, settings }: CheckoutRoutesDeps): Route {
+function endCheckout({ edge, sql, orgClock, settings }: CheckoutRoutesDeps): Route {
   return edge.organisation(EXPIRE, async ({ principal, params: { id } }) => {
-    const now = clock.now();
+    const now = orgClock.now(principal);
     const ended = await sql.begin((transaction) =>
       expireCheckout(transaction, principal, { id, now }),
     );

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
-import type { Clock, Ids } from '../../../ledger/ports.ts';
+import type { Ids, OrgClock } from '../../../ledger/ports.ts';
 import type { Changes } from '../../platform/changes.ts';
 import type { Executor, Sql } from '../../platform/postgres.ts';
 import {
@@ -30,7 +30,7 @@ export type CustomerRoutesDeps = {
   readonly edge: Edge;
   readonly sql: Sql;
   readonly ids: Ids;
-  readonly clock: Clock;
+  readonly orgClock: OrgClock;
   readonly changes: Changes;
 };
 
@@ -86,9 +86,9 @@ export function customerRoutes(deps: CustomerRoutesDeps) {
     .patch('/customers/:id', ...changeCustomer(deps));
 }
 
-function createCustomer({ edge, sql, ids, clock }: CustomerRoutesDeps): Route {
+function createCustomer({ edge, sql, ids, orgClock }: CustomerRoutesDeps): Route {
   return edge.organisation(CREATE, ({ principal, body, idempotencyKey: key }) => {
-    const now = clock.now();
+    const now = orgClock.now(principal);
     const attempt = { sql, principal, operation: 'POST /customers', key, body, now };
     return once(attempt, async (transaction) => {
       const customer = toNewCustomer(body, ids.next());
@@ -116,7 +116,7 @@ function readCustomer({ edge, sql }: CustomerRoutesDeps): Route {
   });
 }
 
-function changeCustomer({ edge, sql, ids, clock, changes }: CustomerRoutesDeps): Route {
+function changeCustomer({ edge, sql, ids, orgClock, changes }: CustomerRoutesDeps): Route {
   return edge.organisation(CHANGE, async ({ principal, params: { id }, body }) => {
     const changed = await sql.begin(async (transaction) => {
       const customer = await find(transaction, principal, id);
@@ -125,7 +125,7 @@ function changeCustomer({ edge, sql, ids, clock, changes }: CustomerRoutesDeps):
         id: customer.id,
         patch: toCustomerPatch(body),
         eventId: ids.next(),
-        now: clock.now(),
+        now: orgClock.now(principal),
       });
     });
     if (changed === 'not_found') return notFound();

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia';
-import type { Clock, Ids } from '../../../ledger/ports.ts';
+import type { Ids, OrgClock } from '../../../ledger/ports.ts';
 import type { Sql } from '../../platform/postgres.ts';
 import { deleteDiscount, insertDiscount, listDiscounts } from '../../records/discounts.ts';
 import type { Edge, Route } from '../edge.ts';
@@ -13,7 +13,7 @@ export type DiscountRoutesDeps = {
   readonly edge: Edge;
   readonly sql: Sql;
   readonly ids: Ids;
-  readonly clock: Clock;
+  readonly orgClock: OrgClock;
 };
 
 const tag = 'Discounts';
@@ -60,11 +60,11 @@ export function discountRoutes(deps: DiscountRoutesDeps) {
     .delete('/discounts/:id', ...removeDiscount(deps));
 }
 
-function createDiscount({ edge, sql, ids, clock }: DiscountRoutesDeps): Route {
+function createDiscount({ edge, sql, ids, orgClock }: DiscountRoutesDeps): Route {
   return edge.organisation(CREATE, ({ principal, body, idempotencyKey: key }) => {
     const discount = toNewDiscount(body, ids.next());
     if ('issues' in discount) return refuseInvalid(discount.issues);
-    const now = clock.now();
+    const now = orgClock.now(principal);
     const attempt = { sql, principal, operation: 'POST /discounts', key, body, now };
     return once(attempt, async (transaction) => {
       const { expiresAt } = discount;
@@ -84,9 +84,9 @@ function readDiscounts({ edge, sql }: DiscountRoutesDeps): Route {
   });
 }
 
-function removeDiscount({ edge, sql, clock }: DiscountRoutesDeps): Route {
+function removeDiscount({ edge, sql, orgClock }: DiscountRoutesDeps): Route {
   return edge.organisation(DELETE, async ({ principal, params: { id } }) => {
-    const isDeleted = await deleteDiscount(sql, principal, { id, now: clock.now() });
+    const isDeleted = await deleteDiscount(sql, principal, { id, now: orgClock.now(principal) });
     return isDeleted
       ? new Response(null, { status: 204 })
       : refuse('not_found', 'no such discount');

@@ -44,7 +44,7 @@ function ingestRoute(deps: MeteringDeps): Route {
     const items: Item[] = [];
     const placed: Placed[] = [];
     const issues: Issue[] = [];
-    const now = deps.clock.now();
+    const now = deps.orgClock.now(principal);
     for (const [index, event] of events.entries()) {
       const found = subjects[index] ?? [];
       const call = { principal, idempotencyKey, index, now };

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia';
-import type { Clock, Ids } from '../../../ledger/ports.ts';
+import type { Ids, OrgClock } from '../../../ledger/ports.ts';
 import { METERS_PER_EVENT_MAX } from '../../../ledger/limits.ts';
 import type { Changes } from '../../platform/changes.ts';
 import type { Executor, Sql } from '../../platform/postgres.ts';
@@ -31,7 +31,7 @@ export type MeterRoutesDeps = {
   readonly edge: Edge;
   readonly sql: Sql;
   readonly ids: Ids;
-  readonly clock: Clock;
+  readonly orgClock: OrgClock;
   readonly changes: Changes;
 };
 
@@ -94,13 +94,13 @@ export function meterRoutes(deps: MeterRoutesDeps) {
     .delete('/meters/:id', ...removeMeter(deps));
 }
 
-function createMeter({ edge, sql, ids, clock, changes }: MeterRoutesDeps): Route {
+function createMeter({ edge, sql, ids, orgClock, changes }: MeterRoutesDeps): Route {
   return edge.organisation(CREATE, async ({ principal, body, idempotencyKey: key }) => {
     if (body.aggregation === 'unique' && body.unique_property === undefined) {
       const message = 'is required where the aggregation is unique';
       return refuseInvalid([{ path: ['unique_property'], message }]);
     }
-    const now = clock.now();
+    const now = orgClock.now(principal);
     const attempt = { sql, principal, operation: 'POST /meters', key, body, now };
     const response = await once(attempt, async (transaction) => {
       const meter = toNewMeter(body, ids.next());
@@ -129,12 +129,12 @@ function readMeter({ edge, sql }: MeterRoutesDeps): Route {
   });
 }
 
-function changeMeter({ edge, sql, clock, changes }: MeterRoutesDeps): Route {
+function changeMeter({ edge, sql, orgClock, changes }: MeterRoutesDeps): Route {
   return edge.organisation(CHANGE, async ({ principal, params: { id }, body }) => {
     const response = await sql.begin(async (transaction) => {
       const meter = await find(transaction, principal, id);
       if (meter === null) return notFound();
-      const change = { id: meter.id, patch: toMeterPatch(body), now: clock.now() };
+      const change = { id: meter.id, patch: toMeterPatch(body), now: orgClock.now(principal) };
       const changed = await updateMeter(transaction, principal, change);
       return changed === null ? notFound() : Response.json(fromMeter(changed));
     });
@@ -143,12 +143,12 @@ function changeMeter({ edge, sql, clock, changes }: MeterRoutesDeps): Route {
   });
 }
 
-function removeMeter({ edge, sql, clock, changes }: MeterRoutesDeps): Route {
+function removeMeter({ edge, sql, orgClock, changes }: MeterRoutesDeps): Route {
   return edge.organisation(DELETE, async ({ principal, params: { id } }) => {
     const response = await sql.begin(async (transaction) => {
       const meter = await find(transaction, principal, id);
       if (meter === null) return notFound();
-      const removal = { id: meter.id, now: clock.now() };
+      const removal = { id: meter.id, now: orgClock.now(principal) };
       const outcome = await deleteMeter(transaction, principal, removal);
       if (outcome === 'in_use')
         return refuse('conflict', 'a product gives it, or a customer has an allowance on it');

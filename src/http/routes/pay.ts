@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import { unreachable } from '../../../ledger/assert.ts';
-import type { Clock } from '../../../ledger/ports.ts';
+import type { OrgClock } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
 import { checkoutPage } from '../../pages/checkout/page.ts';
 import type { CheckoutView, OpenView } from '../../pages/checkout/view.ts';
@@ -9,7 +9,7 @@ import type { Payments } from '../../payments/payments.ts';
 import { regionalCurrency } from '../../payments/regions.ts';
 import type { Sql } from '../../platform/postgres.ts';
 import type { RateLimiter } from '../../platform/rate-limit.ts';
-import type { Processor } from '../../processors/processor.ts';
+import type { ProcessorFor } from '../../processors/processor.ts';
 import { awaitingCookie, isAwaiting } from '../awaiting.ts';
 import {
   findSession,
@@ -37,9 +37,9 @@ import { codeOf, enteredOf, type Mend, PayForm, readOrder, TOTAL_CHANGED } from 
 export type PayRoutesDeps = {
   readonly edge: Edge;
   readonly sql: Sql;
-  readonly clock: Clock;
+  readonly orgClock: OrgClock;
   readonly payments: Payments;
-  readonly processorFor: (mode: 'test' | 'live') => Processor | null;
+  readonly processorFor: ProcessorFor;
   readonly settings: Settings;
   readonly limiter: RateLimiter;
   readonly addressOf: (request: Request) => string;
@@ -103,13 +103,13 @@ export function payRoutes(deps: PayRoutesDeps) {
 type Tries = (request: Request, session: Session) => Wished['mayTryCode'];
 
 function readPage(deps: PayRoutesDeps, tries: Tries): Route {
-  const { edge, sql, clock, payments } = deps;
+  const { edge, sql, orgClock, payments } = deps;
   return edge.open(READ, async ({ params: { token }, request }) => {
     let actionUrl: string | null = null;
-    let session = await findSession(sql, token, clock.now());
+    let session = await findSession(sql, token, orgClock);
     if (session?.payment && isAsked(session)) {
       ({ actionUrl } = await payments.refresh(session.payment.id));
-      session = await findSession(sql, token, clock.now());
+      session = await findSession(sql, token, orgClock);
     }
     if (session === null) return notFound();
     const { id, status } = session.checkout;
@@ -138,9 +138,9 @@ async function show(
   session: Session,
   { wished, actionUrl }: { readonly wished: Wished; readonly actionUrl: string | null },
 ): Promise<Response> {
-  const { clock, settings } = deps;
+  const { orgClock, settings } = deps;
   const { status } = session.checkout;
-  const now = clock.now();
+  const now = orgClock.now(session.checkout);
   switch (status) {
     case 'active': {
       const attemptsMax = settings.limits.cardAttempts;
@@ -165,11 +165,11 @@ async function show(
 }
 
 function pay(deps: PayRoutesDeps, tries: Tries): Route {
-  const { edge, sql, clock, payments } = deps;
+  const { edge, sql, orgClock, payments } = deps;
   return edge.open(PAY, async ({ params: { token }, body: form, request }) => {
-    const now = clock.now();
-    const session = await findSession(sql, token, now);
+    const session = await findSession(sql, token, orgClock);
     if (session === null) return notFound();
+    const now = orgClock.now(session.checkout);
     const regional = regionalCurrency(request.headers);
     const mayTryCode = tries(request, session);
     const wished = { currency: form.currency, code: codeOf(form), regional, mayTryCode };
@@ -210,16 +210,16 @@ async function offerOf(
   session: Session,
   options: { readonly wished: Wished; readonly now: number },
 ): Promise<Offer | null> {
-  const { status, mode } = session.checkout;
-  const processor = processorFor(mode);
-  if (status !== 'active' || processor === null) return null;
+  const { checkout } = session;
+  const processor = processorFor(checkout);
+  if (checkout.status !== 'active' || processor === null) return null;
   const terms = await termsOf(sql, session, options);
   return terms === null ? null : { terms, asks: asksOf(terms.quote.total, processor) };
 }
 
 /** Where a buyer goes who tried, or found that there was nothing to try. */
 async function after(deps: PayRoutesDeps, token: string): Promise<Response> {
-  const session = await findSession(deps.sql, token, deps.clock.now());
+  const session = await findSession(deps.sql, token, deps.orgClock);
   if (session === null) return notFound();
   // A second click may wait for what the first one has paid: what is over is told by the page alone.
   const isWaiting = session.checkout.status === 'processing';

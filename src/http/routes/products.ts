@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import { PRICES_PER_PRODUCT_MAX } from '../../../ledger/limits.ts';
-import type { Clock, Ids } from '../../../ledger/ports.ts';
+import type { Ids, OrgClock } from '../../../ledger/ports.ts';
 import type { Sql } from '../../platform/postgres.ts';
 import {
   archivePrice,
@@ -36,7 +36,7 @@ export type ProductRoutesDeps = {
   readonly edge: Edge;
   readonly sql: Sql;
   readonly ids: Ids;
-  readonly clock: Clock;
+  readonly orgClock: OrgClock;
 };
 
 const tag = 'Products';
@@ -133,11 +133,11 @@ export function productRoutes(deps: ProductRoutesDeps) {
     .post('/products/:id/prices/:price_id/archive', ...retirePrice(deps));
 }
 
-function createProduct({ edge, sql, ids, clock }: ProductRoutesDeps): Route {
+function createProduct({ edge, sql, ids, orgClock }: ProductRoutesDeps): Route {
   return edge.organisation(CREATE, ({ principal, body, idempotencyKey: key }) => {
     const product = toNewProduct(body, () => ids.next());
     if ('issues' in product) return refuseInvalid(product.issues);
-    const now = clock.now();
+    const now = orgClock.now(principal);
     const attempt = { sql, principal, operation: 'POST /products', key, body, now };
     return once(attempt, async (transaction) => {
       const made = await insertProduct(transaction, principal, { product, now });
@@ -182,17 +182,17 @@ function publishProduct(deps: ProductRoutesDeps): Route {
 }
 
 async function change(
-  { sql, clock }: ProductRoutesDeps,
+  { sql, orgClock }: ProductRoutesDeps,
   scope: Scope,
   { id, patch }: { id: string; patch: ProductPatch },
 ): Promise<Response> {
-  const changed = await updateProduct(sql, scope, { id, patch, now: clock.now() });
+  const changed = await updateProduct(sql, scope, { id, patch, now: orgClock.now(scope) });
   if (changed === 'not_found') return notFound();
   if (changed === 'slug_taken') return refuse('conflict', SLUG_TAKEN);
   return Response.json(fromProduct(changed));
 }
 
-function addPrice({ edge, sql, ids, clock }: ProductRoutesDeps): Route {
+function addPrice({ edge, sql, ids, orgClock }: ProductRoutesDeps): Route {
   return edge.organisation(
     ADD_PRICE,
     async ({ principal, params: { id }, body, idempotencyKey: key }) => {
@@ -200,7 +200,7 @@ function addPrice({ edge, sql, ids, clock }: ProductRoutesDeps): Route {
       if (product === null) return notFound();
       const price = toNewPrice(body, { id: ids.next(), path: [] });
       if ('issues' in price) return refuseInvalid(price.issues);
-      const now = clock.now();
+      const now = orgClock.now(principal);
       // A key that comes again with another product comes with another request.
       const request = { product_id: product.id, ...body };
       const operation = 'POST /products/{id}/prices';

@@ -19,16 +19,17 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 const NOW = Date.now();
+const clock = { now: () => NOW };
 
 async function opened(): Promise<CheckoutRecord> {
   const { url } = (await checkout(server, { product_id })).json;
-  return (await findCheckoutByToken(server.sql, url.split('/').at(-1), NOW))!;
+  return (await findCheckoutByToken(server.sql, url.split('/').at(-1), clock))!;
 }
 
 /** What paying does with the row: the payment's id where it began, null where it was not open. */
 function begin({ token }: CheckoutRecord, now = NOW): Promise<string | null> {
   return server.sql.begin(async (sql) => {
-    const found = await lockCheckout(sql, token, now);
+    const found = await lockCheckout(sql, token, { now: () => now });
     if (found?.status !== 'active') return null;
     const { id, currency, priceId, subtotal, amount, discountId } = found;
     const paymentId = ids.next();
@@ -38,7 +39,7 @@ function begin({ token }: CheckoutRecord, now = NOW): Promise<string | null> {
   });
 }
 
-const read = ({ token }: CheckoutRecord) => findCheckoutByToken(server.sql, token, NOW);
+const read = ({ token }: CheckoutRecord) => findCheckoutByToken(server.sql, token, clock);
 const finish = (id: string, paymentId: string, status: 'paid' | 'active') =>
   finishAttempt(server.sql, { id, paymentId, status, now: NOW });
 
@@ -106,6 +107,6 @@ test('expired by the merchant while a buyer begins: one of the two happens', asy
 });
 
 test.each(['', 'nothing', '\0'.repeat(43), 'x'.repeat(44)])('%p is no token', async (token) => {
-  expect(await findCheckoutByToken(server.sql, token, NOW)).toBeNull();
-  expect(await server.sql.begin((sql) => lockCheckout(sql, token, NOW))).toBeNull();
+  expect(await findCheckoutByToken(server.sql, token, clock)).toBeNull();
+  expect(await server.sql.begin((sql) => lockCheckout(sql, token, clock))).toBeNull();
 });

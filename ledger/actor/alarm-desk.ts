@@ -1,0 +1,90 @@
+import { assert, unreachable } from '../assert.ts';
+import type { DueAlarm } from '../storage.ts';
+import { Alarms, tick } from './alarms.ts';
+import type { Term, TermDeps } from './term.ts';
+
+/** What a test clock rings together: closer to one another than anybody looks. */
+const TOGETHER_MS = 60_000;
+const AT_ONCE = 500;
+
+/**
+ * The alarms' side of the ledger's door: every kind of them, and what a test clock needs that rings those of one organisation itself,
+ * each at its own due time.
+ */
+export class AlarmDesk {
+  readonly #live: () => Term;
+  /** Organisations whose test mode does not ring by itself now. */
+  readonly #held = new Set<string>();
+  readonly #meters: Alarms<'meter'>;
+  readonly #payments: Alarms<'payment'>;
+
+  constructor(deps: TermDeps, ask: { term: () => Term | null; live: () => Term }) {
+    this.#live = ask.live;
+    const common = { term: ask.term, held: this.#held };
+    this.#meters = new Alarms(deps, { ...common, kind: 'meter', ring: tick });
+    this.#payments = new Alarms(deps, {
+      ...common,
+      kind: 'payment',
+      ring: (_term, { actorId }) => deps.onPaymentDue(actorId),
+    });
+  }
+
+  start(): void {
+    for (const alarms of this.#all) alarms.start();
+  }
+
+  stop(): void {
+    for (const alarms of this.#all) alarms.stop();
+  }
+
+  /** From now on none of the organisation's test mode rings by itself; resolves when none does any more. */
+  async hold(organisationId: string): Promise<void> {
+    assert(!this.#held.has(organisationId), 'one at a time rings an organisation’s alarms');
+    this.#held.add(organisationId);
+    await Promise.all(this.#all.map((alarms) => alarms.quiet(organisationId)));
+  }
+
+  release(organisationId: string): void {
+    this.#held.delete(organisationId);
+  }
+
+  /** Those of a held organisation that are due next, by `until` at the latest, earliest first; without those that have just failed. */
+  async next(organisationId: string, until: number): Promise<readonly DueAlarm[]> {
+    assert(this.#held.has(organisationId), 'whoever rings alarms holds them');
+    const { storage } = this.#live().deps;
+    const except = [...this.#meters.resting, ...this.#payments.resting];
+    const query = { organisationId, until, withinMs: TOGETHER_MS, atMost: AT_ONCE, except };
+    const due = await storage.nextAlarms(query);
+    assert(
+      due.every(({ dueAt }) => dueAt <= until),
+      'nothing rings before it is due',
+    );
+    return due;
+  }
+
+  /** Rings them, those of one actor in their order; resolves when what they bring about is decided. */
+  async ring(due: readonly DueAlarm[]): Promise<void> {
+    const ofActors = [...Map.groupBy(due, ({ actorId }) => actorId).values()];
+    await Promise.all(
+      ofActors.map(async (own) => {
+        for (const alarm of own) await this.#ring(alarm);
+      }),
+    );
+  }
+
+  #ring({ kind, ...alarm }: DueAlarm): Promise<void> {
+    const term = this.#live();
+    switch (kind) {
+      case 'meter':
+        return this.#meters.ring(term, { ...alarm, kind });
+      case 'payment':
+        return this.#payments.ring(term, { ...alarm, kind });
+      default:
+        return unreachable(kind);
+    }
+  }
+
+  get #all() {
+    return [this.#meters, this.#payments] as const;
+  }
+}

@@ -102,13 +102,12 @@ export function replacePlan(
     if (draft.state.grants.some((other) => other.id === grant.id)) continue;
     const refused = refuseGrant(draft.state, grant);
     if (refused !== null) return { outcome: { kind: refused }, effects: null };
-    const old = grantsOf(draft.state, subscriptionId).find(({ id }) => !isNew(id));
-    if (old !== undefined && isOfPlan(old)) replaceGrant(draft, old, grant);
+    const old = allowancesOf(draft.state, subscriptionId).find(({ id }) => !isNew(id));
+    if (old !== undefined) replaceGrant(draft, old, grant);
     else startGrant(draft, grant, context.now, 'plan_change');
   }
-  for (const { id } of grantsOf(draft.state, subscriptionId)) {
-    const old = live(draft, id);
-    if (isOfPlan(old) && !isNew(id)) endGrant(draft, old, context.now, 'voided');
+  for (const { id } of allowancesOf(draft.state, subscriptionId)) {
+    if (!isNew(id)) endGrant(draft, live(draft, id), context.now, 'voided');
   }
   return done(draft, state);
 }
@@ -138,8 +137,8 @@ export function expirePlanAt(
   assert(at === null || at >= context.now, 'an end is planned ahead');
   const draft = advancedDraft(context, state);
   // What has rolled over ends by itself, and with its allowance at the latest.
-  const changed = grantsOf(draft.state, subscriptionId).filter(
-    (grant) => isOfPlan(grant) && grant.expiresAt !== at,
+  const changed = allowancesOf(draft.state, subscriptionId).filter(
+    ({ expiresAt }) => expiresAt !== at,
   );
   if (changed.length > 0) draft.checkpoint();
   for (const { id } of changed) draft.putGrant({ ...live(draft, id), expiresAt: at });
@@ -168,12 +167,13 @@ export function restartPlan(
   { anchor, zone }: Pick<Cycle, 'anchor' | 'zone'>,
 ): Done {
   const draft = advancedDraft(context, state);
-  for (const { id } of grantsOf(draft.state, subscriptionId)) {
-    if (live(draft, id).suspended !== null) suspend(draft, id, null);
-    const old = live(draft, id);
+  for (const { id, suspended } of grantsOf(draft.state, subscriptionId)) {
+    if (suspended !== null) suspend(draft, id, null);
+  }
+  for (const old of allowancesOf(draft.state, subscriptionId)) {
     const { recurs } = old;
     if (recurs === null || (recurs.cycle.anchor === anchor && recurs.cycle.zone === zone)) continue;
-    endGrant(draft, old, context.now, 'voided');
+    endGrant(draft, live(draft, old.id), context.now, 'voided');
     const again: Grant = {
       ...old,
       id: context.ids.derive('restart', old.id, String(context.now)),
@@ -200,11 +200,13 @@ function done(draft: MeterDraft, before: MeterState): Done {
   return { outcome: { kind: 'done' }, effects };
 }
 
-/** Its allowances before what has rolled over from them. */
+/** All of it: its allowances, and what has rolled over from them. */
 function grantsOf(state: MeterState, subscriptionId: string): readonly Grant[] {
-  return state.grants
-    .filter((grant) => grant.subscriptionId === subscriptionId)
-    .sort((a, b) => Number(isOfPlan(b)) - Number(isOfPlan(a)));
+  return state.grants.filter((grant) => grant.subscriptionId === subscriptionId);
+}
+
+function allowancesOf(state: MeterState, subscriptionId: string): readonly Grant[] {
+  return grantsOf(state, subscriptionId).filter(isOfPlan);
 }
 
 function live(draft: MeterDraft, id: string): Grant {

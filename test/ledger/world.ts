@@ -8,7 +8,7 @@ import { advanced, decideTick } from '../../ledger/advance.ts';
 import { RowBuilder } from '../../ledger/actor/rows.ts';
 import type { MeterContext, MeterEffects } from '../../ledger/draft.ts';
 import type { LedgerEvent } from '../../ledger/event.ts';
-import type { Grant } from '../../ledger/grants.ts';
+import type { Grant, Suspension } from '../../ledger/grants.ts';
 import {
   type Aggregation,
   type Meter,
@@ -20,6 +20,16 @@ import {
   emptyPeriod,
   snapshotOf,
 } from '../../ledger/meter.ts';
+import {
+  type AllowanceTerms,
+  expirePlanAt,
+  planGrant,
+  replacePlan,
+  restartPlan,
+  startPlan,
+  suspendPlan,
+  withdrawPlan,
+} from '../../ledger/plan-allowance.ts';
 import { periodAccountId } from '../../ledger/names.ts';
 import type { Ids } from '../../ledger/ports.ts';
 import { NO_TOTALS, type Totals, type Transfer, applyTransfer } from '../../ledger/transfers.ts';
@@ -41,6 +51,12 @@ export const cycleFrom = (anchor: number, interval: Interval): Cycle => ({
   count: 1,
   zone: 'UTC',
 });
+
+/** What a plan gives: of the subscription `plan`, 10 a month, counted from now, if nothing else is said. */
+export type PlanFields = Partial<AllowanceTerms> & {
+  readonly subscriptionId?: string;
+  readonly cycle?: Pick<Cycle, 'anchor' | 'zone'>;
+};
 
 /** Readable and repeatable: what belongs to the same parts has the same name. */
 function readableIds(): Ids {
@@ -131,6 +147,50 @@ export class World {
     return outcome.kind;
   }
 
+  /** One allowance of a plan, as it comes with the start of a subscription. */
+  planned(fields: PlanFields = {}): Grant {
+    return planGrant({
+      grantId: this.#names.next(),
+      subscriptionId: 'plan',
+      productId: 'product',
+      priority: 100,
+      limit: 10n,
+      resetInterval: 'month',
+      cycle: { anchor: this.now, zone: 'UTC' },
+      overageAllowed: false,
+      rollover: null,
+      boolean: false,
+      createdAt: this.now,
+      ...fields,
+    });
+  }
+
+  plan(...fields: readonly PlanFields[]): string {
+    const grants = fields.map((terms) => this.planned(terms));
+    return this.#decided(startPlan(this.context, this.state, grants));
+  }
+
+  replacePlan(...fields: readonly PlanFields[]): string {
+    const grants = fields.map((terms) => this.planned(terms));
+    return this.#decided(replacePlan(this.context, this.state, 'plan', grants));
+  }
+
+  withdrawPlan(how: 'expired' | 'voided', id = 'plan'): string {
+    return this.#decided(withdrawPlan(this.context, this.state, id, how));
+  }
+
+  expirePlanAt(at: number | null, id = 'plan'): string {
+    return this.#decided(expirePlanAt(this.context, this.state, id, at));
+  }
+
+  suspendPlan(why: Suspension | null, id = 'plan'): string {
+    return this.#decided(suspendPlan(this.context, this.state, id, why));
+  }
+
+  restartPlan(cycle: Pick<Cycle, 'anchor' | 'zone'>, id = 'plan'): string {
+    return this.#decided(restartPlan(this.context, this.state, id, cycle));
+  }
+
   use(value: bigint, fields: Partial<Usage> = {}): UsageOutcome {
     const usage: Usage = {
       id: this.#names.next(),
@@ -197,6 +257,12 @@ export class World {
       }
     }
     return totals;
+  }
+
+  /** What came of it, and whether it changed anything. */
+  #decided({ outcome, effects }: ReturnType<typeof startPlan>): string {
+    this.#take(effects);
+    return effects === null && outcome.kind === 'done' ? 'nothing' : outcome.kind;
   }
 
   #take(effects: MeterEffects | null): void {

@@ -77,6 +77,7 @@ test('a charge: nobody is charged for what was given up, and the buyer may try a
     amount: 10_000n,
     currency: 'USD',
     instrument: { type: 'card', number: '4242424242424242', expiry: '12/34', cvc: '123' },
+    save: false,
     returnUrl: 'http://localhost',
   });
   expect(late.kind).toBe('not_attempted');

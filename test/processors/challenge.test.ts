@@ -22,7 +22,7 @@ async function challenge(more: { amount?: bigint; currency?: string } = {}): Pro
   const number = '4000002760003184';
   const instrument = { type: 'card', number, expiry: '12/34', cvc: '123' } as const;
   const what = { amount: 1250n, currency: 'USD', ...more };
-  await bank.charge({ key, ...what, instrument, returnUrl: RETURN_URL });
+  await bank.charge({ key, ...what, instrument, save: false, returnUrl: RETURN_URL });
   return key;
 }
 const path = (key: string): string => `/sandbox/challenges/${key}`;
@@ -107,7 +107,7 @@ test.each([
 test('a charge without a challenge has no page', async () => {
   const key = ids.next();
   const instrument = { type: 'card', number: '4242424242424242', expiry: '12/34', cvc: '123' };
-  const charge = { key, amount: 1n, currency: 'USD', returnUrl: RETURN_URL };
+  const charge = { key, amount: 1n, currency: 'USD', save: false, returnUrl: RETURN_URL };
   await bank.charge({ ...charge, instrument: instrument as never });
   expect((await read(key)).status).toBe(404);
 });

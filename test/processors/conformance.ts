@@ -4,35 +4,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type {
   ChargeRequest,
   ChargeResult,
-  Instrument,
-  Processor,
   RefundRequest,
   RefundResult,
 } from '../../src/processors/processor.ts';
-
-/** What a charge to an instrument does, or a refund of it. */
-export type Behaviour =
-  | 'succeeds'
-  | 'settles'
-  | 'bounces'
-  | 'challenges'
-  | 'declines'
-  | 'errors'
-  | 'loses_the_answer'
-  | 'loses_the_request'
-  | 'refund_settles'
-  | 'refund_fails_late';
-
-export type Rig = {
-  readonly processor: Processor;
-  readonly instruments: Readonly<Record<Behaviour, Instrument>>;
-  readonly newKey: () => string;
-  /** Time passes, until what settles later has. */
-  settle(): void;
-  /** The buyer answers his bank. */
-  answer(chargeKey: string, passed: boolean): Promise<void>;
-  close(): Promise<void>;
-};
+import { savesInstruments } from './conformance-saved.ts';
+import type { Behaviour, Rig } from './rig.ts';
 
 const AMOUNT = 10_000n;
 const CURRENCY = 'USD';
@@ -41,6 +17,7 @@ const CALLERS = Array.from({ length: 100 }, (_, index) => index);
 const KINDS_AT_ONCE: [Behaviour, ChargeResult['kind'], ChargeResult['kind'] | null][] = [
   // to                 answers            and the processor then knows it as
   ['succeeds', 'succeeded', null],
+  ['succeeds_at_first', 'succeeded', null],
   ['settles', 'pending', null],
   ['bounces', 'pending', null],
   ['challenges', 'requires_action', null],
@@ -65,6 +42,7 @@ export function conforms(name: string, open: () => Promise<Rig>): void {
       amount: AMOUNT,
       currency: CURRENCY,
       instrument: rig.instruments[behaviour],
+      save: false,
       returnUrl: 'https://shop.example/back?a=b#c',
       ...more,
     });
@@ -125,6 +103,7 @@ export function conforms(name: string, open: () => Promise<Rig>): void {
         expect(result).toMatchObject({
           kind: 'declined',
           code: expect.stringMatching(/^[a-z_]+$/),
+          hard: false,
           message: expect.stringMatching(/\w/),
         });
       });
@@ -351,6 +330,8 @@ export function conforms(name: string, open: () => Promise<Rig>): void {
         expect((await refund(chargeKey, { amount: AMOUNT })).kind).toBe('succeeded');
       });
     });
+
+    savesInstruments(() => rig);
 
     test('nothing throws, whatever the key', async () => {
       const { processor } = rig;

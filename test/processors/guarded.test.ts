@@ -16,14 +16,18 @@ const CHARGE = {
   amount: 1n,
   currency: 'USD',
   instrument: INSTRUMENT,
+  save: true,
   returnUrl: 'https://shop.example',
 };
+const LATER = { key: 'the-renewal', saved: 'its-card', amount: 1n, currency: 'USD' };
 const REFUND = { key: 'the-refund', chargeKey: 'the-payment', amount: 1n, currency: 'USD' };
 
 type Ask = (processor: Processor) => Promise<{ readonly kind: string }>;
 
 const CALLS: [string, string, Ask][] = [
   ['charge', 'the-payment', (processor) => processor.charge(CHARGE)],
+  ['chargeSaved', 'the-renewal', (processor) => processor.chargeSaved(LATER)],
+  ['forget', 'its-card', (processor) => processor.forget('its-card')],
   ['findCharge', 'the-payment', (processor) => processor.findCharge('the-payment')],
   ['cancelCharge', 'the-payment', (processor) => processor.cancelCharge('the-payment')],
   ['refund', 'the-refund', (processor) => processor.refund(REFUND)],
@@ -45,6 +49,8 @@ function open(behave: () => Promise<never>) {
     name: 'bad',
     page: 'fields',
     charge: behave,
+    chargeSaved: behave,
+    forget: behave,
     findCharge: behave,
     cancelCharge: behave,
     refund: behave,

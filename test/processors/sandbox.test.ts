@@ -8,7 +8,8 @@ import type { ChargeResult, Instrument } from '../../src/processors/processor.ts
 import { openProcessors } from '../../src/processors/registry.ts';
 import { type Sandbox, sandbox } from '../../src/processors/sandbox.ts';
 import { freshDatabase } from '../support/database.ts';
-import { conforms, type Rig } from './conformance.ts';
+import { conforms } from './conformance.ts';
+import type { Rig } from './rig.ts';
 
 const SETTLE_MS = 3000;
 /** In the middle of a month, so that this month's cards are good. */
@@ -25,6 +26,7 @@ const debit = (iban: string): Instrument => ({ type: 'bank_debit', iban });
 
 const INSTRUMENTS: Rig['instruments'] = {
   succeeds: card('4242424242424242'),
+  succeeds_at_first: card('4000000000000341'),
   settles: debit('DE89370400440532013000'),
   bounces: debit('DE62370400440532013001'),
   challenges: card('4000002760003184'),
@@ -87,6 +89,7 @@ const chargeOf = (instrument: Instrument | null, key = ids.next()) => ({
   amount: 1250n,
   currency: 'USD',
   instrument,
+  save: false,
   returnUrl: 'https://shop.example/back',
 });
 

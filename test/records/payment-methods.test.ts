@@ -1,0 +1,134 @@
+// Which instrument of a customer is charged.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { ids } from '../../src/platform/ids.ts';
+import { openPool, type Sql } from '../../src/platform/postgres.ts';
+import {
+  findDefaultPaymentMethod,
+  type NewPaymentMethod,
+  putPaymentMethod,
+} from '../../src/records/payment-methods.ts';
+import { freshDatabase } from '../support/database.ts';
+
+const NOW = Date.UTC(2026, 10, 15);
+
+const scope = { organisationId: ids.next(), mode: 'test' } as const;
+
+let database: Awaited<ReturnType<typeof freshDatabase>>;
+let sql: Sql;
+beforeAll(async () => {
+  database = await freshDatabase();
+  sql = openPool(database.url, { max: 4, applicationName: 'payment methods test' });
+  await sql`
+    insert into organisations (id, name, created_at)
+    values (${scope.organisationId}, 'Shop', ${new Date(NOW)})`;
+});
+afterAll(async () => {
+  await sql.end();
+  await database.drop();
+});
+
+async function newCustomer(): Promise<string> {
+  const id = ids.next();
+  const at = new Date(NOW);
+  await sql`
+    insert into customers (id, organisation_id, mode, metadata, event_sequence, created_at, updated_at)
+    values (${id}, ${scope.organisationId}, ${scope.mode}, '{}', 1, ${at}, ${at})`;
+  return id;
+}
+const visa = (customerId: string, saved: string): NewPaymentMethod => ({
+  id: ids.next(),
+  customerId,
+  processor: 'sandbox',
+  saved,
+  type: 'card',
+  brand: 'visa',
+  last4: '4242',
+  expiry: { month: 12, year: 2034 },
+});
+const debit = (customerId: string, saved: string): NewPaymentMethod => ({
+  ...visa(customerId, saved),
+  type: 'bank_debit',
+  brand: null,
+  last4: '3000',
+  expiry: null,
+});
+const put = (method: NewPaymentMethod, now = NOW): Promise<boolean> =>
+  putPaymentMethod(sql, scope, { method, now });
+const defaultOf = async (customerId: string) =>
+  (await findDefaultPaymentMethod(sql, scope, customerId))?.saved ?? null;
+
+test('a customer who left nothing has none', async () => {
+  expect(await findDefaultPaymentMethod(sql, scope, await newCustomer())).toBeNull();
+});
+
+test.each([
+  ['a card', visa],
+  ['an account', debit],
+])('%s is found as it was put', async (_what, make) => {
+  const method = make(await newCustomer(), 'first');
+  expect(await put(method)).toBe(true);
+  const found = await findDefaultPaymentMethod(sql, scope, method.customerId);
+  expect(found).toEqual({ ...method, createdAt: new Date(NOW) });
+});
+
+test('the newest is the default; of one moment, the one with the later id', async () => {
+  const customerId = await newCustomer();
+  const [early, first, second, third] = [
+    visa(customerId, 'early'),
+    visa(customerId, 'first'),
+    debit(customerId, 'second'),
+    visa(customerId, 'third'),
+  ];
+  for (const method of [third, first, second]) await put(method);
+  expect(await defaultOf(customerId)).toBe('third');
+  const turned = await newCustomer();
+  for (const method of [third, second, first])
+    await put({ ...method, id: ids.next(), customerId: turned });
+  expect(await defaultOf(turned)).toBe('first');
+  await put(early, NOW + 1);
+  expect(await defaultOf(customerId)).toBe('early');
+});
+
+test('the same one again changes nothing', async () => {
+  const customerId = await newCustomer();
+  const first = visa(customerId, 'first');
+  await put(first);
+  await put(visa(customerId, 'second'), NOW + 1);
+  const again = { ...debit(customerId, 'first'), id: first.id };
+  for (const method of [first, again, visa(customerId, 'first')]) {
+    expect(await put(method, NOW + 2)).toBe(false);
+  }
+  expect(await defaultOf(customerId)).toBe('second');
+  const stored = await sql`select 1 from payment_methods where customer_id = ${customerId}`;
+  expect(stored).toHaveLength(2);
+});
+
+test('put many times at once, it is new once', async () => {
+  const customerId = await newCustomer();
+  const made = await Promise.all(
+    Array.from({ length: 20 }, () => put(visa(customerId, 'at once'))),
+  );
+  expect(made.filter(Boolean)).toHaveLength(1);
+});
+
+test('one that is detached is charged no more, and does not come back by being put again', async () => {
+  const customerId = await newCustomer();
+  await put(visa(customerId, 'first'));
+  await put(visa(customerId, 'second'), NOW + 1);
+  await sql`update payment_methods set detached_at = ${new Date(NOW)} where saved = 'second' and customer_id = ${customerId}`;
+  expect(await defaultOf(customerId)).toBe('first');
+  expect(await put(visa(customerId, 'second'), NOW + 2)).toBe(false);
+  expect(await defaultOf(customerId)).toBe('first');
+});
+
+test('nobody else sees it: another customer, another mode, another organisation', async () => {
+  const customerId = await newCustomer();
+  await put(visa(customerId, 'mine'));
+  expect(await defaultOf(await newCustomer())).toBeNull();
+  for (const other of [
+    { ...scope, mode: 'live' as const },
+    { ...scope, organisationId: ids.next() },
+  ]) {
+    expect(await findDefaultPaymentMethod(sql, other, customerId)).toBeNull();
+  }
+});

@@ -5,6 +5,7 @@ import type { Settings } from './config.ts';
 import { clientAddress } from './http/client-address.ts';
 import type { Edge } from './http/edge.ts';
 import { createFallback, type Fallback, withFallback } from './http/fallback.ts';
+import { annotationRoutes } from './http/routes/annotations.ts';
 import { balanceRoutes } from './http/routes/balances.ts';
 import { buyLinkRoutes } from './http/routes/buy-links.ts';
 import { checkRoutes } from './http/routes/check.ts';
@@ -22,6 +23,7 @@ import { healthRoutes, type Readiness } from './http/routes/health.ts';
 import { invoiceRoutes } from './http/routes/invoices.ts';
 import { meterRoutes } from './http/routes/meters.ts';
 import { metricsRoutes } from './http/routes/metrics.ts';
+import { organizationRoutes } from './http/routes/organization.ts';
 import { partnerRoutes } from './http/routes/partner.ts';
 import { payRoutes } from './http/routes/pay.ts';
 import { paymentRoutes } from './http/routes/payments.ts';
@@ -88,8 +90,10 @@ export function createApp(deps: AppDeps) {
     .use(healthRoutes(deps))
     .use(metricsRoutes({ ...deps, peerOf }))
     .use(meterRoutes(deps))
-    .use(customerRoutes(deps))
     .use(portalTokenRoutes(deps))
+    .use(organizationRoutes(deps))
+    .use(customerRoutes(deps))
+    .use(annotationRoutes(deps))
     .use(grantRoutes(deps))
     .use(balanceRoutes(deps))
     .use(checkRoutes(deps))
@@ -102,7 +106,7 @@ export function createApp(deps: AppDeps) {
     .use(checkoutRoutes(deps))
     .use(buyLinkRoutes({ ...deps, addressOf }))
     .use(payRoutes({ ...deps, addressOf }))
-    .use(invoiceRoutes({ edge, sql: deps.sql, appUrl: settings.appUrl }))
+    .use(invoiceRoutes({ ...deps, appUrl: settings.appUrl }))
     .use(eventRoutes(deps))
     .use(webhookEndpointRoutes(deps))
     .use(deliveryRoutes(deps))

@@ -25,17 +25,17 @@ export async function findSession(
 ): Promise<Session | null> {
   const checkout = await findCheckoutByToken(sql, token, clock);
   if (checkout === null) return null;
-  const { paymentId, productId, organisationId } = checkout;
+  const { paymentId, productId } = checkout;
   const [payment, product, organisation] = await Promise.all([
     paymentId === null ? null : findPayment(sql, checkout, paymentId),
     findProduct(sql, checkout, productId),
-    findOrganisation(sql, organisationId),
+    findOrganisation(sql, checkout),
   ]);
   return {
     checkout,
     payment,
     product: must(product, 'the product of a checkout'),
-    merchant: must(organisation, 'the organisation of a checkout').name,
+    merchant: organisation.name,
   };
 }
 

@@ -8,7 +8,8 @@ import { journalName } from '../ledger/store/seat.ts';
 import { createApp } from './app.ts';
 import type { Settings } from './config.ts';
 import { type Authenticator, type AuthenticatorOptions, openAuthenticator } from './http/auth.ts';
-import { createEdge } from './http/edge.ts';
+import { createEdge, type Edge } from './http/edge.ts';
+import { openPortalDoor, type PortalDoorDeps } from './http/portal-door.ts';
 import { type Changes, listenForChanges } from './platform/changes.ts';
 import { openDelivery } from '../workers/delivery.ts';
 import { attemptObserver } from './metrics/deliveries.ts';
@@ -100,16 +101,13 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     changed: (kind, id) => kind === 'customer' && ledger.forget(id),
     reset: () => ledger.forgetAll(),
   });
-  const list = (): ReturnType<typeof listUsageSubscribers> => listUsageSubscribers(sql);
-  const usageSubscriptions = await openUsageSubscriptions({ list, changes, timers });
-  const secrets = openSecrets(options.secretsKey);
-  checkSecrets(secrets, await findSealedSecret(sql));
-  const newRequestId = (): string => ids.next();
-  const edge = createEdge({ authenticate: auth.authenticate, clock, log, newRequestId });
+  const usageSubscriptions = await openUsage(records);
+  const signing = await openSigning(options, sql);
   const readiness = () => ledger.readiness();
   const { settings } = options;
   const redis = openRedis({ url: options.redisUrl, warn });
   const limiter = countTakes(metrics.registry, openRateLimiter(redis));
+  const edge = openEdge({ auth, sql, limiter, settings, log });
   const sandboxOn = openSandbox(sql, settings);
   const processorFor = openProcessors({
     sandboxFor: (tenant) => sandboxOn({ now: () => orgClock.now(tenant) }),
@@ -127,12 +125,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     : null;
   const usage = { ledger, meters: openMeters(records) };
   const money = { settings, limiter, sandbox: sandboxOn(clock), processorFor, payments };
-  const webhooks = {
-    secrets,
-    usageSubscriptions,
-    resolve: openNames({ clock }),
-    newSigningSecret: () => newSigningSecret(crypto.getRandomValues(new Uint8Array(SECRET_BYTES))),
-  };
+  const webhooks = { ...signing, usageSubscriptions, resolve: openNames({ clock }) };
   const given = { ids, clock, orgClock, newToken, registry: metrics.registry };
   return {
     app: createApp({ edge, readiness, ...usage, ...records, ...given, ...money, ...webhooks }),
@@ -166,6 +159,27 @@ function openAuth({ sql, changes }: Records, warn: AuthenticatorOptions['warn'])
     timers,
     warn,
   });
+}
+
+function openEdge({
+  auth: { authenticate },
+  log,
+  ...door
+}: { auth: Authenticator; log: Log } & Omit<PortalDoorDeps, 'clock'>): Edge {
+  const admitPortal = openPortalDoor({ ...door, clock });
+  return createEdge({ authenticate, admitPortal, clock, log, newRequestId: () => ids.next() });
+}
+
+/** The secrets that webhooks are signed with: how they are kept, and how one is made. */
+async function openSigning({ secretsKey }: ServiceOptions, sql: Sql) {
+  const secrets = openSecrets(secretsKey);
+  checkSecrets(secrets, await findSealedSecret(sql));
+  const random = () => crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
+  return { secrets, newSigningSecret: () => newSigningSecret(random()) };
+}
+
+function openUsage({ sql, changes }: Records): ReturnType<typeof openUsageSubscriptions> {
+  return openUsageSubscriptions({ list: () => listUsageSubscribers(sql), changes, timers });
 }
 
 function openMeters({ sql, changes }: Records): MeterCatalogue {

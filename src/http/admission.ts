@@ -1,10 +1,11 @@
 import type { TObject, TSchema } from '@sinclair/typebox';
-import type { Principal } from './auth.ts';
+import type { PortalPrincipal, Principal } from './auth.ts';
 import {
   BODY_BYTES_MAX,
   FORM_BYTES_MAX,
   FORM_MEDIA,
   isBroken,
+  isForm,
   JSON_MEDIA,
   type Media,
 } from './body.ts';
@@ -15,7 +16,7 @@ import { readPairs, readQuery } from './query.ts';
 import { issuesOf, validator, type Validator } from './validate.ts';
 
 type Admitted = {
-  readonly principal: Principal | null;
+  readonly principal: Principal | PortalPrincipal | null;
   readonly body: unknown;
   readonly query: unknown;
   readonly params: Readonly<Record<string, string>>;
@@ -31,9 +32,7 @@ const IDEMPOTENCY_KEY_SANE = /^[\x20-\x7e]{1,255}$/;
 /** What one operation admits: its schemas, compiled once. */
 export class Admission {
   readonly takesBody: boolean;
-  /** A page of ours may send it and no other: a browser sends forms from anywhere. */
-  readonly takesForm: boolean;
-  readonly media: Media;
+  readonly media: readonly Media[];
   readonly bodyBytesMax: number;
   readonly #form: { readonly schema: TObject; readonly check: Validator<TObject> } | null;
   readonly #body: Validator<TSchema> | null;
@@ -43,9 +42,11 @@ export class Admission {
 
   constructor(operation: Operation) {
     const { body, form, query } = operation;
-    this.takesForm = form !== undefined;
-    this.takesBody = body !== undefined || this.takesForm;
-    this.media = this.takesForm ? FORM_MEDIA : JSON_MEDIA;
+    this.media = [
+      ...(body === undefined ? [] : [JSON_MEDIA]),
+      ...(form === undefined ? [] : [FORM_MEDIA]),
+    ];
+    this.takesBody = this.media.length > 0;
     this.bodyBytesMax = bodyBytesMaxOf(operation);
     this.#form = form === undefined ? null : { schema: form, check: validator(form) };
     this.#body = body === undefined ? null : validator(body);
@@ -54,11 +55,16 @@ export class Admission {
     this.#idempotent = operation.idempotent === true;
   }
 
+  /** A page of ours may send it and no other: a browser sends forms from anywhere. */
+  isForm(request: Request): boolean {
+    return this.#form !== null && (this.#body === null || isForm(request));
+  }
+
   /** What the handler gets, or the refusal. */
   admit(taken: {
     readonly request: Request;
     readonly params: Readonly<Record<string, string>>;
-    readonly principal: Principal | null;
+    readonly principal: Principal | PortalPrincipal | null;
     readonly text: string;
   }): Admitted | Response {
     const { request, params, principal, text } = taken;
@@ -71,8 +77,7 @@ export class Admission {
         ]);
       }
     }
-    let body = this.#body === null ? undefined : this.#readBody(request, text, this.#body);
-    if (this.#form !== null) body = this.#readForm(request, text, this.#form);
+    const body = this.#read(request, text);
     if (body instanceof Response) return body;
     let query: unknown = NO_QUERY;
     if (this.#query !== null) {
@@ -81,6 +86,13 @@ export class Admission {
       query = read.value;
     }
     return { principal, body, query, params, idempotencyKey, request };
+  }
+
+  #read(request: Request, text: string): unknown {
+    if (this.#form !== null && this.isForm(request)) {
+      return this.#readForm(request, text, this.#form);
+    }
+    return this.#body === null ? undefined : this.#readBody(request, text, this.#body);
   }
 
   #readBody(request: Request, text: string, check: Validator<TSchema>): unknown {

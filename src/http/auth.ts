@@ -25,6 +25,15 @@ export type GroupPrincipal = {
   readonly keyId: string;
 };
 
+/** The customer whose portal a token opens. */
+export type PortalPrincipal = {
+  readonly kind: 'portal';
+  readonly organisationId: string;
+  readonly mode: Mode;
+  readonly customerId: string;
+  readonly tokenId: string;
+};
+
 export type Principal = OrganisationPrincipal | GroupPrincipal;
 
 /** null: 401. Without a promise wherever the key is known. */

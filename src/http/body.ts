@@ -18,19 +18,25 @@ export const FORM_MEDIA: Media = {
   pattern: /^application\/x-www-form-urlencoded *(?:;|$)/i,
 };
 
+/** Whether it comes from a form of a page, by what it says of itself. */
+export function isForm({ headers }: Request): boolean {
+  return FORM_MEDIA.pattern.test(headers.get('content-type') ?? '');
+}
+
 /** The text, '' for no body; the refusal where it may not be read. No promise for what headers alone decide. */
 export function takeBody(
   request: Request,
   bytesMax: number,
-  media: Media,
+  media: readonly Media[],
 ): string | Response | Promise<string | Response> {
   const { headers } = request;
   const length = headers.get('content-length');
   if (length === '0' || (length === null && request.body === null)) return '';
   if (length !== null && Number(length) > bytesMax) return tooLarge(bytesMax);
   const type = headers.get('content-type');
-  if (type !== media.type && (type === null || !media.pattern.test(type))) {
-    return refuse('unsupported_media_type', `the body must be sent as ${media.type}`);
+  if (!media.some((one) => type === one.type || (type !== null && one.pattern.test(type)))) {
+    const types = media.map((one) => one.type).join(' or ');
+    return refuse('unsupported_media_type', `the body must be sent as ${types}`);
   }
   return length === null ? readChunked(request, bytesMax) : request.text();
 }

@@ -6,7 +6,8 @@ import { FORM_MEDIA, JSON_MEDIA } from './body.ts';
 import { type ErrorCode, STATUS_OF } from './errors.ts';
 import type { Operation } from './operation.ts';
 
-export type Access = 'organisation' | 'group' | 'open';
+/** `portal`: a token in the path. */
+export type Access = 'organisation' | 'group' | 'portal' | 'open';
 
 /** A schema as Elysia's types for OpenAPI want it. */
 export type JsonSchema = NonNullable<
@@ -46,23 +47,27 @@ export const ERROR_BODY = Type.Object({
 });
 
 export function describe(access: Access, operation: Operation): Documented {
-  const { summary, description, tag, form } = operation;
-  const body = form ?? operation.body;
-  const { type } = form === undefined ? JSON_MEDIA : FORM_MEDIA;
+  const { summary, description, tag, form, body } = operation;
+  const content = {
+    ...(body !== undefined && { [JSON_MEDIA.type]: { schema: schemaOf(body) } }),
+    ...(form !== undefined && { [FORM_MEDIA.type]: { schema: schemaOf(form) } }),
+  };
   return {
     summary,
     ...(description !== undefined && { description }),
     tags: [tag],
-    security: access === 'open' ? [] : [{ [access]: [] }],
+    security: hasKey(access) ? [{ [access]: [] }] : [],
     parameters: parametersOf(operation),
-    ...(body !== undefined && {
-      requestBody: {
-        required: operation.bodyOptional !== true,
-        content: { [type]: { schema: schemaOf(body) } },
-      },
+    ...(Object.keys(content).length > 0 && {
+      requestBody: { required: operation.bodyOptional !== true, content },
     }),
     responses: { ...answersOf(operation), ...refusalsOf(access, operation) },
   };
+}
+
+/** Whether it takes a key in the Authorization header. */
+export function hasKey(access: Access): access is 'organisation' | 'group' {
+  return access === 'organisation' || access === 'group';
 }
 
 function parametersOf({ params = {}, query, idempotent }: Operation): Parameter[] {
@@ -102,7 +107,8 @@ function answersOf({ answers, mediaType = 'application/json' }: Operation): Reco
 
 function refusalsOf(access: Access, operation: Operation): Record<string, Answer> {
   const codes = new Set<ErrorCode>(operation.refusals);
-  if (access !== 'open') codes.add('unauthorized').add('forbidden');
+  if (hasKey(access)) codes.add('unauthorized').add('forbidden');
+  if (access === 'portal') codes.add('unauthorized').add('rate_limited');
   if (operation.form !== undefined) codes.add('forbidden');
   if (operation.body !== undefined || operation.form !== undefined) {
     codes.add('invalid_request').add('payload_too_large').add('unsupported_media_type');

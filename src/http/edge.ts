@@ -10,13 +10,20 @@
 // where the caller sent one: to give each success its own was measured at 3.4 % of the rate.
 import type { Clock } from '../../ledger/ports.ts';
 import type { Log } from '../platform/log.ts';
-import type { Authenticate, GroupPrincipal, OrganisationPrincipal, Principal } from './auth.ts';
+import type {
+  Authenticate,
+  GroupPrincipal,
+  OrganisationPrincipal,
+  PortalPrincipal,
+  Principal,
+} from './auth.ts';
 import { Admission } from './admission.ts';
 import { takeBody } from './body.ts';
 import { isCrossSite } from './cross-site.ts';
-import { describe, type Access, type Documented } from './document.ts';
+import { describe, type Access, type Documented, hasKey } from './document.ts';
 import { refuse } from './errors.ts';
 import type { Call, Handler, Operation } from './operation.ts';
+import type { AdmitPortal } from './portal-door.ts';
 import { RequestLog } from './request-log.ts';
 
 /** What follows the path in `app.post(path, ...route)`. */
@@ -35,6 +42,8 @@ export type Edge = {
   ): Route;
   /** For a group's key. */
   group<const O extends Operation>(operation: O, handler: Handler<O, GroupPrincipal>): Route;
+  /** For whoever has the token that the parameter `token` holds. */
+  portal<const O extends Operation>(operation: O, handler: Handler<O, PortalPrincipal>): Route;
   /** For anyone: the address is the credential, or there is nothing to protect. */
   open<const O extends Operation>(operation: O, handler: Handler<O, null>): Route;
   /** Gives an answer that was made outside of a route its request id, and logs it. */
@@ -45,6 +54,7 @@ export type Edge = {
 
 export type EdgeOptions = {
   readonly authenticate: Authenticate;
+  readonly admitPortal: AdmitPortal;
   readonly clock: Clock;
   readonly log: Log;
   readonly newRequestId: () => string;
@@ -53,10 +63,10 @@ export type EdgeOptions = {
 const NO_PARAMS: Readonly<Record<string, string>> = {};
 
 export function createEdge(options: EdgeOptions): Edge {
-  const { authenticate, clock } = options;
+  const { authenticate, admitPortal, clock } = options;
   const requests = new RequestLog(options);
 
-  function route<const O extends Operation, P extends Principal | null>(
+  function route<const O extends Operation, P extends Principal | PortalPrincipal | null>(
     access: Access,
     operation: O,
     handler: Handler<O, P>,
@@ -64,15 +74,19 @@ export function createEdge(options: EdgeOptions): Edge {
     const admission = new Admission(operation);
     async function answer({ request, params = NO_PARAMS }: Incoming): Promise<Response> {
       const began = clock.monotonic();
-      let principal: Principal | null = null;
+      let principal: Principal | PortalPrincipal | null = null;
       let response: Response | undefined;
       try {
-        if (access !== 'open') {
+        if (hasKey(access)) {
           const found = authenticate(request.headers.get('authorization'));
           principal = found instanceof Promise ? await found : found;
           if (principal?.kind !== access) response = refusePrincipal(access, principal);
+        } else if (access === 'portal') {
+          const admitted = await admitPortal(request, params['token'] ?? '');
+          if (admitted instanceof Response) response = admitted;
+          else principal = admitted;
         }
-        if (admission.takesForm && isCrossSite(request)) {
+        if (admission.isForm(request) && isCrossSite(request)) {
           response ??= refuse('forbidden', 'this form can be sent from its own page only');
         }
         if (response === undefined) {
@@ -97,6 +111,7 @@ export function createEdge(options: EdgeOptions): Edge {
   return {
     organisation: (operation, handler) => route('organisation', operation, handler),
     group: (operation, handler) => route('group', operation, handler),
+    portal: (operation, handler) => route('portal', operation, handler),
     open: (operation, handler) => route('open', operation, handler),
     finish: (request, response) => requests.finish(request, response, null),
     failed: (request, error) => requests.failed(request, error),

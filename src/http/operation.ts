@@ -7,7 +7,7 @@ export type Operation = {
   readonly description?: string;
   readonly tag: string;
   readonly body?: TSchema;
-  /** In place of `body`: an HTML form of strings, from a page of ours. */
+  /** In place of `body` or beside it: an HTML form of strings, from a page of ours. */
   readonly form?: TObject;
   /** Whether a request without a body is as good as one with. */
   readonly bodyOptional?: boolean;
@@ -27,7 +27,7 @@ export type Operation = {
 };
 
 export type BodyOf<O extends Operation> = O['form'] extends TObject
-  ? Static<O['form']>
+  ? Static<O['form']> | (O['body'] extends TSchema ? Static<O['body']> : never)
   : O['body'] extends TSchema
     ? O['bodyOptional'] extends true
       ? Static<O['body']> | undefined

@@ -1,13 +1,16 @@
 import type { Clock } from '../../ledger/ports.ts';
 import type { Log } from '../platform/log.ts';
-import type { Principal } from './auth.ts';
+import type { PortalPrincipal, Principal } from './auth.ts';
 import { isUnavailable, refuse, refuseInvalid } from './errors.ts';
 
 const REQUEST_ID = 'x-request-id';
 const REQUEST_ID_SANE = /^[\w.:/+=-]{1,128}$/;
 
 /** How a request went: who called and since when. null where that was never found out. */
-export type Course = { readonly principal: Principal | null; readonly began: number };
+export type Course = {
+  readonly principal: Principal | PortalPrincipal | null;
+  readonly began: number;
+};
 
 /** One line for each request that failed, and for every one at level debug; request ids. */
 export class RequestLog {
@@ -71,12 +74,12 @@ export class RequestLog {
       requestId: id,
       method: request.method,
       // Without the query: addresses of people stand there.
-      path: new URL(request.url).pathname,
+      path: withoutToken(new URL(request.url).pathname),
       status,
       ...(course !== null && {
         ms: Math.round((this.#clock.monotonic() - course.began) * 1e3) / 1e3,
       }),
-      ...(principal?.kind === 'organisation' && {
+      ...((principal?.kind === 'organisation' || principal?.kind === 'portal') && {
         organisation: principal.organisationId,
         mode: principal.mode,
       }),
@@ -85,6 +88,11 @@ export class RequestLog {
     if (status >= 500) this.#log.info(fields, 'request');
     else this.#log.debug(fields, 'request');
   }
+}
+
+/** The token of a hosted page is a credential: whoever reads it in a log could act on it. */
+function withoutToken(path: string): string {
+  return path.replace(/^\/(pay|portal)\/[^/]+/, '/$1/*');
 }
 
 /** What reading a body throws when the connection is gone. The answer reaches nobody; it is not our failure. */

@@ -33,6 +33,7 @@ function serve(handler: () => Response | Promise<Response>, authenticate?: () =>
   const lines: string[] = [];
   const edge = createEdge({
     authenticate: authenticate ?? ((header) => PRINCIPALS[header ?? ''] ?? null),
+    admitPortal: () => Promise.reject(new Error('no route of a portal')),
     clock,
     log: openLog('info', (line) => lines.push(line)),
     newRequestId: () => 'the-request-id',

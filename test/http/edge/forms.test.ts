@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import { createEdge } from '../../../src/http/edge.ts';
+import { refuse } from '../../../src/http/errors.ts';
 import { clock } from '../../../src/platform/clock.ts';
 import { openLog } from '../../../src/platform/log.ts';
 
@@ -12,15 +13,37 @@ const FORM = Type.Object(
 );
 const FORM_TYPE = 'application/x-www-form-urlencoded';
 
+const PORTAL = {
+  kind: 'portal',
+  organisationId: 'o',
+  mode: 'test',
+  customerId: 'c',
+  tokenId: 't',
+} as const;
+
 const edge = createEdge({
   authenticate: () => null,
+  admitPortal: (_request, token) =>
+    Promise.resolve(token === 'good' ? PORTAL : refuse('unauthorized', 'no')),
   clock,
   log: openLog('silent'),
   newRequestId: () => 'id',
 });
 const operation = { summary: 's', tag: 't', form: FORM, answers: { 200: FORM } } as const;
+/** From a program as JSON, from a page as a form. */
+const JSON_BODY = Type.Object({ count: Type.Integer() }, { additionalProperties: false });
+const either = {
+  ...operation,
+  body: JSON_BODY,
+  params: { token: 't' },
+  answers: { 200: Type.Unknown() },
+} as const;
 const app = new Elysia()
   .post('/form', ...edge.open(operation, ({ body }) => Response.json(body)))
+  .post(
+    '/portal/:token',
+    ...edge.portal(either, ({ principal, body }) => Response.json({ principal, body })),
+  )
   .post('/guarded', ...edge.organisation(operation, ({ body }) => Response.json(body)));
 
 let origin: string;
@@ -115,3 +138,35 @@ test('the document says that it takes a form', () => {
     expect.arrayContaining(['200', '400', '403', '413', '415']),
   );
 });
+
+const json = { 'content-type': 'application/json' };
+
+test('what takes JSON as well reads each by its type', async () => {
+  const program = await post('{"count":1}', json, '/portal/good');
+  expect(program).toEqual({ status: 200, json: { principal: PORTAL, body: { count: 1 } } });
+  const page = await post('name=Ann', {}, '/portal/good');
+  expect(page).toEqual({ status: 200, json: { principal: PORTAL, body: { name: 'Ann' } } });
+  const { status, json: refused } = await post(
+    'a',
+    { 'content-type': 'text/plain' },
+    '/portal/good',
+  );
+  expect([status, refused.error.message]).toEqual([
+    415,
+    `the body must be sent as application/json or ${FORM_TYPE}`,
+  ]);
+});
+
+test('there, a form comes from its own page only, and JSON from anywhere', async () => {
+  const elsewhere = { 'sec-fetch-site': 'cross-site' };
+  expect((await post('name=Ann', elsewhere, '/portal/good')).status).toBe(403);
+  expect((await post('{"count":1}', { ...json, ...elsewhere }, '/portal/good')).status).toBe(200);
+});
+
+test.each(['{"count":1}', '{"count":', '{}', 'x'.repeat(2_000_000)])(
+  'a portal asks for its token before it looks at the body',
+  async (body) => {
+    expect((await post(body, json, '/portal/bad')).status).toBe(401);
+    expect((await post(body, {}, '/portal/bad')).status).toBe(401);
+  },
+);

@@ -1,0 +1,57 @@
+// Who comes to a portal, from the token in the path.
+//
+// Who calls: the edge, before it reads anything else of a request.
+// Holds: a token is looked up on each use, so that one that was revoked or has expired opens nothing from then on. What is refused
+// says nothing of whose portal it would have been: to a browser as a page, to a program as an error.
+import type { Clock } from '../../ledger/ports.ts';
+import type { Settings } from '../config.ts';
+import { refusedPage } from '../pages/portal/refused.ts';
+import type { Sql } from '../platform/postgres.ts';
+import type { RateLimiter } from '../platform/rate-limit.ts';
+import { findPortalAccess } from '../records/portal-tokens.ts';
+import type { PortalPrincipal } from './auth.ts';
+import { isForm } from './body.ts';
+import { refuse } from './errors.ts';
+import { sendPage } from './page.ts';
+import { refuseRate } from './rate-limit.ts';
+
+/** Whoever the token admits, or the refusal. */
+export type AdmitPortal = (request: Request, token: string) => Promise<PortalPrincipal | Response>;
+
+export type PortalDoorDeps = {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly limiter: RateLimiter;
+  readonly settings: Settings;
+};
+
+export function openPortalDoor({ sql, clock, limiter, settings }: PortalDoorDeps): AdmitPortal {
+  const limit = limiter.limit('portal', settings.limits.portal);
+  return async (request, token) => {
+    const access = await findPortalAccess(sql, token, clock.now());
+    if (access === null) {
+      return isForPage(request)
+        ? sendPage(refusedPage('unauthorized'), { status: 401 })
+        : refuse('unauthorized', 'the portal token is missing, malformed, revoked or expired');
+    }
+    const taken = await limit.take(access.tokenId);
+    if (taken.allowed) return { kind: 'portal', ...access };
+    const refusal = refuseRate(taken);
+    if (!isForPage(request)) return refusal;
+    const page = sendPage(refusedPage('rate_limited'), { status: 429 });
+    for (const name of [
+      'retry-after',
+      'ratelimit-limit',
+      'ratelimit-remaining',
+      'ratelimit-reset',
+    ]) {
+      page.headers.set(name, refusal.headers.get(name) ?? '');
+    }
+    return page;
+  };
+}
+
+/** Pages are read, and send forms; a program sends JSON. */
+export function isForPage(request: Request): boolean {
+  return request.method === 'GET' || isForm(request);
+}

@@ -119,11 +119,15 @@ test.each(OTHERS)('a key that was used with another %s is 422', async (what, fie
   expect(refusal(reply)).toEqual([422, 'idempotency_key_reused']);
 });
 
-test('a second allowance is 409', async () => {
+test('a second allowance goes by its own interval, within the period of the first', async () => {
   customer = await setting.customer();
-  await grant({ reset_interval: 'day' });
-  const reply = await setting.withoutTrace(() => grant({ reset_interval: 'month' }));
-  expect(refusal(reply)).toEqual([409, 'conflict']);
+  const first = await grant({ reset_interval: 'month' });
+  const second = await grant({ reset_interval: 'day', amount: 5 });
+  expect([first.status, second.status]).toEqual([201, 201]);
+  const { json } = await setting.check(customer, 'api');
+  expect(json).toMatchObject({ limit: 15, balance: 15 });
+  const lasts = Date.parse(json.period_end as string) - Date.parse(json.period_start as string);
+  expect(lasts).toBeGreaterThan(27 * 86_400_000);
 });
 
 test('voiding takes back what is left, and again is the same answer', async () => {

@@ -1,0 +1,197 @@
+// What plans do, through the store: written and read again it is what was decided, and the books close.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { RowBuilder } from '../../ledger/actor/rows.ts';
+import { decideTick } from '../../ledger/advance.ts';
+import type { MeterContext, MeterEffects } from '../../ledger/draft.ts';
+import type { Customer, Meter, MeterState } from '../../ledger/meter.ts';
+import { breakdown, emptyMeterState, emptyPeriod } from '../../ledger/meter.ts';
+import { entitlementId, periodAccountId } from '../../ledger/names.ts';
+import {
+  type AllowanceTerms,
+  expirePlanAt,
+  planGrant,
+  replacePlan,
+  restartPlan,
+  startPlan,
+  suspendPlan,
+  withdrawPlan,
+} from '../../ledger/plan-allowance.ts';
+import { slotOf } from '../../ledger/slot.ts';
+import { audit } from '../../ledger/store/audit.ts';
+import { decideUsage } from '../../ledger/usage.ts';
+import { ids } from '../../src/platform/ids.ts';
+import { type Bed, NO_ROWS, openBed } from './bed.ts';
+
+let bed: Bed;
+beforeAll(async () => {
+  bed = await openBed();
+});
+afterAll(() => bed.stop());
+
+const DAY = 86_400_000;
+const START = Date.UTC(2026, 0, 31, 12);
+const ROLLS = { max: 6n, expiresAfterPeriods: 2 };
+const builder = new RowBuilder();
+
+type Decision = { readonly effects: MeterEffects | null };
+
+/** A customer and a meter of his, whose every decision is written at once. */
+class Written {
+  now = START;
+  readonly #context: Omit<MeterContext, 'now'>;
+  readonly plan = ids.next();
+  state: MeterState;
+
+  private constructor(customer: Customer, meter: Meter) {
+    this.#context = { customer, meter, ids, books: { usage: ids.next(), grants: ids.next() } };
+    const key = { customerId: customer.id, meterId: meter.id };
+    const first = emptyPeriod(periodAccountId(ids, { ...key, start: 0 }), 0, null);
+    this.state = emptyMeterState(meter.id, entitlementId(ids, key), first);
+  }
+
+  static async open(): Promise<Written> {
+    const [organisationId, id, meterId] = [ids.next(), ids.next(), ids.next()];
+    await bed.sql`insert into organisations (id, name, created_at) values (${organisationId}, 'Shop', now())`;
+    await bed.sql`
+      insert into customers (id, organisation_id, mode, metadata, event_sequence, created_at, updated_at)
+      values (${id}, ${organisationId}, 'test', '{}', 0, now(), now())`;
+    await bed.sql`
+      insert into meters (id, organisation_id, mode, slug, name, event_name, aggregation, scale, metadata, status, created_at, updated_at)
+      values (${meterId}, ${organisationId}, 'test', 'api', 'API', 'api', 'sum', 0, '{}', 'active', now(), now())`;
+    const tenant = { organisationId, mode: 'test' } as const;
+    const customer = { ...tenant, id, slot: slotOf(id), externalId: null, email: null };
+    return new Written(customer, {
+      ...tenant,
+      id: meterId,
+      slug: 'api',
+      aggregation: 'sum',
+      scale: 0,
+    });
+  }
+
+  async take(decide: (context: MeterContext, state: MeterState) => Decision): Promise<void> {
+    const { effects } = decide({ ...this.#context, now: this.now }, this.state);
+    if (effects === null) return;
+    const rows = { ...NO_ROWS, ...builder.build([effects]) };
+    expect((await bed.storage.flush(rows, bed.fence)).kind).toBe('committed');
+    bed.fence = { ...bed.fence, seq: bed.fence.seq + 1n };
+    builder.committed(rows);
+    this.state = effects.state;
+  }
+
+  grant(terms: Partial<AllowanceTerms>, subscriptionId = this.plan) {
+    return planGrant({
+      grantId: ids.next(),
+      subscriptionId,
+      productId: ids.next(),
+      cycle: { anchor: START, zone: 'Europe/Berlin' },
+      createdAt: this.now,
+      priority: 100,
+      limit: 10n,
+      resetInterval: 'month',
+      overageAllowed: false,
+      rollover: null,
+      boolean: false,
+      ...terms,
+    });
+  }
+
+  async stored(): Promise<MeterState> {
+    const [loaded] = await bed.storage.loadCustomers([this.#context.customer.id]);
+    return comparable(loaded!.meters[0]!.state);
+  }
+}
+
+/** The past is loaded only when something late comes. */
+function comparable(state: MeterState): MeterState {
+  const others = state.others.filter(({ start }) => start > state.current.start);
+  return { ...state, others, historyLoaded: false };
+}
+
+type Step = (written: Written) => Promise<void>;
+const start =
+  (terms: Partial<AllowanceTerms> = {}, subscriptionId?: string): Step =>
+  (w) =>
+    w.take((context, state) => startPlan(context, state, [w.grant(terms, subscriptionId)]));
+const replace =
+  (terms: Partial<AllowanceTerms>): Step =>
+  (w) =>
+    w.take((context, state) => replacePlan(context, state, w.plan, [w.grant(terms)]));
+const withdraw =
+  (how: 'expired' | 'voided'): Step =>
+  (w) =>
+    w.take((context, state) => withdrawPlan(context, state, w.plan, how));
+const expire =
+  (at: number | null): Step =>
+  (w) =>
+    w.take((context, state) => expirePlanAt(context, state, w.plan, at));
+const suspend =
+  (why: 'paused' | 'blocked' | null): Step =>
+  (w) =>
+    w.take((context, state) => suspendPlan(context, state, w.plan, why));
+const restart: Step = (w) =>
+  w.take((context, state) => restartPlan(context, state, w.plan, { anchor: w.now, zone: 'UTC' }));
+const use =
+  (value: bigint): Step =>
+  (w) =>
+    w.take((context, state) =>
+      decideUsage(
+        context,
+        state,
+        {
+          id: ids.next(),
+          value,
+          eventAt: null,
+          member: null,
+          admission: 'record',
+          exactReplay: false,
+          fingerprint: null,
+          metadata: null,
+        },
+        () => false,
+      ),
+    );
+const days =
+  (count: number): Step =>
+  (w) => {
+    w.now += count * DAY;
+    return w.take((context, state) => ({ effects: decideTick(context, state) }));
+  };
+
+const ADD_ON = ids.next();
+
+// prettier-ignore
+const LIVES: [string, Step[]][] = [
+  ['a plan',                               [start()]],
+  ['a plan, months later',                 [start({ rollover: ROLLS }), use(3n), days(70), use(2n)]],
+  ['one that is given once',               [start({ resetInterval: 'never', overageAllowed: true }), use(12n), days(70)]],
+  ['a feature one has',                    [start({ boolean: true, resetInterval: 'never' }), use(2n)]],
+  ['an add-on with periods of its own',    [start(), start({ limit: 5n, resetInterval: 'day' }, ADD_ON), use(12n), days(1), use(1n), days(40)]],
+  ['paused',                               [start(), use(2n), suspend('paused'), use(1n)]],
+  ['unlimited, blocked',                   [start({ limit: null }), use(99n), suspend('blocked'), use(1n), days(40)]],
+  ['paused and resumed',                   [start(), suspend('paused'), suspend(null), use(3n)]],
+  ['an end that is planned',               [start(), expire(START + 40 * DAY), days(30)]],
+  ['an end that has come',                 [start({ rollover: ROLLS }), expire(START + 40 * DAY), days(41)]],
+  ['an end that was planned',              [start(), expire(START + 40 * DAY), expire(null), days(41)]],
+  ['withdrawn',                            [start(), use(3n), withdraw('expired')]],
+  ['another plan',                         [start(), use(3n), replace({ limit: 30n }), use(1n), replace({ resetInterval: 'year' }), use(1n)]],
+  ['restarted',                            [start({ rollover: ROLLS }), suspend('paused'), days(50), restart, use(2n)]],
+];
+
+test.each(LIVES)('%s', async (_what, steps) => {
+  const written = await Written.open();
+  for (const step of steps) {
+    await step(written);
+    expect(await written.stored()).toEqual(comparable(written.state));
+  }
+  // And it goes on from what was read.
+  const { state } = written;
+  written.state = { ...(await written.stored()), others: state.others };
+  await days(33)(written);
+  await use(1n)(written);
+  expect(breakdown(await written.stored())).toEqual(breakdown(written.state));
+});
+
+test('the books close', async () => {
+  expect(await audit(bed.sql)).toEqual([]);
+});

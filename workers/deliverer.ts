@@ -43,14 +43,12 @@ export class Deliverer {
   /** Rows of the next claim, of endpoints that answer and have more. */
   readonly #pace = new Map<string, number>();
   readonly #landing = new Set<Promise<void>>();
+  /** Rows that claims on their way may come back with. */
+  #claiming = 0;
 
   constructor(deps: DelivererDeps) {
     this.#deps = deps;
     this.#settler = new Settler(deps);
-  }
-
-  get inFlight(): number {
-    return this.#deps.inHand.size;
   }
 
   /** One ticket: claims again while its turn lasts and there is more. */
@@ -66,15 +64,17 @@ export class Deliverer {
   /** Whether there may be more to do for the endpoint now. */
   async #step(endpointId: string): Promise<boolean> {
     const pace = this.#pace.get(endpointId) ?? CLAIM_MIN;
-    const atMost = Math.min(pace, IN_FLIGHT_MAX - this.inFlight);
+    const { sql, clock, sweeper, inHand } = this.#deps;
+    const atMost = Math.min(pace, IN_FLIGHT_MAX - inHand.size - this.#claiming);
     // Whoever lands first writes another ticket.
     if (atMost <= 0 || this.#hanging.has(endpointId) || this.#settler.waiting > UNWRITTEN_MAX) {
       return false;
     }
-    const { sql, clock, sweeper } = this.#deps;
     const { worker } = sweeper;
-    const now = clock.now();
-    const claimed = await claim(sql, { endpointId, worker, now, atMost });
+    this.#claiming += atMost;
+    const claimed = await claim(sql, { endpointId, worker, now: clock.now(), atMost }).finally(
+      () => (this.#claiming -= atMost),
+    );
     if (claimed === null) return false;
     const landed = this.#sendAll(worker, claimed);
     this.#landing.add(landed);

@@ -18,7 +18,7 @@ export type DeliveryOptions = {
 } & Pick<WorkersDeps, 'redisUrl' | 'allowLoopback' | 'log' | 'onAttempt'>;
 
 /** @throws ServiceFailure where the stored secrets cannot be read */
-export async function openDelivery(options: DeliveryOptions): Promise<Pick<Workers, 'close'>> {
+export async function openDelivery(options: DeliveryOptions): Promise<Workers> {
   const { databaseUrl, secretsKey, ...given } = options;
   const sql = openPool(databaseUrl, { max: POOL, applicationName: 'tollhouse deliveries' });
   const secrets = openSecrets(secretsKey);

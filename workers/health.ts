@@ -30,8 +30,7 @@ const MOVED_MAX = 2000;
 
 /**
  * Failures in a row open a breaker: until `paused_until`, which grows with the outage, nothing is sent, and then one probe is. An
- * endpoint that answers again gets what waits for it now, not at the next step of a schedule of hours: the oldest of it, where there is
- * very much.
+ * endpoint that answers again gets all that waits for it now, not at the next step of a schedule of hours.
  */
 export async function recordHealth(sql: Executor, tally: Tally): Promise<void> {
   const { endpointId: id, at, url } = tally;
@@ -82,27 +81,31 @@ export async function giveUp(sql: Executor, at: number): Promise<void> {
 const isHopeless = (sql: Executor, at: number) => sql`
   failing_since <= ${new Date(at - WINDOW_MS)} and exhausted >= ${DISABLE_AFTER_EXHAUSTED} as "isHopeless"`;
 
+/**
+ * What waits for it is due, the oldest first; where that is too much for one result, `failing_since` stays until the next ones have moved
+ * the rest.
+ */
 async function revive(
   sql: Executor,
   { id, at }: { readonly id: string; readonly at: number },
 ): Promise<void> {
   const now = new Date(at);
   await sql`
-    with revived as (
-      update webhook_endpoints set failures = 0, exhausted = 0, failing_since = null, paused_until = null
-      where id = ${id} and (failures > 0 or failing_since is not null)
-      returning paused_until
-    ), before as (
-      select failures from webhook_endpoints where id = ${id}
+    with before as (
+      select failures from webhook_endpoints where id = ${id} and (failures > 0 or failing_since is not null)
     ), waiting as (
       -- What somebody is changing at this moment is skipped: they may be waiting for the endpoint, which is locked here.
       select id from deliveries
       where endpoint_id = ${id} and status = 'pending' and worker is null and next_at > ${now}
-        and exists (select from revived) and (select failures from before) >= ${FAILURES_OPEN}
+        and exists (select from before where failures = 0 or failures >= ${FAILURES_OPEN})
       order by next_at limit ${MOVED_MAX} for update skip locked
     ), woken as (
       update deliveries d set next_at = ${now} from waiting where d.id = waiting.id
       returning 1
+    ), revived as (
+      update webhook_endpoints set failures = 0, exhausted = 0, paused_until = null,
+        failing_since = case when (select count(*) from woken) = ${MOVED_MAX} then failing_since end
+      where id = ${id} and exists (select from before)
     )
     select pg_notify('tollhouse_deliveries', ${id}) where exists (select from woken)`;
 }

@@ -35,7 +35,6 @@ export type WorkersDeps = {
 };
 
 export type Workers = {
-  readonly inFlight: number;
   /** Takes no more tickets, and writes down what became of everything in flight. */
   close(): Promise<void>;
 };
@@ -64,9 +63,6 @@ export async function openWorkers(deps: WorkersDeps): Promise<Workers> {
   const work = (endpointId: string): Promise<void> => deliverer.work(endpointId);
   const worker = workOnTickets(address, { concurrency: CONCURRENCY, work, onError });
   return {
-    get inFlight() {
-      return deliverer.inFlight;
-    },
     async close() {
       await sweeper.close();
       await atMost(REDIS_MS_MAX, worker.close());

@@ -11,15 +11,15 @@ beforeAll(async () => {
 afterAll(() => bed.stop());
 
 /** An endpoint that has failed five times in a row, and so is paused. */
-async function failing() {
+async function failing(at = bed) {
   const sink = new Sink();
   sink.answer = () => new Response(null, { status: 500 });
-  const { id } = await bed.endpoint(sink.url);
-  const events = await bed.events(5);
-  await bed.attempted(id, 5);
-  const { pausedUntil, failures } = await bed.health(id);
+  const { id } = await at.endpoint(sink.url);
+  const events = await at.events(5);
+  await at.attempted(id, 5);
+  const { pausedUntil, failures } = await at.health(id);
   expect({ pausedUntil, failures }).toEqual({
-    pausedUntil: new Date(bed.clock.at + 5000),
+    pausedUntil: new Date(at.clock.at + 5000),
     failures: 5,
   });
   return { sink, id, events };
@@ -108,6 +108,27 @@ test('a probe that is answered wakes all that waits at once, however late it was
   });
   await sink.stop();
 });
+
+test('all of it, also where that is more than one answer wakes', async () => {
+  const own = await Bed.start({ faster: 10 });
+  const { sink, id } = await failing(own);
+  const { sql } = own.server;
+  const backlog = 4500;
+  await sql`
+    insert into events (id, organisation_id, mode, type, object_type, object_id, sequence, at, data, endpoint_id)
+    select uuidv7(), organisation_id, mode, 'customer.created', 'CUSTOMER', gen_random_uuid(), 1, now(), '{}', id
+    from webhook_endpoints, generate_series(1, ${backlog}) where id = ${id}`;
+  await sql`update deliveries set next_at = ${new Date(own.clock.at + 3 * 3_600_000)}, attempts = 14
+    where endpoint_id = ${id}`;
+  await own.events(1);
+  sink.answer = () => new Response();
+  own.pass(5000);
+  await own.all(id, 'delivered');
+  expect(sink.arrivals).toHaveLength(5 + 5 + backlog + 1);
+  expect(await own.health(id)).toMatchObject({ failures: 0, failingSince: null });
+  await sink.stop();
+  await own.stop();
+}, 30_000);
 
 test('an endpoint that was paused is not paused for who asks for a retry', async () => {
   const { sink, id } = await failing();

@@ -1,11 +1,16 @@
 // The invoice of a checkout that was paid: what was bought, by whom, for how much. Issued with the payment, so it is paid from the start.
+import { boundary } from '../../ledger/calendar.ts';
 import type { Transaction } from '../platform/postgres.ts';
 import type { CheckoutRecord } from '../records/checkouts.ts';
 import { issueInvoices } from '../records/invoice-issue.ts';
 import { must } from '../../ledger/assert.ts';
+import type { InvoiceLine } from '../records/invoices.ts';
+import { billingPolicyOf } from '../records/organisations.ts';
 import type { PaymentRecord } from '../records/payments.ts';
-import { findProduct } from '../records/products.ts';
+import { findProduct, type PriceRecord } from '../records/products.ts';
 import type { Scope } from '../records/scope.ts';
+
+const DAY_MS = 86_400_000;
 
 export async function invoicePayment(
   sql: Transaction,
@@ -20,6 +25,14 @@ export async function invoicePayment(
   const { payment, checkout, eventId, now } = options;
   const product = must(await findProduct(sql, scope, checkout.productId), 'what was bought');
   const isSignup = payment.subscriptionId !== null;
+  const paidAt = must(payment.paidAt, 'when it was paid');
+  const price = product.prices.find(({ id }) => id === checkout.priceId);
+  const period = isSignup
+    ? firstPeriod(must(price, 'the price that was paid'), {
+        start: paidAt,
+        zone: (await billingPolicyOf(sql, scope)).zone,
+      })
+    : null;
   const invoice = {
     id: must(payment.invoiceId, 'the invoice of a captured payment'),
     currency: payment.currency,
@@ -28,9 +41,9 @@ export async function invoicePayment(
     subscriptionId: payment.subscriptionId,
     checkoutId: checkout.id,
     paymentId: payment.id,
-    periodStart: null,
-    periodEnd: null,
-    dueAt: payment.paidAt,
+    periodStart: period?.start ?? null,
+    periodEnd: period?.end ?? null,
+    dueAt: paidAt,
     buyer: {
       name: payment.customerName,
       email: payment.customerEmail,
@@ -43,9 +56,22 @@ export async function invoicePayment(
         description: product.name,
         quantity: 1,
         unitAmount: checkout.subtotal,
-        period: null,
+        period,
       },
     ],
   } as const;
-  await issueInvoices(sql, [{ scope, invoice, paidAt: payment.paidAt, eventId, now }]);
+  await issueInvoices(sql, [{ scope, invoice, paidAt, eventId, now }]);
+}
+
+/** What was paid for: the trial, where there is one. */
+function firstPeriod(
+  { interval, intervalCount, trialDays }: PriceRecord,
+  { start, zone }: { readonly start: Date; readonly zone: string },
+): NonNullable<InvoiceLine['period']> {
+  const anchor = start.getTime();
+  if (trialDays !== null && trialDays > 0)
+    return { start, end: new Date(anchor + trialDays * DAY_MS) };
+  const count = must(intervalCount, 'the count of a recurring price');
+  const cycle = { anchor, interval: must(interval, 'the interval of one'), count, zone };
+  return { start, end: new Date(boundary(cycle, 1)) };
 }

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
-import { must } from '../../../ledger/assert.ts';
+import { must, unreachable } from '../../../ledger/assert.ts';
 import type { Ids, OrgClock } from '../../../ledger/ports.ts';
 import { invoicePage } from '../../pages/invoice.ts';
 import type { Sql, Transaction } from '../../platform/postgres.ts';
@@ -11,8 +11,15 @@ import {
 } from '../../records/customers.ts';
 import { voidInvoice } from '../../records/invoice-changes.ts';
 import { draftInvoice, finalizeInvoice, issueInvoices } from '../../records/invoice-issue.ts';
-import { type Changed, findInvoice, listInvoices, MAY } from '../../records/invoices.ts';
+import {
+  type Changed,
+  findInvoice,
+  type InvoiceRecord,
+  listInvoices,
+  MAY,
+} from '../../records/invoices.ts';
 import type { Scope } from '../../records/scope.ts';
+import type { PayReply, Subscriptions } from '../../subscriptions/subscriptions.ts';
 import type { Edge, Route } from '../edge.ts';
 import { errorText, refuse, refuseInvalid } from '../errors.ts';
 import { type Answer, answer, once, refusal } from '../idempotency.ts';
@@ -33,6 +40,7 @@ export type InvoiceRoutesDeps = {
   readonly sql: Sql;
   readonly ids: Ids;
   readonly orgClock: OrgClock;
+  readonly subscriptions: Pick<Subscriptions, 'payInvoice' | 'invoiceVoided'>;
   /** Where `hosted_url` leads. */
   readonly appUrl: string;
 };
@@ -80,6 +88,16 @@ const FINALIZE = {
   refusals: ['not_found', 'invalid_state'],
 } as const;
 
+const PAY = {
+  summary: 'Charge an invoice now',
+  description:
+    'With what the customer has left to pay with. A charge that takes its time is 202. Paid already is 200.',
+  tag,
+  params,
+  answers: { 200: Invoice, 202: Invoice },
+  refusals: ['not_found', 'invalid_state', 'payment_failed'],
+} as const;
+
 const VOID = {
   summary: 'Void an invoice that is not paid',
   description: 'A number that it has is kept. Again is the same.',
@@ -114,6 +132,7 @@ export function invoiceRoutes(deps: InvoiceRoutesDeps) {
     .get('/invoices', ...readInvoices(deps))
     .get('/invoices/:id', ...readInvoice(deps))
     .post('/invoices/:id/finalize', ...finalizeOne(deps))
+    .post('/invoices/:id/pay', ...payOne(deps))
     .post('/invoices/:id/void', ...voidOne(deps))
     .get('/api/invoices/:id/pdf', ...printInvoice(deps));
 }
@@ -128,9 +147,8 @@ function createInvoice({ edge, sql, ids, orgClock, appUrl }: InvoiceRoutesDeps):
       if (bill.dueAt !== null && bill.dueAt.getTime() <= now) return PAST;
       const customer = await findBilled(transaction, principal, body);
       if (customer === null) return refusal('not_found', 'no such customer');
-      const { organisationId, mode } = principal;
       const invoice = toNewInvoice(ids.next(), bill, customer);
-      const issuance = { scope: { organisationId, mode }, invoice, now };
+      const issuance = { scope: scopeOf(principal), invoice, now };
       const made =
         body.draft === true
           ? await draftInvoice(transaction, issuance)
@@ -181,10 +199,34 @@ function finalizeOne({ edge, sql, ids, orgClock, appUrl }: InvoiceRoutesDeps): R
   });
 }
 
-function voidOne({ edge, sql, ids, orgClock, appUrl }: InvoiceRoutesDeps): Route {
+function payOne({ edge, subscriptions, appUrl }: InvoiceRoutesDeps): Route {
+  return edge.organisation(PAY, async ({ principal, params: { id } }) => {
+    const reply: PayReply = await subscriptions.payInvoice(scopeOf(principal), id);
+    switch (reply.kind) {
+      case 'paid':
+        return Response.json(fromInvoice(reply.invoice, appUrl));
+      case 'pending':
+        return Response.json(fromInvoice(reply.invoice, appUrl), { status: 202 });
+      case 'payment_failed':
+        return refuse('payment_failed', reply.message);
+      case 'invalid_state':
+        return refuseState(reply.invoice, 'pay');
+      case 'not_found':
+        return notFound();
+      default:
+        return unreachable(reply);
+    }
+  });
+}
+
+function voidOne({ edge, sql, ids, orgClock, subscriptions, appUrl }: InvoiceRoutesDeps): Route {
   return edge.organisation(VOID, async ({ principal, params: { id } }) => {
     const voiding = { id, eventId: ids.next(), now: orgClock.now(principal) };
     const changed = await sql.begin((transaction) => voidInvoice(transaction, principal, voiding));
+    // Again too: whoever was cut off in between sends it again.
+    if (changed !== 'not_found' && changed.kind === 'done') {
+      await subscriptions.invoiceVoided(changed.invoice);
+    }
     return changedResponse(changed, { what: 'void', appUrl });
   });
 }
@@ -195,13 +237,15 @@ function changedResponse(
 ): Response {
   if (changed === 'not_found') return notFound();
   const { kind, invoice } = changed;
-  if (kind === 'done') return Response.json(fromInvoice(invoice, appUrl));
-  const { status } = invoice;
-  return refuse(
-    'invalid_state',
-    `the invoice is ${status}; to ${what} it, it must be ${MAY[what].join(' or ')}`,
-  );
+  return kind === 'done' ? Response.json(fromInvoice(invoice, appUrl)) : refuseState(invoice, what);
 }
+
+function refuseState({ status }: InvoiceRecord, what: keyof typeof MAY): Response {
+  const wanted = MAY[what].join(' or ');
+  return refuse('invalid_state', `the invoice is ${status}; to ${what} it, it must be ${wanted}`);
+}
+
+const scopeOf = ({ organisationId, mode }: Scope): Scope => ({ organisationId, mode });
 
 function printInvoice({ edge, sql }: InvoiceRoutesDeps): Route {
   return edge.organisation(PRINT, async ({ principal, params: { id } }) => {

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const ACTIONS = ['finalize', 'void'];
+const ACTIONS = ['finalize', 'void', 'pay'];
 const PATHS = [(id: string) => `/invoices/${id}`, (id: string) => `/api/invoices/${id}/pdf`];
 
 // prettier-ignore

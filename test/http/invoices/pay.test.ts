@@ -1,0 +1,164 @@
+// An open invoice that is charged to what the customer has left.
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { must } from '../../../ledger/assert.ts';
+import { clock } from '../../../src/platform/clock.ts';
+import { ids } from '../../../src/platform/ids.ts';
+import { sandbox } from '../../../src/processors/sandbox.ts';
+import { putPaymentMethod } from '../../../src/records/payment-methods.ts';
+import type { Scope } from '../../../src/records/scope.ts';
+import { until } from '../../chaos/until.ts';
+import { type Means, NUMBERS } from '../../support/means.ts';
+import { startServer, type TestServer } from '../../support/server.ts';
+import { invoiceThatIs } from './issuing.ts';
+
+setDefaultTimeout(20_000);
+
+let server: TestServer;
+let scope: Scope;
+beforeAll(async () => {
+  server = await startServer({ settings: { sandboxSettleMs: 100 } });
+  scope = { organisationId: server.organisation.id, mode: 'test' };
+});
+afterAll(() => server.stop());
+
+/** A bill of 20.00 to a customer of its own who has left this, or nothing. */
+async function bill(means: Means | null): Promise<string> {
+  const { json: customer } = await server.call('POST', '/customers', {
+    body: { email: 'ada@example.com', external_customer_id: ids.next() },
+  });
+  if (means !== null) await leave(customer.id, NUMBERS[means]);
+  const lines = [{ description: 'Hours', unit_amount: '20.00' }];
+  const body = { customer_id: customer.id, currency: 'USD', lines };
+  return (await server.call('POST', '/invoices', { body })).json.id;
+}
+
+async function leave(customerId: string, number: string): Promise<void> {
+  const bank = sandbox({ sql: server.sql, clock, settleMs: 0, challengeUrl: (key) => key });
+  const instrument = number.startsWith('DE')
+    ? ({ type: 'bank_debit', iban: number } as const)
+    : ({ type: 'card', number, expiry: '12/34', cvc: '123' } as const);
+  const key = ids.next();
+  const asked = {
+    key,
+    amount: 0n,
+    currency: 'USD',
+    instrument,
+    save: true,
+    returnUrl: 'https://x.example',
+  };
+  const result = await bank.charge(asked);
+  if (result.kind !== 'succeeded' && result.kind !== 'pending') throw new Error(result.kind);
+  const { method, expiry, saved } = result;
+  const kept = {
+    id: ids.next(),
+    customerId,
+    processor: bank.name,
+    saved: must(saved, 'what is kept'),
+    expiry,
+    ...method,
+  };
+  await putPaymentMethod(server.sql, scope, { method: kept, now: clock.now() });
+}
+
+const pay = (id: string, key?: string) =>
+  server.call('POST', `/invoices/${id}/pay`, key === undefined ? {} : { key });
+const read = async (path: string) => (await server.call('GET', path)).json;
+const paymentsOf = async (invoiceId: string) => {
+  const { customer_id } = await read(`/invoices/${invoiceId}`);
+  return (await read(`/payments?customer_id=${customer_id}`)).data;
+};
+
+test('it is paid, once, and its payment can be refunded', async () => {
+  const id = await bill('good');
+  const { status, json } = await pay(id);
+  expect([status, json.status, json.amount_paid, json.amount_due, json.attempts]).toEqual([
+    200,
+    'paid',
+    '20.00',
+    '0.00',
+    1,
+  ]);
+  expect((await pay(id)).text).toBe((await server.call('GET', `/invoices/${id}`)).text);
+  const [payment, ...others] = await paymentsOf(id);
+  expect(others).toEqual([]);
+  expect(payment).toMatchObject({
+    id: json.payment_id,
+    status: 'succeeded',
+    amount: '20.00',
+    invoice_id: id,
+  });
+  expect(json.paid_at).toBe(payment.paid_at);
+  expect((await server.call('POST', `/payments/${payment.id}/refund`)).status).toBe(200);
+  await until(
+    'the invoice has heard',
+    async () => (await read(`/invoices/${id}`)).amount_refunded === '20.00',
+  );
+  const { data } = await read(`/events?object_id=${id}`);
+  // That it was paid is told by the payment.
+  const told = data.map((event: { type: string; data: { change?: string } }) => [
+    event.type,
+    event.data.change,
+  ]);
+  expect(told.toReversed()).toEqual([
+    ['invoice.created', undefined],
+    ['invoice.updated', 'refunded'],
+  ]);
+});
+
+test('asked for by ten at once, it is charged once', async () => {
+  const id = await bill('good');
+  const replies = await Promise.all(Array.from({ length: 10 }, () => pay(id)));
+  await until('it is paid', async () => (await read(`/invoices/${id}`)).status === 'paid');
+  expect(await paymentsOf(id)).toHaveLength(1);
+  for (const { status } of replies) expect([200, 202]).toContain(status);
+});
+
+// prettier-ignore
+const FAILURES: [string, Means | null, number][] = [
+  // the customer has left          payments
+  ['a card that is declined',       'renewalFails', 1],
+  ['nothing',                       null,           0],
+];
+
+test.each(FAILURES)('%s: 402, and the invoice is open', async (_what, means, payments) => {
+  const id = await bill(means);
+  const { status, json } = await pay(id);
+  expect([status, json.error.type]).toEqual([402, 'payment_failed']);
+  expect(await read(`/invoices/${id}`)).toMatchObject({
+    status: 'open',
+    amount_due: '20.00',
+    attempts: payments,
+  });
+  expect((await paymentsOf(id)).map((payment: { status: string }) => payment.status)).toEqual(
+    Array.from({ length: payments }, () => 'failed'),
+  );
+});
+
+test('a debit takes its time: 202, asked again the same, and then it is paid', async () => {
+  const id = await bill('iban');
+  expect([(await pay(id)).status, (await pay(id)).status]).toEqual([202, 202]);
+  expect(await read(`/invoices/${id}`)).toMatchObject({ status: 'open', attempts: 1 });
+  await until('it is paid', async () => (await read(`/invoices/${id}`)).status === 'paid');
+  expect(await paymentsOf(id)).toHaveLength(1);
+});
+
+// prettier-ignore
+const STATES = [
+  ['draft', 'the invoice is draft; to pay it, it must be open or uncollectible'],
+  ['void',  'the invoice is void; to pay it, it must be open or uncollectible'],
+] as const;
+
+test.each(STATES)('a %s one: 409', async (state, says) => {
+  const { id } = await invoiceThatIs(server.sql, scope, state);
+  const { status, json } = await pay(id);
+  expect([status, json.error.type, json.error.message]).toEqual([409, 'invalid_state', says]);
+});
+
+test("another organisation's or mode's: 404, and nothing is charged", async () => {
+  const id = await bill('good');
+  for (const key of [server.other.testKey, server.organisation.liveKey]) {
+    const { status, json } = await pay(id, key);
+    expect([status, json.error.type]).toEqual([404, 'not_found']);
+  }
+  expect(await paymentsOf(id)).toEqual([]);
+});

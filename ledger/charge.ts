@@ -3,6 +3,7 @@ import {
   type PaymentEffects,
   type PaymentMethod,
   type PaymentState,
+  isBilled,
   isCharged,
 } from './payment.ts';
 import { PaymentDraft, backoff, type PaymentContext } from './payment-draft.ts';
@@ -115,7 +116,7 @@ function capture(
   draft.change({
     status: 'succeeded',
     customerId,
-    invoiceId: ids.derive('invoice', payment.id),
+    invoiceId: draft.state.invoiceId ?? ids.derive('invoice', payment.id),
     reference: reference ?? draft.state.reference,
     method: method ?? draft.state.method,
     failure: null,
@@ -123,7 +124,10 @@ function capture(
     asks: 0,
     askAt: null,
   });
-  draft.announce('payment.succeeded', payment.amount, { transactionId });
+  // A subscription's own events tell of what was paid for it, in their order.
+  if (payment.subscriptionId === null) {
+    draft.announce('payment.succeeded', payment.amount, { transactionId });
+  }
   draft.follow('payment_settled', payment.id, {});
 }
 
@@ -138,7 +142,9 @@ function fail(
   // A buyer may try again, but nobody does it for him: what comes next is another payment.
   const tries = { attempt: payment.attempt, nextAttemptAt: null };
   const data = { transactionId: null, ...why, ...tries };
-  if (status === 'errored') {
+  if (isBilled(draft.state)) {
+    // Its subscription tells of it, and when it is tried again.
+  } else if (status === 'errored') {
     draft.announce('payment.errored', payment.amount, { ...data, retryable: true });
   } else {
     draft.announce('payment.failed', payment.amount, data);

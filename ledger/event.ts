@@ -2,7 +2,7 @@
 export type LedgerEvent = {
   readonly id: string;
   readonly type: LedgerEventType;
-  readonly objectType: 'ENTITLEMENT' | 'PAYMENT' | 'USAGE';
+  readonly objectType: 'ENTITLEMENT' | 'PAYMENT' | 'SUBSCRIPTION' | 'USAGE';
   readonly objectId: string;
   /** The customer; null where a payment has none. */
   readonly accountId: string | null;
@@ -22,4 +22,10 @@ export type LedgerEventType =
   | 'payment.failed'
   | 'payment.errored'
   | 'payment.refunded'
-  | 'payment.refund_failed';
+  | 'payment.refund_failed'
+  | 'subscription.created'
+  | 'subscription.updated'
+  | 'subscription.canceled'
+  | 'subscription.expired'
+  | 'subscription.trial_ended'
+  | 'subscription.blocked';

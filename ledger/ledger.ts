@@ -2,6 +2,7 @@ import type { Actor } from './actor/actor.ts';
 import type { CustomerRef } from './actor/directory.ts';
 import { AlarmDesk } from './actor/alarm-desk.ts';
 import { PaymentDesk } from './actor/payment-desk.ts';
+import { SubscriptionDesk } from './actor/subscription-desk.ts';
 import { Term, type TermDeps } from './actor/term.ts';
 import { advanced } from './advance.ts';
 import { type GrantOutcome, type VoidOutcome, decideGrant, decideVoid } from './allowance.ts';
@@ -40,6 +41,7 @@ export class Ledger {
   #stopClaiming: () => void = () => undefined;
   readonly alarms: AlarmDesk;
   readonly payments = new PaymentDesk(() => this.#live());
+  readonly subscriptions = new SubscriptionDesk(() => this.#live());
 
   constructor(deps: LedgerDeps) {
     this.#deps = deps;

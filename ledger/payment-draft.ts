@@ -113,6 +113,7 @@ export class PaymentDraft {
   effects(): PaymentEffects {
     return {
       kind: 'payment',
+      at: this.context.now,
       before: this.before,
       state: this.state,
       transfers: this.#transfers,

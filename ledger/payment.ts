@@ -127,6 +127,8 @@ export type Followup = {
 /** Everything that one decision on a payment wants written. */
 export type PaymentEffects = {
   readonly kind: 'payment';
+  /** When it was decided. */
+  readonly at: number;
   readonly before: PaymentState;
   readonly state: PaymentState;
   readonly transfers: readonly Transfer[];
@@ -143,6 +145,16 @@ export function refundable({ account }: PaymentState): bigint {
 /** Whether the processor's answer to the charge is final. */
 export function isCharged({ status }: PaymentState): boolean {
   return status !== 'requires_action' && status !== 'processing';
+}
+
+/** Whether what the customer has left is charged, for an invoice: not an attempt at a checkout. */
+export function isOffSession({ payment }: PaymentState): boolean {
+  return payment.roundTrip.paymentLinkId === null;
+}
+
+/** Whether it is a subscription that tells of it. */
+export function isBilled(state: PaymentState): boolean {
+  return state.payment.subscriptionId !== null && isOffSession(state);
 }
 
 /** Whether there is money that could go back. */

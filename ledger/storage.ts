@@ -3,6 +3,7 @@ import type { Grant } from './grants.ts';
 import type { Customer, Meter, MeterState, Mode, Period } from './meter.ts';
 import type { Tenant } from './ports.ts';
 import type { Followup, Payment, PaymentState, Refund, RefundRefusal } from './payment.ts';
+import type { Subscription, SubscriptionFollowup } from './subscription.ts';
 import type { AnswerRest, Reason, Transfer } from './transfers.ts';
 
 /**
@@ -98,6 +99,8 @@ export type FlushRows = {
   readonly payments: readonly PaymentState[];
   readonly refunds: readonly RefundRow[];
   readonly followups: readonly FollowupRow[];
+  readonly subscriptions: readonly SubscriptionRow[];
+  readonly subscriptionFollowups: readonly SubscriptionFollowupRow[];
 };
 
 export type AccountTotals = {
@@ -150,6 +153,11 @@ export type FollowupRow = {
   readonly at: number;
   readonly followup: Followup;
 };
+export type SubscriptionRow = { readonly customer: Customer; readonly subscription: Subscription };
+export type SubscriptionFollowupRow = {
+  readonly customer: Customer;
+  readonly followup: SubscriptionFollowup & { readonly subscriptionId: string };
+};
 export type EventRow = {
   readonly organisationId: string;
   readonly mode: Mode;
@@ -159,6 +167,8 @@ export type EventRow = {
 export type LoadedCustomer = {
   readonly customer: Customer;
   readonly meters: readonly { readonly meter: Meter; readonly state: MeterState }[];
+  /** Those to which anything can still happen. */
+  readonly subscriptions: readonly Subscription[];
 };
 
 export type ExternalKey = {
@@ -194,8 +204,8 @@ export type StoredRefund =
       readonly refund: Refund;
     };
 
-/** `meter`: a customer and a meter of his. `payment`: twice its id. */
-export type AlarmKind = 'meter' | 'payment';
+/** `meter`: a customer and a meter of his. `payment`: twice its id. `subscription`: a customer and a subscription of his. */
+export type AlarmKind = 'meter' | 'payment' | 'subscription';
 
 export type Alarm<K extends AlarmKind> = {
   readonly kind: K;

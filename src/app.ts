@@ -30,6 +30,7 @@ import { paymentRoutes } from './http/routes/payments.ts';
 import { portalTokenRoutes } from './http/routes/portal-tokens.ts';
 import { productRoutes } from './http/routes/products.ts';
 import { sandboxRoutes } from './http/routes/sandbox.ts';
+import { testClockRoutes } from './http/routes/test-clock.ts';
 import { webhookEndpointRoutes } from './http/routes/webhook-endpoints.ts';
 import type { Payments } from './payments/payments.ts';
 import type { Changes } from './platform/changes.ts';
@@ -42,6 +43,8 @@ import type { RateLimiter } from './platform/rate-limit.ts';
 import type { Secrets } from './platform/secrets.ts';
 import type { ProcessorFor } from './processors/processor.ts';
 import type { Sandbox } from './processors/sandbox.ts';
+import type { TestClocks } from './test-clock/test-clocks.ts';
+import type { Subscriptions } from './subscriptions/subscriptions.ts';
 
 export type AppDeps = {
   readonly edge: Edge;
@@ -62,6 +65,8 @@ export type AppDeps = {
   readonly resolve: Resolve;
   readonly usageSubscriptions: UsageSubscriptions;
   readonly payments: Payments;
+  readonly testClocks: TestClocks;
+  readonly subscriptions: Subscriptions;
   readonly sandbox: Sandbox;
   readonly processorFor: ProcessorFor;
 };
@@ -112,5 +117,6 @@ export function createApp(deps: AppDeps) {
     .use(deliveryRoutes(deps))
     .use(partnerRoutes(deps))
     .use(sandboxRoutes(deps))
+    .use(testClockRoutes({ ...deps, patient: (request) => app.server?.timeout(request, 0) }))
     .use(documentRoutes({ edge, baseUrl: settings.baseUrl, routes }));
 }

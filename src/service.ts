@@ -15,8 +15,10 @@ import { openDelivery } from '../workers/delivery.ts';
 import { attemptObserver } from './metrics/deliveries.ts';
 import { openMetrics } from './metrics/open.ts';
 import { countTakes } from './metrics/rate-limits.ts';
-import { openPayments } from './payments/open.ts';
+import { openPayments, type PaymentsDeps } from './payments/open.ts';
 import type { Payments } from './payments/payments.ts';
+import { openSubscriptions } from './subscriptions/open.ts';
+import type { Subscriptions } from './subscriptions/subscriptions.ts';
 import { clock, timers } from './platform/clock.ts';
 import { openOrgClocks } from './platform/org-clock.ts';
 import { ids } from './platform/ids.ts';
@@ -33,7 +35,8 @@ import { findKey, markKeysUsed } from './records/api-keys.ts';
 import { type MeterCatalogue, openMeterCatalogue } from './records/meter-catalogue.ts';
 import { findActiveMeter, listMetersOfEvent } from './records/meters.ts';
 import { listUsageSubscribers, openUsageSubscriptions } from './records/usage-subscriptions.ts';
-import { listTestClocks } from './records/test-clocks.ts';
+import { TestClocks } from './test-clock/test-clocks.ts';
+import { listTestClocks, saveTestClock } from './records/test-clocks.ts';
 import { findSealedSecret } from './records/webhook-endpoints.ts';
 
 const RECORDS_POOL = 8;
@@ -94,6 +97,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     reader,
     orgClock,
     onPaymentDue: (id) => payments.due(id),
+    onSubscriptionDue: (customerId, id) => subscriptions.due(customerId, id),
     wantsUsage: (tenant) => usageSubscriptions.wantsUsage(tenant),
     onFlush: metrics.onFlush,
   });
@@ -115,7 +119,15 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     log,
   });
   const port = { ids, orgClock, timers, log };
-  const payments = openPayments({ ...records, ...port, ledger, limiter, processorFor, settings });
+  const moving = { ...records, ...port, ledger, limiter, processorFor, settings };
+  const { payments, subscriptions } = openMoney(moving);
+  const testClocks = new TestClocks({
+    clocks: orgClock,
+    due: ledger.alarms,
+    caughtUp: () => payments.caughtUp(),
+    save: (moved) => saveTestClock(sql, moved),
+    timers,
+  });
   metrics.watch(ledger);
   await ledger.open();
   const onAttempt = attemptObserver(metrics.registry);
@@ -124,9 +136,10 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     ? await openDelivery({ ...options, allowLoopback, onAttempt })
     : null;
   const usage = { ledger, meters: openMeters(records) };
-  const money = { settings, limiter, sandbox: sandboxOn(clock), processorFor, payments };
+  const paying = { settings, limiter, sandbox: sandboxOn(clock), processorFor };
+  const money = { ...paying, payments, subscriptions };
   const webhooks = { ...signing, usageSubscriptions, resolve: openNames({ clock }) };
-  const given = { ids, clock, orgClock, newToken, registry: metrics.registry };
+  const given = { ids, clock, orgClock, testClocks, newToken, registry: metrics.registry };
   return {
     app: createApp({ edge, readiness, ...usage, ...records, ...given, ...money, ...webhooks }),
     ledger,
@@ -137,6 +150,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     abandon: () => ledger.abandon(),
     async close() {
       await delivery?.close();
+      await subscriptions.close();
       await payments.close();
       await ledger.close();
       await auth.close();
@@ -146,6 +160,19 @@ export async function openService(options: ServiceOptions): Promise<Service> {
       await Promise.all([storage.end(), reader.end({ timeout: 2 }), sql.end({ timeout: 2 })]);
     },
   };
+}
+
+/** Each tells the other what has been decided. */
+function openMoney(deps: Omit<PaymentsDeps, 'onSubscriptionPayment'>): {
+  readonly payments: Payments;
+  readonly subscriptions: Subscriptions;
+} {
+  const payments = openPayments({
+    ...deps,
+    onSubscriptionPayment: (scope, id) => subscriptions.paymentSettled(scope, id),
+  });
+  const subscriptions = openSubscriptions({ ...deps, collect: (id) => payments.collect(id) });
+  return { payments, subscriptions };
 }
 
 type Records = { readonly sql: Sql; readonly changes: Changes };
@@ -205,7 +232,10 @@ function openLedger(
   {
     reader,
     ...told
-  }: { reader: Sql } & Pick<LedgerDeps, 'orgClock' | 'onPaymentDue' | 'wantsUsage' | 'onFlush'>,
+  }: { reader: Sql } & Pick<
+    LedgerDeps,
+    'orgClock' | 'onPaymentDue' | 'onSubscriptionDue' | 'wantsUsage' | 'onFlush'
+  >,
 ) {
   const { log, leaseMs, actorsMax } = options;
   const holder = ids.next();

@@ -1,5 +1,7 @@
 import { assert } from '../assert.ts';
 import type { MeterEffects } from '../draft.ts';
+import { type Billing, NO_BILLING, type SubscriptionEffects } from '../subscription.ts';
+import type { Subscription } from '../subscription.ts';
 import type { CheckAnswer, Customer, Meter, MeterState, Period } from '../meter.ts';
 import type { Seen } from '../usage.ts';
 
@@ -18,6 +20,9 @@ export type Holding = {
   kept: { readonly answer: CheckAnswer; readonly state: MeterState; readonly until: number } | null;
 };
 
+/** What one customer's actor decides: on a meter, or on its subscriptions. */
+export type CustomerEffects = MeterEffects | SubscriptionEffects;
+
 /**
  * One customer in memory, with what it has of each meter.
  *
@@ -33,6 +38,8 @@ export class Actor {
   outdated = false;
   /** Whether the directory has let it go: another actor may be its customer's now. */
   dropped = false;
+  /** What the next decision sees, and what the database has. */
+  billing: { tentative: Billing; durable: Billing };
   readonly #holdings = new Map<string, Holding>();
   /** The one that was asked for last: most customers are asked about one meter, and a Map is slow to reach in cold memory. */
   #last: Holding | undefined;
@@ -43,8 +50,14 @@ export class Actor {
   constructor(
     customer: Customer,
     meters: readonly { readonly meter: Meter; readonly state: MeterState }[],
+    subscriptions: readonly Subscription[],
   ) {
     this.customer = customer;
+    const billing =
+      subscriptions.length === 0
+        ? NO_BILLING
+        : { subscriptions: new Map(subscriptions.map((one) => [one.id, one])) };
+    this.billing = { tentative: billing, durable: billing };
     for (const { meter, state } of meters) {
       this.#holdings.set(meter.id, { meter, tentative: state, durable: state, kept: null });
     }
@@ -70,34 +83,44 @@ export class Actor {
   }
 
   /** Takes a decision over into memory; returns the state that it replaced. */
-  apply(effects: MeterEffects): MeterState | undefined {
+  apply(effects: CustomerEffects): MeterState | Billing | undefined {
     assert(!this.dropped, 'a dropped actor decides nothing');
-    const { meter, state } = effects;
     assert(effects.customer.id === this.customer.id, 'effects go to their own actor');
-    const holding = this.#hold(meter);
-    const before = holding.tentative;
-    holding.tentative = state;
-    this.#count(effects, true);
     this.pending += 1;
+    if (effects.kind === 'subscription') {
+      assert(effects.before === this.billing.tentative, 'a decision follows from the last one');
+      this.billing.tentative = effects.state;
+      return effects.before;
+    }
+    const holding = this.#hold(effects.meter);
+    const before = holding.tentative;
+    holding.tentative = effects.state;
+    this.#count(effects, true);
     return before;
   }
 
   /** Takes back the last `apply`: the decision is part of a whole that was refused. */
-  unapply(effects: MeterEffects, before: MeterState | undefined): void {
-    this.#hold(effects.meter).tentative = before;
-    this.#count(effects, false);
+  unapply(effects: CustomerEffects, before: MeterState | Billing | undefined): void {
+    if (effects.kind === 'subscription') {
+      this.billing.tentative = effects.before;
+    } else {
+      this.#hold(effects.meter).tentative = before as MeterState | undefined;
+      this.#count(effects, false);
+    }
     this.#settle();
   }
 
-  commit(effects: MeterEffects): void {
-    this.#hold(effects.meter).durable = effects.state;
+  commit(effects: CustomerEffects): void {
+    if (effects.kind === 'subscription') this.billing.durable = effects.state;
+    else this.#hold(effects.meter).durable = effects.state;
     this.#settle();
   }
 
   /** Back to what is durable. Called for each decision that was in flight; the first call does it for all. */
-  rollback(effects: MeterEffects): void {
+  rollback(effects: CustomerEffects): void {
     for (const holding of this.#holdings.values()) holding.tentative = holding.durable;
-    this.#count(effects, false);
+    this.billing.tentative = this.billing.durable;
+    if (effects.kind === 'meter') this.#count(effects, false);
     this.#settle();
   }
 

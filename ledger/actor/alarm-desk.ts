@@ -17,6 +17,7 @@ export class AlarmDesk {
   readonly #held = new Set<string>();
   readonly #meters: Alarms<'meter'>;
   readonly #payments: Alarms<'payment'>;
+  readonly #subscriptions: Alarms<'subscription'>;
 
   constructor(deps: TermDeps, ask: { term: () => Term | null; live: () => Term }) {
     this.#live = ask.live;
@@ -26,6 +27,11 @@ export class AlarmDesk {
       ...common,
       kind: 'payment',
       ring: (_term, { actorId }) => deps.onPaymentDue(actorId),
+    });
+    this.#subscriptions = new Alarms(deps, {
+      ...common,
+      kind: 'subscription',
+      ring: (_term, { actorId, subjectId }) => deps.onSubscriptionDue(actorId, subjectId),
     });
   }
 
@@ -52,7 +58,11 @@ export class AlarmDesk {
   async next(organisationId: string, until: number): Promise<readonly DueAlarm[]> {
     assert(this.#held.has(organisationId), 'whoever rings alarms holds them');
     const { storage } = this.#live().deps;
-    const except = [...this.#meters.resting, ...this.#payments.resting];
+    const except = [
+      ...this.#meters.resting,
+      ...this.#payments.resting,
+      ...this.#subscriptions.resting,
+    ];
     const query = { organisationId, until, withinMs: TOGETHER_MS, atMost: AT_ONCE, except };
     const due = await storage.nextAlarms(query);
     assert(
@@ -79,12 +89,14 @@ export class AlarmDesk {
         return this.#meters.ring(term, { ...alarm, kind });
       case 'payment':
         return this.#payments.ring(term, { ...alarm, kind });
+      case 'subscription':
+        return this.#subscriptions.ring(term, { ...alarm, kind });
       default:
         return unreachable(kind);
     }
   }
 
   get #all() {
-    return [this.#meters, this.#payments] as const;
+    return [this.#meters, this.#payments, this.#subscriptions] as const;
   }
 }

@@ -32,7 +32,7 @@ export class Directory {
           began = this.#told;
           loaded = await storage.loadCustomers(ids);
         } while (began !== this.#told);
-        return loaded.map((row) => new Actor(row.customer, row.meters));
+        return loaded.map((row) => new Actor(row.customer, row.meters, row.subscriptions));
       },
       onEnter: (actor) => this.#name(actor),
       onDrop: (actor) => this.#unname(actor),

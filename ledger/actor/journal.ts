@@ -436,7 +436,8 @@ const HEARTBEAT: Unit = {
 function transfersOf(unit: Unit): number {
   let count = 0;
   for (const effects of unit.effects) {
-    count += effects.transfers.length + effects.events.length * EVENT_WEIGHT;
+    const transfers = effects.kind === 'subscription' ? 0 : effects.transfers.length;
+    count += transfers + effects.events.length * EVENT_WEIGHT;
   }
   return count;
 }

@@ -3,6 +3,7 @@ import type { MeterEffects } from '../draft.ts';
 import type { Effects } from '../effects.ts';
 import type { Period } from '../meter.ts';
 import type { PaymentAccount, PaymentEffects } from '../payment.ts';
+import type { SubscriptionEffects } from '../subscription.ts';
 import type {
   AccountChange,
   AccountKind,
@@ -28,7 +29,8 @@ export class RowBuilder {
     const rows = new Fold();
     for (const effects of all) {
       if (effects.kind === 'meter') rows.addMeter(effects);
-      else rows.addPayment(effects);
+      else if (effects.kind === 'payment') rows.addPayment(effects);
+      else rows.addSubscription(effects);
     }
     const { opened, touched } = this.#split(rows.accounts);
     assert(opened.length + touched.length === rows.accounts.size, 'each account is written once');
@@ -43,6 +45,8 @@ export class RowBuilder {
       payments: [...rows.payments.values()],
       refunds: [...rows.refunds.values()],
       followups: rows.followups,
+      subscriptions: [...rows.subscriptions.values()],
+      subscriptionFollowups: rows.subscriptionFollowups,
     };
   }
 
@@ -113,6 +117,8 @@ class Fold {
   readonly payments = new Map<string, FlushRows['payments'][number]>();
   readonly refunds = new Map<string, FlushRows['refunds'][number]>();
   readonly followups: FlushRows['followups'][number][] = [];
+  readonly subscriptions = new Map<string, FlushRows['subscriptions'][number]>();
+  readonly subscriptionFollowups: FlushRows['subscriptionFollowups'][number][] = [];
 
   addMeter(effects: MeterEffects): void {
     const { customer, meter } = effects;
@@ -160,8 +166,17 @@ class Fold {
     for (const refund of effects.refunds) this.refunds.set(refund.id, { payment, refund });
     for (const event of effects.events) this.events.push({ organisationId, mode, event });
     for (const followup of effects.followups) {
-      this.followups.push({ slot, at: state.eventAt, followup });
+      this.followups.push({ slot, at: effects.at, followup });
     }
+  }
+
+  addSubscription({ customer, subscriptions, events, followups }: SubscriptionEffects): void {
+    const { organisationId, mode } = customer;
+    for (const subscription of subscriptions) {
+      this.subscriptions.set(subscription.id, { customer, subscription });
+    }
+    for (const event of events) this.events.push({ organisationId, mode, event });
+    for (const followup of followups) this.subscriptionFollowups.push({ customer, followup });
   }
 
   #draft(

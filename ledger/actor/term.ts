@@ -7,6 +7,7 @@ import type { Clock, Ids, Log, OrgClock, Tenant, Timers } from '../ports.ts';
 import { Journal, type JournalDeps, type Lease } from './journal.ts';
 import type { Payment } from '../payment.ts';
 import type { PaymentContext } from '../payment-draft.ts';
+import type { SubscriptionContext } from '../subscription-draft.ts';
 import type { Fence, Storage } from '../storage.ts';
 import type { Actor } from './actor.ts';
 import { Directory } from './directory.ts';
@@ -27,6 +28,8 @@ export type TermDeps = {
   readonly actorsMax: number;
   /** Something about the payment is to be asked again, of whoever moves the money. */
   readonly onPaymentDue: (paymentId: string) => Promise<void>;
+  /** Time has brought something about on the subscription: it is to be decided, and what follows carried out. */
+  readonly onSubscriptionDue: (customerId: string, subscriptionId: string) => Promise<void>;
   /** Whether anybody is told of this tenant's usage: asked once for each decision, so it may not wait. */
   readonly wantsUsage: (tenant: Tenant) => boolean;
   readonly onFlush: JournalDeps['onFlush'];
@@ -74,6 +77,11 @@ export class Term {
     const { orgClock, ids } = this.deps;
     const { customer } = actor;
     return { customer, meter, now: orgClock.now(customer), ids, books: this.#booksOf(meter) };
+  }
+
+  subscriptionContext({ customer }: Actor): SubscriptionContext {
+    const { orgClock, ids } = this.deps;
+    return { customer, now: orgClock.now(customer), ids };
   }
 
   /** The state of a meter that the customer never touched. */

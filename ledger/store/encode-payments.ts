@@ -1,12 +1,18 @@
 import { type PaymentState, nextAsk } from '../payment.ts';
 import type { FlushRows, FollowupRow, RefundRow } from '../storage.ts';
+import { iso } from './dates.ts';
+import { subscriptionFollowupRow } from './encode-subscriptions.ts';
 
 /** The rare rows of payments, as parts of the flush's JSON document. */
-export function paymentRows({ payments, refunds, followups }: FlushRows) {
+export function paymentRows(rows: FlushRows) {
+  const { payments, refunds, followups, subscriptionFollowups } = rows;
   return {
     payments: payments.map(paymentRow),
     refunds: refunds.map(refundRow),
-    followups: followups.map(followupRow),
+    followups: [
+      ...followups.map(followupRow),
+      ...subscriptionFollowups.map(subscriptionFollowupRow),
+    ],
   };
 }
 
@@ -74,10 +80,4 @@ function followupRow({ slot, at, followup }: FollowupRow): Record<string, unknow
     data: followup.data,
     at: iso(at),
   };
-}
-
-export function iso(at: number): string;
-export function iso(at: number | null): string | null;
-export function iso(at: number | null): string | null {
-  return at === null ? null : new Date(at).toISOString();
 }

@@ -1,6 +1,8 @@
 import { assert } from '../assert.ts';
 import type { MeterState } from '../meter.ts';
-import { iso, paymentAlarmRow, paymentRows } from './encode-payments.ts';
+import { iso } from './dates.ts';
+import { paymentAlarmRow, paymentRows } from './encode-payments.ts';
+import { subscriptionAlarmRow, subscriptionRow } from './encode-subscriptions.ts';
 import type { Transfer } from '../transfers.ts';
 import type {
   AccountChange,
@@ -181,14 +183,15 @@ export function flushParameters(
 }
 
 function rareRows(rows: FlushRows): string | null {
-  const { opened, members, grants, states, events, payments } = rows;
+  const { opened, members, grants, states, events, payments, subscriptions } = rows;
   const count =
     opened.length +
     members.length +
     grants.length +
     states.length +
     events.length +
-    payments.length;
+    payments.length +
+    subscriptions.length;
   if (count === 0) return null;
   return JSON.stringify({
     opened: opened.map(accountRow),
@@ -200,7 +203,12 @@ function rareRows(rows: FlushRows): string | null {
     grants: grants.map(grantRow),
     states: states.map(stateRow),
     ...paymentRows(rows),
-    alarms: [...states.map(alarmRow), ...payments.map(paymentAlarmRow)],
+    alarms: [
+      ...states.map(alarmRow),
+      ...payments.map(paymentAlarmRow),
+      ...subscriptions.map(subscriptionAlarmRow),
+    ],
+    subscriptions: subscriptions.map(subscriptionRow),
     events: events.map(({ organisationId, mode, event }) => ({
       id: event.id,
       organisation_id: organisationId,
@@ -257,10 +265,16 @@ function grantRow({ customer, meterId, grant }: GrantRow): Record<string, unknow
     expires_at: iso(grant.expiresAt),
     priority: grant.priority,
     overage_allowed: grant.overageAllowed,
-    reset_interval: grant.recurs?.interval ?? null,
+    cycle_anchor: iso(grant.recurs?.cycle.anchor ?? null),
+    reset_interval: grant.recurs?.cycle.interval ?? null,
+    reset_count: grant.recurs?.cycle.count ?? null,
+    cycle_zone: grant.recurs?.cycle.zone ?? null,
+    renews_at: iso(grant.renewsAt),
     rollover_max: grant.recurs?.rollover ? String(grant.recurs.rollover.max) : null,
     rollover_periods: grant.recurs?.rollover?.expiresAfterPeriods ?? null,
     started: grant.started,
+    suspended: grant.suspended,
+    is_boolean: grant.boolean,
     product_id: grant.productId,
     subscription_id: grant.subscriptionId,
     reason: grant.reason,
@@ -277,8 +291,6 @@ function stateRow({ customer, state }: StateRow): Record<string, unknown> {
     meter_id: state.meterId,
     period_start: iso(state.current.start),
     period_end: iso(state.current.end),
-    cycle_anchor: iso(state.cycle?.anchor ?? null),
-    cycle_interval: state.cycle?.interval ?? null,
     allocated: String(state.allocated),
     first_grant_at: iso(state.firstGrantAt),
     ever_expired: state.everExpired,

@@ -84,14 +84,14 @@ const RARE = `,
     INSERT INTO grants AS g
     SELECT r.* FROM fence, rare, jsonb_populate_recordset(NULL::grants, rare.parts -> 'grants') AS r
     ON CONFLICT (slot, id) DO UPDATE SET
-      used = excluded.used, started = excluded.started, ended_at = excluded.ended_at, ended_how = excluded.ended_how
+      used = excluded.used, started = excluded.started, expires_at = excluded.expires_at, renews_at = excluded.renews_at,
+      suspended = excluded.suspended, ended_at = excluded.ended_at, ended_how = excluded.ended_how
   ),
   stated AS (
     INSERT INTO customer_meters AS c
     SELECT s.* FROM fence, rare, jsonb_populate_recordset(NULL::customer_meters, rare.parts -> 'states') AS s
     ON CONFLICT (slot, customer_id, meter_id) DO UPDATE SET
       period_start = excluded.period_start, period_end = excluded.period_end,
-      cycle_anchor = excluded.cycle_anchor, cycle_interval = excluded.cycle_interval,
       allocated = excluded.allocated, first_grant_at = excluded.first_grant_at, ever_expired = excluded.ever_expired,
       exhausted = excluded.exhausted, sequence = excluded.sequence, event_at = excluded.event_at
   ),
@@ -126,9 +126,23 @@ const RARE = `,
       processor_reference = excluded.processor_reference, asks = excluded.asks, ask_at = excluded.ask_at,
       settled_at = excluded.settled_at, answered = excluded.answered
   ),
+  subscribed AS (
+    INSERT INTO subscriptions AS s
+    SELECT r.* FROM fence, rare, jsonb_populate_recordset(NULL::subscriptions, rare.parts -> 'subscriptions') AS r
+    ON CONFLICT (slot, id) DO UPDATE SET
+      product_id = excluded.product_id, price_id = excluded.price_id, plan_name = excluded.plan_name,
+      price_list_name = excluded.price_list_name, unit_amount = excluded.unit_amount, interval = excluded.interval,
+      interval_count = excluded.interval_count, quantity = excluded.quantity, status = excluded.status,
+      overdue = excluded.overdue, anchor_at = excluded.anchor_at, period_index = excluded.period_index,
+      period_start = excluded.period_start, period_end = excluded.period_end, trial_end = excluded.trial_end,
+      cancel_at = excluded.cancel_at, canceled_at = excluded.canceled_at, ended_at = excluded.ended_at,
+      paused_at = excluded.paused_at, resumes_at = excluded.resumes_at, keep_invoices = excluded.keep_invoices,
+      open = excluded.open, waiting = excluded.waiting, credit = excluded.credit, sequence = excluded.sequence,
+      event_at = excluded.event_at, live = excluded.live
+  ),
   owed AS (
-    INSERT INTO followups (slot, id, kind, payment_id, data, at)
-    SELECT o.slot, o.id, o.kind, o.payment_id, o.data, o.at FROM fence, rare, jsonb_populate_recordset(NULL::followups, rare.parts -> 'followups') AS o
+    INSERT INTO followups (slot, id, kind, payment_id, subscription_id, customer_id, data, at)
+    SELECT o.slot, o.id, o.kind, o.payment_id, o.subscription_id, o.customer_id, o.data, o.at FROM fence, rare, jsonb_populate_recordset(NULL::followups, rare.parts -> 'followups') AS o
   )`;
 
 const COUNTS = (opened: string): string => `

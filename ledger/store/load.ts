@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres';
-import type { Interval } from '../calendar.ts';
-import { type Grant, type GrantSource, burnOrder } from '../grants.ts';
+import type { Cycle, Interval } from '../calendar.ts';
+import { type Grant, type GrantSource, type Suspension, burnOrder } from '../grants.ts';
 import {
   type Aggregation,
   type Customer,
@@ -16,6 +16,7 @@ import { assert } from '../assert.ts';
 import { entitlementId, periodAccountId } from '../names.ts';
 import type { Ids } from '../ports.ts';
 import type { ExternalKey, LoadedCustomer, MeterKey } from '../storage.ts';
+import { loadSubscriptions } from './load-subscriptions.ts';
 
 type Bigints = { bigint: bigint };
 
@@ -30,9 +31,9 @@ export async function loadCustomers(
   ids: readonly string[],
 ): Promise<LoadedCustomer[]> {
   const slots = ids.map(deps.slotOf);
-  const [customers, states, grants, periods] = await Promise.all([
+  const [customers, states, grants, periods, subscriptions] = await Promise.all([
     sql<CustomerRow[]>`
-      select id, organisation_id, mode, external_customer_id from customers where id = any(${[...ids]}::uuid[])`,
+      select id, organisation_id, mode, external_customer_id, email from customers where id = any(${[...ids]}::uuid[])`,
     sql<StateRow[]>`
       select c.*, m.slug, m.aggregation as meter_aggregation, m.scale
       from unnest(${slots}::smallint[], ${[...ids]}::uuid[]) k (slot, id)
@@ -49,6 +50,7 @@ export async function loadCustomers(
       left join customer_meters c on c.slot = a.slot and c.customer_id = a.customer_id and c.meter_id = a.meter_id
       where a.period_start >= coalesce(c.period_start, 'epoch')
       order by a.period_start`,
+    loadSubscriptions(sql, { slots, ids }),
   ]);
   const statesOf = Map.groupBy(states, (row) => row.customer_id);
   const grantsOf = Map.groupBy(grants, (row) => row.customer_id);
@@ -60,6 +62,7 @@ export async function loadCustomers(
       organisationId: row.organisation_id,
       mode: row.mode,
       externalId: row.external_customer_id,
+      email: row.email,
     };
     const rows = {
       states: statesOf.get(row.id) ?? [],
@@ -74,7 +77,7 @@ export async function loadCustomers(
       meter,
       state: meterState(rows, deps.ids, { customerId: customer.id, meterId: meter.id }),
     }));
-    return { customer, meters };
+    return { customer, meters, subscriptions: subscriptions.get(customer.id) ?? [] };
   });
 }
 
@@ -105,10 +108,6 @@ function meterState(
     ...emptyMeterState(key.meterId, entitlement, current),
     others: periods.filter((period) => period.start > start),
     grants,
-    cycle:
-      row.cycle_anchor === null || row.cycle_interval === null
-        ? null
-        : { anchor: row.cycle_anchor.getTime(), interval: row.cycle_interval },
     allocated: row.allocated,
     firstGrantAt: row.first_grant_at?.getTime() ?? null,
     everExpired: row.ever_expired,
@@ -182,6 +181,7 @@ function periodOf(row: PeriodRow): Period {
 }
 
 function grantOf(row: GrantRow): Grant {
+  const cycle = cycleOf(row);
   const rollover =
     row.rollover_max === null || row.rollover_periods === null
       ? null
@@ -196,8 +196,11 @@ function grantOf(row: GrantRow): Grant {
     priority: row.priority,
     createdAt: row.created_at.getTime(),
     overageAllowed: row.overage_allowed,
-    recurs: row.reset_interval === null ? null : { interval: row.reset_interval, rollover },
+    recurs: cycle === null ? null : { cycle, rollover },
+    renewsAt: row.renews_at?.getTime() ?? null,
     started: row.started,
+    suspended: row.suspended,
+    boolean: row.is_boolean,
     productId: row.product_id,
     subscriptionId: row.subscription_id,
     reason: row.reason,
@@ -208,11 +211,23 @@ function grantOf(row: GrantRow): Grant {
   };
 }
 
+function cycleOf(row: GrantRow): Cycle | null {
+  const {
+    cycle_anchor: anchor,
+    reset_interval: interval,
+    reset_count: count,
+    cycle_zone: zone,
+  } = row;
+  if (anchor === null || interval === null || count === null || zone === null) return null;
+  return { anchor: anchor.getTime(), interval, count, zone };
+}
+
 type CustomerRow = {
   id: string;
   organisation_id: string;
   mode: Mode;
   external_customer_id: string | null;
+  email: string | null;
 };
 
 type MeterColumns = {
@@ -240,8 +255,6 @@ type StateRow = MeterColumns & {
   customer_id: string;
   period_start: Date;
   period_end: Date | null;
-  cycle_anchor: Date | null;
-  cycle_interval: Interval | null;
   allocated: bigint;
   first_grant_at: Date | null;
   ever_expired: boolean;
@@ -261,10 +274,16 @@ type GrantRow = {
   expires_at: Date | null;
   priority: number;
   overage_allowed: boolean;
+  cycle_anchor: Date | null;
   reset_interval: Interval | null;
+  reset_count: number | null;
+  cycle_zone: string | null;
+  renews_at: Date | null;
   rollover_max: bigint | null;
   rollover_periods: number | null;
   started: boolean;
+  suspended: Suspension | null;
+  is_boolean: boolean;
   product_id: string | null;
   subscription_id: string | null;
   reason: string | null;

@@ -4,11 +4,17 @@
 // payment's actor, once; what follows from it is a row of the same commit (followups.ts).
 import { type ChargeAnswer, isActionOverdue } from '../../ledger/charge.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { type PaymentState, isCharged } from '../../ledger/payment.ts';
+import { must } from '../../ledger/assert.ts';
+import { type PaymentState, isCharged, isOffSession } from '../../ledger/payment.ts';
 import type { Ids, OrgClock } from '../../ledger/ports.ts';
 import type { Changes } from '../platform/changes.ts';
 import type { Sql } from '../platform/postgres.ts';
-import type { ChargeResult, ProcessorFor } from '../processors/processor.ts';
+import type { ChargeResult, ProcessorFor, Processor } from '../processors/processor.ts';
+import {
+  findDefaultPaymentMethod,
+  type NewPaymentMethod,
+  putPaymentMethod,
+} from '../records/payment-methods.ts';
 import { matchCustomer } from './customer.ts';
 import type { Followups } from './followups.ts';
 
@@ -73,16 +79,34 @@ export class Charges {
       if (isLate) return { kind: 'abandoned' };
       // The call may still be on its way, from here or from another node, while its buyer looks: that decides nothing. When it is
       // due it was lost, and from then on it cannot charge any more.
-      return isDue ? processor.cancelCharge(id) : null;
+      if (!isDue) return null;
+      // A key that was never used may be used now: nobody waits for this one, and it is owed.
+      return isOffSession(state) ? this.#chargeSaved(state, processor) : processor.cancelCharge(id);
     });
     return actionUrl;
+  }
+
+  /** Charges what the customer has left with the processor, and takes the answer in. */
+  async collect(paymentId: string): Promise<void> {
+    const state = await this.#deps.ledger.payments.load(paymentId);
+    const processor = this.#deps.processorFor(state.payment);
+    if (isCharged(state) || processor === null) return;
+    await this.asking(paymentId, () => this.#chargeSaved(state, processor));
+  }
+
+  async #chargeSaved({ payment, customerId }: PaymentState, processor: Processor): Promise<Result> {
+    const owner = must(customerId, 'whose subscription it is');
+    const method = await findDefaultPaymentMethod(this.#deps.sql, payment, owner);
+    if (method === null) return NOTHING_LEFT;
+    const { id: key, amount, currency } = payment;
+    return processor.chargeSaved({ key, saved: method.saved, amount, currency });
   }
 
   async #take(paymentId: string, result: Result): Promise<void> {
     const { ledger, followups } = this.#deps;
     const answer = await this.#answerOf(paymentId, result);
     const state = await ledger.payments.charge(paymentId, answer);
-    if (isCharged(state)) await followups.now(paymentId);
+    if (isCharged(state)) await followups.now(state.payment);
   }
 
   /** A payment that succeeds is somebody's: that customer is there before the ledger says so. */
@@ -90,8 +114,11 @@ export class Charges {
     if (result.kind !== 'succeeded' && result.kind !== 'free') return result;
     const { reference, method } =
       result.kind === 'succeeded' ? result : { reference: null, method: null };
-    const { sql, ledger, ids, orgClock, changes } = this.#deps;
+    const { sql, ledger, ids, orgClock, changes, processorFor } = this.#deps;
     const state = await ledger.payments.load(paymentId);
+    if (state.customerId !== null) {
+      return { kind: 'succeeded', reference, method, customerId: state.customerId };
+    }
     const { roundTrip, organisationId, mode } = state.payment;
     const buyer = {
       email: roundTrip.customerEmail ?? '',
@@ -100,10 +127,32 @@ export class Charges {
     };
     const scope = { organisationId, mode };
     const now = orgClock.now(scope);
-    const customer = await sql.begin((transaction) =>
-      matchCustomer(transaction, scope, { buyer, ids, now }),
-    );
+    const processor = processorFor(scope)?.name ?? '';
+    const customer = await sql.begin(async (transaction) => {
+      const matched = await matchCustomer(transaction, scope, { buyer, ids, now });
+      const kept = methodOf(result, { id: ids.next(), customerId: matched.id, processor });
+      if (kept !== null) await putPaymentMethod(transaction, scope, { method: kept, now });
+      return matched;
+    });
     if (customer.changed) changes.tell('customer', customer.id);
     return { kind: 'succeeded', reference, method, customerId: customer.id };
   }
+}
+
+/** Detached while it was on its way to be charged. */
+const NOTHING_LEFT: Result = {
+  kind: 'declined',
+  code: 'mandate_lost',
+  message: 'There is nothing to charge any more.',
+  method: null,
+  hard: true,
+};
+
+/** What a charge has saved for the next ones. */
+function methodOf(
+  result: Result,
+  owner: Pick<NewPaymentMethod, 'id' | 'customerId' | 'processor'>,
+): NewPaymentMethod | null {
+  if (result.kind !== 'succeeded' || result.saved === null) return null;
+  return { ...owner, ...result.method, saved: result.saved, expiry: result.expiry };
 }

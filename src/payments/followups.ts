@@ -4,11 +4,23 @@
 // once. Whoever settled a charge waits for it; refunds are done soon, those of many payments together; what a crash left behind is swept up.
 import { must, unreachable } from '../../ledger/assert.ts';
 import type { Ids, Log, OrgClock, Timers } from '../../ledger/ports.ts';
+import { Batches } from '../platform/batches.ts';
 import type { Sql, Transaction } from '../platform/postgres.ts';
 import { findCheckout, finishAttempt } from '../records/checkouts.ts';
 import { releaseDiscount } from '../records/discounts.ts';
-import { type Followup, listPaymentsOwing, takeFollowups } from '../records/followups.ts';
-import { type InvoiceRefund, recordInvoiceRefunds } from '../records/invoice-changes.ts';
+import {
+  type Followup,
+  listPaymentsOwing,
+  type OwingPayment,
+  takeFollowups,
+} from '../records/followups.ts';
+import type { Scope } from '../records/scope.ts';
+import {
+  type InvoicePayment,
+  type InvoiceRefund,
+  payInvoices,
+  recordInvoiceRefunds,
+} from '../records/invoice-changes.ts';
 import { findPayment } from '../records/payments.ts';
 import { invoicePayment } from './invoicing.ts';
 
@@ -17,6 +29,8 @@ const SWEEP_MS = 2000;
 const LEFT_BEHIND_MS = 1500;
 const SWEPT_AT_ONCE = 200;
 const DONE_TOGETHER_MAX = 100;
+const CONCURRENT_MAX = 4;
+const NOTHING: ReadonlyMap<string, never> = new Map<string, never>();
 
 export type FollowupsDeps = {
   readonly sql: Sql;
@@ -24,17 +38,25 @@ export type FollowupsDeps = {
   readonly orgClock: OrgClock;
   readonly timers: Timers;
   readonly log: Log;
+  /** A charge for a subscription is decided: the customer's actor hears of it first. It may be told again. */
+  readonly onSubscriptionPayment: (scope: Scope, paymentId: string) => Promise<void>;
 };
 
 export class Followups {
   readonly #deps: FollowupsDeps;
-  readonly #waiting = new Set<string>();
-  #working: Promise<void> | null = null;
+  readonly #batches: Batches<never>;
   #stopSweeping: () => void = () => undefined;
   #closed = false;
 
   constructor(deps: FollowupsDeps) {
     this.#deps = deps;
+    this.#batches = new Batches({
+      atMost: DONE_TOGETHER_MAX,
+      concurrentMax: CONCURRENT_MAX,
+      work: (paymentIds) => this.#work(paymentIds),
+      // A failure is left to the sweep. The payments are as they are.
+      failed: (error) => this.#warn(error),
+    });
   }
 
   start(): void {
@@ -48,46 +70,43 @@ export class Followups {
   async close(): Promise<void> {
     this.#closed = true;
     this.#stopSweeping();
-    await this.#working;
+    await this.#batches.idle();
+  }
+
+  /** Resolves when what was to be done so far is. */
+  caughtUp(): Promise<void> {
+    return this.#batches.caughtUp();
   }
 
   /** Does what is owed for this payment, before it resolves. */
-  now(paymentId: string): Promise<void> {
-    return this.#do([paymentId]);
+  async now(payment: OwingPayment): Promise<void> {
+    if (payment.subscriptionId !== null) {
+      try {
+        await this.#deps.onSubscriptionPayment(payment, payment.id);
+      } catch (error) {
+        return this.#warn(error);
+      }
+    }
+    await this.#batches.do(payment.id);
   }
 
-  /** Does it when what is being done is done, together with what came meanwhile. */
+  /** Does it together with what else there is: of a payment of which nobody else has to hear. */
   soon(paymentId: string): void {
-    this.#waiting.add(paymentId);
-    this.#working ??= this.#work().finally(() => (this.#working = null));
+    this.#batches.do(paymentId).catch((error: unknown) => this.#warn(error));
   }
 
-  async #work(): Promise<void> {
-    while (this.#waiting.size > 0) {
-      const together = [...this.#waiting.values().take(DONE_TOGETHER_MAX)];
-      for (const paymentId of together) this.#waiting.delete(paymentId);
-      await this.#do(together);
-    }
-  }
-
-  /** A failure is left to the sweep, which takes each payment by itself. The payments are as they are. */
-  async #do(paymentIds: readonly string[]): Promise<void> {
-    const { sql } = this.#deps;
-    try {
-      await sql.begin(async (transaction) => {
-        const owed = await takeFollowups(transaction, paymentIds);
-        await carryOut(transaction, owed, this.#deps);
-      });
-    } catch (error) {
-      this.#warn(error);
-    }
+  async #work(paymentIds: readonly string[]): Promise<ReadonlyMap<string, never>> {
+    await this.#deps.sql.begin(async (transaction) => {
+      const owed = await takeFollowups(transaction, paymentIds);
+      await carryOut(transaction, owed, this.#deps);
+    });
+    return NOTHING;
   }
 
   async #sweep(): Promise<void> {
-    const { sql } = this.#deps;
     const left = { olderThanMs: LEFT_BEHIND_MS, atMost: SWEPT_AT_ONCE };
-    for (const id of await listPaymentsOwing(sql, left)) {
-      await this.now(id);
+    for (const payment of await listPaymentsOwing(this.#deps.sql, left)) {
+      await this.now(payment);
     }
   }
 
@@ -99,13 +118,14 @@ export class Followups {
 async function carryOut(
   sql: Transaction,
   followups: readonly Followup[],
-  { orgClock, ids }: FollowupsDeps,
+  { orgClock, ids, log }: FollowupsDeps,
 ): Promise<void> {
   const refunds: InvoiceRefund[] = [];
+  const paid: InvoicePayment[] = [];
   for (const followup of followups) {
     switch (followup.kind) {
       case 'payment_settled':
-        await settleCheckout(sql, followup, { now: orgClock.now(followup), ids });
+        paid.push(...(await settle(sql, followup, { now: orgClock.now(followup), ids })));
         break;
       case 'refund_settled':
         refunds.push({
@@ -120,28 +140,38 @@ async function carryOut(
         unreachable(followup.kind);
     }
   }
+  for (const { kind, invoice } of await payInvoices(sql, paid)) {
+    // The money is there and can be refunded: what it was for is gone.
+    if (kind === 'invalid_state') log.warn({ invoice: invoice.id }, 'a charge for a void invoice');
+  }
   if (refunds.length > 0) await recordInvoiceRefunds(sql, refunds);
 }
 
-async function settleCheckout(
+/** The checkout is paid, or open again; the invoice that was charged is returned where it is paid. */
+async function settle(
   sql: Transaction,
   { organisationId, mode, paymentId }: Followup,
   { now, ids }: { now: number; ids: Ids },
-): Promise<void> {
+): Promise<readonly InvoicePayment[]> {
   const scope = { organisationId, mode };
   const payment = must(await findPayment(sql, scope, paymentId), 'a payment that settled');
-  const id = must(payment.checkoutId, 'the checkout of a purchase');
-  const isPaid = payment.paidAt !== null;
-  const status = isPaid ? 'paid' : 'active';
-  const at = payment.paidAt?.getTime() ?? now;
-  const finished = await finishAttempt(sql, { id, paymentId: payment.id, status, now: at });
+  const { checkoutId, paidAt } = payment;
+  if (checkoutId === null) {
+    if (paidAt === null) return [];
+    const invoiceId = must(payment.invoiceId, 'the invoice that was charged');
+    return [{ invoiceId, paymentId, paidAt }];
+  }
+  const status = paidAt === null ? 'active' : 'paid';
+  const at = paidAt?.getTime() ?? now;
+  const finished = await finishAttempt(sql, { id: checkoutId, paymentId, status, now: at });
   const checkout = must(
-    await findCheckout(sql, scope, { id, now }),
+    await findCheckout(sql, scope, { id: checkoutId, now }),
     'a checkout that was attempted',
   );
-  if (isPaid) {
+  if (paidAt !== null) {
     await invoicePayment(sql, scope, { payment, checkout, now, eventId: ids.next() });
   } else if (finished && checkout.discountId !== null) {
     await releaseDiscount(sql, checkout.discountId);
   }
+  return [];
 }

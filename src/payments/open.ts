@@ -10,6 +10,7 @@ import { Charges } from './charges.ts';
 import { Followups } from './followups.ts';
 import { pay } from './pay.ts';
 import type { Payments } from './payments.ts';
+import type { Scope } from '../records/scope.ts';
 import { Refunds } from './refunds.ts';
 
 export type PaymentsDeps = {
@@ -23,6 +24,8 @@ export type PaymentsDeps = {
   readonly limiter: RateLimiter;
   readonly processorFor: ProcessorFor;
   readonly settings: Settings;
+  /** A charge for a subscription is decided. It may be told again. */
+  readonly onSubscriptionPayment: (scope: Scope, paymentId: string) => Promise<void>;
 };
 
 export function openPayments(deps: PaymentsDeps): Payments {
@@ -56,6 +59,8 @@ export function openPayments(deps: PaymentsDeps): Payments {
         refunds.again(state, now),
       ]);
     },
+    collect: (paymentId) => charges.collect(paymentId),
+    caughtUp: () => followups.caughtUp(),
     close: () => followups.close(),
   };
 }

@@ -11,7 +11,7 @@ import type { Sql, Transaction } from '../platform/postgres.ts';
 import type { Processor, ProcessorFor } from '../processors/processor.ts';
 import { type CheckoutRecord, lockCheckout, startAttempt } from '../records/checkouts.ts';
 import { redeemDiscount } from '../records/discounts.ts';
-import { insertPayment } from '../records/payments.ts';
+import { insertPayments } from '../records/payments.ts';
 import { findProduct } from '../records/products.ts';
 import type { Charges } from './charges.ts';
 import type { Order, PayOutcome } from './payments.ts';
@@ -31,21 +31,28 @@ export type PayDeps = {
   readonly attemptsMax: number;
 };
 
-type Begun = { readonly kind: 'begun'; readonly paymentId: string; readonly amount: bigint };
+type Begun = {
+  readonly kind: 'begun';
+  readonly paymentId: string;
+  readonly amount: bigint;
+  /** Whether it will be charged again. */
+  readonly save: boolean;
+};
 
 export async function pay(deps: PayDeps, token: string, order: Order): Promise<PayOutcome> {
   const { sql, charges } = deps;
   const begun = await sql.begin((transaction) => begin(transaction, deps, { token, order }));
   if (begun.kind !== 'begun') return begun;
-  const { paymentId, amount, checkout, processor } = begun;
+  const { paymentId, amount, save, checkout, processor } = begun;
   const result = await charges.asking(paymentId, () =>
-    amount === 0n
+    amount === 0n && !save
       ? Promise.resolve({ kind: 'free' as const })
       : processor.charge({
           key: paymentId,
           amount,
           currency: order.currency,
           instrument: order.instrument,
+          save,
           returnUrl: `${deps.checkoutUrl}/${checkout.token}`,
         }),
   );
@@ -86,11 +93,17 @@ async function begin(
   const what = { currency: quote.currency, subtotal, amount, priceId: price.id };
   const discountId = discount?.id ?? null;
   await startAttempt(sql, { id: checkout.id, paymentId, email, name, ...what, discountId });
-  await insertPayment(sql, checkout, {
+  const isSignup = price.type === 'recurring';
+  const payment = {
     id: paymentId,
     slot: slotOf(paymentId),
     amount,
     currency: quote.currency,
+    transactionType: isSignup ? 'SUBSCRIPTION_START' : 'PURCHASE',
+    // One checkout is one subscription, whichever of its attempts pays.
+    subscriptionId: isSignup ? deps.ids.derive('subscription', checkout.id) : null,
+    invoiceId: null,
+    customerId: null,
     checkoutId: checkout.id,
     checkoutToken: checkout.token,
     productId: checkout.productId,
@@ -103,8 +116,10 @@ async function begin(
     processor: processor.name,
     askAt: now + FIRST_ASK_MS,
     now,
-  });
-  return { kind: 'begun', paymentId, amount, checkout, processor };
+  } as const;
+  await insertPayments(sql, [{ scope: checkout, payment }]);
+  const save = isSignup && price.amount > 0n;
+  return { kind: 'begun', paymentId, amount, save, checkout, processor };
 }
 
 /** Who buys: whom the merchant named. Behind a buy link it is for the buyer to say, anew at each attempt. */

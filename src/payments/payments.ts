@@ -63,6 +63,10 @@ export type Payments = {
   refund(scope: Scope, call: RefundCall): Promise<RefundReply>;
   /** An alarm: something about the payment is to be asked again. */
   due(paymentId: string): Promise<void>;
+  /** Charges what the customer has left, for a payment that is on disk; resolves when there is an answer, or none came. */
+  collect(paymentId: string): Promise<void>;
+  /** Resolves when what answers have brought about so far is carried out. */
+  caughtUp(): Promise<void>;
   /** Stops what runs by itself, and waits for what is under way. */
   close(): Promise<void>;
 };

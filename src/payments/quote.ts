@@ -39,8 +39,6 @@ export type NoQuote = {
     /** Archived or unpublished, sessions that are open included. */
     | 'not_for_sale'
     | 'no_active_price'
-    /** Subscriptions cannot be sold yet. */
-    | 'only_recurring_prices'
     | 'no_price_in_currency'
     | 'discount_not_found'
     | 'discount_expired'
@@ -64,13 +62,17 @@ export function quote(wish: Wish & { readonly discount: DiscountRecord | null })
   if (product.status !== 'active') return { kind: 'not_for_sale' };
   const active = product.prices.filter(({ status }) => status === 'active');
   if (active.length === 0) return { kind: 'no_active_price' };
-  const prices = oneForEachCurrency(active.filter(({ type }) => type === 'one_time'));
+  const oneTime = active.filter(({ type }) => type === 'one_time');
+  // A product that can be bought for good is bought for good.
+  const prices = oneForEachCurrency(oneTime.length > 0 ? oneTime : active);
   const [first] = prices.values();
-  if (first === undefined) return { kind: 'only_recurring_prices' };
+  if (first === undefined) return { kind: 'no_active_price' };
   const price =
     wish.currency === null ? (preferred(prices, wish) ?? first) : prices.get(wish.currency);
   if (price === undefined) return { kind: 'no_price_in_currency' };
-  const { amount: subtotal, currency } = price;
+  const { currency } = price;
+  // A trial costs nothing today; a discount comes off what follows it.
+  const subtotal = (price.trialDays ?? 0) > 0 ? 0n : price.amount;
   const refused = discount === null ? null : discountRefusal(discount, now);
   if (refused !== null) return { kind: refused };
   const reduction = discount === null ? 0n : discountOn(subtotal, currency, discount);

@@ -8,6 +8,8 @@ export type Followup = Scope & {
   readonly paymentId: string;
   /** Of a captured payment. */
   readonly invoiceId: string | null;
+  /** Of a charge for a subscription. */
+  readonly subscriptionId: string | null;
   readonly data: { readonly refundId?: string; readonly delta?: string };
 };
 
@@ -22,17 +24,20 @@ export async function takeFollowups(
   return sql<Followup[]>`
     with taken as (delete from followups where payment_id = any(${sorted}::uuid[]) returning *)
     select t.id, t.kind, t.payment_id as "paymentId", t.data, p.organisation_id as "organisationId", p.mode,
-      p.invoice_id as "invoiceId"
+      p.invoice_id as "invoiceId", p.subscription_id as "subscriptionId"
     from taken t join payments p on p.id = t.payment_id
     order by t.kind <> 'payment_settled', t.at, t.id`;
 }
+
+export type OwingPayment = Scope & { readonly id: string; readonly subscriptionId: string | null };
 
 /** Payments with something that was written down so long ago. */
 export async function listPaymentsOwing(
   sql: Executor,
   { olderThanMs, atMost }: { readonly olderThanMs: number; readonly atMost: number },
-): Promise<string[]> {
-  const rows = await sql<{ id: string }[]>`
-    select distinct payment_id as id from followups where written_at < now() - ${olderThanMs} * interval '1 ms' limit ${atMost}`;
-  return rows.map((row) => row.id);
+): Promise<OwingPayment[]> {
+  return sql<OwingPayment[]>`
+    select distinct p.id, p.subscription_id as "subscriptionId", p.organisation_id as "organisationId", p.mode
+    from followups f join payments p on p.id = f.payment_id
+    where f.written_at < now() - ${olderThanMs} * interval '1 ms' limit ${atMost}`;
 }

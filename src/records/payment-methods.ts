@@ -51,3 +51,14 @@ export async function findDefaultPaymentMethod(
     order by created_at desc, id desc limit 1`;
   return row ?? null;
 }
+
+/** Which of these customers have left something. */
+export async function listChargeable(
+  sql: Executor,
+  customerIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await sql<{ id: string }[]>`
+    select distinct customer_id as id from payment_methods
+    where customer_id = any(${customerIds}::uuid[]) and detached_at is null`;
+  return new Set(rows.map((row) => row.id));
+}

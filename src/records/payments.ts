@@ -43,20 +43,26 @@ export type RefundRecord = {
   readonly settledAt: Date | null;
 };
 
-/** What an attempt at a checkout begins with. */
-export type NewPayment = {
-  readonly id: string;
+/** What a charge begins with: an attempt at a checkout, or a period of a subscription. */
+export type NewPayment = Pick<
+  PaymentRecord,
+  | 'id'
+  | 'amount'
+  | 'currency'
+  | 'checkoutId'
+  | 'productId'
+  | 'subscriptionId'
+  | 'invoiceId'
+  | 'customerId'
+  | 'customerEmail'
+  | 'customerName'
+  | 'externalCustomerId'
+  | 'clientReferenceId'
+  | 'metadata'
+> & {
   readonly slot: number;
-  readonly amount: bigint;
-  readonly currency: string;
-  readonly checkoutId: string;
-  readonly checkoutToken: string;
-  readonly productId: string;
-  readonly customerEmail: string;
-  readonly customerName: string | null;
-  readonly externalCustomerId: string | null;
-  readonly clientReferenceId: string | null;
-  readonly metadata: Readonly<Record<string, string>>;
+  readonly transactionType: 'PURCHASE' | 'SUBSCRIPTION_START' | 'RECURRING';
+  readonly checkoutToken: string | null;
   /** 1 for the first. */
   readonly attempt: number;
   readonly processor: string;
@@ -65,25 +71,51 @@ export type NewPayment = {
   readonly now: number;
 };
 
-/** The payment, and the alarm that finds it again after a crash. No actor knows it yet, so no actor is passed by. */
-export async function insertPayment(
+/** The payments, and the alarms that find them again after a crash. No actor knows them yet, so no actor is passed by. */
+export async function insertPayments(
   sql: Transaction,
-  scope: Scope,
-  payment: NewPayment,
+  payments: readonly { readonly scope: Scope; readonly payment: NewPayment }[],
 ): Promise<void> {
-  const { id, slot } = payment;
-  const [now, askAt] = [new Date(payment.now), new Date(payment.askAt)];
+  if (payments.length === 0) return;
+  const rows = payments.map(({ scope, payment }) => rowOf(scope, payment));
   await sql`
-    insert into payments (slot, id, organisation_id, mode, status, amount, currency, transaction_type, checkout_id,
-      checkout_token, product_id, customer_email, customer_name, external_customer_id, client_reference_id, metadata,
-      attempt, processor, asks, ask_at, sequence, event_at, created_at)
-    values (${slot}, ${id}, ${scope.organisationId}, ${scope.mode}, 'processing', ${payment.amount}, ${payment.currency},
-      'PURCHASE', ${payment.checkoutId}, ${payment.checkoutToken}, ${payment.productId}, ${payment.customerEmail},
-      ${payment.customerName}, ${payment.externalCustomerId}, ${payment.clientReferenceId},
-      ${sql.json(payment.metadata)}, ${payment.attempt}, ${payment.processor}, 0, ${askAt}, 0, 'epoch', ${now})`;
-  await sql`
+    with made as (
+      insert into payments select * from jsonb_populate_recordset(null::payments, ${sql.json(rows)})
+      on conflict (slot, id) do nothing returning slot, id, ask_at, organisation_id, mode
+    )
     insert into alarms (slot, actor_id, subject_id, due_at, kind, organisation_id, mode)
-    values (${slot}, ${id}, ${id}, ${askAt}, 'payment', ${scope.organisationId}, ${scope.mode})`;
+    select slot, id, id, ask_at, 'payment', organisation_id, mode from made`;
+}
+
+function rowOf({ organisationId, mode }: Scope, payment: NewPayment) {
+  return {
+    slot: payment.slot,
+    id: payment.id,
+    organisation_id: organisationId,
+    mode,
+    status: 'processing',
+    amount: String(payment.amount),
+    currency: payment.currency,
+    transaction_type: payment.transactionType,
+    checkout_id: payment.checkoutId,
+    checkout_token: payment.checkoutToken,
+    product_id: payment.productId,
+    subscription_id: payment.subscriptionId,
+    invoice_id: payment.invoiceId,
+    customer_id: payment.customerId,
+    customer_email: payment.customerEmail,
+    customer_name: payment.customerName,
+    external_customer_id: payment.externalCustomerId,
+    client_reference_id: payment.clientReferenceId,
+    metadata: payment.metadata,
+    attempt: payment.attempt,
+    processor: payment.processor,
+    asks: 0,
+    ask_at: new Date(payment.askAt).toISOString(),
+    sequence: 0,
+    event_at: new Date(0).toISOString(),
+    created_at: new Date(payment.now).toISOString(),
+  };
 }
 
 const columns = (sql: Executor) => sql`

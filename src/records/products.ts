@@ -90,6 +90,20 @@ export async function findProduct(
   return product ?? null;
 }
 
+/** The product that has this price, archived or not. */
+export async function findProductOfPrice(
+  sql: Executor,
+  scope: Scope,
+  priceId: string,
+): Promise<ProductRecord | null> {
+  if (!isUuid(priceId)) return null;
+  const rows = await sql<Row[]>`
+    select ${columns(sql)} from products
+    where ${inScope(sql, scope)} and id = (select product_id from prices where id = ${priceId})`;
+  const [product] = await withPrices(sql, rows);
+  return product ?? null;
+}
+
 /** Newest first; up to one row more than `limit`. */
 export async function listProducts(
   sql: Executor,

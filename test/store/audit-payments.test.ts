@@ -18,6 +18,7 @@ const TABLES = [
   'events',
   'customers',
   'payment_methods',
+  'portal_tokens',
   'discounts',
   'checkouts',
   'payments',

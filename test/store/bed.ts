@@ -67,6 +67,8 @@ export const NO_ROWS: FlushRows = {
   payments: [],
   refunds: [],
   followups: [],
+  subscriptions: [],
+  subscriptionFollowups: [],
 };
 
 type Amounts = {

@@ -188,7 +188,6 @@ const REFUSALS: Readonly<Record<CheckoutRefusal['kind'], string>> = {
   not_for_sale: 'the product is archived or unpublished',
   no_processor: 'no payment processor is configured for this mode',
   no_active_price: 'the product has no active price',
-  only_recurring_prices: 'the product has recurring prices only; subscriptions cannot be sold yet',
   no_price_in_currency: 'the product has no active price in this currency',
   discount_not_found: 'there is no such discount code',
   discount_expired: 'the discount code has expired',

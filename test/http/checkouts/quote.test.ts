@@ -50,6 +50,12 @@ const monthly = price('USD', 500n, {
   intervalCount: 1,
   trialDays: 0,
 });
+const trial = price('USD', 500n, {
+  type: 'recurring',
+  interval: 'month',
+  intervalCount: 1,
+  trialDays: 14,
+});
 const archived = price('USD', 5n, { status: 'archived' });
 const half = discount({ percentOff: '50' });
 const euro = discount({ amountOff: 2n, currency: 'EUR' });
@@ -69,6 +75,8 @@ const QUOTES: [string, PriceRecord[], Parameters<typeof of>[1], Partial<Quote>][
   ['every currency to choose from',          ALL,                    { currency: 'USD' },                      { currencies: ['JPY', 'USD', 'EUR'] }],
   ['nothing to choose from where pinned',    ALL,                    { currency: 'USD', pinned: true },        { currencies: ['USD'] }],
   ['the one-time price',                     [monthly, eur],         {},                                       { price: eur }],
+  ['a recurring one where there is no other', [archived, monthly],   {},                                       { price: monthly, subtotal: monthly.amount, total: monthly.amount }],
+  ['nothing today where a trial comes first', [trial],               { discount: half },                       { price: trial, subtotal: 0n, total: 0n }],
   ['the last redemption',                    [usd],                  { discount: { ...half, maxRedemptions: 2, redemptions: 1 } }, { total: 625n }],
   ['until it expires',                       [usd],                  { discount: { ...half, expiresAt: new Date(NOW + 1) } }, { total: 625n }],
 ];
@@ -82,7 +90,7 @@ test.each<[NoQuote['kind'], PriceRecord[], Parameters<typeof of>[1]]>([
   // refusal                      prices                wish
   ['no_active_price',             [],                   {}],
   ['no_active_price',             [archived],           {}],
-  ['only_recurring_prices',       [archived, monthly],  { currency: 'EUR' }],
+  ['no_price_in_currency',        [usd, eur],           { currency: 'JPY' }],
   ['no_price_in_currency',        [usd, monthly],       { currency: 'EUR', discount: euro }],
   ['no_price_in_currency',        [archived, eur],      { currency: 'USD' }],
   ['discount_expired',            [usd],                { discount: { ...half, expiresAt: new Date(NOW) } }],

@@ -56,10 +56,11 @@ const LAYERS: Layer[] = [
       'src/http/**',
       'src/pages/**',
       'src/payments/**',
+      'src/subscriptions/**',
       'src/records/**',
       'src/platform/**',
     ],
-    mayType: ['src/config.ts', 'src/processors/**', 'prom-client'],
+    mayType: ['src/config.ts', 'src/processors/**', 'src/test-clock/**', 'prom-client'],
   },
   {
     files: ['src/metrics/**'],
@@ -75,6 +76,15 @@ const LAYERS: Layer[] = [
     files: ['src/payments/**'],
     may: [...LEDGER_FACE, 'src/payments/**', 'src/records/**', 'src/platform/**'],
     mayType: ['src/config.ts', 'src/processors/**'],
+  },
+  {
+    files: ['src/subscriptions/**'],
+    may: [...LEDGER_FACE, 'src/subscriptions/**', 'src/records/**', 'src/platform/**'],
+    mayType: ['src/processors/**'],
+  },
+  {
+    files: ['src/test-clock/**'],
+    may: [...LEDGER_FACE, 'src/test-clock/**', 'src/platform/**'],
   },
   {
     files: ['src/processors/**'],

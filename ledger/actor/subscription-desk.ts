@@ -1,0 +1,187 @@
+import { assert, must, unreachable } from '../assert.ts';
+import type { MeterContext, MeterEffects } from '../draft.ts';
+import type { Grant } from '../grants.ts';
+import type { Meter, MeterState } from '../meter.ts';
+import { STALE } from '../outcome.ts';
+import {
+  expirePlanAt,
+  planGrant,
+  replacePlan,
+  restartPlan,
+  startPlan,
+  suspendPlan,
+  withdrawPlan,
+} from '../plan-allowance.ts';
+import { type Command, type CommandOutcome, decideCommand } from '../subscription-actions.ts';
+import type { SubscriptionDraft } from '../subscription-draft.ts';
+import type { PlanAllowance, SubscriptionOrder } from '../subscription.ts';
+import { type NewSubscription, decideStart } from '../subscribing.ts';
+import type { Actor } from './actor.ts';
+import type { Term } from './term.ts';
+import { ActorUnit, type Apply } from './unit.ts';
+
+/**
+ * The subscriptions' side of the ledger's door. A decision and what it does to the customer's meters are one unit: both are written by
+ * one flush, or neither. Every answer is durable when it is given. @throws LedgerUnavailable
+ */
+export class SubscriptionDesk {
+  readonly #live: () => Term;
+
+  constructor(live: () => Term) {
+    this.#live = live;
+  }
+
+  /** Starts it, once for each id: `exists` is asked whether it has been before, and may have ended since. */
+  async start(
+    customerId: string,
+    wanted: NewSubscription,
+    exists: () => Promise<boolean>,
+  ): Promise<'started' | 'exists'> {
+    return this.#live().oneAtATime(wanted.id, async () => {
+      if (await exists()) return 'exists';
+      return this.#decide(customerId, (term, actor) => {
+        const { tentative } = actor.billing;
+        if (tentative.subscriptions.has(wanted.id)) return { outcome: 'exists', draft: null };
+        const context = term.subscriptionContext(actor);
+        return { outcome: 'started', draft: decideStart(context, tentative, wanted) };
+      });
+    });
+  }
+
+  /** What the customer, the merchant or a processor says to one of them. */
+  command(customerId: string, id: string, command: Command): Promise<CommandOutcome> {
+    return this.#decide(customerId, (term, actor) =>
+      decideCommand(term.subscriptionContext(actor), actor.billing.tentative, { id, command }),
+    );
+  }
+
+  /** To all of the customer's; which these are. */
+  async commandAll(customerId: string, command: Command): Promise<readonly string[]> {
+    const actor = await this.#actor(customerId);
+    const ids = [...actor.billing.tentative.subscriptions.keys()];
+    await Promise.all(ids.map((id) => this.command(customerId, id, command)));
+    return ids;
+  }
+
+  async #actor(customerId: string): Promise<Actor> {
+    const actor = await this.#live().directory.findAny(customerId);
+    return must(actor, 'a customer that exists');
+  }
+
+  async #decide<T>(
+    customerId: string,
+    decision: (
+      term: Term,
+      actor: Actor,
+    ) => { readonly outcome: T; readonly draft: SubscriptionDraft | null },
+  ): Promise<T> {
+    for (;;) {
+      const term = this.#live();
+      const actor = await this.#actor(customerId);
+      const unit = new ActorUnit<T | typeof STALE>({
+        keys: [],
+        actors: [actor],
+        run: (apply) => {
+          if (actor.dropped) return STALE;
+          const { outcome, draft } = decision(term, actor);
+          if (draft !== null) take(apply, { term, actor, draft });
+          return outcome;
+        },
+      });
+      // Without keys it cannot be a duplicate.
+      const outcome = (await term.submit(unit)) as T | typeof STALE;
+      if (outcome !== STALE) return outcome;
+    }
+  }
+}
+
+type Taking = { readonly term: Term; readonly actor: Actor };
+
+function take(
+  apply: Apply,
+  { draft, ...at }: Taking & { readonly draft: SubscriptionDraft },
+): void {
+  const effects = draft.effects();
+  if (effects === null) return;
+  apply(at.actor, effects);
+  for (const order of draft.orders) {
+    for (const meter of metersOf(at.actor, order)) carryOut(apply, { ...at, order, meter });
+  }
+}
+
+/** Those that have something of the subscription, and those that are to have. */
+function metersOf(actor: Actor, order: SubscriptionOrder): readonly Meter[] {
+  const meters = new Map<string, Meter>();
+  for (const { meter, tentative } of actor.holdings.values()) {
+    const isIts = tentative?.grants.some(({ subscriptionId: id }) => id === order.subscriptionId);
+    if (isIts === true) meters.set(meter.id, meter);
+  }
+  if (order.kind === 'start' || order.kind === 'replace') {
+    for (const { meter } of order.allowances) meters.set(meter.id, meter);
+  }
+  return [...meters.values()];
+}
+
+function carryOut(
+  apply: Apply,
+  {
+    term,
+    actor,
+    order,
+    meter,
+  }: Taking & { readonly order: SubscriptionOrder; readonly meter: Meter },
+): void {
+  const context = term.context(actor, meter);
+  const { outcome, effects } = ordered(context, term.stateOf(actor, meter), order);
+  if (outcome.kind !== 'done') {
+    // The plan goes on without it: the meter holds as much as it can.
+    const what = { meter: meter.id, subscription: order.subscriptionId, why: outcome.kind };
+    term.deps.log.warn(what, 'an allowance could not be given');
+  }
+  assert(outcome.kind === 'done' || effects === null, 'what is refused changes nothing');
+  if (effects !== null) apply(actor, effects);
+}
+
+function ordered(
+  context: MeterContext,
+  state: MeterState,
+  order: SubscriptionOrder,
+): { readonly outcome: { readonly kind: string }; readonly effects: MeterEffects | null } {
+  const { subscriptionId: id } = order;
+  switch (order.kind) {
+    case 'start':
+      return startPlan(context, state, grantsFor(context, order, order.allowances));
+    case 'replace':
+      return replacePlan(context, state, id, grantsFor(context, order, order.allowances));
+    case 'withdraw':
+      return withdrawPlan(context, state, id, order.how);
+    case 'expire_at':
+      return expirePlanAt(context, state, id, order.at);
+    case 'suspend':
+      return suspendPlan(context, state, id, order.why);
+    case 'restart':
+      return restartPlan(context, state, id, order.cycle);
+    default:
+      return unreachable(order);
+  }
+}
+
+function grantsFor(
+  { ids, meter, now }: MeterContext,
+  order: SubscriptionOrder & { readonly cycle: { readonly anchor: number; readonly zone: string } },
+  allowances: readonly PlanAllowance[],
+): readonly Grant[] {
+  const { subscriptionId, productId, cycle } = order;
+  return allowances
+    .filter((allowance) => allowance.meter.id === meter.id)
+    .map(({ meter: _meter, entitlementId, ...terms }) =>
+      planGrant({
+        ...terms,
+        grantId: ids.derive('plan', subscriptionId, entitlementId, String(now)),
+        subscriptionId,
+        productId,
+        cycle,
+        createdAt: now,
+      }),
+    );
+}

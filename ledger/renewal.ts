@@ -1,0 +1,57 @@
+import { boundary } from './calendar.ts';
+import { assert } from './assert.ts';
+import { billPeriod, retry } from './collection.ts';
+import { recurringLine } from './proration.ts';
+import { isTrial, renews, subscriptionDue } from './subscription.ts';
+import type { SubscriptionDraft } from './subscription-draft.ts';
+import { resume } from './waiting.ts';
+
+/** Steps in one decision; what is left follows with the next alarm. */
+const STEPS_MAX = 100;
+
+/** Does what time has brought about, in due order, each at its own due time. */
+export function catchUp(draft: SubscriptionDraft): void {
+  for (let steps = 0; steps < STEPS_MAX; steps += 1) {
+    const due = subscriptionDue(draft.state);
+    if (due > draft.context.now) return;
+    step(draft, due);
+    assert(subscriptionDue(draft.state) >= due, 'time went backwards in a subscription');
+  }
+}
+
+/** Of what is due at the same time, what ends it comes first. */
+function step(draft: SubscriptionDraft, due: number): void {
+  const { cancelAt, resumesAt, open, periodEnd } = draft.state;
+  if (cancelAt === due) return lapse(draft, due);
+  if (open.some(({ dunning }) => dunning?.expireAt === due)) {
+    return draft.end(due, 'dunning_exhausted');
+  }
+  if (renews(draft.state) && periodEnd === due) return renew(draft, due);
+  if (draft.state.overdue !== 'blocked' && open.some(({ dunning }) => dunning?.blockAt === due)) {
+    return draft.reconsider(due);
+  }
+  if (resumesAt === due) return resume(draft, due);
+  const failed = open.find(({ retryAt }) => retryAt === due);
+  assert(failed !== undefined, 'something was due');
+  retry(draft, failed, due);
+}
+
+function lapse(draft: SubscriptionDraft, at: number): void {
+  const inTrial = isTrial(draft.state);
+  if (inTrial) draft.announceTrialEnd(at, 'expired');
+  draft.end(at, inTrial ? 'trial_expired' : 'cancellation_effective');
+}
+
+/** The next period begins, paid or not. Computed from the anchor, never from the last one, so that nothing drifts (decisions 7). */
+function renew(draft: SubscriptionDraft, at: number): void {
+  const { cycle, periodIndex, plan } = draft.state;
+  const wasTrial = isTrial(draft.state);
+  const index = periodIndex + 1;
+  const [periodStart, periodEnd] = [boundary(cycle, index), boundary(cycle, index + 1)];
+  assert(periodStart === at, 'periods have no gap and no overlap');
+  draft.change({ periodIndex: index, periodStart, periodEnd });
+  if (wasTrial) draft.announceTrialEnd(at, 'converted');
+  const lines = [recurringLine(plan)];
+  const period = { periodStart, periodEnd, at };
+  billPeriod(draft, { cause: String(periodStart), reason: 'subscription_cycle', lines, ...period });
+}

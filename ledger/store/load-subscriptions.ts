@@ -1,0 +1,16 @@
+import type { Sql } from 'postgres';
+import { type Subscription, type SubscriptionRow, subscriptionOf } from '../subscription-row.ts';
+
+type Bigints = { bigint: bigint };
+
+/** The subscriptions of some customers to which anything can still happen. */
+export async function loadSubscriptions(
+  sql: Sql<Bigints>,
+  keys: { readonly slots: readonly number[]; readonly ids: readonly string[] },
+): Promise<ReadonlyMap<string, readonly Subscription[]>> {
+  const rows = await sql<SubscriptionRow[]>`
+    select s.* from unnest(${[...keys.slots]}::smallint[], ${[...keys.ids]}::uuid[]) k (slot, id)
+    join subscriptions s on s.slot = k.slot and s.customer_id = k.id and s.live`;
+  const of = Map.groupBy(rows, (row) => row.customer_id);
+  return new Map([...of].map(([id, own]) => [id, own.map(subscriptionOf)]));
+}

@@ -1,0 +1,164 @@
+import { unreachable } from './assert.ts';
+import { billPeriod, close, collect, retry, settleOpen } from './collection.ts';
+import { recurringLine } from './proration.ts';
+import { catchUp } from './renewal.ts';
+import {
+  type Billing,
+  type Plan,
+  type PlanAllowance,
+  type Settlement,
+  type Subscription,
+  isTrial,
+} from './subscription.ts';
+import { suspensionOf, SubscriptionDraft, type SubscriptionContext } from './subscription-draft.ts';
+import { changePlan, cycleOf, firstPeriod, resume, settleWaiting } from './waiting.ts';
+import { type Action, TRANSITIONS, legalActions } from './transitions.ts';
+
+/** What its customer, its merchant or a processor says to a subscription. */
+export type Command =
+  | { readonly kind: 'cancel'; readonly mode: 'at_period_end' | 'immediate' }
+  | { readonly kind: 'uncancel' }
+  | { readonly kind: 'pause'; readonly resumesAt: number | null; readonly keepInvoices: boolean }
+  | { readonly kind: 'resume' }
+  | {
+      readonly kind: 'change';
+      readonly plan: Plan;
+      readonly allowances: readonly PlanAllowance[];
+    }
+  | { readonly kind: 'end_trial' }
+  /** Time alone. */
+  | { readonly kind: 'tick' }
+  | { readonly kind: 'settle'; readonly settlement: Settlement }
+  /** An open invoice was paid otherwise or made void by the merchant. */
+  | { readonly kind: 'close_invoice'; readonly invoiceId: string }
+  /** Somebody wants an invoice paid now. */
+  | { readonly kind: 'collect'; readonly invoiceId: string; readonly amount: bigint }
+  /** There is another card: what is unpaid is tried at once. */
+  | { readonly kind: 'method_changed' };
+
+export type CommandOutcome =
+  | { readonly kind: 'done'; readonly subscription: Subscription }
+  | { readonly kind: 'invalid_state'; readonly legal: readonly Action[] }
+  | { readonly kind: 'currency_mismatch' }
+  /** It has ended, or there never was one. */
+  | { readonly kind: 'unknown' };
+
+/** Decides a command on one subscription, after all that was due before it. */
+export function decideCommand(
+  context: SubscriptionContext,
+  billing: Billing,
+  { id, command }: { readonly id: string; readonly command: Command },
+): { readonly outcome: CommandOutcome; readonly draft: SubscriptionDraft | null } {
+  if (!billing.subscriptions.has(id)) return { outcome: { kind: 'unknown' }, draft: null };
+  const draft = new SubscriptionDraft(context, billing, id);
+  catchUp(draft);
+  const refused = refusal(draft.state, command);
+  // What was due has happened, whatever is refused after it.
+  if (refused !== null) return { outcome: refused, draft };
+  run(draft, command);
+  return { outcome: { kind: 'done', subscription: draft.state }, draft };
+}
+
+function refusal(subscription: Subscription, command: Command): CommandOutcome | null {
+  const { kind } = command;
+  if (!(kind in TRANSITIONS)) return null;
+  const action = kind as Action;
+  if (!TRANSITIONS[action].holds(subscription)) {
+    return { kind: 'invalid_state', legal: legalActions(subscription) };
+  }
+  const isOther = command.kind === 'change' && command.plan.currency !== subscription.plan.currency;
+  return isOther ? { kind: 'currency_mismatch' } : null;
+}
+
+function run(draft: SubscriptionDraft, command: Command): void {
+  const { now } = draft.context;
+  switch (command.kind) {
+    case 'cancel':
+      return cancel(draft, command.mode);
+    case 'uncancel':
+      return uncancel(draft);
+    case 'pause':
+      return pause(draft, command);
+    case 'resume':
+      return draft.state.status === 'paused' && draft.state.waiting === null
+        ? resume(draft, now)
+        : undefined;
+    case 'change':
+      return changePlan(draft, command);
+    case 'end_trial':
+      return endTrial(draft);
+    case 'tick':
+      return undefined;
+    case 'settle':
+      if (!settleWaiting(draft, command.settlement)) settleOpen(draft, command.settlement);
+      return undefined;
+    case 'close_invoice':
+      close(draft, command.invoiceId);
+      return draft.reconsider(now);
+    case 'collect':
+      return collect(draft, command);
+    case 'method_changed': {
+      const unpaid = draft.state.open.filter(({ paymentId }) => paymentId === null);
+      for (const invoice of unpaid) retry(draft, invoice, now);
+      return undefined;
+    }
+    default:
+      return unreachable(command);
+  }
+}
+
+/** At the end of the period, or at once: then the end follows in the same breath (decisions 7). */
+function cancel(draft: SubscriptionDraft, mode: 'at_period_end' | 'immediate'): void {
+  const { now } = draft.context;
+  const { periodEnd, cancelAt } = draft.state;
+  if (mode === 'at_period_end' && periodEnd > now) {
+    if (cancelAt !== null) return;
+    draft.change({ cancelAt: periodEnd, canceledAt: now });
+    draft.order({ kind: 'expire_at', at: periodEnd });
+    return draft.announce('subscription.canceled', now);
+  }
+  const wasTrial = isTrial(draft.state);
+  draft.change({ status: 'canceled', cancelAt: now, canceledAt: now, resumesAt: null });
+  draft.announce('subscription.canceled', now);
+  if (wasTrial) draft.announceTrialEnd(now, 'expired');
+  draft.end(now, 'immediate');
+}
+
+function uncancel(draft: SubscriptionDraft): void {
+  if (draft.state.cancelAt === null) return;
+  draft.change({ cancelAt: null, canceledAt: null });
+  draft.order({ kind: 'expire_at', at: null });
+  draft.announceUpdate(['cancelAtPeriodEnd']);
+}
+
+function pause(
+  draft: SubscriptionDraft,
+  { resumesAt, keepInvoices }: { resumesAt: number | null; keepInvoices: boolean },
+): void {
+  const { now } = draft.context;
+  const { status } = draft.state;
+  const same = draft.state.resumesAt === resumesAt && draft.state.keepInvoices === keepInvoices;
+  if (status === 'paused' && same) return;
+  const pausedAt = status === 'paused' ? draft.state.pausedAt : now;
+  draft.change({ status: 'paused', pausedAt, resumesAt, keepInvoices });
+  draft.order({ kind: 'suspend', why: suspensionOf(draft.state) });
+  draft.announceUpdate(status === 'paused' ? ['resumesAt'] : ['status']);
+}
+
+/** The first paid period begins now. */
+function endTrial(draft: SubscriptionDraft): void {
+  const { now: at } = draft.context;
+  const { plan, cycle } = draft.state;
+  const next = cycleOf(plan, at, cycle.zone);
+  draft.change({ trialEnd: at, ...firstPeriod(next) });
+  draft.announceTrialEnd(at, 'converted');
+  draft.order({ kind: 'restart', cycle: next });
+  billPeriod(draft, {
+    cause: String(at),
+    reason: 'subscription_cycle',
+    lines: [recurringLine(plan)],
+    periodStart: at,
+    periodEnd: draft.state.periodEnd,
+    at,
+  });
+}

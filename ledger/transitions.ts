@@ -1,0 +1,48 @@
+import type { Subscription } from './subscription.ts';
+
+/**
+ * What may be done with a subscription, and when: the one table that the API, the portal, the documentation and the model test read.
+ * Anything else is refused as `invalid_state`, naming what is legal. What is so already is no refusal: it changes nothing.
+ */
+export const ACTIONS = ['cancel', 'uncancel', 'pause', 'resume', 'change', 'end_trial'] as const;
+export type Action = (typeof ACTIONS)[number];
+
+export type Situation = {
+  /** What the table's rows are about, for whoever reads them. */
+  readonly legal: string;
+  readonly holds: (subscription: Subscription) => boolean;
+};
+
+export const TRANSITIONS: Readonly<Record<Action, Situation>> = {
+  cancel: {
+    legal: 'active or paused, overdue or not, while no payment is under way',
+    holds: ({ status, waiting }) => status !== 'canceled' && waiting === null,
+  },
+  uncancel: {
+    legal: 'until a scheduled cancellation takes effect',
+    holds: ({ status }) => status !== 'canceled',
+  },
+  pause: {
+    legal: 'active or paused, with nothing overdue',
+    holds: ({ status, waiting, overdue }) =>
+      status !== 'canceled' && waiting === null && overdue === 'clear',
+  },
+  resume: {
+    legal: 'paused, or active already',
+    holds: ({ status }) => status !== 'canceled',
+  },
+  change: {
+    legal: 'active with nothing unpaid',
+    holds: ({ status, open, waiting }) =>
+      status === 'active' && waiting === null && open.length === 0,
+  },
+  end_trial: {
+    legal: 'active in its trial, not canceled',
+    holds: ({ status, periodIndex, cancelAt }) =>
+      status === 'active' && periodIndex < 0 && cancelAt === null,
+  },
+};
+
+export function legalActions(subscription: Subscription): readonly Action[] {
+  return ACTIONS.filter((action) => TRANSITIONS[action].holds(subscription));
+}

@@ -1,0 +1,135 @@
+import { type Cycle, boundary } from './calendar.ts';
+import { type Billed, announceFailed, announcePaid, bill, totalOf } from './collection.ts';
+import { changeLines, recurringLine } from './proration.ts';
+import {
+  type Beginning,
+  type Plan,
+  type PlanAllowance,
+  type Settlement,
+  type Subscription,
+  isTrial,
+} from './subscription.ts';
+import { suspensionOf, type SubscriptionDraft } from './subscription-draft.ts';
+
+/**
+ * What begins with its payment and not without: a resume after the paid period, a dearer plan. Until the answer is there the
+ * subscription stays as it is, and time stands still for it (`subscriptionDue`).
+ */
+export function cycleOf({ interval, intervalCount }: Plan, anchor: number, zone: string): Cycle {
+  return { anchor, interval, count: intervalCount, zone };
+}
+
+/** Inside the paid period it goes on; after it a new one begins with its payment (decisions 7, Pause). */
+export function resume(draft: SubscriptionDraft, at: number): void {
+  const { periodEnd, plan, cycle, pausedAt } = draft.state;
+  if (at < periodEnd) {
+    draft.change({ status: 'active', pausedAt: null, resumesAt: null });
+    draft.order({ kind: 'suspend', why: suspensionOf(draft.state) });
+    return draft.announceUpdate(['status'], at);
+  }
+  draft.change({ resumesAt: null });
+  const next = cycleOf(plan, at, cycle.zone);
+  const billed = bill(draft, {
+    cause: `resume ${pausedAt} ${at}`,
+    reason: 'subscription_resume',
+    lines: [recurringLine(plan)],
+    periodStart: at,
+    periodEnd: boundary(next, 1),
+    at,
+  });
+  wait(draft, { kind: 'resume', since: at }, billed);
+}
+
+/** What is left of the old plan comes back, the new one is charged: at once where that costs, as credit where it does not. */
+export function changePlan(
+  draft: SubscriptionDraft,
+  { plan, allowances }: { plan: Plan; allowances: readonly PlanAllowance[] },
+): void {
+  const { now: at } = draft.context;
+  const { plan: from, periodStart, periodEnd, cycle } = draft.state;
+  if (from.priceId === plan.priceId && from.quantity === plan.quantity) return;
+  const restarts = from.interval !== plan.interval || from.intervalCount !== plan.intervalCount;
+  const change = { kind: 'change', plan, allowances, restarts, since: at } as const;
+  if (isTrial(draft.state)) return begin(draft, change, at);
+  const period = { start: periodStart, end: periodEnd };
+  const lines = changeLines(period, { from, to: plan, at, restarts });
+  const total = totalOf(lines);
+  if (total <= 0n) {
+    draft.change({ credit: draft.state.credit - total });
+    return begin(draft, change, at);
+  }
+  const end = restarts ? boundary(cycleOf(plan, at, cycle.zone), 1) : periodEnd;
+  const billed = bill(draft, {
+    cause: `change ${plan.priceId} ${plan.quantity} ${at}`,
+    reason: 'subscription_update',
+    lines,
+    periodStart: at,
+    periodEnd: end,
+    at,
+  });
+  wait(draft, change, billed);
+}
+
+/** Waits for the payment; where all of it comes out of the credit, there is nothing to wait for. */
+function wait(
+  draft: SubscriptionDraft,
+  what: Beginning,
+  { invoiceId, amount, payment }: Billed,
+): void {
+  if (payment === null) begin(draft, what, what.since);
+  else draft.change({ waiting: { ...what, invoiceId, amount, paymentId: payment.id } });
+}
+
+function begin(draft: SubscriptionDraft, what: Beginning, at: number): void {
+  const { cycle, cancelAt } = draft.state;
+  if (what.kind === 'resume') {
+    const next = cycleOf(draft.state.plan, what.since, cycle.zone);
+    draft.change({ status: 'active', pausedAt: null, waiting: null, ...firstPeriod(next) });
+    draft.order({ kind: 'restart', cycle: next });
+    return draft.announceUpdate(['status'], at);
+  }
+  const { plan: previous } = draft.state;
+  const { plan, allowances, restarts } = what;
+  const inTrial = isTrial(draft.state);
+  const anchor = inTrial ? cycle.anchor : what.since;
+  const next = restarts ? cycleOf(plan, anchor, cycle.zone) : cycle;
+  const moved = restarts && !inTrial ? firstPeriod(next) : { cycle: next };
+  draft.change({ plan, waiting: null, ...moved });
+  draft.order({ kind: 'replace', allowances, cycle: next });
+  if (cancelAt !== null) {
+    draft.change({ cancelAt: draft.state.periodEnd });
+    draft.order({ kind: 'expire_at', at: draft.state.periodEnd });
+  }
+  draft.announce('subscription.updated', at, {
+    changes: ['plan'],
+    previous: {
+      planName: previous.planName,
+      productId: previous.productId,
+      quantity: previous.quantity,
+    },
+  });
+}
+
+export function firstPeriod(cycle: Subscription['cycle']): Partial<Subscription> {
+  return { cycle, periodIndex: 0, periodStart: cycle.anchor, periodEnd: boundary(cycle, 1) };
+}
+
+/**
+ * Takes in what became of the charge that something waits for; whether it was that one. Where it was refused nothing begins, and its
+ * invoice is void.
+ */
+export function settleWaiting(draft: SubscriptionDraft, settlement: Settlement): boolean {
+  const { waiting } = draft.state;
+  if (waiting?.paymentId !== settlement.paymentId) return false;
+  const charged = { ...waiting, transactionType: 'RECURRING', attempt: 1, retryAt: null } as const;
+  if (settlement.kind === 'paid' || settlement.kind === 'free') {
+    announcePaid(draft, charged, settlement);
+    begin(draft, waiting, settlement.at);
+    return true;
+  }
+  if (settlement.kind !== 'no_method') announceFailed(draft, charged, settlement);
+  draft.change({ waiting: null });
+  const { invoiceId } = waiting;
+  draft.follow(invoiceId, settlement.at, { kind: 'void', invoiceId });
+  return true;
+}

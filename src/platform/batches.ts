@@ -1,0 +1,61 @@
+/**
+ * Does many small things of one kind together: whatever was asked for while the last batches were being done goes into the next one. A
+ * key that is asked for again before its turn is done once; one that is being done is done again after it.
+ */
+export class Batches<R> {
+  readonly #options: BatchesOptions<R>;
+  readonly #waiting = new Map<string, PromiseWithResolvers<R | undefined>>();
+  readonly #running = new Set<Promise<void>>();
+
+  constructor(options: BatchesOptions<R>) {
+    this.#options = options;
+  }
+
+  /** What came of it; undefined where nothing did, or its batch failed: what is left then is swept up. */
+  do(key: string): Promise<R | undefined> {
+    const entry = this.#waiting.get(key) ?? Promise.withResolvers<R | undefined>();
+    this.#waiting.set(key, entry);
+    this.#next();
+    return entry.promise;
+  }
+
+  /** Resolves when nothing is under way. */
+  async idle(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+
+  /** Resolves when what was asked for so far is done. */
+  async caughtUp(): Promise<void> {
+    const waiting = [...this.#waiting.values()].map(({ promise }) => promise);
+    await Promise.all([...this.#running, ...waiting]);
+  }
+
+  #next(): void {
+    const { atMost, concurrentMax } = this.#options;
+    if (this.#waiting.size === 0 || this.#running.size >= concurrentMax) return;
+    const batch = [...this.#waiting.entries().take(atMost)];
+    for (const [key] of batch) this.#waiting.delete(key);
+    const running: Promise<void> = this.#run(batch).finally(() => {
+      this.#running.delete(running);
+      this.#next();
+    });
+    this.#running.add(running);
+  }
+
+  async #run(batch: readonly (readonly [string, PromiseWithResolvers<R | undefined>])[]) {
+    let results: ReadonlyMap<string, R> = new Map();
+    try {
+      results = await this.#options.work(batch.map(([key]) => key));
+    } catch (error) {
+      this.#options.failed(error);
+    }
+    for (const [key, { resolve }] of batch) resolve(results.get(key));
+  }
+}
+
+export type BatchesOptions<R> = {
+  readonly atMost: number;
+  readonly concurrentMax: number;
+  readonly work: (keys: readonly string[]) => Promise<ReadonlyMap<string, R>>;
+  readonly failed: (error: unknown) => void;
+};

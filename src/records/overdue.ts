@@ -1,0 +1,71 @@
+// How a customer stands with what it owes, told to the merchant. An event of the customer: its row counts them.
+import type { OverdueState } from '../../ledger/subscription.ts';
+import { formatMoney } from '../../ledger/money.ts';
+import type { Transaction } from '../platform/postgres.ts';
+import { insertEvent } from './events.ts';
+import type { Scope } from './scope.ts';
+
+type Unpaid = {
+  readonly id: string;
+  readonly currency: string;
+  readonly due: bigint;
+  readonly issuedAt: Date;
+};
+
+export async function announceOverdue(
+  sql: Transaction,
+  scope: Scope,
+  change: {
+    readonly customerId: string;
+    readonly from: OverdueState;
+    readonly to: OverdueState;
+    readonly eventId: string;
+    readonly now: number;
+  },
+): Promise<void> {
+  const { customerId, from, to, eventId, now } = change;
+  const [customer] = await sql<CustomerRow[]>`
+    update customers set event_sequence = event_sequence + 1,
+      updated_at = greatest(${new Date(now)}, updated_at + interval '1 ms')
+    where organisation_id = ${scope.organisationId} and mode = ${scope.mode} and id = ${customerId}
+    returning event_sequence as sequence, updated_at as at, external_customer_id as "externalCustomerId", email`;
+  if (customer === undefined) throw new Error(`customer ${customerId} of a subscription is gone`);
+  const { sequence, at, externalCustomerId, email } = customer;
+  const unpaid = await sql<Unpaid[]>`
+    select id, currency, total - amount_paid as due, issued_at as "issuedAt" from invoices
+    where customer_id = ${customerId} and status = 'open' and subscription_id is not null
+    order by issued_at, id`;
+  const [earliest] = unpaid;
+  const balance = unpaid
+    .filter(({ currency }) => currency === earliest?.currency)
+    .reduce((sum, { due }) => sum + due, 0n);
+  await insertEvent(sql, scope, {
+    id: eventId,
+    type: 'subscription.overdue_changed',
+    objectType: 'CUSTOMER',
+    objectId: customerId,
+    accountId: customerId,
+    sequence,
+    at,
+    data: {
+      previousState: from,
+      overdueState: to,
+      isClearState: to === 'clear',
+      blockChanges: to !== 'clear',
+      disableEntitlement: to === 'blocked',
+      balance: earliest === undefined ? null : formatMoney(balance, earliest.currency),
+      currency: earliest?.currency ?? null,
+      unpaidInvoiceIds: unpaid.map(({ id }) => id),
+      earliestUnpaidAt: earliest?.issuedAt.toISOString() ?? null,
+      externalCustomerId,
+      email,
+    },
+  });
+}
+
+type CustomerRow = {
+  readonly sequence: bigint;
+  readonly at: Date;
+  readonly externalCustomerId: string | null;
+  readonly email: string | null;
+};

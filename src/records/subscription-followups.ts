@@ -1,0 +1,68 @@
+// What decisions on subscriptions still owe others. Written by flushes, deleted by the transaction that does it.
+import { fromJson } from '../../ledger/subscription-row.ts';
+import type { SubscriptionFollowup } from '../../ledger/subscription.ts';
+import type { Executor, Transaction } from '../platform/postgres.ts';
+import type { Scope } from './scope.ts';
+
+export type OwedBySubscription = {
+  readonly scope: Scope;
+  readonly followup: SubscriptionFollowup;
+  readonly subscriptionId: string;
+  readonly customer: {
+    readonly id: string;
+    readonly name: string | null;
+    readonly email: string | null;
+    readonly externalCustomerId: string | null;
+  };
+  readonly productId: string;
+  readonly productName: string;
+  readonly clientReferenceId: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
+};
+
+type Row = Scope &
+  Pick<
+    OwedBySubscription,
+    'subscriptionId' | 'customer' | 'productId' | 'productName' | 'clientReferenceId' | 'metadata'
+  > & { readonly id: string; readonly kind: string; readonly at: Date; readonly data: object };
+
+/** Those of some subscriptions, for this transaction alone, in the order in which they became due. They stay until they are deleted. */
+export async function lockSubscriptionFollowups(
+  sql: Transaction,
+  subscriptionIds: readonly string[],
+): Promise<OwedBySubscription[]> {
+  // Whoever locks several does it in the same order.
+  const sorted = subscriptionIds.toSorted();
+  await sql`select pg_advisory_xact_lock(hashtextextended(id, 0)) from unnest(${sorted}::text[]) as id`;
+  const rows = await sql<Row[]>`
+    select f.id, f.kind, f.at, f.data, s.id as "subscriptionId", s.organisation_id as "organisationId", s.mode,
+      jsonb_build_object('id', c.id, 'name', c.name, 'email', c.email, 'externalCustomerId', c.external_customer_id)
+        as customer,
+      p.id as "productId", p.name as "productName", s.client_reference_id as "clientReferenceId", s.metadata
+    from followups f
+    join subscriptions s on s.id = f.subscription_id
+    join customers c on c.id = s.customer_id
+    join products p on p.id = s.product_id
+    where f.subscription_id = any(${sorted}::uuid[])
+    order by f.at, f.id`;
+  return rows.map(({ id, kind, at, data, organisationId, mode, ...row }) => ({
+    ...row,
+    scope: { organisationId, mode },
+    followup: fromJson({ id, kind, at: at.getTime(), ...data }) as SubscriptionFollowup,
+  }));
+}
+
+export async function deleteFollowups(sql: Executor, ids: readonly string[]): Promise<void> {
+  await sql`delete from followups where id = any(${ids}::uuid[])`;
+}
+
+/** Subscriptions with something that was written down so long ago. */
+export async function listSubscriptionsOwing(
+  sql: Executor,
+  { olderThanMs, atMost }: { readonly olderThanMs: number; readonly atMost: number },
+): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select distinct subscription_id as id from followups
+    where subscription_id is not null and written_at < now() - ${olderThanMs} * interval '1 ms' limit ${atMost}`;
+  return rows.map((row) => row.id);
+}

@@ -1,0 +1,75 @@
+// Subscriptions as readers see them. The customer's actor in the ledger writes them.
+import {
+  type Subscription,
+  type SubscriptionRow,
+  subscriptionOf,
+} from '../../ledger/subscription-row.ts';
+import type { Executor } from '../platform/postgres.ts';
+import { isUuid, type Scope } from './scope.ts';
+
+export type SubscriptionRecord = Scope & {
+  readonly subscription: Subscription;
+  readonly customerId: string;
+  readonly externalCustomerId: string | null;
+  readonly customerEmail: string | null;
+};
+
+type Row = SubscriptionRow & {
+  readonly external_customer_id: string | null;
+  readonly email: string | null;
+};
+
+const selected = (sql: Executor) => sql`
+  select s.*, c.external_customer_id, c.email from subscriptions s join customers c on c.id = s.customer_id`;
+
+const inScope = (sql: Executor, { organisationId, mode }: Scope) => sql`
+  s.organisation_id = ${organisationId} and s.mode = ${mode}`;
+
+export async function findSubscription(
+  sql: Executor,
+  scope: Scope,
+  id: string,
+): Promise<SubscriptionRecord | null> {
+  if (!isUuid(id)) return null;
+  const [row] = await sql<Row[]>`${selected(sql)} where ${inScope(sql, scope)} and s.id = ${id}`;
+  return row === undefined ? null : recordOf(row);
+}
+
+/** Whether it is there or was: an id is used once. */
+export async function subscriptionExists(sql: Executor, id: string): Promise<boolean> {
+  const rows = await sql`select 1 from subscriptions where id = ${id}`;
+  return rows.length > 0;
+}
+
+/** Newest first; up to one row more than `limit`. */
+export async function listSubscriptions(
+  sql: Executor,
+  scope: Scope,
+  options: {
+    readonly limit: number;
+    readonly offset: number;
+    readonly customerId?: string | undefined;
+    readonly productId?: string | undefined;
+    readonly status?: Subscription['status'] | undefined;
+  },
+): Promise<SubscriptionRecord[]> {
+  const { limit, offset, customerId, productId, status } = options;
+  const rows = await sql<Row[]>`
+    ${selected(sql)} where ${inScope(sql, scope)}
+      ${customerId === undefined ? sql`` : sql`and s.customer_id = ${customerId}`}
+      ${productId === undefined ? sql`` : sql`and s.product_id = ${productId}`}
+      ${status === undefined ? sql`` : sql`and s.status = ${status}`}
+    order by s.created_at desc, s.id desc limit ${limit + 1} offset ${offset}`;
+  return rows.map(recordOf);
+}
+
+function recordOf(row: Row): SubscriptionRecord {
+  return {
+    organisationId: row.organisation_id,
+    mode: row.mode,
+    subscription: subscriptionOf(row),
+    customerId: row.customer_id,
+    externalCustomerId: row.external_customer_id,
+    customerEmail: row.email,
+  };
+}

@@ -1,0 +1,97 @@
+// What a customer or a merchant does with a subscription. The machine decides; what has to be paid first is paid before the answer.
+import { must, unreachable } from '../../ledger/assert.ts';
+import type { Command } from '../../ledger/subscription-actions.ts';
+import { listEntitlementsWithMeters } from '../records/entitlements.ts';
+import { listPayments } from '../records/payments.ts';
+import { findProductOfPrice } from '../records/products.ts';
+import { findSubscription, type SubscriptionRecord } from '../records/subscriptions.ts';
+import type { SubscriptionsDeps } from './deps.ts';
+import { priceOf } from './create.ts';
+import { allowancesOf, planOf } from './plans.ts';
+import type { Act, ActReply, Target } from './subscriptions.ts';
+
+const YEAR_MS = 366 * 86_400_000;
+
+export async function act(deps: SubscriptionsDeps, target: Target, wanted: Act): Promise<ActReply> {
+  const { sql, ledger, billing } = deps;
+  const found = await findSubscription(sql, target.scope, target.id);
+  if (found === null) return { kind: 'not_found' };
+  const { customerId } = found;
+  if (target.customerId !== undefined && target.customerId !== customerId) {
+    return { kind: 'not_found' };
+  }
+  const command = await commandOf(deps, found, wanted);
+  if ('refused' in command) return { kind: command.refused };
+  const outcome = await ledger.subscriptions.command(customerId, target.id, command);
+  await billing.carryOut(target.id);
+  const record = must(await findSubscription(sql, target.scope, target.id), 'a subscription');
+  switch (outcome.kind) {
+    case 'done':
+      return (await unpaid(deps, record, command)) ?? { kind: 'done', record };
+    case 'invalid_state':
+    case 'currency_mismatch':
+      return outcome;
+    case 'unknown':
+      // It has ended: to cancel it again changes nothing, and nothing else can be done.
+      return wanted.kind === 'cancel'
+        ? { kind: 'done', record }
+        : { kind: 'invalid_state', legal: [] };
+    default:
+      return unreachable(outcome);
+  }
+}
+
+type Refused = {
+  readonly refused: 'price_not_found' | 'not_for_sale' | 'resumes_at_out_of_range';
+};
+
+async function commandOf(
+  { sql, orgClock }: SubscriptionsDeps,
+  { organisationId, mode, subscription }: SubscriptionRecord,
+  wanted: Act,
+): Promise<Command | Refused> {
+  const scope = { organisationId, mode };
+  if (wanted.kind === 'pause' && wanted.resumesAt !== null) {
+    const ahead = wanted.resumesAt - orgClock.now(scope);
+    if (ahead <= 0 || ahead > YEAR_MS) return { refused: 'resumes_at_out_of_range' };
+  }
+  if (wanted.kind !== 'change') return wanted;
+  const { plan } = subscription;
+  const product = await findProductOfPrice(sql, scope, wanted.priceId ?? plan.priceId);
+  if (product === null) return { refused: 'price_not_found' };
+  const isSame = (wanted.priceId ?? plan.priceId) === plan.priceId;
+  if (product.status !== 'active' && !isSame) return { refused: 'not_for_sale' };
+  // What is subscribed to may have been archived since.
+  const price = isSame
+    ? (product.prices.find(({ id }) => id === plan.priceId) ?? null)
+    : priceOf(product, wanted.priceId);
+  if (price === null) return { refused: 'price_not_found' };
+  const quantity = wanted.quantity ?? plan.quantity;
+  const entitlements = await listEntitlementsWithMeters(sql, scope, product.id);
+  return {
+    kind: 'change',
+    plan: planOf(product, price, quantity),
+    allowances: allowancesOf(entitlements, quantity),
+  };
+}
+
+/** Whether what was asked for had to be paid first, and was not. One whose payment is still under way begins with it. */
+async function unpaid(
+  { sql }: SubscriptionsDeps,
+  record: SubscriptionRecord,
+  command: Command,
+): Promise<ActReply | null> {
+  const { subscription, organisationId, mode } = record;
+  const { plan, status, waiting } = subscription;
+  if (waiting !== null) return null;
+  const isAsWanted =
+    command.kind === 'resume'
+      ? status === 'active'
+      : command.kind !== 'change' ||
+        (plan.priceId === command.plan.priceId && plan.quantity === command.plan.quantity);
+  if (isAsWanted) return null;
+  const of = { subscriptionId: subscription.id, limit: 1, offset: 0 };
+  const [last] = await listPayments(sql, { organisationId, mode }, of);
+  const message = last?.failureMessage ?? 'there is no payment method to charge';
+  return { kind: 'payment_failed', message };
+}

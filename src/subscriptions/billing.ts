@@ -1,0 +1,99 @@
+// What a subscription's commit still owes others: an invoice, a charge, an invoice made void, the customer's overdue state.
+//
+//     flush (period, followup) ─▶ one transaction for many: invoices, payments ─▶ processor ─▶ payment's actor ─▶ customer's actor
+//
+// Holds: before the processor hears of a charge, its invoice and its payment are on disk with an alarm that finds them again. A row is
+// deleted by the transaction that does what it says; what a crash left behind is swept up. Each may come twice: ids follow from causes.
+import type { Ledger } from '../../ledger/ledger.ts';
+import type { Ids, Log, OrgClock, Timers } from '../../ledger/ports.ts';
+import { Batches } from '../platform/batches.ts';
+import type { Sql } from '../platform/postgres.ts';
+import type { ProcessorFor } from '../processors/processor.ts';
+import { billingPolicyOf } from '../records/organisations.ts';
+import { deleteFollowups, listSubscriptionsOwing } from '../records/subscription-followups.ts';
+import { carryOut, type Owed, type Unpayable } from './carry-out.ts';
+
+const SWEEP_MS = 2000;
+/** Younger ones are being done by whoever brought them about. */
+const LEFT_BEHIND_MS = 1500;
+const SWEPT_AT_ONCE = 200;
+
+export type BillingDeps = {
+  readonly sql: Sql;
+  readonly ids: Ids;
+  readonly orgClock: OrgClock;
+  readonly timers: Timers;
+  readonly log: Log;
+  readonly ledger: Ledger;
+  readonly processorFor: ProcessorFor;
+  /** Charges what the customer has left, for a payment that is on disk. */
+  readonly collect: (paymentId: string) => Promise<void>;
+};
+
+export class Billing {
+  readonly #deps: BillingDeps;
+  readonly #batches: Batches<Owed>;
+  #stopSweeping: () => void = () => undefined;
+  #closed = false;
+
+  constructor(deps: BillingDeps) {
+    this.#deps = deps;
+    this.#batches = new Batches({
+      atMost: 100,
+      concurrentMax: 4,
+      work: (ids) => deps.sql.begin((transaction) => carryOut(transaction, deps, ids)),
+      failed: (error) => this.#warn(error),
+    });
+  }
+
+  start(): void {
+    this.#stopSweeping = this.#deps.timers.after(SWEEP_MS, () => {
+      this.#sweep()
+        .catch((error: unknown) => this.#warn(error))
+        .finally(() => this.#closed || this.start());
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#stopSweeping();
+    await this.#batches.idle();
+  }
+
+  /** Does what the subscription owes, charges included; resolves when each has an answer or none came. */
+  async carryOut(subscriptionId: string): Promise<void> {
+    const owed = await this.#batches.do(subscriptionId);
+    if (owed === undefined) return;
+    await Promise.all([
+      ...owed.charges.map((paymentId) => this.#deps.collect(paymentId)),
+      ...owed.unpayable.map((one) => this.#giveUp(one)),
+    ]);
+  }
+
+  /** There is nothing to charge: the invoice stays open, and is chased. */
+  async #giveUp({
+    scope,
+    customerId,
+    subscriptionId,
+    paymentId,
+    followupId,
+  }: Unpayable): Promise<void> {
+    const { sql, ledger, orgClock } = this.#deps;
+    const { dunning: policy } = await billingPolicyOf(sql, scope);
+    const settlement = { kind: 'no_method', paymentId, at: orgClock.now(scope), policy } as const;
+    await ledger.subscriptions.command(customerId, subscriptionId, { kind: 'settle', settlement });
+    await deleteFollowups(sql, [followupId]);
+    // It may owe something else now: an invoice to make void, a word to the merchant.
+    await this.carryOut(subscriptionId);
+  }
+
+  async #sweep(): Promise<void> {
+    const left = { olderThanMs: LEFT_BEHIND_MS, atMost: SWEPT_AT_ONCE };
+    const ids = await listSubscriptionsOwing(this.#deps.sql, left);
+    await Promise.all(ids.map((id) => this.carryOut(id)));
+  }
+
+  #warn(error: unknown): void {
+    if (!this.#closed) this.#deps.log.warn({ err: error }, 'billing is left for later');
+  }
+}

@@ -1,0 +1,178 @@
+// One transaction that does what many subscriptions owe: invoices are made void or issued, charges written down.
+import { slotOf } from '../../ledger/slot.ts';
+import type { PaymentOrder, SubscriptionFollowup } from '../../ledger/subscription.ts';
+import type { Ids, OrgClock } from '../../ledger/ports.ts';
+import { unreachable } from '../../ledger/assert.ts';
+import type { Transaction } from '../platform/postgres.ts';
+import type { ProcessorFor } from '../processors/processor.ts';
+import { announceOverdue } from '../records/overdue.ts';
+import { countAttempts, voidInvoice } from '../records/invoice-changes.ts';
+import { draftInvoice, type Issuance, issueInvoices } from '../records/invoice-issue.ts';
+import { listChargeable } from '../records/payment-methods.ts';
+import { insertPayments, type NewPayment } from '../records/payments.ts';
+import type { Scope } from '../records/scope.ts';
+import {
+  deleteFollowups,
+  lockSubscriptionFollowups,
+  type OwedBySubscription,
+} from '../records/subscription-followups.ts';
+
+/** When an alarm first looks what became of a charge, in case nobody is left who knows. */
+const FIRST_ASK_MS = 3000;
+
+export type CarryOutDeps = {
+  readonly ids: Ids;
+  readonly orgClock: OrgClock;
+  readonly processorFor: ProcessorFor;
+};
+
+/** A charge for which the customer has left nothing. Its row is still there: it is done when the customer's actor knows. */
+export type Unpayable = {
+  readonly scope: Scope;
+  readonly customerId: string;
+  readonly subscriptionId: string;
+  readonly paymentId: string;
+  readonly followupId: string;
+};
+
+/** What is still to be done for a subscription, when this is on disk. */
+export type Owed = {
+  readonly charges: readonly string[];
+  readonly unpayable: readonly Unpayable[];
+};
+
+export async function carryOut(
+  sql: Transaction,
+  deps: CarryOutDeps,
+  subscriptionIds: readonly string[],
+): Promise<ReadonlyMap<string, Owed>> {
+  const owed = await lockSubscriptionFollowups(sql, subscriptionIds);
+  if (owed.length === 0) return new Map();
+  const payable = await listChargeable(
+    sql,
+    owed.map(({ customer }) => customer.id),
+  );
+  const issuances: Issuance[] = [];
+  const payments: { scope: Scope; payment: NewPayment }[] = [];
+  const unpayable: Unpayable[] = [];
+  for (const one of owed) {
+    const { followup } = one;
+    const order = await doOne(sql, deps, { one, issuances });
+    if (order === null) continue;
+    const processor = deps.processorFor(one.scope);
+    if (processor !== null && payable.has(one.customer.id)) {
+      payments.push({ scope: one.scope, payment: paymentOf(one, order, processor.name) });
+    } else unpayable.push(unpayableOf(one, order));
+    if (followup.kind === 'collect') await countAttempts(sql, [order.invoiceId]);
+  }
+  await insertPayments(sql, payments);
+  const left = new Set(unpayable.map(({ followupId }) => followupId));
+  const done = owed.map(({ followup }) => followup.id).filter((id) => !left.has(id));
+  await deleteFollowups(sql, done);
+  // Numbers are taken last: whoever takes one holds all that want one after it.
+  await issueInvoices(sql, issuances);
+  return new Map(
+    subscriptionIds.map((id) => [
+      id,
+      {
+        charges: payments
+          .filter(({ payment }) => payment.subscriptionId === id)
+          .map(({ payment }) => payment.id),
+        unpayable: unpayable.filter(({ subscriptionId }) => subscriptionId === id),
+      },
+    ]),
+  );
+}
+
+/** What is to be charged for it; null for nothing. */
+async function doOne(
+  sql: Transaction,
+  { ids }: CarryOutDeps,
+  { one, issuances }: { one: OwedBySubscription; issuances: Issuance[] },
+): Promise<PaymentOrder | null> {
+  const { scope, followup } = one;
+  const { at: now } = followup;
+  switch (followup.kind) {
+    case 'bill': {
+      const invoice = invoiceOf(one, followup);
+      if (followup.invoice.isDraft) await draftInvoice(sql, { scope, invoice, now });
+      else issuances.push({ scope, invoice, paidAt: null, eventId: ids.next(), now });
+      return followup.payment;
+    }
+    case 'collect':
+      return followup.payment;
+    case 'void':
+      await voidInvoice(sql, scope, { id: followup.invoiceId, eventId: ids.next(), now });
+      return null;
+    case 'overdue': {
+      const { from, to } = followup;
+      const change = { customerId: one.customer.id, from, to, eventId: ids.next(), now };
+      await announceOverdue(sql, scope, change);
+      return null;
+    }
+    default:
+      return unreachable(followup);
+  }
+}
+
+function invoiceOf(
+  { customer, subscriptionId, productName }: OwedBySubscription,
+  { invoice, at }: Extract<SubscriptionFollowup, { kind: 'bill' }>,
+): Issuance['invoice'] {
+  const { periodStart, periodEnd } = invoice;
+  const period = { start: new Date(periodStart), end: new Date(periodEnd) };
+  return {
+    id: invoice.id,
+    currency: invoice.currency,
+    discountTotal: 0n,
+    billingReason: invoice.reason,
+    customerId: customer.id,
+    subscriptionId,
+    checkoutId: null,
+    paymentId: null,
+    periodStart: period.start,
+    periodEnd: period.end,
+    dueAt: new Date(at),
+    buyer: customer,
+    lines: invoice.lines.map((line) => ({
+      ...line,
+      description: line.type === 'recurring' ? productName : line.description,
+      period: line.type === 'credit' ? null : period,
+    })),
+  };
+}
+
+function paymentOf(
+  one: OwedBySubscription,
+  { id, invoiceId, amount, currency, attempt, transactionType }: PaymentOrder,
+  processor: string,
+): NewPayment {
+  const { customer, followup } = one;
+  return {
+    id,
+    slot: slotOf(id),
+    amount,
+    currency,
+    transactionType,
+    subscriptionId: one.subscriptionId,
+    invoiceId,
+    customerId: customer.id,
+    checkoutId: null,
+    checkoutToken: null,
+    productId: one.productId,
+    customerEmail: customer.email,
+    customerName: customer.name,
+    externalCustomerId: customer.externalCustomerId,
+    clientReferenceId: one.clientReferenceId,
+    metadata: one.metadata,
+    attempt,
+    processor,
+    askAt: followup.at + FIRST_ASK_MS,
+    now: followup.at,
+  };
+}
+
+function unpayableOf(one: OwedBySubscription, { id: paymentId }: PaymentOrder): Unpayable {
+  const { scope, customer, subscriptionId, followup } = one;
+  return { scope, customerId: customer.id, subscriptionId, paymentId, followupId: followup.id };
+}

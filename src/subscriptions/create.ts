@@ -1,0 +1,60 @@
+// A subscription that the merchant starts, without the hosted page: the customer's stored method is charged, or its invoice stays open.
+import { must } from '../../ledger/assert.ts';
+import { findCustomer } from '../records/customers.ts';
+import { listEntitlementsWithMeters } from '../records/entitlements.ts';
+import { billingPolicyOf } from '../records/organisations.ts';
+import { findProduct, type PriceRecord, type ProductRecord } from '../records/products.ts';
+import type { Scope } from '../records/scope.ts';
+import { findSubscription, subscriptionExists } from '../records/subscriptions.ts';
+import type { SubscriptionsDeps } from './deps.ts';
+import { allowancesOf, planOf, trialEndOf } from './plans.ts';
+import type { CreateReply, Wish } from './subscriptions.ts';
+
+export async function createSubscription(
+  { sql, ids, orgClock, ledger, billing }: SubscriptionsDeps,
+  scope: Scope,
+  wish: Wish,
+): Promise<CreateReply> {
+  const { customerId, idempotencyKey: key, quantity } = wish;
+  const customer = await findCustomer(sql, scope, customerId);
+  if (customer === null) return { kind: 'customer_not_found' };
+  const product = await findProduct(sql, scope, wish.productId);
+  if (product === null) return { kind: 'product_not_found' };
+  if (product.status !== 'active') return { kind: 'not_for_sale' };
+  const price = priceOf(product, wish.priceId);
+  if (price === null) return { kind: 'price_not_found' };
+  const entitlements = await listEntitlementsWithMeters(sql, scope, product.id);
+  const { zone } = await billingPolicyOf(sql, scope);
+  const startAt = orgClock.now(scope);
+  const { organisationId, mode } = scope;
+  const id = key === null ? ids.next() : ids.derive('subscription', organisationId, mode, key);
+  const wanted = {
+    id,
+    bundleId: ids.derive('bundle', id),
+    plan: planOf(product, price, quantity),
+    allowances: allowancesOf(entitlements, quantity),
+    signup: {
+      paymentLinkId: null,
+      paymentLinkToken: null,
+      clientReferenceId: null,
+      metadata: wish.metadata,
+    },
+    zone,
+    startAt,
+    trialEnd: trialEndOf(wish.trialDays ?? price.trialDays, startAt),
+    credit: 0n,
+    paid: null,
+  };
+  await ledger.subscriptions.start(customerId, wanted, () => subscriptionExists(sql, id));
+  await billing.carryOut(id);
+  const record = must(await findSubscription(sql, scope, id), 'a subscription that was started');
+  return { kind: 'created', record };
+}
+
+/** Ids are UUIDv7: the first that was made is the least. */
+export function priceOf({ prices }: ProductRecord, id: string | null): PriceRecord | null {
+  const recurring = prices
+    .filter(({ type, status }) => type === 'recurring' && status === 'active')
+    .toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  return (id === null ? recurring[0] : recurring.find((price) => price.id === id)) ?? null;
+}

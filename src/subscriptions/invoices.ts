@@ -1,0 +1,110 @@
+// An invoice that somebody wants paid now, with what the customer has left.
+import { must } from '../../ledger/assert.ts';
+import { slotOf } from '../../ledger/slot.ts';
+import type { Transaction } from '../platform/postgres.ts';
+import { countAttempts, lockInvoice } from '../records/invoice-changes.ts';
+import { amountDue, findInvoice, type InvoiceRecord } from '../records/invoices.ts';
+import { listChargeable } from '../records/payment-methods.ts';
+import { findPayment, insertPayments, type PaymentRecord } from '../records/payments.ts';
+import type { Scope } from '../records/scope.ts';
+import type { SubscriptionsDeps } from './deps.ts';
+import type { PayReply } from './subscriptions.ts';
+
+const FIRST_ASK_MS = 3000;
+
+export async function payInvoice(
+  deps: SubscriptionsDeps,
+  scope: Scope,
+  id: string,
+): Promise<PayReply> {
+  const { sql, ledger, billing } = deps;
+  const invoice = await findInvoice(sql, scope, id);
+  if (invoice === null) return { kind: 'not_found' };
+  if (invoice.status === 'paid') return { kind: 'paid', invoice };
+  if (!isPayable(invoice)) {
+    return { kind: 'invalid_state', invoice };
+  }
+  const { subscriptionId, customerId } = invoice;
+  const isTold =
+    subscriptionId !== null &&
+    customerId !== null &&
+    (
+      await ledger.subscriptions.command(customerId, subscriptionId, {
+        kind: 'collect',
+        invoiceId: id,
+        amount: amountDue(invoice),
+      })
+    ).kind === 'done';
+  if (isTold) await billing.carryOut(subscriptionId);
+  else {
+    const paymentId = await sql.begin((transaction) => begin(transaction, deps, { scope, id }));
+    if (paymentId !== null) await deps.collect(paymentId);
+  }
+  return replyOf(deps, scope, id);
+}
+
+/** One that no subscription chases: the charge that it begins now, or the one under way; null where there is nothing to charge. */
+async function begin(
+  sql: Transaction,
+  { ids, orgClock, processorFor }: SubscriptionsDeps,
+  { scope, id }: { readonly scope: Scope; readonly id: string },
+): Promise<string | null> {
+  const invoice = must(await lockInvoice(sql, scope, id), 'an invoice that was found');
+  const { customerId } = invoice;
+  const processor = processorFor(scope);
+  const last = await findPayment(sql, scope, ids.derive('payment', id, String(invoice.attempts)));
+  if (last !== null && !hasFailed(last)) return last.id;
+  if (customerId === null || processor === null || !isPayable(invoice)) return null;
+  if (!(await listChargeable(sql, [customerId])).has(customerId)) return null;
+  const attempt = invoice.attempts + 1;
+  const paymentId = ids.derive('payment', id, String(attempt));
+  const now = orgClock.now(scope);
+  const payment = {
+    id: paymentId,
+    slot: slotOf(paymentId),
+    amount: amountDue(invoice),
+    currency: invoice.currency,
+    transactionType: 'PURCHASE',
+    subscriptionId: null,
+    invoiceId: id,
+    customerId,
+    checkoutId: null,
+    checkoutToken: null,
+    productId: null,
+    customerEmail: invoice.buyer.email,
+    customerName: invoice.buyer.name,
+    externalCustomerId: invoice.buyer.externalCustomerId,
+    clientReferenceId: null,
+    metadata: {},
+    attempt,
+    processor: processor.name,
+    askAt: now + FIRST_ASK_MS,
+    now,
+  } as const;
+  await insertPayments(sql, [{ scope, payment }]);
+  await countAttempts(sql, [id]);
+  return paymentId;
+}
+
+async function replyOf(
+  { sql, ids }: SubscriptionsDeps,
+  scope: Scope,
+  id: string,
+): Promise<PayReply> {
+  const invoice: InvoiceRecord = must(await findInvoice(sql, scope, id), 'an invoice');
+  if (invoice.status === 'paid') return { kind: 'paid', invoice };
+  const paymentId = ids.derive('payment', id, String(invoice.attempts));
+  const last = await findPayment(sql, scope, paymentId);
+  if (last !== null && !hasFailed(last)) return { kind: 'pending', invoice };
+  const message = last?.failureMessage ?? 'there is no payment method to charge';
+  return { kind: 'payment_failed', message };
+}
+
+function isPayable({ status }: InvoiceRecord): boolean {
+  return status === 'open' || status === 'uncollectible';
+}
+
+/** One that has succeeded is the invoice's too, before the invoice has heard of it. */
+function hasFailed({ status }: PaymentRecord): boolean {
+  return status === 'failed' || status === 'errored' || status === 'canceled';
+}

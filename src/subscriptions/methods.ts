@@ -1,0 +1,63 @@
+// The card or account that a customer leaves, replaced: verified with the processor, kept, and what is unpaid tried with it at once.
+import { must } from '../../ledger/assert.ts';
+import type { ChargeResult, Processor } from '../processors/processor.ts';
+import { findDefaultPaymentMethod, putPaymentMethod } from '../records/payment-methods.ts';
+import type { Scope } from '../records/scope.ts';
+import { listSubscriptions } from '../records/subscriptions.ts';
+import type { SubscriptionsDeps } from './deps.ts';
+import type { MethodReply, Subscriptions } from './subscriptions.ts';
+
+/** Of a customer who pays for nothing yet. */
+const CURRENCY = 'USD';
+
+type Change = Parameters<Subscriptions['replaceMethod']>[1];
+type Returned = Parameters<Subscriptions['methodReturned']>[1];
+
+export async function replaceMethod(
+  deps: SubscriptionsDeps,
+  scope: Scope,
+  change: Change,
+): Promise<MethodReply> {
+  const processor = deps.processorFor(scope);
+  if (processor === null) return { kind: 'unavailable' };
+  const { customerId, key, instrument, returnUrl } = change;
+  const [one] = await listSubscriptions(deps.sql, scope, { customerId, limit: 1, offset: 0 });
+  const currency = one?.subscription.plan.currency ?? CURRENCY;
+  const request = { key, amount: 0n, currency, instrument, save: true, returnUrl };
+  return keep(deps, scope, { customerId, processor, result: await processor.charge(request) });
+}
+
+export async function methodReturned(
+  deps: SubscriptionsDeps,
+  scope: Scope,
+  { customerId, key }: Returned,
+): Promise<MethodReply> {
+  const processor = deps.processorFor(scope);
+  if (processor === null) return { kind: 'unavailable' };
+  return keep(deps, scope, { customerId, processor, result: await processor.findCharge(key) });
+}
+
+async function keep(
+  { sql, ids, orgClock, ledger, billing }: SubscriptionsDeps,
+  scope: Scope,
+  given: {
+    readonly customerId: string;
+    readonly processor: Processor;
+    readonly result: ChargeResult;
+  },
+): Promise<MethodReply> {
+  const { customerId, processor, result } = given;
+  if (result.kind === 'requires_action') return { kind: 'requires_action', url: result.url };
+  if (result.kind === 'declined') return { kind: 'declined', message: result.message };
+  const isKept = result.kind === 'succeeded' || result.kind === 'pending';
+  if (!isKept || result.saved === null) return { kind: 'unavailable' };
+  const { saved, expiry, method } = result;
+  const kept = { id: ids.next(), customerId, processor: processor.name, saved, expiry, ...method };
+  const isNew = await putPaymentMethod(sql, scope, { method: kept, now: orgClock.now(scope) });
+  if (isNew) {
+    const changed = await ledger.subscriptions.commandAll(customerId, { kind: 'method_changed' });
+    await Promise.all(changed.map((id) => billing.carryOut(id)));
+  }
+  const now = must(await findDefaultPaymentMethod(sql, scope, customerId), 'what was kept');
+  return { kind: 'saved', method: now };
+}

@@ -1,0 +1,56 @@
+// What a product and one of its prices are to a subscriber: a plan, and what it gives of each feature.
+import { assert, must } from '../../ledger/assert.ts';
+import type { Plan, PlanAllowance } from '../../ledger/subscription.ts';
+import type { Entitlement } from '../records/entitlements.ts';
+import type { PriceRecord, ProductRecord } from '../records/products.ts';
+
+const BY_INTERVAL = { day: 'daily', week: 'weekly', month: 'monthly', year: 'yearly' } as const;
+
+/** Of a recurring price. */
+export function planOf(
+  product: Pick<ProductRecord, 'id' | 'slug'>,
+  price: PriceRecord,
+  quantity: number,
+): Plan {
+  assert(price.type === 'recurring', 'a plan recurs');
+  const interval = must(price.interval, 'the interval of a recurring price');
+  const intervalCount = must(price.intervalCount, 'the count of a recurring price');
+  const every = intervalCount === 1 ? BY_INTERVAL[interval] : `${intervalCount}-${interval}`;
+  return {
+    productId: product.id,
+    priceId: price.id,
+    planName: `${product.slug}-${every}`,
+    priceListName: 'DEFAULT',
+    unitAmount: price.amount,
+    currency: price.currency,
+    interval,
+    intervalCount,
+    quantity,
+  };
+}
+
+/** Each of what was bought gives what the product gives. */
+export function allowancesOf(
+  entitlements: readonly Entitlement[],
+  quantity: number,
+): readonly PlanAllowance[] {
+  return entitlements.map((entitlement) => {
+    const { id, meter, type, limit, rollover, priority, overageAllowed, resetInterval } =
+      entitlement;
+    return {
+      meter,
+      entitlementId: id,
+      priority,
+      limit: limit === null ? null : limit * BigInt(quantity),
+      resetInterval,
+      overageAllowed,
+      rollover: rollover === null ? null : { ...rollover, max: rollover.max * BigInt(quantity) },
+      boolean: type === 'boolean',
+    };
+  });
+}
+
+/** When a trial that begins now ends: whole days, by the clock of UTC. */
+export function trialEndOf(days: number | null, startAt: number): number | null {
+  return days === null || days === 0 ? null : startAt + days * 86_400_000;
+}

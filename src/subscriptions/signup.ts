@@ -1,0 +1,68 @@
+// What the payment of a subscription's signup begins. Its id follows from the checkout, so it begins once, however often it is told.
+import { must } from '../../ledger/assert.ts';
+import { discountOn } from '../../ledger/pricing.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import type { Ids } from '../../ledger/ports.ts';
+import type { Executor } from '../platform/postgres.ts';
+import { type CheckoutRecord, findCheckout } from '../records/checkouts.ts';
+import { findDiscount } from '../records/discounts.ts';
+import { listEntitlementsWithMeters } from '../records/entitlements.ts';
+import { billingPolicyOf } from '../records/organisations.ts';
+import type { PaymentRecord } from '../records/payments.ts';
+import { findProduct, type PriceRecord } from '../records/products.ts';
+import type { Scope } from '../records/scope.ts';
+import { subscriptionExists } from '../records/subscriptions.ts';
+import { allowancesOf, planOf, trialEndOf } from './plans.ts';
+
+export type SignupDeps = { readonly sql: Executor; readonly ids: Ids; readonly ledger: Ledger };
+
+/** Of a checkout that this payment has paid, with nothing perhaps. */
+export async function beginSubscription(
+  { sql, ids, ledger }: SignupDeps,
+  scope: Scope,
+  payment: PaymentRecord,
+): Promise<void> {
+  const { checkoutId, subscriptionId, customerId, paidAt } = payment;
+  const id = must(subscriptionId, 'the subscription of a signup');
+  const startAt = must(paidAt, 'when it was paid').getTime();
+  const at = { id: must(checkoutId, 'the checkout of a signup'), now: startAt };
+  const checkout = must(await findCheckout(sql, scope, at), 'a checkout that was paid');
+  const product = must(await findProduct(sql, scope, checkout.productId), 'what was bought');
+  const price = product.prices.find((one) => one.id === checkout.priceId);
+  const entitlements = await listEntitlementsWithMeters(sql, scope, product.id);
+  const { zone } = await billingPolicyOf(sql, scope);
+  const sold = must(price, 'the price that was paid');
+  const trialEnd = trialEndOf(sold.trialDays, startAt);
+  const { amount, customerEmail, invoiceId, method } = payment;
+  const wanted = {
+    id,
+    bundleId: ids.derive('bundle', id),
+    plan: planOf(product, sold, 1),
+    allowances: allowancesOf(entitlements, 1),
+    signup: {
+      paymentLinkId: checkout.id,
+      paymentLinkToken: checkout.token,
+      clientReferenceId: checkout.clientReferenceId,
+      metadata: checkout.metadata,
+    },
+    zone,
+    startAt,
+    trialEnd,
+    credit: trialEnd === null ? 0n : await creditOf(sql, checkout, sold),
+    paid: { paymentId: payment.id, amount, customerEmail, invoiceId, method },
+  };
+  await ledger.subscriptions.start(must(customerId, 'whose payment it is'), wanted, () =>
+    subscriptionExists(sql, id),
+  );
+}
+
+/** What a discount takes off a trial comes off what follows it. */
+async function creditOf(
+  sql: Executor,
+  { discountId }: CheckoutRecord,
+  price: PriceRecord,
+): Promise<bigint> {
+  const discount = discountId === null ? null : await findDiscount(sql, discountId);
+  const off = discount === null ? 0n : discountOn(price.amount, price.currency, discount);
+  return off === 'currency_conflict' ? 0n : off;
+}

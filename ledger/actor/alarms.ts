@@ -106,7 +106,7 @@ export class Alarms<K extends AlarmKind> {
     });
     assert(due.length <= room, 'no more alarms ring than there is room for');
     // Some may be held since they were looked up.
-    const rung = due.map((alarm) => (this.#isHeld(alarm) ? undefined : this.ring(term, alarm)));
+    const rung = due.filter((alarm) => !this.#isHeld(alarm)).map((alarm) => this.ring(term, alarm));
     if (due.length < room) return false;
     await Promise.all(rung);
     return true;

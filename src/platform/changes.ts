@@ -42,7 +42,12 @@ export type ChangesOptions = {
 
 /** Tells every process, when and only if the transaction commits. */
 export async function notifyChange(sql: Executor, kind: ChangeKind, id: string): Promise<void> {
-  await sql`select pg_notify(${CHANNEL}, ${`${kind}:${id}`})`;
+  await sql`select ${notification(sql, kind, id)}`;
+}
+
+/** The same as part of a statement. */
+export function notification(sql: Executor, kind: ChangeKind, id: string) {
+  return sql`pg_notify(${CHANNEL}, ${`${kind}:${id}`})`;
 }
 
 /** Resolves once it has tried: where the database does not answer yet, nothing is trusted until it does. */

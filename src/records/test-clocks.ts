@@ -1,6 +1,6 @@
-import { type Executor, type Sql } from '../platform/postgres.ts';
-import { notifyChange } from '../platform/changes.ts';
+import { notification } from '../platform/changes.ts';
 import type { TestClock } from '../platform/org-clock.ts';
+import type { Executor } from '../platform/postgres.ts';
 
 export async function listTestClocks(sql: Executor): Promise<TestClock[]> {
   const rows = await sql<{ organisationId: string; aheadMs: bigint }[]>`
@@ -8,15 +8,16 @@ export async function listTestClocks(sql: Executor): Promise<TestClock[]> {
   return rows.map(({ organisationId, aheadMs }) => ({ organisationId, aheadMs: Number(aheadMs) }));
 }
 
-/** Moves it forward; one that is further ahead stays. */
+/** Moves it forward, and tells every process; one that is further ahead stays. One statement: a year may be thousands of these. */
 export async function saveTestClock(
-  sql: Sql,
+  sql: Executor,
   { organisationId, aheadMs }: TestClock,
 ): Promise<void> {
-  await sql.begin(async (transaction) => {
-    await transaction`
+  await sql`
+    with moved as (
       insert into test_clocks as c (organisation_id, ahead_ms) values (${organisationId}, ${aheadMs})
-      on conflict (organisation_id) do update set ahead_ms = greatest(c.ahead_ms, excluded.ahead_ms)`;
-    await notifyChange(transaction, 'test_clock', organisationId);
-  });
+      on conflict (organisation_id) do update set ahead_ms = greatest(c.ahead_ms, excluded.ahead_ms)
+      returning organisation_id
+    )
+    select ${notification(sql, 'test_clock', organisationId)} from moved`;
 }

@@ -1,0 +1,79 @@
+import { Elysia } from 'elysia';
+import { unreachable } from '../../../ledger/assert.ts';
+import type { TestClocks } from '../../test-clock/test-clocks.ts';
+import type { OrganisationPrincipal } from '../auth.ts';
+import type { Edge, Route } from '../edge.ts';
+import { refuse, refuseInvalid } from '../errors.ts';
+import { fromTestClock, TestClock, TestClockMove, toTarget } from '../wire/test-clock.ts';
+
+export type TestClockRoutesDeps = {
+  readonly edge: Edge;
+  readonly testClocks: TestClocks;
+  /** The server does not give up a request that takes long. */
+  readonly patient: (request: Request) => void;
+};
+
+const tag = 'Test clock';
+
+const READ = {
+  summary: 'Get the test clock',
+  description:
+    'What time it is for what the organization has in test mode: the real time until it was moved. 404 with a live key.',
+  tag,
+  answers: { 200: TestClock },
+  refusals: ['not_found'],
+} as const;
+
+const MOVE = {
+  summary: 'Move the test clock',
+  description:
+    'By a duration or to a time, forward only, at most five years in one call. All that is due by then is done before it answers, in due ' +
+    'order and each at its own time: periods end, subscriptions renew, payments settle, discounts and checkouts expire. Then the ' +
+    'clock runs on. One call at a time; `409` while another one moves it. Keys, rate limits and deliveries stay on the real time. ' +
+    'What to do where no answer came: read it, and send the time that is wanted. 404 with a live key.',
+  tag,
+  body: TestClockMove,
+  answers: { 200: TestClock },
+  refusals: ['not_found', 'invalid_state'],
+} as const;
+
+const notFound = () => refuse('not_found', 'live mode has no test clock');
+
+export function testClockRoutes(deps: TestClockRoutesDeps) {
+  return new Elysia().get('/test-clock', ...read(deps)).post('/test-clock', ...move(deps));
+}
+
+function read({ edge, testClocks }: TestClockRoutesDeps): Route {
+  return edge.organisation(READ, ({ principal }) =>
+    principal.mode === 'live' ? notFound() : show(testClocks, principal),
+  );
+}
+
+function move({ edge, testClocks, patient }: TestClockRoutesDeps): Route {
+  return edge.organisation(MOVE, async ({ principal, body, request }) => {
+    if (principal.mode === 'live') return notFound();
+    const target = toTarget(body);
+    if (typeof target !== 'function') return refuseInvalid([target]);
+    patient(request);
+    const moved = await testClocks.move(principal.organisationId, target);
+    switch (moved) {
+      case 'moved':
+        return show(testClocks, principal);
+      case 'back':
+        return refuse('invalid_state', 'the clock is past that already: it only goes forward');
+      case 'moving':
+        return refuse('invalid_state', 'the clock is being moved: wait until it is ready');
+      case 'too_far': {
+        const path = [body.now === undefined ? 'advance' : 'now'];
+        return refuseInvalid([{ path, message: 'is more than five years ahead' }]);
+      }
+      default:
+        return unreachable(moved);
+    }
+  });
+}
+
+function show(testClocks: TestClocks, { organisationId }: OrganisationPrincipal): Response {
+  const now = testClocks.now(organisationId);
+  return Response.json(fromTestClock(now, testClocks.isMoving(organisationId)));
+}

@@ -1,0 +1,52 @@
+import { type Static, Type } from '@sinclair/typebox';
+import type { Issue } from '../errors.ts';
+import { timeOf } from './usage.ts';
+import { Body, Timestamp } from './values.ts';
+
+const DURATION =
+  '^P(?=\\d|T\\d)(?:\\d{1,2}Y)?(?:\\d{1,3}M)?(?:\\d{1,3}W)?(?:\\d{1,4}D)?(?:T(?=\\d)(?:\\d{1,5}H)?(?:\\d{1,7}M)?(?:\\d{1,9}S)?)?$';
+
+export const TestClockMove = Body({
+  advance: Type.Optional(
+    Type.String({
+      pattern: DURATION,
+      description:
+        'An ISO 8601 duration in whole numbers, as `P1M` or `P1DT12H`: from what the clock says, by the calendar in UTC. 31 January and a month is the last day of February.',
+      error: 'must be an ISO 8601 duration in whole numbers, such as P1M',
+    }),
+  ),
+  now: Type.Optional(
+    Type.String({ ...Timestamp, description: 'What it shall say; not what it is past.' }),
+  ),
+});
+
+export const TestClock = Type.Object({
+  now: Timestamp,
+  status: Type.Union([Type.Literal('ready'), Type.Literal('advancing')], {
+    description: '`advancing` while what is due is being done, at the time that `now` says.',
+  }),
+});
+
+/** Where the clock shall go from where it is; or what is wrong with the body. */
+export function toTarget({
+  advance,
+  now,
+}: Static<typeof TestClockMove>): ((from: number) => number) | Issue {
+  if ((advance === undefined) === (now === undefined)) {
+    return { path: ['advance'], message: 'exactly one of advance and now must be given' };
+  }
+  if (advance !== undefined) {
+    const duration = Temporal.Duration.from(advance);
+    return (from) =>
+      Temporal.Instant.fromEpochMilliseconds(from).toZonedDateTimeISO('UTC').add(duration)
+        .epochMilliseconds;
+  }
+  const at = timeOf(now ?? '');
+  return at === null
+    ? { path: ['now'], message: 'must be an ISO 8601 time with a zone' }
+    : () => at;
+}
+
+export function fromTestClock(now: number, isMoving: boolean): Static<typeof TestClock> {
+  return { now: new Date(now).toISOString(), status: isMoving ? 'advancing' : 'ready' };
+}

@@ -142,7 +142,6 @@ export function expirePlanAt(
   );
   if (changed.length > 0) draft.checkpoint();
   for (const { id } of changed) draft.putGrant({ ...live(draft, id), expiresAt: at });
-  advance(draft);
   return done(draft, state);
 }
 

@@ -200,6 +200,54 @@ test('a late event from before the first grant counts in the period of before', 
   expect([world.numbers, world.consumedIn(0)]).toEqual([[10n, 0n, 10n], 4n]);
 });
 
+// prettier-ignore
+const GAPS: [string, (world: World) => void, number][] = [
+  // what                                              then                                                              into
+  ['under an allowance that has gone',                 () => undefined,                                                  T0 + DAY],
+  ['under one whose calendar goes on',                 (world) => { world.grant({ amount: null, every: 'week' }); },     T0 + DAY],
+];
+
+test.each(GAPS)(
+  'a late event where nothing was counted has a period of its own: %s',
+  (_what, then, into) => {
+    const world = new World();
+    // The period that it began with has an account, and that of the unlimited allowance has none.
+    world.use(1n);
+    const id = granted(world.grant({ amount: null, every: 'month' }));
+    world.now += 3 * DAY;
+    world.void(id);
+    world.now += DAY;
+    world.use(1n);
+    then(world);
+    expectApart(world, into);
+  },
+);
+
+test('and one where nothing is known any more too', () => {
+  const world = new World();
+  const id = granted(world.grant({ every: 'month' }));
+  world.now += 2 * DAY;
+  world.void(id);
+  // The two days have left the memory when a plan comes that counts from their first.
+  world.now = T0 + 39 * DAY;
+  world.plan({ limit: null, cycle: { anchor: T0, zone: 'UTC' } });
+  expect(world.state.others).toEqual([]);
+  expectApart(world, T0 + 5 * DAY);
+});
+
+/** Late events there change nothing now, and no two periods have a moment in common. */
+function expectApart(world: World, into: number): void {
+  const before = world.numbers;
+  for (const ms of [0, 1, HOUR, -HOUR]) {
+    expect(world.use(2n, { eventAt: into + ms }).kind).toBe('recorded');
+  }
+  expect(world.numbers).toEqual(before);
+  const periods = [...world.state.others, world.state.current];
+  for (const [index, { start }] of periods.entries()) {
+    expect(periods[index - 1]?.end ?? 0).toBeLessThanOrEqual(start);
+  }
+}
+
 test('hours asleep for 400 days are caught up, in bounded steps', () => {
   const world = new World();
   world.grant({ every: 'hour' });

@@ -71,60 +71,17 @@ test.each([0, -1, 1.5])('a count of %p is a mistake', (count) => {
 });
 
 /** Of each kind: no summer time, either hemisphere, half hours, changes at midnight, and days that were left out or came twice. */
-const ZONES = [
-  ...[
-    'Africa/Cairo',
-    'Africa/Casablanca',
-    'Africa/Johannesburg',
-    'Africa/Lagos',
-    'America/Anchorage',
-  ],
-  ...[
-    'America/Asuncion',
-    'America/Bogota',
-    'America/Caracas',
-    'America/Havana',
-    'America/Los_Angeles',
-  ],
-  ...[
-    'America/New_York',
-    'America/Nuuk',
-    'America/Santiago',
-    'America/Sao_Paulo',
-    'America/Scoresbysund',
-  ],
-  ...[
-    'America/St_Johns',
-    'Antarctica/Troll',
-    'Asia/Amman',
-    'Asia/Beirut',
-    'Asia/Gaza',
-    'Asia/Kathmandu',
-  ],
-  ...[
-    'Asia/Kolkata',
-    'Asia/Pyongyang',
-    'Asia/Tehran',
-    'Asia/Tokyo',
-    'Atlantic/Azores',
-    'Australia/Adelaide',
-  ],
-  ...[
-    'Australia/Eucla',
-    'Australia/Lord_Howe',
-    'Europe/Berlin',
-    'Europe/Dublin',
-    'Europe/Istanbul',
-  ],
-  ...['Europe/London', 'Europe/Volgograd', 'Pacific/Apia', 'Pacific/Auckland', 'Pacific/Chatham'],
-  ...[
-    'Pacific/Fakaofo',
-    'Pacific/Kiritimati',
-    'Pacific/Kwajalein',
-    'Pacific/Norfolk',
-    'Pacific/Tongatapu',
-  ],
-];
+const ZONES = `
+  Africa/Cairo Africa/Casablanca Africa/Johannesburg Africa/Lagos America/Anchorage America/Asuncion
+  America/Bogota America/Caracas America/Havana America/Los_Angeles America/New_York America/Nuuk
+  America/Santiago America/Sao_Paulo America/Scoresbysund America/St_Johns Antarctica/Troll Asia/Amman
+  Asia/Beirut Asia/Gaza Asia/Kathmandu Asia/Kolkata Asia/Pyongyang Asia/Tehran Asia/Tokyo Atlantic/Azores
+  Australia/Adelaide Australia/Eucla Australia/Lord_Howe Europe/Berlin Europe/Dublin Europe/Istanbul
+  Europe/London Europe/Volgograd Pacific/Apia Pacific/Auckland Pacific/Chatham Pacific/Fakaofo
+  Pacific/Kiritimati Pacific/Kwajalein Pacific/Norfolk Pacific/Tongatapu
+`
+  .trim()
+  .split(/\s+/);
 
 const YEARS = 10;
 const PER_YEAR: Record<Interval, number> = {
@@ -175,10 +132,12 @@ test.each(ZONES)('days of %s go on through what its clock did in ten years', (zo
   for (const time of ['00:00', '00:30', '02:15', '12:00', '23:45']) {
     const anchor = Temporal.ZonedDateTime.from(`2005-06-30T${time}[${zone}]`).epochMilliseconds;
     const cycle = { anchor, interval: 'day', count: 1, zone } as const;
+    let start = boundary(cycle, 0);
     for (let n = 0; n < 3653; n += 1) {
-      const start = boundary(cycle, n);
-      if (boundary(cycle, n + 1) <= start) throw new Error(`${time}: day ${n} has no length`);
-      if (periodIndex(cycle, start) !== n) throw new Error(`${time}: day ${n} is not its own`);
+      const end = boundary(cycle, n + 1);
+      // Of the usual days the properties know enough.
+      if (end - start !== 86_400_000) expectPeriod(cycle, n);
+      start = end;
     }
   }
 });

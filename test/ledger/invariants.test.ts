@@ -244,7 +244,7 @@ test.each(['sum', 'count', 'max', 'last', 'unique'] as const)(
           expectBooksToClose(world);
         }
       }),
-      500,
+      300,
     );
   },
 );
@@ -282,6 +282,6 @@ test(seeded('time passes with the same result in one jump, or in any steps'), ()
       expect(stepping.refold()).toEqual(jumping.refold());
       expect(Object.fromEntries(stepping.grants)).toEqual(Object.fromEntries(jumping.grants));
     }),
-    300,
+    150,
   );
 });

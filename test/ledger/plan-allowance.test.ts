@@ -64,6 +64,8 @@ const STORIES: [string, PlanFields, Step[], [bigint | null, bigint, bigint | nul
   ['what a daily add-on had left rolls over within the month', {},                         [addOn({ limit: 5n, resetInterval: 'day', rollover: ROLLS }), at(T0 + DAY)], [20n, 0n, 20n]],
   ['up to its cap',                                          {},                           [addOn({ limit: 5n, resetInterval: 'day', rollover: ROLLS }), at(T0 + 2 * DAY - 1)], [20n, 0n, 20n]],
   ['overage of the month is paid by the add-on when it comes anew', {},                    [addOn({ limit: 5n, resetInterval: 'day' }), use(17n), at(T0 + DAY)], [20n, 17n, 3n]],
+  ['a daily unlimited add-on, gone later, leaves what it gave', {},                        [addOn({ limit: null, resetInterval: 'day', priority: 101 }), use(99n), at(T0 + DAY), (w) => w.withdrawPlan('voided', 'add-on')], [99n, 99n, 0n]],
+  ['an allowance by hand that is used up comes again',       {},                           [(w) => w.grant({ amount: 5n, every: 'quarter' }), use(15n), at(FEB), use(10n), at(Date.UTC(2026, 3, 30, 12))], [15n, 0n, 15n]],
   ['a top-up and a plan',                                    {},                           [topUp(5n), use(12n), at(FEB)],                                 [13n, 0n, 13n]],
 ];
 
@@ -84,6 +86,10 @@ test('the period is that of the lowest priority, then of the oldest allowance, w
   // It burns first now, and last then, and the period stays.
   world.expirePlanAt(T0 + 5 * DAY, 'add-on');
   world.suspendPlan('paused');
+  expect(period(world)).toEqual([T0, quarter]);
+  // Who comes later with the same priority does not lead.
+  world.plan({ subscriptionId: 'third', resetInterval: 'hour' });
+  world.withdrawPlan('voided', 'third');
   expect(period(world)).toEqual([T0, quarter]);
   world.plan({ subscriptionId: 'first', priority: 1, resetInterval: 'week' });
   expect(period(world)).toEqual([T0 + DAY, T0 + 8 * DAY]);
@@ -309,6 +315,11 @@ test('what unlimited gave before it was paused stays given, and of it nothing is
   world.suspendPlan(null);
   world.use(1n);
   expect([world.numbers[0], world.parts]).toEqual([null, [null, 5n]]);
+  // What goes beyond all others while it is suspended is not its own: who comes next pays.
+  world.suspendPlan('blocked');
+  world.use(7n);
+  world.grant({ amount: 6n });
+  expect([world.numbers[2], world.parts]).toEqual([4n, [0n, 4n, 0n]]);
 });
 
 test('paused over the end of a period it is given anew, in silence, and rolls nothing over', () => {
@@ -411,7 +422,7 @@ test('another plan in the middle of it all keeps its place: when it ends, that i
   const before = period(world);
   world.replacePlan({ limit: 20n, cycle: { anchor: T0, zone: 'UTC' } });
   expect([period(world), world.check(1n)]).toEqual([before, 'denied subscription_paused']);
-  expect(world.parts.toSorted()).toEqual([20n, 6n]);
+  expect(world.parts).toEqual([20n, 6n]);
   world.now = FEB + 9 * DAY;
   expect(world.check(1n)).toBe('denied expired');
 });

@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia';
 import type { RecordOutcome } from '../../../ledger/outcome.ts';
 import { quantityNumber } from '../../../ledger/quantity.ts';
+import type { Reason } from '../../../ledger/transfers.ts';
 import type { Route } from '../edge.ts';
 import { refuse, refuseInvalid } from '../errors.ts';
 import {
@@ -14,6 +15,12 @@ import {
 } from '../metering.ts';
 import { TrackBody, TrackResult, fromSnapshot, iso, overageOf } from '../wire/metering.ts';
 import { fingerprintOf, keyedId, measure } from '../wire/usage.ts';
+
+const OVER_LIMIT = 'the usage would go over the limit';
+const OVER: Partial<Record<Reason, string>> = {
+  subscription_paused: `${OVER_LIMIT}: the subscription is paused`,
+  blocked: `${OVER_LIMIT}: the subscription is blocked`,
+};
 
 const TRACK = {
   summary: 'Record usage',
@@ -90,7 +97,7 @@ function answer(
       return Response.json(result, replayed && byHeader ? REPLAYED : undefined);
     }
     case 'refused':
-      return refuse('insufficient_balance', 'the usage would go over the limit', {
+      return refuse('insufficient_balance', OVER[outcome.record.reason] ?? OVER_LIMIT, {
         headers: outcome.replayed && byHeader ? REPLAYED.headers : {},
       });
     case 'key_reused':

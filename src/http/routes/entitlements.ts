@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia';
 import { ENTITLEMENTS_PER_PRODUCT_MAX } from '../../../ledger/limits.ts';
-import type { Clock, Ids } from '../../../ledger/ports.ts';
+import type { Ids, OrgClock } from '../../../ledger/ports.ts';
 import type { Sql } from '../../platform/postgres.ts';
 import {
   deleteEntitlement,
@@ -25,7 +25,7 @@ export type EntitlementRoutesDeps = {
   readonly edge: Edge;
   readonly sql: Sql;
   readonly ids: Ids;
-  readonly clock: Clock;
+  readonly orgClock: OrgClock;
 };
 
 const tag = 'Products';
@@ -72,7 +72,7 @@ export function entitlementRoutes(deps: EntitlementRoutesDeps) {
     .delete('/products/:id/entitlements/:entitlement_id', ...detachFeature(deps));
 }
 
-function attachFeature({ edge, sql, ids, clock }: EntitlementRoutesDeps): Route {
+function attachFeature({ edge, sql, ids, orgClock }: EntitlementRoutesDeps): Route {
   return edge.organisation(
     CREATE,
     async ({ principal, params: { id }, body, idempotencyKey: key }) => {
@@ -82,7 +82,7 @@ function attachFeature({ edge, sql, ids, clock }: EntitlementRoutesDeps): Route 
       if (meter === null) return notFound('feature');
       const entitlement = toNewEntitlement(body, { id: ids.next(), product, meter });
       if ('issues' in entitlement) return refuseInvalid(entitlement.issues);
-      const now = clock.now();
+      const now = orgClock.now(principal);
       // A key that comes again with another product comes with another request.
       const request = { product_id: product.id, ...body };
       const operation = 'POST /products/{id}/entitlements';

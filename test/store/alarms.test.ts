@@ -1,0 +1,108 @@
+// Which alarms ring: by the wall clock, and where an organisation's clock is ahead, by that.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { dueAlarms, nextAlarms } from '../../ledger/store/load-alarms.ts';
+import type { Alarm, AlarmKind } from '../../ledger/storage.ts';
+import { ids } from '../../src/platform/ids.ts';
+import { listTestClocks, saveTestClock } from '../../src/records/test-clocks.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+let ahead: string;
+let other: string;
+beforeAll(async () => {
+  server = await startServer();
+  ahead = server.organisation.id;
+  other = server.other.id;
+});
+afterAll(() => server.stop());
+beforeEach(async () => {
+  await server.sql`delete from alarms`;
+  await server.sql`delete from test_clocks`;
+});
+
+const NOW = Date.parse('2030-01-01T00:00:00Z');
+const HOUR = 3_600_000;
+
+type Mode = 'test' | 'live';
+
+/** An alarm of the kind `meter`, so many milliseconds from now; its actor. */
+async function alarm(
+  organisationId: string,
+  mode: Mode,
+  { inMs, kind = 'meter' }: { readonly inMs: number; readonly kind?: AlarmKind },
+): Promise<string> {
+  const actor = ids.next();
+  await server.sql`
+    insert into alarms (slot, actor_id, subject_id, due_at, kind, organisation_id, mode)
+    values (1, ${actor}, ${ids.next()}, ${new Date(NOW + inMs)}, ${kind}, ${organisationId}, ${mode})`;
+  return actor;
+}
+
+const due = async (
+  options: { held?: string[]; atMost?: number; except?: Alarm<'meter'>[] } = {},
+) => {
+  const { held = [], atMost = 10, except = [] } = options;
+  return dueAlarms(server.sql, { kind: 'meter', now: NOW, atMost, except, held });
+};
+
+const actorsOf = (alarms: readonly { readonly actorId: string }[]): string[] =>
+  alarms.map(({ actorId }) => actorId);
+
+test('each tenant by its own clock, earliest first', async () => {
+  await saveTestClock(server.sql, { organisationId: ahead, aheadMs: HOUR });
+  const late = await alarm(other, 'live', { inMs: -2 });
+  const past = await alarm(ahead, 'test', { inMs: -1 });
+  const soon = await alarm(ahead, 'test', { inMs: HOUR });
+  await alarm(ahead, 'test', { inMs: HOUR + 1 });
+  await alarm(ahead, 'live', { inMs: 1 });
+  await alarm(other, 'test', { inMs: 1 });
+  await alarm(ahead, 'test', { inMs: 1, kind: 'payment' });
+  const found = await due();
+  expect(actorsOf(found)).toEqual([late, past, soon]);
+  expect(found.map(({ tenant }) => tenant)).toEqual([
+    { organisationId: other, mode: 'live' },
+    { organisationId: ahead, mode: 'test' },
+    { organisationId: ahead, mode: 'test' },
+  ]);
+  expect(actorsOf(await due({ atMost: 2 }))).toEqual([late, past]);
+  expect(actorsOf(await due({ except: found.slice(1) }))).toEqual([late]);
+});
+
+test('what is held is left out, but not its live mode', async () => {
+  await saveTestClock(server.sql, { organisationId: ahead, aheadMs: HOUR });
+  await alarm(ahead, 'test', { inMs: -1 });
+  await alarm(ahead, 'test', { inMs: 1 });
+  const live = await alarm(ahead, 'live', { inMs: -1 });
+  expect(actorsOf(await due({ held: [ahead] }))).toEqual([live]);
+});
+
+test('the next ones: of all kinds, those close to the first, none after the end', async () => {
+  const first = await alarm(ahead, 'test', { inMs: HOUR });
+  const second = await alarm(ahead, 'test', { inMs: HOUR + 5, kind: 'payment' });
+  const third = await alarm(ahead, 'test', { inMs: HOUR + 11 });
+  await alarm(ahead, 'live', { inMs: HOUR });
+  await alarm(other, 'test', { inMs: HOUR });
+  const next = (until: number, except: readonly Alarm<AlarmKind>[] = []) =>
+    nextAlarms(server.sql, {
+      organisationId: ahead,
+      until: NOW + until,
+      withinMs: 10,
+      atMost: 10,
+      except,
+    });
+  expect(await next(HOUR - 1)).toEqual([]);
+  expect(actorsOf(await next(HOUR + 4))).toEqual([first]);
+  const both = await next(2 * HOUR);
+  expect(both.map(({ actorId, kind, dueAt }) => [actorId, kind, dueAt - NOW])).toEqual([
+    [first, 'meter', HOUR],
+    [second, 'payment', HOUR + 5],
+  ]);
+  expect(actorsOf(await next(2 * HOUR, both))).toEqual([third]);
+});
+
+test('a clock that was saved goes forward only', async () => {
+  const clock = { organisationId: ahead, aheadMs: HOUR };
+  await saveTestClock(server.sql, clock);
+  await saveTestClock(server.sql, { ...clock, aheadMs: 1 });
+  expect(await listTestClocks(server.sql)).toEqual([clock]);
+});

@@ -66,7 +66,7 @@ test('the table has every status', () => {
   expect(TABLE.map(([from]) => from).toSorted()).toEqual([...INVOICE_STATUSES].toSorted());
 });
 
-test.each(CASES)('%s, %s: %s', async (from, action, to) => {
+test.each(CASES)('%s, %s: %p', async (from, action, to) => {
   const before = await invoiceThatIs(server.sql, scope, from);
   expect(before.status).toBe(from);
   const told = await eventsOf(before.id);

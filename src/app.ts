@@ -27,6 +27,7 @@ import { organizationRoutes } from './http/routes/organization.ts';
 import { partnerRoutes } from './http/routes/partner.ts';
 import { payRoutes } from './http/routes/pay.ts';
 import { paymentRoutes } from './http/routes/payments.ts';
+import { portalRoutes } from './http/routes/portal.ts';
 import { portalTokenRoutes } from './http/routes/portal-tokens.ts';
 import { productRoutes } from './http/routes/products.ts';
 import { sandboxRoutes } from './http/routes/sandbox.ts';
@@ -96,6 +97,7 @@ export function createApp(deps: AppDeps) {
     .use(metricsRoutes({ ...deps, peerOf }))
     .use(meterRoutes(deps))
     .use(portalTokenRoutes(deps))
+    .use(portalRoutes(deps))
     .use(organizationRoutes(deps))
     .use(customerRoutes(deps))
     .use(annotationRoutes(deps))

@@ -52,6 +52,6 @@ export function openPortalDoor({ sql, clock, limiter, settings }: PortalDoorDeps
 }
 
 /** Pages are read, and send forms; a program sends JSON. */
-export function isForPage(request: Request): boolean {
+function isForPage(request: Request): boolean {
   return request.method === 'GET' || isForm(request);
 }

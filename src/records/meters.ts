@@ -178,3 +178,14 @@ export async function listExistingMeters(
     select id from meters where id = any(${[...ids]}::uuid[]) and deleted_at is null`;
   return new Set(rows.map((row) => row.id));
 }
+
+/** How people read these meters, those of them that are not deleted. */
+export async function listMeterLabels(
+  sql: Executor,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Pick<MeterRecord, 'name' | 'unit'>>> {
+  if (ids.length === 0) return new Map();
+  const rows = await sql<Pick<MeterRecord, 'id' | 'name' | 'unit'>[]>`
+    select id, name, unit from meters where id = any(${[...ids]}::uuid[]) and deleted_at is null`;
+  return new Map(rows.map(({ id, name, unit }) => [id, { name, unit }]));
+}

@@ -240,3 +240,15 @@ function listPrices(sql: Executor, productIds: string[]): Promise<PriceRecord[]>
     select ${priceColumns(sql)} from prices where product_id = any(${productIds}::uuid[])
     order by product_id, status, id`;
 }
+
+/** By id, whatever became of the product. */
+export async function listProductNames(
+  sql: Executor,
+  scope: Scope,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (ids.length === 0) return new Map();
+  const rows = await sql<{ id: string; name: string }[]>`
+    select id, name from products where ${inScope(sql, scope)} and id = any(${[...ids]}::uuid[])`;
+  return new Map(rows.map(({ id, name }) => [id, name]));
+}

@@ -16,6 +16,13 @@ const OPEN = new Set([
   'POST /buy-links/:product_id/checkout',
   'GET /pay/:token',
   'POST /pay/:token',
+  // A token of the customer's: test/http/portal
+  'GET /portal/:token',
+  ...['cancel', 'uncancel', 'pause', 'resume', 'payment-method'].flatMap((what) => [
+    `GET /portal/:token/${what}`,
+    `POST /portal/:token/${what}`,
+  ]),
+  'GET /portal/:token/invoices/:id',
   'GET /sandbox/challenges/:key',
   'POST /sandbox/challenges/:key',
 ]);

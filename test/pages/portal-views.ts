@@ -113,16 +113,14 @@ export function everyPortalPage(texts: PortalTexts): Readonly<Record<string, () 
       { ...row, consumed: 5n, limit: null, resetsAt: null },
       { ...row, consumed: 0n, limit: null, isBoolean: true },
     ],
-    invoices: (['draft', 'open', 'paid', 'void', 'uncollectible'] as const).map(
-      (status, index) => ({
-        id: `invoice${index}`,
-        number: status === 'draft' ? null : texts.invoice,
-        status,
-        total: 1200n,
-        currency: 'EUR',
-        issuedAt: status === 'draft' ? null : at('2027-02-05'),
-      }),
-    ),
+    invoices: (['open', 'paid', 'void', 'uncollectible'] as const).map((status, index) => ({
+      id: `invoice${index}`,
+      number: texts.invoice,
+      status,
+      total: 1200n,
+      currency: 'EUR',
+      issuedAt: at('2027-02-05'),
+    })),
     method,
     canReplaceMethod: true,
   };
@@ -141,7 +139,14 @@ export function everyPortalPage(texts: PortalTexts): Readonly<Record<string, () 
         refusal: null,
         ...rest,
       });
-  const replace = { ...frame, method, entered: 'card', errors: [], refusal: null } as const;
+  const replace = {
+    ...frame,
+    attempt: 'attempt',
+    method,
+    entered: 'card',
+    errors: [],
+    refusal: null,
+  } as const;
   const { refusal } = texts;
   return {
     home: () => portalPage(home),

@@ -7,7 +7,7 @@ import type { ReplaceView } from './view.ts';
 
 /** The form that replaces what periods are charged to. */
 export function methodPage(view: ReplaceView): Page {
-  const { base, merchant, method, entered, errors, refusal } = view;
+  const { base, merchant, method, entered, errors, refusal, attempt } = view;
   const wrong = errors.length > 0 || refusal !== null ? 'Error: ' : '';
   const instead = method === null ? null : html` instead of ${methodName(method)}`;
   const content = html`${head(html`Payment method`, view)} ${errorSummary(errors)}
@@ -17,6 +17,7 @@ export function methodPage(view: ReplaceView): Page {
       overdue is tried again at once.
     </p>
     <form class="stack" method="post" action="${base}/payment-method" novalidate>
+      <input type="hidden" name="attempt" value="${attempt}" />
       ${instrumentFields({ method: entered, errors })}
       <p class="confirm">
         <button class="button">Save the payment method</button>

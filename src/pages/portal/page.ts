@@ -28,6 +28,7 @@ const TOLD: Readonly<Record<Notice, string>> = {
   uncanceled: 'The subscription goes on as before.',
   paused: 'The subscription is paused.',
   resumed: 'The subscription is active again.',
+  resuming: 'Your payment is under way. Access is back as soon as it is there.',
   method_replaced: 'The payment method was replaced. What is overdue is tried again now.',
 };
 
@@ -66,7 +67,6 @@ function filed(on: MethodView): Html {
 }
 
 const STATES: Readonly<Record<InvoiceView['status'], readonly [text: string, tone: string]>> = {
-  draft: ['Draft', 'dead'],
   open: ['Open', 'wait'],
   paid: ['Paid', ''],
   void: ['Void', 'dead'],
@@ -91,7 +91,7 @@ function line(invoice: InvoiceView, { base, timeZone }: PortalView): Html {
   const { id, number, status, total, currency, issuedAt } = invoice;
   const [text, tone] = STATES[status];
   return html`<li>
-    <a href="${base}/invoices/${id}">${number ?? 'Draft'}</a>
+    <a href="${base}/invoices/${id}">${number}</a>
     <span class="when">${issuedAt === null ? null : day(issuedAt, timeZone)}</span>
     ${money(total, currency)}
     <span class="badge ${tone}">${text}</span>

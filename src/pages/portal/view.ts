@@ -31,6 +31,7 @@ export const NOTICES = [
   'uncanceled',
   'paused',
   'resumed',
+  'resuming',
   'method_replaced',
 ] as const;
 export type Notice = (typeof NOTICES)[number];
@@ -82,9 +83,8 @@ export type UsageView = {
 
 export type InvoiceView = {
   readonly id: string;
-  /** null until it is issued. */
-  readonly number: string | null;
-  readonly status: 'draft' | 'open' | 'paid' | 'void' | 'uncollectible';
+  readonly number: string;
+  readonly status: 'open' | 'paid' | 'void' | 'uncollectible';
   readonly total: bigint;
   readonly currency: string;
   readonly issuedAt: Date | null;
@@ -119,6 +119,8 @@ export type Entered = {
 };
 
 export type ReplaceView = Frame & {
+  /** Names this showing of the form. */
+  readonly attempt: string;
   readonly method: MethodView | null;
   readonly entered: Method;
   readonly errors: readonly FieldError[];

@@ -1,0 +1,201 @@
+// What a customer does with a subscription in his portal: shown before it is done, done, and told.
+//
+// A program sends JSON and gets the subscription. A page sends a form and is led back, so that to load it again does nothing again;
+// where it could not be done it is shown once more, and says why.
+import { must, unreachable } from '../../ledger/assert.ts';
+import type { OrgClock } from '../../ledger/ports.ts';
+import type { Settings } from '../config.ts';
+import type { FieldError } from '../pages/fields.ts';
+import { actionPage } from '../pages/portal/action.ts';
+import { refusedPage } from '../pages/portal/refused.ts';
+import type { Action, Entered, Frame, Notice, SubscriptionView } from '../pages/portal/view.ts';
+import type { Sql } from '../platform/postgres.ts';
+import { findDefaultPaymentMethod } from '../records/payment-methods.ts';
+import { findSubscription, type SubscriptionRecord } from '../records/subscriptions.ts';
+import type { Act, ActReply, Subscriptions } from '../subscriptions/subscriptions.ts';
+import type { PortalPrincipal } from './auth.ts';
+import { isForm } from './body.ts';
+import { refuse, refuseInvalid } from './errors.ts';
+import { sendPage } from './page.ts';
+import { frameOf, subscriptionViews } from './portal-view.ts';
+import { resumeDaysOf } from './wire/portal.ts';
+import { fromSubscription } from './wire/subscriptions.ts';
+
+export type ActionDeps = {
+  readonly sql: Sql;
+  readonly orgClock: OrgClock;
+  readonly settings: Settings;
+  readonly subscriptions: Subscriptions;
+};
+
+export type PortalCall = {
+  readonly principal: PortalPrincipal;
+  readonly params: { readonly token: string };
+  readonly request: Request;
+};
+
+type Asked = {
+  readonly action: Action;
+  /** null: what should be the time to resume at is none. A form counts in days of this zone. */
+  readonly wanted: (zone: string | null) => Act | null;
+  readonly entered?: Entered;
+};
+
+const NOTHING: Entered = { mode: 'at_period_end', resumesAt: '', keepInvoices: false };
+const RESUMES_AT = 'must be a time to come, at most a year from now';
+const RESUMES_ON = 'Enter a day after today, at most a year from now.';
+
+export function nothingHere(): Response {
+  return sendPage(refusedPage('not_found'), { status: 404 });
+}
+
+/** Back to the customer's page, which tells what was done. */
+export function backTo({ base }: Frame, notice: Notice | null): Response {
+  const location = notice === null ? base : `${base}?done=${notice}`;
+  const headers = { location, 'cache-control': 'no-store', 'referrer-policy': 'same-origin' };
+  return new Response(null, { status: 303, headers });
+}
+
+export async function preview(
+  deps: ActionDeps,
+  call: PortalCall,
+  action: Action,
+): Promise<Response> {
+  const { sql, settings } = deps;
+  const { principal, params, request } = call;
+  const id = new URL(request.url).searchParams.get('subscription_id') ?? '';
+  const record = await findOwn(sql, principal, id);
+  if (record === null) return nothingHere();
+  const frame = await frameOf(sql, principal, { appUrl: settings.appUrl, token: params.token });
+  const subscription = await viewOf(deps, principal, record);
+  if (!subscription.actions.includes(action)) return backTo(frame, null);
+  return show(deps, call, { subscription, frame, action, status: 200, entered: NOTHING });
+}
+
+async function findOwn(
+  sql: Sql,
+  principal: PortalPrincipal,
+  id: string,
+): Promise<SubscriptionRecord | null> {
+  const record = await findSubscription(sql, principal, id);
+  return record?.customerId === principal.customerId ? record : null;
+}
+
+async function viewOf(
+  { sql, orgClock }: ActionDeps,
+  principal: PortalPrincipal,
+  record: SubscriptionRecord,
+): Promise<SubscriptionView> {
+  const now = orgClock.now(principal);
+  const [view] = await subscriptionViews(sql, principal, { records: [record], now });
+  return must(view, 'a view of each subscription');
+}
+
+async function show(
+  { sql, orgClock }: ActionDeps,
+  { principal }: PortalCall,
+  shown: {
+    readonly subscription: SubscriptionView;
+    readonly frame: Frame;
+    readonly action: Action;
+    readonly status: number;
+    readonly entered: Entered;
+    readonly errors?: readonly FieldError[];
+    readonly refusal?: string;
+  },
+): Promise<Response> {
+  const { subscription, frame, action, status, entered, errors = [], refusal = null } = shown;
+  const now = orgClock.now(principal);
+  const view = {
+    ...frame,
+    action,
+    subscription,
+    method: await findDefaultPaymentMethod(sql, principal, principal.customerId),
+    resumeDays: resumeDaysOf(now, frame.timeZone),
+    entered,
+    errors,
+    refusal,
+  };
+  return sendPage(actionPage(view), { status, formAction: ["'self'"] });
+}
+
+export async function act(
+  deps: ActionDeps,
+  call: PortalCall & { readonly body: { readonly subscription_id: string } },
+  { action, wanted, entered = NOTHING }: Asked,
+): Promise<Response> {
+  const { sql, settings, subscriptions } = deps;
+  const { principal, params, request, body } = call;
+  const { organisationId, mode, customerId } = principal;
+  const scope = { organisationId, mode };
+  const id = body.subscription_id;
+  const frame = isForm(request)
+    ? await frameOf(sql, principal, { appUrl: settings.appUrl, token: params.token })
+    : null;
+  const command = wanted(frame?.timeZone ?? null);
+  const reply: ActReply =
+    command === null
+      ? { kind: 'resumes_at_out_of_range' }
+      : await subscriptions.act({ scope, id, customerId }, command);
+  if (frame === null) return answer(reply, action);
+  if (reply.kind === 'done') return backTo(frame, noticeOf(action, reply.record));
+  const record = await findOwn(sql, principal, id);
+  if (record === null) return nothingHere();
+  const subscription = await viewOf(deps, principal, record);
+  return show(deps, call, { subscription, frame, action, entered, ...told(reply) });
+}
+
+/** To a program. */
+function answer(reply: ActReply, action: Action): Response {
+  switch (reply.kind) {
+    case 'done':
+      return Response.json(fromSubscription(reply.record));
+    case 'not_found':
+      return refuse('not_found', 'no such subscription');
+    case 'payment_failed':
+      return refuse('payment_failed', reply.message);
+    case 'resumes_at_out_of_range':
+      return refuseInvalid([{ path: ['resumes_at'], message: RESUMES_AT }]);
+    case 'invalid_state':
+    case 'price_not_found':
+    case 'currency_mismatch':
+    case 'not_for_sale': {
+      const legal = reply.kind === 'invalid_state' ? reply.legal : [];
+      const now = legal.length === 0 ? 'nothing' : legal.join(', ');
+      return refuse('invalid_state', `it cannot ${action} now; legal now: ${now}`);
+    }
+    default:
+      return unreachable(reply);
+  }
+}
+
+/** To a customer. */
+function told(reply: Exclude<ActReply, { kind: 'done' }>): {
+  readonly status: number;
+  readonly errors?: readonly FieldError[];
+  readonly refusal?: string;
+} {
+  if (reply.kind === 'resumes_at_out_of_range') {
+    return { status: 400, errors: [{ field: 'resumes_at', message: RESUMES_ON }] };
+  }
+  if (reply.kind === 'payment_failed') {
+    const refusal = `The payment did not go through: ${reply.message} Nothing was changed.`;
+    return { status: 402, refusal };
+  }
+  return { status: 409, refusal: 'This cannot be done now. Nothing was changed.' };
+}
+
+function noticeOf(action: Action, { subscription }: SubscriptionRecord): Notice {
+  switch (action) {
+    case 'cancel':
+      return subscription.status === 'canceled' ? 'canceled' : 'cancel_scheduled';
+    case 'uncancel':
+      return 'uncanceled';
+    case 'pause':
+      return 'paused';
+    case 'resume':
+      return subscription.status === 'active' ? 'resumed' : 'resuming';
+    default:
+      return unreachable(action);
+  }
+}

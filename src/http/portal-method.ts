@@ -1,0 +1,122 @@
+// What a customer's periods are charged to, replaced by himself in his portal.
+import { unreachable } from '../../ledger/assert.ts';
+import type { Ids } from '../../ledger/ports.ts';
+import type { FieldError } from '../pages/fields.ts';
+import type { Method } from '../pages/instrument.ts';
+import { methodPage } from '../pages/portal/method.ts';
+import type { Frame } from '../pages/portal/view.ts';
+import type { ProcessorFor } from '../processors/processor.ts';
+import { findDefaultPaymentMethod } from '../records/payment-methods.ts';
+import { isUuid } from '../records/scope.ts';
+import type { MethodReply } from '../subscriptions/subscriptions.ts';
+import type { PortalPrincipal } from './auth.ts';
+import { sendPage } from './page.ts';
+import { type ActionDeps, backTo, nothingHere, type PortalCall } from './portal-actions.ts';
+import { frameOf } from './portal-view.ts';
+import { readInstrument } from './wire/instrument.ts';
+import { portalUrl } from './wire/portal-tokens.ts';
+import type { MethodForm } from './wire/portal.ts';
+
+export type MethodDeps = ActionDeps & { readonly ids: Ids; readonly processorFor: ProcessorFor };
+
+/** The form, or what became of it where its bank leads back. */
+export async function readMethodForm(deps: MethodDeps, call: PortalCall): Promise<Response> {
+  const { principal, request } = call;
+  if (!takesFields(deps, principal)) return nothingHere();
+  const frame = await framed(deps, call);
+  const attempt = new URL(request.url).searchParams.get('attempt') ?? '';
+  if (!isUuid(attempt)) return show(deps, call, { frame, status: 200 });
+  const { customerId } = principal;
+  const key = keyOf(deps, principal, attempt);
+  const reply = await deps.subscriptions.methodReturned(scopeOf(principal), { customerId, key });
+  return became(deps, call, { frame, reply });
+}
+
+export async function replaceMethod(
+  deps: MethodDeps,
+  call: PortalCall & { readonly body: MethodForm },
+): Promise<Response> {
+  const { principal, params, body: form } = call;
+  if (!takesFields(deps, principal)) return nothingHere();
+  const frame = await framed(deps, call);
+  const entered = form.payment_method === 'bank_debit' ? 'bank_debit' : 'card';
+  const read = readInstrument(entered, form, deps.orgClock.now(principal));
+  if (!read.ok) return show(deps, call, { frame, status: 400, entered, errors: read.errors });
+  const back = `${portalUrl(deps.settings.appUrl, params.token)}/payment-method`;
+  const reply = await deps.subscriptions.replaceMethod(scopeOf(principal), {
+    customerId: principal.customerId,
+    key: keyOf(deps, principal, form.attempt),
+    instrument: read.instrument,
+    returnUrl: `${back}?attempt=${form.attempt}`,
+  });
+  return became(deps, call, { frame, reply, entered });
+}
+
+/** The customer is in it: whoever sends another one's attempt names nothing of his. */
+function keyOf({ ids }: MethodDeps, { customerId }: PortalPrincipal, attempt: string): string {
+  return ids.derive('portal-method', customerId, attempt.toLowerCase());
+}
+
+function takesFields({ processorFor }: MethodDeps, principal: PortalPrincipal): boolean {
+  return processorFor(scopeOf(principal))?.page === 'fields';
+}
+
+function scopeOf({ organisationId, mode }: PortalPrincipal) {
+  return { organisationId, mode };
+}
+
+function framed({ sql, settings }: MethodDeps, { principal, params }: PortalCall): Promise<Frame> {
+  return frameOf(sql, principal, { appUrl: settings.appUrl, token: params.token });
+}
+
+const UNAVAILABLE = 'It could not be saved now. Nothing was changed: try again.';
+const UNCONFIRMED = 'Your bank has not confirmed it. Nothing was changed: try again.';
+
+async function became(
+  deps: MethodDeps,
+  call: PortalCall,
+  told: { readonly frame: Frame; readonly reply: MethodReply; readonly entered?: Method },
+): Promise<Response> {
+  const { frame, reply, entered = 'card' } = told;
+  switch (reply.kind) {
+    case 'saved':
+      return backTo(frame, 'method_replaced');
+    case 'requires_action':
+      if (call.request.method === 'GET') {
+        return show(deps, call, { frame, status: 200, refusal: UNCONFIRMED });
+      }
+      return new Response(null, {
+        status: 303,
+        headers: {
+          location: reply.url,
+          'cache-control': 'no-store',
+          'referrer-policy': 'no-referrer',
+        },
+      });
+    case 'declined':
+      return show(deps, call, { frame, status: 402, entered, refusal: reply.message });
+    case 'unavailable':
+      return show(deps, call, { frame, status: 402, entered, refusal: UNAVAILABLE });
+    default:
+      return unreachable(reply);
+  }
+}
+
+async function show(
+  { sql, ids, settings }: MethodDeps,
+  { principal }: PortalCall,
+  shown: {
+    readonly frame: Frame;
+    readonly status: number;
+    readonly entered?: Method;
+    readonly errors?: readonly FieldError[];
+    readonly refusal?: string;
+  },
+): Promise<Response> {
+  const { frame, status, entered = 'card', errors = [], refusal = null } = shown;
+  const method = await findDefaultPaymentMethod(sql, principal, principal.customerId);
+  const view = { ...frame, attempt: ids.next(), method, entered, errors, refusal };
+  // The form may lead to the sandbox's bank.
+  const formAction = ["'self'", new URL(settings.baseUrl).origin];
+  return sendPage(methodPage(view), { status, formAction });
+}

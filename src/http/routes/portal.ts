@@ -1,0 +1,208 @@
+import { Type } from '@sinclair/typebox';
+import { Elysia } from 'elysia';
+import type { Ids, OrgClock } from '../../../ledger/ports.ts';
+import type { Settings } from '../../config.ts';
+import { invoicePage } from '../../pages/invoice.ts';
+import { portalPage } from '../../pages/portal/page.ts';
+import { NOTICES, type Notice } from '../../pages/portal/view.ts';
+import type { ProcessorFor } from '../../processors/processor.ts';
+import { findInvoice } from '../../records/invoices.ts';
+import type { Subscriptions } from '../../subscriptions/subscriptions.ts';
+import type { Edge, Route } from '../edge.ts';
+import { sendPage } from '../page.ts';
+import { act, nothingHere, preview } from '../portal-actions.ts';
+import { readMethodForm, replaceMethod } from '../portal-method.ts';
+import { frameOf, isShown, type PortalRecords, portalView } from '../portal-view.ts';
+import {
+  dayAgain,
+  MethodForm,
+  PauseForm,
+  PortalCancel,
+  PortalPause,
+  PortalResume,
+  PortalUncancel,
+  toPause,
+} from '../wire/portal.ts';
+import { Subscription } from '../wire/subscriptions.ts';
+
+export type PortalRoutesDeps = PortalRecords & {
+  readonly edge: Edge;
+  readonly ids: Ids;
+  readonly orgClock: OrgClock;
+  readonly settings: Settings;
+  readonly subscriptions: Subscriptions;
+  readonly processorFor: ProcessorFor;
+};
+
+const tag = 'Portal';
+const params = { token: 'What the address of the portal ends in: it is the credential.' };
+const page = { tag, params, mediaType: 'text/html' } as const;
+
+const READ = {
+  ...page,
+  summary: 'The page of a customer',
+  description:
+    'For his browser: subscriptions, usage, payment method, invoices, and what he may do. A token that opens nothing is a 401 page.',
+  answers: { 200: Type.String() },
+} as const;
+
+const PREVIEW = {
+  ...page,
+  summary: 'What this would do to a subscription, and when',
+  description: 'For the browser of a customer, named by `?subscription_id=`. Its form does it.',
+  answers: { 200: Type.String(), 303: null, 404: Type.String() },
+} as const;
+
+const ACT = {
+  tag,
+  params,
+  answers: { 200: Subscription, 303: null },
+  refusals: ['not_found', 'invalid_state'],
+} as const;
+
+const CANCEL = {
+  ...ACT,
+  summary: 'Cancel a subscription',
+  description:
+    'At the end of its period, or at once. As JSON, or as the form of the page, which leads back to it.',
+  body: PortalCancel,
+  form: PortalCancel,
+} as const;
+
+const UNCANCEL = {
+  ...ACT,
+  summary: 'Undo a scheduled cancellation',
+  description: 'Where none is scheduled nothing changes.',
+  body: PortalUncancel,
+  form: PortalUncancel,
+} as const;
+
+const PAUSE = {
+  ...ACT,
+  summary: 'Pause a subscription',
+  description: 'At once, until it is resumed or `resumes_at`, at most a year from now.',
+  body: PortalPause,
+  form: PauseForm,
+} as const;
+
+const RESUME = {
+  ...ACT,
+  summary: 'Resume a subscription',
+  description:
+    'Inside the period that was paid nothing is charged; after it a new period begins with its payment. Where it is active nothing ' +
+    'changes.',
+  body: PortalResume,
+  form: PortalResume,
+  refusals: ['not_found', 'invalid_state', 'payment_failed'],
+} as const;
+
+const METHOD = {
+  ...page,
+  summary: 'The form that replaces the payment method',
+  description: 'A bank that wanted to be asked leads back here.',
+  answers: { 200: Type.String(), 303: null },
+} as const;
+
+const REPLACE = {
+  ...page,
+  summary: 'Replace the payment method',
+  description: 'What the form of the page sends. What is overdue is tried again at once.',
+  form: MethodForm,
+  answers: { 303: null, 400: Type.String(), 402: Type.String() },
+} as const;
+
+const PRINT = {
+  ...page,
+  summary: 'An invoice of the customer, to print',
+  params: { ...params, id: 'The id of the invoice.' },
+  answers: { 200: Type.String(), 404: Type.String() },
+} as const;
+
+export function portalRoutes(deps: PortalRoutesDeps) {
+  const { edge } = deps;
+  const previewOf = (action: Parameters<typeof preview>[2]) =>
+    edge.portal(PREVIEW, (call) => preview(deps, call, action));
+  return new Elysia()
+    .get('/portal/:token', ...readPortal(deps))
+    .get('/portal/:token/cancel', ...previewOf('cancel'))
+    .post('/portal/:token/cancel', ...cancel(deps))
+    .get('/portal/:token/uncancel', ...previewOf('uncancel'))
+    .post('/portal/:token/uncancel', ...uncancel(deps))
+    .get('/portal/:token/pause', ...previewOf('pause'))
+    .post('/portal/:token/pause', ...pause(deps))
+    .get('/portal/:token/resume', ...previewOf('resume'))
+    .post('/portal/:token/resume', ...resume(deps))
+    .get(
+      '/portal/:token/payment-method',
+      ...edge.portal(METHOD, (call) => readMethodForm(deps, call)),
+    )
+    .post(
+      '/portal/:token/payment-method',
+      ...edge.portal(REPLACE, (call) => replaceMethod(deps, call)),
+    )
+    .get('/portal/:token/invoices/:id', ...printInvoice(deps));
+}
+
+function readPortal(deps: PortalRoutesDeps): Route {
+  const { edge, sql, orgClock, settings, processorFor } = deps;
+  return edge.portal(READ, async ({ principal, params: { token }, request }) => {
+    const frame = await frameOf(sql, principal, { appUrl: settings.appUrl, token });
+    const view = await portalView(deps, principal, {
+      frame,
+      notice: noticeOf(request),
+      canReplaceMethod: processorFor(principal)?.page === 'fields',
+      now: orgClock.now(principal),
+    });
+    return sendPage(portalPage(view));
+  });
+}
+
+/** What was done on the page before. Anything else in the address is not ours to judge. */
+function noticeOf({ url }: Request): Notice | null {
+  const done = new URL(url).searchParams.get('done');
+  return NOTICES.find((notice) => notice === done) ?? null;
+}
+
+function cancel(deps: PortalRoutesDeps): Route {
+  return deps.edge.portal(CANCEL, (call) => {
+    const { mode = 'at_period_end' } = call.body;
+    const entered = { mode, resumesAt: '', keepInvoices: false };
+    return act(deps, call, { action: 'cancel', wanted: () => ({ kind: 'cancel', mode }), entered });
+  });
+}
+
+function uncancel(deps: PortalRoutesDeps): Route {
+  return deps.edge.portal(UNCANCEL, (call) =>
+    act(deps, call, { action: 'uncancel', wanted: () => ({ kind: 'uncancel' }) }),
+  );
+}
+
+function pause(deps: PortalRoutesDeps): Route {
+  return deps.edge.portal(PAUSE, (call) => {
+    const { resumes_at: resumesAt, keep_invoices: keeps } = call.body;
+    const entered = {
+      mode: 'at_period_end',
+      resumesAt: dayAgain(resumesAt),
+      keepInvoices: keeps === 'true',
+    } as const;
+    return act(deps, call, {
+      action: 'pause',
+      wanted: (zone) => toPause(call.body, zone),
+      entered,
+    });
+  });
+}
+
+function resume(deps: PortalRoutesDeps): Route {
+  return deps.edge.portal(RESUME, (call) =>
+    act(deps, call, { action: 'resume', wanted: () => ({ kind: 'resume' }) }),
+  );
+}
+
+function printInvoice({ edge, sql }: PortalRoutesDeps): Route {
+  return edge.portal(PRINT, async ({ principal, params: { id } }) => {
+    const invoice = await findInvoice(sql, principal, id);
+    const isOwn = invoice !== null && invoice.customerId === principal.customerId;
+    return isOwn && isShown(invoice) ? sendPage(invoicePage(invoice)) : nothingHere();
+  });
+}

@@ -1,0 +1,89 @@
+// What a customer says in his portal: as JSON from the merchant's backend, as a form from the page.
+import { type Static, Type } from '@sinclair/typebox';
+import type { Act } from '../../subscriptions/subscriptions.ts';
+import { timeOf } from './usage.ts';
+import { Body, Nullable, Timestamp, Uuid } from './values.ts';
+
+const CancelMode = Type.Union([Type.Literal('at_period_end'), Type.Literal('immediate')], {
+  default: 'at_period_end',
+  error: 'must be at_period_end or immediate',
+});
+
+const WHICH = { subscription_id: Uuid };
+
+export const PortalCancel = Body({ ...WHICH, mode: Type.Optional(CancelMode) });
+export const PortalPause = Body({
+  ...WHICH,
+  resumes_at: Type.Optional(Nullable(Timestamp)),
+  keep_invoices: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description:
+        'Periods go on and leave draft invoices. Otherwise there are no invoices and no charges.',
+    }),
+  ),
+});
+export const PortalResume = Body(WHICH);
+export const PortalUncancel = Body(WHICH);
+
+const Field = (description: string) => Type.Optional(Type.String({ description }));
+
+export const PauseForm = Body({
+  ...WHICH,
+  resumes_at: Field('A day, YYYY-MM-DD, or empty for none.'),
+  keep_invoices: Type.Optional(Type.Literal('true')),
+});
+
+/** `attempt` names one showing of the form: sent twice, it is one change. */
+export const MethodForm = Body({
+  attempt: Uuid,
+  payment_method: Field('`card` or `bank_debit`.'),
+  card_number: Field(''),
+  card_expiry: Field('MM/YY'),
+  card_cvc: Field(''),
+  iban: Field(''),
+});
+
+export type MethodForm = Static<typeof MethodForm>;
+
+type Pause = Extract<Act, { kind: 'pause' }>;
+
+/** null: what stands in `resumes_at` is no time. A form counts in days of `zone`; without one it is a time. */
+export function toPause(
+  body: Static<typeof PortalPause> | Static<typeof PauseForm>,
+  zone: string | null,
+): Pause | null {
+  const { resumes_at: given = null, keep_invoices: keeps = false } = body;
+  const text = zone !== null && given?.trim() === '' ? null : given;
+  const keepInvoices = keeps === true || keeps === 'true';
+  if (text === null) return { kind: 'pause', resumesAt: null, keepInvoices };
+  const resumesAt = zone === null ? timeOf(text) : startOfDay(text.trim(), zone);
+  return resumesAt === null ? null : { kind: 'pause', resumesAt, keepInvoices };
+}
+
+const DAY = /^\d{4}-\d\d-\d\d$/;
+
+function startOfDay(text: string, zone: string): number | null {
+  if (!DAY.test(text)) return null;
+  try {
+    return Temporal.PlainDate.from(text).toZonedDateTime(zone).epochMilliseconds;
+  } catch {
+    // A day that its month does not have.
+    return null;
+  }
+}
+
+/** The days on which a pause may end: from tomorrow, for a year. */
+export function resumeDaysOf(now: number, zone: string): { first: string; last: string } {
+  const today = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(zone).toPlainDate();
+  return {
+    first: today.add({ days: 1 }).toString(),
+    last: today.add({ days: 365 }).toString(),
+  };
+}
+
+/** What a date field may be given back. */
+export function dayAgain(text: string | null | undefined): string {
+  const day = text?.trim() ?? '';
+  return startOfDay(day, 'UTC') === null ? '' : day;
+}

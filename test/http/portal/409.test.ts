@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { startServer, type TestServer } from '../../support/server.ts';
+import { GOOD, openPortal, type Portal, subscribe } from './customer.ts';
+
+setDefaultTimeout(20_000);
+
+let server: TestServer;
+let portal: Portal;
+beforeAll(async () => {
+  server = await startServer({ settings: (url) => ({ appUrl: url }) });
+  portal = await openPortal(server);
+  await portal.saveCard(GOOD);
+});
+afterAll(() => server.stop());
+
+test.each(['pause', 'resume', 'uncancel'])('%s of what has ended', async (action) => {
+  const { id } = await subscribe(server, portal.customer);
+  await portal.post('cancel', { subscription_id: id, mode: 'immediate' });
+  const ended = (await server.call('GET', `/subscriptions/${id}`)).json;
+  const { status, json } = await portal.post(action, { subscription_id: id });
+  const message = `it cannot ${action} now; legal now: nothing`;
+  expect([status, json]).toEqual([409, { error: { type: 'invalid_state', message } }]);
+  const form = await portal.submit(action, { subscription_id: id });
+  expect([form.status, form.text.includes('This cannot be done now.')]).toEqual([409, true]);
+  expect((await server.call('GET', `/subscriptions/${id}`)).json).toEqual(ended);
+});
+
+test('pause of what is overdue, and what may be done instead', async () => {
+  const broke = await openPortal(server);
+  const { id } = await subscribe(server, broke.customer);
+  const { json: before } = await server.call('GET', `/subscriptions/${id}`);
+  expect(before.overdue_state).toBe('warning');
+  const { status, json } = await broke.post('pause', { subscription_id: id });
+  expect([status, json.error.type]).toEqual([409, 'invalid_state']);
+  expect(json.error.message).toContain('legal now: cancel, uncancel, resume');
+});
+
+test('to cancel what has ended again changes nothing', async () => {
+  const { id } = await subscribe(server, portal.customer);
+  const body = { subscription_id: id, mode: 'immediate' };
+  const first = await portal.post('cancel', body);
+  const again = await portal.post('cancel', body);
+  expect([again.status, again.text]).toEqual([200, first.text]);
+});

@@ -1,0 +1,89 @@
+// A customer with a subscription and a token to his portal: what the tests of the portal stand on.
+import { must } from '../../../ledger/assert.ts';
+import type { Call, Reply, TestServer } from '../../support/server.ts';
+
+export const GOOD = '4242424242424242';
+export const DECLINED = '4000000000000002';
+export const CHALLENGED = '4000002760003184';
+/** Is verified, and fails when it is charged later. */
+export const FAILS_LATER = '4000000000000341';
+
+export const UNKNOWN = '01890000-0000-7000-8000-000000000000';
+
+export type Portal = {
+  readonly customer: string;
+  readonly token: string;
+  readonly tokenId: string;
+  /** As the merchant's backend does: JSON. */
+  post(action: string, body: unknown, call?: Call): Promise<Reply>;
+  get(path?: string): Promise<Reply>;
+  /** As the page does: a form. Where it leads to is in its headers. */
+  submit(path: string, fields: Record<string, string>): Promise<Reply>;
+  /** Through the form of the page. */
+  saveCard(number: string): Promise<Reply>;
+};
+
+export async function openPortal(server: TestServer, fields: object = {}): Promise<Portal> {
+  const { id: customer } = await made(server, '/customers', fields);
+  return portalOf(server, customer);
+}
+
+/** Another token of the same customer. */
+export async function portalOf(
+  server: TestServer,
+  customer: string,
+  body: object = {},
+): Promise<Portal> {
+  const { token, id: tokenId } = await made(server, `/customers/${customer}/portal-tokens`, body);
+  const path = (rest: string) => `/portal/${token}${rest === '' ? '' : `/${rest}`}`;
+  const submit = (to: string, form: Record<string, string>) =>
+    followed(server, path(to), new URLSearchParams(form));
+  return {
+    customer,
+    token,
+    tokenId,
+    post: (action, json, call = {}) =>
+      server.call('POST', path(action), { key: null, body: json, ...call }),
+    get: (rest = '') => server.call('GET', path(rest), { key: null }),
+    submit,
+    saveCard: async (number) => {
+      const { text } = await server.call('GET', path('payment-method'), { key: null });
+      const attempt = must(/name="attempt" value="([^"]+)"/.exec(text)?.[1], 'an attempt');
+      const card = { card_number: number, card_expiry: '12/34', card_cvc: '123' };
+      return submit('payment-method', { attempt, payment_method: 'card', ...card });
+    },
+  };
+}
+
+async function followed(server: TestServer, path: string, raw: URLSearchParams): Promise<Reply> {
+  const response = await fetch(`${server.url}${path}`, {
+    method: 'POST',
+    body: raw,
+    redirect: 'manual',
+  });
+  const { status, headers } = response;
+  return { status, headers, text: await response.text(), json: undefined };
+}
+
+/** Of a product of its own: its id and the product's. */
+export async function subscribe(
+  server: TestServer,
+  customer: string,
+  { trial_days = 0, ...price }: { readonly trial_days?: number } & object = {},
+): Promise<{ readonly id: string; readonly product: string }> {
+  const recurring = { amount: '12', currency: 'EUR', interval: 'month', ...price };
+  const product = await made(server, '/products', { name: 'Atlas Pro', prices: [recurring] });
+  const body = { customer_id: customer, product_id: product.id, trial_days };
+  const { id } = await made(server, '/subscriptions', body);
+  return { id, product: product.id };
+}
+
+export async function made(
+  server: TestServer,
+  path: string,
+  body: object,
+): Promise<ReturnType<typeof JSON.parse>> {
+  const { status, json, text } = await server.call('POST', path, { body });
+  if (status !== 201) throw new Error(`POST ${path}: ${status} ${text}`);
+  return json;
+}

@@ -78,11 +78,13 @@ export async function termsOf(
   const usual = pinned || attempts > 0 ? checkout.currency : null;
   let currency = pinned ? usual : (wished.currency ?? usual);
   const errors: FieldError[] = [];
-  if (currency !== null && !isPriced(product, currency) && !pinned) {
+  const given = { product, pinned, regional, now };
+  const bare = quote({ ...given, currency, discount: null });
+  if (bare.kind === 'no_price_in_currency' && !pinned) {
     errors.push({ field: 'currency', message: 'This currency is not offered.' });
     currency = null;
   }
-  const wish = { product, pinned, regional, now, currency };
+  const wish = { ...given, currency };
   const found: Quote | NoQuote | { readonly kind: 'too_many_codes' } =
     typeof discount === 'string' ? { kind: discount } : quote({ ...wish, discount });
   if (found.kind === 'quoted') return { quote: found, errors, refusedCode: '' };
@@ -92,13 +94,6 @@ export async function termsOf(
   if (plain.kind !== 'quoted') return null;
   errors.push({ field: 'discount_code', message: refusal });
   return { quote: plain, errors, refusedCode: code ?? '' };
-}
-
-function isPriced({ prices }: ProductRecord, currency: string): boolean {
-  return prices.some(
-    ({ status, type, currency: its }) =>
-      status === 'active' && type === 'one_time' && its === currency,
-  );
 }
 
 /** By the code that was asked for, else the one that the checkout came with, or that its last attempt had. */

@@ -1,10 +1,19 @@
 // What a buyer sees of a checkout: its records as the page's view.
 import { must } from '../../ledger/assert.ts';
-import type { CheckoutView, ClosedView, OpenView, Sale } from '../pages/checkout/view.ts';
+import type {
+  CheckoutView,
+  ClosedView,
+  OpenView,
+  Recurrence,
+  Sale,
+} from '../pages/checkout/view.ts';
+import type { Quote } from '../payments/quote.ts';
 import { paidUrl } from '../payments/urls.ts';
 import type { Processor } from '../processors/processor.ts';
 import type { CheckoutRecord } from '../records/checkouts.ts';
 import type { PaymentRecord } from '../records/payments.ts';
+import type { PriceRecord } from '../records/products.ts';
+import { trialEndOf } from '../subscriptions/plans.ts';
 import type { Session, Terms } from './checkout-session.ts';
 
 /** What the page of an open checkout shows beside its terms. */
@@ -40,15 +49,21 @@ function declined(
 
 export function openView(
   session: Session,
-  options: { readonly terms: Terms; readonly shown: Shown; readonly asks: Asks },
+  options: {
+    readonly terms: Terms;
+    readonly shown: Shown;
+    readonly asks: Asks;
+    readonly now: number;
+  },
 ): OpenView {
   const { terms, shown, asks } = options;
   const { checkout } = session;
   const said = saidBy(checkout);
-  const { currencies, discount, currency, subtotal, reduction, total } = terms.quote;
+  const { currencies, discount, currency, subtotal, reduction, total, price } = terms.quote;
+  const recurs = recurrenceOf(price, options.now);
   return {
     kind: 'open',
-    sale: saleOf(session, { currency, subtotal, reduction, total }),
+    sale: saleOf(session, { currency, subtotal, reduction, total, recurs }),
     currencies,
     discountCode: discount?.code ?? null,
     email: { value: said.email ?? shown.email, isLocked: said.email !== null },
@@ -63,9 +78,10 @@ export function openView(
 
 export type Asks = OpenView['asks'];
 
-/** What has to be asked for to take `total`. */
-export function asksOf(total: bigint, processor: Processor): Asks {
-  if (total === 0n) return 'nothing';
+/** What has to be asked for to take the total, and what comes after it. */
+export function asksOf({ total, price }: Quote, processor: Processor): Asks {
+  const isLater = price.type === 'recurring' && price.amount > 0n;
+  if (total === 0n && !isLater) return 'nothing';
   return processor.page === 'fields' ? 'instrument' : 'elsewhere';
 }
 
@@ -119,14 +135,24 @@ export function continueUrlOf(checkout: CheckoutRecord): string | null {
 }
 
 function soldOf(session: Session): Sale {
-  const { currency, subtotal, amount: total } = session.checkout;
-  return saleOf(session, { currency, subtotal, reduction: subtotal - total, total });
+  const { currency, subtotal, amount: total, priceId, paidAt, createdAt } = session.checkout;
+  const price = session.product.prices.find(({ id }) => id === priceId);
+  const since = (paidAt ?? createdAt).getTime();
+  const recurs = price === undefined ? null : recurrenceOf(price, since);
+  return saleOf(session, { currency, subtotal, reduction: subtotal - total, total, recurs });
 }
 
 function saleOf(
   { checkout, product, merchant }: Session,
-  amounts: Pick<Sale, 'currency' | 'subtotal' | 'reduction' | 'total'>,
+  amounts: Pick<Sale, 'currency' | 'subtotal' | 'reduction' | 'total' | 'recurs'>,
 ): Sale {
   const { name, description } = product;
   return { merchant, product: { name, description }, ...amounts, isTest: checkout.mode === 'test' };
+}
+
+function recurrenceOf(price: PriceRecord, since: number): Recurrence | null {
+  const { amount, interval, intervalCount: count, trialDays } = price;
+  if (interval === null || count === null) return null;
+  const trialEnd = trialEndOf(trialDays, since);
+  return { amount, interval, count, trialEnd: trialEnd === null ? null : new Date(trialEnd) };
 }

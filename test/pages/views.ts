@@ -30,6 +30,7 @@ export function everyView(texts: Texts): Readonly<Record<string, CheckoutView>> 
     subtotal: 4800n,
     reduction: 0n,
     total: 4800n,
+    recurs: null,
     isTest: true,
   };
   const reduced: Sale = { ...sale, reduction: 1200n, total: 3600n };
@@ -46,6 +47,9 @@ export function everyView(texts: Texts): Readonly<Record<string, CheckoutView>> 
     notice: null,
     backUrl: 'https://shop.example/cart',
   };
+  const monthly = { amount: 4800n, interval: 'month', count: 1, trialEnd: null } as const;
+  const trial = { ...monthly, count: 3, trialEnd: new Date('2026-12-05T10:15:00Z') };
+  const nothing = { subtotal: 0n, total: 0n };
   const backUrl = 'https://shop.example/cart';
   const receipt = {
     paymentId: '01982f0c-8d7e-7c33-9a51-2f0d6b1c4e77',
@@ -88,6 +92,14 @@ export function everyView(texts: Texts): Readonly<Record<string, CheckoutView>> 
       sale: { ...sale, reduction: 4800n, total: 0n },
       discountCode: texts.code,
       asks: 'nothing',
+    },
+    subscribe: { ...open, sale: { ...sale, recurs: monthly } },
+    trial: { ...open, sale: { ...sale, ...nothing, recurs: trial } },
+    subscribed: {
+      kind: 'paid',
+      sale: { ...sale, ...nothing, recurs: trial },
+      receipt,
+      continueUrl: null,
     },
     challenge: { kind: 'challenge', sale, bankUrl: 'https://bank.example/confirm' },
     processing: { kind: 'processing', sale, email: texts.email, isSlow: false },

@@ -203,7 +203,7 @@ function pay(deps: PayRoutesDeps, tries: Tries): Route {
 }
 
 /** What the checkout would take now; null where there is nothing to pay. */
-type Offer = { readonly terms: Terms; readonly asks: Asks };
+type Offer = { readonly terms: Terms; readonly asks: Asks; readonly now: number };
 
 async function offerOf(
   { sql, processorFor }: PayRoutesDeps,
@@ -214,7 +214,7 @@ async function offerOf(
   const processor = processorFor(checkout);
   if (checkout.status !== 'active' || processor === null) return null;
   const terms = await termsOf(sql, session, options);
-  return terms === null ? null : { terms, asks: asksOf(terms.quote.total, processor) };
+  return terms === null ? null : { terms, asks: asksOf(terms.quote, processor), now: options.now };
 }
 
 /** Where a buyer goes who tried, or found that there was nothing to try. */

@@ -8,7 +8,7 @@ import { showAmount } from '../amount.ts';
 import { errorOf, errorSummary, input, inputField } from '../fields.ts';
 import { type Html, html } from '../html.ts';
 import { instrumentFields } from '../instrument.ts';
-import { money, off, ticket, written } from './summary.ts';
+import { money, off, per, ticket, written } from './summary.ts';
 import type { Notice, OpenView } from './view.ts';
 
 const EMAIL_LENGTH_MAX = 254;
@@ -26,7 +26,7 @@ export function checkoutForm(view: OpenView): Html {
     <div class="paying stack">
       ${contact(view)} ${instrument(view)}
       <button class="button wide" type="submit">${pays}</button>
-      ${back(view)}
+      ${consent(view)} ${back(view)}
     </div>
   </form>`;
 }
@@ -38,7 +38,9 @@ export function shownTotal({ total, currency }: { total: bigint; currency: strin
 
 function payLabel({ sale, asks }: OpenView): string {
   const amount = showAmount(sale.total, sale.currency);
-  if (asks === 'nothing') return 'Complete order';
+  if (sale.recurs?.trialEnd) return 'Start trial';
+  if (asks === 'nothing') return sale.recurs === null ? 'Complete order' : 'Subscribe';
+  if (sale.recurs !== null && asks === 'instrument') return `Subscribe and pay ${amount}`;
   return asks === 'elsewhere' ? `Continue to pay ${amount}` : `Pay ${amount}`;
 }
 
@@ -137,6 +139,14 @@ function contact({ email, name, errors }: OpenView): Html {
 function instrument({ asks, entered, errors }: OpenView): Html | null {
   if (asks !== 'instrument') return null;
   return instrumentFields({ method: entered.method, errors });
+}
+
+/** What the buyer agrees to, where more is charged than today. */
+function consent({ sale: { recurs, merchant }, asks }: OpenView): Html | null {
+  if (recurs === null || asks === 'nothing') return null;
+  return html`<p class="muted">
+    You allow ${written(merchant)} to charge this ${per(recurs)} until you cancel.
+  </p>`;
 }
 
 function noticeOf(notice: Notice, { sale }: OpenView): Html {

@@ -70,10 +70,13 @@ export function paid({ sale, receipt, continueUrl }: Of<'paid'>): Html {
   return html`<div class="told stack">
     ${state({
       mark: MARKS.done,
-      heading: 'Paid. Thank you!',
-      text: html`<p>
-        ${money(total, currency)} went to ${written(merchant)}. There is nothing more to do.
-      </p>`,
+      heading: sale.recurs === null ? 'Paid. Thank you!' : 'Subscribed. Thank you!',
+      text:
+        total === 0n
+          ? html`<p>Nothing was charged today. There is nothing more to do.</p>`
+          : html`<p>
+              ${money(total, currency)} went to ${written(merchant)}. There is nothing more to do.
+            </p>`,
       action:
         continueUrl === null ? null : link(continueUrl, html`Continue to ${written(merchant)}`),
     })}

@@ -24,6 +24,7 @@ export const STYLE = `
   .ticket .description { color: var(--muted); margin-top: .5rem; white-space: pre-line; }
   .ticket .total { display: flex; flex-wrap: wrap; justify-content: space-between; align-items: baseline; gap: 0 1rem; }
   .ticket .total strong { font-size: 1.9rem; line-height: 1.2; letter-spacing: -.02em; font-weight: 650; }
+  .ticket .then { margin-top: .35rem; color: var(--muted); font-size: .92rem; }
   .ticket .facts { margin-top: 1.25rem; font-size: .92rem; }
   .lines { display: grid; grid-template-columns: 1fr auto; gap: .3rem 1rem; margin-bottom: .9rem; }
   .lines dt { color: var(--muted); }

@@ -1,7 +1,7 @@
 // What is bought and what it costs: the ticket that every state of the page shows.
 import { showAmount } from '../amount.ts';
 import { type Html, html } from '../html.ts';
-import type { Sale } from './view.ts';
+import type { Recurrence, Sale } from './view.ts';
 
 /** Text that a merchant or a buyer wrote: it decides its own direction. */
 export function written(text: string): Html {
@@ -25,7 +25,8 @@ export type Ticket = {
 };
 
 export function ticket(sale: Sale, { leads, below }: Ticket): Html {
-  const { merchant, product, total, currency } = sale;
+  const { merchant, product, total, currency, recurs } = sale;
+  const label = recurs === null ? 'Total' : 'Due today';
   const name = html`<span dir="auto">${product.name}</span>`;
   return html`<section class="ticket" aria-labelledby="product">
     <div class="goods">
@@ -39,8 +40,8 @@ export function ticket(sale: Sale, { leads, below }: Ticket): Html {
     </div>
     <div class="price">
       ${breakdown(sale)}
-      <p class="total"><span>Total</span><strong>${money(total, currency)}</strong></p>
-      ${below}
+      <p class="total"><span>${label}</span><strong>${money(total, currency)}</strong></p>
+      ${recurs === null ? null : then(recurs, currency)} ${below}
     </div>
   </section>`;
 }
@@ -54,3 +55,21 @@ function breakdown({ subtotal, reduction, currency }: Sale): Html | null {
     <dd>${off(reduction, currency)}</dd>
   </dl>`;
 }
+
+/** What is charged after today, and from when. */
+function then({ amount, trialEnd, ...every }: Recurrence, currency: string): Html {
+  const from =
+    trialEnd === null
+      ? null
+      : html` from <time datetime="${trialEnd.toISOString()}">${DATE.format(trialEnd)}</time>`;
+  return html`<p class="then">
+    Then ${money(amount, currency)} ${per(every)}${from}, until it is canceled.
+  </p>`;
+}
+
+/** `per month`, `every 3 months`. */
+export function per({ interval, count }: Pick<Recurrence, 'interval' | 'count'>): string {
+  return count === 1 ? `per ${interval}` : `every ${count} ${interval}s`;
+}
+
+const DATE = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeZone: 'UTC' });

@@ -35,7 +35,18 @@ export type Sale = {
   readonly subtotal: bigint;
   readonly reduction: bigint;
   readonly total: bigint;
+  /** What comes after it; null for what is bought once. */
+  readonly recurs: Recurrence | null;
   readonly isTest: boolean;
+};
+
+/** A subscription, from its first full price on. */
+export type Recurrence = {
+  readonly amount: bigint;
+  readonly interval: 'day' | 'week' | 'month' | 'year';
+  readonly count: number;
+  /** Until when it is free; null where it is not. */
+  readonly trialEnd: Date | null;
 };
 
 export type OpenView = {

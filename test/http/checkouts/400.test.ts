@@ -117,7 +117,6 @@ const REFUSED: [string, (server: TestServer) => Promise<object>, string][] = [
   ['an unpublished product', (at) => notActive(at, 'unpublished'), 'archived or unpublished'],
   ['no price', (at) => priced(at, []), 'no active price'],
   ['no active price', archivedPrice, 'no active price'],
-  ['a recurring price', recurring, 'subscriptions cannot be sold yet'],
   [
     'a currency without a price',
     (at) => priced(at, [['1.00', 'USD']], { currency: 'EUR' }),
@@ -155,11 +154,6 @@ async function archivedPrice(at: TestServer): Promise<object> {
   const made = await product(at);
   await at.call('POST', `/products/${made.id}/prices/${made.prices[0]!.id}/archive`);
   return { product_id: made.id };
-}
-
-async function recurring(at: TestServer): Promise<object> {
-  const prices = [{ amount: '3.00', currency: 'USD', interval: 'month' }];
-  return { product_id: (await product(at, { prices: [], body: { prices } })).id };
 }
 
 async function deletedDiscount(at: TestServer): Promise<object> {

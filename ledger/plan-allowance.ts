@@ -134,14 +134,15 @@ export function expirePlanAt(
   subscriptionId: string,
   at: number | null,
 ): Done {
-  assert(at === null || at >= context.now, 'an end is planned ahead');
+  // Nothing ends before it is decided: by then the past was answered.
+  const expiresAt = at === null ? null : Math.max(at, context.now);
   const draft = advancedDraft(context, state);
   // What has rolled over ends by itself, and with its allowance at the latest.
   const changed = allowancesOf(draft.state, subscriptionId).filter(
-    ({ expiresAt }) => expiresAt !== at,
+    (grant) => grant.expiresAt !== expiresAt,
   );
   if (changed.length > 0) draft.checkpoint();
-  for (const { id } of changed) draft.putGrant({ ...live(draft, id), expiresAt: at });
+  for (const { id } of changed) draft.putGrant({ ...live(draft, id), expiresAt });
   return done(draft, state);
 }
 

@@ -164,7 +164,7 @@ function periodFor(context: MeterContext, state: MeterState, eventAt: number): P
   // What ended before events may come is not in memory: that has accounts of its own.
   start = Math.max(start, context.now - PERIODS_KEPT_MS);
   const leader = leaderOf(state.grants);
-  if (leader?.recurs == null) return newPeriod(context, start, end);
+  if (leader === null || leader.recurs === null) return newPeriod(context, start, end);
   const period = calendarPeriod(leader.recurs.cycle, eventAt);
   return newPeriod(
     context,

@@ -166,6 +166,7 @@ const ENDS: [string, (world: World) => void, string][] = [
   ['its end is planned',                   (w) => { w.expirePlanAt(T0 + DAY); },                                         'allowed ok'],
   ['its end has come',                     (w) => { w.expirePlanAt(T0 + DAY); w.now = T0 + DAY; },                       'denied expired'],
   ['its end is now',                       (w) => { w.expirePlanAt(T0); },                                               'denied expired'],
+  ['its end was before now',               (w) => { w.now += 1; w.expirePlanAt(T0); },                                   'denied expired'],
   ['its end was planned, and is not',      (w) => { w.expirePlanAt(T0 + DAY); w.expirePlanAt(null); w.now += 2 * DAY; }, 'allowed ok'],
   ['it would be given anew when it ends',  (w) => { w.expirePlanAt(FEB); w.now = FEB; },                                 'denied expired'],
 ];

@@ -45,7 +45,7 @@ export type GrantFields = Partial<Omit<Grant, 'recurs'>> & {
   readonly rollover?: { readonly max: bigint; readonly expiresAfterPeriods: number };
 };
 
-export const cycleFrom = (anchor: number, interval: Interval): Cycle => ({
+const cycleFrom = (anchor: number, interval: Interval): Cycle => ({
   anchor,
   interval,
   count: 1,

@@ -31,6 +31,7 @@ import { portalRoutes } from './http/routes/portal.ts';
 import { portalTokenRoutes } from './http/routes/portal-tokens.ts';
 import { productRoutes } from './http/routes/products.ts';
 import { sandboxRoutes } from './http/routes/sandbox.ts';
+import { subscriptionRoutes } from './http/routes/subscriptions.ts';
 import { testClockRoutes } from './http/routes/test-clock.ts';
 import { webhookEndpointRoutes } from './http/routes/webhook-endpoints.ts';
 import type { Payments } from './payments/payments.ts';
@@ -114,6 +115,7 @@ export function createApp(deps: AppDeps) {
     .use(buyLinkRoutes({ ...deps, addressOf }))
     .use(payRoutes({ ...deps, addressOf }))
     .use(invoiceRoutes({ ...deps, appUrl: settings.appUrl }))
+    .use(subscriptionRoutes(deps))
     .use(eventRoutes(deps))
     .use(webhookEndpointRoutes(deps))
     .use(deliveryRoutes(deps))

@@ -59,31 +59,40 @@ export const PAYMENT_CHECKS: Readonly<Record<string, string>> = {
     HAVING a.debits_posted <> coalesce(sum(r.amount) FILTER (WHERE r.status = 'succeeded'), 0)
       OR a.debits_pending <> coalesce(sum(r.amount) FILTER (WHERE r.status = 'pending'), 0) OR a.credits_pending <> 0`,
 
-  'I8 every payment, invoice and customer has told what its state says': `
+  'I8 every payment, invoice, customer and subscription has told what its state says': `
     SELECT coalesce(o.id, e.object_id) AS object, o.sequence, e.told
     FROM (SELECT id, sequence FROM payments UNION ALL SELECT id, event_sequence FROM invoices
-      UNION ALL SELECT id, event_sequence FROM customers) o
+      UNION ALL SELECT id, event_sequence FROM customers UNION ALL SELECT id, sequence FROM subscriptions) o
     FULL JOIN (SELECT object_id, max(sequence) AS told FROM events
-      WHERE object_type IN ('PAYMENT', 'INVOICE', 'CUSTOMER') AND endpoint_id IS NULL GROUP BY object_id) e ON e.object_id = o.id
+      WHERE object_type IN ('PAYMENT', 'INVOICE', 'CUSTOMER', 'SUBSCRIPTION') AND endpoint_id IS NULL
+      GROUP BY object_id) e ON e.object_id = o.id
     WHERE o.sequence IS DISTINCT FROM coalesce(e.told, 0)`,
 
-  'I8 what became of a payment and its refunds was told once': `
-    WITH told AS (
-      SELECT object_id, count(*) FILTER (WHERE type = 'payment.succeeded') AS succeeded,
+  // A subscription tells what became of its charges: of the first one without its id, but with the invoice that it paid.
+  'I8 what became of a payment and its refunds was told once': `${CHARGED}, tellings AS (
+      SELECT object_id AS payment_id, type FROM events WHERE object_type = 'PAYMENT' AND endpoint_id IS NULL
+      UNION ALL
+      SELECT coalesce((e.data ->> 'paymentId')::uuid, p.id), e.type FROM events e
+      LEFT JOIN payments p ON p.invoice_id = (e.data ->> 'invoiceId')::uuid AND p.status IN ${CAPTURED}
+      WHERE e.object_type = 'SUBSCRIPTION' AND e.type LIKE 'payment.%' AND e.endpoint_id IS NULL
+    ), told AS (
+      SELECT payment_id, count(*) FILTER (WHERE type = 'payment.succeeded') AS succeeded,
         count(*) FILTER (WHERE type = 'payment.failed') AS failed, count(*) FILTER (WHERE type = 'payment.errored') AS errored,
         count(*) FILTER (WHERE type = 'payment.refunded') AS refunded,
         count(*) FILTER (WHERE type = 'payment.refund_failed') AS refunds_failed
-      FROM events WHERE object_type = 'PAYMENT' GROUP BY object_id
+      FROM tellings GROUP BY payment_id
     ), given_back AS (
       SELECT r.payment_id, count(*) FILTER (WHERE x.kind = 'post') AS refunded,
         count(*) FILTER (WHERE r.status = 'failed') AS refunds_failed
       FROM refunds r LEFT JOIN transfers x ON x.hold = r.id GROUP BY r.payment_id
     )
     SELECT p.id AS payment, p.status, t.succeeded, t.failed, t.errored, t.refunded, t.refunds_failed
-    FROM payments p LEFT JOIN told t ON t.object_id = p.id LEFT JOIN given_back g ON g.payment_id = p.id
-    WHERE coalesce(t.succeeded, 0) <> (p.status IN ${CAPTURED})::int
-      OR coalesce(t.failed, 0) <> (p.status IN ('failed', 'canceled'))::int
-      OR coalesce(t.errored, 0) <> (p.status = 'errored')::int
+    FROM charged p LEFT JOIN told t ON t.payment_id = p.id LEFT JOIN given_back g ON g.payment_id = p.id
+    -- Its subscription has yet to hear of one that is settling.
+    WHERE NOT (p.settling AND p.subscription_id IS NOT NULL) AND (
+        coalesce(t.succeeded, 0) <> (p.status IN ${CAPTURED})::int
+        OR coalesce(t.failed, 0) <> (p.status IN ('failed', 'canceled'))::int
+        OR coalesce(t.errored, 0) <> (p.status = 'errored')::int)
       OR coalesce(t.refunded, 0) <> coalesce(g.refunded, 0)
       OR coalesce(t.refunds_failed, 0) <> coalesce(g.refunds_failed, 0)`,
 

@@ -1,14 +1,21 @@
 // A request that creates a record, at most once for each Idempotency-Key.
 //
-// Who calls: routes whose effect is a row. Usage and money have the ledger's own mechanism.
-// Holds: the answer is stored in the transaction of the effect, so neither is ever there without the other. A refusal of the
+// Who calls: routes whose effect is a row, and those on subscriptions. Usage and payments have the ledger's own mechanism.
+// Holds: the answer is stored in the transaction of the effect, so neither is ever there without the other (but `onceRepeatable`). A refusal of the
 // business is stored too, but not that something was not found: it may be made. A request that did not fit its schema never comes
 // here. Two that arrive at once: one executes, the other is told to come back.
 // Does not: forget. Answers are kept for at least 30 days.
 import { createHash } from 'node:crypto';
 import type { Executor, Sql, Transaction } from '../platform/postgres.ts';
 import type { Secrets } from '../platform/secrets.ts';
-import { findAnswer, insertAnswer, tryLockKey } from '../records/idempotency.ts';
+import {
+  findAnswer,
+  type IdempotencyScope,
+  insertAnswer,
+  keepAnswer,
+  type StoredAnswer,
+  tryLockKey,
+} from '../records/idempotency.ts';
 import type { Principal } from './auth.ts';
 import { type ErrorCode, errorText, refuse, STATUS_OF } from './errors.ts';
 
@@ -37,6 +44,12 @@ export function refusal(code: ErrorCode, message: string): Answer {
   return { status: STATUS_OF[code], body: errorText(code, message) };
 }
 
+/** What is wrong with one field, where only the effect can tell. */
+export function refusedField(field: string, message: string): Answer {
+  const text = errorText('invalid_request', `${field} ${message}`, [{ path: [field], message }]);
+  return { status: STATUS_OF.invalid_request, body: text };
+}
+
 /** Runs `task` in a transaction, or answers as it was answered before. */
 export async function once(
   attempt: Attempt,
@@ -55,16 +68,36 @@ export async function onceByStatement(
   return attempt.key === null ? respond(await task(attempt.sql)) : once(attempt, task);
 }
 
+/**
+ * The same for a task that asks the ledger or a processor, and so must not hold a transaction. It has to be one that may be done again:
+ * its ids follow from the key, or what is so already it leaves as it is. Its answer is stored after it. Whoever was cut off in between
+ * does it again; of two at once each does it, and both get the answer that was stored first.
+ */
+export async function onceRepeatable(
+  attempt: Attempt,
+  task: () => Promise<Answer>,
+): Promise<Response> {
+  const { sql, key, now } = attempt;
+  if (key === null) return respond(await task());
+  const scope = keyScope(attempt, key);
+  const earlier = await findAnswer(sql, scope);
+  if (earlier !== null) return replay(attempt, scope, earlier);
+  const answered = await task();
+  if (answered.status === STATUS_OF.not_found) return respond(answered);
+  const keeping = { answer: stored(attempt, scope, answered), now };
+  if (await keepAnswer(sql, scope, keeping)) return respond(answered);
+  const first = await findAnswer(sql, scope);
+  return first === null ? respond(answered) : replay(attempt, scope, first);
+}
+
 async function onceInTransaction(
   sql: Transaction,
   options: { attempt: Attempt; key: string; task: (sql: Transaction) => Promise<Answer> },
 ): Promise<Response> {
   const { attempt, key, task } = options;
-  const { operation, now, principal } = attempt;
-  const { mode } = principal;
-  // A group's requests stand under the group's id: no organisation has it.
-  const organisationId = principal.kind === 'group' ? principal.groupId : principal.organisationId;
-  const scope = { organisationId, mode, operation, keyHash: sha256(key) };
+  const { operation, now } = attempt;
+  const scope = keyScope(attempt, key);
+  const { organisationId, mode } = scope;
   const lock = sha256(JSON.stringify([organisationId, mode, operation, key])).readBigInt64BE();
   if (!(await tryLockKey(sql, lock))) {
     return refuse(
@@ -72,21 +105,43 @@ async function onceInTransaction(
       'a request with this Idempotency-Key is being executed',
     );
   }
-  const requestHash = sha256(canonical(attempt.body));
-  const stored = await findAnswer(sql, scope);
-  if (stored === null) {
-    const answered = await task(sql);
-    if (answered.status !== STATUS_OF.not_found) {
-      const kept = { ...answered, body: sealed(attempt, organisationId, answered.body) };
-      await insertAnswer(sql, scope, { answer: { ...kept, requestHash }, now });
-    }
-    return respond(answered);
+  const earlier = await findAnswer(sql, scope);
+  if (earlier !== null) return replay(attempt, scope, earlier);
+  const answered = await task(sql);
+  if (answered.status !== STATUS_OF.not_found) {
+    await insertAnswer(sql, scope, { answer: stored(attempt, scope, answered), now });
   }
-  if (attempt.anyBody !== true && !stored.requestHash.equals(requestHash)) {
+  return respond(answered);
+}
+
+function keyScope({ principal, operation }: Attempt, key: string): IdempotencyScope {
+  // A group's requests stand under the group's id: no organisation has it.
+  const organisationId = principal.kind === 'group' ? principal.groupId : principal.organisationId;
+  return { organisationId, mode: principal.mode, operation, keyHash: sha256(key) };
+}
+
+function stored(
+  attempt: Attempt,
+  { organisationId }: IdempotencyScope,
+  { status, body }: Answer,
+): StoredAnswer {
+  return { status, body: sealed(attempt, organisationId, body), requestHash: hashOf(attempt) };
+}
+
+function replay(
+  attempt: Attempt,
+  { organisationId }: IdempotencyScope,
+  { status, body, requestHash }: StoredAnswer,
+): Response {
+  if (attempt.anyBody !== true && !requestHash.equals(hashOf(attempt))) {
     return refuse('idempotency_key_reused', 'this Idempotency-Key came with another body before');
   }
-  const first = { status: stored.status, body: opened(attempt, organisationId, stored.body) };
+  const first = { status, body: opened(attempt, organisationId, body) };
   return respond(first, { 'idempotency-replayed': 'true' });
+}
+
+function hashOf({ body }: Attempt): Buffer {
+  return sha256(canonical(body));
 }
 
 function sealed({ secrets }: Attempt, ownerId: string, body: string): string {

@@ -51,6 +51,7 @@ function segments(pointer: string): string[] {
 const MESSAGES: Partial<Record<ValueErrorType, (schema: TSchema) => string>> = {
   [ValueErrorType.ObjectRequiredProperty]: () => 'is required',
   [ValueErrorType.ObjectAdditionalProperties]: () => 'is not a known field',
+  [ValueErrorType.ObjectMinProperties]: () => 'must not be empty',
   [ValueErrorType.StringMinLength]: (schema) =>
     schema['minLength'] === 1
       ? 'must not be empty'

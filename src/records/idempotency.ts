@@ -29,14 +29,28 @@ export async function findAnswer(
   return row ?? null;
 }
 
+type Keeping = { readonly answer: StoredAnswer; readonly now: number };
+
+/** By whoever holds the key. */
 export async function insertAnswer(
   sql: Transaction,
   scope: IdempotencyScope,
-  { answer, now }: { readonly answer: StoredAnswer; readonly now: number },
+  keeping: Keeping,
 ): Promise<void> {
-  await sql`
+  if (!(await keepAnswer(sql, scope, keeping))) throw new Error('the key was answered already');
+}
+
+/** Whether it is the first answer: a later one is not kept. */
+export async function keepAnswer(
+  sql: Executor,
+  scope: IdempotencyScope,
+  { answer, now }: Keeping,
+): Promise<boolean> {
+  const { count } = await sql`
     insert into idempotency (organisation_id, mode, operation, key_hash, request_hash, status, body,
       created_at)
     values (${scope.organisationId}, ${scope.mode}, ${scope.operation}, ${scope.keyHash},
-      ${answer.requestHash}, ${answer.status}, ${answer.body}, ${new Date(now)})`;
+      ${answer.requestHash}, ${answer.status}, ${answer.body}, ${new Date(now)})
+    on conflict do nothing`;
+  return count === 1;
 }

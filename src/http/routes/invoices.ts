@@ -1,15 +1,10 @@
-import { type Static, Type } from '@sinclair/typebox';
+import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import { must, unreachable } from '../../../ledger/assert.ts';
 import type { Ids, OrgClock } from '../../../ledger/ports.ts';
 import { invoicePage } from '../../pages/invoice.ts';
-import type { Sql, Transaction } from '../../platform/postgres.ts';
-import {
-  type CustomerRecord,
-  findCustomer,
-  findCustomerByExternalId,
-} from '../../records/customers.ts';
-import { voidInvoice } from '../../records/invoice-changes.ts';
+import type { Sql } from '../../platform/postgres.ts';
+import { allows, voidInvoice } from '../../records/invoice-changes.ts';
 import { draftInvoice, finalizeInvoice, issueInvoices } from '../../records/invoice-issue.ts';
 import {
   type Changed,
@@ -21,8 +16,9 @@ import {
 import type { Scope } from '../../records/scope.ts';
 import type { PayReply, Subscriptions } from '../../subscriptions/subscriptions.ts';
 import type { Edge, Route } from '../edge.ts';
-import { errorText, refuse, refuseInvalid } from '../errors.ts';
-import { type Answer, answer, once, refusal } from '../idempotency.ts';
+import { refuse, refuseInvalid } from '../errors.ts';
+import { answer, once, refusal, refusedField } from '../idempotency.ts';
+import { findNamedCustomer } from '../named-customer.ts';
 import { sendPage } from '../page.ts';
 import { listed, PAGE, pageOf } from '../query.ts';
 import {
@@ -117,13 +113,6 @@ const PRINT = {
   refusals: ['not_found'],
 } as const;
 
-const PAST: Answer = {
-  status: 400,
-  body: errorText('invalid_request', 'due_at must be in the future', [
-    { path: ['due_at'], message: 'must be in the future' },
-  ]),
-};
-
 const notFound = () => refuse('not_found', 'no such invoice');
 
 export function invoiceRoutes(deps: InvoiceRoutesDeps) {
@@ -144,8 +133,10 @@ function createInvoice({ edge, sql, ids, orgClock, appUrl }: InvoiceRoutesDeps):
     const now = orgClock.now(principal);
     const attempt = { sql, principal, operation: 'POST /invoices', key, body, now };
     return once(attempt, async (transaction) => {
-      if (bill.dueAt !== null && bill.dueAt.getTime() <= now) return PAST;
-      const customer = await findBilled(transaction, principal, body);
+      if (bill.dueAt !== null && bill.dueAt.getTime() <= now) {
+        return refusedField('due_at', 'must be in the future');
+      }
+      const customer = await findNamedCustomer(transaction, principal, body);
       if (customer === null) return refusal('not_found', 'no such customer');
       const invoice = toNewInvoice(ids.next(), bill, customer);
       const issuance = { scope: scopeOf(principal), invoice, now };
@@ -158,17 +149,6 @@ function createInvoice({ edge, sql, ids, orgClock, appUrl }: InvoiceRoutesDeps):
       return answer(201, fromInvoice(must(made, 'an invoice'), appUrl));
     });
   });
-}
-
-/** Whom a body names. */
-async function findBilled(
-  sql: Transaction,
-  scope: Scope,
-  { customer_id: id, external_customer_id: externalId }: Static<typeof InvoiceCreate>,
-): Promise<CustomerRecord | null> {
-  if (id === undefined) return findCustomerByExternalId(sql, scope, externalId ?? '');
-  const customer = await findCustomer(sql, scope, id);
-  return customer?.id === id.toLowerCase() ? customer : null;
 }
 
 function readInvoices({ edge, sql, appUrl }: InvoiceRoutesDeps): Route {
@@ -240,7 +220,11 @@ function changedResponse(
   return kind === 'done' ? Response.json(fromInvoice(invoice, appUrl)) : refuseState(invoice, what);
 }
 
-function refuseState({ status }: InvoiceRecord, what: keyof typeof MAY): Response {
+function refuseState(invoice: InvoiceRecord, what: keyof typeof MAY): Response {
+  const { status } = invoice;
+  if (allows(what, invoice)) {
+    return refuse('invalid_state', 'a payment of the invoice is under way: it decides first');
+  }
   const wanted = MAY[what].join(' or ');
   return refuse('invalid_state', `the invoice is ${status}; to ${what} it, it must be ${wanted}`);
 }

@@ -10,6 +10,7 @@ import {
   LINE_TYPES,
 } from '../../records/invoices.ts';
 import type { Issue } from '../errors.ts';
+import { namingIssue } from '../named-customer.ts';
 import { Amount, Currency, moneyOf } from './money.ts';
 import { timeOf } from './usage.ts';
 import { Body, ExternalCustomerId, Nullable, Timestamp, Uuid } from './values.ts';
@@ -102,10 +103,8 @@ export function toBill(
 ): Bill | { readonly issues: readonly Issue[] } {
   const { currency, due_at: due } = body;
   const issues: Issue[] = [];
-  if ((body.customer_id === undefined) === (body.external_customer_id === undefined)) {
-    const message = 'exactly one of customer_id and external_customer_id must be given';
-    issues.push({ path: ['customer_id'], message });
-  }
+  const naming = namingIssue(body);
+  if (naming !== null) issues.push(naming);
   const lines: NewInvoiceLine[] = [];
   for (const [index, { description, quantity = 1, unit_amount: amount }] of body.lines.entries()) {
     const unitAmount = moneyOf(amount, currency, ['lines', String(index), 'unit_amount']);

@@ -1,0 +1,29 @@
+// The customer that a body names, by one of its two ids.
+import type { Executor } from '../platform/postgres.ts';
+import {
+  type CustomerRecord,
+  findCustomer,
+  findCustomerByExternalId,
+} from '../records/customers.ts';
+import type { Scope } from '../records/scope.ts';
+import type { Issue } from './errors.ts';
+
+type Named = { readonly customer_id?: string; readonly external_customer_id?: string };
+
+const ONE_OF = 'exactly one of customer_id and external_customer_id must be given';
+
+/** What is wrong with a body that names none or two; null for nothing. */
+export function namingIssue(body: Named): Issue | null {
+  const isOne = (body.customer_id === undefined) !== (body.external_customer_id === undefined);
+  return isOne ? null : { path: ['customer_id'], message: ONE_OF };
+}
+
+export async function findNamedCustomer(
+  sql: Executor,
+  scope: Scope,
+  { customer_id: id, external_customer_id: externalId }: Named,
+): Promise<CustomerRecord | null> {
+  if (id === undefined) return findCustomerByExternalId(sql, scope, externalId ?? '');
+  const customer = await findCustomer(sql, scope, id);
+  return customer?.id === id.toLowerCase() ? customer : null;
+}

@@ -1,0 +1,257 @@
+import { Type } from '@sinclair/typebox';
+import { Elysia } from 'elysia';
+import { unreachable } from '../../../ledger/assert.ts';
+import type { OrgClock } from '../../../ledger/ports.ts';
+import type { Sql } from '../../platform/postgres.ts';
+import type { Scope } from '../../records/scope.ts';
+import { findSubscription, listSubscriptions } from '../../records/subscriptions.ts';
+import type { Act, CreateReply, Subscriptions } from '../../subscriptions/subscriptions.ts';
+import type { OrganisationPrincipal } from '../auth.ts';
+import type { Edge, Route } from '../edge.ts';
+import { refuse, refuseInvalid } from '../errors.ts';
+import { type Answer, answer, onceRepeatable, refusal, refusedField } from '../idempotency.ts';
+import { findNamedCustomer, namingIssue } from '../named-customer.ts';
+import { listed, PAGE, pageOf } from '../query.ts';
+import { actAnswer, NOT_FOR_SALE } from '../subscription-answers.ts';
+import {
+  fromSubscription,
+  Subscription,
+  SubscriptionCancel,
+  SubscriptionChange,
+  SubscriptionCreate,
+  SubscriptionPause,
+  SubscriptionStatus,
+  toPause,
+} from '../wire/subscriptions.ts';
+import { Body, ListOf, Uuid } from '../wire/values.ts';
+
+export type SubscriptionRoutesDeps = {
+  readonly edge: Edge;
+  readonly sql: Sql;
+  readonly orgClock: OrgClock;
+  readonly subscriptions: Pick<Subscriptions, 'create' | 'act'>;
+};
+
+const tag = 'Subscriptions';
+const params = { id: 'The id of the subscription.' };
+
+const CREATE = {
+  summary: 'Start a subscription by hand',
+  description:
+    'What the customer has left to pay with is charged. Without it, or where it is declined, the first invoice stays open and dunning ' +
+    'runs; what the product gives is there at once. A trial is charged when it ends.',
+  tag,
+  body: SubscriptionCreate,
+  idempotent: true,
+  answers: { 201: Subscription },
+  refusals: ['not_found', 'idempotency_key_reused'],
+} as const;
+
+const LIST = {
+  summary: 'List subscriptions, newest first',
+  tag,
+  query: Body({
+    ...PAGE,
+    customer_id: Type.Optional(Uuid),
+    product_id: Type.Optional(Uuid),
+    status: Type.Optional(SubscriptionStatus),
+  }),
+  answers: { 200: ListOf(Subscription) },
+} as const;
+
+const READ = {
+  summary: 'Get a subscription',
+  tag,
+  params,
+  answers: { 200: Subscription },
+  refusals: ['not_found'],
+} as const;
+
+const ACTION = {
+  tag,
+  params,
+  idempotent: true,
+  answers: { 200: Subscription },
+} as const;
+const REFUSALS = ['not_found', 'invalid_state', 'idempotency_key_reused'] as const;
+const CHARGING = [...REFUSALS, 'payment_failed'] as const;
+
+const CHANGE = {
+  ...ACTION,
+  summary: 'Change the price or the quantity of a subscription',
+  description:
+    'At once, by the millisecond. What is left of the old plan comes back and what is left of the period is charged for the new one: a ' +
+    'dearer plan begins with its payment and not without (402), a cheaper one leaves a credit for the next invoices. Another ' +
+    'interval begins a new period.',
+  body: SubscriptionChange,
+  refusals: CHARGING,
+} as const;
+
+const CANCEL = {
+  ...ACTION,
+  summary: 'Cancel a subscription',
+  description:
+    'At the end of its period unless it says `immediate`, which may follow the other. Again is the same.',
+  body: SubscriptionCancel,
+  bodyOptional: true,
+  refusals: REFUSALS,
+} as const;
+
+const UNCANCEL = {
+  ...ACTION,
+  summary: 'Take back a scheduled cancellation',
+  description: 'Where there is none, nothing changes.',
+  refusals: REFUSALS,
+} as const;
+
+const PAUSE = {
+  ...ACTION,
+  summary: 'Pause a subscription',
+  description:
+    'At once: `/check` says `subscription_paused`. Without `resumes_at` until it is resumed. Again with other values replaces them.',
+  body: SubscriptionPause,
+  bodyOptional: true,
+  refusals: REFUSALS,
+} as const;
+
+const RESUME = {
+  ...ACTION,
+  summary: 'Resume a subscription',
+  description:
+    'Inside the paid period it goes on. After it a new period begins with its payment: declined, it stays paused (402).',
+  refusals: CHARGING,
+} as const;
+
+const END_TRIAL = {
+  ...ACTION,
+  summary: 'End a trial now',
+  description: 'The first paid period begins, and is charged.',
+  refusals: REFUSALS,
+} as const;
+
+export function subscriptionRoutes(deps: SubscriptionRoutesDeps) {
+  return new Elysia()
+    .post('/subscriptions', ...createOne(deps))
+    .get('/subscriptions', ...readAll(deps))
+    .get('/subscriptions/:id', ...readOne(deps))
+    .post('/subscriptions/:id/change', ...changeOne(deps))
+    .post('/subscriptions/:id/cancel', ...cancelOne(deps))
+    .post('/subscriptions/:id/uncancel', ...uncancelOne(deps))
+    .post('/subscriptions/:id/pause', ...pauseOne(deps))
+    .post('/subscriptions/:id/resume', ...resumeOne(deps))
+    .post('/subscriptions/:id/end-trial', ...endTrialOfOne(deps));
+}
+
+function createOne({ edge, sql, orgClock, subscriptions }: SubscriptionRoutesDeps): Route {
+  return edge.organisation(CREATE, ({ principal, body, idempotencyKey: key }) => {
+    const issue = namingIssue(body);
+    if (issue !== null) return refuseInvalid([issue]);
+    const now = orgClock.now(principal);
+    const attempt = { sql, principal, operation: 'POST /subscriptions', key, body, now };
+    return onceRepeatable(attempt, async () => {
+      const customer = await findNamedCustomer(sql, principal, body);
+      if (customer === null) return refusal('not_found', 'no such customer');
+      const reply = await subscriptions.create(scopeOf(principal), {
+        customerId: customer.id,
+        productId: body.product_id,
+        priceId: body.price_id?.toLowerCase() ?? null,
+        quantity: body.quantity ?? 1,
+        trialDays: body.trial_days ?? null,
+        metadata: body.metadata ?? {},
+        idempotencyKey: key,
+      });
+      return createAnswer(reply, body.price_id !== undefined);
+    });
+  });
+}
+
+function createAnswer(reply: CreateReply, isPriceNamed: boolean): Answer {
+  switch (reply.kind) {
+    case 'created':
+      return answer(201, fromSubscription(reply.record));
+    case 'customer_not_found':
+      return refusal('not_found', 'no such customer');
+    case 'product_not_found':
+      return refusal('not_found', 'no such product');
+    case 'price_not_found':
+      return isPriceNamed
+        ? refusal('not_found', 'the product has no such recurring price')
+        : refusedField('product_id', 'has no recurring price');
+    case 'not_for_sale':
+      return refusedField('product_id', NOT_FOR_SALE);
+    default:
+      return unreachable(reply);
+  }
+}
+
+function readAll({ edge, sql }: SubscriptionRoutesDeps): Route {
+  return edge.organisation(LIST, async ({ principal, query }) => {
+    const page = pageOf(query);
+    const { customer_id: customerId, product_id: productId, status } = query;
+    const filter = { customerId, productId, status };
+    const records = await listSubscriptions(sql, principal, { ...page, ...filter });
+    return Response.json(listed(records.map(fromSubscription), page));
+  });
+}
+
+function readOne({ edge, sql }: SubscriptionRoutesDeps): Route {
+  return edge.organisation(READ, async ({ principal, params: { id } }) => {
+    const record = await findSubscription(sql, principal, id);
+    return record === null
+      ? refuse('not_found', 'no such subscription')
+      : Response.json(fromSubscription(record));
+  });
+}
+
+function changeOne(deps: SubscriptionRoutesDeps): Route {
+  return deps.edge.organisation(CHANGE, (call) => {
+    const priceId = call.body.price_id?.toLowerCase() ?? null;
+    return actOnce(deps, call, { kind: 'change', priceId, quantity: call.body.quantity ?? null });
+  });
+}
+
+function cancelOne(deps: SubscriptionRoutesDeps): Route {
+  return deps.edge.organisation(CANCEL, (call) =>
+    actOnce(deps, call, { kind: 'cancel', mode: call.body?.mode ?? 'at_period_end' }),
+  );
+}
+
+function uncancelOne(deps: SubscriptionRoutesDeps): Route {
+  return deps.edge.organisation(UNCANCEL, (call) => actOnce(deps, call, { kind: 'uncancel' }));
+}
+
+function pauseOne(deps: SubscriptionRoutesDeps): Route {
+  return deps.edge.organisation(PAUSE, (call) => {
+    const pause = toPause(call.body);
+    return 'path' in pause ? refuseInvalid([pause]) : actOnce(deps, call, pause);
+  });
+}
+
+function resumeOne(deps: SubscriptionRoutesDeps): Route {
+  return deps.edge.organisation(RESUME, (call) => actOnce(deps, call, { kind: 'resume' }));
+}
+
+function endTrialOfOne(deps: SubscriptionRoutesDeps): Route {
+  return deps.edge.organisation(END_TRIAL, (call) => actOnce(deps, call, { kind: 'end_trial' }));
+}
+
+type Asked = {
+  readonly principal: OrganisationPrincipal;
+  readonly params: { readonly id: string };
+  readonly idempotencyKey: string | null;
+};
+
+function actOnce(
+  { sql, orgClock, subscriptions }: SubscriptionRoutesDeps,
+  { principal, params: { id: given }, idempotencyKey: key }: Asked,
+  act: Act,
+): Promise<Response> {
+  const id = given.toLowerCase();
+  const operation = `POST /subscriptions/:id/${act.kind}`;
+  const now = orgClock.now(principal);
+  return onceRepeatable({ sql, principal, operation, key, body: { id, act }, now }, async () =>
+    actAnswer(await subscriptions.act({ scope: scopeOf(principal), id }, act), act),
+  );
+}
+
+const scopeOf = ({ organisationId, mode }: Scope): Scope => ({ organisationId, mode });

@@ -1,0 +1,39 @@
+// What the door to subscriptions says of an action, as an answer: the same to a merchant and to the customer's portal.
+import { unreachable } from '../../ledger/assert.ts';
+import type { Act, ActReply } from '../subscriptions/subscriptions.ts';
+import { type Answer, answer, refusal, refusedField } from './idempotency.ts';
+import { fromSubscription } from './wire/subscriptions.ts';
+
+export const NOT_FOR_SALE = 'is of a product that is archived or unpublished';
+
+export function actAnswer(reply: ActReply, { kind }: Act): Answer {
+  switch (reply.kind) {
+    case 'done':
+      return answer(200, fromSubscription(reply.record));
+    case 'not_found':
+      return refusal('not_found', 'no such subscription');
+    case 'price_not_found':
+      return refusal('not_found', 'no such recurring price');
+    case 'invalid_state':
+      return refusal('invalid_state', stateMessage(kind, reply.legal));
+    case 'payment_failed':
+      return refusal('payment_failed', reply.message);
+    case 'currency_mismatch':
+      return refusedField('price_id', 'is in another currency');
+    case 'not_for_sale':
+      return refusedField('price_id', NOT_FOR_SALE);
+    case 'resumes_at_out_of_range':
+      return refusedField('resumes_at', 'must be in the future, at most a year ahead');
+    default:
+      return unreachable(reply);
+  }
+}
+
+function stateMessage(kind: Act['kind'], legal: readonly string[]): string {
+  const names = legal.map(named);
+  const possible = names.length === 0 ? 'nothing can: it has ended' : `now: ${names.join(', ')}`;
+  return `${named(kind)} is not possible as the subscription is; ${possible}`;
+}
+
+/** As the path says it. */
+const named = (action: string): string => action.replace('_', '-');

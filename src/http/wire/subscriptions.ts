@@ -1,0 +1,148 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { phaseName } from '../../../ledger/subscription.ts';
+import type { SubscriptionRecord } from '../../records/subscriptions.ts';
+import type { Act } from '../../subscriptions/subscriptions.ts';
+import type { Issue } from '../errors.ts';
+import { timeOf } from './usage.ts';
+import { Body, Email, ExternalCustomerId, Metadata, Nullable, Timestamp, Uuid } from './values.ts';
+
+const oneOf = <const T extends string>(...values: readonly T[]) =>
+  Type.Union(
+    values.map((value) => Type.Literal(value)),
+    { error: `must be one of ${values.join(', ')}` },
+  );
+
+export const SubscriptionStatus = oneOf('active', 'paused', 'canceled');
+
+const Quantity = Type.Integer({
+  minimum: 1,
+  maximum: 1_000_000,
+  description: 'Multiplies the price and what the product gives.',
+  error: 'must be a whole number from 1 to 1000000',
+});
+
+export const SubscriptionCreate = Body({
+  customer_id: Type.Optional(Uuid),
+  external_customer_id: Type.Optional(ExternalCustomerId),
+  product_id: Uuid,
+  price_id: Type.Optional(
+    Type.String({ ...Uuid, description: 'Omitted: the recurring price that was made first.' }),
+  ),
+  quantity: Type.Optional(Type.Integer({ ...Quantity, default: 1 })),
+  trial_days: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 730,
+      description: 'Omitted: as the price says.',
+      error: 'must be a whole number from 0 to 730',
+    }),
+  ),
+  metadata: Type.Optional(Metadata),
+});
+
+export const SubscriptionChange = Type.Object(
+  { price_id: Type.Optional(Uuid), quantity: Type.Optional(Quantity) },
+  { additionalProperties: false, minProperties: 1 },
+);
+
+export const SubscriptionCancel = Body({
+  mode: Type.Optional(
+    Type.Union([Type.Literal('at_period_end'), Type.Literal('immediate')], {
+      default: 'at_period_end',
+      error: 'must be one of at_period_end, immediate',
+    }),
+  ),
+});
+
+export const SubscriptionPause = Body({
+  resumes_at: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'ISO 8601, with Z or an offset. In the future, at most a year ahead.',
+    }),
+  ),
+  keep_invoices: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: 'Whether periods go on and leave draft invoices, which nobody charges.',
+    }),
+  ),
+});
+
+export const Subscription = Type.Object({
+  id: Uuid,
+  bundle_id: Uuid,
+  customer_id: Uuid,
+  external_customer_id: Nullable(ExternalCustomerId),
+  customer_email: Nullable(Email),
+  product_id: Uuid,
+  price_id: Uuid,
+  plan_name: Type.String(),
+  phase_name: Type.String({ description: 'Ends in `-trial` during a trial.' }),
+  price_list_name: Type.String(),
+  status: SubscriptionStatus,
+  overdue_state: oneOf('clear', 'warning', 'blocked'),
+  quantity: Type.Integer(),
+  current_period_start: Timestamp,
+  current_period_end: Timestamp,
+  anchor_at: Type.String({ ...Timestamp, description: 'Where the periods count from.' }),
+  trial_end: Nullable(Timestamp),
+  cancel_at_period_end: Type.Boolean(),
+  cancellation_effective_at: Nullable(Timestamp),
+  canceled_at: Nullable(
+    Type.String({ ...Timestamp, description: 'When the cancellation was asked for.' }),
+  ),
+  ended_at: Nullable(Timestamp),
+  paused_at: Nullable(Timestamp),
+  resumes_at: Nullable(Timestamp),
+  keep_invoices: Type.Boolean(),
+  metadata: Metadata,
+  created_at: Timestamp,
+});
+
+/** What a body that pauses asks for. */
+export function toPause(
+  body: Static<typeof SubscriptionPause> = {},
+): Extract<Act, { kind: 'pause' }> | Issue {
+  const { resumes_at: text, keep_invoices: keepInvoices = false } = body;
+  const resumesAt = text === undefined ? null : timeOf(text);
+  return text !== undefined && resumesAt === null
+    ? { path: ['resumes_at'], message: 'must be an ISO 8601 time with a zone' }
+    : { kind: 'pause', resumesAt, keepInvoices };
+}
+
+export function fromSubscription(record: SubscriptionRecord): Static<typeof Subscription> {
+  const { subscription, customerId, externalCustomerId, customerEmail } = record;
+  const { plan, status, cancelAt } = subscription;
+  return {
+    id: subscription.id,
+    bundle_id: subscription.bundleId,
+    customer_id: customerId,
+    external_customer_id: externalCustomerId,
+    customer_email: customerEmail,
+    product_id: plan.productId,
+    price_id: plan.priceId,
+    plan_name: plan.planName,
+    phase_name: phaseName(subscription),
+    price_list_name: plan.priceListName,
+    status,
+    overdue_state: subscription.overdue,
+    quantity: plan.quantity,
+    current_period_start: time(subscription.periodStart),
+    current_period_end: time(subscription.periodEnd),
+    anchor_at: time(subscription.cycle.anchor),
+    trial_end: timeOrNull(subscription.trialEnd),
+    cancel_at_period_end: status !== 'canceled' && cancelAt !== null,
+    cancellation_effective_at: timeOrNull(cancelAt),
+    canceled_at: timeOrNull(subscription.canceledAt),
+    ended_at: timeOrNull(subscription.endedAt),
+    paused_at: timeOrNull(subscription.pausedAt),
+    resumes_at: timeOrNull(subscription.resumesAt),
+    keep_invoices: subscription.keepInvoices,
+    metadata: subscription.signup.metadata,
+    created_at: time(subscription.createdAt),
+  };
+}
+
+const time = (at: number): string => new Date(at).toISOString();
+const timeOrNull = (at: number | null): string | null => (at === null ? null : time(at));

@@ -35,6 +35,7 @@ export async function openBed(): Promise<Bed> {
   const server = await startServer({
     settings: (url) => ({
       baseUrl: url,
+      appUrl: url,
       checkoutUrl: `${url}/pay`,
       // Long enough to be seen, and over before the page looks again.
       sandboxSettleMs: 1500,

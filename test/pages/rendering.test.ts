@@ -136,6 +136,8 @@ describe('contrast', () => {
     ['danger', 'paper', 4.5],
     ['danger', 'card', 4.5],
     ['danger', 'danger-soft', 4.5],
+    ['card', 'danger', 4.5],
+    ['warn', 'card', 4.5],
     ['warn', 'warn-soft', 4.5],
     ['field-line', 'paper', 3],
     ['field-line', 'card', 3],

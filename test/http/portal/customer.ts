@@ -69,7 +69,7 @@ async function followed(server: TestServer, path: string, raw: URLSearchParams):
 export async function subscribe(
   server: TestServer,
   customer: string,
-  { trial_days = 0, ...price }: { readonly trial_days?: number } & object = {},
+  { trial_days = 0, ...price }: { readonly trial_days?: number; readonly amount?: string } = {},
 ): Promise<{ readonly id: string; readonly product: string }> {
   const recurring = { amount: '12', currency: 'EUR', interval: 'month', ...price };
   const product = await made(server, '/products', { name: 'Atlas Pro', prices: [recurring] });

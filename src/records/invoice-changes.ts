@@ -13,6 +13,7 @@ import {
   type InvoiceStatus,
   MAY,
 } from './invoices.ts';
+import { isBeingPaid } from './payments.ts';
 import { isUuid, type Scope } from './scope.ts';
 
 export type InvoicePayment = {
@@ -77,7 +78,10 @@ export async function voidInvoice(
   const before = await lockInvoice(sql, scope, id);
   if (before === null) return 'not_found';
   if (before.status === 'void') return { kind: 'done', invoice: before };
-  if (!allows('void', before)) return { kind: 'invalid_state', invoice: before };
+  // A charge under way is not called back: it decides first.
+  if (!allows('void', before) || (await isBeingPaid(sql, id))) {
+    return { kind: 'invalid_state', invoice: before };
+  }
   const isIssued = before.number !== null;
   const { invoice, sequence } = await update(sql, before, {
     set: sql`status = 'void', event_sequence = event_sequence + ${isIssued ? 1 : 0}`,
@@ -158,12 +162,12 @@ export async function recordInvoiceRefunds(
   await insertEvents(sql, events);
 }
 
-function allows(what: keyof typeof MAY, { status }: InvoiceRecord): boolean {
+export function allows(what: keyof typeof MAY, { status }: InvoiceRecord): boolean {
   const from: readonly InvoiceStatus[] = MAY[what];
   return from.includes(status);
 }
 
-async function lockInvoice(
+export async function lockInvoice(
   sql: Transaction,
   { organisationId, mode }: Scope,
   id: string,

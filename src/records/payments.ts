@@ -145,6 +145,13 @@ export async function findPayment(
   return row ?? null;
 }
 
+/** Whether a charge for the invoice is not decided yet. */
+export async function isBeingPaid(sql: Executor, invoiceId: string): Promise<boolean> {
+  const rows = await sql`
+    select 1 from payments where invoice_id = ${invoiceId} and status in ('processing', 'requires_action') limit 1`;
+  return rows.length > 0;
+}
+
 export type PaymentFilter = {
   readonly customerId?: string | undefined;
   readonly subscriptionId?: string | undefined;

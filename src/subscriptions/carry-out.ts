@@ -6,7 +6,7 @@ import { unreachable } from '../../ledger/assert.ts';
 import type { Transaction } from '../platform/postgres.ts';
 import type { ProcessorFor } from '../processors/processor.ts';
 import { announceOverdue } from '../records/overdue.ts';
-import { countAttempts, voidInvoice } from '../records/invoice-changes.ts';
+import { allows, countAttempts, lockInvoice, voidInvoice } from '../records/invoice-changes.ts';
 import { draftInvoice, type Issuance, issueInvoices } from '../records/invoice-issue.ts';
 import { listChargeable } from '../records/payment-methods.ts';
 import { insertPayments, type NewPayment } from '../records/payments.ts';
@@ -56,14 +56,12 @@ export async function carryOut(
   const payments: { scope: Scope; payment: NewPayment }[] = [];
   const unpayable: Unpayable[] = [];
   for (const one of owed) {
-    const { followup } = one;
     const order = await doOne(sql, deps, { one, issuances });
     if (order === null) continue;
     const processor = deps.processorFor(one.scope);
     if (processor !== null && payable.has(one.customer.id)) {
       payments.push({ scope: one.scope, payment: paymentOf(one, order, processor.name) });
     } else unpayable.push(unpayableOf(one, order));
-    if (followup.kind === 'collect') await countAttempts(sql, [order.invoiceId]);
   }
   await insertPayments(sql, payments);
   const left = new Set(unpayable.map(({ followupId }) => followupId));
@@ -71,6 +69,10 @@ export async function carryOut(
   await deleteFollowups(sql, done);
   // Numbers are taken last: whoever takes one holds all that want one after it.
   await issueInvoices(sql, issuances);
+  await countAttempts(
+    sql,
+    payments.flatMap(({ payment: { invoiceId } }) => invoiceId ?? []),
+  );
   return new Map(
     subscriptionIds.map((id) => [
       id,
@@ -99,8 +101,11 @@ async function doOne(
       else issuances.push({ scope, invoice, paidAt: null, eventId: ids.next(), now });
       return followup.payment;
     }
-    case 'collect':
-      return followup.payment;
+    case 'collect': {
+      // Its merchant may have made it void meanwhile: then nobody owes it.
+      const invoice = await lockInvoice(sql, scope, followup.payment.invoiceId);
+      return invoice !== null && allows('pay', invoice) ? followup.payment : null;
+    }
     case 'void':
       await voidInvoice(sql, scope, { id: followup.invoiceId, eventId: ids.next(), now });
       return null;

@@ -69,6 +69,7 @@ CREATE INDEX followups_of_subscription ON followups (subscription_id) WHERE subs
 CREATE INDEX followups_by_time ON followups (at);
 
 CREATE INDEX payments_of_subscription ON payments (subscription_id, id) WHERE subscription_id IS NOT NULL;
+CREATE INDEX payments_of_invoice ON payments (invoice_id) WHERE invoice_id IS NOT NULL;
 CREATE INDEX invoices_of_subscription ON invoices (subscription_id, created_at) WHERE subscription_id IS NOT NULL;
 
 -- A recurring checkout starts a subscription; its terms are those of the price that was paid.

@@ -1,0 +1,34 @@
+// A charge under way is not called back: its invoice stays until it is decided.
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { startServer, type TestServer } from '../../support/server.ts';
+import { ask, buy } from '../../support/shop.ts';
+
+setDefaultTimeout(20_000);
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.stop());
+
+test('an invoice whose debit is at the bank is not made void; once it is paid, it cannot be', async () => {
+  const seller = { url: server.url, key: server.organisation.testKey };
+  const prices = [{ currency: 'EUR', amount: '9.00', type: 'recurring', interval: 'month' }];
+  const product = await ask(seller, 'POST', '/products', { name: 'Plan', prices });
+  const wanted = { product_id: product.id, currency: 'EUR', external_customer_id: 'slow' };
+  await buy(seller, { means: ['iban'], ...wanted });
+  await ask(seller, 'POST', '/test-clock', { advance: 'P1D' });
+  const [first] = (await ask(seller, 'GET', '/invoices')).data as { period_end: string }[];
+  await ask(seller, 'POST', '/test-clock', { now: first!.period_end });
+  const [invoice] = (await ask(seller, 'GET', '/invoices?status=open')).data as { id: string }[];
+  const refused = await server.call('POST', `/invoices/${invoice!.id}/void`);
+  expect([refused.status, refused.json.error.message]).toEqual([
+    409,
+    'a payment of the invoice is under way: it decides first',
+  ]);
+  await ask(seller, 'POST', '/test-clock', { advance: 'P1D' });
+  expect(await ask(seller, 'GET', `/invoices/${invoice!.id}`)).toMatchObject({ status: 'paid' });
+  expect((await server.call('POST', `/invoices/${invoice!.id}/void`)).json.error.message).toContain(
+    'the invoice is paid',
+  );
+});

@@ -34,7 +34,7 @@ const params = { id: 'The id of the product.' };
 const CREATE = {
   summary: 'Attach a feature to a product',
   description:
-    'Whoever subscribes to the product from now on gets it, and other subscribers with their next period. A product has a feature once.',
+    'Whoever subscribes to the product, or changes to it, from now on gets it. A product has a feature once.',
   tag,
   params,
   body: EntitlementCreate,

@@ -26,7 +26,10 @@ type Row = Scope &
     'subscriptionId' | 'customer' | 'productId' | 'productName' | 'clientReferenceId' | 'metadata'
   > & { readonly id: string; readonly kind: string; readonly at: Date; readonly data: object };
 
-/** Those of some subscriptions, for this transaction alone, in the order in which they became due. They stay until they are deleted. */
+/**
+ * Those of some subscriptions, for this transaction alone, in the order in which they became due; at one time what was tried
+ * more often goes first. They stay until they are deleted.
+ */
 export async function lockSubscriptionFollowups(
   sql: Transaction,
   subscriptionIds: readonly string[],
@@ -44,7 +47,7 @@ export async function lockSubscriptionFollowups(
     join customers c on c.id = s.customer_id
     join products p on p.id = s.product_id
     where f.subscription_id = any(${sorted}::uuid[])
-    order by f.at, f.id`;
+    order by f.at, (f.data -> 'payment' ->> 'attempt')::int desc nulls last, f.kind, f.id`;
   return rows.map(({ id, kind, at, data, organisationId, mode, ...row }) => ({
     ...row,
     scope: { organisationId, mode },

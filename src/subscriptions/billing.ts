@@ -64,10 +64,9 @@ export class Billing {
   async carryOut(subscriptionId: string): Promise<void> {
     const owed = await this.#batches.do(subscriptionId);
     if (owed === undefined) return;
-    await Promise.all([
-      ...owed.charges.map((paymentId) => this.#deps.collect(paymentId)),
-      ...owed.unpayable.map((one) => this.#giveUp(one)),
-    ]);
+    // One after the other: what became due first is told first.
+    for (const paymentId of owed.charges) await this.#deps.collect(paymentId);
+    for (const one of owed.unpayable) await this.#giveUp(one);
   }
 
   /** There is nothing to charge: the invoice stays open, and is chased. */

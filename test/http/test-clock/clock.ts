@@ -25,12 +25,28 @@ export async function read(server: TestServer, call: Call = {}): Promise<number>
   return Date.parse(json.now);
 }
 
-/** What became known of everything, without ids and times: its events in order, those of each object by themselves. */
-export async function storyOf(shop: Shop): Promise<unknown[]> {
-  const rows = await shop.server.sql<{ id: string; type: string; data: Record<string, unknown> }[]>`
-    select object_id as id, type, data from events order by sequence`;
-  const stories = [...Map.groupBy(rows, ({ id }) => id).values()].map((events) =>
-    events.map(({ type, data }) => [type, data['amount'] ?? null, data['status'] ?? null]),
+type Told = {
+  readonly id: string;
+  readonly type: string;
+  readonly at: Date;
+  readonly data: Readonly<Record<string, unknown>>;
+};
+
+/** What became known of everything, without ids: the events of each object in their order, at which hour since the first. */
+export async function storyOf(shop: Shop): Promise<string[]> {
+  const told = await shop.server.sql<Told[]>`
+    select object_id as id, type, at, data from events order by sequence`;
+  const began = Math.min(...told.map(({ at }) => at.getTime()));
+  const stories = [...Map.groupBy(told, ({ id }) => id).values()].map((events) =>
+    events.map(({ type, at, data }) => {
+      const hours = Math.round((at.getTime() - began) / HOUR);
+      return [hours, type, data['amount'], data['status'], data['attempt'], phaseOf(data)];
+    }),
   );
   return stories.map((story) => JSON.stringify(story)).toSorted();
+}
+
+/** The name of a plan holds what nobody chose. */
+function phaseOf({ phaseName }: Told['data']): string | null {
+  return typeof phaseName === 'string' ? phaseName.replace(/^plan-[0-9a-f]+-/, '') : null;
 }

@@ -33,10 +33,12 @@ type Bill = {
 export type Billed = {
   readonly invoiceId: string;
   readonly amount: bigint;
+  /** What the customer's credit took off it. */
+  readonly credit: bigint;
   readonly payment: PaymentOrder | null;
 };
 
-/** Orders an invoice and what is due on it, less what the customer has as credit. */
+/** Orders an invoice and what is due on it, less what the customer has as credit. A draft, which may come to nothing, takes none. */
 export function bill(
   draft: SubscriptionDraft,
   { cause, reason, at, ...what }: Bill,
@@ -45,7 +47,7 @@ export function bill(
   const { ids } = draft.context;
   const { id: subscriptionId, plan } = draft.state;
   const invoiceId = ids.derive('invoice', subscriptionId, cause);
-  const lines = withCredit(draft, what.lines);
+  const lines = isDraft ? what.lines : withCredit(draft, what.lines);
   const amount = totalOf(lines);
   assert(amount >= 0n, 'an invoice is never negative');
   const payment: PaymentOrder | null =
@@ -70,7 +72,7 @@ export function bill(
     isDraft,
   };
   draft.follow(invoiceId, at, { kind: 'bill', invoice, payment });
-  return { invoiceId, amount, payment };
+  return { invoiceId, amount, credit: totalOf(what.lines) - amount, payment };
 }
 
 /** Bills a period that goes on whether it is paid or not. */
@@ -111,10 +113,8 @@ function withCredit(
 export function settleOpen(draft: SubscriptionDraft, settlement: Settlement): boolean {
   const invoice = draft.state.open.find(({ paymentId }) => paymentId === settlement.paymentId);
   if (invoice === undefined) return false;
-  const { at } = settlement;
   switch (settlement.kind) {
     case 'paid':
-    case 'free':
       announcePaid(draft, invoice, settlement);
       close(draft, invoice.invoiceId);
       break;
@@ -124,21 +124,28 @@ export function settleOpen(draft: SubscriptionDraft, settlement: Settlement): bo
     case 'failed':
     case 'errored':
       chase(draft, invoice, settlement);
-      if (settlement.code === 'mandate_lost' && draft.state.status !== 'canceled') {
-        draft.end(at, 'mandate_lost');
-      }
+      // Where another charge is under way, its answer says whether the mandate is lost.
+      if (draft.state.waiting === null) endWithMandate(draft, settlement);
       break;
     default:
       unreachable(settlement);
   }
-  draft.reconsider(at);
+  // Not as of the answer, which may come late: what has been blocked since then stays so.
+  draft.reconsider(draft.context.now);
   return true;
+}
+
+/** Without a mandate nothing more can be collected (contract, States and transitions). */
+export function endWithMandate(draft: SubscriptionDraft, settlement: Settlement): void {
+  const isLost = 'code' in settlement && settlement.code === 'mandate_lost';
+  if (isLost && draft.state.status !== 'canceled') draft.end(settlement.at, 'mandate_lost');
 }
 
 /** It is paid, or void: nothing is due on it any more. */
 export function close(draft: SubscriptionDraft, invoiceId: string): void {
   const { open } = draft.state;
-  draft.change({ open: open.filter((other) => other.invoiceId !== invoiceId) });
+  const left = open.filter((other) => other.invoiceId !== invoiceId);
+  if (left.length < open.length) draft.change({ open: left });
 }
 
 /** Tries again to collect an open invoice. */
@@ -158,9 +165,9 @@ export function collect(
   draft: SubscriptionDraft,
   { invoiceId, amount }: { readonly invoiceId: string; readonly amount: bigint },
 ): void {
-  const { open } = draft.state;
+  const { open, waiting } = draft.state;
   const known = open.find((invoice) => invoice.invoiceId === invoiceId);
-  if (known !== undefined && known.paymentId !== null) return;
+  if (waiting?.invoiceId === invoiceId || (known !== undefined && known.paymentId !== null)) return;
   const unknown: OpenInvoice = {
     invoiceId,
     amount,
@@ -220,14 +227,13 @@ type Charged = {
 export function announcePaid(
   draft: SubscriptionDraft,
   charged: Charged,
-  settlement: Extract<Settlement, { kind: 'paid' | 'free' }>,
+  settlement: Extract<Settlement, { kind: 'paid' }>,
 ): void {
   const isSignup = charged.transactionType === 'SUBSCRIPTION_START';
-  const transactionId = settlement.kind === 'paid' ? settlement.transactionId : null;
   draft.write('payment.succeeded', settlement.at, {
     ...paymentData(draft, charged),
     paymentId: isSignup ? null : settlement.paymentId,
-    transactionId: isSignup ? null : transactionId,
+    transactionId: isSignup ? null : settlement.transactionId,
   });
 }
 

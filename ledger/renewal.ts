@@ -6,17 +6,18 @@ import { isTrial, renews, subscriptionDue } from './subscription.ts';
 import type { SubscriptionDraft } from './subscription-draft.ts';
 import { resume } from './waiting.ts';
 
-/** Steps in one decision; what is left follows with the next alarm. */
+/** Steps in one decision. */
 const STEPS_MAX = 100;
 
-/** Does what time has brought about, in due order, each at its own due time. */
-export function catchUp(draft: SubscriptionDraft): void {
+/** Does what time has brought about, in due order, each at its own due time; whether that was all of it. */
+export function catchUp(draft: SubscriptionDraft): boolean {
   for (let steps = 0; steps < STEPS_MAX; steps += 1) {
     const due = subscriptionDue(draft.state);
-    if (due > draft.context.now) return;
+    if (due > draft.context.now) return true;
     step(draft, due);
     assert(subscriptionDue(draft.state) >= due, 'time went backwards in a subscription');
   }
+  return subscriptionDue(draft.state) > draft.context.now;
 }
 
 /** Of what is due at the same time, what ends it comes first. */

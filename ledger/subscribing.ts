@@ -2,6 +2,7 @@ import { boundary } from './calendar.ts';
 import { assert } from './assert.ts';
 import { announceSignup, billPeriod } from './collection.ts';
 import { recurringLine } from './proration.ts';
+import { catchUp } from './renewal.ts';
 import {
   type Billing,
   type Plan,
@@ -80,5 +81,7 @@ export function decideStart(
       at: startAt,
     });
   }
+  // What is told late may have been due for longer.
+  catchUp(draft);
   return draft;
 }

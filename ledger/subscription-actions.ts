@@ -10,8 +10,13 @@ import {
   type Subscription,
   isTrial,
 } from './subscription.ts';
-import { suspensionOf, SubscriptionDraft, type SubscriptionContext } from './subscription-draft.ts';
-import { changePlan, cycleOf, firstPeriod, resume, settleWaiting } from './waiting.ts';
+import {
+  iso,
+  suspensionOf,
+  SubscriptionDraft,
+  type SubscriptionContext,
+} from './subscription-draft.ts';
+import { changePlan, restart, resume, settleWaiting } from './waiting.ts';
 import { type Action, TRANSITIONS, legalActions } from './transitions.ts';
 
 /** What its customer, its merchant or a processor says to a subscription. */
@@ -43,24 +48,38 @@ export type CommandOutcome =
   /** It has ended, or there never was one. */
   | { readonly kind: 'unknown' };
 
+/** `outcome` is null where more was due than one decision does: what it did is written, and then it is decided again. */
+export type CommandDecision = {
+  readonly outcome: CommandOutcome | null;
+  readonly draft: SubscriptionDraft | null;
+};
+
 /** Decides a command on one subscription, after all that was due before it. */
 export function decideCommand(
   context: SubscriptionContext,
   billing: Billing,
   { id, command }: { readonly id: string; readonly command: Command },
-): { readonly outcome: CommandOutcome; readonly draft: SubscriptionDraft | null } {
+): CommandDecision {
   if (!billing.subscriptions.has(id)) return { outcome: { kind: 'unknown' }, draft: null };
   const draft = new SubscriptionDraft(context, billing, id);
-  catchUp(draft);
+  if (!catchUp(draft)) return { outcome: null, draft };
   const refused = refusal(draft.state, command);
   // What was due has happened, whatever is refused after it.
   if (refused !== null) return { outcome: refused, draft };
   run(draft, command);
+  // Time stood still for what waited, and an answer may be of a time gone by.
+  catchUp(draft);
   return { outcome: { kind: 'done', subscription: draft.state }, draft };
 }
 
 function refusal(subscription: Subscription, command: Command): CommandOutcome | null {
   const { kind } = command;
+  const isKnown =
+    kind !== 'collect' ||
+    subscription.open.some(({ invoiceId }) => invoiceId === command.invoiceId);
+  if (subscription.status === 'canceled' && (kind in TRANSITIONS || !isKnown)) {
+    return { kind: 'unknown' };
+  }
   if (!(kind in TRANSITIONS)) return null;
   const action = kind as Action;
   if (!TRANSITIONS[action].holds(subscription)) {
@@ -128,7 +147,7 @@ function uncancel(draft: SubscriptionDraft): void {
   if (draft.state.cancelAt === null) return;
   draft.change({ cancelAt: null, canceledAt: null });
   draft.order({ kind: 'expire_at', at: null });
-  draft.announceUpdate(['cancelAtPeriodEnd']);
+  draft.announceUpdate({ cancelAtPeriodEnd: true });
 }
 
 function pause(
@@ -136,23 +155,28 @@ function pause(
   { resumesAt, keepInvoices }: { resumesAt: number | null; keepInvoices: boolean },
 ): void {
   const { now } = draft.context;
-  const { status } = draft.state;
-  const same = draft.state.resumesAt === resumesAt && draft.state.keepInvoices === keepInvoices;
+  const { status, periodEnd, resumesAt: before } = draft.state;
+  const same = before === resumesAt && draft.state.keepInvoices === keepInvoices;
   if (status === 'paused' && same) return;
   const pausedAt = status === 'paused' ? draft.state.pausedAt : now;
   draft.change({ status: 'paused', pausedAt, resumesAt, keepInvoices });
   draft.order({ kind: 'suspend', why: suspensionOf(draft.state) });
-  draft.announceUpdate(status === 'paused' ? ['resumesAt'] : ['status']);
+  draft.announceUpdate(status === 'paused' ? { resumesAt: iso(before) } : { status });
+  // Its periods had stopped, and are to go on.
+  if (keepInvoices && periodEnd <= now) beginPeriod(draft);
 }
 
 /** The first paid period begins now. */
 function endTrial(draft: SubscriptionDraft): void {
+  draft.change({ trialEnd: draft.context.now });
+  beginPeriod(draft);
+}
+
+/** Another period, counted from now, whether it is paid or not. */
+function beginPeriod(draft: SubscriptionDraft): void {
   const { now: at } = draft.context;
-  const { plan, cycle } = draft.state;
-  const next = cycleOf(plan, at, cycle.zone);
-  draft.change({ trialEnd: at, ...firstPeriod(next) });
-  draft.announceTrialEnd(at, 'converted');
-  draft.order({ kind: 'restart', cycle: next });
+  const { plan } = draft.state;
+  restart(draft, at);
   billPeriod(draft, {
     cause: String(at),
     reason: 'subscription_cycle',

@@ -12,6 +12,7 @@ import {
   type SubscriptionFollowup,
   type SubscriptionOrder,
   isOver,
+  nextOverdueAt,
   overdueOf,
   phaseName,
 } from './subscription.ts';
@@ -89,8 +90,9 @@ export class SubscriptionDraft {
     });
   }
 
-  announceUpdate(changes: readonly string[], at: number = this.context.now): void {
-    this.announce('subscription.updated', at, { changes, previous: null });
+  /** `previous` is what it was, by the names of what changed. */
+  announceUpdate(previous: Readonly<Record<string, unknown>>, at: number = this.context.now): void {
+    this.announce('subscription.updated', at, { changes: Object.keys(previous), previous });
   }
 
   announceTrialEnd(at: number, outcome: 'converted' | 'expired'): void {
@@ -129,11 +131,11 @@ export class SubscriptionDraft {
       status: 'canceled',
       canceledAt: this.state.canceledAt ?? at,
       endedAt: at,
-      cancelAt: this.state.cancelAt ?? at,
+      cancelAt: at,
       resumesAt: null,
       open: underWay,
-      overdue: 'clear',
     });
+    this.#becomeOverdue('clear', at);
     this.order({ kind: 'withdraw', how: 'expired' });
     this.announce('subscription.expired', at, { reason });
   }
@@ -146,7 +148,7 @@ export class SubscriptionDraft {
     const isBlocked = dunnings.some(({ blockAt }) => blockAt <= at);
     const next: OverdueState = isBlocked ? 'blocked' : dunnings.length > 0 ? 'warning' : 'clear';
     if (next === overdue) return;
-    this.change({ overdue: next });
+    this.#becomeOverdue(next, at);
     if (next !== 'blocked' && overdue !== 'blocked') return;
     this.order({ kind: 'suspend', why: suspensionOf(this.state) });
     this.write('subscription.blocked', at, {
@@ -161,6 +163,22 @@ export class SubscriptionDraft {
     });
   }
 
+  /** The customer's state is that of the worst subscription: who keeps it is told when that changes. */
+  #becomeOverdue(overdue: OverdueState, at: number): void {
+    const from = overdueOf(this.#billing());
+    this.change({ overdue });
+    const billing = this.#billing();
+    const [to, nextAt] = [overdueOf(billing), nextOverdueAt(billing)];
+    // Nothing names the change: the same one may come again at the same time.
+    if (from === to) return;
+    this.follow(this.context.ids.next(), at, { kind: 'overdue', from, to, nextAt });
+  }
+
+  #billing(): Billing {
+    const subscriptions = new Map(this.#before.subscriptions);
+    return { subscriptions: subscriptions.set(this.state.id, this.state) };
+  }
+
   /** The finished effects; null where nothing changed. */
   effects(): SubscriptionEffects | null {
     const subscription = this.state;
@@ -168,11 +186,6 @@ export class SubscriptionDraft {
     const subscriptions = new Map(this.#before.subscriptions).set(subscription.id, subscription);
     if (isOver(subscription)) subscriptions.delete(subscription.id);
     const state: Billing = { subscriptions };
-    const [from, to] = [overdueOf(this.#before), overdueOf(state)];
-    if (from !== to) {
-      const at = subscription.eventAt;
-      this.follow(`${from} ${to} ${at}`, at, { kind: 'overdue', from, to });
-    }
     return {
       kind: 'subscription',
       customer: this.context.customer,

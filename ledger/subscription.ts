@@ -126,6 +126,8 @@ export type Waiting = Beginning & {
   readonly invoiceId: string;
   readonly paymentId: string;
   readonly amount: bigint;
+  /** What of it the customer's credit covers: it comes back with a refusal. */
+  readonly credit: bigint;
 };
 
 /** What a plan gives of a meter. */
@@ -196,7 +198,13 @@ export type SubscriptionFollowup = { readonly id: string; readonly at: number } 
     }
   | { readonly kind: 'collect'; readonly payment: PaymentOrder }
   | { readonly kind: 'void'; readonly invoiceId: string }
-  | { readonly kind: 'overdue'; readonly from: OverdueState; readonly to: OverdueState }
+  | {
+      readonly kind: 'overdue';
+      readonly from: OverdueState;
+      readonly to: OverdueState;
+      /** When time alone changes it next. */
+      readonly nextAt: number | null;
+    }
 );
 
 export type PaymentOrder = {
@@ -208,14 +216,12 @@ export type PaymentOrder = {
   readonly transactionType: 'SUBSCRIPTION_START' | 'RECURRING';
 };
 
-/** What became of a charge, or of a bill that nothing could be charged for. */
+/** What became of a charge, or that there is nothing to charge. */
 export type Settlement = {
   readonly paymentId: string;
   readonly at: number;
 } & (
   | { readonly kind: 'paid'; readonly transactionId: string | null }
-  /** Without a charge: nothing was due, or there is nothing to charge. */
-  | { readonly kind: 'free' }
   | { readonly kind: 'no_method'; readonly policy: DunningPolicy }
   | {
       readonly kind: 'failed' | 'errored';
@@ -297,4 +303,16 @@ export function overdueOf({ subscriptions }: Billing): OverdueState {
     worst = Math.max(worst, BY_SEVERITY.indexOf(overdue));
   }
   return BY_SEVERITY[worst] ?? 'clear';
+}
+
+/** When time alone next makes it worse: blocked, or over. null: nothing is overdue. */
+export function nextOverdueAt({ subscriptions }: Billing): number | null {
+  let next = Infinity;
+  for (const { overdue, open } of subscriptions.values()) {
+    for (const { dunning } of open) {
+      if (dunning === null) continue;
+      next = Math.min(next, overdue === 'blocked' ? dunning.expireAt : dunning.blockAt);
+    }
+  }
+  return next === Infinity ? null : next;
 }

@@ -1,5 +1,12 @@
 import { type Cycle, boundary } from './calendar.ts';
-import { type Billed, announceFailed, announcePaid, bill, totalOf } from './collection.ts';
+import {
+  type Billed,
+  announceFailed,
+  announcePaid,
+  bill,
+  endWithMandate,
+  totalOf,
+} from './collection.ts';
 import { changeLines, recurringLine } from './proration.ts';
 import {
   type Beginning,
@@ -25,7 +32,7 @@ export function resume(draft: SubscriptionDraft, at: number): void {
   if (at < periodEnd) {
     draft.change({ status: 'active', pausedAt: null, resumesAt: null });
     draft.order({ kind: 'suspend', why: suspensionOf(draft.state) });
-    return draft.announceUpdate(['status'], at);
+    return draft.announceUpdate({ status: 'paused' }, at);
   }
   draft.change({ resumesAt: null });
   const next = cycleOf(plan, at, cycle.zone);
@@ -74,19 +81,18 @@ export function changePlan(
 function wait(
   draft: SubscriptionDraft,
   what: Beginning,
-  { invoiceId, amount, payment }: Billed,
+  { invoiceId, amount, credit, payment }: Billed,
 ): void {
   if (payment === null) begin(draft, what, what.since);
-  else draft.change({ waiting: { ...what, invoiceId, amount, paymentId: payment.id } });
+  else draft.change({ waiting: { ...what, invoiceId, amount, credit, paymentId: payment.id } });
 }
 
 function begin(draft: SubscriptionDraft, what: Beginning, at: number): void {
   const { cycle, cancelAt } = draft.state;
   if (what.kind === 'resume') {
-    const next = cycleOf(draft.state.plan, what.since, cycle.zone);
-    draft.change({ status: 'active', pausedAt: null, waiting: null, ...firstPeriod(next) });
-    draft.order({ kind: 'restart', cycle: next });
-    return draft.announceUpdate(['status'], at);
+    draft.change({ status: 'active', pausedAt: null, waiting: null });
+    restart(draft, what.since, at);
+    return draft.announceUpdate({ status: 'paused' }, at);
   }
   const { plan: previous } = draft.state;
   const { plan, allowances, restarts } = what;
@@ -97,8 +103,9 @@ function begin(draft: SubscriptionDraft, what: Beginning, at: number): void {
   draft.change({ plan, waiting: null, ...moved });
   draft.order({ kind: 'replace', allowances, cycle: next });
   if (cancelAt !== null) {
-    draft.change({ cancelAt: draft.state.periodEnd });
-    draft.order({ kind: 'expire_at', at: draft.state.periodEnd });
+    const { periodEnd } = draft.state;
+    draft.change({ cancelAt: periodEnd });
+    draft.order({ kind: 'expire_at', at: periodEnd });
   }
   draft.announce('subscription.updated', at, {
     changes: ['plan'],
@@ -110,26 +117,40 @@ function begin(draft: SubscriptionDraft, what: Beginning, at: number): void {
   });
 }
 
-export function firstPeriod(cycle: Subscription['cycle']): Partial<Subscription> {
+/** Periods count from `anchor` now, and a trial is over. */
+export function restart(draft: SubscriptionDraft, anchor: number, at: number = anchor): void {
+  const { plan, cycle } = draft.state;
+  const next = cycleOf(plan, anchor, cycle.zone);
+  const wasTrial = isTrial(draft.state);
+  draft.change(firstPeriod(next));
+  draft.order({ kind: 'restart', cycle: next });
+  // A restart lets the allowances be used again.
+  const why = suspensionOf(draft.state);
+  if (why !== null) draft.order({ kind: 'suspend', why });
+  if (wasTrial) draft.announceTrialEnd(at, 'converted');
+}
+
+function firstPeriod(cycle: Subscription['cycle']): Partial<Subscription> {
   return { cycle, periodIndex: 0, periodStart: cycle.anchor, periodEnd: boundary(cycle, 1) };
 }
 
 /**
- * Takes in what became of the charge that something waits for; whether it was that one. Where it was refused nothing begins, and its
- * invoice is void.
+ * Takes in what became of the charge that something waits for; whether it was that one. Where it was refused nothing begins, its
+ * invoice is void, and the credit that it took is there again.
  */
 export function settleWaiting(draft: SubscriptionDraft, settlement: Settlement): boolean {
   const { waiting } = draft.state;
   if (waiting?.paymentId !== settlement.paymentId) return false;
   const charged = { ...waiting, transactionType: 'RECURRING', attempt: 1, retryAt: null } as const;
-  if (settlement.kind === 'paid' || settlement.kind === 'free') {
+  if (settlement.kind === 'paid') {
     announcePaid(draft, charged, settlement);
     begin(draft, waiting, settlement.at);
     return true;
   }
   if (settlement.kind !== 'no_method') announceFailed(draft, charged, settlement);
-  draft.change({ waiting: null });
+  draft.change({ waiting: null, credit: draft.state.credit + waiting.credit });
   const { invoiceId } = waiting;
   draft.follow(invoiceId, settlement.at, { kind: 'void', invoiceId });
+  endWithMandate(draft, settlement);
   return true;
 }

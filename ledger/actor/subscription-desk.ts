@@ -73,7 +73,7 @@ export class SubscriptionDesk {
     decision: (
       term: Term,
       actor: Actor,
-    ) => { readonly outcome: T; readonly draft: SubscriptionDraft | null },
+    ) => { readonly outcome: T | null; readonly draft: SubscriptionDraft | null },
   ): Promise<T> {
     for (;;) {
       const term = this.#live();
@@ -85,7 +85,7 @@ export class SubscriptionDesk {
           if (actor.dropped) return STALE;
           const { outcome, draft } = decision(term, actor);
           if (draft !== null) take(apply, { term, actor, draft });
-          return outcome;
+          return outcome ?? STALE;
         },
       });
       // Without keys it cannot be a duplicate.

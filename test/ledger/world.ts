@@ -59,7 +59,7 @@ export type PlanFields = Partial<AllowanceTerms> & {
 };
 
 /** Readable and repeatable: what belongs to the same parts has the same name. */
-function readableIds(): Ids {
+export function readableIds(): Ids {
   let count = 0;
   return {
     next: () => `id-${String((count += 1)).padStart(6, '0')}`,

@@ -1,0 +1,242 @@
+// What becomes of a bill that is not paid, and of the answers to its charges.
+import { describe, expect, test } from 'bun:test';
+import { overdueOf } from '../../ledger/subscription.ts';
+import {
+  DEARER,
+  MONTHLY,
+  SubscriptionWorld,
+  YEARLY,
+  chargesOf,
+  told,
+} from './subscription-world.ts';
+import {
+  END,
+  SITUATIONS,
+  active,
+  cancel,
+  change,
+  iso,
+  pause,
+  unpaid,
+  waitingToResume,
+} from './subscription-situations.ts';
+import { DAY, HOUR, T0 } from './world.ts';
+
+const FAILURE = { failureCode: 'card_declined', failureMessage: 'no', transactionId: null };
+
+describe('dunning', () => {
+  const overdueChanges = (world: SubscriptionWorld) =>
+    world.followups.flatMap((one) =>
+      one.kind === 'overdue' ? [[(one.at - END) / DAY, one.from, one.to]] : [],
+    );
+
+  test('tries 1, 3, 7, 13 and 20 days after the first failure, blocks at 14, ends at 21', () => {
+    const world = active();
+    world.goTo(END);
+    world.failed();
+    const before = world.followups.length;
+    const tries: unknown[] = [];
+    for (let hours = 1; hours <= 30 * 24; hours += 1) {
+      world.goTo(END + hours * HOUR, ({ followups }) => {
+        for (const { attempt } of chargesOf(followups)) {
+          tries.push([(world.now - END) / DAY, attempt]);
+          world.failed();
+        }
+      });
+    }
+    expect(tries).toEqual([
+      [1, 2],
+      [3, 3],
+      [7, 4],
+      [13, 5],
+      [20, 6],
+    ]);
+    expect(overdueChanges(world)).toEqual([
+      [0, 'clear', 'warning'],
+      [14, 'warning', 'blocked'],
+      [21, 'blocked', 'clear'],
+    ]);
+    const failures = world.events.filter(({ type }) => type === 'payment.failed');
+    expect(failures.map(({ data }) => [data['attempt'], data['nextAttemptAt']])).toEqual(
+      [1, 3, 7, 13, 20, null].map((days, n) => [
+        n + 1,
+        days === null ? null : iso(END + days * DAY),
+      ]),
+    );
+    expect(failures[0]?.data).toMatchObject({ ...FAILURE, transactionType: 'RECURRING' });
+    const blocked = world.events.find(({ type }) => type === 'subscription.blocked');
+    expect(blocked?.data).toEqual({
+      subscriptionId: 'sub',
+      stateName: 'blocked',
+      service: 'dunning',
+      blockChange: true,
+      blockEntitlement: true,
+      blockBilling: false,
+      effectiveDate: iso(END + 14 * DAY),
+      externalCustomerId: 'u_42',
+    });
+    const last = world.events.at(-1);
+    expect(last?.data).toMatchObject({ reason: 'dunning_exhausted', status: 'canceled' });
+    expect(last?.timestamp).toBe(END + 21 * DAY);
+    expect(world.followups.slice(before).filter(({ kind }) => kind === 'void')).toHaveLength(1);
+    expect(overdueOf(world.billing)).toBe('clear');
+  });
+
+  test('paid when it was blocked: open again, and told so', () => {
+    const world = active();
+    world.goTo(END);
+    world.failed({ hard: true });
+    world.wait(15 * DAY);
+    expect(world.allowances.suspended).toBe('blocked');
+    world.do({ kind: 'method_changed' });
+    const { events } = world.paid();
+    expect(told(events)).toEqual(['payment.succeeded', 'blocked']);
+    expect(events[1]?.data).toMatchObject({ stateName: 'clear', blockChange: false });
+    expect(world.allowances.suspended).toBe(null);
+    expect(overdueChanges(world).at(-1)).toEqual([15, 'blocked', 'clear']);
+  });
+
+  test('an answer that comes late does not unblock what was blocked since', () => {
+    const world = active();
+    world.goTo(END);
+    const first = world.charge;
+    world.failed({ hard: true });
+    world.do({ kind: 'collect', invoiceId: 'finalised', amount: 100n });
+    const second = world.charge;
+    expect(second).not.toBe(first);
+    world.wait(15 * DAY);
+    const settlement = {
+      kind: 'paid',
+      paymentId: second,
+      at: world.now - 3 * DAY,
+      transactionId: 't',
+    } as const;
+    world.do({ kind: 'settle', settlement });
+    expect(world.state.overdue).toBe('blocked');
+  });
+
+  test('without a method nothing is charged, but it is chased', () => {
+    const world = new SubscriptionWorld();
+    world.start();
+    expect(world.noMethod().events).toEqual([]);
+    expect(world.state.overdue).toBe('warning');
+    world.wait(DAY);
+    expect(chargesOf(world.followups)).toMatchObject([{ attempt: 1 }, { attempt: 2 }]);
+  });
+
+  test('another method: what is unpaid is tried at once, what is under way is not', () => {
+    const world = active();
+    world.goTo(END);
+    expect(world.do({ kind: 'method_changed' }).followups).toEqual([]);
+    world.failed({ hard: true });
+    world.wait(HOUR);
+    expect(chargesOf(world.do({ kind: 'method_changed' }).followups)).toHaveLength(1);
+    expect(world.do({ kind: 'method_changed' }).followups).toEqual([]);
+  });
+
+  test('a merchant who makes the invoice void ends the chase', () => {
+    const world = unpaid(1);
+    const [invoice] = world.state.open;
+    world.do({ kind: 'close_invoice', invoiceId: invoice?.invoiceId ?? '' });
+    expect(world.state).toMatchObject({ open: [], overdue: 'clear' });
+  });
+
+  test('cancel makes what is unpaid void, and a charge under way still comes back', () => {
+    const voided = unpaid(1);
+    expect(voided.do(cancel('immediate')).followups.map(({ kind }) => kind)).toEqual([
+      'void',
+      'overdue',
+    ]);
+    expect(voided.billing.subscriptions.size).toBe(0);
+    const world = active();
+    world.goTo(END);
+    const { charge } = world;
+    expect(world.do(cancel('immediate')).followups).toEqual([]);
+    expect(world.billing.subscriptions.size).toBe(1);
+    expect(told(world.paid(charge).events)).toEqual(['payment.succeeded']);
+    expect(world.billing.subscriptions.size).toBe(0);
+  });
+
+  test('an end by dunning is when it ended, whatever had been scheduled', () => {
+    const world = new SubscriptionWorld();
+    world.start({ plan: YEARLY });
+    world.failed({ hard: true });
+    world.do(cancel('at_period_end'));
+    world.wait(22 * DAY);
+    const ended = iso(T0 + 21 * DAY);
+    expect(world.events.at(-1)?.data).toMatchObject({ cancellationEffectiveAt: ended });
+  });
+});
+
+describe('a lost mandate', () => {
+  const lost = { code: 'mandate_lost', hard: true };
+
+  test('ends it at once', () => {
+    const world = active();
+    world.goTo(END);
+    const { events } = world.failed(lost);
+    expect(told(events)).toEqual(['payment.failed', 'expired']);
+    expect(events[1]?.data).toMatchObject({ reason: 'mandate_lost', status: 'canceled' });
+  });
+
+  test('ends what waited for its payment too', () => {
+    const world = waitingToResume();
+    expect(told(world.failed(lost).events)).toEqual(['payment.failed', 'expired']);
+  });
+
+  test('while another charge is under way, that one decides', () => {
+    const world = active();
+    world.do(change());
+    world.do({ kind: 'collect', invoiceId: 'finalised', amount: 100n });
+    const { open, waiting } = world.state;
+    world.failed(lost, open[0]?.paymentId ?? '');
+    expect(world.state).toMatchObject({ status: 'active', overdue: 'warning' });
+    world.paid(waiting?.paymentId ?? '');
+    expect(world.state).toMatchObject({ status: 'active', plan: DEARER });
+  });
+});
+
+describe('an answer', () => {
+  test('that comes twice changes nothing the second time', () => {
+    const world = active();
+    world.goTo(END);
+    const { charge } = world;
+    world.failed({}, charge);
+    for (const again of [() => world.failed({}, charge), () => world.paid(charge)]) {
+      expect(again()).toMatchObject({ kind: 'done', events: [], orders: [], followups: [] });
+    }
+  });
+
+  test('to nobody changes nothing', () => {
+    const world = active();
+    expect(world.paid('payment/of/nobody')).toMatchObject({ events: [], followups: [] });
+  });
+
+  test('an invoice that something waits for is not charged a second time', () => {
+    const world = active();
+    world.do(change());
+    const { waiting } = world.state;
+    const invoiceId = waiting?.invoiceId ?? '';
+    expect(world.do({ kind: 'collect', invoiceId, amount: 1n }).followups).toEqual([]);
+    expect(world.state.open).toEqual([]);
+  });
+
+  test('an invoice of one that has ended is nothing of it any more', () => {
+    const world = SITUATIONS['ended, charge under way']();
+    const command = { kind: 'collect', invoiceId: 'finalised', amount: 1n } as const;
+    expect(world.do(command)).toMatchObject({ kind: 'unknown', followups: [] });
+  });
+});
+
+test('resuming while blocked does not lift the block', () => {
+  const world = new SubscriptionWorld();
+  world.start({ plan: { ...MONTHLY, interval: 'week' } });
+  world.do(pause());
+  world.failed({ hard: true });
+  world.wait(15 * DAY);
+  expect(world.allowances.suspended).toBe('blocked');
+  world.do({ kind: 'resume' });
+  world.paid(world.state.waiting?.paymentId);
+  expect(world.state).toMatchObject({ status: 'active', overdue: 'blocked' });
+  expect(world.allowances.suspended).toBe('blocked');
+});

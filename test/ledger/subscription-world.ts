@@ -1,0 +1,274 @@
+// One customer's subscription without a database: decisions are applied at once, what they order is kept, and every state goes through
+// its row and back.
+//
+// Holds: what is written is what is read again, and what the meters are told to do they can do.
+import { unreachable } from '../../ledger/assert.ts';
+import { decideStart, type NewSubscription } from '../../ledger/subscribing.ts';
+import { type Command, decideCommand } from '../../ledger/subscription-actions.ts';
+import type { SubscriptionDraft } from '../../ledger/subscription-draft.ts';
+import type {
+  Billing,
+  DunningPolicy,
+  MeterOrder,
+  PaymentOrder,
+  Plan,
+  Subscription,
+  SubscriptionEffects,
+} from '../../ledger/subscription.ts';
+import { NO_BILLING, subscriptionDue } from '../../ledger/subscription.ts';
+import { type SubscriptionRow, subscriptionOf } from '../../ledger/subscription-row.ts';
+import type { LedgerEvent } from '../../ledger/event.ts';
+import { subscriptionRow } from '../../ledger/store/encode-subscriptions.ts';
+import { DAY, T0, readableIds } from './world.ts';
+
+export const POLICY: DunningPolicy = {
+  retryDays: [1, 3, 7, 13, 20],
+  blockAfterDays: 14,
+  expireAfterDays: 21,
+};
+
+export const MONTHLY: Plan = {
+  productId: 'product',
+  priceId: 'monthly',
+  planName: 'pro-monthly',
+  priceListName: 'DEFAULT',
+  unitAmount: 3000n,
+  currency: 'USD',
+  interval: 'month',
+  intervalCount: 1,
+  quantity: 1,
+};
+export const DEARER: Plan = { ...MONTHLY, priceId: 'team', planName: 'team', unitAmount: 9000n };
+export const CHEAPER: Plan = { ...MONTHLY, priceId: 'basic', planName: 'basic', unitAmount: 1000n };
+export const YEARLY: Plan = {
+  ...MONTHLY,
+  priceId: 'yearly',
+  planName: 'pro-yearly',
+  unitAmount: 30_000n,
+  interval: 'year',
+};
+
+export type StartFields = Partial<NewSubscription> & { readonly trialDays?: number };
+export type Followup = SubscriptionEffects['followups'][number];
+
+/** What the meters hold of it: carried out order by order, as `plan-allowance.ts` does. */
+type Allowances = {
+  readonly held: boolean;
+  readonly suspended: 'paused' | 'blocked' | null;
+  readonly expiresAt: number | null;
+  readonly anchor: number;
+};
+
+/** What a command came to; `behind` is decided again until it is not. */
+export type Decided = {
+  readonly kind: string;
+  readonly legal: readonly string[];
+  readonly events: readonly LedgerEvent[];
+  readonly orders: readonly MeterOrder[];
+  readonly followups: readonly Followup[];
+};
+
+type Failure = {
+  readonly kind?: 'failed' | 'errored';
+  readonly code?: string;
+  readonly hard?: boolean;
+};
+
+export class SubscriptionWorld {
+  now = T0;
+  billing: Billing = NO_BILLING;
+  /** As last written. */
+  last: Subscription | null = null;
+  allowances: Allowances = { held: false, suspended: null, expiresAt: null, anchor: 0 };
+  readonly ids = readableIds();
+  readonly customer = {
+    id: 'customer',
+    slot: 7,
+    organisationId: 'organisation',
+    mode: 'test',
+    externalId: 'u_42',
+    email: 'a@example.com',
+  } as const;
+  readonly events: LedgerEvent[] = [];
+  readonly followups: Followup[] = [];
+
+  /** A manual one, if nothing else is said. */
+  start({ trialDays, ...fields }: StartFields = {}): Decided {
+    const draft = decideStart(this.context, this.billing, {
+      id: 'sub',
+      bundleId: 'bundle',
+      plan: MONTHLY,
+      allowances: [],
+      signup: {
+        paymentLinkId: null,
+        paymentLinkToken: null,
+        clientReferenceId: 'ref',
+        metadata: { seat: 'a' },
+      },
+      zone: 'UTC',
+      startAt: this.now,
+      trialEnd: trialDays === undefined ? null : this.now + trialDays * DAY,
+      credit: 0n,
+      paid: null,
+      ...fields,
+    });
+    return { kind: 'started', legal: [], ...this.#take(draft) };
+  }
+
+  do(command: Command): Decided {
+    const before = { events: this.events.length, followups: this.followups.length };
+    const orders: MeterOrder[] = [];
+    for (;;) {
+      const decided = decideCommand(this.context, this.billing, { id: 'sub', command });
+      if (decided.draft !== null) orders.push(...this.#take(decided.draft).orders);
+      const { outcome } = decided;
+      if (outcome === null) continue;
+      return {
+        kind: outcome.kind,
+        legal: outcome.kind === 'invalid_state' ? outcome.legal : [],
+        events: this.events.slice(before.events),
+        orders,
+        followups: this.followups.slice(before.followups),
+      };
+    }
+  }
+
+  get context() {
+    const { customer, now, ids } = this;
+    return { customer, now, ids };
+  }
+
+  get state(): Subscription {
+    if (this.last === null) throw new Error('nothing was started');
+    return this.last;
+  }
+
+  /** When time alone does something next. */
+  get due(): number {
+    const live = this.billing.subscriptions.get('sub');
+    return live === undefined ? Infinity : subscriptionDue(live);
+  }
+
+  /** Every due time on the way is an alarm of its own. */
+  goTo(at: number, each: (decided: Decided) => void = () => undefined): void {
+    for (let due = this.due; due <= at; due = this.due) {
+      if (due < this.now) throw new Error('due in the past');
+      this.now = due;
+      each(this.do({ kind: 'tick' }));
+      if (this.due === due) throw new Error('an alarm that changes nothing rings for ever');
+    }
+    this.now = at;
+  }
+
+  wait(ms: number): void {
+    this.goTo(this.now + ms);
+  }
+
+  /** The charge that is under way, of an invoice or of what waits. */
+  get charge(): string {
+    const { open, waiting } = this.state;
+    const id = waiting?.paymentId ?? open.find(({ paymentId }) => paymentId !== null)?.paymentId;
+    if (!id) throw new Error('no charge is under way');
+    return id;
+  }
+
+  paid(paymentId = this.charge): Decided {
+    const transactionId = `capture of ${paymentId}`;
+    const settlement = { kind: 'paid', paymentId, at: this.now, transactionId } as const;
+    return this.do({ kind: 'settle', settlement });
+  }
+
+  failed(failure: Failure = {}, paymentId = this.charge): Decided {
+    const settlement = {
+      kind: 'failed',
+      paymentId,
+      at: this.now,
+      code: 'card_declined',
+      message: 'no',
+      hard: false,
+      policy: POLICY,
+      ...failure,
+    } as const;
+    return this.do({ kind: 'settle', settlement });
+  }
+
+  noMethod(paymentId = this.charge): Decided {
+    const settlement = { kind: 'no_method', paymentId, at: this.now, policy: POLICY } as const;
+    return this.do({ kind: 'settle', settlement });
+  }
+
+  #take(draft: SubscriptionDraft) {
+    const effects = draft.effects();
+    const { orders } = draft;
+    if (effects === null) {
+      if (orders.length > 0) throw new Error('orders without a change');
+      return { events: [], orders, followups: [] };
+    }
+    this.#write(effects);
+    for (const order of orders) this.allowances = this.#carryOut(order);
+    return { events: effects.events, orders, followups: effects.followups };
+  }
+
+  #write(effects: SubscriptionEffects): void {
+    const written = effects.subscriptions.map((subscription) => {
+      const row = subscriptionRow({ customer: this.customer, subscription });
+      return { live: row['live'] === true, subscription: subscriptionOf(read(row)) };
+    });
+    this.billing = {
+      subscriptions: new Map(
+        written.filter(({ live }) => live).map(({ subscription: one }) => [one.id, one]),
+      ),
+    };
+    if (this.billing.subscriptions.size !== effects.state.subscriptions.size) {
+      throw new Error('what is live in memory is not what is live on disk');
+    }
+    this.last = written[0]?.subscription ?? null;
+    this.events.push(...effects.events);
+    this.followups.push(...effects.followups);
+  }
+
+  #carryOut(order: MeterOrder): Allowances {
+    const { held } = this.allowances;
+    if (held === (order.kind === 'start')) throw new Error(`${order.kind} after the wrong order`);
+    switch (order.kind) {
+      case 'start':
+        return { held: true, suspended: null, expiresAt: null, anchor: order.cycle.anchor };
+      case 'withdraw':
+        return { ...this.allowances, held: false };
+      case 'expire_at':
+        return { ...this.allowances, expiresAt: order.at };
+      case 'suspend':
+        return { ...this.allowances, suspended: order.why };
+      case 'replace':
+        return { ...this.allowances, anchor: order.cycle.anchor };
+      case 'restart':
+        return { ...this.allowances, suspended: null, anchor: order.cycle.anchor };
+      default:
+        return unreachable(order);
+    }
+  }
+}
+
+/** The row as the driver gives it back: times are dates, bigints are bigints, documents went through JSON. */
+function read(written: Record<string, unknown>): SubscriptionRow {
+  const row = JSON.parse(JSON.stringify(written)) as Record<string, unknown>;
+  const isTime = (name: string): boolean => /_(at|start|end)$/u.test(name);
+  const entries = Object.entries(row).map(([name, value]) => {
+    if (typeof value !== 'string') return [name, value];
+    if (isTime(name)) return [name, new Date(value)];
+    return [name, ['unit_amount', 'credit', 'sequence'].includes(name) ? BigInt(value) : value];
+  });
+  return Object.fromEntries(entries) as SubscriptionRow;
+}
+
+/** `type` of each, without what all share. */
+export const told = (events: readonly LedgerEvent[]): string[] =>
+  events.map(({ type }) => type.replace('subscription.', ''));
+
+/** What is to be charged by these, in order. */
+export function chargesOf(followups: readonly Followup[]): readonly PaymentOrder[] {
+  return followups.flatMap((followup) => {
+    const order = followup.kind === 'bill' || followup.kind === 'collect' ? followup.payment : null;
+    return order === null ? [] : [order];
+  });
+}

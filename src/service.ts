@@ -1,7 +1,8 @@
 // The service, put together: what main.ts starts and what the tests start.
 import type { Log } from './platform/log.ts';
 import { Ledger, type LedgerDeps } from '../ledger/ledger.ts';
-import type { Clock } from '../ledger/ports.ts';
+import type { Clock, OrgClock, Tenant } from '../ledger/ports.ts';
+import type { Registry } from 'prom-client';
 import { slotOf } from '../ledger/slot.ts';
 import { postgresStorage } from '../ledger/store/postgres-storage.ts';
 import { journalName } from '../ledger/store/seat.ts';
@@ -112,32 +113,22 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const redis = openRedis({ url: options.redisUrl, warn });
   const limiter = countTakes(metrics.registry, openRateLimiter(redis));
   const edge = openEdge({ auth, sql, limiter, settings, log });
-  const sandboxOn = openSandbox(sql, settings);
-  const processorFor = openProcessors({
-    sandboxFor: (tenant) => sandboxOn({ now: () => orgClock.now(tenant) }),
-    timers,
-    log,
-  });
-  const port = { ids, orgClock, timers, log };
-  const moving = { ...records, ...port, ledger, limiter, processorFor, settings };
+  const { sandbox: bank, processorFor } = openBanks(options, { sql, orgClock });
+  const port = { ...records, ids, orgClock, timers, log };
+  const moving = { ...port, ledger, limiter, processorFor, settings };
   const { payments, subscriptions } = openMoney(moving);
+  const caughtUp = () => payments.caughtUp();
+  const clockwork = { clocks: orgClock, due: ledger.alarms, timers };
   const testClocks = new TestClocks({
-    clocks: orgClock,
-    due: ledger.alarms,
-    caughtUp: () => payments.caughtUp(),
+    ...clockwork,
+    caughtUp,
     save: (moved) => saveTestClock(sql, moved),
-    timers,
   });
   metrics.watch(ledger);
   await ledger.open();
-  const onAttempt = attemptObserver(metrics.registry);
-  const allowLoopback = settings.allowLoopbackUrls;
-  const delivery = options.deliver
-    ? await openDelivery({ ...options, allowLoopback, onAttempt })
-    : null;
+  const delivery = await openOwnDelivery(options, metrics.registry);
   const usage = { ledger, meters: openMeters(records) };
-  const paying = { settings, limiter, sandbox: sandboxOn(clock), processorFor };
-  const money = { ...paying, payments, subscriptions };
+  const money = { settings, limiter, sandbox: bank, processorFor, payments, subscriptions };
   const webhooks = { ...signing, usageSubscriptions, resolve: openNames({ clock }) };
   const given = { ids, clock, orgClock, testClocks, newToken, registry: metrics.registry };
   return {
@@ -159,6 +150,26 @@ export async function openService(options: ServiceOptions): Promise<Service> {
       await metrics.close();
       await Promise.all([storage.end(), reader.end({ timeout: 2 }), sql.end({ timeout: 2 })]);
     },
+  };
+}
+
+/** Webhooks delivered by this process, beside the API; null where others do it. */
+async function openOwnDelivery(options: ServiceOptions, registry: Registry) {
+  if (!options.deliver) return null;
+  const allowLoopback = options.settings.allowLoopbackUrls;
+  return openDelivery({ ...options, allowLoopback, onAttempt: attemptObserver(registry) });
+}
+
+/** The sandbox on the real clock, for its own pages; and whoever takes a tenant's money, in the tenant's time. */
+function openBanks(
+  { settings, log }: ServiceOptions,
+  { sql, orgClock }: { readonly sql: Sql; readonly orgClock: OrgClock },
+) {
+  const sandboxOn = openSandbox(sql, settings);
+  const sandboxFor = (tenant: Tenant) => sandboxOn({ now: () => orgClock.now(tenant) });
+  return {
+    sandbox: sandboxOn(clock),
+    processorFor: openProcessors({ sandboxFor, timers, log }),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Sql } from 'postgres';
 import { PAYMENT_CHECKS } from './audit-payments.ts';
+import { SUBSCRIPTION_CHECKS } from './audit-subscriptions.ts';
 import { WEBHOOK_CHECKS } from './audit-webhooks.ts';
 
 export type Finding = { readonly check: string; readonly detail: string };
@@ -10,6 +11,7 @@ export type Finding = { readonly check: string; readonly detail: string };
  */
 const CHECKS: Readonly<Record<string, string>> = {
   ...PAYMENT_CHECKS,
+  ...SUBSCRIPTION_CHECKS,
   ...WEBHOOK_CHECKS,
 
   'I1 debits equal credits for each meter': `

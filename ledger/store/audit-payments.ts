@@ -27,7 +27,8 @@ export const PAYMENT_CHECKS: Readonly<Record<string, string>> = {
     FROM payments p FULL JOIN (SELECT * FROM accounts WHERE kind = 'payment') a ON a.slot = p.slot AND a.id = p.id
     LEFT JOIN customers c ON c.id = p.customer_id AND c.organisation_id = p.organisation_id AND c.mode = p.mode
     WHERE p.id IS NULL OR (p.status IN ${CAPTURED}) <> (a.id IS NOT NULL)
-      OR num_nonnulls(p.paid_at, p.invoice_id, c.id) <> CASE WHEN a.id IS NULL THEN 0 ELSE 3 END
+      -- What is charged without its buyer has an invoice and a customer before it has the money.
+      OR num_nonnulls(p.paid_at, p.invoice_id, c.id) <> CASE WHEN a.id IS NOT NULL THEN 3 WHEN p.checkout_id IS NULL THEN 2 ELSE 0 END
       OR a.credits_posted <> p.amount OR NOT a.capped
       OR (a.organisation_id, a.mode, a.currency) <> (p.organisation_id, p.mode, p.currency)
       OR p.status <> CASE WHEN a.id IS NULL THEN p.status WHEN a.debits_posted = 0 THEN 'succeeded'

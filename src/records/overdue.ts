@@ -19,11 +19,13 @@ export async function announceOverdue(
     readonly customerId: string;
     readonly from: OverdueState;
     readonly to: OverdueState;
+    /** When time alone changes it next. */
+    readonly nextAt: number | null;
     readonly eventId: string;
     readonly now: number;
   },
 ): Promise<void> {
-  const { customerId, from, to, eventId, now } = change;
+  const { customerId, from, to, nextAt, eventId, now } = change;
   const [customer] = await sql<CustomerRow[]>`
     update customers set event_sequence = event_sequence + 1,
       updated_at = greatest(${new Date(now)}, updated_at + interval '1 ms')
@@ -32,8 +34,10 @@ export async function announceOverdue(
   if (customer === undefined) throw new Error(`customer ${customerId} of a subscription is gone`);
   const { sequence, at, externalCustomerId, email } = customer;
   const unpaid = await sql<Unpaid[]>`
-    select id, currency, total - amount_paid as due, issued_at as "issuedAt" from invoices
+    select id, currency, total - amount_paid as due, issued_at as "issuedAt" from invoices i
     where customer_id = ${customerId} and status = 'open' and subscription_id is not null
+      -- One that has been paid may not have heard of it yet.
+      and not exists (select 1 from payments p where p.invoice_id = i.id and p.paid_at is not null)
     order by issued_at, id`;
   const [earliest] = unpaid;
   const balance = unpaid
@@ -57,6 +61,7 @@ export async function announceOverdue(
       currency: earliest?.currency ?? null,
       unpaidInvoiceIds: unpaid.map(({ id }) => id),
       earliestUnpaidAt: earliest?.issuedAt.toISOString() ?? null,
+      nextEvaluationAt: nextAt === null ? null : new Date(nextAt).toISOString(),
       externalCustomerId,
       email,
     },

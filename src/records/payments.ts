@@ -171,7 +171,7 @@ export async function listPayments(
       ${customerId === undefined ? sql`` : sql`and p.customer_id = ${customerId}`}
       ${subscriptionId === undefined ? sql`` : sql`and p.subscription_id = ${subscriptionId}`}
       ${checkoutId === undefined ? sql`` : sql`and p.checkout_id = ${checkoutId}`}
-    order by p.id desc limit ${limit + 1} offset ${offset}`;
+    order by p.created_at desc, p.id desc limit ${limit + 1} offset ${offset}`;
 }
 
 const refundColumns = (sql: Executor) => sql`

@@ -28,7 +28,7 @@ type Row = Scope &
 
 /**
  * Those of some subscriptions, for this transaction alone, in the order in which they became due; at one time what was tried
- * more often goes first. They stay until they are deleted.
+ * more often goes first, and what an invoice made void means to the customer comes after it. They stay until they are deleted.
  */
 export async function lockSubscriptionFollowups(
   sql: Transaction,
@@ -47,7 +47,7 @@ export async function lockSubscriptionFollowups(
     join customers c on c.id = s.customer_id
     join products p on p.id = s.product_id
     where f.subscription_id = any(${sorted}::uuid[])
-    order by f.at, (f.data -> 'payment' ->> 'attempt')::int desc nulls last, f.kind, f.id`;
+    order by f.at, (f.data -> 'payment' ->> 'attempt')::int desc nulls last, f.kind = 'overdue', f.kind, f.id`;
   return rows.map(({ id, kind, at, data, organisationId, mode, ...row }) => ({
     ...row,
     scope: { organisationId, mode },

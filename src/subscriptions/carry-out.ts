@@ -110,8 +110,8 @@ async function doOne(
       await voidInvoice(sql, scope, { id: followup.invoiceId, eventId: ids.next(), now });
       return null;
     case 'overdue': {
-      const { from, to } = followup;
-      const change = { customerId: one.customer.id, from, to, eventId: ids.next(), now };
+      const { from, to, nextAt } = followup;
+      const change = { customerId: one.customer.id, from, to, nextAt, eventId: ids.next(), now };
       await announceOverdue(sql, scope, change);
       return null;
     }

@@ -68,7 +68,12 @@ ALTER TABLE followups
 CREATE INDEX followups_of_subscription ON followups (subscription_id) WHERE subscription_id IS NOT NULL;
 CREATE INDEX followups_by_time ON followups (at);
 
-CREATE INDEX payments_of_subscription ON payments (subscription_id, id) WHERE subscription_id IS NOT NULL;
+-- The ids of what is charged by itself are derived: they do not ascend with time.
+DROP INDEX payments_listed, payments_of_checkout, payments_of_customer;
+CREATE INDEX payments_listed ON payments (organisation_id, mode, created_at, id);
+CREATE INDEX payments_of_checkout ON payments (checkout_id, created_at, id) WHERE checkout_id IS NOT NULL;
+CREATE INDEX payments_of_customer ON payments (customer_id, created_at, id) WHERE customer_id IS NOT NULL;
+CREATE INDEX payments_of_subscription ON payments (subscription_id, created_at, id) WHERE subscription_id IS NOT NULL;
 CREATE INDEX payments_of_invoice ON payments (invoice_id) WHERE invoice_id IS NOT NULL;
 CREATE INDEX invoices_of_subscription ON invoices (subscription_id, created_at) WHERE subscription_id IS NOT NULL;
 

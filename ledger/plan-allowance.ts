@@ -80,7 +80,7 @@ export function startPlan(
     if (draft.state.grants.some((other) => other.id === grant.id)) continue;
     const refused = refuseGrant(draft.state, grant);
     if (refused !== null) return { outcome: { kind: refused }, effects: null };
-    startGrant(draft, grant, context.now, 'subscription_start');
+    startGrant(draft, grant, since(draft, grant.effectiveAt), 'subscription_start');
   }
   return done(draft, state);
 }
@@ -173,18 +173,19 @@ export function restartPlan(
   for (const old of allowancesOf(draft.state, subscriptionId)) {
     const { recurs } = old;
     if (recurs === null || (recurs.cycle.anchor === anchor && recurs.cycle.zone === zone)) continue;
-    endGrant(draft, live(draft, old.id), context.now, 'voided');
+    const at = since(draft, anchor);
+    endGrant(draft, live(draft, old.id), at, 'voided');
     const again: Grant = {
       ...old,
-      id: context.ids.derive('restart', old.id, String(context.now)),
+      id: context.ids.derive('restart', old.id, String(at)),
       used: 0n,
-      effectiveAt: context.now,
-      createdAt: context.now,
+      effectiveAt: at,
+      createdAt: at,
       recurs: { ...recurs, cycle: { ...recurs.cycle, anchor, zone } },
       renewsAt: null,
       started: false,
     };
-    startGrant(draft, again, context.now, 'renewal');
+    startGrant(draft, again, at, 'renewal');
   }
   return done(draft, state);
 }
@@ -193,6 +194,11 @@ function advancedDraft(context: MeterContext, state: MeterState): MeterDraft {
   const draft = new MeterDraft(context, state);
   advance(draft);
   return draft;
+}
+
+/** When what begins at `at` begins on this meter: told a little late, then all the same, but not before the period that runs. */
+function since(draft: MeterDraft, at: number): number {
+  return Math.max(Math.min(at, draft.context.now), draft.state.current.start);
 }
 
 function done(draft: MeterDraft, before: MeterState): Done {

@@ -69,7 +69,7 @@ export function decideStart(
   };
   draft.begin(subscription);
   draft.announce('subscription.created', startAt);
-  draft.order({ kind: 'start', allowances: wanted.allowances, cycle });
+  draft.order({ kind: 'start', allowances: wanted.allowances, cycle, at: startAt });
   if (paid !== null) announceSignup(draft, paid, startAt);
   else if (trialEnd === null) {
     billPeriod(draft, {

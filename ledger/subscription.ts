@@ -147,6 +147,8 @@ export type MeterOrder =
       readonly kind: 'start';
       readonly allowances: readonly PlanAllowance[];
       readonly cycle: Cycle;
+      /** From when on they are given. */
+      readonly at: number;
     }
   | { readonly kind: 'withdraw'; readonly how: 'expired' | 'voided' }
   | { readonly kind: 'expire_at'; readonly at: number | null }

@@ -168,20 +168,21 @@ function ordered(
 
 function grantsFor(
   { ids, meter, now }: MeterContext,
-  order: SubscriptionOrder & { readonly cycle: { readonly anchor: number; readonly zone: string } },
+  order: Extract<SubscriptionOrder, { kind: 'start' | 'replace' }>,
   allowances: readonly PlanAllowance[],
 ): readonly Grant[] {
   const { subscriptionId, productId, cycle } = order;
+  const createdAt = 'at' in order ? Math.min(order.at, now) : now;
   return allowances
     .filter((allowance) => allowance.meter.id === meter.id)
     .map(({ meter: _meter, entitlementId, ...terms }) =>
       planGrant({
         ...terms,
-        grantId: ids.derive('plan', subscriptionId, entitlementId, String(now)),
+        grantId: ids.derive('plan', subscriptionId, entitlementId, String(createdAt)),
         subscriptionId,
         productId,
         cycle,
-        createdAt: now,
+        createdAt,
       }),
     );
 }

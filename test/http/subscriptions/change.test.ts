@@ -188,6 +188,10 @@ test('a trial that is ended by hand is charged at once, from now', async () => {
     amount: '30.00',
     transaction_type: 'RECURRING',
   });
-  expect(await club.check(trial, plan)).toMatchObject({ balance: 10_000 });
+  expect(await club.check(trial, plan)).toMatchObject({
+    balance: 10_000,
+    period_start: ended.current_period_start,
+    resets_at: ended.current_period_end,
+  });
   expect((await club.refused(trial.id, 'end-trial'))[0]).toBe(409);
 });

@@ -50,7 +50,12 @@ test('after it a new period begins, with its payment', async () => {
   expect(resumed).toMatchObject({ status: 'active', paused_at: null });
   expect(Date.parse(resumed.current_period_start)).toBeGreaterThanOrEqual(before);
   expect(resumed.anchor_at).toBe(resumed.current_period_start);
-  expect(await club.check(subscription, plan)).toMatchObject({ allowed: true, balance: 10_000 });
+  expect(await club.check(subscription, plan)).toMatchObject({
+    allowed: true,
+    balance: 10_000,
+    period_start: resumed.current_period_start,
+    resets_at: resumed.current_period_end,
+  });
   const [, invoice] = await club.invoices(id);
   expect(invoice).toMatchObject({
     status: 'paid',

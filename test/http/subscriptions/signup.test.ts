@@ -42,6 +42,7 @@ test('it is active at once, and its allowance is there', async () => {
     balance: 10_000,
     limit: 10_000,
     reason: 'ok',
+    period_start: subscription.current_period_start,
     resets_at: subscription.current_period_end,
   });
   const [payment, ...others] = await club.payments(id);

@@ -1,13 +1,9 @@
-// Every type that anything writes today, brought about over HTTP: what is written is what the catalogue says, no more and no less.
+// Every type of the catalogue, brought about over HTTP: what is written is what the catalogue says, no more and no less.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { EVENT_TYPES, type EventEnvelope, type EventType } from '../../../src/records/events.ts';
+import { EVENT_TYPES, type EventEnvelope } from '../../../src/records/events.ts';
 import { made, Shop } from '../../payments/shop.ts';
 import { misfits } from '../../support/catalogue.ts';
-
-/** What nothing writes yet: it comes with subscriptions. */
-const NOT_YET: readonly EventType[] = EVENT_TYPES.filter((type) =>
-  type.startsWith('subscription.'),
-);
+import { Club } from '../subscriptions/subscribing.ts';
 
 let shop: Shop;
 beforeAll(async () => {
@@ -103,9 +99,33 @@ async function pay(): Promise<void> {
   await shop.events(id, 2);
 }
 
+/** Subscriptions, from a trial and a charge to each of their ends. */
+async function subscribe(): Promise<void> {
+  const club = new Club(shop);
+  const plan = await club.plan({ interval: 'day' });
+  const trial = await club.signUp(await club.plan({ trial_days: 1 }));
+  const context = { client_reference_id: '注文', metadata: { ключ: '“”' } };
+  const { id } = await club.signUp(plan, 'good', context);
+  await club.act(id, 'pause', { resumes_at: new Date((await club.now()) + 60_000).toISOString() });
+  await club.act(id, 'cancel');
+  await club.act(id, 'uncancel');
+  await club.act(id, 'resume');
+  await club.act(id, 'change', { quantity: 3 });
+  await club.signUp(plan, 'renewalFails');
+  await club.subscribe(plan, await club.customer(), { metadata: context.metadata });
+  const on = { object_type: 'subscription', object_id: id };
+  made(await club.post('/tags', { ...on, name: 'vip' }));
+  made(await club.post('/custom-fields', { ...on, name: 'a', value: 'b' }));
+  await club.advance('P2D');
+  await club.act(id, 'cancel', { mode: 'immediate' });
+  await club.act(trial.id, 'cancel');
+  await club.advance('P1M');
+}
+
 test('every event fits', async () => {
   await meter();
   await pay();
+  await subscribe();
   await annotate();
   // What follows from a refund is written after its answer.
   await shop.server.payments.close();
@@ -117,5 +137,11 @@ test('every event fits', async () => {
   }
   expect(told.flatMap((event) => misfits(event))).toEqual([]);
   const types = new Set(told.map(({ type }) => type));
-  expect(EVENT_TYPES.filter((type) => !types.has(type))).toEqual([...NOT_YET]);
+  expect(EVENT_TYPES.filter((type) => !types.has(type))).toEqual([]);
+  const ends = told.flatMap(({ type, data }) =>
+    type === 'subscription.expired' ? [data['reason']] : [],
+  );
+  expect(new Set(ends)).toEqual(
+    new Set(['immediate', 'dunning_exhausted', 'cancellation_effective']),
+  );
 }, 60_000);

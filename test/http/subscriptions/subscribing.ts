@@ -24,7 +24,7 @@ export type PlanWish = Fields & { readonly limit?: number; readonly feature?: st
 export class Club {
   readonly shop: Shop;
 
-  private constructor(shop: Shop) {
+  constructor(shop: Shop) {
     this.shop = shop;
   }
 

@@ -14,6 +14,8 @@ import { describeMachine, type Machine } from './probes/machine.ts';
 import { goalsOf } from './report/goals.ts';
 import { jsonOf } from './report/json.ts';
 import { markdownOf } from './report/markdown.ts';
+import { renewalsMarkdown } from './renewals/report.ts';
+import { runRenewals } from './renewals/renewals.ts';
 import { runCases } from './rounds.ts';
 import { webhooksMarkdown } from './webhooks/report.ts';
 import { runWebhooks } from './webhooks/webhooks.ts';
@@ -34,7 +36,8 @@ async function main(options: Options): Promise<boolean> {
     say('starting PostgreSQL and Redis');
     const stores = await openStores(closers);
     const machine = await describeMachine(stores);
-    const kind = options.memory ? memory : options.webhooks ? webhooks : compare;
+    const kinds = { memory, webhooks, renewals } as const;
+    const kind = options.alone === null ? compare : kinds[options.alone];
     return await kind({ options, stores, closers, machine });
   } finally {
     await closers.close();
@@ -85,6 +88,17 @@ async function webhooks({ options, stores, closers, machine }: Run): Promise<boo
     json ? JSON.stringify({ machine, results }, null, 2) : webhooksMarkdown(results, machine),
   );
   return results.every(({ missing, unsigned, failed }) => missing + unsigned + failed === 0);
+}
+
+async function renewals({ options, stores, closers, machine }: Run): Promise<boolean> {
+  const { subscriptions: count, json } = options;
+  const { signal } = aborting;
+  const result = await runRenewals(stores, closers, { count, signal, say });
+  console.log(
+    json ? JSON.stringify({ machine, ...result }, null, 2) : renewalsMarkdown(result, machine),
+  );
+  for (const problem of result.problems) say(problem);
+  return result.problems.length === 0;
 }
 
 function say(line: string): void {

@@ -2,18 +2,20 @@
 import { parseArgs } from 'node:util';
 import { CASES, type Case } from './cases.ts';
 
+const ALONE = ['memory', 'webhooks', 'renewals'] as const;
+
 export interface Options {
   readonly cases: readonly Case[];
-  /** The long case of a million customers, which runs alone. */
-  readonly memory: boolean;
-  /** Deliveries, which run alone too. */
-  readonly webhooks: boolean;
+  /** A million customers, deliveries, or subscriptions that renew; null for the cases. */
+  readonly alone: (typeof ALONE)[number] | null;
   readonly json: boolean;
   readonly rounds: number;
   readonly warmUpMs: number;
   readonly measureMs: number;
   /** Of the webhooks: deliveries that are due at once. */
   readonly due: number;
+  /** Of the renewals. */
+  readonly subscriptions: number;
   /** Of the memory case and the webhooks. */
   readonly customers: number;
   readonly seconds: number;
@@ -21,11 +23,12 @@ export interface Options {
 
 export const USAGE = `bun run bench [--quick] [--only GROUP,...] [--json] [--rounds N] [--seconds S]
   --quick    one short round: shows that all works, its numbers are rough
-  --only     of check, track, hot, ingest, open, refunds, checkouts; or memory or webhooks, which run alone
+  --only     of check, track, hot, ingest, open, refunds, checkouts; or memory, webhooks or renewals, which run alone
   --json     the result as JSON on stdout
   --rounds   how often each way is measured, in turn with the others (3)
   --seconds  how long each time (2; with memory, in all: 600; with webhooks, each pace: 10)
-  --customers  of the memory case (1000000)`;
+  --customers  of the memory case (1000000)
+  --subscriptions  that renew (100000; 4000 with --quick)`;
 
 /** @throws Error that says what is wrong with the arguments */
 export function parseOptions(args: string[]): Options {
@@ -38,29 +41,28 @@ export function parseOptions(args: string[]): Options {
       rounds: { type: 'string' },
       seconds: { type: 'string' },
       customers: { type: 'string' },
+      subscriptions: { type: 'string' },
     },
   });
   const groups = values.only?.split(',');
-  const known = new Set<string>(['memory', 'webhooks', ...CASES.map(({ group }) => group)]);
+  const known = new Set<string>([...ALONE, ...CASES.map(({ group }) => group)]);
   const unknown = groups?.find((group) => !known.has(group));
   if (unknown !== undefined) throw new Error(`--only does not know ${unknown}`);
-  const memory = groups?.includes('memory') ?? false;
-  const webhooks = groups?.includes('webhooks') ?? false;
-  if ((memory || webhooks) && groups?.length !== 1) {
-    throw new Error('memory and webhooks run alone');
-  }
+  const alone = ALONE.find((group) => groups?.includes(group)) ?? null;
+  if (alone !== null && groups?.length !== 1) throw new Error(`${alone} runs alone`);
   const seconds = positive('--seconds', values.seconds);
   return {
     cases: CASES.filter(({ group }) => groups?.includes(group) ?? true),
-    memory,
-    webhooks,
+    alone,
     due: values.quick ? 10_000 : 100_000,
     json: values.json,
     rounds: positive('--rounds', values.rounds) ?? (values.quick ? 1 : 3),
     warmUpMs: values.quick ? 300 : 500,
     measureMs: (seconds ?? (values.quick ? 0.6 : 2)) * 1000,
     customers: positive('--customers', values.customers) ?? 1_000_000,
-    seconds: seconds ?? (memory ? 600 : values.quick ? 2 : 10),
+    subscriptions:
+      positive('--subscriptions', values.subscriptions) ?? (values.quick ? 4000 : 100_000),
+    seconds: seconds ?? (alone === 'memory' ? 600 : values.quick ? 2 : 10),
   };
 }
 

@@ -1,0 +1,197 @@
+// A hundred thousand subscribers without as many checkouts: one pays on the hosted page, and the rows that this left are copied under
+// other ids, numbers and times. What a row holds besides those is so always what the code writes.
+//
+// Holds: the other sides of the transfers get their sums and the invoices their numbers, so that `admin audit` stays clean. Nothing
+// that runs may know the accounts while this writes. Each subscriber's first period has just ended.
+import { boundary } from '../../../ledger/calendar.ts';
+import { entitlementId, periodAccountId } from '../../../ledger/names.ts';
+import { slotOf } from '../../../ledger/slot.ts';
+import { ids } from '../../../src/platform/ids.ts';
+import type { Sql } from '../../../src/platform/postgres.ts';
+import { customerName } from '../generator/workload.ts';
+
+const BATCH = 500;
+/** Longer than any month, so that a period that began so long ago is over. */
+const MONTH_MS = 31 * 86_400_000;
+
+/** Ids, times of two spellings, and marks of the original: its name, its invoice's number and its slots. */
+const MARKS = [
+  '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}',
+  String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)`,
+  customerName(0),
+  String.raw`INV-\d{4}-\d+`,
+  '@[a-z]+',
+];
+
+/** Rows of one table as JSON, with marks where copies differ. */
+type Template = { readonly table: string; readonly rows: readonly string[] };
+
+type Original = {
+  readonly customerId: string;
+  readonly meterId: string;
+  readonly paymentId: string;
+  readonly token: string;
+  readonly anchor: number;
+  readonly periodEnd: number;
+};
+
+/** Copies the only subscriber as numbers 1 to count - 1, and lets the first period of all end within an hour, which is over. */
+export async function cloneSubscriber(
+  sql: Sql,
+  { count, now }: { readonly count: number; readonly now: number },
+): Promise<void> {
+  const original = await findOriginal(sql);
+  const templates = await readTemplates(sql, original);
+  const shared = new Set(await listShared(sql, original));
+  // Written again with the copies, so that its times are moved like theirs.
+  for (const { table } of templates.toReversed()) {
+    await sql`delete from ${sql(table)} r where ${isIts(sql, table, original)}`;
+  }
+  for (let from = 0; from < count; from += BATCH) {
+    const size = Math.min(BATCH, count - from);
+    const copies = Array.from({ length: size }, (_, index) => {
+      const number = from + index;
+      const anchor = now - MONTH_MS - Math.floor((3_600_000 * number) / count);
+      return copierOf(original, shared, { number, anchor });
+    });
+    await sql.begin(async (transaction) => {
+      for (const { table, rows } of templates) {
+        const copied = copies.flatMap((copy) => rows.map(copy));
+        await transaction`
+          insert into ${sql(table)} select * from jsonb_populate_recordset(null::${sql(table)}, ${`[${copied.join()}]`}::text::jsonb)`;
+      }
+    });
+  }
+  await sql`
+    update accounts set debits_posted = debits_posted * ${count}::bigint, credits_posted = credits_posted * ${count}::bigint
+    where kind in ('usage', 'grants', 'clearing')`;
+  await sql`update invoice_counters set last = ${count}, issued_at = ${new Date(now - MONTH_MS)}`;
+  await sql`vacuum analyze`;
+}
+
+async function findOriginal(sql: Sql): Promise<Original> {
+  const [found] = await sql<
+    (Omit<Original, 'anchor' | 'periodEnd'> & Record<'start' | 'end', Date>)[]
+  >`
+    select s.customer_id as "customerId", m.meter_id as "meterId", p.id as "paymentId", p.checkout_token as token,
+      s.anchor_at as start, s.period_end as end
+    from subscriptions s join payments p on p.subscription_id = s.id
+    join customer_meters m on m.slot = s.slot and m.customer_id = s.customer_id`;
+  if (found === undefined) throw new Error('nobody has subscribed');
+  const { start, end, ...names } = found;
+  return { ...names, anchor: start.getTime(), periodEnd: end.getTime() };
+}
+
+/** In the order in which they refer to each other. */
+const TABLES = [
+  'customers',
+  'checkouts',
+  'payments',
+  'sandbox_charges',
+  'payment_methods',
+  'invoices',
+  'subscriptions',
+  'accounts',
+  'customer_meters',
+  'grants',
+  'transfers',
+  'alarms',
+  'events',
+] as const;
+type Table = (typeof TABLES)[number];
+
+function isIts(sql: Sql, table: Table, { customerId, meterId, paymentId }: Original) {
+  const own: Partial<Record<Table, ReturnType<Sql>>> = {
+    customers: sql`id = ${customerId}`,
+    checkouts: sql`payment_id = ${paymentId}`,
+    payments: sql`id = ${paymentId}`,
+    sandbox_charges: sql`key = ${paymentId}`,
+    accounts: sql`kind in ('meter', 'payment')`,
+    alarms: sql`actor_id = ${customerId}`,
+    transfers: sql`kind = 'single'`,
+    events: sql`organisation_id = (select organisation_id from meters where id = ${meterId})`,
+  };
+  return own[table] ?? sql`customer_id = ${customerId}`;
+}
+
+async function readTemplates(
+  sql: Sql,
+  original: Original,
+): Promise<readonly (Template & { table: Table })[]> {
+  const { customerId, paymentId, token } = original;
+  const marks = new Map([
+    [slotOf(customerId), '@customer'],
+    [slotOf(paymentId), '@payment'],
+  ]);
+  if (marks.size < 2) throw new Error('one slot for both: run it again');
+  const templates = [];
+  for (const table of TABLES) {
+    const rows = await sql<{ row: string }[]>`
+      select to_json(r)::text as row from ${sql(table)} r where ${isIts(sql, table, original)}`;
+    if (rows.length === 0) throw new Error(`a subscriber has no row in ${table}`);
+    const marked = rows.map(({ row }) =>
+      row
+        .replace(/"slot":(\d+)/, (_, slot: string) => `"slot":${marks.get(Number(slot)) ?? slot}`)
+        .replaceAll(token, '@token'),
+    );
+    templates.push({ table, rows: marked });
+  }
+  return templates;
+}
+
+/** Ids of what all subscribers have in common. */
+async function listShared(sql: Sql, { meterId }: Original): Promise<string[]> {
+  const rows = await sql<{ id: string }[]>`
+    select id from organisations union all select id from products union all select id from prices
+    union all select id from entitlements union all select ${meterId}::uuid
+    union all select id from accounts where kind in ('usage', 'grants', 'clearing')`;
+  return rows.map(({ id }) => id);
+}
+
+/** Writes a row of the original as one of a copy's. Ids that are worked out again are derived, the others are new. */
+function copierOf(
+  original: Original,
+  shared: ReadonlySet<string>,
+  { number, anchor }: { readonly number: number; readonly anchor: number },
+): (row: string) => string {
+  const { meterId } = original;
+  const [customerId, paymentId] = [ids.next(), ids.next()];
+  const periodEnd = boundary({ anchor, interval: 'month', count: 1, zone: 'UTC' }, 1);
+  const of = (customer: string, start: number) => [
+    entitlementId(ids, { customerId: customer, meterId }),
+    periodAccountId(ids, { customerId: customer, meterId, start }),
+  ];
+  const derived = of(customerId, anchor);
+  const known = new Map<string, string>([
+    [original.customerId, customerId],
+    [original.paymentId, paymentId],
+    ...of(original.customerId, original.anchor).map(
+      (id, index) => [id, derived[index] ?? ''] as const,
+    ),
+    [customerName(0), customerName(number)],
+    ['@customer', String(slotOf(customerId))],
+    ['@payment', String(slotOf(paymentId))],
+    ['@token', ids.next().replaceAll('-', '')],
+  ]);
+  function moved(time: string): string {
+    const at = Date.parse(time);
+    const isEnd = at >= original.periodEnd;
+    return new Date(
+      isEnd ? at - original.periodEnd + periodEnd : at - original.anchor + anchor,
+    ).toISOString();
+  }
+  function copied(mark: string): string {
+    if (mark.startsWith('INV-'))
+      return `INV-${new Date(anchor).getUTCFullYear()}-${String(number + 1).padStart(6, '0')}`;
+    return mark.includes('T') ? moved(mark) : ids.next();
+  }
+  return (row) =>
+    row.replaceAll(PATTERN, (mark) => {
+      if (shared.has(mark)) return mark;
+      const found = known.get(mark) ?? copied(mark);
+      known.set(mark, found);
+      return found;
+    });
+}
+
+const PATTERN = new RegExp(MARKS.join('|'), 'g');

@@ -8,6 +8,7 @@ import {
   type PlanAllowance,
   type Settlement,
   type Subscription,
+  isOver,
   isTrial,
 } from './subscription.ts';
 import {
@@ -77,7 +78,8 @@ function refusal(subscription: Subscription, command: Command): CommandOutcome |
   const isKnown =
     kind !== 'collect' ||
     subscription.open.some(({ invoiceId }) => invoiceId === command.invoiceId);
-  if (subscription.status === 'canceled' && (kind in TRANSITIONS || !isKnown)) {
+  const hasEnded = subscription.status === 'canceled';
+  if (isOver(subscription) || (hasEnded && (kind in TRANSITIONS || !isKnown))) {
     return { kind: 'unknown' };
   }
   if (!(kind in TRANSITIONS)) return null;

@@ -5,7 +5,7 @@ const SEED = 20_260_131;
 
 /** The property holds for `runs` cases. Name the test with `seeded`, so that the seed is in the output. */
 export function holds<T>(property: fc.IProperty<T>, runs: number): void {
-  fc.assert(property, { seed: SEED, numRuns: runs });
+  fc.assert(property, { seed: SEED, numRuns: runs, includeErrorInReport: true });
 }
 
 export const seeded = (name: string): string => `${name} (seed ${SEED})`;

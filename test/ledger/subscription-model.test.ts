@@ -1,0 +1,476 @@
+// Random lives of a subscription: what the machine writes is what the model says, whether time comes in steps or in one jump; and what
+// must always hold does, whatever either of them says.
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { unreachable } from '../../ledger/assert.ts';
+import type { LedgerEvent } from '../../ledger/event.ts';
+import type { Command } from '../../ledger/subscription-actions.ts';
+import type { Plan } from '../../ledger/subscription.ts';
+import { holds, seeded } from './property.ts';
+import { type Answer, type Bill, SubscriptionModel } from './subscription-model.ts';
+import {
+  CHEAPER,
+  DEARER,
+  type Followup,
+  MONTHLY,
+  POLICY,
+  SubscriptionWorld,
+  YEARLY,
+  chargesOf,
+} from './subscription-world.ts';
+import { DAY, HOUR, T0 } from './world.ts';
+
+const PLANS: readonly Plan[] = [
+  MONTHLY,
+  DEARER,
+  CHEAPER,
+  YEARLY,
+  { ...MONTHLY, priceId: 'free', unitAmount: 0n },
+  { ...MONTHLY, priceId: 'odd', unitAmount: 3333n, interval: 'week', intervalCount: 2 },
+  { ...MONTHLY, priceId: 'short', unitAmount: 101n, interval: 'day', intervalCount: 5 },
+];
+
+type Step =
+  | { readonly kind: 'cancel'; readonly mode: 'at_period_end' | 'immediate' }
+  | { readonly kind: 'uncancel' | 'resume' | 'end_trial' | 'method_changed' }
+  | { readonly kind: 'pause'; readonly in: number | null; readonly keepInvoices: boolean }
+  | { readonly kind: 'change'; readonly plan: Plan }
+  | {
+      readonly kind: 'settle';
+      readonly of: 'under way' | 'any' | 'nobody';
+      readonly which: number;
+      readonly how: Answer['how'];
+      readonly late: number;
+      readonly twice: boolean;
+    }
+  | { readonly kind: 'close_invoice' | 'collect'; readonly which: number }
+  | { readonly kind: 'wait'; readonly ms: number };
+
+const waits = fc.oneof(
+  fc.integer({ min: 1, max: HOUR }),
+  fc.integer({ min: 1, max: 45 * DAY }),
+  fc.constantFrom(1, DAY, 6 * DAY, 14 * DAY, 21 * DAY, 31 * DAY),
+);
+const plans = fc
+  .tuple(fc.constantFrom(...PLANS), fc.integer({ min: 1, max: 3 }))
+  .map(([plan, quantity]) => ({ ...plan, quantity }));
+
+const alone = (...kinds: ('uncancel' | 'resume' | 'end_trial' | 'method_changed')[]) =>
+  fc.record({ kind: fc.constantFrom(...kinds) });
+
+const steps: fc.Arbitrary<Step[]> = fc.array(
+  fc.oneof(
+    {
+      weight: 8,
+      arbitrary: fc.record({
+        kind: fc.constant('settle' as const),
+        of: fc.oneof(
+          { weight: 8, arbitrary: fc.constant('under way' as const) },
+          fc.constantFrom('any' as const, 'nobody' as const),
+        ),
+        which: fc.nat(5),
+        how: fc.oneof(
+          { weight: 3, arbitrary: fc.constant('paid' as const) },
+          { weight: 3, arbitrary: fc.constantFrom('failed' as const, 'no_method' as const) },
+          fc.constantFrom('hard' as const, 'errored' as const, 'mandate_lost' as const),
+        ),
+        late: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 3 * DAY })),
+        twice: fc.boolean(),
+      }),
+    },
+    { weight: 8, arbitrary: fc.record({ kind: fc.constant('wait' as const), ms: waits }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        kind: fc.constant('cancel' as const),
+        mode: fc.constantFrom('at_period_end', 'at_period_end', 'at_period_end', 'immediate'),
+      }),
+    },
+    {
+      weight: 4,
+      arbitrary: fc.record({
+        kind: fc.constant('pause' as const),
+        in: fc.option(waits),
+        keepInvoices: fc.boolean(),
+      }),
+    },
+    { weight: 5, arbitrary: fc.record({ kind: fc.constant('change' as const), plan: plans }) },
+    { weight: 6, arbitrary: alone('uncancel', 'resume', 'end_trial', 'method_changed') },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        kind: fc.constantFrom('close_invoice' as const, 'collect' as const),
+        which: fc.nat(5),
+      }),
+    },
+  ),
+  { maxLength: 40, size: '+1' },
+) as fc.Arbitrary<Step[]>;
+
+const starts = fc.record({
+  at: fc.integer({ min: T0, max: T0 + 1500 * DAY }),
+  plan: plans,
+  zone: fc.constantFrom('UTC', 'UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kathmandu'),
+  trialDays: fc.option(fc.constantFrom(1, 14, 30), { freq: 2 }),
+  credit: fc.constantFrom(0n, 0n, 999n, 100_000n),
+  isPaid: fc.boolean(),
+});
+type Start = typeof starts extends fc.Arbitrary<infer S> ? S : never;
+
+/** The machine twice, time in steps and time in jumps, and the model. */
+class Lives {
+  readonly stepped = new SubscriptionWorld();
+  readonly jumped = new SubscriptionWorld();
+  readonly model: SubscriptionModel;
+  /** The machine's ids by the model's names, and the other way round. */
+  readonly #ids = new Map<string, string>();
+  readonly #names = new Map<string, string>();
+  #events = 0;
+  #followups = 0;
+  #agreed = 0;
+
+  constructor({ at, plan, zone, trialDays, credit, isPaid }: Start) {
+    const trialEnd = trialDays === null ? null : at + trialDays * DAY;
+    this.model = new SubscriptionModel({ at, plan, zone, trialEnd, credit, isPaid });
+    const paid = {
+      paymentId: 'signup',
+      amount: plan.unitAmount * BigInt(plan.quantity),
+      customerEmail: null,
+      invoiceId: null,
+      method: null,
+    };
+    for (const world of [this.stepped, this.jumped]) {
+      world.now = at;
+      const signup = isPaid ? paid : null;
+      world.start({ startAt: at, plan, zone, trialEnd, credit, paid: signup });
+    }
+    this.#agree();
+  }
+
+  /** A command takes time: none comes at the time of another. */
+  obey(step: Step): void {
+    const ms = step.kind === 'wait' ? step.ms : 1;
+    this.model.now += ms;
+    this.jumped.now = this.model.now;
+    this.stepped.goTo(this.model.now);
+    this.model.advance();
+    this.#learn();
+    if (step.kind === 'wait') return;
+    const isTwice = step.kind === 'settle' && step.twice;
+    const command = this.#command(step);
+    for (let times = isTwice ? 2 : 1; times > 0; times -= 1) {
+      const expected = this.#tell(command);
+      expect(this.stepped.do(command).kind).toBe(expected);
+      expect(this.jumped.do(command).kind).toBe(expected);
+      this.#agree();
+    }
+  }
+
+  finish(): void {
+    this.jumped.do({ kind: 'tick' });
+    this.#agree();
+    mustHold(this.stepped);
+  }
+
+  #command(step: Exclude<Step, { kind: 'wait' }>): Command {
+    const { bills, now } = this.model;
+    const idOf = (name: string): string => this.#ids.get(name) ?? `nobody's ${name}`;
+    switch (step.kind) {
+      case 'pause': {
+        const { keepInvoices, in: ms } = step;
+        return { kind: 'pause', keepInvoices, resumesAt: ms === null ? null : now + ms };
+      }
+      case 'change':
+        return { kind: 'change', plan: step.plan, allowances: [] };
+      case 'close_invoice':
+      case 'collect': {
+        const isMeant = ({ state, isUnderWay }: Bill): boolean =>
+          step.kind === 'collect' ? state !== 'closed' : !isUnderWay && state === 'open';
+        const meant = bills.filter(isMeant);
+        const bill = meant[step.which % Math.max(1, meant.length)];
+        if (bill === undefined) return { kind: 'tick' };
+        const invoiceId = idOf(String(bill.number));
+        return { kind: step.kind, invoiceId, amount: bill.amount };
+      }
+      case 'settle': {
+        const meant = bills.filter(({ isUnderWay }) => isUnderWay || step.of === 'any');
+        const bill = meant[step.which % Math.max(1, meant.length)];
+        const attempt = step.of === 'any' ? 1 : bill?.attempt;
+        const name = step.of === 'nobody' ? 'charge' : `${bill?.number}.${attempt}`;
+        return { kind: 'settle', settlement: this.#settlement(idOf(name), step) };
+      }
+      case 'cancel':
+      case 'uncancel':
+      case 'resume':
+      case 'end_trial':
+      case 'method_changed':
+        return step;
+      default:
+        return unreachable(step);
+    }
+  }
+
+  #settlement(paymentId: string, { how, late }: Extract<Step, { kind: 'settle' }>) {
+    const { now } = this.model;
+    if (how === 'paid')
+      return { kind: how, paymentId, at: now - late, transactionId: 't' } as const;
+    if (how === 'no_method') return { kind: how, paymentId, at: now, policy: POLICY } as const;
+    const kind = how === 'errored' ? 'errored' : 'failed';
+    const hard = how === 'hard' || how === 'mandate_lost';
+    const why = { code: how, message: '', hard, policy: POLICY };
+    return { kind, paymentId, at: now, ...why } as const;
+  }
+
+  /** Tells the model; what should come of it. */
+  #tell(command: Command): string {
+    const { model } = this;
+    if (model.isOver) return 'unknown';
+    const refused = refusal(model, command);
+    if (refused !== null) return refused;
+    const bill = this.#meant(command);
+    if (command.kind === 'collect' && model.endedAt !== null && bill?.state !== 'open') {
+      return 'unknown';
+    }
+    perform(model, command, bill);
+    model.advance();
+    return 'done';
+  }
+
+  /** The bill that it is about. */
+  #meant(command: Command): Bill | undefined {
+    const { bills } = this.model;
+    if (command.kind === 'close_invoice' || command.kind === 'collect') {
+      return bills[Number(this.#names.get(command.invoiceId))];
+    }
+    if (command.kind !== 'settle') return undefined;
+    const name = this.#names.get(command.settlement.paymentId);
+    return bills.find(
+      ({ number, attempt, isUnderWay }) => isUnderWay && name === `${number}.${attempt}`,
+    );
+  }
+
+  /** What was told and ordered is the same with all three, and so is what they have come to. */
+  #agree(): void {
+    const { stepped, jumped, model } = this;
+    this.#learn();
+    const [events, followups] = [this.#events, this.#agreed];
+    const told = stepped.events.slice(events);
+    const ordered = stepped.followups.slice(followups);
+    expect(told.map(tellOf)).toEqual(model.events.slice(events));
+    expect(ordered.map((one) => this.#order(one))).toEqual(model.orders.slice(followups));
+    expect(this.standing()).toEqual(standingOf(model));
+    expect(jumped.events.slice(events).map(withoutId)).toEqual(told.map(withoutId));
+    expect(jumped.followups.slice(followups).map(withoutId)).toEqual(ordered.map(withoutId));
+    expect(jumped.state).toEqual(stepped.state);
+    expect(jumped.allowances).toEqual(stepped.allowances);
+    expect(stepped.due).toBeGreaterThan(stepped.now);
+    this.#events = stepped.events.length;
+    this.#agreed = stepped.followups.length;
+  }
+
+  #learn(): void {
+    const { followups } = this.stepped;
+    for (const followup of followups.slice(this.#followups)) this.#name(followup);
+    this.#followups = followups.length;
+  }
+
+  #name(followup: Followup): void {
+    const learn = (name: string, id: string): void => {
+      this.#ids.set(name, id);
+      this.#names.set(id, name);
+    };
+    if (followup.kind === 'bill') {
+      const count = [...this.#ids.keys()].filter((name) => !name.includes('.')).length;
+      learn(String(count), followup.invoice.id);
+    }
+    if (followup.kind !== 'bill' && followup.kind !== 'collect') return;
+    const { payment } = followup;
+    if (payment === null) return;
+    learn(`${this.#names.get(payment.invoiceId)}.${payment.attempt}`, payment.id);
+  }
+
+  #order(followup: Followup): string {
+    const { kind, at } = followup;
+    switch (kind) {
+      case 'bill': {
+        const { invoice, payment } = followup;
+        const { periodStart, periodEnd, isDraft, lines } = invoice;
+        const reason = invoice.reason.replace('subscription_', '');
+        const sum = (isCredit: boolean): bigint =>
+          lines
+            .filter(({ type }) => (type === 'credit') === isCredit)
+            .reduce((total, line) => total + line.unitAmount * BigInt(line.quantity), 0n);
+        const charge =
+          payment === null
+            ? isDraft
+              ? 'draft'
+              : 'nothing'
+            : `${this.#names.get(payment.id)} ${payment.amount}`;
+        const period = `${periodStart} ${periodEnd}`;
+        const name = this.#names.get(invoice.id);
+        return `bill ${name} ${reason} ${period} ${sum(false)} -${-sum(true)} ${charge} at ${at}`;
+      }
+      case 'collect': {
+        const { id, amount } = followup.payment;
+        return `collect ${this.#names.get(id)} ${amount} at ${at}`;
+      }
+      case 'void':
+        return `void ${this.#names.get(followup.invoiceId)} at ${at}`;
+      case 'overdue':
+        return `overdue ${followup.from} ${followup.to} at ${at}`;
+      default:
+        return unreachable(followup);
+    }
+  }
+
+  standing() {
+    const { state, allowances, due } = this.stepped;
+    const { waiting } = state;
+    const name = (id: string | null): string | null =>
+      id === null ? null : (this.#names.get(id) ?? 'unknown');
+    return {
+      status: state.status,
+      plan: state.plan,
+      isTrial: state.periodIndex < 0,
+      period: [state.periodStart, state.periodEnd],
+      cancelAt: state.cancelAt,
+      resumesAt: state.resumesAt,
+      endedAt: state.endedAt,
+      credit: state.credit,
+      overdue: state.overdue,
+      waiting: waiting && `${name(waiting.paymentId)} ${waiting.amount}`,
+      open: state.open.map(({ invoiceId, amount, attempt, paymentId, retryAt, dunning }) => [
+        `${name(invoiceId)}.${attempt} ${amount}`,
+        paymentId === null ? null : name(paymentId),
+        retryAt,
+        dunning?.failedAt ?? null,
+      ]),
+      due,
+      allowances: {
+        held: allowances.held,
+        suspended: allowances.held ? allowances.suspended : null,
+        anchor: allowances.held ? allowances.anchor : null,
+        expiresAt: allowances.held ? allowances.expiresAt : null,
+      },
+    };
+  }
+}
+
+function standingOf(model: SubscriptionModel): ReturnType<Lives['standing']> {
+  const { endedAt, isPaused, overdue, waiting } = model;
+  const isHeld = endedAt === null;
+  const paused = isPaused ? 'paused' : null;
+  return {
+    status: endedAt === null ? (isPaused ? 'paused' : 'active') : 'canceled',
+    plan: model.plan,
+    isTrial: model.isTrial,
+    period: [model.start, model.end],
+    cancelAt: model.cancelAt,
+    resumesAt: model.resumesAt,
+    endedAt,
+    credit: model.credit,
+    overdue,
+    waiting: waiting && `${waiting.bill?.number}.1 ${waiting.bill?.amount}`,
+    open: model.open.map(({ number, attempt, amount, isUnderWay, retryAt, failedAt }) => [
+      `${number}.${attempt} ${amount}`,
+      isUnderWay ? `${number}.${attempt}` : null,
+      retryAt,
+      failedAt,
+    ]),
+    due: model.due,
+    allowances: {
+      held: isHeld,
+      suspended: isHeld ? (overdue === 'blocked' ? 'blocked' : paused) : null,
+      anchor: isHeld ? model.anchor : null,
+      expiresAt: isHeld ? model.cancelAt : null,
+    },
+  };
+}
+
+function refusal(model: SubscriptionModel, { kind }: Command): string | null {
+  const { endedAt, waiting, overdue, isPaused, isTrial, cancelAt, open } = model;
+  const actions = ['cancel', 'uncancel', 'pause', 'resume', 'change', 'end_trial'];
+  if (endedAt !== null) return actions.includes(kind) ? 'unknown' : null;
+  const isRefused =
+    (kind === 'cancel' && waiting !== null) ||
+    (kind === 'pause' && (waiting !== null || overdue !== 'clear')) ||
+    (kind === 'change' && (isPaused || waiting !== null || open.length > 0)) ||
+    (kind === 'end_trial' && (isPaused || !isTrial || cancelAt !== null));
+  return isRefused ? 'invalid_state' : null;
+}
+
+function perform(model: SubscriptionModel, command: Command, bill: Bill | undefined): void {
+  switch (command.kind) {
+    case 'cancel':
+      return model.cancel(command.mode);
+    case 'uncancel':
+      return model.uncancel();
+    case 'pause':
+      return model.pause(command.resumesAt, command.keepInvoices);
+    case 'resume':
+      return model.resumeAt(model.now);
+    case 'change':
+      return model.change(command.plan);
+    case 'end_trial':
+      return model.endTrial();
+    case 'settle': {
+      const { settlement } = command;
+      const { at } = settlement;
+      const how = 'code' in settlement ? (settlement.code as Answer['how']) : settlement.kind;
+      return bill && model.answer(bill, { how, at });
+    }
+    case 'close_invoice':
+      return bill && model.close(bill);
+    case 'collect':
+      return bill && bill.state !== 'waiting' ? model.try(bill, model.now) : undefined;
+    case 'method_changed':
+      for (const open of model.open) model.try(open, model.now);
+      return undefined;
+    case 'tick':
+      return undefined;
+    default:
+      return unreachable(command);
+  }
+}
+
+function tellOf({ type, timestamp, data }: LedgerEvent): string {
+  const { amount, blockChange, outcome, reason } = data;
+  const coins = type.startsWith('payment.') ? BigInt(String(amount).replace('.', '')) : undefined;
+  const isBlocked = type === 'subscription.blocked' ? blockChange : undefined;
+  const more = [coins, isBlocked, outcome, reason].filter((one) => one !== undefined);
+  return [type.replace('subscription.', ''), ...more.map(String), 'at', timestamp].join(' ');
+}
+
+const withoutId = <T extends { readonly id: string }>({ id: _id, ...rest }: T): Omit<T, 'id'> =>
+  rest;
+
+/** Whatever the model says. */
+function mustHold({ events, followups, state }: SubscriptionWorld): void {
+  events.forEach(({ sequence, timestamp }, n) => {
+    expect(sequence).toBe(BigInt(n + 1));
+    expect(timestamp).toBeGreaterThan(events[n - 1]?.timestamp ?? 0);
+  });
+  const ids = followups.map(({ id }) => id);
+  expect(new Set(ids).size).toBe(ids.length);
+  const charges = chargesOf(followups);
+  expect(new Set(charges.map(({ id }) => id)).size).toBe(charges.length);
+  const expired = events.filter(({ type }) => type === 'subscription.expired').length;
+  expect(expired).toBe(state.status === 'canceled' ? 1 : 0);
+  const { endedAt } = state;
+  if (endedAt === null) return;
+  expect(followups.filter(({ kind, at }) => kind !== 'void' && at > endedAt)).toEqual([]);
+  expect(state.open.every(({ paymentId }) => paymentId !== null)).toBe(true);
+}
+
+test(
+  seeded('any life is as the model tells it'),
+  () => {
+    const property = fc.property(starts, steps, (start, commands) => {
+      const lives = new Lives(start);
+      for (const command of commands) lives.obey(command);
+      lives.finish();
+    });
+    holds(property, 1200);
+  },
+  30_000,
+);

@@ -1,0 +1,346 @@
+// A subscription told a second time, as simply as it can be: flat, in place, by bill numbers instead of ids. What the machine writes must
+// be what this says, word for word.
+import { type OverdueState, type Plan, amountOf } from '../../ledger/subscription.ts';
+import { POLICY } from './subscription-world.ts';
+import { DAY } from './world.ts';
+
+export type Bill = {
+  readonly number: number;
+  readonly amount: bigint;
+  /** Which came first, of those that are open. */
+  opened: number;
+  state: 'draft' | 'open' | 'waiting' | 'closed';
+  attempt: number;
+  isUnderWay: boolean;
+  retryAt: number | null;
+  failedAt: number | null;
+};
+
+export type Answer = {
+  readonly how: 'paid' | 'failed' | 'errored' | 'hard' | 'mandate_lost' | 'no_method';
+  readonly at: number;
+};
+
+type Beginning = { readonly since: number; readonly bill: Bill | null; readonly credit: bigint } & (
+  | { readonly kind: 'resume' }
+  | { readonly kind: 'change'; readonly plan: Plan }
+);
+
+type Span = readonly [number, number];
+
+type Start = {
+  readonly at: number;
+  readonly plan: Plan;
+  readonly zone: string;
+  readonly trialEnd: number | null;
+  readonly credit: bigint;
+  readonly isPaid: boolean;
+};
+
+const later = (days: number, from: number): number => from + days * DAY;
+
+export class SubscriptionModel {
+  now: number;
+  /** What is to be told and to be done. */
+  readonly events: string[] = [];
+  readonly orders: string[] = [];
+  readonly bills: Bill[] = [];
+  plan: Plan;
+  isPaused = false;
+  keeps = false;
+  isTrial: boolean;
+  anchor: number;
+  period = 0;
+  start: number;
+  end: number;
+  cancelAt: number | null = null;
+  resumesAt: number | null = null;
+  endedAt: number | null = null;
+  waiting: Beginning | null = null;
+  credit: bigint;
+  overdue: OverdueState = 'clear';
+  readonly #zone: string;
+  #told = 0;
+  #opened = 0;
+
+  constructor({ at, plan, zone, trialEnd, credit, isPaid }: Start) {
+    this.now = at;
+    this.plan = plan;
+    this.#zone = zone;
+    this.credit = credit;
+    this.isTrial = trialEnd !== null;
+    this.anchor = trialEnd ?? at;
+    this.start = at;
+    this.end = trialEnd ?? this.boundary(1);
+    this.#tell('created', at);
+    if (isPaid) this.#tell(`payment.succeeded ${amountOf(plan)}`, at);
+    else if (trialEnd === null) this.#bill('create', amountOf(plan), at);
+  }
+
+  /** When the period number `n` begins, by the calendar of the zone. */
+  boundary(n: number, anchor = this.anchor, plan = this.plan): number {
+    const { interval, intervalCount } = plan;
+    const units = { day: 'days', week: 'weeks', month: 'months', year: 'years' } as const;
+    return Temporal.Instant.fromEpochMilliseconds(anchor)
+      .toZonedDateTimeISO(this.#zone)
+      .add({ [units[interval]]: n * intervalCount }).epochMilliseconds;
+  }
+
+  get open(): Bill[] {
+    return this.bills
+      .filter(({ state }) => state === 'open')
+      .toSorted((a, b) => a.opened - b.opened);
+  }
+
+  get isOver(): boolean {
+    return this.endedAt !== null && this.open.length === 0;
+  }
+
+  get due(): number {
+    if (this.endedAt !== null || this.waiting !== null) return Infinity;
+    const times = [this.cancelAt, this.resumesAt, !this.isPaused || this.keeps ? this.end : null];
+    for (const { retryAt, failedAt } of this.open) {
+      times.push(retryAt);
+      if (failedAt === null) continue;
+      times.push(later(POLICY.expireAfterDays, failedAt));
+      if (this.overdue !== 'blocked') times.push(later(POLICY.blockAfterDays, failedAt));
+    }
+    return Math.min(...times.map((time) => time ?? Infinity));
+  }
+
+  /** What time brings about until now. */
+  advance(): void {
+    for (let due = this.due; due <= this.now; due = this.due) this.#happen(due);
+  }
+
+  #happen(due: number): void {
+    const wasAt = (days: number) => (bill: Bill) =>
+      bill.failedAt !== null && later(days, bill.failedAt) === due;
+    if (this.cancelAt === due) {
+      if (this.isTrial) this.#tell('trial_ended expired', due);
+      this.#over(due, this.isTrial ? 'trial_expired' : 'cancellation_effective');
+    } else if (this.open.some(wasAt(POLICY.expireAfterDays))) this.#over(due, 'dunning_exhausted');
+    else if (this.end === due && (!this.isPaused || this.keeps)) this.#renew(due);
+    else if (this.overdue !== 'blocked' && this.open.some(wasAt(POLICY.blockAfterDays))) {
+      this.#look(due);
+    } else if (this.resumesAt === due) this.resumeAt(due);
+    else
+      for (const bill of this.open.filter(({ retryAt }) => retryAt === due).slice(0, 1))
+        this.try(bill, due);
+  }
+
+  #renew(at: number): void {
+    this.period = this.isTrial ? 0 : this.period + 1;
+    this.start = this.boundary(this.period);
+    this.end = this.boundary(this.period + 1);
+    this.#convert(at);
+    this.#bill('cycle', amountOf(this.plan), at);
+  }
+
+  #convert(at: number): void {
+    if (this.isTrial) this.#tell('trial_ended converted', at);
+    this.isTrial = false;
+  }
+
+  /** A period of its own, counted from `at`. */
+  #restart(at: number, saidAt = at): void {
+    this.anchor = at;
+    this.period = 0;
+    this.start = at;
+    this.end = this.boundary(1);
+    this.#convert(saidAt);
+  }
+
+  cancel(mode: 'at_period_end' | 'immediate'): void {
+    if (mode === 'at_period_end' && this.end > this.now) {
+      if (this.cancelAt !== null) return;
+      this.cancelAt = this.end;
+      this.#tell('canceled', this.now);
+      return;
+    }
+    this.#tell('canceled', this.now);
+    if (this.isTrial) this.#tell('trial_ended expired', this.now);
+    this.#over(this.now, 'immediate');
+  }
+
+  uncancel(): void {
+    if (this.cancelAt === null) return;
+    this.cancelAt = null;
+    this.#tell('updated', this.now);
+  }
+
+  pause(resumesAt: number | null, keeps: boolean): void {
+    if (this.isPaused && this.resumesAt === resumesAt && this.keeps === keeps) return;
+    Object.assign(this, { isPaused: true, resumesAt, keeps });
+    this.#tell('updated', this.now);
+    if (!keeps || this.end > this.now) return;
+    this.#restart(this.now);
+    this.#bill('cycle', amountOf(this.plan), this.now);
+  }
+
+  resumeAt(at: number): void {
+    if (!this.isPaused || this.waiting !== null) return;
+    this.resumesAt = null;
+    if (at < this.end) {
+      this.isPaused = false;
+      this.#tell('updated', at);
+      return;
+    }
+    const span: Span = [at, this.boundary(1, at)];
+    const { bill, credit } = this.#bill('resume', amountOf(this.plan), at, span);
+    this.#await({ kind: 'resume', since: at, bill, credit });
+  }
+
+  endTrial(): void {
+    this.#restart(this.now);
+    this.#bill('cycle', amountOf(this.plan), this.now);
+  }
+
+  change(plan: Plan): void {
+    const { now, plan: from } = this;
+    if (plan.priceId === from.priceId && plan.quantity === from.quantity) return;
+    const atOnce = { kind: 'change', since: now, plan, bill: null, credit: 0n } as const;
+    if (this.isTrial) return this.#begin(atOnce, now);
+    const restarts = plan.interval !== from.interval || plan.intervalCount !== from.intervalCount;
+    const rest = (price: bigint): bigint => share(price, this.end - now, this.end - this.start);
+    const cost = (restarts ? amountOf(plan) : rest(amountOf(plan))) - rest(amountOf(from));
+    if (cost <= 0n) {
+      this.credit -= cost;
+      return this.#begin(atOnce, now);
+    }
+    const span: Span = [now, restarts ? this.boundary(1, now, plan) : this.end];
+    const { bill, credit } = this.#bill('update', cost, now, span);
+    return this.#await({ kind: 'change', since: now, plan, bill, credit });
+  }
+
+  #await(what: Beginning): void {
+    if (what.bill === null || what.bill.amount === 0n) return this.#begin(what, what.since);
+    what.bill.state = 'waiting';
+    this.waiting = what;
+  }
+
+  #begin(what: Beginning, at: number): void {
+    this.waiting = null;
+    if (what.kind === 'resume') {
+      this.isPaused = false;
+      this.#restart(what.since, at);
+    } else {
+      const { interval, intervalCount } = this.plan;
+      const { plan } = what;
+      this.plan = plan;
+      const isSame = plan.interval === interval && plan.intervalCount === intervalCount;
+      if (!this.isTrial && !isSame) this.#restart(what.since, at);
+      if (this.cancelAt !== null) this.cancelAt = this.end;
+    }
+    this.#tell('updated', at);
+  }
+
+  /** An order to charge it. */
+  try(bill: Bill, at: number): void {
+    if (bill.isUnderWay) return;
+    if (bill.state !== 'open') bill.opened = this.#opened += 1;
+    Object.assign(bill, {
+      state: 'open',
+      isUnderWay: true,
+      attempt: bill.attempt + 1,
+      retryAt: null,
+    });
+    this.orders.push(`collect ${bill.number}.${bill.attempt} ${bill.amount} at ${at}`);
+  }
+
+  close(bill: Bill): void {
+    if (bill.state !== 'open') return;
+    bill.state = 'closed';
+    this.#look(this.now);
+  }
+
+  answer(bill: Bill, { how, at }: Answer): void {
+    const { state } = bill;
+    bill.isUnderWay = false;
+    if (how === 'paid') {
+      bill.state = 'closed';
+      this.#tell(`payment.succeeded ${bill.amount}`, at);
+      if (state === 'waiting' && this.waiting !== null) this.#begin(this.waiting, at);
+    } else {
+      const isChased = state === 'open' && this.endedAt === null;
+      if (isChased) this.#chase(bill, how, at);
+      const type = how === 'errored' ? 'errored' : 'failed';
+      if (how !== 'no_method') this.#tell(`payment.${type} ${bill.amount}`, at);
+      if (!isChased) this.#giveUp(bill, at);
+      if (how === 'mandate_lost' && this.endedAt === null && this.waiting === null) {
+        this.#over(at, 'mandate_lost');
+      }
+    }
+    if (state === 'open') this.#look(this.now);
+  }
+
+  #chase(bill: Bill, how: Answer['how'], at: number): void {
+    const { failedAt } = Object.assign(bill, { failedAt: bill.failedAt ?? at });
+    const times = POLICY.retryDays.map((days) => later(days, failedAt));
+    const isHard = how === 'hard' || how === 'mandate_lost';
+    bill.retryAt = isHard ? null : (times.find((time) => time > at) ?? null);
+  }
+
+  #giveUp(bill: Bill, at: number): void {
+    if (bill.state === 'waiting') {
+      this.credit += this.waiting?.credit ?? 0n;
+      this.waiting = null;
+    }
+    bill.state = 'closed';
+    this.orders.push(`void ${bill.number} at ${at}`);
+  }
+
+  #over(at: number, reason: string): void {
+    for (const bill of this.open.filter(({ isUnderWay }) => !isUnderWay)) this.#giveUp(bill, at);
+    this.endedAt = at;
+    this.cancelAt = at;
+    this.resumesAt = null;
+    this.#overdue('clear', at);
+    this.#tell(`expired ${reason}`, at);
+  }
+
+  #look(at: number): void {
+    if (this.endedAt !== null) return;
+    const failed = this.open.flatMap(({ failedAt }) => (failedAt === null ? [] : [failedAt]));
+    const isBlocked = failed.some((since) => later(POLICY.blockAfterDays, since) <= at);
+    const before = this.overdue;
+    this.#overdue(isBlocked ? 'blocked' : failed.length > 0 ? 'warning' : 'clear', at);
+    if (isBlocked !== (before === 'blocked')) this.#tell(`blocked ${isBlocked}`, at);
+  }
+
+  #overdue(next: OverdueState, at: number): void {
+    if (next !== this.overdue) this.orders.push(`overdue ${this.overdue} ${next} at ${at}`);
+    this.overdue = next;
+  }
+
+  #bill(reason: string, price: bigint, at: number, [start, end]: Span = [this.start, this.end]) {
+    const isDraft = this.isPaused && reason === 'cycle';
+    const credit = isDraft ? 0n : this.credit < price ? this.credit : price;
+    this.credit -= credit;
+    const amount = price - credit;
+    const number = this.bills.length;
+    const isUnderWay = !isDraft && amount > 0n;
+    const state = isDraft ? 'draft' : isUnderWay ? 'open' : 'closed';
+    const attempt = isUnderWay ? 1 : 0;
+    const opened = (this.#opened += 1);
+    const since = { retryAt: null, failedAt: null };
+    const bill: Bill = { number, amount, opened, state, attempt, isUnderWay, ...since };
+    this.bills.push(bill);
+    const charge = isUnderWay ? `${number}.1 ${amount}` : isDraft ? 'draft' : 'nothing';
+    this.orders.push(
+      `bill ${number} ${reason} ${start} ${end} ${price} -${credit} ${charge} at ${at}`,
+    );
+    return { bill, credit };
+  }
+
+  #tell(what: string, at: number): void {
+    this.#told = Math.max(at, this.#told + 1);
+    this.events.push(`${what} at ${this.#told}`);
+  }
+}
+
+/** Half up, by the remainder. */
+export function share(price: bigint, part: number, whole: number): bigint {
+  const [exact, by] = [price * BigInt(part), BigInt(whole)];
+  return exact / by + ((exact % by) * 2n >= by ? 1n : 0n);
+}

@@ -1,0 +1,159 @@
+// Buyers who sign up for a plan by the day, and days that pass. What they send may be lost: then they look again, and send it again.
+import type { Means } from '../support/means.ts';
+import { ask, type Seller, type Session, sessionOf, submit } from '../support/shop.ts';
+import type { Random } from './random.ts';
+import { until } from './until.ts';
+
+export const LIMIT = 100;
+
+const RETRY_MS = 20;
+/** What is acknowledged may be used after this (decisions 5). */
+const SEEN_MS_MAX = 1000;
+const DAY_MS = 86_400_000;
+/** More often what nothing delays. */
+const MEANS: readonly Means[] = ['good', 'good', 'good', 'answerLost', 'iban'];
+
+export type SubscribersOptions = {
+  readonly key: string;
+  readonly random: Random;
+  /** Where to send to now. */
+  readonly target: () => Promise<string>;
+};
+
+export class Subscribers {
+  /** What should never have happened. */
+  readonly faults: string[] = [];
+  /** Payments that were acknowledged. */
+  paid = 0;
+  begun = 0;
+  readonly #options: SubscribersOptions;
+  readonly #productId: string;
+  readonly #signups: Promise<void>[] = [];
+
+  private constructor(options: SubscribersOptions, productId: string) {
+    this.#options = options;
+    this.#productId = productId;
+  }
+
+  static async open(options: SubscribersOptions): Promise<Subscribers> {
+    const seller = { url: await options.target(), key: options.key };
+    await ask(seller, 'POST', '/meters', { slug: 'calls', scale: 0 });
+    const prices = [{ currency: 'USD', amount: '10.00', type: 'recurring', interval: 'day' }];
+    const { id } = await ask(seller, 'POST', '/products', { name: 'Daily', prices });
+    const given = { feature_key: 'calls', limit: LIMIT };
+    await ask(seller, 'POST', `/products/${id}/entitlements`, given);
+    return new Subscribers(options, id);
+  }
+
+  /** So many more sign up. */
+  begin(count: number): void {
+    for (let left = count; left > 0; left -= 1) {
+      const signup = this.#signUp(`buyer-${(this.begun += 1)}`);
+      this.#signups.push(signup.catch((error: unknown) => void this.faults.push(String(error))));
+    }
+  }
+
+  /** Resolves when all who began have what they paid for. */
+  async done(): Promise<void> {
+    await Promise.all(this.#signups);
+  }
+
+  /** A day later by the test clock; resolves when it is. */
+  async pass(target: number): Promise<void> {
+    const now = new Date(target).toISOString();
+    while ((await this.now()) < target) {
+      await this.#send((seller) => ask(seller, 'POST', '/test-clock', { now })).catch(() =>
+        Bun.sleep(RETRY_MS),
+      );
+    }
+  }
+
+  async now(): Promise<number> {
+    const { now } = await this.#again((seller) => ask(seller, 'GET', '/test-clock'));
+    return Date.parse(now);
+  }
+
+  /** When all periods that run now are over. */
+  async tomorrow(): Promise<number> {
+    return (await this.now()) + DAY_MS;
+  }
+
+  async check(external_customer_id: string): Promise<ReturnType<typeof JSON.parse>> {
+    const body = { external_customer_id, feature_key: 'calls' };
+    return this.#again((seller) => ask(seller, 'POST', '/check', body));
+  }
+
+  async #signUp(name: string): Promise<void> {
+    const means = this.#options.random.pick(MEANS);
+    const session = await this.#checkout(name);
+    let status = 'active';
+    await until(
+      `${name} has paid`,
+      async () => {
+        if (status === 'active') await this.#try((url) => submit(url, session, means));
+        else if (status === 'processing') await Bun.sleep(RETRY_MS);
+        ({ status } = await this.#again((one) => ask(one, 'GET', `/checkouts/${session.id}`)));
+        return status === 'paid';
+      },
+      60_000,
+    );
+    this.paid += 1;
+    await this.#seesAllowance(name);
+  }
+
+  /** From the answer on, or from when there is somebody to ask again. */
+  async #seesAllowance(name: string): Promise<void> {
+    for (;;) {
+      const url = await this.#options.target();
+      const since = performance.now();
+      for (;;) {
+        const { allowed, balance } = await this.check(name);
+        if (allowed === true && balance === LIMIT) return;
+        const isSame = url === (await this.#options.target());
+        if (!isSame) break;
+        const late = performance.now() - since;
+        if (late > SEEN_MS_MAX)
+          throw new Error(`${name} has paid and has ${balance} after ${late} ms`);
+        await Bun.sleep(RETRY_MS);
+      }
+    }
+  }
+
+  async #checkout(name: string): Promise<Session> {
+    const { key } = this.#options;
+    const headers = {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      'idempotency-key': name,
+    };
+    const buyer = { customer_email: `${name}@example.com`, external_customer_id: name };
+    const body = JSON.stringify({ product_id: this.#productId, currency: 'USD', ...buyer });
+    return this.#again(async ({ url }) => {
+      const response = await fetch(`${url}/checkouts`, { method: 'POST', headers, body });
+      return sessionOf(await response.json());
+    });
+  }
+
+  /** Until it is answered. */
+  async #again<T>(send: (seller: Seller) => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await this.#send(send);
+      } catch {
+        await Bun.sleep(RETRY_MS);
+      }
+    }
+  }
+
+  async #send<T>(send: (seller: Seller) => Promise<T>): Promise<T> {
+    return send({ url: await this.#options.target(), key: this.#options.key });
+  }
+
+  async #try(send: (url: string) => Promise<unknown>): Promise<void> {
+    try {
+      await send(await this.#options.target());
+    } catch {
+      // Whoever sent it looks what became of it.
+    }
+  }
+}

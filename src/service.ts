@@ -117,11 +117,10 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const port = { ...records, ids, orgClock, timers, log };
   const moving = { ...port, ledger, limiter, processorFor, settings };
   const { payments, subscriptions } = openMoney(moving);
-  const caughtUp = () => payments.caughtUp();
   const clockwork = { clocks: orgClock, due: ledger.alarms, timers };
   const testClocks = new TestClocks({
     ...clockwork,
-    caughtUp,
+    owed: [payments, subscriptions],
     save: (moved) => saveTestClock(sql, moved),
   });
   metrics.watch(ledger);

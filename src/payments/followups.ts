@@ -73,11 +73,6 @@ export class Followups {
     await this.#batches.idle();
   }
 
-  /** Resolves when what was to be done so far is. */
-  caughtUp(): Promise<void> {
-    return this.#batches.caughtUp();
-  }
-
   /** Does what is owed for this payment, before it resolves. */
   async now(payment: OwingPayment): Promise<void> {
     if (payment.subscriptionId !== null) {
@@ -103,8 +98,16 @@ export class Followups {
     return NOTHING;
   }
 
+  /** Does what is owed for any payment of a tenant now; whether there was anything. */
+  async carryOut(scope: Scope): Promise<boolean> {
+    const all = { olderThanMs: 0, atMost: SWEPT_AT_ONCE, scope };
+    const owing = await listPaymentsOwing(this.#deps.sql, all);
+    await Promise.all(owing.map((payment) => this.now(payment)));
+    return owing.length > 0;
+  }
+
   async #sweep(): Promise<void> {
-    const left = { olderThanMs: LEFT_BEHIND_MS, atMost: SWEPT_AT_ONCE };
+    const left = { olderThanMs: LEFT_BEHIND_MS, atMost: SWEPT_AT_ONCE, scope: null };
     for (const payment of await listPaymentsOwing(this.#deps.sql, left)) {
       await this.now(payment);
     }

@@ -60,7 +60,7 @@ export function openPayments(deps: PaymentsDeps): Payments {
       ]);
     },
     collect: (paymentId) => charges.collect(paymentId),
-    caughtUp: () => followups.caughtUp(),
+    carryOut: (scope) => followups.carryOut(scope),
     close: () => followups.close(),
   };
 }

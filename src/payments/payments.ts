@@ -65,8 +65,8 @@ export type Payments = {
   due(paymentId: string): Promise<void>;
   /** Charges what the customer has left, for a payment that is on disk; resolves when there is an answer, or none came. */
   collect(paymentId: string): Promise<void>;
-  /** Resolves when what answers have brought about so far is carried out. */
-  caughtUp(): Promise<void>;
+  /** Carries out what answers have brought about and is not done yet; whether there was anything. */
+  carryOut(scope: Scope): Promise<boolean>;
   /** Stops what runs by itself, and waits for what is under way. */
   close(): Promise<void>;
 };

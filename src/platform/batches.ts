@@ -24,12 +24,6 @@ export class Batches<R> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
 
-  /** Resolves when what was asked for so far is done. */
-  async caughtUp(): Promise<void> {
-    const waiting = [...this.#waiting.values()].map(({ promise }) => promise);
-    await Promise.all([...this.#running, ...waiting]);
-  }
-
   #next(): void {
     const { atMost, concurrentMax } = this.#options;
     if (this.#waiting.size === 0 || this.#running.size >= concurrentMax) return;

@@ -31,13 +31,24 @@ export async function takeFollowups(
 
 export type OwingPayment = Scope & { readonly id: string; readonly subscriptionId: string | null };
 
-/** Payments with something that was written down so long ago. */
+/** Which of those that owe something are asked for. */
+export type Owing = {
+  /** Since it was written down. */
+  readonly olderThanMs: number;
+  readonly atMost: number;
+  /** null: anybody's. */
+  readonly scope: Scope | null;
+};
+
+/** Payments with something that is not done. */
 export async function listPaymentsOwing(
   sql: Executor,
-  { olderThanMs, atMost }: { readonly olderThanMs: number; readonly atMost: number },
+  { olderThanMs, atMost, scope }: Owing,
 ): Promise<OwingPayment[]> {
   return sql<OwingPayment[]>`
     select distinct p.id, p.subscription_id as "subscriptionId", p.organisation_id as "organisationId", p.mode
     from followups f join payments p on p.id = f.payment_id
-    where f.written_at < now() - ${olderThanMs} * interval '1 ms' limit ${atMost}`;
+    where f.written_at < now() - ${olderThanMs} * interval '1 ms'
+      ${scope === null ? sql`` : sql`and p.organisation_id = ${scope.organisationId} and p.mode = ${scope.mode}`}
+    limit ${atMost}`;
 }

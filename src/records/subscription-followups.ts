@@ -2,6 +2,7 @@
 import { fromJson } from '../../ledger/subscription-row.ts';
 import type { SubscriptionFollowup } from '../../ledger/subscription.ts';
 import type { Executor, Transaction } from '../platform/postgres.ts';
+import type { Owing } from './followups.ts';
 import type { Scope } from './scope.ts';
 
 export type OwedBySubscription = {
@@ -59,13 +60,15 @@ export async function deleteFollowups(sql: Executor, ids: readonly string[]): Pr
   await sql`delete from followups where id = any(${ids}::uuid[])`;
 }
 
-/** Subscriptions with something that was written down so long ago. */
+/** Subscriptions with something that is not done. */
 export async function listSubscriptionsOwing(
   sql: Executor,
-  { olderThanMs, atMost }: { readonly olderThanMs: number; readonly atMost: number },
+  { olderThanMs, atMost, scope }: Owing,
 ): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
-    select distinct subscription_id as id from followups
-    where subscription_id is not null and written_at < now() - ${olderThanMs} * interval '1 ms' limit ${atMost}`;
+    select distinct s.id from followups f join subscriptions s on s.id = f.subscription_id
+    where f.written_at < now() - ${olderThanMs} * interval '1 ms'
+      ${scope === null ? sql`` : sql`and s.organisation_id = ${scope.organisationId} and s.mode = ${scope.mode}`}
+    limit ${atMost}`;
   return rows.map((row) => row.id);
 }

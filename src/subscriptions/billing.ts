@@ -11,6 +11,7 @@ import type { Sql } from '../platform/postgres.ts';
 import type { ProcessorFor } from '../processors/processor.ts';
 import { billingPolicyOf } from '../records/organisations.ts';
 import { deleteFollowups, listSubscriptionsOwing } from '../records/subscription-followups.ts';
+import type { Scope } from '../records/scope.ts';
 import { carryOut, type Owed, type Unpayable } from './carry-out.ts';
 
 const SWEEP_MS = 2000;
@@ -86,8 +87,16 @@ export class Billing {
     await this.carryOut(subscriptionId);
   }
 
+  /** Does what any subscription of a tenant owes now; whether there was anything. */
+  async carryOutAll(scope: Scope): Promise<boolean> {
+    const all = { olderThanMs: 0, atMost: SWEPT_AT_ONCE, scope };
+    const ids = await listSubscriptionsOwing(this.#deps.sql, all);
+    await Promise.all(ids.map((id) => this.carryOut(id)));
+    return ids.length > 0;
+  }
+
   async #sweep(): Promise<void> {
-    const left = { olderThanMs: LEFT_BEHIND_MS, atMost: SWEPT_AT_ONCE };
+    const left = { olderThanMs: LEFT_BEHIND_MS, atMost: SWEPT_AT_ONCE, scope: null };
     const ids = await listSubscriptionsOwing(this.#deps.sql, left);
     await Promise.all(ids.map((id) => this.carryOut(id)));
   }

@@ -32,6 +32,7 @@ export function openSubscriptions(deps: BillingDeps): Subscriptions {
       await ledger.subscriptions.command(customerId, subscriptionId, { kind: 'tick' });
       await billing.carryOut(subscriptionId);
     },
+    carryOut: (scope) => billing.carryOutAll(scope),
     close: () => billing.close(),
   };
 }

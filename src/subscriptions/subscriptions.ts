@@ -87,6 +87,8 @@ export type Subscriptions = {
   invoiceVoided(invoice: InvoiceRecord): Promise<void>;
   /** A charge is decided. */
   paymentSettled(scope: Scope, paymentId: string): Promise<void>;
+  /** Carries out what is owed and not done yet; whether there was anything. */
+  carryOut(scope: Scope): Promise<boolean>;
   /** An alarm. */
   due(customerId: string, subscriptionId: string): Promise<void>;
   close(): Promise<void>;

@@ -6,7 +6,7 @@
 // times), and all of it before the answer. Meanwhile the organisation's alarms do not ring by themselves. A clock only goes forward.
 // Each step is on disk before anything happens at its time: after a crash the clock runs on from the last one, what was due
 // then is still due, and whoever asks again goes on.
-import { LedgerUnavailable, type Timers } from '../../ledger/ports.ts';
+import { LedgerUnavailable, type Tenant, type Timers } from '../../ledger/ports.ts';
 import type { DueAlarm } from '../../ledger/storage.ts';
 import type { OrgClocks, TestClock } from '../platform/org-clock.ts';
 
@@ -25,11 +25,16 @@ export type Due = {
   ring(due: readonly DueAlarm[]): Promise<void>;
 };
 
+/** What follows from it, in other places. */
+export type Owed = {
+  /** Carries out what is not done yet; whether there was anything. */
+  carryOut(tenant: Tenant): Promise<boolean>;
+};
+
 export type TestClocksDeps = {
   readonly clocks: OrgClocks;
   readonly due: Due;
-  /** Resolves when what was brought about so far is carried out. */
-  readonly caughtUp: () => Promise<void>;
+  readonly owed: readonly Owed[];
   readonly save: (clock: TestClock) => Promise<void>;
   readonly timers: Timers;
 };
@@ -79,10 +84,11 @@ export class TestClocks {
   }
 
   async #pass(organisationId: string, to: number): Promise<void> {
-    const { clocks, due, caughtUp } = this.#deps;
+    const { clocks, due } = this.#deps;
     let at = this.now(organisationId);
     clocks.stop(organisationId, at);
-    await caughtUp();
+    // What a crash left behind, too.
+    await this.#settle(organisationId);
     let last: readonly DueAlarm[] = [];
     for (let tries = 0; ;) {
       const next = await due.next(organisationId, to);
@@ -93,7 +99,7 @@ export class TestClocks {
       at = Math.max(at, latest.dueAt);
       await this.#stopAt(organisationId, at);
       await due.ring(next);
-      await caughtUp();
+      await this.#settle(organisationId);
       last = next;
     }
     await this.#stopAt(organisationId, Math.max(at, to));
@@ -103,6 +109,16 @@ export class TestClocks {
     const { clocks, save } = this.#deps;
     clocks.stop(organisationId, at);
     await save({ organisationId, aheadMs: clocks.aheadMs(organisationId) });
+  }
+
+  /** What was brought about is carried out, and what that brings about. */
+  async #settle(organisationId: string): Promise<void> {
+    const tenant = { organisationId, mode: 'test' } as const;
+    for (let tries = 0; ; tries += 1) {
+      const found = await Promise.all(this.#deps.owed.map((one) => one.carryOut(tenant)));
+      if (!found.includes(true)) return;
+      if (tries > 0) await this.#wait(tries);
+    }
   }
 
   async #wait(tries: number): Promise<void> {

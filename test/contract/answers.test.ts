@@ -7,6 +7,8 @@ import { Customer } from '../../src/http/wire/customers.ts';
 import { Event } from '../../src/http/wire/events.ts';
 import { Invoice } from '../../src/http/wire/invoices.ts';
 import { Payment, Refund } from '../../src/http/wire/payments.ts';
+import { Subscription } from '../../src/http/wire/subscriptions.ts';
+import { Club } from '../http/subscriptions/subscribing.ts';
 import type { Means } from '../support/means.ts';
 import { PATIENCE_MS, Shop } from '../payments/shop.ts';
 
@@ -29,6 +31,17 @@ beforeAll(async () => {
   await shop.refund(bought.get('good')!, { amount: '0.01', reason: 'duplicate' });
   await shop.refundThatIs('failed', late.id);
   await shop.refund((await shop.buy({ means: 'refundPends', currency: 'CLF', total: '1' })).id);
+  const club = new Club(shop);
+  const plan = await club.plan();
+  for (const [action, body] of [
+    ['pause', { resumes_at: new Date((await club.now()) + 60_000).toISOString() }],
+    ['cancel', {}],
+    ['cancel', { mode: 'immediate' }],
+  ] as const) {
+    await club.act((await club.signUp(plan)).id, action, body);
+  }
+  await club.subscribe(plan, await club.customer(), { trial_days: 1 });
+  await club.subscribe(plan, await club.customer(), { metadata: { a: 'b' } });
 });
 afterAll(() => shop.close());
 
@@ -42,6 +55,7 @@ const LISTS: [string, TSchema][] = [
   ['/invoices',  closed(Invoice)],
   ['/customers', closed(Customer)],
   ['/events',    closed(Event)],
+  ['/subscriptions', closed(Subscription)],
 ];
 
 async function expectToFit(path: string, schema: TSchema): Promise<unknown[]> {

@@ -6,6 +6,14 @@ import { BUYER } from '../support/shop.ts';
 import { PATIENCE_MS, Shop } from '../payments/shop.ts';
 import type { Call, Reply } from '../support/server.ts';
 import { TEST_SETTINGS } from '../support/settings.ts';
+import {
+  bodiless,
+  keyless as keylessOf,
+  type Provoke,
+  type Refusals,
+  withKey,
+} from './refusing.ts';
+import { SUBSCRIPTION_ROUTES, subscriptionRefusals } from './subscription-refusals.ts';
 
 /** Of every route: of a bug, and of a database that is gone (test/http/edge, test/chaos). */
 const ALWAYS = new Set(['internal_error', 'service_unavailable']);
@@ -16,6 +24,7 @@ let shop: Shop;
 let paid: string;
 let refunded: string;
 let checkout: string;
+let ofSubscriptions: Readonly<Record<string, Refusals>>;
 beforeAll(async () => {
   const limits = { ...TEST_SETTINGS.limits, refundsPerPayment: 9, buyLinks: 9 };
   shop = await Shop.open({ settings: { limits, proxyHops: 1 } });
@@ -24,32 +33,13 @@ beforeAll(async () => {
   await shop.pay(session);
   paid = (await shop.lastOf(session)).id;
   refunded = (await shop.refund(paid, { amount: '1' })).json.id;
+  ofSubscriptions = await subscriptionRefusals(shop);
 });
 afterAll(() => shop.close());
 
-type Provoke = () => Promise<Reply>;
-type Refusals = Record<string, Provoke>;
-
+const keyless = (method: string, path: () => string): Refusals =>
+  keylessOf(() => shop.server, method, path);
 const send = (method: string, path: string, call?: Call) => shop.server.call(method, path, call);
-const group = (): Call => ({ key: shop.server.group.testKey });
-const withKey = (key: string, body: unknown): Call => ({
-  body,
-  headers: { 'idempotency-key': key },
-});
-
-/** Of every route that takes a key: the two that the edge gives. */
-const keyless = (method: string, path: () => string): Refusals => ({
-  unauthorized: () => send(method, path(), { key: null }),
-  forbidden: () => send(method, path(), group()),
-});
-
-/** Of every route that takes a body. */
-const bodiless = (post: (call: Call) => Promise<Reply>): Refusals => ({
-  invalid_request: () => post({ body: { misspelt: 1 } }),
-  payload_too_large: () => post({ raw: 'x'.repeat(1_048_577) }),
-  unsupported_media_type: () => post({ raw: 'a', headers: { 'content-type': 'text/plain' } }),
-});
-
 const open = (body: object = {}): Call => ({
   body: { product_id: shop.productId, customer_email: BUYER, ...body },
 });
@@ -140,6 +130,8 @@ const ROUTES: Record<string, Refusals> = {
   },
 };
 
+const NAMES = [...Object.keys(ROUTES), ...SUBSCRIPTION_ROUTES];
+
 type Operation = { readonly responses: Record<string, { readonly description: string }> };
 
 async function documented(): Promise<Record<string, Record<string, Operation>>> {
@@ -158,15 +150,15 @@ function codesOf({ responses }: Operation): string[] {
 
 test('the routes are all that the document has of money', async () => {
   const names = Object.entries(await documented())
-    .filter(([path]) => /^\/(?:payments|refunds|checkouts|buy-links)/.test(path))
+    .filter(([path]) => /^\/(?:payments|refunds|checkouts|buy-links|subscriptions)/.test(path))
     .flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method} ${path}`));
-  expect(new Set(names)).toEqual(new Set(Object.keys(ROUTES)));
+  expect(new Set(names)).toEqual(new Set(NAMES));
 });
 
-test.each(Object.keys(ROUTES))('%s refuses as it says', async (name) => {
+test.each(NAMES)('%s refuses as it says', async (name) => {
   const [method = '', path = ''] = name.split(' ');
   const operation = (await documented())[path]?.[method];
-  const refusals = Object.entries(ROUTES[name] ?? {});
+  const refusals = Object.entries({ ...ROUTES, ...ofSubscriptions }[name] ?? {});
   expect(new Set(refusals.map(([code]) => code))).toEqual(new Set(codesOf(operation!)));
   for (const [code, provoke] of refusals) {
     const { status, json, headers } = await provoke();

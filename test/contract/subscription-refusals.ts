@@ -1,0 +1,109 @@
+// What the routes of subscriptions refuse, by a call for each code that the document names.
+import { Club } from '../http/subscriptions/subscribing.ts';
+import type { Shop } from '../payments/shop.ts';
+import type { Call, Reply } from '../support/server.ts';
+import { bodiless, keyless, type Refusals, withKey } from './refusing.ts';
+
+const ACTIONS = ['change', 'cancel', 'uncancel', 'pause', 'resume', 'end-trial'] as const;
+type Action = (typeof ACTIONS)[number];
+
+const TAKES_BODY = new Set<Action>(['change', 'cancel', 'pause']);
+const QUANTITY = { quantity: 2 };
+
+const routeOf = (action: Action): string => `post /subscriptions/{id}/${action}`;
+
+export const SUBSCRIPTION_ROUTES = [
+  'get /subscriptions',
+  'get /subscriptions/{id}',
+  'post /subscriptions',
+  ...ACTIONS.map(routeOf),
+];
+
+type Setting = {
+  readonly club: Club;
+  /** Active; its card is declined from now on. */
+  readonly active: string;
+  /** Nothing can be done with it. */
+  readonly ended: string;
+  /** Paused for longer than it was paid for. */
+  readonly paused: string;
+  /** Waits for its bank, so that it cannot be canceled. */
+  readonly waiting: string;
+};
+
+export async function subscriptionRefusals(shop: Shop): Promise<Record<string, Refusals>> {
+  const setting = await prepare(new Club(shop));
+  const { server } = shop;
+  const closed = (method: string, path: string) =>
+    keyless(
+      () => server,
+      method,
+      () => path,
+    );
+  const { active } = setting;
+  const post = (call: Call) => server.call('POST', '/subscriptions', call);
+  const unknown = { customer_id: active, product_id: active };
+  const actions = ACTIONS.map((action) => [routeOf(action), refusalsOf(setting, action)]);
+  return {
+    'get /subscriptions': {
+      ...closed('GET', '/subscriptions'),
+      invalid_request: () => server.call('GET', '/subscriptions?status=x'),
+    },
+    'get /subscriptions/{id}': {
+      ...closed('GET', `/subscriptions/${active}`),
+      not_found: () => server.call('GET', '/subscriptions/x'),
+    },
+    'post /subscriptions': {
+      ...closed('POST', '/subscriptions'),
+      ...bodiless(post),
+      not_found: () => post({ body: unknown }),
+      idempotency_key_reused: async () => {
+        const { data } = await shop.read('/subscriptions?limit=1');
+        const [{ customer_id, product_id }] = data;
+        const body = { customer_id, product_id };
+        await post(withKey('start', body));
+        return post(withKey('start', { ...body, ...QUANTITY }));
+      },
+    },
+    ...(Object.fromEntries(actions) as Record<string, Refusals>),
+  };
+}
+
+function refusalsOf({ club, ...ids }: Setting, action: Action): Refusals {
+  const { server } = club.shop;
+  const at = (id: string): string => `/subscriptions/${id}/${action}`;
+  const given = action === 'change' ? QUANTITY : undefined;
+  const send = (id: string, call: Call = given === undefined ? {} : { body: given }) =>
+    server.call('POST', at(id), call);
+  const refused = action === 'cancel' ? ids.waiting : ids.ended;
+  const declined = { change: ids.active, resume: ids.paused }[action as string];
+  return {
+    ...keyless(
+      () => server,
+      'POST',
+      () => at(ids.active),
+    ),
+    ...(TAKES_BODY.has(action)
+      ? bodiless((call) => send(ids.active, call))
+      : { invalid_request: () => send(ids.active, withKey('\u007F')) }),
+    not_found: () => send('x'),
+    invalid_state: () => send(refused),
+    ...(declined !== undefined && { payment_failed: () => send(declined) }),
+    idempotency_key_reused: (): Promise<Reply> =>
+      send(refused, withKey('act', given)).then(() => send(ids.paused, withKey('act', given))),
+  };
+}
+
+async function prepare(club: Club): Promise<Setting> {
+  const plan = await club.plan();
+  const { id: active } = await club.signUp(plan, 'renewalFails');
+  const { id: ended } = await club.signUp(plan);
+  await club.act(ended, 'cancel', { mode: 'immediate' });
+  const { id: paused } = await club.signUp(await club.plan({ interval: 'day' }), 'renewalFails');
+  await club.act(paused, 'pause');
+  const debited = await club.pay(await club.checkout(plan), 'iban');
+  await club.advance('P2D');
+  const { subscription_id: waiting } = await club.shop.payment(debited.id);
+  await club.post(`/subscriptions/${waiting}/change`, { quantity: 2 });
+  return { club, active, ended, paused, waiting };
+}

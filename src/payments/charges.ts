@@ -18,6 +18,9 @@ import {
 import { matchCustomer } from './customer.ts';
 import type { Followups } from './followups.ts';
 
+/** How often a charge that nobody waits for may get lost on its way. */
+const LOST_MAX = 3;
+
 export type ChargesDeps = {
   readonly sql: Sql;
   readonly ids: Ids;
@@ -80,8 +83,7 @@ export class Charges {
       // The call may still be on its way, from here or from another node, while its buyer looks: that decides nothing. When it is
       // due it was lost, and from then on it cannot charge any more.
       if (!isDue) return null;
-      // A key that was never used may be used now: nobody waits for this one, and it is owed.
-      return isOffSession(state) ? this.#chargeSaved(state, processor) : processor.cancelCharge(id);
+      return isOffSession(state) ? this.#insist(state, processor) : processor.cancelCharge(id);
     });
     return actionUrl;
   }
@@ -92,6 +94,13 @@ export class Charges {
     const processor = this.#deps.processorFor(state.payment);
     if (isCharged(state) || processor === null) return;
     await this.asking(paymentId, () => this.#chargeSaved(state, processor));
+  }
+
+  /** A key that was never used may be used now: nobody waits for this one, and it is owed. What never arrives is tried another day. */
+  async #insist(state: PaymentState, processor: Processor): Promise<Result> {
+    const result = await this.#chargeSaved(state, processor);
+    const isHopeless = result.kind === 'unknown' && state.asks >= LOST_MAX;
+    return isHopeless ? processor.cancelCharge(state.payment.id) : result;
   }
 
   async #chargeSaved({ payment, customerId }: PaymentState, processor: Processor): Promise<Result> {

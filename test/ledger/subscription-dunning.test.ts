@@ -111,7 +111,7 @@ describe('dunning', () => {
       at: world.now - 3 * DAY,
       transactionId: 't',
     } as const;
-    world.do({ kind: 'settle', settlement });
+    expect(told(world.do({ kind: 'settle', settlement }).events)).toEqual(['payment.succeeded']);
     expect(world.state.overdue).toBe('blocked');
   });
 
@@ -166,6 +166,25 @@ describe('dunning', () => {
     const ended = iso(T0 + 21 * DAY);
     expect(world.events.at(-1)?.data).toMatchObject({ cancellationEffectiveAt: ended });
   });
+});
+
+test('a customer is as overdue as the worst of the subscriptions', () => {
+  const world = new SubscriptionWorld();
+  const changes = () =>
+    world.followups.flatMap((one) => (one.kind === 'overdue' ? [`${one.from} ${one.to}`] : []));
+  world.start();
+  world.noMethod();
+  world.wait(5 * DAY);
+  world.start({ id: 'other' });
+  world.noMethod(world.charge, 'other');
+  expect(changes()).toEqual(['clear warning']);
+  world.goTo(T0 + 15 * DAY);
+  expect(changes()).toEqual(['clear warning', 'warning blocked']);
+  // What the other still owes.
+  world.do(cancel('immediate'));
+  expect(changes().at(-1)).toBe('blocked warning');
+  world.do(cancel('immediate'), 'other');
+  expect(changes().at(-1)).toBe('warning clear');
 });
 
 describe('a lost mandate', () => {

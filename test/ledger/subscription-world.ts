@@ -59,7 +59,9 @@ type Allowances = {
   readonly anchor: number;
 };
 
-/** What a command came to; `behind` is decided again until it is not. */
+const NONE: Allowances = { held: false, suspended: null, expiresAt: null, anchor: 0 };
+
+/** What a command came to. */
 export type Decided = {
   readonly kind: string;
   readonly legal: readonly string[];
@@ -79,7 +81,8 @@ export class SubscriptionWorld {
   billing: Billing = NO_BILLING;
   /** As last written. */
   last: Subscription | null = null;
-  allowances: Allowances = { held: false, suspended: null, expiresAt: null, anchor: 0 };
+  /** By subscription. */
+  readonly #allowances = new Map<string, Allowances>();
   readonly ids = readableIds();
   readonly customer = {
     id: 'customer',
@@ -115,11 +118,11 @@ export class SubscriptionWorld {
     return { kind: 'started', legal: [], ...this.#take(draft) };
   }
 
-  do(command: Command): Decided {
+  do(command: Command, id = 'sub'): Decided {
     const before = { events: this.events.length, followups: this.followups.length };
     const orders: MeterOrder[] = [];
     for (;;) {
-      const decided = decideCommand(this.context, this.billing, { id: 'sub', command });
+      const decided = decideCommand(this.context, this.billing, { id, command });
       if (decided.draft !== null) orders.push(...this.#take(decided.draft).orders);
       const { outcome } = decided;
       if (outcome === null) continue;
@@ -136,6 +139,10 @@ export class SubscriptionWorld {
   get context() {
     const { customer, now, ids } = this;
     return { customer, now, ids };
+  }
+
+  get allowances(): Allowances {
+    return this.#allowances.get('sub') ?? NONE;
   }
 
   get state(): Subscription {
@@ -192,9 +199,9 @@ export class SubscriptionWorld {
     return this.do({ kind: 'settle', settlement });
   }
 
-  noMethod(paymentId = this.charge): Decided {
+  noMethod(paymentId = this.charge, id = 'sub'): Decided {
     const settlement = { kind: 'no_method', paymentId, at: this.now, policy: POLICY } as const;
-    return this.do({ kind: 'settle', settlement });
+    return this.do({ kind: 'settle', settlement }, id);
   }
 
   #take(draft: SubscriptionDraft) {
@@ -205,47 +212,48 @@ export class SubscriptionWorld {
       return { events: [], orders, followups: [] };
     }
     this.#write(effects);
-    for (const order of orders) this.allowances = this.#carryOut(order);
+    for (const order of orders) {
+      const before = this.#allowances.get(order.subscriptionId) ?? NONE;
+      this.#allowances.set(order.subscriptionId, obeyed(before, order));
+    }
     return { events: effects.events, orders, followups: effects.followups };
   }
 
   #write(effects: SubscriptionEffects): void {
-    const written = effects.subscriptions.map((subscription) => {
+    const subscriptions = new Map(this.billing.subscriptions);
+    for (const subscription of effects.subscriptions) {
       const row = subscriptionRow({ customer: this.customer, subscription });
-      return { live: row['live'] === true, subscription: subscriptionOf(read(row)) };
-    });
-    this.billing = {
-      subscriptions: new Map(
-        written.filter(({ live }) => live).map(({ subscription: one }) => [one.id, one]),
-      ),
-    };
+      this.last = subscriptionOf(read(row));
+      if (row['live'] === true) subscriptions.set(subscription.id, this.last);
+      else subscriptions.delete(subscription.id);
+    }
+    this.billing = { subscriptions };
     if (this.billing.subscriptions.size !== effects.state.subscriptions.size) {
       throw new Error('what is live in memory is not what is live on disk');
     }
-    this.last = written[0]?.subscription ?? null;
     this.events.push(...effects.events);
     this.followups.push(...effects.followups);
   }
+}
 
-  #carryOut(order: MeterOrder): Allowances {
-    const { held } = this.allowances;
-    if (held === (order.kind === 'start')) throw new Error(`${order.kind} after the wrong order`);
-    switch (order.kind) {
-      case 'start':
-        return { held: true, suspended: null, expiresAt: null, anchor: order.cycle.anchor };
-      case 'withdraw':
-        return { ...this.allowances, held: false };
-      case 'expire_at':
-        return { ...this.allowances, expiresAt: order.at };
-      case 'suspend':
-        return { ...this.allowances, suspended: order.why };
-      case 'replace':
-        return { ...this.allowances, anchor: order.cycle.anchor };
-      case 'restart':
-        return { ...this.allowances, suspended: null, anchor: order.cycle.anchor };
-      default:
-        return unreachable(order);
-    }
+function obeyed(before: Allowances, order: MeterOrder): Allowances {
+  const { held } = before;
+  if (held === (order.kind === 'start')) throw new Error(`${order.kind} after the wrong order`);
+  switch (order.kind) {
+    case 'start':
+      return { held: true, suspended: null, expiresAt: null, anchor: order.cycle.anchor };
+    case 'withdraw':
+      return { ...before, held: false };
+    case 'expire_at':
+      return { ...before, expiresAt: order.at };
+    case 'suspend':
+      return { ...before, suspended: order.why };
+    case 'replace':
+      return { ...before, anchor: order.cycle.anchor };
+    case 'restart':
+      return { ...before, suspended: null, anchor: order.cycle.anchor };
+    default:
+      return unreachable(order);
   }
 }
 

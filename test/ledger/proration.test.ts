@@ -1,0 +1,116 @@
+// What a change of plan costs: to the smallest coin, in whatever order the changes come.
+import { describe, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { totalOf } from '../../ledger/collection.ts';
+import { changeLines, prorated, recurringLine } from '../../ledger/proration.ts';
+import type { Plan } from '../../ledger/subscription.ts';
+import { holds, seeded } from './property.ts';
+import { share } from './subscription-model.ts';
+import { CHEAPER, DEARER, MONTHLY, YEARLY } from './subscription-world.ts';
+
+// prettier-ignore
+const SHARES: [bigint, number, number, bigint][] = [
+  // amount  part  whole  share, half up
+  [3000n,    1,    2,     1500n],
+  [1001n,    1,    2,     501n],
+  [1000n,    1,    3,     333n],
+  [1000n,    2,    3,     667n],
+  [1n,       1,    3,     0n],
+  [1n,       1,    2,     1n],
+  [5n,       1,    10,    1n],
+  [4n,       1,    10,    0n],
+  [3000n,    0,    10,    0n],
+  [3000n,    10,   10,    3000n],
+  [0n,       5,    10,    0n],
+  [999_999_999_999_999n, 1, 2_678_400_000, 373_357n],
+];
+
+test('a share is rounded half up', () => {
+  for (const [amount, part, whole, expected] of SHARES) {
+    expect(prorated(amount, part, whole)).toBe(expected);
+  }
+});
+
+const [START, END] = [Date.UTC(2026, 3, 1), Date.UTC(2026, 4, 1)];
+const MIDDLE = START + (END - START) / 2;
+
+// prettier-ignore
+const CHANGES: [string, Plan, Plan, number, bigint[]][] = [
+  // what                          from     to                           at          what comes back, what it costs
+  ['dearer, half way',             MONTHLY, DEARER,                      MIDDLE,     [-1500n, 4500n]],
+  ['cheaper, half way',            MONTHLY, CHEAPER,                     MIDDLE,     [-1500n, 500n]],
+  ['more of the same',             MONTHLY, { ...MONTHLY, quantity: 3 }, MIDDLE,     [-1500n, 4500n]],
+  ['at once',                      MONTHLY, DEARER,                      START,      [-3000n, 9000n]],
+  ['with a millisecond left',      MONTHLY, DEARER,                      END - 1,    [0n, 0n]],
+  ['another interval costs it all', MONTHLY, YEARLY,                     MIDDLE,     [-1500n, 30_000n]],
+  ['and back: a credit',           YEARLY,  MONTHLY,                     MIDDLE,     [-15_000n, 3000n]],
+];
+
+describe('a change', () => {
+  test.each(CHANGES)('%s', (_what, from, to, at, amounts) => {
+    const restarts = from.interval !== to.interval;
+    const lines = changeLines({ start: START, end: END }, { from, to, at, restarts });
+    expect(lines.map((line) => line.unitAmount * BigInt(line.quantity))).toEqual(amounts);
+    expect(lines[0]).toMatchObject({
+      type: 'proration',
+      description: `Unused time on ${from.planName}`,
+    });
+    expect(lines[1]).toMatchObject(
+      restarts
+        ? { type: 'recurring', description: to.planName }
+        : { type: 'proration', description: `Remaining time on ${to.planName}` },
+    );
+  });
+
+  test('of a part that is more than the whole, or of a negative price, is a bug', () => {
+    expect(() => prorated(1n, 2, 1)).toThrow();
+    expect(() => prorated(1n, -1, 1)).toThrow();
+    expect(() => prorated(1n, 0, 0)).toThrow();
+    expect(() => prorated(-1n, 1, 1)).toThrow();
+  });
+});
+
+const amounts = fc.bigInt({ min: 0n, max: 10n ** 15n });
+const periods = fc.record({
+  whole: fc.integer({ min: 1, max: 366 * 86_400_000 * 12 }),
+  cuts: fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { minLength: 1, maxLength: 8 }),
+});
+
+test(seeded('a share is the nearest coin, and two parts are the whole but for one'), () => {
+  const property = fc.property(amounts, periods, (amount, { whole, cuts }) => {
+    for (const cut of cuts) {
+      const part = Math.floor(cut * whole);
+      const mine = prorated(amount, part, whole);
+      expect(mine).toBe(share(amount, part, whole));
+      const off = 2n * (mine * BigInt(whole) - amount * BigInt(part));
+      expect(off <= BigInt(whole) && off > -BigInt(whole)).toBe(true);
+      const both = mine + prorated(amount, whole - part, whole);
+      expect(both === amount || both === amount + 1n).toBe(true);
+    }
+  });
+  holds(property, 500);
+});
+
+test(seeded('to and fro costs nothing, but for a coin each time'), () => {
+  const property = fc.property(amounts, amounts, periods, (a, b, { whole, cuts }) => {
+    const plans = [a, b].map((unitAmount) => ({ ...MONTHLY, unitAmount }));
+    const period = { start: START, end: START + whole };
+    const times = cuts.map((cut) => START + Math.floor(cut * whole)).toSorted((x, y) => x - y);
+    // What is paid in all is what each plan costs for the time that it was there.
+    let [from = MONTHLY, to = MONTHLY] = plans;
+    let paid = totalOf([recurringLine(from)]);
+    let exact = 0n;
+    let since = START;
+    for (const at of [...times, period.end]) {
+      exact += from.unitAmount * BigInt(at - since);
+      since = at;
+      if (at === period.end) break;
+      paid += totalOf(changeLines(period, { from, to, at, restarts: false }));
+      [from, to] = [to, from];
+    }
+    const off = paid * BigInt(whole) - exact;
+    const coins = BigInt(times.length) * BigInt(whole);
+    expect(off <= coins && off >= -coins).toBe(true);
+  });
+  holds(property, 500);
+});

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { BUYER } from '../../support/shop.ts';
 import { type Fields, made, PATIENCE_MS, Shop } from '../../payments/shop.ts';
+import { until } from '../../chaos/until.ts';
 import { openService } from '../../../src/service.ts';
 import { openLog } from '../../../src/platform/log.ts';
 import { testServices } from '../../support/services.ts';
@@ -202,6 +203,21 @@ test('what is due later rings by itself when the clock gets there', async () => 
   const now = await moved(quick.server, { advance: 'P1Y' });
   const { id } = await quick.buy({ means: 'iban' });
   expectAbout(at((await quick.paymentThatIs('succeeded', id)).paid_at), now);
+  await quick.close();
+});
+
+test('while an organisation is held nothing of it rings by itself, and then it does', async () => {
+  const quick = await Shop.open({ settings: { sandboxSettleMs: 100 } });
+  const { ledger, organisation } = quick.server;
+  await ledger.alarms.hold(organisation.id);
+  const { id } = await quick.buy({ means: 'iban' });
+  const before = performance.now();
+  await until('two alarms would have rung', () => performance.now() - before > 2500);
+  expect((await quick.payment(id)).status).toBe('processing');
+  const due = await ledger.alarms.next(organisation.id, Date.now() + MINUTE);
+  expect(due).toMatchObject([{ kind: 'payment', actorId: id }]);
+  ledger.alarms.release(organisation.id);
+  await quick.paymentThatIs('succeeded', id);
   await quick.close();
 });
 

@@ -1,0 +1,145 @@
+// The steps of a clock that is moved, on alarms that the test makes: in which order, at which time, and what ends it early.
+import { expect, test } from 'bun:test';
+import { LedgerUnavailable } from '../../../ledger/ports.ts';
+import type { DueAlarm } from '../../../ledger/storage.ts';
+import { openOrgClocks, type OrgClocks } from '../../../src/platform/org-clock.ts';
+import { type Due, TestClocks } from '../../../src/test-clock/test-clocks.ts';
+import { MINUTE } from './clock.ts';
+
+const ORG = 'one';
+const TENANT = { organisationId: ORG, mode: 'test' } as const;
+const START = 1_000_000;
+
+function alarm(name: string, dueAt: number): DueAlarm {
+  return { kind: 'meter', actorId: name, subjectId: name, tenant: TENANT, dueAt };
+}
+
+/** Alarms in memory: each rings once, and may bring about others. */
+class World implements Due {
+  alarms: DueAlarm[] = [];
+  owed = 0;
+  readonly causes = new Map<string, readonly DueAlarm[]>();
+  readonly stuck = new Set<string>();
+  /** What rang, and what time it was. */
+  readonly rung: [string, number][] = [];
+  readonly saved: number[] = [];
+  held: string[] = [];
+
+  readonly testClocks: TestClocks;
+
+  readonly clocks: OrgClocks;
+
+  private constructor(clocks: OrgClocks) {
+    this.clocks = clocks;
+    this.testClocks = new TestClocks({
+      clocks,
+      due: this,
+      owed: [{ carryOut: () => Promise.resolve(this.owed > 0 && (this.owed -= 1) >= 0) }],
+      save: ({ aheadMs }) => Promise.resolve(void this.saved.push(aheadMs)),
+      timers: {
+        after: (_ms, task) => {
+          queueMicrotask(task);
+          return () => undefined;
+        },
+        soon: queueMicrotask,
+      },
+    });
+  }
+
+  static async open(): Promise<World> {
+    return new World(
+      await openOrgClocks({
+        list: () => Promise.resolve([]),
+        clock: { now: () => START, monotonic: () => 0 },
+        changes: {
+          trusted: true,
+          subscribe: () => undefined,
+          tell: () => undefined,
+          close: () => Promise.resolve(),
+        },
+        warn: () => undefined,
+      }),
+    );
+  }
+
+  get now(): number {
+    return this.clocks.now(TENANT) - START;
+  }
+
+  hold(organisationId: string): Promise<void> {
+    this.held.push(organisationId);
+    return Promise.resolve();
+  }
+
+  release(organisationId: string): void {
+    this.held = this.held.filter((held) => held !== organisationId);
+  }
+
+  next(_organisationId: string, until: number): Promise<readonly DueAlarm[]> {
+    const due = this.alarms.filter(({ dueAt }) => dueAt <= until);
+    due.sort((a, b) => a.dueAt - b.dueAt);
+    const first = due[0]?.dueAt ?? 0;
+    return Promise.resolve(due.filter(({ dueAt }) => dueAt <= first + MINUTE));
+  }
+
+  ring(due: readonly DueAlarm[]): Promise<void> {
+    for (const one of due) {
+      expect(this.held).toEqual([ORG]);
+      this.rung.push([one.actorId, this.now]);
+      if (this.stuck.has(one.actorId)) continue;
+      this.alarms = this.alarms.filter((other) => other !== one);
+      this.alarms.push(...(this.causes.get(one.actorId) ?? []));
+    }
+    return Promise.resolve();
+  }
+}
+
+const move = (world: World, ms: number) => world.testClocks.move(ORG, (now) => now + ms);
+
+test('each at its own time, what is close together at the last of them, none beyond the end', async () => {
+  const world = await World.open();
+  world.alarms = [
+    alarm('far', START + 10 * MINUTE + 1),
+    alarm('third', START + 5 * MINUTE),
+    alarm('overdue', START - MINUTE),
+    alarm('second', START + 3 * MINUTE + 7),
+    alarm('first', START + 3 * MINUTE),
+  ];
+  world.causes.set('third', [alarm('caused', START + 7 * MINUTE)]);
+  expect(await move(world, 10 * MINUTE)).toBe('moved');
+  expect(world.rung).toEqual([
+    ['overdue', 0],
+    ['first', 3 * MINUTE + 7],
+    ['second', 3 * MINUTE + 7],
+    ['third', 5 * MINUTE],
+    ['caused', 7 * MINUTE],
+  ]);
+  // Each step was on disk, and so is the end.
+  expect(world.saved).toEqual([0, 3 * MINUTE + 7, 5 * MINUTE, 7 * MINUTE, 10 * MINUTE]);
+  expect([world.now, world.held]).toEqual([10 * MINUTE, []]);
+});
+
+test('what is owed is carried out, again while it brings more about', async () => {
+  const world = await World.open();
+  world.owed = 3;
+  expect(await move(world, 1)).toBe('moved');
+  expect(world.owed).toBe(0);
+});
+
+test('what does not get done ends it where it is, and it goes on from there', async () => {
+  const world = await World.open();
+  world.alarms = [alarm('stuck', START + MINUTE), alarm('later', START + 5 * MINUTE)];
+  world.stuck.add('stuck');
+  const moving = move(world, 10 * MINUTE);
+  expect(await move(world, 0)).toBe('moving');
+  expect(await moving.catch((error: unknown) => error)).toBeInstanceOf(LedgerUnavailable);
+  expect(world.held).toEqual([]);
+  expect([world.now, world.saved.at(-1)]).toEqual([MINUTE, MINUTE]);
+  expect(world.rung.every(([name]) => name === 'stuck')).toBe(true);
+  world.stuck.clear();
+  expect(await move(world, 9 * MINUTE)).toBe('moved');
+  expect(world.rung.slice(-2)).toEqual([
+    ['stuck', MINUTE],
+    ['later', 5 * MINUTE],
+  ]);
+});

@@ -152,7 +152,8 @@ function opened({ secrets }: Attempt, ownerId: string, body: string): string {
   return secrets === undefined ? body : secrets.open(Buffer.from(body, 'base64'), ownerId);
 }
 
-function respond({ status, body }: Answer, headers: Record<string, string> = {}): Response {
+/** An answer on its way out. */
+export function respond({ status, body }: Answer, headers: Record<string, string> = {}): Response {
   return new Response(body, {
     status,
     headers: { 'content-type': 'application/json', ...headers },

@@ -15,11 +15,11 @@ import { findSubscription, type SubscriptionRecord } from '../records/subscripti
 import type { Act, ActReply, Subscriptions } from '../subscriptions/subscriptions.ts';
 import type { PortalPrincipal } from './auth.ts';
 import { isForm } from './body.ts';
-import { refuse, refuseInvalid } from './errors.ts';
+import { respond } from './idempotency.ts';
 import { sendPage } from './page.ts';
 import { frameOf, subscriptionViews } from './portal-view.ts';
+import { actAnswer } from './subscription-answers.ts';
 import { resumeDaysOf } from './wire/portal.ts';
-import { fromSubscription } from './wire/subscriptions.ts';
 
 export type ActionDeps = {
   readonly sql: Sql;
@@ -42,7 +42,6 @@ type Asked = {
 };
 
 const NOTHING: Entered = { mode: 'at_period_end', resumesAt: '', keepInvoices: false };
-const RESUMES_AT = 'must be a time to come, at most a year from now';
 const RESUMES_ON = 'Enter a day after today, at most a year from now.';
 
 export function nothingHere(): Response {
@@ -137,36 +136,12 @@ export async function act(
     command === null
       ? { kind: 'resumes_at_out_of_range' }
       : await subscriptions.act({ scope, id, customerId }, command);
-  if (frame === null) return answer(reply, action);
+  if (frame === null) return respond(actAnswer(reply, action));
   if (reply.kind === 'done') return backTo(frame, noticeOf(action, reply.record));
   const record = await findOwn(sql, principal, id);
   if (record === null) return nothingHere();
   const subscription = await viewOf(deps, principal, record);
   return show(deps, call, { subscription, frame, action, entered, ...told(reply) });
-}
-
-/** To a program. */
-function answer(reply: ActReply, action: Action): Response {
-  switch (reply.kind) {
-    case 'done':
-      return Response.json(fromSubscription(reply.record));
-    case 'not_found':
-      return refuse('not_found', 'no such subscription');
-    case 'payment_failed':
-      return refuse('payment_failed', reply.message);
-    case 'resumes_at_out_of_range':
-      return refuseInvalid([{ path: ['resumes_at'], message: RESUMES_AT }]);
-    case 'invalid_state':
-    case 'price_not_found':
-    case 'currency_mismatch':
-    case 'not_for_sale': {
-      const legal = reply.kind === 'invalid_state' ? reply.legal : [];
-      const now = legal.length === 0 ? 'nothing' : legal.join(', ');
-      return refuse('invalid_state', `it cannot ${action} now; legal now: ${now}`);
-    }
-    default:
-      return unreachable(reply);
-  }
 }
 
 /** To a customer. */

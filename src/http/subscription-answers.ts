@@ -6,7 +6,7 @@ import { fromSubscription } from './wire/subscriptions.ts';
 
 export const NOT_FOR_SALE = 'is of a product that is archived or unpublished';
 
-export function actAnswer(reply: ActReply, { kind }: Act): Answer {
+export function actAnswer(reply: ActReply, kind: Act['kind']): Answer {
   switch (reply.kind) {
     case 'done':
       return answer(200, fromSubscription(reply.record));
@@ -30,9 +30,8 @@ export function actAnswer(reply: ActReply, { kind }: Act): Answer {
 }
 
 function stateMessage(kind: Act['kind'], legal: readonly string[]): string {
-  const names = legal.map(named);
-  const possible = names.length === 0 ? 'nothing can: it has ended' : `now: ${names.join(', ')}`;
-  return `${named(kind)} is not possible as the subscription is; ${possible}`;
+  const names = legal.length === 0 ? ['nothing'] : legal.map(named);
+  return `it cannot ${named(kind)} now; legal now: ${names.join(', ')}`;
 }
 
 /** As the path says it. */

@@ -250,7 +250,7 @@ function actOnce(
   const operation = `POST /subscriptions/:id/${act.kind}`;
   const now = orgClock.now(principal);
   return onceRepeatable({ sql, principal, operation, key, body: { id, act }, now }, async () =>
-    actAnswer(await subscriptions.act({ scope: scopeOf(principal), id }, act), act),
+    actAnswer(await subscriptions.act({ scope: scopeOf(principal), id }, act), act.kind),
   );
 }
 

@@ -67,7 +67,7 @@ test.each(LEGAL)('%s', async (situation, legal) => {
       expect(status).toBe(200);
     } else {
       expect([action, status, type]).toEqual([action, 409, 'invalid_state']);
-      expect(message).toContain(legal === '' ? 'it has ended' : `now: ${legal}`);
+      expect(message).toContain(`legal now: ${legal === '' ? 'nothing' : legal}`);
     }
     expect([await club.subscription(id), await club.types(id)]).toEqual(before);
   }

@@ -141,6 +141,34 @@ test('declined, everything is as it was', async () => {
   expect((await club.types(id)).slice(2)).toEqual(['payment.failed']);
 });
 
+test('with nothing to charge, too', async () => {
+  const plan = await club.plan({ amount: '0' });
+  const big = await club.plan({ amount: '100.00', limit: 50_000, feature: plan.feature });
+  const subscription = await club.subscribe(plan, await club.customer());
+  const { id } = subscription;
+  const [status, type, message] = await club.refused(id, 'change', { price_id: big.priceId });
+  expect([status, type]).toEqual([402, 'payment_failed']);
+  expect(message).toContain('no payment method');
+  expect(await club.subscription(id)).toEqual(subscription);
+  expect(await club.types(id)).toEqual(['subscription.created']);
+  expect((await club.invoices(id)).at(-1)).toMatchObject({ status: 'void', attempts: 0 });
+});
+
+test('a bank debit decides when it has settled', async () => {
+  const plan = await club.plan();
+  const big = await club.plan({ amount: '100.00', limit: 50_000, feature: plan.feature });
+  const { subscription_id: id } = await club.pay(await club.checkout(plan), 'iban');
+  await club.advance('PT1H');
+  const asked = await club.act(id, 'change', { price_id: big.priceId });
+  expect(asked.price_id).toBe(plan.priceId);
+  expect((await club.payments(id)).at(-1).status).toBe('processing');
+  expect((await club.refused(id, 'change', { quantity: 2 }))[0]).toBe(409);
+  await club.advance('PT1H');
+  expect((await club.subscription(id)).price_id).toBe(big.priceId);
+  expect(await club.check(asked, plan)).toMatchObject({ limit: 50_000 });
+  expect((await club.types(id)).slice(2)).toEqual(['payment.succeeded', 'subscription.updated']);
+});
+
 test('in a trial it costs nothing', async () => {
   const plan = await club.plan({ trial_days: 10 });
   const big = await club.plan({ amount: '100.00', limit: 50_000, feature: plan.feature });

@@ -1,6 +1,6 @@
 import type { Cycle } from './calendar.ts';
 import type { LedgerEvent } from './event.ts';
-import type { Customer, Meter, Mode } from './meter.ts';
+import type { Customer, Meter } from './meter.ts';
 import type { PaymentMethod } from './payment.ts';
 import type { AllowanceTerms } from './plan-allowance.ts';
 
@@ -254,8 +254,6 @@ export type SubscriptionEffects = {
   readonly events: readonly LedgerEvent[];
   readonly followups: readonly (SubscriptionFollowup & { readonly subscriptionId: string })[];
 };
-
-export type SubscriptionOwner = { readonly organisationId: string; readonly mode: Mode };
 
 export function amountOf({ unitAmount, quantity }: Plan): bigint {
   return unitAmount * BigInt(quantity);

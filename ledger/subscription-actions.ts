@@ -1,5 +1,5 @@
 import { unreachable } from './assert.ts';
-import { billPeriod, close, collect, retry, settleOpen } from './collection.ts';
+import { billPeriod, close, collect, makeVoid, retry, settleOpen } from './collection.ts';
 import { recurringLine } from './proration.ts';
 import { catchUp } from './renewal.ts';
 import {
@@ -36,14 +36,15 @@ export type Command =
   | { readonly kind: 'tick' }
   | { readonly kind: 'settle'; readonly settlement: Settlement }
   /** An open invoice was paid otherwise or made void by the merchant. */
-  | { readonly kind: 'close_invoice'; readonly invoiceId: string }
+  | { readonly kind: 'close_invoice'; readonly invoiceId: string; readonly how: 'paid' | 'void' }
   /** Somebody wants an invoice paid now. */
   | { readonly kind: 'collect'; readonly invoiceId: string; readonly amount: bigint }
   /** There is another card: what is unpaid is tried at once. */
   | { readonly kind: 'method_changed' };
 
 export type CommandOutcome =
-  | { readonly kind: 'done'; readonly subscription: Subscription }
+  /** `owes`: whether something follows from it that others have to do. */
+  | { readonly kind: 'done'; readonly subscription: Subscription; readonly owes: boolean }
   | { readonly kind: 'invalid_state'; readonly legal: readonly Action[] }
   | { readonly kind: 'currency_mismatch' }
   /** It has ended, or there never was one. */
@@ -70,7 +71,7 @@ export function decideCommand(
   run(draft, command);
   // Time stood still for what waited, and an answer may be of a time gone by.
   catchUp(draft);
-  return { outcome: { kind: 'done', subscription: draft.state }, draft };
+  return { outcome: { kind: 'done', subscription: draft.state, owes: draft.owes }, draft };
 }
 
 function refusal(subscription: Subscription, command: Command): CommandOutcome | null {
@@ -114,7 +115,8 @@ function run(draft: SubscriptionDraft, command: Command): void {
       if (!settleWaiting(draft, command.settlement)) settleOpen(draft, command.settlement);
       return undefined;
     case 'close_invoice':
-      close(draft, command.invoiceId);
+      if (command.how === 'void') makeVoid(draft, command.invoiceId);
+      else close(draft, command.invoiceId);
       return draft.reconsider(now);
     case 'collect':
       return collect(draft, command);
@@ -179,6 +181,7 @@ function beginPeriod(draft: SubscriptionDraft): void {
   const { now: at } = draft.context;
   const { plan } = draft.state;
   restart(draft, at);
+  if (draft.state.status === 'paused') draft.change({ periodPrice: 0n });
   billPeriod(draft, {
     cause: String(at),
     reason: 'subscription_cycle',

@@ -52,6 +52,11 @@ export class SubscriptionDraft {
     return must(this.#subscription, 'a subscription');
   }
 
+  /** Whether others have something to do when it is decided. */
+  get owes(): boolean {
+    return this.#followups.length > 0;
+  }
+
   begin(subscription: Subscription): void {
     assert(this.#subscription === null, 'a subscription starts once');
     this.#subscription = subscription;
@@ -205,7 +210,7 @@ export function suspensionOf({ status, overdue }: Subscription): 'paused' | 'blo
 }
 
 /** Contract, Subscription event data. */
-export function subscriptionData(subscription: Subscription): Record<string, unknown> {
+function subscriptionData(subscription: Subscription): Record<string, unknown> {
   const { id, bundleId, plan, signup, status, cancelAt } = subscription;
   return {
     subscriptionId: id,

@@ -143,27 +143,29 @@ async function carryOut(
         unreachable(followup.kind);
     }
   }
+  if (paid.length > 0) await pay(sql, paid, log);
+  if (refunds.length > 0) await recordInvoiceRefunds(sql, refunds);
+}
+
+async function pay(sql: Transaction, paid: readonly InvoicePayment[], log: Log): Promise<void> {
   for (const { kind, invoice } of await payInvoices(sql, paid)) {
     // The money is there and can be refunded: what it was for is gone.
     if (kind === 'invalid_state') log.warn({ invoice: invoice.id }, 'a charge for a void invoice');
   }
-  if (refunds.length > 0) await recordInvoiceRefunds(sql, refunds);
 }
 
 /** The checkout is paid, or open again; the invoice that was charged is returned where it is paid. */
 async function settle(
   sql: Transaction,
-  { organisationId, mode, paymentId }: Followup,
+  { organisationId, mode, paymentId, checkoutId, paidAt, ...charged }: Followup,
   { now, ids }: { now: number; ids: Ids },
 ): Promise<readonly InvoicePayment[]> {
-  const scope = { organisationId, mode };
-  const payment = must(await findPayment(sql, scope, paymentId), 'a payment that settled');
-  const { checkoutId, paidAt } = payment;
   if (checkoutId === null) {
     if (paidAt === null) return [];
-    const invoiceId = must(payment.invoiceId, 'the invoice that was charged');
+    const invoiceId = must(charged.invoiceId, 'the invoice that was charged');
     return [{ invoiceId, paymentId, paidAt }];
   }
+  const scope = { organisationId, mode };
   const status = paidAt === null ? 'active' : 'paid';
   const at = paidAt?.getTime() ?? now;
   const finished = await finishAttempt(sql, { id: checkoutId, paymentId, status, now: at });
@@ -172,6 +174,7 @@ async function settle(
     'a checkout that was attempted',
   );
   if (paidAt !== null) {
+    const payment = must(await findPayment(sql, scope, paymentId), 'a payment that settled');
     await invoicePayment(sql, scope, { payment, checkout, now, eventId: ids.next() });
   } else if (finished && checkout.discountId !== null) {
     await releaseDiscount(sql, checkout.discountId);

@@ -130,12 +130,9 @@ export async function insertEvent(
       ${event.endpointId ?? null})`;
 }
 
-/** Those of one transaction, in one statement. */
-export async function insertEvents(
-  sql: Transaction,
-  events: readonly (Scope & NewEvent)[],
-): Promise<void> {
-  const rows = events.map((event) => ({
+/** As JSON that becomes a row of `events`. */
+export function eventRow(event: Scope & NewEvent) {
+  return {
     id: event.id,
     organisation_id: event.organisationId,
     mode: event.mode,
@@ -146,7 +143,15 @@ export async function insertEvents(
     sequence: String(event.sequence),
     at: event.at.toISOString(),
     data: event.data,
-  }));
+  };
+}
+
+/** Those of one transaction, in one statement. */
+export async function insertEvents(
+  sql: Transaction,
+  events: readonly (Scope & NewEvent)[],
+): Promise<void> {
+  const rows = events.map(eventRow);
   await sql`
     insert into events (id, organisation_id, mode, type, object_type, object_id, account_id, sequence, at, data)
     select id, organisation_id, mode, type, object_type, object_id, account_id, sequence, at, data

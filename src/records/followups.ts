@@ -10,6 +10,9 @@ export type Followup = Scope & {
   readonly invoiceId: string | null;
   /** Of a charge for a subscription. */
   readonly subscriptionId: string | null;
+  /** Of an attempt at one. */
+  readonly checkoutId: string | null;
+  readonly paidAt: Date | null;
   readonly data: { readonly refundId?: string; readonly delta?: string };
 };
 
@@ -24,7 +27,7 @@ export async function takeFollowups(
   return sql<Followup[]>`
     with taken as (delete from followups where payment_id = any(${sorted}::uuid[]) returning *)
     select t.id, t.kind, t.payment_id as "paymentId", t.data, p.organisation_id as "organisationId", p.mode,
-      p.invoice_id as "invoiceId", p.subscription_id as "subscriptionId"
+      p.invoice_id as "invoiceId", p.subscription_id as "subscriptionId", p.checkout_id as "checkoutId", p.paid_at as "paidAt"
     from taken t join payments p on p.id = t.payment_id
     order by t.kind <> 'payment_settled', t.at, t.id`;
 }

@@ -4,8 +4,8 @@
 // that a rollback puts back. Whoever takes one holds that row until the commit: it is the last thing a transaction does, and does
 // once. Seller and buyer are copied when the number is taken, and nothing rewrites them after that.
 import { assert, must } from '../../ledger/assert.ts';
-import type { Executor, Transaction } from '../platform/postgres.ts';
-import { insertEvents } from './events.ts';
+import type { Executor, Json, Transaction } from '../platform/postgres.ts';
+import { eventRow } from './events.ts';
 import { invoiceEvent } from './invoice-events.ts';
 import {
   type Buyer,
@@ -42,6 +42,8 @@ export type NewInvoice = Pick<
   readonly buyer: Omit<Buyer, 'address'>;
   /** The total is never negative: who is owed more than the rest gets that later. */
   readonly lines: readonly NewInvoiceLine[];
+  /** Tries to collect it that begin with it; none where it is not said. */
+  readonly attempts?: number;
 };
 
 export type Issuance = {
@@ -123,9 +125,9 @@ async function insertDrafts(
   const rows = await sql<InvoiceRow[]>`
     insert into invoices (id, organisation_id, mode, status, currency, subtotal, discount_total, tax_total, total, amount_paid,
       amount_refunded, billing_reason, customer_id, subscription_id, checkout_id, payment_id, period_start, period_end, due_at,
-      lines, seller, buyer, event_sequence, created_at, updated_at)
+      lines, attempts, seller, buyer, event_sequence, created_at, updated_at)
     select i.id, i.organisation_id, i.mode, 'draft', currency, subtotal, discount_total, 0, total, 0, 0, billing_reason,
-      customer_id, subscription_id, checkout_id, payment_id, period_start, period_end, due_at, lines, ${sellerOf(sql)},
+      customer_id, subscription_id, checkout_id, payment_id, period_start, period_end, due_at, lines, i.attempts, ${sellerOf(sql)},
       i.buyer || jsonb_build_object('address', c.billing_address), 0, i.created_at, i.created_at
     from jsonb_populate_recordset(null::invoices, ${sql.json(drafts.map(rowOf))}) as i
     join organisations o on o.id = i.organisation_id
@@ -160,6 +162,7 @@ function rowOf({ scope, invoice, now }: Pick<Issuance, 'scope' | 'invoice' | 'no
     period_end: invoice.periodEnd?.toISOString() ?? null,
     due_at: invoice.dueAt?.toISOString() ?? null,
     lines,
+    attempts: invoice.attempts ?? 0,
     buyer: { name, email, externalCustomerId },
     created_at: new Date(now).toISOString(),
   };
@@ -221,22 +224,18 @@ async function numberDrafts(
     const issued = { ...draft, status, amountPaid: settled, paidAt, dueAt } as const;
     return { issued, eventId, at };
   });
-  const events = issues.map(({ issued, eventId: id, at }) =>
-    invoiceEvent(issued, { id, sequence: 1n, at }),
-  );
-  await insertEvents(sql, events);
   return takeNumbers(
     sql,
     issues.map(({ issued, eventId, at }) => ({
       id: issued.id,
       organisation_id: issued.organisationId,
       mode: issued.mode,
-      event_id: eventId,
       status: issued.status,
       amount_paid: String(issued.amountPaid),
       paid_at: issued.paidAt?.toISOString() ?? null,
       due_at: issued.dueAt.toISOString(),
       at: at.toISOString(),
+      event: eventRow(invoiceEvent(issued, { id: eventId, sequence: 1n, at })),
     })),
   );
 }
@@ -244,14 +243,14 @@ async function numberDrafts(
 /** Into the invoices and their events, in one statement: everyone else who issues waits from here to the commit. */
 async function takeNumbers(
   sql: Transaction,
-  issued: readonly Readonly<Record<string, string | null>>[],
+  issued: readonly Readonly<Record<string, Json>>[],
 ): Promise<InvoiceRecord[]> {
   const rows = await sql<InvoiceRow[]>`
     with asked as (
       select t.*, row_number() over so_far as nth, max(at) over so_far as latest
-      from rows from (jsonb_to_recordset(${sql.json(issued)}) as (id uuid, organisation_id uuid, mode mode, event_id uuid,
-        status text, amount_paid bigint, paid_at timestamptz, due_at timestamptz, at timestamptz)) with ordinality
-        as t (id, organisation_id, mode, event_id, status, amount_paid, paid_at, due_at, at, place)
+      from rows from (jsonb_to_recordset(${sql.json(issued)}) as (id uuid, organisation_id uuid, mode mode, status text,
+        amount_paid bigint, paid_at timestamptz, due_at timestamptz, at timestamptz, event jsonb)) with ordinality
+        as t (id, organisation_id, mode, status, amount_paid, paid_at, due_at, at, event, place)
       window so_far as (partition by organisation_id, mode order by place)
     ), taken as (
       insert into invoice_counters as counter (organisation_id, mode, last, issued_at)
@@ -268,7 +267,10 @@ async function takeNumbers(
         || lpad(counted::text, greatest(length(counted::text), 6), '0') as next
       from dated
     ), announced as (
-      update events set data = data || jsonb_build_object('number', next) from numbered where events.id = event_id
+      insert into events (id, organisation_id, mode, type, object_type, object_id, account_id, sequence, at, data)
+      select e.id, e.organisation_id, e.mode, e.type, e.object_type, e.object_id, e.account_id, e.sequence, e.at,
+        e.data || jsonb_build_object('number', next)
+      from numbered, jsonb_populate_record(null::events, event) as e
     ), issued as (
       update invoices i set number = next, status = n.status, amount_paid = n.amount_paid, paid_at = n.paid_at,
         due_at = n.due_at, issued_at = n.issued_at, event_sequence = 1, updated_at = n.at

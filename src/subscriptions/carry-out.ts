@@ -55,24 +55,27 @@ export async function carryOut(
   const issuances: Issuance[] = [];
   const payments: { scope: Scope; payment: NewPayment }[] = [];
   const unpayable: Unpayable[] = [];
+  const again: string[] = [];
   for (const one of owed) {
-    const order = await doOne(sql, deps, { one, issuances });
+    const processor = payable.has(one.customer.id) ? deps.processorFor(one.scope) : null;
+    const order = await doOne(sql, deps, { one, issuances, isPayable: processor !== null });
     if (order === null) continue;
-    const processor = deps.processorFor(one.scope);
-    if (processor !== null && payable.has(one.customer.id)) {
-      payments.push({ scope: one.scope, payment: paymentOf(one, order, processor.name) });
-    } else unpayable.push(unpayableOf(one, order));
+    if (processor === null) {
+      unpayable.push(unpayableOf(one, order));
+      continue;
+    }
+    const askAt = deps.orgClock.now(one.scope) + FIRST_ASK_MS;
+    const payment = { ...paymentOf(one, order), processor: processor.name, askAt };
+    payments.push({ scope: one.scope, payment });
+    if (one.followup.kind === 'collect') again.push(order.invoiceId);
   }
   await insertPayments(sql, payments);
+  if (again.length > 0) await countAttempts(sql, again);
   const left = new Set(unpayable.map(({ followupId }) => followupId));
   const done = owed.map(({ followup }) => followup.id).filter((id) => !left.has(id));
   await deleteFollowups(sql, done);
   // Numbers are taken last: whoever takes one holds all that want one after it.
   await issueInvoices(sql, issuances);
-  await countAttempts(
-    sql,
-    payments.flatMap(({ payment: { invoiceId } }) => invoiceId ?? []),
-  );
   return new Map(
     subscriptionIds.map((id) => [
       id,
@@ -90,13 +93,18 @@ export async function carryOut(
 async function doOne(
   sql: Transaction,
   { ids }: CarryOutDeps,
-  { one, issuances }: { one: OwedBySubscription; issuances: Issuance[] },
+  {
+    one,
+    issuances,
+    isPayable,
+  }: { one: OwedBySubscription; issuances: Issuance[]; isPayable: boolean },
 ): Promise<PaymentOrder | null> {
   const { scope, followup } = one;
   const { at: now } = followup;
   switch (followup.kind) {
     case 'bill': {
-      const invoice = invoiceOf(one, followup);
+      const isTried = isPayable && followup.payment !== null;
+      const invoice = { ...invoiceOf(one, followup), attempts: isTried ? 1 : 0 };
       if (followup.invoice.isDraft) await draftInvoice(sql, { scope, invoice, now });
       else issuances.push({ scope, invoice, paidAt: null, eventId: ids.next(), now });
       return followup.payment;
@@ -150,8 +158,7 @@ function invoiceOf(
 function paymentOf(
   one: OwedBySubscription,
   { id, invoiceId, amount, currency, attempt, transactionType }: PaymentOrder,
-  processor: string,
-): NewPayment {
+): Omit<NewPayment, 'processor' | 'askAt'> {
   const { customer, followup } = one;
   return {
     id,
@@ -171,8 +178,6 @@ function paymentOf(
     clientReferenceId: one.clientReferenceId,
     metadata: one.metadata,
     attempt,
-    processor,
-    askAt: followup.at + FIRST_ASK_MS,
     now: followup.at,
   };
 }

@@ -20,13 +20,13 @@ export function openSubscriptions(deps: BillingDeps): Subscriptions {
     payInvoice: (scope, id) => payInvoice(all, scope, id),
     async invoiceVoided({ id: invoiceId, subscriptionId, customerId }) {
       if (subscriptionId === null || customerId === null) return;
-      const command = { kind: 'close_invoice', invoiceId } as const;
+      const command = { kind: 'close_invoice', invoiceId, how: 'void' } as const;
       await ledger.subscriptions.command(customerId, subscriptionId, command);
       await billing.carryOut(subscriptionId);
     },
     async paymentSettled(scope, paymentId) {
       const subscriptionId = await settlePayment(deps, scope, paymentId);
-      await billing.carryOut(subscriptionId);
+      if (subscriptionId !== null) await billing.carryOut(subscriptionId);
     },
     async due(customerId, subscriptionId) {
       await ledger.subscriptions.command(customerId, subscriptionId, { kind: 'tick' });

@@ -53,6 +53,8 @@ test('whoever starts one names a customer, a product and a price of his own', as
   const body = { customer_id: customer, product_id: plan.productId };
   const elsewhere = await club.plan();
   const { json: theirs } = await club.post('/customers', {}, { key: other.testKey });
+  // The merchant's own id of somebody is not ours.
+  await club.post('/customers', { external_customer_id: UNKNOWN });
   const replies = await Promise.all([
     club.post('/subscriptions', { ...body, customer_id: UNKNOWN }),
     club.post('/subscriptions', { ...body, customer_id: theirs.id }),

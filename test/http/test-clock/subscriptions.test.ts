@@ -4,7 +4,7 @@ import type { Means } from '../../support/means.ts';
 import { made, Shop } from '../../payments/shop.ts';
 import { DAY, HOUR, MINUTE, moved, storyOf } from './clock.ts';
 
-setDefaultTimeout(60_000);
+setDefaultTimeout(120_000);
 
 type Price = Readonly<Record<string, unknown>>;
 
@@ -75,7 +75,7 @@ test('12 months of 100 subscriptions: 13 paid invoices each, at their own times'
   const { json } = await shop.server.call('POST', '/check', { body });
   expect(json).toMatchObject({ allowed: true, balance: 1000 });
   expect(Date.parse(json.period_end) - Date.parse(json.period_start)).toBeLessThanOrEqual(31 * DAY);
-  // Well within this where nobody else uses the machine.
-  expect(seconds).toBeLessThan(20);
+  // 4 seconds on two processors that others used too: this is for a machine that is busier by far.
+  expect(seconds).toBeLessThan(40);
   await shop.close();
 });

@@ -78,11 +78,12 @@ export function bill(
 /** Bills a period that goes on whether it is paid or not. */
 export function billPeriod(draft: SubscriptionDraft, what: Bill): void {
   const isDraft = draft.state.status === 'paused';
-  const { invoiceId, amount, payment } = bill(draft, what, { isDraft });
+  const { invoiceId, amount, credit, payment } = bill(draft, what, { isDraft });
   if (payment === null) return;
   const opened: OpenInvoice = {
     invoiceId,
     amount,
+    credit,
     transactionType: payment.transactionType,
     attempt: 1,
     paymentId: payment.id,
@@ -148,6 +149,14 @@ export function close(draft: SubscriptionDraft, invoiceId: string): void {
   if (left.length < open.length) draft.change({ open: left });
 }
 
+/** Its merchant made it void: what the customer's credit took off it is there again. */
+export function makeVoid(draft: SubscriptionDraft, invoiceId: string): void {
+  const invoice = draft.state.open.find((other) => other.invoiceId === invoiceId);
+  if (invoice === undefined) return;
+  close(draft, invoiceId);
+  draft.change({ credit: draft.state.credit + invoice.credit });
+}
+
 /** Tries again to collect an open invoice. */
 export function retry(draft: SubscriptionDraft, invoice: OpenInvoice, at: number): void {
   assert(invoice.paymentId === null, 'one charge of an invoice at a time');
@@ -171,6 +180,7 @@ export function collect(
   const unknown: OpenInvoice = {
     invoiceId,
     amount,
+    credit: 0n,
     transactionType: 'RECURRING',
     attempt: 0,
     paymentId: null,

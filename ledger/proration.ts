@@ -11,15 +11,15 @@ export function prorated(amount: bigint, part: number, whole: number): bigint {
 }
 
 /**
- * What a change of plan at `at` costs: what is left of the old plan's period comes back, what is left of the period costs the new
+ * What a change of plan at `at` costs: what is left of the old plan's period comes back at what it cost the customer, what is left of the period costs the new
  * plan's price, or all of it where a new period begins. By the millisecond (research: Polar's rule, in UTC).
  */
 export function changeLines(
-  period: { readonly start: number; readonly end: number },
+  period: { readonly start: number; readonly end: number; readonly price: bigint },
   { from, to, at, restarts }: { from: Plan; to: Plan; at: number; restarts: boolean },
 ): readonly InvoiceLineDraft[] {
   const [left, whole] = [period.end - at, period.end - period.start];
-  const unused = prorated(amountOf(from), left, whole);
+  const unused = prorated(period.price, left, whole);
   const line = (type: 'recurring' | 'proration', description: string, amount: bigint) => ({
     type,
     description,

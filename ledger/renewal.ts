@@ -2,7 +2,7 @@ import { boundary } from './calendar.ts';
 import { assert } from './assert.ts';
 import { billPeriod, retry } from './collection.ts';
 import { recurringLine } from './proration.ts';
-import { isTrial, renews, subscriptionDue } from './subscription.ts';
+import { isTrial, renews, subscriptionDue, amountOf } from './subscription.ts';
 import type { SubscriptionDraft } from './subscription-draft.ts';
 import { resume } from './waiting.ts';
 
@@ -45,12 +45,18 @@ function lapse(draft: SubscriptionDraft, at: number): void {
 
 /** The next period begins, paid or not. Computed from the anchor, never from the last one, so that nothing drifts (decisions 7). */
 function renew(draft: SubscriptionDraft, at: number): void {
-  const { cycle, periodIndex, plan } = draft.state;
+  const { cycle, periodIndex, plan, status } = draft.state;
   const wasTrial = isTrial(draft.state);
   const index = periodIndex + 1;
   const [periodStart, periodEnd] = [boundary(cycle, index), boundary(cycle, index + 1)];
   assert(periodStart === at, 'periods have no gap and no overlap');
-  draft.change({ periodIndex: index, periodStart, periodEnd });
+  // A period of which only a draft is left has cost nothing yet.
+  draft.change({
+    periodIndex: index,
+    periodStart,
+    periodEnd,
+    periodPrice: status === 'paused' ? 0n : amountOf(plan),
+  });
   if (wasTrial) draft.announceTrialEnd(at, 'converted');
   const lines = [recurringLine(plan)];
   const period = { periodStart, periodEnd, at };

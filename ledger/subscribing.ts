@@ -10,6 +10,7 @@ import {
   type SignupContext,
   type SignupPayment,
   type Subscription,
+  amountOf,
 } from './subscription.ts';
 import { cycleOf } from './waiting.ts';
 import { SubscriptionDraft, type SubscriptionContext } from './subscription-draft.ts';
@@ -52,6 +53,7 @@ export function decideStart(
     periodIndex: trialEnd === null ? 0 : -1,
     periodStart: startAt,
     periodEnd: trialEnd ?? boundary(cycle, 1),
+    periodPrice: paid?.amount ?? (trialEnd === null ? amountOf(plan) : 0n),
     status: 'active',
     trialEnd,
     cancelAt: null,

@@ -36,6 +36,7 @@ export function subscriptionOf(row: SubscriptionRow): Subscription {
     periodIndex: row.period_index,
     periodStart: row.period_start.getTime(),
     periodEnd: row.period_end.getTime(),
+    periodPrice: row.period_price,
     status: row.status,
     trialEnd: row.trial_end?.getTime() ?? null,
     cancelAt: row.cancel_at?.getTime() ?? null,
@@ -79,6 +80,7 @@ export type SubscriptionRow = {
   period_index: number;
   period_start: Date;
   period_end: Date;
+  period_price: bigint;
   trial_end: Date | null;
   cancel_at: Date | null;
   canceled_at: Date | null;

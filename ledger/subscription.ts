@@ -62,6 +62,8 @@ export type Subscription = {
   readonly periodIndex: number;
   readonly periodStart: number;
   readonly periodEnd: number;
+  /** What a whole one of the current period costs the customer: less than the plan's price where a discount came off it. */
+  readonly periodPrice: bigint;
   readonly status: SubscriptionStatus;
   readonly trialEnd: number | null;
   /** When a scheduled cancellation takes effect. */
@@ -85,6 +87,8 @@ export type Subscription = {
 export type OpenInvoice = {
   readonly invoiceId: string;
   readonly amount: bigint;
+  /** What the customer's credit took off it. */
+  readonly credit: bigint;
   readonly transactionType: 'SUBSCRIPTION_START' | 'RECURRING';
   /** How often it was tried. */
   readonly attempt: number;
@@ -289,8 +293,12 @@ export function isOver({ status, open }: Subscription): boolean {
   return status === 'canceled' && open.length === 0;
 }
 
-/** Whether the end of its period begins another one: not while it is paused without invoices. */
-export function renews({ status, keepInvoices }: Subscription): boolean {
+/**
+ * Whether the end of its period begins another one: not while it is paused without invoices, and not while it is blocked, because nobody
+ * is billed for what he cannot use. What was due meanwhile begins when it is paid.
+ */
+export function renews({ status, keepInvoices, overdue }: Subscription): boolean {
+  if (overdue === 'blocked') return false;
   return status === 'active' || (status === 'paused' && keepInvoices);
 }
 

@@ -15,6 +15,7 @@ import {
   type Settlement,
   type Subscription,
   isTrial,
+  amountOf,
 } from './subscription.ts';
 import { suspensionOf, type SubscriptionDraft } from './subscription-draft.ts';
 
@@ -52,13 +53,14 @@ export function changePlan(
   draft: SubscriptionDraft,
   { plan, allowances }: { plan: Plan; allowances: readonly PlanAllowance[] },
 ): void {
-  const { now: at } = draft.context;
-  const { plan: from, periodStart, periodEnd, cycle } = draft.state;
+  const { plan: from, periodStart, periodEnd, periodPrice, cycle } = draft.state;
+  // A clock that stepped back is still in the period.
+  const at = Math.max(draft.context.now, periodStart);
   if (from.priceId === plan.priceId && from.quantity === plan.quantity) return;
   const restarts = from.interval !== plan.interval || from.intervalCount !== plan.intervalCount;
   const change = { kind: 'change', plan, allowances, restarts, since: at } as const;
   if (isTrial(draft.state)) return begin(draft, change, at);
-  const period = { start: periodStart, end: periodEnd };
+  const period = { start: periodStart, end: periodEnd, price: periodPrice };
   const lines = changeLines(period, { from, to: plan, at, restarts });
   const total = totalOf(lines);
   if (total <= 0n) {
@@ -99,8 +101,10 @@ function begin(draft: SubscriptionDraft, what: Beginning, at: number): void {
   const inTrial = isTrial(draft.state);
   const anchor = inTrial ? cycle.anchor : what.since;
   const next = restarts ? cycleOf(plan, anchor, cycle.zone) : cycle;
+  // What is left of the period costs the new plan's price from here on; a trial goes on free.
   const moved = restarts && !inTrial ? firstPeriod(next) : { cycle: next };
-  draft.change({ plan, waiting: null, ...moved });
+  const periodPrice = inTrial ? 0n : amountOf(plan);
+  draft.change({ plan, waiting: null, ...moved, periodPrice });
   draft.order({ kind: 'replace', allowances, cycle: next });
   if (cancelAt !== null) {
     const { periodEnd } = draft.state;
@@ -122,7 +126,7 @@ export function restart(draft: SubscriptionDraft, anchor: number, at: number = a
   const { plan, cycle } = draft.state;
   const next = cycleOf(plan, anchor, cycle.zone);
   const wasTrial = isTrial(draft.state);
-  draft.change(firstPeriod(next));
+  draft.change({ ...firstPeriod(next), periodPrice: amountOf(plan) });
   draft.order({ kind: 'restart', cycle: next });
   // A restart lets the allowances be used again.
   const why = suspensionOf(draft.state);

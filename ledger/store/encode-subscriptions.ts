@@ -36,6 +36,7 @@ export function subscriptionRow({
     period_index: subscription.periodIndex,
     period_start: iso(subscription.periodStart),
     period_end: iso(subscription.periodEnd),
+    period_price: String(subscription.periodPrice),
     trial_end: iso(subscription.trialEnd),
     cancel_at: iso(subscription.cancelAt),
     canceled_at: iso(subscription.canceledAt),

@@ -2,7 +2,7 @@
 import { act } from './act.ts';
 import { Billing, type BillingDeps } from './billing.ts';
 import { createSubscription } from './create.ts';
-import { payInvoice } from './invoices.ts';
+import { makeInvoiceVoid, payInvoice } from './invoices.ts';
 import { methodReturned, replaceMethod } from './methods.ts';
 import { settlePayment } from './settling.ts';
 import type { Subscriptions } from './subscriptions.ts';
@@ -18,12 +18,7 @@ export function openSubscriptions(deps: BillingDeps): Subscriptions {
     replaceMethod: (scope, change) => replaceMethod(all, scope, change),
     methodReturned: (scope, change) => methodReturned(all, scope, change),
     payInvoice: (scope, id) => payInvoice(all, scope, id),
-    async invoiceVoided({ id: invoiceId, subscriptionId, customerId }) {
-      if (subscriptionId === null || customerId === null) return;
-      const command = { kind: 'close_invoice', invoiceId, how: 'void' } as const;
-      await ledger.subscriptions.command(customerId, subscriptionId, command);
-      await billing.carryOut(subscriptionId);
-    },
+    voidInvoice: (scope, id) => makeInvoiceVoid(all, scope, id),
     async paymentSettled(scope, paymentId) {
       const subscriptionId = await settlePayment(deps, scope, paymentId);
       if (subscriptionId !== null) await billing.carryOut(subscriptionId);

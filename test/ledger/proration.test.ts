@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { totalOf } from '../../ledger/collection.ts';
 import { changeLines, prorated, recurringLine } from '../../ledger/proration.ts';
-import type { Plan } from '../../ledger/subscription.ts';
+import { type Plan, amountOf } from '../../ledger/subscription.ts';
 import { holds, seeded } from './property.ts';
 import { share } from './subscription-model.ts';
 import { CHEAPER, DEARER, MONTHLY, YEARLY } from './subscription-world.ts';
@@ -49,7 +49,10 @@ const CHANGES: [string, Plan, Plan, number, bigint[]][] = [
 describe('a change', () => {
   test.each(CHANGES)('%s', (_what, from, to, at, amounts) => {
     const restarts = from.interval !== to.interval;
-    const lines = changeLines({ start: START, end: END }, { from, to, at, restarts });
+    const lines = changeLines(
+      { start: START, end: END, price: amountOf(from) },
+      { from, to, at, restarts },
+    );
     expect(lines.map((line) => line.unitAmount * BigInt(line.quantity))).toEqual(amounts);
     expect(lines[0]).toMatchObject({
       type: 'proration',
@@ -60,6 +63,12 @@ describe('a change', () => {
         ? { type: 'recurring', description: to.planName }
         : { type: 'proration', description: `Remaining time on ${to.planName}` },
     );
+  });
+
+  test('gives back what was paid, not what it usually costs', () => {
+    const discounted = { start: START, end: END, price: 300n };
+    const change = { from: MONTHLY, to: CHEAPER, at: MIDDLE, restarts: false };
+    expect(changeLines(discounted, change)[0]?.unitAmount).toBe(-150n);
   });
 
   test('of a part that is more than the whole, or of a negative price, is a bug', () => {
@@ -95,6 +104,7 @@ test(seeded('to and fro costs nothing, but for a coin each time'), () => {
   const property = fc.property(amounts, amounts, periods, (a, b, { whole, cuts }) => {
     const plans = [a, b].map((unitAmount) => ({ ...MONTHLY, unitAmount }));
     const period = { start: START, end: START + whole };
+    const costing = (plan: Plan) => ({ ...period, price: amountOf(plan) });
     const times = cuts.map((cut) => START + Math.floor(cut * whole)).toSorted((x, y) => x - y);
     // What is paid in all is what each plan costs for the time that it was there.
     let [from = MONTHLY, to = MONTHLY] = plans;
@@ -105,7 +115,7 @@ test(seeded('to and fro costs nothing, but for a coin each time'), () => {
       exact += from.unitAmount * BigInt(at - since);
       since = at;
       if (at === period.end) break;
-      paid += totalOf(changeLines(period, { from, to, at, restarts: false }));
+      paid += totalOf(changeLines(costing(from), { from, to, at, restarts: false }));
       [from, to] = [to, from];
     }
     const off = paid * BigInt(whole) - exact;

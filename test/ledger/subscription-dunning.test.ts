@@ -137,7 +137,7 @@ describe('dunning', () => {
   test('a merchant who makes the invoice void ends the chase', () => {
     const world = unpaid(1);
     const [invoice] = world.state.open;
-    world.do({ kind: 'close_invoice', invoiceId: invoice?.invoiceId ?? '' });
+    world.do({ kind: 'close_invoice', invoiceId: invoice?.invoiceId ?? '', how: 'void' });
     expect(world.state).toMatchObject({ open: [], overdue: 'clear' });
   });
 

@@ -113,7 +113,7 @@ const starts = fc.record({
   zone: fc.constantFrom('UTC', 'UTC', 'Europe/Berlin', 'America/New_York', 'Asia/Kathmandu'),
   trialDays: fc.option(fc.constantFrom(1, 14, 30), { freq: 2 }),
   credit: fc.constantFrom(0n, 0n, 999n, 100_000n),
-  isPaid: fc.boolean(),
+  paidQuarters: fc.option(fc.constantFrom(4n, 4n, 4n, 3n, 1n)),
 });
 type Start = typeof starts extends fc.Arbitrary<infer S> ? S : never;
 
@@ -129,19 +129,22 @@ class Lives {
   #followups = 0;
   #agreed = 0;
 
-  constructor({ at, plan, zone, trialDays, credit, isPaid }: Start) {
+  constructor({ at, plan, zone, trialDays, credit, paidQuarters }: Start) {
     const trialEnd = trialDays === null ? null : at + trialDays * DAY;
-    this.model = new SubscriptionModel({ at, plan, zone, trialEnd, credit, isPaid });
-    const paid = {
+    const price = plan.unitAmount * BigInt(plan.quantity);
+    const amount = trialEnd !== null ? 0n : (price * (paidQuarters ?? 0n)) / 4n;
+    const paid = paidQuarters === null ? null : amount;
+    this.model = new SubscriptionModel({ at, plan, zone, trialEnd, credit, paid });
+    const payment = {
       paymentId: 'signup',
-      amount: plan.unitAmount * BigInt(plan.quantity),
+      amount,
       customerEmail: null,
       invoiceId: null,
       method: null,
     };
     for (const world of [this.stepped, this.jumped]) {
       world.now = at;
-      const signup = isPaid ? paid : null;
+      const signup = paid === null ? null : payment;
       world.start({ startAt: at, plan, zone, trialEnd, credit, paid: signup });
     }
     this.#agree();
@@ -190,7 +193,8 @@ class Lives {
         const bill = meant[step.which % Math.max(1, meant.length)];
         if (bill === undefined) return { kind: 'tick' };
         const invoiceId = idOf(String(bill.number));
-        return { kind: step.kind, invoiceId, amount: bill.amount };
+        if (step.kind === 'collect') return { kind: 'collect', invoiceId, amount: bill.amount };
+        return { kind: 'close_invoice', invoiceId, how: step.which % 2 === 0 ? 'void' : 'paid' };
       }
       case 'settle': {
         const meant = bills.filter(({ isUnderWay }) => isUnderWay || step.of === 'any');
@@ -420,7 +424,7 @@ function perform(model: SubscriptionModel, command: Command, bill: Bill | undefi
       return bill && model.answer(bill, { how, at });
     }
     case 'close_invoice':
-      return bill && model.close(bill);
+      return bill && model.close(bill, command.how);
     case 'collect':
       return bill && bill.state !== 'waiting' ? model.try(bill, model.now) : undefined;
     case 'method_changed':

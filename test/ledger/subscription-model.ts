@@ -7,6 +7,8 @@ import { DAY } from './world.ts';
 export type Bill = {
   readonly number: number;
   readonly amount: bigint;
+  /** What comes back when it is made void. */
+  credit: bigint;
   /** Which came first, of those that are open. */
   opened: number;
   state: 'draft' | 'open' | 'waiting' | 'closed';
@@ -34,7 +36,8 @@ type Start = {
   readonly zone: string;
   readonly trialEnd: number | null;
   readonly credit: bigint;
-  readonly isPaid: boolean;
+  /** What the signup cost; null where it is billed. */
+  readonly paid: bigint | null;
 };
 
 const later = (days: number, from: number): number => from + days * DAY;
@@ -53,6 +56,8 @@ export class SubscriptionModel {
   period = 0;
   start: number;
   end: number;
+  /** Of a whole period like this one. */
+  price: bigint;
   cancelAt: number | null = null;
   resumesAt: number | null = null;
   endedAt: number | null = null;
@@ -63,7 +68,7 @@ export class SubscriptionModel {
   #told = 0;
   #opened = 0;
 
-  constructor({ at, plan, zone, trialEnd, credit, isPaid }: Start) {
+  constructor({ at, plan, zone, trialEnd, credit, paid }: Start) {
     this.now = at;
     this.plan = plan;
     this.#zone = zone;
@@ -72,8 +77,9 @@ export class SubscriptionModel {
     this.anchor = trialEnd ?? at;
     this.start = at;
     this.end = trialEnd ?? this.boundary(1);
+    this.price = paid ?? (trialEnd === null ? amountOf(plan) : 0n);
     this.#tell('created', at);
-    if (isPaid) this.#tell(`payment.succeeded ${amountOf(plan)}`, at);
+    if (paid !== null) this.#tell(`payment.succeeded ${paid}`, at);
     else if (trialEnd === null) this.#bill('create', amountOf(plan), at);
   }
 
@@ -96,9 +102,13 @@ export class SubscriptionModel {
     return this.endedAt !== null && this.open.length === 0;
   }
 
+  get renews(): boolean {
+    return this.overdue !== 'blocked' && (!this.isPaused || this.keeps);
+  }
+
   get due(): number {
     if (this.endedAt !== null || this.waiting !== null) return Infinity;
-    const times = [this.cancelAt, this.resumesAt, !this.isPaused || this.keeps ? this.end : null];
+    const times = [this.cancelAt, this.resumesAt, this.renews ? this.end : null];
     for (const { retryAt, failedAt } of this.open) {
       times.push(retryAt);
       if (failedAt === null) continue;
@@ -120,7 +130,7 @@ export class SubscriptionModel {
       if (this.isTrial) this.#tell('trial_ended expired', due);
       this.#over(due, this.isTrial ? 'trial_expired' : 'cancellation_effective');
     } else if (this.open.some(wasAt(POLICY.expireAfterDays))) this.#over(due, 'dunning_exhausted');
-    else if (this.end === due && (!this.isPaused || this.keeps)) this.#renew(due);
+    else if (this.end === due && this.renews) this.#renew(due);
     else if (this.overdue !== 'blocked' && this.open.some(wasAt(POLICY.blockAfterDays))) {
       this.#look(due);
     } else if (this.resumesAt === due) this.resumeAt(due);
@@ -133,6 +143,7 @@ export class SubscriptionModel {
     this.period = this.isTrial ? 0 : this.period + 1;
     this.start = this.boundary(this.period);
     this.end = this.boundary(this.period + 1);
+    this.price = this.isPaused ? 0n : amountOf(this.plan);
     this.#convert(at);
     this.#bill('cycle', amountOf(this.plan), at);
   }
@@ -148,6 +159,7 @@ export class SubscriptionModel {
     this.period = 0;
     this.start = at;
     this.end = this.boundary(1);
+    this.price = this.isPaused ? 0n : amountOf(this.plan);
     this.#convert(saidAt);
   }
 
@@ -203,7 +215,7 @@ export class SubscriptionModel {
     if (this.isTrial) return this.#begin(atOnce, now);
     const restarts = plan.interval !== from.interval || plan.intervalCount !== from.intervalCount;
     const rest = (price: bigint): bigint => share(price, this.end - now, this.end - this.start);
-    const cost = (restarts ? amountOf(plan) : rest(amountOf(plan))) - rest(amountOf(from));
+    const cost = (restarts ? amountOf(plan) : rest(amountOf(plan))) - rest(this.price);
     if (cost <= 0n) {
       this.credit -= cost;
       return this.#begin(atOnce, now);
@@ -230,6 +242,7 @@ export class SubscriptionModel {
       this.plan = plan;
       const isSame = plan.interval === interval && plan.intervalCount === intervalCount;
       if (!this.isTrial && !isSame) this.#restart(what.since, at);
+      this.price = this.isTrial ? 0n : amountOf(plan);
       if (this.cancelAt !== null) this.cancelAt = this.end;
     }
     this.#tell('updated', at);
@@ -238,7 +251,7 @@ export class SubscriptionModel {
   /** An order to charge it. */
   try(bill: Bill, at: number): void {
     if (bill.isUnderWay) return;
-    if (bill.state !== 'open') bill.opened = this.#opened += 1;
+    if (bill.state !== 'open') Object.assign(bill, { opened: (this.#opened += 1), credit: 0n });
     Object.assign(bill, {
       state: 'open',
       isUnderWay: true,
@@ -248,9 +261,10 @@ export class SubscriptionModel {
     this.orders.push(`collect ${bill.number}.${bill.attempt} ${bill.amount} at ${at}`);
   }
 
-  close(bill: Bill): void {
+  close(bill: Bill, how: 'paid' | 'void'): void {
     if (bill.state !== 'open') return;
     bill.state = 'closed';
+    if (how === 'void') this.credit += bill.credit;
     this.#look(this.now);
   }
 
@@ -324,7 +338,7 @@ export class SubscriptionModel {
     const attempt = isUnderWay ? 1 : 0;
     const opened = (this.#opened += 1);
     const since = { retryAt: null, failedAt: null };
-    const bill: Bill = { number, amount, opened, state, attempt, isUnderWay, ...since };
+    const bill: Bill = { number, amount, credit, opened, state, attempt, isUnderWay, ...since };
     this.bills.push(bill);
     const charge = isUnderWay ? `${number}.1 ${amount}` : isDraft ? 'draft' : 'nothing';
     this.orders.push(

@@ -264,7 +264,10 @@ function read(written: Record<string, unknown>): SubscriptionRow {
   const entries = Object.entries(row).map(([name, value]) => {
     if (typeof value !== 'string') return [name, value];
     if (isTime(name)) return [name, new Date(value)];
-    return [name, ['unit_amount', 'credit', 'sequence'].includes(name) ? BigInt(value) : value];
+    return [
+      name,
+      ['unit_amount', 'period_price', 'credit', 'sequence'].includes(name) ? BigInt(value) : value,
+    ];
   });
   return Object.fromEntries(entries) as SubscriptionRow;
 }

@@ -28,6 +28,8 @@ CREATE TABLE subscriptions (
   period_index integer NOT NULL,
   period_start timestamptz NOT NULL,
   period_end timestamptz NOT NULL,
+  -- What a whole one of the current period costs the customer.
+  period_price bigint NOT NULL,
   trial_end timestamptz,
   cancel_at timestamptz,
   canceled_at timestamptz,

@@ -55,14 +55,6 @@ export class SubscriptionDesk {
     );
   }
 
-  /** To all of the customer's; which these are. */
-  async commandAll(customerId: string, command: Command): Promise<readonly string[]> {
-    const actor = await this.#actor(customerId);
-    const ids = [...actor.billing.tentative.subscriptions.keys()];
-    await Promise.all(ids.map((id) => this.command(customerId, id, command)));
-    return ids;
-  }
-
   async #actor(customerId: string): Promise<Actor> {
     const actor = await this.#live().directory.findAny(customerId);
     return must(actor, 'a customer that exists');

@@ -9,7 +9,7 @@ const CHASED = `
     CROSS JOIN LATERAL jsonb_array_elements(CASE jsonb_typeof(s.waiting) WHEN 'object' THEN s.open || s.waiting ELSE s.open END) o
   ), owed AS (
     SELECT f.kind, f.payment_id, (f.data -> 'payment' ->> 'id')::uuid AS charge_id,
-      coalesce(f.data -> 'invoice' ->> 'id', f.data ->> 'invoiceId')::uuid AS invoice_id
+      coalesce(f.data -> 'invoice' ->> 'id', f.data -> 'news' ->> 'invoiceId', f.data ->> 'invoiceId')::uuid AS invoice_id
     FROM followups f
   )`;
 
@@ -33,10 +33,10 @@ export const SUBSCRIPTION_CHECKS: Readonly<Record<string, string>> = {
   'a subscription waits for invoices that are unpaid': `${CHASED}
     SELECT c.subscription_id AS subscription, c.invoice_id AS invoice, c.amount, i.status, i.total
     FROM chased c LEFT JOIN invoices i ON i.id = c.invoice_id
-    WHERE CASE WHEN i.id IS NULL THEN c.invoice_id NOT IN (SELECT invoice_id FROM owed WHERE kind = 'bill')
-      ELSE i.status NOT IN ('open', 'uncollectible') OR i.total <> c.amount
+    WHERE NOT EXISTS (SELECT FROM owed o WHERE o.invoice_id = c.invoice_id AND o.kind IN ('bill', 'tell'))
+      AND (i.id IS NULL OR i.status NOT IN ('open', 'uncollectible') OR i.total <> c.amount
         OR (i.subscription_id, i.organisation_id, i.mode, i.customer_id) IS DISTINCT FROM
-          (c.subscription_id, c.organisation_id, c.mode, c.customer_id) END`,
+          (c.subscription_id, c.organisation_id, c.mode, c.customer_id))`,
 
   // A pause may leave drafts, and those that the merchant finalises are the merchant's.
   'an unpaid invoice is known to its subscription': `${CHASED}
@@ -52,7 +52,8 @@ export const SUBSCRIPTION_CHECKS: Readonly<Record<string, string>> = {
     SELECT c.subscription_id AS subscription, c.payment_id AS payment, p.status, p.amount
     FROM chased c LEFT JOIN payments p ON p.id = c.payment_id
     WHERE c.payment_id IS NOT NULL AND CASE
-      WHEN p.id IS NULL THEN NOT EXISTS (SELECT FROM owed o WHERE o.charge_id = c.payment_id)
+      WHEN p.id IS NULL THEN NOT EXISTS (SELECT FROM owed o
+        WHERE o.charge_id = c.payment_id OR o.kind = 'tell' AND o.invoice_id = c.invoice_id)
       ELSE (p.subscription_id, p.amount) IS DISTINCT FROM (c.subscription_id, c.amount)
         OR p.status NOT IN ('processing', 'requires_action')
           AND NOT EXISTS (SELECT FROM owed o WHERE o.kind = 'payment_settled' AND o.payment_id = p.id) END`,

@@ -1,13 +1,24 @@
 // What decisions on subscriptions still owe others. Written by flushes, deleted by the transaction that does it.
 import { fromJson } from '../../ledger/subscription-row.ts';
+import type { Command } from '../../ledger/subscription-actions.ts';
 import type { SubscriptionFollowup } from '../../ledger/subscription.ts';
+import type { Ids } from '../../ledger/ports.ts';
 import type { Executor, Transaction } from '../platform/postgres.ts';
 import type { Owing } from './followups.ts';
 import type { Scope } from './scope.ts';
 
+/** What became of a record that a subscription looks to. Written with that, and told after it. */
+export type News = Extract<Command, { readonly kind: 'close_invoice' | 'method_changed' }>;
+type Telling = {
+  readonly id: string;
+  readonly at: number;
+  readonly kind: 'tell';
+  readonly news: News;
+};
+
 export type OwedBySubscription = {
   readonly scope: Scope;
-  readonly followup: SubscriptionFollowup;
+  readonly followup: SubscriptionFollowup | Telling;
   readonly subscriptionId: string;
   readonly customer: {
     readonly id: string;
@@ -52,8 +63,26 @@ export async function lockSubscriptionFollowups(
   return rows.map(({ id, kind, at, data, organisationId, mode, ...row }) => ({
     ...row,
     scope: { organisationId, mode },
-    followup: fromJson({ id, kind, at: at.getTime(), ...data }) as SubscriptionFollowup,
+    followup: fromJson({ id, kind, at: at.getTime(), ...data }) as OwedBySubscription['followup'],
   }));
+}
+
+/** For one subscription of a customer, or for all; which these are. */
+export async function tellSubscriptions(
+  sql: Transaction,
+  of: { readonly customerId: string; readonly subscriptionId: string | null },
+  { news, ids, now }: { readonly news: News; readonly ids: Ids; readonly now: number },
+): Promise<string[]> {
+  const live = await sql<{ slot: number; subscription_id: string; customer_id: string }[]>`
+    select slot, id as subscription_id, customer_id from subscriptions
+    where customer_id = ${of.customerId} and live and id = coalesce(${of.subscriptionId}, id)`;
+  const at = new Date(now).toISOString();
+  const rows = live.map((one) => ({ ...one, id: ids.next(), kind: 'tell', data: { news }, at }));
+  await sql`
+    insert into followups (slot, id, kind, subscription_id, customer_id, data, at)
+    select slot, id, kind, subscription_id, customer_id, data, at
+    from jsonb_populate_recordset(null::followups, ${sql.json(rows)})`;
+  return live.map((one) => one.subscription_id);
 }
 
 export async function deleteFollowups(sql: Executor, ids: readonly string[]): Promise<void> {

@@ -6,13 +6,14 @@
 // deleted by the transaction that does what it says; what a crash left behind is swept up. Each may come twice: ids follow from causes.
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Ids, Log, OrgClock, Timers } from '../../ledger/ports.ts';
+import type { Command } from '../../ledger/subscription-actions.ts';
 import { Batches } from '../platform/batches.ts';
 import type { Sql } from '../platform/postgres.ts';
 import type { ProcessorFor } from '../processors/processor.ts';
 import { billingPolicyOf } from '../records/organisations.ts';
 import { deleteFollowups, listSubscriptionsOwing } from '../records/subscription-followups.ts';
 import type { Scope } from '../records/scope.ts';
-import { carryOut, type Owed, type Unpayable } from './carry-out.ts';
+import { carryOut, type Owed, type Unpayable, type UntoldNews } from './carry-out.ts';
 
 const SWEEP_MS = 2000;
 /** Younger ones are being done by whoever brought them about. */
@@ -68,22 +69,26 @@ export class Billing {
     // One after the other: what became due first is told first.
     for (const paymentId of owed.charges) await this.#deps.collect(paymentId);
     for (const one of owed.unpayable) await this.#giveUp(one);
+    for (const one of owed.news) await this.#tell(one, one.news);
   }
 
   /** There is nothing to charge: the invoice stays open, and is chased. */
-  async #giveUp({
-    scope,
-    customerId,
-    subscriptionId,
-    paymentId,
-    followupId,
-  }: Unpayable): Promise<void> {
-    const { sql, ledger, orgClock } = this.#deps;
+  async #giveUp(one: Unpayable): Promise<void> {
+    const { sql, orgClock } = this.#deps;
+    const { scope, paymentId } = one;
     const { dunning: policy } = await billingPolicyOf(sql, scope);
     const settlement = { kind: 'no_method', paymentId, at: orgClock.now(scope), policy } as const;
-    await ledger.subscriptions.command(customerId, subscriptionId, { kind: 'settle', settlement });
+    await this.#tell(one, { kind: 'settle', settlement });
+  }
+
+  /** It may owe something else then: an invoice to make void, a word to the merchant. */
+  async #tell(
+    { customerId, subscriptionId, followupId }: Unpayable | UntoldNews,
+    command: Command,
+  ): Promise<void> {
+    const { sql, ledger } = this.#deps;
+    await ledger.subscriptions.command(customerId, subscriptionId, command);
     await deleteFollowups(sql, [followupId]);
-    // It may owe something else now: an invoice to make void, a word to the merchant.
     await this.carryOut(subscriptionId);
   }
 

@@ -14,6 +14,7 @@ import type { Scope } from '../records/scope.ts';
 import {
   deleteFollowups,
   lockSubscriptionFollowups,
+  type News,
   type OwedBySubscription,
 } from '../records/subscription-followups.ts';
 
@@ -26,19 +27,23 @@ export type CarryOutDeps = {
   readonly processorFor: ProcessorFor;
 };
 
-/** A charge for which the customer has left nothing. Its row is still there: it is done when the customer's actor knows. */
-export type Unpayable = {
+/** What the customer's actor has yet to hear. Its row is still there until it does. */
+type Untold = {
   readonly scope: Scope;
   readonly customerId: string;
   readonly subscriptionId: string;
-  readonly paymentId: string;
   readonly followupId: string;
 };
+
+/** A charge for which the customer has left nothing. */
+export type Unpayable = Untold & { readonly paymentId: string };
+export type UntoldNews = Untold & { readonly news: News };
 
 /** What is still to be done for a subscription, when this is on disk. */
 export type Owed = {
   readonly charges: readonly string[];
   readonly unpayable: readonly Unpayable[];
+  readonly news: readonly UntoldNews[];
 };
 
 export async function carryOut(
@@ -55,13 +60,18 @@ export async function carryOut(
   const issuances: Issuance[] = [];
   const payments: { scope: Scope; payment: NewPayment }[] = [];
   const unpayable: Unpayable[] = [];
+  const news: UntoldNews[] = [];
   const again: string[] = [];
   for (const one of owed) {
+    if (one.followup.kind === 'tell') {
+      news.push({ ...untold(one), news: one.followup.news });
+      continue;
+    }
     const processor = payable.has(one.customer.id) ? deps.processorFor(one.scope) : null;
     const order = await doOne(sql, deps, { one, issuances, isPayable: processor !== null });
     if (order === null) continue;
     if (processor === null) {
-      unpayable.push(unpayableOf(one, order));
+      unpayable.push({ ...untold(one), paymentId: order.id });
       continue;
     }
     const askAt = deps.orgClock.now(one.scope) + FIRST_ASK_MS;
@@ -71,7 +81,7 @@ export async function carryOut(
   }
   await insertPayments(sql, payments);
   if (again.length > 0) await countAttempts(sql, again);
-  const left = new Set(unpayable.map(({ followupId }) => followupId));
+  const left = new Set([...unpayable, ...news].map(({ followupId }) => followupId));
   const done = owed.map(({ followup }) => followup.id).filter((id) => !left.has(id));
   await deleteFollowups(sql, done);
   // Numbers are taken last: whoever takes one holds all that want one after it.
@@ -84,6 +94,7 @@ export async function carryOut(
           .filter(({ payment }) => payment.subscriptionId === id)
           .map(({ payment }) => payment.id),
         unpayable: unpayable.filter(({ subscriptionId }) => subscriptionId === id),
+        news: news.filter(({ subscriptionId }) => subscriptionId === id),
       },
     ]),
   );
@@ -123,6 +134,8 @@ async function doOne(
       await announceOverdue(sql, scope, change);
       return null;
     }
+    case 'tell':
+      return null;
     default:
       return unreachable(followup);
   }
@@ -182,7 +195,6 @@ function paymentOf(
   };
 }
 
-function unpayableOf(one: OwedBySubscription, { id: paymentId }: PaymentOrder): Unpayable {
-  const { scope, customer, subscriptionId, followup } = one;
-  return { scope, customerId: customer.id, subscriptionId, paymentId, followupId: followup.id };
+function untold({ scope, customer, subscriptionId, followup }: OwedBySubscription): Untold {
+  return { scope, customerId: customer.id, subscriptionId, followupId: followup.id };
 }

@@ -1,12 +1,13 @@
-// An invoice that somebody wants paid now, with what the customer has left.
+// An invoice that somebody wants paid now, with what the customer has left, or not at all.
 import { must } from '../../ledger/assert.ts';
 import { slotOf } from '../../ledger/slot.ts';
 import type { Transaction } from '../platform/postgres.ts';
-import { countAttempts, lockInvoice } from '../records/invoice-changes.ts';
-import { amountDue, findInvoice, type InvoiceRecord } from '../records/invoices.ts';
+import { countAttempts, lockInvoice, voidInvoice } from '../records/invoice-changes.ts';
+import { amountDue, type Changed, findInvoice, type InvoiceRecord } from '../records/invoices.ts';
 import { listChargeable } from '../records/payment-methods.ts';
 import { findPayment, insertPayments, type PaymentRecord } from '../records/payments.ts';
 import type { Scope } from '../records/scope.ts';
+import { tellSubscriptions } from '../records/subscription-followups.ts';
 import type { SubscriptionsDeps } from './deps.ts';
 import type { PayReply } from './subscriptions.ts';
 
@@ -41,6 +42,28 @@ export async function payInvoice(
     if (paymentId !== null) await deps.collect(paymentId);
   }
   return replyOf(deps, scope, id);
+}
+
+export async function makeInvoiceVoid(
+  { sql, ids, orgClock, billing }: SubscriptionsDeps,
+  scope: Scope,
+  id: string,
+): Promise<Changed | 'not_found'> {
+  const now = orgClock.now(scope);
+  const { changed, told } = await sql.begin(async (transaction) => {
+    const voided = await voidInvoice(transaction, scope, { id, eventId: ids.next(), now });
+    if (voided === 'not_found' || voided.kind !== 'done') return { changed: voided, told: [] };
+    const { customerId, subscriptionId } = voided.invoice;
+    if (customerId === null || subscriptionId === null) return { changed: voided, told: [] };
+    const news = { kind: 'close_invoice', invoiceId: voided.invoice.id, how: 'void' } as const;
+    const whose = { customerId, subscriptionId };
+    return {
+      changed: voided,
+      told: await tellSubscriptions(transaction, whose, { news, ids, now }),
+    };
+  });
+  await Promise.all(told.map((one) => billing.carryOut(one)));
+  return changed;
 }
 
 /** One that no subscription chases: the charge that it begins now, or the one under way; null where there is nothing to charge. */

@@ -3,6 +3,7 @@ import { must } from '../../ledger/assert.ts';
 import type { ChargeResult, Processor } from '../processors/processor.ts';
 import { findDefaultPaymentMethod, putPaymentMethod } from '../records/payment-methods.ts';
 import type { Scope } from '../records/scope.ts';
+import { tellSubscriptions } from '../records/subscription-followups.ts';
 import { listSubscriptions } from '../records/subscriptions.ts';
 import type { SubscriptionsDeps } from './deps.ts';
 import type { MethodReply, Subscriptions } from './subscriptions.ts';
@@ -38,7 +39,7 @@ export async function methodReturned(
 }
 
 async function keep(
-  { sql, ids, orgClock, ledger, billing }: SubscriptionsDeps,
+  { sql, ids, orgClock, billing }: SubscriptionsDeps,
   scope: Scope,
   given: {
     readonly customerId: string;
@@ -53,11 +54,13 @@ async function keep(
   if (!isKept || result.saved === null) return { kind: 'unavailable' };
   const { saved, expiry, method } = result;
   const kept = { id: ids.next(), customerId, processor: processor.name, saved, expiry, ...method };
-  const isNew = await putPaymentMethod(sql, scope, { method: kept, now: orgClock.now(scope) });
-  if (isNew) {
-    const changed = await ledger.subscriptions.commandAll(customerId, { kind: 'method_changed' });
-    await Promise.all(changed.map((id) => billing.carryOut(id)));
-  }
-  const now = must(await findDefaultPaymentMethod(sql, scope, customerId), 'what was kept');
-  return { kind: 'saved', method: now };
+  const now = orgClock.now(scope);
+  const told = await sql.begin(async (transaction) => {
+    if (!(await putPaymentMethod(transaction, scope, { method: kept, now }))) return [];
+    const all = { customerId, subscriptionId: null };
+    return tellSubscriptions(transaction, all, { news: { kind: 'method_changed' }, ids, now });
+  });
+  await Promise.all(told.map((id) => billing.carryOut(id)));
+  const found = must(await findDefaultPaymentMethod(sql, scope, customerId), 'what was kept');
+  return { kind: 'saved', method: found };
 }

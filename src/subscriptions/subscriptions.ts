@@ -2,7 +2,7 @@
 import type { Command } from '../../ledger/subscription-actions.ts';
 import type { Action } from '../../ledger/transitions.ts';
 import type { Instrument } from '../processors/processor.ts';
-import type { InvoiceRecord } from '../records/invoices.ts';
+import type { Changed, InvoiceRecord } from '../records/invoices.ts';
 import type { PaymentMethodRecord } from '../records/payment-methods.ts';
 import type { Scope } from '../records/scope.ts';
 import type { SubscriptionRecord } from '../records/subscriptions.ts';
@@ -83,8 +83,8 @@ export type Subscriptions = {
     change: { readonly customerId: string; readonly key: string },
   ): Promise<MethodReply>;
   payInvoice(scope: Scope, invoiceId: string): Promise<PayReply>;
-  /** An open invoice was made void by the merchant: it is not chased any more. */
-  invoiceVoided(invoice: InvoiceRecord): Promise<void>;
+  /** The merchant does not want it paid: it is not chased any more. */
+  voidInvoice(scope: Scope, invoiceId: string): Promise<Changed | 'not_found'>;
   /** A charge is decided. */
   paymentSettled(scope: Scope, paymentId: string): Promise<void>;
   /** Carries out what is owed and not done yet; whether there was anything. */

@@ -4,7 +4,7 @@ import { must, unreachable } from '../../../ledger/assert.ts';
 import type { Ids, OrgClock } from '../../../ledger/ports.ts';
 import { invoicePage } from '../../pages/invoice.ts';
 import type { Sql } from '../../platform/postgres.ts';
-import { allows, voidInvoice } from '../../records/invoice-changes.ts';
+import { allows } from '../../records/invoice-changes.ts';
 import { draftInvoice, finalizeInvoice, issueInvoices } from '../../records/invoice-issue.ts';
 import {
   type Changed,
@@ -36,7 +36,7 @@ export type InvoiceRoutesDeps = {
   readonly sql: Sql;
   readonly ids: Ids;
   readonly orgClock: OrgClock;
-  readonly subscriptions: Pick<Subscriptions, 'payInvoice' | 'invoiceVoided'>;
+  readonly subscriptions: Pick<Subscriptions, 'payInvoice' | 'voidInvoice'>;
   /** Where `hosted_url` leads. */
   readonly appUrl: string;
 };
@@ -199,14 +199,9 @@ function payOne({ edge, subscriptions, appUrl }: InvoiceRoutesDeps): Route {
   });
 }
 
-function voidOne({ edge, sql, ids, orgClock, subscriptions, appUrl }: InvoiceRoutesDeps): Route {
+function voidOne({ edge, subscriptions, appUrl }: InvoiceRoutesDeps): Route {
   return edge.organisation(VOID, async ({ principal, params: { id } }) => {
-    const voiding = { id, eventId: ids.next(), now: orgClock.now(principal) };
-    const changed = await sql.begin((transaction) => voidInvoice(transaction, principal, voiding));
-    // Again too: whoever was cut off in between sends it again.
-    if (changed !== 'not_found' && changed.kind === 'done') {
-      await subscriptions.invoiceVoided(changed.invoice);
-    }
+    const changed = await subscriptions.voidInvoice(scopeOf(principal), id);
     return changedResponse(changed, { what: 'void', appUrl });
   });
 }

@@ -1,0 +1,84 @@
+// An invoice made void, a card replaced: killed before the subscription hears of it, it hears of it all the same.
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { must } from '../../ledger/assert.ts';
+import { ask, buy, type Seller } from '../support/shop.ts';
+import { type Killable, startKillable } from './killable.ts';
+import { DECIDED_MS_MAX, withSql, wrongBooks } from './money.ts';
+import { openSteps, type Step, type Steps } from './steps.ts';
+import { createKeys } from './tenant.ts';
+import { until } from './until.ts';
+
+setDefaultTimeout(60_000);
+
+const HEARS: Step = {
+  name: 'the subscription hears of it',
+  on: 'update on subscriptions',
+  when: 'old.open <> new.open',
+};
+
+let service: Killable;
+let steps: Steps;
+let key: string;
+let product_id: string;
+beforeAll(async () => {
+  service = await startKillable();
+  steps = await openSteps(service.databaseUrl, [HEARS]);
+  key = (await createKeys(service.databaseUrl)).testKey;
+  const prices = [{ amount: '10', currency: 'USD', type: 'recurring', interval: 'month' }];
+  ({ id: product_id } = await ask(await seller(), 'POST', '/products', { name: 'Plan', prices }));
+});
+afterAll(async () => {
+  await steps.stop();
+  await service.stop();
+});
+
+const seller = async (): Promise<Seller> => ({ url: await service.target(), key });
+const read = async (path: string) => ask(await seller(), 'GET', path);
+
+/** One whose renewal has failed: its id, its customer's, and the unpaid invoice's. */
+async function failing(name: string) {
+  const buyer = { customer_email: `${name}@example.com`, external_customer_id: name };
+  const payment = await buy(await seller(), { means: ['renewalFails'], product_id, ...buyer });
+  await ask(await seller(), 'POST', '/test-clock', { advance: 'P32D' });
+  const { subscription_id: id, customer_id: customer } = await read(`/payments/${payment}`);
+  const { data } = await read(`/invoices?subscription_id=${id}`);
+  const invoice = data.find(({ status }: { status: string }) => status === 'open').id;
+  expect((await read(`/subscriptions/${id}`)).overdue_state).toBe('warning');
+  return { id, customer, invoice };
+}
+
+async function killBeforeItHears(act: () => Promise<unknown>): Promise<void> {
+  const held = await steps.hold(HEARS);
+  const acted = act().catch(() => undefined);
+  await held.reached();
+  await service.kill();
+  await acted;
+  await held.end('rolled back');
+  await service.restart();
+}
+
+test('an invoice that was made void is not chased', async () => {
+  const { id, invoice } = await failing('void');
+  const at = await seller();
+  await killBeforeItHears(() => ask(at, 'POST', `/invoices/${invoice}/void`));
+  expect((await read(`/invoices/${invoice}`)).status).toBe('void');
+  const isClear = async () => (await read(`/subscriptions/${id}`)).overdue_state === 'clear';
+  await until('nothing is overdue', isClear, DECIDED_MS_MAX);
+  expect(await withSql(service.databaseUrl, wrongBooks)).toEqual([]);
+});
+
+test('what is unpaid is tried with the new card', async () => {
+  const { id, customer, invoice } = await failing('card');
+  const at = await seller();
+  const { token } = await ask(at, 'POST', `/customers/${customer}/portal-tokens`, {});
+  const page = `${at.url}/portal/${token}/payment-method`;
+  const text = await (await fetch(page)).text();
+  const attempt = must(/name="attempt" value="([^"]+)"/.exec(text)?.[1], 'an attempt');
+  const card = { card_number: '4242424242424242', card_expiry: '12/34', card_cvc: '123' };
+  const body = new URLSearchParams({ attempt, payment_method: 'card', ...card });
+  await killBeforeItHears(() => fetch(page, { method: 'POST', body, redirect: 'manual' }));
+  const isPaid = async () => (await read(`/invoices/${invoice}`)).status === 'paid';
+  await until('it is paid', isPaid, DECIDED_MS_MAX);
+  expect((await read(`/subscriptions/${id}`)).overdue_state).toBe('clear');
+  expect(await withSql(service.databaseUrl, wrongBooks)).toEqual([]);
+});

@@ -6,6 +6,8 @@ import type { Term, TermDeps } from './term.ts';
 
 const POLL_MS = 1000;
 const AT_ONCE = 500;
+/** Of those, how many begin together: calls wait for as long as they take to decide. */
+const TOGETHER = 100;
 const REST_MS = 8000;
 const RESTING_MAX = 10_000;
 
@@ -90,10 +92,10 @@ export class Alarms<K extends AlarmKind> {
     });
   }
 
-  /** Whether there were more than may ring at once; then those that it could take have rung. */
+  /** Whether there were more than may begin together; then there is room for them. */
   async #fire(): Promise<boolean> {
     const term = this.#term();
-    const room = AT_ONCE - this.#ringing.size;
+    const room = Math.min(TOGETHER, AT_ONCE - this.#ringing.size);
     if (term === null || !term.journal.isLeaseValid() || room === 0) return false;
     const { storage, clock } = this.#deps;
     const except = [...this.#ringing.values().map(({ alarm }) => alarm), ...this.resting];
@@ -108,7 +110,9 @@ export class Alarms<K extends AlarmKind> {
     // Some may be held since they were looked up.
     const rung = due.filter((alarm) => !this.#isHeld(alarm)).map((alarm) => this.ring(term, alarm));
     if (due.length < room) return false;
-    await Promise.all(rung);
+    // Not for all of them: the slowest would hold up the others.
+    const oldest = [...this.#ringing.values().take(TOGETHER)].map(({ done }) => done);
+    if (this.#ringing.size + rung.length > AT_ONCE) await Promise.all(oldest);
     return true;
   }
 

@@ -29,7 +29,7 @@ const SWEEP_MS = 2000;
 const LEFT_BEHIND_MS = 1500;
 const SWEPT_AT_ONCE = 200;
 const DONE_TOGETHER_MAX = 100;
-const CONCURRENT_MAX = 4;
+const CONCURRENT_MAX = 2;
 const NOTHING: ReadonlyMap<string, never> = new Map<string, never>();
 
 export type FollowupsDeps = {

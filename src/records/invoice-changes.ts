@@ -30,15 +30,10 @@ export async function payInvoices(
   sql: Transaction,
   payments: readonly InvoicePayment[],
 ): Promise<Changed[]> {
-  const before = await lockInvoices(
-    sql,
-    payments.map(({ invoiceId }) => invoiceId),
-  );
-  const paying = new Map<string, InvoicePayment>();
-  for (const payment of payments) {
-    const invoice = must(before.get(payment.invoiceId), 'the invoice that is paid');
-    if (allows('pay', invoice) && !paying.has(invoice.id)) paying.set(invoice.id, payment);
-  }
+  // Of two payments the first one counts.
+  const paying = new Map(payments.toReversed().map((payment) => [payment.invoiceId, payment]));
+  const invoiceIds = [...paying.keys()];
+  await sql`select from invoices where id = any(${invoiceIds}::uuid[]) order by id for update`;
   const rows = [...paying.values()].map(({ invoiceId, paymentId, paidAt }) => ({
     id: invoiceId,
     payment_id: paymentId,
@@ -48,10 +43,13 @@ export async function payInvoices(
     with paid as (
       update invoices i set status = 'paid', amount_paid = i.total, payment_id = p.payment_id, paid_at = p.paid_at,
         updated_at = greatest(p.paid_at, i.updated_at)
-      from jsonb_populate_recordset(null::invoices, ${sql.json(rows)}) as p where i.id = p.id returning i.*
+      from jsonb_populate_recordset(null::invoices, ${sql.json(rows)}) as p where i.id = p.id and i.status = any(${[...MAY.pay]}) returning i.*
     )
     select ${invoiceColumns(sql)} from paid`;
-  const after = new Map([...before, ...paid.map((row) => [row.id, invoiceOf(row)] as const)]);
+  const after = new Map(paid.map((row) => [row.id, invoiceOf(row)]));
+  const others = invoiceIds.filter((id) => !after.has(id));
+  if (others.length > 0)
+    for (const [id, one] of await lockInvoices(sql, others)) after.set(id, one);
   return payments.map(({ invoiceId, paymentId }) => {
     const invoice = must(after.get(invoiceId), 'the invoice that was locked');
     const isPaid = invoice.status === 'paid' && invoice.paymentId === paymentId;

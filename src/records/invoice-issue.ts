@@ -224,7 +224,7 @@ async function numberDrafts(
     const issued = { ...draft, status, amountPaid: settled, paidAt, dueAt } as const;
     return { issued, eventId, at };
   });
-  return takeNumbers(
+  const numbers = await takeNumbers(
     sql,
     issues.map(({ issued, eventId, at }) => ({
       id: issued.id,
@@ -238,14 +238,19 @@ async function numberDrafts(
       event: eventRow(invoiceEvent(issued, { id: eventId, sequence: 1n, at })),
     })),
   );
+  return issues.map(({ issued, at }) => ({
+    ...issued,
+    ...must(numbers.get(issued.id), 'every draft is issued'),
+    updatedAt: at,
+  }));
 }
 
 /** Into the invoices and their events, in one statement: everyone else who issues waits from here to the commit. */
 async function takeNumbers(
   sql: Transaction,
   issued: readonly Readonly<Record<string, Json>>[],
-): Promise<InvoiceRecord[]> {
-  const rows = await sql<InvoiceRow[]>`
+): Promise<ReadonlyMap<string, { readonly number: string; readonly issuedAt: Date }>> {
+  const rows = await sql<{ id: string; number: string; issuedAt: Date }[]>`
     with asked as (
       select t.*, row_number() over so_far as nth, max(at) over so_far as latest
       from rows from (jsonb_to_recordset(${sql.json(issued)}) as (id uuid, organisation_id uuid, mode mode, status text,
@@ -274,9 +279,8 @@ async function takeNumbers(
     ), issued as (
       update invoices i set number = next, status = n.status, amount_paid = n.amount_paid, paid_at = n.paid_at,
         due_at = n.due_at, issued_at = n.issued_at, event_sequence = 1, updated_at = n.at
-      from numbered n where i.id = n.id returning i.*
+      from numbered n where i.id = n.id returning i.id, i.number, i.issued_at
     )
-    select ${invoiceColumns(sql)} from issued`;
-  assert(rows.length === issued.length, 'every draft is issued');
-  return rows.map(invoiceOf);
+    select id, number, issued_at as "issuedAt" from issued`;
+  return new Map(rows.map(({ id, ...taken }) => [id, taken]));
 }

@@ -1,0 +1,86 @@
+// What the events of a subscription may tell, whatever was asked for at once: one life, each step of which is in the table.
+import { expect } from 'bun:test';
+import type { Club, Json } from './subscribing.ts';
+
+type Life = { status: string | null; scheduled: boolean; overdue: boolean; over: boolean };
+
+/** What of its story cannot have happened, a line each. */
+export function impossible(events: readonly Json[]): string[] {
+  const wrong: string[] = [];
+  const life: Life = { status: null, scheduled: false, overdue: false, over: false };
+  const paid = new Set<string>();
+  for (const { type, data } of events) {
+    const say = (what: string) => wrong.push(`${data.sequence} ${type}: ${what}`);
+    if (type === 'payment.succeeded') {
+      if (paid.has(data.invoiceId)) say('an invoice is paid twice');
+      paid.add(data.invoiceId);
+    }
+    if (!type.startsWith('subscription.')) continue;
+    if (life.over) say('it had ended');
+    if ((type === 'subscription.created') !== (life.status === null)) say('it begins once');
+    const fault = step(life, type, data);
+    if (fault !== null) say(fault);
+  }
+  return wrong;
+}
+
+/** Takes it one step on; why it cannot. */
+function step(life: Life, type: string, data: Json): string | null {
+  if (type === 'subscription.blocked') {
+    const [was, is] = [life.overdue, data.blockEntitlement === true];
+    life.overdue = is;
+    return was === is ? 'nothing changes' : null;
+  }
+  const [from, to] = [life.status, data.status as string];
+  const [wasScheduled, isScheduled] = [life.scheduled, data.cancelAtPeriodEnd === true];
+  life.status = to;
+  life.scheduled = isScheduled;
+  life.over = type === 'subscription.expired';
+  switch (type) {
+    case 'subscription.created':
+      return to === 'active' ? null : `${to} from the start`;
+    case 'subscription.updated': {
+      if (to === 'canceled') return 'an end is no update';
+      const changes = (data.changes as string[]).join();
+      if (changes === 'status') return from === to ? 'nothing changes' : null;
+      if (from !== to) return `${from} becomes ${to} unsaid`;
+      if (changes === 'cancelAtPeriodEnd') {
+        return wasScheduled && !isScheduled ? null : 'nothing is taken back';
+      }
+      return null;
+    }
+    case 'subscription.canceled':
+      if (to === 'canceled') return null;
+      return isScheduled && !wasScheduled && from === to ? null : 'nothing is canceled';
+    case 'subscription.expired':
+      return to === 'canceled' ? null : 'it goes on';
+    case 'subscription.trial_ended':
+      return null;
+    default:
+      return 'is not of a subscription';
+  }
+}
+
+/** Each has one possible life, one charge an invoice at most, and nothing of a time when it was over. */
+export async function expectPossible(club: Club, ids: readonly string[]): Promise<void> {
+  const { sql } = club.shop.server;
+  const stories = await Promise.all(ids.map((id) => club.events(id)));
+  const wrong = stories.flatMap((events, index) =>
+    impossible(events).map((line) => `${ids[index]} ${line}`),
+  );
+  const twice = await sql<{ line: string }[]>`
+    select invoice_id || ' is charged ' || count(*) as line
+    from payments p join sandbox_charges c on c.key = p.id::text
+    where 'succeeded' in (c.status, c.next_status) and p.subscription_id = any(${ids}::uuid[])
+    group by invoice_id having count(*) > 1`;
+  // A clock that is being moved stands still while things happen: what ends then may have gone on just before.
+  const late = await sql<{ line: string }[]>`
+    select i.id || ' is of ' || i.period_start || ', and ' || s.id || ' ended at ' || s.ended_at as line
+    from subscriptions s join invoices i on i.subscription_id = s.id
+    where i.period_start > s.ended_at and s.id = any(${ids}::uuid[])
+    union all
+    select p.id || ' was begun after ' || s.id || ' had ended'
+    from subscriptions s join payments p on p.subscription_id = s.id
+    where p.created_at > s.ended_at and s.id = any(${ids}::uuid[])`;
+  expect([...wrong, ...twice.map(({ line }) => line), ...late.map(({ line }) => line)]).toEqual([]);
+}

@@ -112,6 +112,34 @@ export function replacePlan(
   return done(draft, state);
 }
 
+/** What its product gives by now: another plan's in place where that differs, nothing where it does not. */
+export function refreshPlan(
+  context: MeterContext,
+  state: MeterState,
+  subscriptionId: string,
+  grants: readonly Grant[],
+): Done<GrantRefusal> {
+  const draft = advancedDraft(context, state);
+  const given = allowancesOf(draft.state, subscriptionId);
+  const isSame =
+    given.length === grants.length &&
+    grants.every((grant) => given.some((other) => hasTermsOf(other, grant)));
+  return isSame ? done(draft, state) : replacePlan(context, state, subscriptionId, grants);
+}
+
+function hasTermsOf(one: Grant, other: Grant): boolean {
+  const [mine, its] = [one.recurs, other.recurs];
+  return (
+    one.amount === other.amount &&
+    one.boolean === other.boolean &&
+    one.priority === other.priority &&
+    one.overageAllowed === other.overageAllowed &&
+    mine?.cycle.interval === its?.cycle.interval &&
+    mine?.rollover?.max === its?.rollover?.max &&
+    mine?.rollover?.expiresAfterPeriods === its?.rollover?.expiresAfterPeriods
+  );
+}
+
 /** Takes all of it back. After `expired`, whoever has nothing else is told so. */
 export function withdrawPlan(
   context: MeterContext,

@@ -2,7 +2,7 @@ import { boundary } from './calendar.ts';
 import { assert } from './assert.ts';
 import { billPeriod, retry } from './collection.ts';
 import { recurringLine } from './proration.ts';
-import { isTrial, renews, subscriptionDue, amountOf } from './subscription.ts';
+import { type PlanAllowance, isTrial, renews, subscriptionDue, amountOf } from './subscription.ts';
 import type { SubscriptionDraft } from './subscription-draft.ts';
 import { resume } from './waiting.ts';
 
@@ -10,24 +10,24 @@ import { resume } from './waiting.ts';
 const STEPS_MAX = 100;
 
 /** Does what time has brought about, in due order, each at its own due time; whether that was all of it. */
-export function catchUp(draft: SubscriptionDraft): boolean {
+export function catchUp(draft: SubscriptionDraft, allowances?: readonly PlanAllowance[]): boolean {
   for (let steps = 0; steps < STEPS_MAX; steps += 1) {
     const due = subscriptionDue(draft.state);
     if (due > draft.context.now) return true;
-    step(draft, due);
+    step(draft, due, allowances);
     assert(subscriptionDue(draft.state) >= due, 'time went backwards in a subscription');
   }
   return subscriptionDue(draft.state) > draft.context.now;
 }
 
 /** Of what is due at the same time, what ends it comes first. */
-function step(draft: SubscriptionDraft, due: number): void {
+function step(draft: SubscriptionDraft, due: number, allowances?: readonly PlanAllowance[]): void {
   const { cancelAt, resumesAt, open, periodEnd } = draft.state;
   if (cancelAt === due) return lapse(draft, due);
   if (open.some(({ dunning }) => dunning?.expireAt === due)) {
     return draft.end(due, 'dunning_exhausted');
   }
-  if (renews(draft.state) && periodEnd === due) return renew(draft, due);
+  if (renews(draft.state) && periodEnd === due) return renew(draft, due, allowances);
   if (draft.state.overdue !== 'blocked' && open.some(({ dunning }) => dunning?.blockAt === due)) {
     return draft.reconsider(due);
   }
@@ -44,7 +44,7 @@ function lapse(draft: SubscriptionDraft, at: number): void {
 }
 
 /** The next period begins, paid or not. Computed from the anchor, never from the last one, so that nothing drifts (decisions 7). */
-function renew(draft: SubscriptionDraft, at: number): void {
+function renew(draft: SubscriptionDraft, at: number, allowances?: readonly PlanAllowance[]): void {
   const { cycle, periodIndex, plan, status } = draft.state;
   const wasTrial = isTrial(draft.state);
   const index = periodIndex + 1;
@@ -58,6 +58,7 @@ function renew(draft: SubscriptionDraft, at: number): void {
     periodPrice: status === 'paused' ? 0n : amountOf(plan),
   });
   if (wasTrial) draft.announceTrialEnd(at, 'converted');
+  if (allowances !== undefined) draft.order({ kind: 'refresh', allowances, cycle });
   const lines = [recurringLine(plan)];
   const period = { periodStart, periodEnd, at };
   billPeriod(draft, { cause: String(periodStart), reason: 'subscription_cycle', lines, ...period });

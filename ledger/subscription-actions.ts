@@ -32,8 +32,8 @@ export type Command =
       readonly allowances: readonly PlanAllowance[];
     }
   | { readonly kind: 'end_trial' }
-  /** Time alone. */
-  | { readonly kind: 'tick' }
+  /** Time alone. `allowances` is what its product gives by now, for a period that begins with it. */
+  | { readonly kind: 'tick'; readonly allowances?: readonly PlanAllowance[] }
   | { readonly kind: 'settle'; readonly settlement: Settlement }
   /** An open invoice was paid otherwise or made void by the merchant. */
   | { readonly kind: 'close_invoice'; readonly invoiceId: string; readonly how: 'paid' | 'void' }
@@ -64,7 +64,8 @@ export function decideCommand(
 ): CommandDecision {
   if (!billing.subscriptions.has(id)) return { outcome: { kind: 'unknown' }, draft: null };
   const draft = new SubscriptionDraft(context, billing, id);
-  if (!catchUp(draft)) return { outcome: null, draft };
+  const allowances = command.kind === 'tick' ? command.allowances : undefined;
+  if (!catchUp(draft, allowances)) return { outcome: null, draft };
   const refused = refusal(draft.state, command);
   // What was due has happened, whatever is refused after it.
   if (refused !== null) return { outcome: refused, draft };

@@ -154,6 +154,12 @@ export type MeterOrder =
       /** From when on they are given. */
       readonly at: number;
     }
+  /** What the product gives now, where that is not what it gave. */
+  | {
+      readonly kind: 'refresh';
+      readonly allowances: readonly PlanAllowance[];
+      readonly cycle: Cycle;
+    }
   | { readonly kind: 'withdraw'; readonly how: 'expired' | 'voided' }
   | { readonly kind: 'expire_at'; readonly at: number | null }
   | { readonly kind: 'suspend'; readonly why: 'paused' | 'blocked' | null }

@@ -98,7 +98,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     reader,
     orgClock,
     onPaymentDue: (id) => payments.due(id),
-    onSubscriptionDue: (customerId, id) => subscriptions.due(customerId, id),
+    onSubscriptionDue: (tenant, subscription) => subscriptions.due(tenant, subscription),
     wantsUsage: (tenant) => usageSubscriptions.wantsUsage(tenant),
     onFlush: metrics.onFlush,
   });

@@ -31,7 +31,8 @@ export class AlarmDesk {
     this.#subscriptions = new Alarms(deps, {
       ...common,
       kind: 'subscription',
-      ring: (_term, { actorId, subjectId }) => deps.onSubscriptionDue(actorId, subjectId),
+      ring: (_term, { tenant, actorId, subjectId }) =>
+        deps.onSubscriptionDue(tenant, { customerId: actorId, id: subjectId }),
     });
   }
 

@@ -6,6 +6,7 @@ import { STALE } from '../outcome.ts';
 import {
   expirePlanAt,
   planGrant,
+  refreshPlan,
   replacePlan,
   restartPlan,
   startPlan,
@@ -14,7 +15,7 @@ import {
 } from '../plan-allowance.ts';
 import { type Command, type CommandOutcome, decideCommand } from '../subscription-actions.ts';
 import type { SubscriptionDraft } from '../subscription-draft.ts';
-import type { PlanAllowance, SubscriptionOrder } from '../subscription.ts';
+import type { PlanAllowance, SubscriptionOrder, Subscription } from '../subscription.ts';
 import { type NewSubscription, decideStart } from '../subscribing.ts';
 import type { Actor } from './actor.ts';
 import type { Term } from './term.ts';
@@ -53,6 +54,12 @@ export class SubscriptionDesk {
     return this.#decide(customerId, (term, actor) =>
       decideCommand(term.subscriptionContext(actor), actor.billing.tentative, { id, command }),
     );
+  }
+
+  /** As the last decision left it; null where nothing can happen to it any more. */
+  async find(customerId: string, id: string): Promise<Subscription | null> {
+    const actor = await this.#actor(customerId);
+    return actor.billing.tentative.subscriptions.get(id) ?? null;
   }
 
   async #actor(customerId: string): Promise<Actor> {
@@ -108,7 +115,7 @@ function metersOf(actor: Actor, order: SubscriptionOrder): readonly Meter[] {
     const isIts = tentative?.grants.some(({ subscriptionId: id }) => id === order.subscriptionId);
     if (isIts === true) meters.set(meter.id, meter);
   }
-  if (order.kind === 'start' || order.kind === 'replace') {
+  if ('allowances' in order) {
     for (const { meter } of order.allowances) meters.set(meter.id, meter);
   }
   return [...meters.values()];
@@ -145,6 +152,8 @@ function ordered(
       return startPlan(context, state, grantsFor(context, order, order.allowances));
     case 'replace':
       return replacePlan(context, state, id, grantsFor(context, order, order.allowances));
+    case 'refresh':
+      return refreshPlan(context, state, id, grantsFor(context, order, order.allowances));
     case 'withdraw':
       return withdrawPlan(context, state, id, order.how);
     case 'expire_at':
@@ -160,7 +169,7 @@ function ordered(
 
 function grantsFor(
   { ids, meter, now }: MeterContext,
-  order: Extract<SubscriptionOrder, { kind: 'start' | 'replace' }>,
+  order: Extract<SubscriptionOrder, { allowances: unknown }>,
   allowances: readonly PlanAllowance[],
 ): readonly Grant[] {
   const { subscriptionId, productId, cycle } = order;

@@ -29,7 +29,10 @@ export type TermDeps = {
   /** Something about the payment is to be asked again, of whoever moves the money. */
   readonly onPaymentDue: (paymentId: string) => Promise<void>;
   /** Time has brought something about on the subscription: it is to be decided, and what follows carried out. */
-  readonly onSubscriptionDue: (customerId: string, subscriptionId: string) => Promise<void>;
+  readonly onSubscriptionDue: (
+    tenant: Tenant,
+    subscription: { readonly customerId: string; readonly id: string },
+  ) => Promise<void>;
   /** Whether anybody is told of this tenant's usage: asked once for each decision, so it may not wait. */
   readonly wantsUsage: (tenant: Tenant) => boolean;
   readonly onFlush: JournalDeps['onFlush'];

@@ -1,9 +1,13 @@
 // Subscriptions, put together.
+import { type PlanAllowance, subscriptionDue } from '../../ledger/subscription.ts';
+import { listEntitlementsWithMeters } from '../records/entitlements.ts';
+import type { Scope } from '../records/scope.ts';
 import { act } from './act.ts';
 import { Billing, type BillingDeps } from './billing.ts';
 import { createSubscription } from './create.ts';
 import { makeInvoiceVoid, payInvoice } from './invoices.ts';
 import { methodReturned, replaceMethod } from './methods.ts';
+import { allowancesOf } from './plans.ts';
 import { settlePayment } from './settling.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
@@ -23,11 +27,26 @@ export function openSubscriptions(deps: BillingDeps): Subscriptions {
       const subscriptionId = await settlePayment(deps, scope, paymentId);
       if (subscriptionId !== null) await billing.carryOut(subscriptionId);
     },
-    async due(customerId, subscriptionId) {
-      await ledger.subscriptions.command(customerId, subscriptionId, { kind: 'tick' });
-      await billing.carryOut(subscriptionId);
+    async due(scope, { customerId, id }) {
+      const terms = await currentTerms(deps, scope, { customerId, id });
+      await ledger.subscriptions.command(customerId, id, { kind: 'tick', ...terms });
+      await billing.carryOut(id);
     },
     carryOut: (scope) => billing.carryOutAll(scope),
     close: () => billing.close(),
+  };
+}
+
+/** A period that begins gives what its product gives by then. */
+async function currentTerms(
+  { sql, ledger }: BillingDeps,
+  scope: Scope,
+  { customerId, id }: { readonly customerId: string; readonly id: string },
+): Promise<{ readonly allowances?: readonly PlanAllowance[] }> {
+  const subscription = await ledger.subscriptions.find(customerId, id);
+  if (subscription === null || subscriptionDue(subscription) < subscription.periodEnd) return {};
+  const { productId, quantity } = subscription.plan;
+  return {
+    allowances: allowancesOf(await listEntitlementsWithMeters(sql, scope, productId), quantity),
   };
 }

@@ -90,6 +90,9 @@ export type Subscriptions = {
   /** Carries out what is owed and not done yet; whether there was anything. */
   carryOut(scope: Scope): Promise<boolean>;
   /** An alarm. */
-  due(customerId: string, subscriptionId: string): Promise<void>;
+  due(
+    scope: Scope,
+    subscription: { readonly customerId: string; readonly id: string },
+  ): Promise<void>;
   close(): Promise<void>;
 };

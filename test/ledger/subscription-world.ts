@@ -248,6 +248,8 @@ function obeyed(before: Allowances, order: MeterOrder): Allowances {
       return { ...before, expiresAt: order.at };
     case 'suspend':
       return { ...before, suspended: order.why };
+    case 'refresh':
+      return before;
     case 'replace':
       return { ...before, anchor: order.cycle.anchor };
     case 'restart':

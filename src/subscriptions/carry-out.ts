@@ -63,8 +63,9 @@ export async function carryOut(
   const news: UntoldNews[] = [];
   const again: string[] = [];
   for (const one of owed) {
-    if (one.followup.kind === 'tell') {
-      news.push({ ...untold(one), news: one.followup.news });
+    const told = await newsOf(sql, one);
+    if (told !== null) {
+      news.push({ ...untold(one), news: told });
       continue;
     }
     const processor = payable.has(one.customer.id) ? deps.processorFor(one.scope) : null;
@@ -100,6 +101,20 @@ export async function carryOut(
   );
 }
 
+/** What the subscription has to hear, in place of what it wanted done. */
+async function newsOf(
+  sql: Transaction,
+  { scope, followup }: OwedBySubscription,
+): Promise<News | null> {
+  if (followup.kind === 'tell') return followup.news;
+  if (followup.kind !== 'collect') return null;
+  // It may have been paid otherwise meanwhile, or made void: then nobody owes it.
+  const { invoiceId } = followup.payment;
+  const invoice = await lockInvoice(sql, scope, invoiceId);
+  if (invoice === null || allows('pay', invoice)) return null;
+  return { kind: 'close_invoice', invoiceId, how: invoice.status === 'paid' ? 'paid' : 'void' };
+}
+
 /** What is to be charged for it; null for nothing. */
 async function doOne(
   sql: Transaction,
@@ -120,11 +135,8 @@ async function doOne(
       else issuances.push({ scope, invoice, paidAt: null, eventId: ids.next(), now });
       return followup.payment;
     }
-    case 'collect': {
-      // Its merchant may have made it void meanwhile: then nobody owes it.
-      const invoice = await lockInvoice(sql, scope, followup.payment.invoiceId);
-      return invoice !== null && allows('pay', invoice) ? followup.payment : null;
-    }
+    case 'collect':
+      return followup.payment;
     case 'void':
       await voidInvoice(sql, scope, { id: followup.invoiceId, eventId: ids.next(), now });
       return null;

@@ -1,0 +1,40 @@
+// An invoice that was left to the merchant, and is then wanted by several at once.
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { startServer, type TestServer } from '../../support/server.ts';
+import { ask, buy } from '../../support/shop.ts';
+
+setDefaultTimeout(30_000);
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.stop());
+
+test('a draft of a pause, finalised and paid ten times at once and again later, is charged once and chased by nobody', async () => {
+  const seller = { url: server.url, key: server.organisation.testKey };
+  const prices = [{ currency: 'USD', amount: '9.00', type: 'recurring', interval: 'month' }];
+  const product = await ask(seller, 'POST', '/products', { name: 'Plan', prices });
+  await buy(seller, { means: ['good'], product_id: product.id });
+  const [subscription] = (await ask(seller, 'GET', '/subscriptions')).data as { id: string }[];
+  const { id } = subscription!;
+  await ask(seller, 'POST', `/subscriptions/${id}/pause`, { keep_invoices: true });
+  await ask(seller, 'POST', '/test-clock', { advance: 'P1M' });
+  const [draft] = (await ask(seller, 'GET', '/invoices?status=draft')).data as { id: string }[];
+  await ask(seller, 'POST', `/invoices/${draft!.id}/finalize`);
+  const pay = () => server.call('POST', `/invoices/${draft!.id}/pay`);
+  const replies = await Promise.all(Array.from({ length: 10 }, pay));
+  expect(replies.every(({ status }) => status === 200 || status === 202)).toBe(true);
+  const paid = (await pay()).json;
+  expect(paid).toMatchObject({ status: 'paid', amount_paid: '9.00' });
+  // One who had read that it is open, and asks when it is paid.
+  const late = { kind: 'collect', invoiceId: paid.id, amount: 900n } as const;
+  await server.ledger.subscriptions.command(paid.customer_id, id, late);
+  await ask(seller, 'POST', '/test-clock', { advance: 'PT1S' });
+  const { data } = await ask(seller, 'GET', `/payments?subscription_id=${id}`);
+  expect((data as { status: string }[]).map(({ status }) => status)).toEqual([
+    'succeeded',
+    'succeeded',
+  ]);
+  expect(await server.sql`select open from subscriptions where id = ${id}`).toEqual([{ open: [] }]);
+});

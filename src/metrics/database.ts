@@ -28,12 +28,13 @@ const AGE = (of: string): string =>
 const QUERIES: readonly Query[] = [
   {
     help: {
-      alarms_customers_overdue_seconds: 'How late the oldest alarm of a customer is.',
+      alarms_customers_overdue_seconds:
+        'How late the oldest alarm of a customer is: of his meters or his subscriptions.',
       alarms_payments_overdue_seconds:
         'How long ago the processor should have been asked again about a payment or a refund.',
     },
     sql: `
-      SELECT ${AGE("min(due_at) FILTER (WHERE kind = 'meter')")} AS alarms_customers_overdue_seconds,
+      SELECT ${AGE("min(due_at) FILTER (WHERE kind <> 'payment')")} AS alarms_customers_overdue_seconds,
         ${AGE("min(due_at) FILTER (WHERE kind = 'payment')")} AS alarms_payments_overdue_seconds
       FROM alarms WHERE due_at <= now()`,
   },

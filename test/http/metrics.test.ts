@@ -178,6 +178,7 @@ describe('what the database knows', () => {
       values (1, ${ids.next()}, ${ids.next()}, ${ago(seconds)}, ${kind}, ${organisation.id}, 'live')`;
     await alarm('meter', 20);
     await alarm('meter', -20);
+    await alarm('subscription', 45);
     await alarm('payment', 300);
     await alarm('payment', 30);
     await sql`
@@ -230,7 +231,7 @@ describe('what the database knows', () => {
 
     const numbers = await scrape(server);
     const ages = {
-      alarms_customers_overdue_seconds: 20,
+      alarms_customers_overdue_seconds: 45,
       alarms_payments_overdue_seconds: 300,
       refunds_pending_oldest_seconds: 70,
       followups_oldest_seconds: 40,

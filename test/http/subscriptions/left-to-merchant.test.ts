@@ -36,5 +36,6 @@ test('a draft of a pause, finalised and paid ten times at once and again later, 
     'succeeded',
     'succeeded',
   ]);
-  expect(await server.sql`select open from subscriptions where id = ${id}`).toEqual([{ open: [] }]);
+  const [row] = await server.sql`select open from subscriptions where id = ${id}`;
+  expect(row).toEqual({ open: [] });
 });

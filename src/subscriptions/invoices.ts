@@ -36,8 +36,9 @@ export async function payInvoice(
         amount: amountDue(invoice),
       })
     ).kind === 'done';
-  if (isTold) await billing.carryOut(subscriptionId);
-  else {
+  // Also of one that has ended: with its end this may have become void.
+  if (subscriptionId !== null) await billing.carryOut(subscriptionId);
+  if (!isTold) {
     const paymentId = await sql.begin((transaction) => begin(transaction, deps, { scope, id }));
     if (paymentId !== null) await deps.collect(paymentId);
   }
@@ -116,6 +117,7 @@ async function replyOf(
 ): Promise<PayReply> {
   const invoice: InvoiceRecord = must(await findInvoice(sql, scope, id), 'an invoice');
   if (invoice.status === 'paid') return { kind: 'paid', invoice };
+  if (!isPayable(invoice)) return { kind: 'invalid_state', invoice };
   const paymentId = ids.derive('payment', id, String(invoice.attempts));
   const last = await findPayment(sql, scope, paymentId);
   if (last !== null && !hasFailed(last)) return { kind: 'pending', invoice };

@@ -1,7 +1,8 @@
-// An invoice made void, a card replaced: killed before the subscription hears of it, it hears of it all the same.
+// An invoice made void, a card replaced, an end: killed before whom it concerns hears of it, he hears of it all the same, and first.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { must } from '../../ledger/assert.ts';
 import { ask, buy, type Seller } from '../support/shop.ts';
+import { call } from './call.ts';
 import { type Killable, startKillable } from './killable.ts';
 import { DECIDED_MS_MAX, withSql, wrongBooks } from './money.ts';
 import { openSteps, type Step, type Steps } from './steps.ts';
@@ -16,13 +17,19 @@ const HEARS: Step = {
   when: 'old.open <> new.open',
 };
 
+const GOES: Step = {
+  name: 'the invoice becomes void',
+  on: 'update on invoices',
+  when: `new.status = 'void'`,
+};
+
 let service: Killable;
 let steps: Steps;
 let key: string;
 let product_id: string;
 beforeAll(async () => {
   service = await startKillable();
-  steps = await openSteps(service.databaseUrl, [HEARS]);
+  steps = await openSteps(service.databaseUrl, [HEARS, GOES]);
   key = (await createKeys(service.databaseUrl)).testKey;
   const prices = [{ amount: '10', currency: 'USD', type: 'recurring', interval: 'month' }];
   ({ id: product_id } = await ask(await seller(), 'POST', '/products', { name: 'Plan', prices }));
@@ -47,8 +54,8 @@ async function failing(name: string) {
   return { id, customer, invoice };
 }
 
-async function killBeforeItHears(act: () => Promise<unknown>): Promise<void> {
-  const held = await steps.hold(HEARS);
+async function killBefore(step: Step, act: () => Promise<unknown>): Promise<void> {
+  const held = await steps.hold(step);
   const acted = act().catch(() => undefined);
   await held.reached();
   await service.kill();
@@ -60,7 +67,7 @@ async function killBeforeItHears(act: () => Promise<unknown>): Promise<void> {
 test('an invoice that was made void is not chased', async () => {
   const { id, invoice } = await failing('void');
   const at = await seller();
-  await killBeforeItHears(() => ask(at, 'POST', `/invoices/${invoice}/void`));
+  await killBefore(HEARS, () => ask(at, 'POST', `/invoices/${invoice}/void`));
   expect((await read(`/invoices/${invoice}`)).status).toBe('void');
   const isClear = async () => (await read(`/subscriptions/${id}`)).overdue_state === 'clear';
   await until('nothing is overdue', isClear, DECIDED_MS_MAX);
@@ -76,9 +83,20 @@ test('what is unpaid is tried with the new card', async () => {
   const attempt = must(/name="attempt" value="([^"]+)"/.exec(text)?.[1], 'an attempt');
   const card = { card_number: '4242424242424242', card_expiry: '12/34', card_cvc: '123' };
   const body = new URLSearchParams({ attempt, payment_method: 'card', ...card });
-  await killBeforeItHears(() => fetch(page, { method: 'POST', body, redirect: 'manual' }));
+  await killBefore(HEARS, () => fetch(page, { method: 'POST', body, redirect: 'manual' }));
   const isPaid = async () => (await read(`/invoices/${invoice}`)).status === 'paid';
   await until('it is paid', isPaid, DECIDED_MS_MAX);
   expect((await read(`/subscriptions/${id}`)).overdue_state).toBe('clear');
+  expect(await withSql(service.databaseUrl, wrongBooks)).toEqual([]);
+});
+
+test('what was unpaid when it ended is not charged any more, however soon somebody asks', async () => {
+  const { id, invoice } = await failing('end');
+  const at = await seller();
+  const cancel = () => ask(at, 'POST', `/subscriptions/${id}/cancel`, { mode: 'immediate' });
+  await killBefore(GOES, cancel);
+  const { status } = await call(await seller(), `/invoices/${invoice}/pay`, {});
+  expect(status).toBe(409);
+  expect((await read(`/invoices/${invoice}`)).status).toBe('void');
   expect(await withSql(service.databaseUrl, wrongBooks)).toEqual([]);
 });

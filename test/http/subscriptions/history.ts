@@ -5,7 +5,7 @@ import type { Club, Json } from './subscribing.ts';
 type Life = { status: string | null; scheduled: boolean; overdue: boolean; over: boolean };
 
 /** What of its story cannot have happened, a line each. */
-export function impossible(events: readonly Json[]): string[] {
+function impossible(events: readonly Json[]): string[] {
   const wrong: string[] = [];
   const life: Life = { status: null, scheduled: false, overdue: false, over: false };
   const paid = new Set<string>();

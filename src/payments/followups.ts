@@ -6,6 +6,7 @@ import { must, unreachable } from '../../ledger/assert.ts';
 import type { Ids, Log, OrgClock, Timers } from '../../ledger/ports.ts';
 import { Batches } from '../platform/batches.ts';
 import type { Sql, Transaction } from '../platform/postgres.ts';
+import { Sweep } from '../platform/sweep.ts';
 import { findCheckout, finishAttempt } from '../records/checkouts.ts';
 import { releaseDiscount } from '../records/discounts.ts';
 import {
@@ -45,7 +46,7 @@ export type FollowupsDeps = {
 export class Followups {
   readonly #deps: FollowupsDeps;
   readonly #batches: Batches<never>;
-  #stopSweeping: () => void = () => undefined;
+  readonly #sweep: Sweep;
   #closed = false;
 
   constructor(deps: FollowupsDeps) {
@@ -57,19 +58,21 @@ export class Followups {
       // A failure is left to the sweep. The payments are as they are.
       failed: (error) => this.#warn(error),
     });
+    this.#sweep = new Sweep({
+      timers: deps.timers,
+      everyMs: SWEEP_MS,
+      work: () => this.#carryOutLeftBehind(),
+      failed: (error) => this.#warn(error),
+    });
   }
 
   start(): void {
-    this.#stopSweeping = this.#deps.timers.after(SWEEP_MS, () => {
-      this.#sweep()
-        .catch((error: unknown) => this.#warn(error))
-        .finally(() => this.#closed || this.start());
-    });
+    this.#sweep.start();
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    this.#stopSweeping();
+    this.#sweep.stop();
     await this.#batches.idle();
   }
 
@@ -106,7 +109,7 @@ export class Followups {
     return owing.length > 0;
   }
 
-  async #sweep(): Promise<void> {
+  async #carryOutLeftBehind(): Promise<void> {
     const left = { olderThanMs: LEFT_BEHIND_MS, atMost: SWEPT_AT_ONCE, scope: null };
     for (const payment of await listPaymentsOwing(this.#deps.sql, left)) {
       await this.now(payment);

@@ -11,14 +11,11 @@ import type { Sql, Transaction } from '../platform/postgres.ts';
 import type { Processor, ProcessorFor } from '../processors/processor.ts';
 import { type CheckoutRecord, lockCheckout, startAttempt } from '../records/checkouts.ts';
 import { redeemDiscount } from '../records/discounts.ts';
-import { insertPayments } from '../records/payments.ts';
+import { FIRST_ASK_MS, insertPayments } from '../records/payments.ts';
 import { findProduct } from '../records/products.ts';
 import type { Charges } from './charges.ts';
 import type { Order, PayOutcome } from './payments.ts';
 import { quoteWithCode } from './quote.ts';
-
-/** When an alarm first looks what became of a charge, in case nobody is left who knows. */
-const FIRST_ASK_MS = 3000;
 
 export type PayDeps = {
   readonly sql: Sql;

@@ -43,6 +43,9 @@ export type RefundRecord = {
   readonly settledAt: Date | null;
 };
 
+/** When an alarm first looks what became of a charge, in case nobody is left who knows. */
+export const FIRST_ASK_MS = 3000;
+
 /** What a charge begins with: an attempt at a checkout, or a period of a subscription. */
 export type NewPayment = Pick<
   PaymentRecord,

@@ -9,6 +9,7 @@ import type { Ids, Log, OrgClock, Timers } from '../../ledger/ports.ts';
 import type { Command } from '../../ledger/subscription-actions.ts';
 import { Batches } from '../platform/batches.ts';
 import type { Sql } from '../platform/postgres.ts';
+import { Sweep } from '../platform/sweep.ts';
 import type { ProcessorFor } from '../processors/processor.ts';
 import { billingPolicyOf } from '../records/organisations.ts';
 import { deleteFollowups, listSubscriptionsOwing } from '../records/subscription-followups.ts';
@@ -35,7 +36,7 @@ export type BillingDeps = {
 export class Billing {
   readonly #deps: BillingDeps;
   readonly #batches: Batches<Owed>;
-  #stopSweeping: () => void = () => undefined;
+  readonly #sweep: Sweep;
   #closed = false;
 
   constructor(deps: BillingDeps) {
@@ -46,19 +47,21 @@ export class Billing {
       work: (ids) => deps.sql.begin((transaction) => carryOut(transaction, deps, ids)),
       failed: (error) => this.#warn(error),
     });
+    this.#sweep = new Sweep({
+      timers: deps.timers,
+      everyMs: SWEEP_MS,
+      work: () => this.#carryOutLeftBehind(),
+      failed: (error) => this.#warn(error),
+    });
   }
 
   start(): void {
-    this.#stopSweeping = this.#deps.timers.after(SWEEP_MS, () => {
-      this.#sweep()
-        .catch((error: unknown) => this.#warn(error))
-        .finally(() => this.#closed || this.start());
-    });
+    this.#sweep.start();
   }
 
   async close(): Promise<void> {
     this.#closed = true;
-    this.#stopSweeping();
+    this.#sweep.stop();
     await this.#batches.idle();
   }
 
@@ -100,7 +103,7 @@ export class Billing {
     return ids.length > 0;
   }
 
-  async #sweep(): Promise<void> {
+  async #carryOutLeftBehind(): Promise<void> {
     const left = { olderThanMs: LEFT_BEHIND_MS, atMost: SWEPT_AT_ONCE, scope: null };
     const ids = await listSubscriptionsOwing(this.#deps.sql, left);
     await Promise.all(ids.map((id) => this.carryOut(id)));

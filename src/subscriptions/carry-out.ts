@@ -9,7 +9,7 @@ import { announceOverdue } from '../records/overdue.ts';
 import { allows, countAttempts, lockInvoice, voidInvoice } from '../records/invoice-changes.ts';
 import { draftInvoice, type Issuance, issueInvoices } from '../records/invoice-issue.ts';
 import { listChargeable } from '../records/payment-methods.ts';
-import { insertPayments, type NewPayment } from '../records/payments.ts';
+import { FIRST_ASK_MS, insertPayments, type NewPayment } from '../records/payments.ts';
 import type { Scope } from '../records/scope.ts';
 import {
   deleteFollowups,
@@ -17,9 +17,6 @@ import {
   type News,
   type OwedBySubscription,
 } from '../records/subscription-followups.ts';
-
-/** When an alarm first looks what became of a charge, in case nobody is left who knows. */
-const FIRST_ASK_MS = 3000;
 
 export type CarryOutDeps = {
   readonly ids: Ids;

@@ -5,13 +5,16 @@ import type { Transaction } from '../platform/postgres.ts';
 import { countAttempts, lockInvoice, voidInvoice } from '../records/invoice-changes.ts';
 import { amountDue, type Changed, findInvoice, type InvoiceRecord } from '../records/invoices.ts';
 import { listChargeable } from '../records/payment-methods.ts';
-import { findPayment, insertPayments, type PaymentRecord } from '../records/payments.ts';
+import {
+  FIRST_ASK_MS,
+  findPayment,
+  insertPayments,
+  type PaymentRecord,
+} from '../records/payments.ts';
 import type { Scope } from '../records/scope.ts';
 import { tellSubscriptions } from '../records/subscription-followups.ts';
 import type { SubscriptionsDeps } from './deps.ts';
 import type { PayReply } from './subscriptions.ts';
-
-const FIRST_ASK_MS = 3000;
 
 export async function payInvoice(
   deps: SubscriptionsDeps,

@@ -87,6 +87,7 @@ export function billPeriod(draft: SubscriptionDraft, what: Bill): void {
     transactionType: payment.transactionType,
     attempt: 1,
     paymentId: payment.id,
+    again: false,
     retryAt: null,
     dunning: null,
   };
@@ -166,7 +167,13 @@ export function retry(draft: SubscriptionDraft, invoice: OpenInvoice, at: number
   const { currency } = draft.state.plan;
   const payment = { id, invoiceId, amount, currency, attempt, transactionType };
   draft.follow(id, at, { kind: 'collect', payment });
-  put(draft, { ...invoice, attempt, paymentId: id, retryAt: null });
+  put(draft, { ...invoice, attempt, paymentId: id, again: false, retryAt: null });
+}
+
+/** With another card: at once, or as soon as a charge to the old one has failed. */
+export function retryAnew(draft: SubscriptionDraft, invoice: OpenInvoice): void {
+  if (invoice.paymentId === null) return retry(draft, invoice, draft.context.now);
+  if (!invoice.again) put(draft, { ...invoice, again: true });
 }
 
 /** Tries to collect one now, whether it was being chased or had been left to the merchant. One that is being tried is left alone. */
@@ -184,6 +191,7 @@ export function collect(
     transactionType: 'RECURRING',
     attempt: 0,
     paymentId: null,
+    again: false,
     retryAt: null,
     dunning: null,
   };
@@ -215,7 +223,8 @@ function chase(
   const next = isHopeless
     ? undefined
     : dunning.retryDays.find((days) => dunning.failedAt + days * DAY_MS > at);
-  const retryAt = next === undefined ? null : dunning.failedAt + next * DAY_MS;
+  const later = next === undefined ? null : dunning.failedAt + next * DAY_MS;
+  const retryAt = invoice.again ? draft.context.now : later;
   const failed = { ...invoice, paymentId: null, retryAt, dunning };
   put(draft, failed);
   if (settlement.kind !== 'no_method') announceFailed(draft, failed, settlement);

@@ -1,5 +1,5 @@
 import { unreachable } from './assert.ts';
-import { billPeriod, close, collect, makeVoid, retry, settleOpen } from './collection.ts';
+import { billPeriod, close, collect, makeVoid, retryAnew, settleOpen } from './collection.ts';
 import { recurringLine } from './proration.ts';
 import { catchUp } from './renewal.ts';
 import {
@@ -121,11 +121,9 @@ function run(draft: SubscriptionDraft, command: Command): void {
       return draft.reconsider(now);
     case 'collect':
       return collect(draft, command);
-    case 'method_changed': {
-      const unpaid = draft.state.open.filter(({ paymentId }) => paymentId === null);
-      for (const invoice of unpaid) retry(draft, invoice, now);
+    case 'method_changed':
+      for (const invoice of draft.state.open) retryAnew(draft, invoice);
       return undefined;
-    }
     default:
       return unreachable(command);
   }

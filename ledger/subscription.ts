@@ -94,6 +94,8 @@ export type OpenInvoice = {
   readonly attempt: number;
   /** The charge under way; null between tries. */
   readonly paymentId: string | null;
+  /** Whether it is tried again as soon as that fails: there is another card since. */
+  readonly again: boolean;
   readonly retryAt: number | null;
   /** Since its first failure. */
   readonly dunning: Dunning | null;

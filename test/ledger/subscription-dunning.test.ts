@@ -124,11 +124,12 @@ describe('dunning', () => {
     expect(chargesOf(world.followups)).toMatchObject([{ attempt: 1 }, { attempt: 2 }]);
   });
 
-  test('another method: what is unpaid is tried at once, what is under way is not', () => {
+  test('another method: what is unpaid is tried at once, what is under way when it has failed', () => {
     const world = active();
     world.goTo(END);
     expect(world.do({ kind: 'method_changed' }).followups).toEqual([]);
-    world.failed({ hard: true });
+    expect(chargesOf(world.failed({ hard: true }).followups)).toMatchObject([{ attempt: 2 }]);
+    expect(chargesOf(world.failed({ hard: true }).followups)).toEqual([]);
     world.wait(HOUR);
     expect(chargesOf(world.do({ kind: 'method_changed' }).followups)).toHaveLength(1);
     expect(world.do({ kind: 'method_changed' }).followups).toEqual([]);

@@ -428,7 +428,10 @@ function perform(model: SubscriptionModel, command: Command, bill: Bill | undefi
     case 'collect':
       return bill && bill.state !== 'waiting' ? model.try(bill, model.now) : undefined;
     case 'method_changed':
-      for (const open of model.open) model.try(open, model.now);
+      for (const open of model.open) {
+        if (open.isUnderWay) open.again = true;
+        else model.try(open, model.now);
+      }
       return undefined;
     case 'tick':
       return undefined;

@@ -14,6 +14,8 @@ export type Bill = {
   state: 'draft' | 'open' | 'waiting' | 'closed';
   attempt: number;
   isUnderWay: boolean;
+  /** Another card has come since. */
+  again: boolean;
   retryAt: number | null;
   failedAt: number | null;
 };
@@ -255,6 +257,7 @@ export class SubscriptionModel {
     Object.assign(bill, {
       state: 'open',
       isUnderWay: true,
+      again: false,
       attempt: bill.attempt + 1,
       retryAt: null,
     });
@@ -292,7 +295,8 @@ export class SubscriptionModel {
     const { failedAt } = Object.assign(bill, { failedAt: bill.failedAt ?? at });
     const times = POLICY.retryDays.map((days) => later(days, failedAt));
     const isHard = how === 'hard' || how === 'mandate_lost';
-    bill.retryAt = isHard ? null : (times.find((time) => time > at) ?? null);
+    const next = isHard ? null : (times.find((time) => time > at) ?? null);
+    bill.retryAt = bill.again ? this.now : next;
   }
 
   #giveUp(bill: Bill, at: number): void {
@@ -337,7 +341,7 @@ export class SubscriptionModel {
     const state = isDraft ? 'draft' : isUnderWay ? 'open' : 'closed';
     const attempt = isUnderWay ? 1 : 0;
     const opened = (this.#opened += 1);
-    const since = { retryAt: null, failedAt: null };
+    const since = { again: false, retryAt: null, failedAt: null };
     const bill: Bill = { number, amount, credit, opened, state, attempt, isUnderWay, ...since };
     this.bills.push(bill);
     const charge = isUnderWay ? `${number}.1 ${amount}` : isDraft ? 'draft' : 'nothing';

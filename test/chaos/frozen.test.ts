@@ -1,5 +1,5 @@
 // Two real processes on one database, and one of them freezes.
-import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { openPool, type Sql } from '../../src/platform/postgres.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { Book } from './book.ts';
@@ -10,6 +10,9 @@ import { OPEN_METER, type Tenant, createTenant } from './tenant.ts';
 import { type Usage, sendUsage } from './usage.ts';
 import { until } from './until.ts';
 import { violations } from './verdict.ts';
+
+/** Two processes start for each; what has to be quick says so itself. */
+setDefaultTimeout(20_000);
 
 const LEASE_MS = 1000;
 /** From the last that was heard of the frozen one. */

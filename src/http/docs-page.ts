@@ -3,7 +3,7 @@
 import { type Html, html } from '../pages/html.ts';
 import { layout, type Page } from '../pages/layout.ts';
 import { stylesheet } from '../pages/styles.ts';
-import { bounds, fields, prose, type Schema, typeOf } from './docs-schema.ts';
+import { bounds, example, fields, prose, type Schema, typeOf } from './docs-schema.ts';
 import { webhookContents, webhookSections } from './docs-webhooks.ts';
 import type { Documented } from './document.ts';
 import type { OpenApi } from './openapi.ts';
@@ -27,6 +27,7 @@ const STYLESHEET = stylesheet(`
   .docs table { border-collapse: collapse; width: 100%; font-size: .92rem; }
   .docs td { text-align: start; vertical-align: top; padding: .35rem .75rem .35rem 0; border-top: 1px solid var(--line); }
   .docs td:nth-child(2), .docs td:nth-child(3) { color: var(--muted); }
+  .docs pre { background: var(--soft); border-radius: .5rem; padding: .75rem 1rem; overflow-x: auto; font: .86em/1.5 var(--mono); }
   .docs dt { font-weight: 600; margin-top: .5rem; }
 `);
 
@@ -100,7 +101,7 @@ function section(title: string, operation: Documented): Html {
       body === undefined
         ? null
         : html`<h4>Body</h4>
-            ${fields(body as Schema)}`
+            ${fields(body as Schema)} ${example(body as Schema)}`
     }
     <h4>Answers</h4>
     ${Object.entries(operation.responses).map(([status, answer]) => {

@@ -42,6 +42,13 @@ export function fields(schema: Schema): Html {
   </table>`;
 }
 
+/** One that fits, where the schema has one. */
+export function example(schema: Schema): Html | null {
+  const { examples } = schema;
+  const shown: unknown = Array.isArray(examples) ? examples[0] : undefined;
+  return shown === undefined ? null : html`<pre>${JSON.stringify(shown, null, 2)}</pre>`;
+}
+
 /** Text in which what stands between backticks is code. */
 export function prose(text: string): readonly (string | Html)[] {
   return text

@@ -2,6 +2,7 @@
 import { FormatRegistry, type TSchema } from '@sinclair/typebox';
 import { TypeCompiler, type TypeCheck } from '@sinclair/typebox/compiler';
 import { type ValueError, ValueErrorType } from '@sinclair/typebox/errors';
+import { assert } from '../../ledger/assert.ts';
 import type { Issue } from './errors.ts';
 
 /** Enough to mend a form, and a bound on what a hostile body can make us write. */
@@ -13,7 +14,10 @@ for (const format of ['uuid', 'email', 'date-time']) FormatRegistry.Set(format, 
 export type Validator<T extends TSchema> = TypeCheck<T>;
 
 export function validator<T extends TSchema>(schema: T): Validator<T> {
-  return TypeCompiler.Compile(schema);
+  const check = TypeCompiler.Compile(schema);
+  const examples: readonly unknown[] = schema['examples'] ?? [];
+  for (const example of examples) assert(check.Check(example), 'what the document shows is taken');
+  return check;
 }
 
 /** Why `value` does not fit: one issue for each place, the first that was found there. */

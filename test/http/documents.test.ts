@@ -66,12 +66,26 @@ test('the document is OpenAPI 3.1 and has every route, whole', async () => {
   expect(JSON.stringify(document)).not.toContain('"error":"');
 });
 
+test('each body is shown by example', async () => {
+  const { json: document } = await server.call('GET', '/openapi.json', { key: null });
+  const bare = Object.entries<Record<string, Operation>>(document.paths).flatMap(
+    ([path, methods]) =>
+      Object.entries(methods)
+        .filter(([, { requestBody }]) => {
+          const schema = requestBody?.content['application/json']?.schema;
+          return schema !== undefined && schema.examples?.length !== 1;
+        })
+        .map(([method]) => `${method} ${path}`),
+  );
+  expect(bare).toEqual([]);
+});
+
 test('the page to read needs no script and nothing from elsewhere', async () => {
   const { headers, text } = await server.call('GET', '/docs', { key: null });
   expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
   expect(headers.get('content-security-policy')).toStartWith("default-src 'none'");
   expect(text).not.toMatch(
-    /<script|<link(?! rel="icon" href="data:,")|src=|https?:\/\/(?!localhost)/,
+    /<script|<link(?! rel="icon" href="data:,")|src=|(?:href="|url\()https?:\/\/(?!localhost)/,
   );
   for (const { method, path } of server.app.routes) {
     expect(text).toContain(`${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`);

@@ -99,8 +99,8 @@ const RESUME = {
 const METHOD = {
   ...page,
   summary: 'The form that replaces the payment method',
-  description: 'A bank that wanted to be asked leads back here.',
-  answers: { 200: Type.String(), 303: null },
+  description: 'A bank that wanted to be asked leads back here. 404 where nothing can be replaced.',
+  answers: { 200: Type.String(), 303: null, 404: Type.String() },
 } as const;
 
 const REPLACE = {
@@ -108,7 +108,7 @@ const REPLACE = {
   summary: 'Replace the payment method',
   description: 'What the form of the page sends. What is overdue is tried again at once.',
   form: MethodForm,
-  answers: { 303: null, 400: Type.String(), 402: Type.String() },
+  answers: { 303: null, 400: Type.String(), 402: Type.String(), 404: Type.String() },
 } as const;
 
 const PRINT = {

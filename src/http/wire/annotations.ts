@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { ANNOTATED, type Annotation, type NewAnnotation } from '../../records/annotations.ts';
+import { SAMPLE } from './payloads/samples.ts';
 import { Body, Line, Timestamp, Uuid } from './values.ts';
 
 const ObjectType = Type.Union(ANNOTATED.map((type) => Type.Literal(type)));
@@ -18,11 +19,17 @@ const Value = Type.String({ minLength: 1, maxLength: VALUE_MAX });
 
 const ON = { object_type: ObjectType, object_id: Uuid };
 
-export const TagCreate = Body({ ...ON, name: AnnotationName });
+export const TagCreate = Body(
+  { ...ON, name: AnnotationName },
+  { object_type: 'customer', object_id: SAMPLE.customerId, name: 'vip' },
+);
 
 export const Tag = Type.Object({ id: Uuid, ...ON, name: AnnotationName, created_at: Timestamp });
 
-export const CustomFieldCreate = Body({ ...ON, name: AnnotationName, value: Value });
+export const CustomFieldCreate = Body(
+  { ...ON, name: AnnotationName, value: Value },
+  { object_type: 'customer', object_id: SAMPLE.customerId, name: 'crm', value: 'A-1017' },
+);
 
 export const CustomField = Type.Object({
   id: Uuid,

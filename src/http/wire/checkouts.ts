@@ -6,6 +6,7 @@ import type { CheckoutRecord } from '../../records/checkouts.ts';
 import type { ProductRecord } from '../../records/products.ts';
 import type { Issue } from '../errors.ts';
 import { Amount, Currency } from './money.ts';
+import { SAMPLE } from './payloads/samples.ts';
 import {
   Body,
   Email,
@@ -45,18 +46,27 @@ const CheckoutType = Type.Union([Type.Literal('one_time'), Type.Literal('recurri
 
 const Url = Type.String({ format: 'uri', description: 'Ends in the token.' });
 
-export const CheckoutCreate = Body({
-  product_id: Uuid,
-  customer_email: Email,
-  customer_name: Type.Optional(Name),
-  external_customer_id: Type.Optional(ExternalCustomerId),
-  client_reference_id: Type.Optional(ClientReferenceId),
-  success_url: Type.Optional(SuccessUrl),
-  cancel_url: Type.Optional(CancelUrl),
-  discount_code: Type.Optional(DiscountCode),
-  currency: Type.Optional(Currency),
-  metadata: Type.Optional(Metadata),
-});
+export const CheckoutCreate = Body(
+  {
+    product_id: Uuid,
+    customer_email: Email,
+    customer_name: Type.Optional(Name),
+    external_customer_id: Type.Optional(ExternalCustomerId),
+    client_reference_id: Type.Optional(ClientReferenceId),
+    success_url: Type.Optional(SuccessUrl),
+    cancel_url: Type.Optional(CancelUrl),
+    discount_code: Type.Optional(DiscountCode),
+    currency: Type.Optional(Currency),
+    metadata: Type.Optional(Metadata),
+  },
+  {
+    product_id: SAMPLE.productId,
+    customer_email: SAMPLE.email,
+    external_customer_id: 'user-1',
+    success_url: 'https://shop.example.com/thanks',
+    metadata: { order: '17' },
+  },
+);
 
 export const Checkout = Type.Object({
   id: Uuid,
@@ -77,10 +87,13 @@ export const Checkout = Type.Object({
   paid_at: Nullable(Timestamp),
 });
 
-export const BuyLinkCheckoutCreate = Body({
-  discount_code: Type.Optional(DiscountCode),
-  success_url: Type.Optional(SuccessUrl),
-});
+export const BuyLinkCheckoutCreate = Body(
+  {
+    discount_code: Type.Optional(DiscountCode),
+    success_url: Type.Optional(SuccessUrl),
+  },
+  { success_url: 'https://shop.example.com/thanks?session={CHECKOUT_TOKEN}' },
+);
 
 export const BuyLinkCheckout = Type.Object({
   id: Uuid,

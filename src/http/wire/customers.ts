@@ -5,6 +5,7 @@ import type {
   CustomerRecord,
   NewCustomer,
 } from '../../records/customers.ts';
+import { SAMPLE } from './payloads/samples.ts';
 import {
   Body,
   Country,
@@ -34,21 +35,27 @@ const BillingAddress = Type.Object(
   },
 );
 
-export const CustomerCreate = Body({
-  email: Type.Optional(Email),
-  name: Type.Optional(Name),
-  billing_address: Type.Optional(BillingAddress),
-  external_customer_id: Type.Optional(ExternalCustomerId),
-  metadata: Type.Optional(Metadata),
-});
+export const CustomerCreate = Body(
+  {
+    email: Type.Optional(Email),
+    name: Type.Optional(Name),
+    billing_address: Type.Optional(BillingAddress),
+    external_customer_id: Type.Optional(ExternalCustomerId),
+    metadata: Type.Optional(Metadata),
+  },
+  { external_customer_id: 'user-1', email: SAMPLE.email, name: 'Ada' },
+);
 
-export const CustomerChange = Body({
-  email: Type.Optional(Nullable(Email)),
-  name: Type.Optional(Nullable(Name)),
-  billing_address: Type.Optional(Nullable(BillingAddress)),
-  external_customer_id: Type.Optional(Nullable(ExternalCustomerId)),
-  metadata: Type.Optional(Metadata),
-});
+export const CustomerChange = Body(
+  {
+    email: Type.Optional(Nullable(Email)),
+    name: Type.Optional(Nullable(Name)),
+    billing_address: Type.Optional(Nullable(BillingAddress)),
+    external_customer_id: Type.Optional(Nullable(ExternalCustomerId)),
+    metadata: Type.Optional(Metadata),
+  },
+  { email: SAMPLE.email },
+);
 
 export const Customer = Type.Object({
   id: Uuid,

@@ -21,19 +21,22 @@ const Percent = Type.Number({
 
 const Redemptions = Type.Integer({ minimum: 1, maximum: 1_000_000_000 });
 
-export const DiscountCreate = Body({
-  code: Code,
-  percent_off: Type.Optional(Percent),
-  amount_off: Type.Optional(Amount),
-  currency: Type.Optional(Currency),
-  max_redemptions: Type.Optional(Redemptions),
-  expires_at: Type.Optional(
-    Type.String({
-      format: 'date-time',
-      description: 'ISO 8601, with Z or an offset. In the future.',
-    }),
-  ),
-});
+export const DiscountCreate = Body(
+  {
+    code: Code,
+    percent_off: Type.Optional(Percent),
+    amount_off: Type.Optional(Amount),
+    currency: Type.Optional(Currency),
+    max_redemptions: Type.Optional(Redemptions),
+    expires_at: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description: 'ISO 8601, with Z or an offset. In the future.',
+      }),
+    ),
+  },
+  { code: 'SPRING', percent_off: 20, max_redemptions: 100 },
+);
 
 export const Discount = Type.Object({
   id: Uuid,

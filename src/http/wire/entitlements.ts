@@ -38,29 +38,37 @@ const Limit = Type.Union([...Quantity.anyOf, Type.Null()], {
   error: 'must be a number, a decimal string or null',
 });
 
-export const EntitlementCreate = Body({
-  feature_key: FeatureKey,
-  type: Type.Optional(FeatureType),
-  limit: Type.Optional(Limit),
-  reset_interval: Type.Optional(ResetInterval),
-  overage_allowed: Type.Optional(Type.Boolean({ default: false })),
-  rollover: Type.Optional(
-    Nullable(
-      Body({
-        max: Quantity,
-        expires_after_periods: Type.Integer({ minimum: 1, maximum: 100 }),
+export const EntitlementCreate = Body(
+  {
+    feature_key: FeatureKey,
+    type: Type.Optional(FeatureType),
+    limit: Type.Optional(Limit),
+    reset_interval: Type.Optional(ResetInterval),
+    overage_allowed: Type.Optional(Type.Boolean({ default: false })),
+    rollover: Type.Optional(
+      Nullable(
+        Body({
+          max: Quantity,
+          expires_after_periods: Type.Integer({ minimum: 1, maximum: 100 }),
+        }),
+      ),
+    ),
+    priority: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 1_000_000,
+        default: 100,
+        description: 'Lower burns first.',
       }),
     ),
-  ),
-  priority: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: 1_000_000,
-      default: 100,
-      description: 'Lower burns first.',
-    }),
-  ),
-});
+  },
+  {
+    feature_key: 'api-calls',
+    limit: 10_000,
+    reset_interval: 'month',
+    rollover: { max: 1000, expires_after_periods: 1 },
+  },
+);
 
 export const Entitlement = Type.Object({
   id: Uuid,

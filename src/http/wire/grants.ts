@@ -10,43 +10,46 @@ const Interval = Type.Union(
   { error: `must be one of ${INTERVALS.join(', ')}` },
 );
 
-export const GrantCreate = Body({
-  feature_key: Type.String({ minLength: 1, maxLength: 64 }),
-  amount: Type.Optional(Quantity),
-  unlimited: Type.Optional(Type.Literal(true, { description: 'Instead of an amount.' })),
-  effective_at: Type.Optional(Timestamp),
-  expires_at: Type.Optional(Timestamp),
-  priority: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: 1_000_000,
-      default: 100,
-      description: 'Lower burns first.',
-    }),
-  ),
-  reason: Type.Optional(Type.String({ minLength: 1, maxLength: 500 })),
-  idempotency_key: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 255,
-      pattern: '^[\\x20-\\x7e\\u00a0-\\uffff]+$',
-      error: 'must be 1 to 255 printable characters',
-    }),
-  ),
-  reset_interval: Type.Optional(
-    Type.Union(Interval.anyOf, {
-      description: 'Makes it an allowance: given afresh each interval, counted from its start.',
-      error: `must be one of ${INTERVALS.join(', ')}`,
-    }),
-  ),
-  rollover: Type.Optional(
-    Body({
-      max: Quantity,
-      expires_after_periods: Type.Integer({ minimum: 1, maximum: 100 }),
-    }),
-  ),
-  overage_allowed: Type.Optional(Type.Boolean()),
-});
+export const GrantCreate = Body(
+  {
+    feature_key: Type.String({ minLength: 1, maxLength: 64 }),
+    amount: Type.Optional(Quantity),
+    unlimited: Type.Optional(Type.Literal(true, { description: 'Instead of an amount.' })),
+    effective_at: Type.Optional(Timestamp),
+    expires_at: Type.Optional(Timestamp),
+    priority: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 1_000_000,
+        default: 100,
+        description: 'Lower burns first.',
+      }),
+    ),
+    reason: Type.Optional(Type.String({ minLength: 1, maxLength: 500 })),
+    idempotency_key: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 255,
+        pattern: '^[\\x20-\\x7e\\u00a0-\\uffff]+$',
+        error: 'must be 1 to 255 printable characters',
+      }),
+    ),
+    reset_interval: Type.Optional(
+      Type.Union(Interval.anyOf, {
+        description: 'Makes it an allowance: given afresh each interval, counted from its start.',
+        error: `must be one of ${INTERVALS.join(', ')}`,
+      }),
+    ),
+    rollover: Type.Optional(
+      Body({
+        max: Quantity,
+        expires_after_periods: Type.Integer({ minimum: 1, maximum: 100 }),
+      }),
+    ),
+    overage_allowed: Type.Optional(Type.Boolean()),
+  },
+  { feature_key: 'api-calls', amount: 500, reason: 'goodwill' },
+);
 
 export type GrantCreate = Static<typeof GrantCreate>;
 

@@ -32,44 +32,70 @@ const WHO = {
 
 const QUESTION = { feature_key: FeatureKey, ...WHO, value: Type.Optional(Quantity) };
 
-export const CheckBody = Body({
-  ...QUESTION,
-  consume: Type.Optional(
-    Type.Boolean({ description: 'Record the value too, in the same step, where it is allowed.' }),
-  ),
-  idempotency_key: Type.Optional(EventKey),
-});
+export const CheckBody = Body(
+  {
+    ...QUESTION,
+    consume: Type.Optional(
+      Type.Boolean({ description: 'Record the value too, in the same step, where it is allowed.' }),
+    ),
+    idempotency_key: Type.Optional(EventKey),
+  },
+  { feature_key: 'api-calls', external_customer_id: 'user-1', value: 1 },
+);
 
-export const CheckBatchBody = Body({
-  checks: Type.Array(Body(QUESTION), { minItems: 1, maxItems: CHECK_BATCH_MAX }),
-});
+export const CheckBatchBody = Body(
+  {
+    checks: Type.Array(Body(QUESTION), { minItems: 1, maxItems: CHECK_BATCH_MAX }),
+  },
+  {
+    checks: [
+      { feature_key: 'api-calls', external_customer_id: 'user-1' },
+      { feature_key: 'seats', external_customer_id: 'user-1' },
+    ],
+  },
+);
 
-export const TrackBody = Body({
-  ...QUESTION,
-  idempotency_key: Type.Optional(EventKey),
-  metadata: Type.Optional(Metadata),
-  overage: Type.Optional(
-    Type.Literal('reject', {
-      description:
-        'Refuse with 402 what would go over the limit. Without it, usage is recorded in full.',
-      error: 'must be "reject", or left out',
-    }),
-  ),
-});
+export const TrackBody = Body(
+  {
+    ...QUESTION,
+    idempotency_key: Type.Optional(EventKey),
+    metadata: Type.Optional(Metadata),
+    overage: Type.Optional(
+      Type.Literal('reject', {
+        description:
+          'Refuse with 402 what would go over the limit. Without it, usage is recorded in full.',
+        error: 'must be "reject", or left out',
+      }),
+    ),
+  },
+  {
+    feature_key: 'api-calls',
+    external_customer_id: 'user-1',
+    value: 2,
+    idempotency_key: 'order-17',
+  },
+);
 
-export const IngestBody = Body({
-  events: Type.Array(
-    Body({
-      name: Type.String({ minLength: 1, maxLength: 255 }),
-      ...WHO,
-      value: Type.Optional(Quantity),
-      metadata: Type.Optional(Metadata),
-      timestamp: Type.Optional(Type.String({ description: 'ISO 8601, with Z or an offset.' })),
-      external_id: Type.Optional(EventKey),
-    }),
-    { minItems: 1, maxItems: INGEST_EVENTS_MAX },
-  ),
-});
+export const IngestBody = Body(
+  {
+    events: Type.Array(
+      Body({
+        name: Type.String({ minLength: 1, maxLength: 255 }),
+        ...WHO,
+        value: Type.Optional(Quantity),
+        metadata: Type.Optional(Metadata),
+        timestamp: Type.Optional(Type.String({ description: 'ISO 8601, with Z or an offset.' })),
+        external_id: Type.Optional(EventKey),
+      }),
+      { minItems: 1, maxItems: INGEST_EVENTS_MAX },
+    ),
+  },
+  {
+    events: [
+      { name: 'api-calls', external_customer_id: 'user-1', value: 2, external_id: 'log-17' },
+    ],
+  },
+);
 
 const OutQuantity = Nullable(Type.Number());
 

@@ -24,30 +24,36 @@ const Aggregation = Type.Union(
 
 const Status = Type.Union([Type.Literal('active'), Type.Literal('archived')]);
 
-export const MeterCreate = Body({
-  slug: Slug,
-  name: Type.Optional(Name),
-  description: Type.Optional(Description),
-  event_name: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 255, description: 'Default: the slug.' }),
-  ),
-  aggregation: Type.Optional(Aggregation),
-  value_property: Type.Optional(Property),
-  unique_property: Type.Optional(Property),
-  unit: Type.Optional(Unit),
-  scale: Type.Optional(
-    Type.Integer({ minimum: 0, maximum: 9, default: 6, description: 'Decimals of a quantity.' }),
-  ),
-  metadata: Type.Optional(Metadata),
-});
+export const MeterCreate = Body(
+  {
+    slug: Slug,
+    name: Type.Optional(Name),
+    description: Type.Optional(Description),
+    event_name: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 255, description: 'Default: the slug.' }),
+    ),
+    aggregation: Type.Optional(Aggregation),
+    value_property: Type.Optional(Property),
+    unique_property: Type.Optional(Property),
+    unit: Type.Optional(Unit),
+    scale: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 9, default: 6, description: 'Decimals of a quantity.' }),
+    ),
+    metadata: Type.Optional(Metadata),
+  },
+  { slug: 'api-calls', name: 'API calls', unit: 'calls', scale: 0 },
+);
 
-export const MeterChange = Body({
-  name: Type.Optional(Name),
-  description: Type.Optional(Nullable(Description)),
-  unit: Type.Optional(Nullable(Unit)),
-  metadata: Type.Optional(Metadata),
-  status: Type.Optional(Status),
-});
+export const MeterChange = Body(
+  {
+    name: Type.Optional(Name),
+    description: Type.Optional(Nullable(Description)),
+    unit: Type.Optional(Nullable(Unit)),
+    metadata: Type.Optional(Metadata),
+    status: Type.Optional(Status),
+  },
+  { name: 'Calls' },
+);
 
 export const Meter = Type.Object({
   id: Uuid,

@@ -47,25 +47,32 @@ const DUNNING = {
   ),
 };
 
-export const OrganizationChange = Body({
-  name: Type.Optional(Line),
-  timezone: Type.Optional(Timezone),
-  seller: Type.Optional(
-    Body({
-      name: Type.Optional(Nullable(SELLER.name)),
-      address_line1: Type.Optional(Nullable(SELLER.address_line1)),
-      address_line2: Type.Optional(Nullable(SELLER.address_line2)),
-      city: Type.Optional(Nullable(SELLER.city)),
-      state: Type.Optional(Nullable(SELLER.state)),
-      postal_code: Type.Optional(Nullable(SELLER.postal_code)),
-      country: Type.Optional(Nullable(SELLER.country)),
-      tax_id: Type.Optional(Nullable(SELLER.tax_id)),
-      email: Type.Optional(Nullable(SELLER.email)),
-      phone: Type.Optional(Nullable(SELLER.phone)),
-    }),
-  ),
-  dunning: Type.Optional(Type.Partial(Body(DUNNING))),
-});
+export const OrganizationChange = Body(
+  {
+    name: Type.Optional(Line),
+    timezone: Type.Optional(Timezone),
+    seller: Type.Optional(
+      Body({
+        name: Type.Optional(Nullable(SELLER.name)),
+        address_line1: Type.Optional(Nullable(SELLER.address_line1)),
+        address_line2: Type.Optional(Nullable(SELLER.address_line2)),
+        city: Type.Optional(Nullable(SELLER.city)),
+        state: Type.Optional(Nullable(SELLER.state)),
+        postal_code: Type.Optional(Nullable(SELLER.postal_code)),
+        country: Type.Optional(Nullable(SELLER.country)),
+        tax_id: Type.Optional(Nullable(SELLER.tax_id)),
+        email: Type.Optional(Nullable(SELLER.email)),
+        phone: Type.Optional(Nullable(SELLER.phone)),
+      }),
+    ),
+    dunning: Type.Optional(Type.Partial(Body(DUNNING))),
+  },
+  {
+    timezone: 'Europe/Vienna',
+    seller: { name: 'Acme GmbH', country: 'AT' },
+    dunning: { retry_days: [1, 3, 7], block_after_days: 10, expire_after_days: 14 },
+  },
+);
 
 export const Organization = Type.Object({
   id: Uuid,

@@ -7,19 +7,22 @@ import { Body, Email, ExternalCustomerId, Metadata, Nullable, Timestamp, Uuid } 
 const oneOf = <const T extends string>(...values: readonly T[]) =>
   Type.Union(values.map((value) => Type.Literal(value)));
 
-export const RefundCreate = Body({
-  amount: Type.Optional(Amount),
-  reason: Type.Optional(
-    Type.Union(
-      [
-        Type.Literal('duplicate'),
-        Type.Literal('fraudulent'),
-        Type.Literal('requested_by_customer'),
-      ],
-      { default: 'requested_by_customer' },
+export const RefundCreate = Body(
+  {
+    amount: Type.Optional(Amount),
+    reason: Type.Optional(
+      Type.Union(
+        [
+          Type.Literal('duplicate'),
+          Type.Literal('fraudulent'),
+          Type.Literal('requested_by_customer'),
+        ],
+        { default: 'requested_by_customer' },
+      ),
     ),
-  ),
-});
+  },
+  { amount: '4.50', reason: 'requested_by_customer' },
+);
 
 export const Refund = Type.Object({
   id: Uuid,

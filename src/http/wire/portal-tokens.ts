@@ -6,17 +6,20 @@ import {
 } from '../../records/portal-tokens.ts';
 import { Body, Timestamp, Uuid } from './values.ts';
 
-export const PortalTokenCreate = Body({
-  ttl_seconds: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: PORTAL_TTL_S_MAX,
-      default: PORTAL_TTL_S_DEFAULT,
-      error: `must be a whole number from 1 to ${PORTAL_TTL_S_MAX}`,
-      description: 'How long it opens the portal.',
-    }),
-  ),
-});
+export const PortalTokenCreate = Body(
+  {
+    ttl_seconds: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: PORTAL_TTL_S_MAX,
+        default: PORTAL_TTL_S_DEFAULT,
+        error: `must be a whole number from 1 to ${PORTAL_TTL_S_MAX}`,
+        description: 'How long it opens the portal.',
+      }),
+    ),
+  },
+  { ttl_seconds: 3600 },
+);
 
 export const PortalToken = Type.Object({
   id: Uuid,

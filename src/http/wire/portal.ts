@@ -1,30 +1,34 @@
 // What a customer says in his portal: as JSON from the merchant's backend, as a form from the page.
 import { type Static, Type } from '@sinclair/typebox';
 import type { Act } from '../../subscriptions/subscriptions.ts';
+import { CancelMode } from './subscriptions.ts';
 import { timeOf } from './usage.ts';
+import { SAMPLE } from './payloads/samples.ts';
 import { Body, Nullable, Timestamp, Uuid } from './values.ts';
 
-const CancelMode = Type.Union([Type.Literal('at_period_end'), Type.Literal('immediate')], {
-  default: 'at_period_end',
-  error: 'must be at_period_end or immediate',
-});
-
 const WHICH = { subscription_id: Uuid };
+const SAMPLE_WHICH = { subscription_id: SAMPLE.subscriptionId };
 
-export const PortalCancel = Body({ ...WHICH, mode: Type.Optional(CancelMode) });
-export const PortalPause = Body({
-  ...WHICH,
-  resumes_at: Type.Optional(Nullable(Timestamp)),
-  keep_invoices: Type.Optional(
-    Type.Boolean({
-      default: false,
-      description:
-        'Periods go on and leave draft invoices. Otherwise there are no invoices and no charges.',
-    }),
-  ),
-});
-export const PortalResume = Body(WHICH);
-export const PortalUncancel = Body(WHICH);
+export const PortalCancel = Body(
+  { ...WHICH, mode: Type.Optional(CancelMode) },
+  { ...SAMPLE_WHICH, mode: 'at_period_end' },
+);
+export const PortalPause = Body(
+  {
+    ...WHICH,
+    resumes_at: Type.Optional(Nullable(Timestamp)),
+    keep_invoices: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          'Periods go on and leave draft invoices. Otherwise there are no invoices and no charges.',
+      }),
+    ),
+  },
+  { ...SAMPLE_WHICH, resumes_at: '2026-12-01T00:00:00.000Z' },
+);
+export const PortalResume = Body(WHICH, SAMPLE_WHICH);
+export const PortalUncancel = Body(WHICH, SAMPLE_WHICH);
 
 const Field = (description: string) => Type.Optional(Type.String({ description }));
 

@@ -45,39 +45,54 @@ const INTERVAL_COUNT_MAX: Readonly<Record<PriceInterval, number>> = {
   year: 3,
 };
 
-export const PriceCreate = Body({
-  amount: Amount,
-  currency: Currency,
-  type: Type.Optional(PriceType),
-  interval: Type.Optional(Interval),
-  interval_count: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 365,
-      default: 1,
-      description:
-        'A period is so many intervals. At most 365 days, 156 weeks, 36 months, 3 years.',
-    }),
-  ),
-  trial_days: Type.Optional(Type.Integer({ minimum: 0, maximum: 730, default: 0 })),
-});
+export const PriceCreate = Body(
+  {
+    amount: Amount,
+    currency: Currency,
+    type: Type.Optional(PriceType),
+    interval: Type.Optional(Interval),
+    interval_count: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 365,
+        default: 1,
+        description:
+          'A period is so many intervals. At most 365 days, 156 weeks, 36 months, 3 years.',
+      }),
+    ),
+    trial_days: Type.Optional(Type.Integer({ minimum: 0, maximum: 730, default: 0 })),
+  },
+  { amount: '300.00', currency: 'USD', type: 'recurring', interval: 'year' },
+);
 
-export const ProductCreate = Body({
-  name: Name,
-  description: Type.Optional(Description),
-  slug: Type.Optional(Slug),
-  status: Type.Optional(ProductStatus),
-  metadata: Type.Optional(Metadata),
-  prices: Type.Optional(Type.Array(PriceCreate, { maxItems: PRICES_PER_PRODUCT_MAX })),
-});
+export const ProductCreate = Body(
+  {
+    name: Name,
+    description: Type.Optional(Description),
+    slug: Type.Optional(Slug),
+    status: Type.Optional(ProductStatus),
+    metadata: Type.Optional(Metadata),
+    prices: Type.Optional(Type.Array(PriceCreate, { maxItems: PRICES_PER_PRODUCT_MAX })),
+  },
+  {
+    name: 'Pro',
+    slug: 'pro',
+    prices: [
+      { amount: '30.00', currency: 'USD', type: 'recurring', interval: 'month', trial_days: 14 },
+    ],
+  },
+);
 
-export const ProductChange = Body({
-  name: Type.Optional(Name),
-  description: Type.Optional(Description),
-  slug: Type.Optional(Slug),
-  status: Type.Optional(ProductStatus),
-  metadata: Type.Optional(Metadata),
-});
+export const ProductChange = Body(
+  {
+    name: Type.Optional(Name),
+    description: Type.Optional(Description),
+    slug: Type.Optional(Slug),
+    status: Type.Optional(ProductStatus),
+    metadata: Type.Optional(Metadata),
+  },
+  { description: 'All of it.' },
+);
 
 const RECURRING_ONLY = { description: 'On recurring prices only.' };
 

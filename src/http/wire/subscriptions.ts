@@ -4,6 +4,7 @@ import type { SubscriptionRecord } from '../../records/subscriptions.ts';
 import type { Act } from '../../subscriptions/subscriptions.ts';
 import type { Issue } from '../errors.ts';
 import { timeOf } from './usage.ts';
+import { SAMPLE } from './payloads/samples.ts';
 import { Body, Email, ExternalCustomerId, Metadata, Nullable, Timestamp, Uuid } from './values.ts';
 
 const oneOf = <const T extends string>(...values: readonly T[]) =>
@@ -21,53 +22,62 @@ const Quantity = Type.Integer({
   error: 'must be a whole number from 1 to 1000000',
 });
 
-export const SubscriptionCreate = Body({
-  customer_id: Type.Optional(Uuid),
-  external_customer_id: Type.Optional(ExternalCustomerId),
-  product_id: Uuid,
-  price_id: Type.Optional(
-    Type.String({ ...Uuid, description: 'Omitted: the recurring price that was made first.' }),
-  ),
-  quantity: Type.Optional(Type.Integer({ ...Quantity, default: 1 })),
-  trial_days: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: 730,
-      description: 'Omitted: as the price says.',
-      error: 'must be a whole number from 0 to 730',
-    }),
-  ),
-  metadata: Type.Optional(Metadata),
-});
+export const SubscriptionCreate = Body(
+  {
+    customer_id: Type.Optional(Uuid),
+    external_customer_id: Type.Optional(ExternalCustomerId),
+    product_id: Uuid,
+    price_id: Type.Optional(
+      Type.String({ ...Uuid, description: 'Omitted: the recurring price that was made first.' }),
+    ),
+    quantity: Type.Optional(Type.Integer({ ...Quantity, default: 1 })),
+    trial_days: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 730,
+        description: 'Omitted: as the price says.',
+        error: 'must be a whole number from 0 to 730',
+      }),
+    ),
+    metadata: Type.Optional(Metadata),
+  },
+  { external_customer_id: 'user-1', product_id: SAMPLE.productId, quantity: 2, trial_days: 14 },
+);
 
 export const SubscriptionChange = Type.Object(
   { price_id: Type.Optional(Uuid), quantity: Type.Optional(Quantity) },
-  { additionalProperties: false, minProperties: 1 },
+  { additionalProperties: false, minProperties: 1, examples: [{ quantity: 5 }] },
 );
 
-export const SubscriptionCancel = Body({
-  mode: Type.Optional(
-    Type.Union([Type.Literal('at_period_end'), Type.Literal('immediate')], {
-      default: 'at_period_end',
-      error: 'must be one of at_period_end, immediate',
-    }),
-  ),
+export const CancelMode = Type.Union([Type.Literal('at_period_end'), Type.Literal('immediate')], {
+  default: 'at_period_end',
+  error: 'must be one of at_period_end, immediate',
 });
 
-export const SubscriptionPause = Body({
-  resumes_at: Type.Optional(
-    Type.String({
-      format: 'date-time',
-      description: 'ISO 8601, with Z or an offset. In the future, at most a year ahead.',
-    }),
-  ),
-  keep_invoices: Type.Optional(
-    Type.Boolean({
-      default: false,
-      description: 'Whether periods go on and leave draft invoices, which nobody charges.',
-    }),
-  ),
-});
+export const SubscriptionCancel = Body(
+  {
+    mode: Type.Optional(CancelMode),
+  },
+  { mode: 'immediate' },
+);
+
+export const SubscriptionPause = Body(
+  {
+    resumes_at: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description: 'ISO 8601, with Z or an offset. In the future, at most a year ahead.',
+      }),
+    ),
+    keep_invoices: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description: 'Whether periods go on and leave draft invoices, which nobody charges.',
+      }),
+    ),
+  },
+  { resumes_at: '2026-12-01T00:00:00.000Z', keep_invoices: true },
+);
 
 export const Subscription = Type.Object({
   id: Uuid,

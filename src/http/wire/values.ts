@@ -1,5 +1,5 @@
 // Values that many bodies share, as schemas.
-import { type TSchema, Type } from '@sinclair/typebox';
+import { type Static, type TObject, type TSchema, Type } from '@sinclair/typebox';
 
 /** Metadata pairs, and the lengths of their keys and values (contract, Limits; they hold everywhere). */
 const PAIRS_MAX = 50;
@@ -59,9 +59,12 @@ export const Timestamp = Type.String({
 
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
-/** An object that knows all its fields. */
-export const Body = <T extends Record<string, TSchema>>(fields: T) =>
-  Type.Object(fields, { additionalProperties: false });
+/** An object that knows all its fields, perhaps with one that the document shows. */
+export const Body = <T extends Record<string, TSchema>>(fields: T, example?: Static<TObject<T>>) =>
+  Type.Object(fields, {
+    additionalProperties: false,
+    ...(example !== undefined && { examples: [example] }),
+  });
 
 /** The envelope of a list. */
 export const ListOf = <T extends TSchema>(item: T) =>

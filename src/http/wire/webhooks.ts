@@ -55,19 +55,27 @@ const Secret = Type.String({
   description: 'Signs every delivery: `whsec_` and base64. It is shown this once.',
 });
 
-export const EndpointCreate = Body({
-  url: Url,
-  event_types: Type.Optional(EventTypes),
-  description: Type.Optional(Description),
-  status: Type.Optional(Status),
-});
+const HOOK = 'https://shop.example.com/webhooks';
 
-export const EndpointChange = Body({
-  url: Type.Optional(Url),
-  event_types: Type.Optional(EventTypes),
-  description: Type.Optional(Nullable(Description)),
-  status: Type.Optional(Status),
-});
+export const EndpointCreate = Body(
+  {
+    url: Url,
+    event_types: Type.Optional(EventTypes),
+    description: Type.Optional(Description),
+    status: Type.Optional(Status),
+  },
+  { url: HOOK, event_types: ['payment.succeeded', 'subscription.expired'] },
+);
+
+export const EndpointChange = Body(
+  {
+    url: Type.Optional(Url),
+    event_types: Type.Optional(EventTypes),
+    description: Type.Optional(Nullable(Description)),
+    status: Type.Optional(Status),
+  },
+  { status: 'disabled' },
+);
 
 const endpointFields = {
   id: Uuid,
@@ -87,16 +95,22 @@ const endpointFields = {
 export const Endpoint = Type.Object(endpointFields);
 export const EndpointWithSecret = Type.Object({ ...endpointFields, secret: Secret });
 
-export const PartnerEndpointCreate = Body({
-  url: Url,
-  event_types: Type.Optional(PartnerEventTypes),
-});
+export const PartnerEndpointCreate = Body(
+  {
+    url: Url,
+    event_types: Type.Optional(PartnerEventTypes),
+  },
+  { url: HOOK, event_types: ['*'] },
+);
 
-export const PartnerEndpointChange = Body({
-  url: Type.Optional(Url),
-  event_types: Type.Optional(PartnerEventTypes),
-  status: Type.Optional(Status),
-});
+export const PartnerEndpointChange = Body(
+  {
+    url: Type.Optional(Url),
+    event_types: Type.Optional(PartnerEventTypes),
+    status: Type.Optional(Status),
+  },
+  { status: 'disabled' },
+);
 
 const partnerFields = {
   id: Uuid,
@@ -119,16 +133,22 @@ export const RotatedSecret = Type.Object({
   }),
 });
 
-export const SampleRequest = Body({ type: Type.Optional(EventTypeName) });
+export const SampleRequest = Body(
+  { type: Type.Optional(EventTypeName) },
+  { type: 'payment.succeeded' },
+);
 
-export const ReplayRequest = Body({
-  since: Type.String({ format: 'date-time', description: 'From then on. ISO 8601 with a zone.' }),
-  until: Type.String({ format: 'date-time', description: 'Before then.' }),
-  types: Type.Optional(
-    SubscriptionList('Omitted: what the endpoint subscribes to. It may name what it does not.'),
-  ),
-  dry_run: Type.Optional(Type.Boolean({ description: 'Count, and send nothing.' })),
-});
+export const ReplayRequest = Body(
+  {
+    since: Type.String({ format: 'date-time', description: 'From then on. ISO 8601 with a zone.' }),
+    until: Type.String({ format: 'date-time', description: 'Before then.' }),
+    types: Type.Optional(
+      SubscriptionList('Omitted: what the endpoint subscribes to. It may name what it does not.'),
+    ),
+    dry_run: Type.Optional(Type.Boolean({ description: 'Count, and send nothing.' })),
+  },
+  { since: '2026-11-01T00:00:00.000Z', until: '2026-11-02T00:00:00.000Z', dry_run: true },
+);
 
 export const Replayed = Type.Object({
   count: Type.Integer({ description: 'Deliveries that are sent again, or for the first time.' }),

@@ -141,7 +141,9 @@ export async function settle(
       returning d.id
     ), logged as (
       insert into delivery_attempts (delivery_id, at, status_code, error, duration_ms, address, response_head)
-      select id, at, status_code, error, duration_ms, address, response_head from results
+      -- A database that was restored meanwhile may not know the delivery.
+      select id, at, status_code, error, duration_ms, address, response_head from results r
+      where exists (select from deliveries d where d.id = r.id)
       on conflict do nothing
     )
     select id from results where id not in (select id from settled)`;

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { audit } from '../../../ledger/store/audit.ts';
 import { ids } from '../../../src/platform/ids.ts';
-import { signOn, strikeOff } from '../../../workers/claims.ts';
+import { settle, signOn, strikeOff } from '../../../workers/claims.ts';
 import { until } from '../../chaos/until.ts';
 import { Bed } from './bed.ts';
 import { Sink } from './sink.ts';
@@ -136,4 +136,21 @@ test('a claim whose answer was lost is let go by the worker that made it', async
   await sql`update webhook_endpoints set status = 'enabled' where id = ${id}`;
   await bed.all(id, 'delivered');
   expect(sink.ids.toSorted()).toEqual(events.toSorted());
+});
+
+test('the result of a delivery that the database has lost is not written down', async () => {
+  const result = {
+    deliveryId: ids.next(),
+    status: 'delivered',
+    nextAt: bed.clock.at,
+    at: bed.clock.at,
+    statusCode: 200,
+    error: null,
+    durationMs: 5,
+    address: '127.0.0.1',
+    responseHead: '',
+  } as const;
+  const { sql } = bed.server;
+  expect(await settle(sql, ids.next(), [result])).toEqual([result.deliveryId]);
+  expect(await sql`select 1 from delivery_attempts`).toHaveLength(0);
 });

@@ -141,6 +141,7 @@ test('a claim whose answer was lost is let go by the worker that made it', async
 test('the result of a delivery that the database has lost is not written down', async () => {
   const result = {
     deliveryId: ids.next(),
+    endpointId: ids.next(),
     status: 'delivered',
     nextAt: bed.clock.at,
     at: bed.clock.at,

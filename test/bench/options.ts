@@ -28,7 +28,7 @@ export const USAGE = `bun run bench [--quick] [--only GROUP,...] [--json] [--rou
   --rounds   how often each way is measured, in turn with the others (3)
   --seconds  how long each time (2; with memory, in all: 600; with webhooks, each pace: 10)
   --customers  of the memory case (1000000)
-  --subscriptions  that renew (100000; 4000 with --quick)`;
+  --subscriptions  that renew (100000; 2000 with --quick)`;
 
 /** @throws Error that says what is wrong with the arguments */
 export function parseOptions(args: string[]): Options {
@@ -61,7 +61,7 @@ export function parseOptions(args: string[]): Options {
     measureMs: (seconds ?? (values.quick ? 0.6 : 2)) * 1000,
     customers: positive('--customers', values.customers) ?? 1_000_000,
     subscriptions:
-      positive('--subscriptions', values.subscriptions) ?? (values.quick ? 4000 : 100_000),
+      positive('--subscriptions', values.subscriptions) ?? (values.quick ? 2000 : 100_000),
     seconds: seconds ?? (alone === 'memory' ? 600 : values.quick ? 2 : 10),
   };
 }

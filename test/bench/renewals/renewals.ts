@@ -161,7 +161,7 @@ async function renewAll(bed: Bed, authorization: string) {
   // Started again: the same share of the customers is not in memory.
   await child.stop();
   child = await startService(stores);
-  await check(idle, SEGMENT_MS * 5);
+  await check(idle, SEGMENT_MS * 2);
   const checkMs = { idle: latenciesOf(idle), during: latenciesOf(during) };
   await child.stop();
   return { result, checkMs, residentMib: { before, peak, after }, problems };

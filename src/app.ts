@@ -90,18 +90,13 @@ export function createApp(deps: AppDeps) {
     });
   const routes = () => app.routes;
   const handle = (request: Request) => app.handle(request);
+  // In the order in which the document shows them.
   return app
     .use(
       withFallback(edge, () => (fallback ??= createFallback({ edge, routes: routes(), handle }))),
     )
-    .use(healthRoutes(deps))
-    .use(metricsRoutes({ ...deps, peerOf }))
     .use(meterRoutes(deps))
-    .use(portalTokenRoutes(deps))
-    .use(portalRoutes(deps))
-    .use(organizationRoutes(deps))
     .use(customerRoutes(deps))
-    .use(annotationRoutes(deps))
     .use(grantRoutes(deps))
     .use(balanceRoutes(deps))
     .use(checkRoutes(deps))
@@ -109,18 +104,24 @@ export function createApp(deps: AppDeps) {
     .use(ingestRoutes(deps))
     .use(productRoutes(deps))
     .use(entitlementRoutes(deps))
-    .use(paymentRoutes(deps))
     .use(discountRoutes(deps))
     .use(checkoutRoutes(deps))
     .use(buyLinkRoutes({ ...deps, addressOf }))
     .use(payRoutes({ ...deps, addressOf }))
-    .use(invoiceRoutes({ ...deps, appUrl: settings.appUrl }))
+    .use(paymentRoutes(deps))
     .use(subscriptionRoutes(deps))
+    .use(invoiceRoutes({ ...deps, appUrl: settings.appUrl }))
+    .use(portalTokenRoutes(deps))
+    .use(portalRoutes(deps))
     .use(eventRoutes(deps))
     .use(webhookEndpointRoutes(deps))
     .use(deliveryRoutes(deps))
     .use(partnerRoutes(deps))
-    .use(sandboxRoutes(deps))
+    .use(organizationRoutes(deps))
+    .use(annotationRoutes(deps))
     .use(testClockRoutes({ ...deps, patient: (request) => app.server?.timeout(request, 0) }))
+    .use(sandboxRoutes(deps))
+    .use(healthRoutes(deps))
+    .use(metricsRoutes({ ...deps, peerOf }))
     .use(documentRoutes({ edge, baseUrl: settings.baseUrl, routes }));
 }

@@ -26,7 +26,7 @@ const STYLESHEET = stylesheet(`
   .docs section:target { border-color: var(--accent); }
   .docs table { border-collapse: collapse; width: 100%; font-size: .92rem; }
   .docs td { text-align: start; vertical-align: top; padding: .35rem .75rem .35rem 0; border-top: 1px solid var(--line); }
-  .docs td:nth-child(2), .docs td:nth-child(3) { color: var(--muted); }
+  .docs td:nth-child(2), .docs td:nth-child(3) { color: var(--muted); overflow-wrap: break-word; }
   .docs pre { background: var(--soft); border-radius: .5rem; padding: .75rem 1rem; overflow-x: auto; font: .86em/1.5 var(--mono); }
   .docs dt { font-weight: 600; margin-top: .5rem; }
 `);

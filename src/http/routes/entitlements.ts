@@ -34,7 +34,8 @@ const params = { id: 'The id of the product.' };
 const CREATE = {
   summary: 'Attach a feature to a product',
   description:
-    'Whoever subscribes to the product, or changes to it, from now on gets it. A product has a feature once.',
+    'Whoever subscribes to the product, or changes to it, from now on gets it; whoever has it already, from his next period on. A ' +
+    'product has a feature once.',
   tag,
   params,
   body: EntitlementCreate,
@@ -54,7 +55,7 @@ const LIST = {
 
 const DELETE = {
   summary: 'Detach a feature from a product',
-  description: 'What customers were given by it stays theirs until it runs out.',
+  description: 'What customers were given by it stays theirs until their period ends.',
   tag,
   params: { ...params, entitlement_id: 'The id of the entitlement.' },
   answers: { 204: null },

@@ -17,7 +17,14 @@ import type { Scope } from '../../records/scope.ts';
 import type { PayReply, Subscriptions } from '../../subscriptions/subscriptions.ts';
 import type { Edge, Route } from '../edge.ts';
 import { refuse, refuseInvalid } from '../errors.ts';
-import { answer, once, refusal, refusedField } from '../idempotency.ts';
+import {
+  type Answer,
+  answer,
+  once,
+  onceRepeatable,
+  refusal,
+  refusedField,
+} from '../idempotency.ts';
 import { findNamedCustomer } from '../named-customer.ts';
 import { sendPage } from '../page.ts';
 import { listed, PAGE, pageOf } from '../query.ts';
@@ -90,8 +97,9 @@ const PAY = {
     'With what the customer has left to pay with. A charge that takes its time is 202. Paid already is 200.',
   tag,
   params,
+  idempotent: true,
   answers: { 200: Invoice, 202: Invoice },
-  refusals: ['not_found', 'invalid_state', 'payment_failed'],
+  refusals: ['not_found', 'invalid_state', 'payment_failed', 'idempotency_key_reused'],
 } as const;
 
 const VOID = {
@@ -113,7 +121,8 @@ const PRINT = {
   refusals: ['not_found'],
 } as const;
 
-const notFound = () => refuse('not_found', 'no such invoice');
+const NOT_FOUND = 'no such invoice';
+const notFound = () => refuse('not_found', NOT_FOUND);
 
 export function invoiceRoutes(deps: InvoiceRoutesDeps) {
   return new Elysia()
@@ -179,24 +188,32 @@ function finalizeOne({ edge, sql, ids, orgClock, appUrl }: InvoiceRoutesDeps): R
   });
 }
 
-function payOne({ edge, subscriptions, appUrl }: InvoiceRoutesDeps): Route {
-  return edge.organisation(PAY, async ({ principal, params: { id } }) => {
-    const reply: PayReply = await subscriptions.payInvoice(scopeOf(principal), id);
-    switch (reply.kind) {
-      case 'paid':
-        return Response.json(fromInvoice(reply.invoice, appUrl));
-      case 'pending':
-        return Response.json(fromInvoice(reply.invoice, appUrl), { status: 202 });
-      case 'payment_failed':
-        return refuse('payment_failed', reply.message);
-      case 'invalid_state':
-        return refuseState(reply.invoice, 'pay');
-      case 'not_found':
-        return notFound();
-      default:
-        return unreachable(reply);
-    }
+function payOne({ edge, sql, orgClock, subscriptions, appUrl }: InvoiceRoutesDeps): Route {
+  return edge.organisation(PAY, ({ principal, params, idempotencyKey: key }) => {
+    const id = params.id.toLowerCase();
+    const now = orgClock.now(principal);
+    const attempt = { sql, principal, operation: 'POST /invoices/:id/pay', key, body: { id }, now };
+    return onceRepeatable(attempt, async () =>
+      payAnswer(await subscriptions.payInvoice(scopeOf(principal), id), appUrl),
+    );
   });
+}
+
+function payAnswer(reply: PayReply, appUrl: string): Answer {
+  switch (reply.kind) {
+    case 'paid':
+      return answer(200, fromInvoice(reply.invoice, appUrl));
+    case 'pending':
+      return answer(202, fromInvoice(reply.invoice, appUrl));
+    case 'payment_failed':
+      return refusal('payment_failed', reply.message);
+    case 'invalid_state':
+      return refusal('invalid_state', stateMessage(reply.invoice, 'pay'));
+    case 'not_found':
+      return refusal('not_found', NOT_FOUND);
+    default:
+      return unreachable(reply);
+  }
 }
 
 function voidOne({ edge, subscriptions, appUrl }: InvoiceRoutesDeps): Route {
@@ -212,16 +229,15 @@ function changedResponse(
 ): Response {
   if (changed === 'not_found') return notFound();
   const { kind, invoice } = changed;
-  return kind === 'done' ? Response.json(fromInvoice(invoice, appUrl)) : refuseState(invoice, what);
+  return kind === 'done'
+    ? Response.json(fromInvoice(invoice, appUrl))
+    : refuse('invalid_state', stateMessage(invoice, what));
 }
 
-function refuseState(invoice: InvoiceRecord, what: keyof typeof MAY): Response {
-  const { status } = invoice;
-  if (allows(what, invoice)) {
-    return refuse('invalid_state', 'a payment of the invoice is under way: it decides first');
-  }
+function stateMessage(invoice: InvoiceRecord, what: keyof typeof MAY): string {
+  if (allows(what, invoice)) return 'a payment of the invoice is under way: it decides first';
   const wanted = MAY[what].join(' or ');
-  return refuse('invalid_state', `the invoice is ${status}; to ${what} it, it must be ${wanted}`);
+  return `the invoice is ${invoice.status}; to ${what} it, it must be ${wanted}`;
 }
 
 const scopeOf = ({ organisationId, mode }: Scope): Scope => ({ organisationId, mode });

@@ -134,6 +134,21 @@ test.each(FAILURES)('%s: 402, and the invoice is open', async (_what, means, pay
   );
 });
 
+test('with a key it is tried once: again is the first answer', async () => {
+  const id = await bill('renewalFails');
+  const payKeyed = () =>
+    server.call('POST', `/invoices/${id}/pay`, { headers: { 'idempotency-key': `pay-${id}` } });
+  const [first, again] = [await payKeyed(), await payKeyed()];
+  expect([first.status, again.status, again.text]).toEqual([402, 402, first.text]);
+  expect(again.headers.get('idempotency-replayed')).toBe('true');
+  expect(await paymentsOf(id)).toHaveLength(1);
+  const other = await bill(null);
+  const reused = await server.call('POST', `/invoices/${other}/pay`, {
+    headers: { 'idempotency-key': `pay-${id}` },
+  });
+  expect([reused.status, reused.json.error.type]).toEqual([422, 'idempotency_key_reused']);
+});
+
 test('a debit takes its time: 202, asked again the same, and then it is paid', async () => {
   const id = await bill('iban');
   expect([(await pay(id)).status, (await pay(id)).status]).toEqual([202, 202]);

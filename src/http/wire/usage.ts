@@ -113,6 +113,9 @@ export function fingerprintOf(
 
 const ISO_TIME = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
 
+/** What has a year of more than four digits the database does not read: an offset can lead there. */
+const YEARS_END = Date.UTC(10_000, 0);
+
 /** Milliseconds of an ISO 8601 time with a zone, or null. A day that the month does not have is no time, nor is a year before 1970. */
 export function timeOf(text: string): number | null {
   const match = ISO_TIME.exec(text);
@@ -120,7 +123,7 @@ export function timeOf(text: string): number | null {
   const [, year, month, day] = match.map(Number);
   const at = Date.parse(text);
   const date = new Date(Date.UTC(year ?? 0, (month ?? 0) - 1, day));
-  return at >= 0 && date.getUTCDate() === day ? at : null;
+  return at >= 0 && at < YEARS_END && date.getUTCDate() === day ? at : null;
 }
 
 /** When an event happened: at most 5 minutes ahead and 35 days back (decisions 5). */

@@ -13,6 +13,9 @@ import type { OrgClocks, TestClock } from '../platform/org-clock.ts';
 /** Five years, two of which are leap years. */
 const AHEAD_MS_MAX = (5 * 365 + 2) * 24 * 60 * 60 * 1000;
 
+/** However often it is moved: what is then due later still has a time that can be written down. */
+const END = Date.UTC(3000, 0);
+
 /** What is due and does not move is being done by somebody else: how often, and how long after each other, it is looked at again. */
 const TRIES_MAX = 100;
 const TRY_AGAIN_MS = 50;
@@ -44,6 +47,8 @@ export type Moved =
   /** It is later already. */
   | 'back'
   | 'too_far'
+  /** The year 3000. */
+  | 'past_end'
   /** Somebody else is moving it. */
   | 'moving';
 
@@ -70,6 +75,7 @@ export class TestClocks {
     const to = target(now);
     if (to < now) return 'back';
     if (to - now > AHEAD_MS_MAX) return 'too_far';
+    if (to >= END) return 'past_end';
     const { clocks, due } = this.#deps;
     this.#moving.add(organisationId);
     try {

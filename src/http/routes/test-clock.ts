@@ -27,7 +27,7 @@ const READ = {
 const MOVE = {
   summary: 'Move the test clock',
   description:
-    'By a duration or to a time, forward only, at most five years in one call. All that is due by then is done before it answers, in due ' +
+    'By a duration or to a time, forward only, at most five years in one call, up to the year 3000. All that is due by then is done before it answers, in due ' +
     'order and each at its own time: periods end, subscriptions renew, payments settle, discounts and checkouts expire. Then the ' +
     'clock runs on. One call at a time; `409` while another one moves it. Keys, rate limits and deliveries stay on the real time. ' +
     'What to do where no answer came: read it, and send the time that is wanted. 404 with a live key.',
@@ -35,6 +35,11 @@ const MOVE = {
   body: TestClockMove,
   answers: { 200: TestClock },
   refusals: ['not_found', 'invalid_state'],
+} as const;
+
+const BEYOND = {
+  too_far: 'is more than five years ahead',
+  past_end: 'is not before the year 3000',
 } as const;
 
 const notFound = () => refuse('not_found', 'live mode has no test clock');
@@ -63,9 +68,10 @@ function move({ edge, testClocks, patient }: TestClockRoutesDeps): Route {
         return refuse('invalid_state', 'the clock is past that already: it only goes forward');
       case 'moving':
         return refuse('invalid_state', 'the clock is being moved: wait until it is ready');
-      case 'too_far': {
+      case 'too_far':
+      case 'past_end': {
         const path = [body.now === undefined ? 'advance' : 'now'];
-        return refuseInvalid([{ path, message: 'is more than five years ahead' }]);
+        return refuseInvalid([{ path, message: BEYOND[moved] }]);
       }
       default:
         return unreachable(moved);

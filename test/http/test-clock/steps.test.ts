@@ -143,3 +143,20 @@ test('what does not get done ends it where it is, and it goes on from there', as
     ['later', 5 * MINUTE],
   ]);
 });
+
+test('however often it is moved, it stays before the year 3000', async () => {
+  const world = await World.open();
+  const end = Date.UTC(3000, 0);
+  const years = 5 * 365 * 86_400_000;
+  for (;;) {
+    const at = START + world.now;
+    const reply = await move(world, years);
+    if (at + years < end) expect(reply).toBe('moved');
+    else {
+      expect(reply).toBe('past_end');
+      break;
+    }
+  }
+  expect(await world.testClocks.move(ORG, () => end - 1)).toBe('moved');
+  expect(await world.testClocks.move(ORG, () => end)).toBe('past_end');
+});

@@ -90,9 +90,11 @@ export class RequestLog {
   }
 }
 
-/** The token of a hosted page is a credential: whoever reads it in a log could act on it. */
+/** What a hosted page's address ends in is a credential: whoever reads it in a log could act on it. */
 function withoutToken(path: string): string {
-  return path.replace(/^\/(pay|portal)\/[^/]+/, '/$1/*');
+  const hosted = path.replace(/^\/(pay|portal|sandbox\/challenges)\/[^/]+/, '/$1/*');
+  // Whole tokens, too, in an address that was not copied right.
+  return hosted.replaceAll(/[0-9A-Za-z]{43,}/g, '*');
 }
 
 /** What reading a body throws when the connection is gone. The answer reaches nobody; it is not our failure. */

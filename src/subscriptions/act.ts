@@ -17,14 +17,16 @@ export async function act(deps: SubscriptionsDeps, target: Target, wanted: Act):
   const found = await findSubscription(sql, target.scope, target.id);
   if (found === null) return { kind: 'not_found' };
   const { customerId } = found;
+  // As it is kept: whoever asks may write it in capitals.
+  const { id } = found.subscription;
   if (target.customerId !== undefined && target.customerId !== customerId) {
     return { kind: 'not_found' };
   }
   const command = await commandOf(deps, found, wanted);
   if ('refused' in command) return { kind: command.refused };
-  const outcome = await ledger.subscriptions.command(customerId, target.id, command);
-  await billing.carryOut(target.id);
-  const record = must(await findSubscription(sql, target.scope, target.id), 'a subscription');
+  const outcome = await ledger.subscriptions.command(customerId, id, command);
+  await billing.carryOut(id);
+  const record = must(await findSubscription(sql, target.scope, id), 'a subscription');
   switch (outcome.kind) {
     case 'done':
       return (await unpaid(deps, record, command)) ?? { kind: 'done', record };

@@ -86,3 +86,12 @@ test('what the portal answers is what the API shows', async () => {
   const answered = await act('pause', { subscription_id: id, resumes_at: null });
   expect((await server.call('GET', `/subscriptions/${id}`)).json).toEqual(answered);
 });
+
+test('an id in capitals is the same id', async () => {
+  const { id } = await subscribe(server, portal.customer);
+  const body = { subscription_id: id.toUpperCase() };
+  expect((await act('pause', body)).status).toBe('paused');
+  expect((await act('resume', body)).status).toBe('active');
+  expect((await act('cancel', { ...body, mode: 'immediate' })).status).toBe('canceled');
+  expect((await server.call('GET', `/subscriptions/${id}`)).json.status).toBe('canceled');
+});

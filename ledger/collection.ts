@@ -75,10 +75,12 @@ export function bill(
   return { invoiceId, amount, credit: totalOf(what.lines) - amount, payment };
 }
 
-/** Bills a period that goes on whether it is paid or not. */
-export function billPeriod(draft: SubscriptionDraft, what: Bill): void {
+/** Bills a period that goes on whether it is paid or not. Its start names it. */
+export function billPeriod(draft: SubscriptionDraft, what: Omit<Bill, 'cause'>): void {
+  assert(what.periodStart === draft.state.periodStart, 'what is billed is the period that runs');
   const isDraft = draft.state.status === 'paused';
-  const { invoiceId, amount, credit, payment } = bill(draft, what, { isDraft });
+  const cause = String(what.periodStart);
+  const { invoiceId, amount, credit, payment } = bill(draft, { cause, ...what }, { isDraft });
   if (payment === null) return;
   const opened: OpenInvoice = {
     invoiceId,
@@ -92,6 +94,11 @@ export function billPeriod(draft: SubscriptionDraft, what: Bill): void {
     dunning: null,
   };
   draft.change({ open: [...draft.state.open, opened] });
+}
+
+/** Of the period that runs, where that was billed by itself. */
+export function periodInvoiceId({ context, state }: SubscriptionDraft): string {
+  return context.ids.derive('invoice', state.id, String(state.periodStart));
 }
 
 export function totalOf(lines: readonly InvoiceLineDraft[]): bigint {
@@ -156,6 +163,8 @@ export function makeVoid(draft: SubscriptionDraft, invoiceId: string): void {
   if (invoice === undefined) return;
   close(draft, invoiceId);
   draft.change({ credit: draft.state.credit + invoice.credit });
+  // What nobody pays for is worth nothing when the plan changes.
+  if (invoiceId === periodInvoiceId(draft)) draft.change({ periodPrice: 0n });
 }
 
 /** Tries again to collect an open invoice. */
@@ -195,7 +204,11 @@ export function collect(
     retryAt: null,
     dunning: null,
   };
-  if (known === undefined) draft.change({ open: [...open, unknown] });
+  if (known === undefined) {
+    draft.change({ open: [...open, unknown] });
+    // From here on its period is one like any other, and not a draft.
+    if (invoiceId === periodInvoiceId(draft)) draft.change({ periodPrice: amount });
+  }
   retry(draft, known ?? unknown, draft.context.now);
 }
 

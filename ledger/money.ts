@@ -9,6 +9,8 @@ import { EXPONENTS } from './currencies.ts';
 export type MoneyError = 'not_an_amount' | 'too_many_decimals';
 
 const AMOUNT = /^(\d{1,12})(?:\.(\d{1,4}))?$/;
+/** Before the decimals. */
+export const AMOUNT_DIGITS_MAX = 12;
 
 /** Whether it is an upper-case ISO 4217 code that we know. */
 export function isCurrency(code: string): boolean {
@@ -28,6 +30,11 @@ export function parseMoney(text: string, currency: string): bigint | MoneyError 
   const exponent = exponentOf(currency);
   if (fraction.length > exponent) return 'too_many_decimals';
   return BigInt(whole + fraction.padEnd(exponent, '0'));
+}
+
+/** Whether it can be written as an amount again: what is reckoned out of several may be too much. */
+export function isAmount(amount: bigint, currency: string): boolean {
+  return amount >= 0n && amount < 10n ** BigInt(AMOUNT_DIGITS_MAX + exponentOf(currency));
 }
 
 /** "1000" JPY, "12.50" USD, "12.500" KWD. */

@@ -258,7 +258,6 @@ function suspend(draft: MeterDraft, id: string, why: Suspension | null): void {
     return;
   }
   // Unlimited no more, it leaves behind what was used of it, as when it ends.
-  const given = String(draft.state.current.granted);
-  draft.credit(context.ids.derive('suspend', id, given), grant.used, context.now);
+  draft.credit(context.ids.next(), grant.used, context.now);
   draft.putGrant({ ...grant, used: 0n, suspended: why });
 }

@@ -3,7 +3,7 @@ import { assert } from './assert.ts';
 import { billPeriod, retry } from './collection.ts';
 import { recurringLine } from './proration.ts';
 import { type PlanAllowance, isTrial, renews, subscriptionDue, amountOf } from './subscription.ts';
-import type { SubscriptionDraft } from './subscription-draft.ts';
+import { suspensionOf, type SubscriptionDraft } from './subscription-draft.ts';
 import { resume } from './waiting.ts';
 
 /** Steps in one decision. */
@@ -58,8 +58,12 @@ function renew(draft: SubscriptionDraft, at: number, allowances?: readonly PlanA
     periodPrice: status === 'paused' ? 0n : amountOf(plan),
   });
   if (wasTrial) draft.announceTrialEnd(at, 'converted');
-  if (allowances !== undefined) draft.order({ kind: 'refresh', allowances, cycle });
+  if (allowances !== undefined) {
+    draft.order({ kind: 'refresh', allowances, cycle });
+    // What is given for the first time would be free to use.
+    const why = suspensionOf(draft.state);
+    if (why !== null) draft.order({ kind: 'suspend', why });
+  }
   const lines = [recurringLine(plan)];
-  const period = { periodStart, periodEnd, at };
-  billPeriod(draft, { cause: String(periodStart), reason: 'subscription_cycle', lines, ...period });
+  billPeriod(draft, { reason: 'subscription_cycle', lines, periodStart, periodEnd, at });
 }

@@ -75,7 +75,6 @@ export function decideStart(
   if (paid !== null) announceSignup(draft, paid, startAt);
   else if (trialEnd === null) {
     billPeriod(draft, {
-      cause: 'create',
       reason: 'subscription_create',
       lines: [recurringLine(plan)],
       periodStart: subscription.periodStart,

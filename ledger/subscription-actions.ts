@@ -182,7 +182,6 @@ function beginPeriod(draft: SubscriptionDraft): void {
   restart(draft, at);
   if (draft.state.status === 'paused') draft.change({ periodPrice: 0n });
   billPeriod(draft, {
-    cause: String(at),
     reason: 'subscription_cycle',
     lines: [recurringLine(plan)],
     periodStart: at,

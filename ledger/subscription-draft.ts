@@ -72,8 +72,8 @@ export class SubscriptionDraft {
 
   /** What its customer's meters are to do. */
   order(order: MeterOrder): void {
-    const { id: subscriptionId, plan } = this.state;
-    this.orders.push({ ...order, subscriptionId, productId: plan.productId });
+    const { id: subscriptionId, sequence, plan } = this.state;
+    this.orders.push({ ...order, subscriptionId, sequence, productId: plan.productId });
   }
 
   /** `cause` names what it follows from: it is owed once for each. */
@@ -147,10 +147,12 @@ export class SubscriptionDraft {
 
   /** Works out what the open invoices make of it, and tells of the change in what is blocked. */
   reconsider(at: number): void {
-    const { open, overdue, status } = this.state;
+    const { open, overdue, status, waiting } = this.state;
     if (status === 'canceled') return;
+    // For what waits time stands still: what came due since then is done after it, in its order.
+    const asOf = waiting?.since ?? at;
     const dunnings = open.flatMap(({ dunning }) => (dunning === null ? [] : [dunning]));
-    const isBlocked = dunnings.some(({ blockAt }) => blockAt <= at);
+    const isBlocked = dunnings.some(({ blockAt }) => blockAt <= asOf);
     const next: OverdueState = isBlocked ? 'blocked' : dunnings.length > 0 ? 'warning' : 'clear';
     if (next === overdue) return;
     this.#becomeOverdue(next, at);

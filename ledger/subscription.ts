@@ -175,6 +175,8 @@ export type MeterOrder =
 
 export type SubscriptionOrder = MeterOrder & {
   readonly subscriptionId: string;
+  /** Of the last event before it: no two changes of plan share it, though they be of one millisecond. */
+  readonly sequence: bigint;
   readonly productId: string;
 };
 
@@ -278,6 +280,16 @@ export function phaseName(subscription: Subscription): string {
 
 export function isTrial({ periodIndex }: Subscription): boolean {
   return periodIndex < 0;
+}
+
+/**
+ * Whether to resume then begins a new period: after the one that was paid, or where one began while it was paused and there is but a
+ * draft of it. To resume in that would be free.
+ */
+export function resumeRestarts(subscription: Subscription, at: number): boolean {
+  const { periodStart, periodEnd, periodPrice, pausedAt, plan } = subscription;
+  const beganPaused = pausedAt !== null && periodStart > pausedAt;
+  return at >= periodEnd || (beganPaused && periodPrice === 0n && amountOf(plan) > 0n);
 }
 
 /** When time alone next changes something; Infinity for never. */

@@ -5,6 +5,7 @@ import {
   announcePaid,
   bill,
   endWithMandate,
+  periodInvoiceId,
   totalOf,
 } from './collection.ts';
 import { changeLines, recurringLine } from './proration.ts';
@@ -16,6 +17,7 @@ import {
   type Subscription,
   isTrial,
   amountOf,
+  resumeRestarts,
 } from './subscription.ts';
 import { suspensionOf, type SubscriptionDraft } from './subscription-draft.ts';
 
@@ -27,10 +29,10 @@ export function cycleOf({ interval, intervalCount }: Plan, anchor: number, zone:
   return { anchor, interval, count: intervalCount, zone };
 }
 
-/** Inside the paid period it goes on; after it a new one begins with its payment (decisions 7, Pause). */
+/** Inside the paid period it goes on; after it, or where that was never paid, a new one begins with its payment (decisions 7, Pause). */
 export function resume(draft: SubscriptionDraft, at: number): void {
-  const { periodEnd, plan, cycle, pausedAt } = draft.state;
-  if (at < periodEnd) {
+  const { plan, cycle, pausedAt } = draft.state;
+  if (!resumeRestarts(draft.state, at)) {
     draft.change({ status: 'active', pausedAt: null, resumesAt: null });
     draft.order({ kind: 'suspend', why: suspensionOf(draft.state) });
     return draft.announceUpdate({ status: 'paused' }, at);
@@ -90,10 +92,14 @@ function wait(
 }
 
 function begin(draft: SubscriptionDraft, what: Beginning, at: number): void {
-  const { cycle, cancelAt } = draft.state;
+  const { cycle, periodEnd } = draft.state;
   if (what.kind === 'resume') {
+    // The new period is instead of the one of which there was but a draft.
+    const invoiceId = periodInvoiceId(draft);
+    if (what.since < periodEnd) draft.follow(invoiceId, at, { kind: 'void', invoiceId });
     draft.change({ status: 'active', pausedAt: null, waiting: null });
     restart(draft, what.since, at);
+    endWithPeriod(draft);
     return draft.announceUpdate({ status: 'paused' }, at);
   }
   const { plan: previous } = draft.state;
@@ -106,11 +112,7 @@ function begin(draft: SubscriptionDraft, what: Beginning, at: number): void {
   const periodPrice = inTrial ? 0n : amountOf(plan);
   draft.change({ plan, waiting: null, ...moved, periodPrice });
   draft.order({ kind: 'replace', allowances, cycle: next });
-  if (cancelAt !== null) {
-    const { periodEnd } = draft.state;
-    draft.change({ cancelAt: periodEnd });
-    draft.order({ kind: 'expire_at', at: periodEnd });
-  }
+  endWithPeriod(draft);
   draft.announce('subscription.updated', at, {
     changes: ['plan'],
     previous: {
@@ -119,6 +121,14 @@ function begin(draft: SubscriptionDraft, what: Beginning, at: number): void {
       quantity: previous.quantity,
     },
   });
+}
+
+/** A cancellation that is scheduled moves with the end of the period. */
+function endWithPeriod(draft: SubscriptionDraft): void {
+  const { cancelAt, periodEnd } = draft.state;
+  if (cancelAt === null) return;
+  draft.change({ cancelAt: periodEnd });
+  draft.order({ kind: 'expire_at', at: periodEnd });
 }
 
 /** Periods count from `anchor` now, and a trial is over. */

@@ -172,14 +172,14 @@ function grantsFor(
   order: Extract<SubscriptionOrder, { allowances: unknown }>,
   allowances: readonly PlanAllowance[],
 ): readonly Grant[] {
-  const { subscriptionId, productId, cycle } = order;
+  const { subscriptionId, sequence, productId, cycle } = order;
   const createdAt = 'at' in order ? Math.min(order.at, now) : now;
   return allowances
     .filter((allowance) => allowance.meter.id === meter.id)
     .map(({ meter: _meter, entitlementId, ...terms }) =>
       planGrant({
         ...terms,
-        grantId: ids.derive('plan', subscriptionId, entitlementId, String(createdAt)),
+        grantId: ids.derive('plan', subscriptionId, entitlementId, String(sequence)),
         subscriptionId,
         productId,
         cycle,

@@ -1,7 +1,7 @@
 // What a customer sees of his portal: the records of him as the pages' views.
 import type { Ledger, MeterBalance } from '../../ledger/ledger.ts';
 import { withoutLimit } from '../../ledger/meter.ts';
-import { amountOf, isTrial, type Subscription } from '../../ledger/subscription.ts';
+import { amountOf, isTrial, resumeRestarts, type Subscription } from '../../ledger/subscription.ts';
 import { legalActions } from '../../ledger/transitions.ts';
 import type {
   Action,
@@ -113,7 +113,7 @@ function subscriptionView(
     endedAt: date(endedAt),
     resumesAt: date(resumesAt),
     keepsInvoices: subscription.keepInvoices,
-    resumeIsCharged: periodEnd <= now && amountOf(plan) > 0n,
+    resumeIsCharged: resumeRestarts(subscription, now) && amountOf(plan) > 0n,
     actions: actionsOf(subscription),
   };
 }

@@ -6,6 +6,9 @@ import { fromSubscription } from './wire/subscriptions.ts';
 
 export const NOT_FOR_SALE = 'is of a product that is archived or unpublished';
 
+export const QUANTITY_TOO_LARGE =
+  'makes the price, or what the product gives, more than there can be';
+
 export function actAnswer(reply: ActReply, kind: Act['kind']): Answer {
   switch (reply.kind) {
     case 'done':
@@ -22,6 +25,8 @@ export function actAnswer(reply: ActReply, kind: Act['kind']): Answer {
       return refusedField('price_id', 'is in another currency');
     case 'not_for_sale':
       return refusedField('price_id', NOT_FOR_SALE);
+    case 'quantity_too_large':
+      return refusedField('quantity', QUANTITY_TOO_LARGE);
     case 'resumes_at_out_of_range':
       return refusedField('resumes_at', 'must be in the future, at most a year ahead');
     default:

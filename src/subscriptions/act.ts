@@ -7,7 +7,7 @@ import { findProductOfPrice } from '../records/products.ts';
 import { findSubscription, type SubscriptionRecord } from '../records/subscriptions.ts';
 import type { SubscriptionsDeps } from './deps.ts';
 import { priceOf } from './create.ts';
-import { allowancesOf, planOf } from './plans.ts';
+import { allowancesOf, isWithinReach, planOf } from './plans.ts';
 import type { Act, ActReply, Target } from './subscriptions.ts';
 
 const YEAR_MS = 366 * 86_400_000;
@@ -29,7 +29,13 @@ export async function act(deps: SubscriptionsDeps, target: Target, wanted: Act):
   const record = must(await findSubscription(sql, target.scope, id), 'a subscription');
   switch (outcome.kind) {
     case 'done':
-      return (await unpaid(deps, record, command)) ?? { kind: 'done', record };
+      // What had not to be paid first has happened, whatever came after it.
+      return (
+        (outcome.subscription.waiting === null ? null : await unpaid(deps, record, command)) ?? {
+          kind: 'done',
+          record,
+        }
+      );
     case 'invalid_state':
     case 'currency_mismatch':
       return outcome;
@@ -44,7 +50,11 @@ export async function act(deps: SubscriptionsDeps, target: Target, wanted: Act):
 }
 
 type Refused = {
-  readonly refused: 'price_not_found' | 'not_for_sale' | 'resumes_at_out_of_range';
+  readonly refused:
+    | 'price_not_found'
+    | 'not_for_sale'
+    | 'quantity_too_large'
+    | 'resumes_at_out_of_range';
 };
 
 async function commandOf(
@@ -70,11 +80,12 @@ async function commandOf(
   if (price === null) return { refused: 'price_not_found' };
   const quantity = wanted.quantity ?? plan.quantity;
   const entitlements = await listEntitlementsWithMeters(sql, scope, product.id);
-  return {
+  const wish = {
     kind: 'change',
     plan: planOf(product, price, quantity),
     allowances: allowancesOf(entitlements, quantity),
-  };
+  } as const;
+  return isWithinReach(wish.plan, wish.allowances) ? wish : { refused: 'quantity_too_large' };
 }
 
 /** Whether what was asked for had to be paid first, and was not. One whose payment is still under way begins with it. */

@@ -7,7 +7,7 @@ import { findProduct, type PriceRecord, type ProductRecord } from '../records/pr
 import type { Scope } from '../records/scope.ts';
 import { findSubscription, subscriptionExists } from '../records/subscriptions.ts';
 import type { SubscriptionsDeps } from './deps.ts';
-import { allowancesOf, planOf, trialEndOf } from './plans.ts';
+import { allowancesOf, isWithinReach, planOf, trialEndOf } from './plans.ts';
 import type { CreateReply, Wish } from './subscriptions.ts';
 
 export async function createSubscription(
@@ -24,6 +24,9 @@ export async function createSubscription(
   const price = priceOf(product, wish.priceId);
   if (price === null) return { kind: 'price_not_found' };
   const entitlements = await listEntitlementsWithMeters(sql, scope, product.id);
+  const plan = planOf(product, price, quantity);
+  const allowances = allowancesOf(entitlements, quantity);
+  if (!isWithinReach(plan, allowances)) return { kind: 'quantity_too_large' };
   const { zone } = await billingPolicyOf(sql, scope);
   const startAt = orgClock.now(scope);
   const { organisationId, mode } = scope;
@@ -31,8 +34,8 @@ export async function createSubscription(
   const wanted = {
     id,
     bundleId: ids.derive('bundle', id),
-    plan: planOf(product, price, quantity),
-    allowances: allowancesOf(entitlements, quantity),
+    plan,
+    allowances,
     signup: {
       paymentLinkId: null,
       paymentLinkToken: null,

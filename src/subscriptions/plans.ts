@@ -1,6 +1,8 @@
 // What a product and one of its prices are to a subscriber: a plan, and what it gives of each feature.
 import { assert, must } from '../../ledger/assert.ts';
-import type { Plan, PlanAllowance } from '../../ledger/subscription.ts';
+import { isAmount } from '../../ledger/money.ts';
+import { inRange } from '../../ledger/quantity.ts';
+import { amountOf, type Plan, type PlanAllowance } from '../../ledger/subscription.ts';
 import type { Entitlement } from '../records/entitlements.ts';
 import type { PriceRecord, ProductRecord } from '../records/products.ts';
 
@@ -48,6 +50,14 @@ export function allowancesOf(
       boolean: type === 'boolean',
     };
   });
+}
+
+/** Whether so many can be billed, and given. */
+export function isWithinReach(plan: Plan, allowances: readonly PlanAllowance[]): boolean {
+  return (
+    isAmount(amountOf(plan), plan.currency) &&
+    allowances.every(({ limit, rollover }) => inRange((limit ?? 0n) + (rollover?.max ?? 0n)))
+  );
 }
 
 /** When a trial that begins now ends: whole days, by the clock of UTC. */

@@ -24,7 +24,9 @@ export type CreateReply =
   | { readonly kind: 'created'; readonly record: SubscriptionRecord }
   | { readonly kind: 'customer_not_found' | 'product_not_found' | 'price_not_found' }
   /** Archived or unpublished. */
-  | { readonly kind: 'not_for_sale' };
+  | { readonly kind: 'not_for_sale' }
+  /** More than can be billed or given. */
+  | { readonly kind: 'quantity_too_large' };
 
 /** What a customer or a merchant may do with one. */
 export type Act =
@@ -46,6 +48,7 @@ export type ActReply =
         | 'price_not_found'
         | 'currency_mismatch'
         | 'not_for_sale'
+        | 'quantity_too_large'
         | 'resumes_at_out_of_range';
     };
 

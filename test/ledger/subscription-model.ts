@@ -52,6 +52,7 @@ export class SubscriptionModel {
   readonly bills: Bill[] = [];
   plan: Plan;
   isPaused = false;
+  pausedAt = 0;
   keeps = false;
   isTrial: boolean;
   anchor: number;
@@ -69,6 +70,8 @@ export class SubscriptionModel {
   readonly #zone: string;
   #told = 0;
   #opened = 0;
+  /** The bill of the period that runs, where it has one of its own. */
+  #own: number | null = null;
 
   constructor({ at, plan, zone, trialEnd, credit, paid }: Start) {
     this.now = at;
@@ -162,6 +165,7 @@ export class SubscriptionModel {
     this.start = at;
     this.end = this.boundary(1);
     this.price = this.isPaused ? 0n : amountOf(this.plan);
+    this.#own = null;
     this.#convert(saidAt);
   }
 
@@ -185,6 +189,7 @@ export class SubscriptionModel {
 
   pause(resumesAt: number | null, keeps: boolean): void {
     if (this.isPaused && this.resumesAt === resumesAt && this.keeps === keeps) return;
+    if (!this.isPaused) this.pausedAt = this.now;
     Object.assign(this, { isPaused: true, resumesAt, keeps });
     this.#tell('updated', this.now);
     if (!keeps || this.end > this.now) return;
@@ -195,7 +200,8 @@ export class SubscriptionModel {
   resumeAt(at: number): void {
     if (!this.isPaused || this.waiting !== null) return;
     this.resumesAt = null;
-    if (at < this.end) {
+    const isOwed = this.price === 0n && amountOf(this.plan) > 0n;
+    if (at < this.end && !(isOwed && this.start > this.pausedAt)) {
       this.isPaused = false;
       this.#tell('updated', at);
       return;
@@ -237,7 +243,9 @@ export class SubscriptionModel {
     this.waiting = null;
     if (what.kind === 'resume') {
       this.isPaused = false;
+      if (what.since < this.end) this.orders.push(`void ${this.#draft()} at ${at}`);
       this.#restart(what.since, at);
+      if (this.cancelAt !== null) this.cancelAt = this.end;
     } else {
       const { interval, intervalCount } = this.plan;
       const { plan } = what;
@@ -253,6 +261,7 @@ export class SubscriptionModel {
   /** An order to charge it. */
   try(bill: Bill, at: number): void {
     if (bill.isUnderWay) return;
+    if (bill.state === 'draft' && bill.number === this.#own) this.price = bill.amount;
     if (bill.state !== 'open') Object.assign(bill, { opened: (this.#opened += 1), credit: 0n });
     Object.assign(bill, {
       state: 'open',
@@ -268,6 +277,7 @@ export class SubscriptionModel {
     if (bill.state !== 'open') return;
     bill.state = 'closed';
     if (how === 'void') this.credit += bill.credit;
+    if (how === 'void' && bill.number === this.#own) this.price = 0n;
     this.#look(this.now);
   }
 
@@ -289,6 +299,12 @@ export class SubscriptionModel {
       }
     }
     if (state === 'open') this.#look(this.now);
+  }
+
+  /** Of the period that a new one comes instead of. */
+  #draft(): number | null {
+    for (const bill of this.bills) if (bill.number === this.#own) bill.state = 'closed';
+    return this.#own;
   }
 
   #chase(bill: Bill, how: Answer['how'], at: number): void {
@@ -320,7 +336,8 @@ export class SubscriptionModel {
   #look(at: number): void {
     if (this.endedAt !== null) return;
     const failed = this.open.flatMap(({ failedAt }) => (failedAt === null ? [] : [failedAt]));
-    const isBlocked = failed.some((since) => later(POLICY.blockAfterDays, since) <= at);
+    const asOf = this.waiting?.since ?? at;
+    const isBlocked = failed.some((since) => later(POLICY.blockAfterDays, since) <= asOf);
     const before = this.overdue;
     this.#overdue(isBlocked ? 'blocked' : failed.length > 0 ? 'warning' : 'clear', at);
     if (isBlocked !== (before === 'blocked')) this.#tell(`blocked ${isBlocked}`, at);
@@ -344,6 +361,7 @@ export class SubscriptionModel {
     const since = { again: false, retryAt: null, failedAt: null };
     const bill: Bill = { number, amount, credit, opened, state, attempt, isUnderWay, ...since };
     this.bills.push(bill);
+    if (reason === 'create' || reason === 'cycle') this.#own = number;
     const charge = isUnderWay ? `${number}.1 ${amount}` : isDraft ? 'draft' : 'nothing';
     this.orders.push(
       `bill ${number} ${reason} ${start} ${end} ${price} -${credit} ${charge} at ${at}`,

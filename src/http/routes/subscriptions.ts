@@ -12,7 +12,7 @@ import { refuse, refuseInvalid } from '../errors.ts';
 import { type Answer, answer, onceRepeatable, refusal, refusedField } from '../idempotency.ts';
 import { findNamedCustomer, namingIssue } from '../named-customer.ts';
 import { listed, PAGE, pageOf } from '../query.ts';
-import { actAnswer, NOT_FOR_SALE } from '../subscription-answers.ts';
+import { actAnswer, NOT_FOR_SALE, QUANTITY_TOO_LARGE } from '../subscription-answers.ts';
 import {
   fromSubscription,
   Subscription,
@@ -179,6 +179,8 @@ function createAnswer(reply: CreateReply, isPriceNamed: boolean): Answer {
         : refusedField('product_id', 'has no recurring price');
     case 'not_for_sale':
       return refusedField('product_id', NOT_FOR_SALE);
+    case 'quantity_too_large':
+      return refusedField('quantity', QUANTITY_TOO_LARGE);
     default:
       return unreachable(reply);
   }

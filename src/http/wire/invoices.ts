@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { exponentOf, formatMoney } from '../../../ledger/money.ts';
+import { AMOUNT_DIGITS_MAX, formatMoney, isAmount } from '../../../ledger/money.ts';
 import type { CustomerRecord } from '../../records/customers.ts';
 import type { NewInvoice, NewInvoiceLine } from '../../records/invoice-issue.ts';
 import {
@@ -17,34 +17,38 @@ import { Body, ExternalCustomerId, Nullable, Timestamp, Uuid } from './values.ts
 
 const LINES_MAX = 100;
 
-/** Amounts that leave have so many digits before the point, at most. */
-const WHOLE_DIGITS_MAX = 12;
-
 const LineCreate = Body({
   description: Type.String({ minLength: 1, maxLength: 500 }),
   quantity: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 })),
   unit_amount: Amount,
 });
 
-export const InvoiceCreate = Body({
-  customer_id: Type.Optional(Uuid),
-  external_customer_id: Type.Optional(ExternalCustomerId),
-  currency: Currency,
-  lines: Type.Array(LineCreate, {
-    minItems: 1,
-    maxItems: LINES_MAX,
-    error: `must be a list of 1 to ${LINES_MAX} lines`,
-  }),
-  due_at: Type.Optional(
-    Type.String({
-      format: 'date-time',
-      description: 'ISO 8601, with Z or an offset. In the future. When it is issued, by default.',
+export const InvoiceCreate = Body(
+  {
+    customer_id: Type.Optional(Uuid),
+    external_customer_id: Type.Optional(ExternalCustomerId),
+    currency: Currency,
+    lines: Type.Array(LineCreate, {
+      minItems: 1,
+      maxItems: LINES_MAX,
+      error: `must be a list of 1 to ${LINES_MAX} lines`,
     }),
-  ),
-  draft: Type.Optional(
-    Type.Boolean({ default: false, description: 'Leaves it a draft, without a number.' }),
-  ),
-});
+    due_at: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description: 'ISO 8601, with Z or an offset. In the future. When it is issued, by default.',
+      }),
+    ),
+    draft: Type.Optional(
+      Type.Boolean({ default: false, description: 'Leaves it a draft, without a number.' }),
+    ),
+  },
+  {
+    external_customer_id: 'user-1',
+    currency: 'EUR',
+    lines: [{ description: 'Onboarding', quantity: 2, unit_amount: '150.00' }],
+  },
+);
 
 export const InvoiceStatus = Type.Union(
   INVOICE_STATUSES.map((status) => Type.Literal(status)),
@@ -112,8 +116,8 @@ export function toBill(
     else lines.push({ type: 'fixed', description, quantity, unitAmount, period: null });
   }
   const total = lines.reduce((sum, line) => sum + line.unitAmount * BigInt(line.quantity), 0n);
-  if (total >= 10n ** BigInt(WHOLE_DIGITS_MAX + exponentOf(currency))) {
-    const message = `must add up to at most ${WHOLE_DIGITS_MAX} digits before the decimals`;
+  if (!isAmount(total, currency)) {
+    const message = `must add up to at most ${AMOUNT_DIGITS_MAX} digits before the decimals`;
     issues.push({ path: ['lines'], message });
   }
   const dueAt = due === undefined ? null : timeOf(due);

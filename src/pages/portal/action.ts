@@ -150,6 +150,6 @@ function resume({ subscription, method, timeZone }: ActionView): Html {
   return will([
     html`A new period begins now, and ${priceOf(price)} is charged at once${to}.`,
     html`Access is back as soon as it is paid.`,
-    ends,
+    cancelAt === null ? null : html`It ends with that period.`,
   ]);
 }

@@ -19,7 +19,7 @@ export type Plan = {
 export type Json = Reply['json'];
 
 /** What a plan is, where it is not the usual: 30.00 USD a month for 10000 units of a feature of its own. */
-export type PlanWish = Fields & { readonly limit?: number; readonly feature?: string };
+export type PlanWish = Fields & { readonly limit?: number | null; readonly feature?: string };
 
 export class Club {
   readonly shop: Shop;

@@ -189,8 +189,8 @@ function finalizeOne({ edge, sql, ids, orgClock, appUrl }: InvoiceRoutesDeps): R
 }
 
 function payOne({ edge, sql, orgClock, subscriptions, appUrl }: InvoiceRoutesDeps): Route {
-  return edge.organisation(PAY, ({ principal, params, idempotencyKey: key }) => {
-    const id = params.id.toLowerCase();
+  return edge.organisation(PAY, ({ principal, params: { id: given }, idempotencyKey: key }) => {
+    const id = given.toLowerCase();
     const now = orgClock.now(principal);
     const attempt = { sql, principal, operation: 'POST /invoices/:id/pay', key, body: { id }, now };
     return onceRepeatable(attempt, async () =>

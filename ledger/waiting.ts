@@ -29,11 +29,14 @@ export function cycleOf({ interval, intervalCount }: Plan, anchor: number, zone:
   return { anchor, interval, count: intervalCount, zone };
 }
 
+/** What a pause was is over. */
+const RESUMED = { status: 'active', pausedAt: null, keepInvoices: false } as const;
+
 /** Inside the paid period it goes on; after it, or where that was never paid, a new one begins with its payment (decisions 7, Pause). */
 export function resume(draft: SubscriptionDraft, at: number): void {
   const { plan, cycle, pausedAt } = draft.state;
   if (!resumeRestarts(draft.state, at)) {
-    draft.change({ status: 'active', pausedAt: null, resumesAt: null });
+    draft.change({ ...RESUMED, resumesAt: null });
     draft.order({ kind: 'suspend', why: suspensionOf(draft.state) });
     return draft.announceUpdate({ status: 'paused' }, at);
   }
@@ -97,7 +100,7 @@ function begin(draft: SubscriptionDraft, what: Beginning, at: number): void {
     // The new period is instead of the one of which there was but a draft.
     const invoiceId = periodInvoiceId(draft);
     if (what.since < periodEnd) draft.follow(invoiceId, at, { kind: 'void', invoiceId });
-    draft.change({ status: 'active', pausedAt: null, waiting: null });
+    draft.change({ ...RESUMED, waiting: null });
     restart(draft, what.since, at);
     endWithPeriod(draft);
     return draft.announceUpdate({ status: 'paused' }, at);

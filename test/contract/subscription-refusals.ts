@@ -27,8 +27,8 @@ type Setting = {
   readonly ended: string;
   /** Paused for longer than it was paid for. */
   readonly paused: string;
-  /** Waits for its bank, so that it cannot be canceled. */
-  readonly waiting: string;
+  /** Paid by a debit: a change of it waits for its bank, for seconds. */
+  readonly debited: string;
 };
 
 export async function subscriptionRefusals(shop: Shop): Promise<Record<string, Refusals>> {
@@ -75,7 +75,6 @@ function refusalsOf({ club, ...ids }: Setting, action: Action): Refusals {
   const given = action === 'change' ? QUANTITY : undefined;
   const send = (id: string, call: Call = given === undefined ? {} : { body: given }) =>
     server.call('POST', at(id), call);
-  const refused = action === 'cancel' ? ids.waiting : ids.ended;
   const declined = { change: ids.active, resume: ids.paused }[action as string];
   return {
     ...keyless(
@@ -87,10 +86,15 @@ function refusalsOf({ club, ...ids }: Setting, action: Action): Refusals {
       ? bodiless((call) => send(ids.active, call))
       : { invalid_request: () => send(ids.active, withKey('\u007F')) }),
     not_found: () => send('x'),
-    invalid_state: () => send(refused),
+    invalid_state: async () => {
+      if (action !== 'cancel') return send(ids.ended);
+      // Only while it waits it cannot be canceled.
+      await club.post(`/subscriptions/${ids.debited}/change`, QUANTITY);
+      return send(ids.debited);
+    },
     ...(declined !== undefined && { payment_failed: () => send(declined) }),
     idempotency_key_reused: (): Promise<Reply> =>
-      send(refused, withKey('act', given)).then(() => send(ids.paused, withKey('act', given))),
+      send(ids.ended, withKey('act', given)).then(() => send(ids.paused, withKey('act', given))),
   };
 }
 
@@ -101,9 +105,8 @@ async function prepare(club: Club): Promise<Setting> {
   await club.act(ended, 'cancel', { mode: 'immediate' });
   const { id: paused } = await club.signUp(await club.plan({ interval: 'day' }), 'renewalFails');
   await club.act(paused, 'pause');
-  const debited = await club.pay(await club.checkout(plan), 'iban');
+  const debit = await club.pay(await club.checkout(plan), 'iban');
   await club.advance('P2D');
-  const { subscription_id: waiting } = await club.shop.payment(debited.id);
-  await club.post(`/subscriptions/${waiting}/change`, { quantity: 2 });
-  return { club, active, ended, paused, waiting };
+  const { subscription_id: debited } = await club.shop.payment(debit.id);
+  return { club, active, ended, paused, debited };
 }

@@ -135,6 +135,7 @@ test('kept invoices are drafts, which the merchant finalises or makes void', asy
   // The period that runs is paid.
   expect(await club.act(id, 'resume')).toMatchObject({
     status: 'active',
+    keep_invoices: false,
     current_period_start: second.period_start,
   });
   expect(await club.payments(id)).toHaveLength(2);

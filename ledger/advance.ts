@@ -109,18 +109,32 @@ function settleEnd(draft: MeterDraft, grant: Grant, at: number, how: 'expired' |
   return settled;
 }
 
-/** Puts a grant in the place of another one: what was used of that one is used of this one. */
+/**
+ * Puts a grant in the place of another one: what was used of that one is used of this one. What this one cannot hold it remembers, so
+ * that a detour by way of less, or of unlimited, forgets nothing.
+ */
 export function replaceGrant(draft: MeterDraft, old: Grant, grant: Grant): void {
   assert(old.started && !grant.started, 'what has started is replaced by what has not');
   const { now, ids } = draft.context;
   const settled = settleEnd(draft, old, now, 'voided');
   const { amount } = grant;
   // Of an unlimited one nothing was used up.
-  const before = settled.amount === null || amount === null ? 0n : settled.used;
-  const used = amount === null || before < amount ? before : amount;
+  const before = settled.spent + (settled.amount === null ? 0n : settled.used);
+  const room = amount ?? 0n;
+  const used = before < room ? before : room;
+  const spent = before - used;
   const { expiresAt, suspended, createdAt } = settled;
   const renewsAt = renewalAfter(grant, now);
-  draft.putGrant({ ...grant, used, started: true, renewsAt, expiresAt, suspended, createdAt });
+  draft.putGrant({
+    ...grant,
+    used,
+    spent,
+    started: true,
+    renewsAt,
+    expiresAt,
+    suspended,
+    createdAt,
+  });
   if (amount !== null) draft.credit(ids.derive('grant', grant.id), amount - used, now);
   draft.announceGrant(grant, amount, 'plan_change', now);
   const leader = leaderOf(draft.state.grants);
@@ -239,7 +253,7 @@ function renew(draft: MeterDraft, allowance: Grant, at: number, kept: bigint): v
   const renewsAt = renewalAfter(allowance, at);
   // Unlimited, what was used of it is in this period still.
   const used = allowance.amount === null && draft.state.current.start !== at ? allowance.used : 0n;
-  draft.putGrant({ ...allowance, used, renewsAt });
+  draft.putGrant({ ...allowance, used, spent: 0n, renewsAt });
   draft.credit(ids.derive('grant', allowance.id, String(at)), amount - kept, at);
   if (allowance.suspended !== null) return;
   draft.announceGrant(allowance, allowance.amount, 'renewal', at);
@@ -265,6 +279,7 @@ function rollOver(draft: MeterDraft, allowance: Grant, at: number): void {
     source: 'rollover',
     amount,
     used: 0n,
+    spent: 0n,
     effectiveAt: at,
     expiresAt: boundary(cycle, periodIndex(cycle, at) + rollover.expiresAfterPeriods),
     createdAt: at,

@@ -22,6 +22,8 @@ export type Grant = {
   readonly amount: bigint | null;
   /** What was used of it as of the last checkpoint (in this period, if it recurs). */
   readonly used: bigint;
+  /** Of a plan's: what was used in this period of the plans before it, beyond what this one gives. It counts against the next one. */
+  readonly spent: bigint;
   readonly effectiveAt: number;
   readonly expiresAt: number | null;
   /** Lower burns first. */

@@ -261,6 +261,7 @@ function grantRow({ customer, meterId, grant }: GrantRow): Record<string, unknow
     source: grant.source,
     amount: grant.amount === null ? null : String(grant.amount),
     used: String(grant.used),
+    spent: String(grant.spent),
     effective_at: iso(grant.effectiveAt),
     expires_at: iso(grant.expiresAt),
     priority: grant.priority,

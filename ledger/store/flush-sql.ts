@@ -84,7 +84,7 @@ const RARE = `,
     INSERT INTO grants AS g
     SELECT r.* FROM fence, rare, jsonb_populate_recordset(NULL::grants, rare.parts -> 'grants') AS r
     ON CONFLICT (slot, id) DO UPDATE SET
-      used = excluded.used, started = excluded.started, expires_at = excluded.expires_at, renews_at = excluded.renews_at,
+      used = excluded.used, spent = excluded.spent, started = excluded.started, expires_at = excluded.expires_at, renews_at = excluded.renews_at,
       suspended = excluded.suspended, ended_at = excluded.ended_at, ended_how = excluded.ended_how
   ),
   stated AS (

@@ -191,6 +191,7 @@ function grantOf(row: GrantRow): Grant {
     source: row.source,
     amount: row.amount,
     used: row.used,
+    spent: row.spent,
     effectiveAt: row.effective_at.getTime(),
     expiresAt: row.expires_at?.getTime() ?? null,
     priority: row.priority,
@@ -270,6 +271,7 @@ type GrantRow = {
   source: GrantSource;
   amount: bigint | null;
   used: bigint;
+  spent: bigint;
   effective_at: Date;
   expires_at: Date | null;
   priority: number;

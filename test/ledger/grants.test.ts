@@ -8,6 +8,7 @@ const PLAIN: Grant = {
   source: 'top_up',
   amount: 10n,
   used: 0n,
+  spent: 0n,
   effectiveAt: 0,
   expiresAt: null,
   priority: 100,

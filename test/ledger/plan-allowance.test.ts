@@ -403,6 +403,34 @@ test.each(REPLACED)('another plan: %s', (_what, old, used, plans, expected) => {
   expect(world.numbers).toEqual(expected);
 });
 
+// prettier-ignore
+const DETOURS: [string, PlanFields][] = [
+  ['less',                     { limit: 1n }],
+  ['none at all',              { limit: 0n }],
+  ['unlimited',                { limit: null }],
+  ['less, by the week',        { limit: 1n, resetInterval: 'week' }],
+  ['a feature one has',        { boolean: true }],
+];
+
+test.each(DETOURS)('by way of %s and back gains nothing until the period ends', (_what, other) => {
+  const world = subscribed();
+  world.use(8n);
+  const cycle = { anchor: T0, zone: 'UTC' };
+  const balanceAfter = (...plans: PlanFields[]) => {
+    for (const plan of plans) {
+      world.now += 1;
+      world.replacePlan({ cycle, ...plan });
+    }
+    return world.numbers[2];
+  };
+  expect(balanceAfter(other, {})).toBe(2n);
+  expect(balanceAfter(other, { limit: 5n }, other, { limit: 9n })).toBe(1n);
+  world.now = FEB;
+  world.tickAt(FEB);
+  expect(world.numbers[2]).toBe(9n);
+  expect(balanceAfter({ limit: 1n }, {})).toBe(10n);
+});
+
 test('back and forth between plans gains nothing', () => {
   const world = subscribed();
   world.use(10n);

@@ -117,6 +117,7 @@ export class World {
       source: every === undefined ? 'top_up' : 'manual',
       amount: 10n,
       used: 0n,
+      spent: 0n,
       effectiveAt: this.now,
       expiresAt: null,
       priority: 100,

@@ -149,6 +149,7 @@ function grantOf(
     source: interval === undefined ? 'top_up' : 'manual',
     amount,
     used: 0n,
+    spent: 0n,
     effectiveAt,
     expiresAt,
     priority: body.priority ?? 100,

@@ -106,6 +106,33 @@ test('changes at the same moment all happen, and it gives what the last one says
 });
 
 // prettier-ignore
+const DETOURS: [string, PlanWish][] = [
+  ['less',                { limit: 100 }],
+  ['unlimited',           { limit: null }],
+  ['less, by the week',   { limit: 100, interval: 'week' }],
+];
+
+test.each(DETOURS)('used up, it is not given again by way of %s and back', async (_what, other) => {
+  const plan = await club.plan({ amount: '100.00', limit: 10_000 });
+  const detour = await club.plan({ amount: '10.00', feature: plan.feature, ...other });
+  const subscription = await club.signUp(plan);
+  await club.track(subscription, plan, 10_000);
+  for (const { priceId } of [detour, plan]) {
+    await club.act(subscription.id, 'change', { price_id: priceId });
+  }
+  expect(await club.check(subscription, plan)).toMatchObject({ allowed: false, balance: 0 });
+});
+
+test('used up, it is not given again by fewer and more', async () => {
+  const plan = await club.plan({ limit: 100 });
+  const subscription = await club.signUp(plan);
+  await club.act(subscription.id, 'change', { quantity: 10 });
+  await club.track(subscription, plan, 1000);
+  for (const quantity of [1, 10]) await club.act(subscription.id, 'change', { quantity });
+  expect(await club.check(subscription, plan)).toMatchObject({ allowed: false, balance: 0 });
+});
+
+// prettier-ignore
 const TOO_MANY: [string, PlanWish, number][] = [
   ['a price beyond what an amount can be',     { amount: '999999999999.99' }, 2],
   ['a price beyond what can be stored',        { amount: '999999999999.99' }, 1_000_000],

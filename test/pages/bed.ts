@@ -11,6 +11,8 @@ export type Bed = {
   product(fields?: object): Promise<{ readonly id: string }>;
   checkout(fields?: object): Promise<{ readonly id: string; readonly url: string }>;
   buyer(options?: BuyerOptions): Promise<Buyer>;
+  /** Closes the browsers of all buyers; what their pages complained of. */
+  leave(): Promise<readonly string[]>;
   close(): Promise<void>;
 };
 
@@ -60,6 +62,7 @@ export async function openBed(): Promise<Bed> {
       prices: [{ amount: '48', currency: 'EUR' }],
       ...fields,
     });
+  let buyers: Buyer[] = [];
   return {
     server,
     shopUrl: `http://127.0.0.1:${shop.port}`,
@@ -68,7 +71,17 @@ export async function openBed(): Promise<Bed> {
       const id = product_id ?? (await product()).id;
       return made('/checkouts', { product_id: id, customer_email: 'ada@example.com', ...fields });
     },
-    buyer: (options = {}) => openBuyer(browser, options),
+    async buyer(options = {}) {
+      const buyer = await openBuyer(browser, options);
+      buyers.push(buyer);
+      return buyer;
+    },
+    async leave() {
+      const all = buyers;
+      buyers = [];
+      await Promise.all(all.map((buyer) => buyer.close()));
+      return all.flatMap((buyer) => buyer.complaints);
+    },
     async close() {
       await browser.close();
       await server.stop();

@@ -8,30 +8,18 @@ import {
   test,
 } from 'bun:test';
 import type { Page } from 'playwright-core';
-import { type Bed, type Buyer, type BuyerOptions, fillCard, openBed, pay } from './bed.ts';
+import { type Bed, fillCard, openBed, pay } from './bed.ts';
 
 setDefaultTimeout(20_000);
 
 let bed: Bed;
-let buyers: Buyer[] = [];
 beforeAll(async () => {
   bed = await openBed();
 });
 afterAll(() => bed.close());
 
 /** Whatever happened, no page may have complained. */
-afterEach(async () => {
-  const complaints = buyers.flatMap((buyer) => buyer.complaints);
-  await Promise.all(buyers.map((buyer) => buyer.close()));
-  buyers = [];
-  expect(complaints).toEqual([]);
-});
-
-async function newBuyer(options?: BuyerOptions): Promise<Buyer> {
-  const opened = await bed.buyer(options);
-  buyers.push(opened);
-  return opened;
-}
+afterEach(async () => expect(await bed.leave()).toEqual([]));
 
 const paymentsOf = async (checkoutId: string) =>
   (await bed.server.call('GET', `/payments?checkout_id=${checkoutId}`)).json.data;
@@ -49,7 +37,7 @@ describe.each([true, false])('with JavaScript %p', (javaScriptEnabled) => {
     const { id, url } = await bed.checkout({
       success_url: `${thanks()}?from={CHECKOUT_TOKEN}#top`,
     });
-    const { page } = await newBuyer({ javaScriptEnabled });
+    const { page } = await bed.buyer({ javaScriptEnabled });
     await page.goto(url);
     expect(await page.title()).toBe('Pay · Field guide · One');
     await fillCard(page, GOOD);
@@ -62,7 +50,7 @@ describe.each([true, false])('with JavaScript %p', (javaScriptEnabled) => {
 
   test('without success_url the page is the receipt', async () => {
     const { id, url } = await bed.checkout();
-    const { page } = await newBuyer({ javaScriptEnabled });
+    const { page } = await bed.buyer({ javaScriptEnabled });
     await page.goto(url);
     await fillCard(page, GOOD);
     await pay(page);
@@ -76,7 +64,7 @@ describe.each([true, false])('with JavaScript %p', (javaScriptEnabled) => {
 
   test('a declined buyer reads why, and pays with another card', async () => {
     const { id, url } = await bed.checkout({ success_url: thanks() });
-    const { page } = await newBuyer({ javaScriptEnabled });
+    const { page } = await bed.buyer({ javaScriptEnabled });
     await page.goto(url);
     await fillCard(page, DECLINED);
     await pay(page);
@@ -97,7 +85,7 @@ describe.each([true, false])('with JavaScript %p', (javaScriptEnabled) => {
 
   test('a buyer whom the bank asks confirms, and is sent on', async () => {
     const { id, url } = await bed.checkout({ success_url: thanks() });
-    const { page } = await newBuyer({ javaScriptEnabled });
+    const { page } = await bed.buyer({ javaScriptEnabled });
     await page.goto(url);
     await fillCard(page, CHALLENGED);
     await pay(page);
@@ -109,7 +97,7 @@ describe.each([true, false])('with JavaScript %p', (javaScriptEnabled) => {
 
   test('a buyer who fails at the bank is back at the form', async () => {
     const { id, url } = await bed.checkout({ success_url: thanks() });
-    const { page } = await newBuyer({ javaScriptEnabled });
+    const { page } = await bed.buyer({ javaScriptEnabled });
     await page.goto(url);
     await fillCard(page, CHALLENGED);
     await pay(page);
@@ -121,7 +109,7 @@ describe.each([true, false])('with JavaScript %p', (javaScriptEnabled) => {
 
   test('a bank debit is waited for', async () => {
     const { id, url } = await bed.checkout({ success_url: thanks() });
-    const { page } = await newBuyer({ javaScriptEnabled });
+    const { page } = await bed.buyer({ javaScriptEnabled });
     await page.goto(url);
     await page.getByLabel('Bank debit').check();
     await page.fill('[name=iban]', 'DE89 3704 0044 0532 0130 00');
@@ -142,7 +130,7 @@ describe.each([true, false])('with JavaScript %p', (javaScriptEnabled) => {
     const code = `HALF-${javaScriptEnabled ? 'on' : 'off'}`;
     await bed.server.call('POST', '/discounts', { body: { code, percent_off: 50 } });
     const { id, url } = await bed.checkout({ product_id });
-    const { page } = await newBuyer({ javaScriptEnabled, locale: 'de-DE' });
+    const { page } = await bed.buyer({ javaScriptEnabled, locale: 'de-DE' });
     const total = () => page.locator('.total strong').innerText();
     await page.goto(url);
     expect(await total()).toBe('€48.00');
@@ -173,7 +161,7 @@ test('a price in the currency of the buyer is shown first, unless the merchant p
     { amount: '50', currency: 'USD' },
   ];
   const { id: product_id } = await bed.product({ prices });
-  const { page } = await newBuyer({ locale: 'en-US' });
+  const { page } = await bed.buyer({ locale: 'en-US' });
   await page.goto((await bed.checkout({ product_id })).url);
   expect(await page.inputValue('[name=currency]')).toBe('USD');
   await page.goto((await bed.checkout({ product_id, currency: 'EUR' })).url);
@@ -185,7 +173,7 @@ test('nothing is charged when another total is due than the page showed', async 
   const { id: product_id } = await bed.product();
   await bed.server.call('POST', '/discounts', { body: { code: 'SOON-GONE', percent_off: 50 } });
   const { id, url } = await bed.checkout({ product_id, discount_code: 'SOON-GONE' });
-  const { page } = await newBuyer();
+  const { page } = await bed.buyer();
   await page.goto(url);
   await page.getByRole('button', { name: 'Pay €24.00' }).waitFor();
   const { data } = (await bed.server.call('GET', '/discounts')).json;
@@ -199,7 +187,7 @@ test('nothing is charged when another total is due than the page showed', async 
 
 test('what is wrong is told at the top and beside its field, and the number of a card never comes back', async () => {
   const { id, url } = await bed.checkout();
-  const { page } = await newBuyer();
+  const { page } = await bed.buyer();
   await page.goto(url);
   await page.fill('[name=card_number]', '4242 4242 4242 4241');
   await page.fill('[name=card_cvc]', '987');
@@ -227,7 +215,7 @@ test('what is wrong is told at the top and beside its field, and the number of a
 test('a free order asks for no card', async () => {
   await bed.server.call('POST', '/discounts', { body: { code: 'ALL', percent_off: 100 } });
   const { url } = await bed.checkout({ discount_code: 'ALL' });
-  const { page } = await newBuyer();
+  const { page } = await bed.buyer();
   await page.goto(url);
   expect(await page.locator('[name=card_number]').count()).toBe(0);
   await page.getByRole('button', { name: 'Complete order' }).click();
@@ -237,7 +225,7 @@ test('a free order asks for no card', async () => {
 test('a buy link asks who buys, and keeps it after a decline', async () => {
   const { id } = await bed.product();
   const link = (await bed.server.call('POST', `/buy-links/${id}/checkout`, { key: null })).json;
-  const { page } = await newBuyer();
+  const { page } = await bed.buyer();
   await page.goto(link.url);
   await fillCard(page, DECLINED);
   await pay(page);
@@ -259,7 +247,7 @@ test('a buy link asks who buys, and keeps it after a decline', async () => {
 
 test('after the last attempt it is locked, and a good card is not charged any more', async () => {
   const { id, url } = await bed.checkout({ cancel_url: `${bed.shopUrl}/cart` });
-  const { page: late, another } = await newBuyer();
+  const { page: late, another } = await bed.buyer();
   await late.goto(url);
   const page = await another();
   await page.goto(url);
@@ -282,7 +270,7 @@ test('after the last attempt it is locked, and a good card is not charged any mo
 
 test('an expired checkout says so, to who opens it and to who has it open', async () => {
   const { id, url } = await bed.checkout();
-  const { page } = await newBuyer();
+  const { page } = await bed.buyer();
   await page.goto(url);
   await fillCard(page, GOOD);
   await bed.server.call('POST', `/checkouts/${id}/expire`);
@@ -296,7 +284,7 @@ test('an expired checkout says so, to who opens it and to who has it open', asyn
 
 test('a paid checkout that is opened again says so, and leads on', async () => {
   const { id, url } = await bed.checkout({ success_url: thanks() });
-  const { page: stale, another } = await newBuyer();
+  const { page: stale, another } = await bed.buyer();
   await stale.goto(url);
   const page = await another();
   await page.goto(url);
@@ -316,7 +304,7 @@ test('a paid checkout that is opened again says so, and leads on', async () => {
 
 test('two tabs and a double click pay once', async () => {
   const { id, url } = await bed.checkout({ success_url: thanks() });
-  const { page, another } = await newBuyer();
+  const { page, another } = await bed.buyer();
   const second = await another();
   for (const tab of [page, second]) {
     await tab.bringToFront();
@@ -336,7 +324,7 @@ test('two tabs and a double click pay once', async () => {
 
 test('a buyer who left the bank is led back to it, and sent on from there once', async () => {
   const { url } = await bed.checkout({ success_url: thanks() });
-  const { page } = await newBuyer();
+  const { page } = await bed.buyer();
   await page.goto(url);
   await fillCard(page, CHALLENGED);
   await pay(page);
@@ -351,7 +339,7 @@ test('a buyer who left the bank is led back to it, and sent on from there once',
 
 test('a keyboard alone pays', async () => {
   const { url } = await bed.checkout({ success_url: thanks() });
-  const { page } = await newBuyer({ width: 1280 });
+  const { page } = await bed.buyer({ width: 1280 });
   await page.goto(url);
   const focused = () => page.evaluate<string>('document.activeElement.getAttribute("name")');
   const tabTo = async (name: string) => {
@@ -376,7 +364,7 @@ test('a keyboard alone pays', async () => {
 });
 
 test('an unknown token is a 404 page', async () => {
-  const { page } = await newBuyer();
+  const { page } = await bed.buyer();
   const response = await page.goto(`${bed.server.url}/pay/${'a'.repeat(43)}`);
   expect(response?.status()).toBe(404);
   await page.getByRole('heading', { name: 'There is no such checkout' }).waitFor();
@@ -397,7 +385,7 @@ test('whatever a merchant or a buyer writes is text, to the receipt', async () =
     cancel_url: `${bed.shopUrl}/cart?"><script>alert(2)</script>`,
   });
   const link = await bed.server.call('POST', `/buy-links/${product_id}/checkout`, { key: null });
-  const { page } = await newBuyer();
+  const { page } = await bed.buyer();
   const isPlain = async (...texts: string[]) => {
     expect(await page.locator('script').count()).toBe(0);
     expect(await page.title()).not.toBe('owned');

@@ -10,24 +10,18 @@ import {
 } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { CHALLENGED, DECLINED, GOOD, made, subscribe } from '../http/portal/customer.ts';
-import { type Bed, type Buyer, type BuyerOptions, fillCard, openBed } from './bed.ts';
+import { type Bed, type BuyerOptions, fillCard, openBed } from './bed.ts';
 
 setDefaultTimeout(30_000);
 
 let bed: Bed;
-let buyers: Buyer[] = [];
 beforeAll(async () => {
   bed = await openBed();
 });
 afterAll(() => bed.close());
 
 /** Whatever happened, no page may have complained. */
-afterEach(async () => {
-  const complaints = buyers.flatMap((buyer) => buyer.complaints);
-  await Promise.all(buyers.map((buyer) => buyer.close()));
-  buyers = [];
-  expect(complaints).toEqual([]);
-});
+afterEach(async () => expect(await bed.leave()).toEqual([]));
 
 /** His portal, open in a browser of his own. */
 async function visit(options: BuyerOptions = {}, fields: object = {}) {
@@ -38,7 +32,6 @@ async function visit(options: BuyerOptions = {}, fields: object = {}) {
   });
   const { url } = await made(bed.server, `/customers/${customer}/portal-tokens`, {});
   const buyer = await bed.buyer(options);
-  buyers.push(buyer);
   await buyer.page.goto(url);
   return { customer, url, page: buyer.page };
 }

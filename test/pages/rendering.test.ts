@@ -1,110 +1,68 @@
 // Every state of the page, whatever is written in it: in a real browser, without a service behind it.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import type { Browser, Page } from 'playwright-core';
-import { sendPage } from '../../src/http/page.ts';
 import { checkoutPage } from '../../src/pages/checkout/page.ts';
 import { stylesheet } from '../../src/pages/styles.ts';
-import { openBrowser } from './browser.ts';
+import {
+  expectAccessible,
+  expectOneRequest,
+  expectOnlyText,
+  expectToFit,
+  type Gallery,
+  hostile,
+  openGallery,
+} from './gallery.ts';
 import { everyView, PLAIN, type Texts } from './views.ts';
 
 setDefaultTimeout(20_000);
 
-const HOSTILE = `"><script>document.title='owned'</script><img src=x onerror=alert(1)>'`;
-const hostileTexts = Object.fromEntries(
-  Object.keys(PLAIN).map((name) => [name, `${name} ${HOSTILE}`]),
-) as Texts;
+const HOSTILE = hostile(PLAIN);
+const pagesOf = (texts: Texts) =>
+  Object.fromEntries(
+    Object.entries(everyView(texts)).map(([state, view]) => [state, () => checkoutPage(view)]),
+  );
+const PAGES = {
+  plain: pagesOf(PLAIN),
+  hostile: pagesOf(HOSTILE),
+  long: pagesOf({ ...PLAIN, product: 'Donau'.repeat(30), email: `${'a'.repeat(60)}@example.com` }),
+  rightToLeft: pagesOf({ ...PLAIN, merchant: 'מטבעות', product: 'مدخل الجسر 12', name: 'נועה' }),
+};
 
-const VIEWS = {
-  plain: everyView(PLAIN),
-  hostile: everyView(hostileTexts),
-  long: everyView({
-    ...PLAIN,
-    product: 'Donau'.repeat(30),
-    email: `${'a'.repeat(60)}@example.com`,
-  }),
-  rightToLeft: everyView({ ...PLAIN, merchant: 'מטבעות', product: 'مدخل الجسر 12', name: 'נועה' }),
-} as const;
-const STATES = Object.keys(VIEWS.plain);
-
-let browser: Browser;
-let page: Page;
-let server: ReturnType<typeof Bun.serve>;
-const complaints: string[] = [];
+let gallery: Gallery;
 beforeAll(async () => {
-  server = Bun.serve({
-    port: 0,
-    fetch(request) {
-      const [, texts, state] = new URL(request.url).pathname.split('/');
-      const view = VIEWS[texts as keyof typeof VIEWS][state!]!;
-      return sendPage(checkoutPage(view), { formAction: ["'self'"] });
-    },
-  });
-  browser = await openBrowser();
-  page = await browser.newPage({ viewport: { width: 320, height: 640 } });
-  page.on('console', (message) => complaints.push(message.text()));
-  page.on('pageerror', (error) => complaints.push(error.message));
-  page.on('dialog', (dialog) => complaints.push(dialog.message()));
+  gallery = await openGallery(PAGES);
 });
-afterAll(async () => {
-  await browser.close();
-  await server.stop(true);
-  expect(complaints).toEqual([]);
-});
+afterAll(() => gallery.close());
 
-const open = (texts: string, state: string) => page.goto(`${server.url.href}${texts}/${state}`);
-
-describe.each(STATES)('%s', (state) => {
+describe.each(Object.keys(PAGES.plain))('%s', (state) => {
   test.each(['hostile', 'long'])('fits a phone of 320 pixels: %s', async (texts) => {
-    await open(texts, state);
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
+    await gallery.open(texts, state);
+    await expectToFit(gallery.page);
   });
 
   test('what others wrote is text', async () => {
-    await open('hostile', state);
-    expect(await page.title()).not.toBe('owned');
-    expect(await page.locator('script, img').count()).toBe(0);
-    const shown = await page.locator('body').innerText();
-    if (state !== 'not_found') {
-      for (const name of ['merchant', 'product', 'description'] as const) {
-        expect(shown).toContain(hostileTexts[name]);
-      }
-    }
+    await gallery.open('hostile', state);
+    const { merchant, product, description } = HOSTILE;
+    const shown = state === 'not_found' ? [] : [merchant, product, description];
+    await expectOnlyText(gallery.page, shown);
   });
 
   test('every field has a label, every id is there once, and one heading leads', async () => {
-    await open('plain', state);
-    const unnamed = `[...document.querySelectorAll('input:not([type=hidden]), select, button')]
-      .filter((field) => field.tagName !== 'BUTTON' ? field.labels.length !== 1 : field.textContent.trim() === '').length`;
-    expect(await page.evaluate(unnamed)).toBe(0);
-    const repeated = `[...document.querySelectorAll('[id]')].map(({ id }) => id)
-      .filter((id, index, all) => all.indexOf(id) !== index)`;
-    expect(await page.evaluate(repeated)).toEqual([]);
-    const dangling = `[...document.querySelectorAll('[aria-describedby]')]
-      .flatMap((field) => field.getAttribute('aria-describedby').split(' '))
-      .filter((id) => document.getElementById(id) === null)`;
-    expect(await page.evaluate(dangling)).toEqual([]);
-    expect(await page.locator('h1').count()).toBe(1);
-    expect(await page.locator('html').getAttribute('lang')).toBe('en');
+    await gallery.open('plain', state);
+    await expectAccessible(gallery.page);
   });
 });
 
 test('text that reads from right to left does', async () => {
-  await open('rightToLeft', 'reduced');
+  await gallery.open('rightToLeft', 'reduced');
   const direction = (selector: string) =>
-    page.evaluate(`getComputedStyle(document.querySelector('${selector}')).direction`);
+    gallery.page.evaluate(`getComputedStyle(document.querySelector('${selector}')).direction`);
   expect(await direction('h1 span')).toBe('rtl');
   expect(await direction('#name')).toBe('rtl');
   expect(await direction('#email')).toBe('ltr');
 });
 
-test('there is one response and nothing else to load', async () => {
-  const requests: string[] = [];
-  const count = (request: { url(): string }) => requests.push(request.url());
-  page.on('request', count);
-  await open('plain', 'wrong');
-  page.off('request', count);
-  expect(requests.filter((url) => !url.startsWith('data:'))).toHaveLength(1);
-});
+test('there is one response and nothing else to load', () =>
+  expectOneRequest(gallery.page, () => gallery.open('plain', 'wrong')));
 
 describe('contrast', () => {
   const { css } = stylesheet();

@@ -5,7 +5,8 @@
 // Holds: what is due is done in due order, each at its own time (what is due within a minute goes together, at the last of those
 // times), and all of it before the answer. Meanwhile the organisation's alarms do not ring by themselves. A clock only goes forward.
 // Each step is on disk before anything happens at its time: after a crash the clock runs on from the last one, what was due
-// then is still due, and whoever asks again goes on.
+// then is still due, and whoever asks again goes on. It is moved for whoever waits for it: years of hourly allowances are hours of
+// work for everybody's database, and nobody else could end them.
 import { LedgerUnavailable, type Tenant, type Timers } from '../../ledger/ports.ts';
 import type { DueAlarm } from '../../ledger/storage.ts';
 import type { OrgClocks, TestClock } from '../platform/org-clock.ts';
@@ -68,8 +69,15 @@ export class TestClocks {
     return this.#deps.clocks.now({ organisationId, mode: 'test' });
   }
 
-  /** `target` gives where to, from where it is. @throws LedgerUnavailable where it has come only part of the way */
-  async move(organisationId: string, target: (now: number) => number): Promise<Moved> {
+  /**
+   * `target` gives where to, from where it is. Whoever asked may have `left`: then it goes no further.
+   * @throws LedgerUnavailable where it has come only part of the way
+   */
+  async move(
+    organisationId: string,
+    target: (now: number) => number,
+    left: AbortSignal,
+  ): Promise<Moved> {
     if (this.isMoving(organisationId)) return 'moving';
     const now = this.now(organisationId);
     const to = target(now);
@@ -80,7 +88,7 @@ export class TestClocks {
     this.#moving.add(organisationId);
     try {
       await due.hold(organisationId);
-      await this.#pass(organisationId, to);
+      await this.#pass(organisationId, to, left);
     } finally {
       clocks.run(organisationId);
       due.release(organisationId);
@@ -89,7 +97,7 @@ export class TestClocks {
     return 'moved';
   }
 
-  async #pass(organisationId: string, to: number): Promise<void> {
+  async #pass(organisationId: string, to: number, left: AbortSignal): Promise<void> {
     const { clocks, due } = this.#deps;
     let at = this.now(organisationId);
     clocks.stop(organisationId, at);
@@ -100,6 +108,7 @@ export class TestClocks {
       const next = await due.next(organisationId, to);
       const latest = next.at(-1);
       if (latest === undefined) break;
+      if (left.aborted) throw new LedgerUnavailable('nobody waits for the clock any more');
       tries = isSame(next, last) ? tries + 1 : 0;
       if (tries > 0) await this.#wait(tries);
       at = Math.max(at, latest.dueAt);

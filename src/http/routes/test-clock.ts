@@ -30,7 +30,7 @@ const MOVE = {
     'By a duration or to a time, forward only, at most five years in one call, up to the year 3000. All that is due by then is done before it answers, in due ' +
     'order and each at its own time: periods end, subscriptions renew, payments settle, discounts and checkouts expire. Then the ' +
     'clock runs on. One call at a time; `409` while another one moves it. Keys, rate limits and deliveries stay on the real time. ' +
-    'What to do where no answer came: read it, and send the time that is wanted. 404 with a live key.',
+    'Whoever does not wait for the answer leaves it on its way: read it, and send the time that is wanted. 404 with a live key.',
   tag,
   body: TestClockMove,
   answers: { 200: TestClock },
@@ -60,7 +60,7 @@ function move({ edge, testClocks, patient }: TestClockRoutesDeps): Route {
     const target = toTarget(body);
     if (typeof target !== 'function') return refuseInvalid([target]);
     patient(request);
-    const moved = await testClocks.move(principal.organisationId, target);
+    const moved = await testClocks.move(principal.organisationId, target, request.signal);
     switch (moved) {
       case 'moved':
         return show(testClocks, principal);

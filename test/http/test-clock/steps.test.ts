@@ -94,7 +94,8 @@ class World implements Due {
   }
 }
 
-const move = (world: World, ms: number) => world.testClocks.move(ORG, (now) => now + ms);
+const move = (world: World, ms: number, left = new AbortController().signal) =>
+  world.testClocks.move(ORG, (now) => now + ms, left);
 
 test('each at its own time, what is close together at the last of them, none beyond the end', async () => {
   const world = await World.open();
@@ -157,6 +158,21 @@ test('however often it is moved, it stays before the year 3000', async () => {
       break;
     }
   }
-  expect(await world.testClocks.move(ORG, () => end - 1)).toBe('moved');
-  expect(await world.testClocks.move(ORG, () => end)).toBe('past_end');
+  expect(await move(world, end - 1 - START - world.now)).toBe('moved');
+  expect(await move(world, 1)).toBe('past_end');
+});
+
+test('who leaves leaves it at the step that was begun', async () => {
+  const world = await World.open();
+  const caller = new AbortController();
+  world.alarms = [alarm('first', START + MINUTE), alarm('second', START + 5 * MINUTE)];
+  world.ring = (due) => {
+    caller.abort();
+    return World.prototype.ring.call(world, due);
+  };
+  const moving = move(world, 10 * MINUTE, caller.signal);
+  expect(await moving.catch((error: unknown) => error)).toBeInstanceOf(LedgerUnavailable);
+  expect([world.rung, world.now, world.held]).toEqual([[['first', MINUTE]], MINUTE, []]);
+  expect(await move(world, 9 * MINUTE)).toBe('moved');
+  expect(world.rung.at(-1)).toEqual(['second', 5 * MINUTE]);
 });

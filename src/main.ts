@@ -18,6 +18,8 @@ import { openService } from './service.ts';
 const DRAIN_MS_MAX = 15_000;
 
 async function main(): Promise<void> {
+  // From the first moment on: what is told during the start is done after it.
+  const told = untilTold();
   const config = parseConfig(process.env);
   const log = openLog(config.logLevel);
   const services = await openServices(config, log);
@@ -27,7 +29,7 @@ async function main(): Promise<void> {
     const stop = await serve(config, log, services);
     if (demoKey !== null) showDemo(config, demoKey);
     log.info({ url: config.baseUrl, embedded: services.embedded }, 'serving');
-    log.info({ signal: await untilTold() }, 'draining');
+    log.info({ signal: await told }, 'draining');
     await stop();
   } finally {
     await services.stop();

@@ -8,6 +8,8 @@ import { untilTold } from '../src/platform/signals.ts';
 import { openDelivery } from './delivery.ts';
 
 async function main(): Promise<void> {
+  // From the first moment on: who started it may be gone before it delivers.
+  const told = untilTold();
   const config = parseConfig(process.env);
   const log = openLog(config.logLevel);
   const delivery = await openDelivery({
@@ -18,7 +20,7 @@ async function main(): Promise<void> {
     onAttempt: () => undefined,
   });
   log.info({}, 'delivering');
-  log.info({ signal: await untilTold() }, 'draining');
+  log.info({ signal: await told }, 'draining');
   await delivery.close();
   log.info({}, 'stopped');
 }

@@ -1,5 +1,4 @@
 // Tags and custom fields side by side: but for the value they keep the same rules.
-import { slotOf } from '../../../ledger/slot.ts';
 import { ids } from '../../../src/platform/ids.ts';
 import type { EventEnvelope } from '../../../src/records/events.ts';
 import type { Reply, TestServer } from '../../support/server.ts';
@@ -37,15 +36,11 @@ export async function anInvoice(
 
 /** Of a customer. */
 export async function aSubscription(server: TestServer, customerId: string): Promise<ObjectRef> {
-  const id = ids.next();
-  await server.sql`
-    insert into subscriptions (slot, id, organisation_id, mode, customer_id, bundle_id, product_id, price_id, plan_name,
-      price_list_name, unit_amount, currency, interval, interval_count, quantity, metadata, status, overdue, anchor_at, zone,
-      period_index, period_start, period_end, keep_invoices, open, credit, sequence, event_at, created_at, live)
-    values (${slotOf(customerId)}, ${id}, ${server.organisation.id}, 'test', ${customerId}, ${id}, ${id}, ${id}, 'Plan', 'List',
-      1, 'USD', 'month', 1, 1, '{}', 'active', 'clear', now(), 'UTC', 0, now(), now() + interval '1 month', false, '[]', 0, 0,
-      now(), now(), true)`;
-  return { object_type: 'subscription', object_id: id };
+  const prices = [{ currency: 'USD', amount: '1.00', type: 'recurring', interval: 'month' }];
+  const product = await server.call('POST', '/products', { body: { name: 'Plan', prices } });
+  const body = { customer_id: customerId, product_id: product.json.id };
+  const { json } = await server.call('POST', '/subscriptions', { body });
+  return { object_type: 'subscription', object_id: json.id };
 }
 
 export const nothing = (object_type: string): ObjectRef => ({

@@ -28,15 +28,12 @@ test('POST of an eleventh meter for an event name, also at once', async () => {
 });
 
 test('DELETE while a customer has a live allowance on it', async () => {
-  const { json: meter } = await server.call('POST', '/meters', { body: { slug: 'used' } });
+  await server.call('POST', '/meters', { body: { slug: 'used' } });
   const { json: customer } = await server.call('POST', '/customers', { body: {} });
-  await server.sql`
-    insert into grants (slot, id, organisation_id, mode, customer_id, meter_id, source, amount, used,
-      effective_at, priority, overage_allowed, started, created_at)
-    values (1, gen_random_uuid(), ${server.organisation.id}, 'test', ${customer.id}, ${meter.id},
-      'top_up', 5, 0, now(), 100, false, true, now())`;
+  const body = { feature_key: 'used', amount: 5 };
+  const { json: grant } = await server.call('POST', `/customers/${customer.id}/grants`, { body });
   const refused = await server.call('DELETE', '/meters/used');
   expect([refused.status, refused.json.error.type]).toEqual([409, 'conflict']);
-  await server.sql`update grants set ended_at = now(), ended_how = 'void' where meter_id = ${meter.id}`;
+  await server.call('POST', `/grants/${grant.id}/void`);
   expect((await server.call('DELETE', '/meters/used')).status).toBe(204);
 });

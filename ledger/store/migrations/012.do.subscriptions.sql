@@ -68,7 +68,6 @@ ALTER TABLE followups
   ADD COLUMN customer_id uuid,
   ADD CONSTRAINT followups_one_subject CHECK (num_nonnulls(payment_id, subscription_id) = 1);
 CREATE INDEX followups_of_subscription ON followups (subscription_id) WHERE subscription_id IS NOT NULL;
-CREATE INDEX followups_by_time ON followups (at);
 
 -- The ids of what is charged by itself are derived: they do not ascend with time.
 DROP INDEX payments_listed, payments_of_checkout, payments_of_customer;

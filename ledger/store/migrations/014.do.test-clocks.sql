@@ -16,3 +16,4 @@ CREATE INDEX alarms_of_test_clock ON alarms (organisation_id, due_at) WHERE mode
 
 -- What a crash left behind is told by the wall clock; `at` is the organisation's.
 ALTER TABLE followups ADD COLUMN written_at timestamptz NOT NULL DEFAULT now();
+CREATE INDEX followups_left_behind ON followups (written_at);

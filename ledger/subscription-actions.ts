@@ -10,6 +10,7 @@ import {
   type Subscription,
   isOver,
   isTrial,
+  renews,
 } from './subscription.ts';
 import {
   iso,
@@ -113,12 +114,14 @@ function run(draft: SubscriptionDraft, command: Command): void {
     case 'tick':
       return undefined;
     case 'settle':
-      if (!settleWaiting(draft, command.settlement)) settleOpen(draft, command.settlement);
-      return undefined;
+      if (settleWaiting(draft, command.settlement)) return undefined;
+      return unblocking(draft, () => settleOpen(draft, command.settlement));
     case 'close_invoice':
-      if (command.how === 'void') makeVoid(draft, command.invoiceId);
-      else close(draft, command.invoiceId);
-      return draft.reconsider(now);
+      return unblocking(draft, () => {
+        if (command.how === 'void') makeVoid(draft, command.invoiceId);
+        else close(draft, command.invoiceId);
+        draft.reconsider(now);
+      });
     case 'collect':
       return collect(draft, command);
     case 'method_changed':
@@ -173,6 +176,15 @@ function pause(
 function endTrial(draft: SubscriptionDraft): void {
   draft.change({ trialEnd: draft.context.now });
   beginPeriod(draft);
+}
+
+/** What it unblocks after its period goes on with a new one: the time in which it could not be used is nobody's to pay. */
+function unblocking(draft: SubscriptionDraft, act: () => void): void {
+  const wasBlocked = draft.state.overdue === 'blocked';
+  act();
+  const { waiting, periodEnd } = draft.state;
+  const isLate = waiting === null && periodEnd <= draft.context.now;
+  if (wasBlocked && isLate && renews(draft.state)) beginPeriod(draft);
 }
 
 /** Another period, counted from now, whether it is paid or not. */

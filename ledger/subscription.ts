@@ -315,7 +315,7 @@ export function isOver({ status, open }: Subscription): boolean {
 
 /**
  * Whether the end of its period begins another one: not while it is paused without invoices, and not while it is blocked, because nobody
- * is billed for what he cannot use. What was due meanwhile begins when it is paid.
+ * is billed for what he cannot use. Paid after its period, a new one begins then.
  */
 export function renews({ status, keepInvoices, overdue }: Subscription): boolean {
   if (overdue === 'blocked') return false;

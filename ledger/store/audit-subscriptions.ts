@@ -68,14 +68,14 @@ export const SUBSCRIPTION_CHECKS: Readonly<Record<string, string>> = {
       AND subscription_id IS NOT NULL
     GROUP BY subscription_id, period_start HAVING count(*) > 1`,
 
-  // What was paused or had another plan since may begin anywhere, and so does the first period after a trial.
+  // What was paused or blocked or had another plan since may begin anywhere, and so does the first period after a trial.
   'a period begins where the one before it ended': `
     SELECT i.subscription_id AS subscription, i.id AS invoice, i.period_start
     FROM invoices i JOIN subscriptions s ON s.id = i.subscription_id
     WHERE i.billing_reason = 'subscription_cycle' AND i.period_start IS DISTINCT FROM s.trial_end
       AND NOT EXISTS (SELECT FROM invoices b WHERE b.subscription_id = i.subscription_id AND b.period_end = i.period_start)
-      AND NOT EXISTS (SELECT FROM events e WHERE e.object_id = s.id AND e.type = 'subscription.updated'
-        AND e.data -> 'changes' <> '["cancelAtPeriodEnd"]' AND e.at <= i.period_start)`,
+      AND NOT EXISTS (SELECT FROM events e WHERE e.object_id = s.id AND (e.type = 'subscription.blocked'
+        OR e.type = 'subscription.updated' AND e.data -> 'changes' <> '["cancelAtPeriodEnd"]') AND e.at <= i.period_start)`,
 
   // Where a clock is turned, the database and the calendar may take different hours.
   'a period is counted from its anchor': `

@@ -274,6 +274,20 @@ export class SubscriptionModel {
   }
 
   close(bill: Bill, how: 'paid' | 'void'): void {
+    this.#unblocking(() => this.#close(bill, how));
+  }
+
+  /** Out of a block after its period it goes on with another one from now. */
+  #unblocking(act: () => void): void {
+    const before = this.overdue;
+    act();
+    if (before !== 'blocked' || this.endedAt !== null || this.waiting !== null) return;
+    if (!this.renews || this.end > this.now) return;
+    this.#restart(this.now);
+    this.#bill('cycle', amountOf(this.plan), this.now);
+  }
+
+  #close(bill: Bill, how: 'paid' | 'void'): void {
     if (bill.state !== 'open') return;
     bill.state = 'closed';
     if (how === 'void') this.credit += bill.credit;
@@ -281,7 +295,12 @@ export class SubscriptionModel {
     this.#look(this.now);
   }
 
-  answer(bill: Bill, { how, at }: Answer): void {
+  answer(bill: Bill, answer: Answer): void {
+    if (bill.state === 'open') this.#unblocking(() => this.#answer(bill, answer));
+    else this.#answer(bill, answer);
+  }
+
+  #answer(bill: Bill, { how, at }: Answer): void {
     const { state } = bill;
     bill.isUnderWay = false;
     if (how === 'paid') {

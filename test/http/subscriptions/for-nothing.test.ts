@@ -1,6 +1,7 @@
 // What somebody might get without paying for it, and what could be asked for that nobody can bill.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { PATIENCE_MS } from '../../payments/shop.ts';
+import { GOOD, portalOf } from '../portal/customer.ts';
 import { Club, DAY_MS, type PlanWish } from './subscribing.ts';
 
 setDefaultTimeout(PATIENCE_MS);
@@ -47,6 +48,30 @@ test('declined, it stays paused, and its draft is there still', async () => {
   expect((await club.refused(id, 'resume'))[0]).toBe(402);
   expect(await club.subscription(id)).toMatchObject({ status: 'paused', keep_invoices: true });
   expect((await club.invoices(id)).map(({ status }) => status)).toEqual(['paid', 'draft', 'void']);
+});
+
+test('the time in which it was blocked is not billed: paid, it begins anew', async () => {
+  const plan = await club.plan({ interval: 'day', amount: '1.00' });
+  const subscription = await club.signUp(plan, 'renewalFails');
+  const { id, customer_id } = subscription;
+  await club.advance('P18D');
+  expect(await club.check(subscription, plan)).toMatchObject({ reason: 'blocked' });
+  const { length } = await club.invoices(id);
+  const before = await club.now();
+  await (await portalOf(club.shop.server, customer_id)).saveCard(GOOD);
+  await club.advance('PT1M');
+  const again = await club.subscription(id);
+  expect(Date.parse(again.current_period_start)).toBeGreaterThanOrEqual(before);
+  const invoices = await club.invoices(id);
+  expect(invoices.map(({ status }) => status)).toEqual(Array(length + 1).fill('paid'));
+  expect(invoices.at(-1)).toMatchObject({
+    total: '1.00',
+    period_start: again.current_period_start,
+  });
+  expect(await club.check(subscription, plan)).toMatchObject({
+    balance: 10_000,
+    resets_at: again.current_period_end,
+  });
 });
 
 test('an invoice that its merchant made void is worth nothing when the plan changes', async () => {

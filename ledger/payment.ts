@@ -147,6 +147,17 @@ export function isCharged({ status }: PaymentState): boolean {
   return status !== 'requires_action' && status !== 'processing';
 }
 
+/** Declines after which the same instrument is not tried again: it does not help. A card that has expired may have been renewed. */
+export const HARD_DECLINES: ReadonlySet<string> = new Set([
+  'lost_card',
+  'stolen_card',
+  'incorrect_number',
+  'incorrect_iban',
+  'mandate_lost',
+  // Nobody is there who could.
+  'authentication_required',
+]);
+
 /** Whether what the customer has left is charged, for an invoice: not an attempt at a checkout. */
 export function isOffSession({ payment }: PaymentState): boolean {
   return payment.roundTrip.paymentLinkId === null;

@@ -154,7 +154,6 @@ const NOTHING_LEFT: Result = {
   code: 'mandate_lost',
   message: 'There is nothing to charge any more.',
   method: null,
-  hard: true,
 };
 
 /** What a charge has saved for the next ones. */

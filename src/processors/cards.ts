@@ -51,15 +51,6 @@ export const MESSAGES: Readonly<Record<Failure, string>> = {
   mandate_lost: 'This payment method may not be charged any more.',
 };
 
-/** Those where trying again does not help. A card that has expired may have been renewed under its number. */
-export const HARD: ReadonlySet<string> = new Set<Failure>([
-  'lost_card',
-  'stolen_card',
-  'incorrect_number',
-  'incorrect_iban',
-  'mandate_lost',
-]);
-
 export type Behaviour = {
   /** null where nothing may be kept of it: it could be somebody's real one. */
   readonly method: Method | null;

@@ -76,11 +76,9 @@ export type ChargeResult =
       readonly kind: 'declined';
       /**
        * Stable: `card_declined`, `insufficient_funds`, … Of what was saved also `authentication_required`, where the bank would ask its
-       * buyer, and `mandate_lost`, where it may not be charged any more.
+       * buyer, and `mandate_lost`, where it may not be charged any more. Those of HARD_DECLINES (ledger/payment.ts) are final.
        */
       readonly code: string;
-      /** Trying the same instrument again does not help. */
-      readonly hard: boolean;
       /** For the buyer to read. */
       readonly message: string;
       readonly method: Method | null;

@@ -10,7 +10,6 @@ import {
   type Behaviour,
   behaviourOf,
   type ChargeCourse,
-  HARD,
   isExpired,
   MESSAGES,
   offSessionOf,
@@ -261,7 +260,7 @@ function chargeResult(row: ChargeRow, now: number, { challengeUrl }: SandboxOpti
     case 'declined': {
       const code = must(row.failureCode, 'why it was declined');
       const message = row.failureMessage ?? '';
-      return { kind: 'declined', code, message, hard: HARD.has(code), method };
+      return { kind: 'declined', code, message, method };
     }
     case 'canceled':
       return CANCELED;

@@ -2,15 +2,12 @@
 // again changes nothing.
 import type { OrgClock } from '../../ledger/ports.ts';
 import { must } from '../../ledger/assert.ts';
-import { isOffSession, type PaymentState } from '../../ledger/payment.ts';
+import { HARD_DECLINES, isOffSession, type PaymentState } from '../../ledger/payment.ts';
 import type { Settlement } from '../../ledger/subscription.ts';
 import { billingPolicyOf } from '../records/organisations.ts';
 import { findPayment } from '../records/payments.ts';
 import type { Scope } from '../records/scope.ts';
 import { beginSubscription, type SignupDeps } from './signup.ts';
-
-/** What no later try can change. */
-const HARD = new Set(['lost_card', 'stolen_card', 'mandate_lost', 'authentication_required']);
 
 /** The subscription that owes something now; null where none does. */
 export async function settlePayment(
@@ -46,5 +43,5 @@ async function settlementOf(
   const { code, message } = failure ?? { code: 'processing_error', message: '' };
   const kind = status === 'errored' ? 'errored' : 'failed';
   const at = orgClock.now(scope);
-  return { kind, paymentId, at, policy, code, message, hard: HARD.has(code) };
+  return { kind, paymentId, at, policy, code, message, hard: HARD_DECLINES.has(code) };
 }

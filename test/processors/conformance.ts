@@ -103,7 +103,6 @@ export function conforms(name: string, open: () => Promise<Rig>): void {
         expect(result).toMatchObject({
           kind: 'declined',
           code: expect.stringMatching(/^[a-z_]+$/),
-          hard: false,
           message: expect.stringMatching(/\w/),
         });
       });

@@ -1,5 +1,6 @@
 // What the sandbox's own cards and accounts do when they are saved, and when they are charged without their buyer.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { HARD_DECLINES } from '../../ledger/payment.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { openPool, type Sql } from '../../src/platform/postgres.ts';
 import type { ChargeResult, Instrument } from '../../src/processors/processor.ts';
@@ -45,7 +46,7 @@ const later = (name: string) => ({ key: ids.next(), saved: name, amount: 1250n, 
 const said = (result: ChargeResult): string =>
   'code' in result ? `${result.kind} ${result.code}${hard(result)}` : result.kind;
 const hard = (result: ChargeResult): string =>
-  result.kind === 'declined' && result.hard ? ', hard' : '';
+  result.kind === 'declined' && HARD_DECLINES.has(result.code) ? ', hard' : '';
 const savedAs = (result: ChargeResult): string => {
   if (!('saved' in result) || result.saved === null) throw new Error(`${result.kind}, not saved`);
   return result.saved;

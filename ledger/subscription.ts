@@ -110,6 +110,7 @@ export type Dunning = {
 
 /** Days after the first failure (decisions 7, Dunning). */
 export type DunningPolicy = {
+  /** Strictly ascending. */
   readonly retryDays: readonly number[];
   readonly blockAfterDays: number;
   readonly expireAfterDays: number;

@@ -7,7 +7,7 @@ import { methodPage } from '../pages/portal/method.ts';
 import type { Frame } from '../pages/portal/view.ts';
 import type { ProcessorFor } from '../processors/processor.ts';
 import { findDefaultPaymentMethod } from '../records/payment-methods.ts';
-import { isUuid } from '../records/scope.ts';
+import { isUuid, scopeOf } from '../records/scope.ts';
 import type { MethodReply } from '../subscriptions/subscriptions.ts';
 import type { PortalPrincipal } from './auth.ts';
 import { sendPage } from './page.ts';
@@ -59,10 +59,6 @@ function keyOf({ ids }: MethodDeps, { customerId }: PortalPrincipal, attempt: st
 
 function takesFields({ processorFor }: MethodDeps, principal: PortalPrincipal): boolean {
   return processorFor(scopeOf(principal))?.page === 'fields';
-}
-
-function scopeOf({ organisationId, mode }: PortalPrincipal) {
-  return { organisationId, mode };
 }
 
 function framed({ sql, settings }: MethodDeps, { principal, params }: PortalCall): Promise<Frame> {

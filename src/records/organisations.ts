@@ -3,9 +3,10 @@
 // Holds: each mode has settings of its own, so that a test key never changes what a live invoice says or when a live debt is given up.
 // Who changes a setting holds its row until the commit: the events of a mode are in the order of their numbers and their times.
 import { must } from '../../ledger/assert.ts';
+import type { DunningPolicy } from '../../ledger/subscription.ts';
 import type { Executor, Transaction } from '../platform/postgres.ts';
 import { insertEvents, type NewEvent } from './events.ts';
-import type { Scope } from './scope.ts';
+import { type Scope, scopeOf } from './scope.ts';
 
 export type NewOrganisation = {
   readonly id: string;
@@ -27,20 +28,12 @@ export type SellerDetails = {
   readonly phone: string | null;
 };
 
-/** What becomes of a subscription that is not paid, in days after the first payment failed. */
-export type Dunning = {
-  /** When it is tried again; strictly ascending. */
-  readonly retryDays: readonly number[];
-  readonly blockAfterDays: number;
-  readonly expireAfterDays: number;
-};
-
 export type OrganisationRecord = Scope & {
   readonly name: string;
   /** An IANA zone: where its calendar days begin and end. */
   readonly timezone: string;
   readonly seller: SellerDetails;
-  readonly dunning: Dunning;
+  readonly dunning: DunningPolicy;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 };
@@ -50,7 +43,7 @@ export type OrganisationPatch = {
   readonly name?: string | undefined;
   readonly timezone?: string | undefined;
   readonly seller?: Undefinable<SellerDetails> | undefined;
-  readonly dunning?: Undefinable<Dunning> | undefined;
+  readonly dunning?: Undefinable<DunningPolicy> | undefined;
 };
 
 type Undefinable<T> = { readonly [field in keyof T]?: T[field] | undefined };
@@ -59,7 +52,7 @@ type Undefinable<T> = { readonly [field in keyof T]?: T[field] | undefined };
 export type DunningFault = 'retries_not_ascending' | 'retries_past_expiry' | 'blocked_past_expiry';
 
 /** What renewals and dunning go by. */
-export type BillingPolicy = { readonly zone: string; readonly dunning: Dunning };
+export type BillingPolicy = { readonly zone: string; readonly dunning: DunningPolicy };
 
 const NOBODY: SellerDetails = {
   name: null,
@@ -75,7 +68,7 @@ const NOBODY: SellerDetails = {
 };
 
 type Row = Omit<OrganisationRecord, 'seller' | 'dunning'> &
-  Dunning & { readonly seller: Partial<SellerDetails>; readonly sequence: bigint };
+  DunningPolicy & { readonly seller: Partial<SellerDetails>; readonly sequence: bigint };
 
 export async function insertGroup(
   sql: Executor,
@@ -116,15 +109,6 @@ export async function anyOrganisationExists(sql: Executor): Promise<boolean> {
 
 export async function findOrganisation(sql: Executor, scope: Scope): Promise<OrganisationRecord> {
   return recordOf(await readRow(sql, scope, sql``));
-}
-
-/** As an invoice says it: by the organisation's name, unless its invoices are to say another one. */
-export async function findSeller(
-  sql: Executor,
-  scope: Scope,
-): Promise<SellerDetails & { readonly name: string }> {
-  const { name, seller } = await findOrganisation(sql, scope);
-  return { ...seller, name: seller.name ?? name };
 }
 
 export async function billingPolicyOf(sql: Executor, scope: Scope): Promise<BillingPolicy> {
@@ -223,7 +207,11 @@ function merged<T extends object>(before: T, patch: Undefinable<T> = {}): T {
   return { ...before, ...Object.fromEntries(given) };
 }
 
-function faultOf({ retryDays, blockAfterDays, expireAfterDays }: Dunning): DunningFault | null {
+function faultOf({
+  retryDays,
+  blockAfterDays,
+  expireAfterDays,
+}: DunningPolicy): DunningFault | null {
   const ascends = retryDays.every((day, index) => day > (retryDays[index - 1] ?? 0));
   if (!ascends) return 'retries_not_ascending';
   if ((retryDays.at(-1) ?? 0) >= expireAfterDays) return 'retries_past_expiry';
@@ -249,8 +237,4 @@ function changedParts(before: OrganisationRecord, after: OrganisationRecord): Pa
 function differences<T extends object>(before: T, after: T): string[] {
   const names = Object.keys(after) as (keyof T & string)[];
   return names.filter((name) => !Bun.deepEquals(before[name], after[name]));
-}
-
-function scopeOf({ organisationId, mode }: Scope): Scope {
-  return { organisationId, mode };
 }

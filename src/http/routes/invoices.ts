@@ -13,7 +13,7 @@ import {
   listInvoices,
   MAY,
 } from '../../records/invoices.ts';
-import type { Scope } from '../../records/scope.ts';
+import { scopeOf } from '../../records/scope.ts';
 import type { PayReply, Subscriptions } from '../../subscriptions/subscriptions.ts';
 import type { Edge, Route } from '../edge.ts';
 import { refuse, refuseInvalid } from '../errors.ts';
@@ -239,8 +239,6 @@ function stateMessage(invoice: InvoiceRecord, what: keyof typeof MAY): string {
   const wanted = MAY[what].join(' or ');
   return `the invoice is ${invoice.status}; to ${what} it, it must be ${wanted}`;
 }
-
-const scopeOf = ({ organisationId, mode }: Scope): Scope => ({ organisationId, mode });
 
 function printInvoice({ edge, sql }: InvoiceRoutesDeps): Route {
   return edge.organisation(PRINT, async ({ principal, params: { id } }) => {

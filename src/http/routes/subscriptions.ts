@@ -3,7 +3,7 @@ import { Elysia } from 'elysia';
 import { unreachable } from '../../../ledger/assert.ts';
 import type { OrgClock } from '../../../ledger/ports.ts';
 import type { Sql } from '../../platform/postgres.ts';
-import type { Scope } from '../../records/scope.ts';
+import { scopeOf } from '../../records/scope.ts';
 import { findSubscription, listSubscriptions } from '../../records/subscriptions.ts';
 import type { Act, CreateReply, Subscriptions } from '../../subscriptions/subscriptions.ts';
 import type { OrganisationPrincipal } from '../auth.ts';
@@ -255,5 +255,3 @@ function actOnce(
     actAnswer(await subscriptions.act({ scope: scopeOf(principal), id }, act), act.kind),
   );
 }
-
-const scopeOf = ({ organisationId, mode }: Scope): Scope => ({ organisationId, mode });

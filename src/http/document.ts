@@ -120,12 +120,16 @@ function refusalsOf(access: Access, operation: Operation): Record<string, Answer
     const status = STATUS_OF[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
+  // Who opens a page with a bad token, or too often, is told on a page.
+  const onPage = access === 'portal' && operation.mediaType === 'text/html' ? [401, 429] : [];
   const documented: Record<string, Answer> = {};
   for (const [status, alternatives] of byStatus) {
     const bound = status === 413 ? ` (over ${bodyBytesMaxOf(operation)} bytes)` : '';
     documented[String(status)] = {
       description: alternatives.map((code) => `\`${code}\``).join(' or ') + bound,
-      content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+      content: onPage.includes(status)
+        ? { 'text/html': { schema: { type: 'string' } } }
+        : { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
     };
   }
   return documented;

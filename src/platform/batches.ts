@@ -37,13 +37,26 @@ export class Batches<R> {
   }
 
   async #run(batch: readonly (readonly [string, PromiseWithResolvers<R | undefined>])[]) {
-    let results: ReadonlyMap<string, R> = new Map();
-    try {
-      results = await this.#options.work(batch.map(([key]) => key));
-    } catch (error) {
-      this.#options.failed(error);
-    }
+    const results = await this.#results(batch.map(([key]) => key));
     for (const [key, { resolve }] of batch) resolve(results.get(key));
+  }
+
+  /** What cannot be done with the others is done alone: one that always fails costs nobody else. */
+  async #results(keys: readonly string[]): Promise<ReadonlyMap<string, R>> {
+    const { work, failed } = this.#options;
+    try {
+      return await work(keys);
+    } catch (error) {
+      if (keys.length === 1) {
+        failed(error);
+        return new Map();
+      }
+    }
+    const results = new Map<string, R>();
+    for (const key of keys) {
+      for (const [done, result] of await this.#results([key])) results.set(done, result);
+    }
+    return results;
   }
 }
 

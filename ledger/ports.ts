@@ -38,6 +38,28 @@ export type Log = {
   error(fields: Record<string, unknown>, message: string): void;
 };
 
+/**
+ * Other nodes. A request and its answer are plain data as structured clone copies it: bigints, Maps and undefined
+ * included.
+ */
+export type Peers = {
+  /** Asks the node at `address` (host:port); its answer. @throws PeerFailure */
+  ask(address: string, request: unknown, options: { readonly withinMs: number }): Promise<unknown>;
+  /** The node is dead: what is asked of it now fails, as possibly done. */
+  giveUp(address: string): void;
+};
+
+/** `maybeDone`: it was sent, and what became of it is not known; false: the other node never took it. */
+export class PeerFailure extends Error {
+  override readonly name = 'PeerFailure';
+  readonly maybeDone: boolean;
+
+  constructor(message: string, maybeDone: boolean) {
+    super(message);
+    this.maybeDone = maybeDone;
+  }
+}
+
 /** The ledger cannot answer now: no lease, no database, or too much is waiting. Trying again is safe and may help. */
 export class LedgerUnavailable extends Error {
   override readonly name = 'LedgerUnavailable';

@@ -1,7 +1,8 @@
-// When a process is to end: told by a signal, or left alone by whoever started it.
+// When a process is to end: told by a signal, or left alone by whoever ran it.
 import { clock } from './clock.ts';
+import { watchRunner } from './runner.ts';
 
-const PARENT_CHECK_MS = 1000;
+const RUNNER_CHECK_MS = 500;
 const SAME_SIGNAL_MS = 1000;
 
 /** Resolves with the first signal; the second one ends the process at once. */
@@ -17,10 +18,12 @@ export function untilTold(): Promise<string> {
     };
     process.on('SIGINT', tell);
     process.on('SIGTERM', tell);
-    // A runner such as npx does not pass a SIGTERM on: what it started finds itself with another parent.
-    const parent = process.ppid;
-    setInterval(() => {
-      if (process.ppid !== parent && toldAt === null) tell('the end of its parent');
-    }, PARENT_CHECK_MS).unref();
+    const isThere = watchRunner();
+    if (isThere === null) return;
+    const checking = setInterval(() => {
+      if (isThere()) return;
+      clearInterval(checking);
+      if (toldAt === null) tell('the end of its runner');
+    }, RUNNER_CHECK_MS).unref();
   });
 }

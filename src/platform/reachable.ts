@@ -1,13 +1,17 @@
 // Whether a service that was configured answers, before anything else is started.
-import postgres from 'postgres';
 import { ServiceFailure } from './failure.ts';
+import { openPool } from './postgres.ts';
 import { connectRedis, redisUrls } from './redis-connection.ts';
 
 const TIMEOUT_MS = 5000;
 
 /** @throws ServiceFailure in one line that names the host, never the password */
 export async function checkPostgres(url: string): Promise<void> {
-  const sql = postgres(url, { max: 1, connect_timeout: TIMEOUT_MS / 1000 });
+  const sql = openPool(url, {
+    max: 1,
+    applicationName: 'tollhouse start',
+    connectTimeoutMs: TIMEOUT_MS,
+  });
   try {
     await sql`select 1`;
   } catch (error) {

@@ -1,4 +1,4 @@
-// A way to a server that can fall silent, as a network that loses us: nothing is closed, nothing comes through.
+// A way to a server that can fall silent, as a network that loses us: nothing is closed, nothing comes through. It can be cut, too.
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 export type Proxy = {
@@ -6,6 +6,13 @@ export type Proxy = {
   readonly url: string;
   freeze(): void;
   thaw(): void;
+  /** Ends every connection, as a router that restarts. */
+  cut(): void;
+  /** Nothing is behind it any more: who is connected is cut off, whoever connects is let in and shown out. */
+  detach(): void;
+  attach(): void;
+  /** How many have connected. */
+  readonly accepted: number;
   stop(): Promise<void>;
 };
 
@@ -13,6 +20,8 @@ export async function startProxy(target: string): Promise<Proxy> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   let frozen = false;
+  let detached = false;
+  let accepted = 0;
 
   function join(from: Socket, to: Socket): void {
     sockets.add(from);
@@ -26,6 +35,12 @@ export async function startProxy(target: string): Promise<Proxy> {
   }
 
   const server = createServer((client) => {
+    accepted += 1;
+    if (detached) {
+      client.on('error', () => undefined);
+      client.resume().end();
+      return;
+    }
     const upstream = connect(Number(port), hostname);
     join(client, upstream);
     join(upstream, client);
@@ -45,6 +60,19 @@ export async function startProxy(target: string): Promise<Proxy> {
     thaw() {
       frozen = false;
       for (const socket of sockets) socket.resume();
+    },
+    cut() {
+      for (const socket of sockets) socket.destroy();
+    },
+    detach() {
+      detached = true;
+      for (const socket of sockets) socket.destroy();
+    },
+    attach() {
+      detached = false;
+    },
+    get accepted() {
+      return accepted;
     },
     stop() {
       for (const socket of sockets) socket.destroy();

@@ -1,0 +1,48 @@
+// A proxy in front of PostgreSQL that has nothing behind it, as HAProxy has during a failover.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { openPool, type Sql } from '../../src/platform/postgres.ts';
+import { checkPostgres } from '../../src/platform/reachable.ts';
+import { until } from '../chaos/until.ts';
+import { type Proxy, startProxy } from '../support/proxy.ts';
+import { testServices } from '../support/services.ts';
+
+const POOL = 4;
+const AWAY_MS = 1000;
+
+let proxy: Proxy;
+let sql: Sql;
+beforeAll(async () => {
+  proxy = await startProxy(testServices().databaseUrl);
+  sql = openPool(proxy.url, { max: POOL, applicationName: 'a test' });
+});
+afterAll(async () => {
+  // After a failed connect postgres.js does not end by itself.
+  await sql.end({ timeout: 1 });
+  await proxy.stop();
+});
+
+const answers = (): Promise<boolean> =>
+  sql`select 1`.then(
+    () => true,
+    () => false,
+  );
+
+test('queries fail while nothing is behind it, without a storm of connections, and work again after it', async () => {
+  expect(await Promise.all(Array.from({ length: POOL }, answers))).not.toContain(false);
+  proxy.detach();
+  const before = proxy.accepted;
+  const began = performance.now();
+  while (performance.now() - began < AWAY_MS) {
+    expect(await Promise.all(Array.from({ length: POOL }, answers))).not.toContain(true);
+  }
+  // Each connection tries again after half a second at most, and sooner at first.
+  expect(proxy.accepted - before).toBeWithin(1, 12 * POOL);
+  proxy.attach();
+  await until('it answers', answers, 2000);
+});
+
+test('a start without a database behind the proxy is told so', async () => {
+  proxy.detach();
+  expect(await checkPostgres(proxy.url).catch(String)).toContain('does not answer');
+  proxy.attach();
+});

@@ -1,0 +1,33 @@
+// Every bound between two nodes, in one place.
+
+export type PeerLimits = {
+  /** Asked of one peer and not answered, those that wait for its connection included: several of the ledger's flushes. */
+  readonly callsMax: number;
+  /** Of frames sent to one peer whose calls it has not answered; also what one peer may leave unread of our answers. */
+  readonly bytesMax: number;
+  /** One frame. The largest ask is 500 events with their metadata; a frame takes what fits. */
+  readonly frameBytesMax: number;
+  /** In one frame: past this, more of them save nothing and the first waits for the last. */
+  readonly frameCallsMax: number;
+  /** From the attempt to connect until both sides have proven that they hold the secret. */
+  readonly connectMs: number;
+  /** After a failed attempt to connect, asks fail at once for so long. */
+  readonly retryMs: number;
+  readonly heartbeatMs: number;
+  /** A connection that says nothing for so long is dead; with a heartbeat more it is seen within two seconds. */
+  readonly silentMs: number;
+  /** What is under way when we close may take so long. */
+  readonly closeMs: number;
+};
+
+export const PEER_LIMITS: PeerLimits = {
+  callsMax: 10_000,
+  bytesMax: 64 << 20,
+  frameBytesMax: 16 << 20,
+  frameCallsMax: 256,
+  connectMs: 1500,
+  retryMs: 100,
+  heartbeatMs: 400,
+  silentMs: 1600,
+  closeMs: 5000,
+};

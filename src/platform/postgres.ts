@@ -88,7 +88,10 @@ function connectSocket({ host: [host = ''], port: [port = 0], path }: Place): So
   // TLS checks the certificate against the host of the socket.
   const socket = Object.assign(new Socket(), { host });
   socket.on('end', () => {
-    if (socket.bytesRead === 0) socket.destroy(new Error(`${host} closed without an answer`));
+    if (socket.bytesRead > 0) return;
+    const error = new Error(`${host} closed without an answer`);
+    // So that whoever asked is told to come back, as with every other connection that is lost.
+    socket.destroy(Object.assign(error, { code: 'ECONNRESET' }));
   });
   return path ? socket.connect(path) : socket.connect(port, host);
 }

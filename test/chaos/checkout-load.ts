@@ -11,6 +11,8 @@ export type CheckoutLoadOptions = {
   readonly random: Random;
   /** Where to buy now. */
   readonly target: () => Promise<string>;
+  /** Longer than an open charge is left alone, and longer than whatever else may be in its way. */
+  readonly stuckMs?: number;
 };
 
 const RETRY_MS = 50;
@@ -20,7 +22,7 @@ const DOUBLE_CLICKS = 0.3;
 const RELOADS = 0.5;
 const RETURNS = 0.8;
 const ADDRESSES = 20;
-/** Longer than an open charge is left alone, and longer than a restart. */
+/** Longer than a restart. */
 const STUCK_MS = 15_000;
 
 const MEANS: readonly Means[] = [
@@ -145,7 +147,7 @@ export class CheckoutLoad {
         if (status === 'processing') await Bun.sleep(LOOK_MS);
         return status !== 'processing';
       },
-      STUCK_MS,
+      this.#options.stuckMs ?? STUCK_MS,
     );
     return status;
   }

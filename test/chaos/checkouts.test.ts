@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test';
 import type { Sql } from '../../src/platform/postgres.ts';
 import { sell } from '../support/shop.ts';
 import { CheckoutLoad } from './checkout-load.ts';
+import { wrongCheckouts } from './checkout-verdict.ts';
 import { startKillable } from './killable.ts';
 import { DECIDED_MS_MAX, MONEY_ENV, withSql, wrongBooks } from './money.ts';
 import { withSeed } from './random.ts';
@@ -13,25 +14,13 @@ const KILLS = 4;
 const ANSWERS_BEFORE_KILL_MAX = 40;
 const BUYERS = 16;
 
-/** What may become of a payment, by the end of its card; one that was killed before the charge has none. */
-const OUTCOMES: Readonly<Record<string, readonly string[]>> = {
-  '4242': ['succeeded'],
-  '1000': ['succeeded'],
-  '0002': ['failed'],
-  '3184': ['succeeded', 'failed'],
-  '1629': ['failed'],
-  '3000': ['succeeded'],
-  '3001': ['failed'],
-};
-const NOT_CHARGED = ['errored'];
-
 test('checkouts with kill -9 in between: whoever paid is charged once, and nobody else', async () => {
   const service = await startKillable(MONEY_ENV);
   try {
     await withSeed((random) =>
       withSql(service.databaseUrl, async (sql) => {
         const { target } = service;
-        const { testKey: key } = await createKeys(service.databaseUrl);
+        const { id: organisationId, testKey: key } = await createKeys(service.databaseUrl);
         const productId = await sell({ url: await target(), key }, { USD: '10.00', EUR: '9.00' });
         const load = new CheckoutLoad({ key, productId, buyers: BUYERS, random, target });
         const cut = { open: 0, charged: 0, owing: 0 };
@@ -55,7 +44,7 @@ test('checkouts with kill -9 in between: whoever paid is charged once, and nobod
         await load.moreAnswers(ANSWERS_BEFORE_KILL_MAX);
         await load.stop();
         expect(load.faults.slice(0, 5)).toEqual([]);
-        expect(await wrongCheckouts(sql, load)).toEqual([]);
+        expect(await wrongCheckouts(sql, organisationId, load)).toEqual([]);
         expect(await wrongBooks(sql)).toEqual([]);
         // Otherwise no kill hit what it was meant to hit.
         expect(cut.open + cut.charged + cut.owing).toBeGreaterThan(0);
@@ -79,41 +68,4 @@ async function halfDone(sql: Sql): Promise<{ open: number; charged: number; owin
       (select count(*) from followups)::int as owing
     from payments p left join sandbox_charges c on c.key = p.id::text where p.status = 'processing' and p.method is null`;
   return row!;
-}
-
-async function wrongCheckouts(sql: Sql, { seen }: CheckoutLoad): Promise<string[]> {
-  const wrong: string[] = [];
-  const payments = await sql<{ id: string; status: string; last4: string | null }[]>`
-    select id, status, method ->> 'last4' as last4 from payments`;
-  for (const { id, status, last4 } of payments) {
-    const allowed = last4 === null ? NOT_CHARGED : OUTCOMES[last4];
-    if (!allowed?.includes(status)) wrong.push(`payment ${id} with ${last4} is ${status}`);
-  }
-  const checkouts = await sql<
-    {
-      id: string;
-      status: string;
-      captures: number;
-      charges: number;
-      invoices: number;
-      told: number;
-    }[]
-  >`
-    select k.id, k.status, count(p.paid_at)::int as captures,
-      count(c.key) filter (where 'succeeded' in (c.status, c.next_status))::int as charges,
-      (select count(*) from invoices i where i.checkout_id = k.id)::int as invoices,
-      (select count(*) from events e where e.type = 'payment.succeeded' and e.data ->> 'paymentLinkId' = k.id::text)::int as told
-    from checkouts k left join payments p on p.checkout_id = k.id left join sandbox_charges c on c.key = p.id::text
-    group by k.id, k.status`;
-  for (const { id, status, ...counts } of checkouts) {
-    const times = status === 'paid' ? 1 : 0;
-    if (Object.values(counts).some((count) => count !== times) || seen.get(id) !== status) {
-      wrong.push(
-        `checkout ${id} is ${status}, was seen ${seen.get(id)}: ${JSON.stringify(counts)}`,
-      );
-    }
-  }
-  const doubled = await sql<{ email: string }[]>`
-    select email from customers group by email having count(*) > 1`;
-  return [...wrong, ...doubled.map(({ email }) => `${email} is a customer twice`)];
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { testServices } from '../support/services.ts';
 import { startLoad } from './load.ts';
 import { startOwnPostgres } from './own-postgres.ts';
 import { withSeed } from './random.ts';
@@ -16,7 +17,7 @@ const ANSWERS_TO_RECOVER = 100;
 const RECOVERY_MS_MAX = 8000;
 
 test('the service lives through crashes of its database, and loses nothing', async () => {
-  const postgres = await startOwnPostgres();
+  const postgres = await startOwnPostgres(testServices().redisUrl);
   const service = await startProcess({ databaseUrl: postgres.url, leaseMs: LEASE_MS });
   try {
     await withSeed(async (random) => {

@@ -1,8 +1,9 @@
 // Concurrent callers that behave as well-made clients do: a call whose outcome is not known, or that was refused as
 // unavailable, is sent again with the same keys until it is answered.
 import { Book } from './book.ts';
+import { call } from './call.ts';
 import type { Random } from './random.ts';
-import type { Tenant } from './tenant.ts';
+import { OPEN_METER, type Tenant } from './tenant.ts';
 import { type Usage, counts, randomUsage, sendUsage } from './usage.ts';
 
 const RETRY_MS = 20;
@@ -10,6 +11,8 @@ const RETRY_MS = 20;
 const TWINS = 0.1;
 const AGAIN = 0.1;
 const REMEMBERED = 50;
+/** Calls without a key, where there are any: they are sent once. */
+const UNKEYED = 0.15;
 
 export type Load = {
   readonly book: Book;
@@ -23,8 +26,16 @@ export function startLoad(options: {
   callers: number;
   /** Where to send to now; resolves when there is such a place. */
   target: () => Promise<string>;
+  /** How long an answer is waited for. */
+  withinMs?: number;
+  /** How long a caller rests between two calls. */
+  restMs?: number;
+  /** Whether some callers give no key. */
+  unkeyed?: boolean;
+  /** Hears of every answer; 0 is none. */
+  onAnswer?: (kind: string, status: number) => void;
 }): Load {
-  const { tenant, random, target } = options;
+  const { tenant, random, target, withinMs, onAnswer } = options;
   const book = new Book();
   const answered: Usage[] = [];
   const stopping = new AbortController();
@@ -35,11 +46,15 @@ export function startLoad(options: {
     while (!(await attempt(usage, await target()))) await Bun.sleep(RETRY_MS);
   }
 
+  /** Whether it is answered. */
   async function attempt(usage: Usage, url: string): Promise<boolean> {
+    book.begin(usage);
     try {
-      const answer = await sendUsage(url, tenant.key, usage);
-      if (answer.status === 200) {
-        book.enter(usage, counts(usage, answer));
+      const answer = await sendUsage(url, tenant.key, usage, withinMs);
+      onAnswer?.(usage.kind, answer.status);
+      const countsNow = counts(usage, answer);
+      if (countsNow !== null) {
+        book.enter(usage, countsNow);
         return true;
       }
       book.unavailable += 1;
@@ -48,13 +63,41 @@ export function startLoad(options: {
         return true;
       }
     } catch {
+      onAnswer?.(usage.kind, 0);
       book.unknown += 1;
     }
     return false;
   }
 
+  async function once(): Promise<void> {
+    const event = {
+      key: '',
+      customer: random.pick(tenant.customers),
+      meter: OPEN_METER,
+      value: random.integer(1, 9),
+    };
+    const { meter: feature_key, customer: customer_id, value } = event;
+    book.beginUnkeyed(event);
+    const sender = { url: await target(), key: tenant.key };
+    try {
+      const body = { feature_key, customer_id, value };
+      const { status, json } = await call(sender, '/track', body, withinMs);
+      onAnswer?.('unkeyed', status);
+      if (status === 200) book.enterUnkeyed(json.id, event);
+      else book.lost.push(event);
+    } catch {
+      onAnswer?.('unkeyed', 0);
+      book.lost.push(event);
+    }
+  }
+
   async function run(): Promise<void> {
     while (!stopping.signal.aborted) {
+      if (options.restMs !== undefined) await Bun.sleep(options.restMs);
+      if (options.unkeyed === true && random.chance(UNKEYED)) {
+        await once();
+        continue;
+      }
       const usage =
         answered.length > 0 && random.chance(AGAIN)
           ? random.pick(answered)

@@ -1,16 +1,20 @@
-// A PostgreSQL of the test's own, so that it can be killed: as with a crash of the machine, nothing is flushed or said goodbye.
+// A PostgreSQL of the test's own, and a Redis where none is given, so that it can be killed: as with a crash of the machine, nothing is
+// flushed or said goodbye.
 import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { processesIn } from '../../src/platform/processes.ts';
 import { openServices } from '../../src/platform/services.ts';
-import { testServices } from '../support/services.ts';
 import { until } from './until.ts';
 
 export type OwnPostgres = {
   readonly url: string;
-  /** Stops it `immediate`; resolves when it is down. Its supervisor starts it again, later each time. */
-  crash(): Promise<void>;
+  readonly redisUrl: string;
+  /**
+   * SIGQUIT stops it `immediate`, SIGKILL leaves its children to find out; resolves when it is down. Its supervisor starts it again,
+   * later each time.
+   */
+  crash(signal?: 'SIGQUIT' | 'SIGKILL'): Promise<void>;
   /** Resolves when it takes connections again. */
   running(): Promise<void>;
   stop(): Promise<void>;
@@ -18,11 +22,10 @@ export type OwnPostgres = {
 
 const LOG = { warn: () => undefined, error: () => undefined };
 
-export async function startOwnPostgres(): Promise<OwnPostgres> {
+export async function startOwnPostgres(redisUrl: string | undefined): Promise<OwnPostgres> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tollhouse-chaos-'));
   // The account that runs it where we are root passes through.
   chmodSync(dataDir, 0o711);
-  const { redisUrl } = testServices();
   const services = await openServices({ databaseUrl: undefined, redisUrl, dataDir }, LOG);
   const cluster = join(realpathSync(join(dataDir, 'services')), 'postgres');
   const pidFile = join(cluster, 'postmaster.pid');
@@ -38,9 +41,10 @@ export async function startOwnPostgres(): Promise<OwnPostgres> {
   let crashed = 0;
   return {
     url: services.databaseUrl,
-    async crash() {
+    redisUrl: services.redisUrl,
+    async crash(signal = 'SIGQUIT') {
       crashed = postmaster().pid;
-      process.kill(crashed, 'SIGQUIT');
+      process.kill(crashed, signal);
       await until('it is down', () => postmaster().pid !== crashed);
     },
     running: () =>

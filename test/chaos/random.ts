@@ -18,7 +18,7 @@ export async function withSeed<T>(task: (random: Random) => Promise<T>): Promise
   }
 }
 
-function seeded(seed: number): Random {
+export function seeded(seed: number): Random {
   let state = seed;
   // mulberry32
   function next(): number {

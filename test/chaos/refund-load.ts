@@ -136,12 +136,12 @@ export class RefundLoad {
       const url = await this.#options.target();
       try {
         const response = await fetch(`${url}/payments/${payment}`, { headers: this.#headers });
-        if (response.status !== 200) continue;
+        if (response.status !== 200) throw new Error(await response.text());
         const wrong = wrongSnapshot((await response.json()) as Snapshot);
         if (wrong !== null) this.faults.push(wrong);
         this.snapshots += 1;
       } catch {
-        // It is being killed.
+        // It is being killed, or waits for another to be gone.
         await Bun.sleep(RETRY_MS);
       }
     }

@@ -6,7 +6,8 @@ import type { Sql } from '../../src/platform/postgres.ts';
 import { startKillable } from './killable.ts';
 import { DECIDED_MS_MAX, MONEY_ENV, withSql, wrongBooks } from './money.ts';
 import { type Random, withSeed } from './random.ts';
-import { cents, RefundLoad, randomWishes } from './refund-load.ts';
+import { RefundLoad, randomWishes } from './refund-load.ts';
+import { wrongRefunds } from './refund-verdict.ts';
 import { createKeys } from './tenant.ts';
 import { until } from './until.ts';
 
@@ -82,26 +83,4 @@ async function undecided(sql: Sql): Promise<number> {
     select (select count(*) from refunds where ask_at is not null)::int
       + (select count(*) from followups)::int as count`;
   return row!.count;
-}
-
-/** Each refund is one that a caller was told of, or asked for without a key and was never answered. */
-async function wrongRefunds(sql: Sql, load: RefundLoad): Promise<string[]> {
-  const rows = await sql<{ id: string; payment: string; amount: bigint }[]>`
-    select id, payment_id as payment, amount from refunds`;
-  const wrong: string[] = [];
-  const stored = new Map(rows.map((row) => [row.id, row]));
-  const lost = load.lost.map((wish) => `${wish.payment} ${cents(wish.amount)}`);
-  for (const [id, wish] of load.refunds) {
-    const row = stored.get(id);
-    stored.delete(id);
-    if (row?.payment !== wish.payment || row.amount !== cents(wish.amount)) {
-      wrong.push(`${id} was answered and is not there as it was asked for`);
-    }
-  }
-  for (const { id, payment, amount } of stored.values()) {
-    const index = lost.indexOf(`${payment} ${amount}`);
-    if (index === -1) wrong.push(`${id} is there and nobody asked for it`);
-    else lost.splice(index, 1);
-  }
-  return wrong;
 }

@@ -26,16 +26,22 @@ export type ServiceProcess = {
 export async function startProcess(options: {
   databaseUrl: string;
   leaseMs: number;
+  /** That of the test command where it is not given. */
+  redisUrl?: string;
+  /** Any that is free where it is not given. */
+  port?: number;
+  /** What follows `bun run start`. */
+  args?: readonly string[];
   /** Other variables of its environment. */
   env?: Readonly<Record<string, string>>;
 }): Promise<ServiceProcess> {
-  const port = await freePort();
-  const child = Bun.spawn([process.execPath, join(ROOT, 'src/main.ts')], {
+  const port = options.port ?? (await freePort());
+  const child = Bun.spawn([process.execPath, join(ROOT, 'src/main.ts'), ...(options.args ?? [])], {
     cwd: ROOT,
     env: {
       ...process.env,
       DATABASE_URL: options.databaseUrl,
-      REDIS_URL: testServices().redisUrl,
+      REDIS_URL: options.redisUrl ?? testServices().redisUrl,
       LEASE_MS: String(options.leaseMs),
       PORT: String(port),
       HOST: '127.0.0.1',
@@ -76,7 +82,7 @@ export async function startProcess(options: {
   };
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);

@@ -12,21 +12,21 @@ export type Event = {
 
 /** One call: what becomes of its events is known from its answer, or not at all. */
 export type Usage = {
-  readonly kind: 'track' | 'consume' | 'ingest';
+  readonly kind: 'track' | 'reject' | 'consume' | 'ingest';
   readonly events: readonly Event[];
 };
 
 const INGEST_EVENTS_MAX = 8;
 
 export function randomUsage(random: Random, tenant: Tenant, newKey: () => string): Usage {
-  const kind = random.pick(['track', 'track', 'consume', 'consume', 'ingest'] as const);
+  const kind = random.pick(['track', 'track', 'reject', 'consume', 'consume', 'ingest'] as const);
   const event = (meter: string): Event => ({
     key: newKey(),
     customer: random.pick(tenant.customers),
     meter,
     value: random.integer(1, 9),
   });
-  if (kind === 'consume') {
+  if (kind === 'consume' || kind === 'reject') {
     return { kind, events: [event(random.pick([OPEN_METER, CAPPED_METER]))] };
   }
   if (kind === 'track') return { kind, events: [event(OPEN_METER)] };
@@ -35,7 +35,12 @@ export function randomUsage(random: Random, tenant: Tenant, newKey: () => string
 }
 
 /** @throws where no answer came */
-export async function sendUsage(url: string, key: string, usage: Usage): Promise<Answered> {
+export async function sendUsage(
+  url: string,
+  key: string,
+  usage: Usage,
+  withinMs?: number,
+): Promise<Answered> {
   const [first] = usage.events;
   if (usage.kind === 'ingest' || first === undefined) {
     const events = usage.events.map(({ key: external_id, customer, meter, value }) => ({
@@ -44,18 +49,22 @@ export async function sendUsage(url: string, key: string, usage: Usage): Promise
       customer_id: customer,
       value,
     }));
-    return call({ url, key }, '/events/ingest', { events });
+    return call({ url, key }, '/events/ingest', { events }, withinMs);
   }
-  return call({ url, key }, usage.kind === 'track' ? '/track' : '/check', {
+  const body = {
     feature_key: first.meter,
     customer_id: first.customer,
     value: first.value,
     idempotency_key: first.key,
     ...(usage.kind === 'consume' && { consume: true }),
-  });
+    ...(usage.kind === 'reject' && { overage: 'reject' }),
+  };
+  return call({ url, key }, usage.kind === 'consume' ? '/check' : '/track', body, withinMs);
 }
 
-/** Whether the answer says that each event counts now. */
-export function counts(usage: Usage, { json }: Answered): boolean {
+/** Whether the answer says that each event counts now; null where it says nothing. */
+export function counts(usage: Usage, { status, json }: Answered): boolean | null {
+  if (usage.kind === 'reject' && status === 402) return false;
+  if (status !== 200) return null;
   return usage.kind !== 'consume' || json.allowed === true;
 }

@@ -5,7 +5,7 @@ import { openPool, type Sql } from '../../src/platform/postgres.ts';
 import { keyedId } from '../../src/http/wire/usage.ts';
 import type { Book } from './book.ts';
 import { call } from './call.ts';
-import { CAPPED_GRANT, CAPPED_METER, type Tenant } from './tenant.ts';
+import type { Tenant } from './tenant.ts';
 
 type Place = { readonly url: string; readonly databaseUrl: string; readonly tenant: Tenant };
 
@@ -57,8 +57,28 @@ async function wrongEvents(sql: Sql, tenant: Tenant, book: Book): Promise<string
     else if (row.refused === event.counts) wrong.push(`${event.key} was answered otherwise`);
     else if (Number(row.value) !== event.value) wrong.push(`${event.key} has another value`);
   }
-  for (const id of stored.keys()) wrong.push(`${id} is stored, and no caller was told`);
-  return wrong;
+  for (const [id, event] of book.unkeyed) {
+    if (Number(stored.get(id)?.value) !== event.value)
+      wrong.push(`${id} was acknowledged and is lost`);
+    stored.delete(id);
+  }
+  return [...wrong, ...(await wrongUntold(sql, [...stored.keys()], book))];
+}
+
+/** What is stored and nobody was told of: a caller without a key may have asked for it, once. */
+async function wrongUntold(sql: Sql, untold: readonly string[], book: Book): Promise<string[]> {
+  const rows = await sql<{ id: string; customer: string; meter: string; value: bigint }[]>`
+    select t.id, a.customer_id as customer, m.slug as meter, t.value
+    from transfers t join accounts a on a.id = t.debit and a.kind = 'meter' join meters m on m.id = a.meter_id
+    where t.id = any(${untold}::uuid[]) and t.kind <> 'refused'`;
+  const asked = new Set(
+    rows
+      .filter((row) => book.find(row.id, { ...row, value: Number(row.value) }))
+      .map(({ id }) => id),
+  );
+  return untold
+    .filter((id) => !asked.has(id))
+    .map((id) => `${id} is stored, and no caller was told`);
 }
 
 async function wrongTotals(sql: Sql, book: Book): Promise<string[]> {
@@ -72,14 +92,22 @@ async function wrongTotals(sql: Sql, book: Book): Promise<string[]> {
 }
 
 /** What the service says, from memory, of every customer. */
-async function wrongBalances(url: string, tenant: Tenant, book: Book): Promise<string[]> {
+export async function wrongBalances(url: string, tenant: Tenant, book: Book): Promise<string[]> {
   const told = new Map<string, number>();
+  const wrong: string[] = [];
   for (const customer of tenant.customers) {
     const { json } = await call({ url, key: tenant.key }, `/customers/${customer}/balances`);
-    const rows = json.data as { feature_key: string; consumed: number }[];
-    for (const row of rows) told.set(`${customer} ${row.feature_key}`, row.consumed);
+    const rows = json.data as { feature_key: string; consumed: number; limit: number }[];
+    for (const row of rows) {
+      const name = `${customer} ${row.feature_key}`;
+      told.set(name, row.consumed);
+      const ceiling = book.ceiling(name);
+      if (ceiling !== null && row.limit !== ceiling) {
+        wrong.push(`the service has the limit ${row.limit} of ${name}, ${ceiling} was granted`);
+      }
+    }
   }
-  return compare('the service', told, book);
+  return [...wrong, ...compare(`the service at ${url}`, told, book)];
 }
 
 function compare(who: string, found: ReadonlyMap<string, number>, book: Book): string[] {
@@ -88,7 +116,7 @@ function compare(who: string, found: ReadonlyMap<string, number>, book: Book): s
   for (const name of new Set([...expected.keys(), ...found.keys()])) {
     const [is, should] = [found.get(name) ?? 0, expected.get(name) ?? 0];
     if (is !== should) wrong.push(`${who} has ${is} of ${name}, callers were told ${should}`);
-    if (name.endsWith(CAPPED_METER) && is > CAPPED_GRANT) wrong.push(`${name} is over its grant`);
+    if (is > (book.ceiling(name) ?? Infinity)) wrong.push(`${name} is over its grant`);
   }
   return wrong;
 }

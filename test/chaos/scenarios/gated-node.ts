@@ -89,7 +89,8 @@ function nodeOf(parts: {
     const usage = usageOf(key);
     try {
       const answer = await sendUsage(url, tenant.key, usage);
-      if (answer.status === 200) book.enter(usage, counts(usage, answer));
+      const countsNow = counts(usage, answer);
+      if (countsNow !== null) book.enter(usage, countsNow);
       return answer.status;
     } catch {
       return 0;

@@ -1,0 +1,54 @@
+// What a load balancer knows of the nodes: who said lately that it is ready. Now and then it is wrong, and callers try elsewhere.
+import type { Random } from '../random.ts';
+import type { FleetNode } from './fleet.ts';
+
+const POLL_MS = 200;
+const BLIND = 0.05;
+
+/** Begins when it is made. */
+export class Balancer {
+  readonly #nodes: readonly FleetNode[];
+  readonly #random: Random;
+  readonly #ready = new Set<FleetNode>();
+  readonly #stopping = new AbortController();
+  readonly #polling: Promise<void>;
+
+  constructor(nodes: readonly FleetNode[], random: Random) {
+    this.#nodes = nodes;
+    this.#random = random;
+    this.#polling = this.#poll();
+  }
+
+  /** One that is ready, as far as is known; sometimes just any. */
+  readonly target = (): Promise<string> => {
+    const ready = [...this.#ready];
+    const among = ready.length === 0 || this.#random.chance(BLIND) ? this.#nodes : ready;
+    return Promise.resolve(this.#random.pick(among).url);
+  };
+
+  /** Any of them, ready or not. */
+  any(): string {
+    return this.#random.pick(this.#nodes).url;
+  }
+
+  get allReady(): boolean {
+    return this.#ready.size === this.#nodes.length;
+  }
+
+  stop(): Promise<void> {
+    this.#stopping.abort();
+    return this.#polling;
+  }
+
+  async #poll(): Promise<void> {
+    while (!this.#stopping.signal.aborted) {
+      await Promise.all(
+        this.#nodes.map(async (node) => {
+          if (await node.isReady()) this.#ready.add(node);
+          else this.#ready.delete(node);
+        }),
+      );
+      await Bun.sleep(POLL_MS);
+    }
+  }
+}

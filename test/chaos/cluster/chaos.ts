@@ -1,0 +1,198 @@
+// A cluster of real processes under all kinds of traffic, disturbed by the choices of a seed; then everything is compared with what callers
+// were told.
+//
+// Holds: one disturbance at a time, or now and then two that go together, and the next when everybody is served again; so a figure belongs
+// to what it stands beside. Does not: repeat a run to the letter. The seed gives what happens in which order; what it meets is up to the
+// processes.
+import Redis from 'ioredis';
+import { openPool, type Sql } from '../../../src/platform/postgres.ts';
+import { Closers } from '../../bench/bed/closers.ts';
+import { type OwnPostgres, startOwnPostgres } from '../own-postgres.ts';
+import { type Random, seeded } from '../random.ts';
+import { until } from '../until.ts';
+import { Balancer } from './balancer.ts';
+import { DISTURBANCES, type DisturbanceName, type Stage, TAKEOVER_MS } from './disturbances.ts';
+import { Fleet, type FleetNode } from './fleet.ts';
+import type { ChaosOptions } from './options.ts';
+import { spread } from './spread.ts';
+import { openTraffic, type Traffic } from './traffic.ts';
+
+const WARM_UP_MS = 2000;
+const CALM_MS = { min: 300, max: 2000 } as const;
+/** From the end of a disturbance on. */
+const SERVED_MS_MAX = 30_000;
+const READY_MS_MAX = 30_000;
+const PAIRS = 0.2;
+/** What may happen beside something else. */
+const BESIDE: readonly DisturbanceName[] = ['kill', 'cut peers', 'cut database', 'redis flushed'];
+
+export type ChaosResult = {
+  readonly violations: readonly string[];
+  /** After how long each customer of a node that was killed was served again. */
+  readonly takeoversMs: readonly number[];
+  readonly happened: ReadonlyMap<DisturbanceName, number>;
+  readonly lines: readonly string[];
+  /** What each node logged. */
+  readonly logs: ReadonlyMap<string, readonly string[]>;
+};
+
+export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
+  const closers = new Closers();
+  try {
+    const postgres = await startOwnPostgres(undefined);
+    closers.push(() => postgres.stop());
+    const redis = new Redis(postgres.redisUrl);
+    closers.push(() => redis.disconnect());
+    const { redisUrl, url: databaseUrl } = postgres;
+    const fleet = await Fleet.open({ ...options, databaseUrl, redisUrl });
+    closers.push(() => fleet.stop());
+    const random = seeded(options.seed);
+    const balancer = new Balancer(fleet.nodes, random);
+    closers.push(() => balancer.stop());
+    await until('all are ready', () => balancer.allReady, READY_MS_MAX);
+    const traffic = await openTraffic({ databaseUrl, balancer, random });
+    closers.push(() => traffic.abandon());
+    const sql = openPool(databaseUrl, { max: 2, applicationName: 'chaos' });
+    closers.push(() => sql.end({ timeout: 2 }));
+    const run = new Run(options, { postgres, redis, fleet, balancer, traffic, sql });
+    return await run.run();
+  } finally {
+    await closers.close();
+  }
+}
+
+type Parts = {
+  readonly postgres: OwnPostgres;
+  readonly redis: Redis;
+  readonly fleet: Fleet;
+  readonly balancer: Balancer;
+  readonly traffic: Traffic;
+  readonly sql: Sql;
+};
+
+class Run {
+  readonly #options: ChaosOptions;
+  readonly #parts: Parts;
+  readonly #random: Random;
+  readonly #stage: Stage;
+  readonly #began = performance.now();
+  readonly #violations: string[] = [];
+  readonly #takeoversMs: number[] = [];
+  readonly #happened = new Map<DisturbanceName, number>();
+
+  constructor(options: ChaosOptions, parts: Parts) {
+    const { fleet, postgres, redis, sql, traffic } = parts;
+    this.#options = options;
+    this.#parts = parts;
+    // Of its own, so that what happens does not depend on how many callers there were.
+    this.#random = seeded(options.seed);
+    const { probes, reader, tenant } = traffic;
+    const rest = { customers: tenant.customers, random: this.#random, leaseMs: options.leaseMs };
+    this.#stage = { fleet, postgres, redis, sql, probes, reader, ...rest };
+  }
+
+  async run(): Promise<ChaosResult> {
+    const { traffic, fleet, sql } = this.#parts;
+    const { seed, nodes, leaseMs, minutes, say } = this.#options;
+    say(`seed ${seed}: ${nodes} nodes with a lease of ${leaseMs} ms, ${minutes} minutes`);
+    await Bun.sleep(WARM_UP_MS);
+    try {
+      await this.#disturb();
+    } catch (error) {
+      this.#violations.push(String(error));
+    }
+    say(`${this.#at()} everything comes to its end`);
+    const urls = fleet.nodes.map(({ url }) => url);
+    const wrong = await traffic.end(sql, urls).catch((error: unknown) => [String(error)]);
+    this.#violations.push(...wrong);
+    return {
+      violations: this.#violations,
+      takeoversMs: this.#takeoversMs,
+      happened: this.#happened,
+      lines: this.#report(),
+      logs: new Map(fleet.nodes.map(({ name, logged }) => [name, logged])),
+    };
+  }
+
+  /** One after the other, each kind as often as the others. */
+  async #disturb(): Promise<void> {
+    const deadline = this.#began + this.#options.minutes * 60_000;
+    const names = Object.keys(DISTURBANCES) as DisturbanceName[];
+    for (let deck: DisturbanceName[] = []; performance.now() < deadline;) {
+      if (deck.length === 0) deck = shuffled(names, this.#random);
+      await this.#one(deck.pop()!);
+      await this.#calm();
+      await Bun.sleep(this.#random.integer(CALM_MS.min, CALM_MS.max));
+    }
+  }
+
+  async #one(name: DisturbanceName): Promise<void> {
+    const nodes = shuffled(this.#parts.fleet.nodes, this.#random);
+    const beside = this.#random.pick(BESIDE);
+    const isPair = this.#random.chance(PAIRS) && BESIDE.includes(name) && beside !== name;
+    const [first, second] = nodes as [FleetNode, FleetNode];
+    if (isPair)
+      await Promise.all([this.#happen(name, first, true), this.#happen(beside, second, true)]);
+    else await this.#happen(name, first, false);
+  }
+
+  async #happen(name: DisturbanceName, node: FleetNode, isPair: boolean): Promise<void> {
+    const { say, leaseMs } = this.#options;
+    const at = this.#at();
+    const { servedAfterMs = [] } = await DISTURBANCES[name](this.#stage, node);
+    this.#happened.set(name, (this.#happened.get(name) ?? 0) + 1);
+    const served = servedAfterMs.filter((ms) => ms !== null);
+    const after = served.length === 0 ? '' : `: served again after ${spread(served)} ms`;
+    say(`${at} ${name} ${isPair ? 'beside another ' : ''}(${node.name})${after}`);
+    if (served.length < servedAfterMs.length) {
+      this.#violations.push(`${at} ${name} (${node.name}): some customers are not served again`);
+    }
+    if (name !== 'kill' || isPair) return;
+    this.#takeoversMs.push(...served);
+    const late = served.filter((ms) => ms > leaseMs + TAKEOVER_MS);
+    if (late.length === 0) return;
+    this.#violations.push(
+      `${at} after the kill of ${node.name} ${late.length} were served too late`,
+    );
+  }
+
+  /** Everybody is served again, at any node. @throws where it takes too long */
+  async #calm(): Promise<void> {
+    const { traffic, balancer, fleet } = this.#parts;
+    const { customers } = traffic.tenant;
+    const served = await traffic.probes.served(customers, performance.now(), SERVED_MS_MAX);
+    if (served.includes(null)) throw new Error(`${this.#at()} not all customers are served again`);
+    await until('all nodes are ready', () => balancer.allReady, READY_MS_MAX);
+    for (const { name, logged } of fleet.nodes) {
+      if (logged.some((line) => line.includes('"level":60'))) {
+        throw new Error(`node ${name} logged something fatal`);
+      }
+    }
+  }
+
+  #at(): string {
+    return `${((performance.now() - this.#began) / 1000).toFixed(1).padStart(6)} s`;
+  }
+
+  #report(): string[] {
+    const { traffic } = this.#parts;
+    const silences = [...traffic.probes.silences.values()];
+    const took = this.#takeoversMs.length === 0 ? 'nobody was waiting' : spread(this.#takeoversMs);
+    const { leaseMs } = this.#options;
+    return [
+      `requests   ${traffic.tally.total}`,
+      ...traffic.tally.lines().map((line) => `  ${line}`),
+      ...traffic.lines(),
+      `served again after a kill      ${took} ms (min/median/max; at most ${leaseMs + TAKEOVER_MS})`,
+      `longest silence of a customer  ${spread(silences)} ms (min/median/max)`,
+      this.#violations.length === 0
+        ? 'the audit closes, and nothing is wrong'
+        : `${this.#violations.length} violations`,
+    ];
+  }
+}
+
+function shuffled<T>(items: readonly T[], random: Random): T[] {
+  const rest = [...items];
+  return items.map(() => rest.splice(random.integer(0, rest.length - 1), 1)[0]!);
+}

@@ -1,0 +1,170 @@
+// All that callers do to a cluster at once, and what must be true of it in the end.
+import type { Sql } from '../../../src/platform/postgres.ts';
+import type { Book } from '../book.ts';
+import { call } from '../call.ts';
+import { startLoad } from '../load.ts';
+import type { Random } from '../random.ts';
+import { CAPPED_METER, createTenant, type Tenant } from '../tenant.ts';
+import { until } from '../until.ts';
+import { violations, wrongBalances } from '../verdict.ts';
+import type { Balancer } from './balancer.ts';
+import { Money } from './money.ts';
+import { Probes } from './probes.ts';
+import { Reader } from './reader.ts';
+import { Tally } from './tally.ts';
+import { Receiver } from './webhooks.ts';
+
+const CUSTOMERS = 24;
+const CALLERS = 12;
+const READERS = 4;
+const REST_MS = 20;
+const WITHIN_MS = 2000;
+const BATCHED = 5;
+const GRANT_REST_MS = 300;
+/** A customer has at most a thousand live grants of a feature. */
+const GRANTS_MAX = CUSTOMERS * 900;
+const SHOWN = 10;
+/** Whoever tries again and again is answered in this time, once nothing is disturbed any more. */
+const ENDS_MS_MAX = 120_000;
+/** And in this time everything is done that is owed. */
+const DONE_MS_MAX = 60_000;
+
+export type TrafficOptions = {
+  readonly databaseUrl: string;
+  readonly balancer: Balancer;
+  readonly random: Random;
+};
+
+type Audience = TrafficOptions & {
+  readonly tenant: Tenant;
+  readonly tally: Tally;
+  readonly book: Book;
+};
+
+export type Traffic = {
+  readonly tenant: Tenant;
+  readonly tally: Tally;
+  readonly reader: Reader;
+  readonly probes: Probes;
+  /** What came of it, a line each. */
+  lines(): string[];
+  /** Lets everything come to its end, and compares. What is wrong, a line each. */
+  end(sql: Sql, urls: readonly string[]): Promise<string[]>;
+  /** Leaves everything as it is. */
+  abandon(): Promise<void>;
+};
+
+/** Begins at once. */
+export async function openTraffic(options: TrafficOptions): Promise<Traffic> {
+  const { databaseUrl, balancer, random } = options;
+  const tally = new Tally();
+  const receiver = new Receiver();
+  const url = await balancer.target();
+  const tenant = await createTenant(url, { databaseUrl, customers: CUSTOMERS });
+  await receiver.subscribe({ url, key: tenant.key });
+  const money = await Money.open({ databaseUrl, random, target: balancer.target, tally }, (key) =>
+    receiver.subscribe({ url, key }),
+  );
+  const load = startLoad({
+    tenant,
+    random,
+    callers: CALLERS,
+    target: balancer.target,
+    withinMs: WITHIN_MS,
+    restMs: REST_MS,
+    unkeyed: true,
+    onAnswer: (kind, status) => tally.count(kind, status),
+  });
+  const { book } = load;
+  const audience = { ...options, tenant, tally, book };
+  const reader = new Reader(book, tenant, tally);
+  const probes = new Probes({ ...audience, reader });
+  const stopping = new AbortController();
+  const running = [
+    ...Array.from({ length: READERS }, () => keepReading(audience, reader, stopping.signal)),
+    keepGranting(audience, stopping.signal),
+  ];
+  return {
+    tenant,
+    tally,
+    reader,
+    probes,
+    lines: () => [...money.lines(), `webhooks   ${receiver.arrivals} received`],
+    async end(sql, urls) {
+      stopping.abort();
+      const all = Promise.all([load.stop(), probes.stop(), money.stop(), ...running]);
+      const wrong = await ends(all);
+      if (wrong.length > 0) return [...wrong, ...reader.faults.slice(0, SHOWN)];
+      await until('nothing is owed any more', () => isDone(sql), DONE_MS_MAX);
+      const [first = ''] = urls;
+      wrong.push(...reader.faults.slice(0, SHOWN), ...probes.faults.slice(0, SHOWN));
+      wrong.push(...(await violations({ url: first, databaseUrl, tenant }, book)));
+      for (const one of urls.slice(1)) wrong.push(...(await wrongBalances(one, tenant, book)));
+      wrong.push(...(await money.violations(sql)), ...(await receiver.missing(sql)));
+      return wrong;
+    },
+    abandon: () => receiver.stop(),
+  };
+}
+
+async function keepReading(
+  { balancer, random, tenant }: Audience,
+  reader: Reader,
+  stopping: AbortSignal,
+): Promise<void> {
+  while (!stopping.aborted) {
+    const customer = random.pick(tenant.customers);
+    const url = balancer.any();
+    const kind = random.pick(['check', 'check', 'batch', 'balances'] as const);
+    if (kind === 'check') await reader.check(url, customer);
+    if (kind === 'balances') await reader.balances(url, customer);
+    if (kind === 'batch') {
+      await reader.batch(
+        url,
+        Array.from({ length: BATCHED }, () => random.pick(tenant.customers)),
+      );
+    }
+    await Bun.sleep(REST_MS);
+  }
+}
+
+async function keepGranting(
+  { balancer, random, tenant, tally, book }: Audience,
+  stopping: AbortSignal,
+): Promise<void> {
+  for (let grant = 0; grant < GRANTS_MAX && !stopping.aborted; grant += 1) {
+    const customer = random.pick(tenant.customers);
+    const amount = random.integer(1, 100);
+    const body = { feature_key: CAPPED_METER, amount, idempotency_key: `grant-${grant}` };
+    book.beginGrant(customer, amount);
+    for (let status = 0; status !== 201;) {
+      const sender = { url: await balancer.target(), key: tenant.key };
+      const answer = await call(sender, `/customers/${customer}/grants`, body, WITHIN_MS).catch(
+        () => null,
+      );
+      status = answer?.status ?? 0;
+      tally.count('grant', status);
+      if (![0, 201, 503].includes(status)) {
+        book.faults.push(`grant: ${status} ${JSON.stringify(answer?.json)}`);
+      }
+      if (status !== 201) await Bun.sleep(REST_MS);
+    }
+    book.enterGrant(customer, amount);
+    await Bun.sleep(GRANT_REST_MS);
+  }
+}
+
+/** What did not. */
+async function ends(all: Promise<unknown>): Promise<string[]> {
+  const late = Bun.sleep(ENDS_MS_MAX).then(() => ['some callers are never answered']);
+  return Promise.race([all.then((): string[] => []), late]);
+}
+
+/** Nothing is owed, and nothing waits for an answer. */
+async function isDone(sql: Sql): Promise<boolean> {
+  const [row] = await sql<{ left: number }[]>`
+    select (select count(*) from followups)::int
+      + (select count(*) from refunds where ask_at is not null)::int
+      + (select count(*) from payments where status in ('processing', 'requires_action'))::int as left`;
+  return row?.left === 0;
+}

@@ -1,6 +1,13 @@
 import type { MeterEffects } from './draft.ts';
 import type { PaymentEffects } from './payment.ts';
+import type { Handover } from './storage.ts';
 import type { SubscriptionEffects } from './subscription.ts';
 
 /** What one decision wants written, whoever decided it. */
-export type Effects = MeterEffects | PaymentEffects | SubscriptionEffects;
+export type Effects = MeterEffects | PaymentEffects | SubscriptionEffects | HandoverEffects;
+
+/** Slots that go to other nodes. Whatever was decided for them before is written before, or with it. */
+export type HandoverEffects = {
+  readonly kind: 'handover';
+  readonly handovers: readonly Handover[];
+};

@@ -3,6 +3,9 @@ import { assert } from './assert.ts';
 /** Slots that actors hash to, fixed for ever: changing it means rehashing every key. Room for 100 nodes at ten slots each. */
 export const SLOTS = 1024;
 
+/** Slots that move at once: their customers are loaded anew, so few at a time. */
+export const HANDOVERS_MAX = 32;
+
 /** Decimal places of a meter, at most. */
 export const SCALE_MAX = 9;
 

@@ -21,11 +21,25 @@ export type Storage = {
    * Throws while the database cannot be reached.
    */
   recover(fence: Fence): Promise<Fence | 'fenced'>;
-  /** Takes the seat of a node whose lease is over by the database's clock, and all its slots; null while another node lives. */
+  /**
+   * Takes a seat: that of a node whose lease is over by the database's clock, with the slots that it still has, or a new one. null
+   * where another node is alive with which this one cannot share: one of the two has no address.
+   */
   claim(): Promise<Fence | null>;
+  /** Who is alive by the database's clock, and who owns what. */
+  survey(): Promise<Survey>;
+  /**
+   * Takes over from a node whose lease is over: ends its connections, raises its epoch so that nothing of it can land any more,
+   * and gives its slots to others, in one transaction. False where it is not dead, or somebody was quicker.
+   */
+  takeOver(dead: Pick<SeatedNode, 'node' | 'epoch'>, to: readonly Handover[]): Promise<boolean>;
+  /** Says that this node takes no more slots. */
+  leave(fence: Fence): Promise<void>;
   /** Lets the seat go, so that the next node need not wait for the lease. */
   release(fence: Fence): Promise<void>;
   loadCustomers(ids: readonly string[]): Promise<readonly LoadedCustomer[]>;
+  /** Who they are, and nothing of what they have: for a node that does not own them. */
+  identifyCustomers(ids: readonly string[]): Promise<readonly Customer[]>;
   /** The ids of the customers that the merchants know by these names, in any order; those that exist. */
   resolveCustomers(
     keys: readonly ExternalKey[],
@@ -39,15 +53,20 @@ export type Storage = {
   ): Promise<readonly bigint[]>;
   /** The records of usage transfers that exist under these ids. */
   findUsage(ids: readonly string[]): Promise<readonly StoredUsage[]>;
+  /** Whether a grant of this id was ever added. */
+  grantExists(id: string): Promise<boolean>;
+  /** Whether a subscription of this id was ever started. */
+  subscriptionExists(id: string): Promise<boolean>;
   loadPayments(ids: readonly string[]): Promise<readonly PaymentState[]>;
   /** What a refund's key was used for; null where it was not. */
   findRefund(id: string): Promise<StoredRefund | null>;
   /**
-   * Alarms of one kind that are due, earliest first, of the slots that this node owns: by the wall clock `now`, or where an
-   * organisation's test mode is ahead of it, by that.
+   * Alarms of one kind that are due, earliest first, of these slots: by the wall clock `now`, or where an organisation's test mode is
+   * ahead of it, by that.
    */
   dueAlarms<K extends AlarmKind>(query: {
     readonly kind: K;
+    readonly slots: readonly number[];
     readonly now: number;
     readonly atMost: number;
     readonly except: readonly Alarm<K>[];
@@ -76,6 +95,27 @@ export type MeterKey = {
 /** The right to write: a seat in `nodes`, the epoch in which it was taken, and the number of the last flush. */
 export type Fence = { readonly node: number; readonly epoch: bigint; readonly seq: bigint };
 
+/** A node as the database has it. */
+export type SeatedNode = {
+  readonly node: number;
+  readonly epoch: bigint;
+  /** Where other nodes reach it; null where it is alone. */
+  readonly address: string | null;
+  /** Whether its lease runs. */
+  readonly alive: boolean;
+  /** Whether it is about to end, and takes no more slots. */
+  readonly leaving: boolean;
+};
+
+export type Survey = {
+  readonly nodes: readonly SeatedNode[];
+  /** By slot: the node that owns it, 0 for none. */
+  readonly owners: readonly number[];
+};
+
+/** A slot, and the node that is to own it from now on. */
+export type Handover = { readonly slot: number; readonly node: number };
+
 export type FlushResult =
   | { readonly kind: 'committed' }
   /** Another node has taken the seat: nothing of this node will be written again. */
@@ -101,6 +141,8 @@ export type FlushRows = {
   readonly followups: readonly FollowupRow[];
   readonly subscriptions: readonly SubscriptionRow[];
   readonly subscriptionFollowups: readonly SubscriptionFollowupRow[];
+  /** Slots that this node gives away: each goes to its new node where that one is alive, else it stays. */
+  readonly handovers: readonly Handover[];
 };
 
 export type AccountTotals = {

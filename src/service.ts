@@ -5,8 +5,8 @@ import type { Clock, OrgClock, Tenant } from '../ledger/ports.ts';
 import type { Registry } from 'prom-client';
 import { slotOf } from '../ledger/slot.ts';
 import { postgresStorage } from '../ledger/store/postgres-storage.ts';
-import { journalName } from '../ledger/store/seat.ts';
-import { createApp } from './app.ts';
+import { journalName } from '../ledger/store/nodes.ts';
+import { createApp, createOperatorsApp } from './app.ts';
 import type { Settings } from './config.ts';
 import { type Authenticator, type AuthenticatorOptions, openAuthenticator } from './http/auth.ts';
 import { createEdge, type Edge } from './http/edge.ts';
@@ -24,6 +24,7 @@ import { clock, timers } from './platform/clock.ts';
 import { openOrgClocks } from './platform/org-clock.ts';
 import { ids } from './platform/ids.ts';
 import { openNames } from './platform/names.ts';
+import { openPeers } from './platform/peers/peers.ts';
 import { openPool, type Sql } from './platform/postgres.ts';
 import { openRateLimiter } from './platform/rate-limit.ts';
 import { openRedis } from './platform/redis.ts';
@@ -61,8 +62,8 @@ export type ServiceOptions = {
   readonly secretsKey: Uint8Array;
   readonly leaseMs: number;
   readonly actorsMax: number;
-  /** Where other nodes reach this one; null where it is alone. */
-  readonly address?: string | null;
+  /** Where other nodes reach this one, and the secret that they share; undefined where it is alone. */
+  readonly node?: { readonly address: string; readonly secret: string } | undefined;
   readonly log: Log;
   /** Where it listens for changes and where its journal writes, when not straight at `databaseUrl`. */
   readonly changesUrl?: string;
@@ -71,12 +72,16 @@ export type ServiceOptions = {
 
 export type Service = {
   readonly app: ReturnType<typeof createApp>;
+  /** What operators ask of this process alone. */
+  readonly operatorsApp: ReturnType<typeof createOperatorsApp>;
   readonly ledger: Ledger;
   readonly payments: Payments;
   readonly sql: Sql;
   readonly changes: Changes;
   /** Writes what is written now and then. */
   flush(): Promise<void>;
+  /** Sends callers to other nodes: it is not ready, and each answer ends its connection. Gives how many have since. */
+  leave(): () => number;
   /** Takes no new work, writes what was taken, lets the seat go, and disconnects. Stop listening before. */
   close(): Promise<void>;
   /** Refuses what has not been answered: the process must end now. */
@@ -85,8 +90,7 @@ export type Service = {
 
 export async function openService(options: ServiceOptions): Promise<Service> {
   const { databaseUrl, log } = options;
-  const warn = (fields: Record<string, unknown>, message: string): void =>
-    log.warn(fields, message);
+  const warn = (fields: object, message: string): void => log.warn(fields, message);
   const sql = openPool(databaseUrl, { max: RECORDS_POOL, applicationName: 'tollhouse records' });
   const reader = openPool(databaseUrl, { max: READERS_POOL, applicationName: 'tollhouse loads' });
   const metrics = openMetrics({ databaseUrl, clock, timers });
@@ -94,7 +98,9 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const records = { sql, changes };
   const auth = openAuth(records, warn);
   const orgClock = await openOrgClocks({ list: () => listTestClocks(sql), clock, changes, warn });
+  const peers = openOwnPeers(options, (request) => ledger.answer(request));
   const { ledger, storage } = openLedger(options, {
+    peers,
     reader,
     orgClock,
     onPaymentDue: (id) => payments.due(id),
@@ -108,7 +114,6 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   });
   const usageSubscriptions = await openUsage(records);
   const signing = await openSigning(options, sql);
-  const readiness = () => ledger.readiness();
   const { settings } = options;
   const redis = openRedis({ url: options.redisUrl, warn });
   const limiter = countTakes(metrics.registry, openRateLimiter(redis));
@@ -130,26 +135,37 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const money = { settings, limiter, sandbox: bank, processorFor, payments, subscriptions };
   const webhooks = { ...signing, usageSubscriptions, resolve: openNames({ clock }) };
   const given = { ids, clock, orgClock, testClocks, newToken, registry: metrics.registry };
+  const readiness = () => ledger.readiness();
   return {
     app: createApp({ edge, readiness, ...usage, ...records, ...given, ...money, ...webhooks }),
     ledger,
     payments,
     sql,
     changes,
+    operatorsApp: createOperatorsApp({ edge, readiness, registry: metrics.registry, settings }),
     flush: () => auth.close(),
+    leave() {
+      ledger.leave();
+      return edge.leave();
+    },
     abandon: () => ledger.abandon(),
     async close() {
-      await delivery?.close();
-      await subscriptions.close();
-      await payments.close();
-      await ledger.close();
-      await auth.close();
-      await changes.close();
+      for (const owing of [delivery, subscriptions, payments]) await owing?.close();
+      for (const open of [ledger, peers, auth, changes]) await open?.close();
       redis.disconnect();
       await metrics.close();
       await Promise.all([storage.end(), reader.end({ timeout: 2 }), sql.end({ timeout: 2 })]);
     },
   };
+}
+
+/** The way to other nodes; null where there are none. */
+function openOwnPeers({ node, log }: ServiceOptions, answer: (request: unknown) => unknown) {
+  if (node === undefined) return null;
+  const { address: self, secret } = node;
+  const port = Number(self.slice(self.lastIndexOf(':') + 1));
+  const listen = { hostname: '0.0.0.0', port };
+  return openPeers({ listen, secret, self, answer, clock, timers, log });
 }
 
 /** Webhooks delivered by this process, beside the API; null where others do it. */
@@ -244,10 +260,11 @@ function openLedger(
     ...told
   }: { reader: Sql } & Pick<
     LedgerDeps,
-    'orgClock' | 'onPaymentDue' | 'onSubscriptionDue' | 'wantsUsage' | 'onFlush'
+    'peers' | 'orgClock' | 'onPaymentDue' | 'onSubscriptionDue' | 'wantsUsage' | 'onFlush'
   >,
 ) {
   const { log, leaseMs, actorsMax } = options;
+  const address = options.node?.address ?? null;
   const holder = ids.next();
   const storage = postgresStorage({
     openWriter: () =>
@@ -260,11 +277,12 @@ function openLedger(
     reader,
     leaseMs,
     holder,
-    address: options.address ?? null,
+    address,
     slotOf,
     ids,
     timers,
   });
-  const ledger = new Ledger({ storage, clock, ids, timers, log, leaseMs, actorsMax, ...told });
+  const own = { address, leaseMs, actorsMax };
+  const ledger = new Ledger({ storage, clock, ids, timers, log, ...own, ...told });
   return { ledger, storage };
 }

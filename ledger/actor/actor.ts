@@ -67,6 +67,10 @@ export class Actor {
     return this.customer.id;
   }
 
+  get slot(): number {
+    return this.customer.slot;
+  }
+
   get holdings(): ReadonlyMap<string, Holding> {
     return this.#holdings;
   }

@@ -1,6 +1,6 @@
 import { assert, unreachable } from '../assert.ts';
 import type { DueAlarm } from '../storage.ts';
-import { Alarms, tick } from './alarms.ts';
+import { Alarms } from './alarms.ts';
 import type { Term, TermDeps } from './term.ts';
 
 /** What a test clock rings together: closer to one another than anybody looks. */
@@ -12,26 +12,37 @@ const AT_ONCE = 500;
  * each at its own due time.
  */
 export class AlarmDesk {
-  readonly #live: () => Term;
+  readonly #storage: TermDeps['storage'];
   /** Organisations whose test mode does not ring by itself now. */
   readonly #held = new Set<string>();
   readonly #meters: Alarms<'meter'>;
   readonly #payments: Alarms<'payment'>;
   readonly #subscriptions: Alarms<'subscription'>;
 
-  constructor(deps: TermDeps, ask: { term: () => Term | null; live: () => Term }) {
-    this.#live = ask.live;
+  constructor(
+    deps: TermDeps,
+    ask: {
+      term: () => Term | null;
+      /** Does what is due on a customer's meter, wherever the customer is. */
+      tick: (customerId: string, meterId: string) => Promise<unknown>;
+    },
+  ) {
+    this.#storage = deps.storage;
     const common = { term: ask.term, held: this.#held };
-    this.#meters = new Alarms(deps, { ...common, kind: 'meter', ring: tick });
+    this.#meters = new Alarms(deps, {
+      ...common,
+      kind: 'meter',
+      ring: ({ actorId, subjectId }) => ask.tick(actorId, subjectId),
+    });
     this.#payments = new Alarms(deps, {
       ...common,
       kind: 'payment',
-      ring: (_term, { actorId }) => deps.onPaymentDue(actorId),
+      ring: ({ actorId }) => deps.onPaymentDue(actorId),
     });
     this.#subscriptions = new Alarms(deps, {
       ...common,
       kind: 'subscription',
-      ring: (_term, { tenant, actorId, subjectId }) =>
+      ring: ({ tenant, actorId, subjectId }) =>
         deps.onSubscriptionDue(tenant, { customerId: actorId, id: subjectId }),
     });
   }
@@ -58,14 +69,13 @@ export class AlarmDesk {
   /** Those of a held organisation that are due next, by `until` at the latest, earliest first; without those that have just failed. */
   async next(organisationId: string, until: number): Promise<readonly DueAlarm[]> {
     assert(this.#held.has(organisationId), 'whoever rings alarms holds them');
-    const { storage } = this.#live().deps;
     const except = [
       ...this.#meters.resting,
       ...this.#payments.resting,
       ...this.#subscriptions.resting,
     ];
     const query = { organisationId, until, withinMs: TOGETHER_MS, atMost: AT_ONCE, except };
-    const due = await storage.nextAlarms(query);
+    const due = await this.#storage.nextAlarms(query);
     assert(
       due.every(({ dueAt }) => dueAt <= until),
       'nothing rings before it is due',
@@ -84,14 +94,13 @@ export class AlarmDesk {
   }
 
   #ring({ kind, ...alarm }: DueAlarm): Promise<void> {
-    const term = this.#live();
     switch (kind) {
       case 'meter':
-        return this.#meters.ring(term, { ...alarm, kind });
+        return this.#meters.ring({ ...alarm, kind });
       case 'payment':
-        return this.#payments.ring(term, { ...alarm, kind });
+        return this.#payments.ring({ ...alarm, kind });
       case 'subscription':
-        return this.#subscriptions.ring(term, { ...alarm, kind });
+        return this.#subscriptions.ring({ ...alarm, kind });
       default:
         return unreachable(kind);
     }

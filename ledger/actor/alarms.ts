@@ -22,7 +22,7 @@ export class Alarms<K extends AlarmKind> {
   readonly #deps: TermDeps;
   readonly #term: () => Term | null;
   readonly #kind: K;
-  readonly #ring: (term: Term, alarm: Alarm<K>) => Promise<void>;
+  readonly #ring: (alarm: Alarm<K>) => Promise<unknown>;
   readonly #held: ReadonlySet<string>;
   /** By subject: those that ring now, and those that failed and are left alone for a while. */
   readonly #ringing = new Map<string, { readonly alarm: Alarm<K>; readonly done: Promise<void> }>();
@@ -35,7 +35,7 @@ export class Alarms<K extends AlarmKind> {
     options: {
       term: () => Term | null;
       kind: K;
-      ring: (term: Term, alarm: Alarm<K>) => Promise<void>;
+      ring: (alarm: Alarm<K>) => Promise<unknown>;
       /** Organisations whose test mode does not ring by itself now. */
       held: ReadonlySet<string>;
     },
@@ -69,12 +69,12 @@ export class Alarms<K extends AlarmKind> {
   }
 
   /** Rings it now, unless it rings already; resolves when what it brings about is decided. */
-  async ring(term: Term, alarm: Alarm<K>): Promise<void> {
+  async ring(alarm: Alarm<K>): Promise<void> {
     const name = `${alarm.actorId} ${alarm.subjectId}`;
     assert(alarm.kind === this.#kind, 'an alarm rings with its own kind');
     const ringing = this.#ringing.get(name);
     if (ringing !== undefined) return ringing.done;
-    const done = this.#try(term, alarm).finally(() => this.#ringing.delete(name));
+    const done = this.#try(alarm).finally(() => this.#ringing.delete(name));
     this.#ringing.set(name, { alarm, done });
     return done;
   }
@@ -101,6 +101,7 @@ export class Alarms<K extends AlarmKind> {
     const except = [...this.#ringing.values().map(({ alarm }) => alarm), ...this.resting];
     const due = await storage.dueAlarms({
       kind: this.#kind,
+      slots: term.slots.list(),
       now: clock.now(),
       atMost: room,
       except,
@@ -108,7 +109,7 @@ export class Alarms<K extends AlarmKind> {
     });
     assert(due.length <= room, 'no more alarms ring than there is room for');
     // Some may be held since they were looked up.
-    const rung = due.filter((alarm) => !this.#isHeld(alarm)).map((alarm) => this.ring(term, alarm));
+    const rung = due.filter((alarm) => !this.#isHeld(alarm)).map((alarm) => this.ring(alarm));
     if (due.length < room) return false;
     // Not for all of them: the slowest would hold up the others.
     const oldest = [...this.#ringing.values().take(TOGETHER)].map(({ done }) => done);
@@ -120,9 +121,9 @@ export class Alarms<K extends AlarmKind> {
     return tenant.mode === 'test' && this.#held.has(tenant.organisationId);
   }
 
-  async #try(term: Term, alarm: Alarm<K>): Promise<void> {
+  async #try(alarm: Alarm<K>): Promise<void> {
     try {
-      await this.#ring(term, alarm);
+      await this.#ring(alarm);
     } catch (error) {
       this.#deps.log.warn({ err: error, kind: alarm.kind }, 'an alarm failed');
       if (!(error instanceof LedgerUnavailable)) this.#rest(alarm);
@@ -138,12 +139,12 @@ export class Alarms<K extends AlarmKind> {
   }
 }
 
-/** Does what is due on a customer's meter. */
-export async function tick(term: Term, { actorId, subjectId }: Alarm<'meter'>): Promise<void> {
-  const actor = await term.directory.findAny(actorId);
-  const meter = actor?.holdings.get(subjectId)?.meter;
-  if (!actor || meter === undefined) return;
-  await term.decide(actor, meter, (context, state) => ({
+/** Does what is due on a customer's meter. @throws NotHere */
+export async function tick(term: Term, customerId: string, meterId: string): Promise<null> {
+  const actor = await term.directory.find(customerId);
+  const meter = actor?.holdings.get(meterId)?.meter;
+  if (!actor || meter === undefined) return null;
+  return term.decide(actor, meter, (context, state) => ({
     outcome: null,
     effects: decideTick(context, state),
   }));

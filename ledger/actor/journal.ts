@@ -63,6 +63,10 @@ export class Journal {
     return this.#fence.node;
   }
 
+  get fence(): Fence {
+    return this.#fence;
+  }
+
   /**
    * Whether memory may be served: no other node can have taken over before the lease that PostgreSQL granted is over, and ours is
    * counted from before we asked for it. Both clocks must agree, because the monotonic one stands still while a machine sleeps.
@@ -436,6 +440,7 @@ const HEARTBEAT: Unit = {
 function transfersOf(unit: Unit): number {
   let count = 0;
   for (const effects of unit.effects) {
+    if (effects.kind === 'handover') continue;
     const transfers = effects.kind === 'subscription' ? 0 : effects.transfers.length;
     count += transfers + effects.events.length * EVENT_WEIGHT;
   }

@@ -18,6 +18,10 @@ export class PaymentActor {
     return this.#durable.payment.id;
   }
 
+  get slot(): number {
+    return this.#durable.payment.slot;
+  }
+
   get tentative(): PaymentState {
     return this.#tentative;
   }

@@ -18,10 +18,10 @@ import { ActorUnit, type Apply, DUPLICATE } from './unit.ts';
  */
 type Item = { readonly actor: Actor; readonly meter: Meter; readonly request: UsageRequest };
 
-export function recordOne(term: Term, item: Item): Promise<RecordOutcome> {
-  const { keyId } = item.request;
-  if (keyId === null) return attempt(term, item, term.deps.ids.next());
-  return term.oneAtATime(keyId, () => attempt(term, item, keyId));
+/** `id` is that of the transfer: `keyId`, or one that was made for this call. */
+export function recordOne(term: Term, item: Item, id: string): Promise<RecordOutcome> {
+  if (item.request.keyId === null) return attempt(term, item, id);
+  return term.oneAtATime(id, () => attempt(term, item, id));
 }
 
 async function attempt(term: Term, asked: Item, id: string): Promise<RecordOutcome> {
@@ -35,7 +35,8 @@ async function attempt(term: Term, asked: Item, id: string): Promise<RecordOutco
   for (let item = asked; ; item = { ...item, actor: await term.again(item.actor) }) {
     const { actor } = item;
     const unit = new ActorUnit<RecordOutcome | Missing | typeof STALE>({
-      keys: isKeyed ? [id] : NO_KEYS,
+      // Without a key, too: it may have been asked for again, because its answer was lost between two nodes.
+      keys: [id],
       actors: [actor],
       run: (apply) => {
         if (actor.dropped) return STALE;
@@ -67,8 +68,6 @@ async function attempt(term: Term, asked: Item, id: string): Promise<RecordOutco
     return outcome;
   }
 }
-
-const NO_KEYS: readonly string[] = [];
 
 /** What a decision recorded on one customer's meter. */
 type Told = Pick<Item, 'actor' | 'meter'> & { readonly recorded: Recorded[] };
@@ -156,7 +155,9 @@ export async function recordBatch(term: Term, items: readonly BatchItem[]): Prom
   for (const key of keys.keys()) term.inFlight.set(key, promise);
   try {
     const lately = [...keys.keys()].filter((key) => term.recent.has(key));
-    const refused = (await learnUsed(term, batch, lately)) ?? (await recordFresh(term, batch));
+    const refused =
+      (await learnUsed(term, batch, lately)) ??
+      (await recordFresh(term, batch, { isTrial: false }));
     if (refused !== null) return refused;
     for (const key of keys.keys()) term.recent.add(key);
     return {
@@ -167,6 +168,19 @@ export async function recordBatch(term: Term, items: readonly BatchItem[]): Prom
     for (const key of keys.keys()) term.inFlight.delete(key);
     resolve(undefined);
   }
+}
+
+/**
+ * Why `recordBatch` would record nothing of these, as of now; null where it would record them. For a call whose items are on several
+ * nodes: none is asked to record before each has said that it would.
+ */
+export async function refusalOfBatch(
+  term: Term,
+  items: readonly BatchItem[],
+): Promise<BatchRefused | null> {
+  const batch = batchOf(term, items);
+  const refused = await learnUsed(term, batch, [...batch.keys.keys()]);
+  return refused ?? recordFresh(term, batch, { isTrial: true });
 }
 
 function batchOf(term: Term, items: readonly BatchItem[]): Batch {
@@ -206,7 +220,7 @@ function isFresh(batch: Batch, { head, isFirst, usage }: Keyed): boolean {
   return isFirst && !batch.used.has(usage.id) && (head === null || isFresh(batch, head));
 }
 
-type BatchRefused = Exclude<BatchOutcome, { kind: 'recorded' }>;
+export type BatchRefused = Exclude<BatchOutcome, { kind: 'recorded' }>;
 
 /** Adds to `used` which of the keys were used before; one of those that were refused is why nothing is recorded. */
 async function learnUsed(
@@ -222,18 +236,24 @@ async function learnUsed(
   return { kind: 'was_refused', index: batch.keys.get(refused.id)?.index ?? 0 };
 }
 
-/** Records what is new, in one unit; adds to `used` what turns out not to be. Null, or why nothing was recorded. */
-async function recordFresh(term: Term, batch: Batch): Promise<BatchRefused | null> {
+/** Records what is new, in one unit; adds to `used` what turns out not to be. Null, or why nothing was recorded. A trial leaves no trace. */
+async function recordFresh(
+  term: Term,
+  batch: Batch,
+  { isTrial }: { readonly isTrial: boolean },
+): Promise<BatchRefused | null> {
   for (;;) {
     const items = batch.all.filter((item) => isFresh(batch, item));
     if (items.length === 0) return null;
     const unit = new ActorUnit<BatchAttempt | typeof STALE>({
       keys: [...batch.keys.keys()].filter((key) => !batch.used.has(key)),
       actors: items.map((item) => item.actor),
-      run: (apply, discard) =>
-        items.some(({ actor }) => actor.dropped)
-          ? STALE
-          : runBatch(term, items, { apply, discard }),
+      run: (apply, discard) => {
+        if (items.some(({ actor }) => actor.dropped)) return STALE;
+        const attempted = runBatch(term, items, { apply, discard });
+        if (isTrial && attempted.kind === 'recorded') discard();
+        return attempted;
+      },
     });
     const outcome = await term.submit(unit);
     if (outcome === STALE) {

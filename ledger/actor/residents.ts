@@ -1,11 +1,14 @@
 import { assert } from '../assert.ts';
 import { LOADS_CONCURRENT_MAX, LOAD_KEYS_MAX, MAILBOX_MAX } from '../limits.ts';
 import type { Timers } from '../ports.ts';
+import { slotOf } from '../slot.ts';
 import { Batcher } from './batcher.ts';
+import { NotHere, type OwnSlots } from './own-slots.ts';
 
 /** An actor, as whoever keeps it in memory sees it. */
 export type Resident = {
   readonly id: string;
+  readonly slot: number;
   /** Since the last sweep. */
   touched: boolean;
   /** Decisions that are not yet durable. An actor with any may not be dropped. */
@@ -15,7 +18,7 @@ export type Resident = {
 };
 
 /**
- * Actors of one kind in memory, each loaded once however many ask. Lives for one term of a node.
+ * Actors of one kind in memory, each loaded once however many ask: those of the slots that are ours. Lives for one term of a node.
  *
  * Memory is bounded by `max`: beyond it, actors that nobody asked for since the last sweep and that have nothing in flight are
  * dropped (a second-chance queue, which costs the hot path one store). An actor is only a cache: dropping one costs a load.
@@ -23,39 +26,42 @@ export type Resident = {
 export class Residents<A extends Resident> {
   readonly #actors = new Map<string, A>();
   readonly #loads: Batcher<string, A>;
+  readonly #slots: OwnSlots;
   readonly #max: number;
   readonly #timers: Timers;
+  readonly #onEnter: (actor: A) => void;
   readonly #onDrop: (actor: A) => void;
   #evicted = 0;
   #sweeping = false;
 
   constructor(options: {
+    slots: OwnSlots;
     timers: Timers;
     max: number;
     load: (ids: readonly string[]) => Promise<readonly A[]>;
     onEnter?: (actor: A) => void;
     onDrop?: (actor: A) => void;
   }) {
-    const { timers, max, load, onEnter = () => undefined, onDrop = () => undefined } = options;
+    const { slots, timers, max, load } = options;
+    this.#slots = slots;
     this.#max = max;
     this.#timers = timers;
-    this.#onDrop = onDrop;
+    this.#onEnter = options.onEnter ?? (() => undefined);
+    this.#onDrop = options.onDrop ?? (() => undefined);
     this.#loads = new Batcher({
       keysMax: LOAD_KEYS_MAX,
       concurrentMax: LOADS_CONCURRENT_MAX,
       waitingMax: MAILBOX_MAX,
       timers,
       nameOf: (id) => id,
-      load: async (ids) =>
-        (await load(ids)).map((loaded) => {
-          const actor = this.#actors.get(loaded.id) ?? loaded;
-          if (actor === loaded) {
-            this.#actors.set(actor.id, actor);
-            onEnter(actor);
-            this.#sweepSoon();
-          }
-          return [actor.id, actor];
-        }),
+      load: async (ids) => {
+        const mark = slots.mark();
+        const loaded = await load(ids);
+        return loaded.map((actor) => [
+          actor.id,
+          this.#enter(actor, slots.isSince(mark, actor.slot)),
+        ]);
+      },
     });
   }
 
@@ -80,7 +86,9 @@ export class Residents<A extends Resident> {
     return this.#actors.get(id);
   }
 
+  /** @throws NotHere where its slot is not ours. It may be `dropped` when it comes: then its slot went meanwhile. */
   async find(id: string): Promise<A | null> {
+    if (!this.#slots.has(slotOf(id))) throw new NotHere();
     const actor = this.#actors.get(id) ?? (await this.#loads.get(id));
     if (actor !== null) actor.touched = true;
     return actor;
@@ -89,6 +97,30 @@ export class Residents<A extends Resident> {
   /** From here on it decides nothing: whoever still holds it looks it up again. */
   drop(actor: A): void {
     assert(actor.pending === 0, 'an actor in use is not dropped');
+    this.#forget(actor);
+  }
+
+  /** Lets those go whose slot is not ours any more. What they decided before still becomes durable. */
+  dropLost(): void {
+    for (const actor of this.#actors.values()) {
+      if (!this.#slots.has(actor.slot)) this.#forget(actor);
+    }
+  }
+
+  #enter(loaded: A, isOurs: boolean): A {
+    const actor = this.#actors.get(loaded.id) ?? loaded;
+    if (actor !== loaded) return actor;
+    if (!isOurs) {
+      actor.dropped = true;
+      return actor;
+    }
+    this.#actors.set(actor.id, actor);
+    this.#onEnter(actor);
+    this.#sweepSoon();
+    return actor;
+  }
+
+  #forget(actor: A): void {
     this.#onDrop(actor);
     actor.dropped = true;
     this.#actors.delete(actor.id);

@@ -30,7 +30,8 @@ export class RowBuilder {
     for (const effects of all) {
       if (effects.kind === 'meter') rows.addMeter(effects);
       else if (effects.kind === 'payment') rows.addPayment(effects);
-      else rows.addSubscription(effects);
+      else if (effects.kind === 'subscription') rows.addSubscription(effects);
+      else rows.handovers.push(...effects.handovers);
     }
     const { opened, touched } = this.#split(rows.accounts);
     assert(opened.length + touched.length === rows.accounts.size, 'each account is written once');
@@ -47,6 +48,7 @@ export class RowBuilder {
       followups: rows.followups,
       subscriptions: [...rows.subscriptions.values()],
       subscriptionFollowups: rows.subscriptionFollowups,
+      handovers: rows.handovers,
     };
   }
 
@@ -119,6 +121,7 @@ class Fold {
   readonly followups: FlushRows['followups'][number][] = [];
   readonly subscriptions = new Map<string, FlushRows['subscriptions'][number]>();
   readonly subscriptionFollowups: FlushRows['subscriptionFollowups'][number][] = [];
+  readonly handovers: FlushRows['handovers'][number][] = [];
 
   addMeter(effects: MeterEffects): void {
     const { customer, meter } = effects;

@@ -9,8 +9,9 @@ import type { Payment } from '../payment.ts';
 import type { PaymentContext } from '../payment-draft.ts';
 import type { SubscriptionContext } from '../subscription-draft.ts';
 import type { Fence, Storage } from '../storage.ts';
-import type { Actor } from './actor.ts';
+import { Actor } from './actor.ts';
 import { Directory } from './directory.ts';
+import { OwnSlots } from './own-slots.ts';
 import { PaymentActor } from './payment-actor.ts';
 import { RecentIds } from './recent-ids.ts';
 import { Residents } from './residents.ts';
@@ -41,12 +42,14 @@ export type TermDeps = {
 /** All memory of a node between taking its seat and losing it. */
 export class Term {
   readonly journal: Journal;
-  readonly directory: Directory;
+  readonly slots = new OwnSlots();
+  readonly directory: Directory<Actor>;
   readonly payments: Residents<PaymentActor>;
   readonly recent = new RecentIds();
   /** Keyed usage that is on its way: a second call with the key waits for the first. */
   readonly inFlight = new Map<string, Promise<unknown>>();
   readonly deps: TermDeps;
+  readonly #meters = new Map<string, Meter>();
   readonly #books = new Map<string, MeterContext['books']>();
 
   constructor(
@@ -54,9 +57,19 @@ export class Term {
     seat: { fence: Fence; askedAt: Lease; onLost: JournalDeps['onLost'] },
   ) {
     this.deps = deps;
-    this.directory = new Directory(deps);
     const { storage, timers, actorsMax: max } = deps;
+    const { slots } = this;
+    this.directory = new Directory({
+      slots,
+      timers,
+      max,
+      load: async (ids) =>
+        (await storage.loadCustomers(ids)).map(
+          ({ customer, meters, subscriptions }) => new Actor(customer, meters, subscriptions),
+        ),
+    });
     this.payments = new Residents({
+      slots,
       timers,
       max,
       load: async (ids) =>
@@ -72,8 +85,16 @@ export class Term {
       ...this.journal.stats,
       ...directory,
       paymentActors,
+      slots: this.slots.size,
       loading: loading + paymentsLoading,
     };
+  }
+
+  /** The slots are another node's now, or on their way there: nothing of theirs is decided or answered here any more. */
+  lose(slots: readonly number[]): void {
+    this.slots.lose(slots);
+    this.directory.dropLost();
+    this.payments.dropLost();
   }
 
   context(actor: Actor, meter: Meter): MeterContext {
@@ -126,13 +147,22 @@ export class Term {
     }
   }
 
-  /** The actor that is now that customer's. */
+  /** The one object that stands for this meter here. What a meter's usage depends on never changes. */
+  meter(meter: Meter): Meter {
+    const known = this.#meters.get(meter.id);
+    if (known !== undefined) return known;
+    this.#meters.set(meter.id, meter);
+    return meter;
+  }
+
+  /** The customer's actor. @throws NotHere */
+  async actorOf(customerId: string): Promise<Actor> {
+    return must(await this.directory.find(customerId), 'a customer that was found before');
+  }
+
+  /** The actor that is now that customer's. @throws NotHere */
   async again(actor: Actor): Promise<Actor> {
-    if (!actor.dropped) return actor;
-    return must(
-      await this.directory.findAny(actor.customer.id),
-      'a customer that was found before',
-    );
+    return actor.dropped ? this.actorOf(actor.id) : actor;
   }
 
   submit<T>(unit: ActorUnit<T>): Promise<T | typeof DUPLICATE> {

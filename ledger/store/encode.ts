@@ -183,7 +183,7 @@ export function flushParameters(
 }
 
 function rareRows(rows: FlushRows): string | null {
-  const { opened, members, grants, states, events, payments, subscriptions } = rows;
+  const { opened, members, grants, states, events, payments, subscriptions, handovers } = rows;
   const count =
     opened.length +
     members.length +
@@ -191,7 +191,8 @@ function rareRows(rows: FlushRows): string | null {
     states.length +
     events.length +
     payments.length +
-    subscriptions.length;
+    subscriptions.length +
+    handovers.length;
   if (count === 0) return null;
   return JSON.stringify({
     opened: opened.map(accountRow),
@@ -209,6 +210,7 @@ function rareRows(rows: FlushRows): string | null {
       ...subscriptions.map(subscriptionAlarmRow),
     ],
     subscriptions: subscriptions.map(subscriptionRow),
+    handovers,
     events: events.map(({ organisationId, mode, event }) => ({
       id: event.id,
       organisation_id: organisationId,

@@ -144,6 +144,12 @@ const RARE = `,
   owed AS (
     INSERT INTO followups (slot, id, kind, payment_id, subscription_id, customer_id, data, at)
     SELECT o.slot, o.id, o.kind, o.payment_id, o.subscription_id, o.customer_id, o.data, o.at FROM fence, rare, jsonb_populate_recordset(NULL::followups, rare.parts -> 'followups') AS o
+  ),
+  handed_over AS (
+    UPDATE slots s SET node = n.id
+    FROM fence, rare, jsonb_populate_recordset(NULL::slots, rare.parts -> 'handovers') AS h
+    JOIN nodes n ON n.id = h.node AND n.expires_at > now() AND NOT n.leaving
+    WHERE s.slot = h.slot AND s.node = fence.node
   )`;
 
 const COUNTS = (opened: string): string => `

@@ -13,17 +13,18 @@ export async function dueAlarms<K extends AlarmKind>(
   },
 ): Promise<Alarm<K>[]> {
   const { kind, atMost, held, except } = query;
+  const isOwn = sql`a.slot = any(${[...query.slots]}::smallint[])`;
   const now = new Date(query.now);
   const rows = await sql<Row[]>`
     (select ${columns(sql)} from alarms a
-      where kind = ${kind} and due_at <= ${now} and not (mode = 'test' and organisation_id = any(${[...held]}::uuid[]))
+      where kind = ${kind} and due_at <= ${now} and ${isOwn} and not (mode = 'test' and organisation_id = any(${[...held]}::uuid[]))
         and ${isNoneOf(sql, except)}
       order by due_at limit ${atMost})
     union all
     (select ahead.* from test_clocks c cross join lateral (
         select ${columns(sql)} from alarms a
         where mode = 'test' and organisation_id = c.organisation_id and kind = ${kind}
-          and due_at > ${now} and due_at <= ${now}::timestamptz + c.ahead_ms * interval '1 ms'
+          and due_at > ${now} and due_at <= ${now}::timestamptz + c.ahead_ms * interval '1 ms' and ${isOwn}
           and ${isNoneOf(sql, except)}
         order by due_at limit ${atMost}) as ahead
       where c.organisation_id <> all(${[...held]}::uuid[]))

@@ -32,8 +32,7 @@ export async function loadCustomers(
 ): Promise<LoadedCustomer[]> {
   const slots = ids.map(deps.slotOf);
   const [customers, states, grants, periods, subscriptions] = await Promise.all([
-    sql<CustomerRow[]>`
-      select id, organisation_id, mode, external_customer_id, email from customers where id = any(${[...ids]}::uuid[])`,
+    identifyCustomers(sql, deps.slotOf, ids),
     sql<StateRow[]>`
       select c.*, m.slug, m.aggregation as meter_aggregation, m.scale
       from unnest(${slots}::smallint[], ${[...ids]}::uuid[]) k (slot, id)
@@ -55,19 +54,12 @@ export async function loadCustomers(
   const statesOf = Map.groupBy(states, (row) => row.customer_id);
   const grantsOf = Map.groupBy(grants, (row) => row.customer_id);
   const periodsOf = Map.groupBy(periods, (row) => row.customer_id);
-  return customers.map((row) => {
-    const customer: Customer = {
-      id: row.id,
-      slot: deps.slotOf(row.id),
-      organisationId: row.organisation_id,
-      mode: row.mode,
-      externalId: row.external_customer_id,
-      email: row.email,
-    };
+  return customers.map((customer) => {
+    const { id } = customer;
     const rows = {
-      states: statesOf.get(row.id) ?? [],
-      grants: grantsOf.get(row.id) ?? [],
-      periods: periodsOf.get(row.id) ?? [],
+      states: statesOf.get(id) ?? [],
+      grants: grantsOf.get(id) ?? [],
+      periods: periodsOf.get(id) ?? [],
     };
     const known = new Map<string, Meter>();
     for (const other of [...rows.states, ...rows.periods]) {
@@ -75,10 +67,28 @@ export async function loadCustomers(
     }
     const meters = [...known.values()].map((meter) => ({
       meter,
-      state: meterState(rows, deps.ids, { customerId: customer.id, meterId: meter.id }),
+      state: meterState(rows, deps.ids, { customerId: id, meterId: meter.id }),
     }));
-    return { customer, meters, subscriptions: subscriptions.get(customer.id) ?? [] };
+    return { customer, meters, subscriptions: subscriptions.get(id) ?? [] };
   });
+}
+
+/** See `Storage.identifyCustomers`. */
+export async function identifyCustomers(
+  sql: Sql<Bigints>,
+  slotOf: (customerId: string) => number,
+  ids: readonly string[],
+): Promise<Customer[]> {
+  const rows = await sql<CustomerRow[]>`
+    select id, organisation_id, mode, external_customer_id, email from customers where id = any(${[...ids]}::uuid[])`;
+  return rows.map((row) => ({
+    id: row.id,
+    slot: slotOf(row.id),
+    organisationId: row.organisation_id,
+    mode: row.mode,
+    externalId: row.external_customer_id,
+    email: row.email,
+  }));
 }
 
 function meterState(

@@ -4,9 +4,16 @@ import type { Ids, Timers } from '../ports.ts';
 import { dueAlarms, nextAlarms } from './load-alarms.ts';
 import { flushParameters } from './encode.ts';
 import { FULL_FLUSH, LEAN_FLUSH } from './flush-sql.ts';
-import { claimSeat, recoverSeat, releaseSeat } from './seat.ts';
+import {
+  claimSeat,
+  leaveSeat,
+  recoverSeat,
+  releaseSeat,
+  surveyNodes,
+  takeOverSlots,
+} from './nodes.ts';
 import { findRefund, loadPayments } from './load-payments.ts';
-import { loadCustomers, loadHistory, resolveCustomers } from './load.ts';
+import { identifyCustomers, loadCustomers, loadHistory, resolveCustomers } from './load.ts';
 import type { Fence, FlushResult, FlushRows, Storage, StoredUsage } from '../storage.ts';
 
 type Bigints = { bigint: bigint };
@@ -55,8 +62,12 @@ export function postgresStorage(deps: PostgresStorageDeps): Storage & { end(): P
     },
     recover: (fence) => bounded((sql) => recoverSeat(sql, fence)),
     claim: () => claimSeat(writer, deps),
+    survey: () => surveyNodes(reader),
+    takeOver: (dead, to) => takeOverSlots(reader, { dead, to, leaseMs }),
+    leave: (fence) => leaveSeat(reader, fence),
     release: (fence) => bounded((sql) => releaseSeat(sql, fence)),
     loadCustomers: (ids) => loadCustomers(reader, deps, ids),
+    identifyCustomers: (ids) => identifyCustomers(reader, deps.slotOf, ids),
     resolveCustomers: (keys) => resolveCustomers(reader, keys),
     loadHistory: (key, since) => loadHistory(reader, key, since),
     loadMembers: async ({ slot, accountId }, members) => {
@@ -67,11 +78,17 @@ export function postgresStorage(deps: PostgresStorageDeps): Storage & { end(): P
       return rows.map((row) => row.member);
     },
     findUsage: (ids) => findUsage(reader, ids),
+    grantExists: (id) => exists(reader`select from grants where id = ${id}`),
+    subscriptionExists: (id) => exists(reader`select from subscriptions where id = ${id}`),
     loadPayments: (ids) => loadPayments(reader, deps.slotOf, ids),
     findRefund: (id) => findRefund(reader, id),
     dueAlarms: (query) => dueAlarms(reader, query),
     nextAlarms: (query) => nextAlarms(reader, query),
   };
+}
+
+async function exists(query: PromiseLike<readonly unknown[]>): Promise<boolean> {
+  return (await query).length > 0;
 }
 
 async function flush(

@@ -1,5 +1,5 @@
 // What the metering routes share: whom and what a request is about.
-import type { Ledger } from '../../ledger/ledger.ts';
+import type { Found, Ledger } from '../../ledger/ledger.ts';
 import type { Ids, OrgClock } from '../../ledger/ports.ts';
 import type { MeterCatalogue } from '../records/meter-catalogue.ts';
 import type { UsageMeter } from '../records/meters.ts';
@@ -16,9 +16,7 @@ export type MeteringDeps = {
   readonly orgClock: OrgClock;
 };
 
-type Actor = NonNullable<Awaited<ReturnType<Ledger['find']>>>;
-
-export type Subject = { readonly actor: Actor; readonly meter: UsageMeter };
+export type Subject = { readonly customer: Found; readonly meter: UsageMeter };
 
 type Who = { readonly customer_id?: string; readonly external_customer_id?: string };
 
@@ -50,14 +48,14 @@ export function findCustomer(
   ledger: Ledger,
   scope: Scope,
   who: Who,
-): Actor | Refused | Promise<Actor | Refused> {
+): Found | Refused | Promise<Found | Refused> {
   const { customer_id: id, external_customer_id: externalId } = who;
   if ((id === undefined) === (externalId === undefined)) return NOT_ONE;
   const found = ledger.find(
     scope,
     id === undefined ? { externalId: externalId ?? '' } : { id: id.toLowerCase() },
   );
-  if (found instanceof Promise) return found.then((actor) => actor ?? NO_CUSTOMER);
+  if (found instanceof Promise) return found.then((customer) => customer ?? NO_CUSTOMER);
   return found ?? NO_CUSTOMER;
 }
 
@@ -66,7 +64,7 @@ export async function findByReference(
   ledger: Ledger,
   scope: Scope,
   reference: string,
-): Promise<Actor | null> {
+): Promise<Found | null> {
   if (!isStorableText(reference)) return null;
   const byId = isUuid(reference) ? await ledger.find(scope, { id: reference.toLowerCase() }) : null;
   return byId ?? ledger.find(scope, { externalId: reference });
@@ -78,17 +76,17 @@ export function findSubject(
   scope: Scope,
   body: Who & { readonly feature_key: string },
 ): Subject | Refused | Promise<Subject | Refused> {
-  const actor = findCustomer(ledger, scope, body);
+  const customer = findCustomer(ledger, scope, body);
   const meter = meters.bySlug(scope, body.feature_key);
-  if (actor instanceof Promise || meter instanceof Promise) {
-    return Promise.all([actor, meter]).then(([a, m]) => subjectOf(a, m));
+  if (customer instanceof Promise || meter instanceof Promise) {
+    return Promise.all([customer, meter]).then(([a, m]) => subjectOf(a, m));
   }
-  return subjectOf(actor, meter);
+  return subjectOf(customer, meter);
 }
 
-function subjectOf(actor: Actor | Refused, meter: UsageMeter | null): Subject | Refused {
-  if (isRefused(actor)) return actor;
-  return meter === null ? NO_FEATURE : { actor, meter };
+function subjectOf(customer: Found | Refused, meter: UsageMeter | null): Subject | Refused {
+  if (isRefused(customer)) return customer;
+  return meter === null ? NO_FEATURE : { customer, meter };
 }
 
 /** What an answer that was given before carries. */

@@ -149,9 +149,9 @@ async function usageOf(
   { sql, ledger }: PortalRecords,
   { customerId, organisationId, mode }: PortalPrincipal,
 ): Promise<UsageView[]> {
-  const actor = await ledger.find({ organisationId, mode }, { id: customerId });
-  if (actor === null) return [];
-  const balances = (await ledger.balances(actor)).filter(
+  const customer = await ledger.find({ organisationId, mode }, { id: customerId });
+  if (customer === null) return [];
+  const balances = (await ledger.balances(customer)).filter(
     ({ breakdown, snapshot }) => breakdown.length > 0 || snapshot.consumed > 0n,
   );
   const labels = await listMeterLabels(

@@ -35,12 +35,6 @@ export async function findSubscription(
   return row === undefined ? null : recordOf(row);
 }
 
-/** Whether it is there or was: an id is used once. */
-export async function subscriptionExists(sql: Executor, id: string): Promise<boolean> {
-  const rows = await sql`select 1 from subscriptions where id = ${id}`;
-  return rows.length > 0;
-}
-
 /** Newest first; up to one row more than `limit`. */
 export async function listSubscriptions(
   sql: Executor,

@@ -5,7 +5,7 @@ import { listEntitlementsWithMeters } from '../records/entitlements.ts';
 import { billingPolicyOf } from '../records/organisations.ts';
 import { findProduct, type PriceRecord, type ProductRecord } from '../records/products.ts';
 import type { Scope } from '../records/scope.ts';
-import { findSubscription, subscriptionExists } from '../records/subscriptions.ts';
+import { findSubscription } from '../records/subscriptions.ts';
 import type { SubscriptionsDeps } from './deps.ts';
 import { allowancesOf, isWithinReach, planOf, trialEndOf } from './plans.ts';
 import type { CreateReply, Wish } from './subscriptions.ts';
@@ -48,7 +48,7 @@ export async function createSubscription(
     credit: 0n,
     paid: null,
   };
-  await ledger.subscriptions.start(customerId, wanted, () => subscriptionExists(sql, id));
+  await ledger.subscriptions.start(customerId, wanted);
   await billing.carryOut(id);
   const record = must(await findSubscription(sql, scope, id), 'a subscription that was started');
   return { kind: 'created', record };

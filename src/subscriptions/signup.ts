@@ -11,7 +11,6 @@ import { billingPolicyOf } from '../records/organisations.ts';
 import type { PaymentRecord } from '../records/payments.ts';
 import { findProduct, type PriceRecord } from '../records/products.ts';
 import type { Scope } from '../records/scope.ts';
-import { subscriptionExists } from '../records/subscriptions.ts';
 import { allowancesOf, planOf, trialEndOf } from './plans.ts';
 
 export type SignupDeps = { readonly sql: Executor; readonly ids: Ids; readonly ledger: Ledger };
@@ -51,9 +50,7 @@ export async function beginSubscription(
     credit: trialEnd === null ? 0n : await creditOf(sql, checkout, sold),
     paid: { paymentId: payment.id, amount, customerEmail, invoiceId, method },
   };
-  await ledger.subscriptions.start(must(customerId, 'whose payment it is'), wanted, () =>
-    subscriptionExists(sql, id),
-  );
+  await ledger.subscriptions.start(must(customerId, 'whose payment it is'), wanted);
 }
 
 /** What a discount takes off a trial comes off what follows it. */

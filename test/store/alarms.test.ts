@@ -42,7 +42,7 @@ const due = async (
   options: { held?: string[]; atMost?: number; except?: Alarm<'meter'>[] } = {},
 ) => {
   const { held = [], atMost = 10, except = [] } = options;
-  return dueAlarms(server.sql, { kind: 'meter', now: NOW, atMost, except, held });
+  return dueAlarms(server.sql, { kind: 'meter', slots: [1, 2], now: NOW, atMost, except, held });
 };
 
 const actorsOf = (alarms: readonly { readonly actorId: string }[]): string[] =>

@@ -69,6 +69,7 @@ export const NO_ROWS: FlushRows = {
   followups: [],
   subscriptions: [],
   subscriptionFollowups: [],
+  handovers: [],
 };
 
 type Amounts = {

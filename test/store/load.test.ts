@@ -1,5 +1,6 @@
 // An actor is only a cache: loaded again, it is what it was.
 import { afterAll, afterEach, beforeAll, expect, setSystemTime, test } from 'bun:test';
+import { Actor } from '../../ledger/actor/actor.ts';
 import type { MeterState } from '../../ledger/meter.ts';
 import { type Fields, Setting, testBooksClose } from '../http/metering/setting.ts';
 
@@ -19,7 +20,7 @@ afterAll(() => setting.stop());
 async function statesOf(customer: string): Promise<Record<string, MeterState>> {
   const tenant = { organisationId: setting.server.organisation.id, mode: 'test' } as const;
   const actor = await setting.server.ledger.find(tenant, { id: customer });
-  if (actor === null) throw new Error('no such customer');
+  if (!(actor instanceof Actor)) throw new Error('no such customer here');
   return Object.fromEntries(
     [...actor.holdings.values()].map(({ meter, durable }) => [meter.slug, comparable(durable!)]),
   );

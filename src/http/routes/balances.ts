@@ -57,9 +57,9 @@ export function balanceRoutes(deps: GrantRoutesDeps) {
 
 function balancesRoute({ edge, ledger, sql }: GrantRoutesDeps): Route {
   return edge.organisation(BALANCES, async ({ principal, params: { id }, query }) => {
-    const actor = await findByReference(ledger, principal, id);
-    if (actor === null) return refuse('not_found', 'no such customer');
-    const wanted = (await ledger.balances(actor)).filter(
+    const customer = await findByReference(ledger, principal, id);
+    if (customer === null) return refuse('not_found', 'no such customer');
+    const wanted = (await ledger.balances(customer)).filter(
       ({ meter }) => query.feature_key === undefined || meter.slug === query.feature_key,
     );
     // A deleted meter keeps its history but has no balance any more.
@@ -70,8 +70,8 @@ function balancesRoute({ edge, ledger, sql }: GrantRoutesDeps): Route {
     const data = wanted
       .filter(({ meter }) => existing.has(meter.id))
       .map((row) => ({
-        customer_id: actor.customer.id,
-        external_customer_id: actor.customer.externalId,
+        customer_id: customer.id,
+        external_customer_id: customer.customer.externalId,
         ...fromBalance(row),
       }))
       .sort((a, b) => (a.feature_key < b.feature_key ? -1 : 1));

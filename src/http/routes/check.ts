@@ -94,12 +94,12 @@ function rendered(answer: CheckAnswer, meter: UsageMeter): Response {
 
 function ask(deps: MeteringDeps, body: Question, found: Awaited<Found>) {
   if (isRefused(found)) return found;
-  const { actor, meter } = found;
+  const { customer, meter } = found;
   const units = unitsOf(body, meter.scale);
   if (typeof units !== 'bigint') {
     return { refused: 'invalid_request' as const, message: units.message, issue: units };
   }
-  return { answer: deps.ledger.check(actor, meter, units), meter };
+  return { answer: deps.ledger.check(customer, meter, units), meter };
 }
 
 /** The headroom asked for: 1 unless said otherwise, never negative. */
@@ -118,7 +118,7 @@ async function consume(
   const { body, keyId, idempotencyKey } = call;
   const found = await call.subject;
   if (isRefused(found)) return refusedResponse(found);
-  const { actor, meter } = found;
+  const { customer, meter } = found;
   const { ids, ledger } = deps;
   const units = unitsOf(body, meter.scale);
   if (typeof units !== 'bigint') return refuseInvalid([units]);
@@ -129,8 +129,8 @@ async function consume(
   }
   const measured = measure(meter, { value: body.value ?? 1 }, ids);
   if (!('value' in measured)) return refuseInvalid([measured]);
-  const event = { customerId: actor.customer.id, meterId: meter.id, value: units };
-  const outcome = await ledger.record(actor, meter, {
+  const event = { customerId: customer.id, meterId: meter.id, value: units };
+  const outcome = await ledger.record(customer, meter, {
     ...measured,
     eventAt: null,
     admission: 'consume',

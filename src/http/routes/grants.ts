@@ -46,8 +46,8 @@ const notFound = (what: string): Response => refuse('not_found', `no such ${what
 function createRoute(deps: GrantRoutesDeps): Route {
   const { edge, ids, orgClock, meters, sql, ledger } = deps;
   return edge.organisation(CREATE, async ({ principal, params, body, idempotencyKey }) => {
-    const actor = await findByReference(ledger, principal, params.id);
-    if (actor === null) return notFound('customer');
+    const customer = await findByReference(ledger, principal, params.id);
+    if (customer === null) return notFound('customer');
     const meter = await meters.bySlug(principal, body.feature_key);
     if (meter === null) return notFound('feature');
     const now = orgClock.now(principal);
@@ -58,10 +58,7 @@ function createRoute(deps: GrantRoutesDeps): Route {
     // A retry is judged as of the first call: what was in the future then may be past now.
     const grant = grantOf(body, { id, now: earlier?.createdAt.getTime() ?? now, meter });
     if ('issues' in grant) return refuseInvalid(grant.issues);
-    const outcome = await ledger.grant(actor, meter, grant, async () => {
-      const stored = key === null ? null : await findGrant(sql, principal, id);
-      return stored !== null;
-    });
+    const outcome = await ledger.grant(customer, meter, grant);
     switch (outcome.kind) {
       case 'granted':
       case 'duplicate':
@@ -77,7 +74,7 @@ function createRoute(deps: GrantRoutesDeps): Route {
     if (stored === null) return notFound('grant');
     const first = { ...stored, endedAt: null, endedHow: null, started: grant.effectiveAt <= now };
     if (outcome.kind === 'granted') return Response.json(fromGrant(first), { status: 201 });
-    if (!isSame(stored, grant, { customerId: actor.customer.id, meter, body })) {
+    if (!isSame(stored, grant, { customerId: customer.id, meter, body })) {
       return refuse('idempotency_key_reused', 'this key was used for another grant');
     }
     // As it was answered first, whatever became of it.
@@ -94,10 +91,9 @@ function voidRoute(deps: GrantRoutesDeps): Route {
   return edge.organisation(VOID, async ({ principal, params }) => {
     const grant = await findGrant(sql, principal, params.id);
     if (grant === null) return notFound('grant');
-    const actor = await ledger.find(principal, { id: grant.customerId });
-    const meter = actor?.holdings.get(grant.meterId)?.meter;
-    if (actor === null || meter === undefined) return notFound('grant');
-    await ledger.voidGrant(actor, meter, grant.id);
+    const customer = await ledger.find(principal, { id: grant.customerId });
+    if (customer === null) return notFound('grant');
+    await ledger.voidGrant(customer, { meterId: grant.meterId, grantId: grant.id });
     const after = await findGrant(sql, principal, grant.id);
     return after === null ? notFound('grant') : Response.json(fromGrant(after));
   });

@@ -132,25 +132,25 @@ function subjectsOf(
   principal: OrganisationPrincipal,
   event: Event,
 ): (Subject[] | Issue) | Promise<Subject[] | Issue> {
-  const actor = findCustomer(ledger, principal, event);
+  const customer = findCustomer(ledger, principal, event);
   const fed = meters.byEventName(principal, event.name);
-  if (actor instanceof Promise || fed instanceof Promise) {
-    return Promise.all([actor, fed]).then(([a, f]) => join(event, a, f));
+  if (customer instanceof Promise || fed instanceof Promise) {
+    return Promise.all([customer, fed]).then(([a, f]) => join(event, a, f));
   }
-  return join(event, actor, fed);
+  return join(event, customer, fed);
 }
 
 function join(
   event: Event,
-  actor: Awaited<ReturnType<typeof findCustomer>>,
+  customer: Awaited<ReturnType<typeof findCustomer>>,
   fed: readonly Subject['meter'][],
 ): Subject[] | Issue {
-  if (isRefused(actor)) {
+  if (isRefused(customer)) {
     const field = event.customer_id === undefined ? 'external_customer_id' : 'customer_id';
-    return actor.issue ?? { path: [field], message: actor.message };
+    return customer.issue ?? { path: [field], message: customer.message };
   }
   if (fed.length === 0) return { path: ['name'], message: 'feeds no meter' };
-  return fed.map((meter) => ({ actor, meter }));
+  return fed.map((meter) => ({ customer, meter }));
 }
 
 function itemsOf(
@@ -177,10 +177,10 @@ function itemsOf(
     operation: `ingest ${call.index}`,
   });
   const items: Item[] = [];
-  for (const { actor, meter } of found) {
+  for (const { customer, meter } of found) {
     const measured = measure(meter, event, ids);
     if (!('value' in measured)) return measured;
-    const said = { customerId: actor.customer.id, meterId: meter.id, value: measured.value };
+    const said = { customerId: customer.id, meterId: meter.id, value: measured.value };
     const request: Item['request'] = {
       ...measured,
       eventAt: at,
@@ -196,7 +196,7 @@ function itemsOf(
           ? null
           : fingerprintOf(ids, { ...said, metadata: event.metadata, variant: '' }),
     };
-    items.push({ actor, meter, request, follows: items.length > 0 });
+    items.push({ customer, meter, request, follows: items.length > 0 });
   }
   return items;
 }

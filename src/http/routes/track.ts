@@ -45,13 +45,13 @@ function trackRoute(deps: MeteringDeps): Route {
     const lookup = findSubject(deps, principal, body);
     const found = lookup instanceof Promise ? await lookup : lookup;
     if (isRefused(found)) return refusedResponse(found);
-    const { actor, meter } = found;
+    const { customer, meter } = found;
     const measured = measure(meter, body, ids);
     if (!('value' in measured)) return refuseInvalid([measured]);
     const key = { body: body.idempotency_key, header, operation: 'track' };
     const keyId = keyedId(ids, principal, key);
     const admission = body.overage ?? 'record';
-    const outcome = await ledger.record(actor, meter, {
+    const outcome = await ledger.record(customer, meter, {
       ...measured,
       eventAt: null,
       admission,
@@ -64,7 +64,7 @@ function trackRoute(deps: MeteringDeps): Route {
         keyId === null
           ? null
           : fingerprintOf(ids, {
-              customerId: actor.customer.id,
+              customerId: customer.id,
               meterId: meter.id,
               value: measured.value,
               metadata: body.metadata,
@@ -77,7 +77,7 @@ function trackRoute(deps: MeteringDeps): Route {
 
 function answer(
   outcome: RecordOutcome,
-  { actor, meter }: Subject,
+  { customer, meter }: Subject,
   { byHeader }: { byHeader: boolean },
 ): Response {
   switch (outcome.kind) {
@@ -86,7 +86,7 @@ function answer(
       const result = {
         id: record.id,
         feature_key: meter.slug,
-        customer_id: actor.customer.id,
+        customer_id: customer.id,
         external_customer_id: record.externalId,
         value: quantityNumber(record.value, meter.scale),
         timestamp: iso(record.eventAt),

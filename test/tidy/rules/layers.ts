@@ -24,7 +24,10 @@ const LAYERS: Layer[] = [
     may: ['**'],
     never: ['test/**'],
   },
-  { files: ['ledger/ledger.ts'], may: ['ledger/*.ts', 'ledger/actor/**', 'big.js'] },
+  {
+    files: ['ledger/ledger.ts', 'ledger/cluster/**'],
+    may: ['ledger/*.ts', 'ledger/actor/**', 'ledger/cluster/**', 'big.js'],
+  },
   { files: ['ledger/*.ts'], may: ['ledger/*.ts', 'big.js'] },
   { files: ['ledger/actor/**'], may: ['ledger/*.ts', 'ledger/actor/**', 'big.js'] },
   {

@@ -1,4 +1,4 @@
-import { assert, must, unreachable } from '../assert.ts';
+import { assert, unreachable } from '../assert.ts';
 import type { MeterContext, MeterEffects } from '../draft.ts';
 import type { Grant } from '../grants.ts';
 import type { Meter, MeterState } from '../meter.ts';
@@ -21,76 +21,72 @@ import type { Actor } from './actor.ts';
 import type { Term } from './term.ts';
 import { ActorUnit, type Apply } from './unit.ts';
 
-/**
- * The subscriptions' side of the ledger's door. A decision and what it does to the customer's meters are one unit: both are written by
- * one flush, or neither. Every answer is durable when it is given. @throws LedgerUnavailable
- */
-export class SubscriptionDesk {
-  readonly #live: () => Term;
+// What is asked of subscriptions. A decision and what it does to the customer's meters are one unit: both are written by one flush, or
+// neither. Every answer is durable when it is given. Each throws NotHere where the customer is another node's.
 
-  constructor(live: () => Term) {
-    this.#live = live;
-  }
-
-  /** Starts it, once for each id: `exists` is asked whether it has been before, and may have ended since. */
-  async start(
-    customerId: string,
-    wanted: NewSubscription,
-    exists: () => Promise<boolean>,
-  ): Promise<'started' | 'exists'> {
-    return this.#live().oneAtATime(wanted.id, async () => {
-      if (await exists()) return 'exists';
-      return this.#decide(customerId, (term, actor) => {
-        const { tentative } = actor.billing;
-        if (tentative.subscriptions.has(wanted.id)) return { outcome: 'exists', draft: null };
-        const context = term.subscriptionContext(actor);
-        return { outcome: 'started', draft: decideStart(context, tentative, wanted) };
-      });
+/** Starts it, once for each id. It may have ended since. */
+export function startSubscription(
+  term: Term,
+  customerId: string,
+  wanted: NewSubscription,
+): Promise<'started' | 'exists'> {
+  return term.oneAtATime(wanted.id, async () => {
+    if (await term.deps.storage.subscriptionExists(wanted.id)) return 'exists';
+    return decide(term, customerId, (actor) => {
+      const { tentative } = actor.billing;
+      if (tentative.subscriptions.has(wanted.id)) return { outcome: 'exists', draft: null };
+      const context = term.subscriptionContext(actor);
+      return { outcome: 'started', draft: decideStart(context, tentative, wanted) };
     });
-  }
+  });
+}
 
-  /** What the customer, the merchant or a processor says to one of them. */
-  command(customerId: string, id: string, command: Command): Promise<CommandOutcome> {
-    return this.#decide(customerId, (term, actor) =>
-      decideCommand(term.subscriptionContext(actor), actor.billing.tentative, { id, command }),
-    );
-  }
+/** What the customer, the merchant or a processor says to one of them. */
+export function commandSubscription(
+  term: Term,
+  customerId: string,
+  { id, command }: { readonly id: string; readonly command: Command },
+): Promise<CommandOutcome> {
+  return decide(term, customerId, (actor) =>
+    decideCommand(term.subscriptionContext(actor), actor.billing.tentative, { id, command }),
+  );
+}
 
-  /** As the last decision left it; null where nothing can happen to it any more. */
-  async find(customerId: string, id: string): Promise<Subscription | null> {
-    const actor = await this.#actor(customerId);
-    return actor.billing.tentative.subscriptions.get(id) ?? null;
+/** As the last decision left it; null where nothing can happen to it any more. */
+export async function findSubscription(
+  term: Term,
+  customerId: string,
+  id: string,
+): Promise<Subscription | null> {
+  for (;;) {
+    const actor = await term.actorOf(customerId);
+    if (!actor.dropped) return actor.billing.tentative.subscriptions.get(id) ?? null;
   }
+}
 
-  async #actor(customerId: string): Promise<Actor> {
-    const actor = await this.#live().directory.findAny(customerId);
-    return must(actor, 'a customer that exists');
-  }
-
-  async #decide<T>(
-    customerId: string,
-    decision: (
-      term: Term,
-      actor: Actor,
-    ) => { readonly outcome: T | null; readonly draft: SubscriptionDraft | null },
-  ): Promise<T> {
-    for (;;) {
-      const term = this.#live();
-      const actor = await this.#actor(customerId);
-      const unit = new ActorUnit<T | typeof STALE>({
-        keys: [],
-        actors: [actor],
-        run: (apply) => {
-          if (actor.dropped) return STALE;
-          const { outcome, draft } = decision(term, actor);
-          if (draft !== null) take(apply, { term, actor, draft });
-          return outcome ?? STALE;
-        },
-      });
-      // Without keys it cannot be a duplicate.
-      const outcome = (await term.submit(unit)) as T | typeof STALE;
-      if (outcome !== STALE) return outcome;
-    }
+async function decide<T>(
+  term: Term,
+  customerId: string,
+  decision: (actor: Actor) => {
+    readonly outcome: T | null;
+    readonly draft: SubscriptionDraft | null;
+  },
+): Promise<T> {
+  for (;;) {
+    const actor = await term.actorOf(customerId);
+    const unit = new ActorUnit<T | typeof STALE>({
+      keys: [],
+      actors: [actor],
+      run: (apply) => {
+        if (actor.dropped) return STALE;
+        const { outcome, draft } = decision(actor);
+        if (draft !== null) take(apply, { term, actor, draft });
+        return outcome ?? STALE;
+      },
+    });
+    // Without keys it cannot be a duplicate.
+    const outcome = (await term.submit(unit)) as T | typeof STALE;
+    if (outcome !== STALE) return outcome;
   }
 }
 

@@ -1,0 +1,68 @@
+import { assert } from '../assert.ts';
+import { SLOTS } from '../limits.ts';
+
+/**
+ * The slots that a term of a node serves. They come and go while it lasts, and each time the slot's version moves on: what was loaded
+ * under another version may have been changed since by another node, so it is not believed.
+ */
+export class OwnSlots {
+  /** Odd while it is ours. */
+  readonly #versions = new Int32Array(SLOTS);
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  has(slot: number): boolean {
+    return ((this.#versions[slot] ?? 0) & 1) === 1;
+  }
+
+  gain(slots: readonly number[]): void {
+    for (const slot of slots) {
+      assert(!this.has(slot), 'a slot that comes was not ours');
+      this.#move(slot, 1);
+    }
+  }
+
+  lose(slots: readonly number[]): void {
+    for (const slot of slots) {
+      assert(this.has(slot), 'a slot that goes was ours');
+      this.#move(slot, -1);
+    }
+  }
+
+  list(): number[] {
+    return [...this.#versions.keys()].filter((slot) => this.has(slot));
+  }
+
+  /** As they are now; for `isSince`. */
+  mark(): SlotVersions {
+    return this.#versions.slice();
+  }
+
+  /** Whether the slot has been ours without a break since it was marked. */
+  isSince(mark: SlotVersions, slot: number): boolean {
+    return this.has(slot) && mark[slot] === this.#versions[slot];
+  }
+
+  #move(slot: number, by: 1 | -1): void {
+    this.#versions[slot] = (this.#versions[slot] ?? 0) + 1;
+    this.#size += by;
+    assert(this.#size >= 0 && this.#size <= SLOTS, 'no node has more slots than there are');
+  }
+}
+
+export type SlotVersions = Readonly<Int32Array>;
+
+/** All of them, for what no node owns. */
+export function everySlot(): OwnSlots {
+  const slots = new OwnSlots();
+  slots.gain([...Array.from({ length: SLOTS }).keys()]);
+  return slots;
+}
+
+/** What was asked for lives on another node now, or is on its way there: whoever asked looks where. */
+export class NotHere extends Error {
+  override readonly name = 'NotHere';
+}

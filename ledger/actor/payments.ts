@@ -1,0 +1,107 @@
+import { must } from '../assert.ts';
+import { type ChargeAnswer, decideCharge } from '../charge.ts';
+import { STALE } from '../outcome.ts';
+import type { PaymentEffects, PaymentState, Refund } from '../payment.ts';
+import type { PaymentContext } from '../payment-draft.ts';
+import {
+  type RefundDecision,
+  type RefundOutcome,
+  type RefundRequest,
+  decideRefund,
+  decideRefundOutcome,
+} from '../refund.ts';
+import type { PaymentActor } from './payment-actor.ts';
+import type { Term } from './term.ts';
+import { ActorUnit, DUPLICATE } from './unit.ts';
+
+// What is asked of payments. Every answer is durable when it is given. Each throws NotHere where the payment is another node's.
+
+/** As the last decision left it; null where there is none of this id. */
+export async function findPayment(term: Term, id: string): Promise<PaymentState | null> {
+  for (;;) {
+    const actor = await term.payments.find(id);
+    if (actor?.dropped !== true) return actor?.tentative ?? null;
+  }
+}
+
+/** Takes in what the processor said of the charge; the payment as it is then. */
+export async function chargePayment(
+  term: Term,
+  id: string,
+  answer: ChargeAnswer,
+): Promise<PaymentState> {
+  await decide(term, id, {
+    keys: NO_KEYS,
+    decision: (context, state) => ({
+      outcome: null,
+      effects: decideCharge(context, state, answer),
+    }),
+  });
+  return must(await findPayment(term, id), 'a payment that was charged');
+}
+
+/** Reserves a refund. `duplicate`: its id was used before, by a call with its key or by this one. */
+export function reserveRefund(
+  term: Term,
+  id: string,
+  request: RefundRequest,
+): Promise<RefundDecision | 'duplicate'> {
+  return decide(term, id, {
+    keys: [request.id],
+    decision: (context, state) => {
+      const { decision, effects } = decideRefund(context, state, request);
+      return { outcome: decision, effects };
+    },
+  });
+}
+
+/** What the refund became; null where it could not change any more. */
+export async function settleRefund(
+  term: Term,
+  id: string,
+  answer: { readonly refundId: string; readonly outcome: RefundOutcome },
+): Promise<Refund | null> {
+  const settled = await decide(term, id, {
+    keys: NO_KEYS,
+    decision: (context, state) => {
+      const decided = decideRefundOutcome(context, state, answer);
+      return { outcome: decided?.refund ?? null, effects: decided?.effects ?? null };
+    },
+  });
+  return settled === 'duplicate' ? null : settled;
+}
+
+const NO_KEYS: readonly string[] = [];
+
+async function decide<T>(
+  term: Term,
+  id: string,
+  {
+    keys,
+    decision,
+  }: {
+    readonly keys: readonly string[];
+    readonly decision: (
+      context: PaymentContext,
+      state: PaymentState,
+    ) => { readonly outcome: T; readonly effects: PaymentEffects | null };
+  },
+): Promise<T | 'duplicate'> {
+  for (;;) {
+    const actor: PaymentActor = must(await term.payments.find(id), 'a payment that exists');
+    const unit = new ActorUnit<T | typeof STALE>({
+      keys,
+      actors: [actor],
+      run: (apply) => {
+        if (actor.dropped) return STALE;
+        const state = actor.tentative;
+        const { outcome, effects } = decision(term.paymentContext(state.payment), state);
+        if (effects !== null) apply(actor, effects);
+        return outcome;
+      },
+    });
+    const outcome = await term.submit(unit);
+    if (outcome === DUPLICATE) return 'duplicate';
+    if (outcome !== STALE) return outcome;
+  }
+}

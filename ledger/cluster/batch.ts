@@ -1,0 +1,142 @@
+import { Actor } from '../actor/actor.ts';
+import { NotHere } from '../actor/own-slots.ts';
+import { type BatchItem, recordBatch } from '../actor/recording.ts';
+import { assert, must } from '../assert.ts';
+import type { Meter } from '../meter.ts';
+import type { BatchOutcome, UsageRequest } from '../outcome.ts';
+import { type Ids, LedgerUnavailable } from '../ports.ts';
+import type { Found } from './customers.ts';
+import type { Member } from './member.ts';
+import type { OpAnswer, SentItem } from './ops.ts';
+import type { Router } from './router.ts';
+
+/** An item that `follows` is of the same event as the one before it, and counts if that one does. */
+export type Item = {
+  readonly customer: Found;
+  readonly meter: Meter;
+  readonly request: UsageRequest;
+  readonly follows: boolean;
+};
+
+type Deps = { readonly member: Member; readonly router: Router; readonly ids: Ids };
+
+/**
+ * Records all of these or, where one is refused, none, wherever their customers live. Where that is on several nodes, each is asked
+ * first whether it would refuse; then each records its share. A total that goes out of range between the two is answered as
+ * unavailable: the call may be sent again, and is refused then.
+ */
+export async function recordEverywhere(deps: Deps, items: readonly Item[]): Promise<BatchOutcome> {
+  const { member } = deps;
+  const here = actorsHere(member, items);
+  if (here !== null && member.term !== null) {
+    try {
+      return await recordBatch(member.term, here);
+    } catch (error) {
+      // Some moved meanwhile: nothing was recorded.
+      if (!(error instanceof NotHere)) throw error;
+    }
+  }
+  const placed = placedOf(deps.ids, items);
+  const fresh = placed.filter((one) => one.isFirst);
+  if (sharesOf(member, fresh).length > 1) {
+    const answers = await askAll(deps, 'wouldRefuse', fresh);
+    for (const { share, answer } of answers) {
+      if (answer !== null) return { ...answer, index: share[answer.index]?.index ?? 0 };
+    }
+  }
+  const answers = await askAll(deps, 'recordAll', fresh);
+  const duplicates = new Set<number>();
+  for (const { share, answer } of answers) {
+    if (answer.kind !== 'recorded') {
+      if (answers.length > 1) throw new LedgerUnavailable('a part of it cannot be recorded now');
+      return { ...answer, index: share[answer.index]?.index ?? 0 };
+    }
+    assert(answer.items.length === share.length, 'each item has an answer');
+    for (const [place, { duplicate }] of answer.items.entries()) {
+      const one = must(share[place], 'what was answered');
+      // Without a key of its own it is this call's alone: an answer was lost, and it was asked for again.
+      if (duplicate && one.isKeyed) duplicates.add(one.index);
+    }
+  }
+  return {
+    kind: 'recorded',
+    items: placed.map(({ sent, index, isFirst }) => ({
+      id: must(sent.request.keyId, 'the id of an item'),
+      duplicate: !isFirst || duplicates.has(index),
+    })),
+  };
+}
+
+/** An item as it travels. */
+type Placed = {
+  readonly index: number;
+  readonly slot: number;
+  readonly sent: SentItem;
+  readonly isKeyed: boolean;
+  /** Whether neither it nor what it follows has a key that stood before it in the call. */
+  readonly isFirst: boolean;
+};
+
+function placedOf(ids: Ids, items: readonly Item[]): readonly Placed[] {
+  const seen = new Set<string>();
+  let isHeadFirst = true;
+  return items.map(({ customer: { customer }, request, ...rest }, index) => {
+    const isKeyed = request.keyId !== null;
+    const keyId = request.keyId ?? ids.next();
+    const isFirst = !seen.has(keyId) && (!rest.follows || isHeadFirst);
+    if (!rest.follows) isHeadFirst = isFirst;
+    seen.add(keyId);
+    const sent = { ...rest, customerId: customer.id, request: { ...request, keyId } };
+    return { index, slot: customer.slot, sent, isKeyed, isFirst };
+  });
+}
+
+/** What one node is asked about. */
+type Share = readonly Placed[];
+
+function sharesOf(member: Member, placed: readonly Placed[]): readonly Share[] {
+  const byNode = Map.groupBy(placed, ({ slot }) => {
+    const place = member.place(slot);
+    // What nobody serves now is waited for, slot by slot.
+    if (place.kind === 'nowhere') return String(slot);
+    return place.kind === 'there' ? place.address : 'here';
+  });
+  return [...byNode.values()];
+}
+
+/** Asks the owners of all of these, and again those that were not the owners any more. @throws LedgerUnavailable */
+async function askAll<N extends 'wouldRefuse' | 'recordAll'>(
+  { member, router }: Deps,
+  name: N,
+  placed: readonly Placed[],
+): Promise<readonly { readonly share: Share; readonly answer: OpAnswer<N> }[]> {
+  const answered: { share: Share; answer: OpAnswer<N> }[] = [];
+  const waits = router.waits();
+  for (let left = placed; left.length > 0;) {
+    const missed: Placed[] = [];
+    await Promise.all(
+      sharesOf(member, left).map(async (share) => {
+        const [first] = share;
+        if (first === undefined) return;
+        const found = await router.attempt<'wouldRefuse' | 'recordAll'>(first.slot, name, [
+          share.map(({ sent }) => sent),
+        ]);
+        if (found === null) missed.push(...share);
+        else answered.push({ share, answer: found.answer as OpAnswer<N> });
+      }),
+    );
+    left = missed.toSorted((a, b) => a.index - b.index);
+    if (left.length > 0) await waits();
+  }
+  return answered;
+}
+
+/** Their actors, where all live here, as they do where there is one node. */
+function actorsHere(member: Member, items: readonly Item[]): readonly BatchItem[] | null {
+  const found: BatchItem[] = [];
+  for (const { customer, ...item } of items) {
+    if (!(customer instanceof Actor) || member.place(customer.slot).kind !== 'here') return null;
+    found.push({ ...item, actor: customer });
+  }
+  return found;
+}

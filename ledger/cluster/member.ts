@@ -1,0 +1,335 @@
+import { assert } from '../assert.ts';
+import { Term, type TermDeps } from '../actor/term.ts';
+import { LedgerUnavailable, type Peers } from '../ports.ts';
+import type { SeatedNode, Survey } from '../storage.ts';
+import { HandoverUnit } from './handover-unit.ts';
+import { handovers, slotsOf, stayers, takeovers } from './placement.ts';
+
+/**
+ * This node among the others: its seat, and which slots it serves.
+ *
+ *     claim a seat ─▶ ( survey ─▶ take over from the dead ─▶ hand over what belongs elsewhere )* ─▶ leave: hand over all ─▶ release
+ *
+ * A node writes in terms. A term begins when the node has taken a seat and ends when it loses it: then all of its memory is thrown
+ * away at once, everything unanswered is refused as unavailable, and the node asks for a seat again.
+ *
+ * Holds:
+ * - A slot is served from the moment that a survey has shown it as ours until it is handed over, and only while the lease is valid. Each
+ *   step here follows the one before it, so no survey can show as ours what was handed over since it was read.
+ * - A slot that goes is let go of first: its actors decide nothing more, what they decided is in the journal before the handover.
+ * - Whose lease is over is said by PostgreSQL's clock alone.
+ *
+ * Does not: forward (`router.ts`), or decide who should own what (`placement.ts`).
+ */
+export class Member {
+  readonly #deps: MemberDeps;
+  #term: Term | null = null;
+  #survey: Survey = { nodes: [], owners: [] };
+  #closed = false;
+  #isLeaving = false;
+  /** Why it will not serve again. */
+  #stopped: string | null = null;
+  #waitingSince: number;
+  #cancelStep: () => void = () => undefined;
+  #stepping: Promise<void> | null = null;
+  #isPoked = false;
+  /** Whether the last look failed. */
+  #isBlind = false;
+  #change = Promise.withResolvers<undefined>();
+
+  constructor(deps: MemberDeps) {
+    this.#deps = deps;
+    this.#waitingSince = deps.clock.now();
+  }
+
+  /** Tries for a seat now, and then until it has one. Throws where the database cannot be reached the first time. */
+  async open(): Promise<void> {
+    await this.#step();
+    this.#later();
+  }
+
+  /** Between terms null. */
+  get term(): Term | null {
+    return this.#term;
+  }
+
+  /** Where this slot is served, as far as is known here. */
+  place(slot: number): Place {
+    const term = this.#term;
+    if (term !== null && term.slots.has(slot)) {
+      if (!this.#closed && term.journal.isLeaseValid()) return { kind: 'here', term };
+      return { kind: 'nowhere' };
+    }
+    const owner = this.#survey.owners[slot] ?? 0;
+    const node = this.#others().find((other) => other.node === owner);
+    return node?.address ? { kind: 'there', address: node.address } : { kind: 'nowhere' };
+  }
+
+  /** Whether there is anybody else to ask. */
+  get hasOthers(): boolean {
+    return this.#others().length > 0;
+  }
+
+  /** Neither this node nor any other can answer. */
+  refusal(): LedgerUnavailable | null {
+    if (this.hasOthers || this.#term?.journal.isLeaseValid() === true) return null;
+    return new LedgerUnavailable(this.readiness().reason ?? 'this node cannot answer now');
+  }
+
+  /** Whether it can serve; if not, why. */
+  readiness(): { readonly ready: boolean; readonly reason?: string } {
+    if (this.#closed || this.#isLeaving) return { ready: false, reason: 'shutting down' };
+    if (this.#stopped !== null) return { ready: false, reason: this.#stopped };
+    const isServed = this.#term !== null && (this.#term.slots.size > 0 || this.hasOthers);
+    if (!isServed) {
+      const seconds = Math.round((this.#deps.clock.now() - this.#waitingSince) / 1000);
+      return { ready: false, reason: `waiting ${seconds} s for another node to give up its lease` };
+    }
+    if (this.#term?.journal.isLeaseValid() !== true)
+      return { ready: false, reason: 'the lease is not renewed' };
+    return { ready: true };
+  }
+
+  get isStopped(): boolean {
+    return this.#stopped !== null;
+  }
+
+  get stats(): Readonly<Record<string, number>> {
+    return {
+      ...this.#term?.stats,
+      liveNodes: this.#survey.nodes.filter((node) => node.alive).length,
+    };
+  }
+
+  /** The other nodes that are alive and can be asked. */
+  addresses(): readonly string[] {
+    return this.#others().flatMap(({ address }) => address ?? []);
+  }
+
+  /** Something is not as the last survey said. */
+  poke(): void {
+    this.#isPoked = true;
+    if (this.#stepping === null && !this.#closed) this.#later(0);
+  }
+
+  /** Resolves when something is known that was not, or after `ms`. */
+  async changed(ms: number): Promise<void> {
+    const late = Promise.withResolvers<undefined>();
+    const cancel = this.#deps.timers.after(ms, () => late.resolve(undefined));
+    await Promise.race([this.#change.promise, late.promise]);
+    cancel();
+  }
+
+  /** From now on all slots go to the others, if there are any. */
+  leave(): void {
+    this.#isLeaving = true;
+    this.poke();
+  }
+
+  /** Resolves when no slot is left here that anybody else would take. */
+  async left(): Promise<void> {
+    this.leave();
+    for (;;) {
+      const { term } = this;
+      const isHeld = term !== null && term.slots.size > 0;
+      const hasHeir = stayers(this.#survey).some((node) => node !== term?.journal.node);
+      if (!isHeld || !hasHeir || this.#closed) return;
+      await this.changed(this.#deps.leaseMs / 5);
+    }
+  }
+
+  /** Takes no new work, writes what is queued, and lets the seat go. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#cancelStep();
+    await this.#stepping;
+    await this.#term?.journal.close();
+    this.#end();
+    this.#tellOthers();
+  }
+
+  /** Refuses everything that has no answer yet: the process must end, and the database does not answer. */
+  abandon(): void {
+    this.#closed = true;
+    this.#term?.journal.abandon();
+    this.#notify();
+  }
+
+  #later(ms = this.#deps.leaseMs / 5): void {
+    this.#cancelStep();
+    if (this.#closed) return;
+    this.#cancelStep = this.#deps.timers.after(ms, () => {
+      this.#isPoked = false;
+      this.#stepping = this.#stepOn();
+    });
+  }
+
+  /** Never rejects; sets up the next one. */
+  async #stepOn(): Promise<void> {
+    let isMore = false;
+    try {
+      isMore = await this.#step();
+    } catch (error) {
+      if (!this.#closed && !this.#isBlind)
+        this.#deps.log.warn({ err: error }, 'this node cannot see the others now');
+      this.#isBlind = true;
+    }
+    this.#stepping = null;
+    if (isMore) this.#later(HANDOVER_PAUSE_MS);
+    else this.#later(this.#isPoked ? 0 : undefined);
+  }
+
+  /** Whether there is more to do at once. */
+  async #step(): Promise<boolean> {
+    if (this.#term === null && this.#stopped === null && !this.#isLeaving) await this.#claim();
+    await this.#look();
+    if (this.#term === null) return false;
+    const { fence } = this.#term.journal;
+    if (this.#isLeaving && this.#nodeOf(fence.node)?.leaving === false)
+      await this.#deps.storage.leave(fence);
+    await this.#takeOver();
+    return this.#handOver();
+  }
+
+  async #claim(): Promise<void> {
+    const { storage, clock, log } = this.#deps;
+    const askedAt = { monotonic: clock.monotonic(), wall: clock.now() };
+    const fence = await storage.claim();
+    if (fence === null) return;
+    // It came too late: the next node shall not wait for it.
+    if (this.#closed) return storage.release(fence);
+    log.info({ node: fence.node, epoch: String(fence.epoch) }, 'took a seat');
+    const term: Term = new Term(this.#deps, {
+      fence,
+      askedAt,
+      onLost: (why, howLong) => this.#lost(term, { why, howLong }),
+    });
+    this.#term = term;
+  }
+
+  #lost(term: Term, { why, howLong }: { why: string; howLong: 'for now' | 'for good' }): void {
+    if (this.#term !== term) return;
+    this.#end();
+    if (howLong === 'for good') this.#stopped = why;
+    this.#waitingSince = this.#deps.clock.now();
+    this.#notify();
+    if (this.#stepping === null) this.#later();
+  }
+
+  /** Whoever still holds an actor of it decides nothing on it any more. */
+  #end(): void {
+    const term = this.#term;
+    this.#term = null;
+    term?.lose(term.slots.list());
+  }
+
+  async #look(): Promise<void> {
+    const { storage, peers } = this.#deps;
+    const before = addressesOf(this.#survey);
+    const survey = await storage.survey();
+    this.#survey = survey;
+    this.#isBlind = false;
+    const now = addressesOf(survey);
+    for (const address of before) if (!now.has(address)) peers?.giveUp(address);
+    this.#gain(survey);
+    this.#notify();
+  }
+
+  #gain(survey: Survey): void {
+    const term = this.#term;
+    if (term === null) return;
+    const { node, epoch } = term.journal.fence;
+    // A seat that was raised since is asked about again: by us after an unknown flush, or by who took it.
+    if (this.#nodeOf(node)?.epoch !== epoch) return;
+    const gained = slotsOf(survey, node).filter((slot) => !term.slots.has(slot));
+    if (gained.length === 0) return;
+    term.slots.gain(gained);
+    this.#deps.log.info({ slots: gained.length, of: term.slots.size }, 'slots came');
+  }
+
+  async #takeOver(): Promise<void> {
+    const { storage, log } = this.#deps;
+    let isOver = false;
+    for (const { dead, to } of takeovers(this.#survey, this.#term?.journal.node ?? 0)) {
+      const { node } = dead;
+      // Whoever else sees it dead tries too: one of us does it.
+      const isOurs = await storage.takeOver(dead, to);
+      if (isOurs) log.warn({ node, slots: to.length }, 'took over from a dead node');
+      isOver = true;
+    }
+    if (!isOver) return;
+    await this.#look();
+    this.#tellOthers();
+  }
+
+  /** Whether there is more to hand over. */
+  async #handOver(): Promise<boolean> {
+    const term = this.#term;
+    if (term === null) return false;
+    const { journal, slots } = term;
+    const own = { me: journal.node, isLeaving: this.#isLeaving, own: slots.list() };
+    const going = handovers(this.#survey, own);
+    // What is queued before it must be written before it: the journal has to take it.
+    if (going.length === 0 || !journal.isLeaseValid() || journal.isOverloaded()) return false;
+    term.lose(going.map(({ slot }) => slot));
+    const unit = new HandoverUnit(going);
+    journal.submit(unit);
+    const how = await unit.done;
+    if (how === 'committed') this.#deps.log.info({ slots: going.length }, 'slots went');
+    // Where they are now is what the database says: at their new node, or still here where that one has died.
+    await this.#look();
+    this.#tellOthers();
+    assert(how !== 'duplicate', 'a handover has no keys');
+    return how === 'committed';
+  }
+
+  #nodeOf(id: number): SeatedNode | undefined {
+    return this.#survey.nodes.find(({ node }) => node === id);
+  }
+
+  #others(): readonly SeatedNode[] {
+    const me = this.#term?.journal.node;
+    return this.#survey.nodes.filter(
+      ({ alive, address, node }) =>
+        alive && address !== null && address !== this.#deps.address && node !== me,
+    );
+  }
+
+  #tellOthers(): void {
+    for (const address of this.addresses()) {
+      // Who does not hear it looks by itself, a little later.
+      this.#deps.peers?.ask(address, LOOK, { withinMs: 1000 }).catch(() => undefined);
+    }
+  }
+
+  #notify(): void {
+    const { resolve } = this.#change;
+    this.#change = Promise.withResolvers();
+    resolve(undefined);
+  }
+}
+
+export type MemberDeps = Omit<TermDeps, 'onLost'> & {
+  /** Where other nodes reach this one, and they it; null where it is alone. */
+  readonly address: string | null;
+  readonly peers: Peers | null;
+};
+
+export type Place =
+  | { readonly kind: 'here'; readonly term: Term }
+  | { readonly kind: 'there'; readonly address: string }
+  /** Its owner is dead, or it is on its way, or this node has lost its lease. */
+  | { readonly kind: 'nowhere' };
+
+/** Where those are that live. */
+function addressesOf({ nodes }: Survey): ReadonlySet<string> {
+  return new Set(
+    nodes.flatMap(({ alive, address }) => (alive && address !== null ? [address] : [])),
+  );
+}
+
+/** Between one handover and the next: what moved is being loaded. */
+const HANDOVER_PAUSE_MS = 10;
+
+/** What a node tells another: look again who owns what. */
+export const LOOK = 'look';

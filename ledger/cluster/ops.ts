@@ -1,0 +1,103 @@
+import { checkHere, addGrant, balancesOf, voidGrant } from '../actor/metering.ts';
+import { tick } from '../actor/alarms.ts';
+import { chargePayment, findPayment, reserveRefund, settleRefund } from '../actor/payments.ts';
+import { type BatchItem, recordBatch, recordOne, refusalOfBatch } from '../actor/recording.ts';
+import {
+  commandSubscription,
+  findSubscription,
+  startSubscription,
+} from '../actor/subscriptions.ts';
+import type { Term } from '../actor/term.ts';
+import type { CheckAnswer, Meter } from '../meter.ts';
+import type { BatchOutcome, RecordOutcome, UsageRequest } from '../outcome.ts';
+
+/**
+ * All that one node may ask of another, by name. The first argument is the owner's own; the others and the answer are plain data that
+ * can travel. Each throws NotHere where what it is about is not the node's any more; then nothing of it was done.
+ *
+ * Each may be asked twice, where the first answer was lost: whoever asks chooses the ids. But for what stands in `ONCE`.
+ */
+export const OPS = {
+  check,
+  record,
+  recordAll,
+  wouldRefuse,
+  addGrant,
+  voidGrant,
+  balancesOf,
+  tick,
+  findPayment,
+  chargePayment,
+  reserveRefund,
+  settleRefund,
+  startSubscription,
+  commandSubscription,
+  findSubscription,
+} as const;
+
+/** What another time may mean another thing. */
+export const ONCE: ReadonlySet<OpName> = new Set(['commandSubscription'] as const);
+
+type Ops = typeof OPS;
+export type OpName = keyof Ops;
+export type OpArguments<N extends OpName> = Ops[N] extends (term: Term, ...args: infer A) => unknown
+  ? A
+  : never;
+export type OpAnswer<N extends OpName> = Awaited<ReturnType<Ops[N]>>;
+
+/** Without a promise where the customer is in memory. */
+function check(
+  term: Term,
+  customerId: string,
+  meter: Meter,
+  units: bigint,
+): CheckAnswer | Promise<CheckAnswer> {
+  const actor = term.directory.get(customerId);
+  if (actor === undefined) return checkLater(term, customerId, meter, units);
+  // What was made of it here is of no use there.
+  return { ...checkHere(term, actor, term.meter(meter), units), rendered: null };
+}
+
+async function checkLater(
+  term: Term,
+  customerId: string,
+  meter: Meter,
+  units: bigint,
+): Promise<CheckAnswer> {
+  for (;;) {
+    const actor = await term.actorOf(customerId);
+    if (!actor.dropped) return checkHere(term, actor, term.meter(meter), units);
+  }
+}
+
+async function record(
+  term: Term,
+  customerId: string,
+  meter: Meter,
+  { request, id }: { readonly request: UsageRequest; readonly id: string },
+): Promise<RecordOutcome> {
+  const actor = term.directory.get(customerId) ?? (await term.actorOf(customerId));
+  return recordOne(term, { actor, meter: term.meter(meter), request }, id);
+}
+
+/** An item of a batch that another node has sent. */
+export type SentItem = Omit<BatchItem, 'actor'> & { readonly customerId: string };
+
+async function recordAll(term: Term, sent: readonly SentItem[]): Promise<BatchOutcome> {
+  return recordBatch(term, await received(term, sent));
+}
+
+/** Why `recordAll` would record none of them, as of now; null where it would not refuse. */
+async function wouldRefuse(term: Term, sent: readonly SentItem[]) {
+  return refusalOfBatch(term, await received(term, sent));
+}
+
+async function received(term: Term, sent: readonly SentItem[]): Promise<readonly BatchItem[]> {
+  return Promise.all(
+    sent.map(async ({ customerId, ...item }) => ({
+      ...item,
+      meter: term.meter(item.meter),
+      actor: term.directory.get(customerId) ?? (await term.actorOf(customerId)),
+    })),
+  );
+}

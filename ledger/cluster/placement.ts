@@ -1,0 +1,82 @@
+import { assert } from '../assert.ts';
+import { HANDOVERS_MAX } from '../limits.ts';
+import type { Handover, SeatedNode, Survey } from '../storage.ts';
+
+/**
+ * Who should own what: for each slot the node with the highest hash of the two (rendezvous hashing), so that everybody who knows the same
+ * nodes comes to the same answer, and a node that comes or goes moves only the slots that it gains or had.
+ */
+export function rendezvous(slot: number, nodes: readonly number[]): number {
+  let best = 0;
+  let highest = -1;
+  for (const node of nodes) {
+    const weight = mix(Math.imul(slot + 1, 0x9e37_79b1) ^ mix(node));
+    if (weight > highest || (weight === highest && node < best)) {
+      best = node;
+      highest = weight;
+    }
+  }
+  assert(best > 0, 'a slot goes to one of the nodes');
+  return best;
+}
+
+/** Those who live and stay: who may be handed slots. */
+export function stayers({ nodes }: Survey): readonly number[] {
+  return nodes.filter(({ alive, leaving }) => alive && !leaving).map(({ node }) => node);
+}
+
+/** Who takes over from the dead: those who stay, or whoever lives where nobody does. */
+function heirs(survey: Survey): readonly number[] {
+  const staying = stayers(survey);
+  if (staying.length > 0) return staying;
+  return survey.nodes.filter(({ alive }) => alive).map(({ node }) => node);
+}
+
+/** Nodes whose lease is over and who still have slots, with whom these go to. */
+export function takeovers(
+  survey: Survey,
+  me: number,
+): readonly { readonly dead: SeatedNode; readonly to: readonly Handover[] }[] {
+  const to = heirs(survey);
+  if (to.length === 0) return [];
+  return survey.nodes
+    .filter(({ alive, node }) => !alive && node !== me)
+    .map((dead) => ({
+      dead,
+      to: slotsOf(survey, dead.node).map((slot) => ({ slot, node: rendezvous(slot, to) })),
+    }))
+    .filter(({ to: slots }) => slots.length > 0);
+}
+
+/** The next few of a node's own slots that belong elsewhere. */
+export function handovers(
+  survey: Survey,
+  {
+    me,
+    isLeaving,
+    own,
+  }: {
+    readonly me: number;
+    readonly isLeaving: boolean;
+    readonly own: readonly number[];
+  },
+): readonly Handover[] {
+  const nodes = stayers(survey).filter((node) => node !== me || !isLeaving);
+  if (nodes.length === 0) return [];
+  return own
+    .map((slot) => ({ slot, node: rendezvous(slot, nodes) }))
+    .filter(({ node }) => node !== me)
+    .slice(0, HANDOVERS_MAX);
+}
+
+export function slotsOf({ owners }: Survey, node: number): number[] {
+  return [...owners.keys()].filter((slot) => owners[slot] === node);
+}
+
+/** A finalizer of MurmurHash3: every bit of the input moves every bit of the output. */
+function mix(input: number): number {
+  let hash = input | 0;
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85eb_ca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2_ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}

@@ -1,0 +1,152 @@
+import type { ISql, Sql } from 'postgres';
+import { SLOTS } from '../limits.ts';
+import type { Fence, Handover, SeatedNode, Survey } from '../storage.ts';
+
+/**
+ * Seats and slots: a row in `nodes` is the right of one process to write, a row in `slots` says for which actors.
+ *
+ * Only PostgreSQL's clock says that a lease is over. Whoever takes a seat or its slots raises its epoch, so that a late flush of the
+ * old holder finds no row to move; its connections are ended first, because a frozen client may still hold the row's lock.
+ *
+ * Holds: `slots.node = n` changes only by a flush of n itself (`handed_over` in `flush-sql.ts`), or by the transaction that raises the
+ * epoch of n after its lease is over. A node without an address is alone: it joins nobody, and nobody joins it.
+ */
+type Bigints = { bigint: bigint };
+type SeatRow = { id: number; epoch: bigint; seq: bigint };
+
+/** The name of a writing connection is this and its holder, so that whoever takes over finds all of them. */
+const JOURNAL = 'tollhouse journal ';
+
+/** Whoever joins does so alone: of two who cannot share only one may find the house empty. */
+const JOINING = 7_041_776_001;
+
+export function journalName(holder: string): string {
+  return JOURNAL + holder;
+}
+
+type Who = { readonly holder: string; readonly address: string | null; readonly leaseMs: number };
+
+/** See `Storage.claim`. The first node takes the slots that nobody ever had. */
+export async function claimSeat(writer: Sql<Bigints>, who: Who): Promise<Fence | null> {
+  await endConnections(writer, freeSeat(writer));
+  const [row] = await writer.begin(async (sql) => {
+    await boundWaits(sql, who.leaseMs);
+    await sql`select pg_advisory_xact_lock(${JOINING})`;
+    const seats = await sql<SeatRow[]>`
+      insert into nodes as n (id, holder, address, epoch, seq, expires_at, leaving)
+      select coalesce(${freeSeat(sql)}, (select coalesce(max(id), 0) + 1 from nodes)), ${who.holder}, ${who.address}::text, 1, 0,
+        now() + ${who.leaseMs} * interval '1 millisecond', false
+      where not exists (select from nodes where expires_at >= now() and (address is null or ${who.address}::text is null))
+      on conflict (id) do update set holder = excluded.holder, address = excluded.address, epoch = n.epoch + 1,
+        expires_at = excluded.expires_at, leaving = false
+      where n.expires_at < now()
+      returning id, epoch, seq`;
+    if (seats[0] !== undefined)
+      await sql`update slots set node = ${seats[0].id} where node is null`;
+    return seats;
+  });
+  return row === undefined ? null : fenceOf(row);
+}
+
+/** See `Storage.survey`. */
+export async function surveyNodes(sql: Sql<Bigints>): Promise<Survey> {
+  const rows = await sql<(Omit<SeatedNode, 'node'> & { id: number; slots: number[] })[]>`
+    select n.id, n.epoch, n.address, n.expires_at >= now() as alive, n.leaving, s.slots
+    from nodes n cross join lateral (select coalesce(array_agg(slot), '{}') as slots from slots where node = n.id) s
+    order by n.id`;
+  const owners = Array.from({ length: SLOTS }, () => 0);
+  for (const { id, slots } of rows) {
+    for (const slot of slots) owners[slot] = id;
+  }
+  return { nodes: rows.map(({ id, slots: _slots, ...node }) => ({ ...node, node: id })), owners };
+}
+
+/** See `Storage.takeOver`. */
+export async function takeOverSlots(
+  writer: Sql<Bigints>,
+  {
+    dead,
+    to,
+    leaseMs,
+  }: {
+    readonly dead: Pick<SeatedNode, 'node' | 'epoch'>;
+    readonly to: readonly Handover[];
+    readonly leaseMs: number;
+  },
+): Promise<boolean> {
+  const { node, epoch } = dead;
+  const it = writer`(select ${node}::smallint where exists (
+    select from nodes where id = ${node} and epoch = ${String(epoch)}::bigint and expires_at < now()))`;
+  await endConnections(writer, it);
+  return writer.begin(async (sql) => {
+    await boundWaits(sql, leaseMs);
+    const raised = await sql`
+      update nodes set epoch = epoch + 1
+      where id = ${node} and epoch = ${String(epoch)}::bigint and expires_at < now()
+      returning id`;
+    if (raised.length === 0) return false;
+    await sql`
+      update slots s set node = t.node
+      from unnest(${to.map((one) => one.slot)}::smallint[], ${to.map((one) => one.node)}::smallint[]) as t (slot, node)
+      where s.slot = t.slot and s.node = ${node}`;
+    return true;
+  });
+}
+
+/**
+ * See `Storage.recover`. The update waits for a flush that is still running, and then nothing of the old epoch can land. It does
+ * not renew the lease, which only a flush does: a node that can send but not hear must not keep its seat.
+ */
+export async function recoverSeat(writer: Sql<Bigints>, fence: Fence): Promise<Fence | 'fenced'> {
+  const epoch = String(fence.epoch);
+  await endConnections(
+    writer,
+    writer`(select id from nodes where id = ${fence.node} and epoch = ${epoch}::bigint)`,
+  );
+  const [row] = await writer<SeatRow[]>`
+    update nodes set epoch = epoch + 1
+    where id = ${fence.node} and epoch = ${epoch}::bigint
+    returning id, epoch, seq`;
+  return row === undefined ? 'fenced' : fenceOf(row);
+}
+
+/** See `Storage.leave`. Does nothing where the seat was lost already. */
+export async function leaveSeat(sql: Sql<Bigints>, fence: Fence): Promise<void> {
+  await sql`
+    update nodes set leaving = true
+    where id = ${fence.node} and epoch = ${String(fence.epoch)}::bigint`;
+}
+
+/** Ends the lease now. Does nothing where the seat was lost already. */
+export async function releaseSeat(writer: Sql<Bigints>, fence: Fence): Promise<void> {
+  await writer`
+    update nodes set expires_at = now() - interval '1 second'
+    where id = ${fence.node} and epoch = ${String(fence.epoch)}::bigint`;
+}
+
+/** The first seat whose lease is over, as part of a statement. */
+function freeSeat(sql: ISql<Bigints>) {
+  return sql`(select id from nodes where expires_at < now() order by id limit 1)`;
+}
+
+/** Ends every writing connection of whoever holds that seat, but this one. */
+async function endConnections(
+  writer: ISql<Bigints>,
+  seat: ReturnType<typeof freeSeat>,
+): Promise<void> {
+  await writer`
+    select pg_terminate_backend(s.pid) from nodes n
+    join pg_stat_activity s on s.application_name = ${JOURNAL} || n.holder
+    where n.id = ${seat} and s.pid <> pg_backend_pid()`;
+}
+
+/** Neither a lock that somebody frozen holds nor our own silence may hold up the others. */
+async function boundWaits(sql: ISql<Bigints>, leaseMs: number): Promise<void> {
+  await sql`
+    select set_config('lock_timeout', ${String(leaseMs)}, true),
+      set_config('idle_in_transaction_session_timeout', ${String(leaseMs)}, true)`;
+}
+
+function fenceOf({ id, epoch, seq }: SeatRow): Fence {
+  return { node: id, epoch, seq };
+}

@@ -2,6 +2,7 @@
 //
 // Encoded as a structured clone, by the engine itself. Each frame stands for itself: nothing is remembered from one
 // to the next, and whatever keys or texts a customer chose come out as they went in.
+// What was one object in a frame is one object again, and sent once.
 import { deserialize, serialize } from 'bun:jsc';
 
 /** What both sides must speak alike: our frames, and the engine's format within them. */

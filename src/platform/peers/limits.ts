@@ -28,6 +28,6 @@ export const PEER_LIMITS: PeerLimits = {
   connectMs: 1500,
   retryMs: 100,
   heartbeatMs: 400,
-  silentMs: 1600,
+  silentMs: 1500,
   closeMs: 5000,
 };

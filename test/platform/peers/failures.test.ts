@@ -1,0 +1,311 @@
+import { afterEach, describe, expect, test } from 'bun:test';
+import { readAnswers } from '../../../src/platform/peers/frame.ts';
+import { Prover } from '../../../src/platform/peers/proof.ts';
+import { startProxy, type Proxy } from '../../support/proxy.ts';
+import { failureOf, latch, Nodes, SECRET, SOON, until, type NodeOptions } from './fixture.ts';
+import { admitted, encoded, impostor } from './stranger.ts';
+
+const nodes = new Nodes();
+const proxies: Proxy[] = [];
+afterEach(async () => {
+  await Promise.all(proxies.splice(0).map((proxy) => proxy.stop()));
+  await nodes.close();
+});
+
+/** Two nodes, and a way between them that can be cut or frozen. */
+async function apart(options: { answerer?: NodeOptions; asker?: NodeOptions } = {}) {
+  const answerer = nodes.open(options.answerer);
+  const asker = nodes.open(options.asker);
+  const proxy = await startProxy(`http://${answerer.address}`);
+  proxies.push(proxy);
+  return { answerer, asker, proxy, address: new URL(proxy.url).host };
+}
+
+const never: NodeOptions = { answer: () => latch().opened, limits: { closeMs: 0 } };
+/** Answers what it is told to and keeps the rest. */
+const some: NodeOptions = {
+  answer: (request) => (request === 'answer' ? request : latch().opened),
+  limits: { closeMs: 0 },
+};
+
+describe('a connection that is lost', () => {
+  test('what was sent may be done, what was not was never taken', async () => {
+    const { answerer, asker, proxy, address } = await apart({ answerer: some });
+    await asker.ask(address, 'answer', SOON);
+    const sent = [1, 2].map((request) => failureOf(asker.ask(address, request, SOON)));
+    await until(() => answerer.stats().answering === 2);
+    await proxy.stop();
+    expect(await Promise.all(sent)).toEqual(['maybe', 'maybe']);
+    expect(await failureOf(asker.ask(address, 3, SOON))).toBe('no');
+    expect(asker.stats()).toMatchObject({ lost: 2, unsent: 1, asking: 0, outbound: 0 });
+    await until(() => answerer.stats().inbound === 0);
+  });
+
+  test.each([
+    ['nobody listens', '127.0.0.1:1'],
+    ['no such host', 'nowhere.invalid:7000'],
+  ])('%s: never taken, and for a moment nothing is tried', async (_, address) => {
+    const asker = nodes.open({ limits: { retryMs: 10_000 } });
+    expect(await failureOf(asker.ask(address, 1, SOON))).toBe('no');
+    expect(await failureOf(asker.ask(address, 2, SOON))).toBe('no');
+    expect(asker.stats()).toMatchObject({ unsent: 2, connects: 0 });
+    expect(asker.logged).toHaveLength(1);
+  });
+
+  test('a server that accepts and says nothing: never taken', async () => {
+    const { asker, proxy, address } = await apart();
+    proxy.freeze();
+    const started = performance.now();
+    expect(await failureOf(asker.ask(address, 1, { withinMs: 10_000 }))).toBe('no');
+    expect(performance.now() - started).toBeLessThan(2500);
+  });
+
+  test('a peer that starts anew at its address is asked again', async () => {
+    const first = nodes.open();
+    const asker = nodes.open();
+    expect(await asker.ask(first.address, 1, SOON)).toBe(1);
+    await first.close();
+    await until(() => asker.stats().outbound === 0);
+    const second = nodes.open({ port: first.port, answer: () => 'anew' });
+    expect(await asker.ask(second.address, 2, SOON)).toBe('anew');
+    expect(asker.stats().connects).toBe(2);
+  });
+
+  test('a peer that is given up fails what it was asked, and can be asked again', async () => {
+    const answerer = nodes.open(some);
+    const asker = nodes.open();
+    const sent = failureOf(asker.ask(answerer.address, 'keep', SOON));
+    await until(() => answerer.stats().answering === 1);
+    const unsent = failureOf(asker.ask(answerer.address, 'answer', SOON));
+    asker.giveUp(answerer.address);
+    expect(await Promise.all([sent, unsent])).toEqual(['maybe', 'no']);
+    expect(await asker.ask(answerer.address, 'answer', SOON)).toBe('answer');
+  });
+});
+
+describe('silence', () => {
+  test('a peer that died without a word is noticed on both sides within two seconds', async () => {
+    const { answerer, asker, proxy, address } = await apart({ answerer: some });
+    await asker.ask(address, 'answer', SOON);
+    proxy.freeze();
+    const started = performance.now();
+    expect(await failureOf(asker.ask(address, 1, { withinMs: 30_000 }))).toBe('maybe');
+    await until(() => answerer.stats().inbound === 0);
+    expect(performance.now() - started).toBeLessThan(2300);
+  });
+
+  test('a connection with nothing to say stays', async () => {
+    const limits = { heartbeatMs: 20, silentMs: 100 };
+    const { asker, address } = await apart({ answerer: { limits }, asker: { limits } });
+    await asker.ask(address, 1, SOON);
+    await Bun.sleep(400);
+    await asker.ask(address, 2, SOON);
+    expect(asker.stats()).toMatchObject({ connects: 1, outbound: 1 });
+  });
+
+  test('who slept does not take the others for dead', async () => {
+    const limits = { heartbeatMs: 20, silentMs: 100 };
+    const { asker, address } = await apart({ answerer: { limits }, asker: { limits } });
+    await asker.ask(address, 1, SOON);
+    Bun.sleepSync(300);
+    await asker.ask(address, 2, SOON);
+    expect(asker.stats().connects).toBe(1);
+  });
+});
+
+describe('deadlines', () => {
+  test('an ask fails at its own deadline, and later ones go on', async () => {
+    const answerer = nodes.open(some);
+    const asker = nodes.open();
+    await asker.ask(answerer.address, 'answer', SOON);
+    const started = performance.now();
+    const slow = failureOf(asker.ask(answerer.address, 'slow', { withinMs: 200 }));
+    const fast = failureOf(asker.ask(answerer.address, 'fast', { withinMs: 50 }));
+    expect(await fast).toBe('maybe');
+    expect(performance.now() - started).toBeLessThan(150);
+    expect(await slow).toBe('maybe');
+    expect(performance.now() - started).toBeWithin(199, 400);
+    expect(await asker.ask(answerer.address, 'answer', SOON)).toBe('answer');
+  });
+
+  test('one that was never sent was never taken', async () => {
+    const { asker, proxy, address } = await apart();
+    proxy.freeze();
+    expect(await failureOf(asker.ask(address, 1, { withinMs: 50 }))).toBe('no');
+  });
+
+  test('what lay on the way until it was overdue is not begun', async () => {
+    const begun: unknown[] = [];
+    const answer = (request: unknown) => begun.push(request);
+    const { answerer, asker, proxy, address } = await apart({ answerer: { answer } });
+    await asker.ask(address, 'first', SOON);
+    proxy.freeze();
+    expect(await failureOf(asker.ask(address, 'late', { withinMs: 50 }))).toBe('maybe');
+    const patient = asker.ask(address, 'patient', SOON);
+    await Bun.sleep(100);
+    proxy.thaw();
+    await patient;
+    expect(begun).toEqual(['first', 'patient']);
+    expect(answerer.stats()).toMatchObject({ overdue: 1, answered: 2 });
+    expect(asker.stats()).toMatchObject({ asking: 0, lost: 1 });
+  });
+});
+
+describe('bounds', () => {
+  test('more calls than may be under way fail at once, also while their answers are overdue', async () => {
+    const answerer = nodes.open(never);
+    const asker = nodes.open({ limits: { callsMax: 3 } });
+    const asks = [1, 2, 3].map((at) => asker.ask(answerer.address, at, { withinMs: 50 }));
+    expect(await failureOf(asker.ask(answerer.address, 4, SOON))).toBe('no');
+    expect(await Promise.all(asks.map(failureOf))).toEqual(['maybe', 'maybe', 'maybe']);
+    expect(await failureOf(asker.ask(answerer.address, 5, SOON))).toBe('no');
+    expect(asker.stats()).toMatchObject({ asked: 3, refused: 2 });
+    asker.giveUp(answerer.address);
+  });
+
+  test('more bytes than may be under way fail at once, until they are answered', async () => {
+    const { opened, open } = latch();
+    const answerer = nodes.open({ answer: () => opened });
+    const asker = nodes.open({ limits: { bytesMax: 10_000 } });
+    const large = asker.ask(answerer.address, 'x'.repeat(10_000), SOON);
+    await until(() => answerer.stats().answering === 1);
+    expect(await failureOf(asker.ask(answerer.address, 'small', SOON))).toBe('no');
+    open();
+    await large;
+    expect(await asker.ask(answerer.address, 'small', SOON)).toBeUndefined();
+  });
+
+  test('the answering side has its own bound', async () => {
+    const answerer = nodes.open({ ...never, limits: { callsMax: 1, closeMs: 0 } });
+    const asker = nodes.open();
+    const first = failureOf(asker.ask(answerer.address, 1, SOON));
+    expect(await failureOf(asker.ask(answerer.address, 2, SOON))).toBe('no');
+    asker.giveUp(answerer.address);
+    expect(await first).toBe('maybe');
+  });
+
+  test('an asker that reads no answers is cut off', async () => {
+    const answer = () => Bun.hash(Math.random().toString()).toString().repeat(50_000);
+    // Without heartbeats, which would end it too.
+    const limits = { bytesMax: 1 << 20, silentMs: 60_000 };
+    const { answerer, asker, proxy, address } = await apart({ answerer: { answer, limits } });
+    await asker.ask(address, 0, SOON);
+    const asks = Array.from({ length: 64 }, (_, at) => failureOf(asker.ask(address, at, SOON)));
+    await until(() => answerer.stats().answered > 1);
+    proxy.freeze();
+    await until(() => answerer.stats().inbound === 0);
+    await proxy.stop();
+    expect(await Promise.all(asks)).toContain('maybe');
+  });
+});
+
+describe('bugs are told as bugs', () => {
+  const fails: NodeOptions = {
+    answer(request) {
+      if (request === 'throws') throw new Error('thrown');
+      if (request === 'rejects') return Promise.reject(new Error('rejected'));
+      if (request === 'no data') return () => undefined;
+      if (request === 'too large') return 'x'.repeat(5000);
+      return request;
+    },
+    limits: { frameBytesMax: 4000 },
+  };
+
+  test.each([
+    ['throws', /^bug: .*:\d+: thrown$/],
+    ['rejects', /^bug: .*:\d+: rejected$/],
+    ['no data', /its answer cannot be sent: The object can not be cloned.$/],
+    ['too large', /its answer cannot be sent: \d+ bytes$/],
+  ])('the answer %s', async (request, message) => {
+    const [asker, answerer] = [nodes.open(), nodes.open(fails)];
+    const { address } = answerer;
+    const asks = ['before', request, 'after'].map((each) => asker.ask(address, each, SOON));
+    expect(await failureOf(asks[1]!)).toMatch(message);
+    expect(await Promise.all([asks[0], asks[2]])).toEqual(['before', 'after']);
+    expect(answerer.logged).toHaveLength(1);
+  });
+
+  test.each([
+    ['no data', () => undefined],
+    ['too large', 'x'.repeat(5000)],
+  ])('a request that is %s fails alone', async (_, request) => {
+    const answerer = nodes.open();
+    const asker = nodes.open({ limits: { frameBytesMax: 4000 } });
+    const { address } = answerer;
+    const asks = ['before', request, 'after'].map((each) => asker.ask(address, each, SOON));
+    expect(await failureOf(asks[1]!)).toStartWith(`bug: ${address} cannot be asked this`);
+    expect(await Promise.all([asks[0], asks[2]])).toEqual(['before', 'after']);
+  });
+});
+
+describe('what makes no sense ends its connection, and nothing else', () => {
+  const now = performance.now();
+  const frames: [string, string | Uint8Array, number][] = [
+    ['a text', 'text', 4400],
+    ['nothing', new Uint8Array(), 4400],
+    ['no structured clone', new Uint8Array(100).fill(7), 4400],
+    ['half a frame', encoded([now, 1, 1000, 'request']).subarray(0, 30), 4400],
+    ['no list', encoded({ now }), 4400],
+    ['an empty list', encoded([]), 4400],
+    ['no time', encoded(['now', 1, 1000, 'request']), 4400],
+    ['no number of an ask', encoded([now, 1.5, 1000, 'request']), 4400],
+    ['no deadline', encoded([now, 1, null, 'request']), 4400],
+    ['an ask too little', encoded([now, 1, 1000]), 4400],
+    ['too large', encoded([now, 1, 1000, 'x'.repeat(20_000)]), 1009],
+  ];
+
+  test.each(frames)('asked: %s', async (_, frame, code) => {
+    const answerer = nodes.open({ limits: { frameBytesMax: 10_000 } });
+    const asker = nodes.open();
+    await asker.ask(answerer.address, 'before', SOON);
+    const stranger = await admitted(answerer.address);
+    stranger.send(frame);
+    expect(await stranger.closed).toBe(code);
+    expect(await asker.ask(answerer.address, 'after', SOON)).toBe('after');
+    expect(answerer.stats()).toMatchObject({ answered: 2, inbound: 1 });
+    expect(asker.stats().connects).toBe(1);
+  });
+
+  test('asked: what was overdue when it was sent', async () => {
+    const stranger = await admitted(nodes.open().address);
+    stranger.send(encoded([now, 1, 0, 'overdue', 1000, 'in time']));
+    expect(readAnswers((await stranger.read()) as Uint8Array)).toEqual([
+      { id: 1, outcome: 'overdue', value: null },
+      { id: 2, outcome: 'answered', value: 'in time' },
+    ]);
+    stranger.terminate();
+  });
+
+  test.each([
+    ['a text', 'text'],
+    ['no structured clone', new Uint8Array(100).fill(7)],
+    ['no list', encoded(7)],
+    ['an answer that nobody waits for', encoded([99, 0, 'answer'])],
+    ['no outcome', encoded([0, 7, 'answer'])],
+    ['half an answer', encoded([0, 0])],
+  ])('answered: %s', async (_, answer) => {
+    const fake = impostor((headers) => {
+      const said = [headers.get('x-node')!, headers.get('x-node-nonce')!, 'nonce'];
+      return [`nonce ${new Prover(SECRET).prove('answerer', said)}`, answer];
+    });
+    const asker = nodes.open();
+    expect(await failureOf(asker.ask(fake.address, 1, SOON))).toBe('maybe');
+    expect(asker.stats()).toMatchObject({ malformed: 1, outbound: 0 });
+    await fake.stop();
+  });
+
+  test('whatever bytes: no frame ends the process', async () => {
+    const answerer = nodes.open({ answer: () => 'answered' });
+    const frame = encoded([now, 1, 1000, { a: [1n, new Map([[1, new Date()]]), undefined] }]);
+    for (let at = 0; at < frame.length; at += 1) {
+      const broken = Uint8Array.from(frame, (byte, of) => (of === at ? byte ^ 0x15 : byte));
+      const stranger = await admitted(answerer.address);
+      stranger.send(broken);
+      // That this one was sent may be all that was wrong with it.
+      stranger.send(frame);
+      await Promise.race([stranger.closed, stranger.read()]);
+      stranger.terminate();
+    }
+    expect(await nodes.open().ask(answerer.address, null, SOON)).toBe('answered');
+  });
+});

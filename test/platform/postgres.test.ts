@@ -1,6 +1,7 @@
 // A proxy in front of PostgreSQL that has nothing behind it, as HAProxy has during a failover.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { isUnavailable } from '../../src/http/errors.ts';
+import { isUnavailable } from '../../src/http/errors.ts';
 import { openPool, type Sql } from '../../src/platform/postgres.ts';
 import { checkPostgres } from '../../src/platform/reachable.ts';
 import { until } from '../chaos/until.ts';
@@ -22,10 +23,14 @@ afterAll(async () => {
   await proxy.stop();
 });
 
+/** Whether it answered, or failed in a way that callers are told to try again. */
 const answers = (): Promise<boolean> =>
   sql`select 1`.then(
     () => true,
-    () => false,
+    (error: unknown) => {
+      expect(isUnavailable(error)).toBe(true);
+      return false;
+    },
   );
 
 test('queries fail while nothing is behind it, without a storm of connections, and work again after it', async () => {

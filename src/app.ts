@@ -4,6 +4,7 @@ import type { Clock, Ids, OrgClock } from '../ledger/ports.ts';
 import type { Settings } from './config.ts';
 import { clientAddress } from './http/client-address.ts';
 import type { Edge } from './http/edge.ts';
+import { refuse } from './http/errors.ts';
 import { createFallback, type Fallback, withFallback } from './http/fallback.ts';
 import { annotationRoutes } from './http/routes/annotations.ts';
 import { balanceRoutes } from './http/routes/balances.ts';
@@ -47,6 +48,8 @@ import type { ProcessorFor } from './processors/processor.ts';
 import type { Sandbox } from './processors/sandbox.ts';
 import type { TestClocks } from './test-clock/test-clocks.ts';
 import type { Subscriptions } from './subscriptions/subscriptions.ts';
+
+export type OperatorsAppDeps = Pick<AppDeps, 'edge' | 'readiness' | 'registry' | 'settings'>;
 
 export type AppDeps = {
   readonly edge: Edge;
@@ -124,4 +127,16 @@ export function createApp(deps: AppDeps) {
     .use(healthRoutes(deps))
     .use(metricsRoutes({ ...deps, peerOf }))
     .use(documentRoutes({ edge, baseUrl: settings.baseUrl, routes }));
+}
+
+/** What operators ask of one process, where several share a port. */
+export function createOperatorsApp(deps: OperatorsAppDeps) {
+  const app = new Elysia();
+  const peerOf = (request: Request) => app.server?.requestIP(request)?.address ?? '';
+  return app
+    .use(healthRoutes(deps))
+    .use(metricsRoutes({ ...deps, peerOf }))
+    .all('/*', ({ request }) =>
+      deps.edge.finish(request, refuse('not_found', 'there is nothing here')),
+    );
 }

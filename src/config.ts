@@ -13,9 +13,21 @@ const SECRETS_KEY = /^[A-Za-z0-9+/]{43}=$/;
 
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
+export interface NodePlace {
+  /** host:port, as others reach it. */
+  readonly address: string;
+  readonly secret: string;
+  /** host:port that it listens on: there may be something in between. */
+  readonly listen: string;
+}
+
 export interface Config {
   readonly port: number;
   readonly host: string;
+  /** Whether other processes of ours listen on the same port. */
+  readonly reusePort: boolean;
+  /** Where this process alone answers its operators. undefined: nowhere but at `port`. */
+  readonly metricsPort: number | undefined;
   /** undefined: an embedded PostgreSQL under `dataDir`. */
   readonly databaseUrl: string | undefined;
   /** Nodes of a cluster with commas between them. undefined: a private Redis under `dataDir`. */
@@ -28,7 +40,7 @@ export interface Config {
   readonly logLevel: LogLevel;
   readonly allowLoopbackUrls: boolean;
   /** Where other nodes reach this one. undefined: it is alone. */
-  readonly node: { readonly address: string; readonly secret: string } | undefined;
+  readonly node: NodePlace | undefined;
   /** Whether the server delivers webhooks itself, besides whatever `bun run worker` there is. */
   readonly deliverWebhooks: boolean;
   /** What webhook secrets are encrypted with. undefined: a key of our own under `dataDir`. */
@@ -37,6 +49,13 @@ export interface Config {
   readonly metricsToken: string | undefined;
   readonly leaseMs: number;
   readonly actorCacheMax: number;
+  /** What `bun run admin retention` keeps. */
+  readonly retention: {
+    readonly keysDays: number;
+    readonly eventsDays: number;
+    /** 0: for good. */
+    readonly usageMonths: number;
+  };
   /** Per minute, 0 for none, but `cardAttempts`: in all, per checkout. */
   readonly limits: {
     readonly refundsPerOrg: number;
@@ -85,6 +104,8 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
   const config: Config = {
     port,
     host: read.text('HOST') ?? '0.0.0.0',
+    reusePort: read.flag('REUSE_PORT') ?? false,
+    metricsPort: read.port('METRICS_PORT'),
     databaseUrl,
     redisUrl: read.redisUrl(),
     dataDir: read.text('DATA_DIR') ?? '.tollhouse/',
@@ -93,7 +114,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     appUrl: read.webUrl('APP_URL') ?? baseUrl,
     logLevel: read.choice('LOG_LEVEL', LOG_LEVELS) ?? 'info',
     allowLoopbackUrls: read.flag('ALLOW_LOOPBACK_URLS') ?? databaseUrl === undefined,
-    node: read.node(),
+    node: read.node(read.text('HOST') ?? '0.0.0.0'),
     deliverWebhooks: read.flag('DELIVER_WEBHOOKS') ?? true,
     secretsKey: read.secretsKey(),
     metricsToken: read.metricsToken(),
@@ -102,6 +123,11 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
       byDefault: 200_000,
       min: 1,
       max: 10_000_000,
+    }),
+    retention: Object.freeze({
+      keysDays: read.integer('RETENTION_KEYS_DAYS', { byDefault: 40, min: 36, max: 3650 }),
+      eventsDays: read.integer('RETENTION_EVENTS_DAYS', { byDefault: 90, min: 30, max: 3650 }),
+      usageMonths: read.integer('RETENTION_USAGE_MONTHS', { byDefault: 0, min: 0, max: 1200 }),
     }),
     limits: Object.freeze({
       refundsPerOrg: read.integer('RATE_LIMIT_REFUNDS_PER_ORG', perMinute(120)),
@@ -146,6 +172,11 @@ class Reader {
       `must be a whole number from ${bounds.min} to ${bounds.max}, not "${value}"`,
     );
     return bounds.byDefault;
+  }
+
+  port(name: string): number | undefined {
+    if (this.text(name) === undefined) return undefined;
+    return this.integer(name, { byDefault: 0, min: 1, max: 65_535 });
   }
 
   /** One, or several with commas between them. */
@@ -203,21 +234,29 @@ class Reader {
     return undefined;
   }
 
-  node(): Config['node'] {
-    const address = this.text('NODE_ADDRESS');
+  node(host: string): NodePlace | undefined {
+    const address = this.#hostAndPort('NODE_ADDRESS');
     const secret = this.text('NODE_SECRET');
     // A secret alone is harmless: nodes may share one environment file.
     if (address === undefined) return undefined;
-    const port = /^(?:[\w.-]+|\[[\da-f:.]+\]):(\d{1,5})$/i.exec(address)?.[1];
-    if (port === undefined || Number(port) < 1 || Number(port) > 65_535) {
-      this.#refuse('NODE_ADDRESS', `must be host:port, not "${address}"`);
-    }
+    const listen =
+      this.#hostAndPort('NODE_LISTEN') ?? `${host}${address.slice(address.lastIndexOf(':'))}`;
     if (secret === undefined) {
       this.#refuse('NODE_SECRET', 'must be set where NODE_ADDRESS is');
     } else if (secret.length < NODE_SECRET_LENGTH_MIN) {
       this.#refuse('NODE_SECRET', `must have at least ${NODE_SECRET_LENGTH_MIN} characters`);
     }
-    return Object.freeze({ address, secret: secret ?? '' });
+    return Object.freeze({ address, secret: secret ?? '', listen });
+  }
+
+  #hostAndPort(name: string): string | undefined {
+    const value = this.text(name);
+    if (value === undefined) return undefined;
+    const port = /^(?:[\w.-]+|\[[\da-f:.]+\]):(\d{1,5})$/i.exec(value)?.[1];
+    if (port === undefined || Number(port) < 1 || Number(port) > 65_535) {
+      this.#refuse(name, `must be host:port, not "${value}"`);
+    }
+    return value;
   }
 
   secretsKey(): Config['secretsKey'] {

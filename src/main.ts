@@ -2,8 +2,11 @@
 //
 // Draining: no new connection is accepted and every answer that is owed is given, the journal writes what is queued and lets its
 // seat go, and then what was started is stopped. A second signal does not wait.
+import { parseArgs } from 'node:util';
 import { migrate } from '../ledger/store/migrate.ts';
 import { type Config, ConfigError, parseConfig } from './config.ts';
+import { connectionsOf, followParent, openFleet } from './fleet.ts';
+import { openFront } from './front.ts';
 import { clock } from './platform/clock.ts';
 import { ServiceFailure } from './platform/failure.ts';
 import { ids } from './platform/ids.ts';
@@ -16,25 +19,55 @@ import { createDemoOrganisation } from './records/onboarding.ts';
 import { openService } from './service.ts';
 
 const DRAIN_MS_MAX = 15_000;
+const PROCESSES_MAX = 64;
 
 async function main(): Promise<void> {
   // From the first moment on: what is told during the start is done after it.
   const told = untilTold();
+  const processes = parseProcesses(process.argv.slice(2));
   const config = parseConfig(process.env);
-  const log = openLog(config.logLevel);
-  const services = await openServices(config, log);
+  const { node } = config;
+  const log = openLog(config.logLevel).child(node === undefined ? {} : { address: node.address });
+  const tellServing = config.reusePort ? followParent() : () => undefined;
+  const connectionsMax = connectionsOf(processes);
+  const services = await openServices({ ...config, connectionsMax }, log);
   try {
     await migrate(services.databaseUrl);
     const demoKey = services.embedded ? await createDemo(services.databaseUrl) : null;
-    const stop = await serve(config, log, services);
+    const stop =
+      processes === 1
+        ? await serve(config, log, services)
+        : await openFleet({
+            processes,
+            env: process.env,
+            config,
+            secretsKey: loadSecretsKey(config),
+            services,
+            log,
+          });
     if (demoKey !== null) showDemo(config, demoKey);
     log.info({ url: config.baseUrl, embedded: services.embedded }, 'serving');
+    tellServing();
     log.info({ signal: await told }, 'draining');
     await stop();
   } finally {
     await services.stop();
   }
   log.info({}, 'stopped');
+}
+
+/** @throws ConfigError */
+function parseProcesses(args: string[]): number {
+  const refused = `the arguments must be --processes N, from 1 to ${PROCESSES_MAX}, or none`;
+  try {
+    const { values } = parseArgs({ args, options: { processes: { type: 'string' } } });
+    const { processes = '1' } = values;
+    const count = /^\d{1,2}$/.test(processes) ? Number(processes) : 0;
+    if (count >= 1 && count <= PROCESSES_MAX) return count;
+  } catch (error) {
+    throw new ConfigError([`${refused}: ${String(error)}`]);
+  }
+  throw new ConfigError([refused]);
 }
 
 async function serve(
@@ -50,17 +83,16 @@ async function serve(
     secretsKey: loadSecretsKey(config),
     leaseMs: config.leaseMs,
     actorsMax: config.actorCacheMax,
-    address: config.node?.address ?? null,
+    node: config.node,
     log,
   });
-  const { app } = service;
-  app.listen({ port: config.port, hostname: config.host });
+  const front = openFront(service, config);
   return async () => {
     const late = setTimeout(() => {
       log.error({}, 'what is queued could not be written in time');
       service.abandon();
     }, DRAIN_MS_MAX);
-    await app.server?.stop();
+    await front.close();
     await service.close();
     clearTimeout(late);
   };

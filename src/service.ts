@@ -7,7 +7,7 @@ import { slotOf } from '../ledger/slot.ts';
 import { postgresStorage } from '../ledger/store/postgres-storage.ts';
 import { journalName } from '../ledger/store/nodes.ts';
 import { createApp, createOperatorsApp } from './app.ts';
-import type { Settings } from './config.ts';
+import type { NodePlace, Settings } from './config.ts';
 import { type Authenticator, type AuthenticatorOptions, openAuthenticator } from './http/auth.ts';
 import { createEdge, type Edge } from './http/edge.ts';
 import { openPortalDoor, type PortalDoorDeps } from './http/portal-door.ts';
@@ -63,7 +63,7 @@ export type ServiceOptions = {
   readonly leaseMs: number;
   readonly actorsMax: number;
   /** Where other nodes reach this one, and the secret that they share; undefined where it is alone. */
-  readonly node?: { readonly address: string; readonly secret: string } | undefined;
+  readonly node?: NodePlace | undefined;
   readonly log: Log;
   /** Where it listens for changes and where its journal writes, when not straight at `databaseUrl`. */
   readonly changesUrl?: string;
@@ -163,8 +163,8 @@ export async function openService(options: ServiceOptions): Promise<Service> {
 function openOwnPeers({ node, log }: ServiceOptions, answer: (request: unknown) => unknown) {
   if (node === undefined) return null;
   const { address: self, secret } = node;
-  const port = Number(self.slice(self.lastIndexOf(':') + 1));
-  const listen = { hostname: '0.0.0.0', port };
+  const { hostname, port } = new URL(`ws://${node.listen}`);
+  const listen = { hostname: hostname.replace(/^\[|\]$/g, ''), port: Number(port) };
   return openPeers({ listen, secret, self, answer, clock, timers, log });
 }
 

@@ -24,7 +24,7 @@ import { describe, type Access, type Documented, hasKey } from './document.ts';
 import { refuse } from './errors.ts';
 import type { Call, Handler, Operation } from './operation.ts';
 import type { AdmitPortal } from './portal-door.ts';
-import { RequestLog } from './request-log.ts';
+import { type Course, RequestLog } from './request-log.ts';
 
 /** What follows the path in `app.post(path, ...route)`. */
 export type Route = readonly [
@@ -50,6 +50,8 @@ export type Edge = {
   finish(request: Request, response: Response): Response;
   /** The answer for something that was thrown. */
   failed(request: Request, error: unknown): Response;
+  /** From now on each answer ends its connection. Gives how many have since. */
+  leave(): () => number;
 };
 
 export type EdgeOptions = {
@@ -65,6 +67,16 @@ const NO_PARAMS: Readonly<Record<string, string>> = {};
 export function createEdge(options: EdgeOptions): Edge {
   const { authenticate, admitPortal, clock } = options;
   const requests = new RequestLog(options);
+  let leaving = false;
+  let sinceLeaving = 0;
+
+  function finish(request: Request, response: Response, course: Course | null): Response {
+    if (leaving) {
+      sinceLeaving += 1;
+      response.headers.set('connection', 'close');
+    }
+    return requests.finish(request, response, course);
+  }
 
   function route<const O extends Operation, P extends Principal | PortalPrincipal | null>(
     access: Access,
@@ -103,7 +115,7 @@ export function createEdge(options: EdgeOptions): Edge {
       } catch (error) {
         response = requests.failed(request, error);
       }
-      return requests.finish(request, response, { principal, began });
+      return finish(request, response, { principal, began });
     }
     return [answer, { detail: describe(access, operation) }];
   }
@@ -113,8 +125,12 @@ export function createEdge(options: EdgeOptions): Edge {
     group: (operation, handler) => route('group', operation, handler),
     portal: (operation, handler) => route('portal', operation, handler),
     open: (operation, handler) => route('open', operation, handler),
-    finish: (request, response) => requests.finish(request, response, null),
+    finish: (request, response) => finish(request, response, null),
     failed: (request, error) => requests.failed(request, error),
+    leave() {
+      leaving = true;
+      return () => sinceLeaving;
+    },
   };
 }
 

@@ -15,7 +15,7 @@ import { makeOwned, type Place } from './place.ts';
 import { postgresBinaries } from './postgres-binaries.ts';
 import { POSTGRES_HBA, postgresSettings } from './postgres-settings.ts';
 import { syncDirectory, writePrivate } from './private-file.ts';
-import { endProcesses, processesIn, runOnce, type StopStep } from './processes.ts';
+import { daemon, endProcesses, processesIn, runOnce, type StopStep } from './processes.ts';
 import { supervise, type Log, type ServiceSpec, type Supervised } from './supervisor.ts';
 
 const MAJOR = '18';
@@ -41,9 +41,10 @@ export interface EmbeddedPostgres extends Supervised {
 export async function openPostgres(options: {
   place: Place;
   credentials: Credentials;
+  connectionsMax: number;
   log: Log;
 }): Promise<EmbeddedPostgres> {
-  const { place, credentials, log } = options;
+  const { place, credentials, connectionsMax, log } = options;
   const binaries = postgresBinaries(place);
   const cluster = join(place.directory, 'postgres');
   if (!existsSync(cluster)) createCluster({ place, binaries, password: credentials.password });
@@ -55,20 +56,20 @@ export async function openPostgres(options: {
   const hba = join(place.directory, 'postgres-hba.conf');
   const local = join(place.directory, 'postgres.local.conf');
   const localFile = existsSync(local) ? local : undefined;
-  const settings = postgresSettings({ port: credentials.port, localFile });
+  const settings = postgresSettings({ port: credentials.port, connectionsMax, localFile });
   writePrivate(config, settings, place.account);
   writePrivate(hba, POSTGRES_HBA, place.account);
   const spec: ServiceSpec = {
     name: 'PostgreSQL',
-    command: {
+    ...daemon({
       file: join(binaries, 'bin', 'postgres'),
       args: ['-D', cluster, '-c', `config_file=${config}`, '-c', `hba_file=${hba}`],
       account: place.account,
       logFile: join(place.directory, 'postgres.log'),
-    },
+    }),
     stopSteps: STOP_STEPS,
     prepare: () => clearPostgres(place),
-    ready: (pid, signal) => untilReady({ cluster, pid, signal }),
+    ready: ({ pid }, signal) => untilReady({ cluster, pid, signal }),
   };
   const supervised = await supervise(spec, log);
   const url = `postgres://${USER}:${credentials.password}@127.0.0.1:${credentials.port}/${USER}`;
@@ -126,7 +127,7 @@ export async function clearPostgres({ directory, account }: Place): Promise<void
 
 async function untilReady(options: {
   cluster: string;
-  pid: number;
+  pid: number | undefined;
   signal: AbortSignal;
 }): Promise<void> {
   // Without a limit: recovery after a crash takes as long as it takes, and stop() ends it.

@@ -10,7 +10,7 @@ import { Redis } from 'ioredis';
 import type { Credentials } from './credentials.ts';
 import { makeOwned, type Place } from './place.ts';
 import { writePrivate } from './private-file.ts';
-import { endProcesses, processesIn, type StopStep } from './processes.ts';
+import { daemon, endProcesses, processesIn, type StopStep } from './processes.ts';
 import { redisBinary } from './redis-binary.ts';
 import { supervise, type Log, type ServiceSpec, type Supervised } from './supervisor.ts';
 
@@ -39,19 +39,19 @@ export async function openRedis(options: {
   writePrivate(config, redisSettings(directory, credentials), place.account);
   const spec: ServiceSpec = {
     name: 'Redis',
-    command: {
+    ...daemon({
       file,
       args: [config],
       account: place.account,
       logFile: join(place.directory, 'redis.log'),
-    },
+    }),
     stopSteps: STOP_STEPS,
     async prepare() {
       const pids = processesIn(directory, place.account);
       if (pids.length > 0)
         await endProcesses({ name: 'an earlier Redis', pids, steps: STOP_STEPS });
     },
-    ready: (_pid, signal) => untilReady(credentials, signal),
+    ready: (_child, signal) => untilReady(credentials, signal),
   };
   const supervised = await supervise(spec, log);
   return {

@@ -6,15 +6,17 @@ const MIB = 1024 * 1024;
 
 /**
  * @param port on the loopback
+ * @param connectionsMax of all that connect
  * @param localFile the operator's own settings; undefined where there are none
  * @param memoryBytes what this process may use, which a container limits below the machine's
  */
 export function postgresSettings(options: {
   port: number;
+  connectionsMax: number;
   localFile: string | undefined;
   memoryBytes?: number;
 }): string {
-  const { port, localFile, memoryBytes = availableMemory() } = options;
+  const { port, connectionsMax, localFile, memoryBytes = availableMemory() } = options;
   const memoryMb = Math.floor(memoryBytes / MIB);
   // An eighth, because the server shares the machine with us, who hold the working set already.
   const sharedMb = clamp(Math.floor(memoryMb / 8), 64, 512);
@@ -22,7 +24,7 @@ export function postgresSettings(options: {
     listen_addresses: '127.0.0.1',
     port: `${port}`,
     unix_socket_directories: '',
-    max_connections: '100',
+    max_connections: `${connectionsMax}`,
     password_encryption: 'scram-sha-256',
     timezone: 'UTC',
     log_timezone: 'UTC',

@@ -44,7 +44,7 @@ export function runOnce(command: Command): { ok: boolean; output: string } {
  * Starts a process that writes to a file and leads its own session, so that Ctrl-C in our terminal
  * reaches us alone, and a death of ours leaves it no broken pipe.
  */
-export function startDaemon(command: Command & { logFile: string }): ChildProcess {
+function startDaemon(command: Command & { logFile: string }): ChildProcess {
   const size = statSync(command.logFile, { throwIfNoEntry: false })?.size ?? 0;
   if (size > LOG_BYTES_MAX) renameSync(command.logFile, `${command.logFile}.1`);
   const log = openSync(command.logFile, 'a', 0o600);
@@ -69,7 +69,15 @@ export function exitOf(child: ChildProcess): Promise<string> {
   });
 }
 
-export function lastLine(file: string): string {
+/** What a service needs of `supervise`, of a process that writes to a file. */
+export function daemon(command: Command & { readonly logFile: string }) {
+  return {
+    launch: () => startDaemon(command),
+    lastWords: () => lastLine(command.logFile),
+  };
+}
+
+function lastLine(file: string): string {
   try {
     return readFileSync(file, 'utf8').trimEnd().split('\n').at(-1) ?? '';
   } catch {

@@ -22,7 +22,13 @@ import { writePrivate } from './private-file.ts';
 import { checkPostgres, checkRedis } from './reachable.ts';
 import type { Log } from './supervisor.ts';
 
-export type ServicesConfig = Pick<Config, 'databaseUrl' | 'redisUrl' | 'dataDir'>;
+/** What one server and its admin commands need. */
+const CONNECTIONS_MAX = 100;
+
+export type ServicesConfig = Pick<Config, 'databaseUrl' | 'redisUrl' | 'dataDir'> & {
+  /** To an embedded PostgreSQL, of all processes. */
+  readonly connectionsMax?: number;
+};
 
 export interface Services {
   readonly databaseUrl: string;
@@ -116,7 +122,12 @@ async function openBoth(options: {
       ? openRedis({ place, credentials: credentials.redis, log })
       : undefined,
     config.databaseUrl === undefined
-      ? openPostgres({ place, credentials: credentials.postgres, log })
+      ? openPostgres({
+          place,
+          credentials: credentials.postgres,
+          connectionsMax: config.connectionsMax ?? CONNECTIONS_MAX,
+          log,
+        })
       : undefined,
   ]);
   if (redis.status === 'fulfilled' && database.status === 'fulfilled') {

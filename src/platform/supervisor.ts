@@ -2,7 +2,7 @@
 //
 //   starting ──ready──▶ running ──dies──▶ waiting ──backoff──▶ starting        any ──stop()──▶ stopped
 //
-// Who calls: openServices(), once for each service that we start ourselves.
+// Who calls: openServices(), once for each service that we start ourselves, and the fleet, once for each node.
 // Holds: at most one child at a time; what an earlier run left is cleared before every start; the
 // wait between starts doubles from BACKOFF_MS_MIN to BACKOFF_MS_MAX and begins anew after a run of
 // HEALTHY_MS. It never gives up: the service is useless without its database, and says so in the log.
@@ -11,7 +11,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { promises as timers } from 'node:timers';
 import { ServiceFailure } from './failure.ts';
-import { exitOf, lastLine, startDaemon, type Command, type StopStep } from './processes.ts';
+import { exitOf, type StopStep } from './processes.ts';
 
 const BACKOFF_MS_MIN = 100;
 const BACKOFF_MS_MAX = 5000;
@@ -25,13 +25,15 @@ export interface Log {
 
 export interface ServiceSpec {
   readonly name: string;
-  readonly command: Command & { readonly logFile: string };
   /** Polite first. The last one should be SIGKILL. */
   readonly stopSteps: readonly StopStep[];
   /** Clears what an earlier run left. */
   prepare(): Promise<void>;
+  launch(): ChildProcess;
   /** Resolves when the child answers, or when `signal` says that it has gone. */
-  ready(pid: number, signal: AbortSignal): Promise<void>;
+  ready(child: ChildProcess, signal: AbortSignal): Promise<void>;
+  /** Of one that ended before it was ready. */
+  lastWords(): string;
 }
 
 export interface Supervised {
@@ -101,13 +103,12 @@ async function startAgain(options: {
 
 async function start(spec: ServiceSpec, stopping: AbortSignal): Promise<Running> {
   await spec.prepare();
-  const child = startDaemon(spec.command);
+  const child = spec.launch();
   const running = { child, exited: exitOf(child) };
   const gone = new AbortController();
   const failed = running.exited.then((how) => {
     gone.abort();
-    const said = lastLine(spec.command.logFile);
-    throw new ServiceFailure(`${spec.name} does not start (${how}): ${said}`);
+    throw new ServiceFailure(`${spec.name} does not start (${how}): ${spec.lastWords()}`);
   });
   // Whichever loses the race below must not surface later as an unhandled rejection.
   failed.catch(() => undefined);
@@ -116,8 +117,8 @@ async function start(spec: ServiceSpec, stopping: AbortSignal): Promise<Running>
   };
   stopping.addEventListener('abort', onStop);
   try {
-    const { pid } = child;
-    await (pid === undefined ? failed : Promise.race([spec.ready(pid, gone.signal), failed]));
+    const started = child.pid !== undefined;
+    await (started ? Promise.race([spec.ready(child, gone.signal), failed]) : failed);
     if (gone.signal.aborted) await failed;
     return running;
   } catch (error) {

@@ -38,11 +38,17 @@ test.each([
   ['SECRETS_KEY',           'hidden',                      'SECRETS_KEY must be 32 bytes in base64, as `openssl rand -base64 32` makes'],
   ['SECRETS_KEY',           SECRETS_KEY.slice(4),          'SECRETS_KEY must be 32 bytes in base64, as `openssl rand -base64 32` makes'],
   ['SECRETS_KEY',           'hidden-hidden-hidden-hidden-hidden-hidden-hid=', 'SECRETS_KEY must be 32 bytes in base64, as `openssl rand -base64 32` makes'],
+  ['REUSE_PORT',            'sometimes',                   'REUSE_PORT must be true or false, not "sometimes"'],
+  ['METRICS_PORT',          '9464',                        ''],
+  ['METRICS_PORT',          '0',                           'METRICS_PORT must be a whole number from 1 to 65535, not "0"'],
   ['METRICS_TOKEN',         'operators-only-0123',         ''],
   ['METRICS_TOKEN',         'hidden',                      'METRICS_TOKEN must have 16 to 512 characters, letters, digits and . _ ~ + / = -'],
   ['METRICS_TOKEN',         'hidden hidden hidden',        'METRICS_TOKEN must have 16 to 512 characters, letters, digits and . _ ~ + / = -'],
   ['LEASE_MS',              '999',                         'LEASE_MS must be a whole number from 1000 to 60000, not "999"'],
   ['ACTOR_CACHE_MAX',       '0',                           'ACTOR_CACHE_MAX must be a whole number from 1 to 10000000, not "0"'],
+  ['RETENTION_KEYS_DAYS',   '30',                          'RETENTION_KEYS_DAYS must be a whole number from 36 to 3650, not "30"'],
+  ['RETENTION_EVENTS_DAYS', '29',                          'RETENTION_EVENTS_DAYS must be a whole number from 30 to 3650, not "29"'],
+  ['RETENTION_USAGE_MONTHS', '-1',                         'RETENTION_USAGE_MONTHS must be a whole number from 0 to 1200, not "-1"'],
   ['RATE_LIMIT_PORTAL',     '0',                           ''],
   ['LIMIT_CARD_ATTEMPTS',   '-1',                          'LIMIT_CARD_ATTEMPTS must be a whole number from 0 to 1000000, not "-1"'],
   ['TRUSTED_PROXY_HOPS',    '9',                           'TRUSTED_PROXY_HOPS must be a whole number from 0 to 8, not "9"'],
@@ -67,6 +73,8 @@ test('an empty environment gives the defaults', () => {
   expect(parseConfig({})).toEqual({
     port: 3000,
     host: '0.0.0.0',
+    reusePort: false,
+    metricsPort: undefined,
     databaseUrl: undefined,
     redisUrl: undefined,
     dataDir: '.tollhouse/',
@@ -81,6 +89,7 @@ test('an empty environment gives the defaults', () => {
     metricsToken: undefined,
     leaseMs: 5000,
     actorCacheMax: 200_000,
+    retention: { keysDays: 40, eventsDays: 90, usageMonths: 0 },
     limits: {
       refundsPerOrg: 120,
       refundsPerPayment: 60,
@@ -115,6 +124,15 @@ test('the key of the secrets is its bytes, and nodes share one', () => {
   expect(parseConfig({ SECRETS_KEY }).secretsKey).toEqual(Buffer.alloc(32, 7));
   const env = { SECRETS_KEY: '', NODE_ADDRESS: 'a:1', NODE_SECRET: SECRET };
   expect(problemsOf(env)).toEqual(['SECRETS_KEY must be set where NODE_ADDRESS is']);
+});
+
+test('a node may listen elsewhere than others reach it', () => {
+  const env = { NODE_ADDRESS: 'a:1', NODE_SECRET: SECRET, SECRETS_KEY };
+  expect(parseConfig({ ...env, NODE_LISTEN: '127.0.0.1:2' }).node?.listen).toBe('127.0.0.1:2');
+  expect(parseConfig(env).node?.listen).toBeUndefined();
+  expect(problemsOf({ ...env, NODE_LISTEN: ':2' })).toEqual([
+    'NODE_LISTEN must be host:port, not ":2"',
+  ]);
 });
 
 test('every bad variable is reported at once', () => {

@@ -1,7 +1,9 @@
 import { afterAll, expect, test } from 'bun:test';
+import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { daemon } from '../../src/platform/processes.ts';
 import { supervise, type ServiceSpec } from '../../src/platform/supervisor.ts';
 import { RecordedLog } from './fixture.ts';
 
@@ -22,10 +24,8 @@ test('a child that ends while starting fails the start with its last line', asyn
 
 test('a program that does not exist fails the start', async () => {
   const missing = spec('');
-  const command = { ...missing.command, file: join(directory, 'missing') };
-  expect(await failureOf(supervise({ ...missing, command }, new RecordedLog()))).toContain(
-    'ENOENT',
-  );
+  const launch = () => spawn(join(directory, 'missing'));
+  expect(await failureOf(supervise({ ...missing, launch }, new RecordedLog()))).toContain('ENOENT');
 });
 
 test('a start that fails later is tried again, and the log says so', async () => {
@@ -68,12 +68,12 @@ test('a child that ignores the first signal gets the next', async () => {
 function spec(script: string): ServiceSpec {
   return {
     name: 'Toll',
-    command: {
+    ...daemon({
       file: '/bin/sh',
       args: ['-c', `READY=${READY}; ${script}`],
       account: undefined,
       logFile: join(directory, 'log'),
-    },
+    }),
     stopSteps: [
       { signal: 'SIGTERM', waitMs: 100 },
       { signal: 'SIGKILL', waitMs: 1000 },
@@ -82,7 +82,7 @@ function spec(script: string): ServiceSpec {
       rmSync(READY, { force: true });
       return Promise.resolve();
     },
-    async ready(_pid, signal) {
+    async ready(_child, signal) {
       while (!signal.aborted && !existsSync(READY)) await Bun.sleep(1);
     },
   };

@@ -1,0 +1,62 @@
+// Where the service is heard: its port, and one of this process alone for its operators.
+//
+//   listening ──close()──▶ leaving ──quiet, or LEAVE_MS_MAX──▶ closed
+//
+// Holds: while it leaves it answers everything, says 503 on /ready, and ends each connection with its answer. So callers and load
+// balancers go to the other nodes by themselves, and what is closed at last is idle: whoever sends on a connection in the moment
+// in which it is closed cannot know whether that was heard.
+// Does not: wait where there is no other node. Nobody else would answer.
+import type { Config } from './config.ts';
+import { clock } from './platform/clock.ts';
+import { ServiceFailure } from './platform/failure.ts';
+import type { Service } from './service.ts';
+
+/** A load balancer that asks /ready every second has noticed by then. */
+const LEAVE_MS_MAX = 3000;
+const QUIET_MS = 250;
+const LOOK_MS = 10;
+
+export type Front = {
+  /** Resolves when everything that came in is answered, and nothing comes in any more. */
+  close(): Promise<void>;
+};
+
+export type FrontConfig = Pick<Config, 'port' | 'host' | 'reusePort' | 'metricsPort' | 'node'>;
+
+type Door = Pick<Service, 'app' | 'operatorsApp' | 'leave'>;
+
+/** @throws ServiceFailure where a port is in use */
+export function openFront(service: Door, config: FrontConfig): Front {
+  const { app, operatorsApp } = service;
+  const { port, host: hostname, reusePort, metricsPort } = config;
+  orFail(port, () => app.listen({ port, hostname, reusePort }));
+  if (metricsPort !== undefined) {
+    orFail(metricsPort, () => operatorsApp.listen({ port: metricsPort, hostname }));
+  }
+  return {
+    async close() {
+      if (config.node !== undefined) await untilQuiet(service);
+      await app.server?.stop();
+      await operatorsApp.server?.stop(true);
+    },
+  };
+}
+
+async function untilQuiet({ app, leave }: Door): Promise<void> {
+  const answered = leave();
+  const end = clock.monotonic() + LEAVE_MS_MAX;
+  let [known, since] = [answered(), clock.monotonic()];
+  while (clock.monotonic() < Math.min(end, since + QUIET_MS)) {
+    await Bun.sleep(LOOK_MS);
+    if (answered() === known && app.server?.pendingRequests === 0) continue;
+    [known, since] = [answered(), clock.monotonic()];
+  }
+}
+
+function orFail(port: number, listen: () => void): void {
+  try {
+    listen();
+  } catch (error) {
+    throw new ServiceFailure(`cannot listen on port ${port}: ${String(error)}`, { cause: error });
+  }
+}

@@ -1,0 +1,210 @@
+// `--processes 3`: nodes on one port, of which one may die, and which leave without a failed request.
+import { afterEach, beforeEach, expect, test } from 'bun:test';
+import { openPool } from '../../src/platform/postgres.ts';
+import { freshDatabase, type FreshDatabase } from '../support/database.ts';
+import { type ServiceProcess, startProcess } from './service-process.ts';
+import { createTenant, OPEN_METER, type Tenant } from './tenant.ts';
+import { until } from './until.ts';
+
+const NODES = 3;
+const CALLERS = 24;
+const LEASE_MS = 2000;
+const REFUSED = 'ECONNREFUSED';
+const RESET = 'ECONNRESET';
+
+let database: FreshDatabase;
+let operatorsPort: number;
+let fleet: ServiceProcess;
+
+const nodeUrls = () =>
+  Array.from({ length: NODES }, (_, index) => `http://127.0.0.1:${operatorsPort + index}`);
+
+beforeEach(async () => {
+  database = await freshDatabase();
+  operatorsPort = 20_000 + NODES * Math.floor(Math.random() * 3000);
+  fleet = await startProcess({
+    databaseUrl: database.url,
+    leaseMs: LEASE_MS,
+    args: ['--processes', String(NODES)],
+    env: { METRICS_PORT: String(operatorsPort), DELIVER_WEBHOOKS: 'false' },
+  });
+  await fleet.ready();
+  await until('every node is ready', everyNodeIsReady);
+}, 30_000);
+
+afterEach(async () => {
+  await fleet.kill();
+  await database.drop();
+}, 30_000);
+
+async function everyNodeIsReady(): Promise<boolean> {
+  const ready = nodeUrls().map((url) =>
+    fetch(`${url}/ready`, { signal: AbortSignal.timeout(1000) }).then(
+      (answer) => answer.ok,
+      () => false,
+    ),
+  );
+  return (await Promise.all(ready)).every(Boolean);
+}
+
+/** Of each node: the process behind it, told by when it started, and the address that its log lines carry. */
+async function startTimes(): Promise<readonly string[]> {
+  const texts = nodeUrls().map(async (url) => (await fetch(`${url}/metrics`)).text());
+  return (await Promise.all(texts)).map(
+    (text) => /^process_start_time_seconds (.*)$/m.exec(text)?.[1] ?? '',
+  );
+}
+
+/** The nodes, by what the system says of their parent. */
+async function nodePids(): Promise<readonly number[]> {
+  const listed = await Bun.$`ps -o pid= --ppid ${fleet.pid}`.nothrow().text();
+  return listed.trim().split(/\s+/).filter(Boolean).map(Number);
+}
+
+type Load = {
+  /** Answers by status, and what became of the rest. */
+  readonly seen: Map<string, number>;
+  readonly recorded: Set<string>;
+  more(answers: number): Promise<void>;
+  stop(): Promise<void>;
+};
+
+/** Callers of /track that go on until they are refused a connection, over connections that are kept. */
+function startLoad({ customers, key }: Tenant): Load {
+  const seen = new Map<string, number>();
+  const recorded = new Set<string>();
+  const stopping = new AbortController();
+  let next = 0;
+  async function one(): Promise<string> {
+    const usage = `usage-${(next += 1)}`;
+    try {
+      const answer = await fetch(`${fleet.url}/track`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          customer_id: customers[next % customers.length],
+          feature_key: OPEN_METER,
+          idempotency_key: usage,
+        }),
+        signal: AbortSignal.timeout(10_000),
+      });
+      await answer.text();
+      if (answer.ok) recorded.add(usage);
+      return String(answer.status);
+    } catch (error) {
+      return String((error as { code?: string }).code ?? error);
+    }
+  }
+  async function call(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const result = await one();
+      seen.set(result, (seen.get(result) ?? 0) + 1);
+      if (result === REFUSED) return;
+    }
+  }
+  const calling = Promise.all(Array.from({ length: CALLERS }, call));
+  return {
+    seen,
+    recorded,
+    async more(answers) {
+      const goal = recorded.size + answers;
+      await until(`${answers} more answers`, () => recorded.size >= goal);
+    },
+    async stop() {
+      stopping.abort();
+      await calling;
+    },
+  };
+}
+
+/** @throws where anybody listens */
+async function claimPort(): Promise<void> {
+  const port = Number(new URL(fleet.url).port);
+  await Bun.serve({ port, hostname: '127.0.0.1', fetch: () => new Response() }).stop(true);
+}
+
+async function countRecorded(): Promise<number> {
+  const sql = openPool(database.url, { max: 1, applicationName: 'chaos count' });
+  try {
+    const [row] = await sql`select count(*)::int as count from transfers`;
+    return row?.['count'] as number;
+  } finally {
+    await sql.end();
+  }
+}
+
+test('a node that is killed is started again, and nothing that was acknowledged is lost', async () => {
+  const tenant = await createTenant(fleet.url, { databaseUrl: database.url, customers: 32 });
+  const before = await startTimes();
+  expect(new Set(before).size).toBe(NODES);
+  const grants = await countRecorded();
+  const load = startLoad(tenant);
+  await load.more(500);
+  const [victim] = await nodePids();
+  process.kill(victim!, 'SIGKILL');
+  await until('another one is there', async () => !(await nodePids()).includes(victim!));
+  await until('every node is ready', everyNodeIsReady);
+  await load.more(500);
+  await load.stop();
+  const after = await startTimes();
+  expect(after.filter((time) => before.includes(time))).toHaveLength(NODES - 1);
+  expect(await countRecorded()).toBeGreaterThanOrEqual(grants + load.recorded.size);
+  expect(fleet.logged.filter((line) => line.includes('a service runs again'))).toHaveLength(1);
+}, 60_000);
+
+test('told to stop under load it answers everything that it took, and leaves nothing behind', async () => {
+  const tenant = await createTenant(fleet.url, { databaseUrl: database.url, customers: 32 });
+  const grants = await countRecorded();
+  const load = startLoad(tenant);
+  await load.more(500);
+  const pids = await nodePids();
+  expect(pids).toHaveLength(NODES);
+  fleet.signal('SIGTERM');
+  expect(await fleet.exited).toBe(0);
+  await load.stop();
+  const {
+    '200': recorded,
+    [REFUSED]: refused,
+    [RESET]: reset = 0,
+    ...failed
+  } = Object.fromEntries(load.seen);
+  expect(failed).toEqual({});
+  expect(recorded).toBe(load.recorded.size);
+  expect(refused).toBe(CALLERS);
+  // A connection that was made in the moment in which the last node stopped listening. What came over it was not taken.
+  expect(reset).toBeLessThanOrEqual(CALLERS);
+  expect(await countRecorded()).toBe(grants + load.recorded.size);
+  for (const pid of pids) expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+  await claimPort();
+}, 60_000);
+
+test('the nodes leave when the parent is killed', async () => {
+  fleet.signal('SIGKILL');
+  // Its output ends with the last of them.
+  await fleet.exited;
+  await claimPort();
+  expect(fleet.logged.filter((line) => line.includes('"stopped"'))).toHaveLength(NODES);
+}, 60_000);
+
+test('arguments that make no sense, and a port that is in use, are one line each', async () => {
+  const start = async (args: readonly string[], env: Record<string, string>, port: number) => {
+    const started = await startProcess({
+      databaseUrl: database.url,
+      leaseMs: LEASE_MS,
+      args,
+      env,
+      port,
+    });
+    expect(await started.exited).toBe(1);
+    return started.logged;
+  };
+  for (const processes of ['0', '65', 'two', '-1']) {
+    expect(await start([`--processes=${processes}`], {}, 1)).toEqual([
+      'the arguments must be --processes N, from 1 to 64, or none',
+    ]);
+  }
+  const port = Number(new URL(fleet.url).port);
+  const [line, ...more] = await start([], {}, port);
+  expect(line).toStartWith(`cannot listen on port ${port}: `);
+  expect(more).toEqual([]);
+}, 60_000);

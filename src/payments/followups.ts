@@ -4,9 +4,8 @@
 // once. Whoever settled a charge waits for it; refunds are done soon, those of many payments together; what a crash left behind is swept up.
 import { must, unreachable } from '../../ledger/assert.ts';
 import type { Ids, Log, OrgClock, Timers } from '../../ledger/ports.ts';
-import { Batches } from '../platform/batches.ts';
+import { OwedWork } from '../platform/owed-work.ts';
 import type { Sql, Transaction } from '../platform/postgres.ts';
-import { Sweep } from '../platform/sweep.ts';
 import { findCheckout, finishAttempt } from '../records/checkouts.ts';
 import { releaseDiscount } from '../records/discounts.ts';
 import {
@@ -25,11 +24,6 @@ import {
 import { findPayment } from '../records/payments.ts';
 import { invoicePayment } from './invoicing.ts';
 
-const SWEEP_MS = 2000;
-/** Younger ones are being done by whoever brought them about. */
-const LEFT_BEHIND_MS = 1500;
-const SWEPT_AT_ONCE = 200;
-const DONE_TOGETHER_MAX = 100;
 const CONCURRENT_MAX = 2;
 const NOTHING: ReadonlyMap<string, never> = new Map<string, never>();
 
@@ -45,35 +39,26 @@ export type FollowupsDeps = {
 
 export class Followups {
   readonly #deps: FollowupsDeps;
-  readonly #batches: Batches<never>;
-  readonly #sweep: Sweep;
-  #closed = false;
+  readonly #owed: OwedWork<OwingPayment, Scope, never>;
 
   constructor(deps: FollowupsDeps) {
     this.#deps = deps;
-    this.#batches = new Batches({
-      atMost: DONE_TOGETHER_MAX,
+    this.#owed = new OwedWork({
+      timers: deps.timers,
       concurrentMax: CONCURRENT_MAX,
       work: (paymentIds) => this.#work(paymentIds),
-      // A failure is left to the sweep. The payments are as they are.
-      failed: (error) => this.#warn(error),
-    });
-    this.#sweep = new Sweep({
-      timers: deps.timers,
-      everyMs: SWEEP_MS,
-      work: () => this.#carryOutLeftBehind(),
-      failed: (error) => this.#warn(error),
+      list: (which) => listPaymentsOwing(deps.sql, which),
+      carryOut: (payment) => this.now(payment),
+      failed: (error) => deps.log.warn({ err: error }, 'a follow-up is left for later'),
     });
   }
 
   start(): void {
-    this.#sweep.start();
+    this.#owed.start();
   }
 
-  async close(): Promise<void> {
-    this.#closed = true;
-    this.#sweep.stop();
-    await this.#batches.idle();
+  close(): Promise<void> {
+    return this.#owed.close();
   }
 
   /** Does what is owed for this payment, before it resolves. */
@@ -82,15 +67,15 @@ export class Followups {
       try {
         await this.#deps.onSubscriptionPayment(payment, payment.id);
       } catch (error) {
-        return this.#warn(error);
+        return this.#owed.failed(error);
       }
     }
-    await this.#batches.do(payment.id);
+    await this.#owed.do(payment.id);
   }
 
   /** Does it together with what else there is: of a payment of which nobody else has to hear. */
   soon(paymentId: string): void {
-    this.#batches.do(paymentId).catch((error: unknown) => this.#warn(error));
+    this.#owed.do(paymentId).catch((error: unknown) => this.#owed.failed(error));
   }
 
   async #work(paymentIds: readonly string[]): Promise<ReadonlyMap<string, never>> {
@@ -102,22 +87,8 @@ export class Followups {
   }
 
   /** Does what is owed for any payment of a tenant now; whether there was anything. */
-  async carryOut(scope: Scope): Promise<boolean> {
-    const all = { olderThanMs: 0, atMost: SWEPT_AT_ONCE, scope };
-    const owing = await listPaymentsOwing(this.#deps.sql, all);
-    await Promise.all(owing.map((payment) => this.now(payment)));
-    return owing.length > 0;
-  }
-
-  async #carryOutLeftBehind(): Promise<void> {
-    const left = { olderThanMs: LEFT_BEHIND_MS, atMost: SWEPT_AT_ONCE, scope: null };
-    for (const payment of await listPaymentsOwing(this.#deps.sql, left)) {
-      await this.now(payment);
-    }
-  }
-
-  #warn(error: unknown): void {
-    if (!this.#closed) this.#deps.log.warn({ err: error }, 'a follow-up is left for later');
+  carryOut(scope: Scope): Promise<boolean> {
+    return this.#owed.carryOutAll(scope);
   }
 }
 

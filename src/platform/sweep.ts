@@ -5,7 +5,7 @@ export type SweepOptions = {
   readonly timers: Timers;
   /** From the end of one to the begin of the next. */
   readonly everyMs: number;
-  readonly work: () => Promise<void>;
+  readonly work: () => Promise<unknown>;
   /** It goes on all the same. */
   readonly failed: (error: unknown) => void;
 };

@@ -7,19 +7,15 @@
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Ids, Log, OrgClock, Timers } from '../../ledger/ports.ts';
 import type { Command } from '../../ledger/subscription-actions.ts';
-import { Batches } from '../platform/batches.ts';
+import { OwedWork } from '../platform/owed-work.ts';
 import type { Sql } from '../platform/postgres.ts';
-import { Sweep } from '../platform/sweep.ts';
 import type { ProcessorFor } from '../processors/processor.ts';
 import { billingPolicyOf } from '../records/organisations.ts';
 import { deleteFollowups, listSubscriptionsOwing } from '../records/subscription-followups.ts';
 import type { Scope } from '../records/scope.ts';
 import { carryOut, type Owed, type Unpayable, type UntoldNews } from './carry-out.ts';
 
-const SWEEP_MS = 2000;
-/** Younger ones are being done by whoever brought them about. */
-const LEFT_BEHIND_MS = 1500;
-const SWEPT_AT_ONCE = 200;
+const CONCURRENT_MAX = 4;
 
 export type BillingDeps = {
   readonly sql: Sql;
@@ -35,39 +31,31 @@ export type BillingDeps = {
 
 export class Billing {
   readonly #deps: BillingDeps;
-  readonly #batches: Batches<Owed>;
-  readonly #sweep: Sweep;
-  #closed = false;
+  readonly #owed: OwedWork<string, Scope, Owed>;
 
   constructor(deps: BillingDeps) {
     this.#deps = deps;
-    this.#batches = new Batches({
-      atMost: 100,
-      concurrentMax: 4,
-      work: (ids) => deps.sql.begin((transaction) => carryOut(transaction, deps, ids)),
-      failed: (error) => this.#warn(error),
-    });
-    this.#sweep = new Sweep({
+    this.#owed = new OwedWork({
       timers: deps.timers,
-      everyMs: SWEEP_MS,
-      work: () => this.#carryOutLeftBehind(),
-      failed: (error) => this.#warn(error),
+      concurrentMax: CONCURRENT_MAX,
+      work: (ids) => deps.sql.begin((transaction) => carryOut(transaction, deps, ids)),
+      list: (which) => listSubscriptionsOwing(deps.sql, which),
+      carryOut: (id) => this.carryOut(id),
+      failed: (error) => deps.log.warn({ err: error }, 'billing is left for later'),
     });
   }
 
   start(): void {
-    this.#sweep.start();
+    this.#owed.start();
   }
 
-  async close(): Promise<void> {
-    this.#closed = true;
-    this.#sweep.stop();
-    await this.#batches.idle();
+  close(): Promise<void> {
+    return this.#owed.close();
   }
 
   /** Does what the subscription owes, charges included; resolves when each has an answer or none came. */
   async carryOut(subscriptionId: string): Promise<void> {
-    const owed = await this.#batches.do(subscriptionId);
+    const owed = await this.#owed.do(subscriptionId);
     if (owed === undefined) return;
     // One after the other: what became due first is told first.
     for (const paymentId of owed.charges) await this.#deps.collect(paymentId);
@@ -96,20 +84,7 @@ export class Billing {
   }
 
   /** Does what any subscription of a tenant owes now; whether there was anything. */
-  async carryOutAll(scope: Scope): Promise<boolean> {
-    const all = { olderThanMs: 0, atMost: SWEPT_AT_ONCE, scope };
-    const ids = await listSubscriptionsOwing(this.#deps.sql, all);
-    await Promise.all(ids.map((id) => this.carryOut(id)));
-    return ids.length > 0;
-  }
-
-  async #carryOutLeftBehind(): Promise<void> {
-    const left = { olderThanMs: LEFT_BEHIND_MS, atMost: SWEPT_AT_ONCE, scope: null };
-    const ids = await listSubscriptionsOwing(this.#deps.sql, left);
-    await Promise.all(ids.map((id) => this.carryOut(id)));
-  }
-
-  #warn(error: unknown): void {
-    if (!this.#closed) this.#deps.log.warn({ err: error }, 'billing is left for later');
+  carryOutAll(scope: Scope): Promise<boolean> {
+    return this.#owed.carryOutAll(scope);
   }
 }

@@ -19,6 +19,8 @@ import { runRenewals } from './renewals/renewals.ts';
 import { runCases } from './rounds.ts';
 import { webhooksMarkdown } from './webhooks/report.ts';
 import { runWebhooks } from './webhooks/webhooks.ts';
+import { wireMarkdown } from './wire/report.ts';
+import { runWire } from './wire/wire.ts';
 
 const aborting = new AbortController();
 let stoppedBy: NodeJS.Signals | undefined;
@@ -36,7 +38,7 @@ async function main(options: Options): Promise<boolean> {
     say('starting PostgreSQL and Redis');
     const stores = await openStores(closers);
     const machine = await describeMachine(stores);
-    const kinds = { memory, webhooks, renewals } as const;
+    const kinds = { memory, webhooks, renewals, peers } as const;
     const kind = options.alone === null ? compare : kinds[options.alone];
     return await kind({ options, stores, closers, machine });
   } finally {
@@ -99,6 +101,16 @@ async function renewals({ options, stores, closers, machine }: Run): Promise<boo
   );
   for (const problem of result.problems) say(problem);
   return result.problems.length === 0;
+}
+
+async function peers({ options, stores, closers, machine }: Run): Promise<boolean> {
+  const { measureMs, json } = options;
+  const { signal } = aborting;
+  const results = await runWire(stores, closers, { measureMs, signal, say });
+  console.log(
+    json ? JSON.stringify({ machine, results }, null, 2) : wireMarkdown(results, machine),
+  );
+  return true;
 }
 
 function say(line: string): void {

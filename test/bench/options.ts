@@ -2,11 +2,11 @@
 import { parseArgs } from 'node:util';
 import { CASES, type Case } from './cases.ts';
 
-const ALONE = ['memory', 'webhooks', 'renewals'] as const;
+const ALONE = ['memory', 'webhooks', 'renewals', 'peers'] as const;
 
 export interface Options {
   readonly cases: readonly Case[];
-  /** A million customers, deliveries, or subscriptions that renew; null for the cases. */
+  /** A million customers, deliveries, subscriptions that renew, or asks between nodes; null for the cases. */
   readonly alone: (typeof ALONE)[number] | null;
   readonly json: boolean;
   readonly rounds: number;
@@ -23,7 +23,7 @@ export interface Options {
 
 export const USAGE = `bun run bench [--quick] [--only GROUP,...] [--json] [--rounds N] [--seconds S]
   --quick    one short round: shows that all works, its numbers are rough
-  --only     of check, track, hot, ingest, open, refunds, checkouts; or memory, webhooks or renewals, which run alone
+  --only     of check, track, hot, ingest, open, refunds, checkouts; or memory, webhooks, renewals or peers, which run alone
   --json     the result as JSON on stdout
   --rounds   how often each way is measured, in turn with the others (3)
   --seconds  how long each time (2; with memory, in all: 600; with webhooks, each pace: 10)

@@ -44,12 +44,24 @@ describe('a connection that is lost', () => {
   test.each([
     ['nobody listens', '127.0.0.1:1'],
     ['no such host', 'nowhere.invalid:7000'],
-  ])('%s: never taken, and for a moment nothing is tried', async (_, address) => {
-    const asker = nodes.open({ limits: { retryMs: 10_000 } });
+  ])('%s: never taken', async (_, address) => {
+    const asker = nodes.open();
     expect(await failureOf(asker.ask(address, 1, SOON))).toBe('no');
     expect(await failureOf(asker.ask(address, 2, SOON))).toBe('no');
     expect(asker.stats()).toMatchObject({ unsent: 2, connects: 0 });
     expect(asker.logged).toHaveLength(1);
+  });
+
+  test('after a failed attempt to connect, for a moment none is made', async () => {
+    const answerer = nodes.open({ secret: 'another' });
+    const asker = nodes.open({ limits: { retryMs: 500 } });
+    for (const request of [1, 2, 3]) {
+      expect(await failureOf(asker.ask(answerer.address, request, SOON))).toBe('no');
+    }
+    expect(answerer.stats().strangers).toBe(1);
+    await Bun.sleep(520);
+    expect(await failureOf(asker.ask(answerer.address, 4, SOON))).toBe('no');
+    expect(answerer.stats().strangers).toBe(2);
   });
 
   test('a server that accepts and says nothing: never taken', async () => {
@@ -84,12 +96,24 @@ describe('a connection that is lost', () => {
 });
 
 describe('silence', () => {
-  test('a peer that died without a word is noticed on both sides within two seconds', async () => {
-    const { answerer, asker, proxy, address } = await apart({ answerer: some });
+  // The other side must not be the one that notices: the proxy passes its close on.
+  const patient = { silentMs: 60_000 };
+
+  test('who asks notices within two seconds that a peer died without a word', async () => {
+    const answerer = { ...some, limits: { ...some.limits, ...patient } };
+    const { asker, proxy, address } = await apart({ answerer });
     await asker.ask(address, 'answer', SOON);
     proxy.freeze();
     const started = performance.now();
     expect(await failureOf(asker.ask(address, 1, { withinMs: 30_000 }))).toBe('maybe');
+    expect(performance.now() - started).toBeLessThan(2300);
+  });
+
+  test('who answers does too', async () => {
+    const { answerer, asker, proxy, address } = await apart({ asker: { limits: patient } });
+    await asker.ask(address, 'answer', SOON);
+    proxy.freeze();
+    const started = performance.now();
     await until(() => answerer.stats().inbound === 0);
     expect(performance.now() - started).toBeLessThan(2300);
   });

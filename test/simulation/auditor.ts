@@ -1,0 +1,192 @@
+// What each call may be answered, known without the code that answers it.
+//
+// Every usage carries a mark that is stored with it, and the other ids follow from what the caller chose. So each row of the database
+// belongs to one thing that somebody wanted, and the rows have the order in which it was done.
+import { type Database, type Written, totalsOf } from './database.ts';
+
+/** Something that a client wants done, once: all tries with one key are one of these. */
+export type Wanted = {
+  readonly what: string;
+  readonly accountId: string;
+  /** When the first try began. */
+  readonly startedAt: number;
+  /** When the first answer came that said that it is done; null while none did. */
+  doneAt: number | null;
+  /** What it takes from the account's balance where it is done; below zero where it gives. */
+  readonly takes: bigint;
+};
+
+/** An answer about a balance. */
+export type Seen = {
+  readonly what: string;
+  readonly accountId: string;
+  /** When it was asked for, and when the answer came. */
+  readonly from: number;
+  readonly to: number;
+  /** What was said: exactly this, or less than this. */
+  readonly balance: bigint;
+  readonly says: 'is' | 'is below';
+  /** Whether it may rest on what is still on its way to the database, and may never come there. */
+  readonly tentative: boolean;
+};
+
+export class Auditor {
+  readonly problems: string[] = [];
+  readonly #now: () => number;
+  /** By mark. */
+  readonly #wanted = new Map<string, Wanted>();
+  readonly #seen: Seen[] = [];
+  /** Marks of rows that carry none. */
+  readonly #marks = new Map<string, string>();
+  /** What each key was answered first. */
+  readonly #answers = new Map<string, string>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Something is wrong. */
+  report(problem: string): void {
+    this.problems.push(`${this.#now().toFixed(3)} ms: ${problem}`);
+  }
+
+  demand(condition: boolean, problem: string): void {
+    if (!condition) this.report(problem);
+  }
+
+  /** It begins, or is tried again. */
+  want(mark: string, wanted: Omit<Wanted, 'startedAt' | 'doneAt'>): void {
+    if (this.#wanted.has(mark)) return;
+    this.#wanted.set(mark, { ...wanted, startedAt: this.#now(), doneAt: null });
+  }
+
+  /** The row with this id will be of that mark. */
+  mark(id: string, mark: string): void {
+    this.#marks.set(id, mark);
+  }
+
+  /** The answer that says so has come. */
+  done(mark: string): void {
+    const wanted = this.#wanted.get(mark)!;
+    wanted.doneAt ??= this.#now();
+  }
+
+  /** All tries with one key are told the same. */
+  same(key: string, answer: unknown): void {
+    const said = Bun.inspect(answer, { sorted: true, compact: true });
+    const first = this.#answers.get(key) ?? said;
+    this.#answers.set(key, first);
+    this.demand(first === said, `key ${key} was answered ${said}, and ${first} before`);
+  }
+
+  see(seen: Seen): void {
+    this.#seen.push(seen);
+  }
+
+  /** What a process says of itself that it never may. */
+  said(name: string, message: string, error: unknown): void {
+    if (EXPECTED.has(message)) return;
+    this.report(`${name} says: ${message} ${error instanceof Error ? error.message : ''}`);
+  }
+
+  /** All that can be said at the end. */
+  close(db: Database): void {
+    const rows = db.transfers.values().sort((a, b) => a.order - b.order);
+    this.#checkFold(db, rows);
+    const ofAccount = new Map<string, Row[]>();
+    const counts = new Map<string, number>();
+    for (const written of rows) {
+      const mark = this.#markOf(written);
+      if (mark !== null) counts.set(mark, (counts.get(mark) ?? 0) + 1);
+      for (const { accountId, delta } of changesOf(written)) {
+        const list = ofAccount.get(accountId) ?? [];
+        ofAccount.set(accountId, list);
+        list.push({ mark, delta, at: written.at });
+      }
+    }
+    for (const [mark, { what, doneAt }] of this.#wanted) {
+      const count = counts.get(mark) ?? 0;
+      this.demand(count <= 1, `${what} was done ${count} times`);
+      this.demand(doneAt === null || count === 1, `${what} was acknowledged and is lost`);
+    }
+    for (const seen of this.#seen) this.#checkSeen(seen, ofAccount.get(seen.accountId) ?? []);
+  }
+
+  #markOf({ transfer: { id, usage } }: Written): string | null {
+    return usage?.metadata?.['mark'] ?? this.#marks.get(id) ?? null;
+  }
+
+  /** I2, and that each usage was answered what the account was after it. */
+  #checkFold(db: Database, rows: readonly Written[]): void {
+    const folded = new Map<string, { debits: bigint; credits: bigint }>();
+    const fold = (id: string): { debits: bigint; credits: bigint } => {
+      const known = folded.get(id) ?? { debits: 0n, credits: 0n };
+      folded.set(id, known);
+      return known;
+    };
+    for (const { transfer } of rows) {
+      const { id, debit, credit, kind, amount, usage } = transfer;
+      const posted = kind === 'reverse' ? -amount : kind === 'pending' ? 0n : amount;
+      fold(debit).debits += posted;
+      fold(credit).credits += posted;
+      if (usage === null || kind === 'refused') continue;
+      const { debits, credits } = fold(debit);
+      this.demand(usage.consumedAfter === debits, `I2: usage ${id} was counted as another number`);
+      const isLimit = usage.limitAfter === null || usage.limitAfter === credits;
+      this.demand(isLimit, `I2: usage ${id} had another limit`);
+    }
+    for (const { id, totals } of db.accounts.values()) {
+      const { debits, credits } = fold(id);
+      const isFold = totals.debitsPosted === debits && totals.creditsPosted === credits;
+      this.demand(isFold, `I2: account ${id} is not the fold of its transfers`);
+    }
+    const { debits, credits } = totalsOf(db);
+    this.demand(debits === credits, 'I1: debits are not equal to credits');
+  }
+
+  #checkSeen(seen: Seen, rows: readonly Row[]): void {
+    const { from, to, tentative } = seen;
+    let [least, most] = [0n, 0n];
+    const inRows = new Set<string>();
+    for (const { mark, delta, at } of rows) {
+      const wanted = mark === null ? undefined : this.#wanted.get(mark);
+      if (mark !== null) inRows.add(mark);
+      const isKnown = wanted !== undefined && wanted.doneAt !== null && wanted.doneAt < from;
+      const mayBe = (wanted?.startedAt ?? 0) <= to && (at <= to || (tentative && delta < 0n));
+      if (isKnown || (mayBe && delta > 0n)) most += delta;
+      if (isKnown || (mayBe && delta < 0n)) least += delta;
+    }
+    if (tentative) {
+      for (const [mark, wanted] of this.#wanted) {
+        const isPhantom = wanted.accountId === seen.accountId && !inRows.has(mark);
+        if (isPhantom && wanted.startedAt <= to && wanted.takes > 0n) least -= wanted.takes;
+      }
+    }
+    const isRight =
+      seen.says === 'is' ? seen.balance >= least && seen.balance <= most : least < seen.balance;
+    if (isRight) return;
+    const bounds = `between ${least} and ${most}`;
+    this.report(
+      `${seen.what}, asked at ${from.toFixed(3)}: ${seen.says} ${seen.balance}, may be ${bounds}`,
+    );
+  }
+}
+
+type Row = { readonly mark: string | null; readonly delta: bigint; readonly at: number };
+
+function changesOf({ transfer }: Written): { accountId: string; delta: bigint }[] {
+  const { kind, amount, debit, credit } = transfer;
+  if (kind !== 'single' && kind !== 'reverse') return [];
+  const moved = kind === 'single' ? amount : -amount;
+  return [
+    { accountId: debit, delta: -moved },
+    { accountId: credit, delta: moved },
+  ];
+}
+
+/** What goes wrong by itself where processes are killed and cut off. */
+const EXPECTED: ReadonlySet<string> = new Set([
+  'another node has taken the seat',
+  'the database is behind this node: a stale copy was promoted',
+  'abandoned',
+]);

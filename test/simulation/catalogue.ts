@@ -1,0 +1,106 @@
+// Who and what there is in a run: made by its seed, before anything happens.
+import type { Customer, Meter } from '../../ledger/meter.ts';
+import type { Ids } from '../../ledger/ports.ts';
+import type { PaymentState } from '../../ledger/payment.ts';
+import { slotOf } from '../../ledger/slot.ts';
+import { ids as platformIds } from '../../src/platform/ids.ts';
+import type { Random } from '../chaos/random.ts';
+
+/** The wall clock at the start of a run. */
+export const T0 = Date.UTC(2026, 0, 31, 12);
+
+export type Catalogue = {
+  readonly customers: readonly Customer[];
+  readonly meters: {
+    /** Usage is a fact, and may exceed the limit. */
+    readonly open: Meter;
+    /** Usage that does not fit is refused. */
+    readonly strict: Meter;
+    /** Its grants expire and are voided. */
+    readonly timed: Meter;
+    /** Counts members. */
+    readonly seats: Meter;
+  };
+  readonly payments: readonly PaymentState[];
+};
+
+/** Ids of a run: new ones come from its seed. */
+export function idsOf(random: Random): Ids {
+  const hex = (digits: number): string =>
+    random
+      .integer(0, 16 ** digits - 1)
+      .toString(16)
+      .padStart(digits, '0');
+  return {
+    ...platformIds,
+    next: () => `${hex(8)}-${hex(4)}-7${hex(3)}-8${hex(3)}-${hex(6)}${hex(6)}`,
+  };
+}
+
+export function catalogueOf(random: Random): Catalogue {
+  const ids = idsOf(random);
+  const tenant = { organisationId: ids.next(), mode: 'live' } as const;
+  const meter = (slug: string, aggregation: Meter['aggregation']): Meter => ({
+    id: ids.next(),
+    ...tenant,
+    slug,
+    aggregation,
+    scale: 0,
+  });
+  const customers = Array.from({ length: random.integer(2, 6) }, (_, index) => {
+    const id = ids.next();
+    return { id, slot: slotOf(id), ...tenant, externalId: `c${index}`, email: null };
+  });
+  const meters = {
+    open: meter('open', 'sum'),
+    strict: meter('strict', 'sum'),
+    timed: meter('timed', 'sum'),
+    seats: meter('seats', 'unique'),
+  };
+  const payments = Array.from({ length: random.integer(1, 3) }, () =>
+    paymentOf(ids.next(), tenant),
+  );
+  return { customers, meters, payments };
+}
+
+function paymentOf(
+  id: string,
+  tenant: { readonly organisationId: string; readonly mode: 'live' },
+): PaymentState {
+  return {
+    payment: {
+      id,
+      slot: slotOf(id),
+      ...tenant,
+      amount: 100n,
+      currency: 'USD',
+      transactionType: 'PURCHASE',
+      subscriptionId: null,
+      customerName: null,
+      attempt: 1,
+      createdAt: T0,
+      roundTrip: {
+        paymentLinkId: 'checkout',
+        paymentLinkToken: 'token',
+        productId: 'product',
+        customerEmail: null,
+        externalCustomerId: null,
+        clientReferenceId: null,
+        metadata: {},
+      },
+    },
+    status: 'processing',
+    account: { opened: false, captured: 0n, refunded: 0n, reserved: 0n },
+    customerId: null,
+    invoiceId: null,
+    method: null,
+    reference: null,
+    failure: null,
+    paidAt: null,
+    asks: 0,
+    askAt: T0 + 3000,
+    refunds: new Map(),
+    sequence: 0n,
+    eventAt: 0,
+  };
+}

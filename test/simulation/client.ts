@@ -1,0 +1,62 @@
+// Clients: each asks one thing after the other, of any place, and never knows what becomes of a call whose answer does not come.
+import type { Ledger } from '../../ledger/ledger.ts';
+import { LedgerUnavailable } from '../../ledger/ports.ts';
+import { isConnectionLost } from './network.ts';
+import type { Place } from './process.ts';
+import type { World } from './world.ts';
+
+/** What became of a call, as its client sees it. */
+export type Reply<T> =
+  | { readonly kind: 'answer'; readonly value: T }
+  /** Refused for now, or never answered: it may have been done, or be done later. */
+  | { readonly kind: 'unknown' };
+
+const PATIENCE_MS = 10_000;
+
+/**
+ * Runs `call` on any place that has a process. `atNode` sees the answer at the moment in which it leaves the node: whatever it says
+ * must be durable by then.
+ */
+export async function send<T>(
+  world: World,
+  {
+    what,
+    place = world.random.pick(world.places),
+  }: { readonly what: string; readonly place?: Place | undefined },
+  call: (ledger: Ledger) => Promise<T>,
+  atNode: (value: T) => void,
+): Promise<Reply<T>> {
+  const { schedule, network, auditor } = world;
+  const { process } = place;
+  const { promise, resolve } = Promise.withResolvers<Reply<T>>();
+  const giveUp = schedule.after(PATIENCE_MS, null, () => resolve({ kind: 'unknown' }));
+  const reply = (answer: Reply<T>): void => {
+    schedule.after(network.latency(), null, () => {
+      giveUp();
+      resolve(answer);
+    });
+  };
+  if (process === null || !process.isOpen) {
+    reply({ kind: 'unknown' });
+    return promise;
+  }
+  const { machine, ledger } = process;
+  world.trace(`${machine.name} is asked: ${what}`);
+  const run = async (): Promise<void> => {
+    try {
+      const value = await call(ledger);
+      world.trace(`${machine.name} answers: ${what}`);
+      atNode(value);
+      reply({ kind: 'answer', value });
+    } catch (error) {
+      const isExpected = error instanceof LedgerUnavailable || isConnectionLost(error);
+      world.trace(`${machine.name} fails: ${what}: ${String(error)}`);
+      if (!isExpected) auditor.said(machine.name, `${what} failed`, error);
+      reply({ kind: 'unknown' });
+    }
+  };
+  schedule.after(network.latency(), machine, () => {
+    run().catch((error: unknown) => auditor.said(machine.name, what, error));
+  });
+  return promise;
+}

@@ -1,0 +1,172 @@
+// The database of a simulation: tables in memory, transactions that can be undone.
+//
+// It is written against the promises of ledger/storage.ts, not after the SQL that keeps them in production.
+import type { Fence, AccountKind, AccountOwner, AccountTotals } from '../../ledger/storage.ts';
+import type { Alarm, AlarmKind, GrantRow } from '../../ledger/storage.ts';
+import type { LedgerEvent } from '../../ledger/event.ts';
+import { SLOTS } from '../../ledger/limits.ts';
+import type { Customer, Meter, Period } from '../../ledger/meter.ts';
+import type { Payment, PaymentState, Refund } from '../../ledger/payment.ts';
+import type { Transfer } from '../../ledger/transfers.ts';
+
+type Undo = () => void;
+
+/** Rows are values: they are replaced, never changed. */
+class Table<K, V> {
+  readonly #rows = new Map<K, V>();
+  readonly #undo: (step: Undo) => void;
+
+  constructor(note: (step: Undo) => void) {
+    this.#undo = note;
+  }
+
+  get size(): number {
+    return this.#rows.size;
+  }
+
+  get(key: K): V | undefined {
+    return this.#rows.get(key);
+  }
+
+  has(key: K): boolean {
+    return this.#rows.has(key);
+  }
+
+  values(): V[] {
+    return [...this.#rows.values()];
+  }
+
+  set(key: K, value: V): void {
+    const before = this.#rows.get(key);
+    this.#undo(() => {
+      if (before === undefined) this.#rows.delete(key);
+      else this.#rows.set(key, before);
+    });
+    this.#rows.set(key, value);
+  }
+
+  delete(key: K): void {
+    const before = this.#rows.get(key);
+    if (before === undefined) return;
+    this.#undo(() => this.#rows.set(key, before));
+    this.#rows.delete(key);
+  }
+}
+
+export type NodeRow = Fence & {
+  readonly holder: string;
+  readonly address: string | null;
+  readonly expiresAt: number;
+  readonly leaving: boolean;
+};
+
+export type AccountRow = {
+  readonly slot: number;
+  readonly id: string;
+  readonly kind: AccountKind;
+  readonly owner: AccountOwner;
+  readonly customerId: string | null;
+  readonly totals: AccountTotals;
+  readonly period: Period | null;
+};
+
+/** What a customer has of a meter, beyond its accounts and grants. */
+export type StateColumns = {
+  readonly customer: Customer;
+  readonly meterId: string;
+  readonly start: number;
+  readonly end: number | null;
+  readonly allocated: bigint;
+  readonly firstGrantAt: number | null;
+  readonly everExpired: boolean;
+  readonly exhausted: boolean;
+  readonly sequence: bigint;
+  readonly eventAt: number;
+};
+
+/** A transfer, and which flush wrote it when. */
+export type Written = {
+  readonly transfer: Transfer;
+  readonly node: number;
+  readonly at: number;
+  /** Among all transfers. */
+  readonly order: number;
+};
+
+export type AlarmRow = Alarm<AlarmKind> & { readonly slot: number; readonly dueAt: number };
+
+export class Database {
+  #steps: Undo[] = [];
+  /** How each transaction is undone, the last one last. */
+  readonly #done: Undo[][] = [];
+  readonly #note = (step: Undo): void => {
+    this.#steps.push(step);
+  };
+
+  readonly nodes = new Table<number, NodeRow>(this.#note);
+  readonly #slots = new Table<'all', readonly number[]>(this.#note);
+  readonly accounts = new Table<string, AccountRow>(this.#note);
+  readonly transfers = new Table<string, Written>(this.#note);
+  /** Holds that were resolved, with what resolved them. */
+  readonly resolved = new Table<string, string>(this.#note);
+  readonly members = new Table<string, bigint>(this.#note);
+  readonly states = new Table<string, StateColumns>(this.#note);
+  readonly grants = new Table<string, GrantRow>(this.#note);
+  readonly alarms = new Table<string, AlarmRow>(this.#note);
+  readonly events = new Table<string, LedgerEvent>(this.#note);
+  /** The last event of each object. */
+  readonly lastEvents = new Table<string, LedgerEvent>(this.#note);
+  readonly payments = new Table<string, PaymentState>(this.#note);
+  readonly refunds = new Table<string, { payment: Payment; refund: Refund }>(this.#note);
+  readonly followups = new Table<string, string>(this.#note);
+  readonly customers: readonly Customer[];
+  readonly meters: ReadonlyMap<string, Meter>;
+
+  constructor(catalogue: { customers: readonly Customer[]; meters: readonly Meter[] }) {
+    this.customers = catalogue.customers;
+    this.meters = new Map(catalogue.meters.map((meter) => [meter.id, meter]));
+  }
+
+  /** All of `task`, or nothing where it throws. */
+  transaction<T>(task: () => T): T {
+    this.#steps = [];
+    try {
+      const result = task();
+      this.#done.push(this.#steps);
+      return result;
+    } catch (error) {
+      undo(this.#steps);
+      throw error;
+    }
+  }
+
+  /** A copy is promoted that lacks the last transactions. */
+  lose(transactions: number): void {
+    for (const steps of this.#done.splice(-transactions).reverse()) undo(steps);
+  }
+
+  /** By slot: the node that owns it, 0 for none. */
+  get slots(): readonly number[] {
+    return this.#slots.get('all') ?? NO_SLOTS;
+  }
+
+  set slots(owners: readonly number[]) {
+    this.#slots.set('all', owners);
+  }
+}
+
+const NO_SLOTS: readonly number[] = Array.from({ length: SLOTS }, () => 0);
+
+function undo(steps: readonly Undo[]): void {
+  for (const step of steps.toReversed()) step();
+}
+
+/** Of all accounts together. */
+export function totalsOf(db: Database): { debits: bigint; credits: bigint } {
+  let [debits, credits] = [0n, 0n];
+  for (const { totals } of db.accounts.values()) {
+    debits += totals.debitsPosted;
+    credits += totals.creditsPosted;
+  }
+  return { debits, credits };
+}

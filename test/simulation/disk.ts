@@ -1,0 +1,124 @@
+// The `Storage` port of one process: its connections to the database, which may be slow, cut, or end with an answer on its way.
+import type { Fence, FlushResult, FlushRows, Storage } from '../../ledger/storage.ts';
+import type { Database } from './database.ts';
+import { flush } from './flush.ts';
+import { ConnectionLost, DATABASE, type Network } from './network.ts';
+import * as reads from './reads.ts';
+import type { Machine } from './schedule.ts';
+import * as seats from './seats.ts';
+
+/** The database of a run, and how it does now. */
+export type Server = {
+  db: Database;
+  readonly network: Network;
+  readonly leaseMs: number;
+  /** Whether it answers at all. */
+  isUp: boolean;
+  /** Milliseconds that a statement takes at most before it is carried out. */
+  slowMsMax: number;
+  /** Called for each flush when it has been carried out. */
+  readonly onFlush: (flush: {
+    readonly rows: FlushRows;
+    readonly fence: Fence;
+    readonly result: FlushResult;
+    readonly holder: string;
+  }) => void;
+};
+
+export function diskOf(
+  server: Server,
+  process: { machine: Machine; address: string | null },
+): Storage {
+  const disk = new Disk(server, process.machine);
+  const { leaseMs } = server;
+  const who = { holder: process.machine.name, address: process.address, leaseMs };
+  const now = (): number => server.network.schedule.now;
+  const ask = <T>(statement: () => T): Promise<T> => disk.ask(statement);
+  const { holder } = who;
+  return {
+    flush: (rows, fence) =>
+      disk.bounded(() => {
+        const result = flush(server.db, rows, { fence, now: now(), leaseMs });
+        server.onFlush({ rows, fence, result, holder });
+        return result;
+      }),
+    recover: (fence) => ask(() => seats.recover(server.db, fence)),
+    claim: () => ask(() => seats.claim(server.db, who, now())),
+    survey: () => ask(() => seats.survey(server.db, now())),
+    takeOver: (dead, to) => ask(() => seats.takeOver(server.db, { dead, to, now: now() })),
+    leave: (fence) => ask(() => seats.leave(server.db, fence)),
+    release: (fence) => ask(() => seats.release(server.db, fence, now())),
+    loadCustomers: async (ids) => {
+      const load = new reads.CustomerLoad(server.db, ids);
+      await Promise.all(load.queries.map((query) => ask(query)));
+      return load.result();
+    },
+    identifyCustomers: (ids) => ask(() => reads.identify(server.db, ids)),
+    resolveCustomers: (keys) => ask(() => reads.resolve(server.db, keys)),
+    loadHistory: (key, since) => ask(() => reads.history(server.db, key, since)),
+    loadMembers: ({ accountId }, members) =>
+      ask(() => members.filter((member) => server.db.members.has(`${accountId} ${member}`))),
+    findUsage: (ids) => ask(() => reads.usage(server.db, ids)),
+    usedIds: (ids) => ask(() => ids.filter((id) => server.db.transfers.has(id))),
+    grantExists: (id) => ask(() => server.db.grants.has(id)),
+    subscriptionExists: () => ask(() => false),
+    loadPayments: (ids) => ask(() => reads.payments(server.db, ids)),
+    findRefund: (id) => ask(() => reads.storedRefund(server.db, id)),
+    dueAlarms: (query) => ask(() => reads.dueAlarms(server.db, query)),
+    nextAlarms: () => Promise.reject(new Error('no test clock is simulated')),
+  };
+}
+
+class Disk {
+  readonly #server: Server;
+  readonly #machine: Machine;
+
+  constructor(server: Server, machine: Machine) {
+    this.#server = server;
+    this.#machine = machine;
+  }
+
+  /** What the statement gives. Rejects where the connection is lost: before it is carried out, or after. */
+  ask<T>(statement: () => T): Promise<T> {
+    const { network } = this.#server;
+    const { schedule } = network;
+    const name = this.#machine.name;
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const lost = (): void => {
+      // A connection that is reset says so at once; one that is silent is given up.
+      const ms = schedule.random.chance(0.5) ? network.latency() : this.#server.leaseMs;
+      schedule.after(ms, this.#machine, () => reject(new ConnectionLost('connection lost')));
+    };
+    const carryOut = (): void => {
+      if (!this.#server.isUp) return lost();
+      const result = statement();
+      const back = { from: DATABASE, to: name, at: this.#machine };
+      network.send(back, () => resolve(result), lost);
+    };
+    const arrive = (): void => {
+      if (!this.#server.isUp) return lost();
+      const ms = this.#server.slowMsMax;
+      if (ms === 0) carryOut();
+      else schedule.after(schedule.between(0, ms), null, carryOut);
+    };
+    network.send({ from: name, to: DATABASE, at: null }, arrive, lost);
+    return promise;
+  }
+
+  /** A flush: no answer within the lease is one that says nothing. It may still be carried out. */
+  async bounded(statement: () => FlushResult): Promise<FlushResult> {
+    const late = Promise.withResolvers<never>();
+    const { schedule } = this.#server.network;
+    const cancel = schedule.after(this.#server.leaseMs, this.#machine, () =>
+      late.reject(new ConnectionLost('no answer within the lease')),
+    );
+    try {
+      return await Promise.race([this.ask(statement), late.promise]);
+    } catch (error) {
+      if (!(error instanceof ConnectionLost)) throw error;
+      return { kind: 'unknown', error };
+    } finally {
+      cancel();
+    }
+  }
+}

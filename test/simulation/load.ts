@@ -1,0 +1,196 @@
+// What the clients want: drawn from the seed, retried like a client retries.
+import type { Grant } from '../../ledger/grants.ts';
+import type { UsageRequest } from '../../ledger/outcome.ts';
+import { type Catalogue, T0, idsOf } from './catalogue.ts';
+import * as calls from './calls.ts';
+import type { World } from './world.ts';
+
+type Call = () => Promise<'answer' | 'unknown'>;
+
+export class Load {
+  readonly #world: World;
+  readonly #ids;
+  /** Calls with a key that were sent before: anybody may send them again. */
+  readonly #sent: Call[] = [];
+  readonly #grants: { readonly about: calls.About; readonly id: string }[] = [];
+  readonly #refunds: { readonly paymentId: string; readonly id: string }[] = [];
+  #count = 0;
+  /** Clients that still ask. */
+  running = 0;
+
+  constructor(world: World) {
+    this.#world = world;
+    this.#ids = idsOf(world.random);
+  }
+
+  /** Begins to ask, until `until`. */
+  start(until: number): void {
+    const clients = this.#world.random.integer(1, 5);
+    const pauseMs = this.#world.random.pick([5, 50, 400]);
+    for (let i = 0; i < clients; i += 1) {
+      this.running += 1;
+      this.#client(until, pauseMs)
+        .finally(() => {
+          this.running -= 1;
+        })
+        .catch((error: unknown) => this.#world.auditor.said('a client', 'failed', error));
+    }
+  }
+
+  async #client(until: number, pauseMs: number): Promise<void> {
+    const { schedule, random } = this.#world;
+    for (let asked = 0; asked < 40 && schedule.now < until; asked += 1) {
+      await schedule.wait(schedule.between(0, pauseMs), null);
+      const call = this.#next();
+      for (let tries = 0; tries < 4; tries += 1) {
+        const became = await call.send();
+        if (became === 'answer' || !call.mayRepeat || random.chance(0.3)) break;
+        await schedule.wait(schedule.between(0, 300), null);
+      }
+    }
+  }
+
+  #next(): { readonly send: Call; readonly mayRepeat: boolean } {
+    const { random } = this.#world;
+    const again = this.#sent.at(random.integer(0, this.#sent.length));
+    if (again !== undefined && random.chance(0.1)) return { send: again, mayRepeat: true };
+    const kind = random.pick(KINDS);
+    const [send, mayRepeat] = this[kind]();
+    if (mayRepeat) this.#sent.push(send);
+    return { send, mayRepeat };
+  }
+
+  record(): [Call, boolean] {
+    const usage = this.#usage();
+    return [() => calls.record(this.#world, usage), usage.request.keyId !== null];
+  }
+
+  batch(): [Call, boolean] {
+    const { random } = this.#world;
+    const isKeyed = random.chance(0.7);
+    const usages = Array.from({ length: random.integer(1, 4) }, () =>
+      this.#usage({ admission: 'record', isKeyed }),
+    );
+    return [() => calls.recordAll(this.#world, usages), isKeyed];
+  }
+
+  check(): [Call, boolean] {
+    const { customer, meter } = this.#about(['open', 'strict']);
+    return [() => calls.check(this.#world, { customer, meter }), false];
+  }
+
+  balances(): [Call, boolean] {
+    const { meters } = this.#world.catalogue;
+    const { customer } = this.#about(['open']);
+    const asked = { customer, meters: [meters.open, meters.strict] };
+    return [() => calls.balances(this.#world, asked), false];
+  }
+
+  grant(): [Call, boolean] {
+    const { random, schedule } = this.#world;
+    const about = this.#about(['open', 'strict', 'timed']);
+    const isTimed = about.meter === this.#world.catalogue.meters.timed;
+    const in_ = (ms: number): number => Math.floor(T0 + schedule.now + random.integer(1, ms));
+    const grant: Grant = {
+      ...GRANT,
+      id: this.#ids.next(),
+      amount: BigInt(random.integer(1, 30)),
+      effectiveAt: isTimed && random.chance(0.3) ? in_(5000) : T0,
+      expiresAt: isTimed && random.chance(0.7) ? in_(10_000) + 5000 : null,
+    };
+    if (isTimed) this.#grants.push({ about, id: grant.id });
+    return [() => calls.grant(this.#world, about, grant), true];
+  }
+
+  void(): [Call, boolean] {
+    const given = this.#grants.at(this.#world.random.integer(0, this.#grants.length));
+    if (given === undefined) return this.grant();
+    return [() => calls.voidGrant(this.#world, given.about, given.id), true];
+  }
+
+  refund(): [Call, boolean] {
+    const { random, catalogue } = this.#world;
+    const paymentId = random.pick(catalogue.payments).payment.id;
+    const isKeyed = random.chance(0.6);
+    const request = {
+      id: this.#ids.next(),
+      fingerprint: isKeyed ? 7n : null,
+      amount: random.chance(0.2) ? null : BigInt(random.integer(1, 60)),
+    };
+    this.#refunds.push({ paymentId, id: request.id });
+    return [() => calls.refund(this.#world, paymentId, request), isKeyed];
+  }
+
+  settle(): [Call, boolean] {
+    const made = this.#refunds.at(this.#world.random.integer(0, this.#refunds.length));
+    if (made === undefined) return this.refund();
+    return [() => calls.settle(this.#world, made.paymentId, made.id), true];
+  }
+
+  #about(slugs: readonly (keyof Catalogue['meters'])[]): calls.About {
+    const { random, catalogue } = this.#world;
+    const meter = catalogue.meters[random.pick(slugs)];
+    return { customer: random.pick(catalogue.customers), meter };
+  }
+
+  #usage(fields: { admission?: 'record'; isKeyed?: boolean } = {}): calls.Usage {
+    const { random } = this.#world;
+    const { customer, meter } = this.#about(
+      fields.admission === undefined
+        ? ['open', 'strict', 'strict', 'timed', 'seats']
+        : ['open', 'timed', 'seats'],
+    );
+    this.#count += 1;
+    const mark = `u${this.#count}`;
+    const isKeyed = fields.isKeyed ?? random.chance(0.6);
+    const keyId = this.#ids.next();
+    const isStrict = meter.slug === 'strict';
+    const isSeats = meter.slug === 'seats';
+    const request: UsageRequest = {
+      keyId: isKeyed ? keyId : null,
+      idempotencyKey: isKeyed ? keyId : null,
+      externalId: null,
+      value: isSeats ? 0n : BigInt(random.integer(1, 12)),
+      eventAt: null,
+      member: isSeats ? BigInt(random.integer(1, 6)) : null,
+      admission: isStrict ? random.pick(['consume', 'reject'] as const) : 'record',
+      fingerprint: isKeyed ? 7n : null,
+      metadata: { mark },
+      exactReplay: isKeyed,
+    };
+    return { customer, meter, request, mark };
+  }
+}
+
+const KINDS = [
+  'record',
+  'record',
+  'record',
+  'record',
+  'batch',
+  'check',
+  'check',
+  'balances',
+  'grant',
+  'void',
+  'refund',
+  'settle',
+] as const;
+
+const GRANT: Omit<Grant, 'id' | 'amount' | 'effectiveAt' | 'expiresAt'> = {
+  source: 'top_up',
+  used: 0n,
+  spent: 0n,
+  priority: 100,
+  createdAt: T0,
+  overageAllowed: false,
+  recurs: null,
+  renewsAt: null,
+  started: false,
+  suspended: null,
+  boolean: false,
+  productId: null,
+  subscriptionId: null,
+  reason: null,
+  ended: null,
+};

@@ -1,0 +1,168 @@
+// One start of the program on one place: the real ledger over simulated ports. It can die or stand still at any moment.
+import { Ledger } from '../../ledger/ledger.ts';
+import { type Ids, LedgerUnavailable, type Log, PeerFailure } from '../../ledger/ports.ts';
+import { T0 } from './catalogue.ts';
+import type { Auditor } from './auditor.ts';
+import { type Server, diskOf } from './disk.ts';
+import { isConnectionLost } from './network.ts';
+import { type Listener, peersOf } from './peers.ts';
+import { Machine } from './schedule.ts';
+
+/** Where processes run, one after the other: its clocks outlive them. */
+export class Place {
+  readonly address: string | null;
+  /** The process that runs here now. */
+  process: Process | null = null;
+  /** Milliseconds that its wall clock is ahead. */
+  ahead = 0;
+  /** Milliseconds for which its monotonic clock stood still. */
+  stoodStill = 0;
+  /** How fast its monotonic clock goes. */
+  readonly rate: number;
+
+  constructor(address: string | null, rate: number) {
+    this.address = address;
+    this.rate = rate;
+  }
+}
+
+export type ProcessDeps = {
+  readonly server: Server;
+  readonly auditor: Auditor;
+  readonly ids: Ids;
+  readonly listeners: Map<string, Listener>;
+  readonly actorsMax: number;
+  readonly wantsUsage: boolean;
+  readonly onDeath: () => void;
+  /** What a run wants to show of what its processes say. */
+  readonly trace: (line: string) => void;
+};
+
+export class Process {
+  readonly machine: Machine;
+  readonly ledger: Ledger;
+  readonly #deps: ProcessDeps;
+  isOpen = false;
+  isClosing = false;
+
+  constructor(deps: ProcessDeps, place: Place, name: string) {
+    this.#deps = deps;
+    this.machine = new Machine(name);
+    const { schedule } = deps.server.network;
+    const { machine } = this;
+    const clock = {
+      now: () => Math.floor(T0 + schedule.now + place.ahead),
+      monotonic: () => (schedule.now - place.stoodStill) * place.rate + 1e6,
+    };
+    const { address } = place;
+    this.ledger = new Ledger({
+      storage: diskOf(deps.server, { machine, address }),
+      clock,
+      orgClock: clock,
+      ids: deps.ids,
+      timers: {
+        after: (ms, task) => schedule.after(ms, machine, task),
+        soon: (task) => {
+          schedule.after(schedule.between(0, 0.1), machine, task);
+        },
+      },
+      log: this.#log(),
+      leaseMs: deps.server.leaseMs,
+      actorsMax: deps.actorsMax,
+      wantsUsage: () => deps.wantsUsage,
+      onPaymentDue: (id) => settlePayment(this.ledger, id),
+      onSubscriptionDue: () => Promise.resolve(),
+      onFlush: () => undefined,
+      address,
+      peers:
+        address === null
+          ? null
+          : peersOf({ network: deps.server.network, listeners: deps.listeners }, machine),
+    });
+    if (address !== null) {
+      const answer = async (request: unknown): Promise<unknown> => this.ledger.answer(request);
+      deps.listeners.set(address, { machine, answer });
+    }
+  }
+
+  /** Opens, or dies where it cannot, as the program does. */
+  async start(): Promise<void> {
+    try {
+      await this.ledger.open();
+      this.isOpen = true;
+    } catch (error) {
+      this.#deps.trace(`${this.machine.name} cannot open: ${String(error)}`);
+      this.kill();
+    }
+  }
+
+  /** Ends as it should: hands over, writes what is queued, and dies. */
+  async stop(): Promise<void> {
+    if (this.isClosing) return;
+    this.isClosing = true;
+    const { schedule } = this.#deps.server.network;
+    // Who does not end in time is killed.
+    schedule.after(CLOSE_MS_MAX, null, () => this.kill());
+    await this.ledger.close();
+    this.kill();
+  }
+
+  kill(): void {
+    if (this.machine.isDead) return;
+    this.machine.isDead = true;
+    this.#deps.onDeath();
+  }
+
+  #log(): Log {
+    const { trace, auditor } = this.#deps;
+    const { name } = this.machine;
+    const line =
+      (level: string) =>
+      (fields: Record<string, unknown>, message: string): void => {
+        trace(`${name} ${level}: ${message} ${described(fields)}`);
+        if (level === 'error' || isBug(fields['err'])) auditor.said(name, message, fields['err']);
+      };
+    return { info: line('info'), warn: line('warn'), error: line('error') };
+  }
+}
+
+/** Whether it comes from none of what is broken on purpose. */
+function isBug(error: unknown): boolean {
+  if (!(error instanceof Error) || isConnectionLost(error)) return false;
+  return !(error instanceof LedgerUnavailable || error instanceof PeerFailure);
+}
+
+const CLOSE_MS_MAX = 4000;
+
+function described({ err, ...fields }: Record<string, unknown>): string {
+  return [err instanceof Error ? err.message : '', JSON.stringify(fields)].join(' ');
+}
+
+/** What whoever moves the money does when the ledger says that it is to be asked again. */
+async function settlePayment(ledger: Ledger, id: string): Promise<void> {
+  const state = await ledger.payments.load(id);
+  if (state.status === 'processing') {
+    await ledger.payments.charge(id, chargeAnswer);
+    return;
+  }
+  for (const refund of state.refunds.values()) {
+    await ledger.payments.settleRefund(id, {
+      refundId: refund.id,
+      outcome: refundAnswer(refund.id),
+    });
+  }
+}
+
+export const chargeAnswer = {
+  kind: 'succeeded',
+  reference: 'ch',
+  method: { type: 'card', brand: 'visa', last4: '4242' },
+  customerId: 'customer',
+} as const;
+
+/** The processor says the same whenever it is asked. */
+export function refundAnswer(refundId: string) {
+  return refundId.charCodeAt(0) % 3 === 0
+    ? ({ kind: 'declined', reason: 'no' } as const)
+    : ({ kind: 'succeeded', reference: 're', askAfterMs: null } as const);
+}

@@ -1,0 +1,213 @@
+// What the ledger reads, as ledger/storage.ts promises it. Each function is one query and sees one moment; what takes several queries
+// in production takes several here (`Loading`), and other writes may come in between.
+import { type Grant, burnOrder } from '../../ledger/grants.ts';
+import {
+  type Customer,
+  type MeterState,
+  type Period,
+  dueOf,
+  emptyMeterState,
+  emptyPeriod,
+} from '../../ledger/meter.ts';
+import { entitlementId, periodAccountId } from '../../ledger/names.ts';
+import type { PaymentState } from '../../ledger/payment.ts';
+import type {
+  Alarm,
+  AlarmKind,
+  ExternalKey,
+  LoadedCustomer,
+  MeterKey,
+  Storage,
+  StoredRefund,
+  StoredUsage,
+} from '../../ledger/storage.ts';
+import { ids } from '../../src/platform/ids.ts';
+import type { AccountRow, Database, StateColumns } from './database.ts';
+
+/** What was found by the queries of one load so far. */
+export class CustomerLoad {
+  readonly #db: Database;
+  readonly #wanted: ReadonlySet<string>;
+  #states: StateColumns[] = [];
+  #grants: { customerId: string; meterId: string; grant: Grant }[] = [];
+  #accounts: AccountRow[] = [];
+  readonly queries: readonly (() => void)[] = [
+    () => {
+      this.#states = this.#db.states
+        .values()
+        .filter(({ customer }) => this.#wanted.has(customer.id));
+    },
+    () => {
+      this.#grants = this.#db.grants
+        .values()
+        .filter(({ customer, grant }) => this.#wanted.has(customer.id) && grant.ended === null)
+        .map(({ customer, meterId, grant }) => ({ customerId: customer.id, meterId, grant }));
+    },
+    () => {
+      this.#accounts = this.#db.accounts
+        .values()
+        .filter(({ customerId }) => customerId !== null && this.#wanted.has(customerId));
+    },
+  ];
+
+  constructor(db: Database, wanted: readonly string[]) {
+    this.#db = db;
+    this.#wanted = new Set(wanted);
+  }
+
+  result(): LoadedCustomer[] {
+    return identify(this.#db, [...this.#wanted]).map((customer) => {
+      const states = this.#states.filter((row) => row.customer.id === customer.id);
+      const accounts = this.#accounts.filter((row) => row.customerId === customer.id);
+      const meterIds = [
+        ...states.map((row) => row.meterId),
+        ...accounts.map((row) => row.owner.meterId),
+      ];
+      const meters = [...new Set(meterIds)].map((meterId) => ({
+        meter: this.#db.meters.get(meterId ?? '')!,
+        state: this.#stateOf(customer, meterId ?? ''),
+      }));
+      return { customer, meters, subscriptions: [] };
+    });
+  }
+
+  #stateOf({ id: customerId }: Customer, meterId: string): MeterState {
+    const key = { customerId, meterId };
+    const row = this.#states.find(
+      (one) => one.customer.id === customerId && one.meterId === meterId,
+    );
+    const from = row?.start ?? 0;
+    const periods = this.#accounts
+      .filter((one) => one.customerId === customerId && one.owner.meterId === meterId)
+      .map(periodOf)
+      .filter(({ start }) => start >= from)
+      .sort((a, b) => a.start - b.start);
+    const empty = emptyPeriod(
+      periodAccountId(ids, { ...key, start: from }),
+      from,
+      row?.end ?? null,
+    );
+    const found = periods.find(({ start }) => start === from);
+    const current = found === undefined ? empty : { ...found, end: row?.end ?? found.end };
+    const state = emptyMeterState(meterId, entitlementId(ids, key), current);
+    if (row === undefined) return state;
+    const { allocated, firstGrantAt, everExpired, exhausted, sequence, eventAt } = row;
+    const grants = this.#grants
+      .filter((one) => one.customerId === customerId && one.meterId === meterId)
+      .map(({ grant }) => grant)
+      .sort(burnOrder);
+    return {
+      ...state,
+      others: periods.filter(({ start }) => start > from),
+      grants,
+      allocated,
+      firstGrantAt,
+      everExpired,
+      exhausted,
+      sequence,
+      eventAt,
+      nextDue: dueOf(grants, current),
+    };
+  }
+}
+
+function periodOf({ id, period, totals }: AccountRow): Period {
+  return {
+    ...(period ?? emptyPeriod(id, 0, null)),
+    opened: true,
+    granted: totals.creditsPosted,
+    consumed: totals.debitsPosted,
+    reserved: totals.debitsPending,
+  };
+}
+
+export function identify(db: Database, wanted: readonly string[]): Customer[] {
+  return db.customers.filter(({ id }) => wanted.includes(id));
+}
+
+export function resolve(
+  db: Database,
+  keys: readonly ExternalKey[],
+): (ExternalKey & { readonly id: string })[] {
+  return keys.flatMap((key) =>
+    db.customers
+      .filter(({ externalId }) => externalId === key.externalId)
+      .map(({ id }) => ({ ...key, id })),
+  );
+}
+
+export function history(db: Database, key: MeterKey, since: number): Period[] {
+  return db.accounts
+    .values()
+    .filter(
+      ({ customerId, owner }) => customerId === key.customerId && owner.meterId === key.meterId,
+    )
+    .map(periodOf)
+    .filter(({ end }) => end === null || end > since)
+    .sort((a, b) => a.start - b.start);
+}
+
+export function usage(db: Database, wanted: readonly string[]): StoredUsage[] {
+  return wanted.flatMap((id) => {
+    const written = db.transfers.get(id)?.transfer;
+    if (written === undefined || written.usage === null) return [];
+    const { value, eventAt, reason, consumedAfter, limitAfter, fingerprint, answer } =
+      written.usage;
+    const refused = written.kind === 'refused';
+    const numbers = { consumedAfter, limitAfter, fingerprint };
+    return [{ id, refused, value, at: written.at, eventAt, reason, ...numbers, answer }];
+  });
+}
+
+export function payments(db: Database, wanted: readonly string[]): PaymentState[] {
+  return wanted.flatMap((id) => {
+    const state = db.payments.get(id);
+    if (state === undefined) return [];
+    const totals = db.accounts.get(id)?.totals;
+    const open = db.refunds
+      .values()
+      .filter(({ payment, refund }) => payment.id === id && refund.askAt !== null);
+    return [
+      {
+        ...state,
+        account: {
+          opened: totals !== undefined,
+          captured: totals?.creditsPosted ?? 0n,
+          refunded: totals?.debitsPosted ?? 0n,
+          reserved: totals?.debitsPending ?? 0n,
+        },
+        refunds: new Map(open.map(({ refund }) => [refund.id, refund])),
+      },
+    ];
+  });
+}
+
+export function storedRefund(db: Database, id: string): StoredRefund | null {
+  const transfer = db.transfers.get(id)?.transfer;
+  if (transfer === undefined) return null;
+  const fingerprint = transfer.refund?.fingerprint ?? null;
+  const state = db.payments.get(transfer.debit)!;
+  if (transfer.kind === 'refused') {
+    const refusal = (transfer.refund?.refusal ?? '') as 'nothing_left';
+    return { kind: 'refused', fingerprint, refusal };
+  }
+  const { payment } = state;
+  return { kind: 'refund', fingerprint, payment, refund: db.refunds.get(id)!.refund };
+}
+
+export function dueAlarms<K extends AlarmKind>(
+  db: Database,
+  query: Parameters<Storage['dueAlarms']>[0] & { readonly kind: K },
+): Alarm<K>[] {
+  const except = new Set(query.except.map((alarm) => `${alarm.actorId} ${alarm.subjectId}`));
+  return db.alarms
+    .values()
+    .filter(
+      ({ kind, slot, dueAt }) =>
+        kind === query.kind && dueAt <= query.now && query.slots.includes(slot),
+    )
+    .filter(({ actorId, subjectId }) => !except.has(`${actorId} ${subjectId}`))
+    .sort((a, b) => a.dueAt - b.dueAt)
+    .slice(0, query.atMost)
+    .map(({ actorId, subjectId, tenant }) => ({ kind: query.kind, actorId, subjectId, tenant }));
+}

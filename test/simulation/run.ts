@@ -1,0 +1,73 @@
+// One seed, from the start of the first process to the last word of the auditor.
+import * as calls from './calls.ts';
+import { type FaultName, planFaults } from './faults.ts';
+import { Load } from './load.ts';
+import { World } from './world.ts';
+
+export type Run = {
+  readonly problems: readonly string[];
+  readonly faults: readonly FaultName[];
+  readonly events: number;
+  readonly transfers: number;
+};
+
+const ACTIVE_MS = 6000;
+/** A lease that has to run out, what is tried again meanwhile, and no more than two seconds. */
+const SERVED_MS_MAX = 2000;
+/** Longer than any client waits. */
+const LAST_MS = 60_000;
+
+export function simulate(seed: number, trace: (line: string) => void = () => undefined): Run {
+  const world = new World(seed, trace);
+  const { schedule, auditor, server } = world;
+  for (const place of world.places) world.later(schedule.between(0, 50), () => world.start(place));
+  const load = new Load(world);
+  world.later(100, () => load.start(ACTIVE_MS));
+  const faults = planFaults(world, ACTIVE_MS);
+  schedule.run(ACTIVE_MS);
+  heal(world);
+  schedule.run(schedule.now + world.leaseMs + SERVED_MS_MAX);
+  let isDone = false;
+  askLast(world)
+    .finally(() => {
+      isDone = true;
+    })
+    .catch((error: unknown) => auditor.said('the last client', 'failed', error));
+  schedule.run(LAST_MS, () => isDone && load.running === 0);
+  auditor.demand(isDone && load.running === 0, 'it does not come to an end');
+  auditor.close(server.db);
+  const transfers = server.db.transfers.size;
+  return { problems: auditor.problems, faults, events: schedule.events, transfers };
+}
+
+/** From here on nothing goes wrong. */
+function heal(world: World): void {
+  const { network, server, places, stopgaps } = world;
+  world.trace('all faults are over');
+  network.heal();
+  network.latencyMsMax = 1;
+  server.isUp = true;
+  server.slowMsMax = 0;
+  world.downMsMax = 100;
+  for (const end of stopgaps) end();
+  for (const place of places) world.start(place);
+}
+
+/** Everybody is served now by every place, or by the only one that may, and told exactly what is in the database. */
+async function askLast(world: World): Promise<void> {
+  const { catalogue, auditor, places } = world;
+  const meters = [catalogue.meters.open, catalogue.meters.strict];
+  for (const customer of catalogue.customers) {
+    let served = 0;
+    for (const place of places) {
+      const became = await calls.check(world, { customer, meter: catalogue.meters.open }, place);
+      if (became === 'answer') served += 1;
+      await calls.balances(world, { customer, meters }, place);
+    }
+    const wanted = world.isSolo ? 1 : places.length;
+    auditor.demand(
+      served === wanted,
+      `customer ${customer.externalId} is served by ${served} places`,
+    );
+  }
+}

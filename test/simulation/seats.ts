@@ -1,0 +1,89 @@
+// Who may write, as ledger/storage.ts promises it: seats, leases by the database's clock alone, and the slots.
+import type { Fence, Handover, SeatedNode, Survey } from '../../ledger/storage.ts';
+import type { Database, NodeRow } from './database.ts';
+
+export type Who = {
+  readonly holder: string;
+  readonly address: string | null;
+  readonly leaseMs: number;
+};
+
+export function claim(db: Database, who: Who, now: number): Fence | null {
+  return db.transaction(() => {
+    const nodes = db.nodes.values().sort((a, b) => a.node - b.node);
+    const isAlone = (node: NodeRow): boolean => node.address === null || who.address === null;
+    if (nodes.some((node) => isAlive(node, now) && isAlone(node))) return null;
+    const free = nodes.find((node) => !isAlive(node, now));
+    const fence = {
+      node: free?.node ?? nodes.length + 1,
+      epoch: (free?.epoch ?? 0n) + 1n,
+      seq: free?.seq ?? 0n,
+    };
+    const { holder, address, leaseMs } = who;
+    const expiresAt = now + leaseMs;
+    db.nodes.set(fence.node, { ...fence, holder, address, expiresAt, leaving: false });
+    if (db.slots.includes(0))
+      db.slots = db.slots.map((owner) => (owner === 0 ? fence.node : owner));
+    return fence;
+  });
+}
+
+export function survey(db: Database, now: number): Survey {
+  const nodes = db.nodes.values().map(({ node, epoch, address, leaving, expiresAt }) => ({
+    node,
+    epoch,
+    address,
+    leaving,
+    alive: expiresAt >= now,
+  }));
+  return { nodes, owners: db.slots };
+}
+
+/** Null where the row is not there any more as it was. */
+function seatOf(db: Database, { node, epoch }: Pick<Fence, 'node' | 'epoch'>): NodeRow | null {
+  const row = db.nodes.get(node);
+  return row?.epoch === epoch ? row : null;
+}
+
+export function takeOver(
+  db: Database,
+  {
+    dead,
+    to,
+    now,
+  }: { dead: Pick<SeatedNode, 'node' | 'epoch'>; to: readonly Handover[]; now: number },
+): boolean {
+  const row = seatOf(db, dead);
+  if (row === null || isAlive(row, now)) return false;
+  db.transaction(() => {
+    db.nodes.set(row.node, { ...row, epoch: row.epoch + 1n });
+    const owners = [...db.slots];
+    for (const { slot, node } of to) if (owners[slot] === row.node) owners[slot] = node;
+    db.slots = owners;
+  });
+  return true;
+}
+
+export function recover(db: Database, fence: Fence): Fence | 'fenced' {
+  const row = seatOf(db, fence);
+  if (row === null) return 'fenced';
+  const { node, seq } = row;
+  const epoch = row.epoch + 1n;
+  db.transaction(() => db.nodes.set(node, { ...row, epoch }));
+  return { node, epoch, seq };
+}
+
+export function leave(db: Database, fence: Fence): void {
+  const row = seatOf(db, fence);
+  if (row !== null) db.transaction(() => db.nodes.set(row.node, { ...row, leaving: true }));
+}
+
+export function release(db: Database, fence: Fence, now: number): void {
+  const row = seatOf(db, fence);
+  if (row === null) return;
+  db.transaction(() => db.nodes.set(row.node, { ...row, expiresAt: now - 1000 }));
+}
+
+function isAlive(node: NodeRow, now: number): boolean {
+  return node.expiresAt >= now;
+}

@@ -1,0 +1,95 @@
+// All of one run: the database, the network, the places with their processes, and who watches.
+import { type Random, seeded } from '../chaos/random.ts';
+import { Auditor } from './auditor.ts';
+import { type Catalogue, catalogueOf, idsOf } from './catalogue.ts';
+import { Database } from './database.ts';
+import type { Server } from './disk.ts';
+import { Network } from './network.ts';
+import type { Listener } from './peers.ts';
+import { Place, Process } from './process.ts';
+import { Schedule } from './schedule.ts';
+import { checkOwned } from './owned.ts';
+
+export class World {
+  readonly random: Random;
+  readonly schedule: Schedule;
+  readonly network: Network;
+  readonly auditor: Auditor;
+  readonly catalogue: Catalogue;
+  readonly server: Server;
+  readonly places: readonly Place[];
+  /** Whether only one process serves, and the others wait for it. */
+  readonly isSolo: boolean;
+  readonly leaseMs = 1500;
+  /** What is under way that ends when all faults do. */
+  readonly stopgaps: (() => void)[] = [];
+  /** Until a process that died is started again. */
+  downMsMax: number;
+  readonly trace: (line: string) => void;
+  readonly #listeners = new Map<string, Listener>();
+  readonly #actorsMax: number;
+  readonly #wantsUsage: boolean;
+  #starts = 0;
+
+  constructor(seed: number, trace: (line: string) => void) {
+    this.random = seeded(seed);
+    this.schedule = new Schedule(this.random);
+    const now = (): number => this.schedule.now;
+    this.trace = (line) => trace(`${now().toFixed(3)} ${line}`);
+    this.network = new Network(this.schedule);
+    this.auditor = new Auditor(now);
+    this.catalogue = catalogueOf(this.random);
+    const { customers, meters, payments } = this.catalogue;
+    const db = new Database({ customers, meters: Object.values(meters) });
+    db.transaction(() => {
+      for (const state of payments) db.payments.set(state.payment.id, state);
+    });
+    this.server = {
+      db,
+      network: this.network,
+      leaseMs: this.leaseMs,
+      isUp: true,
+      slowMsMax: 0,
+      onFlush: (flush) => checkOwned(this.auditor, db, flush),
+    };
+    this.isSolo = this.random.chance(0.2);
+    const count = this.random.integer(2, 4);
+    this.places = Array.from({ length: count }, (_, index) => {
+      const rate = this.random.integer(97, 103) / 100;
+      const place = new Place(this.isSolo ? null : `node-${index}:1`, rate);
+      place.ahead = this.random.integer(-100, 100);
+      return place;
+    });
+    this.downMsMax = this.leaseMs * 2;
+    this.#actorsMax = this.random.integer(1, 8);
+    this.#wantsUsage = this.random.chance(0.3);
+  }
+
+  readonly later = (ms: number, task: () => void): void => {
+    this.schedule.after(ms, null, task);
+  };
+
+  /** Starts the program there, unless it runs. When it dies, a supervisor starts it again. */
+  start(place: Place): void {
+    if (place.process !== null) return;
+    this.#starts += 1;
+    const name = `p${this.places.indexOf(place) + 1}.${this.#starts}`;
+    const deps = {
+      server: this.server,
+      auditor: this.auditor,
+      ids: idsOf(this.random),
+      listeners: this.#listeners,
+      actorsMax: this.#actorsMax,
+      wantsUsage: this.#wantsUsage,
+      trace: this.trace,
+      onDeath: () => {
+        place.process = null;
+        this.later(this.schedule.between(1, this.downMsMax), () => this.start(place));
+      },
+    };
+    place.process = new Process(deps, place, name);
+    place.process
+      .start()
+      .catch((error: unknown) => this.auditor.said(name, 'did not start', error));
+  }
+}

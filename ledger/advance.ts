@@ -58,6 +58,11 @@ function stepAt(draft: MeterDraft, due: number): void {
   startGrant(draft, starting, due);
 }
 
+/** When what begins at `at` begins on this meter: told a little late, then all the same, but not before the period that runs. */
+export function since(draft: MeterDraft, at: number): number {
+  return Math.max(Math.min(at, draft.context.now), draft.state.current.start);
+}
+
 /** Credits a grant. An allowance that comes to lead also opens its first period. */
 export function startGrant(
   draft: MeterDraft,

@@ -1,4 +1,4 @@
-import { advance, endGrant, isOfPlan, startGrant } from './advance.ts';
+import { advance, endGrant, isOfPlan, since, startGrant } from './advance.ts';
 import { type MeterContext, MeterDraft, type MeterEffects } from './draft.ts';
 import { type Grant, left } from './grants.ts';
 import { GRANTS_KEPT_MAX, GRANTS_LIVE_MAX } from './limits.ts';
@@ -28,7 +28,9 @@ export function decideGrant(
     draft.putGrant(grant);
     return { outcome: { kind: 'granted', grant }, effects: draft.effects() };
   }
-  startGrant(draft, grant, context.now);
+  // One that begins when it is made begins then, and not when its actor was reached.
+  const isBackdated = grant.effectiveAt < grant.createdAt;
+  startGrant(draft, grant, isBackdated ? context.now : since(draft, grant.effectiveAt));
   // What was used beyond the limit before now comes out of the new grant; the answer shows it whole (decisions 5).
   return { outcome: { kind: 'granted', grant }, effects: draft.effects() };
 }

@@ -62,6 +62,10 @@ export class Ledger {
     return this.#member.isStopped;
   }
 
+  get isLeaving(): boolean {
+    return this.#member.isLeaving;
+  }
+
   get stats(): Readonly<Record<string, number>> {
     return { ...this.#member.stats, ...this.#customers.stats, ...this.#router.stats };
   }
@@ -97,13 +101,15 @@ export class Ledger {
 
   /** Records one usage, once for each key. */
   record(found: Found, meter: Meter, request: UsageRequest): Promise<RecordOutcome> {
-    const id = request.keyId ?? this.#deps.ids.next();
-    const elsewhere = (): Promise<RecordOutcome> =>
-      this.#router.run(found.slot, 'record', found.id, meter, { request, id });
+    // It may have to be asked for again, where its answer is lost between two nodes: then it has a key all the same.
+    const elsewhere = (): Promise<RecordOutcome> => {
+      const keyId = request.keyId ?? this.#deps.ids.next();
+      return this.#router.run(found.slot, 'record', found.id, meter, { ...request, keyId });
+    };
     if (!(found instanceof Actor)) return elsewhere();
     const place = this.#member.place(found.slot);
     if (place.kind !== 'here') return elsewhere();
-    return recordOne(place.term, { actor: found, meter, request }, id).catch((error: unknown) => {
+    return recordOne(place.term, { actor: found, meter, request }).catch((error: unknown) => {
       if (error instanceof NotHere) return elsewhere();
       throw error;
     });

@@ -1,4 +1,12 @@
-import { advance, endGrant, endWhole, isOfPlan, replaceGrant, startGrant } from './advance.ts';
+import {
+  advance,
+  endGrant,
+  endWhole,
+  isOfPlan,
+  replaceGrant,
+  since,
+  startGrant,
+} from './advance.ts';
 import { type GrantRefusal, refuseGrant } from './allowance.ts';
 import { assert } from './assert.ts';
 import type { Cycle, Interval } from './calendar.ts';
@@ -224,11 +232,6 @@ function advancedDraft(context: MeterContext, state: MeterState): MeterDraft {
   const draft = new MeterDraft(context, state);
   advance(draft);
   return draft;
-}
-
-/** When what begins at `at` begins on this meter: told a little late, then all the same, but not before the period that runs. */
-function since(draft: MeterDraft, at: number): number {
-  return Math.max(Math.min(at, draft.context.now), draft.state.current.start);
 }
 
 function done(draft: MeterDraft, before: MeterState): Done {

@@ -128,7 +128,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     owed: [payments, subscriptions],
     save: (moved) => saveTestClock(sql, moved),
   });
-  metrics.watch(ledger);
+  metrics.watch(ledger, peers);
   await ledger.open();
   const delivery = await openOwnDelivery(options, metrics.registry);
   const usage = { ledger, meters: openMeters(records) };

@@ -251,7 +251,7 @@ export class Journal {
     const keys = units.flatMap((unit) => unit.keys);
     let existing: ReadonlySet<string>;
     try {
-      existing = new Set((await storage.findUsage(keys)).map((usage) => usage.id));
+      existing = new Set(await storage.usedIds(keys));
     } catch (error) {
       this.#deps.log.warn({ err: error }, 'could not look up duplicate ids');
       await this.#pause(RETRY_MS_MIN);

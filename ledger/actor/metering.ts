@@ -84,6 +84,7 @@ export type MeterBalance = {
 export async function balancesOf(term: Term, customerId: string): Promise<readonly MeterBalance[]> {
   let actor = await term.actorOf(customerId);
   while (actor.dropped) actor = await term.actorOf(customerId);
+  term.mustBeValid();
   return [...actor.holdings.values()].flatMap(({ meter, durable }) => {
     if (durable === undefined) return [];
     const state = advanced(term.context(actor, meter), durable);

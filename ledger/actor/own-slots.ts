@@ -33,7 +33,9 @@ export class OwnSlots {
   }
 
   list(): number[] {
-    return [...this.#versions.keys()].filter((slot) => this.has(slot));
+    const slots: number[] = [];
+    for (let slot = 0; slot < SLOTS; slot += 1) if (this.has(slot)) slots.push(slot);
+    return slots;
   }
 
   /** As they are now; for `isSince`. */

@@ -20,7 +20,9 @@ import { ActorUnit, DUPLICATE } from './unit.ts';
 export async function findPayment(term: Term, id: string): Promise<PaymentState | null> {
   for (;;) {
     const actor = await term.payments.find(id);
-    if (actor?.dropped !== true) return actor?.tentative ?? null;
+    if (actor?.dropped === true) continue;
+    term.mustBeValid();
+    return actor?.tentative ?? null;
   }
 }
 

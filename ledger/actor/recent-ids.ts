@@ -7,14 +7,15 @@ import { RECENT_IDS_MAX } from '../limits.ts';
  * collection alone. Two generations: when the young one is full it becomes the old one.
  */
 export class RecentIds {
-  #young = new Float64Array(RECENT_IDS_MAX * 2);
-  #old = new Float64Array(RECENT_IDS_MAX * 2);
+  // Made when they are needed: a node that idles needs neither.
+  #young = NONE;
+  #old = NONE;
   #count = 0;
 
   add(id: string): void {
-    if (this.#count >= RECENT_IDS_MAX) {
-      [this.#young, this.#old] = [this.#old, this.#young];
-      this.#young.fill(0);
+    if (this.#young === NONE || this.#count >= RECENT_IDS_MAX) {
+      const spare = this.#old === NONE ? new Float64Array(RECENT_IDS_MAX * 2) : this.#old.fill(0);
+      [this.#young, this.#old] = [spare, this.#young];
       this.#count = 0;
     }
     const hash = hashOf(id);
@@ -31,6 +32,9 @@ export class RecentIds {
     );
   }
 }
+
+/** One free place, and never taken. */
+const NONE = new Float64Array(1);
 
 /** 48 bits of a derived id are hash enough; never 0, which marks a free place. */
 function hashOf(id: string): number {

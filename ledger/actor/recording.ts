@@ -1,6 +1,7 @@
 import { assert } from '../assert.ts';
 import { EVENT_LATE_MS_MAX } from '../limits.ts';
-import type { Meter } from '../meter.ts';
+import { advanced } from '../advance.ts';
+import { type Meter, snapshotOf } from '../meter.ts';
 import { type BatchOutcome, type RecordOutcome, STALE, type UsageRequest } from '../outcome.ts';
 import type { StoredUsage } from '../storage.ts';
 import { type Missing, type Usage, decideUsage, missing } from '../usage.ts';
@@ -18,10 +19,10 @@ import { ActorUnit, type Apply, DUPLICATE } from './unit.ts';
  */
 type Item = { readonly actor: Actor; readonly meter: Meter; readonly request: UsageRequest };
 
-/** `id` is that of the transfer: `keyId`, or one that was made for this call. */
-export function recordOne(term: Term, item: Item, id: string): Promise<RecordOutcome> {
-  if (item.request.keyId === null) return attempt(term, item, id);
-  return term.oneAtATime(id, () => attempt(term, item, id));
+export function recordOne(term: Term, item: Item): Promise<RecordOutcome> {
+  const { keyId } = item.request;
+  if (keyId === null) return attempt(term, item, term.deps.ids.next());
+  return term.oneAtATime(keyId, () => attempt(term, item, keyId));
 }
 
 async function attempt(term: Term, asked: Item, id: string): Promise<RecordOutcome> {
@@ -29,14 +30,13 @@ async function attempt(term: Term, asked: Item, id: string): Promise<RecordOutco
   const isKeyed = request.keyId !== null;
   if (isKeyed && term.recent.has(id)) {
     const [stored] = await term.deps.storage.findUsage([id]);
-    if (stored !== undefined) return replay(asked, stored);
+    if (stored !== undefined) return replay(term, asked, stored);
   }
   const usage: Usage = { ...request, id };
   for (let item = asked; ; item = { ...item, actor: await term.again(item.actor) }) {
     const { actor } = item;
     const unit = new ActorUnit<RecordOutcome | Missing | typeof STALE>({
-      // Without a key, too: it may have been asked for again, because its answer was lost between two nodes.
-      keys: [id],
+      keys: isKeyed ? [id] : NO_KEYS,
       actors: [actor],
       run: (apply) => {
         if (actor.dropped) return STALE;
@@ -63,11 +63,13 @@ async function attempt(term: Term, asked: Item, id: string): Promise<RecordOutco
     if (outcome === DUPLICATE) {
       const [stored] = await term.deps.storage.findUsage([id]);
       assert(stored !== undefined, 'a duplicate id is in the table');
-      return replay(item, stored);
+      return replay(term, item, stored);
     }
     return outcome;
   }
 }
+
+const NO_KEYS: readonly string[] = [];
 
 /** What a decision recorded on one customer's meter. */
 type Told = Pick<Item, 'actor' | 'meter'> & { readonly recorded: Recorded[] };
@@ -77,10 +79,12 @@ function tell(term: Term, apply: Apply, { actor, meter, recorded }: Told): void 
   apply(actor, usageEvent(term.context(actor, meter), term.stateOf(actor, meter), recorded));
 }
 
-/** The answer that the first call with this key got. What it did not store, a caller who asks for it did not get. */
-function replay({ actor, request }: Item, stored: StoredUsage): RecordOutcome {
+/** The answer that the first call with this key got. Of what that call did not store, as it is now. */
+function replay(term: Term, { actor, meter, request }: Item, stored: StoredUsage): RecordOutcome {
   if (stored.fingerprint !== request.fingerprint) return { kind: 'key_reused' };
   const { answer } = stored;
+  const { overageAllowed, periodStart, periodEnd } =
+    answer ?? snapshotOf(advanced(term.context(actor, meter), term.stateOf(actor, meter)));
   return {
     kind: stored.refused ? 'refused' : 'recorded',
     replayed: true,
@@ -94,9 +98,9 @@ function replay({ actor, request }: Item, stored: StoredUsage): RecordOutcome {
         limit: stored.limitAfter,
         consumed: stored.consumedAfter,
         reserved: 0n,
-        overageAllowed: answer?.overageAllowed ?? false,
-        periodStart: answer?.periodStart ?? null,
-        periodEnd: answer?.periodEnd ?? null,
+        overageAllowed,
+        periodStart,
+        periodEnd,
       },
     },
   };

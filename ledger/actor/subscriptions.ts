@@ -60,7 +60,9 @@ export async function findSubscription(
 ): Promise<Subscription | null> {
   for (;;) {
     const actor = await term.actorOf(customerId);
-    if (!actor.dropped) return actor.billing.tentative.subscriptions.get(id) ?? null;
+    if (actor.dropped) continue;
+    term.mustBeValid();
+    return actor.billing.tentative.subscriptions.get(id) ?? null;
   }
 }
 

@@ -3,6 +3,7 @@ import { entitlementId, periodAccountId } from '../names.ts';
 import { type Meter, type MeterState, emptyMeterState, emptyPeriod } from '../meter.ts';
 import { must } from '../assert.ts';
 import { STALE } from '../outcome.ts';
+import { LedgerUnavailable } from '../ports.ts';
 import type { Clock, Ids, Log, OrgClock, Tenant, Timers } from '../ports.ts';
 import { Journal, type JournalDeps, type Lease } from './journal.ts';
 import type { Payment } from '../payment.ts';
@@ -153,6 +154,11 @@ export class Term {
     if (known !== undefined) return known;
     this.#meters.set(meter.id, meter);
     return meter;
+  }
+
+  /** For an answer from memory: asked last, because a process may have stood still since. @throws LedgerUnavailable */
+  mustBeValid(): void {
+    if (!this.journal.isLeaseValid()) throw new LedgerUnavailable('the lease is not renewed');
   }
 
   /** The customer's actor. @throws NotHere */

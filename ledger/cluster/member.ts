@@ -94,6 +94,10 @@ export class Member {
     return this.#stopped !== null;
   }
 
+  get isLeaving(): boolean {
+    return this.#isLeaving;
+  }
+
   get stats(): Readonly<Record<string, number>> {
     return {
       ...this.#term?.stats,

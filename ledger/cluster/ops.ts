@@ -1,3 +1,4 @@
+import { assert } from '../assert.ts';
 import { checkHere, addGrant, balancesOf, voidGrant } from '../actor/metering.ts';
 import { tick } from '../actor/alarms.ts';
 import { chargePayment, findPayment, reserveRefund, settleRefund } from '../actor/payments.ts';
@@ -66,7 +67,9 @@ async function checkLater(
 ): Promise<CheckAnswer> {
   for (;;) {
     const actor = await term.actorOf(customerId);
-    if (!actor.dropped) return checkHere(term, actor, term.meter(meter), units);
+    if (actor.dropped) continue;
+    term.mustBeValid();
+    return checkHere(term, actor, term.meter(meter), units);
   }
 }
 
@@ -74,10 +77,11 @@ async function record(
   term: Term,
   customerId: string,
   meter: Meter,
-  { request, id }: { readonly request: UsageRequest; readonly id: string },
+  request: UsageRequest,
 ): Promise<RecordOutcome> {
+  assert(request.keyId !== null, 'what may be asked for again has an id');
   const actor = term.directory.get(customerId) ?? (await term.actorOf(customerId));
-  return recordOne(term, { actor, meter: term.meter(meter), request }, id);
+  return recordOne(term, { actor, meter: term.meter(meter), request });
 }
 
 /** An item of a batch that another node has sent. */

@@ -70,7 +70,9 @@ export function handovers(
 }
 
 export function slotsOf({ owners }: Survey, node: number): number[] {
-  return [...owners.keys()].filter((slot) => owners[slot] === node);
+  const slots: number[] = [];
+  for (const [slot, owner] of owners.entries()) if (owner === node) slots.push(slot);
+  return slots;
 }
 
 /** A finalizer of MurmurHash3: every bit of the input moves every bit of the output. */

@@ -149,8 +149,9 @@ function runHere<N extends OpName>(
 
 type Asked = readonly [slot: number, name: OpName, args: readonly unknown[]];
 
-/** `[value]`, or why the owner cannot answer now. */
-type Answer = readonly [value: unknown] | string;
+/** `[value]`; why the owner cannot answer now; or what went wrong there, a bug or lost I/O. */
+type Answer = readonly [value: unknown] | string | Failed;
+type Failed = { readonly message: string; readonly code: unknown };
 
 /** The slot is not that node's. */
 const MOVED = 0;
@@ -166,11 +167,13 @@ async function later(result: Promise<unknown>): Promise<Answer | typeof MOVED> {
 function refused(error: unknown): Answer | typeof MOVED {
   if (error instanceof NotHere) return MOVED;
   if (error instanceof LedgerUnavailable) return error.message;
-  throw error;
+  const { message, code } = error as Failed;
+  return { message, code: typeof code === 'string' ? code : null };
 }
 
 function answerOf<N extends OpName>(answer: Answer): OpAnswer<N> {
   if (typeof answer === 'string') throw new LedgerUnavailable(answer);
+  if ('message' in answer) throw Object.assign(new Error(answer.message), { code: answer.code });
   return answer[0] as OpAnswer<N>;
 }
 

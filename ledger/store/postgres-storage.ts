@@ -77,6 +77,12 @@ export function postgresStorage(deps: PostgresStorageDeps): Storage & { end(): P
         where slot = ${slot} and account_id = ${accountId} and member = any(${wanted}::text[]::bigint[])`;
       return rows.map((row) => row.member);
     },
+    usedIds: async (ids) => {
+      const rows = await reader<
+        { id: string }[]
+      >`select id from transfers where id = any(${[...ids]}::uuid[])`;
+      return rows.map(({ id }) => id);
+    },
     findUsage: (ids) => findUsage(reader, ids),
     grantExists: (id) => exists(reader`select from grants where id = ${id}`),
     subscriptionExists: (id) => exists(reader`select from subscriptions where id = ${id}`),
@@ -138,7 +144,7 @@ async function findUsage(reader: Sql<Bigints>, ids: readonly string[]): Promise<
   if (ids.length === 0) return [];
   const rows = await reader<UsageRow[]>`
     select id, kind, value, at, event_at, reason, consumed_after, limit_after, fingerprint, answer
-    from transfers where id = any(${[...ids]}::uuid[])`;
+    from transfers where id = any(${[...ids]}::uuid[]) and value is not null`;
   return rows.map((row) => ({
     id: row.id,
     refused: row.kind === 'refused',

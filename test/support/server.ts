@@ -6,7 +6,7 @@ import { ids } from '../../src/platform/ids.ts';
 import { openLog } from '../../src/platform/log.ts';
 import type { Sql } from '../../src/platform/postgres.ts';
 import { createGroup, createOrganisation, type FirstKeys } from '../../src/records/onboarding.ts';
-import { openService, type Service } from '../../src/service.ts';
+import { openService, type Service, type ServiceOptions } from '../../src/service.ts';
 import { freshDatabase } from './database.ts';
 import { type Proxy, startProxy } from './proxy.ts';
 import { testServices } from './services.ts';
@@ -55,6 +55,10 @@ export type TestServer = {
 };
 
 export type ServerOptions = {
+  /** One more node of the cluster that this server is of. Its organisations are the same. */
+  readonly beside?: TestServer;
+  /** How other nodes reach this one; without it, it is alone. */
+  readonly node?: ServiceOptions['node'];
   /** Whether webhooks are delivered. */
   readonly deliver?: boolean;
   readonly leaseMs?: number;
@@ -64,7 +68,11 @@ export type ServerOptions = {
 };
 
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
-  const database = await freshDatabase();
+  const { beside } = options;
+  const database =
+    beside === undefined
+      ? await freshDatabase()
+      : { url: beside.databaseUrl, drop: () => Promise.resolve() };
   const logged: string[] = [];
   const log = openLog('debug', (line) => logged.push(line));
   const proxy = await startProxy(database.url);
@@ -82,14 +90,12 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     journalUrl: journal.url,
     leaseMs: options.leaseMs ?? 5000,
     actorsMax: options.actorsMax ?? 10_000,
+    node: options.node,
     log,
   });
   const { app, sql, changes } = service;
   app.listen({ port, hostname: '127.0.0.1' });
-  const setting = { sql, ids, now: clock.now() };
-  const group = await createGroup(setting, { name: 'Group' });
-  const organisation = must(await createOrganisation(setting, { name: 'One', groupId: group.id }));
-  const other = must(await createOrganisation(setting, { name: 'Other', groupId: null }));
+  const { group, organisation, other } = beside ?? (await createTenants(sql));
   return {
     url,
     databaseUrl: database.url,
@@ -118,8 +124,18 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   };
 }
 
+async function createTenants(
+  sql: Sql,
+): Promise<Pick<TestServer, 'group' | 'organisation' | 'other'>> {
+  const setting = { sql, ids, now: clock.now() };
+  const group = await createGroup(setting, { name: 'Group' });
+  const organisation = must(await createOrganisation(setting, { name: 'One', groupId: group.id }));
+  const other = must(await createOrganisation(setting, { name: 'Other', groupId: null }));
+  return { group, organisation, other };
+}
+
 /** Known before the server is there, because its settings name it. */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const probe = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
   const { port } = probe;
   await probe.stop(true);

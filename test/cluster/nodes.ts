@@ -1,0 +1,66 @@
+// Several nodes on one database, in this process: each with a port, a seat and slots of its own.
+import { slotOf } from '../../ledger/slot.ts';
+import { freePort, type ServerOptions, startServer, type TestServer } from '../support/server.ts';
+
+const SECRET = 'what only the nodes of this test know';
+
+export type Nodes = {
+  readonly all: TestServer[];
+  /** Starts one more; resolves when the slots are where they belong. */
+  join(): Promise<TestServer>;
+  /** Ends one as SIGTERM does; resolves when it is gone. */
+  leave(node: TestServer): Promise<void>;
+  /** The node that owns this customer or payment, as the database has it. */
+  ownerOf(id: string): Promise<TestServer>;
+  /** Any other. */
+  strangerTo(id: string): Promise<TestServer>;
+  stop(): Promise<void>;
+};
+
+export async function startNodes(count: number, options: ServerOptions = {}): Promise<Nodes> {
+  const all: TestServer[] = [];
+  const addresses = new Map<TestServer, string>();
+  const join = async (): Promise<TestServer> => {
+    const [beside] = all;
+    const address = `127.0.0.1:${await freePort()}`;
+    const own = { ...options, node: { address, secret: SECRET, listen: address } };
+    const node = await startServer(beside === undefined ? own : { ...own, beside });
+    all.push(node);
+    addresses.set(node, address);
+    await balanced(all);
+    return node;
+  };
+  for (let i = 0; i < count; i += 1) await join();
+  const ownerOf = async (id: string): Promise<TestServer> => {
+    const [row] = await all[0]!.sql<{ address: string }[]>`
+      select address from slots s join nodes n on n.id = s.node where slot = ${slotOf(id)}`;
+    return all.find((node) => addresses.get(node) === row?.address)!;
+  };
+  return {
+    all,
+    join,
+    async leave(node) {
+      all.splice(all.indexOf(node), 1);
+      await node.stop();
+    },
+    ownerOf,
+    async strangerTo(id) {
+      const owner = await ownerOf(id);
+      return all.find((node) => node !== owner)!;
+    },
+    async stop() {
+      // The first one's database goes with it.
+      for (const node of all.toReversed()) await node.stop();
+    },
+  };
+}
+
+/** Resolves when each has its share: what a node has to give, it gives within milliseconds. */
+async function balanced(nodes: readonly TestServer[]): Promise<void> {
+  for (;;) {
+    const shares = nodes.map(({ ledger }) => ledger.stats['slots'] ?? 0);
+    const isWhole = shares.reduce((sum, share) => sum + share, 0) === 1024;
+    if (isWhole && Math.min(...shares) > 1024 / nodes.length / 2) return;
+    await Bun.sleep(5);
+  }
+}

@@ -5,9 +5,10 @@
 import { parseArgs } from 'node:util';
 import { audit } from '../ledger/store/audit.ts';
 import { migrate } from '../ledger/store/migrate.ts';
+import { retain } from '../ledger/store/retention.ts';
 import { type Config, ConfigError, parseConfig } from './config.ts';
 import { portalUrl } from './http/wire/portal-tokens.ts';
-import { clock } from './platform/clock.ts';
+import { clock, timers } from './platform/clock.ts';
 import { ServiceFailure } from './platform/failure.ts';
 import { ids } from './platform/ids.ts';
 import { openPool, type Sql } from './platform/postgres.ts';
@@ -33,7 +34,8 @@ const USAGE = `usage: bun run admin COMMAND [--json]
   group create --name NAME
   portal-token create --customer ID [--ttl 24h]
   portal-token revoke TOKEN_ID
-  audit`;
+  audit
+  retention [--dry-run]`;
 
 /** What was asked for makes no sense: exit code 2. */
 class UsageError extends Error {}
@@ -52,6 +54,7 @@ type Options = {
   readonly 'expires-at'?: string | undefined;
   readonly customer?: string | undefined;
   readonly ttl?: string | undefined;
+  readonly 'dry-run'?: boolean | undefined;
 };
 
 /** The options that each command knows, and what it does. */
@@ -69,6 +72,7 @@ const COMMANDS: Readonly<
   'portal-token create': { takes: ['customer', 'ttl'], plan: planPortalToken },
   'portal-token revoke': { takes: [], plan: (_options, rest) => planPortalRevocation(rest) },
   audit: { takes: [], plan: () => runAudit },
+  retention: { takes: ['dry-run'], plan: planRetention },
 };
 
 function parse(args: string[]): { readonly command: Command; readonly json: boolean } {
@@ -103,6 +107,7 @@ function parseArguments(args: string[]) {
         'expires-at': { type: 'string' },
         customer: { type: 'string' },
         ttl: { type: 'string' },
+        'dry-run': { type: 'boolean' },
       },
     });
   } catch (error) {
@@ -210,6 +215,24 @@ function planPortalRevocation(rest: string[]): Command {
 async function runAudit(sql: Sql): Promise<Result> {
   const findings = await audit(sql);
   return { value: { findings }, failed: findings.length > 0 };
+}
+
+const DAY_MS = 86_400_000;
+
+/** Lets go of what is older than the windows of the configuration. Another one at the same time is left to it, and is no failure. */
+function planRetention({ 'dry-run': dryRun = false }: Options): Command {
+  return async (sql, { retention: { keysDays, eventsDays, usageMonths } }) => {
+    const retained = await retain(
+      { sql, clock, timers, dryRun },
+      {
+        keysMs: keysDays * DAY_MS,
+        eventsMs: eventsDays * DAY_MS,
+        usageMonths: usageMonths === 0 ? null : usageMonths,
+      },
+    );
+    if (retained === null) return { value: { skipped: 'another one is at it' } };
+    return { value: { dry_run: dryRun, ...retained } };
+  };
 }
 
 function textOf(what: string, value: string | undefined): string {

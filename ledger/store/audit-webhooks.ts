@@ -23,7 +23,8 @@ export const WEBHOOK_CHECKS: Readonly<Record<string, string>> = {
     JOIN webhook_endpoints w ON w.mode = e.mode AND (w.organisation_id = e.organisation_id OR w.group_id = o.group_id)
       AND (w.event_types @> ARRAY[e.type] OR w.event_types = '{*}')
     LEFT JOIN deliveries d ON d.event_id = e.id AND d.endpoint_id = w.id
-    WHERE e.endpoint_id IS NULL AND d.id IS NULL AND w.deleted_at IS NULL AND e.at > w.updated_at + interval '1 minute'`,
+    WHERE e.endpoint_id IS NULL AND d.id IS NULL AND w.deleted_at IS NULL AND e.at > w.updated_at + interval '1 minute'
+      AND e.at >= coalesce((SELECT since FROM retention WHERE kind = 'deliveries'), '-infinity')`,
 
   'a delivery is what its attempts made it': `
     SELECT coalesce(d.id, a.delivery_id) AS delivery, d.status, d.attempts, a.made, a.accepted, d.first_at, d.settled_at

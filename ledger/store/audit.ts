@@ -3,11 +3,15 @@ import { PAYMENT_CHECKS } from './audit-payments.ts';
 import { SUBSCRIPTION_CHECKS } from './audit-subscriptions.ts';
 import { WEBHOOK_CHECKS } from './audit-webhooks.ts';
 
+/** Every transfer that is still there. */
+const BOOKS = '(SELECT * FROM transfers UNION ALL SELECT * FROM transfers_archive)';
+
 export type Finding = { readonly check: string; readonly detail: string };
 
 /**
  * The invariants as queries over the whole database, each of which must return no row. It derives every balance again from the
- * transfers, with nothing of the code that wrote them. Runs in one snapshot, beside a running service.
+ * transfers and from what closing balances say of those that are gone, with nothing of the code that wrote them. Runs in one snapshot,
+ * beside a running service.
  */
 const CHECKS: Readonly<Record<string, string>> = {
   ...PAYMENT_CHECKS,
@@ -21,7 +25,7 @@ const CHECKS: Readonly<Record<string, string>> = {
     HAVING sum(debits_posted) <> sum(credits_posted) OR sum(debits_pending) <> sum(credits_pending)`,
 
   'I1 a transfer moves one asset of one tenant': `
-    SELECT t.id, t.debit, t.credit FROM transfers t JOIN accounts d ON d.id = t.debit JOIN accounts c ON c.id = t.credit
+    SELECT t.id, t.debit, t.credit FROM ${BOOKS} t JOIN accounts d ON d.id = t.debit JOIN accounts c ON c.id = t.credit
     WHERE (d.organisation_id, d.mode, d.meter_id, d.currency) IS DISTINCT FROM
       (c.organisation_id, c.mode, c.meter_id, c.currency)`,
 
@@ -30,11 +34,12 @@ const CHECKS: Readonly<Record<string, string>> = {
       SELECT t.debit, t.credit,
         CASE t.kind WHEN 'single' THEN t.amount WHEN 'post' THEN t.amount WHEN 'reverse' THEN -t.amount ELSE 0 END AS posted,
         CASE WHEN t.kind = 'pending' THEN t.amount WHEN t.kind IN ('post', 'void') THEN -h.amount ELSE 0 END AS pending
-      FROM transfers t LEFT JOIN transfers h ON h.id = t.hold
+      FROM ${BOOKS} t LEFT JOIN transfers h ON h.id = t.hold
       WHERE t.kind <> 'refused'
     ), sides AS (
       SELECT debit AS id, posted AS dp, pending AS dn, 0::bigint AS cp, 0::bigint AS cn FROM moved
       UNION ALL SELECT credit, 0, 0, posted, pending FROM moved
+      UNION ALL SELECT account_id, debits, 0, credits, 0 FROM closing_balances
     ), folded AS (
       SELECT id, sum(dp) AS dp, sum(dn) AS dn, sum(cp) AS cp, sum(cn) AS cn FROM sides GROUP BY id
     )
@@ -49,19 +54,28 @@ const CHECKS: Readonly<Record<string, string>> = {
       OR (kind = 'meter' AND debits_posted <> greatest(aggregate, 0))`,
 
   'I4 aggregates are those of the events': `
-    WITH events AS (
-      SELECT a.id, m.aggregation, m.scale, a.aggregate, count(t.id) AS events, coalesce(sum(t.value), 0) AS total,
-        coalesce(sum(sign(t.value + 0.5)), 0) * 10 ^ m.scale AS signed, coalesce(max(t.value), 0) AS highest
-      FROM accounts a JOIN meters m ON m.id = a.meter_id
-      LEFT JOIN transfers t ON t.debit = a.id AND t.value IS NOT NULL AND t.kind <> 'refused'
-      WHERE a.kind = 'meter' GROUP BY a.id, m.aggregation, m.scale, a.aggregate
+    WITH counted AS (
+      SELECT debit AS id, sum(value) AS total, sum(sign(value + 0.5)) AS signed, max(value) AS highest
+      FROM ${BOOKS} t WHERE value IS NOT NULL AND kind <> 'refused' GROUP BY debit
+    ), events AS (
+      SELECT a.id, m.aggregation, a.aggregate, coalesce(t.total, 0) + coalesce(c.events_total, 0) AS total,
+        (coalesce(t.signed, 0) + coalesce(c.events_signed, 0)) * 10 ^ m.scale AS signed,
+        greatest(t.highest, c.events_highest, 0) AS highest,
+        (coalesce(u.members, 0) + coalesce(c.members, 0)) * 10 ^ m.scale AS members
+      FROM accounts a JOIN meters m ON m.id = a.meter_id LEFT JOIN counted t ON t.id = a.id
+      LEFT JOIN closing_balances c ON c.account_id = a.id
+      LEFT JOIN (SELECT account_id, count(*) AS members FROM members GROUP BY account_id) u ON u.account_id = a.id
+      WHERE a.kind = 'meter'
     )
     SELECT e.id, e.aggregation, e.aggregate FROM events e
-    WHERE (e.aggregation = 'sum' AND e.aggregate <> e.total)
-      OR (e.aggregation = 'count' AND e.aggregate <> e.signed)
-      OR (e.aggregation = 'max' AND e.aggregate <> greatest(e.highest, 0))
-      OR (e.aggregation = 'unique' AND e.aggregate <>
-        (SELECT count(*) FROM members c WHERE c.account_id = e.id) * 10 ^ e.scale)`,
+    WHERE e.aggregate <> CASE e.aggregation WHEN 'sum' THEN e.total WHEN 'count' THEN e.signed WHEN 'max' THEN e.highest
+      WHEN 'unique' THEN e.members ELSE e.aggregate END`,
+
+  'I5 an id counts once in 30 days': `
+    SELECT id, at, before FROM (
+      SELECT id, at, lag(at) OVER (PARTITION BY id ORDER BY at) AS before FROM ${BOOKS} b
+      WHERE id IN (SELECT id FROM transfers_archive)
+    ) t WHERE at < before + interval '30 days'`,
 
   'I5 a hold is resolved at most once': `
     SELECT hold FROM transfers WHERE hold IS NOT NULL GROUP BY hold HAVING count(*) > 1
@@ -69,8 +83,9 @@ const CHECKS: Readonly<Record<string, string>> = {
       WHERE t.hold IS NOT NULL AND h.id IS NULL`,
 
   'I8 events of an object are numbered without a gap': `
-    SELECT object_id, mode, count(*), max(sequence) FROM events GROUP BY object_id, mode
-    HAVING count(*) <> max(sequence) OR min(sequence) <> 1`,
+    SELECT e.object_id, e.mode, count(*), max(e.sequence), c.dropped
+    FROM events e LEFT JOIN event_closings c ON c.object_id = e.object_id GROUP BY e.object_id, e.mode, c.dropped
+    HAVING count(*) + coalesce(c.dropped, 0) <> max(e.sequence) OR c.dropped IS NULL AND min(e.sequence) <> 1`,
 
   'I8 events of an object ascend in time': `
     SELECT object_id, sequence, at, before
@@ -82,7 +97,8 @@ const CHECKS: Readonly<Record<string, string>> = {
       SELECT account_id, data ->> 'meterId' AS meter_id, max(sequence) AS told FROM events
       WHERE object_type = 'ENTITLEMENT' GROUP BY 1, 2
     ) e ON e.account_id = c.customer_id AND e.meter_id = c.meter_id::text
-    WHERE c.sequence <> coalesce(e.told, 0)`,
+    LEFT JOIN event_closings g ON g.customer_id = c.customer_id AND g.meter_id = c.meter_id
+    WHERE c.sequence <> coalesce(e.told, g.dropped, 0)`,
 };
 
 const ROWS_SHOWN = 5;
@@ -90,6 +106,8 @@ const ROWS_SHOWN = 5;
 /** Every check that found something, with the first rows. Empty: the books close. */
 export async function audit(sql: Sql<{ bigint: bigint }>): Promise<readonly Finding[]> {
   return sql.begin('isolation level repeatable read read only', async (transaction) => {
+    // Before the snapshot is taken: afterwards no month of the archive goes away.
+    await transaction`lock table transfers_archive in access share mode`;
     await transaction`select set_config('statement_timeout', '0', true)`;
     const findings: Finding[] = [];
     for (const [name, query] of Object.entries(CHECKS)) {

@@ -74,6 +74,31 @@ test('audit finds nothing where nothing is wrong', async () => {
   expect(await json('audit')).toEqual({ findings: [] });
 });
 
+test('retention says what went, or would', async () => {
+  const nothing = {
+    rows: {
+      transfers: 0,
+      members: 0,
+      idempotency: 0,
+      checkouts: 0,
+      portal_tokens: 0,
+      deliveries: 0,
+      events: 0,
+    },
+    closed: [],
+    busy: false,
+  };
+  expect(await json('retention', '--dry-run')).toEqual({ dry_run: true, ...nothing });
+  expect(await json('retention')).toEqual({ dry_run: false, ...nothing });
+});
+
+test('of two retentions at once one is skipped, which is no failure', async () => {
+  await server.sql.begin(async (transaction) => {
+    await transaction`select pg_advisory_xact_lock(7206520)`;
+    expect(await json('retention')).toEqual({ skipped: 'another one is at it' });
+  });
+});
+
 // prettier-ignore
 const BAD: [string, string[]][] = [
   ['nothing',                []],
@@ -83,6 +108,7 @@ const BAD: [string, string[]][] = [
   ['an empty name',          ['org', 'create', '--name', ' ']],
   ['an unknown option',      ['org', 'create', '--nam', 'x']],
   ['an option of another',   ['audit', '--name', 'x']],
+  ['a dry run of an audit',  ['audit', '--dry-run']],
   ['no organisation',        ['key', 'create']],
   ['a group as well',        ['key', 'create', '--org', ids.next(), '--group', ids.next()]],
   ['no id',                  ['key', 'list', '--org', 'acme']],

@@ -1,0 +1,85 @@
+import type { ISql, Sql } from 'postgres';
+import { assert } from '../assert.ts';
+import { monthsOf, type Sweep } from './retention-sql.ts';
+
+type Bigints = { bigint: bigint };
+
+/** A partition of the archive, by its name. */
+const MONTH = /^transfers_archive_\d{4}_\d{2}$/;
+const LOCK_WAIT_MS_MAX = 5000;
+const LOCK_NOT_AVAILABLE = '55P03';
+
+/** The partition of the month, by UTC, that `now` is in, or of one `months` later. */
+export function monthName(now: number | Date, months = 0): string {
+  const [year, month] = monthStart(now, months).toISOString().split('-');
+  return `transfers_archive_${year}_${month}`;
+}
+
+function monthStart(now: number | Date, months: number): Date {
+  const at = new Date(now);
+  return new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() + months));
+}
+
+/** The archive's partitions, oldest first. */
+export async function listMonths(sql: ISql<Bigints>): Promise<string[]> {
+  const rows = await sql<{ name: string }[]>`
+    select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+    where i.inhparent = 'transfers_archive'::regclass order by 1`;
+  return rows.map(({ name }) => name);
+}
+
+/** Makes partitions for what is about to move, of so many months. Attached, not created as one: an audit may read the others. */
+export async function makeMonths(
+  sql: ISql<Bigints>,
+  sweep: Sweep,
+  range: string[],
+): Promise<number> {
+  const wanted = await sql.unsafe<{ month: Date }[]>(monthsOf(sweep), range);
+  const known = new Set(wanted.length === 0 ? [] : await listMonths(sql));
+  for (const { month } of wanted) {
+    const name = monthName(month);
+    if (known.has(name)) continue;
+    const [from, to] = [monthStart(month, 0).toISOString(), monthStart(month, 1).toISOString()];
+    await sql.unsafe(`CREATE TABLE ${name} (LIKE transfers_archive INCLUDING CONSTRAINTS)`);
+    await sql.unsafe(
+      `ALTER TABLE transfers_archive ATTACH PARTITION ${name} FOR VALUES FROM ('${from}') TO ('${to}')`,
+    );
+  }
+  return wanted.length;
+}
+
+/**
+ * Drops a month of the archive, and takes up what its transfers moved in closing balances. False: an audit reads it.
+ *
+ * The lock is taken first and keeps audits out until both are done: a snapshot sees dropped tables as gone, whenever it was taken.
+ */
+export async function closeMonth(sql: Sql<Bigints>, month: string): Promise<boolean> {
+  assert(MONTH.test(month), 'a month of the archive');
+  try {
+    await sql.begin(async (transaction) => {
+      await transaction`select set_config('statement_timeout', '0', true),
+        set_config('lock_timeout', ${String(LOCK_WAIT_MS_MAX)}, true)`;
+      await transaction`lock table transfers_archive in access exclusive mode`;
+      await transaction.unsafe(closing(month));
+      await transaction.unsafe(`DROP TABLE ${month}`);
+    });
+    return true;
+  } catch (error) {
+    if ((error as { code?: unknown }).code === LOCK_NOT_AVAILABLE) return false;
+    throw error;
+  }
+}
+
+/** What the rows of a month moved on each account. */
+const closing = (month: string): string => `
+  INSERT INTO closing_balances AS c (account_id, debits, credits, events_total, events_signed, events_highest)
+  SELECT account_id, sum(debits), sum(credits), coalesce(sum(value), 0), coalesce(sum(sign(value + 0.5)), 0), greatest(max(value), 0)
+  FROM (
+    SELECT debit AS account_id, CASE kind WHEN 'reverse' THEN -amount ELSE amount END AS debits, 0 AS credits, value
+    FROM ${month} WHERE kind <> 'refused'
+    UNION ALL
+    SELECT credit, 0, CASE kind WHEN 'reverse' THEN -amount ELSE amount END, NULL FROM ${month} WHERE kind <> 'refused'
+  ) sides GROUP BY account_id
+  ON CONFLICT (account_id) DO UPDATE SET debits = c.debits + excluded.debits, credits = c.credits + excluded.credits,
+    events_total = c.events_total + excluded.events_total, events_signed = c.events_signed + excluded.events_signed,
+    events_highest = greatest(c.events_highest, excluded.events_highest)`;

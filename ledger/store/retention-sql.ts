@@ -1,0 +1,79 @@
+/** What goes when it is old. `t` is a row of the table, `$3` the time from which on rows are kept. */
+export type Sweep = {
+  readonly table: string;
+  /** The window that it is kept for. */
+  readonly window: 'keys' | 'events';
+  /** Whether `t` goes. */
+  readonly over: string;
+  /** Parts of the same statement that say what becomes of the rows in `gone`, where anything does. */
+  readonly instead?: string;
+};
+
+const KEPT_IN_BOOKS = `, kept AS (INSERT INTO transfers_archive SELECT * FROM gone)`;
+
+/** Usage says so itself; a grant is told from money by its account. Holds stay where their constraint is. */
+const MOVABLE = `t.at < $3 AND t.kind IN ('single', 'reverse', 'refused')
+  AND (t.value IS NOT NULL OR EXISTS (SELECT FROM accounts a
+    WHERE a.slot = t.slot AND a.id IN (t.debit, t.credit) AND a.meter_id IS NOT NULL))`;
+
+/** In this order: an event goes after its deliveries. */
+export const SWEEPS: readonly Sweep[] = [
+  { table: 'transfers', window: 'keys', over: MOVABLE, instead: KEPT_IN_BOOKS },
+  {
+    // Of periods in which no event can count any more. The account of the present one may have an end that the calendar gave it once.
+    table: 'members',
+    window: 'keys',
+    over: `EXISTS (SELECT FROM accounts a WHERE a.slot = t.slot AND a.id = t.account_id AND a.period_end < $3
+      AND NOT EXISTS (SELECT FROM customer_meters c WHERE c.slot = a.slot AND c.customer_id = a.customer_id
+        AND c.meter_id = a.meter_id AND c.period_start <= a.period_start))`,
+    instead: `, counted AS (
+      INSERT INTO closing_balances AS c (account_id, members) SELECT account_id, count(*) FROM gone GROUP BY account_id
+      ON CONFLICT (account_id) DO UPDATE SET members = c.members + excluded.members)`,
+  },
+  { table: 'idempotency', window: 'keys', over: 't.created_at < $3' },
+  {
+    // Nobody has paid with it or tried to.
+    table: 'checkouts',
+    window: 'events',
+    over: `t.expires_at < $3 AND t.status IN ('active', 'expired', 'canceled') AND t.attempts = 0 AND t.payment_id IS NULL`,
+  },
+  { table: 'portal_tokens', window: 'events', over: 't.expires_at < $3' },
+  {
+    // What is still to be sent stays, however old it is.
+    table: 'deliveries',
+    window: 'events',
+    over: `t.status <> 'pending' AND coalesce(t.settled_at, t.created_at) < $3
+      AND NOT EXISTS (SELECT FROM events e WHERE e.id = t.event_id AND e.at >= $3)`,
+    instead: `, tried AS (
+      DELETE FROM delivery_attempts a USING gone WHERE a.delivery_id = gone.id
+    ), owed AS (
+      MERGE INTO event_fanouts f USING (SELECT event_id, count(*) AS count FROM gone GROUP BY event_id) g ON f.event_id = g.event_id
+      WHEN MATCHED AND f.owed = g.count THEN DELETE
+      WHEN MATCHED THEN UPDATE SET owed = f.owed - g.count)`,
+  },
+  {
+    // Those of usage, and samples. What money and people did is told by events that stay, as do the rows that they are about.
+    table: 'events',
+    window: 'events',
+    over: `t.at < $3 AND (t.object_type IN ('ENTITLEMENT', 'USAGE') OR t.endpoint_id IS NOT NULL)
+      AND NOT EXISTS (SELECT FROM deliveries d WHERE d.event_id = t.id)`,
+    instead: `, closed AS (
+      INSERT INTO event_closings AS c (object_id, customer_id, meter_id, dropped)
+      SELECT object_id, account_id, (data ->> 'meterId')::uuid, count(*) FROM gone
+      WHERE object_type = 'ENTITLEMENT' AND endpoint_id IS NULL GROUP BY 1, 2, 3
+      ON CONFLICT (object_id) DO UPDATE SET dropped = c.dropped + excluded.dropped)`,
+  },
+];
+
+const inBlocks = ({ table, over }: Sweep): string =>
+  `${table} t WHERE t.ctid >= $1::text::tid AND t.ctid < $2::text::tid AND ${over}`;
+
+export const removal = (sweep: Sweep): string => `
+  WITH gone AS (DELETE FROM ${inBlocks(sweep)} RETURNING t.*)${sweep.instead ?? ''} SELECT count(*)::float8 AS count FROM gone`;
+
+export const count = (sweep: Sweep): string =>
+  `SELECT count(*)::float8 AS count FROM ${inBlocks(sweep)}`;
+
+/** The months, by UTC, of what a removal from the transfers would move. */
+export const monthsOf = (sweep: Sweep): string => `
+  SELECT DISTINCT date_trunc('month', t.at, 'UTC') AS month FROM ${inBlocks(sweep)}`;

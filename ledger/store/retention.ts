@@ -1,0 +1,151 @@
+// What is kept, and for how long: `bun run admin retention` runs it, beside whatever serves.
+//
+// The transfers that answer retries stay in one table under one constraint. Those whose keys' window is over move to the archive, which
+// has a partition for each month, and a month of the archive is dropped behind closing balances, where that is wanted at all. The books
+// close after each statement: every one of them is a transaction that moves rows and what stands for them together.
+//
+// A table is read from its first page to its last, a few pages a statement, so that it needs no index for this: the hot path would pay
+// for one. After each statement it rests, so that it takes a share of the database and no more, and less of it the busier that is.
+import type { ISql, ReservedSql, Sql } from 'postgres';
+import { assert, must } from '../assert.ts';
+import { PERIODS_KEPT_MS } from '../limits.ts';
+import type { Clock, Timers } from '../ports.ts';
+import { closeMonth, listMonths, makeMonths, monthName } from './archive-months.ts';
+import { count, removal, type Sweep, SWEEPS } from './retention-sql.ts';
+
+type Bigints = { bigint: bigint };
+
+export type RetentionPolicy = {
+  /** How long a key counts once, and its answer is kept. An event with a time of its own never counts twice: it would be too late. */
+  readonly keysMs: number;
+  /** How long events of usage, deliveries, and checkouts and portal tokens that have expired are kept. */
+  readonly eventsMs: number;
+  /** How many whole months of usage stay in the archive; null: all. */
+  readonly usageMonths: number | null;
+};
+
+export type RetentionDeps = {
+  readonly sql: Sql<Bigints>;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  /** Whether to count alone, and leave everything as it is. */
+  readonly dryRun: boolean;
+};
+
+export type Retained = {
+  /** Rows that went, or would, by table. Those of `transfers` are in the archive. */
+  readonly rows: Readonly<Record<string, number>>;
+  /** Months of the archive that went, or would. */
+  readonly closed: readonly string[];
+  /** Whether an audit that read the archive kept months from going: they do the next time. */
+  readonly busy: boolean;
+};
+
+/** For as long as an event may come: by then its period is out of every actor's reach, too. */
+const KEYS_MS_MIN = PERIODS_KEPT_MS;
+const EVENTS_MS_MIN = 30 * 86_400_000;
+
+/** Pages of a statement: some 2,000 transfers. */
+const PAGES = 32;
+/** It rests so many times as long as it worked. */
+const REST = 4;
+const LOCK_KEY = 7_206_520;
+
+/** null: another one is at it. */
+export async function retain(
+  deps: RetentionDeps,
+  policy: RetentionPolicy,
+): Promise<Retained | null> {
+  assert(policy.keysMs >= KEYS_MS_MIN, 'a key counts once for as long as its event may come again');
+  assert(policy.eventsMs >= EVENTS_MS_MIN, 'events are kept for 30 days');
+  assert(policy.usageMonths === null || policy.usageMonths > 0, 'the present month is kept');
+  // The lock is the session's.
+  const session = await deps.sql.reserve();
+  try {
+    const [lock] = await session<{ mine: boolean }[]>`
+      select pg_try_advisory_lock(${LOCK_KEY}) as mine`;
+    if (!must(lock, 'a lock or none').mine) return null;
+    try {
+      return await sweepAll(session, deps, policy);
+    } finally {
+      await session`select pg_advisory_unlock(${LOCK_KEY})`;
+    }
+  } finally {
+    session.release();
+  }
+}
+
+async function sweepAll(
+  session: ReservedSql<Bigints>,
+  deps: RetentionDeps,
+  policy: RetentionPolicy,
+): Promise<Retained> {
+  const now = deps.clock.now();
+  const rows: Record<string, number> = {};
+  for (const sweep of SWEEPS) {
+    const since = new Date(now - (sweep.window === 'keys' ? policy.keysMs : policy.eventsMs));
+    rows[sweep.table] = await sweepTable(session, deps, { sweep, since });
+  }
+  if (policy.usageMonths === null) return { rows, closed: [], busy: false };
+  return { rows, ...(await closeBefore(session, deps, monthName(now, -policy.usageMonths))) };
+}
+
+async function sweepTable(
+  session: ReservedSql<Bigints>,
+  { sql, clock, timers, dryRun }: RetentionDeps,
+  { sweep, since }: { readonly sweep: Sweep; readonly since: Date },
+): Promise<number> {
+  if (!dryRun) {
+    await session`
+      insert into retention as r (kind, since) values (${sweep.table}, ${since})
+      on conflict (kind) do update set since = greatest(r.since, excluded.since)`;
+  }
+  const pages = await pagesOf(session, sweep.table);
+  let total = 0;
+  for (let page = 0; page < pages; page += PAGES) {
+    const began = clock.monotonic();
+    const range = [`(${page},0)`, `(${page + PAGES},0)`, since.toISOString()];
+    const isMoved = sweep.table === 'transfers' && !dryRun;
+    total += await (isMoved
+      ? move(sql, sweep, range)
+      : run(session, dryRun ? count(sweep) : removal(sweep), range));
+    const restMs = (clock.monotonic() - began) * REST;
+    const rested = Promise.withResolvers<void>();
+    timers.after(restMs, rested.resolve);
+    await rested.promise;
+  }
+  return total;
+}
+
+/** In one snapshot: what is due today may be written of a month long past, and have no partition yet. */
+async function move(sql: Sql<Bigints>, sweep: Sweep, range: string[]): Promise<number> {
+  return sql.begin('isolation level repeatable read', async (transaction) => {
+    const months = await makeMonths(transaction, sweep, range);
+    return months === 0 ? 0 : run(transaction, removal(sweep), range);
+  });
+}
+
+async function run(sql: ISql<Bigints>, statement: string, range: string[]): Promise<number> {
+  const [row] = await sql.unsafe<{ count: number }[]>(statement, range);
+  return must(row, 'a count').count;
+}
+
+async function pagesOf(session: ReservedSql<Bigints>, table: string): Promise<number> {
+  const [row] = await session<{ pages: number }[]>`
+    select (pg_relation_size(${table}::regclass) / current_setting('block_size')::int)::float8 as pages`;
+  return must(row, 'a size').pages;
+}
+
+async function closeBefore(
+  session: ReservedSql<Bigints>,
+  { sql, dryRun }: RetentionDeps,
+  first: string,
+): Promise<Pick<Retained, 'closed' | 'busy'>> {
+  const closed: string[] = [];
+  // Their names ascend with time.
+  for (const month of (await listMonths(session)).filter((name) => name < first)) {
+    if (!dryRun && !(await closeMonth(sql, month))) return { closed, busy: true };
+    closed.push(month);
+  }
+  return { closed, busy: false };
+}

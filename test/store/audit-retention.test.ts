@@ -1,0 +1,128 @@
+// Books of which a part is archived and a part is closed have no findings; what is missing or twice in them is found.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { audit } from '../../ledger/store/audit.ts';
+import { DAY_MS, Keeping } from './keeping.ts';
+
+const START = Date.parse('2028-01-10T12:00:00Z');
+const TABLES = [
+  'transfers',
+  'transfers_archive',
+  'closing_balances',
+  'members',
+  'events',
+  'event_closings',
+];
+
+let keeping: Keeping;
+
+beforeAll(async () => {
+  keeping = await Keeping.open();
+  const { setting } = keeping;
+  for (const aggregation of ['sum', 'count', 'max', 'last']) {
+    await setting.meter(aggregation, { aggregation });
+  }
+  await setting.meter('unique', { aggregation: 'unique', unique_property: 'user' });
+  await keeping.travel(START);
+  const customer = await setting.customer();
+  const ends = {
+    reset_interval: 'month',
+    expires_at: new Date(START + 200 * DAY_MS).toISOString(),
+  };
+  const use = async (values: readonly number[]): Promise<void> => {
+    for (const feature of ['sum', 'count', 'max', 'last', 'unique']) {
+      for (const value of values) {
+        await setting.track(customer, feature, { value, metadata: { user: `user ${value}` } });
+      }
+    }
+  };
+  for (const feature of ['sum', 'count', 'max', 'last']) await setting.grant(customer, feature);
+  await setting.grant(customer, 'unique', ends);
+  // Closed, archived, and as it was.
+  await use([30, 4, -1]);
+  await keeping.travel(START + 100 * DAY_MS);
+  await keeping.retain({ usageMonths: 1 });
+  await use([20, 5]);
+  await keeping.travel(START + 150 * DAY_MS);
+  await keeping.retain({ usageMonths: 3 });
+  await use([10]);
+  await keeping.travel(null);
+  await setting.server.ledger.close();
+  for (const table of TABLES) {
+    await setting.server.sql.unsafe(`create table saved_${table} as table ${table}`);
+  }
+}, 30_000);
+afterAll(() => keeping.stop());
+
+test('sound books have no findings, with all of it in them', async () => {
+  await keeping.closes();
+  for (const table of TABLES) expect(await keeping.count(table)).toBeGreaterThan(0);
+  const [row] = await keeping.setting.server.sql`
+    select count(*)::int from closing_balances where members > 0`;
+  expect(row).toEqual({ count: 1 });
+});
+
+const FOLD = 'I2, I3 totals are the fold of the transfers, pending ones the open holds';
+const ASSET = 'I1 a transfer moves one asset of one tenant';
+const AGGREGATES = 'I4 aggregates are those of the events';
+const ONCE = 'I5 an id counts once in 30 days';
+const GAPS = 'I8 events of an object are numbered without a gap';
+const TOLD = 'I8 every meter has told what its state says';
+
+const account = (feature: string): string =>
+  `(select id from accounts where kind = 'meter' and meter_id = (select id from meters where slug = '${feature}') order by period_start limit 1)`;
+const of = (feature: string): string => `account_id = ${account(feature)}`;
+/** A usage that is in the archive. */
+const ARCHIVED = `debit = ${account('sum')} and value = 20000000`;
+const MOVED_BACK = `insert into transfers select * from transfers_archive`;
+
+// prettier-ignore
+const DAMAGE: [string, string, string[]][] = [
+  // what                                             statement                                                                                    found by
+  ['a row of the archive that is lost',               `delete from transfers_archive where ${ARCHIVED}`,                                           [FOLD, AGGREGATES]],
+  ['a row of the archive that is there twice',        `insert into transfers_archive select * from transfers_archive where ${ARCHIVED}`,           [FOLD, AGGREGATES, ONCE]],
+  ['a row that was moved and stayed',                 `${MOVED_BACK} where ${ARCHIVED}`,                                                              [FOLD, AGGREGATES, ONCE]],
+  ['a row that was deleted and not moved',            `delete from transfers where debit = ${account('sum')} and value = 10000000`,               [FOLD, AGGREGATES]],
+  ['a row of the archive with another amount',        `update transfers_archive set amount = amount + 1 where ${ARCHIVED}`,                        [FOLD]],
+  ['a row of the archive with another value',         `update transfers_archive set value = value + 1 where ${ARCHIVED}`,                          [AGGREGATES]],
+  ['a row of the archive that is a correction now',   `update transfers_archive set kind = 'reverse' where ${ARCHIVED}`,                           [FOLD]],
+  ['a row of the archive on another account',         `update transfers_archive set debit = ${account('last')} where ${ARCHIVED}`,                 [ASSET, FOLD, AGGREGATES]],
+  ['the archive dropped without closing balances',    `truncate transfers_archive`,                                                                [FOLD, AGGREGATES]],
+  ['a closing balance that is lost',                  `delete from closing_balances where ${of('sum')}`,                                           [FOLD, AGGREGATES]],
+  ['a closing balance of nothing',                    `insert into closing_balances (account_id, debits) values (uuidv7(), 1)`,                    [FOLD]],
+  ['closed debits that were lowered',                 `update closing_balances set debits = debits - 1 where ${of('last')}`,                       [FOLD]],
+  ['closed credits that were raised',                 `update closing_balances set credits = credits + 1 where ${of('last')}`,                     [FOLD]],
+  ['a closed sum of events',                          `update closing_balances set events_total = events_total - 1 where ${of('sum')}`,            [AGGREGATES]],
+  ['a closed count of events',                        `update closing_balances set events_signed = events_signed - 1 where ${of('count')}`,        [AGGREGATES]],
+  ['a closed highest event',                          `update closing_balances set events_highest = events_highest - 1 where ${of('max')}`,        [AGGREGATES]],
+  ['closed members',                                  `update closing_balances set members = members - 1 where ${of('unique')}`,                   [AGGREGATES]],
+  ['a member that is lost',                           `delete from members where ctid = (select ctid from members limit 1)`,                       [AGGREGATES]],
+  ['closed events that are forgotten',                `delete from event_closings`,                                                                [GAPS, TOLD]],
+  ['closed events of which one was never dropped',    `update event_closings set dropped = dropped + 1`,                                           [GAPS, TOLD]],
+  ['an event that is lost after others were closed',  `delete from events e using event_closings c where c.object_id = e.object_id`,               [TOLD]],
+];
+
+test.each(DAMAGE)('%s', async (_what, statement, found) => {
+  const { sql } = keeping.setting.server;
+  await sql.unsafe(statement);
+  try {
+    const findings = await audit(sql);
+    expect([...new Set(findings.map(({ check }) => check))].toSorted()).toEqual(found.toSorted());
+  } finally {
+    for (const table of TABLES) {
+      await sql.unsafe(`truncate ${table}; insert into ${table} table saved_${table}`);
+    }
+  }
+  await keeping.closes();
+});
+
+test('what the archive may not hold is refused: holds, and what resolves them', async () => {
+  const hold = `update transfers_archive set kind = 'pending' where ${ARCHIVED}`;
+  expect(keeping.setting.server.sql.unsafe(hold).execute()).rejects.toThrow('without_holds');
+});
+
+test('the archive has the columns of the table, in their order', async () => {
+  const columns = (table: string) => keeping.setting.server.sql`
+    select attname, atttypid, attnotnull from pg_attribute
+    where attrelid = ${table}::regclass and attnum > 0 and not attisdropped order by attnum`;
+  expect([...(await columns('transfers_archive'))]).toEqual([...(await columns('transfers'))]);
+});

@@ -1,0 +1,75 @@
+// A service whose clock is moved by months, and what is kept of what it wrote.
+import { expect, setSystemTime } from 'bun:test';
+import { audit } from '../../ledger/store/audit.ts';
+import {
+  retain,
+  type Retained,
+  type RetentionDeps,
+  type RetentionPolicy,
+} from '../../ledger/store/retention.ts';
+import { clock, timers } from '../../src/platform/clock.ts';
+import { openPool, type Sql } from '../../src/platform/postgres.ts';
+import { until } from '../chaos/until.ts';
+import { Setting } from '../http/metering/setting.ts';
+import type { ServerOptions } from '../support/server.ts';
+
+export const DAY_MS = 86_400_000;
+
+export const POLICY: RetentionPolicy = {
+  keysMs: 40 * DAY_MS,
+  eventsMs: 90 * DAY_MS,
+  usageMonths: null,
+};
+
+export class Keeping {
+  readonly setting: Setting;
+  /** Of its own, as the command has. */
+  readonly #sql: Sql;
+
+  private constructor(setting: Setting) {
+    this.setting = setting;
+    this.#sql = openPool(setting.server.databaseUrl, {
+      max: 2,
+      applicationName: 'retention',
+      statementTimeoutMs: 0,
+    });
+  }
+
+  static async open(options: ServerOptions = {}): Promise<Keeping> {
+    return new Keeping(await Setting.open({ leaseMs: 900, ...options }));
+  }
+
+  /** A lease is over when the clock has jumped past it; the node renews it by itself. */
+  async travel(at: number | null): Promise<void> {
+    if (at === null) setSystemTime();
+    else setSystemTime(new Date(at));
+    await until('it serves', async () => {
+      return (await this.setting.server.call('GET', '/ready')).status === 200;
+    });
+  }
+
+  retain(
+    policy: Partial<RetentionPolicy> = {},
+    deps: Partial<RetentionDeps> = {},
+  ): Promise<Retained | null> {
+    const all = { sql: this.#sql, clock, timers, dryRun: false, ...deps };
+    return retain(all, { ...POLICY, ...policy });
+  }
+
+  async closes(): Promise<void> {
+    expect(await audit(this.setting.server.sql)).toEqual([]);
+  }
+
+  async count(table: string): Promise<number> {
+    const [row] = await this.setting.server.sql.unsafe<{ count: number }[]>(
+      `select count(*)::int from ${table}`,
+    );
+    return row?.count ?? Number.NaN;
+  }
+
+  async stop(): Promise<void> {
+    setSystemTime();
+    await this.#sql.end();
+    await this.setting.stop();
+  }
+}

@@ -1,0 +1,89 @@
+// Deliveries that are over go with their attempts; what is still to be sent stays, and so do the events that it is about.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { audit } from '../../ledger/store/audit.ts';
+import { must } from '../../ledger/assert.ts';
+import { retain } from '../../ledger/store/retention.ts';
+import { timers } from '../../src/platform/clock.ts';
+import { Bed } from '../workers/engine/bed.ts';
+import { Sink } from '../workers/engine/sink.ts';
+import { DAY_MS, POLICY } from './keeping.ts';
+
+let bed: Bed;
+let wellId: string;
+
+beforeAll(async () => {
+  bed = await Bed.start({ engines: 0 });
+  const close = await bed.addEngine();
+  const sink = new Sink();
+  const well = await bed.endpoint(sink.url, { event_types: ['*'] });
+  wellId = well.id;
+  const failing = await bed.endpoint(`${sink.url}/fails`);
+  const disabled = await bed.endpoint(`${sink.url}/disabled`, { status: 'disabled' });
+  sink.answer = () => new Response();
+  await bed.events(2);
+  await bed.server.call('POST', `/webhook-endpoints/${well.id}/test`, { body: {} });
+  await bed.all(well.id, 'delivered');
+  await bed.all(failing.id, 'delivered');
+  sink.answer = () => new Response(null, { status: 500 });
+  await bed.events(1);
+  await bed.attempted(well.id, 4);
+  await bed.attempted(failing.id, 3);
+  await bed.all(disabled.id, 'held');
+  await close();
+  await sink.stop();
+  const { sql } = bed.server;
+  await sql`update webhook_endpoints set updated_at = updated_at - interval '1 hour' where id = ${well.id}`;
+}, 30_000);
+afterAll(() => bed.stop());
+
+const sweepAt = async (now: number) => {
+  const { sql } = bed.server;
+  const clock = { now: () => now, monotonic: () => performance.now() };
+  return must(await retain({ sql, clock, timers, dryRun: false }, POLICY), 'what went').rows;
+};
+
+const states = async () => {
+  const rows = await bed.server.sql<{ status: string; count: number }[]>`
+    select status, count(*)::int from deliveries group by status`;
+  return Object.fromEntries(rows.map(({ status, count }) => [status, count]));
+};
+
+test('within the window everything stays', async () => {
+  const before = await states();
+  expect(before).toEqual({ delivered: 5, held: 3, pending: 2 });
+  const rows = await sweepAt(Date.now() + 89 * DAY_MS);
+  expect([rows['deliveries'], rows['events']]).toEqual([0, 0]);
+  expect(await states()).toEqual(before);
+});
+
+test('after it what is pending stays, with its attempts and its event', async () => {
+  const rows = await sweepAt(Date.now() + 91 * DAY_MS);
+  // The sample, and no event of a customer.
+  expect([rows['deliveries'], rows['events']]).toEqual([8, 1]);
+  expect(await states()).toEqual({ pending: 2 });
+  const [left] = await bed.server.sql`
+    select (select count(*)::int from delivery_attempts) as attempts, (select sum(owed)::int from event_fanouts) as owed,
+      (select count(*)::int from events where type = 'customer.created') as events`;
+  expect(left).toEqual({ attempts: 2, owed: 2, events: 3 });
+  expect(await audit(bed.server.sql)).toEqual([]);
+});
+
+test('without the mark of what is kept, what went would be missed', async () => {
+  await bed.server.sql`update retention set kind = 'elsewhere' where kind = 'deliveries'`;
+  const findings = await audit(bed.server.sql);
+  expect(findings.map(({ check }) => check)).toContain(
+    'an endpoint is owed every event that it subscribed to',
+  );
+  await bed.server.sql`update retention set kind = 'deliveries' where kind = 'elsewhere'`;
+});
+
+test('an old event is replayed all the same', async () => {
+  const since = new Date(Date.now() - DAY_MS).toISOString();
+  const until = new Date(Date.now() + DAY_MS).toISOString();
+  const { status, json } = await bed.server.call('POST', `/webhook-endpoints/${wellId}/replay`, {
+    body: { since, until },
+  });
+  expect([status, json.error]).toEqual([200, undefined]);
+  expect(await states()).toEqual({ pending: 4 });
+  expect(await audit(bed.server.sql)).toEqual([]);
+});

@@ -1,0 +1,109 @@
+// Usage that goes on while what is old is moved and dropped: the books close at every moment, and no key counts twice in its window.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { audit } from '../../ledger/store/audit.ts';
+import { type Random, withSeed } from '../chaos/random.ts';
+import { times } from '../http/metering/setting.ts';
+import { DAY_MS, Keeping, POLICY } from './keeping.ts';
+
+const START = Date.parse('2028-01-10T12:00:00Z');
+const CUSTOMERS = 5;
+const KEYS = 4000;
+const ROUNDS = 8;
+/** Each is a call of 300 events: more than the pages of one statement in a few rounds. */
+const CALLS = 5;
+
+let keeping: Keeping;
+let customers: readonly string[];
+beforeAll(async () => {
+  keeping = await Keeping.open();
+  await keeping.setting.meter('api');
+  await keeping.setting.meter('users', { aggregation: 'unique', unique_property: 'user' });
+  await keeping.travel(START);
+  customers = await times(CUSTOMERS, () => keeping.setting.customer());
+  for (const id of customers) {
+    await keeping.setting.grant(id, 'api', { amount: 1000, reset_interval: 'week' });
+  }
+}, 30_000);
+afterAll(() => keeping.stop());
+
+/** What is known of it without the database: when each key last counted, and how much was taken. */
+class Model {
+  readonly counted = new Map<string, number>();
+  readonly used = new Map<string, number>(customers.map((id) => [id, 0]));
+
+  async ingest(random: Random): Promise<void> {
+    const now = Date.now();
+    const taken = new Set<string>();
+    const events = Array.from({ length: 300 }, () => {
+      const key = `key ${random.integer(1, KEYS)}`;
+      const customer_id = random.pick(customers);
+      const fresh = !taken.has(key);
+      taken.add(key);
+      return fresh
+        ? { customer_id, name: 'api', external_id: key, value: random.integer(0, 9) }
+        : { customer_id, name: 'users', value: 1, metadata: { user: key } };
+    });
+    const { status, json } = await keeping.setting.ingest(events);
+    expect([status, json.error]).toEqual([200, undefined]);
+    for (const { index, status: told } of json.events as { index: number; status: string }[]) {
+      const event = events[index]!;
+      if (event.external_id === undefined) continue;
+      const before = this.counted.get(event.external_id);
+      if (told === 'duplicate') continue;
+      const isOver = before === undefined || before < now - POLICY.keysMs;
+      expect([event.external_id, isOver]).toEqual([event.external_id, true]);
+      this.counted.set(event.external_id, now);
+      const used = this.used.get(event.customer_id) ?? 0;
+      this.used.set(event.customer_id, used + event.value);
+    }
+  }
+}
+
+/** How many audits there were, one after the other, of which none found anything. */
+async function auditUntil(signal: AbortSignal): Promise<number> {
+  let count = 0;
+  while (!signal.aborted) {
+    expect(await audit(keeping.setting.server.sql)).toEqual([]);
+    count += 1;
+  }
+  return count;
+}
+
+test(
+  'whatever is moved and dropped meanwhile, it closes',
+  () =>
+    withSeed(async (random) => {
+      const model = new Model();
+      const seen = { moved: 0, closed: 0, audits: 0 };
+      let now = START;
+      for (let round = 0; round < ROUNDS; round += 1) {
+        now += random.integer(1, 25) * DAY_MS;
+        await keeping.travel(now);
+        const over = new AbortController();
+        const audits = auditUntil(over.signal);
+        const sweeping = Promise.all([
+          keeping.retain({ usageMonths: random.pick([null, 1, 2]) }),
+          keeping.retain(),
+        ]);
+        // In turn: a key that two calls use at once counts for one of them, and which is not known here.
+        for (let call = 0; call < CALLS; call += 1) await model.ingest(random);
+        for (const done of await sweeping) {
+          seen.moved += done?.rows['transfers'] ?? 0;
+          seen.closed += done?.closed.length ?? 0;
+        }
+        over.abort();
+        seen.audits += await audits;
+        if (random.chance(0.5)) keeping.setting.server.ledger.forgetAll();
+      }
+      await keeping.retain({ usageMonths: 1 });
+      await keeping.closes();
+      for (const customer of customers) {
+        const consumed = await keeping.setting.consumed(customer, 'api');
+        const sum = consumed.reduce((total, period) => total + period, 0);
+        expect([customer, sum]).toEqual([customer, model.used.get(customer)!]);
+      }
+      expect(seen.moved).toBeGreaterThan(0);
+      expect(seen.audits).toBeGreaterThan(ROUNDS / 2);
+    }),
+  120_000,
+);

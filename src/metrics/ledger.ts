@@ -1,4 +1,4 @@
-// How the ledger fares: its journal, its actors, its lease.
+// How the ledger fares: its journal, its actors, its lease, and this node among the others.
 import { Histogram, type Registry } from 'prom-client';
 import type { Ledger, LedgerDeps } from '../../ledger/ledger.ts';
 import { counter, gauge } from './numbers.ts';
@@ -12,6 +12,10 @@ const COUNTERS = [
   ['rollbacks',                  'rollbacks',          'Flushes that failed and were decided again.'],
   ['overloaded',                 'overloaded',         'Calls that were refused because too much was waiting.'],
   ['evicted',                    'evicted_actors',     'Customers that were dropped from memory to make room.'],
+  ['forwarded',                  'forwarded_calls',    'Calls that the owner of the slot was asked for.'],
+  ['answeredForOthers',          'answered_calls',     'Calls that other nodes asked for.'],
+  ['movedAnswers',               'moved_calls',        'Forwarded calls whose slot was not there any more.'],
+  ['heldCalls',                  'held_calls',         'Waits of a call until it was known who owns its slot.'],
 ] as const;
 
 // prettier-ignore
@@ -21,6 +25,8 @@ const GAUGES = [
   ['loading',          'loading_calls',     'Calls that wait for a customer or a payment to be loaded.'],
   ['actors',           'customer_actors',   'Customers in memory.'],
   ['paymentActors',    'payment_actors',    'Payments in memory.'],
+  ['slots',            'slots',             'Slots that this node serves; of all nodes together there are 1024.'],
+  ['liveNodes',        'live_nodes',        'Nodes that are alive, as this one last saw it.'],
 ] as const;
 
 /** What the ledger does not have, between two terms, is 0. */
@@ -35,8 +41,18 @@ export function watchLedger(registry: Registry, ledger: Ledger): void {
   }
   gauge(registry, {
     name: name('lease_valid'),
-    help: '1 while this process holds the seat and may answer.',
+    help: '1 while this node has a seat and may answer.',
     read: () => (ledger.readiness().ready ? 1 : 0),
+  });
+  gauge(registry, {
+    name: name('leaving'),
+    help: '1 while this node hands its slots to the others and ends.',
+    read: () => (ledger.isLeaving ? 1 : 0),
+  });
+  gauge(registry, {
+    name: name('stopped_for_good'),
+    help: '1 where it found the database behind itself: it serves again only when an operator starts it again.',
+    read: () => (ledger.isStopped ? 1 : 0),
   });
   gauge(registry, {
     name: name('lease_seconds'),

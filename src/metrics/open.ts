@@ -2,15 +2,17 @@
 import { Registry } from 'prom-client';
 import type { Ledger, LedgerDeps } from '../../ledger/ledger.ts';
 import type { Clock, Timers } from '../../ledger/ports.ts';
+import type { PeerStats } from '../platform/peers/peers.ts';
 import { openPool } from '../platform/postgres.ts';
 import { QUERY_MS_MAX, watchDatabase } from './database.ts';
 import { flushObserver, watchLedger } from './ledger.ts';
+import { watchPeers } from './peers.ts';
 import { watchProcess } from './process.ts';
 
 export type Metrics = {
   readonly registry: Registry;
   readonly onFlush: LedgerDeps['onFlush'];
-  watch(ledger: Ledger): void;
+  watch(ledger: Ledger, peers: { stats(): PeerStats } | null): void;
   close(): Promise<void>;
 };
 
@@ -31,7 +33,10 @@ export function openMetrics(options: {
   return {
     registry,
     onFlush: flushObserver(registry),
-    watch: (ledger) => watchLedger(registry, ledger),
+    watch(ledger, peers) {
+      watchLedger(registry, ledger);
+      if (peers !== null) watchPeers(registry, peers);
+    },
     close: () => sql.end({ timeout: 1 }),
   };
 }

@@ -7,6 +7,7 @@ import { createTenant, OPEN_METER, type Tenant } from './tenant.ts';
 import { until } from './until.ts';
 
 const NODES = 3;
+const SLOTS = 1024;
 const CALLERS = 24;
 const LEASE_MS = 2000;
 const REFUSED = 'ECONNREFUSED';
@@ -47,13 +48,17 @@ async function everyNodeIsReady(): Promise<boolean> {
   return (await Promise.all(ready)).every(Boolean);
 }
 
-/** Of each node: the process behind it, told by when it started, and the address that its log lines carry. */
-async function startTimes(): Promise<readonly string[]> {
+/** A number of each node, by the port that is its own. */
+async function numbersOf(name: string): Promise<readonly number[]> {
   const texts = nodeUrls().map(async (url) => (await fetch(`${url}/metrics`)).text());
-  return (await Promise.all(texts)).map(
-    (text) => /^process_start_time_seconds (.*)$/m.exec(text)?.[1] ?? '',
-  );
+  const line = new RegExp(`^${name} (.*)$`, 'm');
+  return (await Promise.all(texts)).map((text) => Number(line.exec(text)?.[1]));
 }
+
+/** Tells the process behind each of them. */
+const startTimes = () => numbersOf('process_start_time_seconds');
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
 
 /** The nodes, by what the system says of their parent. */
 async function nodePids(): Promise<readonly number[]> {
@@ -140,6 +145,13 @@ test('a node that is killed is started again, and nothing that was acknowledged 
   const grants = await countRecorded();
   const load = startLoad(tenant);
   await load.more(500);
+  expect(await numbersOf('tollhouse_ledger_live_nodes')).toEqual([NODES, NODES, NODES]);
+  expect(sum(await numbersOf('tollhouse_ledger_slots'))).toBe(SLOTS);
+  const forwarded = await numbersOf('tollhouse_ledger_forwarded_calls_total');
+  expect(Math.min(...forwarded)).toBeGreaterThan(0);
+  expect(sum(await numbersOf('tollhouse_peers_asked_total'))).toBeGreaterThanOrEqual(
+    sum(forwarded),
+  );
   const [victim] = await nodePids();
   process.kill(victim!, 'SIGKILL');
   await until('another one is there', async () => !(await nodePids()).includes(victim!));

@@ -102,6 +102,11 @@ test('the ledger: what it wrote, what it holds, and its lease', async () => {
     ledger_overloaded_total: 0,
     ledger_evicted_actors_total: 0,
     ledger_payment_actors: 0,
+    ledger_slots: 1024,
+    ledger_live_nodes: 1,
+    ledger_leaving: 0,
+    ledger_stopped_for_good: 0,
+    ledger_forwarded_calls_total: 0,
     database_up: 1,
   });
   expect(after['ledger_lease_seconds']).toBeWithin(0.5, 5);

@@ -18,9 +18,11 @@ export function staleDatabase(): Promise<string[]> {
     // Not even after the lease that it asked for meanwhile: what the database has is not what was acknowledged.
     await leaseOver(node);
     const ready = await call({ url: node.url, key: node.tenant.key }, '/ready');
+    const numbers = await (await fetch(`${node.url}/metrics`)).text();
     return [
       ...differs('a check from memory', await node.check(), 503),
       ...differs('ready', ready.status, 503),
+      ...differs('its numbers say so', numbers.includes('_stopped_for_good 1\n'), true),
       ...differs(
         'says so',
         node.logged.some((line) => line.includes(SAYS)),

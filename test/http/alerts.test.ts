@@ -1,0 +1,31 @@
+// Every number that an alert goes by is one that a node exports.
+import { expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { freePort } from '../chaos/service-process.ts';
+import { startServer } from '../support/server.ts';
+
+const FILE = join(import.meta.dir, '../../src/operations/alerts.yaml');
+const NUMBER = /\b(?:tollhouse|process)_\w+/g;
+
+type Rules = {
+  readonly groups: readonly {
+    readonly rules: readonly { readonly alert: string; readonly expr: string }[];
+  }[];
+};
+
+test('what alerts go by is exported', async () => {
+  const address = `127.0.0.1:${await freePort()}`;
+  const server = await startServer({ node: { address, listen: address, secret: 'x'.repeat(32) } });
+  const { text } = await server.call('GET', '/metrics', { key: null });
+  await server.stop();
+  const exported = new Set(text.match(/^\w+(?=[{ ])/gm));
+  const { groups } = Bun.YAML.parse(readFileSync(FILE, 'utf8')) as Rules;
+  const rules = groups.flatMap((group) => group.rules);
+  expect(rules.length).toBeGreaterThan(20);
+  const asked = rules.flatMap(({ alert, expr }) =>
+    [...expr.matchAll(NUMBER)].map(([name]) => ({ alert, name })),
+  );
+  expect(asked.length).toBeGreaterThan(rules.length);
+  expect(asked.filter(({ name }) => !exported.has(name))).toEqual([]);
+});

@@ -31,7 +31,8 @@ export class Member {
   #stopped: string | null = null;
   #waitingSince: number;
   #cancelStep: () => void = () => undefined;
-  #stepping: Promise<void> | null = null;
+  /** What is under way. Before it is opened nothing is. */
+  #stepping: Promise<void> | null = Promise.resolve();
   #isPoked = false;
   /** Whether the last look failed. */
   #isBlind = false;
@@ -44,8 +45,15 @@ export class Member {
 
   /** Tries for a seat now, and then until it has one. Throws where the database cannot be reached the first time. */
   async open(): Promise<void> {
-    await this.#step();
-    this.#later();
+    const first = this.#step();
+    // Others may tell it something meanwhile: one step at a time.
+    this.#stepping = first.then(
+      () => undefined,
+      () => undefined,
+    );
+    await first;
+    this.#stepping = null;
+    this.#later(this.#isPoked ? 0 : undefined);
   }
 
   /** Between terms null. */
@@ -200,6 +208,7 @@ export class Member {
     const askedAt = { monotonic: clock.monotonic(), wall: clock.now() };
     const fence = await storage.claim();
     if (fence === null) return;
+    assert(this.#term === null, 'a node has one seat');
     // It came too late: the next node shall not wait for it.
     if (this.#closed) return storage.release(fence);
     log.info({ node: fence.node, epoch: String(fence.epoch) }, 'took a seat');

@@ -4,7 +4,7 @@
 // the embedded services for as long as the command takes. Exits with 0, 1 for what failed, 2 for what was not understood.
 import { parseArgs } from 'node:util';
 import { audit } from '../ledger/store/audit.ts';
-import { migrate } from '../ledger/store/migrate.ts';
+import { migrate, MigrationFailure } from '../ledger/store/migrate.ts';
 import { retain } from '../ledger/store/retention.ts';
 import { type Config, ConfigError, parseConfig } from './config.ts';
 import { portalUrl } from './http/wire/portal-tokens.ts';
@@ -322,9 +322,9 @@ async function main(args: string[]): Promise<number> {
       console.error(`${error.message}\n${USAGE}`);
       return 2;
     }
-    const expected =
-      error instanceof Refused || error instanceof ServiceFailure || error instanceof ConfigError;
-    console.error(expected ? error.message : error);
+    const expected = [Refused, ServiceFailure, ConfigError, MigrationFailure];
+    const isExpected = error instanceof Error && expected.some((kind) => error instanceof kind);
+    console.error(isExpected ? error.message : error);
     return 1;
   }
 }

@@ -3,7 +3,7 @@
 // Draining: no new connection is accepted and every answer that is owed is given, the journal writes what is queued and lets its
 // seat go, and then what was started is stopped. A second signal does not wait.
 import { parseArgs } from 'node:util';
-import { migrate } from '../ledger/store/migrate.ts';
+import { migrate, MigrationFailure } from '../ledger/store/migrate.ts';
 import { type Config, ConfigError, parseConfig } from './config.ts';
 import { connectionsOf, followParent, openFleet } from './fleet.ts';
 import { openFront } from './front.ts';
@@ -127,7 +127,8 @@ try {
   await main();
   process.exit(0);
 } catch (error) {
-  if (!(error instanceof ConfigError) && !(error instanceof ServiceFailure)) throw error;
+  const expected = [ConfigError, ServiceFailure, MigrationFailure];
+  if (!(error instanceof Error) || !expected.some((kind) => error instanceof kind)) throw error;
   console.error(error.message);
   process.exit(1);
 }

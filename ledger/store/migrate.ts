@@ -5,9 +5,18 @@ import postgres from 'postgres';
 const LOCK_KEY = 7_206_519;
 const LOCK_WAIT_MS_MAX = 60_000;
 
+/** The schema is not one that this program can work on. The message is one line for whoever started it. */
+export class MigrationFailure extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message.replaceAll(/\s*\n\s*/g, ' ').trim(), options);
+    this.name = 'MigrationFailure';
+  }
+}
+
 /**
  * Brings the database to the newest schema: forward only, each file in its own transaction, under a lock so that processes that
  * start together do it once. Refuses a file that changed after it was applied, and a database that is newer than this program.
+ * @throws MigrationFailure, and what the driver throws where the database cannot be reached
  */
 export async function migrate(databaseUrl: string): Promise<void> {
   const sql = postgres(databaseUrl, {
@@ -31,12 +40,30 @@ export async function migrate(databaseUrl: string): Promise<void> {
       await postgrator.getMaxVersion(),
     ];
     if (found > known) {
-      throw new Error(
+      throw new MigrationFailure(
         `the database is at schema ${found}; this program knows ${known}: start a newer one`,
       );
     }
-    await postgrator.migrate();
+    await applyAll(postgrator);
   } finally {
     await sql.end();
+  }
+}
+
+async function applyAll(postgrator: Postgrator): Promise<void> {
+  let says = 'the schema cannot be brought up to date';
+  postgrator.on('validation-started', ({ version }) => {
+    says = `migration ${version} is not what was applied to this database: start the release that it came from`;
+  });
+  postgrator.on('validation-finished', () => {
+    says = 'the schema cannot be brought up to date';
+  });
+  postgrator.on('migration-started', ({ version }) => {
+    says = `migration ${version} failed`;
+  });
+  try {
+    await postgrator.migrate();
+  } catch (error) {
+    throw new MigrationFailure(`${says}: ${String(error)}`, { cause: error });
   }
 }

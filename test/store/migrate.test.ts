@@ -1,0 +1,60 @@
+// A schema that this program cannot work on is said in one line, and nothing serves on it.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { migrate } from '../../ledger/store/migrate.ts';
+import { openPool, type Sql } from '../../src/platform/postgres.ts';
+import { startProcess } from '../chaos/service-process.ts';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+
+let database: FreshDatabase;
+let sql: Sql;
+beforeAll(async () => {
+  database = await freshDatabase();
+  sql = openPool(database.url, { max: 1, applicationName: 'test migrate' });
+});
+afterAll(async () => {
+  await sql.end();
+  await database.drop();
+});
+
+async function failure(): Promise<string> {
+  return migrate(database.url).then(
+    () => '',
+    (error: unknown) => String(error),
+  );
+}
+
+test('the one that is there is left as it is', async () => {
+  expect(await failure()).toBe('');
+});
+
+test('a file that changed after it was applied', async () => {
+  const [applied] = await sql`select md5 from schema_migrations where version = 5`;
+  await sql`update schema_migrations set md5 = 'another' where version = 5`;
+  expect(await failure()).toStartWith(
+    'MigrationFailure: migration 5 is not what was applied to this database: start the release that it came from: ',
+  );
+  await sql`update schema_migrations set md5 = ${applied!['md5'] as string} where version = 5`;
+});
+
+test('a migration that PostgreSQL refuses', async () => {
+  const [newest] = await sql<{ version: bigint; md5: string; name: string }[]>`
+    delete from schema_migrations
+    where version = (select max(version) from schema_migrations) returning version, md5, name`;
+  const { version, ...row } = newest!;
+  // It is there already.
+  expect(await failure()).toMatch(
+    new RegExp(`^MigrationFailure: migration ${version} failed: PostgresError: .*$`),
+  );
+  await sql`insert into schema_migrations ${sql({ version: String(version), ...row })}`;
+  expect(await failure()).toBe('');
+});
+
+test('a database that is newer than the program: the server says so and ends', async () => {
+  await sql`insert into schema_migrations (version, name) values (9999, 'of tomorrow')`;
+  const server = await startProcess({ databaseUrl: database.url, leaseMs: 5000 });
+  expect(await server.exited).toBe(1);
+  expect(server.logged).toHaveLength(1);
+  expect(server.logged[0]).toMatch(
+    /^the database is at schema 9999; this program knows \d+: start a newer one$/,
+  );
+});

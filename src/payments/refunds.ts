@@ -72,16 +72,21 @@ export class Refunds {
     if (!taken.allowed) return { kind: 'rate_limited', taken };
     const request = { id, amount, reason: call.reason, fingerprint };
     const decision = await ledger.payments.refund(call.paymentId, request);
-    if (decision === 'duplicate') {
-      const first = await ledger.payments.findRefund(id);
-      return first === null ? { kind: 'in_progress' } : replay(first, fingerprint);
-    }
+    if (decision === 'duplicate') return this.#told(id, fingerprint);
     if (decision.kind === 'refused') {
       return { kind: 'refused', refusal: decision.refusal, replayed: false };
     }
     const settled = await this.#ask(state, decision.refund, 'first');
+    // Its owner has asked meanwhile, and settled it.
+    if (settled === null && isKeyed) return this.#told(id, fingerprint);
     const refund = recordOf(state, settled ?? decision.refund);
     return { kind: 'refund', refund, replayed: false };
+  }
+
+  /** What every call with this key is told, once that is written down. */
+  async #told(id: string, fingerprint: bigint | null): Promise<RefundReply> {
+    const stored = await this.#deps.ledger.payments.findRefund(id);
+    return stored === null ? { kind: 'in_progress' } : replay(stored, fingerprint);
   }
 
   async #take({ organisationId, mode }: Scope, paymentId: string): Promise<Taken> {

@@ -6,23 +6,32 @@ import type { Event, Usage } from './usage.ts';
 
 export type Known = Event & { readonly counts: boolean };
 
-/** Sums of one customer and meter that only grow. */
+/**
+ * Sums of one customer and meter that only grow. A call that is sent again counts in memory until it is known that it was done before,
+ * so that `/check` allows nothing on what may still be undone: what is under way is all that was sent and has not ended.
+ */
 type Sums = {
-  /** Of whatever was asked for. */
-  begun: number;
-  /** Of what was answered with a yes. */
+  /** Of whatever was sent, each time. */
+  sent: number;
+  /** Of what was answered with a yes, once each. */
   counted: number;
-  /** And with a no. */
-  refused: number;
-  /** Grants asked for, and answered. */
+  /** Of what was answered with a no, or again, or may no longer be under way. */
+  ended: number;
+  /** Grants, likewise. */
   granting: number;
   granted: number;
+  grantsEnded: number;
 };
 
 /** What was known when a reader asked. */
 export type Mark = Readonly<Sums>;
 
 export type Seen = { readonly consumed: number; readonly limit: number | null };
+
+/** A call that was not answered may be under way for so long, at one node or another. */
+const LATE_MS_MAX = 30_000;
+
+type Late = { readonly until: number; readonly end: () => void };
 
 const nameOf = ({ customer, meter }: Pick<Event, 'customer' | 'meter'>): string =>
   `${customer} ${meter}`;
@@ -39,41 +48,43 @@ export class Book {
   unavailable = 0;
   answers = 0;
   readonly #sums = new Map<string, Sums>();
-  readonly #begun = new Set<string>();
+  /** What was not answered, in the order of its time. */
+  readonly #late: Late[] = [];
 
   /** A call is about to be sent, for the first time or again. */
   begin(usage: Usage): void {
-    for (const event of usage.events) {
-      if (this.#begun.has(event.key) || this.events.has(event.key)) continue;
-      this.#begun.add(event.key);
-      this.#sumsOf(nameOf(event)).begun += event.value;
-    }
+    for (const event of usage.events) this.#sumsOf(event).sent += event.value;
   }
 
-  /** A call was answered, for the first time or again. */
+  /** It was answered. */
   enter(usage: Usage, countsNow: boolean): void {
     for (const event of usage.events) {
       const before = this.events.get(event.key);
-      if (before === undefined) {
-        this.#sumsOf(nameOf(event))[countsNow ? 'counted' : 'refused'] += event.value;
-      } else if (before.counts !== countsNow) {
+      this.#sumsOf(event)[countsNow && before === undefined ? 'counted' : 'ended'] += event.value;
+      if (before !== undefined && before.counts !== countsNow) {
         this.faults.push(`${event.key} was answered ${before.counts}, and then ${countsNow}`);
       }
-      this.#begun.delete(event.key);
       this.events.set(event.key, { ...event, counts: countsNow });
     }
     this.answers += 1;
   }
 
+  /** It was not, or was refused as unavailable. */
+  miss(usage: Usage): void {
+    this.#endLate(() => {
+      for (const event of usage.events) this.#sumsOf(event).ended += event.value;
+    });
+  }
+
   /** A call without a key is sent once. */
   beginUnkeyed(event: Event): void {
-    this.#sumsOf(nameOf(event)).begun += event.value;
+    this.#sumsOf(event).sent += event.value;
   }
 
   enterUnkeyed(id: string, event: Event): void {
     if (this.unkeyed.has(id)) this.faults.push(`${id} was answered to two calls`);
     this.unkeyed.set(id, event);
-    this.#sumsOf(nameOf(event)).counted += event.value;
+    this.#sumsOf(event).counted += event.value;
     this.answers += 1;
   }
 
@@ -85,17 +96,23 @@ export class Book {
     const [event] = index === -1 ? [] : this.lost.splice(index, 1);
     if (event === undefined) return false;
     this.unkeyed.set(id, event);
-    this.#sumsOf(nameOf(event)).counted += event.value;
+    this.#sumsOf(event).counted += event.value;
     return true;
   }
 
   beginGrant(customer: string, amount: number): void {
-    this.#sumsOf(nameOf({ customer, meter: CAPPED_METER })).granting += amount;
+    this.#sumsOf({ customer, meter: CAPPED_METER }).granting += amount;
   }
 
   enterGrant(customer: string, amount: number): void {
-    this.#sumsOf(nameOf({ customer, meter: CAPPED_METER })).granted += amount;
+    this.#sumsOf({ customer, meter: CAPPED_METER }).granted += amount;
     this.answers += 1;
+  }
+
+  missGrant(customer: string, amount: number): void {
+    this.#endLate(() => {
+      this.#sumsOf({ customer, meter: CAPPED_METER }).grantsEnded += amount;
+    });
   }
 
   /** Resolves when `count` more answers have come. @throws where they do not come in time */
@@ -106,18 +123,22 @@ export class Book {
 
   /** Before a reader asks. */
   mark(of: Pick<Event, 'customer' | 'meter'>): Mark {
-    return { ...this.#sumsOf(nameOf(of)) };
+    while (this.#late[0] !== undefined && this.#late[0].until < performance.now()) {
+      this.#late.shift()?.end();
+    }
+    return { ...this.#sumsOf(of) };
   }
 
   /** What is wrong with what a reader saw: it includes whatever was acknowledged before he asked, and nothing that nobody asked for. */
   judge(of: Pick<Event, 'customer' | 'meter'>, before: Mark, seen: Seen): string | null {
     const now = this.mark(of);
-    const [least, most] = [before.counted, now.begun - before.refused];
+    const [least, most] = [before.counted, now.sent - before.ended];
     if (seen.consumed < least || seen.consumed > most) {
       return `${nameOf(of)}: a reader saw ${seen.consumed} consumed, between ${least} and ${most} it can be`;
     }
     if (of.meter !== CAPPED_METER || seen.limit === null) return null;
-    const [lowest, highest] = [CAPPED_GRANT + before.granted, CAPPED_GRANT + now.granting];
+    const lowest = CAPPED_GRANT + before.granted;
+    const highest = CAPPED_GRANT + now.granting - before.grantsEnded;
     return seen.limit >= lowest && seen.limit <= highest
       ? null
       : `${nameOf(of)}: a reader saw the limit ${seen.limit}, between ${lowest} and ${highest} it can be`;
@@ -130,15 +151,20 @@ export class Book {
     return totals;
   }
 
-  /** What the customer may consume, by name of customer and meter; null where it is not capped. */
-  ceiling(name: string): number | null {
-    return name.endsWith(CAPPED_METER) ? CAPPED_GRANT + this.#sumsOf(name).granted : null;
+  /** What the customer may consume; null where it is not capped. */
+  ceiling(of: Pick<Event, 'customer' | 'meter'>): number | null {
+    return of.meter === CAPPED_METER ? CAPPED_GRANT + this.#sumsOf(of).granted : null;
   }
 
-  #sumsOf(name: string): Sums {
+  #endLate(end: () => void): void {
+    this.#late.push({ until: performance.now() + LATE_MS_MAX, end });
+  }
+
+  #sumsOf(of: Pick<Event, 'customer' | 'meter'>): Sums {
+    const name = nameOf(of);
     const known = this.#sums.get(name);
     if (known !== undefined) return known;
-    const sums = { begun: 0, counted: 0, refused: 0, granting: 0, granted: 0 };
+    const sums = { sent: 0, counted: 0, ended: 0, granting: 0, granted: 0, grantsEnded: 0 };
     this.#sums.set(name, sums);
     return sums;
   }

@@ -58,12 +58,14 @@ export function startLoad(options: {
         return true;
       }
       book.unavailable += 1;
+      book.miss(usage);
       if (answer.status !== 503) {
         book.faults.push(`${usage.kind}: ${answer.status} ${JSON.stringify(answer.json)}`);
         return true;
       }
     } catch {
       onAnswer?.(usage.kind, 0);
+      book.miss(usage);
       book.unknown += 1;
     }
     return false;

@@ -101,7 +101,7 @@ export async function wrongBalances(url: string, tenant: Tenant, book: Book): Pr
     for (const row of rows) {
       const name = `${customer} ${row.feature_key}`;
       told.set(name, row.consumed);
-      const ceiling = book.ceiling(name);
+      const ceiling = book.ceiling({ customer, meter: row.feature_key });
       if (ceiling !== null && row.limit !== ceiling) {
         wrong.push(`the service has the limit ${row.limit} of ${name}, ${ceiling} was granted`);
       }
@@ -116,7 +116,9 @@ function compare(who: string, found: ReadonlyMap<string, number>, book: Book): s
   for (const name of new Set([...expected.keys(), ...found.keys()])) {
     const [is, should] = [found.get(name) ?? 0, expected.get(name) ?? 0];
     if (is !== should) wrong.push(`${who} has ${is} of ${name}, callers were told ${should}`);
-    if (is > (book.ceiling(name) ?? Infinity)) wrong.push(`${name} is over its grant`);
+    const [customer = '', meter = ''] = name.split(' ');
+    if (is > (book.ceiling({ customer, meter }) ?? Infinity))
+      wrong.push(`${name} is over its grant`);
   }
   return wrong;
 }

@@ -3,17 +3,19 @@ import type { Random } from '../random.ts';
 import type { FleetNode } from './fleet.ts';
 
 const POLL_MS = 200;
-const BLIND = 0.05;
 
 /** Begins when it is made. */
 export class Balancer {
   readonly #nodes: readonly FleetNode[];
   readonly #random: Random;
+  readonly #blind: number;
   readonly #ready = new Set<FleetNode>();
   readonly #stopping = new AbortController();
   readonly #polling: Promise<void>;
 
-  constructor(nodes: readonly FleetNode[], random: Random) {
+  /** `blind` is the share of calls that it sends anywhere. */
+  constructor(nodes: readonly FleetNode[], { random, blind }: { random: Random; blind: number }) {
+    this.#blind = blind;
     this.#nodes = nodes;
     this.#random = random;
     this.#polling = this.#poll();
@@ -22,7 +24,7 @@ export class Balancer {
   /** One that is ready, as far as is known; sometimes just any. */
   readonly target = (): Promise<string> => {
     const ready = [...this.#ready];
-    const among = ready.length === 0 || this.#random.chance(BLIND) ? this.#nodes : ready;
+    const among = ready.length === 0 || this.#random.chance(this.#blind) ? this.#nodes : ready;
     return Promise.resolve(this.#random.pick(among).url);
   };
 

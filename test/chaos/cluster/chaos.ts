@@ -22,6 +22,8 @@ const CALM_MS = { min: 300, max: 2000 } as const;
 /** From the end of a disturbance on. */
 const SERVED_MS_MAX = 30_000;
 const READY_MS_MAX = 30_000;
+/** Calls that go to any node, whatever is known of it. */
+const BLIND = 0.05;
 const PAIRS = 0.2;
 /** What may happen beside something else. */
 const BESIDE: readonly DisturbanceName[] = ['kill', 'cut peers', 'cut database', 'redis flushed'];
@@ -47,7 +49,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosResult> {
     const fleet = await Fleet.open({ ...options, databaseUrl, redisUrl });
     closers.push(() => fleet.stop());
     const random = seeded(options.seed);
-    const balancer = new Balancer(fleet.nodes, random);
+    const balancer = new Balancer(fleet.nodes, { random, blind: BLIND });
     closers.push(() => balancer.stop());
     await until('all are ready', () => balancer.allReady, READY_MS_MAX);
     const traffic = await openTraffic({ databaseUrl, balancer, random });
@@ -114,16 +116,17 @@ class Run {
     };
   }
 
-  /** One after the other, each kind as often as the others. */
+  /** One after the other, each kind as often as the others, once at least. */
   async #disturb(): Promise<void> {
     const deadline = this.#began + this.#options.minutes * 60_000;
-    const names = Object.keys(DISTURBANCES) as DisturbanceName[];
-    for (let deck: DisturbanceName[] = []; performance.now() < deadline;) {
-      if (deck.length === 0) deck = shuffled(names, this.#random);
-      await this.#one(deck.pop()!);
-      await this.#calm();
-      await Bun.sleep(this.#random.integer(CALM_MS.min, CALM_MS.max));
-    }
+    const names = this.#options.kinds ?? (Object.keys(DISTURBANCES) as DisturbanceName[]);
+    do {
+      for (const name of shuffled(names, this.#random)) {
+        await this.#one(name);
+        await this.#calm();
+        await Bun.sleep(this.#random.integer(CALM_MS.min, CALM_MS.max));
+      }
+    } while (performance.now() < deadline);
   }
 
   async #one(name: DisturbanceName): Promise<void> {

@@ -65,26 +65,32 @@ export class FleetNode {
   readonly address: string;
   readonly database: Proxy;
   readonly peers: Proxy;
+  readonly #listen: string;
   readonly #options: FleetOptions;
   readonly #earlier: string[] = [];
   #process: ServiceProcess | undefined;
 
   private constructor(
     options: FleetOptions,
-    parts: Pick<FleetNode, 'name' | 'url' | 'database' | 'peers'>,
+    parts: Pick<FleetNode, 'name' | 'url' | 'database' | 'peers'> & { readonly listen: string },
   ) {
     this.#options = options;
     this.name = parts.name;
     this.url = parts.url;
     this.database = parts.database;
     this.peers = parts.peers;
+    this.#listen = parts.listen;
     this.address = new URL(parts.peers.url).host;
   }
 
   static async open(name: string, options: FleetOptions): Promise<FleetNode> {
     const url = `http://127.0.0.1:${await freePort()}`;
-    const [database, peers] = await Promise.all([startProxy(options.databaseUrl), startProxy(url)]);
-    return new FleetNode(options, { name, url, database, peers });
+    const listen = `127.0.0.1:${await freePort()}`;
+    const [database, peers] = await Promise.all([
+      startProxy(options.databaseUrl),
+      startProxy(`http://${listen}`),
+    ]);
+    return new FleetNode(options, { name, url, listen, database, peers });
   }
 
   /** Resolves when it answers. */
@@ -99,6 +105,7 @@ export class FleetNode {
       env: {
         ...MONEY_ENV,
         NODE_ADDRESS: this.address,
+        NODE_LISTEN: this.#listen,
         NODE_SECRET: SECRET,
         SECRETS_KEY: Buffer.from(TEST_SECRETS_KEY).toString('base64'),
         ALLOW_LOOPBACK_URLS: 'true',
@@ -151,9 +158,13 @@ export class FleetNode {
 
   /** Which of these live here now, as the database has it. */
   async owned(sql: Sql, customers: readonly string[]): Promise<string[]> {
+    const slots = await this.slots(sql);
+    return customers.filter((customer) => slots.has(slotOf(customer)));
+  }
+
+  async slots(sql: Sql): Promise<ReadonlySet<number>> {
     const rows = await sql<{ slot: number }[]>`
       select slot from slots join nodes on nodes.id = slots.node where address = ${this.address}`;
-    const slots = new Set(rows.map(({ slot }) => slot));
-    return customers.filter((customer) => slots.has(slotOf(customer)));
+    return new Set(rows.map(({ slot }) => slot));
   }
 }

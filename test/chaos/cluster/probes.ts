@@ -86,8 +86,8 @@ export class Probes {
   /** When that was sent which was answered. */
   async #untilAnswered(usage: Usage): Promise<number> {
     const { book, balancer, tenant, tally } = this.#deps;
-    book.begin(usage);
     for (;;) {
+      book.begin(usage);
       const sentAt = performance.now();
       try {
         const url = await balancer.target();
@@ -101,6 +101,7 @@ export class Probes {
       } catch {
         tally.count('probe', 0);
       }
+      book.miss(usage);
       await Bun.sleep(RETRY_MS);
     }
   }

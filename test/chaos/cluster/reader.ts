@@ -98,6 +98,7 @@ export class Reader {
   }
 
   #note(wrong: string | null): void {
-    if (wrong !== null) this.faults.push(wrong);
+    // When, to find it in what the nodes logged.
+    if (wrong !== null) this.faults.push(`${new Date().toISOString()} ${wrong}`);
   }
 }

@@ -17,7 +17,7 @@ import { Receiver } from './webhooks.ts';
 const CUSTOMERS = 24;
 const CALLERS = 12;
 const READERS = 4;
-const REST_MS = 20;
+const REST_MS = 40;
 const WITHIN_MS = 2000;
 const BATCHED = 5;
 const GRANT_REST_MS = 300;
@@ -137,17 +137,19 @@ async function keepGranting(
     const amount = random.integer(1, 100);
     const body = { feature_key: CAPPED_METER, amount, idempotency_key: `grant-${grant}` };
     book.beginGrant(customer, amount);
-    for (let status = 0; status !== 201;) {
+    for (;;) {
+      book.beginGrant(customer, amount);
       const sender = { url: await balancer.target(), key: tenant.key };
-      const answer = await call(sender, `/customers/${customer}/grants`, body, WITHIN_MS).catch(
-        () => null,
-      );
-      status = answer?.status ?? 0;
+      const path = `/customers/${customer}/grants`;
+      const answer = await call(sender, path, body, WITHIN_MS).catch(() => null);
+      const status = answer?.status ?? 0;
       tally.count('grant', status);
-      if (![0, 201, 503].includes(status)) {
+      if (status === 201) break;
+      if (status !== 0 && status !== 503) {
         book.faults.push(`grant: ${status} ${JSON.stringify(answer?.json)}`);
       }
-      if (status !== 201) await Bun.sleep(REST_MS);
+      book.missGrant(customer, amount);
+      await Bun.sleep(REST_MS);
     }
     book.enterGrant(customer, amount);
     await Bun.sleep(GRANT_REST_MS);

@@ -46,6 +46,20 @@ test('queries fail while nothing is behind it, without a storm of connections, a
   await until('it answers', answers, 2000);
 });
 
+test('who listens hears again after it', async () => {
+  const heard: string[] = [];
+  await sql.listen('after', (said) => heard.push(said));
+  proxy.detach();
+  // Through several of its attempts to connect.
+  const before = proxy.accepted;
+  await until('it has tried', () => proxy.accepted > before + 3);
+  proxy.attach();
+  await until('it hears', async () => {
+    await sql.notify('after', 'it').catch(() => undefined);
+    return heard.length > 0;
+  });
+});
+
 test('a start without a database behind the proxy is told so', async () => {
   proxy.detach();
   expect(await checkPostgres(proxy.url).catch(String)).toContain('does not answer');

@@ -5,6 +5,8 @@ import { freePort, OwnRedis } from './own-redis.ts';
 
 const SLOTS = 16_384;
 const NODES = 3;
+/** A node that is silent for so long is away, and then the others answer no more. */
+const AWAY_MS = 1000;
 
 export type OwnCluster = {
   /** As REDIS_URL takes it. */
@@ -16,10 +18,9 @@ export type OwnCluster = {
 export async function startOwnCluster(): Promise<OwnCluster> {
   const started = Array.from({ length: NODES }, async () => {
     const bus = await freePort();
-    return {
-      bus,
-      node: await OwnRedis.start(['--cluster-enabled', 'yes', '--cluster-port', `${bus}`]),
-    };
+    const settings = ['--cluster-enabled', 'yes', '--cluster-port', `${bus}`];
+    const away = ['--cluster-node-timeout', `${AWAY_MS}`];
+    return { bus, node: await OwnRedis.start([...settings, ...away]) };
   });
   const all = await Promise.all(started);
   const [first] = all;

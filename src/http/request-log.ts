@@ -3,6 +3,8 @@ import type { Log } from '../platform/log.ts';
 import type { PortalPrincipal, Principal } from './auth.ts';
 import { isUnavailable, refuse, refuseInvalid } from './errors.ts';
 
+/** Of answers of 503, in a second: while nothing can be answered, callers come again and again. */
+const UNAVAILABLE_LINES_MAX = 10;
 const REQUEST_ID = 'x-request-id';
 const REQUEST_ID_SANE = /^[\w.:/+=-]{1,128}$/;
 
@@ -12,7 +14,10 @@ export type Course = {
   readonly began: number;
 };
 
-/** One line for each request that failed, and for every one at level debug; request ids. */
+/**
+ * One line for each request that failed, and for every one at level debug; request ids. Of those that could not be answered now only a
+ * few in each second have a line, and the first of the next second says how many had none.
+ */
 export class RequestLog {
   readonly #clock: Clock;
   readonly #log: Log;
@@ -20,6 +25,10 @@ export class RequestLog {
   readonly #logsAll: boolean;
   /** Ids that were given before the answer was finished, because a line was logged under them. */
   readonly #ids = new WeakMap<Request, string>();
+  /** Why a request cannot be answered now. */
+  readonly #reasons = new WeakMap<Request, string>();
+  #second = { began: Number.NEGATIVE_INFINITY, lines: 0 };
+  #leftOut = 0;
 
   constructor(options: { clock: Clock; log: Log; newRequestId: () => string }) {
     this.#clock = options.clock;
@@ -44,12 +53,12 @@ export class RequestLog {
       this.#log.debug({ method: request.method }, 'the caller left before the body had come');
       return refuseInvalid([{ path: [], message: 'ended before it was complete' }]);
     }
-    const fields = { requestId: this.#idOf(request, request.headers.get(REQUEST_ID)), err: error };
     if (isUnavailable(error)) {
-      this.#log.warn(fields, 'unavailable');
+      this.#reasons.set(request, String(error));
       return refuse('service_unavailable', 'the service cannot answer now: try again');
     }
-    this.#log.error(fields, 'request failed');
+    const requestId = this.#idOf(request, request.headers.get(REQUEST_ID));
+    this.#log.error({ requestId, err: error }, 'request failed');
     return refuse(
       'internal_error',
       'something went wrong here; the request id finds it in our log',
@@ -69,6 +78,10 @@ export class RequestLog {
     request: Request,
     { id, status, course }: { id: string; status: number; course: Course | null },
   ): void {
+    if (status === 503 && !this.#logsAll && !this.#hasRoom()) return;
+    const leftOut = this.#leftOut;
+    this.#leftOut = 0;
+    const why = this.#reasons.get(request);
     const principal = course?.principal ?? null;
     const fields = {
       requestId: id,
@@ -84,9 +97,22 @@ export class RequestLog {
         mode: principal.mode,
       }),
       ...(principal?.kind === 'group' && { group: principal.groupId, mode: principal.mode }),
+      ...(why !== undefined && { why }),
+      ...(leftOut > 0 && { leftOut }),
     };
-    if (status >= 500) this.#log.info(fields, 'request');
+    if (why !== undefined) this.#log.warn(fields, 'request');
+    else if (status >= 500) this.#log.info(fields, 'request');
     else this.#log.debug(fields, 'request');
+  }
+
+  /** Whether another line of a 503 may be written in this second. */
+  #hasRoom(): boolean {
+    const now = this.#clock.monotonic();
+    if (now - this.#second.began >= 1000) this.#second = { began: now, lines: 0 };
+    this.#second.lines += 1;
+    if (this.#second.lines <= UNAVAILABLE_LINES_MAX) return true;
+    this.#leftOut += 1;
+    return false;
   }
 }
 

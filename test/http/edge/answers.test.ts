@@ -29,12 +29,16 @@ const THROWN: [string, unknown, number, string, string | null][] = [
   ['a statement too slow',   lost('57014'),                      503,    'service_unavailable', '1'],
 ];
 
-function serve(handler: () => Response | Promise<Response>, authenticate?: () => never) {
+function serve(
+  handler: () => Response | Promise<Response>,
+  authenticate?: () => never,
+  monotonic = () => clock.monotonic(),
+) {
   const lines: string[] = [];
   const edge = createEdge({
     authenticate: authenticate ?? ((header) => PRINCIPALS[header ?? ''] ?? null),
     admitPortal: () => Promise.reject(new Error('no route of a portal')),
-    clock,
+    clock: { ...clock, monotonic },
     log: openLog('info', (line) => lines.push(line)),
     newRequestId: () => 'the-request-id',
   });
@@ -67,6 +71,36 @@ for (const how of ['thrown', 'rejected'] as const) {
     expect(lines.every((line) => line.includes('the-request-id'))).toBe(true);
   });
 }
+
+test('what cannot be answered now is one line, ten in a second, and then how many there were', async () => {
+  let now = 5000;
+  const throwing = (): Response => {
+    throw new Unavailable('nobody serves');
+  };
+  const { call, lines } = serve(throwing, undefined, () => now);
+  for (let n = 0; n < 25; n += 1) await call('/organisation', 'organisation');
+  expect(lines).toHaveLength(10);
+  now += 1000;
+  await call('/organisation', 'organisation');
+  await call('/organisation', 'organisation');
+  const fields = lines.slice(9).map((line) => JSON.parse(line));
+  const line = {
+    level: 'warn',
+    requestId: 'the-request-id',
+    method: 'POST',
+    path: '/organisation',
+    status: 503,
+    organisation: 'o',
+    mode: 'test',
+    why: 'Unavailable: nobody serves',
+    msg: 'request',
+  };
+  expect(fields).toEqual([
+    { ...line, time: expect.any(String), ms: 0 },
+    { ...line, time: expect.any(String), ms: 0, leftOut: 15 },
+    { ...line, time: expect.any(String), ms: 0 },
+  ]);
+});
 
 test('where keys cannot be looked up, nobody is told that theirs is wrong', async () => {
   const { call } = serve(

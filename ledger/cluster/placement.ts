@@ -61,7 +61,8 @@ export function handovers(
     readonly own: readonly number[];
   },
 ): readonly Handover[] {
-  const nodes = stayers(survey).filter((node) => node !== me || !isLeaving);
+  const others = stayers(survey).filter((node) => node !== me);
+  const nodes = isLeaving ? others : [...others, me];
   if (nodes.length === 0) return [];
   return own
     .map((slot) => ({ slot, node: rendezvous(slot, nodes) }))

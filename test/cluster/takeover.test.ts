@@ -1,0 +1,66 @@
+// A node that loses the database is taken over, answers nothing from its memory meanwhile, and comes back.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import type { TestServer } from '../support/server.ts';
+import { type Nodes, startNodes } from './nodes.ts';
+
+const LEASE_MS = 1000;
+
+let nodes: Nodes;
+beforeAll(async () => {
+  nodes = await startNodes(3, { leaseMs: LEASE_MS });
+  await nodes.all[0]!.call('POST', '/meters', { body: { slug: 'calls' } });
+}, 30_000);
+afterAll(() => nodes.stop());
+
+async function customer(): Promise<string> {
+  return (await nodes.all[0]!.call('POST', '/customers', { body: {} })).json.id;
+}
+
+const track = (node: TestServer, id: string, key: string) =>
+  node.call('POST', '/track', {
+    body: { feature_key: 'calls', customer_id: id, idempotency_key: key },
+  });
+const check = (node: TestServer, id: string) =>
+  node.call('POST', '/check', { body: { feature_key: 'calls', customer_id: id } });
+
+/** Until it is answered, as a caller that tries again. */
+async function insist<T extends { status: number }>(ask: () => Promise<T>): Promise<T> {
+  for (;;) {
+    const answer = await ask();
+    if (answer.status !== 503) return answer;
+  }
+}
+
+test('what was acknowledged is there at the heir, and nothing is answered from before', async () => {
+  const ids = await Promise.all(Array.from({ length: 12 }).map(() => customer()));
+  const owners = await Promise.all(ids.map((id) => nodes.ownerOf(id)));
+  const lost = owners[0]!;
+  const its = ids.filter((_, i) => owners[i] === lost);
+  const [other] = nodes.all.filter((node) => node !== lost);
+  for (const id of its) expect((await track(lost, id, `first ${id}`)).json.consumed).toBe(1);
+  // It can say nothing to the database any more, and hears nothing; to its peers it can.
+  lost.journal.freeze();
+  const late = track(lost, its[0]!, 'while it is lost');
+  for (const id of its) {
+    const answer = await insist(() => track(other!, id, `second ${id}`));
+    expect(answer.json.consumed).toBe(id === its[0] ? answer.json.consumed : 2);
+    for (const node of nodes.all) {
+      const seen = await insist(() => check(node, id));
+      expect(seen.json.consumed).toBeGreaterThanOrEqual(2);
+    }
+  }
+  expect(await nodes.ownerOf(its[0]!)).not.toBe(lost);
+  lost.journal.thaw();
+  lost.journal.cut();
+  const said = await late;
+  expect([200, 503]).toContain(said.status);
+  const again = await insist(() => track(other!, its[0]!, 'while it is lost'));
+  expect(again.json.duplicate).toBe(said.status === 200);
+  // It takes a seat again, and its share of the slots.
+  while ((await lost.call('GET', '/ready')).status !== 200) await Bun.sleep(10);
+  while ((lost.ledger.stats['slots'] ?? 0) < 200) await Bun.sleep(10);
+  for (const id of ids) {
+    const first = (await check(nodes.all[0]!, id)).json.consumed;
+    for (const node of nodes.all) expect((await check(node, id)).json.consumed).toBe(first);
+  }
+}, 30_000);

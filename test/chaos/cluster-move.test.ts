@@ -37,20 +37,20 @@ test('a node joins and another leaves under load: no call fails', async () => {
       const book = new Book();
       const steady = new Steady({ tenant, book, balancer });
       await steady.more(CALLS);
+      steady.during('as ever');
+      await steady.more(CALLS);
+      steady.during('one joins');
       await fleet.join();
       await until('all have slots', async () => (await owned()).every((slots) => slots.size > 0));
       await steady.more(CALLS);
+      steady.during('one leaves');
       const leaver = random.pick(fleet.nodes);
       await leaver.leave();
       expect((await leaver.slots(sql)).size).toBe(0);
       await steady.more(CALLS);
       await steady.stop();
       await balancer.stop();
-      const { latencies } = steady;
-      const [p50, p99, p999] = [0.5, 0.99, 0.999].map((share) => latencies.percentile(share));
-      console.log(
-        `${latencies.count} calls: p50 ${p50} us, p99 ${p99} us, p99.9 ${p999} us, longest ${latencies.maxMicros} us`,
-      );
+      for (const line of steady.lines()) console.log(line);
       expect(steady.faults).toEqual([]);
       const [first, ...others] = fleet.nodes.filter((node) => node !== leaver);
       const place = { url: first!.url, databaseUrl: database.url, tenant };

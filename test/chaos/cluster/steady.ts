@@ -10,7 +10,7 @@ import type { Balancer } from './balancer.ts';
 
 const CALLERS = 24;
 /** Each calls this often, as far as it is answered by then. */
-const PERIOD_MS = 40;
+const PERIOD_MS = 80;
 
 export type SteadyDeps = {
   readonly tenant: Tenant;
@@ -21,7 +21,9 @@ export type SteadyDeps = {
 /** Begins when it is made. */
 export class Steady {
   readonly faults: string[] = [];
-  readonly latencies = new Histogram();
+  calls = 0;
+  readonly #latencies = new Map<string, Histogram>();
+  #latency = new Histogram();
   readonly #deps: SteadyDeps;
   readonly #stopping = new AbortController();
   readonly #running: Promise<unknown>;
@@ -32,11 +34,24 @@ export class Steady {
     this.#running = Promise.all(Array.from({ length: CALLERS }, (_, index) => this.#run(index)));
   }
 
+  /** What follows is measured apart. */
+  during(phase: string): void {
+    this.#latencies.set(phase, (this.#latency = new Histogram()));
+  }
+
   /** Resolves when so many more calls are answered. */
   async more(calls: number): Promise<void> {
-    const enough = this.latencies.count + calls;
-    const over = (): boolean => this.latencies.count >= enough || this.faults.length > 0;
+    const enough = this.calls + calls;
+    const over = (): boolean => this.calls >= enough || this.faults.length > 0;
     await until(`${calls} more calls`, over, 30_000);
+  }
+
+  /** How long calls took, a line for each phase. */
+  lines(): string[] {
+    return [...this.#latencies].map(([phase, of]) => {
+      const [p50, p99, p999] = [0.5, 0.99, 0.999].map((share) => ms(of.percentile(share)));
+      return `${phase}: ${of.count} calls, p50 ${p50}, p99 ${p99}, p99.9 ${p999}, longest ${ms(of.maxMicros)} ms`;
+    });
   }
 
   async stop(): Promise<void> {
@@ -57,7 +72,8 @@ export class Steady {
       } catch (error) {
         this.faults.push(String(error));
       }
-      this.latencies.record((performance.now() - began) * 1000);
+      this.#latency.record((performance.now() - began) * 1000);
+      this.calls += 1;
     }
   }
 
@@ -84,3 +100,5 @@ export class Steady {
     if (wrong !== null) throw new Error(wrong);
   }
 }
+
+const ms = (micros: number): string => (micros / 1000).toFixed(1);

@@ -1,0 +1,142 @@
+// One PostgreSQL and the Patroni that decides what it is.
+import { join } from 'node:path';
+import type { Place } from '../../src/platform/place.ts';
+import { makeOwned } from '../../src/platform/place.ts';
+import { writePrivate } from '../../src/platform/private-file.ts';
+import { processesIn } from '../../src/platform/processes.ts';
+import { freePort } from '../chaos/service-process.ts';
+import { Daemon, signalAll, type Signal } from './daemon.ts';
+import type { Programs } from './programs.ts';
+
+export const PASSWORD = 'of-the-stand';
+
+/** `asynchronous` is here to be seen failing. */
+export type Replication = 'quorum' | 'asynchronous';
+
+/** What OPERATIONS.md says about them was measured with these. */
+function dynamicSettings(replication: Replication) {
+  return {
+    // The shortest lease that Patroni takes: how long a primary that died is waited for.
+    ttl: 20,
+    loop_wait: 5,
+    retry_timeout: 5,
+    // A commit is answered when the primary and any one standby have it, and only who has all of those is promoted.
+    synchronous_mode: replication === 'quorum' ? 'quorum' : false,
+    // Without a standby nothing is committed, rather than on one disk.
+    synchronous_mode_strict: replication === 'quorum',
+    synchronous_node_count: 1,
+    // A primary that crashed is replaced, not waited for.
+    primary_start_timeout: 0,
+    // While etcd is away a primary that all its standbys still answer goes on.
+    failsafe_mode: true,
+    postgresql: {
+      use_pg_rewind: true,
+      parameters: {
+        synchronous_commit: 'on',
+        max_connections: 200,
+        // A standby that fell silent is given up.
+        wal_sender_timeout: '5s',
+        wal_receiver_timeout: '5s',
+        wal_keep_size: '256MB',
+      },
+    },
+  };
+}
+
+export type MemberOptions = {
+  readonly name: string;
+  readonly programs: Programs;
+  readonly place: Place;
+  readonly etcdHosts: readonly string[];
+  readonly replication: Replication;
+};
+
+export class Member {
+  readonly name: string;
+  readonly port: number;
+  readonly restPort: number;
+  readonly #patroni: Daemon;
+  readonly #place: Place;
+  readonly #data: string;
+
+  private constructor(options: MemberOptions, ports: { port: number; restPort: number }) {
+    const { name, programs, place } = options;
+    const folder = join(place.directory, name);
+    makeOwned(folder, place.account);
+    this.name = name;
+    this.port = ports.port;
+    this.restPort = ports.restPort;
+    this.#place = place;
+    this.#data = join(folder, 'data');
+    const file = join(place.directory, `${name}.json`);
+    // JSON is YAML.
+    const settings = JSON.stringify(this.#settings(options, folder), null, 2);
+    writePrivate(file, settings, place.account);
+    this.#patroni = new Daemon(name, place, [programs.patroni, file]);
+  }
+
+  static async make(options: MemberOptions): Promise<Member> {
+    return new Member(options, { port: await freePort(), restPort: await freePort() });
+  }
+
+  /** Of the superuser, past the proxy. */
+  get url(): string {
+    return `postgres://postgres:${PASSWORD}@127.0.0.1:${this.port}/postgres`;
+  }
+
+  start(): void {
+    this.#patroni.start();
+  }
+
+  /** kill -9 of Patroni and of all of PostgreSQL: the machine is gone. */
+  async kill(): Promise<void> {
+    await this.#patroni.kill();
+    this.signalPostgres('SIGKILL');
+  }
+
+  /** Nothing is closed and nothing answers: it is cut off, or its machine hangs. */
+  freeze(): void {
+    this.#patroni.signal('SIGSTOP');
+    this.signalPostgres('SIGSTOP');
+  }
+
+  thaw(): void {
+    this.signalPostgres('SIGCONT');
+    this.#patroni.signal('SIGCONT');
+  }
+
+  /** To the postmaster and all its children. */
+  signalPostgres(signal: Signal): void {
+    signalAll(processesIn(this.#data, this.#place.account), signal);
+  }
+
+  #settings({ name, programs, etcdHosts, replication }: MemberOptions, folder: string) {
+    const [listen, rest] = [`127.0.0.1:${this.port}`, `127.0.0.1:${this.restPort}`];
+    return {
+      scope: 'tollhouse',
+      name,
+      restapi: { listen: rest, connect_address: rest },
+      etcd3: { hosts: etcdHosts },
+      bootstrap: {
+        dcs: dynamicSettings(replication),
+        initdb: [{ encoding: 'UTF8' }, { locale: 'C.UTF-8' }, 'data-checksums'],
+      },
+      postgresql: {
+        listen,
+        connect_address: listen,
+        data_dir: join(folder, 'data'),
+        bin_dir: programs.postgres,
+        pgpass: join(folder, 'pgpass'),
+        parameters: { unix_socket_directories: folder },
+        pg_hba: [
+          'host all all 127.0.0.1/32 scram-sha-256',
+          'host replication replicator 127.0.0.1/32 scram-sha-256',
+        ],
+        authentication: {
+          superuser: { username: 'postgres', password: PASSWORD },
+          replication: { username: 'replicator', password: PASSWORD },
+        },
+      },
+    };
+  }
+}

@@ -51,7 +51,7 @@ export type Storage = {
     key: { slot: number; accountId: string },
     members: readonly bigint[],
   ): Promise<readonly bigint[]>;
-  /** Which of these ids a transfer has. */
+  /** Which of these ids a transfer or a grant has. */
   usedIds(ids: readonly string[]): Promise<readonly string[]>;
   /** The records of usage transfers that exist under these ids. */
   findUsage(ids: readonly string[]): Promise<readonly StoredUsage[]>;

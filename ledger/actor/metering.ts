@@ -57,7 +57,13 @@ export function addGrant(
   return term.oneAtATime(grant.id, async () => {
     if (await term.deps.storage.grantExists(grant.id)) return { kind: 'duplicate' };
     const actor = await term.actorOf(customerId);
-    return term.decide(actor, meter, (context, state) => decideGrant(context, state, grant));
+    return term.decide<GrantOutcome | { readonly kind: 'duplicate' }>(
+      actor,
+      meter,
+      (context, state) => decideGrant(context, state, grant),
+      // Its key may be in use for another customer by now, on another node.
+      { id: grant.id, used: { kind: 'duplicate' } },
+    );
   });
 }
 

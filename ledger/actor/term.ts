@@ -4,7 +4,7 @@ import { type Meter, type MeterState, emptyMeterState, emptyPeriod } from '../me
 import { must } from '../assert.ts';
 import { STALE } from '../outcome.ts';
 import { LedgerUnavailable } from '../ports.ts';
-import type { Clock, Ids, Log, OrgClock, Tenant, Timers } from '../ports.ts';
+import type { Clock, Ids, Log, SharedClock, Tenant, Timers } from '../ports.ts';
 import { Journal, type JournalDeps, type Lease } from './journal.ts';
 import type { Payment } from '../payment.ts';
 import type { PaymentContext } from '../payment-draft.ts';
@@ -16,12 +16,12 @@ import { OwnSlots } from './own-slots.ts';
 import { PaymentActor } from './payment-actor.ts';
 import { RecentIds } from './recent-ids.ts';
 import { Residents } from './residents.ts';
-import { ActorUnit, type DUPLICATE } from './unit.ts';
+import { ActorUnit, DUPLICATE } from './unit.ts';
 
 export type TermDeps = {
   readonly storage: Storage;
   readonly clock: Clock;
-  readonly orgClock: OrgClock;
+  readonly orgClock: SharedClock;
   readonly ids: Ids;
   readonly timers: Timers;
   readonly log: Log;
@@ -129,10 +129,12 @@ export class Term {
       context: MeterContext,
       state: MeterState,
     ) => { readonly outcome: T; readonly effects: MeterEffects | null },
+    /** An id that is used once, and the outcome where it was used before. */
+    once: { readonly id: string; readonly used: T } | null = null,
   ): Promise<T> {
     for (let current = actor; ; current = await this.again(current)) {
       const unit = new ActorUnit<T | typeof STALE>({
-        keys: [],
+        keys: once === null ? [] : [once.id],
         actors: [current],
         run: (apply) => {
           if (current.dropped) return STALE;
@@ -142,8 +144,8 @@ export class Term {
           return outcome;
         },
       });
-      // Without keys it cannot be a duplicate.
-      const outcome = (await this.submit(unit)) as T | typeof STALE;
+      const outcome = await this.submit(unit);
+      if (outcome === DUPLICATE) return must(once, 'a duplicate has an id').used;
       if (outcome !== STALE) return outcome;
     }
   }

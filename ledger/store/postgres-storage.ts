@@ -78,9 +78,9 @@ export function postgresStorage(deps: PostgresStorageDeps): Storage & { end(): P
       return rows.map((row) => row.member);
     },
     usedIds: async (ids) => {
-      const rows = await reader<
-        { id: string }[]
-      >`select id from transfers where id = any(${[...ids]}::uuid[])`;
+      const rows = await reader<{ id: string }[]>`
+        select id from transfers where id = any(${[...ids]}::uuid[])
+        union select id from grants where id = any(${[...ids]}::uuid[])`;
       return rows.map(({ id }) => id);
     },
     findUsage: (ids) => findUsage(reader, ids),
@@ -121,11 +121,14 @@ async function flush(
 function classify(error: unknown): FlushResult {
   const { severity, code, constraint_name: constraint } = error as Record<string, unknown>;
   if (severity !== 'ERROR') return { kind: 'unknown', error };
-  if (code === '23505' && constraint === 'transfers_id_once') return { kind: 'duplicate' };
+  if (code === '23505' && ONCE.has(String(constraint))) return { kind: 'duplicate' };
   // Cancelled, or shut down half way: rolled back, and nobody's fault. Recovery finds the old seq and flushes again.
   if (typeof code === 'string' && /^(57|53|40|55)/.test(code)) return { kind: 'unknown', error };
   return { kind: 'rejected', error };
 }
+
+/** Ids that a caller's key gives, over all slots. */
+const ONCE: ReadonlySet<string> = new Set(['transfers_id_once', 'grants_by_id']);
 
 type UsageRow = {
   id: string;

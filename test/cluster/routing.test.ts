@@ -127,6 +127,17 @@ test('grants, balances and voids', async () => {
   expect((await stranger.call('GET', `/customers/${id}/balances`)).json.data[0].limit).toBe(10);
 });
 
+test('a grant with a key is one grant, whoever it is for and wherever it is asked for', async () => {
+  for (let round = 0; round < 10; round += 1) {
+    const made = await Promise.all(Array.from({ length: 6 }).map(() => customer(1)));
+    const grant = { feature_key: 'calls', amount: 5, idempotency_key: `round ${round}` };
+    const answers = await Promise.all(
+      made.map(({ id }, i) => post(nodes.all[i % 3]!, `/customers/${id}/grants`, grant)),
+    );
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 422, 422, 422, 422, 422]);
+  }
+});
+
 test('another organisation finds nobody, on any node', async () => {
   const { id } = await customer(10);
   const { testKey } = nodes.all[0]!.other;

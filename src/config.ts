@@ -288,7 +288,8 @@ class Reader {
   }
 }
 
+/** Of one host: a failover is the business of what stands before the servers. */
 function isServerUrl(value: string, protocols: readonly string[]): boolean {
   const url = URL.parse(value);
-  return url !== null && protocols.includes(url.protocol) && url.hostname !== '';
+  return url !== null && protocols.includes(url.protocol) && /^[^,]+$/.test(url.hostname);
 }

@@ -18,6 +18,8 @@ test.each([
   ['DATABASE_URL',          'postgresql://db/t',           ''],
   ['DATABASE_URL',          'mysql://u:hidden@db/t',       'DATABASE_URL must be a URL such as postgres://user:password@host:port/name'],
   ['DATABASE_URL',          'db:5432',                     'DATABASE_URL must be a URL such as postgres://user:password@host:port/name'],
+  ['DATABASE_URL',          'postgres://u:a,b@db/t',       ''],
+  ['DATABASE_URL',          'postgres://db-1,db-2/t',      'DATABASE_URL must be a URL such as postgres://user:password@host:port/name'],
   ['REDIS_URL',             'rediss://:p@cache:6380/1',    ''],
   ['REDIS_URL',             'http://cache',                NO_REDIS],
   ['REDIS_URL',             'redis://a:1,redis://b:2',     ''],

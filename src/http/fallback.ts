@@ -2,6 +2,7 @@
 import { Elysia } from 'elysia';
 import type { Edge } from './edge.ts';
 import { refuse } from './errors.ts';
+import { urlOf } from './url.ts';
 
 type Known = { readonly method: string; readonly pattern: RegExp };
 type RouteList = readonly { readonly method: string; readonly path: string }[];
@@ -21,7 +22,7 @@ export function createFallback(options: {
   }));
 
   return (request) => {
-    const path = new URL(request.url).pathname;
+    const path = urlOf(request).pathname;
     const methods = known.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
     if (methods.length === 0) {
       return options.edge.finish(request, refuse('not_found', 'there is nothing here'));

@@ -20,6 +20,7 @@ import { sendPage } from './page.ts';
 import { frameOf, subscriptionViews } from './portal-view.ts';
 import { actAnswer } from './subscription-answers.ts';
 import { resumeDaysOf } from './wire/portal.ts';
+import { urlOf } from './url.ts';
 
 export type ActionDeps = {
   readonly sql: Sql;
@@ -62,7 +63,7 @@ export async function preview(
 ): Promise<Response> {
   const { sql, settings } = deps;
   const { principal, params, request } = call;
-  const id = new URL(request.url).searchParams.get('subscription_id') ?? '';
+  const id = urlOf(request).searchParams.get('subscription_id') ?? '';
   const record = await findOwn(sql, principal, id);
   if (record === null) return nothingHere();
   const frame = await frameOf(sql, principal, { appUrl: settings.appUrl, token: params.token });

@@ -16,6 +16,7 @@ import { frameOf } from './portal-view.ts';
 import { readInstrument } from './wire/instrument.ts';
 import { portalUrl } from './wire/portal-tokens.ts';
 import type { MethodForm } from './wire/portal.ts';
+import { urlOf } from './url.ts';
 
 export type MethodDeps = ActionDeps & { readonly ids: Ids; readonly processorFor: ProcessorFor };
 
@@ -24,7 +25,7 @@ export async function readMethodForm(deps: MethodDeps, call: PortalCall): Promis
   const { principal, request } = call;
   if (!takesFields(deps, principal)) return nothingHere();
   const frame = await framed(deps, call);
-  const attempt = new URL(request.url).searchParams.get('attempt') ?? '';
+  const attempt = urlOf(request).searchParams.get('attempt') ?? '';
   if (!isUuid(attempt)) return show(deps, call, { frame, status: 200 });
   const { customerId } = principal;
   const key = keyOf(deps, principal, attempt);

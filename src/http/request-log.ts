@@ -2,6 +2,7 @@ import type { Clock } from '../../ledger/ports.ts';
 import type { Log } from '../platform/log.ts';
 import type { PortalPrincipal, Principal } from './auth.ts';
 import { isUnavailable, refuse, refuseInvalid } from './errors.ts';
+import { urlOf } from './url.ts';
 
 /** Of answers of 503, in a second: while nothing can be answered, callers come again and again. */
 const UNAVAILABLE_LINES_MAX = 10;
@@ -87,7 +88,7 @@ export class RequestLog {
       requestId: id,
       method: request.method,
       // Without the query: addresses of people stand there.
-      path: withoutToken(new URL(request.url).pathname),
+      path: withoutToken(urlOf(request).pathname),
       status,
       ...(course !== null && {
         ms: Math.round((this.#clock.monotonic() - course.began) * 1e3) / 1e3,

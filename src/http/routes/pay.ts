@@ -33,6 +33,7 @@ import {
 import type { Edge, Route } from '../edge.ts';
 import { sendPage } from '../page.ts';
 import { codeOf, enteredOf, type Mend, PayForm, readOrder, TOTAL_CHANGED } from '../wire/pay.ts';
+import { urlOf } from '../url.ts';
 
 export type PayRoutesDeps = {
   readonly edge: Edge;
@@ -116,7 +117,7 @@ function readPage(deps: PayRoutesDeps, tries: Tries): Route {
     if (status === 'paid' && isAwaiting(request, id)) {
       return onward(session, awaiting(deps, session, false));
     }
-    const asked = new URL(request.url).searchParams;
+    const asked = urlOf(request).searchParams;
     const wished = {
       currency: asked.get(CURRENCY) ?? undefined,
       code: asked.get(DISCOUNT_CODE)?.trim(),

@@ -161,3 +161,20 @@ test('a caller that leaves in the middle of a body is no failure of ours', async
   while (left() === undefined) await Bun.sleep(1);
   expect(server.logged.filter((line) => line.includes('"level":"error"'))).toEqual([]);
 });
+
+// prettier-ignore
+test.each([
+  ['/health',     200],
+  ['/no-route',   404],
+  ['/buy-links/', 404],
+])('without a Host header, as health checks come: GET %s answers %i', async (path, status) => {
+  const { port } = new URL(server.url);
+  const socket = connect(Number(port), '127.0.0.1');
+  socket.write(`GET ${path} HTTP/1.0\r\n\r\n`);
+  let text = '';
+  for await (const chunk of socket) {
+    text += String(chunk);
+    if (text.includes('\r\n\r\n')) break;
+  }
+  expect(text).toStartWith(`HTTP/1.1 ${status} `);
+});

@@ -3,6 +3,7 @@
 // Works on the configured database, on the embedded one of the instance that runs on this DATA_DIR, or, where none runs, starts
 // the embedded services for as long as the command takes. Exits with 0, 1 for what failed, 2 for what was not understood.
 import { parseArgs } from 'node:util';
+import { must } from '../ledger/assert.ts';
 import { audit } from '../ledger/store/audit.ts';
 import { migrate, MigrationFailure } from '../ledger/store/migrate.ts';
 import { retain } from '../ledger/store/retention.ts';
@@ -219,11 +220,16 @@ async function runAudit(sql: Sql): Promise<Result> {
 
 const DAY_MS = 86_400_000;
 
-/** Lets go of what is older than the windows of the configuration. Another one at the same time is left to it, and is no failure. */
+/**
+ * Lets go of what is older than the windows of the configuration, by the database's clock: a machine with a wrong one must not forget
+ * keys. Another one at the same time is left to it, and is no failure.
+ */
 function planRetention({ 'dry-run': dryRun = false }: Options): Command {
   return async (sql, { retention: { keysDays, eventsDays, usageMonths } }) => {
+    const [found] = await sql<{ now: Date }[]>`select now()`;
+    const now = must(found, 'a time').now.getTime();
     const retained = await retain(
-      { sql, clock, timers, dryRun },
+      { sql, clock: { ...clock, now: () => now }, timers, dryRun },
       {
         keysMs: keysDays * DAY_MS,
         eventsMs: eventsDays * DAY_MS,

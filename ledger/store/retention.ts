@@ -6,7 +6,7 @@
 //
 // A table is read from its first page to its last, a few pages a statement, so that it needs no index for this: the hot path would pay
 // for one. After each statement it rests, so that it takes a share of the database and no more, and less of it the busier that is.
-import type { ISql, ReservedSql, Sql } from 'postgres';
+import type { ISql, Sql } from 'postgres';
 import { assert, must } from '../assert.ts';
 import { PERIODS_KEPT_MS } from '../limits.ts';
 import type { Clock, Timers } from '../ports.ts';
@@ -66,7 +66,7 @@ export async function retain(
       select pg_try_advisory_lock(${LOCK_KEY}) as mine`;
     if (!must(lock, 'a lock or none').mine) return null;
     try {
-      return await sweepAll(session, deps, policy);
+      return await sweepAll(deps, policy);
     } finally {
       await session`select pg_advisory_unlock(${LOCK_KEY})`;
     }
@@ -75,40 +75,32 @@ export async function retain(
   }
 }
 
-async function sweepAll(
-  session: ReservedSql<Bigints>,
-  deps: RetentionDeps,
-  policy: RetentionPolicy,
-): Promise<Retained> {
+async function sweepAll(deps: RetentionDeps, policy: RetentionPolicy): Promise<Retained> {
   const now = deps.clock.now();
   const rows: Record<string, number> = {};
   for (const sweep of SWEEPS) {
     const since = new Date(now - (sweep.window === 'keys' ? policy.keysMs : policy.eventsMs));
-    rows[sweep.table] = await sweepTable(session, deps, { sweep, since });
+    rows[sweep.table] = await sweepTable(deps, { sweep, since });
   }
   if (policy.usageMonths === null) return { rows, closed: [], busy: false };
-  return { rows, ...(await closeBefore(session, deps, monthName(now, -policy.usageMonths))) };
+  return { rows, ...(await closeBefore(deps, monthName(now, -policy.usageMonths))) };
 }
 
 async function sweepTable(
-  session: ReservedSql<Bigints>,
   { sql, clock, timers, dryRun }: RetentionDeps,
   { sweep, since }: { readonly sweep: Sweep; readonly since: Date },
 ): Promise<number> {
   if (!dryRun) {
-    await session`
+    await sql`
       insert into retention as r (kind, since) values (${sweep.table}, ${since})
       on conflict (kind) do update set since = greatest(r.since, excluded.since)`;
   }
-  const pages = await pagesOf(session, sweep.table);
+  const pages = await pagesOf(sql, sweep.table);
+  const step = dryRun ? look : (STEPS[sweep.table] ?? remove);
   let total = 0;
   for (let page = 0; page < pages; page += PAGES) {
     const began = clock.monotonic();
-    const range = [`(${page},0)`, `(${page + PAGES},0)`, since.toISOString()];
-    const isMoved = sweep.table === 'transfers' && !dryRun;
-    total += await (isMoved
-      ? move(sql, sweep, range)
-      : run(session, dryRun ? count(sweep) : removal(sweep), range));
+    total += await step(sql, sweep, [`(${page},0)`, `(${page + PAGES},0)`, since.toISOString()]);
     const restMs = (clock.monotonic() - began) * REST;
     const rested = Promise.withResolvers<void>();
     timers.after(restMs, rested.resolve);
@@ -116,6 +108,15 @@ async function sweepTable(
   }
   return total;
 }
+
+/** What is done to a range of pages. How many rows it was done to. */
+type Step = (sql: Sql<Bigints>, sweep: Sweep, range: string[]) => Promise<number>;
+
+const look: Step = (sql, sweep, range) => run(sql, count(sweep), range);
+const remove: Step = (sql, sweep, range) => run(sql, removal(sweep), range);
+
+/** Where more than a statement is needed. */
+const STEPS: Readonly<Record<string, Step>> = { transfers: move, events: dropUnlessReplayed };
 
 /** In one snapshot: what is due today may be written of a month long past, and have no partition yet. */
 async function move(sql: Sql<Bigints>, sweep: Sweep, range: string[]): Promise<number> {
@@ -125,25 +126,37 @@ async function move(sql: Sql<Bigints>, sweep: Sweep, range: string[]): Promise<n
   });
 }
 
+/** A replay owes events anew, unseen until it commits. While one runs none goes: they do the next time. */
+async function dropUnlessReplayed(
+  sql: Sql<Bigints>,
+  sweep: Sweep,
+  range: string[],
+): Promise<number> {
+  return sql.begin(async (transaction) => {
+    const free = await transaction`
+      select since from retention where kind = ${sweep.table} for update skip locked`;
+    return free.length === 0 ? 0 : run(transaction, removal(sweep), range);
+  });
+}
+
 async function run(sql: ISql<Bigints>, statement: string, range: string[]): Promise<number> {
   const [row] = await sql.unsafe<{ count: number }[]>(statement, range);
   return must(row, 'a count').count;
 }
 
-async function pagesOf(session: ReservedSql<Bigints>, table: string): Promise<number> {
-  const [row] = await session<{ pages: number }[]>`
+async function pagesOf(sql: Sql<Bigints>, table: string): Promise<number> {
+  const [row] = await sql<{ pages: number }[]>`
     select (pg_relation_size(${table}::regclass) / current_setting('block_size')::int)::float8 as pages`;
   return must(row, 'a size').pages;
 }
 
 async function closeBefore(
-  session: ReservedSql<Bigints>,
   { sql, dryRun }: RetentionDeps,
   first: string,
 ): Promise<Pick<Retained, 'closed' | 'busy'>> {
   const closed: string[] = [];
   // Their names ascend with time.
-  for (const month of (await listMonths(session)).filter((name) => name < first)) {
+  for (const month of (await listMonths(sql)).filter((name) => name < first)) {
     if (!dryRun && !(await closeMonth(sql, month))) return { closed, busy: true };
     closed.push(month);
   }

@@ -4,6 +4,7 @@ import { audit } from '../../ledger/store/audit.ts';
 import { must } from '../../ledger/assert.ts';
 import { retain } from '../../ledger/store/retention.ts';
 import { timers } from '../../src/platform/clock.ts';
+import { replay } from '../../src/records/deliveries.ts';
 import { Bed } from '../workers/engine/bed.ts';
 import { Sink } from '../workers/engine/sink.ts';
 import { DAY_MS, POLICY } from './keeping.ts';
@@ -12,8 +13,14 @@ let bed: Bed;
 let wellId: string;
 
 beforeAll(async () => {
-  bed = await Bed.start({ engines: 0 });
+  bed = await Bed.start({ engines: 0, faster: 10 });
   const close = await bed.addEngine();
+  // Told before anybody listened.
+  const { server } = bed;
+  await server.call('POST', '/meters', { body: { slug: 'api' } });
+  const { json } = await server.call('POST', '/customers', { body: {} });
+  const grant = { feature_key: 'api', amount: 10 };
+  await server.call('POST', `/customers/${json.id}/grants`, { body: grant });
   const sink = new Sink();
   const well = await bed.endpoint(sink.url, { event_types: ['*'] });
   wellId = well.id;
@@ -56,15 +63,33 @@ test('within the window everything stays', async () => {
   expect(await states()).toEqual(before);
 });
 
+test('while an event is replayed it does not go, and what it is owed by then keeps it for longer', async () => {
+  const { sql, organisation } = bed.server;
+  const options = {
+    endpointId: wellId,
+    since: new Date(Date.now() - DAY_MS),
+    until: new Date(Date.now() + DAY_MS),
+    types: ['entitlement.granted'] as const,
+    now: Date.now(),
+  };
+  const late = Date.now() + 91 * DAY_MS;
+  const { dropped } = await sql.begin(async (transaction) => {
+    const scope = { organisationId: organisation.id, mode: 'test' } as const;
+    expect(await replay(transaction, scope, options)).toBe(1);
+    return { dropped: (await sweepAt(late))['events'] };
+  });
+  expect(dropped).toBe(0);
+  expect(await states()).toEqual({ pending: 3 });
+});
+
 test('after it what is pending stays, with its attempts and its event', async () => {
   const rows = await sweepAt(Date.now() + 91 * DAY_MS);
-  // The sample, and no event of a customer.
-  expect([rows['deliveries'], rows['events']]).toEqual([8, 1]);
-  expect(await states()).toEqual({ pending: 2 });
+  // The sample; no event of a customer, and not the grant that is told again.
+  expect([rows['deliveries'], rows['events']]).toEqual([0, 1]);
   const [left] = await bed.server.sql`
     select (select count(*)::int from delivery_attempts) as attempts, (select sum(owed)::int from event_fanouts) as owed,
-      (select count(*)::int from events where type = 'customer.created') as events`;
-  expect(left).toEqual({ attempts: 2, owed: 2, events: 3 });
+      (select count(*)::int from events where type = 'customer.created') as customers`;
+  expect(left).toEqual({ attempts: 2, owed: 3, customers: 4 });
   expect(await audit(bed.server.sql)).toEqual([]);
 });
 
@@ -84,6 +109,6 @@ test('an old event is replayed all the same', async () => {
     body: { since, until },
   });
   expect([status, json.error]).toEqual([200, undefined]);
-  expect(await states()).toEqual({ pending: 4 });
+  expect(await states()).toEqual({ pending: 6 });
   expect(await audit(bed.server.sql)).toEqual([]);
 });

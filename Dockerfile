@@ -18,7 +18,7 @@ COPY workers workers
 USER tollhouse
 ENV NODE_ENV=production
 EXPOSE 3000
-# /health, not /ready: a process that waits for the seat is well, and must not be ended for it. /ready is for whoever sends it requests.
+# /health, not /ready: a node that cannot serve now is well, and must not be ended for it. /ready is for whoever sends it requests.
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s --retries=3 \
   CMD ["bun", "-e", "process.exit((await fetch('http://127.0.0.1:' + (process.env.PORT || 3000) + '/health')).ok ? 0 : 1)"]
 # Without a shell between, so that SIGTERM reaches it.

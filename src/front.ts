@@ -8,7 +8,7 @@
 // Does not: wait where there is no other node. Nobody else would answer.
 import type { Config } from './config.ts';
 import { clock } from './platform/clock.ts';
-import { ServiceFailure } from './platform/failure.ts';
+import { listenOn } from './platform/listen.ts';
 import type { Service } from './service.ts';
 
 /** A load balancer that asks /ready every second has noticed by then. */
@@ -29,9 +29,9 @@ type Door = Pick<Service, 'app' | 'operatorsApp' | 'leave'>;
 export function openFront(service: Door, config: FrontConfig): Front {
   const { app, operatorsApp } = service;
   const { port, host: hostname, reusePort, metricsPort } = config;
-  orFail(port, () => app.listen({ port, hostname, reusePort }));
+  listenOn(port, () => app.listen({ port, hostname, reusePort }));
   if (metricsPort !== undefined) {
-    orFail(metricsPort, () => operatorsApp.listen({ port: metricsPort, hostname }));
+    listenOn(metricsPort, () => operatorsApp.listen({ port: metricsPort, hostname }));
   }
   return {
     async close() {
@@ -50,13 +50,5 @@ async function untilQuiet({ app, leave }: Door): Promise<void> {
     await Bun.sleep(LOOK_MS);
     if (answered() === known && app.server?.pendingRequests === 0) continue;
     [known, since] = [answered(), clock.monotonic()];
-  }
-}
-
-function orFail(port: number, listen: () => void): void {
-  try {
-    listen();
-  } catch (error) {
-    throw new ServiceFailure(`cannot listen on port ${port}: ${String(error)}`, { cause: error });
   }
 }

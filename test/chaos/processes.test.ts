@@ -70,6 +70,8 @@ type Load = {
   /** Answers by status, and what became of the rest. */
   readonly seen: Map<string, number>;
   readonly recorded: Set<string>;
+  /** When connections were reset. */
+  readonly resets: number[];
   more(answers: number): Promise<void>;
   stop(): Promise<void>;
 };
@@ -78,6 +80,7 @@ type Load = {
 function startLoad({ customers, key }: Tenant): Load {
   const seen = new Map<string, number>();
   const recorded = new Set<string>();
+  const resets: number[] = [];
   const stopping = new AbortController();
   let next = 0;
   async function one(): Promise<string> {
@@ -104,6 +107,7 @@ function startLoad({ customers, key }: Tenant): Load {
     while (!stopping.signal.aborted) {
       const result = await one();
       seen.set(result, (seen.get(result) ?? 0) + 1);
+      if (result === RESET) resets.push(Date.now());
       if (result === REFUSED) return;
     }
   }
@@ -111,6 +115,7 @@ function startLoad({ customers, key }: Tenant): Load {
   return {
     seen,
     recorded,
+    resets,
     async more(answers) {
       const goal = recorded.size + answers;
       await until(`${answers} more answers`, () => recorded.size >= goal);
@@ -120,6 +125,12 @@ function startLoad({ customers, key }: Tenant): Load {
       await calling;
     },
   };
+}
+
+/** When the last node was told to leave. */
+function lastLeaves(): number {
+  const line = fleet.logged.findLast((said) => said.includes('"draining"'));
+  return Date.parse((JSON.parse(line ?? '{}') as { time: string }).time);
 }
 
 /** @throws where anybody listens */
@@ -185,6 +196,7 @@ test('told to stop under load it answers everything that it took, and leaves not
   expect(refused).toBe(CALLERS);
   // A connection that was made in the moment in which the last node stopped listening. What came over it was not taken.
   expect(reset).toBeLessThanOrEqual(CALLERS);
+  expect(load.resets.filter((at) => at < lastLeaves())).toEqual([]);
   expect(await countRecorded()).toBe(grants + load.recorded.size);
   for (const pid of pids) expect(() => process.kill(pid, 0)).toThrow('ESRCH');
   await claimPort();

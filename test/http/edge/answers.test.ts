@@ -50,7 +50,7 @@ function serve(
     app.handle(
       new Request(`http://localhost${path}`, { method: 'POST', headers: { authorization } }),
     );
-  return { call, lines };
+  return { call, lines, edge };
 }
 
 for (const how of ['thrown', 'rejected'] as const) {
@@ -71,6 +71,18 @@ for (const how of ['thrown', 'rejected'] as const) {
     expect(lines.every((line) => line.includes('the-request-id'))).toBe(true);
   });
 }
+
+test('once it leaves each answer ends its connection, and is counted', async () => {
+  const { call, edge } = serve(() => Response.json({}));
+  const connection = async (path: string) =>
+    (await call(path, 'organisation')).headers.get('connection');
+  expect(await connection('/organisation')).toBeNull();
+  const answered = edge.leave();
+  expect(answered()).toBe(0);
+  expect(await connection('/organisation')).toBe('close');
+  expect(await connection('/group')).toBe('close');
+  expect(answered()).toBe(2);
+});
 
 test('what cannot be answered now is one line, ten in a second, and then how many there were', async () => {
   let now = 5000;

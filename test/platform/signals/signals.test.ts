@@ -3,9 +3,9 @@ import { afterEach, expect, test } from 'bun:test';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
-const TOLD = `'${process.execPath}' '${join(import.meta.dir, 'told.ts')}'`;
+const TOLD = `'${process.execPath}' '${fileURLToPath(import.meta.resolve('./told.ts'))}'`;
 /** Longer than two looks at the runner. */
 const LOOKS_MS = 1300;
 

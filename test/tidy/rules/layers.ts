@@ -48,6 +48,11 @@ const LAYERS: Layer[] = [
     never: ['src/main.ts', 'src/admin.ts'],
     mayType: ['prom-client'],
   },
+  {
+    files: ['src/fleet.ts', 'src/front.ts'],
+    may: [...NODE, 'src/*.ts', 'src/platform/**'],
+    never: ['src/main.ts', 'src/admin.ts'],
+  },
   { files: ['src/config.ts'], may: [...SCHEMA, ...NODE, 'src/platform/**'] },
   {
     files: ['src/http/**'],

@@ -9,6 +9,7 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import { parseMoney } from '../../ledger/money.ts';
 import type { PaymentState, Refund } from '../../ledger/payment.ts';
 import type { Ids } from '../../ledger/ports.ts';
+import type { RefundDecision, RefundRequest } from '../../ledger/refund.ts';
 import type { StoredRefund } from '../../ledger/storage.ts';
 import type { RateLimit, Taken } from '../platform/rate-limit.ts';
 import type { ProcessorFor, RefundResult } from '../processors/processor.ts';
@@ -71,7 +72,7 @@ export class Refunds {
     const taken = await this.#take(scope, call.paymentId);
     if (!taken.allowed) return { kind: 'rate_limited', taken };
     const request = { id, amount, reason: call.reason, fingerprint };
-    const decision = await ledger.payments.refund(call.paymentId, request);
+    const decision = await this.#reserve(call.paymentId, request);
     if (decision === 'duplicate') return this.#told(id, fingerprint);
     if (decision.kind === 'refused') {
       return { kind: 'refused', refusal: decision.refusal, replayed: false };
@@ -81,6 +82,19 @@ export class Refunds {
     if (settled === null && isKeyed) return this.#told(id, fingerprint);
     const refund = recordOf(state, settled ?? decision.refund);
     return { kind: 'refund', refund, replayed: false };
+  }
+
+  /**
+   * Without a key only we know the id. Where it is taken, or refused for want of what it has taken itself, an ask of ours was done before:
+   * its answer was lost with another node, and it was asked again.
+   */
+  async #reserve(paymentId: string, request: RefundRequest): Promise<RefundDecision | 'duplicate'> {
+    const { payments } = this.#deps.ledger;
+    const decision = await payments.refund(paymentId, request);
+    const isReserved = decision !== 'duplicate' && decision.kind === 'reserved';
+    if (isReserved || request.fingerprint !== null) return decision;
+    const stored = await payments.findRefund(request.id);
+    return stored?.kind === 'refund' ? { kind: 'reserved', refund: stored.refund } : decision;
   }
 
   /** What every call with this key is told, once that is written down. */

@@ -1,6 +1,6 @@
 // What the callers know: every event that was answered, and whether it counts. The truth that the database is compared with, and from
 // which follows what a reader may see in between.
-import { CAPPED_GRANT, CAPPED_METER } from './tenant.ts';
+import { CAPPED_METER, type Tenant } from './tenant.ts';
 import { until } from './until.ts';
 import type { Event, Usage } from './usage.ts';
 
@@ -47,9 +47,14 @@ export class Book {
   unknown = 0;
   unavailable = 0;
   answers = 0;
+  readonly #granted: number;
   readonly #sums = new Map<string, Sums>();
   /** What was not answered, in the order of its time. */
   readonly #late: Late[] = [];
+
+  constructor({ granted }: Pick<Tenant, 'granted'>) {
+    this.#granted = granted;
+  }
 
   /** A call is about to be sent, for the first time or again. */
   begin(usage: Usage): void {
@@ -86,6 +91,11 @@ export class Book {
     this.unkeyed.set(id, event);
     this.#sumsOf(event).counted += event.value;
     this.answers += 1;
+  }
+
+  /** It must leave no trace. */
+  refuseUnkeyed(event: Event): void {
+    this.#sumsOf(event).ended += event.value;
   }
 
   /** Whether it is one of which nobody heard again: then it was done. */
@@ -137,8 +147,8 @@ export class Book {
       return `${nameOf(of)}: a reader saw ${seen.consumed} consumed, between ${least} and ${most} it can be`;
     }
     if (of.meter !== CAPPED_METER || seen.limit === null) return null;
-    const lowest = CAPPED_GRANT + before.granted;
-    const highest = CAPPED_GRANT + now.granting - before.grantsEnded;
+    const lowest = this.#granted + before.granted;
+    const highest = this.#granted + now.granting - before.grantsEnded;
     return seen.limit >= lowest && seen.limit <= highest
       ? null
       : `${nameOf(of)}: a reader saw the limit ${seen.limit}, between ${lowest} and ${highest} it can be`;
@@ -153,7 +163,7 @@ export class Book {
 
   /** What the customer may consume; null where it is not capped. */
   ceiling(of: Pick<Event, 'customer' | 'meter'>): number | null {
-    return of.meter === CAPPED_METER ? CAPPED_GRANT + this.#sumsOf(of).granted : null;
+    return of.meter === CAPPED_METER ? this.#granted + this.#sumsOf(of).granted : null;
   }
 
   #endLate(end: () => void): void {

@@ -34,7 +34,7 @@ test('a node joins and another leaves under load: no call fails', async () => {
       const url = await balancer.target();
       const tenant = await createTenant(url, { databaseUrl: database.url, customers: CUSTOMERS });
       const owned = () => Promise.all(fleet.nodes.map((node) => node.slots(sql)));
-      const book = new Book();
+      const book = new Book(tenant);
       const steady = new Steady({ tenant, book, balancer });
       await steady.more(CALLS);
       steady.during('as ever');

@@ -35,7 +35,7 @@ beforeEach(async () => {
   tenant = await createTenant(first.url, { databaseUrl: database.url, customers: 1 });
   second = await startProcess({ databaseUrl: database.url, leaseMs: LEASE_MS });
   await second.up();
-  book = new Book();
+  book = new Book(tenant);
 });
 
 afterEach(async () => {

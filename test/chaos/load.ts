@@ -3,7 +3,7 @@
 import { Book } from './book.ts';
 import { call } from './call.ts';
 import type { Random } from './random.ts';
-import { OPEN_METER, type Tenant } from './tenant.ts';
+import { CAPPED_METER, OPEN_METER, type Tenant } from './tenant.ts';
 import { type Usage, counts, randomUsage, sendUsage } from './usage.ts';
 
 const RETRY_MS = 20;
@@ -36,7 +36,7 @@ export function startLoad(options: {
   onAnswer?: (kind: string, status: number) => void;
 }): Load {
   const { tenant, random, target, withinMs, onAnswer } = options;
-  const book = new Book();
+  const book = new Book(tenant);
   const answered: Usage[] = [];
   const stopping = new AbortController();
   let keys = 0;
@@ -72,20 +72,22 @@ export function startLoad(options: {
   }
 
   async function once(): Promise<void> {
+    const rejects = random.chance(0.5);
     const event = {
       key: '',
       customer: random.pick(tenant.customers),
-      meter: OPEN_METER,
+      meter: rejects ? CAPPED_METER : OPEN_METER,
       value: random.integer(1, 9),
     };
     const { meter: feature_key, customer: customer_id, value } = event;
     book.beginUnkeyed(event);
     const sender = { url: await target(), key: tenant.key };
     try {
-      const body = { feature_key, customer_id, value };
+      const body = { feature_key, customer_id, value, ...(rejects && { overage: 'reject' }) };
       const { status, json } = await call(sender, '/track', body, withinMs);
       onAnswer?.('unkeyed', status);
       if (status === 200) book.enterUnkeyed(json.id, event);
+      else if (rejects && status === 402) book.refuseUnkeyed(event);
       else book.lost.push(event);
     } catch {
       onAnswer?.('unkeyed', 0);

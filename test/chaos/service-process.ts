@@ -32,6 +32,8 @@ export async function startProcess(options: {
   port?: number;
   /** What follows `bun run start`. */
   args?: readonly string[];
+  /** How long it may take until it answers. */
+  upMs?: number;
   /** Other variables of its environment. */
   env?: Readonly<Record<string, string>>;
 }): Promise<ServiceProcess> {
@@ -71,7 +73,7 @@ export async function startProcess(options: {
     pid: child.pid,
     logged,
     exited,
-    up: () => until('the service answers', () => answers('/health')),
+    up: () => until('the service answers', () => answers('/health'), options.upMs),
     ready: () => until('the service is ready', () => answers('/ready')),
     isReady: () => answers('/ready'),
     signal: (name) => child.kill(name),

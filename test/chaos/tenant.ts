@@ -9,18 +9,20 @@ export type Tenant = {
   readonly organisationId: string;
   readonly key: string;
   readonly customers: readonly string[];
+  /** Of the capped meter, to each customer at first. */
+  readonly granted: number;
 };
 
 /** Anything may be used of this one, past the limit too. */
 export const OPEN_METER = 'calls';
 /** Of this one only what was granted is used: callers ask `/check` to consume it. */
 export const CAPPED_METER = 'credits';
-export const CAPPED_GRANT = 2000;
+const CAPPED_GRANT = 2000;
 
 /** Makes it through the service at `url`, which must be ready. */
 export async function createTenant(
   url: string,
-  options: { databaseUrl: string; customers: number },
+  options: { databaseUrl: string; customers: number; granted?: number },
 ): Promise<Tenant> {
   const { id: organisationId, testKey: key } = await createKeys(options.databaseUrl);
   const made = async (path: string, body: unknown): Promise<string> => {
@@ -29,14 +31,15 @@ export async function createTenant(
     return json.id as string;
   };
   for (const slug of [OPEN_METER, CAPPED_METER]) await made('/meters', { slug, scale: 0 });
+  const { granted = CAPPED_GRANT } = options;
   const customers: string[] = [];
   for (let index = 0; index < options.customers; index += 1) {
     const customer = await made('/customers', { external_customer_id: `customer-${index}` });
-    const grant = { feature_key: CAPPED_METER, amount: CAPPED_GRANT };
+    const grant = { feature_key: CAPPED_METER, amount: granted };
     await made(`/customers/${customer}/grants`, grant);
     customers.push(customer);
   }
-  return { organisationId, key, customers };
+  return { organisationId, key, customers, granted };
 }
 
 /** An organisation and its first keys, without a service. */

@@ -8,6 +8,8 @@ import { freePort, type ServiceProcess, startProcess } from '../service-process.
 import { until } from '../until.ts';
 
 const SECRET = 'a secret that all nodes of a run share';
+/** On a machine that has too much to do. */
+const UP_MS_MAX = 60_000;
 const READY_MS_MAX = 30_000;
 const EXIT_MS_MAX = 30_000;
 
@@ -102,6 +104,7 @@ export class FleetNode {
       redisUrl,
       leaseMs,
       port: Number(new URL(this.url).port),
+      upMs: UP_MS_MAX,
       env: {
         ...MONEY_ENV,
         NODE_ADDRESS: this.address,

@@ -15,6 +15,8 @@ import { Tally } from './tally.ts';
 import { Receiver } from './webhooks.ts';
 
 const CUSTOMERS = 24;
+/** So little that the ceiling is met all the time. */
+const GRANTED = 50;
 const CALLERS = 12;
 const READERS = 4;
 const REST_MS = 40;
@@ -60,7 +62,7 @@ export async function openTraffic(options: TrafficOptions): Promise<Traffic> {
   const tally = new Tally();
   const receiver = new Receiver();
   const url = await balancer.target();
-  const tenant = await createTenant(url, { databaseUrl, customers: CUSTOMERS });
+  const tenant = await createTenant(url, { databaseUrl, customers: CUSTOMERS, granted: GRANTED });
   await receiver.subscribe({ url, key: tenant.key });
   const money = await Money.open({ databaseUrl, random, target: balancer.target, tally }, (key) =>
     receiver.subscribe({ url, key }),

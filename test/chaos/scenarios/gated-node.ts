@@ -77,7 +77,7 @@ function nodeOf(parts: {
   databaseUrl: string;
 }): GatedNode {
   const { url, tenant, databaseUrl } = parts;
-  const book = new Book();
+  const book = new Book(tenant);
   const customer = tenant.customers[0]!;
   const sender = { url, key: tenant.key };
   const usageOf = (key: string): Usage => ({

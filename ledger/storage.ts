@@ -18,9 +18,10 @@ export type Storage = {
   flush(rows: FlushRows, fence: Fence): Promise<FlushResult>;
   /**
    * After an unknown outcome: waits until the lost flush can no longer land, raises the epoch and tells how far the database got.
-   * Throws while the database cannot be reached.
+   * `fenced` where the seat is another's now, `behind` where the database lacks what it acknowledged, whoever has the seat. Throws
+   * while it cannot be reached.
    */
-  recover(fence: Fence): Promise<Fence | 'fenced'>;
+  recover(fence: Fence): Promise<Fence | 'fenced' | 'behind'>;
   /**
    * Takes a seat: that of a node whose lease is over by the database's clock, with the slots that it still has, or a new one. null
    * where another node is alive with which this one cannot share: one of the two has no address.

@@ -17,7 +17,8 @@ import type { Fence, FlushRows, Storage } from '../storage.ts';
  * - Units become durable in the order in which they were decided.
  *
  * When a flush fails:
- * - `fenced`: everything queued is refused as unavailable, and the owner of the journal drops all memory.
+ * - `fenced`: everything queued is refused as unavailable, and the owner of the journal drops all memory; for good where the database
+ *   is behind what it acknowledged.
  * - `duplicate`: an id was in use. The units that brought it are told so; the rest is rolled back and decided again.
  * - `rejected`: a broken invariant. Units are flushed one by one until the guilty one fails alone; its callers get the error.
  * - `unknown`: never retried blindly. The storage makes sure the lost flush can no longer land and tells whether it did.
@@ -197,7 +198,8 @@ export class Journal {
           askedAt,
         });
       case 'fenced':
-        return this.#lose(units, 'another node has taken the seat');
+        // By another node, or because the database has forgotten what it acknowledged.
+        return this.#recover(units, rows);
       case 'duplicate':
         return this.#resolveDuplicates(units);
       case 'rejected':
@@ -292,7 +294,7 @@ export class Journal {
   async #recover(units: readonly Unit[], rows: FlushRows): Promise<void> {
     const { storage, log } = this.#deps;
     for (let wait = RETRY_MS_MIN; ; wait = Math.min(wait * 2, RETRY_MS_MAX)) {
-      let found: Fence | 'fenced';
+      let found: Fence | 'fenced' | 'behind';
       try {
         found = await storage.recover(this.#fence);
       } catch (error) {
@@ -302,7 +304,7 @@ export class Journal {
         continue;
       }
       if (found === 'fenced') return this.#lose(units, 'another node has taken the seat');
-      if (found.seq < this.#fence.seq) {
+      if (found === 'behind') {
         const why = 'the database is behind this node: a stale copy was promoted';
         return this.#lose(units, why, 'for good');
       }

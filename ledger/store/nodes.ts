@@ -97,7 +97,10 @@ export async function takeOverSlots(
  * See `Storage.recover`. The update waits for a flush that is still running, and then nothing of the old epoch can land. It does
  * not renew the lease, which only a flush does: a node that can send but not hear must not keep its seat.
  */
-export async function recoverSeat(writer: Sql<Bigints>, fence: Fence): Promise<Fence | 'fenced'> {
+export async function recoverSeat(
+  writer: Sql<Bigints>,
+  fence: Fence,
+): Promise<Fence | 'fenced' | 'behind'> {
   const epoch = String(fence.epoch);
   await endConnections(
     writer,
@@ -107,7 +110,10 @@ export async function recoverSeat(writer: Sql<Bigints>, fence: Fence): Promise<F
     update nodes set epoch = epoch + 1
     where id = ${fence.node} and epoch = ${epoch}::bigint
     returning id, epoch, seq`;
-  return row === undefined ? 'fenced' : fenceOf(row);
+  if (row !== undefined) return row.seq < fence.seq ? 'behind' : fenceOf(row);
+  // The number of a seat only grows, whoever holds it.
+  const [seat] = await writer<SeatRow[]>`select id, epoch, seq from nodes where id = ${fence.node}`;
+  return seat === undefined || seat.seq < fence.seq ? 'behind' : 'fenced';
 }
 
 /** See `Storage.leave`. Does nothing where the seat was lost already. */

@@ -74,14 +74,11 @@ const PLANTED: readonly Planted[] = [
   {
     name: 'a database that is behind is believed',
     fault: {
-      file: JOURNAL,
-      replace: [
-        ['if (found.seq < this.#fence.seq) {', 'if (found.seq < 0n) {'],
-        [LANDED_ASSERT, ''],
-      ],
+      file: 'ledger/store/nodes.ts',
+      replace: [["return row.seq < fence.seq ? 'behind' : fenceOf(row);", 'return fenceOf(row);']],
     },
     scenario: 'the database is behind the node',
-    finds: 'the answer: 200, not 503',
+    finds: 'a check from memory: 200, not 503',
   },
   {
     name: 'a processor that hears of a refund before it is reserved',

@@ -194,6 +194,19 @@ test('what was lost is recovered: the epoch rises, the number says whether the f
   expect(await flush({})).toBe('committed');
 });
 
+test.each([0, 1])(
+  'a database that lacks what it acknowledged says so, %d epochs later',
+  async (later) => {
+    expect(await flush({})).toBe('committed');
+    const { node, epoch, seq } = bed.fence;
+    await bed.sql`update nodes set seq = seq - 1, epoch = epoch + ${later} where id = ${node}`;
+    expect(await flush({})).toBe('fenced');
+    expect(await bed.storage.recover(bed.fence)).toBe('behind');
+    await bed.sql`update nodes set seq = ${String(seq)}::bigint, epoch = ${String(epoch)}::bigint where id = ${node}`;
+    expect(await flush({})).toBe('committed');
+  },
+);
+
 test('a seat that is held is not given away, one that was let go is', async () => {
   expect(await bed.storage.claim()).toBeNull();
   await bed.storage.release({ ...bed.fence, epoch: bed.fence.epoch - 1n });

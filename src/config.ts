@@ -239,8 +239,9 @@ class Reader {
     const secret = this.text('NODE_SECRET');
     // A secret alone is harmless: nodes may share one environment file.
     if (address === undefined) return undefined;
+    const hostname = host.includes(':') ? `[${host}]` : host;
     const listen =
-      this.#hostAndPort('NODE_LISTEN') ?? `${host}${address.slice(address.lastIndexOf(':'))}`;
+      this.#hostAndPort('NODE_LISTEN') ?? `${hostname}${address.slice(address.lastIndexOf(':'))}`;
     if (secret === undefined) {
       this.#refuse('NODE_SECRET', 'must be set where NODE_ADDRESS is');
     } else if (secret.length < NODE_SECRET_LENGTH_MIN) {

@@ -131,7 +131,8 @@ test('the key of the secrets is its bytes, and nodes share one', () => {
 test('a node may listen elsewhere than others reach it', () => {
   const env = { NODE_ADDRESS: 'a:1', NODE_SECRET: SECRET, SECRETS_KEY };
   expect(parseConfig({ ...env, NODE_LISTEN: '127.0.0.1:2' }).node?.listen).toBe('127.0.0.1:2');
-  expect(parseConfig(env).node?.listen).toBeUndefined();
+  expect(parseConfig(env).node?.listen).toBe('0.0.0.0:1');
+  expect(parseConfig({ ...env, HOST: '::' }).node?.listen).toBe('[::]:1');
   expect(problemsOf({ ...env, NODE_LISTEN: ':2' })).toEqual([
     'NODE_LISTEN must be host:port, not ":2"',
   ]);

@@ -9,6 +9,7 @@ import { type Item, recordEverywhere } from './cluster/batch.ts';
 import { Customers, type Found } from './cluster/customers.ts';
 import { PaymentDesk, SubscriptionDesk } from './cluster/desks.ts';
 import { Member, type MemberDeps } from './cluster/member.ts';
+import { Others } from './cluster/others.ts';
 import { Router } from './cluster/router.ts';
 import type { Grant } from './grants.ts';
 import type { CheckAnswer, Meter } from './meter.ts';
@@ -28,6 +29,7 @@ export class Ledger {
   readonly #router: Router;
   readonly #customers: Customers;
   readonly alarms: AlarmDesk;
+  readonly others: Others;
   readonly payments: PaymentDesk;
   readonly subscriptions: SubscriptionDesk;
 
@@ -37,6 +39,7 @@ export class Ledger {
     this.#member = member;
     this.#router = new Router({ ...deps, member });
     this.#customers = new Customers({ ...deps, member });
+    this.others = new Others({ ...deps, member });
     this.alarms = new AlarmDesk(deps, {
       term: () => member.term,
       tick: (customerId, meterId) =>
@@ -161,5 +164,8 @@ export class Ledger {
   }
 }
 
-export type LedgerDeps = MemberDeps;
+export type LedgerDeps = MemberDeps & {
+  /** What another node has told all (`Ledger.others`); what it is answered. */
+  readonly onTold: (what: unknown) => unknown;
+};
 export type { Found, MeterBalance };

@@ -39,7 +39,6 @@ import type { Payments } from './payments/payments.ts';
 import type { Changes } from './platform/changes.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { MeterCatalogue } from './records/meter-catalogue.ts';
-import type { UsageSubscriptions } from './records/usage-subscriptions.ts';
 import type { Sql } from './platform/postgres.ts';
 import type { Resolve } from './platform/public-url.ts';
 import type { RateLimiter } from './platform/rate-limit.ts';
@@ -68,7 +67,6 @@ export type AppDeps = {
   readonly secrets: Secrets;
   readonly newSigningSecret: () => string;
   readonly resolve: Resolve;
-  readonly usageSubscriptions: UsageSubscriptions;
   readonly payments: Payments;
   readonly testClocks: TestClocks;
   readonly subscriptions: Subscriptions;

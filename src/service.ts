@@ -11,7 +11,12 @@ import type { NodePlace, Settings } from './config.ts';
 import { type Authenticator, type AuthenticatorOptions, openAuthenticator } from './http/auth.ts';
 import { createEdge, type Edge } from './http/edge.ts';
 import { openPortalDoor, type PortalDoorDeps } from './http/portal-door.ts';
-import { type Changes, listenForChanges } from './platform/changes.ts';
+import {
+  type Change,
+  type Changes,
+  listenForChanges,
+  type OpenChanges,
+} from './platform/changes.ts';
 import { openDelivery } from '../workers/delivery.ts';
 import { attemptObserver } from './metrics/deliveries.ts';
 import { openMetrics } from './metrics/open.ts';
@@ -20,9 +25,10 @@ import { openPayments, type PaymentsDeps } from './payments/open.ts';
 import type { Payments } from './payments/payments.ts';
 import { openSubscriptions } from './subscriptions/open.ts';
 import type { Subscriptions } from './subscriptions/subscriptions.ts';
-import { clock, timers } from './platform/clock.ts';
-import { openOrgClocks } from './platform/org-clock.ts';
+import { clock as ownClock, timers } from './platform/clock.ts';
+import { openOrgClocks, type TestClock } from './platform/org-clock.ts';
 import { ids } from './platform/ids.ts';
+import { listenOn } from './platform/listen.ts';
 import { openNames } from './platform/names.ts';
 import { openPeers } from './platform/peers/peers.ts';
 import { openPool, type Sql } from './platform/postgres.ts';
@@ -37,8 +43,8 @@ import { findKey, markKeysUsed } from './records/api-keys.ts';
 import { type MeterCatalogue, openMeterCatalogue } from './records/meter-catalogue.ts';
 import { findActiveMeter, listMetersOfEvent } from './records/meters.ts';
 import { listUsageSubscribers, openUsageSubscriptions } from './records/usage-subscriptions.ts';
-import { TestClocks } from './test-clock/test-clocks.ts';
-import { listTestClocks, saveTestClock } from './records/test-clocks.ts';
+import { TestClocks, type TestClocksDeps } from './test-clock/test-clocks.ts';
+import { listTestClocks, runTestClock, stopTestClock } from './records/test-clocks.ts';
 import { findSealedSecret } from './records/webhook-endpoints.ts';
 
 const RECORDS_POOL = 8;
@@ -65,6 +71,8 @@ export type ServiceOptions = {
   /** Where other nodes reach this one, and the secret that they share; undefined where it is alone. */
   readonly node?: NodePlace | undefined;
   readonly log: Log;
+  /** This machine's clock, where that is not the one to go by. */
+  readonly clock?: Clock;
   /** Where it listens for changes and where its journal writes, when not straight at `databaseUrl`. */
   readonly changesUrl?: string;
   readonly journalUrl?: string;
@@ -89,17 +97,23 @@ export type Service = {
 };
 
 export async function openService(options: ServiceOptions): Promise<Service> {
-  const { databaseUrl, log } = options;
+  const { databaseUrl, log, clock = ownClock } = options;
   const warn = (fields: object, message: string): void => log.warn(fields, message);
   const sql = openPool(databaseUrl, { max: RECORDS_POOL, applicationName: 'tollhouse records' });
   const reader = openPool(databaseUrl, { max: READERS_POOL, applicationName: 'tollhouse loads' });
   const metrics = openMetrics({ databaseUrl, clock, timers });
-  const changes = await listenForChanges({ url: options.changesUrl ?? databaseUrl, timers, warn });
+  const url = options.changesUrl ?? databaseUrl;
+  const tellOthers = (change: Change) => ledger.others.tell({ change } satisfies Told);
+  const changes = await listenForChanges({ url, timers, warn, tellOthers });
   const records = { sql, changes };
   const auth = openAuth(records, warn);
-  const orgClock = await openOrgClocks({ list: () => listTestClocks(sql), clock, changes, warn });
+  const heard = { clock, timers, changes, warn };
+  const orgClock = await openOrgClocks({ list: (id) => listTestClocks(sql, id), ...heard });
   const peers = openOwnPeers(options, (request) => ledger.answer(request));
+  const holder = ids.next();
   const { ledger, storage } = openLedger(options, {
+    holder,
+    clock,
     peers,
     reader,
     orgClock,
@@ -107,11 +121,9 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     onSubscriptionDue: (tenant, subscription) => subscriptions.due(tenant, subscription),
     wantsUsage: (tenant) => usageSubscriptions.wantsUsage(tenant),
     onFlush: metrics.onFlush,
+    onTold: (what) => take(what as Told, { changes, testClocks }),
   });
-  changes.subscribe({
-    changed: (kind, id) => kind === 'customer' && ledger.forget(id),
-    reset: () => ledger.forgetAll(),
-  });
+  forgetCustomers(changes, ledger);
   const usageSubscriptions = await openUsage(records);
   const signing = await openSigning(options, sql);
   const { settings } = options;
@@ -122,18 +134,14 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const port = { ...records, ids, orgClock, timers, log };
   const moving = { ...port, ledger, limiter, processorFor, settings };
   const { payments, subscriptions } = openMoney(moving);
-  const clockwork = { clocks: orgClock, due: ledger.alarms, timers };
-  const testClocks = new TestClocks({
-    ...clockwork,
-    owed: [payments, subscriptions],
-    save: (moved) => saveTestClock(sql, moved),
-  });
-  metrics.watch(ledger, peers);
+  const owed = [payments, subscriptions];
+  const testClocks = openTestClocks({ sql, ledger, clocks: orgClock, owed, mover: holder });
+  metrics.watch(ledger, { peers, orgClock });
   await ledger.open();
   const delivery = await openOwnDelivery(options, metrics.registry);
   const usage = { ledger, meters: openMeters(records) };
   const money = { settings, limiter, sandbox: bank, processorFor, payments, subscriptions };
-  const webhooks = { ...signing, usageSubscriptions, resolve: openNames({ clock }) };
+  const webhooks = { ...signing, resolve: openNames({ clock }) };
   const given = { ids, clock, orgClock, testClocks, newToken, registry: metrics.registry };
   const readiness = () => ledger.readiness();
   return {
@@ -159,13 +167,52 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   };
 }
 
+function forgetCustomers(changes: Changes, ledger: Ledger): void {
+  changes.subscribe({
+    changed: (kind, id) => {
+      if (kind === 'customer') ledger.forget(id);
+    },
+    reset: () => ledger.forgetAll(),
+  });
+}
+
+function openTestClocks({
+  sql,
+  ledger,
+  mover,
+  ...deps
+}: { sql: Sql; ledger: Ledger; mover: string } & Pick<TestClocksDeps, 'clocks' | 'owed'>) {
+  return new TestClocks({
+    ...deps,
+    due: ledger.alarms,
+    rows: {
+      stop: (to) => stopTestClock(sql, { ...to, mover }),
+      run: (organisationId) => runTestClock(sql, { organisationId, mover }),
+    },
+    tellAll: async (clock) => (await ledger.others.tellAll({ clock } satisfies Told)) as number[],
+    timers,
+  });
+}
+
+/** What one node tells all. */
+type Told = { readonly change: Change } | { readonly clock: TestClock };
+
+async function take(
+  told: Told,
+  { changes, testClocks }: { changes: OpenChanges; testClocks: TestClocks },
+): Promise<unknown> {
+  return 'change' in told ? changes.hear(told.change) : testClocks.take(told.clock);
+}
+
 /** The way to other nodes; null where there are none. */
 function openOwnPeers({ node, log }: ServiceOptions, answer: (request: unknown) => unknown) {
   if (node === undefined) return null;
   const { address: self, secret } = node;
   const { hostname, port } = new URL(`ws://${node.listen}`);
   const listen = { hostname: hostname.replace(/^\[|\]$/g, ''), port: Number(port) };
-  return openPeers({ listen, secret, self, answer, clock, timers, log });
+  return listenOn(listen.port, () =>
+    openPeers({ listen, secret, self, answer, clock: ownClock, timers, log }),
+  );
 }
 
 /** Webhooks delivered by this process, beside the API; null where others do it. */
@@ -183,7 +230,7 @@ function openBanks(
   const sandboxOn = openSandbox(sql, settings);
   const sandboxFor = (tenant: Tenant) => sandboxOn({ now: () => orgClock.now(tenant) });
   return {
-    sandbox: sandboxOn(clock),
+    sandbox: sandboxOn(ownClock),
     processorFor: openProcessors({ sandboxFor, timers, log }),
   };
 }
@@ -206,9 +253,9 @@ type Records = { readonly sql: Sql; readonly changes: Changes };
 function openAuth({ sql, changes }: Records, warn: AuthenticatorOptions['warn']): Authenticator {
   return openAuthenticator({
     find: (hash) => findKey(sql, hash),
-    markUsed: (keyIds) => markKeysUsed(sql, { ids: keyIds, now: clock.now() }),
+    markUsed: (keyIds) => markKeysUsed(sql, { ids: keyIds, now: ownClock.now() }),
     changes,
-    clock,
+    clock: ownClock,
     timers,
     warn,
   });
@@ -219,8 +266,14 @@ function openEdge({
   log,
   ...door
 }: { auth: Authenticator; log: Log } & Omit<PortalDoorDeps, 'clock'>): Edge {
-  const admitPortal = openPortalDoor({ ...door, clock });
-  return createEdge({ authenticate, admitPortal, clock, log, newRequestId: () => ids.next() });
+  const admitPortal = openPortalDoor({ ...door, clock: ownClock });
+  return createEdge({
+    authenticate,
+    admitPortal,
+    clock: ownClock,
+    log,
+    newRequestId: () => ids.next(),
+  });
 }
 
 /** The secrets that webhooks are signed with: how they are kept, and how one is made. */
@@ -257,15 +310,15 @@ function openLedger(
   options: ServiceOptions,
   {
     reader,
-    ...told
-  }: { reader: Sql } & Pick<
+    holder,
+    ...given
+  }: { reader: Sql; holder: string } & Omit<
     LedgerDeps,
-    'peers' | 'orgClock' | 'onPaymentDue' | 'onSubscriptionDue' | 'wantsUsage' | 'onFlush'
+    'storage' | 'address' | 'leaseMs' | 'actorsMax' | 'ids' | 'timers' | 'log'
   >,
 ) {
   const { log, leaseMs, actorsMax } = options;
   const address = options.node?.address ?? null;
-  const holder = ids.next();
   const storage = postgresStorage({
     openWriter: () =>
       openPool(options.journalUrl ?? options.databaseUrl, {
@@ -283,6 +336,6 @@ function openLedger(
     timers,
   });
   const own = { address, leaseMs, actorsMax };
-  const ledger = new Ledger({ storage, clock, ids, timers, log, ...own, ...told });
+  const ledger = new Ledger({ storage, ids, timers, log, ...own, ...given });
   return { ledger, storage };
 }

@@ -1,4 +1,5 @@
 import { assert, unreachable } from '../assert.ts';
+import { LedgerUnavailable } from '../ports.ts';
 import type { DueAlarm } from '../storage.ts';
 import { Alarms } from './alarms.ts';
 import type { Term, TermDeps } from './term.ts';
@@ -13,8 +14,7 @@ const AT_ONCE = 500;
  */
 export class AlarmDesk {
   readonly #storage: TermDeps['storage'];
-  /** Organisations whose test mode does not ring by itself now. */
-  readonly #held = new Set<string>();
+  readonly #orgClock: TermDeps['orgClock'];
   readonly #meters: Alarms<'meter'>;
   readonly #payments: Alarms<'payment'>;
   readonly #subscriptions: Alarms<'subscription'>;
@@ -28,19 +28,20 @@ export class AlarmDesk {
     },
   ) {
     this.#storage = deps.storage;
-    const common = { term: ask.term, held: this.#held };
+    this.#orgClock = deps.orgClock;
+    const { term } = ask;
     this.#meters = new Alarms(deps, {
-      ...common,
+      term,
       kind: 'meter',
       ring: ({ actorId, subjectId }) => ask.tick(actorId, subjectId),
     });
     this.#payments = new Alarms(deps, {
-      ...common,
+      term,
       kind: 'payment',
       ring: ({ actorId }) => deps.onPaymentDue(actorId),
     });
     this.#subscriptions = new Alarms(deps, {
-      ...common,
+      term,
       kind: 'subscription',
       ring: ({ tenant, actorId, subjectId }) =>
         deps.onSubscriptionDue(tenant, { customerId: actorId, id: subjectId }),
@@ -55,20 +56,17 @@ export class AlarmDesk {
     for (const alarms of this.#all) alarms.stop();
   }
 
-  /** From now on none of the organisation's test mode rings by itself; resolves when none does any more. */
-  async hold(organisationId: string): Promise<void> {
-    assert(!this.#held.has(organisationId), 'one at a time rings an organisation’s alarms');
-    this.#held.add(organisationId);
+  /** The organisation's clock is stopped: resolves when none of its test mode's rings any more that rang by itself. */
+  async quiet(organisationId: string): Promise<void> {
     await Promise.all(this.#all.map((alarms) => alarms.quiet(organisationId)));
   }
 
-  release(organisationId: string): void {
-    this.#held.delete(organisationId);
-  }
-
-  /** Those of a held organisation that are due next, by `until` at the latest, earliest first; without those that have just failed. */
+  /** Those that are due next of an organisation whose clock is stopped, by `until` at the latest, earliest first; without those that have
+   * just failed. */
   async next(organisationId: string, until: number): Promise<readonly DueAlarm[]> {
-    assert(this.#held.has(organisationId), 'whoever rings alarms holds them');
+    // Whoever moves it was taken for dead: it runs again, and its alarms ring by themselves.
+    if (!this.#orgClock.stopped.has(organisationId))
+      throw new LedgerUnavailable('the clock runs again');
     const except = [
       ...this.#meters.resting,
       ...this.#payments.resting,

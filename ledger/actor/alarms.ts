@@ -16,6 +16,8 @@ const RESTING_MAX = 10_000;
  * is a row that the flush wrote which made it necessary; what it brings about is a decision like any other, so it cannot race with
  * one, and it moves or removes its own row. Calls do not wait for alarms: every decision does first what was due.
  *
+ * Where an organisation's clock is stopped, whoever moves it rings its alarms, on whichever node; here they are left alone.
+ *
  * One of these for each kind, and no alarm waits for another: a processor that is silent holds up nobody's period.
  */
 export class Alarms<K extends AlarmKind> {
@@ -23,7 +25,6 @@ export class Alarms<K extends AlarmKind> {
   readonly #term: () => Term | null;
   readonly #kind: K;
   readonly #ring: (alarm: Alarm<K>) => Promise<unknown>;
-  readonly #held: ReadonlySet<string>;
   /** By subject: those that ring now, and those that failed and are left alone for a while. */
   readonly #ringing = new Map<string, { readonly alarm: Alarm<K>; readonly done: Promise<void> }>();
   readonly #resting = new Map<string, Alarm<K>>();
@@ -36,15 +37,12 @@ export class Alarms<K extends AlarmKind> {
       term: () => Term | null;
       kind: K;
       ring: (alarm: Alarm<K>) => Promise<unknown>;
-      /** Organisations whose test mode does not ring by itself now. */
-      held: ReadonlySet<string>;
     },
   ) {
     this.#deps = deps;
     this.#term = options.term;
     this.#kind = options.kind;
     this.#ring = options.ring;
-    this.#held = options.held;
   }
 
   start(): void {
@@ -97,18 +95,18 @@ export class Alarms<K extends AlarmKind> {
     const term = this.#term();
     const room = Math.min(TOGETHER, AT_ONCE - this.#ringing.size);
     if (term === null || !term.journal.isLeaseValid() || room === 0) return false;
-    const { storage, clock } = this.#deps;
+    const { storage, orgClock } = this.#deps;
     const except = [...this.#ringing.values().map(({ alarm }) => alarm), ...this.resting];
     const due = await storage.dueAlarms({
       kind: this.#kind,
       slots: term.slots.list(),
-      now: clock.now(),
+      now: orgClock.wall(),
       atMost: room,
       except,
-      held: [...this.#held],
+      held: [...orgClock.stopped],
     });
     assert(due.length <= room, 'no more alarms ring than there is room for');
-    // Some may be held since they were looked up.
+    // Some clocks may have been stopped since they were looked up.
     const rung = due.filter((alarm) => !this.#isHeld(alarm)).map((alarm) => this.ring(alarm));
     if (due.length < room) return false;
     // Not for all of them: the slowest would hold up the others.
@@ -118,7 +116,7 @@ export class Alarms<K extends AlarmKind> {
   }
 
   #isHeld({ tenant }: Alarm<K>): boolean {
-    return tenant.mode === 'test' && this.#held.has(tenant.organisationId);
+    return tenant.mode === 'test' && this.#deps.orgClock.stopped.has(tenant.organisationId);
   }
 
   async #try(alarm: Alarm<K>): Promise<void> {

@@ -112,23 +112,33 @@ async function askAll<N extends 'wouldRefuse' | 'recordAll'>(
 ): Promise<readonly { readonly share: Share; readonly answer: OpAnswer<N> }[]> {
   const answered: { share: Share; answer: OpAnswer<N> }[] = [];
   const waits = router.waits();
+  let isRepeat = false;
   for (let left = placed; left.length > 0;) {
-    const missed: Placed[] = [];
-    await Promise.all(
-      sharesOf(member, left).map(async (share) => {
-        const [first] = share;
-        if (first === undefined) return;
-        const found = await router.attempt<'wouldRefuse' | 'recordAll'>(first.slot, name, [
-          share.map(({ sent }) => sent),
-        ]);
-        if (found === null) missed.push(...share);
-        else answered.push({ share, answer: found.answer as OpAnswer<N> });
-      }),
-    );
-    left = missed.toSorted((a, b) => a.index - b.index);
+    const asked = await askOnce(router, name, { shares: sharesOf(member, left), isRepeat });
+    left = asked
+      .flatMap(({ share, found }) => ('answer' in found ? [] : share))
+      .toSorted((a, b) => a.index - b.index);
+    for (const { share, found } of asked) {
+      if ('answer' in found) answered.push({ share, answer: found.answer as OpAnswer<N> });
+      else isRepeat ||= found.isLost;
+    }
     if (left.length > 0) await waits();
   }
   return answered;
+}
+
+async function askOnce(
+  router: Router,
+  name: 'wouldRefuse' | 'recordAll',
+  { shares, isRepeat }: { readonly shares: readonly Share[]; readonly isRepeat: boolean },
+) {
+  return Promise.all(
+    shares.map(async (share) => {
+      const { slot } = must(share[0], 'a share is about something');
+      const args: [SentItem[]] = [share.map(({ sent }) => sent)];
+      return { share, found: await router.attempt(slot, name, { args, isRepeat }) };
+    }),
+  );
 }
 
 /** Their actors, where all live here, as they do where there is one node. */

@@ -3,6 +3,7 @@ import { Term, type TermDeps } from '../actor/term.ts';
 import { LedgerUnavailable, type Peers } from '../ports.ts';
 import type { SeatedNode, Survey } from '../storage.ts';
 import { HandoverUnit } from './handover-unit.ts';
+import type { Look } from './messages.ts';
 import { handovers, slotsOf, stayers, takeovers } from './placement.ts';
 
 /**
@@ -25,6 +26,8 @@ export class Member {
   readonly #deps: MemberDeps;
   #term: Term | null = null;
   #survey: Survey = { nodes: [], owners: [] };
+  /** The other nodes that live, by their seat. */
+  #others: ReadonlyMap<number, string> = new Map();
   #closed = false;
   #isLeaving = false;
   /** Why it will not serve again. */
@@ -34,8 +37,12 @@ export class Member {
   /** What is under way. Before it is opened nothing is. */
   #stepping: Promise<void> | null = Promise.resolve();
   #isPoked = false;
-  /** Whether the last look failed. */
+  /** Whether clocks may have been moved of which it has not heard. */
+  #isBehind = false;
+  #lookedAt = -Infinity;
+  /** Whether the last look failed, or the lease could not be renewed; and since when neither was so. */
   #isBlind = false;
+  #seesSince = -Infinity;
   #change = Promise.withResolvers<undefined>();
 
   constructor(deps: MemberDeps) {
@@ -53,7 +60,8 @@ export class Member {
     );
     await first;
     this.#stepping = null;
-    this.#later(this.#isPoked ? 0 : undefined);
+    if (this.#isPoked) this.#soon();
+    else this.#later();
   }
 
   /** Between terms null. */
@@ -66,16 +74,15 @@ export class Member {
     const term = this.#term;
     if (term !== null && term.slots.has(slot)) {
       if (!this.#closed && term.journal.isLeaseValid()) return { kind: 'here', term };
-      return { kind: 'nowhere' };
+      return NOWHERE;
     }
-    const owner = this.#survey.owners[slot] ?? 0;
-    const node = this.#others().find((other) => other.node === owner);
-    return node?.address ? { kind: 'there', address: node.address } : { kind: 'nowhere' };
+    const address = this.#others.get(this.#survey.owners[slot] ?? 0);
+    return address === undefined ? NOWHERE : { kind: 'there', address };
   }
 
   /** Whether there is anybody else to ask. */
   get hasOthers(): boolean {
-    return this.#others().length > 0;
+    return this.#others.size > 0;
   }
 
   /** Neither this node nor any other can answer. */
@@ -115,13 +122,13 @@ export class Member {
 
   /** The other nodes that are alive and can be asked. */
   addresses(): readonly string[] {
-    return this.#others().flatMap(({ address }) => address ?? []);
+    return [...this.#others.values()];
   }
 
   /** Something is not as the last survey said. */
   poke(): void {
     this.#isPoked = true;
-    if (this.#stepping === null && !this.#closed) this.#later(0);
+    if (this.#stepping === null && !this.#closed) this.#soon();
   }
 
   /** Resolves when something is known that was not, or after `ms`. */
@@ -188,12 +195,20 @@ export class Member {
     }
     this.#stepping = null;
     if (isMore) this.#later(HANDOVER_PAUSE_MS);
-    else this.#later(this.#isPoked ? 0 : undefined);
+    else if (this.#isPoked) this.#soon();
+    else this.#later();
+  }
+
+  /** However many say that something has changed: the database has other work, too. */
+  #soon(): void {
+    this.#later(Math.max(0, this.#lookedAt + LOOK_MS_MIN - this.#deps.clock.monotonic()));
   }
 
   /** Whether there is more to do at once. */
   async #step(): Promise<boolean> {
     if (this.#term === null && this.#stopped === null && !this.#isLeaving) await this.#claim();
+    if (this.#isBehind) await this.#deps.orgClock.catchUp();
+    this.#isBehind = false;
     await this.#look();
     if (this.#term === null) return false;
     const { fence } = this.#term.journal;
@@ -218,6 +233,8 @@ export class Member {
       onLost: (why, howLong) => this.#lost(term, { why, howLong }),
     });
     this.#term = term;
+    // Who moved a clock since either has seen this seat, and told us, or is seen by us now.
+    this.#isBehind = true;
   }
 
   #lost(term: Term, { why, howLong }: { why: string; howLong: 'for now' | 'for good' }): void {
@@ -237,15 +254,28 @@ export class Member {
   }
 
   async #look(): Promise<void> {
-    const { storage, peers } = this.#deps;
+    const { storage, peers, clock } = this.#deps;
+    this.#lookedAt = clock.monotonic();
     const before = addressesOf(this.#survey);
     const survey = await storage.survey();
     this.#survey = survey;
+    this.#others = this.#askable(survey);
+    if (this.#isBlind) this.#seesSince = clock.monotonic();
     this.#isBlind = false;
     const now = addressesOf(survey);
     for (const address of before) if (!now.has(address)) peers?.giveUp(address);
     this.#gain(survey);
     this.#notify();
+  }
+
+  /** The other nodes that are alive and can be asked, with where. */
+  #askable({ nodes }: Survey): ReadonlyMap<number, string> {
+    const others = new Map<number, string>();
+    for (const { node, alive, address } of nodes) {
+      // At our own address there was somebody before us.
+      if (alive && address !== null && address !== this.#deps.address) others.set(node, address);
+    }
+    return others;
   }
 
   #gain(survey: Survey): void {
@@ -261,7 +291,10 @@ export class Member {
   }
 
   async #takeOver(): Promise<void> {
-    const { storage, log } = this.#deps;
+    const { storage, log, clock, leaseMs } = this.#deps;
+    if (this.#term?.journal.isLeaseValid() !== true) this.#isBlind = true;
+    // Where the database was away, all leases are over: who is back first gives the others time to renew theirs.
+    if (this.#isBlind || clock.monotonic() - this.#seesSince < leaseMs / 2) return;
     let isOver = false;
     for (const { dead, to } of takeovers(this.#survey, this.#term?.journal.node ?? 0)) {
       const { node } = dead;
@@ -300,18 +333,11 @@ export class Member {
     return this.#survey.nodes.find(({ node }) => node === id);
   }
 
-  #others(): readonly SeatedNode[] {
-    const me = this.#term?.journal.node;
-    return this.#survey.nodes.filter(
-      ({ alive, address, node }) =>
-        alive && address !== null && address !== this.#deps.address && node !== me,
-    );
-  }
-
   #tellOthers(): void {
+    const look: Look = [this.#deps.orgClock.wall(), 'look'];
     for (const address of this.addresses()) {
       // Who does not hear it looks by itself, a little later.
-      this.#deps.peers?.ask(address, LOOK, { withinMs: 1000 }).catch(() => undefined);
+      this.#deps.peers?.ask(address, look, { withinMs: 1000 }).catch(() => undefined);
     }
   }
 
@@ -341,8 +367,9 @@ function addressesOf({ nodes }: Survey): ReadonlySet<string> {
   );
 }
 
+/** Between two looks, when something is said to have changed. */
+const LOOK_MS_MIN = 10;
 /** Between one handover and the next: what moved is being loaded. */
 const HANDOVER_PAUSE_MS = 10;
 
-/** What a node tells another: look again who owns what. */
-export const LOOK = 'look';
+const NOWHERE = { kind: 'nowhere' } as const;

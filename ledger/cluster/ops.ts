@@ -1,4 +1,4 @@
-import { assert } from '../assert.ts';
+import { assert, must } from '../assert.ts';
 import { checkHere, addGrant, balancesOf, voidGrant } from '../actor/metering.ts';
 import { tick } from '../actor/alarms.ts';
 import { chargePayment, findPayment, reserveRefund, settleRefund } from '../actor/payments.ts';
@@ -38,6 +38,20 @@ export const OPS = {
 
 /** What another time may mean another thing. */
 export const ONCE: ReadonlySet<OpName> = new Set(['commandSubscription'] as const);
+
+/**
+ * It was asked for before, and the answer was lost. What would be refused now may have been recorded then, perhaps by the last owner:
+ * so its keys are looked up first.
+ */
+export function expectRepeat(term: Term, name: OpName, args: readonly unknown[]): void {
+  if (name === 'record') {
+    const [, , request] = args as OpArguments<'record'>;
+    term.recent.add(must(request.keyId, 'the id of what is asked for again'));
+  } else if (name === 'recordAll') {
+    const [items] = args as OpArguments<'recordAll'>;
+    for (const { request } of items) term.recent.add(must(request.keyId, 'the id of an item'));
+  }
+}
 
 type Ops = typeof OPS;
 export type OpName = keyof Ops;

@@ -1,9 +1,17 @@
 import { NotHere } from '../actor/own-slots.ts';
 import type { Term } from '../actor/term.ts';
 import { assert } from '../assert.ts';
-import { type Clock, LedgerUnavailable, PeerFailure, type Peers } from '../ports.ts';
-import { LOOK, type Member } from './member.ts';
-import { ONCE, OPS, type OpAnswer, type OpArguments, type OpName } from './ops.ts';
+import { MAILBOX_MAX } from '../limits.ts';
+import {
+  type Clock,
+  LedgerUnavailable,
+  type SharedClock,
+  PeerFailure,
+  type Peers,
+} from '../ports.ts';
+import type { Member } from './member.ts';
+import { type Answer, answering, answerOf, type Asked, MOVED, type Request } from './messages.ts';
+import { expectRepeat, ONCE, OPS, type OpAnswer, type OpArguments, type OpName } from './ops.ts';
 
 /**
  * Runs what is asked where its slot is served: here, or on the node that serves it.
@@ -13,18 +21,32 @@ import { ONCE, OPS, type OpAnswer, type OpArguments, type OpName } from './ops.t
  *         ─▶ nowhere: wait for what moves or is taken over, within a bound
  *
  * Holds: a request takes one hop at most, because what a node asks of another is never passed on. An op whose answer was lost is run
- * again only where that is the same as once (`ONCE`). A stale map costs a hop, never a wrong answer: the owner knows what it owns.
+ * again only where that is the same as once (`ONCE`). A stale map costs a hop, never a wrong answer: the owner knows what it owns. Both
+ * say what time it is, so neither is behind the other when it decides on what the other has stamped.
  */
 export class Router {
   readonly #member: Member;
   readonly #peers: Peers | null;
   readonly #clock: Clock;
+  readonly #orgClock: SharedClock;
+  readonly #onTold: (what: unknown) => unknown;
+  /** Calls that wait now. */
+  #held = 0;
   readonly #stats = { forwarded: 0, answeredForOthers: 0, movedAnswers: 0, heldCalls: 0 };
 
-  constructor(deps: { member: Member; peers: Peers | null; clock: Clock }) {
+  constructor(deps: {
+    member: Member;
+    peers: Peers | null;
+    clock: Clock;
+    orgClock: SharedClock;
+    /** What another node tells all (`Others`). */
+    onTold: (what: unknown) => unknown;
+  }) {
     this.#member = deps.member;
     this.#peers = deps.peers;
     this.#clock = deps.clock;
+    this.#orgClock = deps.orgClock;
+    this.#onTold = deps.onTold;
   }
 
   get stats(): Readonly<Record<string, number>> {
@@ -38,29 +60,34 @@ export class Router {
     ...args: OpArguments<N>
   ): Promise<OpAnswer<N>> {
     const waits = this.waits();
-    for (;;) {
-      const found = await this.attempt(slot, name, args);
-      if (found !== null) return found.answer;
+    for (let isRepeat = false; ;) {
+      const found: Attempted<N> = await this.attempt(slot, name, { args, isRepeat });
+      if ('answer' in found) return found.answer;
+      isRepeat ||= found.isLost;
       await waits();
     }
   }
 
-  /** Once, where the slot is served as far as is known: the answer; null where it was not run, or may be run again. */
+  /** Once, where the slot is served as far as is known. */
   async attempt<N extends OpName>(
     slot: number,
     name: N,
-    args: OpArguments<N>,
-  ): Promise<{ readonly answer: OpAnswer<N> } | null> {
+    { args, isRepeat }: { readonly args: OpArguments<N>; readonly isRepeat: boolean },
+  ): Promise<Attempted<N>> {
     const place = this.#member.place(slot);
-    if (place.kind === 'nowhere') return null;
+    if (place.kind === 'nowhere') return NOT_RUN;
     if (place.kind === 'there') {
-      const answer = await this.#ask(place.address, { slot, name, args });
-      return answer === null ? null : { answer: answerOf<N>(answer) };
+      const asked: Asked = [this.#orgClock.wall(), slot, name, args, isRepeat];
+      const answer = await this.#ask(place.address, asked);
+      if (answer === MOVED) return NOT_RUN;
+      if (answer === LOST) return { isLost: true };
+      return { answer: answerOf(answer, this.#orgClock) as OpAnswer<N> };
     }
     try {
+      if (isRepeat) expectRepeat(place.term, name, args);
       return { answer: await runHere(place.term, name, args) };
     } catch (error) {
-      if (error instanceof NotHere) return null;
+      if (error instanceof NotHere) return NOT_RUN;
       throw error;
     }
   }
@@ -77,11 +104,17 @@ export class Router {
 
   /** What a peer asks of this node. Without a promise where the answer is in memory. */
   answer(request: unknown): unknown {
-    if (request === LOOK) {
+    const asked = request as Request;
+    this.#orgClock.hear(asked[0]);
+    if (asked[1] === 'look') {
       this.#member.poke();
       return null;
     }
-    const [slot, name, args] = request as Asked;
+    if (asked[1] === 'told') {
+      const [, , what] = asked;
+      return answering(this.#orgClock, () => this.#onTold(what));
+    }
+    const [, slot, name, args, isRepeat] = asked;
     this.#stats.answeredForOthers += 1;
     const place = this.#member.place(slot);
     if (place.kind !== 'here') {
@@ -89,37 +122,27 @@ export class Router {
       this.#member.poke();
       return MOVED;
     }
-    try {
-      const result: unknown = runHere(place.term, name, args);
-      return result instanceof Promise ? later(result) : [result];
-    } catch (error) {
-      return refused(error);
-    }
+    if (isRepeat) expectRepeat(place.term, name, args);
+    return answering(this.#orgClock, () => runHere(place.term, name, args));
   }
 
-  /** The answer; null where the op was not run and may be asked for again. */
-  async #ask(
-    address: string,
-    { slot, name, args }: { slot: number; name: OpName; args: readonly unknown[] },
-  ): Promise<Answer | null> {
+  async #ask(address: string, asked: Asked): Promise<Answer | typeof MOVED | typeof LOST> {
     assert(this.#peers !== null, 'only who has peers finds a slot there');
     this.#stats.forwarded += 1;
     try {
-      const asked: Asked = [slot, name, args];
       const answer = await this.#peers.ask(address, asked, { withinMs: ANSWER_MS_MAX });
-      if (answer === MOVED) {
-        this.#stats.movedAnswers += 1;
-        this.#member.poke();
-        return null;
-      }
-      return answer as Answer;
+      if (answer !== MOVED) return answer as Answer;
+      this.#stats.movedAnswers += 1;
+      this.#member.poke();
+      return MOVED;
     } catch (error) {
       if (!(error instanceof PeerFailure)) throw error;
+      const [, , name] = asked;
       if (error.maybeDone && ONCE.has(name)) {
         throw new LedgerUnavailable('what became of it is not known: another node was lost');
       }
       this.#member.poke();
-      return null;
+      return error.maybeDone ? LOST : MOVED;
     }
   }
 
@@ -129,11 +152,19 @@ export class Router {
       this.#member.readiness();
     if (!this.#member.hasOthers) throw new LedgerUnavailable(reason);
     // One that was sent and lost has waited already: it gets one more try.
-    if (left <= 0 && tries > 1) throw new LedgerUnavailable(reason);
+    if ((left <= 0 && tries > 1) || this.#held >= MAILBOX_MAX) throw new LedgerUnavailable(reason);
     this.#stats.heldCalls += 1;
-    await this.#member.changed(Math.min(Math.max(left, 1), RETRY_MS_MIN << Math.min(tries, 6)));
+    this.#held += 1;
+    try {
+      await this.#member.changed(Math.min(Math.max(left, 1), RETRY_MS_MIN << Math.min(tries, 6)));
+    } finally {
+      this.#held -= 1;
+    }
   }
 }
+
+/** The answer, or that it was not run; `isLost`: it may have been, and is asked for again as a repeat. */
+type Attempted<N extends OpName> = { readonly answer: OpAnswer<N> } | { readonly isLost: boolean };
 
 function runHere<N extends OpName>(
   term: Term,
@@ -147,35 +178,9 @@ function runHere<N extends OpName>(
   return op(term, ...args);
 }
 
-type Asked = readonly [slot: number, name: OpName, args: readonly unknown[]];
-
-/** `[value]`; why the owner cannot answer now; or what went wrong there, a bug or lost I/O. */
-type Answer = readonly [value: unknown] | string | Failed;
-type Failed = { readonly message: string; readonly code: unknown };
-
-/** The slot is not that node's. */
-const MOVED = 0;
-
-async function later(result: Promise<unknown>): Promise<Answer | typeof MOVED> {
-  try {
-    return [await result];
-  } catch (error) {
-    return refused(error);
-  }
-}
-
-function refused(error: unknown): Answer | typeof MOVED {
-  if (error instanceof NotHere) return MOVED;
-  if (error instanceof LedgerUnavailable) return error.message;
-  const { message, code } = error as Failed;
-  return { message, code: typeof code === 'string' ? code : null };
-}
-
-function answerOf<N extends OpName>(answer: Answer): OpAnswer<N> {
-  if (typeof answer === 'string') throw new LedgerUnavailable(answer);
-  if ('message' in answer) throw Object.assign(new Error(answer.message), { code: answer.code });
-  return answer[0] as OpAnswer<N>;
-}
+const NOT_RUN = { isLost: false } as const;
+/** It may have been run. */
+const LOST = 1;
 
 /** For how long a call waits for a slot that nobody serves now: a planned move takes milliseconds, a takeover longer than anybody waits. */
 const HELD_MS_MAX = 2000;

@@ -8,7 +8,6 @@ import type { Sql } from '../platform/postgres.ts';
 import { type Resolve, vetUrl } from '../platform/public-url.ts';
 import type { Secrets } from '../platform/secrets.ts';
 import { putOwedRight } from '../records/owed.ts';
-import type { UsageSubscriptions } from '../records/usage-subscriptions.ts';
 import {
   deleteEndpoint,
   type EndpointPatch,
@@ -36,7 +35,6 @@ export type EndpointDeps = {
   readonly secrets: Secrets;
   readonly newSigningSecret: () => string;
   readonly resolve: Resolve;
-  readonly usageSubscriptions: UsageSubscriptions;
 };
 
 /** Batches that a request puts right before it answers. The workers' sweep does the rest. */
@@ -171,8 +169,7 @@ async function putRight({ sql, clock }: EndpointDeps, endpointId: string): Promi
   }
 }
 
-/** To this process: whatever its next request records must count it. Others are told by the commit. */
-async function announceChange({ changes, usageSubscriptions }: EndpointDeps, id: string) {
-  changes.tell('webhook_endpoint', id);
-  await usageSubscriptions.refresh();
+/** Whatever the next request records must count it, on whichever node. */
+async function announceChange({ changes }: EndpointDeps, id: string): Promise<void> {
+  await changes.tell('webhook_endpoint', id);
 }

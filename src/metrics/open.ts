@@ -2,8 +2,10 @@
 import { Registry } from 'prom-client';
 import type { Ledger, LedgerDeps } from '../../ledger/ledger.ts';
 import type { Clock, Timers } from '../../ledger/ports.ts';
+import type { OrgClocks } from '../platform/org-clock.ts';
 import type { PeerStats } from '../platform/peers/peers.ts';
 import { openPool } from '../platform/postgres.ts';
+import { watchClock } from './clock.ts';
 import { QUERY_MS_MAX, watchDatabase } from './database.ts';
 import { flushObserver, watchLedger } from './ledger.ts';
 import { watchPeers } from './peers.ts';
@@ -12,7 +14,13 @@ import { watchProcess } from './process.ts';
 export type Metrics = {
   readonly registry: Registry;
   readonly onFlush: LedgerDeps['onFlush'];
-  watch(ledger: Ledger, peers: { stats(): PeerStats } | null): void;
+  watch(
+    ledger: Ledger,
+    its: {
+      readonly peers: { stats(): PeerStats } | null;
+      readonly orgClock: Pick<OrgClocks, 'stats' | 'stopped'>;
+    },
+  ): void;
   close(): Promise<void>;
 };
 
@@ -33,8 +41,9 @@ export function openMetrics(options: {
   return {
     registry,
     onFlush: flushObserver(registry),
-    watch(ledger, peers) {
+    watch(ledger, { peers, orgClock }) {
       watchLedger(registry, ledger);
+      watchClock(registry, orgClock);
       if (peers !== null) watchPeers(registry, peers);
     },
     close: () => sql.end({ timeout: 1 }),

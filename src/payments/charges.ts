@@ -143,7 +143,7 @@ export class Charges {
       if (kept !== null) await putPaymentMethod(transaction, scope, { method: kept, now });
       return matched;
     });
-    if (customer.changed) changes.tell('customer', customer.id);
+    if (customer.changed) await changes.tell('customer', customer.id);
     return { kind: 'succeeded', reference, method, customerId: customer.id };
   }
 }

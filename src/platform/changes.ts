@@ -1,9 +1,10 @@
 // What other processes changed, so that no cache here outlives it by more than a second.
 //
 // Who calls: the repositories notify in the transaction that changes a row; caches subscribe.
-// How: LISTEN on one channel, on a connection of its own. Every beat listens again and asks which backend answers: another one
+// How: whoever changed it tells the other nodes before it answers (`tell`). What does not reach them so, and what other programs change,
+// comes by LISTEN on one channel, on a connection of its own. Every beat listens again and asks which backend answers: another one
 // than before means that something may have been missed, and no answer means that something may be missed now.
-// Holds: a cache that drops what it is told to drop, and keeps nothing while `trusted` is false, is never wrong for longer
+// Holds: who has the answer to a change sees it with the next request on any node that answers its peers. And a cache that drops what it is told to drop, and keeps nothing while `trusted` is false, is never wrong for longer
 // than BEAT_MS + SILENCE_MS_MAX.
 // Does not: carry data. A notification names what to forget; the reader asks the database.
 import type { Timers } from '../../ledger/ports.ts';
@@ -20,7 +21,8 @@ export type ChangeKind = (typeof KINDS)[number];
 const KINDS = ['api_key', 'meter', 'customer', 'webhook_endpoint', 'test_clock'] as const;
 
 export type Subscriber = {
-  changed(kind: ChangeKind, id: string): void;
+  /** Resolves when it counts. */
+  changed(kind: ChangeKind, id: string): void | Promise<void>;
   /** Anything may have changed. */
   reset(): void;
 };
@@ -29,14 +31,26 @@ export type Changes = {
   /** Whether this process would hear of a change now. While it would not, nothing may be cached. */
   readonly trusted: boolean;
   subscribe(subscriber: Subscriber): void;
-  /** Forgets here at once what this process has just changed: whoever changed it must see it with the next request. */
-  tell(kind: ChangeKind, id: string): void;
+  /**
+   * What this process has just changed and committed. Resolves when it counts here and on the other nodes: whoever changed it must see it
+   * with the next request, wherever that goes. A node that does not answer in time hears of it from the database.
+   */
+  tell(kind: ChangeKind, id: string): Promise<void>;
   close(): Promise<void>;
 };
+
+export type OpenChanges = Changes & {
+  /** What another node has told. Resolves when it counts here. */
+  hear(told: Change): Promise<void>;
+};
+
+export type Change = { readonly kind: ChangeKind; readonly id: string };
 
 export type ChangesOptions = {
   readonly url: string;
   readonly timers: Timers;
+  /** Tells the other nodes, without waiting for the database. */
+  readonly tellOthers?: (change: Change) => Promise<void>;
   readonly warn: (fields: Record<string, unknown>, message: string) => void;
 };
 
@@ -51,13 +65,13 @@ export function notification(sql: Executor, kind: ChangeKind, id: string) {
 }
 
 /** Resolves once it has tried: where the database does not answer yet, nothing is trusted until it does. */
-export async function listenForChanges(options: ChangesOptions): Promise<Changes> {
+export async function listenForChanges(options: ChangesOptions): Promise<OpenChanges> {
   const listener = new Listener(options);
   await listener.beat();
   return listener;
 }
 
-class Listener implements Changes {
+class Listener implements OpenChanges {
   trusted = false;
   readonly #options: ChangesOptions;
   readonly #subscribers: Subscriber[] = [];
@@ -76,8 +90,13 @@ class Listener implements Changes {
     this.#subscribers.push(subscriber);
   }
 
-  tell(kind: ChangeKind, id: string): void {
-    for (const subscriber of this.#subscribers) subscriber.changed(kind, id);
+  async tell(kind: ChangeKind, id: string): Promise<void> {
+    const change = { kind, id };
+    await Promise.all([this.hear(change), this.#options.tellOthers?.(change)]);
+  }
+
+  async hear({ kind, id }: Change): Promise<void> {
+    await Promise.all(this.#subscribers.map(async (subscriber) => subscriber.changed(kind, id)));
   }
 
   /** Never rejects; sets up the next one. */
@@ -108,7 +127,7 @@ class Listener implements Changes {
     return openPool(this.#options.url, {
       max: 1,
       applicationName: 'tollhouse changes',
-      onNotify: (channel, payload) => this.#hear(channel, payload),
+      onNotify: (channel, payload) => this.#notified(channel, payload),
       // A new backend may get the number of an old one.
       onClose: () => {
         this.#backend = 0;
@@ -146,10 +165,12 @@ class Listener implements Changes {
     abandoned.end({ timeout: 0 }).catch(() => undefined);
   }
 
-  #hear(channel: string, payload: string): void {
+  #notified(channel: string, payload: string): void {
     const [kind = '', id = ''] = payload.split(':');
     if (channel !== CHANNEL || !isKind(kind)) return;
-    this.tell(kind, id);
+    this.hear({ kind, id }).catch((error: unknown) =>
+      this.#options.warn({ err: error }, 'a change elsewhere was not taken in'),
+    );
   }
 
   #reset(): void {

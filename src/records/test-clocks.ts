@@ -1,23 +1,81 @@
+// Where the test clocks are. A row outlives whoever moves it: it counts as stopped while that node's lease runs.
 import { notification } from '../platform/changes.ts';
 import type { TestClock } from '../platform/org-clock.ts';
 import type { Executor } from '../platform/postgres.ts';
 
-export async function listTestClocks(sql: Executor): Promise<TestClock[]> {
-  const rows = await sql<{ organisationId: string; aheadMs: bigint }[]>`
-    select organisation_id as "organisationId", ahead_ms as "aheadMs" from test_clocks`;
-  return rows.map(({ organisationId, aheadMs }) => ({ organisationId, aheadMs: Number(aheadMs) }));
+type Row = { organisationId: string; aheadMs: bigint; stoppedAt: Date | null; version: bigint };
+
+/** Every clock that was moved, or that organisation's. */
+export async function listTestClocks(
+  sql: Executor,
+  organisationId: string | null,
+): Promise<TestClock[]> {
+  const rows = await sql<Row[]>`
+    select organisation_id as "organisationId", ahead_ms as "aheadMs", version,
+      case when ${isMoved(sql)} then stopped_at end as "stoppedAt"
+    from test_clocks c ${organisationId === null ? sql`` : sql`where organisation_id = ${organisationId}`}`;
+  return rows.map(clockOf);
 }
 
-/** Moves it forward, and tells every process; one that is further ahead stays. One statement: a year may be thousands of these. */
-export async function saveTestClock(
+/** Stops it there for `mover`, or moves it on, and tells every process; null where somebody else moves it. Ahead it only goes forward. */
+export async function stopTestClock(
   sql: Executor,
-  { organisationId, aheadMs }: TestClock,
-): Promise<void> {
-  await sql`
+  {
+    organisationId,
+    stoppedAt,
+    aheadMs,
+    mover,
+  }: {
+    readonly organisationId: string;
+    readonly stoppedAt: number;
+    readonly aheadMs: number;
+    readonly mover: string;
+  },
+): Promise<TestClock | null> {
+  const rows = await sql<Row[]>`
     with moved as (
-      insert into test_clocks as c (organisation_id, ahead_ms) values (${organisationId}, ${aheadMs})
-      on conflict (organisation_id) do update set ahead_ms = greatest(c.ahead_ms, excluded.ahead_ms)
-      returning organisation_id
+      insert into test_clocks as c (organisation_id, ahead_ms, stopped_at, mover)
+      values (${organisationId}, ${aheadMs}, ${new Date(stoppedAt)}, ${mover})
+      on conflict (organisation_id) do update set ahead_ms = greatest(c.ahead_ms, excluded.ahead_ms),
+        stopped_at = excluded.stopped_at, mover = excluded.mover, version = c.version + 1
+      where c.mover is null or c.mover = excluded.mover or not ${isMoved(sql)}
+      returning c.*
     )
-    select ${notification(sql, 'test_clock', organisationId)} from moved`;
+    ${asTold(sql, organisationId)}`;
+  return rows[0] === undefined ? null : clockOf(rows[0]);
+}
+
+/** Lets it run, and tells every process; null where `mover` does not move it any more. */
+export async function runTestClock(
+  sql: Executor,
+  { organisationId, mover }: { readonly organisationId: string; readonly mover: string },
+): Promise<TestClock | null> {
+  const rows = await sql<Row[]>`
+    with moved as (
+      update test_clocks c set stopped_at = null, mover = null, version = version + 1
+      where organisation_id = ${organisationId} and mover = ${mover}
+      returning c.*
+    )
+    ${asTold(sql, organisationId)}`;
+  return rows[0] === undefined ? null : clockOf(rows[0]);
+}
+
+function isMoved(sql: Executor) {
+  return sql`exists (select from nodes n where n.holder = c.mover and n.expires_at >= now())`;
+}
+
+function asTold(sql: Executor, organisationId: string) {
+  return sql`
+    select organisation_id as "organisationId", ahead_ms as "aheadMs", stopped_at as "stoppedAt", version,
+      ${notification(sql, 'test_clock', organisationId)}
+    from moved`;
+}
+
+function clockOf({ organisationId, aheadMs, stoppedAt, version }: Row): TestClock {
+  return {
+    organisationId,
+    aheadMs: Number(aheadMs),
+    stoppedAt: stoppedAt?.getTime() ?? null,
+    version: Number(version),
+  };
 }

@@ -1,7 +1,7 @@
 // Who has an endpoint that hears of usage: `usage.recorded` is written for nobody else.
 //
-// Who calls: whoever records usage, for each call, without a promise. The routes of endpoints refresh it after a change, so that the
-// next request counts it; other processes are told.
+// Who calls: whoever records usage, for each call, without a promise. The routes of endpoints tell of a change (src/platform/changes.ts),
+// so that the next request counts it on every node.
 // Holds: whoever subscribes misses nothing: where this process does not know, or would not hear of a change, the answer is yes, and
 // the worst of that is an event that nobody is sent.
 // Does not: keep anything of those who do not subscribe. All who do are read together: that is a few, and changes are rare.
@@ -12,8 +12,6 @@ import type { Scope } from './scope.ts';
 
 export type UsageSubscriptions = {
   wantsUsage(scope: Scope): boolean;
-  /** Resolves when all that was committed before counts here. */
-  refresh(): Promise<void>;
 };
 
 const RETRY_MS = 1000;
@@ -55,14 +53,15 @@ class Subscriptions implements UsageSubscriptions, Subscriber {
     return this.#known[mode].has(organisationId);
   }
 
-  changed(kind: ChangeKind): void {
-    if (kind === 'webhook_endpoint') this.#refreshSoon();
+  async changed(kind: ChangeKind): Promise<void> {
+    if (kind === 'webhook_endpoint') await this.refresh();
   }
 
   reset(): void {
     this.#refreshSoon();
   }
 
+  /** Resolves when all that was committed before counts here. */
   refresh(): Promise<void> {
     this.#isStale = true;
     this.#reading ??= this.#read().finally(() => (this.#reading = null));

@@ -1,6 +1,14 @@
 // One start of the program on one place: the real ledger over simulated ports. It can die or stand still at any moment.
+import { HybridClock } from '../../ledger/hybrid-clock.ts';
 import { Ledger } from '../../ledger/ledger.ts';
-import { type Ids, LedgerUnavailable, type Log, PeerFailure } from '../../ledger/ports.ts';
+import {
+  type Clock,
+  type Ids,
+  LedgerUnavailable,
+  type Log,
+  PeerFailure,
+  type SharedClock,
+} from '../../ledger/ports.ts';
 import { T0 } from './catalogue.ts';
 import type { Auditor } from './auditor.ts';
 import { type Server, diskOf } from './disk.ts';
@@ -24,6 +32,18 @@ export class Place {
     this.address = address;
     this.rate = rate;
   }
+}
+
+/** Nobody moves a test clock here. */
+function businessClock(clock: Clock): SharedClock {
+  const hybrid = new HybridClock(clock, () => undefined);
+  return {
+    now: () => hybrid.now(),
+    wall: () => hybrid.now(),
+    hear: (wall) => hybrid.hear(wall),
+    stopped: new Set(),
+    catchUp: () => Promise.resolve(),
+  };
 }
 
 export type ProcessDeps = {
@@ -58,7 +78,7 @@ export class Process {
     this.ledger = new Ledger({
       storage: diskOf(deps.server, { machine, address }),
       clock,
-      orgClock: clock,
+      orgClock: businessClock(clock),
       ids: deps.ids,
       timers: {
         after: (ms, task) => schedule.after(ms, machine, task),
@@ -73,6 +93,7 @@ export class Process {
       onPaymentDue: (id) => settlePayment(this.ledger, id),
       onSubscriptionDue: () => Promise.resolve(),
       onFlush: () => undefined,
+      onTold: () => null,
       address,
       peers:
         address === null

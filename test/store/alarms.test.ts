@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { dueAlarms, nextAlarms } from '../../ledger/store/load-alarms.ts';
 import type { Alarm, AlarmKind } from '../../ledger/storage.ts';
 import { ids } from '../../src/platform/ids.ts';
-import { listTestClocks, saveTestClock } from '../../src/records/test-clocks.ts';
+import { listTestClocks, runTestClock, stopTestClock } from '../../src/records/test-clocks.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer;
@@ -45,11 +45,15 @@ const due = async (
   return dueAlarms(server.sql, { kind: 'meter', slots: [1, 2], now: NOW, atMost, except, held });
 };
 
+async function anHourAhead(): Promise<void> {
+  await server.sql`insert into test_clocks (organisation_id, ahead_ms) values (${ahead}, ${HOUR})`;
+}
+
 const actorsOf = (alarms: readonly { readonly actorId: string }[]): string[] =>
   alarms.map(({ actorId }) => actorId);
 
 test('each tenant by its own clock, earliest first', async () => {
-  await saveTestClock(server.sql, { organisationId: ahead, aheadMs: HOUR });
+  await anHourAhead();
   const late = await alarm(other, 'live', { inMs: -2 });
   const past = await alarm(ahead, 'test', { inMs: -1 });
   const soon = await alarm(ahead, 'test', { inMs: HOUR });
@@ -69,7 +73,7 @@ test('each tenant by its own clock, earliest first', async () => {
 });
 
 test('what is held is left out, but not its live mode', async () => {
-  await saveTestClock(server.sql, { organisationId: ahead, aheadMs: HOUR });
+  await anHourAhead();
   await alarm(ahead, 'test', { inMs: -1 });
   await alarm(ahead, 'test', { inMs: 1 });
   const live = await alarm(ahead, 'live', { inMs: -1 });
@@ -100,9 +104,33 @@ test('the next ones: of all kinds, those close to the first, none after the end'
   expect(actorsOf(await next(2 * HOUR, both))).toEqual([third]);
 });
 
-test('a clock that was saved goes forward only', async () => {
-  const clock = { organisationId: ahead, aheadMs: HOUR };
-  await saveTestClock(server.sql, clock);
-  await saveTestClock(server.sql, { ...clock, aheadMs: 1 });
-  expect(await listTestClocks(server.sql)).toEqual([clock]);
+test('a clock that was moved goes forward only', async () => {
+  const [node] = await server.sql<{ holder: string }[]>`select holder from nodes`;
+  const moved = { organisationId: ahead, mover: node!.holder };
+  const stop = (to: { aheadMs: number; stoppedAt: number }) =>
+    stopTestClock(server.sql, { ...moved, ...to });
+  const first = await stop({ aheadMs: HOUR, stoppedAt: NOW });
+  expect(first).toMatchObject({ organisationId: ahead, aheadMs: HOUR, stoppedAt: NOW });
+  const second = await stop({ aheadMs: 1, stoppedAt: NOW + 1 });
+  expect(second).toEqual({ ...first!, stoppedAt: NOW + 1, version: first!.version + 1 });
+  expect(await listTestClocks(server.sql, ahead)).toEqual([second!]);
+  const ran = await runTestClock(server.sql, moved);
+  expect(ran).toEqual({ ...second!, stoppedAt: null, version: second!.version + 1 });
+  expect(await runTestClock(server.sql, moved)).toBeNull();
+  expect(await listTestClocks(server.sql, null)).toEqual([ran!]);
+});
+
+test('one node moves a clock, while its lease runs', async () => {
+  const [node] = await server.sql<{ holder: string }[]>`select holder from nodes`;
+  const to = { organisationId: ahead, aheadMs: HOUR, stoppedAt: NOW };
+  const other = { ...to, mover: crypto.randomUUID() };
+  await stopTestClock(server.sql, { ...to, mover: node!.holder });
+  expect(await stopTestClock(server.sql, other)).toBeNull();
+  expect(await runTestClock(server.sql, other)).toBeNull();
+  await runTestClock(server.sql, { ...to, mover: node!.holder });
+  // Nobody who lives: it counts as running, and anybody may take it.
+  expect(await stopTestClock(server.sql, other)).toMatchObject({ stoppedAt: NOW });
+  expect(await listTestClocks(server.sql, ahead)).toMatchObject([{ stoppedAt: null }]);
+  expect(await stopTestClock(server.sql, { ...to, mover: node!.holder })).not.toBeNull();
+  await runTestClock(server.sql, { ...to, mover: node!.holder });
 });

@@ -1,4 +1,5 @@
 // The HTTP edge on a database of its own and a real port, with two organisations and a group to call as.
+import type { Clock } from '../../ledger/ports.ts';
 import type { Settings } from '../../src/config.ts';
 import { type Changes, notifyChange } from '../../src/platform/changes.ts';
 import { clock } from '../../src/platform/clock.ts';
@@ -63,6 +64,8 @@ export type ServerOptions = {
   readonly deliver?: boolean;
   readonly leaseMs?: number;
   readonly actorsMax?: number;
+  /** What it takes for the time. */
+  readonly clock?: Clock;
   /** A function of the server's own address, where they have to name it. */
   readonly settings?: Partial<Settings> | ((url: string) => Partial<Settings>);
 };
@@ -91,6 +94,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     leaseMs: options.leaseMs ?? 5000,
     actorsMax: options.actorsMax ?? 10_000,
     node: options.node,
+    ...(options.clock !== undefined && { clock: options.clock }),
     log,
   });
   const { app, sql, changes } = service;
@@ -146,7 +150,7 @@ async function hearMarker(sql: Sql, changes: Changes): Promise<void> {
   const marker = ids.next();
   const heard = Promise.withResolvers<void>();
   changes.subscribe({
-    changed: (_kind, id) => id === marker && heard.resolve(),
+    changed: (_kind, id) => (id === marker ? heard.resolve() : undefined),
     reset: () => undefined,
   });
   await notifyChange(sql, 'customer', marker);

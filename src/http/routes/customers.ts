@@ -130,7 +130,7 @@ function changeCustomer({ edge, sql, ids, orgClock, changes }: CustomerRoutesDep
     });
     if (changed === 'not_found') return notFound();
     if (changed === 'external_id_taken') return refuse('conflict', TAKEN);
-    changes.tell('customer', changed.id);
+    await changes.tell('customer', changed.id);
     return Response.json(fromCustomer(changed));
   });
 }

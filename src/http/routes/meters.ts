@@ -109,7 +109,7 @@ function createMeter({ edge, sql, ids, orgClock, changes }: MeterRoutesDeps): Ro
       if (made === 'event_name_full') return refusal('conflict', EVENT_NAME_FULL);
       return answer(201, fromMeter(made));
     });
-    changes.tell('meter', principal.organisationId);
+    await changes.tell('meter', principal.organisationId);
     return response;
   });
 }
@@ -138,7 +138,7 @@ function changeMeter({ edge, sql, orgClock, changes }: MeterRoutesDeps): Route {
       const changed = await updateMeter(transaction, principal, change);
       return changed === null ? notFound() : Response.json(fromMeter(changed));
     });
-    changes.tell('meter', principal.organisationId);
+    await changes.tell('meter', principal.organisationId);
     return response;
   });
 }
@@ -154,7 +154,7 @@ function removeMeter({ edge, sql, orgClock, changes }: MeterRoutesDeps): Route {
         return refuse('conflict', 'a product gives it, or a customer has an allowance on it');
       return outcome === 'not_found' ? notFound() : new Response(null, { status: 204 });
     });
-    changes.tell('meter', principal.organisationId);
+    await changes.tell('meter', principal.organisationId);
     return response;
   });
 }

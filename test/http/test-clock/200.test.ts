@@ -4,6 +4,7 @@ import { BUYER } from '../../support/shop.ts';
 import { type Fields, made, PATIENCE_MS, Shop } from '../../payments/shop.ts';
 import { until } from '../../chaos/until.ts';
 import { openService } from '../../../src/service.ts';
+import { runTestClock, stopTestClock } from '../../../src/records/test-clocks.ts';
 import { openLog } from '../../../src/platform/log.ts';
 import { testServices } from '../../support/services.ts';
 import { TEST_SECRETS_KEY, TEST_SETTINGS } from '../../support/settings.ts';
@@ -206,17 +207,20 @@ test('what is due later rings by itself when the clock gets there', async () => 
   await quick.close();
 });
 
-test('while an organisation is held nothing of it rings by itself, and then it does', async () => {
+test('while a clock is stopped nothing rings by itself, and then it does', async () => {
   const quick = await Shop.open({ settings: { sandboxSettleMs: 100 } });
-  const { ledger, organisation } = quick.server;
-  await ledger.alarms.hold(organisation.id);
+  const { ledger, organisation, sql } = quick.server;
+  const [node] = await sql<{ holder: string }[]>`select holder from nodes`;
+  const stopped = { organisationId: organisation.id, mover: node!.holder };
+  await stopTestClock(sql, { ...stopped, stoppedAt: Date.now(), aheadMs: 0 });
+  await quick.server.untilHeard();
   const { id } = await quick.buy({ means: 'iban' });
   const before = performance.now();
   await until('two alarms would have rung', () => performance.now() - before > 2500);
   expect((await quick.payment(id)).status).toBe('processing');
   const due = await ledger.alarms.next(organisation.id, Date.now() + MINUTE);
   expect(due).toMatchObject([{ kind: 'payment', actorId: id }]);
-  ledger.alarms.release(organisation.id);
+  await runTestClock(sql, stopped);
   await quick.paymentThatIs('succeeded', id);
   await quick.close();
 });

@@ -23,7 +23,7 @@ class World implements Due {
   /** What rang, and what time it was. */
   readonly rung: [string, number][] = [];
   readonly saved: number[] = [];
-  held: string[] = [];
+  version = 0;
 
   readonly testClocks: TestClocks;
 
@@ -35,7 +35,18 @@ class World implements Due {
       clocks,
       due: this,
       owed: [{ carryOut: () => Promise.resolve(this.owed > 0 && (this.owed -= 1) >= 0) }],
-      save: ({ aheadMs }) => Promise.resolve(void this.saved.push(aheadMs)),
+      rows: {
+        stop: (to) => {
+          this.saved.push(to.aheadMs);
+          return Promise.resolve({ ...to, version: (this.version += 1) });
+        },
+        run: (organisationId) => {
+          const aheadMs = this.saved.at(-1) ?? 0;
+          const version = (this.version += 1);
+          return Promise.resolve({ organisationId, aheadMs, stoppedAt: null, version });
+        },
+      },
+      tellAll: () => Promise.resolve([]),
       timers: {
         after: (_ms, task) => {
           queueMicrotask(task);
@@ -51,10 +62,11 @@ class World implements Due {
       await openOrgClocks({
         list: () => Promise.resolve([]),
         clock: { now: () => START, monotonic: () => 0 },
+        timers: { after: () => () => undefined, soon: queueMicrotask },
         changes: {
           trusted: true,
           subscribe: () => undefined,
-          tell: () => undefined,
+          tell: () => Promise.resolve(),
           close: () => Promise.resolve(),
         },
         warn: () => undefined,
@@ -66,13 +78,13 @@ class World implements Due {
     return this.clocks.now(TENANT) - START;
   }
 
-  hold(organisationId: string): Promise<void> {
-    this.held.push(organisationId);
-    return Promise.resolve();
+  get held(): string[] {
+    return [...this.clocks.stopped];
   }
 
-  release(organisationId: string): void {
-    this.held = this.held.filter((held) => held !== organisationId);
+  quiet(organisationId: string): Promise<void> {
+    expect(this.held).toEqual([organisationId]);
+    return Promise.resolve();
   }
 
   next(_organisationId: string, until: number): Promise<readonly DueAlarm[]> {

@@ -1,0 +1,87 @@
+import { type Clock, LedgerUnavailable, type SharedClock, PeerFailure } from '../ports.ts';
+import type { Peers, Timers } from '../ports.ts';
+import type { Storage } from '../storage.ts';
+import type { Member } from './member.ts';
+import { type Answer, answerOf, type Told } from './messages.ts';
+
+type Deps = {
+  readonly member: Member;
+  readonly address: string | null;
+  readonly peers: Peers | null;
+  readonly storage: Storage;
+  readonly orgClock: SharedClock;
+  readonly clock: Clock;
+  readonly timers: Timers;
+};
+
+/** Tells the other nodes what all of them must know. What that means is not known here: it comes out at their `onTold`. */
+export class Others {
+  readonly #deps: Deps;
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+  }
+
+  /** Those that are known here. Resolves when each has taken it in, or will not in time: then it must hear of it in another way. */
+  async tell(what: unknown): Promise<void> {
+    const asked = this.#deps.member.addresses().map((address) => this.#ask(address, what, TELL_MS));
+    await Promise.allSettled(asked);
+  }
+
+  /**
+   * Every node that is alive by the database's clock when this is called, but this one; their answers, when all have given theirs. A node
+   * that joins later must read what it missed: so `what` has to be in the database before this is called.
+   * @throws LedgerUnavailable where one neither answers nor dies
+   */
+  async tellAll(what: unknown): Promise<readonly unknown[]> {
+    const { peers, clock } = this.#deps;
+    if (peers === null) return [];
+    const until = clock.monotonic() + TELL_ALL_MS_MAX;
+    const answers = new Map<string, unknown>();
+    for (;;) {
+      const silent = (await this.#living()).filter((address) => !answers.has(address));
+      const failures = await Promise.all(
+        silent.map(async (address) => {
+          try {
+            answers.set(address, await this.#ask(address, what, TELL_ALL_MS_MAX));
+            return null;
+          } catch (error) {
+            if (error instanceof PeerFailure || error instanceof LedgerUnavailable) return error;
+            throw error;
+          }
+        }),
+      );
+      const failure = failures.find((one) => one !== null);
+      if (failure === undefined) return [...answers.values()];
+      if (clock.monotonic() >= until)
+        throw new LedgerUnavailable(`a node does not answer: ${failure.message}`);
+      await this.#pause();
+    }
+  }
+
+  async #living(): Promise<readonly string[]> {
+    const { nodes } = await this.#deps.storage.survey();
+    return nodes.flatMap(({ alive, address }) =>
+      alive && address !== null && address !== this.#deps.address ? [address] : [],
+    );
+  }
+
+  async #ask(address: string, what: unknown, withinMs: number): Promise<unknown> {
+    const { peers, orgClock } = this.#deps;
+    if (peers === null) return null;
+    const told: Told = [orgClock.wall(), 'told', what];
+    return answerOf((await peers.ask(address, told, { withinMs })) as Answer, orgClock);
+  }
+
+  async #pause(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    this.#deps.timers.after(PAUSE_MS, () => resolve(undefined));
+    await promise;
+  }
+}
+
+/** For somebody who waits for an answer to something else. */
+const TELL_MS = 500;
+/** A node that is dead is known to be before. */
+const TELL_ALL_MS_MAX = 15_000;
+const PAUSE_MS = 50;

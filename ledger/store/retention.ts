@@ -45,8 +45,8 @@ export type Retained = {
 const KEYS_MS_MIN = PERIODS_KEPT_MS;
 const EVENTS_MS_MIN = 30 * 86_400_000;
 
-/** Pages of a statement: some 2,000 transfers. */
-const PAGES = 32;
+/** Pages of a statement: some 500 transfers. What waits for a processor waits for one of them at most. */
+const PAGES = 8;
 /** It rests so many times as long as it worked. */
 const REST = 4;
 const LOCK_KEY = 7_206_520;

@@ -128,6 +128,11 @@ export class Journal {
     this.#lose(this.#inHand, 'abandoned');
   }
 
+  /** The same, where the seat was seen to be another's. */
+  lose(): void {
+    this.#lose(this.#inHand, TAKEN);
+  }
+
   #decide(unit: Unit): boolean {
     try {
       unit.decide();
@@ -303,7 +308,8 @@ export class Journal {
         await this.#pause(wait);
         continue;
       }
-      if (found === 'fenced') return this.#lose(units, 'another node has taken the seat');
+      if (this.#closed) return;
+      if (found === 'fenced') return this.#lose(units, TAKEN);
       if (found === 'behind') {
         const why = 'the database is behind this node: a stale copy was promoted';
         return this.#lose(units, why, 'for good');
@@ -427,6 +433,8 @@ const RETRY_MS_MAX = 1000;
 
 /** An event costs a flush as much as many transfers: it is fanned out to every endpoint that asks for it, in the same transaction. */
 const EVENT_WEIGHT = 16;
+
+const TAKEN = 'another node has taken the seat';
 
 const HEARTBEAT: Unit = {
   keys: [],

@@ -282,8 +282,11 @@ export class Member {
     const term = this.#term;
     if (term === null) return;
     const { node, epoch } = term.journal.fence;
-    // A seat that was raised since is asked about again: by us after an unknown flush, or by who took it.
-    if (this.#nodeOf(node)?.epoch !== epoch) return;
+    if (this.#nodeOf(node)?.epoch !== epoch) {
+      // Raised by us after an unknown flush, or by who took over: then slots are another's, and the journal need not find that out.
+      if (term.slots.list().some((slot) => survey.owners[slot] !== node)) term.journal.lose();
+      return;
+    }
     const gained = slotsOf(survey, node).filter((slot) => !term.slots.has(slot));
     if (gained.length === 0) return;
     term.slots.gain(gained);

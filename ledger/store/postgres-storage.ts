@@ -61,7 +61,7 @@ export function postgresStorage(deps: PostgresStorageDeps): Storage & { end(): P
       }
     },
     recover: (fence) => bounded((sql) => recoverSeat(sql, fence)),
-    claim: () => claimSeat(writer, deps),
+    claim: () => bounded((sql) => claimSeat(sql, deps)),
     survey: () => surveyNodes(reader),
     takeOver: (dead, to) => takeOverSlots(reader, { dead, to, leaseMs }),
     leave: (fence) => leaveSeat(reader, fence),

@@ -76,7 +76,7 @@ export function planGrant(terms: AllowanceTerms & Subscriber): Grant {
   };
 }
 
-/** Gives what is not given yet: all of it, or nothing. */
+/** Gives what is not given yet, at once, even where the clock of whoever orders it is ahead: all of it, or nothing. */
 export function startPlan(
   context: MeterContext,
   state: MeterState,
@@ -85,11 +85,11 @@ export function startPlan(
   const draft = advancedDraft(context, state);
   for (const grant of grants) {
     assert(isOfPlan(grant) && grant.subscriptionId !== null, 'a plan grants to its subscription');
-    assert(grant.effectiveAt <= context.now, 'a plan grants at once');
     if (draft.state.grants.some((other) => other.id === grant.id)) continue;
     const refused = refuseGrant(draft.state, grant);
     if (refused !== null) return { outcome: { kind: refused }, effects: null };
-    startGrant(draft, grant, since(draft, grant.effectiveAt), 'subscription_start');
+    const effectiveAt = Math.min(grant.effectiveAt, context.now);
+    startGrant(draft, { ...grant, effectiveAt }, since(draft, effectiveAt), 'subscription_start');
   }
   return done(draft, state);
 }

@@ -17,13 +17,18 @@ export type Nodes = {
   stop(): Promise<void>;
 };
 
-export async function startNodes(count: number, options: ServerOptions = {}): Promise<Nodes> {
+/** `options` may differ from node to node. */
+export async function startNodes(
+  count: number,
+  options: ServerOptions | ((index: number) => ServerOptions) = {},
+): Promise<Nodes> {
   const all: TestServer[] = [];
   const addresses = new Map<TestServer, string>();
   const join = async (): Promise<TestServer> => {
     const [beside] = all;
     const address = `127.0.0.1:${await freePort()}`;
-    const own = { ...options, node: { address, secret: SECRET, listen: address } };
+    const its = typeof options === 'function' ? options(all.length) : options;
+    const own = { ...its, node: { address, secret: SECRET, listen: address } };
     const node = await startServer(beside === undefined ? own : { ...own, beside });
     all.push(node);
     addresses.set(node, address);

@@ -20,7 +20,7 @@ async function load(
     fetch: async (request) => answer(await request.text()),
   });
   const whole: LoadPlan = {
-    port: server.port ?? 0,
+    ports: [server.port ?? 0],
     authorization: 'Bearer key',
     shape: 'track',
     customers: 100,
@@ -84,4 +84,28 @@ test('an open loop keeps its rate, and a stall is seen by all who would have met
   // A closed loop would have one slow answer for each connection; here every fifth is slow.
   expect(latency.percentile(0.8)).toBeGreaterThan(STALL_MS * 1000 * 0.2);
   expect(latency.maxMicros).toBeGreaterThan(STALL_MS * 1000 * 0.9);
+});
+
+test('a connection that a server ends with an answer goes on at another, and nothing is lost', async () => {
+  const heard = [0, 0];
+  const servers = heard.map((_, which) =>
+    Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch() {
+        heard[which] = (heard[which] ?? 0) + 1;
+        const isLeaving = which === 0 && heard[0]! > 50;
+        return Response.json({}, isLeaving ? { headers: { connection: 'close' } } : undefined);
+      },
+    }),
+  );
+  try {
+    const ports = servers.map(({ port }) => port ?? 0);
+    const { result } = await load({ ports, ratePerSecond: 500 }, () => Response.json({}));
+    expect(result).toMatchObject({ succeeded: 250, completed: 250, errors: 0 });
+    expect(heard[0]).toBeLessThan(60);
+    expect(heard[1]).toBe(250 - heard[0]!);
+  } finally {
+    for (const one of servers) await one.stop(true);
+  }
 });

@@ -45,6 +45,11 @@ export class Histogram {
     if (other.max > this.#max) this.#max = other.max;
   }
 
+  toJSON(): Record<string, number> {
+    const [p50, p99, p999] = [0.5, 0.99, 0.999].map((share) => this.percentile(share));
+    return { count: this.#count, p50: p50 ?? 0, p99: p99 ?? 0, p999: p999 ?? 0, max: this.#max };
+  }
+
   encode(): Encoded {
     const buckets: [number, number][] = [];
     for (const [index, count] of this.#counts.entries()) {

@@ -7,6 +7,8 @@ import { openStores, openTargets } from './bed/bed.ts';
 import { Closers } from './bed/closers.ts';
 import type { Stores } from './bed/service.ts';
 import { isOfMoney } from './cases.ts';
+import { runCluster } from './cluster/cluster.ts';
+import { clusterMarkdown, problemsOf } from './cluster/report.ts';
 import { runMemory } from './memory/memory.ts';
 import { growthOf, memoryMarkdown } from './memory/report.ts';
 import { type Options, parseOptions, USAGE } from './options.ts';
@@ -38,7 +40,7 @@ async function main(options: Options): Promise<boolean> {
     say('starting PostgreSQL and Redis');
     const stores = await openStores(closers);
     const machine = await describeMachine(stores);
-    const kinds = { memory, webhooks, renewals, peers } as const;
+    const kinds = { memory, webhooks, renewals, peers, cluster } as const;
     const kind = options.alone === null ? compare : kinds[options.alone];
     return await kind({ options, stores, closers, machine });
   } finally {
@@ -111,6 +113,19 @@ async function peers({ options, stores, closers, machine }: Run): Promise<boolea
     json ? JSON.stringify({ machine, results }, null, 2) : wireMarkdown(results, machine),
   );
   return true;
+}
+
+async function cluster({ options, stores, closers, machine }: Run): Promise<boolean> {
+  const { parts, rounds, warmUpMs, measureMs, json } = options;
+  const { signal } = aborting;
+  const pace = { rounds, warmUpMs, measureMs };
+  const result = await runCluster(stores, closers, { parts, pace, signal, say });
+  console.log(
+    json ? JSON.stringify({ machine, ...result }, null, 2) : clusterMarkdown(result, machine),
+  );
+  const problems = problemsOf(result);
+  for (const problem of problems) say(problem);
+  return problems.length === 0;
 }
 
 function say(line: string): void {

@@ -46,7 +46,7 @@ export async function measure(
 ): Promise<Measured> {
   const { shape, spread: customers, connections, events } = item;
   const { authorization } = target;
-  const port = target.portFor(item);
+  const ports = [target.portFor(item)];
   await target.reset();
   const before = await target.footprint?.(item);
   const [server, database, busy] = [
@@ -56,7 +56,7 @@ export async function measure(
   ];
   const startedAt = performance.now();
   const ids = target.idsFor(item);
-  const plan: LoadPlan = { port, authorization, shape, customers, ids, connections, ...options };
+  const plan: LoadPlan = { ports, authorization, shape, customers, ids, connections, ...options };
   const load = await generate(plan, signal);
   const answeredAt = performance.now();
   await target.settled(item);

@@ -2,12 +2,17 @@
 import { parseArgs } from 'node:util';
 import { CASES, type Case } from './cases.ts';
 
-const ALONE = ['memory', 'webhooks', 'renewals', 'peers'] as const;
+const ALONE = ['memory', 'webhooks', 'renewals', 'peers', 'cluster'] as const;
+
+/** Of the cluster: by processes, forwarded against owned, beside a hot customer, while a node leaves and joins, after a kill. */
+export const PARTS = ['scaling', 'forwarded', 'hot', 'move', 'kill'] as const;
+export type Part = (typeof PARTS)[number];
 
 export interface Options {
   readonly cases: readonly Case[];
-  /** A million customers, deliveries, subscriptions that renew, or asks between nodes; null for the cases. */
+  /** A million customers, deliveries, subscriptions that renew, asks between nodes, or many nodes; null for the cases. */
   readonly alone: (typeof ALONE)[number] | null;
+  readonly parts: readonly Part[];
   readonly json: boolean;
   readonly rounds: number;
   readonly warmUpMs: number;
@@ -23,7 +28,8 @@ export interface Options {
 
 export const USAGE = `bun run bench [--quick] [--only GROUP,...] [--json] [--rounds N] [--seconds S]
   --quick    one short round: shows that all works, its numbers are rough
-  --only     of check, track, hot, ingest, open, refunds, checkouts; or memory, webhooks, renewals or peers, which run alone
+  --only     of check, track, hot, ingest, open, refunds, checkouts; or memory, webhooks, renewals, peers or cluster, which run alone
+  --parts    of the cluster: of scaling, forwarded, hot, move, kill
   --json     the result as JSON on stdout
   --rounds   how often each way is measured, in turn with the others (3)
   --seconds  how long each time (2; with memory, in all: 600; with webhooks, each pace: 10)
@@ -38,6 +44,7 @@ export function parseOptions(args: string[]): Options {
       quick: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       only: { type: 'string' },
+      parts: { type: 'string' },
       rounds: { type: 'string' },
       seconds: { type: 'string' },
       customers: { type: 'string' },
@@ -54,6 +61,7 @@ export function parseOptions(args: string[]): Options {
   return {
     cases: CASES.filter(({ group }) => groups?.includes(group) ?? true),
     alone,
+    parts: partsOf(values.parts),
     due: values.quick ? 10_000 : 100_000,
     json: values.json,
     rounds: positive('--rounds', values.rounds) ?? (values.quick ? 1 : 3),
@@ -64,6 +72,13 @@ export function parseOptions(args: string[]): Options {
       positive('--subscriptions', values.subscriptions) ?? (values.quick ? 2000 : 100_000),
     seconds: seconds ?? (alone === 'memory' ? 600 : values.quick ? 2 : 10),
   };
+}
+
+function partsOf(text: string | undefined): readonly Part[] {
+  const wanted = text?.split(',') ?? PARTS;
+  const unknown = wanted.find((part) => !PARTS.some((known) => known === part));
+  if (unknown !== undefined) throw new Error(`--parts does not know ${unknown}`);
+  return PARTS.filter((part) => wanted.includes(part));
 }
 
 function positive(name: string, text: string | undefined): number | undefined {

@@ -60,27 +60,28 @@ export interface Stores {
   readonly dataDir: string;
 }
 
-export function startService(
+/** @param fixedPort any that is free, where it is not given */
+export async function startService(
   { databaseUrl, redisUrl, dataDir }: Stores,
   env: Readonly<Record<string, string>> = {},
+  fixedPort?: number,
 ): Promise<Child> {
-  return freePort().then((port) =>
-    startChild({
-      name: 'service',
-      command: [process.execPath, join(ROOT, 'src/main.ts')],
-      port,
-      env: {
-        PORT: String(port),
-        HOST: '127.0.0.1',
-        DATABASE_URL: databaseUrl,
-        REDIS_URL: redisUrl,
-        DATA_DIR: join(dataDir, 'service'),
-        ...env,
-      },
-      directory: dataDir,
-      ready: { path: '/ready', status: 200 },
-    }),
-  );
+  const port = fixedPort ?? (await freePort());
+  return startChild({
+    name: 'service',
+    command: [process.execPath, join(ROOT, 'src/main.ts')],
+    port,
+    env: {
+      PORT: String(port),
+      HOST: '127.0.0.1',
+      DATABASE_URL: databaseUrl,
+      REDIS_URL: redisUrl,
+      DATA_DIR: join(dataDir, 'service'),
+      ...env,
+    },
+    directory: dataDir,
+    ready: { path: '/ready', status: 200 },
+  });
 }
 
 export async function openService(
@@ -160,7 +161,7 @@ export async function createOrganisation(stores: Stores): Promise<Organisation> 
 }
 
 /** Gives each customer more than a run can use up. */
-async function seed(port: number, authorization: string): Promise<void> {
+export async function seed(port: number, authorization: string): Promise<void> {
   const post = poster(port, authorization);
   await createMeter(post);
   let next = 0;

@@ -1,4 +1,6 @@
 // One keep-alive connection with at most one request in flight, and what became of each.
+//
+// Where the server ends it with an answer, or while it is idle, it goes on at the next port that listens, as a load balancer's would.
 import type { Socket } from 'bun';
 import { HeadLayout, ResponseReader } from './response.ts';
 
@@ -11,10 +13,17 @@ export interface Lane {
   socket: Socket<Lane> | undefined;
   /** When the request in flight was sent, or should have been. undefined: nothing is in flight. */
   since: number | undefined;
+  /** Which of the ports it is connected to. */
+  at: number;
+  isLost: boolean;
 }
 
-/** Called with each 2xx answer, once its lane is free again. */
-type OnAnswer = (lane: Lane, since: number) => void;
+type Events = {
+  /** It came, whatever it says. */
+  readonly answered: (since: number) => void;
+  /** The lane can take another request. */
+  readonly free: (lane: Lane) => void;
+};
 
 export class Lanes {
   readonly lanes: Lane[] = [];
@@ -22,20 +31,16 @@ export class Lanes {
   errors = 0;
   succeeded = 0;
   readonly #layout = new HeadLayout();
-  readonly #onAnswer: OnAnswer;
+  readonly #ports: readonly number[];
+  readonly #events: Events;
   #isClosing = false;
 
-  constructor(onAnswer: OnAnswer) {
-    this.#onAnswer = onAnswer;
+  constructor(ports: readonly number[], events: Events) {
+    this.#ports = ports;
+    this.#events = events;
   }
 
-  async open(port: number, count: number): Promise<void> {
-    const handler = {
-      data: (socket: Socket<Lane>, chunk: Buffer) => this.#take(socket.data, chunk),
-      drain: (socket: Socket<Lane>) => flush(socket.data),
-      close: (socket: Socket<Lane>) => this.#lost(socket.data, 'the server closed a connection'),
-      error: (socket: Socket<Lane>, error: Error) => this.#lost(socket.data, error.message),
-    };
+  async open(count: number): Promise<void> {
     // One after the other: a burst of 256 would meet the server's accept queue, not the server.
     for (let index = 0; index < count; index += 1) {
       const lane: Lane = {
@@ -43,15 +48,26 @@ export class Lanes {
         unsent: undefined,
         socket: undefined,
         since: undefined,
+        at: index % this.#ports.length,
+        isLost: false,
       };
-      lane.socket = await Bun.connect<Lane>({
-        hostname: '127.0.0.1',
-        port,
-        data: lane,
-        socket: handler,
-      });
+      await this.#connect(lane);
       this.lanes.push(lane);
     }
+  }
+
+  async #connect(lane: Lane): Promise<void> {
+    lane.socket = await Bun.connect<Lane>({
+      hostname: '127.0.0.1',
+      port: this.#ports[lane.at] ?? 0,
+      data: lane,
+      socket: {
+        data: (_, chunk) => this.#take(lane, chunk),
+        drain: () => flush(lane),
+        close: (socket) => this.#ended(lane, socket, 'the server closed a connection'),
+        error: (socket, error) => this.#ended(lane, socket, error.message),
+      },
+    });
   }
 
   /** @param since the time that the answer's latency counts from */
@@ -67,7 +83,7 @@ export class Lanes {
   }
 
   isAlive(): boolean {
-    return this.lanes.some((lane) => lane.socket !== undefined);
+    return this.lanes.some((lane) => !lane.isLost);
   }
 
   close(): void {
@@ -89,17 +105,49 @@ export class Lanes {
     lane.since = undefined;
     if (answer === 'ok') this.succeeded += 1;
     else this.fail(reader.shown().replaceAll('\r\n', ' | '));
+    const { isLast } = reader;
     reader.reset();
-    this.#onAnswer(lane, since);
+    this.#events.answered(since);
+    if (isLast) this.#moveOn(lane);
+    this.#events.free(lane);
+  }
+
+  #ended(lane: Lane, socket: Socket<Lane>, why: string): void {
+    if (this.#isClosing || lane.socket !== socket) return;
+    if (lane.since === undefined) this.#moveOn(lane);
+    else this.#lost(lane, why);
+  }
+
+  /** What is sent meanwhile goes out once it is connected. */
+  #moveOn(lane: Lane): void {
+    const { socket } = lane;
+    lane.socket = undefined;
+    socket?.end();
+    this.#connectElsewhere(lane).catch((error: unknown) => this.#lost(lane, String(error)));
+  }
+
+  async #connectElsewhere(lane: Lane): Promise<void> {
+    for (let tries = 0; tries < this.#ports.length; tries += 1) {
+      lane.at = (lane.at + 1) % this.#ports.length;
+      try {
+        await this.#connect(lane);
+        flush(lane);
+        return;
+      } catch {
+        // Its server does not listen any more.
+      }
+    }
+    throw new Error('no server takes connections any more');
   }
 
   #lost(lane: Lane, why: string): void {
     const { socket } = lane;
-    if (this.#isClosing || socket === undefined) return;
+    if (this.#isClosing || lane.isLost) return;
     lane.socket = undefined;
     lane.since = undefined;
+    lane.isLost = true;
     this.fail(why);
-    socket.terminate();
+    socket?.terminate();
   }
 }
 

@@ -29,13 +29,18 @@ export async function closedLoop(plan: LoadPlan): Promise<Outcome> {
   const next = requestsOf(plan);
   const latency = new Histogram();
   let time: Timetable = { startAt: 0, measureFrom: 0, endAt: 0 };
-  const lanes = new Lanes((lane, since) => {
-    const now = performance.now();
-    if (now >= time.endAt) return;
-    if (now >= time.measureFrom) latency.record((now - since) * MICROS_PER_MS);
-    lanes.send(lane, next(), now);
+  const lanes = new Lanes(plan.ports, {
+    answered(since) {
+      const now = performance.now();
+      if (now < time.endAt && now >= time.measureFrom)
+        latency.record((now - since) * MICROS_PER_MS);
+    },
+    free(lane) {
+      const now = performance.now();
+      if (now < time.endAt) lanes.send(lane, next(), now);
+    },
   });
-  await lanes.open(plan.port, plan.connections);
+  await lanes.open(plan.connections);
   time = timetable(plan);
   for (const lane of lanes.lanes) lanes.send(lane, next(), performance.now());
   while (performance.now() < time.endAt && lanes.isAlive()) await Bun.sleep(20);
@@ -52,17 +57,21 @@ export async function openLoop(plan: LoadPlan, ratePerSecond: number): Promise<O
   const waiting: number[] = [];
   let waitingFrom = 0;
   let time: Timetable = { startAt: 0, measureFrom: 0, endAt: 0 };
-  const lanes = new Lanes((lane, since) => {
-    if (since >= time.measureFrom) latency.record((performance.now() - since) * MICROS_PER_MS);
-    const due = waiting[waitingFrom];
-    if (due === undefined) {
-      idle.push(lane);
-      return;
-    }
-    waitingFrom += 1;
-    lanes.send(lane, next(), due);
+  const lanes = new Lanes(plan.ports, {
+    answered(since) {
+      if (since >= time.measureFrom) latency.record((performance.now() - since) * MICROS_PER_MS);
+    },
+    free(lane) {
+      const due = waiting[waitingFrom];
+      if (due === undefined) {
+        idle.push(lane);
+        return;
+      }
+      waitingFrom += 1;
+      lanes.send(lane, next(), due);
+    },
   });
-  await lanes.open(plan.port, plan.connections);
+  await lanes.open(plan.connections);
   idle.push(...lanes.lanes);
   time = timetable(plan);
   let sent = 0;

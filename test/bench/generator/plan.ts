@@ -4,12 +4,13 @@ import type { Encoded } from '../histogram.ts';
 export type Shape = 'check' | 'track' | 'ingest' | 'mixed' | 'refund' | 'checkout';
 
 export interface LoadPlan {
-  readonly port: number;
+  /** Connections are spread over these, and one that the server ends goes on at the next. */
+  readonly ports: readonly number[];
   /** The whole header value. */
   readonly authorization: string;
   readonly shape: Shape;
-  /** Customers 0 to n-1 are asked for at random; 1 is the hot customer. */
-  readonly customers: number;
+  /** Customers 0 to n-1 are asked for at random, where 1 is the hot customer; or those of these numbers. */
+  readonly customers: number | readonly number[];
   /** What refunds and checkouts name at random: payments or products. */
   readonly ids: readonly string[];
   readonly connections: number;

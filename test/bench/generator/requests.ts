@@ -78,7 +78,7 @@ function alternate(first: NextRequest, second: NextRequest): NextRequest {
 function requests(plan: LoadPlan, path: string, content: object): NextRequest {
   const body = JSON.stringify(content);
   const bytes = new TextEncoder().encode(
-    `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${plan.port}\r\nAuthorization: ${plan.authorization}\r\n` +
+    `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1:${plan.ports[0]}\r\nAuthorization: ${plan.authorization}\r\n` +
       `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
   const customerEnds = endsOf(bytes, CUSTOMER_MARK, CUSTOMER_DIGITS);
@@ -86,10 +86,15 @@ function requests(plan: LoadPlan, path: string, content: object): NextRequest {
   const idEnds = endsOf(bytes, ID_MARK, ID_LENGTH);
   const ids = plan.ids.map((id) => Buffer.from(id, 'latin1'));
   const random = randomSource();
+  const { customers } = plan;
+  const randomCustomer =
+    typeof customers === 'number'
+      ? () => random() % customers
+      : () => customers[random() % customers.length] ?? 0;
   let counter = 0;
   return () => {
     for (const end of customerEnds) {
-      write(bytes, end, { digits: CUSTOMER_DIGITS, number: random() % plan.customers });
+      write(bytes, end, { digits: CUSTOMER_DIGITS, number: randomCustomer() });
     }
     for (const end of idEnds) {
       const id = ids[random() % ids.length];

@@ -22,6 +22,8 @@ export class HeadLayout {
 }
 
 export class ResponseReader {
+  /** Whether the server ends the connection with this answer. */
+  isLast = false;
   readonly #layout: HeadLayout;
   #missing = 0;
   /** The bytes so far, where the answer cannot be judged by its length alone. */
@@ -53,6 +55,7 @@ export class ResponseReader {
   }
 
   reset(): void {
+    this.isLast = false;
     this.#missing = 0;
     this.#held = undefined;
   }
@@ -90,9 +93,11 @@ export class ResponseReader {
 
   /** Where the answer ends, or will; undefined where the head does not say. */
   #endOf(held: Buffer, head: string): number | undefined {
+    this.isLast = /\r\nconnection: close\r\n/i.test(head);
     const length = /\r\ncontent-length: (\d+)\r\n/i.exec(head);
     if (length !== null) {
-      this.#layout.lengthAt = length.index + length[0].indexOf(':') + 2;
+      // What is unusual about it shall be looked at again.
+      if (!this.isLast) this.#layout.lengthAt = length.index + length[0].indexOf(':') + 2;
       return head.length + Number(length[1]);
     }
     if (head.startsWith('HTTP/1.1 204')) return head.length;

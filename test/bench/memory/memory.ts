@@ -64,7 +64,7 @@ export async function runMemory(
   while (elapsed() < seconds) {
     const plan = {
       ...PLAN,
-      port: child.port,
+      ports: [child.port],
       authorization,
       customers,
       run: 1000 + segments.length,

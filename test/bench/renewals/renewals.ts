@@ -138,7 +138,10 @@ async function renewAll(bed: Bed, authorization: string) {
   let [peak, run, others] = [before, 0, 0];
   const problems: string[] = [];
   async function check(latency: Histogram, measureMs: number): Promise<void> {
-    const load = await generate({ ...plan, port: child.port, measureMs, run: (run += 1) }, signal);
+    const load = await generate(
+      { ...plan, ports: [child.port], measureMs, run: (run += 1) },
+      signal,
+    );
     latency.add(load.latency);
     others += load.cpuSeconds;
     if (load.errors > 0) problems.push(`${load.errors} errors, such as`, ...load.samples);

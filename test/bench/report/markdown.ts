@@ -120,7 +120,7 @@ export function table(head: readonly string[], lines: readonly (readonly string[
   return [head, rule, ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-function spread({ min, median, max }: Spread, print: (value: number) => string): string {
+export function spread({ min, median, max }: Spread, print: (value: number) => string): string {
   return min === max ? print(median) : `${print(median)} (${print(min)} to ${print(max)})`;
 }
 

@@ -1,0 +1,45 @@
+// The same load on 1, 2 and 4 nodes, connections spread over all of them and each request for any customer: so of n nodes the share
+// (n - 1) / n of it is forwarded. The nodes of all three stand side by side, each on a database of its own.
+import type { Closers } from '../bed/closers.ts';
+import { type Loaded, loadInPeace, type Pace } from './load.ts';
+import { type Bed, Nodes } from './nodes.ts';
+
+const COUNTS = [1, 2, 4];
+const CONNECTIONS = 128;
+export const SHAPES = ['check', 'track'] as const;
+
+export type Scaling = {
+  readonly shape: (typeof SHAPES)[number];
+  readonly connections: number;
+  readonly nodes: number;
+  /** In rounds. */
+  readonly measured: readonly Loaded[];
+};
+
+export async function runScaling(
+  bed: Bed,
+  closers: Closers,
+  { rounds, ...pace }: Pace & { readonly rounds: number },
+): Promise<Scaling[]> {
+  bed.say('scaling: starting 1, 2 and 4 nodes');
+  const fleets: Nodes[] = [];
+  for (const count of COUNTS) fleets.push(await Nodes.open(bed, closers, count));
+  const results: Scaling[] = [];
+  for (const shape of SHAPES) {
+    const asked = { shape, connections: CONNECTIONS, ...pace };
+    const measured = fleets.map((): Loaded[] => []);
+    for (const nodes of fleets) await loadInPeace(nodes, asked);
+    for (let round = 0; round < rounds; round += 1) {
+      for (let turn = 0; turn < fleets.length; turn += 1) {
+        const at = (round + turn) % fleets.length;
+        const nodes = fleets[at];
+        if (nodes !== undefined) measured[at]?.push(await loadInPeace(nodes, asked));
+      }
+    }
+    for (const [at, loads] of measured.entries()) {
+      const nodes = COUNTS[at] ?? 0;
+      results.push({ shape, connections: CONNECTIONS, nodes, measured: loads });
+    }
+  }
+  return results;
+}

@@ -43,18 +43,24 @@ export async function chargePayment(
 }
 
 /** Reserves a refund. `duplicate`: its id was used before, by a call with its key or by this one. */
-export function reserveRefund(
+export async function reserveRefund(
   term: Term,
   id: string,
   request: RefundRequest,
 ): Promise<RefundDecision | 'duplicate'> {
-  return decide(term, id, {
+  const decided = await decide(term, id, {
     keys: [request.id],
     decision: (context, state) => {
       const { decision, effects } = decideRefund(context, state, request);
       return { outcome: decision, effects };
     },
   });
+  if (decided === 'duplicate' || decided.kind === 'reserved' || request.fingerprint !== null)
+    return decided;
+  // A refusal without a key writes nothing, so no constraint has spoken: where an answer was lost between two nodes, what stands in
+  // the way may be its own reserve.
+  const [used] = await term.deps.storage.usedIds([request.id]);
+  return used === undefined ? decided : 'duplicate';
 }
 
 /** What the refund became; null where it could not change any more. */

@@ -12,6 +12,7 @@ const COPIED = [
   'workers',
   'test/support',
   'test/chaos',
+  'test/simulation',
   'package.json',
   'tsconfig.json',
 ];
@@ -26,21 +27,34 @@ export type Fault = {
 
 /** The lines that the scenario finds wrong, run on a copy with the fault. */
 export async function violationsWith(fault: Fault, scenario: ScenarioName): Promise<string[]> {
+  const printed = await printedWith(fault, { main: MAIN, args: [scenario] });
+  return JSON.parse(printed) as string[];
+}
+
+/** What a file of the program prints, run on a copy with the fault. */
+export async function printedWith(
+  fault: Fault,
+  {
+    main,
+    args,
+    msMax = RUN_MS_MAX,
+  }: { readonly main: string; readonly args: readonly string[]; readonly msMax?: number },
+): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'tollhouse-planted-'));
   try {
     for (const name of COPIED) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
     await plant(join(folder, fault.file), fault);
-    const child = Bun.spawn([process.execPath, join(folder, MAIN), scenario], {
+    const child = Bun.spawn([process.execPath, join(folder, main), ...args], {
       cwd: folder,
       stdout: 'pipe',
       stderr: 'pipe',
-      timeout: RUN_MS_MAX,
+      timeout: msMax,
       killSignal: 'SIGKILL',
     });
     const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
-    if ((await child.exited) !== 0) throw new Error(`the scenario did not end: ${stderr}`);
-    return JSON.parse(stdout) as string[];
+    if ((await child.exited) !== 0) throw new Error(`it did not end: ${stderr}`);
+    return stdout;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

@@ -2,6 +2,7 @@
 //
 // Every usage carries a mark that is stored with it, and the other ids follow from what the caller chose. So each row of the database
 // belongs to one thing that somebody wanted, and the rows have the order in which it was done.
+import type { Fence } from '../../ledger/storage.ts';
 import { type Database, type Written, totalsOf } from './database.ts';
 
 /** Something that a client wants done, once: all tries with one key are one of these. */
@@ -10,6 +11,8 @@ export type Wanted = {
   readonly accountId: string;
   /** When the first try began. */
   readonly startedAt: number;
+  /** When each try began, and when its answer came. */
+  readonly tries: { readonly from: number; to: number }[];
   /** When the first answer came that said that it is done; null while none did. */
   doneAt: number | null;
   /** What it takes from the account's balance where it is done; below zero where it gives. */
@@ -32,6 +35,10 @@ export type Seen = {
 
 export class Auditor {
   readonly problems: string[] = [];
+  /** Whether the database has lost what it had acknowledged: then only who goes on writing there is wrong. */
+  isLossy = false;
+  /** Processes that had such writes acknowledged, and the seat that they had; until another one has it. */
+  readonly behind = new Map<string, Fence>();
   readonly #now: () => number;
   /** By mark. */
   readonly #wanted = new Map<string, Wanted>();
@@ -45,8 +52,9 @@ export class Auditor {
     this.#now = now;
   }
 
-  /** Something is wrong. */
-  report(problem: string): void {
+  /** Something is wrong. Where writes were lost, only what `matters` then too. */
+  report(problem: string, matters: 'always' | null = null): void {
+    if (this.isLossy && matters === null) return;
     this.problems.push(`${this.#now().toFixed(3)} ms: ${problem}`);
   }
 
@@ -54,10 +62,16 @@ export class Auditor {
     if (!condition) this.report(problem);
   }
 
-  /** It begins, or is tried again. */
-  want(mark: string, wanted: Omit<Wanted, 'startedAt' | 'doneAt'>): void {
-    if (this.#wanted.has(mark)) return;
-    this.#wanted.set(mark, { ...wanted, startedAt: this.#now(), doneAt: null });
+  /** It begins, or is tried again. Returns what is to be called when this try is answered. */
+  want(mark: string, wanted: Pick<Wanted, 'what' | 'accountId' | 'takes'>): () => void {
+    const known = this.#wanted.get(mark);
+    const first = { ...wanted, startedAt: this.#now(), tries: [], doneAt: null };
+    if (known === undefined) this.#wanted.set(mark, first);
+    const one = { from: this.#now(), to: Infinity };
+    (known ?? first).tries.push(one);
+    return () => {
+      one.to = this.#now();
+    };
   }
 
   /** The row with this id will be of that mark. */
@@ -107,7 +121,10 @@ export class Auditor {
     for (const [mark, { what, doneAt }] of this.#wanted) {
       const count = counts.get(mark) ?? 0;
       this.demand(count <= 1, `${what} was done ${count} times`);
-      this.demand(doneAt === null || count === 1, `${what} was acknowledged and is lost`);
+      this.demand(
+        this.isLossy || doneAt === null || count === 1,
+        `${what} was acknowledged and is lost`,
+      );
     }
     for (const seen of this.#seen) this.#checkSeen(seen, ofAccount.get(seen.accountId) ?? []);
   }
@@ -144,31 +161,52 @@ export class Auditor {
     this.demand(debits === credits, 'I1: debits are not equal to credits');
   }
 
+  /**
+   * What was said is what some beginning of the account's rows adds up to: with all that was acknowledged before it was asked, and
+   * nothing that was not durable when it was answered. What is tentative may be less, by what was on its way.
+   */
   #checkSeen(seen: Seen, rows: readonly Row[]): void {
-    const { from, to, tentative } = seen;
-    let [least, most] = [0n, 0n];
-    const inRows = new Set<string>();
-    for (const { mark, delta, at } of rows) {
-      const wanted = mark === null ? undefined : this.#wanted.get(mark);
-      if (mark !== null) inRows.add(mark);
-      const isKnown = wanted !== undefined && wanted.doneAt !== null && wanted.doneAt < from;
-      const mayBe = (wanted?.startedAt ?? 0) <= to && (at <= to || (tentative && delta < 0n));
-      if (isKnown || (mayBe && delta > 0n)) most += delta;
-      if (isKnown || (mayBe && delta < 0n)) least += delta;
+    const { from, to } = seen;
+    const known = rows.findLastIndex(({ mark }) => this.#isDone(mark, from));
+    let balance = 0n;
+    const possible: bigint[] = known < 0 ? [0n] : [];
+    for (const [place, { delta, at }] of rows.entries()) {
+      if (place > known && at > to) break;
+      balance += delta;
+      if (place >= known) possible.push(balance);
     }
-    if (tentative) {
-      for (const [mark, wanted] of this.#wanted) {
-        const isPhantom = wanted.accountId === seen.accountId && !inRows.has(mark);
-        if (isPhantom && wanted.startedAt <= to && wanted.takes > 0n) least -= wanted.takes;
-      }
-    }
+    const least = possible.reduce((a, b) => (b < a ? b : a));
+    const most = possible.reduce((a, b) => (b > a ? b : a));
     const isRight =
-      seen.says === 'is' ? seen.balance >= least && seen.balance <= most : least < seen.balance;
+      seen.says === 'is below'
+        ? least < seen.balance
+        : possible.includes(seen.balance) ||
+          (seen.tentative &&
+            seen.balance <= most &&
+            seen.balance >= least - this.#underWay(seen, rows));
     if (isRight) return;
-    const bounds = `between ${least} and ${most}`;
-    this.report(
-      `${seen.what}, asked at ${from.toFixed(3)}: ${seen.says} ${seen.balance}, may be ${bounds}`,
-    );
+    const may = `may be ${possible.slice(0, 8).join(', ')}`;
+    this.report(`${seen.what}, asked at ${from.toFixed(3)}: ${seen.says} ${seen.balance}, ${may}`);
+  }
+
+  #isDone(mark: string | null, by: number): boolean {
+    const wanted = mark === null ? undefined : this.#wanted.get(mark);
+    return wanted !== undefined && wanted.doneAt !== null && wanted.doneAt < by;
+  }
+
+  /**
+   * All that had begun to be taken from the account, and may never have been written or only later; and what is tried again, for as
+   * long as its node has not found out that it was done before.
+   */
+  #underWay({ accountId, from, to }: Seen, rows: readonly Row[]): bigint {
+    let sum = 0n;
+    const written = new Map(rows.map((row) => [row.mark, row.at]));
+    for (const [mark, wanted] of this.#wanted) {
+      if (wanted.accountId !== accountId || wanted.startedAt > to || wanted.takes < 0n) continue;
+      const isTried = wanted.tries.some((one) => one.from <= to && one.to >= from);
+      if (isTried || (written.get(mark) ?? Infinity) > to) sum += wanted.takes;
+    }
+    return sum;
   }
 }
 

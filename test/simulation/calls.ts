@@ -5,9 +5,9 @@ import { type Customer, type Meter, type Snapshot, balance } from '../../ledger/
 import { periodAccountId } from '../../ledger/names.ts';
 import type { RecordOutcome, UsageRequest } from '../../ledger/outcome.ts';
 import { ids } from '../../src/platform/ids.ts';
-import { T0 } from './catalogue.ts';
+import { EARLIER } from './catalogue.ts';
 import { send } from './client.ts';
-import { type Place, refundAnswer } from './process.ts';
+import { type Place, type Process, refundAnswer } from './process.ts';
 import type { World } from './world.ts';
 
 /** One usage that is wanted, once: each try sends the same. */
@@ -36,26 +36,32 @@ export async function record(world: World, usage: Usage): Promise<'answer' | 'un
   const { auditor } = world;
   const { customer, meter, request, mark } = usage;
   const from = world.schedule.now;
-  wantUsage(world, usage);
+  const answered = wantUsage(world, usage);
   const reply = await send(
     world,
     { what: `${request.admission} ${mark} of ${customer.externalId}` },
     async (ledger) => ledger.record(await find(world, ledger, customer), meter, request),
-    (outcome) => checkRecorded(world, usage, outcome),
+    (outcome) => {
+      checkRecorded(world, usage, outcome);
+      if (outcome.kind !== 'refused' || outcome.replayed || request.admission !== 'consume') return;
+      const what = `a refusal of ${request.value} for ${mark}`;
+      see(world, { customer, meter }, { what, from, balance: request.value, says: 'is below' });
+    },
   );
   if (reply.kind === 'unknown') return 'unknown';
+  answered();
   const outcome = reply.value;
   if (outcome.kind === 'recorded') auditor.done(mark);
-  if (outcome.kind === 'refused' && !outcome.replayed && request.admission === 'consume') {
-    const what = `a refusal of ${request.value} for ${mark}`;
-    see(world, { customer, meter }, { what, from, balance: request.value, says: 'is below' });
-  }
   return 'answer';
 }
 
-function wantUsage(world: World, { customer, meter, request, mark }: Usage): void {
+function wantUsage(world: World, { customer, meter, request, mark }: Usage): () => void {
   const takes = meter.aggregation === 'unique' ? 1n : request.value;
-  world.auditor.want(mark, { what: `usage ${mark}`, accountId: accountOf(customer, meter), takes });
+  return world.auditor.want(mark, {
+    what: `usage ${mark}`,
+    accountId: accountOf(customer, meter),
+    takes,
+  });
 }
 
 function checkRecorded(world: World, { mark, request }: Usage, outcome: RecordOutcome): void {
@@ -87,7 +93,7 @@ export async function recordAll(
   usages: readonly Usage[],
 ): Promise<'answer' | 'unknown'> {
   const { auditor, server } = world;
-  for (const usage of usages) wantUsage(world, usage);
+  const tries = usages.map((usage) => wantUsage(world, usage));
   const reply = await send(
     world,
     { what: `batch ${usages.map(({ mark }) => mark).join()}` },
@@ -111,7 +117,9 @@ export async function recordAll(
       }
     },
   );
-  if (reply.kind === 'answer') for (const { mark } of usages) auditor.done(mark);
+  if (reply.kind === 'unknown') return reply.kind;
+  for (const answered of tries) answered();
+  for (const { mark } of usages) auditor.done(mark);
   return reply.kind;
 }
 
@@ -149,17 +157,29 @@ export async function check(
   const reply = await send(
     world,
     { what, place },
-    async (ledger) => ledger.check(await find(world, ledger, customer), meter, units),
+    async (ledger, process) => {
+      const found = await find(world, ledger, customer);
+      const given = ledger.check(found, meter, units);
+      if (!(given instanceof Promise)) demandOwner(world, process, customer.slot);
+      return given;
+    },
     (answer) => {
+      const said = { what, from, balance: balanceOf(answer.snapshot), says: 'is' } as const;
+      see(world, { customer, meter }, { ...said, tentative: true });
       const fits = balanceOf(answer.snapshot) >= units;
       const isSo = answer.allowed === fits || (answer.reason === 'not_entitled' && !answer.allowed);
       world.auditor.demand(isSo, `a check of ${units} says ${answer.reason} and ${answer.allowed}`);
     },
   );
-  if (reply.kind === 'unknown') return reply.kind;
-  const said = { what, from, balance: balanceOf(reply.value.snapshot), says: 'is' } as const;
-  see(world, { customer, meter }, { ...said, tentative: true });
   return reply.kind;
+}
+
+/** I6: whoever answers from its own memory has the slot, and its lease, by what the database says at this moment. */
+function demandOwner({ server, auditor, schedule }: World, process: Process, slot: number): void {
+  const { name } = process.machine;
+  const owner = server.db.nodes.get(server.db.slots[slot] ?? 0);
+  const isOwner = owner?.holder === name && owner.expiresAt >= schedule.now;
+  auditor.demand(isOwner, `I6: ${name} answers for slot ${slot} from memory that may be old`);
 }
 
 /** All that the customer has, as it is durable. */
@@ -173,15 +193,15 @@ export async function balances(
     world,
     { what: `balances of ${customer.externalId}`, place },
     async (ledger) => ledger.balances(await find(world, ledger, customer)),
-    () => undefined,
+    (all) => {
+      for (const meter of meters) {
+        const found = all.find((one) => one.meter.id === meter.id);
+        const what = `the balance of customer ${customer.externalId}, ${meter.slug}`;
+        const said = found === undefined ? 0n : balanceOf(found.snapshot);
+        see(world, { customer, meter }, { what, from, balance: said, says: 'is' });
+      }
+    },
   );
-  if (reply.kind === 'unknown') return reply.kind;
-  for (const meter of meters) {
-    const found = reply.value.find((one) => one.meter.id === meter.id);
-    const what = `the balance of customer ${customer.externalId}, ${meter.slug}`;
-    const said = found === undefined ? 0n : balanceOf(found.snapshot);
-    see(world, { customer, meter }, { what, from, balance: said, says: 'is' });
-  }
   return reply.kind;
 }
 
@@ -204,7 +224,7 @@ export async function grant(
       auditor.demand(server.db.grants.has(given.id), `I8: ${mark} is not durable`);
     },
   );
-  if (reply.kind === 'answer' && given.effectiveAt <= T0) auditor.done(mark);
+  if (reply.kind === 'answer' && given.effectiveAt <= EARLIER) auditor.done(mark);
   return reply.kind;
 }
 

@@ -9,6 +9,9 @@ import type { Random } from '../chaos/random.ts';
 /** The wall clock at the start of a run. */
 export const T0 = Date.UTC(2026, 0, 31, 12);
 
+/** Before any clock of a run. */
+export const EARLIER = T0 - 3_600_000;
+
 export type Catalogue = {
   readonly customers: readonly Customer[];
   readonly meters: {

@@ -2,7 +2,7 @@
 import type { Ledger } from '../../ledger/ledger.ts';
 import { LedgerUnavailable } from '../../ledger/ports.ts';
 import { isConnectionLost } from './network.ts';
-import type { Place } from './process.ts';
+import type { Place, Process } from './process.ts';
 import type { World } from './world.ts';
 
 /** What became of a call, as its client sees it. */
@@ -23,7 +23,7 @@ export async function send<T>(
     what,
     place = world.random.pick(world.places),
   }: { readonly what: string; readonly place?: Place | undefined },
-  call: (ledger: Ledger) => Promise<T>,
+  call: (ledger: Ledger, process: Process) => Promise<T>,
   atNode: (value: T) => void,
 ): Promise<Reply<T>> {
   const { schedule, network, auditor } = world;
@@ -44,7 +44,7 @@ export async function send<T>(
   world.trace(`${machine.name} is asked: ${what}`);
   const run = async (): Promise<void> => {
     try {
-      const value = await call(ledger);
+      const value = await call(ledger, process);
       world.trace(`${machine.name} answers: ${what}`);
       atNode(value);
       reply({ kind: 'answer', value });

@@ -99,6 +99,8 @@ export class Database {
   #steps: Undo[] = [];
   /** How each transaction is undone, the last one last. */
   readonly #done: Undo[][] = [];
+  /** How many of them there were when the last one said who may write. */
+  #seatsAt = 0;
   readonly #note = (step: Undo): void => {
     this.#steps.push(step);
   };
@@ -140,9 +142,18 @@ export class Database {
     }
   }
 
-  /** A copy is promoted that lacks the last transactions. */
+  /** A copy is promoted that lacks the last transactions; but it has all that said who may write. */
   lose(transactions: number): void {
-    for (const steps of this.#done.splice(-transactions).reverse()) undo(steps);
+    const last = this.#done.slice(this.#seatsAt).slice(-transactions);
+    this.#done.length -= last.length;
+    for (const steps of last.reverse()) undo(steps);
+  }
+
+  /** A transaction that says who may write. */
+  seated<T>(task: () => T): T {
+    const result = this.transaction(task);
+    this.#seatsAt = this.#done.length;
+    return result;
   }
 
   /** By slot: the node that owns it, 0 for none. */

@@ -14,8 +14,11 @@ export type Server = {
   readonly leaseMs: number;
   /** Whether it answers at all. */
   isUp: boolean;
-  /** Milliseconds that a statement takes at most before it is carried out. */
+  /** Milliseconds that a flush takes at most, and anything else. */
   slowMsMax: number;
+  slowReadMsMax: number;
+  /** The number of the last flush that each process knows to be durable. */
+  readonly acknowledged: Map<string, Fence>;
   /** Called for each flush when it has been carried out. */
   readonly onFlush: (flush: {
     readonly rows: FlushRows;
@@ -36,13 +39,22 @@ export function diskOf(
   const ask = <T>(statement: () => T): Promise<T> => disk.ask(statement);
   const { holder } = who;
   return {
-    flush: (rows, fence) =>
-      disk.bounded(() => {
-        const result = flush(server.db, rows, { fence, now: now(), leaseMs });
+    flush: async (rows, fence) => {
+      const flushed = await disk.bounded((began) => {
+        const result = flush(server.db, rows, { fence, began, now: now(), leaseMs });
         server.onFlush({ rows, fence, result, holder });
         return result;
-      }),
-    recover: (fence) => ask(() => seats.recover(server.db, fence)),
+      });
+      if (flushed.kind === 'committed') {
+        server.acknowledged.set(holder, { ...fence, seq: fence.seq + 1n });
+      }
+      return flushed;
+    },
+    recover: async (fence) => {
+      const found = await ask(() => seats.recover(server.db, fence));
+      if (typeof found === 'object') server.acknowledged.set(holder, found);
+      return found;
+    },
     claim: () => ask(() => seats.claim(server.db, who, now())),
     survey: () => ask(() => seats.survey(server.db, now())),
     takeOver: (dead, to) => ask(() => seats.takeOver(server.db, { dead, to, now: now() })),
@@ -79,7 +91,10 @@ class Disk {
   }
 
   /** What the statement gives. Rejects where the connection is lost: before it is carried out, or after. */
-  ask<T>(statement: () => T): Promise<T> {
+  ask<T>(
+    statement: (began: number) => T,
+    slowMsMax: () => number = () => this.#server.slowReadMsMax,
+  ): Promise<T> {
     const { network } = this.#server;
     const { schedule } = network;
     const name = this.#machine.name;
@@ -89,31 +104,32 @@ class Disk {
       const ms = schedule.random.chance(0.5) ? network.latency() : this.#server.leaseMs;
       schedule.after(ms, this.#machine, () => reject(new ConnectionLost('connection lost')));
     };
-    const carryOut = (): void => {
+    const carryOut = (began: number): void => {
       if (!this.#server.isUp) return lost();
-      const result = statement();
+      const result = statement(began);
       const back = { from: DATABASE, to: name, at: this.#machine };
       network.send(back, () => resolve(result), lost);
     };
     const arrive = (): void => {
       if (!this.#server.isUp) return lost();
-      const ms = this.#server.slowMsMax;
-      if (ms === 0) carryOut();
-      else schedule.after(schedule.between(0, ms), null, carryOut);
+      const began = schedule.now;
+      const ms = slowMsMax();
+      if (ms === 0) carryOut(began);
+      else schedule.after(schedule.between(0, ms), null, () => carryOut(began));
     };
     network.send({ from: name, to: DATABASE, at: null }, arrive, lost);
     return promise;
   }
 
   /** A flush: no answer within the lease is one that says nothing. It may still be carried out. */
-  async bounded(statement: () => FlushResult): Promise<FlushResult> {
+  async bounded(statement: (began: number) => FlushResult): Promise<FlushResult> {
     const late = Promise.withResolvers<never>();
     const { schedule } = this.#server.network;
     const cancel = schedule.after(this.#server.leaseMs, this.#machine, () =>
       late.reject(new ConnectionLost('no answer within the lease')),
     );
     try {
-      return await Promise.race([this.ask(statement), late.promise]);
+      return await Promise.race([this.ask(statement, () => this.#server.slowMsMax), late.promise]);
     } catch (error) {
       if (!(error instanceof ConnectionLost)) throw error;
       return { kind: 'unknown', error };

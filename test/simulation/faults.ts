@@ -1,5 +1,6 @@
 // What goes wrong in a run. Each seed has a few kinds of it, some often.
 import { DATABASE } from './network.ts';
+import { loseLast } from './owned.ts';
 import type { Place } from './process.ts';
 import type { World } from './world.ts';
 
@@ -20,7 +21,7 @@ const FAULTS = {
   /** A whole machine sleeps: its monotonic clock with it. */
   sleep: (world) => stand(world, { monotonicToo: true }),
   clockJump: (world) => {
-    anyPlace(world).ahead += world.schedule.random.integer(-3000, 3000);
+    anyPlace(world).ahead += world.random.integer(world.mayStepBack ? -3000 : 0, 3000);
   },
   databaseCut: (world) => {
     const name = anyPlace(world).process?.machine.name;
@@ -41,6 +42,17 @@ const FAULTS = {
     world.later(spell(world), () => {
       world.server.slowMsMax = 0;
     });
+  },
+  slowReads: (world) => {
+    world.server.slowReadMsMax = world.schedule.between(1, world.leaseMs);
+    world.later(spell(world), () => {
+      world.server.slowReadMsMax = 0;
+    });
+  },
+  /** A copy of the database that lacks the last transactions takes its place. */
+  staleCopy: (world) => {
+    if (world.auditor.isLossy || !world.random.chance(0.2)) return;
+    loseLast(world.auditor, world.server, world.random.integer(1, 10));
   },
   lostMessages: (world) => {
     world.network.lossRate = world.schedule.random.integer(1, 20) / 100;
@@ -63,6 +75,7 @@ export function planFaults(world: World, until: number): readonly FaultName[] {
   const { random } = world.schedule;
   const names = (Object.keys(FAULTS) as FaultName[]).filter(() => random.chance(0.3));
   if (names.length === 0) return names;
+  world.mayStepBack = !names.includes('sleep');
   const count = random.integer(1, 8);
   for (let i = 0; i < count; i += 1) {
     const name = random.pick(names);

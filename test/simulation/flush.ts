@@ -23,11 +23,11 @@ function demand(condition: boolean, constraint: string): void {
   if (!condition) throw new Refused(constraint);
 }
 
-/** Writes it at the time `now` of the database. */
+/** Writes it at the time `now` of the database. The lease counts from when the transaction `began`. */
 export function flush(
   db: Database,
   rows: FlushRows,
-  { fence, now, leaseMs }: { fence: Fence; now: number; leaseMs: number },
+  { fence, began, now, leaseMs }: { fence: Fence; began: number; now: number; leaseMs: number },
 ): FlushResult {
   const node = db.nodes.get(fence.node);
   if (node === undefined || node.epoch !== fence.epoch || node.seq !== fence.seq) {
@@ -35,13 +35,13 @@ export function flush(
   }
   try {
     db.transaction(() => {
-      db.nodes.set(node.node, { ...node, seq: node.seq + 1n, expiresAt: now + leaseMs });
+      db.nodes.set(node.node, { ...node, seq: node.seq + 1n, expiresAt: began + leaseMs });
       for (const transfer of rows.transfers) writeTransfer(db, transfer, { node: node.node, now });
       for (const account of rows.opened) openAccount(db, account);
       for (const account of rows.touched) touchAccount(db, account);
       writeCustomers(db, rows);
       writePayments(db, rows);
-      handOver(db, rows, { node: node.node, now });
+      handOver(db, rows, { node: node.node, now: began });
       demand(rows.subscriptions.length === 0, 'subscriptions are not simulated');
     });
     return { kind: 'committed' };

@@ -1,7 +1,7 @@
 // What the clients want: drawn from the seed, retried like a client retries.
 import type { Grant } from '../../ledger/grants.ts';
 import type { UsageRequest } from '../../ledger/outcome.ts';
-import { type Catalogue, T0, idsOf } from './catalogue.ts';
+import { type Catalogue, EARLIER, T0, idsOf } from './catalogue.ts';
 import * as calls from './calls.ts';
 import type { World } from './world.ts';
 
@@ -26,7 +26,7 @@ export class Load {
   /** Begins to ask, until `until`. */
   start(until: number): void {
     const clients = this.#world.random.integer(1, 5);
-    const pauseMs = this.#world.random.pick([5, 50, 400]);
+    const pauseMs = this.#world.random.pick([100, 200, 400]);
     for (let i = 0; i < clients; i += 1) {
       this.running += 1;
       this.#client(until, pauseMs)
@@ -39,8 +39,8 @@ export class Load {
 
   async #client(until: number, pauseMs: number): Promise<void> {
     const { schedule, random } = this.#world;
-    for (let asked = 0; asked < 40 && schedule.now < until; asked += 1) {
-      await schedule.wait(schedule.between(0, pauseMs), null);
+    for (let asked = 0; asked < 60 && schedule.now < until; asked += 1) {
+      await schedule.wait(schedule.between(0, random.chance(0.3) ? 2 : pauseMs), null);
       const call = this.#next();
       for (let tries = 0; tries < 4; tries += 1) {
         const became = await call.send();
@@ -95,7 +95,7 @@ export class Load {
       ...GRANT,
       id: this.#ids.next(),
       amount: BigInt(random.integer(1, 30)),
-      effectiveAt: isTimed && random.chance(0.3) ? in_(5000) : T0,
+      effectiveAt: isTimed && random.chance(0.3) ? in_(5000) : EARLIER,
       expiresAt: isTimed && random.chance(0.7) ? in_(10_000) + 5000 : null,
     };
     if (isTimed) this.#grants.push({ about, id: grant.id });
@@ -182,7 +182,7 @@ const GRANT: Omit<Grant, 'id' | 'amount' | 'effectiveAt' | 'expiresAt'> = {
   used: 0n,
   spent: 0n,
   priority: 100,
-  createdAt: T0,
+  createdAt: EARLIER,
   overageAllowed: false,
   recurs: null,
   renewsAt: null,

@@ -1,19 +1,22 @@
-// Runs seeds and prints what each finds wrong: `bun test/simulation/main.ts 1 1000`, or one of them in full: `… 17`.
+// Runs seeds one after the other and prints what each finds wrong: `bun test/simulation/main.ts 1 1000`. `… 1 1000 first` ends at
+// the first that finds anything; `… 17` runs one, and prints all that happens in it.
 import { simulate } from './run.ts';
 
-const [from = 1, to] = process.argv.slice(2).map(Number);
-const one = to === undefined;
+const [from, to, until] = process.argv.slice(2);
+const first = Number(from ?? 1);
+const last = Number(to ?? first);
+const failuresMax = until === 'first' ? 1 : Infinity;
+const trace = to === undefined ? (line: string) => console.log(line) : undefined;
 const began = performance.now();
-let [events, failed, transfers] = [0, 0, 0];
-for (let seed = from; seed <= (to ?? from); seed += 1) {
-  const run = simulate(seed, one ? (line) => console.log(line) : undefined);
+let [runs, failed, events] = [0, 0, 0];
+for (let seed = first; seed <= last && failed < failuresMax; seed += 1) {
+  const run = simulate(seed, trace);
+  runs += 1;
   events += run.events;
-  transfers += run.transfers;
   if (run.problems.length === 0) continue;
   failed += 1;
-  console.log(
-    `SEED=${seed} (${run.faults.join(', ')})\n  ${run.problems.slice(0, one ? 100 : 3).join('\n  ')}`,
-  );
+  console.log(`SEED=${seed} (${run.faults.join(', ')})`);
+  for (const problem of run.problems.slice(0, 20)) console.log(`  ${problem}`);
 }
 const seconds = ((performance.now() - began) / 1000).toFixed(1);
-console.log(`${failed} failed; ${events} events, ${transfers} transfers, ${seconds} s`);
+console.log(`${failed} of ${runs} seeds failed; ${events} events in ${seconds} s`);

@@ -1,21 +1,38 @@
-// I6: a flush writes for slots of its own node, while no other one has taken them.
+// I6 and I7, at each flush: it writes for slots of its own node, and on no database that is behind it.
 import type { Fence, FlushResult, FlushRows } from '../../ledger/storage.ts';
 import type { Auditor } from './auditor.ts';
 import type { Database } from './database.ts';
+import type { Server } from './disk.ts';
 
-export function checkOwned(
-  auditor: Auditor,
-  db: Database,
-  flush: { rows: FlushRows; fence: Fence; result: FlushResult; holder: string },
-): void {
-  const { rows, fence, result, holder } = flush;
+type Flush = {
+  readonly rows: FlushRows;
+  readonly fence: Fence;
+  readonly result: FlushResult;
+  /** The process that wrote it. */
+  readonly holder: string;
+};
+
+export function checkFlush(auditor: Auditor, db: Database, flush: Flush): void {
+  const { fence, result, holder } = flush;
   if (result.kind === 'rejected') {
     const why = result.error instanceof Error ? result.error.message : 'rejected';
     return auditor.report(`the database refused a flush of ${holder}: ${why}`);
   }
   if (result.kind !== 'committed') return;
+  for (const [other, seat] of auditor.behind) {
+    if (seat.node === fence.node && other !== holder) auditor.behind.delete(other);
+  }
+  const lost = auditor.behind.get(holder);
+  // Its own recovery or its own next claim is one epoch later; more, and somebody else had the seat.
+  if (lost?.node === fence.node && fence.epoch <= lost.epoch + 1n) {
+    auditor.report(`I7: ${holder} writes where its writes were lost`, 'always');
+  }
   const node = db.nodes.get(fence.node);
   auditor.demand(node?.holder === holder, `I6: ${holder} wrote in the seat of ${node?.holder}`);
+  checkSlots(auditor, db, flush);
+}
+
+function checkSlots(auditor: Auditor, db: Database, { rows, fence, holder }: Flush): void {
   const given = new Set(rows.handovers.map(({ slot }) => slot));
   const slots = new Set([
     ...rows.transfers.map(({ slot }) => slot),
@@ -29,5 +46,17 @@ export function checkOwned(
       isOwn,
       `I6: ${holder} wrote for slot ${slot}, which is node ${db.slots[slot]}'s`,
     );
+  }
+}
+
+/** The last transactions are undone: whoever had one of them acknowledged must write no more. */
+export function loseLast(auditor: Auditor, server: Server, transactions: number): void {
+  server.db.lose(transactions);
+  auditor.isLossy = true;
+  for (const [holder, fence] of server.acknowledged) {
+    const { node, epoch, seq } = fence;
+    const seat = server.db.nodes.get(node);
+    // Who has lost its seat since has nothing to compare with.
+    if (seat?.epoch === epoch && seat.seq < seq) auditor.behind.set(holder, fence);
   }
 }

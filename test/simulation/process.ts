@@ -112,7 +112,9 @@ export class Process {
       await this.ledger.open();
       this.isOpen = true;
     } catch (error) {
-      this.#deps.trace(`${this.machine.name} cannot open: ${String(error)}`);
+      const { name } = this.machine;
+      this.#deps.trace(`${name} cannot open: ${String(error)}`);
+      if (isBug(error)) this.#deps.auditor.said(name, 'cannot open', error);
       this.kill();
     }
   }

@@ -48,6 +48,7 @@ function heal(world: World): void {
   network.latencyMsMax = 1;
   server.isUp = true;
   server.slowMsMax = 0;
+  server.slowReadMsMax = 0;
   world.downMsMax = 100;
   for (const end of stopgaps) end();
   for (const place of places) world.start(place);

@@ -9,7 +9,7 @@ export type Who = {
 };
 
 export function claim(db: Database, who: Who, now: number): Fence | null {
-  return db.transaction(() => {
+  return db.seated(() => {
     const nodes = db.nodes.values().sort((a, b) => a.node - b.node);
     const isAlone = (node: NodeRow): boolean => node.address === null || who.address === null;
     if (nodes.some((node) => isAlive(node, now) && isAlone(node))) return null;
@@ -55,7 +55,7 @@ export function takeOver(
 ): boolean {
   const row = seatOf(db, dead);
   if (row === null || isAlive(row, now)) return false;
-  db.transaction(() => {
+  db.seated(() => {
     db.nodes.set(row.node, { ...row, epoch: row.epoch + 1n });
     const owners = [...db.slots];
     for (const { slot, node } of to) if (owners[slot] === row.node) owners[slot] = node;
@@ -64,24 +64,25 @@ export function takeOver(
   return true;
 }
 
-export function recover(db: Database, fence: Fence): Fence | 'fenced' {
+export function recover(db: Database, fence: Fence): Fence | 'fenced' | 'behind' {
+  if ((db.nodes.get(fence.node)?.seq ?? -1n) < fence.seq) return 'behind';
   const row = seatOf(db, fence);
   if (row === null) return 'fenced';
   const { node, seq } = row;
   const epoch = row.epoch + 1n;
-  db.transaction(() => db.nodes.set(node, { ...row, epoch }));
+  db.seated(() => db.nodes.set(node, { ...row, epoch }));
   return { node, epoch, seq };
 }
 
 export function leave(db: Database, fence: Fence): void {
   const row = seatOf(db, fence);
-  if (row !== null) db.transaction(() => db.nodes.set(row.node, { ...row, leaving: true }));
+  if (row !== null) db.seated(() => db.nodes.set(row.node, { ...row, leaving: true }));
 }
 
 export function release(db: Database, fence: Fence, now: number): void {
   const row = seatOf(db, fence);
   if (row === null) return;
-  db.transaction(() => db.nodes.set(row.node, { ...row, expiresAt: now - 1000 }));
+  db.seated(() => db.nodes.set(row.node, { ...row, expiresAt: now - 1000 }));
 }
 
 function isAlive(node: NodeRow, now: number): boolean {

@@ -8,7 +8,7 @@ import { Network } from './network.ts';
 import type { Listener } from './peers.ts';
 import { Place, Process } from './process.ts';
 import { Schedule } from './schedule.ts';
-import { checkOwned } from './owned.ts';
+import { checkFlush } from './owned.ts';
 
 export class World {
   readonly random: Random;
@@ -23,6 +23,8 @@ export class World {
   readonly leaseMs = 1500;
   /** What is under way that ends when all faults do. */
   readonly stopgaps: (() => void)[] = [];
+  /** Not where machines sleep: a monotonic clock that stands still while the other one is put back is more than a lease can bear. */
+  mayStepBack = true;
   /** Until a process that died is started again. */
   downMsMax: number;
   readonly trace: (line: string) => void;
@@ -49,8 +51,10 @@ export class World {
       network: this.network,
       leaseMs: this.leaseMs,
       isUp: true,
+      acknowledged: new Map(),
       slowMsMax: 0,
-      onFlush: (flush) => checkOwned(this.auditor, db, flush),
+      slowReadMsMax: 0,
+      onFlush: (flush) => checkFlush(this.auditor, db, flush),
     };
     this.isSolo = this.random.chance(0.2);
     const count = this.random.integer(2, 4);

@@ -1,0 +1,148 @@
+// That the simulation can fail: each guard is taken out of a copy of the program, and some seed must notice.
+import { expect, test } from 'bun:test';
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Fault, printedWith } from '../chaos/planted-tree.ts';
+
+const MAIN = relative(`${import.meta.dir}/../..`, fileURLToPath(import.meta.resolve('./main.ts')));
+/** It must be found within so many. */
+const SEEDS = 600;
+const RUN_MS_MAX = 120_000;
+
+const JOURNAL = 'ledger/actor/journal.ts';
+const MEMBER = 'ledger/cluster/member.ts';
+const ROUTER = 'ledger/cluster/router.ts';
+const TERM = 'ledger/actor/term.ts';
+/** The database's own part stands in the simulated one. */
+const FLUSH = 'test/simulation/flush.ts';
+const SEATS = 'test/simulation/seats.ts';
+
+const fault = (file: string, is: string, becomes: string): Fault => ({
+  file,
+  replace: [[is, becomes]],
+});
+
+const PLANTED: readonly (readonly [name: string, fault: Fault])[] = [
+  [
+    'a flush without its fence',
+    fault(
+      FLUSH,
+      'node === undefined || node.epoch !== fence.epoch || node.seq !== fence.seq',
+      'node === undefined',
+    ),
+  ],
+  ['a fence without its epoch', fault(FLUSH, 'node.epoch !== fence.epoch || ', '')],
+  ['a fence without its number', fault(FLUSH, ' || node.seq !== fence.seq', '')],
+  [
+    'answers that do not wait for the commit',
+    fault(
+      JOURNAL,
+      'const result = await this.#deps.storage.flush(rows, this.#fence);',
+      `for (const unit of units) if (unit.keys.length > 0) unit.settle('committed');
+      const result = await this.#deps.storage.flush(rows, this.#fence);`,
+    ),
+  ],
+  [
+    'a lost flush that is always written again',
+    {
+      file: JOURNAL,
+      replace: [
+        ['const landed = found.seq === this.#fence.seq + 1n;', 'const landed = false as boolean;'],
+        ["assert(landed || found.seq === this.#fence.seq, 'I7: a flush number was skipped');", ''],
+      ],
+    },
+  ],
+  [
+    'a lost flush that is always taken for written',
+    fault(
+      JOURNAL,
+      'const landed = found.seq === this.#fence.seq + 1n;',
+      'const landed = true as boolean; found = { ...found, seq: this.#fence.seq + 1n };',
+    ),
+  ],
+  [
+    'a lease that is counted from the answer',
+    fault(
+      JOURNAL,
+      'this.#leaseUntil = this.#lease(moved.askedAt);',
+      'this.#leaseUntil = this.#lease(this.#now());',
+    ),
+  ],
+  [
+    'a lease that nobody looks at',
+    {
+      file: JOURNAL,
+      replace: [
+        ['clock.monotonic() < this.#leaseUntil.monotonic &&', 'clock.monotonic() > 0 &&'],
+        ['clock.now() < this.#leaseUntil.wall', 'clock.now() > 0'],
+      ],
+    },
+  ],
+  ['actors that stay when their slot goes', fault(TERM, '    this.directory.dropLost();\n', '')],
+  [
+    'slots that are served before they were surveyed',
+    fault(
+      MEMBER,
+      '    this.#term = term;\n',
+      '    this.#term = term;\n    term.slots.gain([...Array.from({ length: 1024 }).keys()]);\n',
+    ),
+  ],
+  [
+    'a slot that is let go of when it is gone',
+    {
+      file: MEMBER,
+      replace: [
+        ['    term.lose(going.map(({ slot }) => slot));\n', ''],
+        [
+          '    const how = await unit.done;\n',
+          '    const how = await unit.done;\n    term.lose(going.map(({ slot }) => slot));\n',
+        ],
+      ],
+    },
+  ],
+  [
+    'a node that is taken over twice',
+    fault(
+      SEATS,
+      'return row?.epoch === epoch ? row : null;',
+      'return epoch > 0n ? (row ?? null) : null;',
+    ),
+  ],
+  [
+    'an owner that answers for what is not its own',
+    fault(
+      ROUTER,
+      "    if (place.kind !== 'here') {",
+      "    if (place.kind !== 'here' && this.#member.term === null) {",
+    ),
+  ],
+  [
+    'an answer that it has moved is taken for the answer',
+    fault(
+      ROUTER,
+      '      if (answer === MOVED) return NOT_RUN;',
+      '      if (answer === undefined) return NOT_RUN;',
+    ),
+  ],
+  [
+    'a check of what is not yet durable',
+    fault(
+      'ledger/actor/metering.ts',
+      'return isLower(other, answer) ? other : answer;',
+      'return other === answer ? other : answer;',
+    ),
+  ],
+];
+
+test.each(PLANTED)(
+  '%s is noticed',
+  async (_, planted) => {
+    const printed = await printedWith(planted, {
+      main: MAIN,
+      args: ['1', String(SEEDS), 'first'],
+      msMax: RUN_MS_MAX,
+    });
+    expect(printed).toContain('SEED=');
+  },
+  RUN_MS_MAX,
+);

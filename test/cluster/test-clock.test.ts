@@ -128,3 +128,16 @@ test('nodes join and leave while it is moved', async () => {
   await expectBilled(12, MONTHS);
   await expectTogether(Date.parse(now));
 });
+
+test('nodes that hear nothing from the database are told, step by step', async () => {
+  nodes = await startNodes(3);
+  const [mover, ...others] = nodes.all;
+  for (const other of others) other.proxy.freeze();
+  for (let day = 0; day < 30; day += 1) {
+    const { json } = await mover!.call('POST', '/test-clock', { body: { advance: 'P1D' } });
+    const shown = await Promise.all(others.map((other) => read(other)));
+    for (const { now, status } of shown)
+      expect([day, status, now >= Date.parse(json.now)]).toEqual([day, 'ready', true]);
+  }
+  for (const other of others) other.proxy.thaw();
+});

@@ -104,8 +104,9 @@ export type SeatedNode = {
   readonly epoch: bigint;
   /** Where other nodes reach it; null where it is alone. */
   readonly address: string | null;
-  /** Whether its lease runs. */
+  /** Whether its lease runs, and for how many milliseconds; 0 where it is over. */
   readonly alive: boolean;
+  readonly leaseMs: number;
   /** Whether it is about to end, and takes no more slots. */
   readonly leaving: boolean;
 };

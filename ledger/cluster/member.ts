@@ -174,13 +174,19 @@ export class Member {
     this.#notify();
   }
 
-  #later(ms = this.#deps.leaseMs / 5): void {
+  #later(ms = this.#untilNext()): void {
     this.#cancelStep();
     if (this.#closed) return;
     this.#cancelStep = this.#deps.timers.after(ms, () => {
       this.#isPoked = false;
       this.#stepping = this.#stepOn();
     });
+  }
+
+  /** Every fifth of a lease, and when the next one would be over: whoever lives renews it long before. */
+  #untilNext(): number {
+    const leases = this.#survey.nodes.flatMap(({ alive, leaseMs }) => (alive ? leaseMs : []));
+    return Math.min(this.#deps.leaseMs / 5, ...leases) + LEASE_OVER_MS;
   }
 
   /** Never rejects; sets up the next one. */
@@ -370,6 +376,8 @@ function addressesOf({ nodes }: Survey): ReadonlySet<string> {
   );
 }
 
+/** A lease is over after its last millisecond. */
+const LEASE_OVER_MS = 2;
 /** Between two looks, when something is said to have changed. */
 const LOOK_MS_MIN = 10;
 /** Between one handover and the next: what moved is being loaded. */

@@ -51,7 +51,8 @@ export async function claimSeat(writer: Sql<Bigints>, who: Who): Promise<Fence |
 /** See `Storage.survey`. */
 export async function surveyNodes(sql: Sql<Bigints>): Promise<Survey> {
   const rows = await sql<(Omit<SeatedNode, 'node'> & { id: number; slots: number[] })[]>`
-    select n.id, n.epoch, n.address, n.expires_at >= now() as alive, n.leaving, s.slots
+    select n.id, n.epoch, n.address, n.expires_at >= now() as alive, n.leaving, s.slots,
+      greatest(0, ceil(extract(epoch from n.expires_at - now()) * 1000))::int as "leaseMs"
     from nodes n cross join lateral (select coalesce(array_agg(slot), '{}') as slots from slots where node = n.id) s
     order by n.id`;
   const owners = Array.from({ length: SLOTS }, () => 0);

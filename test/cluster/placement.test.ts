@@ -11,6 +11,7 @@ const node = (id: number, more: Partial<SeatedNode> = {}): SeatedNode => ({
   epoch: 1n,
   address: `node-${id}:1`,
   alive: true,
+  leaseMs: 1000,
   leaving: false,
   ...more,
 });

@@ -35,6 +35,7 @@ export function survey(db: Database, now: number): Survey {
     address,
     leaving,
     alive: expiresAt >= now,
+    leaseMs: Math.max(0, Math.ceil(expiresAt - now)),
   }));
   return { nodes, owners: db.slots };
 }

@@ -65,7 +65,11 @@ test('the first has everything, each that joins a seat of its own', async () => 
   expect([a.fence.node, b.fence.node]).toEqual([1, 2]);
   expect([await slotsOf(1), await slotsOf(2)]).toEqual([1024, 0]);
   const { nodes, owners } = await a.storage.survey();
-  expect(nodes).toEqual([
+  for (const { leaseMs } of nodes) {
+    expect(leaseMs).toBeGreaterThan(LEASE_MS - 10_000);
+    expect(leaseMs).toBeLessThanOrEqual(LEASE_MS);
+  }
+  expect(nodes.map(({ leaseMs: _left, ...node }) => node)).toEqual([
     { node: 1, epoch: 1n, address: 'a:1', alive: true, leaving: false },
     { node: 2, epoch: 1n, address: 'b:1', alive: true, leaving: false },
   ]);

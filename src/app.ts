@@ -39,6 +39,7 @@ import type { Payments } from './payments/payments.ts';
 import type { Changes } from './platform/changes.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { MeterCatalogue } from './records/meter-catalogue.ts';
+import type { KeyLocks } from './platform/key-locks.ts';
 import type { Sql } from './platform/postgres.ts';
 import type { Resolve } from './platform/public-url.ts';
 import type { RateLimiter } from './platform/rate-limit.ts';
@@ -56,6 +57,7 @@ export type AppDeps = {
   readonly ids: Ids;
   readonly clock: Clock;
   readonly orgClock: OrgClock;
+  readonly keyLocks: KeyLocks;
   readonly changes: Changes;
   readonly readiness: Readiness;
   readonly ledger: Ledger;

@@ -28,6 +28,7 @@ import type { Subscriptions } from './subscriptions/subscriptions.ts';
 import { clock as ownClock, timers } from './platform/clock.ts';
 import { openOrgClocks, type TestClock } from './platform/org-clock.ts';
 import { ids } from './platform/ids.ts';
+import { openKeyLocks } from './platform/key-locks.ts';
 import { listenOn } from './platform/listen.ts';
 import { openNames } from './platform/names.ts';
 import { openPeers } from './platform/peers/peers.ts';
@@ -97,12 +98,12 @@ export type Service = {
 };
 
 export async function openService(options: ServiceOptions): Promise<Service> {
-  const { databaseUrl, log, clock = ownClock } = options;
+  const { databaseUrl, settings, log, clock = ownClock, changesUrl: url = databaseUrl } = options;
   const warn = (fields: object, message: string): void => log.warn(fields, message);
   const sql = openPool(databaseUrl, { max: RECORDS_POOL, applicationName: 'tollhouse records' });
   const reader = openPool(databaseUrl, { max: READERS_POOL, applicationName: 'tollhouse loads' });
   const metrics = openMetrics({ databaseUrl, clock, timers });
-  const url = options.changesUrl ?? databaseUrl;
+  const keyLocks = openKeyLocks({ databaseUrl, clock, timers });
   const tellOthers = (change: Change) => ledger.others.tell({ change } satisfies Told);
   const changes = await listenForChanges({ url, timers, warn, tellOthers });
   const records = { sql, changes };
@@ -126,26 +127,37 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   forgetCustomers(changes, ledger);
   const usageSubscriptions = await openUsage(records);
   const signing = await openSigning(options, sql);
-  const { settings } = options;
   const redis = openRedis({ url: options.redisUrl, warn });
   const limiter = countTakes(metrics.registry, openRateLimiter(redis));
   const edge = openEdge({ auth, sql, limiter, settings, log });
   const { sandbox: bank, processorFor } = openBanks(options, { sql, orgClock });
-  const port = { ...records, ids, orgClock, timers, log };
-  const moving = { ...port, ledger, limiter, processorFor, settings };
+  const moving = {
+    ...records,
+    ids,
+    orgClock,
+    timers,
+    log,
+    ledger,
+    limiter,
+    processorFor,
+    settings,
+  };
   const { payments, subscriptions } = openMoney(moving);
   const owed = [payments, subscriptions];
   const testClocks = openTestClocks({ sql, ledger, clocks: orgClock, owed, mover: holder });
   metrics.watch(ledger, { peers, orgClock });
-  await ledger.open();
   const delivery = await openOwnDelivery(options, metrics.registry);
   const usage = { ledger, meters: openMeters(records) };
   const money = { settings, limiter, sandbox: bank, processorFor, payments, subscriptions };
   const webhooks = { ...signing, resolve: openNames({ clock }) };
-  const given = { ids, clock, orgClock, testClocks, newToken, registry: metrics.registry };
+  const { registry } = metrics;
+  const given = { ids, clock, orgClock, keyLocks, testClocks, newToken, registry };
   const readiness = () => ledger.readiness();
+  const app = createApp({ edge, readiness, ...usage, ...records, ...given, ...money, ...webhooks });
+  // Last: others give it customers from here on, and whatever keeps its thread busy keeps them waiting.
+  await ledger.open();
   return {
-    app: createApp({ edge, readiness, ...usage, ...records, ...given, ...money, ...webhooks }),
+    app,
     ledger,
     payments,
     sql,
@@ -159,9 +171,8 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     abandon: () => ledger.abandon(),
     async close() {
       for (const owing of [delivery, subscriptions, payments]) await owing?.close();
-      for (const open of [ledger, peers, auth, changes]) await open?.close();
+      for (const open of [ledger, peers, auth, changes, keyLocks, metrics]) await open?.close();
       redis.disconnect();
-      await metrics.close();
       await Promise.all([storage.end(), reader.end({ timeout: 2 }), sql.end({ timeout: 2 })]);
     },
   };

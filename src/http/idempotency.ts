@@ -3,9 +3,10 @@
 // Who calls: routes whose effect is a row, and those on subscriptions. Usage and payments have the ledger's own mechanism.
 // Holds: the answer is stored in the transaction of the effect, so neither is ever there without the other (but `onceRepeatable`). A refusal of the
 // business is stored too, but not that something was not found: it may be made. A request that did not fit its schema never comes
-// here. Two that arrive at once: one executes, the other is told to come back.
+// here. Two that arrive at once: one executes, the other is told to come back, or waits where that may take a processor's time.
 // Does not: forget. Answers are kept for at least 30 days.
 import { createHash } from 'node:crypto';
+import type { KeyLocks } from '../platform/key-locks.ts';
 import type { Executor, Sql, Transaction } from '../platform/postgres.ts';
 import type { Secrets } from '../platform/secrets.ts';
 import {
@@ -71,15 +72,30 @@ export async function onceByStatement(
 /**
  * The same for a task that asks the ledger or a processor, and so must not hold a transaction. It has to be one that may be done again:
  * its ids follow from the key, or what is so already it leaves as it is. Its answer is stored after it. Whoever was cut off in between
- * does it again; of two at once each does it, and both get the answer that was stored first.
+ * does it again. Of two at once one does it, on whichever node, and the other waits for its answer: what a half-done first leaves
+ * behind may be a refusal for the second.
  */
 export async function onceRepeatable(
-  attempt: Attempt,
+  attempt: Attempt & { readonly keyLocks: KeyLocks },
   task: () => Promise<Answer>,
 ): Promise<Response> {
-  const { sql, key, now } = attempt;
+  const { sql, key, keyLocks } = attempt;
   if (key === null) return respond(await task());
   const scope = keyScope(attempt, key);
+  const earlier = await findAnswer(sql, scope);
+  if (earlier !== null) return replay(attempt, scope, earlier);
+  const response = await keyLocks.alone(lockOf(scope, key), () =>
+    answerAlone(attempt, scope, task),
+  );
+  return response ?? inProgress();
+}
+
+async function answerAlone(
+  attempt: Attempt,
+  scope: IdempotencyScope,
+  task: () => Promise<Answer>,
+): Promise<Response> {
+  const { sql, now } = attempt;
   const earlier = await findAnswer(sql, scope);
   if (earlier !== null) return replay(attempt, scope, earlier);
   const answered = await task();
@@ -95,16 +111,9 @@ async function onceInTransaction(
   options: { attempt: Attempt; key: string; task: (sql: Transaction) => Promise<Answer> },
 ): Promise<Response> {
   const { attempt, key, task } = options;
-  const { operation, now } = attempt;
+  const { now } = attempt;
   const scope = keyScope(attempt, key);
-  const { organisationId, mode } = scope;
-  const lock = sha256(JSON.stringify([organisationId, mode, operation, key])).readBigInt64BE();
-  if (!(await tryLockKey(sql, lock))) {
-    return refuse(
-      'idempotency_in_progress',
-      'a request with this Idempotency-Key is being executed',
-    );
-  }
+  if (!(await tryLockKey(sql, lockOf(scope, key)))) return inProgress();
   const earlier = await findAnswer(sql, scope);
   if (earlier !== null) return replay(attempt, scope, earlier);
   const answered = await task(sql);
@@ -112,6 +121,14 @@ async function onceInTransaction(
     await insertAnswer(sql, scope, { answer: stored(attempt, scope, answered), now });
   }
   return respond(answered);
+}
+
+function inProgress(): Response {
+  return refuse('idempotency_in_progress', 'a request with this Idempotency-Key is being executed');
+}
+
+function lockOf({ organisationId, mode, operation }: IdempotencyScope, key: string): bigint {
+  return sha256(JSON.stringify([organisationId, mode, operation, key])).readBigInt64BE();
 }
 
 function keyScope({ principal, operation }: Attempt, key: string): IdempotencyScope {

@@ -3,6 +3,7 @@ import { Elysia } from 'elysia';
 import { must, unreachable } from '../../../ledger/assert.ts';
 import type { Ids, OrgClock } from '../../../ledger/ports.ts';
 import { invoicePage } from '../../pages/invoice.ts';
+import type { KeyLocks } from '../../platform/key-locks.ts';
 import type { Sql } from '../../platform/postgres.ts';
 import { allows } from '../../records/invoice-changes.ts';
 import { draftInvoice, finalizeInvoice, issueInvoices } from '../../records/invoice-issue.ts';
@@ -43,6 +44,7 @@ export type InvoiceRoutesDeps = {
   readonly sql: Sql;
   readonly ids: Ids;
   readonly orgClock: OrgClock;
+  readonly keyLocks: KeyLocks;
   readonly subscriptions: Pick<Subscriptions, 'payInvoice' | 'voidInvoice'>;
   /** Where `hosted_url` leads. */
   readonly appUrl: string;
@@ -188,11 +190,19 @@ function finalizeOne({ edge, sql, ids, orgClock, appUrl }: InvoiceRoutesDeps): R
   });
 }
 
-function payOne({ edge, sql, orgClock, subscriptions, appUrl }: InvoiceRoutesDeps): Route {
+function payOne({
+  edge,
+  sql,
+  orgClock,
+  keyLocks,
+  subscriptions,
+  appUrl,
+}: InvoiceRoutesDeps): Route {
   return edge.organisation(PAY, ({ principal, params: { id: given }, idempotencyKey: key }) => {
     const id = given.toLowerCase();
     const now = orgClock.now(principal);
-    const attempt = { sql, principal, operation: 'POST /invoices/:id/pay', key, body: { id }, now };
+    const operation = 'POST /invoices/:id/pay';
+    const attempt = { sql, keyLocks, principal, operation, key, body: { id }, now };
     return onceRepeatable(attempt, async () =>
       payAnswer(await subscriptions.payInvoice(scopeOf(principal), id), appUrl),
     );

@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import { unreachable } from '../../../ledger/assert.ts';
 import type { OrgClock } from '../../../ledger/ports.ts';
+import type { KeyLocks } from '../../platform/key-locks.ts';
 import type { Sql } from '../../platform/postgres.ts';
 import { scopeOf } from '../../records/scope.ts';
 import { findSubscription, listSubscriptions } from '../../records/subscriptions.ts';
@@ -29,6 +30,7 @@ export type SubscriptionRoutesDeps = {
   readonly edge: Edge;
   readonly sql: Sql;
   readonly orgClock: OrgClock;
+  readonly keyLocks: KeyLocks;
   readonly subscriptions: Pick<Subscriptions, 'create' | 'act'>;
 };
 
@@ -142,12 +144,18 @@ export function subscriptionRoutes(deps: SubscriptionRoutesDeps) {
     .post('/subscriptions/:id/end-trial', ...endTrialOfOne(deps));
 }
 
-function createOne({ edge, sql, orgClock, subscriptions }: SubscriptionRoutesDeps): Route {
+function createOne({
+  edge,
+  sql,
+  orgClock,
+  keyLocks,
+  subscriptions,
+}: SubscriptionRoutesDeps): Route {
   return edge.organisation(CREATE, ({ principal, body, idempotencyKey: key }) => {
     const issue = namingIssue(body);
     if (issue !== null) return refuseInvalid([issue]);
     const now = orgClock.now(principal);
-    const attempt = { sql, principal, operation: 'POST /subscriptions', key, body, now };
+    const attempt = { sql, keyLocks, principal, operation: 'POST /subscriptions', key, body, now };
     return onceRepeatable(attempt, async () => {
       const customer = await findNamedCustomer(sql, principal, body);
       if (customer === null) return refusal('not_found', 'no such customer');
@@ -244,14 +252,15 @@ type Asked = {
 };
 
 function actOnce(
-  { sql, orgClock, subscriptions }: SubscriptionRoutesDeps,
+  { sql, orgClock, keyLocks, subscriptions }: SubscriptionRoutesDeps,
   { principal, params: { id: given }, idempotencyKey: key }: Asked,
   act: Act,
 ): Promise<Response> {
   const id = given.toLowerCase();
   const operation = `POST /subscriptions/:id/${act.kind}`;
   const now = orgClock.now(principal);
-  return onceRepeatable({ sql, principal, operation, key, body: { id, act }, now }, async () =>
+  const attempt = { sql, keyLocks, principal, operation, key, body: { id, act }, now };
+  return onceRepeatable(attempt, async () =>
     actAnswer(await subscriptions.act({ scope: scopeOf(principal), id }, act), act.kind),
   );
 }

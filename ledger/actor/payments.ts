@@ -55,10 +55,9 @@ export async function reserveRefund(
       return { outcome: decision, effects };
     },
   });
-  if (decided === 'duplicate' || decided.kind === 'reserved' || request.fingerprint !== null)
+  if (decided === 'duplicate' || decided.kind === 'reserved' || !term.recent.has(request.id))
     return decided;
-  // A refusal without a key writes nothing, so no constraint has spoken: where an answer was lost between two nodes, what stands in
-  // the way may be its own reserve.
+  // A refusal without a key writes nothing, so no constraint has spoken: what stands in the way of a repeat may be its own reserve.
   const [used] = await term.deps.storage.usedIds([request.id]);
   return used === undefined ? decided : 'duplicate';
 }

@@ -65,12 +65,6 @@ async function attempt(term: Term, asked: Item, id: string): Promise<RecordOutco
       assert(stored !== undefined, 'a duplicate id is in the table');
       return replay(term, item, stored);
     }
-    if (outcome.kind === 'refused' && isKeyed && request.fingerprint === null) {
-      // A refusal without the caller's key writes nothing, so no constraint has spoken: where an answer was lost between two nodes, what
-      // stands in the way may be the usage itself.
-      const [stored] = await term.deps.storage.findUsage([id]);
-      if (stored !== undefined) return replay(term, item, stored);
-    }
     return outcome;
   }
 }

@@ -47,6 +47,9 @@ export function expectRepeat(term: Term, name: OpName, args: readonly unknown[])
   if (name === 'record') {
     const [, , request] = args as OpArguments<'record'>;
     term.recent.add(must(request.keyId, 'the id of what is asked for again'));
+  } else if (name === 'reserveRefund') {
+    const [, { id }] = args as OpArguments<'reserveRefund'>;
+    term.recent.add(id);
   } else if (name === 'recordAll') {
     const [items] = args as OpArguments<'recordAll'>;
     for (const { request } of items) term.recent.add(must(request.keyId, 'the id of an item'));

@@ -84,15 +84,11 @@ export class Refunds {
     return { kind: 'refund', refund, replayed: false };
   }
 
-  /**
-   * Without a key only we know the id. Where it is taken, or refused for want of what it has taken itself, an ask of ours was done before:
-   * its answer was lost with another node, and it was asked again.
-   */
+  /** Without a key only we know the id: where it is taken, an ask of ours was done before, and its answer was lost with another node. */
   async #reserve(paymentId: string, request: RefundRequest): Promise<RefundDecision | 'duplicate'> {
     const { payments } = this.#deps.ledger;
     const decision = await payments.refund(paymentId, request);
-    const isReserved = decision !== 'duplicate' && decision.kind === 'reserved';
-    if (isReserved || request.fingerprint !== null) return decision;
+    if (decision !== 'duplicate' || request.fingerprint !== null) return decision;
     const stored = await payments.findRefund(request.id);
     return stored?.kind === 'refund' ? { kind: 'reserved', refund: stored.refund } : decision;
   }

@@ -9,11 +9,11 @@
 // each other, and one can replace the other. Those of several machines have NODE_ADDRESS and NODE_SECRET, and take the ports after it.
 import { spawn } from 'node:child_process';
 import { hkdfSync } from 'node:crypto';
-import { createServer, type AddressInfo, type Server } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { promises as timers } from 'node:timers';
 import { join } from 'node:path';
 import type { Config } from './config.ts';
-import { ServiceFailure } from './platform/failure.ts';
+import { bind, claimPort, unbind } from './platform/listen.ts';
 import type { StopStep } from './platform/processes.ts';
 import { type Log, type ServiceSpec, supervise, type Supervised } from './platform/supervisor.ts';
 
@@ -26,8 +26,8 @@ const STOP_STEPS: readonly StopStep[] = [
 ];
 const SERVING = 'serving';
 const LOOPBACK = '127.0.0.1';
-/** Pools, journal, changes, metrics and a worker of one node. */
-const CONNECTIONS_PER_NODE = 52;
+/** Pools, journal, changes, keys, metrics and a worker of one node. */
+const CONNECTIONS_PER_NODE = 53;
 const CONNECTIONS_OF_OTHERS = 48;
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -55,7 +55,7 @@ export function connectionsOf(processes: number): number {
 export async function openFleet(options: FleetOptions): Promise<() => Promise<void>> {
   const { config, services, log } = options;
   // Whoever listens there may be of another database: the kernel would give each of the two some of the other's callers.
-  if (services.embedded) await claimPort(config);
+  if (services.embedded) await claimPort(config.port, config.host);
   const places = await placesOf(options);
   const specs = places.map((place, index) =>
     specOf(place.address, environmentOf(options, { place, index })),
@@ -162,27 +162,4 @@ async function freePorts(count: number): Promise<readonly number[]> {
   const ports = servers.map((server) => (server.address() as AddressInfo).port);
   await Promise.all(servers.map(unbind));
   return ports;
-}
-
-/** @throws ServiceFailure where anybody listens, nodes of another fleet included */
-async function claimPort({ port, host }: Config): Promise<void> {
-  try {
-    await unbind(await bind({ port, host }));
-  } catch (error) {
-    throw new ServiceFailure(`cannot listen on port ${port}: ${String(error)}`, { cause: error });
-  }
-}
-
-function bind(where: { readonly port: number; readonly host: string }): Promise<Server> {
-  const { promise, resolve, reject } = Promise.withResolvers<Server>();
-  const server = createServer();
-  server.once('error', reject);
-  server.listen(where, () => resolve(server));
-  return promise;
-}
-
-function unbind(server: Server): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  server.close(() => resolve());
-  return promise;
 }

@@ -8,7 +8,7 @@
 // Does not: wait where there is no other node. Nobody else would answer.
 import type { Config } from './config.ts';
 import { clock } from './platform/clock.ts';
-import { listenOn } from './platform/listen.ts';
+import { claimPort, listenOn } from './platform/listen.ts';
 import type { Service } from './service.ts';
 
 /** A load balancer that asks /ready every second has noticed by then. */
@@ -25,13 +25,27 @@ export type FrontConfig = Pick<Config, 'port' | 'host' | 'reusePort' | 'metricsP
 
 type Door = Pick<Service, 'app' | 'operatorsApp' | 'leave'>;
 
+/** For before a node joins: one that joined and cannot be heard keeps its customers waiting. @throws ServiceFailure where a port is in use */
+export async function claimPorts({
+  port,
+  host,
+  reusePort,
+  metricsPort,
+}: FrontConfig): Promise<void> {
+  if (!reusePort) await claimPort(port, host);
+  if (metricsPort !== undefined) await claimPort(metricsPort, host);
+}
+
 /** @throws ServiceFailure where a port is in use */
 export function openFront(service: Door, config: FrontConfig): Front {
   const { app, operatorsApp } = service;
   const { port, host: hostname, reusePort, metricsPort } = config;
   listenOn(port, () => app.listen({ port, hostname, reusePort }));
   if (metricsPort !== undefined) {
-    listenOn(metricsPort, () => operatorsApp.listen({ port: metricsPort, hostname }));
+    // Elysia would share it with whoever has it already, and a scrape would reach any of them.
+    listenOn(metricsPort, () =>
+      operatorsApp.listen({ port: metricsPort, hostname, reusePort: false }),
+    );
   }
   return {
     async close() {

@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import { migrate, MigrationFailure } from '../ledger/store/migrate.ts';
 import { type Config, ConfigError, parseConfig } from './config.ts';
 import { connectionsOf, followParent, openFleet } from './fleet.ts';
-import { openFront } from './front.ts';
+import { claimPorts, openFront } from './front.ts';
 import { clock } from './platform/clock.ts';
 import { ServiceFailure } from './platform/failure.ts';
 import { ids } from './platform/ids.ts';
@@ -75,6 +75,7 @@ async function serve(
   log: Log,
   { databaseUrl, redisUrl }: { readonly databaseUrl: string; readonly redisUrl: string },
 ): Promise<() => Promise<void>> {
+  await claimPorts(config);
   const service = await openService({
     databaseUrl,
     redisUrl,

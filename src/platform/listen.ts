@@ -1,3 +1,4 @@
+import { createServer, type Server } from 'node:net';
 import { ServiceFailure } from './failure.ts';
 
 /** What listens on a port; a port that cannot be had is one line. @throws ServiceFailure */
@@ -7,4 +8,27 @@ export function listenOn<T>(port: number, listen: () => T): T {
   } catch (error) {
     throw new ServiceFailure(`cannot listen on port ${port}: ${String(error)}`, { cause: error });
   }
+}
+
+/** Looks without staying. @throws ServiceFailure where anybody listens, whoever shares the port included */
+export async function claimPort(port: number, host: string): Promise<void> {
+  try {
+    await unbind(await bind({ port, host }));
+  } catch (error) {
+    throw new ServiceFailure(`cannot listen on port ${port}: ${String(error)}`, { cause: error });
+  }
+}
+
+export function bind(where: { readonly port: number; readonly host: string }): Promise<Server> {
+  const { promise, resolve, reject } = Promise.withResolvers<Server>();
+  const server = createServer();
+  server.once('error', reject);
+  server.listen(where, () => resolve(server));
+  return promise;
+}
+
+export function unbind(server: Server): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.close(() => resolve());
+  return promise;
 }

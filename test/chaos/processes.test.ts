@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { openPool } from '../../src/platform/postgres.ts';
 import { freshDatabase, type FreshDatabase } from '../support/database.ts';
-import { type ServiceProcess, startProcess } from './service-process.ts';
+import { freePort, type ServiceProcess, startProcess } from './service-process.ts';
 import { createTenant, OPEN_METER, type Tenant } from './tenant.ts';
 import { until } from './until.ts';
 
@@ -228,7 +228,19 @@ test('arguments that make no sense, and a port that is in use, are one line each
     ]);
   }
   const port = Number(new URL(fleet.url).port);
-  const [line, ...more] = await start([], {}, port);
-  expect(line).toStartWith(`cannot listen on port ${port}: `);
-  expect(more).toEqual([]);
+  // A node says it before it joins: customers that it took would wait for its lease to end.
+  const node = {
+    NODE_ADDRESS: `127.0.0.1:${await freePort()}`,
+    NODE_SECRET: 'of nobody else, and 32 characters long',
+    SECRETS_KEY: Buffer.alloc(32).toString('base64'),
+  };
+  const taken = { ...node, METRICS_PORT: String(operatorsPort) };
+  for (const [inUse, lines] of [
+    [port, await start([], {}, port)],
+    [port, await start([], node, port)],
+    [operatorsPort, await start([], taken, await freePort())],
+  ] as const) {
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toStartWith(`cannot listen on port ${inUse}: `);
+  }
 }, 60_000);

@@ -2,7 +2,7 @@ import { assert } from './assert.ts';
 import type { Clock } from './ports.ts';
 
 /** How far ahead another node's clock may be. One that is further is wrong, and would be everybody's. */
-export const FOLLOWED_MS_MAX = 2000;
+const FOLLOWED_MS_MAX = 2000;
 
 /**
  * The wall clock of business where there are several nodes: a hybrid clock. Nodes tell each other what time it is with all that they ask

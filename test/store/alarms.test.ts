@@ -123,13 +123,13 @@ test('a clock that was moved goes forward only', async () => {
 test('one node moves a clock, while its lease runs', async () => {
   const [node] = await server.sql<{ holder: string }[]>`select holder from nodes`;
   const to = { organisationId: ahead, aheadMs: HOUR, stoppedAt: NOW };
-  const other = { ...to, mover: crypto.randomUUID() };
+  const stranger = { ...to, mover: crypto.randomUUID() };
   await stopTestClock(server.sql, { ...to, mover: node!.holder });
-  expect(await stopTestClock(server.sql, other)).toBeNull();
-  expect(await runTestClock(server.sql, other)).toBeNull();
+  expect(await stopTestClock(server.sql, stranger)).toBeNull();
+  expect(await runTestClock(server.sql, stranger)).toBeNull();
   await runTestClock(server.sql, { ...to, mover: node!.holder });
   // Nobody who lives: it counts as running, and anybody may take it.
-  expect(await stopTestClock(server.sql, other)).toMatchObject({ stoppedAt: NOW });
+  expect(await stopTestClock(server.sql, stranger)).toMatchObject({ stoppedAt: NOW });
   expect(await listTestClocks(server.sql, ahead)).toMatchObject([{ stoppedAt: null }]);
   expect(await stopTestClock(server.sql, { ...to, mover: node!.holder })).not.toBeNull();
   await runTestClock(server.sql, { ...to, mover: node!.holder });

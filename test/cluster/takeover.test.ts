@@ -64,3 +64,30 @@ test('what was acknowledged is there at the heir, and nothing is answered from b
     for (const node of nodes.all) expect((await check(node, id)).json.consumed).toBe(first);
   }
 }, 30_000);
+
+test('what was recorded and never answered is found by who asks again, however little is left', async () => {
+  for (let isLanded = false; !isLanded;) {
+    const id = await customer();
+    const owner = await nodes.ownerOf(id);
+    const stranger = await nodes.strangerTo(id);
+    const grant = { feature_key: 'calls', amount: 1 };
+    expect((await stranger.call('POST', `/customers/${id}/grants`, { body: grant })).status).toBe(
+      201,
+    );
+    owner.journal.deafen();
+    // Without a key of the caller's: only the nodes between them know that it is the same call.
+    const body = { feature_key: 'calls', customer_id: id, consume: true };
+    const consumed = stranger.call('POST', '/check', { body });
+    await Bun.sleep(LEASE_MS / 4);
+    const rows = await stranger.sql`
+      select from transfers t join accounts a on a.id = t.debit where a.customer_id = ${id}`;
+    isLanded = rows.length === 1;
+    const answer = await consumed;
+    expect([answer.status, answer.json.allowed]).toEqual([200, true]);
+    const after = await insist(() => check(stranger, id));
+    expect(after.json).toMatchObject({ allowed: false, consumed: 1, balance: 0 });
+    owner.journal.thaw();
+    owner.journal.cut();
+    while ((await owner.call('GET', '/ready')).status !== 200) await Bun.sleep(10);
+  }
+}, 30_000);

@@ -5,6 +5,8 @@ export type Proxy = {
   /** The same address, through the proxy. */
   readonly url: string;
   freeze(): void;
+  /** What is sent arrives, and no answer comes back. */
+  deafen(): void;
   thaw(): void;
   /** Ends every connection, as a router that restarts. */
   cut(): void;
@@ -20,6 +22,9 @@ export async function startProxy(target: string): Promise<Proxy> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   let frozen = false;
+  /** Those that lead to the server. */
+  const answering = new Set<Socket>();
+  let deaf = false;
   let detached = false;
   let accepted = 0;
 
@@ -44,6 +49,9 @@ export async function startProxy(target: string): Promise<Proxy> {
     const upstream = connect(Number(port), hostname);
     join(client, upstream);
     join(upstream, client);
+    answering.add(upstream);
+    upstream.on('close', () => answering.delete(upstream));
+    if (deaf) upstream.pause();
   });
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
@@ -57,8 +65,13 @@ export async function startProxy(target: string): Promise<Proxy> {
       frozen = true;
       for (const socket of sockets) socket.pause();
     },
+    deafen() {
+      deaf = true;
+      for (const socket of answering) socket.pause();
+    },
     thaw() {
       frozen = false;
+      deaf = false;
       for (const socket of sockets) socket.resume();
     },
     cut() {

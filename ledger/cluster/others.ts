@@ -1,4 +1,4 @@
-import { type Clock, LedgerUnavailable, type SharedClock, PeerFailure } from '../ports.ts';
+import { type Clock, LedgerUnavailable, type SharedClock } from '../ports.ts';
 import type { Peers, Timers } from '../ports.ts';
 import type { Storage } from '../storage.ts';
 import type { Member } from './member.ts';
@@ -46,8 +46,8 @@ export class Others {
             answers.set(address, await this.#ask(address, what, TELL_ALL_MS_MAX));
             return null;
           } catch (error) {
-            if (error instanceof PeerFailure || error instanceof LedgerUnavailable) return error;
-            throw error;
+            // Whatever it is: a process that is just starting at the address of one that died is not ready to be told.
+            return error instanceof Error ? error : new Error(String(error));
           }
         }),
       );

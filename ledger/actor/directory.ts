@@ -12,6 +12,9 @@ type Named = Resident & {
   outdated: boolean;
 };
 
+/** Customers whose rows have changed. */
+type Told = { readonly ids: Set<string>; isAll: boolean };
+
 /**
  * Those who stand for customers, by id and by the merchant's own name for them. Those with actors live for one term of a node: one that
  * lost its seat throws its directory away with all that is in it.
@@ -23,8 +26,8 @@ export class Directory<A extends Named> {
     test: new Map<string, Map<string, A>>(),
     live: new Map<string, Map<string, A>>(),
   };
-  /** How often a customer's row was said to have changed. */
-  #told = 0;
+  /** For each load that is under way: whose rows were said to have changed since it began. */
+  readonly #told = new Set<Told>();
 
   constructor(options: {
     slots: OwnSlots;
@@ -35,16 +38,7 @@ export class Directory<A extends Named> {
     const { load, ...rest } = options;
     this.#residents = new Residents({
       ...rest,
-      load: async (ids) => {
-        // A row that was changed while it was read is read again: what is entered is never older than what was told.
-        let began: number;
-        let loaded: readonly A[];
-        do {
-          began = this.#told;
-          loaded = await load(ids);
-        } while (began !== this.#told);
-        return loaded;
-      },
+      load: (ids) => this.#read(() => load(ids)),
       onEnter: (resident) => this.#name(resident),
       onDrop: (resident) => this.#unname(resident),
     });
@@ -88,7 +82,7 @@ export class Directory<A extends Named> {
 
   /** The customer's row changed: the next call loads it again. */
   forget(id: string): void {
-    this.#told += 1;
+    for (const told of this.#told) told.ids.add(id);
     const found = this.#residents.get(id);
     if (found === undefined) return;
     this.#unname(found);
@@ -98,13 +92,27 @@ export class Directory<A extends Named> {
   }
 
   forgetAll(): void {
-    this.#told += 1;
+    for (const told of this.#told) told.isAll = true;
     for (const id of this.#residents.ids()) this.forget(id);
   }
 
   /** See `Residents.dropLost`. */
   dropLost(): void {
     this.#residents.dropLost();
+  }
+
+  /** A row that was changed while it was read is read again: what is entered is never older than what was told. */
+  async #read(load: () => Promise<readonly A[]>): Promise<readonly A[]> {
+    for (;;) {
+      const told: Told = { ids: new Set(), isAll: false };
+      this.#told.add(told);
+      try {
+        const loaded = await load();
+        if (!told.isAll && !loaded.some(({ id }) => told.ids.has(id))) return loaded;
+      } finally {
+        this.#told.delete(told);
+      }
+    }
   }
 
   #dropOutdated(resident: A): boolean {

@@ -1,0 +1,49 @@
+// What is kept of customers is never older than what was told of them; and what is told of others holds up nobody.
+import { expect, test } from 'bun:test';
+import { Directory } from '../../ledger/actor/directory.ts';
+import { Guest } from '../../ledger/actor/guest.ts';
+import { everySlot } from '../../ledger/actor/own-slots.ts';
+import { slotOf } from '../../ledger/slot.ts';
+import { timers } from '../../src/platform/clock.ts';
+import { ids } from '../../src/platform/ids.ts';
+
+/** A directory whose rows are changed each time that they are read, `until` they have been read so often. */
+function readers(until: number, changed: (directory: Directory<Guest>, id: string) => void) {
+  const organisationId = ids.next();
+  let reads = 0;
+  const directory: Directory<Guest> = new Directory({
+    slots: everySlot(),
+    timers,
+    max: 10,
+    load: async ([id = '']) => {
+      reads += 1;
+      if (reads < until) changed(directory, id);
+      const names = {
+        externalId: `read ${reads}`,
+        email: null,
+        organisationId,
+        mode: 'test',
+      } as const;
+      return [new Guest({ id, slot: slotOf(id), ...names })];
+    },
+  });
+  return { directory, reads: () => reads };
+}
+
+test('a row that changes while it is read is read again, until it does not', async () => {
+  for (const changed of [
+    (directory: Directory<Guest>, id: string) => directory.forget(id),
+    (directory: Directory<Guest>) => directory.forgetAll(),
+  ]) {
+    const { directory, reads } = readers(4, changed);
+    const found = await directory.find(ids.next());
+    expect(reads()).toBe(4);
+    expect(found?.customer.externalId).toBe('read 4');
+  }
+});
+
+test('it is read once, however many others change meanwhile', async () => {
+  const { directory, reads } = readers(1000, (told) => told.forget(ids.next()));
+  await directory.find(ids.next());
+  expect(reads()).toBe(1);
+});

@@ -97,6 +97,7 @@ export type Service = {
   abandon(): void;
 };
 
+/** Joins the others at last: they give it customers at once, who wait while its thread is busy with building the routes. */
 export async function openService(options: ServiceOptions): Promise<Service> {
   const { databaseUrl, settings, log, clock = ownClock, changesUrl: url = databaseUrl } = options;
   const warn = (fields: object, message: string): void => log.warn(fields, message);
@@ -131,17 +132,8 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const limiter = countTakes(metrics.registry, openRateLimiter(redis));
   const edge = openEdge({ auth, sql, limiter, settings, log });
   const { sandbox: bank, processorFor } = openBanks(options, { sql, orgClock });
-  const moving = {
-    ...records,
-    ids,
-    orgClock,
-    timers,
-    log,
-    ledger,
-    limiter,
-    processorFor,
-    settings,
-  };
+  const port = { ...records, ids, orgClock, timers, log };
+  const moving = { ...port, ledger, limiter, processorFor, settings };
   const { payments, subscriptions } = openMoney(moving);
   const owed = [payments, subscriptions];
   const testClocks = openTestClocks({ sql, ledger, clocks: orgClock, owed, mover: holder });
@@ -154,7 +146,6 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const given = { ids, clock, orgClock, keyLocks, testClocks, newToken, registry };
   const readiness = () => ledger.readiness();
   const app = createApp({ edge, readiness, ...usage, ...records, ...given, ...money, ...webhooks });
-  // Last: others give it customers from here on, and whatever keeps its thread busy keeps them waiting.
   await ledger.open();
   return {
     app,

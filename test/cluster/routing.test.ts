@@ -127,14 +127,19 @@ test('grants, balances and voids', async () => {
   expect((await stranger.call('GET', `/customers/${id}/balances`)).json.data[0].limit).toBe(10);
 });
 
+async function grantToMany(key: string): Promise<Reply[]> {
+  const made = await Promise.all(Array.from({ length: 6 }).map(() => customer(1)));
+  const grant = { feature_key: 'calls', amount: 5, idempotency_key: key };
+  return Promise.all(
+    made.map(({ id }, i) => post(nodes.all[i % 3]!, `/customers/${id}/grants`, grant)),
+  );
+}
+
 test('a grant with a key is one grant, whoever it is for and wherever it is asked for', async () => {
   for (let round = 0; round < 10; round += 1) {
-    const made = await Promise.all(Array.from({ length: 6 }).map(() => customer(1)));
-    const grant = { feature_key: 'calls', amount: 5, idempotency_key: `round ${round}` };
-    const answers = await Promise.all(
-      made.map(({ id }, i) => post(nodes.all[i % 3]!, `/customers/${id}/grants`, grant)),
-    );
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 422, 422, 422, 422, 422]);
+    const answers = await grantToMany(`round ${round}`);
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
+    expect(answers.filter(({ status }) => status === 422)).toHaveLength(5);
   }
 });
 

@@ -18,7 +18,7 @@ export type Usage = {
   readonly mark: string;
 };
 
-export function accountOf(customer: Customer, meter: Meter): string {
+function accountOf(customer: Customer, meter: Meter): string {
   return periodAccountId(ids, { customerId: customer.id, meterId: meter.id, start: 0 });
 }
 

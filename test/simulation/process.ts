@@ -176,7 +176,7 @@ async function settlePayment(ledger: Ledger, id: string): Promise<void> {
   }
 }
 
-export const chargeAnswer = {
+const chargeAnswer = {
   kind: 'succeeded',
   reference: 'ch',
   method: { type: 'card', brand: 'visa', last4: '4242' },

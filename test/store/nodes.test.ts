@@ -100,14 +100,14 @@ test('of two without an address who come at once one joins', async () => {
 test('nodes that come at once have different seats', async () => {
   await empty();
   const claims = await Promise.all(['a:1', 'b:1', 'c:1', 'd:1'].map((name) => open(name).claim()));
-  expect(claims.map((fence) => fence?.node).toSorted()).toEqual([1, 2, 3, 4]);
+  expect(new Set(claims.map((fence) => fence?.node))).toEqual(new Set([1, 2, 3, 4]));
 });
 
 test('slots go with a flush, to who lives and stays', async () => {
   await empty();
   const [a, b, c, d] = await Promise.all([join('a:1'), join('b:1'), join('c:1'), join('d:1')]);
-  const owner = [a!, b!, c!, d!].find(({ fence }) => fence.node === 1)!;
-  const [lives, dead, leaving] = [a!, b!, c!, d!].filter((one) => one !== owner);
+  const owner = [a, b, c, d].find(({ fence }) => fence.node === 1)!;
+  const [lives, dead, leaving] = [a, b, c, d].filter((one) => one !== owner);
   await sql`update slots set node = ${owner.fence.node}`;
   await expire(dead!.fence.node);
   await leaving!.storage.leave(leaving!.fence);
@@ -135,7 +135,7 @@ test('the dead are taken over once, and write nothing any more', async () => {
   expect(await b.storage.takeOver(dead, to)).toBe(false);
   await expire(a.fence.node);
   const tried = await Promise.all([b, c].map(({ storage }) => storage.takeOver(dead, to)));
-  expect(tried.toSorted()).toEqual([false, true]);
+  expect(tried.filter((isOurs) => isOurs)).toHaveLength(1);
   expect([await slotsOf(b.fence.node), await slotsOf(c.fence.node)]).toEqual([512, 512]);
   // Its connections were ended: it may not know what became of its flush, and finds out.
   expect(['unknown', 'fenced']).toContain((await a.storage.flush(NO_ROWS, a.fence)).kind);

@@ -40,6 +40,7 @@ export class Member {
   /** Whether clocks may have been moved of which it has not heard. */
   #isBehind = false;
   #lookedAt = -Infinity;
+  #moved: Moved = { came: 0, went: 0 };
   /** Whether the last look failed, or the lease could not be renewed; and since when neither was so. */
   #isBlind = false;
   #seesSince = -Infinity;
@@ -164,6 +165,7 @@ export class Member {
     await this.#stepping;
     await this.#term?.journal.close();
     this.#end();
+    this.#sayMoved(this.#moved);
     this.#tellOthers();
   }
 
@@ -191,9 +193,11 @@ export class Member {
 
   /** Never rejects; sets up the next one. */
   async #stepOn(): Promise<void> {
+    const moved = this.#moved;
     let isMore = false;
     try {
       isMore = await this.#step();
+      this.#sayMoved(moved);
     } catch (error) {
       if (!this.#closed && !this.#isBlind)
         this.#deps.log.warn({ err: error }, 'this node cannot see the others now');
@@ -270,8 +274,25 @@ export class Member {
     this.#isBlind = false;
     const now = addressesOf(survey);
     for (const address of before) if (!now.has(address)) peers?.giveUp(address);
+    this.#sayWho(before, now);
     this.#gain(survey);
     this.#notify();
+  }
+
+  #sayWho(before: ReadonlySet<string>, now: ReadonlySet<string>): void {
+    const { log, address: own } = this.#deps;
+    for (const peer of now)
+      if (peer !== own && !before.has(peer)) log.info({ peer }, 'a node is there');
+    for (const peer of before)
+      if (peer !== own && !now.has(peer)) log.info({ peer }, 'a node is gone');
+  }
+
+  /** They move a few at a time: one line when a step has moved none. */
+  #sayMoved(since: Moved): void {
+    const { came, went } = this.#moved;
+    if (this.#moved !== since || came + went === 0) return;
+    this.#deps.log.info({ came, went, of: this.#term?.slots.size ?? 0 }, 'slots moved');
+    this.#moved = { came: 0, went: 0 };
   }
 
   /** The other nodes that are alive and can be asked, with where. */
@@ -296,7 +317,8 @@ export class Member {
     const gained = slotsOf(survey, node).filter((slot) => !term.slots.has(slot));
     if (gained.length === 0) return;
     term.slots.gain(gained);
-    this.#deps.log.info({ slots: gained.length, of: term.slots.size }, 'slots came');
+    const { came, went } = this.#moved;
+    this.#moved = { came: came + gained.length, went };
   }
 
   async #takeOver(): Promise<void> {
@@ -306,10 +328,10 @@ export class Member {
     if (this.#isBlind || clock.monotonic() - this.#seesSince < leaseMs / 2) return;
     let isOver = false;
     for (const { dead, to } of takeovers(this.#survey, this.#term?.journal.node ?? 0)) {
-      const { node } = dead;
+      const { node, address } = dead;
       // Whoever else sees it dead tries too: one of us does it.
       const isOurs = await storage.takeOver(dead, to);
-      if (isOurs) log.warn({ node, slots: to.length }, 'took over from a dead node');
+      if (isOurs) log.warn({ node, peer: address, slots: to.length }, 'took over from a dead node');
       isOver = true;
     }
     if (!isOver) return;
@@ -330,7 +352,8 @@ export class Member {
     const unit = new HandoverUnit(going);
     journal.submit(unit);
     const how = await unit.done;
-    if (how === 'committed') this.#deps.log.info({ slots: going.length }, 'slots went');
+    const { came, went } = this.#moved;
+    if (how === 'committed') this.#moved = { came, went: went + going.length };
     // Where they are now is what the database says: at their new node, or still here where that one has died.
     await this.#look();
     this.#tellOthers();
@@ -375,6 +398,9 @@ function addressesOf({ nodes }: Survey): ReadonlySet<string> {
     nodes.flatMap(({ alive, address }) => (alive && address !== null ? [address] : [])),
   );
 }
+
+/** Slots, since that was last said. */
+type Moved = { readonly came: number; readonly went: number };
 
 /** A lease is over after its last millisecond. */
 const LEASE_OVER_MS = 2;

@@ -9,6 +9,8 @@ export type PeerLimits = {
   readonly frameBytesMax: number;
   /** In one frame: past this, more of them save nothing and the first waits for the last. */
   readonly frameCallsMax: number;
+  /** How long an ask may wait for others to share its frame, while there are any. */
+  readonly gatherMs: number;
   /** From the attempt to connect until both sides have proven that they hold the secret. */
   readonly connectMs: number;
   /** After a failed attempt to connect, asks fail at once for so long. */
@@ -25,6 +27,7 @@ export const PEER_LIMITS: PeerLimits = {
   bytesMax: 64 << 20,
   frameBytesMax: 16 << 20,
   frameCallsMax: 256,
+  gatherMs: 1,
   connectMs: 1500,
   retryMs: 100,
   heartbeatMs: 400,

@@ -2,8 +2,9 @@
 //
 //   idle ──first ask──▶ connecting ──both proven──▶ open ──lost──▶ idle
 //
-// Asks go out in the order in which they were made. What one tick asks shares a frame. A lost connection fails all of it: nothing is
-// carried over to the next one, so whoever asks decides whether to ask again.
+// Asks go out in the order in which they were made. Those share a frame that are made before the event loop has a tick without one, or the
+// first has waited for `gatherMs`: a frame costs both sides as much as ten asks, and a tick without one is over in microseconds.
+// A lost connection fails all of it: nothing is carried over to the next one, so whoever asks decides whether to ask again.
 // An ask whose deadline passed after it was sent fails, but counts against the bounds until its answer comes or the connection
 // is lost: a peer that is slow is not sent more and more.
 import { PeerFailure } from '../../../ledger/ports.ts';
@@ -74,7 +75,7 @@ export class Outbound {
       const deadline = now + withinMs;
       this.#waiting.push({ request, deadline, resolve, reject, bytes: 0, settled: false });
       this.#wakeBy(deadline, now);
-      if (this.#isOpen) this.#sendSoon();
+      if (this.#isOpen) this.#sendSoon(now);
       else if (this.#socket === null) this.#connect(now);
     });
   }
@@ -165,10 +166,17 @@ export class Outbound {
     this.#send();
   }
 
-  #sendSoon(): void {
+  #sendSoon(now: number): void {
     if (this.#isSending) return;
     this.#isSending = true;
-    this.#options.timers.soon(() => {
+    this.#gather(now + this.#options.limits.gatherMs, 0);
+  }
+
+  #gather(until: number, before: number): void {
+    const { timers, clock } = this.#options;
+    timers.soon(() => {
+      const { length } = this.#waiting;
+      if (length > before && clock.monotonic() < until) return this.#gather(until, length);
       this.#isSending = false;
       if (this.#isOpen) this.#send();
     });

@@ -78,6 +78,24 @@ test('what one tick asks shares a frame, up to its bounds', async () => {
   expect(await framesFor(8, 9000)).toBe(4);
 });
 
+test('what is asked tick by tick shares a frame, for as long as an ask may wait for others', async () => {
+  const answerer = nodes.open();
+  const framesWithin = async (gatherMs: number): Promise<number> => {
+    const asker = nodes.open({ limits: { gatherMs } });
+    await asker.ask(answerer.address, 'first', SOON);
+    const before = asker.stats().framesSent;
+    const answers: Promise<unknown>[] = [];
+    for (let at = 0; at < 20; at += 1) {
+      answers.push(asker.ask(answerer.address, at, SOON));
+      await new Promise(setImmediate);
+    }
+    await Promise.all(answers);
+    return asker.stats().framesSent - before;
+  };
+  expect(await framesWithin(60_000)).toBe(1);
+  expect(await framesWithin(0)).toBe(20);
+});
+
 test('one connection for each direction, opened by the first ask', async () => {
   const [a, b] = [nodes.open(), nodes.open()];
   expect([a.stats().outbound, b.stats().inbound]).toEqual([0, 0]);

@@ -46,7 +46,7 @@ async function main(): Promise<void> {
             log,
           });
     if (demoKey !== null) showDemo(config, demoKey);
-    log.info({ url: config.baseUrl, embedded: services.embedded }, 'serving');
+    log.info({ url: config.baseUrl, embedded: services.embedded }, 'listening');
     tellServing();
     log.info({ signal: await told }, 'draining');
     await stop();

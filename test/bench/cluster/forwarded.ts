@@ -1,6 +1,6 @@
 // Two nodes, all requests to the first: for customers that it owns, and for customers that the other one owns.
 import type { Closers } from '../bed/closers.ts';
-import { type Loaded, loadInPeace, type Pace } from './load.ts';
+import { type Loaded, loadInPeace, type Pace, WARM_UP } from './load.ts';
 import { type Bed, Nodes } from './nodes.ts';
 
 export type Forwarded = {
@@ -24,11 +24,12 @@ export async function runForwarded(
     loadInPeace(nodes, { ...what, ...pace, ports, customers: customers[kind] });
   const results: Forwarded[] = [];
   for (const shape of ['check', 'track'] as const) {
+    for (const kind of KINDS) {
+      await loadInPeace(nodes, { shape, ...WARM_UP, ports, customers: customers[kind] });
+    }
     for (const connections of [32, 256]) {
       const what = { shape, connections };
       const measured = { owned: [] as Loaded[], forwarded: [] as Loaded[] };
-      // All that is hot is compiled.
-      if (connections === 32) for (const kind of KINDS) await measure(kind, what);
       for (let round = 0; round < rounds; round += 1) {
         for (const kind of round % 2 === 0 ? KINDS : KINDS.toReversed()) {
           measured[kind].push(await measure(kind, what));

@@ -33,6 +33,9 @@ export type Loaded = {
   readonly othersProcessors: number;
 };
 
+/** Of processes that are new: until what is hot is compiled, and their customers are in memory. */
+export const WARM_UP = { connections: 128, warmUpMs: 0, measureMs: 4000 } as const;
+
 let runs = 1000;
 
 export function planOf({ bed, ports }: Nodes, asked: Asked): LoadPlan {
@@ -60,7 +63,7 @@ export async function loadInPeace(nodes: Nodes, asked: Asked): Promise<Loaded> {
   }
 }
 
-export async function load(nodes: Nodes, asked: Asked): Promise<Loaded> {
+async function load(nodes: Nodes, asked: Asked): Promise<Loaded> {
   const { bed, pids } = nodes;
   const footprint = () => footprintOf(nodes.sql, { rows: 'transfers', others: [], flushed: true });
   const read = () => ({

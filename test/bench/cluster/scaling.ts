@@ -1,7 +1,7 @@
 // The same load on 1, 2 and 4 nodes, connections spread over all of them and each request for any customer: so of n nodes the share
 // (n - 1) / n of it is forwarded. The nodes of all three stand side by side, each on a database of its own.
 import type { Closers } from '../bed/closers.ts';
-import { type Loaded, loadInPeace, type Pace } from './load.ts';
+import { type Loaded, loadInPeace, type Pace, WARM_UP } from './load.ts';
 import { type Bed, Nodes } from './nodes.ts';
 
 const COUNTS = [1, 2, 4];
@@ -28,7 +28,7 @@ export async function runScaling(
   for (const shape of SHAPES) {
     const asked = { shape, connections: CONNECTIONS, ...pace };
     const measured = fleets.map((): Loaded[] => []);
-    for (const nodes of fleets) await loadInPeace(nodes, asked);
+    for (const nodes of fleets) await loadInPeace(nodes, { shape, ...WARM_UP });
     for (let round = 0; round < rounds; round += 1) {
       for (let turn = 0; turn < fleets.length; turn += 1) {
         const at = (round + turn) % fleets.length;

@@ -1,7 +1,8 @@
 import { assert } from '../assert.ts';
+import type { Settled } from '../actor/journal.ts';
 import { Term, type TermDeps } from '../actor/term.ts';
 import { LedgerUnavailable, type Peers } from '../ports.ts';
-import type { SeatedNode, Survey } from '../storage.ts';
+import type { Handover, SeatedNode, Survey } from '../storage.ts';
 import { HandoverUnit } from './handover-unit.ts';
 import type { Look } from './messages.ts';
 import { handovers, slotsOf, stayers, takeovers } from './placement.ts';
@@ -264,6 +265,13 @@ export class Member {
   }
 
   async #look(): Promise<void> {
+    const survey = await this.#see();
+    this.#gain(survey);
+    this.#notify();
+  }
+
+  /** Who lives and owns what; whose slots they are here stays as it is. */
+  async #see(): Promise<Survey> {
     const { storage, peers, clock } = this.#deps;
     this.#lookedAt = clock.monotonic();
     const before = addressesOf(this.#survey);
@@ -275,8 +283,7 @@ export class Member {
     const now = addressesOf(survey);
     for (const address of before) if (!now.has(address)) peers?.giveUp(address);
     this.#sayWho(before, now);
-    this.#gain(survey);
-    this.#notify();
+    return survey;
   }
 
   #sayWho(before: ReadonlySet<string>, now: ReadonlySet<string>): void {
@@ -351,7 +358,7 @@ export class Member {
     term.lose(going.map(({ slot }) => slot));
     const unit = new HandoverUnit(going);
     journal.submit(unit);
-    const how = await unit.done;
+    const how = await this.#settled(term, unit, going);
     const { came, went } = this.#moved;
     if (how === 'committed') this.#moved = { came, went: went + going.length };
     // Where they are now is what the database says: at their new node, or still here where that one has died.
@@ -359,6 +366,23 @@ export class Member {
     this.#tellOthers();
     assert(how !== 'duplicate', 'a handover has no keys');
     return how === 'committed';
+  }
+
+  /**
+   * What became of the handover. While the journal cannot write, the seat may be taken: then nobody waits for it any more. Nothing is
+   * gained meanwhile: a slot that is on its way may still be shown as ours.
+   */
+  async #settled(term: Term, unit: HandoverUnit, going: readonly Handover[]): Promise<Settled> {
+    for (;;) {
+      const how = await Promise.race([unit.done, this.changed(this.#deps.leaseMs / 5)]);
+      if (how !== undefined) return how;
+      if (term.journal.isLeaseValid()) continue;
+      const survey = await this.#see().catch(() => null);
+      const { node, epoch } = term.journal.fence;
+      if (survey === null || this.#nodeOf(node)?.epoch === epoch) continue;
+      const ours = [...term.slots.list(), ...going.map(({ slot }) => slot)];
+      if (ours.some((slot) => survey.owners[slot] !== node)) term.journal.lose();
+    }
   }
 
   #nodeOf(id: number): SeatedNode | undefined {

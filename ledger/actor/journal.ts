@@ -304,7 +304,7 @@ export class Journal {
         found = await storage.recover(this.#fence);
       } catch (error) {
         if (this.#closed) return;
-        log.warn({ err: error }, 'the database cannot be reached');
+        if (wait === RETRY_MS_MIN) log.warn({ err: error }, 'the database cannot be reached');
         await this.#pause(wait);
         continue;
       }

@@ -86,3 +86,33 @@ test('one key for several customers starts one subscription, and the others are 
   }
   expect(await audit(nodes.all[0]!.sql)).toEqual([]);
 }, 60_000);
+
+test('the same keys for other customers, in other orders at every node, hold up nobody', async () => {
+  await ask(seller, 'POST', '/meters', { slug: 'calls', event_name: 'call' });
+  const customers = await Promise.all(
+    Array.from({ length: 30 }, () => ask(seller, 'POST', '/customers', {})),
+  );
+  const owners = await Promise.all(customers.map(({ id }) => nodes.ownerOf(id)));
+  const ownOf = nodes.all.map((node) => customers.filter((_, i) => owners[i] === node));
+  let inserted = 0;
+  for (let round = 0; round < 10; round += 1) {
+    const keys = Array.from({ length: 60 }, (_, i) => `round ${round}, ${(i * 37) % 60}`);
+    const orders = [keys, keys.toReversed(), keys.toSorted()];
+    const replies = await Promise.all(
+      nodes.all.map((node, at) => {
+        const own = ownOf[at]!;
+        const events = orders[at]!.map((key, i) => ({
+          name: 'call',
+          customer_id: own[i % own.length].id,
+          external_id: key,
+        }));
+        return node.call('POST', '/events/ingest', { body: { events } });
+      }),
+    );
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200]);
+    for (const { json } of replies) inserted += json.inserted;
+  }
+  expect(inserted).toBe(600);
+  const waited = nodes.all.flatMap(({ logged }) => logged.filter((line) => line.includes('flush')));
+  expect(waited).toEqual([]);
+}, 60_000);

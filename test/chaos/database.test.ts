@@ -42,7 +42,7 @@ test('the service lives through crashes of its database, and loses nothing', asy
       // It said that it could not answer, rather than close on callers.
       expect(load.book.unavailable).toBeGreaterThan(0);
       expect(load.book.unknown).toBe(0);
-      expect(service.logged.filter((line) => line.includes('took the seat'))).toHaveLength(1);
+      expect(service.logged.filter((line) => line.includes('took a seat'))).toHaveLength(1);
     });
   } finally {
     await service.kill();

@@ -10,6 +10,7 @@ import { createApp, createOperatorsApp } from './app.ts';
 import type { NodePlace, Settings } from './config.ts';
 import { type Authenticator, type AuthenticatorOptions, openAuthenticator } from './http/auth.ts';
 import { createEdge, type Edge } from './http/edge.ts';
+import { renderCheck } from './http/wire/metering.ts';
 import { openPortalDoor, type PortalDoorDeps } from './http/portal-door.ts';
 import {
   type Change,
@@ -139,11 +140,10 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const testClocks = openTestClocks({ sql, ledger, clocks: orgClock, owed, mover: holder });
   metrics.watch(ledger, { peers, orgClock });
   const delivery = await openOwnDelivery(options, metrics.registry);
-  const usage = { ledger, meters: openMeters(records) };
+  const usage = { ledger, keyLocks, meters: openMeters(records) };
   const money = { settings, limiter, sandbox: bank, processorFor, payments, subscriptions };
   const webhooks = { ...signing, resolve: openNames({ clock }) };
-  const { registry } = metrics;
-  const given = { ids, clock, orgClock, keyLocks, testClocks, newToken, registry };
+  const given = { ids, clock, orgClock, testClocks, newToken, registry: metrics.registry };
   const readiness = () => ledger.readiness();
   const app = createApp({ edge, readiness, ...usage, ...records, ...given, ...money, ...webhooks });
   await ledger.open();
@@ -337,7 +337,7 @@ function openLedger(
     ids,
     timers,
   });
-  const own = { address, leaseMs, actorsMax };
+  const own = { address, leaseMs, actorsMax, render: renderCheck };
   const ledger = new Ledger({ storage, ids, timers, log, ...own, ...given });
   return { ledger, storage };
 }

@@ -10,7 +10,6 @@ import { createApp, createOperatorsApp } from './app.ts';
 import type { NodePlace, Settings } from './config.ts';
 import { type Authenticator, type AuthenticatorOptions, openAuthenticator } from './http/auth.ts';
 import { createEdge, type Edge } from './http/edge.ts';
-import { renderCheck } from './http/wire/metering.ts';
 import { openPortalDoor, type PortalDoorDeps } from './http/portal-door.ts';
 import {
   type Change,
@@ -337,7 +336,7 @@ function openLedger(
     ids,
     timers,
   });
-  const own = { address, leaseMs, actorsMax, render: renderCheck };
+  const own = { address, leaseMs, actorsMax };
   const ledger = new Ledger({ storage, ids, timers, log, ...own, ...given });
   return { ledger, storage };
 }

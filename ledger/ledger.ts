@@ -12,7 +12,7 @@ import { Member, type MemberDeps } from './cluster/member.ts';
 import { Others } from './cluster/others.ts';
 import { Router } from './cluster/router.ts';
 import type { Grant } from './grants.ts';
-import type { CheckAnswer, Meter } from './meter.ts';
+import type { Meter } from './meter.ts';
 import type { BatchOutcome, RecordOutcome, UsageRequest } from './outcome.ts';
 import type { Tenant } from './ports.ts';
 import { slotOf } from './slot.ts';
@@ -93,8 +93,8 @@ export class Ledger {
     this.#customers.forget(customerId);
   }
 
-  /** Whether `units` may be used now, from its owner's memory. Without a promise where that is here. */
-  check(found: Found, meter: Meter, units: bigint): CheckAnswer | Promise<CheckAnswer> {
+  /** Whether `units` may be used now, from its owner's memory: as `render` says it. Without a promise where that is here. */
+  check(found: Found, meter: Meter, units: bigint): string | Promise<string> {
     if (found instanceof Actor && !found.dropped) {
       const place = this.#member.place(found.slot);
       if (place.kind === 'here') return checkHere(place.term, found, meter, units);

@@ -92,7 +92,7 @@ export type CheckAnswer = {
   readonly allowed: boolean;
   readonly reason: Reason;
   readonly snapshot: Snapshot;
-  /** What whoever passes it on has made of it, once for all the times that it is given. */
+  /** What `render` has made of it, once for all the times that it is given. */
   rendered: string | null;
 };
 

@@ -10,6 +10,7 @@ import { createApp, createOperatorsApp } from './app.ts';
 import type { NodePlace, Settings } from './config.ts';
 import { type Authenticator, type AuthenticatorOptions, openAuthenticator } from './http/auth.ts';
 import { createEdge, type Edge } from './http/edge.ts';
+import { renderCheck } from './http/wire/metering.ts';
 import { openPortalDoor, type PortalDoorDeps } from './http/portal-door.ts';
 import {
   type Change,
@@ -315,7 +316,7 @@ function openLedger(
     ...given
   }: { reader: Sql; holder: string } & Omit<
     LedgerDeps,
-    'storage' | 'address' | 'leaseMs' | 'actorsMax' | 'ids' | 'timers' | 'log'
+    'storage' | 'address' | 'leaseMs' | 'render' | 'actorsMax' | 'ids' | 'timers' | 'log'
   >,
 ) {
   const { log, leaseMs, actorsMax } = options;
@@ -336,7 +337,7 @@ function openLedger(
     ids,
     timers,
   });
-  const own = { address, leaseMs, actorsMax };
+  const own = { address, leaseMs, actorsMax, render: renderCheck };
   const ledger = new Ledger({ storage, ids, timers, log, ...own, ...given });
   return { ledger, storage };
 }

@@ -16,11 +16,18 @@ import type { Term } from './term.ts';
 
 // What is asked of a customer's meters, but for recording usage. Each throws NotHere where the customer is another node's.
 
+/** Whether `units` may be used now, from memory: as whoever asked is told. */
+export function checkHere(term: Term, actor: Actor, meter: Meter, units: bigint): string {
+  const answer = answerOf(term, actor, meter, units);
+  answer.rendered ??= term.deps.render(answer, meter);
+  return answer.rendered;
+}
+
 /**
- * Whether `units` may be used now, from memory. Of the tentative and the durable state it reads the one with the lower balance:
- * it never allows on what may still be rolled back, and never forgets what was acknowledged.
+ * Of the tentative and the durable state it reads the one with the lower balance: it never allows on what may still be rolled back,
+ * and never forgets what was acknowledged.
  */
-export function checkHere(term: Term, actor: Actor, meter: Meter, units: bigint): CheckAnswer {
+function answerOf(term: Term, actor: Actor, meter: Meter, units: bigint): CheckAnswer {
   const holding = actor.holding(meter);
   const isSettled = actor.pending === 0 || holding?.durable === holding?.tentative;
   if (holding !== undefined && isSettled) {

@@ -1,6 +1,12 @@
 import { type MeterContext, type MeterEffects } from '../draft.ts';
 import { entitlementId, periodAccountId } from '../names.ts';
-import { type Meter, type MeterState, emptyMeterState, emptyPeriod } from '../meter.ts';
+import {
+  type CheckAnswer,
+  type Meter,
+  type MeterState,
+  emptyMeterState,
+  emptyPeriod,
+} from '../meter.ts';
 import { must } from '../assert.ts';
 import { STALE } from '../outcome.ts';
 import { LedgerUnavailable } from '../ports.ts';
@@ -35,6 +41,8 @@ export type TermDeps = {
     tenant: Tenant,
     subscription: { readonly customerId: string; readonly id: string },
   ) => Promise<void>;
+  /** What whoever asked is told of a check. Made where the answer is kept, and once for as long as it is: a text travels best, too. */
+  readonly render: (answer: CheckAnswer, meter: Meter) => string;
   /** Whether anybody is told of this tenant's usage: asked once for each decision, so it may not wait. */
   readonly wantsUsage: (tenant: Tenant) => boolean;
   readonly onFlush: JournalDeps['onFlush'];

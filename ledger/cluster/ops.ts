@@ -9,7 +9,7 @@ import {
   startSubscription,
 } from '../actor/subscriptions.ts';
 import type { Term } from '../actor/term.ts';
-import type { CheckAnswer, Meter } from '../meter.ts';
+import type { Meter } from '../meter.ts';
 import type { BatchOutcome, RecordOutcome, UsageRequest } from '../outcome.ts';
 
 /**
@@ -69,11 +69,10 @@ function check(
   customerId: string,
   meter: Meter,
   units: bigint,
-): CheckAnswer | Promise<CheckAnswer> {
+): string | Promise<string> {
   const actor = term.directory.get(customerId);
   if (actor === undefined) return checkLater(term, customerId, meter, units);
-  // What was made of it here is of no use there.
-  return { ...checkHere(term, actor, term.meter(meter), units), rendered: null };
+  return checkHere(term, actor, term.meter(meter), units);
 }
 
 async function checkLater(
@@ -81,7 +80,7 @@ async function checkLater(
   customerId: string,
   meter: Meter,
   units: bigint,
-): Promise<CheckAnswer> {
+): Promise<string> {
   for (;;) {
     const actor = await term.actorOf(customerId);
     if (actor.dropped) continue;

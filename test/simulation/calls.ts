@@ -7,7 +7,7 @@ import type { RecordOutcome, UsageRequest } from '../../ledger/outcome.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { EARLIER } from './catalogue.ts';
 import { send } from './client.ts';
-import { type Place, type Process, refundAnswer } from './process.ts';
+import { checkAnswerOf, type Place, type Process, refundAnswer } from './process.ts';
 import type { World } from './world.ts';
 
 /** One usage that is wanted, once: each try sends the same. */
@@ -163,7 +163,8 @@ export async function check(
       if (!(given instanceof Promise)) demandOwner(world, process, customer.slot);
       return given;
     },
-    (answer) => {
+    (told) => {
+      const answer = checkAnswerOf(told);
       const said = { what, from, balance: balanceOf(answer.snapshot), says: 'is' } as const;
       see(world, { customer, meter }, { ...said, tentative: true });
       const fits = balanceOf(answer.snapshot) >= units;

@@ -1,6 +1,7 @@
 // One start of the program on one place: the real ledger over simulated ports. It can die or stand still at any moment.
 import { HybridClock } from '../../ledger/hybrid-clock.ts';
 import { Ledger } from '../../ledger/ledger.ts';
+import type { CheckAnswer } from '../../ledger/meter.ts';
 import {
   type Clock,
   type Ids,
@@ -89,6 +90,7 @@ export class Process {
       log: this.#log(),
       leaseMs: deps.server.leaseMs,
       actorsMax: deps.actorsMax,
+      render: (answer) => JSON.stringify(answer, (_key, value) => tagged(value)),
       wantsUsage: () => deps.wantsUsage,
       onPaymentDue: (id) => settlePayment(this.ledger, id),
       onSubscriptionDue: () => Promise.resolve(),
@@ -174,6 +176,17 @@ async function settlePayment(ledger: Ledger, id: string): Promise<void> {
       outcome: refundAnswer(refund.id),
     });
   }
+}
+
+function tagged(value: unknown): unknown {
+  return typeof value === 'bigint' ? `${value}n` : value;
+}
+
+/** What `render` has said. */
+export function checkAnswerOf(text: string): CheckAnswer {
+  return JSON.parse(text, (_key, value: unknown) =>
+    typeof value === 'string' && /^-?\d+n$/.test(value) ? BigInt(value.slice(0, -1)) : value,
+  ) as CheckAnswer;
 }
 
 const chargeAnswer = {

@@ -1,6 +1,4 @@
 import { Elysia } from 'elysia';
-import type { CheckAnswer } from '../../../ledger/meter.ts';
-import type { UsageMeter } from '../../records/meters.ts';
 import type { Route } from '../edge.ts';
 import { refuseInvalid } from '../errors.ts';
 import {
@@ -81,15 +79,9 @@ function respond(
 ): Response | Promise<Response> {
   const asked = ask(deps, body, found);
   if (isRefused(asked)) return refusedResponse(asked);
-  const { answer, meter } = asked;
-  if (answer instanceof Promise) return answer.then((late) => rendered(late, meter));
-  return rendered(answer, meter);
-}
-
-/** Written out once for as long as the ledger gives the same answer. */
-function rendered(answer: CheckAnswer, meter: UsageMeter): Response {
-  answer.rendered ??= JSON.stringify(fromCheck(answer, meter));
-  return new Response(answer.rendered, JSON_BODY);
+  const { told } = asked;
+  if (told instanceof Promise) return told.then((late) => new Response(late, JSON_BODY));
+  return new Response(told, JSON_BODY);
 }
 
 function ask(deps: MeteringDeps, body: Question, found: Awaited<Found>) {
@@ -99,7 +91,7 @@ function ask(deps: MeteringDeps, body: Question, found: Awaited<Found>) {
   if (typeof units !== 'bigint') {
     return { refused: 'invalid_request' as const, message: units.message, issue: units };
   }
-  return { answer: deps.ledger.check(customer, meter, units), meter };
+  return { told: deps.ledger.check(customer, meter, units) };
 }
 
 /** The headroom asked for: 1 unless said otherwise, never negative. */
@@ -165,12 +157,11 @@ function batchRoute(deps: MeteringDeps): Route {
     const results = await Promise.all(
       body.checks.map(async (question) => {
         const asked = ask(deps, question, await findSubject(deps, principal, question));
-        if (!isRefused(asked)) return fromCheck(await asked.answer, asked.meter);
-        return {
-          error: { type: asked.refused, message: asked.issue?.message ?? asked.message },
-        };
+        if (!isRefused(asked)) return asked.told;
+        const { refused: type, message, issue } = asked;
+        return JSON.stringify({ error: { type, message: issue?.message ?? message } });
       }),
     );
-    return Response.json({ results });
+    return new Response(`{"results":[${results.join(',')}]}`, JSON_BODY);
   });
 }

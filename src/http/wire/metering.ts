@@ -1,7 +1,7 @@
 // The bodies of /check, /track and /events/ingest (contract, Entitlement and metering endpoints; decisions 5).
 import { Type } from '@sinclair/typebox';
 import { CHECK_BATCH_MAX, INGEST_EVENTS_MAX } from '../../../ledger/limits.ts';
-import { type CheckAnswer, type Snapshot, balance } from '../../../ledger/meter.ts';
+import { type CheckAnswer, type Meter, type Snapshot, balance } from '../../../ledger/meter.ts';
 import { quantityNumber } from '../../../ledger/quantity.ts';
 import { Body, ExternalCustomerId, Metadata, Nullable, Timestamp, Uuid } from './values.ts';
 
@@ -211,4 +211,9 @@ export function fromCheck(
     period_end: periodEnd,
     resets_at: periodEnd,
   };
+}
+
+/** The same as it is sent. */
+export function renderCheck(answer: CheckAnswer, meter: Meter): string {
+  return JSON.stringify(fromCheck(answer, meter));
 }

@@ -24,7 +24,7 @@ export type Storage = {
   recover(fence: Fence): Promise<Fence | 'fenced' | 'behind'>;
   /**
    * Takes a seat: that of a node whose lease is over by the database's clock, with the slots that it still has, or a new one. null
-   * where another node is alive with which this one cannot share: one of the two has no address.
+   * where another node is alive with which this one cannot share: one of the two has no address, or both have the same.
    */
   claim(): Promise<Fence | null>;
   /** Who is alive by the database's clock, and who owns what. */

@@ -29,6 +29,8 @@ export class Member {
   #survey: Survey = { nodes: [], owners: [] };
   /** The other nodes that live, by their seat. */
   #others: ReadonlyMap<number, string> = new Map();
+  /** Of their addresses, those at which we were heard. */
+  readonly #reached = new Set<string>();
   #closed = false;
   #isLeaving = false;
   /** Why it will not serve again. */
@@ -153,8 +155,7 @@ export class Member {
     for (;;) {
       const { term } = this;
       const isHeld = term !== null && term.slots.size > 0;
-      const hasHeir = stayers(this.#survey).some((node) => node !== term?.journal.node);
-      if (!isHeld || !hasHeir || this.#closed) return;
+      if (!isHeld || this.#takers().length === 0 || this.#closed) return;
       await this.changed(this.#deps.leaseMs / 5);
     }
   }
@@ -281,7 +282,11 @@ export class Member {
     if (this.#isBlind) this.#seesSince = clock.monotonic();
     this.#isBlind = false;
     const now = addressesOf(survey);
-    for (const address of before) if (!now.has(address)) peers?.giveUp(address);
+    for (const address of before.difference(now)) {
+      peers?.giveUp(address);
+      this.#reached.delete(address);
+    }
+    for (const address of this.addresses()) if (!this.#reached.has(address)) this.#tell(address);
     this.#sayWho(before, now);
     return survey;
   }
@@ -352,7 +357,7 @@ export class Member {
     if (term === null) return false;
     const { journal, slots } = term;
     const own = { me: journal.node, isLeaving: this.#isLeaving, own: slots.list() };
-    const going = handovers(this.#survey, own);
+    const going = handovers({ ...own, others: this.#takers() });
     // What is queued before it must be written before it: the journal has to take it.
     if (going.length === 0 || !journal.isLeaseValid() || journal.isOverloaded()) return false;
     term.lose(going.map(({ slot }) => slot));
@@ -389,12 +394,29 @@ export class Member {
     return this.#survey.nodes.find(({ node }) => node === id);
   }
 
+  /** Who may be given slots: a node that does not hear us would own what nobody here could ask of it. */
+  #takers(): readonly number[] {
+    return stayers(this.#survey).filter((node) => this.#reached.has(this.#others.get(node) ?? ''));
+  }
+
   #tellOthers(): void {
+    for (const address of this.addresses()) this.#tell(address);
+  }
+
+  /** To look again. Who does not hear it looks by itself, a little later. */
+  #tell(address: string): void {
     const look: Look = [this.#deps.orgClock.wall(), 'look'];
-    for (const address of this.addresses()) {
-      // Who does not hear it looks by itself, a little later.
-      this.#deps.peers?.ask(address, look, { withinMs: 1000 }).catch(() => undefined);
-    }
+    this.#deps.peers?.ask(address, look, { withinMs: 1000 }).then(
+      () => this.#hears(address),
+      () => this.#reached.delete(address),
+    );
+  }
+
+  #hears(address: string): void {
+    if (this.#reached.has(address)) return;
+    this.#reached.add(address);
+    this.poke();
+    this.#notify();
   }
 
   #notify(): void {

@@ -20,7 +20,7 @@ export function rendezvous(slot: number, nodes: readonly number[]): number {
   return best;
 }
 
-/** Those who live and stay: who may be handed slots. */
+/** Those who live and stay. */
 export function stayers({ nodes }: Survey): readonly number[] {
   return nodes.filter(({ alive, leaving }) => alive && !leaving).map(({ node }) => node);
 }
@@ -48,20 +48,19 @@ export function takeovers(
     .filter(({ to: slots }) => slots.length > 0);
 }
 
-/** The next few of a node's own slots that belong elsewhere. */
-export function handovers(
-  survey: Survey,
-  {
-    me,
-    isLeaving,
-    own,
-  }: {
-    readonly me: number;
-    readonly isLeaving: boolean;
-    readonly own: readonly number[];
-  },
-): readonly Handover[] {
-  const others = stayers(survey).filter((node) => node !== me);
+/** The next few of a node's own slots that belong elsewhere: with `others`, the nodes that may be given some. */
+export function handovers({
+  me,
+  isLeaving,
+  own,
+  others,
+}: {
+  readonly me: number;
+  readonly isLeaving: boolean;
+  readonly own: readonly number[];
+  readonly others: readonly number[];
+}): readonly Handover[] {
+  assert(!others.includes(me), 'a node is none of the others');
   const nodes = isLeaving ? others : [...others, me];
   if (nodes.length === 0) return [];
   return own

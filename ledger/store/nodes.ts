@@ -9,7 +9,8 @@ import type { Fence, Handover, SeatedNode, Survey } from '../storage.ts';
  * old holder finds no row to move; its connections are ended first, because a frozen client may still hold the row's lock.
  *
  * Holds: `slots.node = n` changes only by a flush of n itself (`handed_over` in `flush-sql.ts`), or by the transaction that raises the
- * epoch of n after its lease is over. A node without an address is alone: it joins nobody, and nobody joins it.
+ * epoch of n after its lease is over. A node without an address is alone: it joins nobody, and nobody joins it. At one address there is one node: whoever comes
+ * after it waits for its lease, which is its own where it has died.
  */
 type Bigints = { bigint: bigint };
 type SeatRow = { id: number; epoch: bigint; seq: bigint };
@@ -36,7 +37,8 @@ export async function claimSeat(writer: Sql<Bigints>, who: Who): Promise<Fence |
       insert into nodes as n (id, holder, address, epoch, seq, expires_at, leaving)
       select coalesce(${freeSeat(sql)}, (select coalesce(max(id), 0) + 1 from nodes)), ${who.holder}, ${who.address}::text, 1, 0,
         now() + ${who.leaseMs} * interval '1 millisecond', false
-      where not exists (select from nodes where expires_at >= now() and (address is null or ${who.address}::text is null))
+      where not exists (select from nodes where expires_at >= now()
+        and (address is null or ${who.address}::text is null or address = ${who.address}::text))
       on conflict (id) do update set holder = excluded.holder, address = excluded.address, epoch = n.epoch + 1,
         expires_at = excluded.expires_at, leaving = false
       where n.expires_at < now()

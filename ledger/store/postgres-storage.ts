@@ -37,12 +37,15 @@ export function postgresStorage(deps: PostgresStorageDeps): Storage & { end(): P
   const { reader, leaseMs } = deps;
   let writer = deps.openWriter();
   /** A connection that gives no answer is given up: recovery needs one that does. */
-  const bounded = async <T>(task: (sql: Sql<Bigints>) => Promise<T>): Promise<T> => {
+  const bounded = async <T>(
+    task: (sql: Sql<Bigints>) => Promise<T>,
+    withinMs = leaseMs,
+  ): Promise<T> => {
     const late = Promise.withResolvers<never>();
-    const cancel = deps.timers.after(leaseMs, () => {
+    const cancel = deps.timers.after(withinMs, () => {
       const silent = writer;
       writer = deps.openWriter();
-      late.reject(new Error('the database gave no answer within the lease'));
+      late.reject(new Error('the database gave no answer in time'));
       silent.end({ timeout: 0 }).catch(() => undefined);
     });
     try {
@@ -55,14 +58,15 @@ export function postgresStorage(deps: PostgresStorageDeps): Storage & { end(): P
     end: () => writer.end({ timeout: 2 }),
     flush: async (rows, fence) => {
       try {
-        return await bounded((sql) => flush(sql, { rows, fence, leaseMs }));
+        // So that there is lease left to find out in what became of it: others look for the dead when it is over.
+        return await bounded((sql) => flush(sql, { rows, fence, leaseMs }), (leaseMs * 2) / 3);
       } catch (error) {
         return { kind: 'unknown', error };
       }
     },
     recover: (fence) => bounded((sql) => recoverSeat(sql, fence)),
     claim: () => bounded((sql) => claimSeat(sql, deps)),
-    survey: () => surveyNodes(reader),
+    survey: () => inTime(deps, surveyNodes(reader)),
     takeOver: (dead, to) => takeOverSlots(reader, { dead, to, leaseMs }),
     leave: (fence) => leaveSeat(reader, fence),
     release: (fence) => bounded((sql) => releaseSeat(sql, fence)),
@@ -91,6 +95,22 @@ export function postgresStorage(deps: PostgresStorageDeps): Storage & { end(): P
     dueAlarms: (query) => dueAlarms(reader, query),
     nextAlarms: (query) => nextAlarms(reader, query),
   };
+}
+
+/** What others wait for may not wait for a connection that fell silent; whoever asks again gets another one. */
+async function inTime<T>(
+  { timers, leaseMs }: Pick<PostgresStorageDeps, 'timers' | 'leaseMs'>,
+  answer: Promise<T>,
+): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const cancel = timers.after(leaseMs / 2, () =>
+    late.reject(new Error('the database gave no answer in half a lease')),
+  );
+  try {
+    return await Promise.race([answer, late.promise]);
+  } finally {
+    cancel();
+  }
 }
 
 async function exists(query: PromiseLike<readonly unknown[]>): Promise<boolean> {

@@ -1,6 +1,6 @@
 // Who should own what.
 import { expect, test } from 'bun:test';
-import { handovers, rendezvous, takeovers } from '../../ledger/cluster/placement.ts';
+import { handovers, rendezvous, stayers, takeovers } from '../../ledger/cluster/placement.ts';
 import type { SeatedNode, Survey } from '../../ledger/storage.ts';
 
 const SLOTS = 1024;
@@ -42,29 +42,20 @@ test('a node that comes takes its share from each; nothing else moves', () => {
 });
 
 test('a node hands over what belongs elsewhere, a few at a time', () => {
-  const all = survey([node(1), node(2)], () => 1);
-  const going = handovers(all, { me: 1, isLeaving: false, own: slots });
+  const going = handovers({ me: 1, isLeaving: false, own: slots, others: [2] });
   expect(going).toHaveLength(32);
   for (const { slot, node: to } of going) expect([rendezvous(slot, [1, 2]), to]).toEqual([2, 2]);
   const balanced = slots.filter((slot) => rendezvous(slot, [1, 2]) === 1);
-  expect(handovers(all, { me: 1, isLeaving: false, own: balanced })).toEqual([]);
+  expect(handovers({ me: 1, isLeaving: false, own: balanced, others: [2] })).toEqual([]);
 });
 
 test('a node that leaves hands over everything, and only to who stays', () => {
   const leaving = [node(1, { leaving: true }), node(2, { leaving: true }), node(3)];
-  const going = handovers(
-    survey(leaving, () => 1),
-    { me: 1, isLeaving: true, own: slots },
-  );
+  const others = stayers(survey(leaving, () => 1));
+  expect(others).toEqual([3]);
+  const going = handovers({ me: 1, isLeaving: true, own: slots, others });
   expect(new Set(going.map((one) => one.node))).toEqual(new Set([3]));
-  const nobody = survey([node(1), node(2, { leaving: true }), node(3, { alive: false })], () => 1);
-  expect(handovers(nobody, { me: 1, isLeaving: true, own: slots })).toEqual([]);
-});
-
-test('what its own lease says counts, not the last survey', () => {
-  const late = survey([node(1, { alive: false }), node(2)], () => 1);
-  const own = slots.filter((slot) => rendezvous(slot, [1, 2]) === 1);
-  expect(handovers(late, { me: 1, isLeaving: false, own })).toEqual([]);
+  expect(handovers({ me: 1, isLeaving: true, own: slots, others: [] })).toEqual([]);
 });
 
 test('the dead are taken over by those who stay, each slot where it belongs', () => {

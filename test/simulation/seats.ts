@@ -11,7 +11,8 @@ export type Who = {
 export function claim(db: Database, who: Who, now: number): Fence | null {
   return db.seated(() => {
     const nodes = db.nodes.values().sort((a, b) => a.node - b.node);
-    const isAlone = (node: NodeRow): boolean => node.address === null || who.address === null;
+    const isAlone = ({ address }: NodeRow): boolean =>
+      address === null || who.address === null || address === who.address;
     if (nodes.some((node) => isAlive(node, now) && isAlone(node))) return null;
     const free = nodes.find((node) => !isAlive(node, now));
     const fence = {

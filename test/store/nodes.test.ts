@@ -81,6 +81,7 @@ test.each([
   [null, null],
   [null, 'b:1'],
   ['a:1', null],
+  ['a:1', 'a:1'],
 ] as const)('beside %p nobody at %p joins', async (first, second) => {
   await empty();
   const { storage, fence } = await join(first);

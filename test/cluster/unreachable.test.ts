@@ -1,0 +1,36 @@
+// A node that no other can reach lives by the database, and is given nothing that nobody could ask of it.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { freePort, startServer, type TestServer } from '../support/server.ts';
+import { type Nodes, startNodes } from './nodes.ts';
+
+const LEASE_MS = 1000;
+
+let nodes: Nodes;
+let stranger: TestServer;
+beforeAll(async () => {
+  nodes = await startNodes(2, { leaseMs: LEASE_MS });
+  const address = `127.0.0.1:${await freePort()}`;
+  const node = { address, secret: 'a secret that no other node has', listen: address };
+  stranger = await startServer({ beside: nodes.all[0]!, leaseMs: LEASE_MS, node });
+}, 30_000);
+afterAll(async () => {
+  await stranger.stop();
+  await nodes.stop();
+});
+
+test('it takes a seat, and no slot goes to it', async () => {
+  const [first] = nodes.all;
+  await first!.call('POST', '/meters', { body: { slug: 'calls' } });
+  const live = () => nodes.all.map(({ ledger }) => ledger.stats['liveNodes']);
+  while (live().some((count) => count !== 3)) await Bun.sleep(5);
+  // As long as it takes two of them to look for many times.
+  await Bun.sleep(LEASE_MS);
+  expect(stranger.ledger.stats['slots']).toBe(0);
+  for (let i = 0; i < 40; i += 1) {
+    const { json } = await first!.call('POST', '/customers', { body: {} });
+    const body = { feature_key: 'calls', customer_id: json.id };
+    for (const node of nodes.all) {
+      expect((await node.call('POST', '/track', { body })).status).toBe(200);
+    }
+  }
+}, 30_000);

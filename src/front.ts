@@ -14,6 +14,7 @@ import type { Service } from './service.ts';
 /** A load balancer that asks /ready every second has noticed by then. */
 const LEAVE_MS_MAX = 3000;
 const QUIET_MS = 250;
+const IDLE_MS_MAX = 1000;
 const LOOK_MS = 10;
 
 export type Front = {
@@ -50,10 +51,17 @@ export function openFront(service: Door, config: FrontConfig): Front {
   return {
     async close() {
       if (config.node !== undefined) await untilQuiet(service);
-      await app.server?.stop();
+      await untilStopped(service);
       await operatorsApp.server?.stop(true);
     },
   };
+}
+
+/** A connection that its caller has left half open would hold it up for as long as it may be idle. */
+async function untilStopped({ app }: Door): Promise<void> {
+  await Promise.race([app.server?.stop(), Bun.sleep(IDLE_MS_MAX)]);
+  while ((app.server?.pendingRequests ?? 0) > 0) await Bun.sleep(LOOK_MS);
+  await app.server?.stop(true);
 }
 
 async function untilQuiet({ app, leave }: Door): Promise<void> {

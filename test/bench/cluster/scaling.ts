@@ -6,6 +6,8 @@ import { type Bed, Nodes } from './nodes.ts';
 
 const COUNTS = [1, 2, 4];
 const CONNECTIONS = 128;
+/** So few that each node has met each of them when it counts: what is measured is asking and answering, not loading. */
+const CUSTOMERS = Array.from({ length: 1000 }).map((_, index) => index + 1);
 export const SHAPES = ['check', 'track'] as const;
 
 export type Scaling = {
@@ -26,9 +28,9 @@ export async function runScaling(
   for (const count of COUNTS) fleets.push(await Nodes.open(bed, closers, count));
   const results: Scaling[] = [];
   for (const shape of SHAPES) {
-    const asked = { shape, connections: CONNECTIONS, ...pace };
+    const asked = { shape, connections: CONNECTIONS, customers: CUSTOMERS, ...pace };
     const measured = fleets.map((): Loaded[] => []);
-    for (const nodes of fleets) await loadInPeace(nodes, { shape, ...WARM_UP });
+    for (const nodes of fleets) await loadInPeace(nodes, { shape, customers: CUSTOMERS, ...WARM_UP });
     for (let round = 0; round < rounds; round += 1) {
       for (let turn = 0; turn < fleets.length; turn += 1) {
         const at = (round + turn) % fleets.length;

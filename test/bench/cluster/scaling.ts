@@ -30,7 +30,8 @@ export async function runScaling(
   for (const shape of SHAPES) {
     const asked = { shape, connections: CONNECTIONS, customers: CUSTOMERS, ...pace };
     const measured = fleets.map((): Loaded[] => []);
-    for (const nodes of fleets) await loadInPeace(nodes, { shape, customers: CUSTOMERS, ...WARM_UP });
+    for (const nodes of fleets)
+      await loadInPeace(nodes, { shape, customers: CUSTOMERS, ...WARM_UP });
     for (let round = 0; round < rounds; round += 1) {
       for (let turn = 0; turn < fleets.length; turn += 1) {
         const at = (round + turn) % fleets.length;

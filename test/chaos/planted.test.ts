@@ -38,7 +38,9 @@ const PLANTED: readonly Planted[] = [
       replace: [
         [
           'const result = await this.#deps.storage.flush(rows, this.#fence);',
-          "for (const unit of units) if (unit.keys.length > 0) unit.settle('committed');\n    const result = await this.#deps.storage.flush(rows, this.#fence);",
+          `for (const unit of units)
+            if (unit.effects.some((one) => one.transfers?.some(({ usage }) => usage))) unit.settle('committed');
+          const result = await this.#deps.storage.flush(rows, this.#fence);`,
         ],
       ],
     },
@@ -86,10 +88,10 @@ const PLANTED: readonly Planted[] = [
       file: 'src/payments/refunds.ts',
       replace: [
         [
-          'const decision = await ledger.payments.refund(call.paymentId, request);',
+          'const decision = await this.#reserve(call.paymentId, request);',
           `await this.#deps.processorFor(scope)
             ?.refund({ key: id, chargeKey: call.paymentId, amount: amount ?? 0n, currency });
-          const decision = await ledger.payments.refund(call.paymentId, request);`,
+          const decision = await this.#reserve(call.paymentId, request);`,
         ],
       ],
     },

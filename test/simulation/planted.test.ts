@@ -94,8 +94,8 @@ const PLANTED: readonly (readonly [name: string, fault: Fault])[] = [
       replace: [
         ['    term.lose(going.map(({ slot }) => slot));\n', ''],
         [
-          '    const how = await unit.done;\n',
-          '    const how = await unit.done;\n    term.lose(going.map(({ slot }) => slot));\n',
+          '    const how = await this.#settled(term, unit, going);\n',
+          '    const how = await this.#settled(term, unit, going);\n    term.lose(going.map(({ slot }) => slot));\n',
         ],
       ],
     },

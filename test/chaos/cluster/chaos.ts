@@ -132,7 +132,10 @@ class Run {
   async #one(name: DisturbanceName): Promise<void> {
     const nodes = shuffled(this.#parts.fleet.nodes, this.#random);
     const beside = this.#random.pick(BESIDE);
-    const isPair = this.#random.chance(PAIRS) && BESIDE.includes(name) && beside !== name;
+    // Only what was asked for: a lone kind happens alone.
+    const isAsked = this.#options.kinds?.includes(beside) ?? true;
+    const isPair =
+      this.#random.chance(PAIRS) && isAsked && BESIDE.includes(name) && beside !== name;
     const [first, second] = nodes as [FleetNode, FleetNode];
     if (isPair)
       await Promise.all([this.#happen(name, first, true), this.#happen(beside, second, true)]);

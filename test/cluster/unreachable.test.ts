@@ -23,8 +23,10 @@ test('it takes a seat, and no slot goes to it', async () => {
   await first!.call('POST', '/meters', { body: { slug: 'calls' } });
   const live = () => nodes.all.map(({ ledger }) => ledger.stats['liveNodes']);
   while (live().some((count) => count !== 3)) await Bun.sleep(5);
-  // As long as it takes two of them to look for many times.
-  await Bun.sleep(LEASE_MS);
+  // Each has looked many times when it has renewed its lease thrice.
+  const flushes = () => nodes.all.map(({ ledger }) => ledger.stats['flushes'] ?? 0);
+  const before = flushes();
+  while (flushes().some((count, index) => count < before[index]! + 3)) await Bun.sleep(5);
   expect(stranger.ledger.stats['slots']).toBe(0);
   for (let i = 0; i < 40; i += 1) {
     const { json } = await first!.call('POST', '/customers', { body: {} });

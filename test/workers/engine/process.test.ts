@@ -38,7 +38,9 @@ async function said(output: AsyncIterator<Uint8Array>, word: string): Promise<vo
 
 test('one whose runner is gone stops, as when it is told', async () => {
   // As npx does: the shell does not pass on how it ends.
-  const runner = start(['sh', '-c', '"$@"; exit', 'sh', ...WORKER_COMMAND]);
+  const runner = start(['sh', '-c', '"$@"; exit', 'sh', ...WORKER_COMMAND], {
+    npm_command: 'exec',
+  });
   const output = runner.stdout[Symbol.asyncIterator]();
   await said(output, 'delivering');
   runner.kill('SIGKILL');

@@ -39,12 +39,19 @@ export class Keeping {
     return new Keeping(await Setting.open({ leaseMs: 900, ...options }));
   }
 
-  /** A lease is over when the clock has jumped past it; the node renews it by itself. */
+  /**
+   * A lease is over when the clock has jumped past it; the node renews it by itself. Resolves when what is due by then is written, too:
+   * it would come between two looks at what is kept.
+   */
   async travel(at: number | null): Promise<void> {
     if (at === null) setSystemTime();
     else setSystemTime(new Date(at));
-    await until('it serves', async () => {
-      return (await this.setting.server.call('GET', '/ready')).status === 200;
+    const { server } = this.setting;
+    await until('it serves', async () => (await server.call('GET', '/ready')).status === 200);
+    await until('nothing is due', async () => {
+      return (
+        (await server.sql`select from alarms where due_at <= ${new Date()} limit 1`).length === 0
+      );
     });
   }
 

@@ -2,7 +2,8 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { openPool } from '../../src/platform/postgres.ts';
 import { freshDatabase, type FreshDatabase } from '../support/database.ts';
-import { freePort, type ServiceProcess, startProcess } from './service-process.ts';
+import { freePort } from '../support/free-port.ts';
+import { type ServiceProcess, startProcess } from './service-process.ts';
 import { createTenant, OPEN_METER, type Tenant } from './tenant.ts';
 import { until } from './until.ts';
 

@@ -1,6 +1,6 @@
 // The service as an operator runs it: a process of its own, which can be stopped, frozen and killed.
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { freePort } from '../support/free-port.ts';
 import { testServices } from '../support/services.ts';
 import { until } from './until.ts';
 
@@ -82,18 +82,6 @@ export async function startProcess(options: {
       await exited;
     },
   };
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  await new Promise<void>((resolve) => {
-    server.close(() => resolve());
-  });
-  return port;
 }
 
 async function readLines(stream: ReadableStream<Uint8Array>, lines: string[]): Promise<void> {

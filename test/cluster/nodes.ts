@@ -1,6 +1,7 @@
 // Several nodes on one database, in this process: each with a port, a seat and slots of its own.
 import { slotOf } from '../../ledger/slot.ts';
-import { freePort, type ServerOptions, startServer, type TestServer } from '../support/server.ts';
+import { freePort } from '../support/free-port.ts';
+import { type ServerOptions, startServer, type TestServer } from '../support/server.ts';
 
 const SECRET = 'what only the nodes of this test know';
 

@@ -1,6 +1,7 @@
 // A node that no other can reach lives by the database, and is given nothing that nobody could ask of it.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { freePort, startServer, type TestServer } from '../support/server.ts';
+import { freePort } from '../support/free-port.ts';
+import { startServer, type TestServer } from '../support/server.ts';
 import { type Nodes, startNodes } from './nodes.ts';
 
 const LEASE_MS = 1000;

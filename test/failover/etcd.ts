@@ -1,7 +1,7 @@
 // Three nodes of etcd: who holds the leader's lease is what two of them say.
 import { join } from 'node:path';
 import { makeOwned, type Place } from '../../src/platform/place.ts';
-import { freePort } from '../chaos/service-process.ts';
+import { freePort } from '../support/free-port.ts';
 import { until } from '../chaos/until.ts';
 import { Daemon } from './daemon.ts';
 

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import type { Place } from '../../src/platform/place.ts';
 import { writePrivate } from '../../src/platform/private-file.ts';
-import { freePort } from '../chaos/service-process.ts';
+import { freePort } from '../support/free-port.ts';
 import { Daemon } from './daemon.ts';
 import type { Member } from './patroni.ts';
 

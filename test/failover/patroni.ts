@@ -4,7 +4,7 @@ import type { Place } from '../../src/platform/place.ts';
 import { makeOwned } from '../../src/platform/place.ts';
 import { writePrivate } from '../../src/platform/private-file.ts';
 import { processesIn } from '../../src/platform/processes.ts';
-import { freePort } from '../chaos/service-process.ts';
+import { freePort } from '../support/free-port.ts';
 import { Daemon, signalAll, type Signal } from './daemon.ts';
 import type { Programs } from './programs.ts';
 

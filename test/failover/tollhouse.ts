@@ -1,8 +1,9 @@
 // Tollhouse on the stand, as an operator runs it, and callers.
 import { join } from 'node:path';
 import { type Load, startLoad } from '../chaos/load.ts';
-import { freePort, type ServiceProcess, startProcess } from '../chaos/service-process.ts';
+import { type ServiceProcess, startProcess } from '../chaos/service-process.ts';
 import { createTenant, type Tenant } from '../chaos/tenant.ts';
+import { freePort } from '../support/free-port.ts';
 import { TEST_SECRETS_KEY } from '../support/settings.ts';
 import type { Run } from './run.ts';
 import type { Stand } from './stand.ts';

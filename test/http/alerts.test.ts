@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../chaos/service-process.ts';
+import { freePort } from '../support/free-port.ts';
 import { startServer } from '../support/server.ts';
 
 const FILE = join(import.meta.dir, '../../src/operations/alerts.yaml');

@@ -9,6 +9,7 @@ import type { Sql } from '../../src/platform/postgres.ts';
 import { createGroup, createOrganisation, type FirstKeys } from '../../src/records/onboarding.ts';
 import { openService, type Service, type ServiceOptions } from '../../src/service.ts';
 import { freshDatabase } from './database.ts';
+import { freePort } from './free-port.ts';
 import { type Proxy, startProxy } from './proxy.ts';
 import { testServices } from './services.ts';
 import { TEST_SECRETS_KEY, TEST_SETTINGS } from './settings.ts';
@@ -80,6 +81,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   const log = openLog('debug', (line) => logged.push(line));
   const proxy = await startProxy(database.url);
   const journal = await startProxy(database.url);
+  // Known before the server is there: its settings name it.
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const { settings } = options;
@@ -136,14 +138,6 @@ async function createTenants(
   const organisation = must(await createOrganisation(setting, { name: 'One', groupId: group.id }));
   const other = must(await createOrganisation(setting, { name: 'Other', groupId: null }));
   return { group, organisation, other };
-}
-
-/** Known before the server is there, because its settings name it. */
-export async function freePort(): Promise<number> {
-  const probe = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() });
-  const { port } = probe;
-  await probe.stop(true);
-  return port!;
 }
 
 async function hearMarker(sql: Sql, changes: Changes): Promise<void> {

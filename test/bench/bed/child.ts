@@ -1,6 +1,5 @@
 // Processes that the bench starts: each has a port, is waited for, and is gone when the bench is.
 import { openSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 
 const READY_MS_MAX = 30_000;
@@ -46,21 +45,6 @@ export async function startChild(options: {
     await Bun.sleep(POLL_MS);
   }
   return { name, port, pid: child.pid, stop };
-}
-
-/** A port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const address = server.address();
-  await new Promise((resolve) => {
-    server.close(resolve);
-  });
-  if (address === null || typeof address === 'string') throw new Error('no port is free');
-  return address.port;
 }
 
 async function statusOf(url: string): Promise<number | undefined> {

@@ -14,7 +14,8 @@ import {
 import { backendPid, footprintOf, type Traces } from '../probes/database.ts';
 import { parentOf, secondsOf, secondsOfTree } from '../probes/processor-time.ts';
 import { buy, sell, type Seller } from '../../support/shop.ts';
-import { type Child, freePort, startChild } from './child.ts';
+import { freePort } from '../../support/free-port.ts';
+import { type Child, startChild } from './child.ts';
 import type { Closers } from './closers.ts';
 import type { Target } from './target.ts';
 

@@ -7,7 +7,8 @@
 import postgres, { type Sql } from 'postgres';
 import { clock } from '../../../src/platform/clock.ts';
 import { ids } from '../../../src/platform/ids.ts';
-import { freePort, startChild } from '../bed/child.ts';
+import { freePort } from '../../support/free-port.ts';
+import { startChild } from '../bed/child.ts';
 import type { Closers } from '../bed/closers.ts';
 import { createOrganisation, poster, startService, type Stores } from '../bed/service.ts';
 import { Histogram } from '../histogram.ts';

@@ -1,10 +1,11 @@
 // Nodes on one database as an operator runs them, each with a proxy before its database and before its door for the others.
 import type { Sql } from '../../../src/platform/postgres.ts';
 import { slotOf } from '../../../ledger/slot.ts';
+import { freePort } from '../../support/free-port.ts';
 import { type Proxy, startProxy } from '../../support/proxy.ts';
 import { TEST_SECRETS_KEY } from '../../support/settings.ts';
 import { MONEY_ENV } from '../money.ts';
-import { freePort, type ServiceProcess, startProcess } from '../service-process.ts';
+import { type ServiceProcess, startProcess } from '../service-process.ts';
 import { until } from '../until.ts';
 
 const SECRET = 'a secret that all nodes of a run share';

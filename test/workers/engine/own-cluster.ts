@@ -1,7 +1,8 @@
 // A Redis Cluster of three on this machine.
 import type { Redis } from 'ioredis';
 import { until } from '../../chaos/until.ts';
-import { freePort, OwnRedis } from './own-redis.ts';
+import { freePort } from '../../support/free-port.ts';
+import { OwnRedis } from './own-redis.ts';
 
 const SLOTS = 16_384;
 const NODES = 3;

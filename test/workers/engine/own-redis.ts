@@ -1,11 +1,11 @@
 // A Redis of the test's own, which is killed, frozen and emptied. It keeps nothing on disk: after a kill it comes back empty.
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { redisBinary } from '../../../src/platform/redis-binary.ts';
 import { until } from '../../chaos/until.ts';
+import { freePort } from '../../support/free-port.ts';
 
 const LOG = { warn: () => undefined, error: () => undefined };
 
@@ -83,15 +83,3 @@ export class OwnRedis {
 
 const isSo = (): boolean => true;
 const isNot = (): boolean => false;
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  await new Promise<void>((resolve) => {
-    server.close(() => resolve());
-  });
-  return port;
-}

@@ -310,6 +310,8 @@ export class Member {
   /** The other nodes that are alive and can be asked, with where. */
   #askable({ nodes }: Survey): ReadonlyMap<number, string> {
     const others = new Map<number, string>();
+    // A node that is alone waits beside those that are not.
+    if (this.#deps.peers === null) return others;
     for (const { node, alive, address } of nodes) {
       // At our own address there was somebody before us.
       if (alive && address !== null && address !== this.#deps.address) others.set(node, address);

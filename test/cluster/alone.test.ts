@@ -1,0 +1,37 @@
+// A node without an address beside those that have one: two kinds that cannot share, so it waits, and says so.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startServer, type TestServer } from '../support/server.ts';
+import { type Nodes, startNodes } from './nodes.ts';
+
+const LEASE_MS = 1000;
+
+let nodes: Nodes;
+let alone: TestServer;
+beforeAll(async () => {
+  nodes = await startNodes(2, { leaseMs: LEASE_MS });
+  alone = await startServer({ beside: nodes.all[0]!, leaseMs: LEASE_MS });
+}, 30_000);
+afterAll(async () => {
+  await alone.stop();
+  await nodes.stop();
+});
+
+test('it answers 503 while they live, and serves when they are gone', async () => {
+  const [first, second] = nodes.all;
+  await first!.call('POST', '/meters', { body: { slug: 'calls' } });
+  const { json } = await first!.call('POST', '/customers', { body: {} });
+  const body = { feature_key: 'calls', customer_id: json.id };
+  const asked = ['/check', '/track'] as const;
+  for (const path of asked) {
+    const { status, json: refused } = await alone.call('POST', path, { body });
+    expect([status, refused.error.type]).toEqual([503, 'service_unavailable']);
+    expect((await first!.call('POST', path, { body })).status).toBe(200);
+  }
+  expect((await alone.call('GET', '/ready')).status).toBe(503);
+  for (const node of [first!, second!]) await node.ledger.close();
+  while ((await alone.call('GET', '/ready')).status !== 200) await Bun.sleep(5);
+  for (const path of asked) {
+    expect((await alone.call('POST', path, { body })).status).toBe(200);
+    expect((await first!.call('POST', path, { body })).status).toBe(503);
+  }
+}, 30_000);

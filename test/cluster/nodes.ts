@@ -1,5 +1,6 @@
 // Several nodes on one database, in this process: each with a port, a seat and slots of its own.
 import { slotOf } from '../../ledger/slot.ts';
+import { balanced } from '../support/balanced.ts';
 import { freePort } from '../support/free-port.ts';
 import { type ServerOptions, startServer, type TestServer } from '../support/server.ts';
 
@@ -59,14 +60,4 @@ export async function startNodes(
       for (const node of all.toReversed()) await node.stop();
     },
   };
-}
-
-/** Resolves when each has its share: what a node has to give, it gives within milliseconds. */
-async function balanced(nodes: readonly TestServer[]): Promise<void> {
-  for (;;) {
-    const shares = nodes.map(({ ledger }) => ledger.stats['slots'] ?? 0);
-    const isWhole = shares.reduce((sum, share) => sum + share, 0) === 1024;
-    if (isWhole && Math.min(...shares) > 1024 / nodes.length / 2) return;
-    await Bun.sleep(5);
-  }
 }

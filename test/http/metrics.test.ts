@@ -80,7 +80,7 @@ describe('who may read it', () => {
 });
 
 test('the ledger: what it wrote, what it holds, and its lease', async () => {
-  const server = await startServer();
+  const server = await startServer({ alone: true });
   await server.call('POST', '/meters', { body: { slug: 'calls' } });
   await server.call('POST', '/customers', { body: { external_customer_id: 'u' } });
   const before = await scrape(server);
@@ -129,7 +129,7 @@ const LIMITS = {
 
 test('rate limits: what was allowed and what was not', async () => {
   const settings = { limits: LIMITS, metricsToken: TOKEN, proxyHops: 1 };
-  const server = await startServer({ settings });
+  const server = await startServer({ alone: true, settings });
   const { json: product } = await server.call('POST', '/products', {
     body: { name: 'Lamp', prices: [{ amount: '1', currency: 'USD' }] },
   });
@@ -151,7 +151,7 @@ test('rate limits: what was allowed and what was not', async () => {
 describe('what the database knows', () => {
   let server: TestServer;
   beforeAll(async () => {
-    server = await startServer();
+    server = await startServer({ alone: true });
     // Nobody does now what is due.
     await server.ledger.close();
   });

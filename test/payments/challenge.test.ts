@@ -9,7 +9,7 @@ setDefaultTimeout(PATIENCE_MS);
 let shop: Shop;
 beforeAll(async () => {
   // Whoever is not asked for soon leaves the memory: what the database says is true then.
-  shop = await Shop.open({ actorsMax: 1 });
+  shop = await Shop.open({ alone: true, actorsMax: 1 });
 });
 afterAll(() => shop.close());
 

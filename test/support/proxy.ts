@@ -18,8 +18,8 @@ export type Proxy = {
   stop(): Promise<void>;
 };
 
-export async function startProxy(target: string): Promise<Proxy> {
-  const { hostname, port } = new URL(target);
+/** `next` says where each connection leads, where that is not always the target. */
+export async function startProxy(target: string, next = () => target): Promise<Proxy> {
   const sockets = new Set<Socket>();
   let frozen = false;
   /** Those that lead to the server. */
@@ -46,6 +46,7 @@ export async function startProxy(target: string): Promise<Proxy> {
       client.resume().end();
       return;
     }
+    const { hostname, port } = new URL(next());
     const upstream = connect(Number(port), hostname);
     join(client, upstream);
     join(upstream, client);

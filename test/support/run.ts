@@ -6,6 +6,7 @@
 import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connectionsOf } from '../../src/fleet.ts';
 import { openServices, type Services } from '../../src/platform/services.ts';
 
 const LOG = {
@@ -32,6 +33,7 @@ async function main(): Promise<number> {
         databaseUrl: process.env['TEST_DATABASE_URL'],
         redisUrl: process.env['TEST_REDIS_URL'],
         dataDir,
+        connectionsMax: connectionsOf(Number(process.env['TEST_NODES'] ?? 1)),
       },
       LOG,
     );

@@ -1,4 +1,7 @@
 // The HTTP edge on a database of its own and a real port, with two organisations and a group to call as.
+//
+// TEST_NODES=3 serves each test by three nodes behind one address, and every call goes to the next of them: what holds of one node holds
+// of several.
 import type { Clock } from '../../ledger/ports.ts';
 import type { Settings } from '../../src/config.ts';
 import { type Changes, notifyChange } from '../../src/platform/changes.ts';
@@ -8,6 +11,7 @@ import { openLog } from '../../src/platform/log.ts';
 import type { Sql } from '../../src/platform/postgres.ts';
 import { createGroup, createOrganisation, type FirstKeys } from '../../src/records/onboarding.ts';
 import { openService, type Service, type ServiceOptions } from '../../src/service.ts';
+import { balanced } from './balanced.ts';
 import { freshDatabase } from './database.ts';
 import { freePort } from './free-port.ts';
 import { type Proxy, startProxy } from './proxy.ts';
@@ -57,8 +61,10 @@ export type TestServer = {
 };
 
 export type ServerOptions = {
+  /** One node, also where tests are served by several: what is tested is a node's own. */
+  readonly alone?: boolean;
   /** One more node of the cluster that this server is of. Its organisations are the same. */
-  readonly beside?: TestServer;
+  readonly beside?: TestServer | undefined;
   /** How other nodes reach this one; without it, it is alone. */
   readonly node?: ServiceOptions['node'];
   /** Whether webhooks are delivered. */
@@ -68,16 +74,62 @@ export type ServerOptions = {
   /** What it takes for the time. */
   readonly clock?: Clock;
   /** A function of the server's own address, where they have to name it. */
-  readonly settings?: Partial<Settings> | ((url: string) => Partial<Settings>);
+  readonly settings?: Partial<Settings> | ((url: string) => Partial<Settings>) | undefined;
 };
 
-export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
+const NODES = Number(process.env['TEST_NODES'] ?? 1);
+
+export function startServer(options: ServerOptions = {}): Promise<TestServer> {
+  const { alone, node, beside } = options;
+  const isOne = NODES === 1 || alone === true || node !== undefined || beside !== undefined;
+  return isOne ? startNode(options) : startSeveral(options);
+}
+
+/** Calls go to them in turn, and so do connections to its address; all else is of the first. */
+async function startSeveral(options: ServerOptions): Promise<TestServer> {
+  const nodes: TestServer[] = [];
+  let turn = 0;
+  const next = (): TestServer => nodes[turn++ % nodes.length]!;
+  const front = await startProxy('http://127.0.0.1', () => next().url);
+  const { origin: url } = new URL(front.url);
+  const settings =
+    typeof options.settings === 'function' ? options.settings(url) : options.settings;
+  const logged: string[] = [];
+  const join = async (beside?: TestServer): Promise<TestServer> => {
+    const address = `127.0.0.1:${await freePort()}`;
+    const node = { address, listen: address, secret: 'what only the nodes of a test know' };
+    return startNode({ ...options, settings, node, beside }, logged);
+  };
+  const first = await join();
+  const others = await Promise.all(Array.from({ length: NODES - 1 }, () => join(first)));
+  nodes.push(first, ...others);
+  await balanced(nodes);
+  const all = (task: (node: TestServer) => Promise<void>) => Promise.all(nodes.map(task));
+  return {
+    ...first,
+    url,
+    call: (...args) => next().call(...args),
+    async untilHeard() {
+      await all((node) => node.untilHeard());
+    },
+    async flush() {
+      await all((node) => node.flush());
+    },
+    async stop() {
+      await front.stop();
+      await Promise.all(others.map((node) => node.stop()));
+      // The database goes with it.
+      await first.stop();
+    },
+  };
+}
+
+async function startNode(options: ServerOptions, logged: string[] = []): Promise<TestServer> {
   const { beside } = options;
   const database =
     beside === undefined
       ? await freshDatabase()
       : { url: beside.databaseUrl, drop: () => Promise.resolve() };
-  const logged: string[] = [];
   const log = openLog('debug', (line) => logged.push(line));
   const proxy = await startProxy(database.url);
   const journal = await startProxy(database.url);

@@ -9,7 +9,7 @@ const WITHIN_MS = 1000;
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ alone: true });
 });
 afterAll(() => server.stop());
 

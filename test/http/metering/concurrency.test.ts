@@ -1,5 +1,6 @@
 // Many callers at once, over real connections: what one customer may use is never overrun, and one key counts once.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { audit } from '../../../ledger/store/audit.ts';
 import { postTo, restart, Setting, tally, testBooksClose, times } from './setting.ts';
 
 let setting: Setting;
@@ -97,13 +98,13 @@ test('a name that was changed under load is the name that is answered', async ()
 
 testBooksClose(() => setting);
 
-// Last: it replaces the service.
 test('one key 100 times at once, again after a restart, again through /events/ingest: one event, the same answer', async () => {
-  await setting.meter('once', { event_name: 'once_event' });
-  const customer = await setting.customer();
-  await setting.grant(customer, 'once');
+  const own = await Setting.open({ alone: true });
+  await own.meter('once', { event_name: 'once_event' });
+  const customer = await own.customer();
+  await own.grant(customer, 'once');
   const body = { customer_id: customer, feature_key: 'once', value: 3, idempotency_key: 'the key' };
-  const first = await times(100, () => setting.post('/track', body));
+  const first = await times(100, () => own.post('/track', body));
   expect(tally(first.map(({ status, json }) => `${status} ${json.duplicate}`))).toEqual({
     '200 false': 1,
     '200 true': 99,
@@ -112,9 +113,9 @@ test('one key 100 times at once, again after a restart, again through /events/in
   const [answer] = answers;
   expect(answers).toEqual(answers.map(() => answer));
 
-  const again = await restart(setting);
+  const again = await restart(own);
   try {
-    const key = setting.server.organisation.testKey;
+    const key = own.server.organisation.testKey;
     const second = await times(100, () => postTo(again.url, key, { path: '/track', body }));
     expect(second.map(({ json }) => json)).toEqual(second.map(() => answer));
     const events = [
@@ -138,7 +139,7 @@ test('one key 100 times at once, again after a restart, again through /events/in
   } finally {
     await again.stop();
   }
-  expect(await setting.consumed(customer, 'once')).toEqual([3]);
+  expect(await own.consumed(customer, 'once')).toEqual([3]);
+  expect(await audit(own.server.sql)).toEqual([]);
+  await own.stop();
 });
-
-testBooksClose(() => setting);

@@ -12,7 +12,8 @@ import {
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startServer();
+  // Each node replays two at once.
+  server = await startServer({ alone: true });
 });
 beforeEach(async () => {
   await server.sql`truncate events, deliveries, event_fanouts`;

@@ -1,5 +1,5 @@
 // Refunds a minute, of one payment and of an organisation's mode. Who retries with a key is not counted again.
-import { afterAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { PATIENCE_MS, Shop } from '../../../payments/shop.ts';
 import type { Reply } from '../../../support/server.ts';
 import { TEST_SETTINGS } from '../../../support/settings.ts';
@@ -11,16 +11,12 @@ const PER_ORGANISATION = 5;
 setDefaultTimeout(PATIENCE_MS);
 
 let shop: Shop;
-const shops: Shop[] = [];
 beforeEach(async () => {
   const { limits } = TEST_SETTINGS;
   const refunds = { refundsPerPayment: PER_PAYMENT, refundsPerOrg: PER_ORGANISATION };
   shop = await Shop.open({ settings: { limits: { ...limits, ...refunds } } });
-  shops.push(shop);
 });
-afterAll(async () => {
-  for (const opened of shops) await opened.close();
-});
+afterEach(() => shop.close());
 
 function expectLimited({ status, json, headers }: Reply, limit: number): void {
   expect([status, json.error.type, json.error.issues]).toEqual([429, 'rate_limited', undefined]);

@@ -4,7 +4,7 @@ import { Ledger, type LedgerDeps } from '../ledger/ledger.ts';
 import type { Clock, OrgClock, Tenant } from '../ledger/ports.ts';
 import type { Registry } from 'prom-client';
 import { slotOf } from '../ledger/slot.ts';
-import { postgresStorage } from '../ledger/store/postgres-storage.ts';
+import { type PostgresStorage, postgresStorage } from '../ledger/store/postgres-storage.ts';
 import { journalName } from '../ledger/store/nodes.ts';
 import { createApp, createOperatorsApp } from './app.ts';
 import type { NodePlace, Settings } from './config.ts';
@@ -33,7 +33,7 @@ import { openKeyLocks } from './platform/key-locks.ts';
 import { listenOn } from './platform/listen.ts';
 import { openNames } from './platform/names.ts';
 import { openPeers } from './platform/peers/peers.ts';
-import { openPool, type Sql } from './platform/postgres.ts';
+import { onEach, openPool, type Sql } from './platform/postgres.ts';
 import { openRateLimiter } from './platform/rate-limit.ts';
 import { openRedis } from './platform/redis.ts';
 import { checkSecrets, openSecrets } from './platform/secrets.ts';
@@ -146,6 +146,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const given = { ids, clock, orgClock, testClocks, newToken, registry: metrics.registry };
   const readiness = () => ledger.readiness();
   const app = createApp({ edge, readiness, ...usage, ...records, ...given, ...money, ...webhooks });
+  await warm({ reader, storage, sql });
   await ledger.open();
   return {
     app,
@@ -167,6 +168,18 @@ export async function openService(options: ServiceOptions): Promise<Service> {
       await Promise.all([storage.end(), reader.end({ timeout: 2 }), sql.end({ timeout: 2 })]);
     },
   };
+}
+
+/** Until a new connection has read the catalogue it takes tens of milliseconds, and whoever comes with the seat would wait for that. */
+async function warm({
+  reader,
+  storage,
+  sql,
+}: Readonly<Record<'reader' | 'sql', Sql>> & { storage: PostgresStorage }): Promise<void> {
+  await Promise.all([
+    onEach(reader, storage.warm),
+    onEach(sql, (connection) => connection`select`),
+  ]);
 }
 
 function forgetCustomers(changes: Changes, ledger: Ledger): void {

@@ -32,8 +32,17 @@ export type PostgresStorageDeps = {
   readonly timers: Timers;
 };
 
-/** The ledger's storage in PostgreSQL. `end` closes its writer. */
-export function postgresStorage(deps: PostgresStorageDeps): Storage & { end(): Promise<void> } {
+export type PostgresStorage = Storage & {
+  /** Has a connection of the reader plan what loads a customer. */
+  readonly warm: (connection: Sql<Bigints>) => Promise<unknown>;
+  /** Closes its writer. */
+  end(): Promise<void>;
+};
+
+const NOBODY = '00000000-0000-0000-0000-000000000000';
+
+/** The ledger's storage in PostgreSQL. */
+export function postgresStorage(deps: PostgresStorageDeps): PostgresStorage {
   const { reader, leaseMs } = deps;
   let writer = deps.openWriter();
   /** A connection that gives no answer is given up: recovery needs one that does. */
@@ -55,6 +64,7 @@ export function postgresStorage(deps: PostgresStorageDeps): Storage & { end(): P
     }
   };
   return {
+    warm: (connection) => loadCustomers(connection, deps, [NOBODY]),
     end: () => writer.end({ timeout: 2 }),
     flush: async (rows, fence) => {
       try {

@@ -52,6 +52,20 @@ export function openPool(url: string, options: PoolOptions): Sql {
   });
 }
 
+/** Opens all connections of a pool, and runs the task on each. @throws where the server cannot be reached */
+export async function onEach(
+  pool: Sql,
+  task: (connection: Sql) => PromiseLike<unknown>,
+): Promise<void> {
+  const reserving = Array.from({ length: pool.options.max }, () => pool.reserve());
+  const connections = await Promise.all(reserving);
+  try {
+    await Promise.all(connections.map(task));
+  } finally {
+    for (const connection of connections) connection.release();
+  }
+}
+
 function open(url: string, options: PoolOptions): Sql {
   const settings = {
     max: options.max,

@@ -9,14 +9,11 @@ import type { Handover } from '../storage.ts';
 export class HandoverUnit implements Unit {
   readonly keys: readonly string[] = [];
   readonly effects: readonly HandoverEffects[];
-  readonly done: Promise<Settled>;
-  #resolve: (how: Settled) => void = () => undefined;
+  readonly #settled = Promise.withResolvers<Settled>();
+  readonly done = this.#settled.promise;
 
   constructor(handovers: readonly Handover[]) {
     this.effects = [{ kind: 'handover', handovers }];
-    this.done = new Promise((resolve) => {
-      this.#resolve = resolve;
-    });
   }
 
   decide(): void {
@@ -36,6 +33,6 @@ export class HandoverUnit implements Unit {
   }
 
   settle(how: Settled): void {
-    this.#resolve(how);
+    this.#settled.resolve(how);
   }
 }

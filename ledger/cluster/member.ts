@@ -1,11 +1,11 @@
 import { assert } from '../assert.ts';
 import type { Settled } from '../actor/journal.ts';
 import { Term, type TermDeps } from '../actor/term.ts';
-import { LedgerUnavailable, type Peers } from '../ports.ts';
-import type { Handover, SeatedNode, Survey } from '../storage.ts';
+import { LedgerUnavailable } from '../ports.ts';
+import type { Handover, Survey } from '../storage.ts';
 import { HandoverUnit } from './handover-unit.ts';
-import type { Look } from './messages.ts';
-import { handovers, slotsOf, stayers, takeovers } from './placement.ts';
+import { handovers, slotsOf, takeovers } from './placement.ts';
+import { View, type ViewDeps } from './view.ts';
 
 /**
  * This node among the others: its seat, and which slots it serves.
@@ -21,16 +21,12 @@ import { handovers, slotsOf, stayers, takeovers } from './placement.ts';
  * - A slot that goes is let go of first: its actors decide nothing more, what they decided is in the journal before the handover.
  * - Whose lease is over is said by PostgreSQL's clock alone.
  *
- * Does not: forward (`router.ts`), or decide who should own what (`placement.ts`).
+ * Does not: see who lives (`view.ts`), forward (`router.ts`), or decide who should own what (`placement.ts`).
  */
 export class Member {
   readonly #deps: MemberDeps;
+  readonly #view: View;
   #term: Term | null = null;
-  #survey: Survey = { nodes: [], owners: [] };
-  /** The other nodes that live, by their seat. */
-  #others: ReadonlyMap<number, string> = new Map();
-  /** Of their addresses, those at which we were heard. */
-  readonly #reached = new Set<string>();
   #closed = false;
   #isLeaving = false;
   /** Why it will not serve again. */
@@ -42,15 +38,13 @@ export class Member {
   #isPoked = false;
   /** Whether clocks may have been moved of which it has not heard. */
   #isBehind = false;
-  #lookedAt = -Infinity;
-  #moved: Moved = { came: 0, went: 0 };
-  /** Whether the last look failed, or the lease could not be renewed; and since when neither was so. */
-  #isBlind = false;
-  #seesSince = -Infinity;
+  /** How many slots are served here, as was last said. */
+  #slotsSaid = 0;
   #change = Promise.withResolvers<undefined>();
 
   constructor(deps: MemberDeps) {
     this.#deps = deps;
+    this.#view = new View({ ...deps, onReached: () => this.#seeReached() });
     this.#waitingSince = deps.clock.now();
   }
 
@@ -80,13 +74,13 @@ export class Member {
       if (!this.#closed && term.journal.isLeaseValid()) return { kind: 'here', term };
       return NOWHERE;
     }
-    const address = this.#others.get(this.#survey.owners[slot] ?? 0);
+    const address = this.#view.addressOf(slot);
     return address === undefined ? NOWHERE : { kind: 'there', address };
   }
 
   /** Whether there is anybody else to ask. */
   get hasOthers(): boolean {
-    return this.#others.size > 0;
+    return this.#view.hasOthers;
   }
 
   /** Neither this node nor any other can answer. */
@@ -120,13 +114,13 @@ export class Member {
   get stats(): Readonly<Record<string, number>> {
     return {
       ...this.#term?.stats,
-      liveNodes: this.#survey.nodes.filter((node) => node.alive).length,
+      liveNodes: this.#view.survey.nodes.filter((node) => node.alive).length,
     };
   }
 
   /** The other nodes that are alive and can be asked. */
   addresses(): readonly string[] {
-    return [...this.#others.values()];
+    return this.#view.addresses();
   }
 
   /** Something is not as the last survey said. */
@@ -155,7 +149,7 @@ export class Member {
     for (;;) {
       const { term } = this;
       const isHeld = term !== null && term.slots.size > 0;
-      if (!isHeld || this.#takers().length === 0 || this.#closed) return;
+      if (!isHeld || this.#view.takers().length === 0 || this.#closed) return;
       await this.changed(this.#deps.leaseMs / 5);
     }
   }
@@ -167,18 +161,29 @@ export class Member {
     await this.#stepping;
     await this.#term?.journal.close();
     this.#end();
-    this.#sayMoved(this.#moved);
-    this.#tellOthers();
+    this.#saySlots();
+    this.#view.tellOthers();
   }
 
   /** Refuses everything that has no answer yet: the process must end, and the database does not answer. */
   abandon(): void {
     this.#closed = true;
+    this.#cancelStep();
     this.#term?.journal.abandon();
     this.#notify();
   }
 
-  #later(ms = this.#untilNext()): void {
+  get #slots(): number {
+    return this.#term?.slots.size ?? 0;
+  }
+
+  #saySlots(): void {
+    const [before, slots] = [this.#slotsSaid, this.#slots];
+    if (slots !== before) this.#deps.log.info({ before, slots }, 'slots moved');
+    this.#slotsSaid = slots;
+  }
+
+  #later(ms = this.#view.untilNext()): void {
     this.#cancelStep();
     if (this.#closed) return;
     this.#cancelStep = this.#deps.timers.after(ms, () => {
@@ -187,23 +192,18 @@ export class Member {
     });
   }
 
-  /** Every fifth of a lease, and when the next one would be over: whoever lives renews it long before. */
-  #untilNext(): number {
-    const leases = this.#survey.nodes.flatMap(({ alive, leaseMs }) => (alive ? leaseMs : []));
-    return Math.min(this.#deps.leaseMs / 5, ...leases) + LEASE_OVER_MS;
-  }
-
   /** Never rejects; sets up the next one. */
   async #stepOn(): Promise<void> {
-    const moved = this.#moved;
+    const before = this.#slots;
     let isMore = false;
     try {
       isMore = await this.#step();
-      this.#sayMoved(moved);
+      // They move a few at a time: one line when a step has moved none.
+      if (this.#slots === before) this.#saySlots();
     } catch (error) {
-      if (!this.#closed && !this.#isBlind)
+      if (!this.#closed && !this.#view.isBlind)
         this.#deps.log.warn({ err: error }, 'this node cannot see the others now');
-      this.#isBlind = true;
+      this.#view.blind();
     }
     this.#stepping = null;
     if (isMore) this.#later(HANDOVER_PAUSE_MS);
@@ -211,9 +211,8 @@ export class Member {
     else this.#later();
   }
 
-  /** However many say that something has changed: the database has other work, too. */
   #soon(): void {
-    this.#later(Math.max(0, this.#lookedAt + LOOK_MS_MIN - this.#deps.clock.monotonic()));
+    this.#later(this.#view.untilSoonest());
   }
 
   /** Whether there is more to do at once. */
@@ -224,7 +223,7 @@ export class Member {
     await this.#look();
     if (this.#term === null) return false;
     const { fence } = this.#term.journal;
-    if (this.#isLeaving && this.#nodeOf(fence.node)?.leaving === false)
+    if (this.#isLeaving && this.#view.nodeOf(fence.node)?.leaving === false)
       await this.#deps.storage.leave(fence);
     await this.#takeOver();
     return this.#handOver();
@@ -255,7 +254,7 @@ export class Member {
     if (howLong === 'for good') this.#stopped = why;
     this.#waitingSince = this.#deps.clock.now();
     this.#notify();
-    if (this.#stepping === null) this.#later();
+    this.poke();
   }
 
   /** Whoever still holds an actor of it decides nothing on it any more. */
@@ -266,82 +265,30 @@ export class Member {
   }
 
   async #look(): Promise<void> {
-    const survey = await this.#see();
+    const survey = await this.#view.look();
     this.#gain(survey);
     this.#notify();
-  }
-
-  /** Who lives and owns what; whose slots they are here stays as it is. */
-  async #see(): Promise<Survey> {
-    const { storage, peers, clock } = this.#deps;
-    this.#lookedAt = clock.monotonic();
-    const before = addressesOf(this.#survey);
-    const survey = await storage.survey();
-    this.#survey = survey;
-    this.#others = this.#askable(survey);
-    if (this.#isBlind) this.#seesSince = clock.monotonic();
-    this.#isBlind = false;
-    const now = addressesOf(survey);
-    for (const address of before.difference(now)) {
-      peers?.giveUp(address);
-      this.#reached.delete(address);
-    }
-    for (const address of this.addresses()) if (!this.#reached.has(address)) this.#tell(address);
-    this.#sayWho(before, now);
-    return survey;
-  }
-
-  #sayWho(before: ReadonlySet<string>, now: ReadonlySet<string>): void {
-    const { log, address: own } = this.#deps;
-    for (const peer of now)
-      if (peer !== own && !before.has(peer)) log.info({ peer }, 'a node is there');
-    for (const peer of before)
-      if (peer !== own && !now.has(peer)) log.info({ peer }, 'a node is gone');
-  }
-
-  /** They move a few at a time: one line when a step has moved none. */
-  #sayMoved(since: Moved): void {
-    const { came, went } = this.#moved;
-    if (this.#moved !== since || came + went === 0) return;
-    this.#deps.log.info({ came, went, of: this.#term?.slots.size ?? 0 }, 'slots moved');
-    this.#moved = { came: 0, went: 0 };
-  }
-
-  /** The other nodes that are alive and can be asked, with where. */
-  #askable({ nodes }: Survey): ReadonlyMap<number, string> {
-    const others = new Map<number, string>();
-    // A node that is alone waits beside those that are not.
-    if (this.#deps.peers === null) return others;
-    for (const { node, alive, address } of nodes) {
-      // At our own address there was somebody before us.
-      if (alive && address !== null && address !== this.#deps.address) others.set(node, address);
-    }
-    return others;
   }
 
   #gain(survey: Survey): void {
     const term = this.#term;
     if (term === null) return;
     const { node, epoch } = term.journal.fence;
-    if (this.#nodeOf(node)?.epoch !== epoch) {
+    if (this.#view.nodeOf(node)?.epoch !== epoch) {
       // Raised by us after an unknown flush, or by who took over: then slots are another's, and the journal need not find that out.
       if (term.slots.list().some((slot) => survey.owners[slot] !== node)) term.journal.lose();
       return;
     }
     const gained = slotsOf(survey, node).filter((slot) => !term.slots.has(slot));
-    if (gained.length === 0) return;
-    term.slots.gain(gained);
-    const { came, went } = this.#moved;
-    this.#moved = { came: came + gained.length, went };
+    if (gained.length > 0) term.slots.gain(gained);
   }
 
   async #takeOver(): Promise<void> {
-    const { storage, log, clock, leaseMs } = this.#deps;
-    if (this.#term?.journal.isLeaseValid() !== true) this.#isBlind = true;
-    // Where the database was away, all leases are over: who is back first gives the others time to renew theirs.
-    if (this.#isBlind || clock.monotonic() - this.#seesSince < leaseMs / 2) return;
+    const { storage, log } = this.#deps;
+    if (this.#term?.journal.isLeaseValid() !== true) this.#view.blind();
+    if (!this.#view.isSureOfTheDead()) return;
     let isOver = false;
-    for (const { dead, to } of takeovers(this.#survey, this.#term?.journal.node ?? 0)) {
+    for (const { dead, to } of takeovers(this.#view.survey, this.#term?.journal.node ?? 0)) {
       const { node, address } = dead;
       // Whoever else sees it dead tries too: one of us does it.
       const isOurs = await storage.takeOver(dead, to);
@@ -350,7 +297,7 @@ export class Member {
     }
     if (!isOver) return;
     await this.#look();
-    this.#tellOthers();
+    this.#view.tellOthers();
   }
 
   /** Whether there is more to hand over. */
@@ -359,18 +306,16 @@ export class Member {
     if (term === null) return false;
     const { journal, slots } = term;
     const own = { me: journal.node, isLeaving: this.#isLeaving, own: slots.list() };
-    const going = handovers({ ...own, others: this.#takers() });
+    const going = handovers({ ...own, others: this.#view.takers() });
     // What is queued before it must be written before it: the journal has to take it.
     if (going.length === 0 || !journal.isLeaseValid() || journal.isOverloaded()) return false;
     term.lose(going.map(({ slot }) => slot));
     const unit = new HandoverUnit(going);
     journal.submit(unit);
     const how = await this.#settled(term, unit, going);
-    const { came, went } = this.#moved;
-    if (how === 'committed') this.#moved = { came, went: went + going.length };
     // Where they are now is what the database says: at their new node, or still here where that one has died.
     await this.#look();
-    this.#tellOthers();
+    this.#view.tellOthers();
     assert(how !== 'duplicate', 'a handover has no keys');
     return how === 'committed';
   }
@@ -384,39 +329,15 @@ export class Member {
       const how = await Promise.race([unit.done, this.changed(this.#deps.leaseMs / 5)]);
       if (how !== undefined) return how;
       if (term.journal.isLeaseValid()) continue;
-      const survey = await this.#see().catch(() => null);
+      const survey = await this.#view.look().catch(() => null);
       const { node, epoch } = term.journal.fence;
-      if (survey === null || this.#nodeOf(node)?.epoch === epoch) continue;
+      if (survey === null || this.#view.nodeOf(node)?.epoch === epoch) continue;
       const ours = [...term.slots.list(), ...going.map(({ slot }) => slot)];
       if (ours.some((slot) => survey.owners[slot] !== node)) term.journal.lose();
     }
   }
 
-  #nodeOf(id: number): SeatedNode | undefined {
-    return this.#survey.nodes.find(({ node }) => node === id);
-  }
-
-  /** Who may be given slots: a node that does not hear us would own what nobody here could ask of it. */
-  #takers(): readonly number[] {
-    return stayers(this.#survey).filter((node) => this.#reached.has(this.#others.get(node) ?? ''));
-  }
-
-  #tellOthers(): void {
-    for (const address of this.addresses()) this.#tell(address);
-  }
-
-  /** To look again. Who does not hear it looks by itself, a little later. */
-  #tell(address: string): void {
-    const look: Look = [this.#deps.orgClock.wall(), 'look'];
-    this.#deps.peers?.ask(address, look, { withinMs: 1000 }).then(
-      () => this.#hears(address),
-      () => this.#reached.delete(address),
-    );
-  }
-
-  #hears(address: string): void {
-    if (this.#reached.has(address)) return;
-    this.#reached.add(address);
+  #seeReached(): void {
     this.poke();
     this.#notify();
   }
@@ -428,11 +349,7 @@ export class Member {
   }
 }
 
-export type MemberDeps = Omit<TermDeps, 'onLost'> & {
-  /** Where other nodes reach this one, and they it; null where it is alone. */
-  readonly address: string | null;
-  readonly peers: Peers | null;
-};
+export type MemberDeps = Omit<TermDeps, 'onLost'> & Omit<ViewDeps, 'onReached'>;
 
 export type Place =
   | { readonly kind: 'here'; readonly term: Term }
@@ -440,20 +357,6 @@ export type Place =
   /** Its owner is dead, or it is on its way, or this node has lost its lease. */
   | { readonly kind: 'nowhere' };
 
-/** Where those are that live. */
-function addressesOf({ nodes }: Survey): ReadonlySet<string> {
-  return new Set(
-    nodes.flatMap(({ alive, address }) => (alive && address !== null ? [address] : [])),
-  );
-}
-
-/** Slots, since that was last said. */
-type Moved = { readonly came: number; readonly went: number };
-
-/** A lease is over after its last millisecond. */
-const LEASE_OVER_MS = 2;
-/** Between two looks, when something is said to have changed. */
-const LOOK_MS_MIN = 10;
 /** Between one handover and the next: what moved is being loaded. */
 const HANDOVER_PAUSE_MS = 10;
 

@@ -21,7 +21,7 @@ type Bigints = { bigint: bigint };
 export type PostgresStorageDeps = {
   /** Opens one connection, for flushes and the seat alone: the order of its statements is the order of the journal. */
   readonly openWriter: () => Sql<Bigints>;
-  /** For everything that reads. */
+  /** For everything else: what does not go through the journal has no order. */
   readonly reader: Sql<Bigints>;
   readonly leaseMs: number;
   /** This start of this process. */
@@ -45,22 +45,22 @@ const NOBODY = '00000000-0000-0000-0000-000000000000';
 export function postgresStorage(deps: PostgresStorageDeps): PostgresStorage {
   const { reader, leaseMs } = deps;
   let writer = deps.openWriter();
+  const inTime = <T>(answer: Promise<T>, withinMs = leaseMs): Promise<T> =>
+    within(answer, { ...deps, withinMs });
   /** A connection that gives no answer is given up: recovery needs one that does. */
-  const bounded = async <T>(
+  const written = async <T>(
     task: (sql: Sql<Bigints>) => Promise<T>,
     withinMs = leaseMs,
   ): Promise<T> => {
-    const late = Promise.withResolvers<never>();
-    const cancel = deps.timers.after(withinMs, () => {
-      const silent = writer;
-      writer = deps.openWriter();
-      late.reject(new Error('the database gave no answer in time'));
-      silent.end({ timeout: 0 }).catch(() => undefined);
-    });
+    const asked = writer;
     try {
-      return await Promise.race([task(writer), late.promise]);
-    } finally {
-      cancel();
+      return await inTime(task(asked), withinMs);
+    } catch (error) {
+      if (error instanceof Late && writer === asked) {
+        writer = deps.openWriter();
+        asked.end({ timeout: 0 }).catch(() => undefined);
+      }
+      throw error;
     }
   };
   return {
@@ -69,17 +69,18 @@ export function postgresStorage(deps: PostgresStorageDeps): PostgresStorage {
     flush: async (rows, fence) => {
       try {
         // So that there is lease left to find out in what became of it: others look for the dead when it is over.
-        return await bounded((sql) => flush(sql, { rows, fence, leaseMs }), (leaseMs * 2) / 3);
+        return await written((sql) => flush(sql, { rows, fence, leaseMs }), (leaseMs * 2) / 3);
       } catch (error) {
         return { kind: 'unknown', error };
       }
     },
-    recover: (fence) => bounded((sql) => recoverSeat(sql, fence)),
-    claim: () => bounded((sql) => claimSeat(sql, deps)),
-    survey: () => inTime(deps, surveyNodes(reader)),
-    takeOver: (dead, to) => takeOverSlots(reader, { dead, to, leaseMs }),
-    leave: (fence) => leaveSeat(reader, fence),
-    release: (fence) => bounded((sql) => releaseSeat(sql, fence)),
+    recover: (fence) => written((sql) => recoverSeat(sql, fence)),
+    claim: () => written((sql) => claimSeat(sql, deps)),
+    // What the others wait for waits for no connection that fell silent; whoever asks again gets another one.
+    survey: () => inTime(surveyNodes(reader), leaseMs / 2),
+    takeOver: (dead, to) => inTime(takeOverSlots(reader, { dead, to, leaseMs })),
+    leave: (fence) => inTime(leaveSeat(reader, fence)),
+    release: (fence) => written((sql) => releaseSeat(sql, fence)),
     loadCustomers: (ids) => loadCustomers(reader, deps, ids),
     identifyCustomers: (ids) => identifyCustomers(reader, deps.slotOf, ids),
     resolveCustomers: (keys) => resolveCustomers(reader, keys),
@@ -107,14 +108,16 @@ export function postgresStorage(deps: PostgresStorageDeps): PostgresStorage {
   };
 }
 
-/** What others wait for may not wait for a connection that fell silent; whoever asks again gets another one. */
-async function inTime<T>(
-  { timers, leaseMs }: Pick<PostgresStorageDeps, 'timers' | 'leaseMs'>,
+class Late extends Error {}
+
+/** @throws Late; what was asked may still happen */
+async function within<T>(
   answer: Promise<T>,
+  { timers, withinMs }: { readonly timers: Timers; readonly withinMs: number },
 ): Promise<T> {
   const late = Promise.withResolvers<never>();
-  const cancel = timers.after(leaseMs / 2, () =>
-    late.reject(new Error('the database gave no answer in half a lease')),
+  const cancel = timers.after(withinMs, () =>
+    late.reject(new Late(`the database gave no answer in ${withinMs} ms`)),
   );
   try {
     return await Promise.race([answer, late.promise]);

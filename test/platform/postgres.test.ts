@@ -65,3 +65,7 @@ test('a start without a database behind the proxy is told so', async () => {
   expect(await checkPostgres(proxy.url).catch(String)).toContain('does not answer');
   proxy.attach();
 });
+
+test('a connection has no last hour: the locks of its session would go with it, in the middle of what they guard', () => {
+  expect(sql.options.max_lifetime).toBeNull();
+});

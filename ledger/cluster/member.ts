@@ -40,6 +40,8 @@ export class Member {
   #isBehind = false;
   /** How many slots are served here, as was last said. */
   #slotsSaid = 0;
+  /** The version of what is seen that those who wait know of. */
+  #notified = 0;
   #change = Promise.withResolvers<undefined>();
 
   constructor(deps: MemberDeps) {
@@ -266,7 +268,11 @@ export class Member {
 
   async #look(): Promise<void> {
     const survey = await this.#view.look();
+    const before = this.#slots;
     this.#gain(survey);
+    // Who waits would ask again each time, of somebody who is dead: so only where there is somebody else to ask.
+    if (this.#slots === before && this.#view.version === this.#notified) return;
+    this.#notified = this.#view.version;
     this.#notify();
   }
 

@@ -18,6 +18,7 @@ export class View {
   /** Of their addresses, those at which we were heard. */
   readonly #reached = new Set<string>();
   #lookedAt = -Infinity;
+  #version = 0;
   /** Since when no look failed; null where the last one did. */
   #seesSince: number | null = -Infinity;
 
@@ -27,6 +28,11 @@ export class View {
 
   get survey(): Survey {
     return this.#survey;
+  }
+
+  /** Another one when who owns what, or who can be asked, is not as before. */
+  get version(): number {
+    return this.#version;
   }
 
   nodeOf(id: number): SeatedNode | undefined {
@@ -85,8 +91,10 @@ export class View {
     this.#lookedAt = clock.monotonic();
     const before = addressesOf(this.#survey);
     const survey = await storage.survey();
+    const others = this.#askable(survey);
+    if (!this.#knows(survey, others)) this.#version += 1;
     this.#survey = survey;
-    this.#others = this.#askable(survey);
+    this.#others = others;
     this.#seesSince ??= clock.monotonic();
     const now = addressesOf(survey);
     for (const address of before.difference(now)) {
@@ -96,6 +104,15 @@ export class View {
     for (const address of this.addresses()) if (!this.#reached.has(address)) this.#tell(address);
     this.#sayWho(before, now);
     return survey;
+  }
+
+  #knows({ owners }: Survey, others: ReadonlyMap<number, string>): boolean {
+    const known = this.#survey.owners;
+    return (
+      owners.every((node, slot) => node === known[slot]) &&
+      others.size === this.#others.size &&
+      [...others].every(([node, address]) => this.#others.get(node) === address)
+    );
   }
 
   /** To look again. Who does not hear it looks by itself, a little later. */

@@ -1,0 +1,41 @@
+// Calls for what nobody serves wait for a moment: asking all the while would take the processor from those who can be served.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { slotOf } from '../../ledger/slot.ts';
+import { freePort } from '../support/free-port.ts';
+import type { TestServer } from '../support/server.ts';
+import { until } from '../chaos/until.ts';
+import { type Nodes, startNodes } from './nodes.ts';
+
+const CALLS = 300;
+/** Each waits twice as long as before, up to 256 ms, for 2 s. */
+const ASKS_MAX = 16;
+
+let nodes: Nodes;
+beforeAll(async () => {
+  nodes = await startNodes(2);
+}, 30_000);
+afterAll(() => nodes.stop());
+
+test('a call for whom nobody answers asks some times, not all the time', async () => {
+  const [asked] = nodes.all;
+  await asked!.call('POST', '/meters', { body: { slug: 'calls' } });
+  const customer_id = await ownedByAnother(asked!);
+  const nobody = `127.0.0.1:${await freePort()}`;
+  await asked!.sql`update nodes set address = ${nobody}
+    where id = (select node from slots where slot = ${slotOf(customer_id)})`;
+  const check = () =>
+    asked!.call('POST', '/check', { body: { feature_key: 'calls', customer_id } });
+  // Until it has seen that.
+  await until('nobody answers', async () => (await check()).status === 503);
+  const before = asked!.ledger.stats['forwarded']!;
+  const answers = await Promise.all(Array.from({ length: CALLS }, check));
+  for (const { status } of answers) expect(status).toBe(503);
+  expect(asked!.ledger.stats['forwarded']! - before).toBeWithin(CALLS, CALLS * ASKS_MAX);
+}, 20_000);
+
+async function ownedByAnother(node: TestServer): Promise<string> {
+  for (;;) {
+    const { json } = await node.call('POST', '/customers', { body: {} });
+    if ((await nodes.ownerOf(json.id)) !== node) return json.id;
+  }
+}

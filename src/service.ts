@@ -103,7 +103,6 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const { databaseUrl, settings, log, clock = ownClock, changesUrl: url = databaseUrl } = options;
   const warn = (fields: object, message: string): void => log.warn(fields, message);
   const sql = openPool(databaseUrl, { max: RECORDS_POOL, applicationName: 'tollhouse records' });
-  const reader = openPool(databaseUrl, { max: READERS_POOL, applicationName: 'tollhouse loads' });
   const metrics = openMetrics({ databaseUrl, clock, timers });
   const keyLocks = openKeyLocks({ databaseUrl, clock, timers });
   const tellOthers = (change: Change) => ledger.others.tell({ change } satisfies Told);
@@ -118,7 +117,6 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     holder,
     clock,
     peers,
-    reader,
     orgClock,
     onPaymentDue: (id) => payments.due(id),
     onSubscriptionDue: (tenant, subscription) => subscriptions.due(tenant, subscription),
@@ -146,7 +144,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const given = { ids, clock, orgClock, testClocks, newToken, registry: metrics.registry };
   const readiness = () => ledger.readiness();
   const app = createApp({ edge, readiness, ...usage, ...records, ...given, ...money, ...webhooks });
-  await warm({ reader, storage, sql });
+  await warm({ storage, sql });
   await ledger.open();
   return {
     app,
@@ -165,21 +163,14 @@ export async function openService(options: ServiceOptions): Promise<Service> {
       for (const owing of [delivery, subscriptions, payments]) await owing?.close();
       for (const open of [ledger, peers, auth, changes, keyLocks, metrics]) await open?.close();
       redis.disconnect();
-      await Promise.all([storage.end(), reader.end({ timeout: 2 }), sql.end({ timeout: 2 })]);
+      await Promise.all([storage.end(), sql.end({ timeout: 2 })]);
     },
   };
 }
 
 /** Until a new connection has read the catalogue it takes tens of milliseconds, and whoever comes with the seat would wait for that. */
-async function warm({
-  reader,
-  storage,
-  sql,
-}: Readonly<Record<'reader' | 'sql', Sql>> & { storage: PostgresStorage }): Promise<void> {
-  await Promise.all([
-    onEach(reader, storage.warm),
-    onEach(sql, (connection) => connection`select`),
-  ]);
+async function warm({ storage, sql }: { storage: PostgresStorage; sql: Sql }): Promise<void> {
+  await Promise.all([storage.warm(onEach), onEach(sql, (connection) => connection`select`)]);
 }
 
 function forgetCustomers(changes: Changes, ledger: Ledger): void {
@@ -324,10 +315,9 @@ function openSandbox(
 function openLedger(
   options: ServiceOptions,
   {
-    reader,
     holder,
     ...given
-  }: { reader: Sql; holder: string } & Omit<
+  }: { holder: string } & Omit<
     LedgerDeps,
     'storage' | 'address' | 'leaseMs' | 'render' | 'actorsMax' | 'ids' | 'timers' | 'log'
   >,
@@ -342,7 +332,8 @@ function openLedger(
         statementTimeoutMs: 0,
         settings: FLUSH_PLANS,
       }),
-    reader,
+    openReader: () =>
+      openPool(options.databaseUrl, { max: READERS_POOL, applicationName: 'tollhouse loads' }),
     leaseMs,
     holder,
     address,

@@ -2,6 +2,7 @@ import type { Sql } from 'postgres';
 import { must } from '../assert.ts';
 import type { Ids, Timers } from '../ports.ts';
 import { dueAlarms, nextAlarms } from './load-alarms.ts';
+import { Connections } from './connections.ts';
 import { flushParameters } from './encode.ts';
 import { FULL_FLUSH, LEAN_FLUSH } from './flush-sql.ts';
 import {
@@ -21,8 +22,8 @@ type Bigints = { bigint: bigint };
 export type PostgresStorageDeps = {
   /** Opens one connection, for flushes and the seat alone: the order of its statements is the order of the journal. */
   readonly openWriter: () => Sql<Bigints>;
-  /** For everything else: what does not go through the journal has no order. */
-  readonly reader: Sql<Bigints>;
+  /** Opens those for everything else, which has no order. */
+  readonly openReader: () => Sql<Bigints>;
   readonly leaseMs: number;
   /** This start of this process. */
   readonly holder: string;
@@ -33,97 +34,74 @@ export type PostgresStorageDeps = {
 };
 
 export type PostgresStorage = Storage & {
-  /** Has a connection of the reader plan what loads a customer. */
-  readonly warm: (connection: Sql<Bigints>) => Promise<unknown>;
-  /** Closes its writer. */
+  /** Has each connection that reads plan what loads a customer. */
+  warm(onEach: OnEach): Promise<void>;
+  /** Closes its connections. */
   end(): Promise<void>;
 };
+
+type OnEach = (
+  pool: Sql<Bigints>,
+  task: (connection: Sql<Bigints>) => PromiseLike<unknown>,
+) => Promise<void>;
 
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 /** The ledger's storage in PostgreSQL. */
 export function postgresStorage(deps: PostgresStorageDeps): PostgresStorage {
-  const { reader, leaseMs } = deps;
-  let writer = deps.openWriter();
-  const inTime = <T>(answer: Promise<T>, withinMs = leaseMs): Promise<T> =>
-    within(answer, { ...deps, withinMs });
-  /** A connection that gives no answer is given up: recovery needs one that does. */
-  const written = async <T>(
-    task: (sql: Sql<Bigints>) => Promise<T>,
-    withinMs = leaseMs,
-  ): Promise<T> => {
-    const asked = writer;
-    try {
-      return await inTime(task(asked), withinMs);
-    } catch (error) {
-      if (error instanceof Late && writer === asked) {
-        writer = deps.openWriter();
-        asked.end({ timeout: 0 }).catch(() => undefined);
-      }
-      throw error;
-    }
-  };
+  const { leaseMs, timers, openWriter, openReader } = deps;
+  // Recovery needs one that answers.
+  const writer = new Connections({ open: openWriter, lateMax: 1, timers });
+  // One that is late may be the machine that is busy, and the loads that wait for the others are not late yet.
+  const reader = new Connections({ open: openReader, lateMax: 2, timers });
   return {
-    warm: (connection) => loadCustomers(connection, deps, [NOBODY]),
-    end: () => writer.end({ timeout: 2 }),
+    warm: (onEach) => onEach(reader.sql, (sql) => loadCustomers(sql, deps, [NOBODY])),
+    end: async () => {
+      await Promise.all([writer.end(), reader.end()]);
+    },
     flush: async (rows, fence) => {
       try {
         // So that there is lease left to find out in what became of it: others look for the dead when it is over.
-        return await written((sql) => flush(sql, { rows, fence, leaseMs }), (leaseMs * 2) / 3);
+        return await writer.within((leaseMs * 2) / 3, (sql) =>
+          flush(sql, { rows, fence, leaseMs }),
+        );
       } catch (error) {
         return { kind: 'unknown', error };
       }
     },
-    recover: (fence) => written((sql) => recoverSeat(sql, fence)),
-    claim: () => written((sql) => claimSeat(sql, deps)),
+    recover: (fence) => writer.within(leaseMs, (sql) => recoverSeat(sql, fence)),
+    claim: () => writer.within(leaseMs, (sql) => claimSeat(sql, deps)),
     // What the others wait for waits for no connection that fell silent; whoever asks again gets another one.
-    survey: () => inTime(surveyNodes(reader), leaseMs / 2),
-    takeOver: (dead, to) => inTime(takeOverSlots(reader, { dead, to, leaseMs })),
-    leave: (fence) => inTime(leaveSeat(reader, fence)),
-    release: (fence) => written((sql) => releaseSeat(sql, fence)),
-    loadCustomers: (ids) => loadCustomers(reader, deps, ids),
-    identifyCustomers: (ids) => identifyCustomers(reader, deps.slotOf, ids),
-    resolveCustomers: (keys) => resolveCustomers(reader, keys),
-    loadHistory: (key, since) => loadHistory(reader, key, since),
+    survey: () => reader.within(leaseMs / 2, surveyNodes),
+    takeOver: (dead, to) =>
+      reader.within(leaseMs, (sql) => takeOverSlots(sql, { dead, to, leaseMs })),
+    leave: (fence) => reader.within(leaseMs, (sql) => leaveSeat(sql, fence)),
+    release: (fence) => writer.within(leaseMs, (sql) => releaseSeat(sql, fence)),
+    loadCustomers: (ids) => loadCustomers(reader.sql, deps, ids),
+    identifyCustomers: (ids) => identifyCustomers(reader.sql, deps.slotOf, ids),
+    resolveCustomers: (keys) => resolveCustomers(reader.sql, keys),
+    loadHistory: (key, since) => loadHistory(reader.sql, key, since),
     loadMembers: async ({ slot, accountId }, members) => {
       const wanted = members.map(String);
-      const rows = await reader<{ member: bigint }[]>`
+      const rows = await reader.sql<{ member: bigint }[]>`
         select member from members
         where slot = ${slot} and account_id = ${accountId} and member = any(${wanted}::text[]::bigint[])`;
       return rows.map((row) => row.member);
     },
     usedIds: async (ids) => {
-      const rows = await reader<{ id: string }[]>`
+      const rows = await reader.sql<{ id: string }[]>`
         select id from transfers where id = any(${[...ids]}::uuid[])
         union select id from grants where id = any(${[...ids]}::uuid[])`;
       return rows.map(({ id }) => id);
     },
-    findUsage: (ids) => findUsage(reader, ids),
-    grantExists: (id) => exists(reader`select from grants where id = ${id}`),
-    subscriptionExists: (id) => exists(reader`select from subscriptions where id = ${id}`),
-    loadPayments: (ids) => loadPayments(reader, deps.slotOf, ids),
-    findRefund: (id) => findRefund(reader, id),
-    dueAlarms: (query) => dueAlarms(reader, query),
-    nextAlarms: (query) => nextAlarms(reader, query),
+    findUsage: (ids) => findUsage(reader.sql, ids),
+    grantExists: (id) => exists(reader.sql`select from grants where id = ${id}`),
+    subscriptionExists: (id) => exists(reader.sql`select from subscriptions where id = ${id}`),
+    loadPayments: (ids) => loadPayments(reader.sql, deps.slotOf, ids),
+    findRefund: (id) => findRefund(reader.sql, id),
+    dueAlarms: (query) => dueAlarms(reader.sql, query),
+    nextAlarms: (query) => nextAlarms(reader.sql, query),
   };
-}
-
-class Late extends Error {}
-
-/** @throws Late; what was asked may still happen */
-async function within<T>(
-  answer: Promise<T>,
-  { timers, withinMs }: { readonly timers: Timers; readonly withinMs: number },
-): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const cancel = timers.after(withinMs, () =>
-    late.reject(new Late(`the database gave no answer in ${withinMs} ms`)),
-  );
-  try {
-    return await Promise.race([answer, late.promise]);
-  } finally {
-    cancel();
-  }
 }
 
 async function exists(query: PromiseLike<readonly unknown[]>): Promise<boolean> {

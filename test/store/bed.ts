@@ -21,10 +21,11 @@ const LEASE_MS = 60_000;
 
 export async function openBed(): Promise<Bed> {
   const database = await freshDatabase();
-  const reader = openPool(database.url, { max: 2, applicationName: 'test' });
+  const openReader = () => openPool(database.url, { max: 2, applicationName: 'test' });
+  const sql = openReader();
   const storage = postgresStorage({
     openWriter: () => openPool(database.url, { max: 1, applicationName: 'tollhouse journal' }),
-    reader,
+    openReader,
     leaseMs: LEASE_MS,
     holder: ids.next(),
     address: null,
@@ -36,10 +37,10 @@ export async function openBed(): Promise<Bed> {
   if (fence === null) throw new Error('the seat of a fresh database is free');
   return {
     storage,
-    sql: reader,
+    sql,
     fence,
     async stop() {
-      await Promise.all([storage.end(), reader.end()]);
+      await Promise.all([storage.end(), sql.end()]);
       await database.drop();
     },
   };

@@ -28,7 +28,7 @@ function open(address: string | null): Storage {
   const holder = ids.next();
   const storage = postgresStorage({
     openWriter: () => openPool(database.url, { max: 1, applicationName: journalName(holder) }),
-    reader: sql,
+    openReader: () => openPool(database.url, { max: 2, applicationName: 'test' }),
     leaseMs: LEASE_MS,
     holder,
     address,

@@ -7,6 +7,8 @@ export type Proxy = {
   freeze(): void;
   /** What is sent arrives, and no answer comes back. */
   deafen(): void;
+  /** Nothing comes through what is open now; what is opened next works. */
+  silence(): void;
   thaw(): void;
   /** Ends every connection, as a router that restarts. */
   cut(): void;
@@ -69,6 +71,9 @@ export async function startProxy(target: string, next = () => target): Promise<P
     deafen() {
       deaf = true;
       for (const socket of answering) socket.pause();
+    },
+    silence() {
+      for (const socket of sockets) socket.pause();
     },
     thaw() {
       frozen = false;

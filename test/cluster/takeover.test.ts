@@ -1,6 +1,7 @@
 // A node that loses the database is taken over, answers nothing from its memory meanwhile, and comes back.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { slotOf } from '../../ledger/slot.ts';
+import { audit } from '../../ledger/store/audit.ts';
 import type { TestServer } from '../support/server.ts';
 import { type Nodes, startNodes } from './nodes.ts';
 
@@ -43,11 +44,13 @@ test('what was acknowledged is there at the heir, and nothing is answered from b
   lost.journal.freeze();
   const late = track(lost, its[0]!, 'while it is lost');
   for (const id of its) {
+    // The call that the lost node holds is counted by now only if it has passed it on.
+    const counts = id === its[0] ? [2, 3] : [2];
     const answer = await insist(() => track(other!, id, `second ${id}`));
-    expect(answer.json.consumed).toBe(id === its[0] ? answer.json.consumed : 2);
+    expect(counts).toContain(answer.json.consumed);
     for (const node of nodes.all) {
       const seen = await insist(() => check(node, id));
-      expect(seen.json.consumed).toBeGreaterThanOrEqual(2);
+      expect(counts).toContain(seen.json.consumed);
     }
   }
   expect(await nodes.ownerOf(its[0]!)).not.toBe(lost);
@@ -61,9 +64,10 @@ test('what was acknowledged is there at the heir, and nothing is answered from b
   while ((await lost.call('GET', '/ready')).status !== 200) await Bun.sleep(10);
   while ((lost.ledger.stats['slots'] ?? 0) < 200) await Bun.sleep(10);
   for (const id of ids) {
-    const first = (await check(nodes.all[0]!, id)).json.consumed;
-    for (const node of nodes.all) expect((await check(node, id)).json.consumed).toBe(first);
+    const count = id === its[0] ? 3 : its.includes(id) ? 2 : 0;
+    for (const node of nodes.all) expect((await check(node, id)).json.consumed).toBe(count);
   }
+  expect(await audit(nodes.all[0]!.sql)).toEqual([]);
 }, 30_000);
 
 test('what was recorded and never answered is found by who asks again, however little is left', async () => {
@@ -97,4 +101,5 @@ test('what was recorded and never answered is found by who asks again, however l
     owner.journal.cut();
     while ((await owner.call('GET', '/ready')).status !== 200) await Bun.sleep(10);
   }
+  expect(await audit(nodes.all[0]!.sql)).toEqual([]);
 }, 30_000);

@@ -3,8 +3,8 @@
 // Exits with 1 where anything went wrong, be it one request; not where a goal is missed.
 import { constants } from 'node:os';
 import postgres from 'postgres';
+import { Closers } from '../support/closers.ts';
 import { openStores, openTargets } from './bed/bed.ts';
-import { Closers } from './bed/closers.ts';
 import type { Stores } from './bed/service.ts';
 import { isOfMoney } from './cases.ts';
 import { runCluster } from './cluster/cluster.ts';

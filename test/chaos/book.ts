@@ -1,7 +1,7 @@
 // What the callers know: every event that was answered, and whether it counts. The truth that the database is compared with, and from
 // which follows what a reader may see in between.
+import { until } from '../support/until.ts';
 import { CAPPED_METER, type Tenant } from './tenant.ts';
-import { until } from './until.ts';
 import type { Event, Usage } from './usage.ts';
 
 export type Known = Event & { readonly counts: boolean };

@@ -1,8 +1,8 @@
 // Buyers, one checkout after the other, with every kind of card. What they click may be lost: then they look again, and try again.
 import type { Means } from '../support/means.ts';
+import type { Random } from '../support/random.ts';
 import { ask, type Session, sessionOf, submit } from '../support/shop.ts';
-import type { Random } from './random.ts';
-import { until } from './until.ts';
+import { until } from '../support/until.ts';
 
 export type CheckoutLoadOptions = {
   readonly key: string;

@@ -1,14 +1,14 @@
 // Buyers on the hosted page with every kind of card, and kill -9 between the attempt, the charge and what follows from it.
 import { expect, test } from 'bun:test';
 import type { Sql } from '../../src/platform/postgres.ts';
+import { withSeed } from '../support/random.ts';
 import { sell } from '../support/shop.ts';
+import { until } from '../support/until.ts';
 import { CheckoutLoad } from './checkout-load.ts';
 import { wrongCheckouts } from './checkout-verdict.ts';
 import { startKillable } from './killable.ts';
 import { DECIDED_MS_MAX, MONEY_ENV, withSql, wrongBooks } from './money.ts';
-import { withSeed } from './random.ts';
 import { createKeys } from './tenant.ts';
-import { until } from './until.ts';
 
 const KILLS = 4;
 const ANSWERS_BEFORE_KILL_MAX = 40;

@@ -2,14 +2,14 @@
 import { expect, test } from 'bun:test';
 import { openPool } from '../../src/platform/postgres.ts';
 import { freshDatabase } from '../support/database.ts';
+import { withSeed } from '../support/random.ts';
 import { testServices } from '../support/services.ts';
+import { until } from '../support/until.ts';
 import { Book } from './book.ts';
 import { Balancer } from './cluster/balancer.ts';
 import { Fleet } from './cluster/fleet.ts';
 import { Steady } from './cluster/steady.ts';
-import { withSeed } from './random.ts';
 import { createTenant } from './tenant.ts';
-import { until } from './until.ts';
 import { violations, wrongBalances } from './verdict.ts';
 
 const NODES = 3;

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
+import { withSeed } from '../support/random.ts';
 import { testServices } from '../support/services.ts';
 import { startLoad } from './load.ts';
 import { startOwnPostgres } from './own-postgres.ts';
-import { withSeed } from './random.ts';
 import { startProcess } from './service-process.ts';
 import { createTenant } from './tenant.ts';
 import { violations } from './verdict.ts';

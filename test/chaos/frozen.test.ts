@@ -2,13 +2,13 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { openPool, type Sql } from '../../src/platform/postgres.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import { until } from '../support/until.ts';
 import { Book } from './book.ts';
 import { statusOf } from './call.ts';
 import { type Gate, type Held, startGate } from './gate.ts';
 import { type ServiceProcess, startProcess } from './service-process.ts';
 import { OPEN_METER, type Tenant, createTenant } from './tenant.ts';
 import { type Usage, sendUsage } from './usage.ts';
-import { until } from './until.ts';
 import { violations } from './verdict.ts';
 
 /** Two processes start for each; what has to be quick says so itself. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
+import { withSeed } from '../support/random.ts';
 import { startKillable } from './killable.ts';
 import { startLoad } from './load.ts';
-import { withSeed } from './random.ts';
 import { createTenant } from './tenant.ts';
 import { violations } from './verdict.ts';
 

@@ -1,8 +1,8 @@
 // Concurrent callers that behave as well-made clients do: a call whose outcome is not known, or that was refused as
 // unavailable, is sent again with the same keys until it is answered.
+import type { Random } from '../support/random.ts';
 import { Book } from './book.ts';
 import { call } from './call.ts';
-import type { Random } from './random.ts';
 import { CAPPED_METER, OPEN_METER, type Tenant } from './tenant.ts';
 import { type Usage, counts, randomUsage, sendUsage } from './usage.ts';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { processesIn } from '../../src/platform/processes.ts';
 import { openServices } from '../../src/platform/services.ts';
-import { until } from './until.ts';
+import { until } from '../support/until.ts';
 
 export type OwnPostgres = {
   readonly url: string;

@@ -3,9 +3,9 @@ import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { openPool } from '../../src/platform/postgres.ts';
 import { freshDatabase, type FreshDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
+import { until } from '../support/until.ts';
 import { type ServiceProcess, startProcess } from './service-process.ts';
 import { createTenant, OPEN_METER, type Tenant } from './tenant.ts';
-import { until } from './until.ts';
 
 const NODES = 3;
 const SLOTS = 1024;

@@ -2,8 +2,8 @@
 // time; those without try once, and may never know.
 import { must } from '../../ledger/assert.ts';
 import { parseMoney } from '../../ledger/money.ts';
-import type { Random } from './random.ts';
-import { until } from './until.ts';
+import type { Random } from '../support/random.ts';
+import { until } from '../support/until.ts';
 
 export type Wish = {
   readonly payment: string;

@@ -1,15 +1,15 @@
 // Refunds of one payment from everywhere at once, and kill -9 between the reserve, the processor and the result.
 import { expect, test } from 'bun:test';
 import type { Means } from '../support/means.ts';
+import { type Random, withSeed } from '../support/random.ts';
 import { ask, buy, sell } from '../support/shop.ts';
 import type { Sql } from '../../src/platform/postgres.ts';
+import { until } from '../support/until.ts';
 import { startKillable } from './killable.ts';
 import { DECIDED_MS_MAX, MONEY_ENV, withSql, wrongBooks } from './money.ts';
-import { type Random, withSeed } from './random.ts';
 import { RefundLoad, randomWishes } from './refund-load.ts';
 import { wrongRefunds } from './refund-verdict.ts';
 import { createKeys } from './tenant.ts';
-import { until } from './until.ts';
 
 const KILLS = 4;
 const ANSWERS_BEFORE_KILL_MAX = 40;

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { freePort } from '../support/free-port.ts';
 import { testServices } from '../support/services.ts';
-import { until } from './until.ts';
+import { until } from '../support/until.ts';
 
 const ROOT = join(import.meta.dir, '../..');
 

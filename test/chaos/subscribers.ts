@@ -1,8 +1,8 @@
 // Buyers who sign up for a plan by the day, and days that pass. What they send may be lost: then they look again, and send it again.
 import type { Means } from '../support/means.ts';
+import type { Random } from '../support/random.ts';
 import { ask, type Seller, type Session, sessionOf, submit } from '../support/shop.ts';
-import type { Random } from './random.ts';
-import { until } from './until.ts';
+import { until } from '../support/until.ts';
 
 export const LIMIT = 100;
 

@@ -1,13 +1,13 @@
 // Signups and renewals with kill -9 between any two of their commits, and at any moment: each period is charged, billed, given and told once.
 import { expect, test } from 'bun:test';
 import type { Sql } from '../../src/platform/postgres.ts';
+import { type Random, withSeed } from '../support/random.ts';
+import { until } from '../support/until.ts';
 import { type Killable, startKillable } from './killable.ts';
 import { DECIDED_MS_MAX, MONEY_ENV, withSql, wrongBooks } from './money.ts';
-import { type Random, withSeed } from './random.ts';
 import { openSteps, type Step, type Steps } from './steps.ts';
 import { LIMIT, Subscribers } from './subscribers.ts';
 import { createKeys } from './tenant.ts';
-import { until } from './until.ts';
 
 /** How often all of it is done; CI does it once. */
 const ROUNDS = Number(process.env['CHAOS_ROUNDS'] ?? 1);

@@ -4,12 +4,12 @@ import { audit } from '../../ledger/store/audit.ts';
 import { openPool } from '../../src/platform/postgres.ts';
 import { freshDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
+import { type Random, withSeed } from '../support/random.ts';
 import { TEST_SECRETS_KEY } from '../support/settings.ts';
 import { ask, buy } from '../support/shop.ts';
-import { type Random, withSeed } from './random.ts';
+import { until } from '../support/until.ts';
 import { type ServiceProcess, startProcess } from './service-process.ts';
 import { createKeys } from './tenant.ts';
-import { until } from './until.ts';
 
 const LEASE_MS = 1000;
 const SUBSCRIPTIONS = 12;

@@ -2,9 +2,9 @@
 import { expect, test } from 'bun:test';
 import { audit } from '../../ledger/store/audit.ts';
 import { openPool } from '../../src/platform/postgres.ts';
+import { withSeed } from '../support/random.ts';
 import { ask, buy } from '../support/shop.ts';
 import { startKillable } from './killable.ts';
-import { withSeed } from './random.ts';
 import { createKeys } from './tenant.ts';
 
 const SUBSCRIPTIONS = 10;

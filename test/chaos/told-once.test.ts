@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { must } from '../../ledger/assert.ts';
 import { ask, buy, type Seller } from '../support/shop.ts';
+import { until } from '../support/until.ts';
 import { call } from './call.ts';
 import { type Killable, startKillable } from './killable.ts';
 import { DECIDED_MS_MAX, withSql, wrongBooks } from './money.ts';
 import { openSteps, type Step, type Steps } from './steps.ts';
 import { createKeys } from './tenant.ts';
-import { until } from './until.ts';
 
 setDefaultTimeout(60_000);
 

@@ -1,9 +1,9 @@
 // A second process on the same database waits its turn, and gets it when the first one leaves.
 import { expect, test } from 'bun:test';
 import { freshDatabase } from '../support/database.ts';
+import { withSeed } from '../support/random.ts';
 import { call } from './call.ts';
 import { startLoad } from './load.ts';
-import { withSeed } from './random.ts';
 import { startProcess } from './service-process.ts';
 import { OPEN_METER, createTenant } from './tenant.ts';
 import { eventViolations, violations } from './verdict.ts';

@@ -1,7 +1,7 @@
 // What callers of the load ask for, and how it is sent.
+import type { Random } from '../support/random.ts';
 import { CAPPED_METER, OPEN_METER, type Tenant } from './tenant.ts';
 import { type Answered, call } from './call.ts';
-import type { Random } from './random.ts';
 
 export type Event = {
   readonly key: string;

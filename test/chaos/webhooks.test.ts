@@ -1,10 +1,10 @@
 // Workers that are killed, frozen and cut off while they deliver: every event arrives, and more than once only where a worker had it.
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { audit } from '../../ledger/store/audit.ts';
+import { withSeed } from '../support/random.ts';
 import { startServer, type TestServer } from '../support/server.ts';
+import { until } from '../support/until.ts';
 import { Sink } from '../workers/engine/sink.ts';
-import { withSeed } from './random.ts';
-import { until } from './until.ts';
 import { startWorker, type WorkerProcess } from './worker-process.ts';
 
 const KILLS = 20;

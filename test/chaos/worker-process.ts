@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { testServices } from '../support/services.ts';
 import { TEST_SECRETS_KEY } from '../support/settings.ts';
-import { until } from './until.ts';
+import { until } from '../support/until.ts';
 
 const ROOT = join(import.meta.dir, '../..');
 

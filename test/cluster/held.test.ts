@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { slotOf } from '../../ledger/slot.ts';
 import { freePort } from '../support/free-port.ts';
 import type { TestServer } from '../support/server.ts';
-import { until } from '../chaos/until.ts';
+import { until } from '../support/until.ts';
 import { type Nodes, startNodes } from './nodes.ts';
 
 const CALLS = 300;

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { makeOwned, type Place } from '../../src/platform/place.ts';
 import { freePort } from '../support/free-port.ts';
-import { until } from '../chaos/until.ts';
+import { until } from '../support/until.ts';
 import { Daemon } from './daemon.ts';
 
 const NODES = ['etcd-1', 'etcd-2', 'etcd-3'];

@@ -2,8 +2,8 @@
 // README.md says what it needs and what it shows.
 import { constants } from 'node:os';
 import { parseArgs } from 'node:util';
-import { Closers } from '../bench/bed/closers.ts';
-import { withSeed } from '../chaos/random.ts';
+import { Closers } from '../support/closers.ts';
+import { withSeed } from '../support/random.ts';
 import { runLossless } from './lossless.ts';
 import { findPrograms } from './programs.ts';
 import { runStale } from './stale.ts';

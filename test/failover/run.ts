@@ -1,5 +1,5 @@
-import type { Closers } from '../bench/bed/closers.ts';
-import type { Random } from '../chaos/random.ts';
+import type { Closers } from '../support/closers.ts';
+import type { Random } from '../support/random.ts';
 import type { Programs } from './programs.ts';
 
 /** One run of `bun run failover`. */

@@ -1,7 +1,7 @@
 // Asynchronous standbys: one that lacks the last writes is promoted. The node notices and serves no more; the writes are lost.
 import { openPool } from '../../src/platform/postgres.ts';
-import { until } from '../chaos/until.ts';
 import { eventViolations } from '../chaos/verdict.ts';
+import { until } from '../support/until.ts';
 import { signalAll } from './daemon.ts';
 import type { Member } from './patroni.ts';
 import type { Run } from './run.ts';

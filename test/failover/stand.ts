@@ -2,7 +2,7 @@
 import { must } from '../../ledger/assert.ts';
 import { preparePlace } from '../../src/platform/place.ts';
 import { openPool } from '../../src/platform/postgres.ts';
-import { until } from '../chaos/until.ts';
+import { until } from '../support/until.ts';
 import { OwnRedis } from '../workers/engine/own-redis.ts';
 import { type Etcd, startEtcd } from './etcd.ts';
 import { type Front, startHaproxy } from './haproxy.ts';

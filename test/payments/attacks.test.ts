@@ -1,7 +1,7 @@
 // What somebody who means ill tried, and got away with once.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { TEST_SETTINGS } from '../support/settings.ts';
-import { until } from '../chaos/until.ts';
+import { until } from '../support/until.ts';
 import { Shop } from './shop.ts';
 
 let shop: Shop;

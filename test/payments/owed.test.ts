@@ -1,6 +1,6 @@
 // What a settled payment owes others (its checkout, its invoice) is done once, whatever failed when it was to be done.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { until } from '../chaos/until.ts';
+import { until } from '../support/until.ts';
 import { PATIENCE_MS, Shop } from './shop.ts';
 
 setDefaultTimeout(PATIENCE_MS);

@@ -6,7 +6,6 @@ import type { Order, PayOutcome } from '../../src/payments/payments.ts';
 import { clock } from '../../src/platform/clock.ts';
 import type { Instrument } from '../../src/processors/processor.ts';
 import { type Sandbox, sandbox } from '../../src/processors/sandbox.ts';
-import { until } from '../chaos/until.ts';
 import { misfitsOf } from '../support/catalogue.ts';
 import {
   type Call,
@@ -18,6 +17,7 @@ import {
 import { TEST_SETTINGS } from '../support/settings.ts';
 import { type Means, NUMBERS } from '../support/means.ts';
 import { BUYER, type Session, sessionOf } from '../support/shop.ts';
+import { until } from '../support/until.ts';
 
 /** What settles later is found by an alarm within a second; a busy machine takes longer for everything. */
 export const PATIENCE_MS = 20_000;

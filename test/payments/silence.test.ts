@@ -1,6 +1,6 @@
 // A processor that fails or does not answer. What is open stays open and reserved until it says so; nothing moves twice.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { until } from '../chaos/until.ts';
+import { until } from '../support/until.ts';
 import { PATIENCE_MS, Shop } from './shop.ts';
 
 setDefaultTimeout(PATIENCE_MS);

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { isUnavailable } from '../../src/http/errors.ts';
 import { openPool, type Sql } from '../../src/platform/postgres.ts';
 import { checkPostgres } from '../../src/platform/reachable.ts';
-import { until } from '../chaos/until.ts';
 import { type Proxy, startProxy } from '../support/proxy.ts';
 import { testServices } from '../support/services.ts';
+import { until } from '../support/until.ts';
 
 const POOL = 4;
 const AWAY_MS = 1000;

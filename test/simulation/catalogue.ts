@@ -4,7 +4,7 @@ import type { Ids } from '../../ledger/ports.ts';
 import type { PaymentState } from '../../ledger/payment.ts';
 import { slotOf } from '../../ledger/slot.ts';
 import { ids as platformIds } from '../../src/platform/ids.ts';
-import type { Random } from '../chaos/random.ts';
+import type { Random } from '../support/random.ts';
 
 /** The wall clock at the start of a run. */
 export const T0 = Date.UTC(2026, 0, 31, 12);

@@ -1,7 +1,7 @@
 // Virtual time: what is to happen is a queue of events, and between two of them everything that is ready runs to its end. One seed
 // and one order of events are one run.
 import { drainMicrotasks } from 'bun:jsc';
-import type { Random } from '../chaos/random.ts';
+import type { Random } from '../support/random.ts';
 
 type Event = {
   readonly at: number;

@@ -1,5 +1,5 @@
 // All of one run: the database, the network, the places with their processes, and who watches.
-import { type Random, seeded } from '../chaos/random.ts';
+import { type Random, seeded } from '../support/random.ts';
 import { Auditor } from './auditor.ts';
 import { type Catalogue, catalogueOf, idsOf } from './catalogue.ts';
 import { Database } from './database.ts';

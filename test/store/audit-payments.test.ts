@@ -4,10 +4,10 @@ import { audit } from '../../ledger/store/audit.ts';
 import { clock } from '../../src/platform/clock.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { sandbox } from '../../src/processors/sandbox.ts';
-import { until } from '../chaos/until.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import type { Means } from '../support/means.ts';
 import { ask, buy, sell } from '../support/shop.ts';
+import { until } from '../support/until.ts';
 
 let server: TestServer;
 

@@ -9,9 +9,9 @@ import {
 } from '../../ledger/store/retention.ts';
 import { clock, timers } from '../../src/platform/clock.ts';
 import { openPool, type Sql } from '../../src/platform/postgres.ts';
-import { until } from '../chaos/until.ts';
 import { Setting } from '../http/metering/setting.ts';
 import type { ServerOptions } from '../support/server.ts';
+import { until } from '../support/until.ts';
 
 export const DAY_MS = 86_400_000;
 

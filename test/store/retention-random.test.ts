@@ -1,8 +1,8 @@
 // Usage that goes on while what is old is moved and dropped: the books close at every moment, and no key counts twice in its window.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { audit } from '../../ledger/store/audit.ts';
-import { type Random, withSeed } from '../chaos/random.ts';
 import { times } from '../http/metering/setting.ts';
+import { type Random, withSeed } from '../support/random.ts';
 import { DAY_MS, Keeping, POLICY } from './keeping.ts';
 
 const START = Date.parse('2028-01-10T12:00:00Z');

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { clock } from '../../src/platform/clock.ts';
 import { recordHealth } from '../../workers/health.ts';
-import { until } from '../chaos/until.ts';
 import { startServer, type TestServer } from '../support/server.ts';
+import { until } from '../support/until.ts';
 
 setDefaultTimeout(30_000);
 

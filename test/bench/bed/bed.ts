@@ -1,7 +1,7 @@
 // Everything that a measurement needs, running and seeded: PostgreSQL and Redis of their own under a
 // directory of their own, the service, and its three peers.
 import { openServices } from '../../../src/platform/services.ts';
-import type { Closers } from './closers.ts';
+import type { Closers } from '../../support/closers.ts';
 import { makeDataDir, removeDataDir } from './data-dir.ts';
 import { openLimit, openLossy, openPlain } from './peers.ts';
 import { openService, type Stores } from './service.ts';

@@ -1,6 +1,7 @@
 // The three servers beside which the service is measured, each seeded with the same customers.
 import { Redis } from 'ioredis';
 import postgres from 'postgres';
+import type { Closers } from '../../support/closers.ts';
 import { isOfMoney, type WayName } from '../cases.ts';
 import { CUSTOMERS, customerName } from '../generator/workload.ts';
 import type { PeerSettings } from '../peers/door.ts';
@@ -8,7 +9,6 @@ import { backendPid, footprintOf } from '../probes/database.ts';
 import { parentOf, secondsOf, secondsOfTree } from '../probes/processor-time.ts';
 import { freePort } from '../../support/free-port.ts';
 import { type Child, startChild } from './child.ts';
-import type { Closers } from './closers.ts';
 import { seedMoney, TRACES, USAGE_SCHEMA } from './plain-schema.ts';
 import type { Stores } from './service.ts';
 import type { Target } from './target.ts';

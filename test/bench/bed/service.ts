@@ -2,6 +2,7 @@
 // command, and a meter, customers, grants and payments over HTTP.
 import { join } from 'node:path';
 import postgres from 'postgres';
+import type { Closers } from '../../support/closers.ts';
 import type { Shape } from '../generator/plan.ts';
 import {
   CURRENCY,
@@ -16,7 +17,6 @@ import { parentOf, secondsOf, secondsOfTree } from '../probes/processor-time.ts'
 import { buy, sell, type Seller } from '../../support/shop.ts';
 import { freePort } from '../../support/free-port.ts';
 import { type Child, startChild } from './child.ts';
-import type { Closers } from './closers.ts';
 import type { Target } from './target.ts';
 
 const ROOT = join(import.meta.dir, '../../..');

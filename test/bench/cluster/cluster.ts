@@ -1,6 +1,6 @@
 // Many nodes: what they cost by their number, what forwarding costs, whom a hot customer hurts, and what a node that leaves, joins or dies
 // does to callers.
-import { Closers } from '../bed/closers.ts';
+import { Closers } from '../../support/closers.ts';
 import type { Stores } from '../bed/service.ts';
 import type { Part } from '../options.ts';
 import { type Forwarded, runForwarded } from './forwarded.ts';

@@ -1,6 +1,6 @@
 // Others of a node at a fixed pace: alone, beside one hot customer of that node, and beside as hard a load that is spread over many
 // customers. The last tells what comes of the one customer, and what of a processor that is busy.
-import type { Closers } from '../bed/closers.ts';
+import type { Closers } from '../../support/closers.ts';
 import { Histogram } from '../histogram.ts';
 import { generate } from '../measure.ts';
 import { outcomeOf, type Pace, planOf } from './load.ts';

@@ -1,6 +1,6 @@
 // SIGKILL of one of three nodes, and how long its customers wait for somebody else: each of a few dozen of them is asked after at another
 // node, again and again, until it is answered. The lease is the default one.
-import type { Closers } from '../bed/closers.ts';
+import type { Closers } from '../../support/closers.ts';
 import { customerName, FEATURE_KEY } from '../generator/workload.ts';
 import { type Bed, Nodes } from './nodes.ts';
 

@@ -1,6 +1,6 @@
 // Callers at a fixed pace over three nodes while one of them leaves by SIGTERM and joins again, as in a deploy. A connection that it ends goes on
 // at another node, as a load balancer's would; nothing is sent twice.
-import type { Closers } from '../bed/closers.ts';
+import type { Closers } from '../../support/closers.ts';
 import type { Histogram } from '../histogram.ts';
 import { generate } from '../measure.ts';
 import { outcomeOf, planOf } from './load.ts';

@@ -1,9 +1,9 @@
 // Nodes under test: real processes on one database, each with a port of its own.
 import postgres, { type Sql } from 'postgres';
 import { slotOf } from '../../../ledger/slot.ts';
+import type { Closers } from '../../support/closers.ts';
 import { freePort } from '../../support/free-port.ts';
 import { type Child } from '../bed/child.ts';
-import type { Closers } from '../bed/closers.ts';
 import { createOrganisation, seed, startService, type Stores } from '../bed/service.ts';
 import { backendPid } from '../probes/database.ts';
 import { parentOf } from '../probes/processor-time.ts';

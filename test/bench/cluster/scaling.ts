@@ -1,6 +1,6 @@
 // The same load on 1, 2 and 4 nodes, connections spread over all of them and each request for any customer: so of n nodes the share
 // (n - 1) / n of it is forwarded. The nodes of all three stand side by side, each on a database of its own.
-import type { Closers } from '../bed/closers.ts';
+import type { Closers } from '../../support/closers.ts';
 import { type Loaded, loadInPeace, type Pace, WARM_UP } from './load.ts';
 import { type Bed, Nodes } from './nodes.ts';
 

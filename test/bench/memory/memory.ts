@@ -4,7 +4,7 @@
 // The first half of the time is the warm-up: the heap finds its size, and what the service remembers of
 // recent keys fills up. The second half must be flat.
 import postgres from 'postgres';
-import type { Closers } from '../bed/closers.ts';
+import type { Closers } from '../../support/closers.ts';
 import {
   createMeter,
   createOrganisation,

@@ -4,8 +4,8 @@ import postgres from 'postgres';
 import { audit } from '../../../ledger/store/audit.ts';
 import { clock } from '../../../src/platform/clock.ts';
 import { openPool, type Sql } from '../../../src/platform/postgres.ts';
+import type { Closers } from '../../support/closers.ts';
 import { ask, sessionOf, submit } from '../../support/shop.ts';
-import type { Closers } from '../bed/closers.ts';
 import {
   createMeter,
   createOrganisation,

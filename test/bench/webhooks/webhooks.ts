@@ -7,9 +7,9 @@
 import postgres, { type Sql } from 'postgres';
 import { clock } from '../../../src/platform/clock.ts';
 import { ids } from '../../../src/platform/ids.ts';
+import type { Closers } from '../../support/closers.ts';
 import { freePort } from '../../support/free-port.ts';
 import { startChild } from '../bed/child.ts';
-import type { Closers } from '../bed/closers.ts';
 import { createOrganisation, poster, startService, type Stores } from '../bed/service.ts';
 import { Histogram } from '../histogram.ts';
 import type { Arrival, Seen, SinkSettings } from './sink.ts';

@@ -4,9 +4,9 @@
 // includes going to sleep and waking up for each frame, which a busy node does not pay.
 import { clock, timers } from '../../../src/platform/clock.ts';
 import { openPeers, type OpenPeers } from '../../../src/platform/peers/peers.ts';
+import type { Closers } from '../../support/closers.ts';
 import { freePort } from '../../support/free-port.ts';
 import { type Child, startChild } from '../bed/child.ts';
-import type { Closers } from '../bed/closers.ts';
 import type { Stores } from '../bed/service.ts';
 import { secondsOf } from '../probes/processor-time.ts';
 

@@ -1,5 +1,5 @@
 // What a load balancer knows of the nodes: who said lately that it is ready. Now and then it is wrong, and callers try elsewhere.
-import type { Random } from '../random.ts';
+import type { Random } from '../../support/random.ts';
 import type { FleetNode } from './fleet.ts';
 
 const POLL_MS = 200;

@@ -6,10 +6,10 @@
 // processes.
 import Redis from 'ioredis';
 import { openPool, type Sql } from '../../../src/platform/postgres.ts';
-import { Closers } from '../../bench/bed/closers.ts';
+import { Closers } from '../../support/closers.ts';
+import { type Random, seeded } from '../../support/random.ts';
+import { until } from '../../support/until.ts';
 import { type OwnPostgres, startOwnPostgres } from '../own-postgres.ts';
-import { type Random, seeded } from '../random.ts';
-import { until } from '../until.ts';
 import { Balancer } from './balancer.ts';
 import { DISTURBANCES, type DisturbanceName, type Stage, TAKEOVER_MS } from './disturbances.ts';
 import { Fleet, type FleetNode } from './fleet.ts';

@@ -1,8 +1,8 @@
 // What happens to a cluster, one thing each: it resolves when it is over, with what must be known of it.
 import type { Redis } from 'ioredis';
 import type { Sql } from '../../../src/platform/postgres.ts';
+import type { Random } from '../../support/random.ts';
 import type { OwnPostgres } from '../own-postgres.ts';
-import type { Random } from '../random.ts';
 import type { Fleet, FleetNode } from './fleet.ts';
 import type { Probes } from './probes.ts';
 import type { Reader } from './reader.ts';

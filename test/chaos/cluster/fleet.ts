@@ -4,9 +4,9 @@ import { slotOf } from '../../../ledger/slot.ts';
 import { freePort } from '../../support/free-port.ts';
 import { type Proxy, startProxy } from '../../support/proxy.ts';
 import { TEST_SECRETS_KEY } from '../../support/settings.ts';
+import { until } from '../../support/until.ts';
 import { MONEY_ENV } from '../money.ts';
 import { type ServiceProcess, startProcess } from '../service-process.ts';
-import { until } from '../until.ts';
 
 const SECRET = 'a secret that all nodes of a run share';
 /** On a machine that has too much to do. */

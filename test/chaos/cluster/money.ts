@@ -1,15 +1,15 @@
 // Buyers, refunds and signups at any node of a cluster, for as long as it takes; and what must be true of them in the end.
 import type { Sql } from '../../../src/platform/postgres.ts';
 import type { Means } from '../../support/means.ts';
+import type { Random } from '../../support/random.ts';
 import { ask, buy, sell } from '../../support/shop.ts';
+import { until } from '../../support/until.ts';
 import { CheckoutLoad } from '../checkout-load.ts';
 import { wrongCheckouts } from '../checkout-verdict.ts';
-import type { Random } from '../random.ts';
 import { RefundLoad, randomWishes, type Wish } from '../refund-load.ts';
 import { wrongRefunds } from '../refund-verdict.ts';
 import { LIMIT, Subscribers } from '../subscribers.ts';
 import { createKeys } from '../tenant.ts';
-import { until } from '../until.ts';
 import type { Tally } from './tally.ts';
 
 const BUYERS = 2;

@@ -1,6 +1,6 @@
 // One caller for each customer that hardly rests: for how long is nobody served, and is what was acknowledged known at every node at once?
+import type { Random } from '../../support/random.ts';
 import type { Book } from '../book.ts';
-import type { Random } from '../random.ts';
 import { OPEN_METER, type Tenant } from '../tenant.ts';
 import { sendUsage, type Usage } from '../usage.ts';
 import type { Balancer } from './balancer.ts';

@@ -1,11 +1,11 @@
 // Callers over kept connections who never try again: whatever is not answered with a yes is a fault.
 import { must } from '../../../ledger/assert.ts';
 import { Histogram } from '../../bench/histogram.ts';
+import { until } from '../../support/until.ts';
 import type { Book } from '../book.ts';
 import { call } from '../call.ts';
 import { OPEN_METER, type Tenant } from '../tenant.ts';
 import { sendUsage, type Usage } from '../usage.ts';
-import { until } from '../until.ts';
 import type { Balancer } from './balancer.ts';
 
 const CALLERS = 24;

@@ -1,11 +1,11 @@
 // All that callers do to a cluster at once, and what must be true of it in the end.
 import type { Sql } from '../../../src/platform/postgres.ts';
+import type { Random } from '../../support/random.ts';
+import { until } from '../../support/until.ts';
 import type { Book } from '../book.ts';
 import { call } from '../call.ts';
 import { startLoad } from '../load.ts';
-import type { Random } from '../random.ts';
 import { CAPPED_METER, createTenant, type Tenant } from '../tenant.ts';
-import { until } from '../until.ts';
 import { violations, wrongBalances } from '../verdict.ts';
 import type { Balancer } from './balancer.ts';
 import { Money } from './money.ts';

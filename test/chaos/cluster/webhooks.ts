@@ -1,8 +1,8 @@
 // A receiver of what happens in some organisations: whatever is committed there must arrive, at least once.
 import type { Sql } from '../../../src/platform/postgres.ts';
 import { ask, type Seller } from '../../support/shop.ts';
+import { until } from '../../support/until.ts';
 import { Sink } from '../../workers/engine/sink.ts';
-import { until } from '../until.ts';
 
 /** Not what is told of every event: each of these is a row of its own. */
 const TYPES = [

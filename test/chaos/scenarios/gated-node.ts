@@ -3,13 +3,13 @@ import { openLog } from '../../../src/platform/log.ts';
 import { openPool, type Sql } from '../../../src/platform/postgres.ts';
 import { openService } from '../../../src/service.ts';
 import { freshDatabase } from '../../support/database.ts';
+import { until } from '../../support/until.ts';
 import { Book } from '../book.ts';
 import { call, statusOf } from '../call.ts';
 import { type Gate, startGate } from '../gate.ts';
 import { OPEN_METER, type Tenant, createTenant } from '../tenant.ts';
 import { type Usage, counts, sendUsage } from '../usage.ts';
 import { eventViolations, violations } from '../verdict.ts';
-import { until } from '../until.ts';
 import { testServices } from '../../support/services.ts';
 import { TEST_SECRETS_KEY, TEST_SETTINGS } from '../../support/settings.ts';
 

@@ -1,7 +1,7 @@
 // A charge is made and its answer is lost: it is asked about, and neither given up nor made again.
+import { until } from '../../support/until.ts';
 import { call } from '../call.ts';
 import { wrongBooks } from '../money.ts';
-import { until } from '../until.ts';
 import { payAt, sellerOf } from './buyer.ts';
 import { differs, withGatedNode } from './gated-node.ts';
 

@@ -1,6 +1,6 @@
 // The connection is lost while a flush is under way: what became of it is found out by its number, and callers get their answer.
+import { until } from '../../support/until.ts';
 import type { Point } from '../gate.ts';
-import { until } from '../until.ts';
 import { type GatedNode, differs, withGatedNode } from './gated-node.ts';
 
 const FIRST = 'held';

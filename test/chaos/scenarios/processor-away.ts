@@ -1,7 +1,7 @@
 // The processor fails on every refund for a while: what is not known stays reserved, is asked again, and then happens once.
+import { until } from '../../support/until.ts';
 import { call } from '../call.ts';
 import { wrongBooks } from '../money.ts';
-import { until } from '../until.ts';
 import { payAt, refundsThere, sellerOf } from './buyer.ts';
 import { type GatedNode, differs, withGatedNode } from './gated-node.ts';
 

@@ -1,6 +1,6 @@
 // A standby that lacks the last flushes is promoted: the database is behind the node, which must notice and serve no more.
+import { until } from '../../support/until.ts';
 import { call } from '../call.ts';
-import { until } from '../until.ts';
 import { type GatedNode, differs, withGatedNode } from './gated-node.ts';
 
 const SAYS = 'the database is behind this node: a stale copy was promoted';

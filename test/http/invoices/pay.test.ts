@@ -6,9 +6,9 @@ import { ids } from '../../../src/platform/ids.ts';
 import { sandbox } from '../../../src/processors/sandbox.ts';
 import { putPaymentMethod } from '../../../src/records/payment-methods.ts';
 import type { Scope } from '../../../src/records/scope.ts';
-import { until } from '../../chaos/until.ts';
 import { type Means, NUMBERS } from '../../support/means.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
 import { invoiceThatIs } from './issuing.ts';
 
 setDefaultTimeout(20_000);

@@ -1,9 +1,9 @@
 // What happens at the same moment: time, the merchant, the customer in his portal, a bank that answers late. One life comes of it.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { type Random, withSeed } from '../../chaos/random.ts';
-import { until } from '../../chaos/until.ts';
 import type { Means } from '../../support/means.ts';
+import { type Random, withSeed } from '../../support/random.ts';
 import type { Reply } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
 import { FAILS_LATER, GOOD, type Portal, portalOf } from '../portal/customer.ts';
 import { expectPossible } from './history.ts';
 import { Club, DAY_MS, type Plan } from './subscribing.ts';

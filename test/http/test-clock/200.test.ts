@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { BUYER } from '../../support/shop.ts';
 import { type Fields, made, PATIENCE_MS, Shop } from '../../payments/shop.ts';
-import { until } from '../../chaos/until.ts';
 import { openService } from '../../../src/service.ts';
 import { runTestClock, stopTestClock } from '../../../src/records/test-clocks.ts';
 import { openLog } from '../../../src/platform/log.ts';
 import { testServices } from '../../support/services.ts';
 import { TEST_SECRETS_KEY, TEST_SETTINGS } from '../../support/settings.ts';
+import { until } from '../../support/until.ts';
 import { DAY, HOUR, MINUTE, move, moved, read, storyOf } from './clock.ts';
 
 setDefaultTimeout(PATIENCE_MS);

@@ -9,10 +9,10 @@ import { openLog } from '../../../src/platform/log.ts';
 import { openPool } from '../../../src/platform/postgres.ts';
 import { openSecrets } from '../../../src/platform/secrets.ts';
 import { openWorkers } from '../../../workers/open.ts';
-import { until } from '../../chaos/until.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { testServices } from '../../support/services.ts';
 import { TEST_SECRETS_KEY } from '../../support/settings.ts';
+import { until } from '../../support/until.ts';
 
 const FASTER = 100;
 

@@ -1,6 +1,6 @@
 // An endpoint that fails is only probed; one that answers again gets all that waits.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { until } from '../../chaos/until.ts';
+import { until } from '../../support/until.ts';
 import { Bed } from './bed.ts';
 import { Sink } from './sink.ts';
 

@@ -3,7 +3,7 @@
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { must } from '../../../ledger/assert.ts';
 import { audit } from '../../../ledger/store/audit.ts';
-import { until } from '../../chaos/until.ts';
+import { until } from '../../support/until.ts';
 import { Bed, type Endpoint } from './bed.ts';
 import { type OwnCluster, startOwnCluster } from './own-cluster.ts';
 import type { OwnRedis } from './own-redis.ts';

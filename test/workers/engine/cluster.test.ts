@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import { openRateLimiter } from '../../../src/platform/rate-limit.ts';
 import { checkRedis } from '../../../src/platform/reachable.ts';
 import { openRedis } from '../../../src/platform/redis.ts';
-import { until } from '../../chaos/until.ts';
+import { until } from '../../support/until.ts';
 import { Bed } from './bed.ts';
 import { startOwnCluster } from './own-cluster.ts';
 import { Sink } from './sink.ts';

@@ -2,8 +2,8 @@
 import { expect, test } from 'bun:test';
 import { ids } from '../../../src/platform/ids.ts';
 import { openSecrets } from '../../../src/platform/secrets.ts';
-import { until } from '../../chaos/until.ts';
 import { TEST_SECRETS_KEY } from '../../support/settings.ts';
+import { until } from '../../support/until.ts';
 import { Bed } from './bed.ts';
 import { Sink } from './sink.ts';
 

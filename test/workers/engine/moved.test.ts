@@ -1,7 +1,7 @@
 // An endpoint that is given another address while the old one still answers.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { until } from '../../chaos/until.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
 
 let server: TestServer;
 beforeAll(async () => {

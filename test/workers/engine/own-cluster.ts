@@ -1,7 +1,7 @@
 // A Redis Cluster of three on this machine.
 import type { Redis } from 'ioredis';
-import { until } from '../../chaos/until.ts';
 import { freePort } from '../../support/free-port.ts';
+import { until } from '../../support/until.ts';
 import { OwnRedis } from './own-redis.ts';
 
 const SLOTS = 16_384;

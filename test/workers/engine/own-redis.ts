@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { redisBinary } from '../../../src/platform/redis-binary.ts';
-import { until } from '../../chaos/until.ts';
 import { freePort } from '../../support/free-port.ts';
+import { until } from '../../support/until.ts';
 
 const LOG = { warn: () => undefined, error: () => undefined };
 

@@ -1,7 +1,7 @@
 // Redis may be emptied, killed, frozen or away: nothing is lost or sent twice, and nothing floods.
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { audit } from '../../../ledger/store/audit.ts';
-import { until } from '../../chaos/until.ts';
+import { until } from '../../support/until.ts';
 import { Bed, type Endpoint } from './bed.ts';
 import { OwnRedis } from './own-redis.ts';
 import { Sink } from './sink.ts';

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { audit } from '../../../ledger/store/audit.ts';
 import { ids } from '../../../src/platform/ids.ts';
 import { settle, signOn, strikeOff } from '../../../workers/claims.ts';
-import { until } from '../../chaos/until.ts';
+import { until } from '../../support/until.ts';
 import { Bed } from './bed.ts';
 import { Sink } from './sink.ts';
 

@@ -1,12 +1,15 @@
 // That the scenarios can fail: each guard is taken out of a copy of the program, and its scenario must notice.
 import { expect, test } from 'bun:test';
-import { type Fault, violationsWith } from './planted-tree.ts';
+import { relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { JOURNAL, TAKEN_FOR_WRITTEN, WRITTEN_AGAIN } from '../support/journal-faults.ts';
+import { type Fault, printedWith } from '../support/planted-tree.ts';
 import type { ScenarioName } from './scenarios/all.ts';
 
-const JOURNAL = 'ledger/actor/journal.ts';
-const LANDED = 'const landed = found.seq === this.#fence.seq + 1n;';
-const LANDED_ASSERT =
-  "assert(landed || found.seq === this.#fence.seq, 'I7: a flush number was skipped');";
+const MAIN = relative(
+  `${import.meta.dir}/../..`,
+  fileURLToPath(import.meta.resolve('./scenarios/main.ts')),
+);
 
 type Planted = {
   readonly name: string;
@@ -49,27 +52,13 @@ const PLANTED: readonly Planted[] = [
   },
   {
     name: 'a lost flush that is always written again',
-    fault: {
-      file: JOURNAL,
-      replace: [
-        [LANDED, 'const landed = false as boolean;'],
-        [LANDED_ASSERT, ''],
-      ],
-    },
+    fault: WRITTEN_AGAIN,
     scenario: 'the connection is lost after the commit',
     finds: 'the flush had landed: false, not true',
   },
   {
     name: 'a lost flush that is always taken for written',
-    fault: {
-      file: JOURNAL,
-      replace: [
-        [
-          LANDED,
-          'const landed = true as boolean; found = { ...found, seq: this.#fence.seq + 1n };',
-        ],
-      ],
-    },
+    fault: TAKEN_FOR_WRITTEN,
     scenario: 'the connection is lost before the flush arrives',
     finds: 'held was acknowledged and is lost',
   },
@@ -157,6 +146,12 @@ const PLANTED: readonly Planted[] = [
     finds: 'the sandbox has charged what payments say',
   },
 ];
+
+/** The lines that the scenario finds wrong, run on a copy with the fault. */
+async function violationsWith(fault: Fault, scenario: ScenarioName): Promise<string[]> {
+  const printed = await printedWith(fault, { main: MAIN, args: [scenario] });
+  return JSON.parse(printed) as string[];
+}
 
 for (const { name, fault, scenario, finds } of PLANTED) {
   test(`${name} is noticed`, async () => {

@@ -2,14 +2,14 @@
 import { expect, test } from 'bun:test';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type Fault, printedWith } from '../chaos/planted-tree.ts';
+import { JOURNAL, TAKEN_FOR_WRITTEN, WRITTEN_AGAIN } from '../support/journal-faults.ts';
+import { type Fault, printedWith } from '../support/planted-tree.ts';
 
 const MAIN = relative(`${import.meta.dir}/../..`, fileURLToPath(import.meta.resolve('./main.ts')));
 /** It must be found within so many. */
 const SEEDS = 600;
 const RUN_MS_MAX = 120_000;
 
-const JOURNAL = 'ledger/actor/journal.ts';
 const MEMBER = 'ledger/cluster/member.ts';
 const ROUTER = 'ledger/cluster/router.ts';
 const TERM = 'ledger/actor/term.ts';
@@ -42,24 +42,8 @@ const PLANTED: readonly (readonly [name: string, fault: Fault])[] = [
       const result = await this.#deps.storage.flush(rows, this.#fence);`,
     ),
   ],
-  [
-    'a lost flush that is always written again',
-    {
-      file: JOURNAL,
-      replace: [
-        ['const landed = found.seq === this.#fence.seq + 1n;', 'const landed = false as boolean;'],
-        ["assert(landed || found.seq === this.#fence.seq, 'I7: a flush number was skipped');", ''],
-      ],
-    },
-  ],
-  [
-    'a lost flush that is always taken for written',
-    fault(
-      JOURNAL,
-      'const landed = found.seq === this.#fence.seq + 1n;',
-      'const landed = true as boolean; found = { ...found, seq: this.#fence.seq + 1n };',
-    ),
-  ],
+  ['a lost flush that is always written again', WRITTEN_AGAIN],
+  ['a lost flush that is always taken for written', TAKEN_FOR_WRITTEN],
   [
     'a lease that is counted from the answer',
     fault(

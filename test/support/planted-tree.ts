@@ -1,9 +1,7 @@
-// A copy of the program with one fault in it, and what a scenario finds wrong there.
+// A copy of the program with one fault in it, and what it prints there.
 import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import type { ScenarioName } from './scenarios/all.ts';
+import { join } from 'node:path';
 
 const ROOT = join(import.meta.dir, '../..');
 const COPIED = [
@@ -16,7 +14,6 @@ const COPIED = [
   'package.json',
   'tsconfig.json',
 ];
-const MAIN = relative(ROOT, fileURLToPath(import.meta.resolve('./scenarios/main.ts')));
 const RUN_MS_MAX = 30_000;
 
 export type Fault = {
@@ -24,12 +21,6 @@ export type Fault = {
   /** Each text must stand there once, and is replaced by the other. */
   readonly replace: readonly (readonly [is: string, becomes: string])[];
 };
-
-/** The lines that the scenario finds wrong, run on a copy with the fault. */
-export async function violationsWith(fault: Fault, scenario: ScenarioName): Promise<string[]> {
-  const printed = await printedWith(fault, { main: MAIN, args: [scenario] });
-  return JSON.parse(printed) as string[];
-}
 
 /** What a file of the program prints, run on a copy with the fault. */
 export async function printedWith(

@@ -1,0 +1,25 @@
+// Faults of the journal that more than one kind of test must notice.
+import type { Fault } from './planted-tree.ts';
+
+export const JOURNAL = 'ledger/actor/journal.ts';
+
+const LANDED = 'const landed = found.seq === this.#fence.seq + 1n;';
+const LANDED_ASSERT =
+  "assert(landed || found.seq === this.#fence.seq, 'I7: a flush number was skipped');";
+
+/** A lost flush that is always written again. */
+export const WRITTEN_AGAIN: Fault = {
+  file: JOURNAL,
+  replace: [
+    [LANDED, 'const landed = false as boolean;'],
+    [LANDED_ASSERT, ''],
+  ],
+};
+
+/** A lost flush that is always taken for written. */
+export const TAKEN_FOR_WRITTEN: Fault = {
+  file: JOURNAL,
+  replace: [
+    [LANDED, 'const landed = true as boolean; found = { ...found, seq: this.#fence.seq + 1n };'],
+  ],
+};

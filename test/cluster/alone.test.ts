@@ -1,6 +1,7 @@
 // A node without an address beside those that have one: two kinds that cannot share, so it waits, and says so.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startServer, type TestServer } from '../support/server.ts';
+import { untilReady } from '../support/until.ts';
 import { type Nodes, startNodes } from './nodes.ts';
 
 const LEASE_MS = 1000;
@@ -29,7 +30,7 @@ test('it answers 503 while they live, and serves when they are gone', async () =
   }
   expect((await alone.call('GET', '/ready')).status).toBe(503);
   for (const node of [first!, second!]) await node.ledger.close();
-  while ((await alone.call('GET', '/ready')).status !== 200) await Bun.sleep(5);
+  await untilReady(alone);
   for (const path of asked) {
     expect((await alone.call('POST', path, { body })).status).toBe(200);
     expect((await first!.call('POST', path, { body })).status).toBe(503);

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { slotOf } from '../../ledger/slot.ts';
 import { audit } from '../../ledger/store/audit.ts';
 import type { TestServer } from '../support/server.ts';
+import { until, untilReady } from '../support/until.ts';
 import { type Nodes, startNodes } from './nodes.ts';
 
 const LEASE_MS = 1000;
@@ -61,8 +62,8 @@ test('what was acknowledged is there at the heir, and nothing is answered from b
   const again = await insist(() => track(other!, its[0]!, 'while it is lost'));
   expect(again.json.duplicate).toBe(said.status === 200);
   // It takes a seat again, and its share of the slots.
-  while ((await lost.call('GET', '/ready')).status !== 200) await Bun.sleep(10);
-  while ((lost.ledger.stats['slots'] ?? 0) < 200) await Bun.sleep(10);
+  await untilReady(lost);
+  await until('it has its share again', () => (lost.ledger.stats['slots'] ?? 0) >= 200);
   for (const id of ids) {
     const count = id === its[0] ? 3 : its.includes(id) ? 2 : 0;
     for (const node of nodes.all) expect((await check(node, id)).json.consumed).toBe(count);
@@ -99,7 +100,7 @@ test('what was recorded and never answered is found by who asks again, however l
     expect(after.json).toMatchObject({ allowed: false, consumed: 1, balance: 0 });
     owner.journal.thaw();
     owner.journal.cut();
-    while ((await owner.call('GET', '/ready')).status !== 200) await Bun.sleep(10);
+    await untilReady(owner);
   }
   expect(await audit(nodes.all[0]!.sql)).toEqual([]);
 }, 30_000);

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { freePort } from '../support/free-port.ts';
 import { startServer, type TestServer } from '../support/server.ts';
+import { until } from '../support/until.ts';
 import { type Nodes, startNodes } from './nodes.ts';
 
 const LEASE_MS = 1000;
@@ -23,11 +24,12 @@ test('it takes a seat, and no slot goes to it', async () => {
   const [first] = nodes.all;
   await first!.call('POST', '/meters', { body: { slug: 'calls' } });
   const live = () => nodes.all.map(({ ledger }) => ledger.stats['liveNodes']);
-  while (live().some((count) => count !== 3)) await Bun.sleep(5);
+  await until('all see three nodes', () => live().every((count) => count === 3));
   // Each has looked many times when it has renewed its lease thrice.
   const flushes = () => nodes.all.map(({ ledger }) => ledger.stats['flushes'] ?? 0);
   const before = flushes();
-  while (flushes().some((count, index) => count < before[index]! + 3)) await Bun.sleep(5);
+  const isRenewed = () => flushes().every((count, index) => count >= before[index]! + 3);
+  await until('each has renewed its lease thrice', isRenewed);
   expect(stranger.ledger.stats['slots']).toBe(0);
   for (let i = 0; i < 40; i += 1) {
     const { json } = await first!.call('POST', '/customers', { body: {} });

@@ -11,7 +11,7 @@ import { clock, timers } from '../../src/platform/clock.ts';
 import { openPool, type Sql } from '../../src/platform/postgres.ts';
 import { Setting } from '../http/metering/setting.ts';
 import type { ServerOptions } from '../support/server.ts';
-import { until } from '../support/until.ts';
+import { until, untilReady } from '../support/until.ts';
 
 export const DAY_MS = 86_400_000;
 
@@ -47,7 +47,7 @@ export class Keeping {
     if (at === null) setSystemTime();
     else setSystemTime(new Date(at));
     const { server } = this.setting;
-    await until('it serves', async () => (await server.call('GET', '/ready')).status === 200);
+    await untilReady(server);
     await until('nothing is due', async () => {
       return (
         (await server.sql`select from alarms where due_at <= ${new Date()} limit 1`).length === 0

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, setSystemTime, test } from 'bun
 import { Actor } from '../../ledger/actor/actor.ts';
 import type { MeterState } from '../../ledger/meter.ts';
 import { type Fields, Setting, testBooksClose } from '../http/metering/setting.ts';
+import { untilReady } from '../support/until.ts';
 
 let setting: Setting;
 beforeAll(async () => {
@@ -32,10 +33,6 @@ function comparable(state: MeterState): MeterState {
   return { ...state, others, historyLoaded: false };
 }
 
-async function ready(): Promise<void> {
-  while ((await setting.server.call('GET', '/ready')).status !== 200) await Bun.sleep(10);
-}
-
 const DAY = 86_400_000;
 const inMs = (ms: number): string => new Date(Date.now() + ms).toISOString();
 const user = (name: string): Fields => ({ metadata: { user: name } });
@@ -57,7 +54,7 @@ const days =
   (count: number): Step =>
   async () => {
     setSystemTime(new Date(Date.now() + count * DAY));
-    await ready();
+    await untilReady(setting.server);
   };
 
 const ROLLS = { reset_interval: 'day', rollover: { max: 6, expires_after_periods: 2 } };

@@ -12,3 +12,11 @@ export async function until(
     await Bun.sleep(POLL_MS);
   }
 }
+
+/** Until it may be given calls. @throws Error where that takes too long */
+export function untilReady(server: Asked, withinMs?: number): Promise<void> {
+  const isReady = async () => (await server.call('GET', '/ready')).status === 200;
+  return until('the node is ready', isReady, withinMs);
+}
+
+type Asked = { call(method: string, path: string): Promise<{ readonly status: number }> };

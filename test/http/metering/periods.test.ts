@@ -1,5 +1,6 @@
 // Months pass: the clock of this process is set forward, and the service follows it.
 import { afterAll, afterEach, beforeAll, expect, setSystemTime, test } from 'bun:test';
+import { untilReady } from '../../support/until.ts';
 import { type Fields, Setting, testBooksClose } from './setting.ts';
 
 let setting: Setting;
@@ -15,13 +16,7 @@ afterAll(() => setting.stop());
 async function travel(at: number | null): Promise<void> {
   if (at === null) setSystemTime();
   else setSystemTime(new Date(at));
-  const deadline = performance.now() + 5000;
-  for (;;) {
-    const { status } = await setting.server.call('GET', '/ready');
-    if (status === 200) return;
-    if (performance.now() > deadline) throw new Error('not ready again');
-    await Bun.sleep(10);
-  }
+  await untilReady(setting.server, 5000);
 }
 
 const HOUR = 3_600_000;

@@ -1,10 +1,8 @@
 // Several nodes on one database, in this process: each with a port, a seat and slots of its own.
 import { slotOf } from '../../ledger/slot.ts';
 import { balanced } from '../support/balanced.ts';
-import { freePort } from '../support/free-port.ts';
+import { newPlace } from '../support/new-place.ts';
 import { type ServerOptions, startServer, type TestServer } from '../support/server.ts';
-
-const SECRET = 'what only the nodes of this test know';
 
 export type Nodes = {
   readonly all: TestServer[];
@@ -28,12 +26,12 @@ export async function startNodes(
   const addresses = new Map<TestServer, string>();
   const join = async (): Promise<TestServer> => {
     const [beside] = all;
-    const address = `127.0.0.1:${await freePort()}`;
+    const place = await newPlace();
     const its = typeof options === 'function' ? options(all.length) : options;
-    const own = { ...its, node: { address, secret: SECRET, listen: address } };
+    const own = { ...its, node: place };
     const node = await startServer(beside === undefined ? own : { ...own, beside });
     all.push(node);
-    addresses.set(node, address);
+    addresses.set(node, place.address);
     await balanced(all);
     return node;
   };

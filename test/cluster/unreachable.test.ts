@@ -1,6 +1,6 @@
 // A node that no other can reach lives by the database, and is given nothing that nobody could ask of it.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { freePort } from '../support/free-port.ts';
+import { newPlace } from '../support/new-place.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { type Nodes, startNodes } from './nodes.ts';
@@ -11,8 +11,7 @@ let nodes: Nodes;
 let stranger: TestServer;
 beforeAll(async () => {
   nodes = await startNodes(2, { leaseMs: LEASE_MS });
-  const address = `127.0.0.1:${await freePort()}`;
-  const node = { address, secret: 'a secret that no other node has', listen: address };
+  const node = await newPlace('a secret that no other node has');
   stranger = await startServer({ beside: nodes.all[0]!, leaseMs: LEASE_MS, node });
 }, 30_000);
 afterAll(async () => {

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { freePort } from '../support/free-port.ts';
+import { newPlace } from '../support/new-place.ts';
 import { startServer } from '../support/server.ts';
 
 const FILE = join(import.meta.dir, '../../src/operations/alerts.yaml');
@@ -15,8 +15,7 @@ type Rules = {
 };
 
 test('what alerts go by is exported', async () => {
-  const address = `127.0.0.1:${await freePort()}`;
-  const server = await startServer({ node: { address, listen: address, secret: 'x'.repeat(32) } });
+  const server = await startServer({ node: await newPlace() });
   const { text } = await server.call('GET', '/metrics', { key: null });
   await server.stop();
   const exported = new Set(text.match(/^\w+(?=[{ ])/gm));

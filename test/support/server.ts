@@ -14,6 +14,7 @@ import { openService, type Service, type ServiceOptions } from '../../src/servic
 import { balanced } from './balanced.ts';
 import { freshDatabase } from './database.ts';
 import { freePort } from './free-port.ts';
+import { newPlace } from './new-place.ts';
 import { type Proxy, startProxy } from './proxy.ts';
 import { testServices } from './services.ts';
 import { TEST_SECRETS_KEY, TEST_SETTINGS } from './settings.ts';
@@ -96,9 +97,7 @@ async function startSeveral(options: ServerOptions): Promise<TestServer> {
     typeof options.settings === 'function' ? options.settings(url) : options.settings;
   const logged: string[] = [];
   const join = async (beside?: TestServer): Promise<TestServer> => {
-    const address = `127.0.0.1:${await freePort()}`;
-    const node = { address, listen: address, secret: 'what only the nodes of a test know' };
-    return startNode({ ...options, settings, node, beside }, logged);
+    return startNode({ ...options, settings, node: await newPlace(), beside }, logged);
   };
   const first = await join();
   const others = await Promise.all(Array.from({ length: NODES - 1 }, () => join(first)));

@@ -10,7 +10,7 @@ const COUNTERS = [
   ['refused',    'Asks that failed at once, because too much was asked already.'],
   ['unsent',     'Asks that never left: the other node could not be reached, or their time was up.'],
   ['lost',       'Asks that were sent and whose answer never came.'],
-  ['strangers',  'Connections of somebody without the secret.'],
+  ['strangers',  'Connections of somebody without the secret, or who dialled another address.'],
   ['malformed',  'Frames that made no sense.'],
 ] as const;
 

@@ -10,7 +10,7 @@ export type PeerCounters = {
   /** What others asked of us, and of these: what came too late to begin. */
   answered: number;
   overdue: number;
-  /** Frames that made no sense, and connections without the secret. */
+  /** Frames that made no sense, and connections without the secret, or meant for another node. */
   malformed: number;
   strangers: number;
 };

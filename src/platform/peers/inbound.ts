@@ -24,6 +24,8 @@ export type Answer = (request: unknown, from: string) => unknown;
 export type Caller = {
   /** What it says its host:port is. */
   readonly from: string;
+  /** Ours, which it dialled. */
+  readonly self: string;
   readonly nonce: string;
   readonly answer: Answer;
 };
@@ -34,7 +36,7 @@ const MALFORMED = 4400;
 
 export class Inbound {
   readonly #options: Parts & Caller;
-  readonly #nonces: readonly string[];
+  readonly #nonce = newNonce();
   readonly #delay = new Delay();
   #socket: ServerWebSocket<Inbound> | null = null;
   #isProven = false;
@@ -46,7 +48,6 @@ export class Inbound {
 
   constructor(options: Parts & Caller) {
     this.#options = options;
-    this.#nonces = [options.nonce, newNonce()];
     this.#heardAt = options.clock.monotonic();
   }
 
@@ -57,9 +58,8 @@ export class Inbound {
 
   opened(socket: ServerWebSocket<Inbound>): void {
     this.#socket = socket;
-    const [, nonce] = this.#nonces;
-    const proof = this.#options.prover.prove('answerer', [this.#options.from, ...this.#nonces]);
-    socket.sendText(`${nonce} ${proof}`);
+    const proof = this.#options.prover.prove('answerer', this.#said());
+    socket.sendText(`${this.#nonce} ${proof}`);
   }
 
   closed(): void {
@@ -99,12 +99,16 @@ export class Inbound {
 
   #admit(proof: string | Uint8Array): void {
     const { prover, counters, log } = this.#options;
-    const said = [this.#options.from, ...this.#nonces];
-    this.#isProven = typeof proof === 'string' && prover.holds(proof, 'asker', said);
+    this.#isProven = typeof proof === 'string' && prover.holds(proof, 'asker', this.#said());
     if (this.#isProven) return this.pinged();
     counters.strangers += 1;
     log.warn({ peer: this.#options.from }, 'a peer that does not hold our NODE_SECRET was refused');
     this.#socket?.close(NO_PROOF, 'no proof');
+  }
+
+  #said(): readonly string[] {
+    const { from, self, nonce } = this.#options;
+    return [from, self, nonce, this.#nonce];
   }
 
   #beginAll(data: Uint8Array): void {

@@ -116,9 +116,10 @@ export class Outbound {
     const socket = new WebSocket(`ws://${address}/peer`, {
       headers: {
         'x-node': self,
+        'x-node-to': address,
         'x-node-format': FORMAT,
         'x-node-nonce': this.#nonce,
-        'x-node-proof': prover.prove('upgrade', [self, FORMAT, this.#nonce]),
+        'x-node-proof': prover.prove('upgrade', [self, address, FORMAT, this.#nonce]),
       },
       // It costs more processor than the bytes are worth between machines of one place.
       perMessageDeflate: false,
@@ -152,9 +153,9 @@ export class Outbound {
 
   /** `challenge`: its nonce and its proof. */
   #opened(challenge: string): void {
-    const { self, prover, counters } = this.#options;
+    const { address, self, prover, counters } = this.#options;
     const [nonce = '', proof = ''] = challenge.split(' ');
-    const said = [self, this.#nonce, nonce];
+    const said = [self, address, this.#nonce, nonce];
     if (!prover.holds(proof, 'answerer', said)) {
       counters.strangers += 1;
       return this.#failed('it does not hold our NODE_SECRET');

@@ -8,7 +8,7 @@
 // What holds:
 // - Asks of one node to another are begun in the order in which they were made, as long as no connection was lost between them.
 // - An ask ends by its deadline. It fails as `maybeDone` exactly where it was sent and no answer came; it is never sent twice.
-// - Both sides have proven that they hold the secret before anything is asked (proof.ts).
+// - Both sides have proven that they hold the secret, and that the one was dialled by the other, before anything is asked (proof.ts).
 // - What is asked of one peer and not answered is bounded in number and bytes (limits.ts); past that, asks fail at once.
 // - A peer that died without a word is noticed within two seconds, by heartbeats; an idle connection stays.
 // - Nothing that a peer says ends this process: what makes no sense ends its connection.
@@ -33,7 +33,7 @@ export type PeersOptions = {
   readonly listen: { readonly hostname: string; readonly port: number };
   /** What every node of this cluster holds, and nobody else. */
   readonly secret: string;
-  /** Our host:port, as others reach us. */
+  /** Our host:port, as others reach us: what they dial, letter by letter, wherever we listen. */
   readonly self: string;
   readonly answer: Answer;
   readonly clock: Clock;
@@ -177,13 +177,20 @@ export class OpenPeers implements Peers {
     if (new URL(url).pathname !== '/peer' || from === null) {
       return new Response(null, { status: 404 });
     }
+    const to = headers.get('x-node-to') ?? '';
     const format = headers.get('x-node-format') ?? '';
     const nonce = headers.get('x-node-nonce') ?? '';
     const proof = headers.get('x-node-proof') ?? '';
-    if (!this.#parts.prover.holds(proof, 'upgrade', [from, format, nonce])) {
+    if (!this.#parts.prover.holds(proof, 'upgrade', [from, to, format, nonce])) {
       this.#parts.counters.strangers += 1;
       this.#name(from, 'a peer that does not hold our NODE_SECRET was refused');
       return new Response(null, { status: 401 });
+    }
+    const { answer, self } = this.#options;
+    if (to !== self) {
+      this.#parts.counters.strangers += 1;
+      this.#name(from, `a peer that dialled ${to}, which is not our NODE_ADDRESS, was refused`);
+      return new Response(null, { status: 421 });
     }
     if (format !== FORMAT) {
       this.#name(from, 'a peer whose Bun writes another format was refused');
@@ -191,8 +198,7 @@ export class OpenPeers implements Peers {
     }
     if (this.#closing !== null) return new Response(null, { status: 503 });
     this.#strangers.delete(from);
-    const { answer } = this.#options;
-    const data = new Inbound({ ...this.#parts, from, nonce, answer });
+    const data = new Inbound({ ...this.#parts, from, self, nonce, answer });
     const isUpgraded = server.upgrade(request, { data });
     return isUpgraded ? undefined : new Response(null, { status: 404 });
   }

@@ -1,11 +1,15 @@
 // Both sides prove that they hold the secret, and neither sends it.
 //
-//   asker    upgrade: its name, a nonce, proof('upgrade')     without it nobody gets a connection
-//   answerer its own nonce, proof('answerer')                 of both nonces: it is no stranger at this address
-//   asker    proof('asker')                                   of both nonces: it is not an upgrade that was recorded
+//   asker    upgrade: its address, the one that it dialled, a nonce, proof('upgrade')     without it nobody gets a connection
+//   answerer its own nonce, proof('answerer')                                             it is no stranger at this address
+//   asker    proof('asker')                                                               it is not an upgrade that was recorded
 //
-// No clock is compared and no nonce remembered: each side has put in a number that it never used before.
-// It does not encrypt, nor sign what follows: nodes talk over a network that is theirs.
+// Each proof says which of the three it is, and is of both addresses; who answers takes only what was dialled by its own, the NODE_ADDRESS
+// that the others know, wherever it listens. So a stranger at the address of a node that is gone (on one machine, whoever binds its port)
+// cannot pass a handshake on to another node, and then speak for the asker: that node was not dialled.
+// The last two are of both nonces. No clock is compared and no nonce remembered: each side has put in a number that it never used before.
+// It does not encrypt, nor sign what follows: nodes talk over a network that is theirs. Whoever is on the way between two that live passes
+// their proofs on unchanged, and from then on reads what they say and says what he likes.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
 export type ProofOf = 'upgrade' | 'answerer' | 'asker';

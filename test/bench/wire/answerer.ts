@@ -8,7 +8,7 @@ const say = (fields: object, message: string): void => console.error(message, fi
 openPeers({
   listen: { hostname: '127.0.0.1', port: Number(process.env['PORT']) },
   secret: process.env['NODE_SECRET'] ?? '',
-  self: 'answerer:1',
+  self: `127.0.0.1:${process.env['PORT'] ?? ''}`,
   clock,
   timers,
   log: { info: say, warn: say, error: say },

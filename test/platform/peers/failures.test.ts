@@ -3,7 +3,7 @@ import { readAnswers } from '../../../src/platform/peers/frame.ts';
 import { Prover } from '../../../src/platform/peers/proof.ts';
 import { startProxy, type Proxy } from '../../support/proxy.ts';
 import { failureOf, latch, Nodes, SECRET, SOON, until, type NodeOptions } from './fixture.ts';
-import { admitted, encoded, impostor } from './stranger.ts';
+import { admitted, encoded, impostor, saidOf } from './stranger.ts';
 
 const nodes = new Nodes();
 const proxies: Proxy[] = [];
@@ -14,11 +14,12 @@ afterEach(async () => {
 
 /** Two nodes, and a way between them that can be cut or frozen. */
 async function apart(options: { answerer?: NodeOptions; asker?: NodeOptions } = {}) {
-  const answerer = nodes.open(options.answerer);
-  const asker = nodes.open(options.asker);
-  const proxy = await startProxy(`http://${answerer.address}`);
+  const proxy = await startProxy('http://127.0.0.1', () => `http://${answerer.address}`);
   proxies.push(proxy);
-  return { answerer, asker, proxy, address: new URL(proxy.url).host };
+  const address = new URL(proxy.url).host;
+  const answerer = nodes.open({ ...options.answerer, self: address });
+  const asker = nodes.open(options.asker);
+  return { answerer, asker, proxy, address };
 }
 
 const never: NodeOptions = { answer: () => latch().opened, limits: { closeMs: 0 } };
@@ -308,9 +309,9 @@ describe('what makes no sense ends its connection, and nothing else', () => {
     ['no outcome', encoded([0, 7, 'answer'])],
     ['half an answer', encoded([0, 0])],
   ])('answered: %s', async (_, answer) => {
-    const fake = impostor((headers) => {
-      const said = [headers.get('x-node')!, headers.get('x-node-nonce')!, 'nonce'];
-      return [`nonce ${new Prover(SECRET).prove('answerer', said)}`, answer];
+    const fake = impostor((upgrade) => {
+      const proof = new Prover(SECRET).prove('answerer', saidOf(upgrade, 'nonce'));
+      return [`nonce ${proof}`, answer];
     });
     const asker = nodes.open();
     expect(await failureOf(asker.ask(fake.address, 1, SOON))).toBe('maybe');

@@ -14,6 +14,8 @@ export type TestNode = OpenPeers & { readonly address: string; readonly logged: 
 export type NodeOptions = {
   readonly answer?: Answer;
   readonly secret?: string;
+  /** What others dial, where that is not where it listens. */
+  readonly self?: string;
   readonly port?: number;
   readonly limits?: Partial<PeerLimits>;
 };
@@ -30,8 +32,19 @@ export class Nodes {
     };
     const log = { info: write, warn: write, error: write };
     const listen = { hostname: '127.0.0.1', port };
-    const self = `node-${this.#open.length}:1`;
-    const peers = openPeers({ listen, secret, self, answer, clock, timers, log, limits });
+    const peers = openPeers({
+      listen,
+      secret,
+      // Its port is known when it listens.
+      get self() {
+        return options.self ?? `127.0.0.1:${peers.port}`;
+      },
+      answer,
+      clock,
+      timers,
+      log,
+      limits,
+    });
     this.#open.push(peers);
     return Object.assign(peers, { address: `127.0.0.1:${peers.port}`, logged });
   }

@@ -109,7 +109,8 @@ test('one connection for each direction, opened by the first ask', async () => {
 
 test('the answering side learns who asks', async () => {
   const answerer = nodes.open({ answer: (_, from) => from });
-  expect(await nodes.open().ask(answerer.address, null, SOON)).toBe('node-1:1');
+  const asker = nodes.open();
+  expect(await asker.ask(answerer.address, null, SOON)).toBe(asker.address);
 });
 
 describe('close', () => {

@@ -1,25 +1,29 @@
 import { afterEach, expect, test } from 'bun:test';
 import { readAnswers } from '../../../src/platform/peers/frame.ts';
 import { Prover } from '../../../src/platform/peers/proof.ts';
-import { failureOf, Nodes, SECRET, SOON } from './fixture.ts';
-import { admitted, encoded, impostor, Stranger, upgradeOf } from './stranger.ts';
+import { failureOf, Nodes, SECRET, SOON, until } from './fixture.ts';
+import { admitted, encoded, impostor, relay, saidOf, Stranger, upgradeOf } from './stranger.ts';
 
 const nodes = new Nodes();
 afterEach(() => nodes.close());
 
+const SELF = 'answerer:1';
+
 test.each([
   // path          headers                              status
-  ['/', upgradeOf(), 404],
-  ['/metrics', upgradeOf(), 404],
+  ['/', upgradeOf(SELF), 404],
+  ['/metrics', upgradeOf(SELF), 404],
   ['/peer', {}, 404],
-  ['/peer', { ...upgradeOf(), 'x-node-proof': '' }, 401],
-  ['/peer', upgradeOf({ secret: 'another' }), 401],
-  ['/peer', { ...upgradeOf(), 'x-node': 'renamed:1' }, 401],
-  ['/peer', { ...upgradeOf(), 'x-node-nonce': 'another' }, 401],
-  ['/peer', upgradeOf({ format: '0-00' }), 409],
-  ['/peer', upgradeOf(), 404], // right, but no upgrade
+  ['/peer', { ...upgradeOf(SELF), 'x-node-proof': '' }, 401],
+  ['/peer', upgradeOf(SELF, { secret: 'another' }), 401],
+  ['/peer', { ...upgradeOf(SELF), 'x-node': 'renamed:1' }, 401],
+  ['/peer', { ...upgradeOf('another:1'), 'x-node-to': SELF }, 401],
+  ['/peer', { ...upgradeOf(SELF), 'x-node-nonce': 'another' }, 401],
+  ['/peer', upgradeOf('another:1'), 421],
+  ['/peer', upgradeOf(SELF, { format: '0-00' }), 409],
+  ['/peer', upgradeOf(SELF), 404], // right, but no upgrade
 ])('%s with %o is answered with %i', async (path, headers, status) => {
-  const { address } = nodes.open();
+  const { address } = nodes.open({ self: SELF });
   const response = await fetch(`http://${address}${path}`, { headers });
   expect([response.status, await response.text()]).toEqual([status, '']);
 });
@@ -40,7 +44,7 @@ test('a node with another secret gets no answer; the log says so once on either 
 
 test('an upgrade that was recorded and is sent again gets a challenge and nothing else', async () => {
   const spy = impostor(() => ['no challenge']);
-  const answerer = nodes.open();
+  const answerer = nodes.open({ self: spy.address });
   expect(await failureOf(nodes.open().ask(spy.address, 1, SOON))).toBe('no');
   await spy.stop();
   const [recorded] = spy.upgrades;
@@ -55,12 +59,8 @@ test('an upgrade that was recorded and is sent again gets a challenge and nothin
 
 test('a proof that was recorded is none for another connection', async () => {
   const answerer = nodes.open();
-  const upgrade = upgradeOf();
-  const said = (challenge: unknown) => [
-    upgrade['x-node']!,
-    upgrade['x-node-nonce']!,
-    String(challenge).split(' ')[0]!,
-  ];
+  const upgrade = upgradeOf(answerer.address);
+  const said = (challenge: unknown) => saidOf(upgrade, String(challenge).split(' ')[0]!);
   const first = new Stranger(answerer.address, upgrade);
   const proof = new Prover(SECRET).prove('asker', said(await first.read()));
   first.send(proof);
@@ -71,9 +71,25 @@ test('a proof that was recorded is none for another connection', async () => {
   first.terminate();
 });
 
+test('a handshake that a stranger passes on to another node lets nobody in', async () => {
+  const begun: unknown[] = [];
+  const answerer = nodes.open({ answer: (request) => begun.push(request) });
+  const forged = encoded([performance.now(), 1_000_000, 5000, 'forged']);
+  const stranger = await relay(answerer.address, forged);
+  const asker = nodes.open();
+  const asked = failureOf(asker.ask(stranger.address, 'private', SOON)).catch(String);
+  await Promise.race([asked, stranger.spoken]);
+  await until(() => answerer.stats().inbound === 0 || begun.length > 1);
+  expect(begun).toEqual([]);
+  expect(await asked).toBe('no');
+  expect(answerer.stats()).toMatchObject({ answered: 0, strangers: 1 });
+  expect(answerer.logged[0]?.message).toContain(stranger.address);
+  await stranger.stop();
+});
+
 test('who proves nothing is closed soon', async () => {
   const answerer = nodes.open({ limits: { heartbeatMs: 20, silentMs: 60 } });
-  const stranger = new Stranger(answerer.address, upgradeOf());
+  const stranger = new Stranger(answerer.address, upgradeOf(answerer.address));
   await stranger.read();
   expect(await stranger.closed).toBe(1006);
 });
@@ -81,10 +97,9 @@ test('who proves nothing is closed soon', async () => {
 test('nothing is sent to a server that does not hold the secret', async () => {
   const asker = nodes.open();
   const heard: string[] = [];
-  const fake = impostor((headers) => {
-    heard.push(...headers.values());
-    const said = [headers.get('x-node')!, headers.get('x-node-nonce')!, 'nonce'];
-    return [`nonce ${new Prover('another').prove('answerer', said)}`];
+  const fake = impostor((upgrade) => {
+    heard.push(...Object.values(upgrade));
+    return [`nonce ${new Prover('another').prove('answerer', saidOf(upgrade, 'nonce'))}`];
   });
   expect(await failureOf(asker.ask(fake.address, 'private', SOON))).toBe('no');
   expect(asker.stats()).toMatchObject({ framesSent: 0, strangers: 1, unsent: 1 });

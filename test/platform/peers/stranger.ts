@@ -1,5 +1,7 @@
 // Speaks the protocol by hand, to say what no node would.
 import { serialize } from 'bun:jsc';
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { FORMAT } from '../../../src/platform/peers/frame.ts';
 import { newNonce, Prover } from '../../../src/platform/peers/proof.ts';
 import { SECRET } from './fixture.ts';
@@ -10,14 +12,16 @@ export const encoded = (frame: unknown): Uint8Array =>
 /** The headers of an upgrade. */
 export type Upgrade = Record<string, string>;
 
-export function upgradeOf(options: { secret?: string; format?: string } = {}): Upgrade {
+/** Of who dialled `to`. */
+export function upgradeOf(to: string, options: { secret?: string; format?: string } = {}): Upgrade {
   const { secret = SECRET, format = FORMAT } = options;
   const nonce = newNonce();
   return {
     'x-node': 'stranger:1',
+    'x-node-to': to,
     'x-node-format': format,
     'x-node-nonce': nonce,
-    'x-node-proof': new Prover(secret).prove('upgrade', ['stranger:1', format, nonce]),
+    'x-node-proof': new Prover(secret).prove('upgrade', ['stranger:1', to, format, nonce]),
   };
 }
 
@@ -61,26 +65,31 @@ export class Stranger {
   }
 }
 
+/** What both sides know of a connection, once the answerer has said its nonce. */
+export function saidOf(upgrade: Upgrade, nonce: string): readonly string[] {
+  return [upgrade['x-node']!, upgrade['x-node-to']!, upgrade['x-node-nonce']!, nonce];
+}
+
 /** A stranger that holds the secret, and has proven it. */
 export async function admitted(address: string): Promise<Stranger> {
-  const upgrade = upgradeOf();
+  const upgrade = upgradeOf(address);
   const stranger = new Stranger(address, upgrade);
   const [nonce] = String(await stranger.read()).split(' ');
-  const said = [upgrade['x-node']!, upgrade['x-node-nonce']!, nonce!];
-  stranger.send(new Prover(SECRET).prove('asker', said));
+  stranger.send(new Prover(SECRET).prove('asker', saidOf(upgrade, nonce!)));
   return stranger;
 }
 
 /** A server that answers an upgrade, and then says only this. */
-export function impostor(says: (upgrade: Headers) => readonly (string | Uint8Array)[]) {
+export function impostor(says: (upgrade: Upgrade) => readonly (string | Uint8Array)[]) {
   const upgrades: Upgrade[] = [];
-  const server = Bun.serve<Headers>({
+  const server = Bun.serve<Upgrade>({
     hostname: '127.0.0.1',
     port: 0,
     fetch(request, own) {
       const ofNode = [...request.headers].filter(([name]) => name.startsWith('x-node'));
-      upgrades.push(Object.fromEntries(ofNode));
-      return own.upgrade(request, { data: request.headers })
+      const upgrade = Object.fromEntries(ofNode);
+      upgrades.push(upgrade);
+      return own.upgrade(request, { data: upgrade })
         ? undefined
         : new Response(null, { status: 404 });
     },
@@ -92,4 +101,48 @@ export function impostor(says: (upgrade: Headers) => readonly (string | Uint8Arr
     },
   });
   return { address: `127.0.0.1:${server.port}`, upgrades, stop: () => server.stop(true) };
+}
+
+/** Without the secret, at an address of its own: passes to the node at `target` what an asker proves, and then speaks for it. */
+export async function relay(target: string, frame: Uint8Array) {
+  const { hostname, port } = new URL(`http://${target}`);
+  const { promise: spoken, resolve: speak } = Promise.withResolvers<void>();
+  const server = createServer((asker) => {
+    const node = connect(Number(port), hostname);
+    let isSpoken = false;
+    asker.on('data', (chunk) => {
+      if (isSpoken) return;
+      node.write(chunk);
+      isSpoken = !chunk.toString('latin1').startsWith('GET ');
+      if (!isSpoken) return;
+      node.write(masked(frame));
+      speak();
+    });
+    node.on('data', (chunk) => asker.write(chunk));
+    for (const [from, to] of [
+      [asker, node],
+      [node, asker],
+    ] as const) {
+      from.on('error', () => to.destroy());
+      from.on('close', () => to.destroy());
+    }
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  return {
+    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** When it has spoken for the asker. */
+    spoken,
+    async stop() {
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** As a client's frame of less than 126 bytes goes over a WebSocket; its mask is nought. */
+function masked(frame: Uint8Array): Buffer {
+  const head = [0x82, 0x80 | frame.length, 0, 0, 0, 0];
+  return Buffer.concat([Buffer.from(head), frame]);
 }

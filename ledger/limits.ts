@@ -21,6 +21,9 @@ export const GRANTS_KEPT_MAX = 100;
 /** Events in one ingest call (contract, Limits). They are one atomic unit and so must fit into one flush. */
 export const INGEST_EVENTS_MAX = 500;
 
+/** Of one ingest call as it comes, in UTF-8: so many events with all the metadata that is allowed. No other call is larger. */
+export const INGEST_BYTES_MAX = 16 << 20;
+
 /** Questions in one batch check (decisions 5). */
 export const CHECK_BATCH_MAX = 100;
 

@@ -11,6 +11,7 @@ export type Operation = {
   readonly form?: TObject;
   /** Whether a request without a body is as good as one with. */
   readonly bodyOptional?: boolean;
+  /** No more than `INGEST_BYTES_MAX`: what passes between nodes has its bound from that. */
   readonly bodyBytesMax?: number;
   /** Strings, and integers that are read from strings. */
   readonly query?: TObject;

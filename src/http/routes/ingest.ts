@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia';
+import { INGEST_BYTES_MAX } from '../../../ledger/limits.ts';
 import type { OrganisationPrincipal } from '../auth.ts';
 import type { Route } from '../edge.ts';
 import { type Issue, refuseInvalid } from '../errors.ts';
@@ -6,8 +7,6 @@ import { type MeteringDeps, type Subject, findCustomer, isRefused } from '../met
 import { IngestBody, IngestResult } from '../wire/metering.ts';
 import { eventTime, fingerprintOf, keyedId, measure } from '../wire/usage.ts';
 
-/** 500 events with all the metadata that is allowed. */
-const BODY_BYTES_MAX = 16 * 1024 * 1024;
 const ISSUES_MAX = 50;
 
 const INGEST = {
@@ -18,7 +17,7 @@ const INGEST = {
     'that the whole call may be sent again.',
   tag: 'Metering',
   body: IngestBody,
-  bodyBytesMax: BODY_BYTES_MAX,
+  bodyBytesMax: INGEST_BYTES_MAX,
   idempotent: true,
   answers: { 200: IngestResult },
 } as const;

@@ -1,11 +1,16 @@
 // Every bound between two nodes, in one place.
+import { assert } from '../../../ledger/assert.ts';
+import { INGEST_BYTES_MAX } from '../../../ledger/limits.ts';
 
 export type PeerLimits = {
   /** Asked of one peer and not answered, those that wait for its connection included: several of the ledger's flushes. */
   readonly callsMax: number;
   /** Of frames sent to one peer whose calls it has not answered; also what one peer may leave unread of our answers. */
   readonly bytesMax: number;
-  /** One frame. The largest ask is 500 events with their metadata; a frame takes what fits. */
+  /**
+   * One frame; it takes what fits. The largest ask is an ingest call, of which a structured clone makes more: one character that is not
+   * Latin-1 gives all of its text two bytes a character. A third of it is room for what is no text.
+   */
   readonly frameBytesMax: number;
   /** In one frame: past this, more of them save nothing and the first waits for the last. */
   readonly frameCallsMax: number;
@@ -25,7 +30,7 @@ export type PeerLimits = {
 export const PEER_LIMITS: PeerLimits = {
   callsMax: 10_000,
   bytesMax: 64 << 20,
-  frameBytesMax: 16 << 20,
+  frameBytesMax: 3 * INGEST_BYTES_MAX,
   frameCallsMax: 256,
   gatherMs: 1,
   connectMs: 1500,
@@ -34,3 +39,8 @@ export const PEER_LIMITS: PeerLimits = {
   silentMs: 1500,
   closeMs: 5000,
 };
+
+assert(
+  PEER_LIMITS.bytesMax >= PEER_LIMITS.frameBytesMax,
+  'the largest frame must fit what may be left unread',
+);

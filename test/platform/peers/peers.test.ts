@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
+import { INGEST_BYTES_MAX } from '../../../ledger/limits.ts';
 import { failureOf, latch, Nodes, SOON, until } from './fixture.ts';
 
 const nodes = new Nodes();
@@ -76,6 +77,12 @@ test('what one tick asks shares a frame, up to its bounds', async () => {
   expect(await framesFor(50, 10)).toBe(1);
   expect(await framesFor(250, 10)).toBe(3);
   expect(await framesFor(8, 9000)).toBe(4);
+});
+
+test('what the largest call becomes on the way passes, there and back', async () => {
+  const [asker, answerer] = [nodes.open(), nodes.open()];
+  const text = '€'.padEnd(INGEST_BYTES_MAX, 'x');
+  expect((await asker.ask(answerer.address, text, SOON)) === text).toBe(true);
 });
 
 test('what is asked tick by tick shares a frame, for as long as an ask may wait for others', async () => {

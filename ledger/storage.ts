@@ -109,6 +109,8 @@ export type SeatedNode = {
   readonly leaseMs: number;
   /** Whether it is about to end, and takes no more slots. */
   readonly leaving: boolean;
+  /** Whether the database was found behind it: then it is not alive, and nobody takes over from it or joins until an operator says so. */
+  readonly halted: boolean;
 };
 
 export type Survey = {

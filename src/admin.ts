@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { must } from '../ledger/assert.ts';
 import { audit } from '../ledger/store/audit.ts';
 import { migrate, MigrationFailure } from '../ledger/store/migrate.ts';
+import { resumeSeats } from '../ledger/store/nodes.ts';
 import { retain } from '../ledger/store/retention.ts';
 import { type Config, ConfigError, parseConfig } from './config.ts';
 import { portalUrl } from './http/wire/portal-tokens.ts';
@@ -36,7 +37,8 @@ const USAGE = `usage: bun run admin COMMAND [--json]
   portal-token create --customer ID [--ttl 24h]
   portal-token revoke TOKEN_ID
   audit
-  retention [--dry-run]`;
+  retention [--dry-run]
+  resume`;
 
 /** What was asked for makes no sense: exit code 2. */
 class UsageError extends Error {}
@@ -74,6 +76,7 @@ const COMMANDS: Readonly<
   'portal-token revoke': { takes: [], plan: (_options, rest) => planPortalRevocation(rest) },
   audit: { takes: [], plan: () => runAudit },
   retention: { takes: ['dry-run'], plan: planRetention },
+  resume: { takes: [], plan: () => runResume },
 };
 
 function parse(args: string[]): { readonly command: Command; readonly json: boolean } {
@@ -216,6 +219,11 @@ function planPortalRevocation(rest: string[]): Command {
 async function runAudit(sql: Sql): Promise<Result> {
   const findings = await audit(sql);
   return { value: { findings }, failed: findings.length > 0 };
+}
+
+/** A node had written what a promoted copy of the database lacks: that is accepted as lost, and others may serve what was its own. */
+async function runResume(sql: Sql): Promise<Result> {
+  return { value: { resumed: await resumeSeats(sql) } };
 }
 
 const DAY_MS = 86_400_000;

@@ -95,6 +95,7 @@ export class Member {
   readiness(): { readonly ready: boolean; readonly reason?: string } {
     if (this.#closed || this.#isLeaving) return { ready: false, reason: 'shutting down' };
     if (this.#stopped !== null) return { ready: false, reason: this.#stopped };
+    if (this.#term === null && this.#view.isHalted) return { ready: false, reason: HALTED };
     const isServed = this.#term !== null && (this.#term.slots.size > 0 || this.hasOthers);
     if (!isServed) {
       const seconds = Math.round((this.#deps.clock.now() - this.#waitingSince) / 1000);
@@ -105,8 +106,9 @@ export class Member {
     return { ready: true };
   }
 
+  /** Whether an operator must decide before it serves again. */
   get isStopped(): boolean {
-    return this.#stopped !== null;
+    return this.#stopped !== null || (this.#term === null && this.#view.isHalted);
   }
 
   get isLeaving(): boolean {
@@ -365,5 +367,7 @@ export type Place =
 
 /** Between one handover and the next: what moved is being loaded. */
 const HANDOVER_PAUSE_MS = 10;
+
+const HALTED = 'the database is behind a node that was here: a stale copy was promoted';
 
 const NOWHERE = { kind: 'nowhere' } as const;

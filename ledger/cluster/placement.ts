@@ -40,7 +40,7 @@ export function takeovers(
   const to = heirs(survey);
   if (to.length === 0) return [];
   return survey.nodes
-    .filter(({ alive, node }) => !alive && node !== me)
+    .filter(({ alive, halted, node }) => !alive && !halted && node !== me)
     .map((dead) => ({
       dead,
       to: slotsOf(survey, dead.node).map((slot) => ({ slot, node: rendezvous(slot, to) })),

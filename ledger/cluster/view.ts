@@ -35,6 +35,11 @@ export class View {
     return this.#version;
   }
 
+  /** Whether the database was found to be behind some node: until an operator accepts that, nobody joins. */
+  get isHalted(): boolean {
+    return this.#survey.nodes.some(({ halted }) => halted);
+  }
+
   nodeOf(id: number): SeatedNode | undefined {
     return this.#survey.nodes.find(({ node }) => node === id);
   }

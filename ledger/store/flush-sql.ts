@@ -148,7 +148,7 @@ const RARE = `,
   handed_over AS (
     UPDATE slots s SET node = n.id
     FROM fence, rare, jsonb_populate_recordset(NULL::slots, rare.parts -> 'handovers') AS h
-    JOIN nodes n ON n.id = h.node AND n.expires_at > now() AND NOT n.leaving
+    JOIN nodes n ON n.id = h.node AND n.expires_at > now() AND NOT n.leaving AND NOT n.halted
     WHERE s.slot = h.slot AND s.node = fence.node
   )`;
 

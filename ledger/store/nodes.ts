@@ -37,7 +37,7 @@ export async function claimSeat(writer: Sql<Bigints>, who: Who): Promise<Fence |
       insert into nodes as n (id, holder, address, epoch, seq, expires_at, leaving)
       select coalesce(${freeSeat(sql)}, (select coalesce(max(id), 0) + 1 from nodes)), ${who.holder}, ${who.address}::text, 1, 0,
         now() + ${who.leaseMs} * interval '1 millisecond', false
-      where not exists (select from nodes where expires_at >= now()
+      where not exists (select from nodes where halted or expires_at >= now()
         and (address is null or ${who.address}::text is null or address = ${who.address}::text))
       on conflict (id) do update set holder = excluded.holder, address = excluded.address, epoch = n.epoch + 1,
         expires_at = excluded.expires_at, leaving = false
@@ -53,7 +53,7 @@ export async function claimSeat(writer: Sql<Bigints>, who: Who): Promise<Fence |
 /** See `Storage.survey`. */
 export async function surveyNodes(sql: Sql<Bigints>): Promise<Survey> {
   const rows = await sql<(Omit<SeatedNode, 'node'> & { id: number; slots: number[] })[]>`
-    select n.id, n.epoch, n.address, n.expires_at >= now() as alive, n.leaving, s.slots,
+    select n.id, n.epoch, n.address, n.expires_at >= now() and not n.halted as alive, n.leaving, n.halted, s.slots,
       greatest(0, ceil(extract(epoch from n.expires_at - now()) * 1000))::int as "leaseMs"
     from nodes n cross join lateral (select coalesce(array_agg(slot), '{}') as slots from slots where node = n.id) s
     order by n.id`;
@@ -85,7 +85,7 @@ export async function takeOverSlots(
     await boundWaits(sql, leaseMs);
     const raised = await sql`
       update nodes set epoch = epoch + 1
-      where id = ${node} and epoch = ${String(epoch)}::bigint and expires_at < now()
+      where id = ${node} and epoch = ${String(epoch)}::bigint and expires_at < now() and not halted
       returning id`;
     if (raised.length === 0) return false;
     await sql`
@@ -109,14 +109,18 @@ export async function recoverSeat(
     writer,
     writer`(select id from nodes where id = ${fence.node} and epoch = ${epoch}::bigint)`,
   );
+  const seq = String(fence.seq);
   const [row] = await writer<SeatRow[]>`
-    update nodes set epoch = epoch + 1
+    update nodes set epoch = epoch + 1, halted = halted or seq < ${seq}::bigint
     where id = ${fence.node} and epoch = ${epoch}::bigint
     returning id, epoch, seq`;
   if (row !== undefined) return row.seq < fence.seq ? 'behind' : fenceOf(row);
   // The number of a seat only grows, whoever holds it.
-  const [seat] = await writer<SeatRow[]>`select id, epoch, seq from nodes where id = ${fence.node}`;
-  return seat === undefined || seat.seq < fence.seq ? 'behind' : 'fenced';
+  const [seat] = await writer<{ isBehind: boolean }[]>`
+    update nodes set halted = halted or seq < ${seq}::bigint
+    where id = ${fence.node}
+    returning seq < ${seq}::bigint as "isBehind"`;
+  return seat === undefined || seat.isBehind ? 'behind' : 'fenced';
 }
 
 /** See `Storage.leave`. Does nothing where the seat was lost already. */
@@ -131,6 +135,11 @@ export async function releaseSeat(writer: Sql<Bigints>, fence: Fence): Promise<v
   await writer`
     update nodes set expires_at = now() - interval '1 second'
     where id = ${fence.node} and epoch = ${String(fence.epoch)}::bigint`;
+}
+
+/** Ends what a stale copy halted; gives how many seats that were. What was written to them and is not there stays lost. */
+export async function resumeSeats(sql: Sql<Bigints>): Promise<number> {
+  return (await sql`update nodes set halted = false where halted`).count;
 }
 
 /** The first seat whose lease is over, as part of a statement. */

@@ -13,6 +13,7 @@ const node = (id: number, more: Partial<SeatedNode> = {}): SeatedNode => ({
   alive: true,
   leaseMs: 1000,
   leaving: false,
+  halted: false,
   ...more,
 });
 

@@ -58,6 +58,7 @@ export type NodeRow = Fence & {
   readonly address: string | null;
   readonly expiresAt: number;
   readonly leaving: boolean;
+  readonly halted: boolean;
 };
 
 export type AccountRow = {

@@ -26,6 +26,8 @@ export type Server = {
     readonly result: FlushResult;
     readonly holder: string;
   }) => void;
+  /** Called when it was found to be behind what a process has written. */
+  readonly onBehind: () => void;
 };
 
 export function diskOf(
@@ -51,7 +53,11 @@ export function diskOf(
       return flushed;
     },
     recover: async (fence) => {
-      const found = await ask(() => seats.recover(server.db, fence));
+      const found = await ask(() => {
+        const result = seats.recover(server.db, fence);
+        if (result === 'behind') server.onBehind();
+        return result;
+      });
       if (typeof found === 'object') server.acknowledged.set(holder, found);
       return found;
     },

@@ -13,7 +13,7 @@ export function claim(db: Database, who: Who, now: number): Fence | null {
     const nodes = db.nodes.values().sort((a, b) => a.node - b.node);
     const isAlone = ({ address }: NodeRow): boolean =>
       address === null || who.address === null || address === who.address;
-    if (nodes.some((node) => isAlive(node, now) && isAlone(node))) return null;
+    if (nodes.some((node) => node.halted || (isAlive(node, now) && isAlone(node)))) return null;
     const free = nodes.find((node) => !isAlive(node, now));
     const fence = {
       node: free?.node ?? nodes.length + 1,
@@ -22,7 +22,14 @@ export function claim(db: Database, who: Who, now: number): Fence | null {
     };
     const { holder, address, leaseMs } = who;
     const expiresAt = now + leaseMs;
-    db.nodes.set(fence.node, { ...fence, holder, address, expiresAt, leaving: false });
+    db.nodes.set(fence.node, {
+      ...fence,
+      holder,
+      address,
+      expiresAt,
+      leaving: false,
+      halted: false,
+    });
     if (db.slots.includes(0))
       db.slots = db.slots.map((owner) => (owner === 0 ? fence.node : owner));
     return fence;
@@ -30,12 +37,13 @@ export function claim(db: Database, who: Who, now: number): Fence | null {
 }
 
 export function survey(db: Database, now: number): Survey {
-  const nodes = db.nodes.values().map(({ node, epoch, address, leaving, expiresAt }) => ({
+  const nodes = db.nodes.values().map(({ node, epoch, address, leaving, halted, expiresAt }) => ({
     node,
     epoch,
     address,
     leaving,
-    alive: expiresAt >= now,
+    halted,
+    alive: expiresAt >= now && !halted,
     leaseMs: Math.max(0, Math.ceil(expiresAt - now)),
   }));
   return { nodes, owners: db.slots };
@@ -56,7 +64,7 @@ export function takeOver(
   }: { dead: Pick<SeatedNode, 'node' | 'epoch'>; to: readonly Handover[]; now: number },
 ): boolean {
   const row = seatOf(db, dead);
-  if (row === null || isAlive(row, now)) return false;
+  if (row === null || isAlive(row, now) || row.halted) return false;
   db.seated(() => {
     db.nodes.set(row.node, { ...row, epoch: row.epoch + 1n });
     const owners = [...db.slots];
@@ -67,13 +75,27 @@ export function takeOver(
 }
 
 export function recover(db: Database, fence: Fence): Fence | 'fenced' | 'behind' {
-  if ((db.nodes.get(fence.node)?.seq ?? -1n) < fence.seq) return 'behind';
+  const seat = db.nodes.get(fence.node);
+  if (seat === undefined || seat.seq < fence.seq) {
+    if (seat !== undefined) {
+      const epoch = seat.epoch === fence.epoch ? seat.epoch + 1n : seat.epoch;
+      db.seated(() => db.nodes.set(seat.node, { ...seat, epoch, halted: true }));
+    }
+    return 'behind';
+  }
   const row = seatOf(db, fence);
   if (row === null) return 'fenced';
   const { node, seq } = row;
   const epoch = row.epoch + 1n;
   db.seated(() => db.nodes.set(node, { ...row, epoch }));
   return { node, epoch, seq };
+}
+
+/** As an operator does who accepts what is lost. */
+export function resume(db: Database): void {
+  db.seated(() => {
+    for (const row of db.nodes.values()) db.nodes.set(row.node, { ...row, halted: false });
+  });
 }
 
 export function leave(db: Database, fence: Fence): void {

@@ -9,6 +9,10 @@ import type { Listener } from './peers.ts';
 import { Place, Process } from './process.ts';
 import { Schedule } from './schedule.ts';
 import { checkFlush } from './owned.ts';
+import { resume } from './seats.ts';
+
+/** Until somebody accepts that what a copy of the database lacks is lost. */
+const OPERATOR_MS_MAX = 1000;
 
 export class World {
   readonly random: Random;
@@ -55,6 +59,7 @@ export class World {
       slowMsMax: 0,
       slowReadMsMax: 0,
       onFlush: (flush) => checkFlush(this.auditor, db, flush),
+      onBehind: () => this.later(this.schedule.between(1, OPERATOR_MS_MAX), () => resume(db)),
     };
     this.isSolo = this.random.chance(0.2);
     const count = this.random.integer(2, 4);

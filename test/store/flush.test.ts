@@ -202,7 +202,7 @@ test.each([0, 1])(
     await bed.sql`update nodes set seq = seq - 1, epoch = epoch + ${later} where id = ${node}`;
     expect(await flush({})).toBe('fenced');
     expect(await bed.storage.recover(bed.fence)).toBe('behind');
-    await bed.sql`update nodes set seq = ${String(seq)}::bigint, epoch = ${String(epoch)}::bigint where id = ${node}`;
+    await bed.sql`update nodes set seq = ${String(seq)}::bigint, epoch = ${String(epoch)}::bigint, halted = false where id = ${node}`;
     expect(await flush({})).toBe('committed');
   },
 );

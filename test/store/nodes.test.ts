@@ -1,7 +1,7 @@
 // Seats and slots in PostgreSQL: who joins, who is alive, who takes over.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Fence, Storage } from '../../ledger/storage.ts';
-import { journalName } from '../../ledger/store/nodes.ts';
+import { journalName, resumeSeats } from '../../ledger/store/nodes.ts';
 import { postgresStorage } from '../../ledger/store/postgres-storage.ts';
 import { slotOf } from '../../ledger/slot.ts';
 import { timers } from '../../src/platform/clock.ts';
@@ -70,8 +70,8 @@ test('the first has everything, each that joins a seat of its own', async () => 
     expect(leaseMs).toBeLessThanOrEqual(LEASE_MS);
   }
   expect(nodes.map(({ leaseMs: _left, ...node }) => node)).toEqual([
-    { node: 1, epoch: 1n, address: 'a:1', alive: true, leaving: false },
-    { node: 2, epoch: 1n, address: 'b:1', alive: true, leaving: false },
+    { node: 1, epoch: 1n, address: 'a:1', alive: true, leaving: false, halted: false },
+    { node: 2, epoch: 1n, address: 'b:1', alive: true, leaving: false, halted: false },
   ]);
   expect(owners).toHaveLength(1024);
   expect(new Set(owners)).toEqual(new Set([1]));
@@ -169,4 +169,23 @@ test('a seat that was let go is taken again, with what it still had', async () =
   expect(b.fence).toMatchObject({ node: 1, epoch: 2n });
   expect(await slotsOf(1)).toBe(1024);
   expect((await b.storage.survey()).nodes[0]).toMatchObject({ leaving: false, address: 'b:1' });
+});
+
+test('a seat that the database is behind is nobody’s, and nobody joins, until an operator accepts that', async () => {
+  await empty();
+  const [a, b] = [await join('a:1'), await join('b:1')];
+  const written = { ...a.fence, seq: a.fence.seq + 1n };
+  expect(await a.storage.recover(written)).toBe('behind');
+  // The answer may have been lost.
+  expect(await a.storage.recover(written)).toBe('behind');
+  expect((await b.storage.survey()).nodes[0]).toMatchObject({ alive: false, halted: true });
+  await expire(a.fence.node);
+  const dead = { node: a.fence.node, epoch: a.fence.epoch + 1n };
+  const to = [{ slot: 1, node: b.fence.node }];
+  expect(await b.storage.takeOver(dead, to)).toBe(false);
+  for (const address of [null, 'a:1', 'c:1']) expect(await open(address).claim()).toBeNull();
+  expect(await b.storage.flush(NO_ROWS, b.fence)).toEqual({ kind: 'committed' });
+  expect(await resumeSeats(sql)).toBe(1);
+  expect(await b.storage.takeOver(dead, to)).toBe(true);
+  expect(await open('c:1').claim()).toMatchObject({ node: a.fence.node });
 });

@@ -22,8 +22,16 @@ type Deps = { readonly member: Member; readonly router: Router; readonly ids: Id
 
 /**
  * Records all of these or, where one is refused, none, wherever their customers live. Where that is on several nodes, each is asked
- * first whether it would refuse; then each records its share. A total that goes out of range between the two is answered as
- * unavailable: the call may be sent again, and is refused then.
+ * first whether it would refuse; then each records its share.
+ *
+ *     wouldRefuse ─▶ any refuses, or cannot say: nothing is recorded
+ *                 ─▶ recordAll: a share that is lost, or refused for now, is asked for again of whoever owns it then
+ *
+ * Holds: asked for again is the same as once, because each item has its id before anybody is asked. One share is one flush, whole or not
+ * at all, so what became of it is the caller's to ask.
+ *
+ * Does not hold: a total that goes out of range between the two, or a share that cannot be recorded until the call's time is over, is
+ * answered as unavailable while the other shares stand. What has keys may be sent again then.
  */
 export async function recordEverywhere(deps: Deps, items: readonly Item[]): Promise<BatchOutcome> {
   const { member } = deps;
@@ -104,7 +112,7 @@ function sharesOf(member: Member, placed: readonly Placed[]): readonly Share[] {
   return [...byNode.values()];
 }
 
-/** Asks the owners of all of these, and again those that were not the owners any more. @throws LedgerUnavailable */
+/** Asks the owners of all of these, and again whoever owns what has no answer yet. @throws LedgerUnavailable */
 async function askAll<N extends 'wouldRefuse' | 'recordAll'>(
   { member, router }: Deps,
   name: N,
@@ -113,8 +121,11 @@ async function askAll<N extends 'wouldRefuse' | 'recordAll'>(
   const answered: { share: Share; answer: OpAnswer<N> }[] = [];
   const waits = router.waits();
   let isRepeat = false;
+  let isSplit = false;
   for (let left = placed; left.length > 0;) {
-    const asked = await askOnce(router, name, { shares: sharesOf(member, left), isRepeat });
+    const shares = sharesOf(member, left);
+    isSplit ||= name === 'recordAll' && shares.length > 1;
+    const asked = await askOnce(router, name, { shares, isRepeat, isSplit });
     left = asked
       .flatMap(({ share, found }) => ('answer' in found ? [] : share))
       .toSorted((a, b) => a.index - b.index);
@@ -122,7 +133,9 @@ async function askAll<N extends 'wouldRefuse' | 'recordAll'>(
       if ('answer' in found) answered.push({ share, answer: found.answer as OpAnswer<N> });
       else isRepeat ||= found.isLost;
     }
-    if (left.length > 0) await waits();
+    // One may be recorded: then the others are, too.
+    const isBegun = isSplit && (isRepeat || answered.length > 0);
+    if (left.length > 0) await waits({ isBegun });
   }
   return answered;
 }
@@ -130,15 +143,35 @@ async function askAll<N extends 'wouldRefuse' | 'recordAll'>(
 async function askOnce(
   router: Router,
   name: 'wouldRefuse' | 'recordAll',
-  { shares, isRepeat }: { readonly shares: readonly Share[]; readonly isRepeat: boolean },
+  { shares, isRepeat, isSplit }: Asking,
 ) {
   return Promise.all(
     shares.map(async (share) => {
       const { slot } = must(share[0], 'a share is about something');
       const args: [SentItem[]] = [share.map(({ sent }) => sent)];
-      return { share, found: await router.attempt(slot, name, { args, isRepeat }) };
+      try {
+        return { share, found: await router.attempt(slot, name, { args, isRepeat }) };
+      } catch (error) {
+        if (isSplit && isLost(error)) return { share, found: { isLost: true } };
+        throw error;
+      }
     }),
   );
+}
+
+type Asking = {
+  readonly shares: readonly Share[];
+  readonly isRepeat: boolean;
+  /** Whether there are others, which may be recorded whatever becomes of one. */
+  readonly isSplit: boolean;
+};
+
+/** Whether the share may have been recorded, or may be by asking again: its node could not answer, or lost what it asked of the database. */
+function isLost(error: unknown): boolean {
+  if (error instanceof LedgerUnavailable) return true;
+  const { code } = error as { readonly code?: unknown };
+  // 22 and 23 are what PostgreSQL says of what is wrong, and stays so.
+  return typeof code === 'string' && !code.startsWith('2');
 }
 
 /** Their actors, where all live here, as they do where there is one node. */

@@ -28,6 +28,7 @@ export class Router {
   readonly #member: Member;
   readonly #peers: Peers | null;
   readonly #clock: Clock;
+  readonly #leaseMs: number;
   readonly #orgClock: SharedClock;
   readonly #onTold: (what: unknown) => unknown;
   /** Calls that wait now. */
@@ -38,6 +39,7 @@ export class Router {
     member: Member;
     peers: Peers | null;
     clock: Clock;
+    leaseMs: number;
     orgClock: SharedClock;
     /** What another node tells all (`Others`). */
     onTold: (what: unknown) => unknown;
@@ -45,6 +47,7 @@ export class Router {
     this.#member = deps.member;
     this.#peers = deps.peers;
     this.#clock = deps.clock;
+    this.#leaseMs = deps.leaseMs;
     this.#orgClock = deps.orgClock;
     this.#onTold = deps.onTold;
   }
@@ -92,13 +95,16 @@ export class Router {
     }
   }
 
-  /** What waits between the attempts of one call. It throws LedgerUnavailable where that has taken too long, or nothing can change. */
-  waits(): () => Promise<void> {
+  /**
+   * What waits between the attempts of one call. It throws LedgerUnavailable where that has taken too long, or nothing can change. A call
+   * that `isBegun` has other parts that are done: it waits past a takeover, be it by this node, alone.
+   */
+  waits(): (call?: { readonly isBegun: boolean }) => Promise<void> {
     const began = this.#clock.monotonic();
     let tries = 0;
-    return () => {
+    return ({ isBegun } = { isBegun: false }) => {
       tries += 1;
-      return this.#wait(began, tries);
+      return this.#wait(began, { tries, isBegun });
     };
   }
 
@@ -146,11 +152,15 @@ export class Router {
     }
   }
 
-  async #wait(began: number, tries: number): Promise<void> {
-    const left = began + HELD_MS_MAX - this.#clock.monotonic();
+  async #wait(
+    began: number,
+    { tries, isBegun }: { readonly tries: number; readonly isBegun: boolean },
+  ): Promise<void> {
+    const heldMsMax = isBegun ? 2 * this.#leaseMs + HELD_MS_MAX : HELD_MS_MAX;
+    const left = began + heldMsMax - this.#clock.monotonic();
     const { reason = 'what this is about is on its way to another node' } =
       this.#member.readiness();
-    if (!this.#member.hasOthers) throw new LedgerUnavailable(reason);
+    if (!this.#member.hasOthers && !isBegun) throw new LedgerUnavailable(reason);
     // One that was sent and lost has waited already: it gets one more try.
     if ((left <= 0 && tries > 1) || this.#held >= MAILBOX_MAX) throw new LedgerUnavailable(reason);
     this.#stats.heldCalls += 1;

@@ -1,0 +1,85 @@
+// A call about customers of several nodes counts whole, and once, though the owner of a part of it falls silent while it records.
+import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
+import { rendezvous } from '../../ledger/cluster/placement.ts';
+import { audit } from '../../ledger/store/audit.ts';
+import { balanced } from '../support/balanced.ts';
+import type { TestServer } from '../support/server.ts';
+import { type Nodes, startNodes } from './nodes.ts';
+
+/** Longer than any other call waits for an owner. */
+const LEASE_MS = 2500;
+
+let nodes: Nodes;
+beforeAll(async () => {
+  nodes = await startNodes(2, { leaseMs: LEASE_MS });
+  await nodes.all[0]!.call('POST', '/meters', { body: { slug: 'calls', event_name: 'call' } });
+}, 30_000);
+afterAll(() => nodes.stop());
+afterEach(async () => {
+  const [steady, silent] = nodes.all;
+  silent!.journal.thaw();
+  silent!.journal.cut();
+  while ((await silent!.call('GET', '/ready')).status !== 200) await Bun.sleep(10);
+  await settled();
+  expect(await audit(steady!.sql)).toEqual([]);
+}, 30_000);
+
+/** Resolves when each slot is where it belongs: none will move. */
+async function settled(): Promise<void> {
+  await balanced(nodes.all);
+  for (;;) {
+    const rows = await nodes.all[0]!.sql<{ slot: number; node: number }[]>`
+      select slot, node from slots`;
+    const seats = [...new Set(rows.map(({ node }) => node))];
+    const isWhole = rows.every(({ slot, node }) => rendezvous(slot, seats) === node);
+    if (isWhole && seats.length === nodes.all.length) return;
+    await Bun.sleep(5);
+  }
+}
+
+/** Whom that node owns, and has in memory. */
+async function customerOf(owner: TestServer): Promise<string> {
+  for (;;) {
+    const { json } = await owner.call('POST', '/customers', { body: {} });
+    if ((await nodes.ownerOf(json.id)) !== owner) continue;
+    expect(await consumed(owner, json.id)).toBe(0);
+    return json.id;
+  }
+}
+
+/** As a caller that tries again sees it. */
+async function consumed(node: TestServer, id: string): Promise<number> {
+  for (;;) {
+    const body = { feature_key: 'calls', customer_id: id };
+    const { status, json } = await node.call('POST', '/check', { body });
+    if (status === 200) return json.consumed;
+  }
+}
+
+// prettier-ignore
+const SILENT: ['freeze' | 'deafen', number, string, number][] = [
+  // nothing that it writes arrives: the heir records it
+  // fault   nodes  asked of               which is
+  ['freeze', 2,     'who owns the rest',   0],
+  ['freeze', 3,     'who falls silent',    1],
+  ['freeze', 3,     'who owns none of it', 2],
+  // it has recorded it, and does not hear so: the heir finds it
+  ['deafen', 2,     'who falls silent',    1],
+  ['deafen', 3,     'who owns the rest',   0],
+];
+test.each(SILENT)(
+  'an owner of a part can %s while it records: %i nodes, asked of %s',
+  async (fault, count, _who, at) => {
+    while (nodes.all.length < count) await nodes.join();
+    await settled();
+    const [steady, silent] = nodes.all;
+    const ids = [await customerOf(steady!), await customerOf(silent!)];
+    // Without keys: only the nodes between them know that it is the same call.
+    const body = { events: ids.map((id) => ({ name: 'call', customer_id: id })) };
+    silent!.journal[fault]();
+    const { status, json } = await nodes.all[at]!.call('POST', '/events/ingest', { body });
+    expect([status, json]).toMatchObject([200, { inserted: 2, duplicates: 0 }]);
+    expect(await Promise.all(ids.map((id) => consumed(steady!, id)))).toEqual([1, 1]);
+  },
+  30_000,
+);

@@ -105,9 +105,13 @@ export class Ledger {
   /** Records one usage, once for each key. */
   record(found: Found, meter: Meter, request: UsageRequest): Promise<RecordOutcome> {
     // It may have to be asked for again, where its answer is lost between two nodes: then it has a key all the same.
-    const elsewhere = (): Promise<RecordOutcome> => {
+    const elsewhere = async (): Promise<RecordOutcome> => {
       const keyId = request.keyId ?? this.#deps.ids.next();
-      return this.#router.run(found.slot, 'record', found.id, meter, { ...request, keyId });
+      const sent = { ...request, keyId };
+      const outcome = await this.#router.run(found.slot, 'record', found.id, meter, sent);
+      // What was found under an id of ours is this call's alone: it was asked for again.
+      const isOurs = request.keyId === null && 'replayed' in outcome;
+      return isOurs ? { ...outcome, replayed: false } : outcome;
     };
     if (!(found instanceof Actor)) return elsewhere();
     const place = this.#member.place(found.slot);

@@ -71,36 +71,44 @@ test('what was acknowledged is there at the heir, and nothing is answered from b
   expect(await audit(nodes.all[0]!.sql)).toEqual([]);
 }, 30_000);
 
-test('what was recorded and never answered is found by who asks again, however little is left', async () => {
-  for (let isLanded = false; !isLanded;) {
-    const id = await customer();
-    const owner = await nodes.ownerOf(id);
-    const stranger = await nodes.strangerTo(id);
-    const grant = { feature_key: 'calls', amount: 1 };
-    expect((await stranger.call('POST', `/customers/${id}/grants`, { body: grant })).status).toBe(
-      201,
-    );
-    const [seat] = await stranger.sql`select node from slots where slot = ${slotOf(id)}`;
-    owner.journal.deafen();
-    // Without a key of the caller's: only the nodes between them know that it is the same call.
-    const body = { feature_key: 'calls', customer_id: id, consume: true };
-    const run = { isAnswered: false };
-    const consumed = stranger
-      .call('POST', '/check', { body })
-      .finally(() => (run.isAnswered = true));
-    while (!isLanded && !run.isAnswered) {
-      const rows = await stranger.sql`
+// prettier-ignore
+const UNHEARD: [string, object, object][] = [
+  ['/check', { consume: true },     { allowed: true }],
+  ['/track', { overage: 'reject' }, { duplicate: false }],
+];
+test.each(UNHEARD)(
+  '%s that was recorded and never answered is found by who asks again, as the first, however little is left',
+  async (path, how, said) => {
+    for (let isLanded = false; !isLanded;) {
+      const id = await customer();
+      const owner = await nodes.ownerOf(id);
+      const stranger = await nodes.strangerTo(id);
+      const grant = { feature_key: 'calls', amount: 1 };
+      expect((await stranger.call('POST', `/customers/${id}/grants`, { body: grant })).status).toBe(
+        201,
+      );
+      const [seat] = await stranger.sql`select node from slots where slot = ${slotOf(id)}`;
+      owner.journal.deafen();
+      // Without a key of the caller's: only the nodes between them know that it is the same call.
+      const body = { feature_key: 'calls', customer_id: id, ...how };
+      const run = { isAnswered: false };
+      const recorded = stranger.call('POST', path, { body }).finally(() => (run.isAnswered = true));
+      while (!isLanded && !run.isAnswered) {
+        const rows = await stranger.sql`
         select from transfers t join accounts a on a.id = t.debit
         where a.customer_id = ${id} and t.node = ${seat!['node']}`;
-      isLanded = rows.length === 1;
+        isLanded = rows.length === 1;
+      }
+      const answer = await recorded;
+      expect([answer.status, answer.json]).toMatchObject([200, { ...said, consumed: 1 }]);
+      expect(answer.headers.has('idempotency-replayed')).toBe(false);
+      const after = await insist(() => check(stranger, id));
+      expect(after.json).toMatchObject({ allowed: false, consumed: 1, balance: 0 });
+      owner.journal.thaw();
+      owner.journal.cut();
+      await untilReady(owner);
     }
-    const answer = await consumed;
-    expect([answer.status, answer.json.allowed]).toEqual([200, true]);
-    const after = await insist(() => check(stranger, id));
-    expect(after.json).toMatchObject({ allowed: false, consumed: 1, balance: 0 });
-    owner.journal.thaw();
-    owner.journal.cut();
-    await untilReady(owner);
-  }
-  expect(await audit(nodes.all[0]!.sql)).toEqual([]);
-}, 30_000);
+    expect(await audit(nodes.all[0]!.sql)).toEqual([]);
+  },
+  30_000,
+);

@@ -44,6 +44,13 @@ export type Timers = {
   soon(task: () => void): void;
 };
 
+/** Resolves after `ms`. */
+export function pause(timers: Timers, ms: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  timers.after(ms, resolve);
+  return promise;
+}
+
 export type Log = {
   info(fields: Record<string, unknown>, message: string): void;
   warn(fields: Record<string, unknown>, message: string): void;

@@ -1,5 +1,5 @@
 // Results of attempts, written together: whatever came in while the last statement was on its way goes into the next one.
-import type { Log, Timers } from '../ledger/ports.ts';
+import { type Log, pause, type Timers } from '../ledger/ports.ts';
 import type { Sql } from '../src/platform/postgres.ts';
 import { type Settlement, settle } from './claims.ts';
 import { recordHealth, type Tally } from './health.ts';
@@ -53,9 +53,7 @@ export class Settler {
         }
       } catch (error) {
         log.warn({ err: error }, 'results of deliveries could not be written');
-        const { promise, resolve } = Promise.withResolvers<undefined>();
-        timers.after(RETRY_MS, () => resolve(undefined));
-        await promise;
+        await pause(timers, RETRY_MS);
         continue;
       }
       this.#queue = this.#queue.slice(batch.length);

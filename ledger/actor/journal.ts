@@ -1,7 +1,7 @@
 import { assert } from '../assert.ts';
 import type { Effects } from '../effects.ts';
 import { FLUSH_TRANSFERS_MAX, QUEUE_TRANSFERS_MAX, QUEUE_UNITS_MAX } from '../limits.ts';
-import type { Clock, Log, Timers } from '../ports.ts';
+import { type Clock, type Log, pause, type Timers } from '../ports.ts';
 import { RowBuilder } from './rows.ts';
 import type { Fence, FlushRows, Storage } from '../storage.ts';
 
@@ -254,14 +254,14 @@ export class Journal {
 
   /** The caller's own keys that exist already; whoever brought one is told, and the others are decided again. */
   async #resolveDuplicates(units: readonly Unit[]): Promise<void> {
-    const { storage } = this.#deps;
+    const { storage, timers, log } = this.#deps;
     const keys = units.flatMap((unit) => unit.keys);
     let existing: ReadonlySet<string>;
     try {
       existing = new Set(await storage.usedIds(keys));
     } catch (error) {
-      this.#deps.log.warn({ err: error }, 'could not look up duplicate ids');
-      await this.#pause(RETRY_MS_MIN);
+      log.warn({ err: error }, 'could not look up duplicate ids');
+      await pause(timers, RETRY_MS_MIN);
       return this.#redo(units, []);
     }
     const guilty = units.filter((unit) => unit.keys.some((key) => existing.has(key)));
@@ -297,7 +297,7 @@ export class Journal {
   }
 
   async #recover(units: readonly Unit[], rows: FlushRows): Promise<void> {
-    const { storage, log } = this.#deps;
+    const { storage, timers, log } = this.#deps;
     for (let wait = RETRY_MS_MIN; ; wait = Math.min(wait * 2, RETRY_MS_MAX)) {
       let found: Fence | 'fenced' | 'behind';
       try {
@@ -305,7 +305,7 @@ export class Journal {
       } catch (error) {
         if (this.#closed) return;
         if (wait === RETRY_MS_MIN) log.warn({ err: error }, 'the database cannot be reached');
-        await this.#pause(wait);
+        await pause(timers, wait);
         continue;
       }
       if (this.#closed) return;
@@ -358,12 +358,6 @@ export class Journal {
         this.#beat();
       }
     });
-  }
-
-  async #pause(ms: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<undefined>();
-    this.#deps.timers.after(ms, () => resolve(undefined));
-    await promise;
   }
 
   #leaseMsLeft(): number {

@@ -1,4 +1,4 @@
-import { type Clock, LedgerUnavailable, type SharedClock } from '../ports.ts';
+import { type Clock, LedgerUnavailable, pause, type SharedClock } from '../ports.ts';
 import type { Peers, Timers } from '../ports.ts';
 import type { Storage } from '../storage.ts';
 import type { Member } from './member.ts';
@@ -34,7 +34,7 @@ export class Others {
    * @throws LedgerUnavailable where one neither answers nor dies
    */
   async tellAll(what: unknown): Promise<readonly unknown[]> {
-    const { peers, clock } = this.#deps;
+    const { peers, clock, timers } = this.#deps;
     if (peers === null) return [];
     const until = clock.monotonic() + TELL_ALL_MS_MAX;
     const answers = new Map<string, unknown>();
@@ -55,7 +55,7 @@ export class Others {
       if (failure === undefined) return [...answers.values()];
       if (clock.monotonic() >= until)
         throw new LedgerUnavailable(`a node does not answer: ${failure.message}`);
-      await this.#pause();
+      await pause(timers, PAUSE_MS);
     }
   }
 
@@ -71,12 +71,6 @@ export class Others {
     if (peers === null) return null;
     const told: Told = [orgClock.wall(), 'told', what];
     return answerOf((await peers.ask(address, told, { withinMs })) as Answer, orgClock);
-  }
-
-  async #pause(): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<undefined>();
-    this.#deps.timers.after(PAUSE_MS, () => resolve(undefined));
-    await promise;
   }
 }
 

@@ -9,7 +9,7 @@
 import type { ISql, Sql } from 'postgres';
 import { assert, must } from '../assert.ts';
 import { PERIODS_KEPT_MS } from '../limits.ts';
-import type { Clock, Timers } from '../ports.ts';
+import { type Clock, pause, type Timers } from '../ports.ts';
 import { closeMonth, listMonths, makeMonths, monthName } from './archive-months.ts';
 import { count, removal, type Sweep, SWEEPS } from './retention-sql.ts';
 
@@ -101,10 +101,7 @@ async function sweepTable(
   for (let page = 0; page < pages; page += PAGES) {
     const began = clock.monotonic();
     total += await step(sql, sweep, [`(${page},0)`, `(${page + PAGES},0)`, since.toISOString()]);
-    const restMs = (clock.monotonic() - began) * REST;
-    const rested = Promise.withResolvers<void>();
-    timers.after(restMs, rested.resolve);
-    await rested.promise;
+    await pause(timers, (clock.monotonic() - began) * REST);
   }
   return total;
 }

@@ -4,7 +4,7 @@
 // How: one session holds all locks of this process, and calls of this process wait for each other in memory. With the session go its
 // locks, so that whoever dies blocks nobody; a machine that goes away is noticed within seconds, by keepalives.
 // Does not: hold for sure. Who loses its session in the middle is not alone any more: what it does must be repeatable all the same.
-import type { Clock, Timers } from '../../ledger/ports.ts';
+import { type Clock, pause, type Timers } from '../../ledger/ports.ts';
 import { openPool, type Sql } from './postgres.ts';
 
 export type KeyLocks = {
@@ -82,9 +82,7 @@ class SessionLocks implements KeyLocks {
         select pg_try_advisory_lock(${key}) as locked`;
       if (row?.locked === true) return true;
       if (this.#options.clock.monotonic() >= until) return false;
-      const { promise, resolve } = Promise.withResolvers<undefined>();
-      this.#options.timers.after(wait, () => resolve(undefined));
-      await promise;
+      await pause(this.#options.timers, wait);
     }
   }
 }

@@ -12,7 +12,7 @@
 // Each step is on disk before anything happens at its time: after a crash the clock runs on from the last one, what was due
 // then is still due, and whoever asks again goes on. It is moved for whoever waits for it: years of hourly allowances are hours of
 // work for everybody's database, and nobody else could end them.
-import { LedgerUnavailable, type Tenant, type Timers } from '../../ledger/ports.ts';
+import { LedgerUnavailable, pause, type Tenant, type Timers } from '../../ledger/ports.ts';
 import type { DueAlarm } from '../../ledger/storage.ts';
 import type { OrgClocks, TestClock } from '../platform/org-clock.ts';
 
@@ -194,9 +194,7 @@ export class TestClocks {
 
   async #wait(tries: number): Promise<void> {
     if (tries > TRIES_MAX) throw new LedgerUnavailable('what is due now is not getting done');
-    const { promise, resolve } = Promise.withResolvers<undefined>();
-    this.#deps.timers.after(TRY_AGAIN_MS, () => resolve(undefined));
-    await promise;
+    await pause(this.#deps.timers, TRY_AGAIN_MS);
   }
 }
 

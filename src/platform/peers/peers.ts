@@ -18,6 +18,7 @@ import {
   PeerFailure,
   type Clock,
   type Log,
+  pause,
   type Peers,
   type Timers,
 } from '../../../ledger/ports.ts';
@@ -122,9 +123,7 @@ export class OpenPeers implements Peers {
     const until = clock.monotonic() + this.#parts.limits.closeMs;
     const isUnderWay = (): boolean => this.stats().asking + this.stats().answering > 0;
     while (isUnderWay() && clock.monotonic() < until) {
-      await new Promise<void>((resolve) => {
-        timers.after(CLOSE_POLL_MS, resolve);
-      });
+      await pause(timers, CLOSE_POLL_MS);
     }
     this.#stopBeat();
     for (const outbound of this.#outbound.values()) outbound.lose('this node is closing');

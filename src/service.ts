@@ -32,7 +32,7 @@ import { ids } from './platform/ids.ts';
 import { openKeyLocks } from './platform/key-locks.ts';
 import { listenOn } from './platform/listen.ts';
 import { openNames } from './platform/names.ts';
-import { openPeers } from './platform/peers/peers.ts';
+import { OpenPeers } from './platform/peers/peers.ts';
 import { onEach, openPool, type Sql } from './platform/postgres.ts';
 import { openRateLimiter } from './platform/rate-limit.ts';
 import { openRedis } from './platform/redis.ts';
@@ -216,8 +216,9 @@ function openOwnPeers({ node, log }: ServiceOptions, answer: (request: unknown) 
   const { address: self, secret } = node;
   const { hostname, port } = new URL(`ws://${node.listen}`);
   const listen = { hostname: hostname.replace(/^\[|\]$/g, ''), port: Number(port) };
-  return listenOn(listen.port, () =>
-    openPeers({ listen, secret, self, answer, clock: ownClock, timers, log }),
+  return listenOn(
+    listen.port,
+    () => new OpenPeers({ listen, secret, self, answer, clock: ownClock, timers, log }),
   );
 }
 

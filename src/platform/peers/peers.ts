@@ -57,9 +57,6 @@ const CLOSE_POLL_MS = 5;
 /** Of strangers that the log has named; it names no more. */
 const STRANGERS_NAMED_MAX = 100;
 
-/** @throws where the port is taken */
-export const openPeers = (options: PeersOptions): OpenPeers => new OpenPeers(options);
-
 export class OpenPeers implements Peers {
   readonly #options: PeersOptions;
   readonly #parts: Parts;
@@ -71,6 +68,7 @@ export class OpenPeers implements Peers {
   #stopBeat: () => void = () => undefined;
   #closing: Promise<void> | null = null;
 
+  /** @throws where the port is taken */
   constructor(options: PeersOptions) {
     const { secret, clock, timers, log } = options;
     const prover = new Prover(secret);

@@ -3,7 +3,7 @@
 // One frame at a time: the next is asked when all of the last are answered. So the rate is that of the round trip, and the processor time
 // includes going to sleep and waking up for each frame, which a busy node does not pay.
 import { clock, timers } from '../../../src/platform/clock.ts';
-import { openPeers, type OpenPeers } from '../../../src/platform/peers/peers.ts';
+import { OpenPeers } from '../../../src/platform/peers/peers.ts';
 import type { Closers } from '../../support/closers.ts';
 import { freePort } from '../../support/free-port.ts';
 import { type Child, startChild } from '../bed/child.ts';
@@ -49,7 +49,7 @@ export async function runWire(
   });
   closers.push(() => answerer.stop());
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-  const asker = openPeers({
+  const asker = new OpenPeers({
     listen: { hostname: '127.0.0.1', port: 0 },
     secret: SECRET,
     self: 'asker:1',

@@ -2,7 +2,7 @@ import { PeerFailure } from '../../../ledger/ports.ts';
 import { clock, timers } from '../../../src/platform/clock.ts';
 import type { Answer } from '../../../src/platform/peers/inbound.ts';
 import type { PeerLimits } from '../../../src/platform/peers/limits.ts';
-import { openPeers, type OpenPeers } from '../../../src/platform/peers/peers.ts';
+import { OpenPeers } from '../../../src/platform/peers/peers.ts';
 
 export const SECRET = 'shared by the nodes of a test';
 export const SOON = { withinMs: 5000 };
@@ -32,7 +32,7 @@ export class Nodes {
     };
     const log = { info: write, warn: write, error: write };
     const listen = { hostname: '127.0.0.1', port };
-    const peers = openPeers({
+    const peers = new OpenPeers({
       listen,
       secret,
       // Its port is known when it listens.

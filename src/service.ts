@@ -29,7 +29,7 @@ import type { Subscriptions } from './subscriptions/subscriptions.ts';
 import { clock as ownClock, timers } from './platform/clock.ts';
 import { openOrgClocks, type TestClock } from './platform/org-clock.ts';
 import { ids } from './platform/ids.ts';
-import { openKeyLocks } from './platform/key-locks.ts';
+import { KeyLocks } from './platform/key-locks.ts';
 import { listenOn } from './platform/listen.ts';
 import { openNames } from './platform/names.ts';
 import { OpenPeers } from './platform/peers/peers.ts';
@@ -104,7 +104,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const warn = (fields: object, message: string): void => log.warn(fields, message);
   const sql = openPool(databaseUrl, { max: RECORDS_POOL, applicationName: 'tollhouse records' });
   const metrics = openMetrics({ databaseUrl, clock, timers });
-  const keyLocks = openKeyLocks({ databaseUrl, clock, timers });
+  const keyLocks = new KeyLocks({ databaseUrl, clock, timers });
   const tellOthers = (change: Change) => ledger.others.tell({ change } satisfies Told);
   const changes = await listenForChanges({ url, timers, warn, tellOthers });
   const records = { sql, changes };

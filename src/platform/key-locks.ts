@@ -7,13 +7,7 @@
 import { type Clock, pause, type Timers } from '../../ledger/ports.ts';
 import { openPool, type Sql } from './postgres.ts';
 
-export type KeyLocks = {
-  /** What `task` gives, when nobody else runs one for this key; null where somebody does for too long. */
-  alone<T>(key: bigint, task: () => Promise<T>): Promise<T | null>;
-  close(): Promise<void>;
-};
-
-export type KeyLocksOptions = {
+type KeyLocksOptions = {
   readonly databaseUrl: string;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly timers: Timers;
@@ -31,11 +25,7 @@ const KEEPALIVES = {
   tcp_keepalives_count: '3',
 };
 
-export function openKeyLocks(options: KeyLocksOptions): KeyLocks {
-  return new SessionLocks(options);
-}
-
-class SessionLocks implements KeyLocks {
+export class KeyLocks {
   readonly #options: KeyLocksOptions;
   readonly #sql: Sql;
   /** Those that are run here, or are about to be. */
@@ -50,6 +40,7 @@ class SessionLocks implements KeyLocks {
     });
   }
 
+  /** What `task` gives, when nobody else runs one for this key; null where somebody does for too long. */
   async alone<T>(key: bigint, task: () => Promise<T>): Promise<T | null> {
     const until = this.#options.clock.monotonic() + WAIT_MS_MAX;
     for (let other = this.#here.get(key); other !== undefined; other = this.#here.get(key)) {

@@ -1,12 +1,12 @@
 import type { Actor } from '../actor/actor.ts';
 import { Batcher } from '../actor/batcher.ts';
 import { belongs, type CustomerRef, Directory } from '../actor/directory.ts';
-import { Guest } from '../actor/guest.ts';
 import { everySlot, NotHere } from '../actor/own-slots.ts';
 import { LOADS_CONCURRENT_MAX, LOAD_KEYS_MAX, MAILBOX_MAX } from '../limits.ts';
 import type { Tenant, Timers } from '../ports.ts';
 import { slotOf } from '../slot.ts';
 import type { ExternalKey, Storage } from '../storage.ts';
+import { Guest } from './guest.ts';
 import type { Member } from './member.ts';
 
 /** A customer: its actor where it lives here, else who it is. */

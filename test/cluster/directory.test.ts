@@ -1,7 +1,7 @@
 // What is kept of customers is never older than what was told of them; and what is told of others holds up nobody.
 import { expect, test } from 'bun:test';
 import { Directory } from '../../ledger/actor/directory.ts';
-import { Guest } from '../../ledger/actor/guest.ts';
+import { Guest } from '../../ledger/cluster/guest.ts';
 import { everySlot } from '../../ledger/actor/own-slots.ts';
 import { slotOf } from '../../ledger/slot.ts';
 import { timers } from '../../src/platform/clock.ts';

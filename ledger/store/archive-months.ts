@@ -1,8 +1,7 @@
 import type { ISql, Sql } from 'postgres';
 import { assert } from '../assert.ts';
+import type { Bigints } from './bigints.ts';
 import { monthsOf, type Sweep } from './retention-sql.ts';
-
-type Bigints = { bigint: bigint };
 
 /** A partition of the archive, by its name. */
 const MONTH = /^transfers_archive_\d{4}_\d{2}$/;

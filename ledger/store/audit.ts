@@ -2,6 +2,7 @@ import type { Sql } from 'postgres';
 import { PAYMENT_CHECKS } from './audit-payments.ts';
 import { SUBSCRIPTION_CHECKS } from './audit-subscriptions.ts';
 import { WEBHOOK_CHECKS } from './audit-webhooks.ts';
+import type { Bigints } from './bigints.ts';
 
 /** Every transfer that is still there. */
 const BOOKS = '(SELECT * FROM transfers UNION ALL SELECT * FROM transfers_archive)';
@@ -104,7 +105,7 @@ const CHECKS: Readonly<Record<string, string>> = {
 const ROWS_SHOWN = 5;
 
 /** Every check that found something, with the first rows. Empty: the books close. */
-export async function audit(sql: Sql<{ bigint: bigint }>): Promise<readonly Finding[]> {
+export async function audit(sql: Sql<Bigints>): Promise<readonly Finding[]> {
   return sql.begin('isolation level repeatable read read only', async (transaction) => {
     // Before the snapshot is taken: afterwards no month of the archive goes away.
     await transaction`lock table transfers_archive in access share mode`;

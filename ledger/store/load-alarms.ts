@@ -1,8 +1,7 @@
 import type { Sql } from 'postgres';
 import type { Mode } from '../meter.ts';
 import type { Alarm, AlarmKind, DueAlarm, Storage } from '../storage.ts';
-
-type Bigints = { bigint: bigint };
+import type { Bigints } from './bigints.ts';
 
 /** See `Storage.dueAlarms`. A clock that was moved is ahead, so what is due by the wall clock is due by every clock. */
 export async function dueAlarms<K extends AlarmKind>(

@@ -12,8 +12,7 @@ import type {
   RefundRefusal,
 } from '../payment.ts';
 import type { StoredRefund } from '../storage.ts';
-
-type Bigints = { bigint: bigint };
+import type { Bigints } from './bigints.ts';
 
 /** Payments as they are in the database, with the refunds that may still change. */
 export async function loadPayments(

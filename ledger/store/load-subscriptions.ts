@@ -1,7 +1,6 @@
 import type { Sql } from 'postgres';
 import { type Subscription, type SubscriptionRow, subscriptionOf } from '../subscription-row.ts';
-
-type Bigints = { bigint: bigint };
+import type { Bigints } from './bigints.ts';
 
 /** The subscriptions of some customers to which anything can still happen. */
 export async function loadSubscriptions(

@@ -16,9 +16,8 @@ import { assert } from '../assert.ts';
 import { entitlementId, periodAccountId } from '../names.ts';
 import type { Ids } from '../ports.ts';
 import type { ExternalKey, LoadedCustomer, MeterKey } from '../storage.ts';
+import type { Bigints } from './bigints.ts';
 import { loadSubscriptions } from './load-subscriptions.ts';
-
-type Bigints = { bigint: bigint };
 
 /** An actor's own totals fit. */
 const totals = (sql: Sql<Bigints>) => sql`

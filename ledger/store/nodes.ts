@@ -1,6 +1,7 @@
 import type { ISql, Sql } from 'postgres';
 import { SLOTS } from '../limits.ts';
 import type { Fence, Handover, SeatedNode, Survey } from '../storage.ts';
+import type { Bigints } from './bigints.ts';
 
 /**
  * Seats and slots: a row in `nodes` is the right of one process to write, a row in `slots` says for which actors.
@@ -12,7 +13,6 @@ import type { Fence, Handover, SeatedNode, Survey } from '../storage.ts';
  * epoch of n after its lease is over. A node without an address is alone: it joins nobody, and nobody joins it. At one address there is one node: whoever comes
  * after it waits for its lease, which is its own where it has died.
  */
-type Bigints = { bigint: bigint };
 type SeatRow = { id: number; epoch: bigint; seq: bigint };
 
 /** The name of a writing connection is this and its holder, so that whoever takes over finds all of them. */

@@ -16,8 +16,7 @@ import {
 import { findRefund, loadPayments } from './load-payments.ts';
 import { identifyCustomers, loadCustomers, loadHistory, resolveCustomers } from './load.ts';
 import type { Fence, FlushResult, FlushRows, Storage, StoredUsage } from '../storage.ts';
-
-type Bigints = { bigint: bigint };
+import type { Bigints } from './bigints.ts';
 
 export type PostgresStorageDeps = {
   /** Opens one connection, for flushes and the seat alone: the order of its statements is the order of the journal. */

@@ -11,9 +11,8 @@ import { assert, must } from '../assert.ts';
 import { PERIODS_KEPT_MS } from '../limits.ts';
 import { type Clock, pause, type Timers } from '../ports.ts';
 import { closeMonth, listMonths, makeMonths, monthName } from './archive-months.ts';
+import type { Bigints } from './bigints.ts';
 import { count, removal, type Sweep, SWEEPS } from './retention-sql.ts';
-
-type Bigints = { bigint: bigint };
 
 export type RetentionPolicy = {
   /** How long a key counts once, and its answer is kept. An event with a time of its own never counts twice: it would be too late. */

@@ -75,20 +75,19 @@ export class Router {
   async attempt<N extends OpName>(
     slot: number,
     name: N,
-    { args, isRepeat }: { readonly args: OpArguments<N>; readonly isRepeat: boolean },
+    call: Call<OpArguments<N>>,
   ): Promise<Attempted<N>> {
     const place = this.#member.place(slot);
     if (place.kind === 'nowhere') return NOT_RUN;
     if (place.kind === 'there') {
-      const asked: Asked = [this.#orgClock.wall(), slot, name, args, isRepeat];
+      const asked: Asked = [this.#orgClock.wall(), slot, name, call.args, call.isRepeat];
       const answer = await this.#ask(place.address, asked);
       if (answer === MOVED) return NOT_RUN;
       if (answer === LOST) return { isLost: true };
       return { answer: answerOf(answer, this.#orgClock) as OpAnswer<N> };
     }
     try {
-      if (isRepeat) expectRepeat(place.term, name, args);
-      return { answer: await runHere(place.term, name, args) };
+      return { answer: await runHere(place.term, name, call) };
     } catch (error) {
       if (error instanceof NotHere) return NOT_RUN;
       throw error;
@@ -128,8 +127,7 @@ export class Router {
       this.#member.poke();
       return MOVED;
     }
-    if (isRepeat) expectRepeat(place.term, name, args);
-    return answering(this.#orgClock, () => runHere(place.term, name, args));
+    return answering(this.#orgClock, () => runHere(place.term, name, { args, isRepeat }));
   }
 
   async #ask(address: string, asked: Asked): Promise<Answer | typeof MOVED | typeof LOST> {
@@ -176,11 +174,15 @@ export class Router {
 /** The answer, or that it was not run; `isLost`: it may have been, and is asked for again as a repeat. */
 type Attempted<N extends OpName> = { readonly answer: OpAnswer<N> } | { readonly isLost: boolean };
 
+/** `isRepeat`: it was asked for before, and the answer was lost. */
+type Call<A extends readonly unknown[]> = { readonly args: A; readonly isRepeat: boolean };
+
 function runHere<N extends OpName>(
   term: Term,
   name: N,
-  args: readonly unknown[],
+  { args, isRepeat }: Call<readonly unknown[]>,
 ): Promise<OpAnswer<N>> {
+  if (isRepeat) expectRepeat(term, name, args);
   const op = OPS[name] as unknown as (
     term: Term,
     ...args: readonly unknown[]

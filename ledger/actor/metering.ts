@@ -61,7 +61,7 @@ export function addGrant(
   meter: Meter,
   grant: Grant,
 ): Promise<GrantOutcome | { readonly kind: 'duplicate' }> {
-  return term.oneAtATime(grant.id, async () => {
+  return term.inTurn.alone([grant.id], async () => {
     if (await term.deps.storage.grantExists(grant.id)) return { kind: 'duplicate' };
     const actor = await term.actorOf(customerId);
     return term.decide<GrantOutcome | { readonly kind: 'duplicate' }>(

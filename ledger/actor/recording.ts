@@ -22,7 +22,7 @@ type Item = { readonly actor: Actor; readonly meter: Meter; readonly request: Us
 export function recordOne(term: Term, item: Item): Promise<RecordOutcome> {
   const { keyId } = item.request;
   if (keyId === null) return attempt(term, item, term.deps.ids.next());
-  return term.oneAtATime(keyId, () => attempt(term, item, keyId));
+  return term.inTurn.alone([keyId], () => attempt(term, item, keyId));
 }
 
 async function attempt(term: Term, asked: Item, id: string): Promise<RecordOutcome> {
@@ -151,27 +151,19 @@ type Batch = {
 /** See `Ledger.recordAll`. Items with the same key are one event: the first counts, with all of its meters. */
 export async function recordBatch(term: Term, items: readonly BatchItem[]): Promise<BatchOutcome> {
   const batch = batchOf(term, items);
-  const { all, keys } = batch;
-  for (let busy = others(term, keys); busy.length > 0; busy = others(term, keys)) {
-    await Promise.all(busy);
-  }
-  const { promise, resolve } = Promise.withResolvers<undefined>();
-  for (const key of keys.keys()) term.inFlight.set(key, promise);
-  try {
-    const lately = [...keys.keys()].filter((key) => term.recent.has(key));
+  const keys = [...batch.keys.keys()];
+  return term.inTurn.alone(keys, async () => {
+    const lately = keys.filter((key) => term.recent.has(key));
     const refused =
       (await learnUsed(term, batch, lately)) ??
       (await recordFresh(term, batch, { isTrial: false }));
     if (refused !== null) return refused;
-    for (const key of keys.keys()) term.recent.add(key);
+    for (const key of keys) term.recent.add(key);
     return {
       kind: 'recorded',
-      items: all.map((item) => ({ id: item.usage.id, duplicate: !isFresh(batch, item) })),
+      items: batch.all.map((item) => ({ id: item.usage.id, duplicate: !isFresh(batch, item) })),
     };
-  } finally {
-    for (const key of keys.keys()) term.inFlight.delete(key);
-    resolve(undefined);
-  }
+  });
 }
 
 /**
@@ -208,16 +200,6 @@ function batchOf(term: Term, items: readonly BatchItem[]): Batch {
     all.push(item);
   }
   return { all, keys, used: new Set() };
-}
-
-/** Calls with these keys that are under way. */
-function others(term: Term, keys: Batch['keys']): Promise<unknown>[] {
-  const busy: Promise<unknown>[] = [];
-  for (const key of keys.keys()) {
-    const other = term.inFlight.get(key);
-    if (other !== undefined) busy.push(other);
-  }
-  return busy;
 }
 
 function isFresh(batch: Batch, { head, isFirst, usage }: Keyed): boolean {

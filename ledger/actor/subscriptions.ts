@@ -30,7 +30,7 @@ export function startSubscription(
   customerId: string,
   wanted: NewSubscription,
 ): Promise<'started' | 'exists'> {
-  return term.oneAtATime(wanted.id, async () => {
+  return term.inTurn.alone([wanted.id], async () => {
     if (await term.deps.storage.subscriptionExists(wanted.id)) return 'exists';
     return decide(term, customerId, (actor) => {
       const { tentative } = actor.billing;

@@ -8,6 +8,7 @@ import {
   emptyPeriod,
 } from '../meter.ts';
 import { must } from '../assert.ts';
+import { InTurn } from '../in-turn.ts';
 import { STALE } from '../outcome.ts';
 import { LedgerUnavailable } from '../ports.ts';
 import type { Clock, Ids, Log, SharedClock, Tenant, Timers } from '../ports.ts';
@@ -55,8 +56,8 @@ export class Term {
   readonly directory: Directory<Actor>;
   readonly payments: Residents<PaymentActor>;
   readonly recent = new RecentIds();
-  /** Keyed usage that is on its way: a second call with the key waits for the first. */
-  readonly inFlight = new Map<string, Promise<unknown>>();
+  /** What has a key and is on its way: a second call with the key waits for the first. */
+  readonly inTurn = new InTurn<string>();
   readonly deps: TermDeps;
   readonly #meters = new Map<string, Meter>();
   readonly #books = new Map<string, MeterContext['books']>();
@@ -184,21 +185,6 @@ export class Term {
   submit<T>(unit: ActorUnit<T>): Promise<T | typeof DUPLICATE> {
     this.journal.submit(unit);
     return unit.done;
-  }
-
-  /** Runs `task` when no other task with this key is under way. */
-  async oneAtATime<T>(key: string, task: () => Promise<T>): Promise<T> {
-    for (let other = this.inFlight.get(key); other !== undefined; other = this.inFlight.get(key)) {
-      await other;
-    }
-    const { promise, resolve } = Promise.withResolvers<undefined>();
-    this.inFlight.set(key, promise);
-    try {
-      return await task();
-    } finally {
-      this.inFlight.delete(key);
-      resolve(undefined);
-    }
   }
 
   paymentContext({ organisationId, mode, currency }: Payment): PaymentContext {

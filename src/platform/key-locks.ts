@@ -4,6 +4,7 @@
 // How: one session holds all locks of this process, and calls of this process wait for each other in memory. With the session go its
 // locks, so that whoever dies blocks nobody; a machine that goes away is noticed within seconds, by keepalives.
 // Does not: hold for sure. Who loses its session in the middle is not alone any more: what it does must be repeatable all the same.
+import { InTurn } from '../../ledger/in-turn.ts';
 import { type Clock, pause, type Timers } from '../../ledger/ports.ts';
 import { openPool, type Sql } from './postgres.ts';
 
@@ -29,7 +30,7 @@ export class KeyLocks {
   readonly #options: KeyLocksOptions;
   readonly #sql: Sql;
   /** Those that are run here, or are about to be. */
-  readonly #here = new Map<bigint, Promise<undefined>>();
+  readonly #here = new InTurn<bigint>();
 
   constructor(options: KeyLocksOptions) {
     this.#options = options;
@@ -43,12 +44,7 @@ export class KeyLocks {
   /** What `task` gives, when nobody else runs one for this key; null where somebody does for too long. */
   async alone<T>(key: bigint, task: () => Promise<T>): Promise<T | null> {
     const until = this.#options.clock.monotonic() + WAIT_MS_MAX;
-    for (let other = this.#here.get(key); other !== undefined; other = this.#here.get(key)) {
-      await other;
-    }
-    const { promise, resolve } = Promise.withResolvers<undefined>();
-    this.#here.set(key, promise);
-    try {
+    return this.#here.alone([key], async () => {
       if (!(await this.#lock(key, until))) return null;
       try {
         return await task();
@@ -56,10 +52,7 @@ export class KeyLocks {
         // Where this fails the session is lost, and the lock with it.
         await this.#sql`select pg_advisory_unlock(${key})`.catch(() => undefined);
       }
-    } finally {
-      this.#here.delete(key);
-      resolve(undefined);
-    }
+    });
   }
 
   async close(): Promise<void> {

@@ -1,0 +1,25 @@
+/** Runs tasks that share a key one after the other, as they came. They wait in memory: for those of this process alone. */
+export class InTurn<K> {
+  readonly #underWay = new Map<K, Promise<undefined>>();
+
+  /** Runs `task` when none with any of these keys is under way. It holds all of them or none: nobody waits in a circle. */
+  async alone<T>(keys: readonly K[], task: () => Promise<T>): Promise<T> {
+    for (let isFree = false; !isFree;) {
+      isFree = true;
+      for (const key of keys) {
+        const other = this.#underWay.get(key);
+        if (other === undefined) continue;
+        isFree = false;
+        await other;
+      }
+    }
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    for (const key of keys) this.#underWay.set(key, promise);
+    try {
+      return await task();
+    } finally {
+      for (const key of keys) this.#underWay.delete(key);
+      resolve(undefined);
+    }
+  }
+}

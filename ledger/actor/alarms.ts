@@ -142,7 +142,7 @@ export async function tick(term: Term, customerId: string, meterId: string): Pro
   const actor = await term.directory.find(customerId);
   const meter = actor?.holdings.get(meterId)?.meter;
   if (!actor || meter === undefined) return null;
-  return term.decide(actor, meter, (context, state) => ({
+  return term.decide(customerId, meter, (context, state) => ({
     outcome: null,
     effects: decideTick(context, state),
   }));

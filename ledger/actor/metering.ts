@@ -63,9 +63,8 @@ export function addGrant(
 ): Promise<GrantOutcome | { readonly kind: 'duplicate' }> {
   return term.inTurn.alone([grant.id], async () => {
     if (await term.deps.storage.grantExists(grant.id)) return { kind: 'duplicate' };
-    const actor = await term.actorOf(customerId);
     return term.decide<GrantOutcome | { readonly kind: 'duplicate' }>(
-      actor,
+      customerId,
       meter,
       (context, state) => decideGrant(context, state, grant),
       // Its key may be in use for another customer by now, on another node.
@@ -83,7 +82,7 @@ export async function voidGrant(
   const actor = await term.actorOf(customerId);
   const meter = actor.holdings.get(meterId)?.meter;
   if (meter === undefined) return null;
-  return term.decide(actor, meter, (context, state) => decideVoid(context, state, grantId));
+  return term.decide(customerId, meter, (context, state) => decideVoid(context, state, grantId));
 }
 
 export type MeterBalance = {
@@ -94,15 +93,16 @@ export type MeterBalance = {
 };
 
 /** What the customer has of each meter, as it is durable now. */
-export async function balancesOf(term: Term, customerId: string): Promise<readonly MeterBalance[]> {
-  let actor = await term.actorOf(customerId);
-  while (actor.dropped) actor = await term.actorOf(customerId);
-  term.mustBeValid();
-  return [...actor.holdings.values()].flatMap(({ meter, durable }) => {
-    if (durable === undefined) return [];
-    const state = advanced(term.context(actor, meter), durable);
-    return [{ meter, snapshot: snapshotOf(state), breakdown: breakdown(state), state }];
-  });
+export function balancesOf(term: Term, customerId: string): Promise<readonly MeterBalance[]> {
+  return term.read(
+    () => term.actorOf(customerId),
+    (actor) =>
+      [...actor.holdings.values()].flatMap(({ meter, durable }) => {
+        if (durable === undefined) return [];
+        const state = advanced(term.context(actor, meter), durable);
+        return [{ meter, snapshot: snapshotOf(state), breakdown: breakdown(state), state }];
+      }),
+  );
 }
 
 function isLower(a: CheckAnswer, b: CheckAnswer): boolean {

@@ -1,6 +1,5 @@
 import { must } from '../assert.ts';
 import { type ChargeAnswer, decideCharge } from '../charge.ts';
-import { STALE } from '../outcome.ts';
 import type { PaymentEffects, PaymentState, Refund } from '../payment.ts';
 import type { PaymentContext } from '../payment-draft.ts';
 import {
@@ -12,18 +11,16 @@ import {
 } from '../refund.ts';
 import type { PaymentActor } from './payment-actor.ts';
 import type { Term } from './term.ts';
-import { ActorUnit, DUPLICATE } from './unit.ts';
+import { DUPLICATE } from './unit.ts';
 
 // What is asked of payments. Every answer is durable when it is given. Each throws NotHere where the payment is another node's.
 
 /** As the last decision left it; null where there is none of this id. */
-export async function findPayment(term: Term, id: string): Promise<PaymentState | null> {
-  for (;;) {
-    const actor = await term.payments.find(id);
-    if (actor?.dropped === true) continue;
-    term.mustBeValid();
-    return actor?.tentative ?? null;
-  }
+export function findPayment(term: Term, id: string): Promise<PaymentState | null> {
+  return term.read(
+    () => term.payments.find(id),
+    (actor) => actor?.tentative ?? null,
+  );
 }
 
 /** Takes in what the processor said of the charge; the payment as it is then. */
@@ -94,21 +91,15 @@ async function decide<T>(
     ) => { readonly outcome: T; readonly effects: PaymentEffects | null };
   },
 ): Promise<T | 'duplicate'> {
-  for (;;) {
-    const actor: PaymentActor = must(await term.payments.find(id), 'a payment that exists');
-    const unit = new ActorUnit<T | typeof STALE>({
-      keys,
-      actors: [actor],
-      run: (apply) => {
-        if (actor.dropped) return STALE;
-        const state = actor.tentative;
-        const { outcome, effects } = decision(term.paymentContext(state.payment), state);
-        if (effects !== null) apply(actor, effects);
-        return outcome;
-      },
-    });
-    const outcome = await term.submit(unit);
-    if (outcome === DUPLICATE) return 'duplicate';
-    if (outcome !== STALE) return outcome;
-  }
+  const decided = await term.decideOn<PaymentActor, T>(
+    async () => must(await term.payments.find(id), 'a payment that exists'),
+    keys,
+    (actor, apply) => {
+      const state = actor.tentative;
+      const { outcome, effects } = decision(term.paymentContext(state.payment), state);
+      if (effects !== null) apply(actor, effects);
+      return outcome;
+    },
+  );
+  return decided === DUPLICATE ? 'duplicate' : decided;
 }

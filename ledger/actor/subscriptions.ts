@@ -19,7 +19,7 @@ import type { PlanAllowance, SubscriptionOrder, Subscription } from '../subscrip
 import { type NewSubscription, decideStart } from '../subscribing.ts';
 import type { Actor } from './actor.ts';
 import type { Term } from './term.ts';
-import { ActorUnit, type Apply } from './unit.ts';
+import { type Apply, DUPLICATE } from './unit.ts';
 
 // What is asked of subscriptions. A decision and what it does to the customer's meters are one unit: both are written by one flush, or
 // neither. Every answer is durable when it is given. Each throws NotHere where the customer is another node's.
@@ -53,17 +53,15 @@ export function commandSubscription(
 }
 
 /** As the last decision left it; null where nothing can happen to it any more. */
-export async function findSubscription(
+export function findSubscription(
   term: Term,
   customerId: string,
   id: string,
 ): Promise<Subscription | null> {
-  for (;;) {
-    const actor = await term.actorOf(customerId);
-    if (actor.dropped) continue;
-    term.mustBeValid();
-    return actor.billing.tentative.subscriptions.get(id) ?? null;
-  }
+  return term.read(
+    () => term.actorOf(customerId),
+    ({ billing }) => billing.tentative.subscriptions.get(id) ?? null,
+  );
 }
 
 async function decide<T>(
@@ -74,22 +72,17 @@ async function decide<T>(
     readonly draft: SubscriptionDraft | null;
   },
 ): Promise<T> {
-  for (;;) {
-    const actor = await term.actorOf(customerId);
-    const unit = new ActorUnit<T | typeof STALE>({
-      keys: [],
-      actors: [actor],
-      run: (apply) => {
-        if (actor.dropped) return STALE;
-        const { outcome, draft } = decision(actor);
-        if (draft !== null) take(apply, { term, actor, draft });
-        return outcome ?? STALE;
-      },
-    });
-    // Without keys it cannot be a duplicate.
-    const outcome = (await term.submit(unit)) as T | typeof STALE;
-    if (outcome !== STALE) return outcome;
-  }
+  const decided = await term.decideOn<Actor, T>(
+    () => term.actorOf(customerId),
+    [],
+    (actor, apply) => {
+      const { outcome, draft } = decision(actor);
+      if (draft !== null) take(apply, { term, actor, draft });
+      return outcome ?? STALE;
+    },
+  );
+  assert(decided !== DUPLICATE, 'without keys it is no duplicate');
+  return decided;
 }
 
 type Taking = { readonly term: Term; readonly actor: Actor };

@@ -22,8 +22,8 @@ import { Directory } from './directory.ts';
 import { OwnSlots } from './own-slots.ts';
 import { PaymentActor } from './payment-actor.ts';
 import { RecentIds } from './recent-ids.ts';
-import { Residents } from './residents.ts';
-import { ActorUnit, DUPLICATE } from './unit.ts';
+import { type Resident, Residents } from './residents.ts';
+import { ActorUnit, type Apply, DUPLICATE } from './unit.ts';
 
 export type TermDeps = {
   readonly storage: Storage;
@@ -130,9 +130,30 @@ export class Term {
     return actor.holding(meter)?.tentative ?? this.emptyState(actor, meter);
   }
 
-  /** One decision on one meter, answered when it is durable. */
+  /**
+   * One decision on one actor, answered when it is durable. The actor is looked up again where it was dropped meanwhile, or where `run`
+   * says so.
+   */
+  async decideOn<A extends Resident, T>(
+    find: () => Promise<A>,
+    keys: readonly string[],
+    run: (actor: A, apply: Apply) => T | typeof STALE,
+  ): Promise<T | typeof DUPLICATE> {
+    for (;;) {
+      const actor = await find();
+      const unit = new ActorUnit<T | typeof STALE>({
+        keys,
+        actors: [actor],
+        run: (apply) => (actor.dropped ? STALE : run(actor, apply)),
+      });
+      const outcome = await this.submit(unit);
+      if (outcome !== STALE) return outcome;
+    }
+  }
+
+  /** One decision on one meter, answered when it is durable. @throws NotHere */
   async decide<T>(
-    actor: Actor,
+    customerId: string,
     meter: Meter,
     decision: (
       context: MeterContext,
@@ -141,22 +162,17 @@ export class Term {
     /** An id that is used once, and the outcome where it was used before. */
     once: { readonly id: string; readonly used: T } | null = null,
   ): Promise<T> {
-    for (let current = actor; ; current = await this.again(current)) {
-      const unit = new ActorUnit<T | typeof STALE>({
-        keys: once === null ? [] : [once.id],
-        actors: [current],
-        run: (apply) => {
-          if (current.dropped) return STALE;
-          const state = this.stateOf(current, meter);
-          const { outcome, effects } = decision(this.context(current, meter), state);
-          if (effects !== null) apply(current, effects);
-          return outcome;
-        },
-      });
-      const outcome = await this.submit(unit);
-      if (outcome === DUPLICATE) return must(once, 'a duplicate has an id').used;
-      if (outcome !== STALE) return outcome;
-    }
+    const decided = await this.decideOn(
+      () => this.actorOf(customerId),
+      once === null ? [] : [once.id],
+      (actor, apply) => {
+        const state = this.stateOf(actor, meter);
+        const { outcome, effects } = decision(this.context(actor, meter), state);
+        if (effects !== null) apply(actor, effects);
+        return outcome;
+      },
+    );
+    return decided === DUPLICATE ? must(once, 'a duplicate has an id').used : decided;
   }
 
   /** The one object that stands for this meter here. What a meter's usage depends on never changes. */
@@ -165,6 +181,19 @@ export class Term {
     if (known !== undefined) return known;
     this.#meters.set(meter.id, meter);
     return meter;
+  }
+
+  /** An answer from the memory of an actor that was not dropped meanwhile. @throws LedgerUnavailable */
+  async read<A extends Resident | null, T>(
+    find: () => Promise<A>,
+    answer: (actor: A) => T,
+  ): Promise<T> {
+    for (;;) {
+      const actor = await find();
+      if (actor?.dropped === true) continue;
+      this.mustBeValid();
+      return answer(actor);
+    }
   }
 
   /** For an answer from memory: asked last, because a process may have stood still since. @throws LedgerUnavailable */

@@ -75,18 +75,11 @@ function check(
   return checkHere(term, actor, term.meter(meter), units);
 }
 
-async function checkLater(
-  term: Term,
-  customerId: string,
-  meter: Meter,
-  units: bigint,
-): Promise<string> {
-  for (;;) {
-    const actor = await term.actorOf(customerId);
-    if (actor.dropped) continue;
-    term.mustBeValid();
-    return checkHere(term, actor, term.meter(meter), units);
-  }
+function checkLater(term: Term, customerId: string, meter: Meter, units: bigint): Promise<string> {
+  return term.read(
+    () => term.actorOf(customerId),
+    (actor) => checkHere(term, actor, term.meter(meter), units),
+  );
 }
 
 async function record(

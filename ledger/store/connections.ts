@@ -1,7 +1,6 @@
 import type { Sql } from 'postgres';
 import type { Timers } from '../ports.ts';
-
-type Bigints = { bigint: bigint };
+import type { Bigints } from './bigints.ts';
 
 /**
  * Connections that are given up, all of them, when the database gives no answer in time: a way that fell silent stays so for a quarter

@@ -66,7 +66,10 @@ const PLANTED: readonly Planted[] = [
     name: 'a database that is behind is believed',
     fault: {
       file: 'ledger/store/nodes.ts',
-      replace: [["return row.seq < fence.seq ? 'behind' : fenceOf(row);", 'return fenceOf(row);']],
+      replace: [
+        ["return row.seq < fence.seq ? 'behind' : fenceOf(row);", 'return fenceOf(row);'],
+        ['set epoch = epoch + 1, halted = halted or seq < ${seq}::bigint', 'set epoch = epoch + 1'],
+      ],
     },
     scenario: 'the database is behind the node',
     finds: 'a check from memory: 200, not 503',

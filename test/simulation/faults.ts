@@ -99,7 +99,9 @@ function stand(world: World, { monotonicToo }: { monotonicToo: boolean }): void 
   machine.isPaused = true;
   const resume = (): void => {
     if (!machine.isPaused) return;
-    if (monotonicToo) place.stoodStill += world.schedule.now - began;
+    // A process that was started there since has a clock that never stood still, and none goes back.
+    const isSame = place.process?.machine === machine;
+    if (monotonicToo && isSame) place.stoodStill += world.schedule.now - began;
     world.schedule.resume(machine);
   };
   world.later(spell(world), resume);

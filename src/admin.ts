@@ -15,6 +15,7 @@ import { ServiceFailure } from './platform/failure.ts';
 import { ids } from './platform/ids.ts';
 import { openPool, type Sql } from './platform/postgres.ts';
 import { checkPostgres } from './platform/reachable.ts';
+import { checkSchema } from './platform/schema.ts';
 import { openServices, readRuntime } from './platform/services.ts';
 import { newToken } from './platform/tokens.ts';
 import { insertKey, type KeyOwner, listKeys, type Mode, revokeKey } from './records/api-keys.ts';
@@ -48,6 +49,12 @@ class Refused extends Error {}
 
 type Result = { readonly value: unknown; readonly failed?: boolean };
 type Command = (sql: Sql, config: Config) => Promise<Result>;
+type Asked = {
+  readonly command: Command;
+  /** It changes nothing, the schema neither: the database may be one that nobody has a backup of yet. */
+  readonly onlyReads: boolean;
+  readonly json: boolean;
+};
 
 type Options = {
   readonly name?: string | undefined;
@@ -64,22 +71,30 @@ type Options = {
 const COMMANDS: Readonly<
   Record<
     string,
-    { readonly takes: readonly (keyof Options)[]; plan(options: Options, rest: string[]): Command }
+    {
+      readonly takes: readonly (keyof Options)[];
+      readonly onlyReads?: (options: Options) => boolean;
+      plan(options: Options, rest: string[]): Command;
+    }
   >
 > = {
   'org create': { takes: ['name', 'group'], plan: planOrganisation },
   'key create': { takes: ['org', 'group', 'mode', 'expires-at'], plan: planKey },
   'key revoke': { takes: [], plan: (_options, rest) => planRevocation(rest) },
-  'key list': { takes: ['org'], plan: planList },
+  'key list': { takes: ['org'], onlyReads: () => true, plan: planList },
   'group create': { takes: ['name'], plan: planGroup },
   'portal-token create': { takes: ['customer', 'ttl'], plan: planPortalToken },
   'portal-token revoke': { takes: [], plan: (_options, rest) => planPortalRevocation(rest) },
-  audit: { takes: [], plan: () => runAudit },
-  retention: { takes: ['dry-run'], plan: planRetention },
+  audit: { takes: [], onlyReads: () => true, plan: () => runAudit },
+  retention: {
+    takes: ['dry-run'],
+    onlyReads: (options) => options['dry-run'] === true,
+    plan: planRetention,
+  },
   resume: { takes: [], plan: () => runResume },
 };
 
-function parse(args: string[]): { readonly command: Command; readonly json: boolean } {
+function parse(args: string[]): Asked {
   const { values, positionals } = parseArguments(args);
   const [noun = '', verb = ''] = positionals;
   const name = Object.hasOwn(COMMANDS, noun) ? noun : `${noun} ${verb}`;
@@ -94,7 +109,8 @@ function parse(args: string[]): { readonly command: Command; readonly json: bool
   const rest = positionals.slice(name.split(' ').length);
   if (rest.length > 0 && !name.endsWith(' revoke'))
     throw new UsageError(`too much: ${rest.join(' ')}`);
-  return { command: command.plan(options, rest), json };
+  const onlyReads = command.onlyReads?.(options) ?? false;
+  return { command: command.plan(options, rest), onlyReads, json };
 }
 
 function parseArguments(args: string[]) {
@@ -287,7 +303,7 @@ function isoOf(time: number | null): string | null {
 }
 
 /** Runs it on the database that there is. */
-async function execute(command: Command): Promise<Result> {
+async function execute({ command, onlyReads }: Asked): Promise<Result> {
   const config = parseConfig(process.env);
   const known = config.databaseUrl ?? readRuntime(config.dataDir)?.databaseUrl;
   const warn = (fields: object, message: string): void => console.error(message, fields);
@@ -296,7 +312,7 @@ async function execute(command: Command): Promise<Result> {
   try {
     const url = known ?? services?.databaseUrl ?? '';
     await checkPostgres(url);
-    await migrate(url);
+    await (onlyReads ? checkSchema(url) : migrate(url));
     const sql = openPool(url, {
       max: 2,
       applicationName: 'tollhouse admin',
@@ -326,9 +342,9 @@ function print(value: unknown, indent = ''): void {
 
 async function main(args: string[]): Promise<number> {
   try {
-    const { command, json } = parse(args);
-    const { value, failed = false } = await execute(command);
-    if (json) console.log(JSON.stringify(value));
+    const asked = parse(args);
+    const { value, failed = false } = await execute(asked);
+    if (asked.json) console.log(JSON.stringify(value));
     else print(value);
     return failed ? 1 : 0;
   } catch (error) {

@@ -2,6 +2,8 @@
 import { type Config, ConfigError, parseConfig } from '../src/config.ts';
 import { ServiceFailure } from '../src/platform/failure.ts';
 import { openLog } from '../src/platform/log.ts';
+import { checkPostgres } from '../src/platform/reachable.ts';
+import { checkSchema } from '../src/platform/schema.ts';
 import { loadSecretsKey } from '../src/platform/secrets.ts';
 import { readRuntime } from '../src/platform/services.ts';
 import { untilTold } from '../src/platform/signals.ts';
@@ -12,8 +14,12 @@ async function main(): Promise<void> {
   const told = untilTold();
   const config = parseConfig(process.env);
   const log = openLog(config.logLevel);
+  const addresses = addressesOf(config);
+  await checkPostgres(addresses.databaseUrl);
+  // It reads and writes what servers do, and a server is who brings the schema.
+  await checkSchema(addresses.databaseUrl);
   const delivery = await openDelivery({
-    ...addressesOf(config),
+    ...addresses,
     secretsKey: loadSecretsKey(config),
     allowLoopback: config.allowLoopbackUrls,
     log,

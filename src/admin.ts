@@ -14,7 +14,7 @@ import { clock, timers } from './platform/clock.ts';
 import { ServiceFailure } from './platform/failure.ts';
 import { ids } from './platform/ids.ts';
 import { openPool, type Sql } from './platform/postgres.ts';
-import { checkPostgres } from './platform/reachable.ts';
+import { checkPostgres, sayNoConnection } from './platform/reachable.ts';
 import { checkSchema } from './platform/schema.ts';
 import { openServices, readRuntime } from './platform/services.ts';
 import { newToken } from './platform/tokens.ts';
@@ -347,7 +347,8 @@ async function main(args: string[]): Promise<number> {
     if (asked.json) console.log(JSON.stringify(value));
     else print(value);
     return failed ? 1 : 0;
-  } catch (error) {
+  } catch (thrown) {
+    const error = sayNoConnection(thrown);
     if (error instanceof UsageError) {
       console.error(`${error.message}\n${USAGE}`);
       return 2;

@@ -12,6 +12,7 @@ import { ServiceFailure } from './platform/failure.ts';
 import { ids } from './platform/ids.ts';
 import { type Log, openLog } from './platform/log.ts';
 import { openPool } from './platform/postgres.ts';
+import { sayNoConnection } from './platform/reachable.ts';
 import { loadSecretsKey } from './platform/secrets.ts';
 import { openServices } from './platform/services.ts';
 import { untilTold } from './platform/signals.ts';
@@ -127,7 +128,8 @@ The API is described at ${baseUrl}/docs
 try {
   await main();
   process.exit(0);
-} catch (error) {
+} catch (thrown) {
+  const error = sayNoConnection(thrown);
   const expected = [ConfigError, ServiceFailure, MigrationFailure];
   if (!(error instanceof Error) || !expected.some((kind) => error instanceof kind)) throw error;
   console.error(error.message);

@@ -2,7 +2,7 @@
 import { type Config, ConfigError, parseConfig } from '../src/config.ts';
 import { ServiceFailure } from '../src/platform/failure.ts';
 import { openLog } from '../src/platform/log.ts';
-import { checkPostgres } from '../src/platform/reachable.ts';
+import { checkPostgres, sayNoConnection } from '../src/platform/reachable.ts';
 import { checkSchema } from '../src/platform/schema.ts';
 import { loadSecretsKey } from '../src/platform/secrets.ts';
 import { readRuntime } from '../src/platform/services.ts';
@@ -47,7 +47,8 @@ function addressesOf(config: Config): { databaseUrl: string; redisUrl: string } 
 try {
   await main();
   process.exit(0);
-} catch (error) {
+} catch (thrown) {
+  const error = sayNoConnection(thrown);
   if (!(error instanceof ConfigError) && !(error instanceof ServiceFailure)) throw error;
   console.error(error.message);
   process.exit(1);

@@ -4,6 +4,8 @@ import { openPool } from './postgres.ts';
 import { connectRedis, redisUrls } from './redis-connection.ts';
 
 const TIMEOUT_MS = 5000;
+/** What PostgreSQL calls it where the server, the database or the role has as many connections as it may. */
+const NO_CONNECTION_LEFT = '53300';
 
 /** @throws ServiceFailure in one line that names the host, never the password */
 export async function checkPostgres(url: string): Promise<void> {
@@ -42,6 +44,14 @@ export async function checkRedis(url: string): Promise<void> {
   } finally {
     client.disconnect();
   }
+}
+
+/** Who gets no connection, however far its start has come, says so in one line; every other error stays what it is. */
+export function sayNoConnection(error: unknown): unknown {
+  if (!(error instanceof Error && 'code' in error && error.code === NO_CONNECTION_LEFT))
+    return error;
+  const message = `DATABASE_URL: PostgreSQL has no connection left for this process: ${error.message}`;
+  return new ServiceFailure(message, { cause: error });
 }
 
 function unreachable(options: { name: string; url: string; error: unknown }): ServiceFailure {

@@ -5,7 +5,7 @@
 import { parseArgs } from 'node:util';
 import { must } from '../ledger/assert.ts';
 import { audit } from '../ledger/store/audit.ts';
-import { migrate, MigrationFailure } from '../ledger/store/migrate.ts';
+import { checkSchema, migrate, MigrationFailure } from '../ledger/store/migrate.ts';
 import { resumeSeats } from '../ledger/store/nodes.ts';
 import { retain } from '../ledger/store/retention.ts';
 import { type Config, ConfigError, parseConfig } from './config.ts';
@@ -15,7 +15,6 @@ import { ServiceFailure } from './platform/failure.ts';
 import { ids } from './platform/ids.ts';
 import { openPool, type Sql } from './platform/postgres.ts';
 import { checkPostgres, sayNoConnection } from './platform/reachable.ts';
-import { checkSchema } from './platform/schema.ts';
 import { openServices, readRuntime } from './platform/services.ts';
 import { newToken } from './platform/tokens.ts';
 import { insertKey, type KeyOwner, listKeys, type Mode, revokeKey } from './records/api-keys.ts';

@@ -1,9 +1,9 @@
 // `bun run worker`: a process that delivers webhooks and does nothing else. Any number may run, beside any number of servers.
+import { checkSchema, MigrationFailure } from '../ledger/store/migrate.ts';
 import { type Config, ConfigError, parseConfig } from '../src/config.ts';
 import { ServiceFailure } from '../src/platform/failure.ts';
 import { openLog } from '../src/platform/log.ts';
 import { checkPostgres, sayNoConnection } from '../src/platform/reachable.ts';
-import { checkSchema } from '../src/platform/schema.ts';
 import { loadSecretsKey } from '../src/platform/secrets.ts';
 import { readRuntime } from '../src/platform/services.ts';
 import { untilTold } from '../src/platform/signals.ts';
@@ -49,7 +49,8 @@ try {
   process.exit(0);
 } catch (thrown) {
   const error = sayNoConnection(thrown);
-  if (!(error instanceof ConfigError) && !(error instanceof ServiceFailure)) throw error;
+  const expected = [ConfigError, ServiceFailure, MigrationFailure];
+  if (!(error instanceof Error) || !expected.some((kind) => error instanceof kind)) throw error;
   console.error(error.message);
   process.exit(1);
 }

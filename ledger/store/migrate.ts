@@ -19,36 +19,70 @@ export class MigrationFailure extends Error {
  * @throws MigrationFailure, and what the driver throws where the database cannot be reached
  */
 export async function migrate(databaseUrl: string): Promise<void> {
+  await connected(databaseUrl, async (sql) => {
+    await sql`select pg_advisory_lock(${LOCK_KEY})`;
+    const postgrator = openPostgrator(sql);
+    const { found, known } = await versionsOf(postgrator);
+    if (found > known) throw new MigrationFailure(newer(found, known));
+    await applyAll(postgrator);
+  });
+}
+
+/**
+ * For whoever works on a database and does not bring its schema: workers, and commands that only read.
+ * @throws MigrationFailure where it is not the newest one, and what the driver throws where the database cannot be reached
+ */
+export async function checkSchema(databaseUrl: string): Promise<void> {
+  const { found, known } = await connected(databaseUrl, (sql) => versionsOf(openPostgrator(sql)));
+  if (found === known) return;
+  if (found === 0)
+    throw new MigrationFailure('the database has no schema yet: start a server first');
+  throw new MigrationFailure(
+    found > known
+      ? newer(found, known)
+      : `the database is at schema ${found}; this program needs ${known}: start a server of its release first`,
+  );
+}
+
+async function connected<T>(
+  databaseUrl: string,
+  task: (sql: postgres.Sql) => Promise<T>,
+): Promise<T> {
   const sql = postgres(databaseUrl, {
     max: 1,
     onnotice: () => undefined,
     connection: { application_name: 'tollhouse migrate', lock_timeout: LOCK_WAIT_MS_MAX },
   });
   try {
-    await sql`select pg_advisory_lock(${LOCK_KEY})`;
-    const postgrator = new Postgrator({
-      driver: 'pg',
-      migrationPattern: join(import.meta.dir, 'migrations', '*.sql'),
-      schemaTable: 'schema_migrations',
-      execQuery: async (query) => ({ rows: await sql.unsafe(query) }),
-      execSqlScript: async (script) => {
-        await sql.begin((transaction) => transaction.unsafe(script));
-      },
-    });
-    const [found, known] = [
-      await postgrator.getDatabaseVersion(),
-      await postgrator.getMaxVersion(),
-    ];
-    if (found > known) {
-      throw new MigrationFailure(
-        `the database is at schema ${found}; this program knows ${known}: start a newer one`,
-      );
-    }
-    await applyAll(postgrator);
+    return await task(sql);
   } finally {
     await sql.end();
   }
 }
+
+function openPostgrator(sql: postgres.Sql): Postgrator {
+  return new Postgrator({
+    driver: 'pg',
+    migrationPattern: join(import.meta.dir, 'migrations', '*.sql'),
+    schemaTable: 'schema_migrations',
+    execQuery: async (query) => ({ rows: await sql.unsafe(query) }),
+    execSqlScript: async (script) => {
+      await sql.begin((transaction) => transaction.unsafe(script));
+    },
+  });
+}
+
+async function versionsOf(
+  postgrator: Postgrator,
+): Promise<{ readonly found: number; readonly known: number }> {
+  return {
+    found: await postgrator.getDatabaseVersion(),
+    known: await postgrator.getMaxVersion(),
+  };
+}
+
+const newer = (found: number, known: number): string =>
+  `the database is at schema ${found}; this program knows ${known}: start a newer one`;
 
 async function applyAll(postgrator: Postgrator): Promise<void> {
   let says = 'the schema cannot be brought up to date';

@@ -5,7 +5,7 @@ import { openPool, type Sql } from '../../src/platform/postgres.ts';
 import { WORKER_COMMAND, workerEnvironment } from '../chaos/worker-process.ts';
 import { type Finished, runAdmin } from '../support/admin.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { temporaryDataDir } from './fixture.ts';
+import { temporaryDataDir } from '../platform/fixture.ts';
 
 let database: FreshDatabase;
 let sql: Sql;

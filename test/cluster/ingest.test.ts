@@ -1,9 +1,9 @@
 // A call about customers of several nodes counts whole, and once, though the owner of a part of it falls silent while it records.
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
-import { rendezvous } from '../../ledger/cluster/placement.ts';
 import { audit } from '../../ledger/store/audit.ts';
 import { balanced } from '../support/balanced.ts';
 import type { TestServer } from '../support/server.ts';
+import { untilReady } from '../support/until.ts';
 import { type Nodes, startNodes } from './nodes.ts';
 
 /** Longer than any other call waits for an owner. */
@@ -19,23 +19,10 @@ afterEach(async () => {
   const [steady, silent] = nodes.all;
   silent!.journal.thaw();
   silent!.journal.cut();
-  while ((await silent!.call('GET', '/ready')).status !== 200) await Bun.sleep(10);
-  await settled();
+  await untilReady(silent!);
+  await balanced(nodes.all);
   expect(await audit(steady!.sql)).toEqual([]);
 }, 30_000);
-
-/** Resolves when each slot is where it belongs: none will move. */
-async function settled(): Promise<void> {
-  await balanced(nodes.all);
-  for (;;) {
-    const rows = await nodes.all[0]!.sql<{ slot: number; node: number }[]>`
-      select slot, node from slots`;
-    const seats = [...new Set(rows.map(({ node }) => node))];
-    const isWhole = rows.every(({ slot, node }) => rendezvous(slot, seats) === node);
-    if (isWhole && seats.length === nodes.all.length) return;
-    await Bun.sleep(5);
-  }
-}
 
 /** Whom that node owns, and has in memory. */
 async function customerOf(owner: TestServer): Promise<string> {
@@ -71,7 +58,7 @@ test.each(SILENT)(
   'an owner of a part can %s while it records: %i nodes, asked of %s',
   async (fault, count, _who, at) => {
     while (nodes.all.length < count) await nodes.join();
-    await settled();
+    await balanced(nodes.all);
     const [steady, silent] = nodes.all;
     const ids = [await customerOf(steady!), await customerOf(silent!)];
     // Without keys: only the nodes between them know that it is the same call.

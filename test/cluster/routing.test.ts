@@ -70,7 +70,8 @@ test('a key counts once, at whichever nodes it comes in', async () => {
 });
 
 test('a call is split over the nodes of its customers, all or nothing', async () => {
-  const made = await Promise.all(Array.from({ length: 12 }).map(() => customer(1000)));
+  // So many that each node has some: with 60 it is one run in ten billion that has not.
+  const made = await Promise.all(Array.from({ length: 60 }).map(() => customer(1000)));
   const owners = new Set(await Promise.all(made.map(({ id }) => nodes.ownerOf(id))));
   expect(owners.size).toBe(3);
   const events = made.flatMap(({ id }, i) => [
@@ -79,9 +80,9 @@ test('a call is split over the nodes of its customers, all or nothing', async ()
   ]);
   const sent = events.map(({ properties: _none, ...event }) => event);
   const first = await post(nodes.all[0]!, '/events/ingest', { events: sent });
-  expect(first.json).toMatchObject({ inserted: 24, duplicates: 0 });
+  expect(first.json).toMatchObject({ inserted: 120, duplicates: 0 });
   const again = await post(nodes.all[1]!, '/events/ingest', { events: sent });
-  expect(again.json).toMatchObject({ inserted: 12, duplicates: 12 });
+  expect(again.json).toMatchObject({ inserted: 60, duplicates: 60 });
   // A key that was refused refuses the whole call, at whichever node it is.
   const { id } = await customer(1);
   const refused = { feature_key: 'calls', customer_id: id, value: 5, idempotency_key: 'refused' };
@@ -90,7 +91,7 @@ test('a call is split over the nodes of its customers, all or nothing', async ()
   const bad = [...sent, { name: 'call', customer_id: id, external_id: 'refused' }];
   const whole = await post(nodes.all[2]!, '/events/ingest', { events: bad });
   expect(whole.status).toBe(400);
-  expect(whole.json.error.issues[0].path).toEqual(['events', '24', 'external_id']);
+  expect(whole.json.error.issues[0].path).toEqual(['events', '120', 'external_id']);
   for (const [i, { id: owner }] of made.entries()) {
     const checked = await post(nodes.all[i % 3]!, '/check', {
       feature_key: 'calls',

@@ -1,14 +1,22 @@
-import { SLOTS } from '../../ledger/limits.ts';
+import { rendezvous } from '../../ledger/cluster/placement.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
+import { SLOTS } from '../../ledger/limits.ts';
+import type { Sql } from '../../src/platform/postgres.ts';
 import { until } from './until.ts';
 
-/** Resolves when each node has its share: what a node has to give, it gives within milliseconds. */
-export async function balanced(
-  nodes: readonly { readonly ledger: Pick<Ledger, 'stats'> }[],
-): Promise<void> {
-  await until('each node has its share of the slots', () => {
+type Node = { readonly ledger: Pick<Ledger, 'stats'>; readonly sql: Sql };
+
+/** Resolves when each slot is where it belongs and is served there: none will move. What a node has to give, it gives within milliseconds. */
+export async function balanced(nodes: readonly Node[]): Promise<void> {
+  const { sql } = nodes[0]!;
+  await until('each slot is where it belongs', async () => {
+    const rows = await sql<{ slot: number; node: number }[]>`select slot, node from slots`;
+    const seats = [...new Set(rows.map(({ node }) => node))];
     const shares = nodes.map(({ ledger }) => ledger.stats['slots'] ?? 0);
-    const isWhole = shares.reduce((sum, share) => sum + share, 0) === SLOTS;
-    return isWhole && Math.min(...shares) > SLOTS / nodes.length / 2;
+    return (
+      seats.length === nodes.length &&
+      rows.every(({ slot, node }) => rendezvous(slot, seats) === node) &&
+      shares.reduce((sum, share) => sum + share, 0) === SLOTS
+    );
   });
 }

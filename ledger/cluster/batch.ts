@@ -4,7 +4,7 @@ import { type BatchItem, recordBatch } from '../actor/recording.ts';
 import { assert, must } from '../assert.ts';
 import type { Meter } from '../meter.ts';
 import type { BatchOutcome, UsageRequest } from '../outcome.ts';
-import { type Ids, LedgerUnavailable } from '../ports.ts';
+import { type Ids, LedgerUnavailable, mayPass } from '../ports.ts';
 import type { Found } from './customers.ts';
 import type { Member } from './member.ts';
 import type { OpAnswer, SentItem } from './ops.ts';
@@ -47,16 +47,16 @@ export async function recordEverywhere(deps: Deps, items: readonly Item[]): Prom
   const placed = placedOf(deps.ids, items);
   const fresh = placed.filter((one) => one.isFirst);
   if (sharesOf(member, fresh).length > 1) {
-    const answers = await askAll(deps, 'wouldRefuse', fresh);
-    for (const { share, answer } of answers) {
+    const { answered } = await askAll(deps, 'wouldRefuse', fresh);
+    for (const { share, answer } of answered) {
       if (answer !== null) return { ...answer, index: share[answer.index]?.index ?? 0 };
     }
   }
-  const answers = await askAll(deps, 'recordAll', fresh);
+  const { answered, isSplit } = await askAll(deps, 'recordAll', fresh);
   const duplicates = new Set<number>();
-  for (const { share, answer } of answers) {
+  for (const { share, answer } of answered) {
     if (answer.kind !== 'recorded') {
-      if (answers.length > 1) throw new LedgerUnavailable('a part of it cannot be recorded now');
+      if (isSplit) throw new LedgerUnavailable('a part of it cannot be recorded now');
       return { ...answer, index: share[answer.index]?.index ?? 0 };
     }
     assert(answer.items.length === share.length, 'each item has an answer');
@@ -117,7 +117,11 @@ async function askAll<N extends 'wouldRefuse' | 'recordAll'>(
   { member, router }: Deps,
   name: N,
   placed: readonly Placed[],
-): Promise<readonly { readonly share: Share; readonly answer: OpAnswer<N> }[]> {
+): Promise<{
+  readonly answered: readonly { readonly share: Share; readonly answer: OpAnswer<N> }[];
+  /** Whether several were ever asked at once, be it that one owns all by now. */
+  readonly isSplit: boolean;
+}> {
   const answered: { share: Share; answer: OpAnswer<N> }[] = [];
   const waits = router.waits();
   let isRepeat = false;
@@ -137,7 +141,7 @@ async function askAll<N extends 'wouldRefuse' | 'recordAll'>(
     const isBegun = isSplit && (isRepeat || answered.length > 0);
     if (left.length > 0) await waits({ isBegun });
   }
-  return answered;
+  return { answered, isSplit };
 }
 
 async function askOnce(
@@ -152,7 +156,8 @@ async function askOnce(
       try {
         return { share, found: await router.attempt(slot, name, { args, isRepeat }) };
       } catch (error) {
-        if (isSplit && isLost(error)) return { share, found: { isLost: true } };
+        // It may have been recorded, or may be by asking again.
+        if (isSplit && mayPass(error)) return { share, found: { isLost: true } };
         throw error;
       }
     }),
@@ -165,14 +170,6 @@ type Asking = {
   /** Whether there are others, which may be recorded whatever becomes of one. */
   readonly isSplit: boolean;
 };
-
-/** Whether the share may have been recorded, or may be by asking again: its node could not answer, or lost what it asked of the database. */
-function isLost(error: unknown): boolean {
-  if (error instanceof LedgerUnavailable) return true;
-  const { code } = error as { readonly code?: unknown };
-  // 22 and 23 are what PostgreSQL says of what is wrong, and stays so.
-  return typeof code === 'string' && !code.startsWith('2');
-}
 
 /** Their actors, where all live here, as they do where there is one node. */
 function actorsHere(member: Member, items: readonly Item[]): readonly BatchItem[] | null {

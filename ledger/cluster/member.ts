@@ -111,6 +111,11 @@ export class Member {
     return this.#stopped !== null || (this.#term === null && this.#view.isHalted);
   }
 
+  /** Whether its process is about to end: whoever waits, waits in vain. */
+  get isClosed(): boolean {
+    return this.#closed;
+  }
+
   get isLeaving(): boolean {
     return this.#isLeaving;
   }

@@ -158,7 +158,8 @@ export class Router {
     const left = began + heldMsMax - this.#clock.monotonic();
     const { reason = 'what this is about is on its way to another node' } =
       this.#member.readiness();
-    if (!this.#member.hasOthers && !isBegun) throw new LedgerUnavailable(reason);
+    const isVain = this.#member.isClosed || (!this.#member.hasOthers && !isBegun);
+    if (isVain) throw new LedgerUnavailable(reason);
     // One that was sent and lost has waited already: it gets one more try.
     if ((left <= 0 && tries > 1) || this.#held >= MAILBOX_MAX) throw new LedgerUnavailable(reason);
     this.#stats.heldCalls += 1;

@@ -1,6 +1,6 @@
 // Every refusal that leaves, in the contract's body. The codes are stable; messages are for people and may change.
 // Public text and internal cause never share a field: what an exception says is logged, never sent.
-import { LedgerUnavailable } from '../../ledger/ports.ts';
+import { mayPass } from '../../ledger/ports.ts';
 
 /** The closed list of codes, each with its status. */
 export const STATUS_OF = {
@@ -65,13 +65,7 @@ export function refuseInvalid(issues: readonly Issue[]): Response {
   return refuse('invalid_request', message, { issues });
 }
 
-/** What postgres.js and PostgreSQL say when it is the connection or the server that failed, not the query. */
-const LOST =
-  /^(?:CONNECTION_\w+|CONNECT_TIMEOUT|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|08\w{3}|53\w{3}|57P\d\d|57014|55P03|40\w{3})$/;
-
 /** Whether trying again may help. */
 export function isUnavailable(error: unknown): boolean {
-  if (error instanceof Unavailable || error instanceof LedgerUnavailable) return true;
-  if (!(error instanceof Error) || !('code' in error)) return false;
-  return typeof error.code === 'string' && LOST.test(error.code);
+  return error instanceof Unavailable || mayPass(error);
 }

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { slotOf } from '../../ledger/slot.ts';
 import { freePort } from '../support/free-port.ts';
-import type { TestServer } from '../support/server.ts';
+import type { Reply, TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 import { type Nodes, startNodes } from './nodes.ts';
 
@@ -13,24 +13,43 @@ const ASKS_MAX = 16;
 let nodes: Nodes;
 beforeAll(async () => {
   nodes = await startNodes(2);
+  await nodes.all[0]!.call('POST', '/meters', { body: { slug: 'calls' } });
 }, 30_000);
 afterAll(() => nodes.stop());
 
-test('a call for whom nobody answers asks some times, not all the time', async () => {
-  const [asked] = nodes.all;
-  await asked!.call('POST', '/meters', { body: { slug: 'calls' } });
-  const customer_id = await ownedByAnother(asked!);
+/** Somebody whose owner's address leads to nobody. */
+async function lostToAll(asked: TestServer): Promise<() => Promise<Reply>> {
+  const customer_id = await ownedByAnother(asked);
   const nobody = `127.0.0.1:${await freePort()}`;
-  await asked!.sql`update nodes set address = ${nobody}
+  await asked.sql`update nodes set address = ${nobody}
     where id = (select node from slots where slot = ${slotOf(customer_id)})`;
-  const check = () =>
-    asked!.call('POST', '/check', { body: { feature_key: 'calls', customer_id } });
+  const check = () => asked.call('POST', '/check', { body: { feature_key: 'calls', customer_id } });
   // Until it has seen that.
   await until('nobody answers', async () => (await check()).status === 503);
+  return check;
+}
+
+test('a call for whom nobody answers asks some times, not all the time', async () => {
+  const [asked] = nodes.all;
+  const check = await lostToAll(asked!);
   const before = asked!.ledger.stats['forwarded']!;
   const answers = await Promise.all(Array.from({ length: CALLS }, check));
   for (const { status } of answers) expect(status).toBe(503);
   expect(asked!.ledger.stats['forwarded']! - before).toBeWithin(CALLS, CALLS * ASKS_MAX);
+}, 20_000);
+
+test('and none when its process must end, which waits for it', async () => {
+  const [asked] = nodes.all;
+  const check = await lostToAll(asked!);
+  const held = () => asked!.ledger.stats['heldCalls']!;
+  const before = held();
+  const call = check();
+  await until('it is held', () => held() > before);
+  asked!.ledger.abandon();
+  const forwarded = asked!.ledger.stats['forwarded']!;
+  expect((await call).status).toBe(503);
+  // One may have been on its way.
+  expect(asked!.ledger.stats['forwarded']! - forwarded).toBeLessThanOrEqual(1);
 }, 20_000);
 
 async function ownedByAnother(node: TestServer): Promise<string> {

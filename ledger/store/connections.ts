@@ -9,7 +9,7 @@ import type { Bigints } from './bigints.ts';
 export class Connections {
   readonly #options: ConnectionsOptions;
   #sql: Sql<Bigints>;
-  /** In a row. */
+  /** In a row, and nothing was answered between. */
   #late = 0;
 
   constructor(options: ConnectionsOptions) {
@@ -21,6 +21,14 @@ export class Connections {
     return this.#sql;
   }
 
+  /** Without a bound of its own: where nothing at all is answered, whoever is bounded gives these connections up. */
+  async ask<T>(task: (sql: Sql<Bigints>) => Promise<T>): Promise<T> {
+    const asked = this.#sql;
+    const answer = await task(asked);
+    if (asked === this.#sql) this.#late = 0;
+    return answer;
+  }
+
   /** @throws Error where that takes longer; what was asked may still happen */
   async within<T>(ms: number, task: (sql: Sql<Bigints>) => Promise<T>): Promise<T> {
     const asked = this.#sql;
@@ -30,9 +38,7 @@ export class Connections {
       if (asked === this.#sql) this.#countLate();
     });
     try {
-      const answer = await Promise.race([task(asked), late.promise]);
-      this.#late = 0;
-      return answer;
+      return await Promise.race([this.ask(task), late.promise]);
     } finally {
       cancel();
     }

@@ -102,7 +102,7 @@ export async function takeOverSlots(
  */
 export async function recoverSeat(
   writer: Sql<Bigints>,
-  fence: Fence,
+  { fence, holder }: { readonly fence: Fence; readonly holder: string },
 ): Promise<Fence | 'fenced' | 'behind'> {
   const epoch = String(fence.epoch);
   await endConnections(
@@ -116,11 +116,13 @@ export async function recoverSeat(
     returning id, epoch, seq`;
   if (row !== undefined) return row.seq < fence.seq ? 'behind' : fenceOf(row);
   // The number of a seat only grows, whoever holds it.
-  const [seat] = await writer<{ isBehind: boolean }[]>`
-    update nodes set halted = halted or seq < ${seq}::bigint
-    where id = ${fence.node}
-    returning seq < ${seq}::bigint as "isBehind"`;
-  return seat === undefined || seat.isBehind ? 'behind' : 'fenced';
+  const [seat] = await writer<SeatRow[]>`select id, epoch, seq from nodes where id = ${fence.node}`;
+  if (seat !== undefined && seat.seq >= fence.seq) return 'fenced';
+  // Whoever sits there since then lacks nothing of its own.
+  await writer`
+    update nodes set halted = true
+    where id = ${fence.node} and holder = ${holder} and seq < ${seq}::bigint`;
+  return 'behind';
 }
 
 /** See `Storage.leave`. Does nothing where the seat was lost already. */

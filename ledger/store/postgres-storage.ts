@@ -68,7 +68,8 @@ export function postgresStorage(deps: PostgresStorageDeps): PostgresStorage {
         return { kind: 'unknown', error };
       }
     },
-    recover: (fence) => writer.within(leaseMs, (sql) => recoverSeat(sql, fence)),
+    recover: (fence) =>
+      writer.within(leaseMs, (sql) => recoverSeat(sql, { fence, holder: deps.holder })),
     claim: () => writer.within(leaseMs, (sql) => claimSeat(sql, deps)),
     // What the others wait for waits for no connection that fell silent; whoever asks again gets another one.
     survey: () => reader.within(leaseMs / 2, surveyNodes),
@@ -76,35 +77,44 @@ export function postgresStorage(deps: PostgresStorageDeps): PostgresStorage {
       reader.within(leaseMs, (sql) => takeOverSlots(sql, { dead, to, leaseMs })),
     leave: (fence) => reader.within(leaseMs, (sql) => leaveSeat(sql, fence)),
     release: (fence) => writer.within(leaseMs, (sql) => releaseSeat(sql, fence)),
-    loadCustomers: (ids) => loadCustomers(reader.sql, deps, ids),
-    identifyCustomers: (ids) => identifyCustomers(reader.sql, deps.slotOf, ids),
-    resolveCustomers: (keys) => resolveCustomers(reader.sql, keys),
-    loadHistory: (key, since) => loadHistory(reader.sql, key, since),
-    loadMembers: async ({ slot, accountId }, members) => {
-      const wanted = members.map(String);
-      const rows = await reader.sql<{ member: bigint }[]>`
-        select member from members
-        where slot = ${slot} and account_id = ${accountId} and member = any(${wanted}::text[]::bigint[])`;
-      return rows.map((row) => row.member);
-    },
-    usedIds: async (ids) => {
-      const rows = await reader.sql<{ id: string }[]>`
-        select id from transfers where id = any(${[...ids]}::uuid[])
-        union select id from grants where id = any(${[...ids]}::uuid[])`;
-      return rows.map(({ id }) => id);
-    },
-    findUsage: (ids) => findUsage(reader.sql, ids),
-    grantExists: (id) => exists(reader.sql`select from grants where id = ${id}`),
-    subscriptionExists: (id) => exists(reader.sql`select from subscriptions where id = ${id}`),
-    loadPayments: (ids) => loadPayments(reader.sql, deps.slotOf, ids),
-    findRefund: (id) => findRefund(reader.sql, id),
-    dueAlarms: (query) => dueAlarms(reader.sql, query),
-    nextAlarms: (query) => nextAlarms(reader.sql, query),
+    loadCustomers: (ids) => reader.ask((sql) => loadCustomers(sql, deps, ids)),
+    identifyCustomers: (ids) => reader.ask((sql) => identifyCustomers(sql, deps.slotOf, ids)),
+    resolveCustomers: (keys) => reader.ask((sql) => resolveCustomers(sql, keys)),
+    loadHistory: (key, since) => reader.ask((sql) => loadHistory(sql, key, since)),
+    loadMembers: (account, members) => reader.ask((sql) => loadMembers(sql, account, members)),
+    usedIds: (ids) => reader.ask((sql) => usedIds(sql, ids)),
+    findUsage: (ids) => reader.ask((sql) => findUsage(sql, ids)),
+    grantExists: (id) => reader.ask((sql) => exists(sql`select from grants where id = ${id}`)),
+    subscriptionExists: (id) =>
+      reader.ask((sql) => exists(sql`select from subscriptions where id = ${id}`)),
+    loadPayments: (ids) => reader.ask((sql) => loadPayments(sql, deps.slotOf, ids)),
+    findRefund: (id) => reader.ask((sql) => findRefund(sql, id)),
+    dueAlarms: (query) => reader.ask((sql) => dueAlarms(sql, query)),
+    nextAlarms: (query) => reader.ask((sql) => nextAlarms(sql, query)),
   };
 }
 
 async function exists(query: PromiseLike<readonly unknown[]>): Promise<boolean> {
   return (await query).length > 0;
+}
+
+async function loadMembers(
+  reader: Sql<Bigints>,
+  { slot, accountId }: Parameters<Storage['loadMembers']>[0],
+  members: Parameters<Storage['loadMembers']>[1],
+): Promise<bigint[]> {
+  const wanted = members.map(String);
+  const rows = await reader<{ member: bigint }[]>`
+    select member from members
+    where slot = ${slot} and account_id = ${accountId} and member = any(${wanted}::text[]::bigint[])`;
+  return rows.map((row) => row.member);
+}
+
+async function usedIds(reader: Sql<Bigints>, ids: readonly string[]): Promise<string[]> {
+  const rows = await reader<{ id: string }[]>`
+    select id from transfers where id = any(${[...ids]}::uuid[])
+    union select id from grants where id = any(${[...ids]}::uuid[])`;
+  return rows.map(({ id }) => id);
 }
 
 async function flush(

@@ -33,6 +33,13 @@ const STATEMENT_TIMEOUT_MS = 30_000;
 // A client that hangs inside a transaction must not keep its locks.
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000;
 
+/** When the server notices that a machine is gone, or the way to it: by itself after two hours, and its connections count until then. */
+const KEEPALIVES = {
+  tcp_keepalives_idle: '30',
+  tcp_keepalives_interval: '10',
+  tcp_keepalives_count: '3',
+};
+
 /** Connects on first use. @throws nothing: a query does, when the server cannot be reached */
 export function openPool(url: string, options: PoolOptions): Sql {
   const plain = open(url, options);
@@ -85,6 +92,7 @@ function open(url: string, options: PoolOptions): Sql {
     ...(options.onClose === undefined ? {} : { onclose: options.onClose }),
     connection: {
       application_name: options.applicationName,
+      ...KEEPALIVES,
       ...options.settings,
       TimeZone: 'UTC',
       statement_timeout: options.statementTimeoutMs ?? STATEMENT_TIMEOUT_MS,

@@ -54,7 +54,7 @@ export function diskOf(
     },
     recover: async (fence) => {
       const found = await ask(() => {
-        const result = seats.recover(server.db, fence);
+        const result = seats.recover(server.db, { fence, holder });
         if (result === 'behind') server.onBehind();
         return result;
       });

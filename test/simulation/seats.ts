@@ -74,10 +74,13 @@ export function takeOver(
   return true;
 }
 
-export function recover(db: Database, fence: Fence): Fence | 'fenced' | 'behind' {
+export function recover(
+  db: Database,
+  { fence, holder }: { readonly fence: Fence; readonly holder: string },
+): Fence | 'fenced' | 'behind' {
   const seat = db.nodes.get(fence.node);
   if (seat === undefined || seat.seq < fence.seq) {
-    if (seat !== undefined) {
+    if (seat?.holder === holder) {
       const epoch = seat.epoch === fence.epoch ? seat.epoch + 1n : seat.epoch;
       db.seated(() => db.nodes.set(seat.node, { ...seat, epoch, halted: true }));
     }

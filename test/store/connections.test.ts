@@ -51,6 +51,16 @@ test('one look that is late gives up nothing, a second one every connection that
   expect(await storage.loadCustomers([ids.next()])).toEqual([]);
 });
 
+test('two that are late with an answer between them give up nothing', async () => {
+  for (let round = 0; round < 2; round += 1) {
+    proxy.freeze();
+    const load = storage.loadCustomers([ids.next()]);
+    expect(await failure(storage.survey())).toMatch(LATE);
+    proxy.thaw();
+    expect(await load).toEqual([]);
+  }
+});
+
 test('a claim that is not answered is made again on another connection', async () => {
   expect(await storage.claim()).not.toBeNull();
   proxy.silence();

@@ -189,3 +189,14 @@ test('a seat that the database is behind is nobody’s, and nobody joins, until 
   expect(await b.storage.takeOver(dead, to)).toBe(true);
   expect(await open('c:1').claim()).toMatchObject({ node: a.fence.node });
 });
+
+test('who sits where another one was that is behind goes on: it lacks nothing of its own', async () => {
+  await empty();
+  const gone = await join('a:1');
+  await expire(gone.fence.node);
+  const heir = await join('b:1');
+  expect(heir.fence.node).toBe(gone.fence.node);
+  const written = { ...gone.fence, seq: gone.fence.seq + 1n };
+  expect(await gone.storage.recover(written)).toBe('behind');
+  expect((await heir.storage.survey()).nodes[0]).toMatchObject({ alive: true, halted: false });
+});

@@ -17,7 +17,7 @@ const PROMOTED_MS_MAX = 90_000;
 /** Whether the node noticed. */
 export async function runStale(run: Run): Promise<boolean> {
   const stand = await startStand(run, 'asynchronous');
-  // Another one that was not told of those writes would take the slots over, and serve.
+  // One owns everything: of several only what it owned would be refused.
   const { services, tenant, load } = await startTollhouse(run, stand, 1);
   await load.book.moreAnswers(WARM_ANSWERS);
   const primary = await stand.primary();

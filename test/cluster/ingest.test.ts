@@ -70,3 +70,25 @@ test.each(SILENT)(
   },
   30_000,
 );
+
+test('a part that the database refuses is a fault, and not asked for again', async () => {
+  const [broken, other] = nodes.all;
+  const ids = [await customerOf(broken!), await customerOf(other!)];
+  const { sql } = broken!;
+  // A number that is taken stays taken, whatever becomes of the statement.
+  await sql.unsafe(`
+    create sequence refusals;
+    create function refuse() returns trigger language plpgsql as $$
+      begin
+        perform nextval('refusals');
+        raise exception 'a row that is wrong' using errcode = 'TL001';
+      end $$;
+    create trigger refuse before insert or update on accounts
+      for each row when (new.customer_id = '${ids[0]}') execute function refuse()`);
+  const body = { events: ids.map((id) => ({ name: 'call', customer_id: id })) };
+  const { status } = await broken!.call('POST', '/events/ingest', { body });
+  const [{ refusals } = { refusals: 0n }] = await sql<{ refusals: bigint }[]>`
+    select last_value as refusals from refusals`;
+  await sql.unsafe('drop trigger refuse on accounts; drop function refuse; drop sequence refusals');
+  expect([status, refusals]).toEqual([500, 1n]);
+}, 30_000);

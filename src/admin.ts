@@ -10,6 +10,7 @@ import { resumeSeats } from '../ledger/store/nodes.ts';
 import { retain } from '../ledger/store/retention.ts';
 import { type Config, ConfigError, parseConfig } from './config.ts';
 import { portalUrl } from './http/wire/portal-tokens.ts';
+import { Full } from './platform/bounds.ts';
 import { clock, timers } from './platform/clock.ts';
 import { ServiceFailure } from './platform/failure.ts';
 import { ids } from './platform/ids.ts';
@@ -17,7 +18,14 @@ import { openPool, type Sql } from './platform/postgres.ts';
 import { checkPostgres, sayNoConnection } from './platform/reachable.ts';
 import { openServices, readRuntime } from './platform/services.ts';
 import { newToken } from './platform/tokens.ts';
-import { insertKey, type KeyOwner, listKeys, type Mode, revokeKey } from './records/api-keys.ts';
+import {
+  findRoomForKey,
+  insertKey,
+  type KeyOwner,
+  listKeys,
+  type Mode,
+  revokeKey,
+} from './records/api-keys.ts';
 import { createGroup, createOrganisation } from './records/onboarding.ts';
 import { groupExists, organisationExists } from './records/organisations.ts';
 import {
@@ -162,7 +170,7 @@ function planKey({ org, group, mode: asked, 'expires-at': expiry }: Options): Co
     org === undefined
       ? { kind: 'group', groupId: idOf('--group', group) }
       : { kind: 'organisation', organisationId: idOf('--org', org) };
-  return async (sql) => {
+  return async (sql, { bounds }) => {
     const exists =
       owner.kind === 'group'
         ? await groupExists(sql, owner.groupId)
@@ -170,7 +178,11 @@ function planKey({ org, group, mode: asked, 'expires-at': expiry }: Options): Co
     if (!exists) throw new Refused(`there is no ${owner.kind} ${org ?? group}`);
     const id = ids.next();
     const options = { id, owner, mode, expiresAt, now: clock.now() };
-    const key = await sql.begin((transaction) => insertKey(transaction, options));
+    const key = await sql.begin(async (transaction) => {
+      const full = await findRoomForKey(transaction, bounds, options);
+      if (full !== null) throw new Refused(full.message);
+      return insertKey(transaction, options);
+    });
     return { value: { id, key, mode, expires_at: isoOf(expiresAt) } };
   };
 }
@@ -209,11 +221,12 @@ function planList({ org }: Options): Command {
 function planPortalToken({ customer, ttl }: Options): Command {
   const customerId = idOf('--customer', customer);
   const ttlS = ttl === undefined ? PORTAL_TTL_S_DEFAULT : durationOf('--ttl', ttl);
-  return async (sql, { appUrl }) => {
+  return async (sql, { appUrl, bounds }) => {
     const token = newToken();
-    const wanted = { id: ids.next(), customerId, token, ttlS, now: clock.now() };
+    const wanted = { id: ids.next(), customerId, token, ttlS, bounds, now: clock.now() };
     const made = await sql.begin((transaction) => insertPortalToken(transaction, wanted));
     if (made === null) throw new Refused(`there is no customer ${customerId}`);
+    if (made instanceof Full) throw new Refused(made.message);
     const { id, expiresAt } = made;
     const expiry = expiresAt.toISOString();
     return { value: { token, url: portalUrl(appUrl, token), id, expires_at: expiry } };

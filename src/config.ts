@@ -4,6 +4,8 @@
 // each in one line, and no line repeats a value that may hold a password.
 // Does not: read files, touch the network, or make DATA_DIR (src/platform/services.ts does).
 
+import { type Bounds, readBounds } from './platform/bounds.ts';
+
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 const NODE_SECRET_LENGTH_MIN = 32;
 /** What a header can carry as a Bearer token. */
@@ -65,6 +67,8 @@ export interface Config {
     readonly portal: number;
     readonly cardAttempts: number;
   };
+  /** What one organisation, customer, product, ... may have; 0 for any number. */
+  readonly bounds: Bounds;
   readonly sandboxSettleMs: number;
   /** Proxies of our own that a request passes, each of which appends to X-Forwarded-For. 0: that header says nothing. */
   readonly proxyHops: number;
@@ -78,6 +82,7 @@ export type Settings = Pick<
   | 'appUrl'
   | 'allowLoopbackUrls'
   | 'limits'
+  | 'bounds'
   | 'sandboxSettleMs'
   | 'proxyHops'
   | 'metricsToken'
@@ -137,6 +142,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
       portal: read.integer('RATE_LIMIT_PORTAL', perMinute(60)),
       cardAttempts: read.integer('LIMIT_CARD_ATTEMPTS', perMinute(10)),
     }),
+    bounds: readBounds((variable, bounds) => read.integer(variable, bounds)),
     sandboxSettleMs: read.integer('SANDBOX_SETTLE_MS', {
       byDefault: 3000,
       min: 0,

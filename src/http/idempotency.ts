@@ -7,7 +7,7 @@
 // Does not: forget. Answers are kept for at least 30 days.
 import { createHash } from 'node:crypto';
 import type { KeyLocks } from '../platform/key-locks.ts';
-import type { Executor, Sql, Transaction } from '../platform/postgres.ts';
+import type { Sql, Transaction } from '../platform/postgres.ts';
 import type { Secrets } from '../platform/secrets.ts';
 import {
   findAnswer,
@@ -59,14 +59,6 @@ export async function once(
   const { sql, key } = attempt;
   if (key === null) return respond(await sql.begin(task));
   return sql.begin((transaction) => onceInTransaction(transaction, { attempt, key, task }));
-}
-
-/** The same for a task that writes by one statement: without a key there is nothing that a transaction would hold together. */
-export async function onceByStatement(
-  attempt: Attempt,
-  task: (sql: Executor) => Promise<Answer>,
-): Promise<Response> {
-  return attempt.key === null ? respond(await task(attempt.sql)) : once(attempt, task);
 }
 
 /**

@@ -3,6 +3,7 @@
 // Holds: a secret leaves once, in the answer that made it. Where that answer is kept for a retry, it is kept encrypted.
 import type { Clock, Ids } from '../../ledger/ports.ts';
 import type { Settings } from '../config.ts';
+import { Full } from '../platform/bounds.ts';
 import type { Changes } from '../platform/changes.ts';
 import type { Sql } from '../platform/postgres.ts';
 import { type Resolve, vetUrl } from '../platform/public-url.ts';
@@ -40,8 +41,6 @@ export type EndpointDeps = {
 /** Batches that a request puts right before it answers. The workers' sweep does the rest. */
 const BATCHES_MAX = 5;
 
-const TOO_MANY = 'there are too many endpoints';
-
 export const noSuchEndpoint = () => refuse('not_found', 'no such webhook endpoint');
 
 export async function register(
@@ -62,6 +61,7 @@ export async function register(
 ): Promise<Response> {
   const { sql, ids, clock, secrets, newSigningSecret } = deps;
   const { principal, operation, key, body, byDefault, wire } = call;
+  const { bounds } = deps.settings;
   const mixed = subscriptionIssue('event_types', body.event_types);
   if (mixed !== null) return refuseInvalid([mixed]);
   // Judged in the attempt: a retry gets its first answer, whatever the name resolves to by now. Asked before, outside of a transaction.
@@ -80,8 +80,8 @@ export async function register(
       status: body.status ?? 'enabled',
       secret: secrets.seal(secret, id),
     };
-    const made = await insertEndpoint(transaction, principal, { endpoint, now });
-    if (made === 'too_many_endpoints') return refusal('conflict', TOO_MANY);
+    const made = await insertEndpoint(transaction, principal, { endpoint, bounds, now });
+    if (made instanceof Full) return refusal('conflict', made.message);
     return answer(201, { ...wire(made), secret });
   });
   await announceChange(deps, id);

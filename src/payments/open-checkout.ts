@@ -1,6 +1,7 @@
 // Opens a session on the hosted page, for the API and for buy links.
 import type { Ids } from '../../ledger/ports.ts';
-import type { Executor } from '../platform/postgres.ts';
+import { type Bounds, Full } from '../platform/bounds.ts';
+import type { Transaction } from '../platform/postgres.ts';
 import type { ProcessorFor } from '../processors/processor.ts';
 import { type CheckoutRecord, insertCheckout, type NewCheckout } from '../records/checkouts.ts';
 import type { ProductRecord } from '../records/products.ts';
@@ -14,6 +15,7 @@ export type OpenCheckoutDeps = {
   /** What the address of a session ends in; nobody can guess one. */
   readonly newToken: () => string;
   readonly processorFor: ProcessorFor;
+  readonly settings: { readonly bounds: Bounds };
 };
 
 export type CheckoutWish = Pick<
@@ -39,10 +41,11 @@ export type CheckoutRefusal =
   | NoQuote
   | { readonly kind: 'not_for_sale' }
   /** Nothing could take the money. */
-  | { readonly kind: 'no_processor' };
+  | { readonly kind: 'no_processor' }
+  | { readonly kind: 'full'; readonly full: Full };
 
 export async function openCheckout(
-  sql: Executor,
+  sql: Transaction,
   deps: OpenCheckoutDeps,
   options: { readonly scope: Scope; readonly wish: CheckoutWish; readonly now: number },
 ): Promise<{ readonly kind: 'opened'; readonly checkout: CheckoutRecord } | CheckoutRefusal> {
@@ -69,7 +72,9 @@ export async function openCheckout(
       currency,
       expiresAt: new Date(now + OPEN_MS),
     },
+    bounds: deps.settings.bounds,
     now,
   });
+  if (checkout instanceof Full) return { kind: 'full', full: checkout };
   return { kind: 'opened', checkout };
 }

@@ -2,9 +2,10 @@
 //
 // Holds: an object has a tag or a field of a name once, and not more of either than it may. None of them changes: it is made, and is
 // removed, and so its events are two. What they are on is never deleted.
-import { ANNOTATIONS_PER_OBJECT_MAX } from '../../ledger/limits.ts';
+import type { Bounds, Full } from '../platform/bounds.ts';
 import type { Executor, Transaction } from '../platform/postgres.ts';
 import { insertEvent } from './events.ts';
+import { findRoom } from './room.ts';
 import { isUuid, type Scope } from './scope.ts';
 
 export const ANNOTATED = ['customer', 'subscription', 'invoice'] as const;
@@ -38,25 +39,28 @@ const inScope = (sql: Executor, { organisationId, mode }: Scope) => sql`
 export async function insertAnnotation(
   sql: Transaction,
   scope: Scope,
-  options: { readonly annotation: NewAnnotation; readonly eventId: string; readonly now: number },
-): Promise<Annotation | 'no_such_object' | 'name_taken' | 'too_many'> {
-  const { annotation, eventId, now } = options;
+  options: {
+    readonly annotation: NewAnnotation;
+    readonly eventId: string;
+    readonly bounds: Bounds;
+    readonly now: number;
+  },
+): Promise<Annotation | 'no_such_object' | 'name_taken' | Full> {
+  const { annotation, eventId, bounds, now } = options;
   const { id, kind, objectType, objectId, name, value } = annotation;
   const owner = await ownerOf(sql, scope, annotation);
   if (owner === null) return 'no_such_object';
-  // One at a time on an object makes the count below hold. The object's own row belongs to others.
-  await sql`select pg_advisory_xact_lock(hashtextextended(${`${kind} ${objectId.toLowerCase()}`}, 2))`;
-  const [{ count, taken } = { count: 0n, taken: null }] = await sql<
-    { count: bigint; taken: boolean | null }[]
-  >`
-    select count(*), bool_or(name = ${name}) as taken from annotations where object_id = ${objectId} and kind = ${kind}`;
-  if (taken === true) return 'name_taken';
-  if (count >= ANNOTATIONS_PER_OBJECT_MAX) return 'too_many';
-  const [row] = await sql<[Row]>`
+  const bound = kind === 'tag' ? 'tagsPerObject' : 'customFieldsPerObject';
+  // A name that it has is a conflict of its own, also where there is no room.
+  const rows = sql`annotations where object_id = ${objectId} and kind = ${kind} and name <> ${name}`;
+  const full = await findRoom(sql, bounds, { bound, owner: objectId.toLowerCase(), rows });
+  if (full !== null) return full;
+  const [row] = await sql<Row[]>`
     insert into annotations (id, organisation_id, mode, kind, object_type, object_id, customer_id, name, value, created_at)
     values (${id}, ${scope.organisationId}, ${scope.mode}, ${kind}, ${objectType}, ${objectId}, ${owner.customerId},
       ${name}, ${value}, ${new Date(now)})
-    returning ${columns(sql)}`;
+    on conflict do nothing returning ${columns(sql)}`;
+  if (row === undefined) return 'name_taken';
   const event = { id: eventId, sequence: 1n, at: row.createdAt };
   await announce(sql, scope, { row, event, what: 'created' });
   return row;

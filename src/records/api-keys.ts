@@ -1,6 +1,8 @@
+import type { Bounds, Full } from '../platform/bounds.ts';
 import { notifyChange } from '../platform/changes.ts';
 import { hashKey, newKey } from '../platform/keys.ts';
 import type { Executor, Transaction } from '../platform/postgres.ts';
+import { findRoom } from './room.ts';
 
 export type Mode = 'test' | 'live';
 
@@ -25,6 +27,22 @@ export type ListedKey = {
   readonly revokedAt: Date | null;
   readonly lastUsedAt: Date | null;
 };
+
+/** null where the owner may have one more: this transaction's. What is revoked or expired does not count. */
+export function findRoomForKey(
+  sql: Transaction,
+  bounds: Bounds,
+  { owner, mode, now }: { readonly owner: KeyOwner; readonly mode: Mode; readonly now: number },
+): Promise<Full | null> {
+  const isOf =
+    owner.kind === 'organisation'
+      ? sql`organisation_id = ${owner.organisationId}`
+      : sql`group_id = ${owner.groupId}`;
+  const rows = sql`api_keys where ${isOf} and mode = ${mode} and revoked_at is null
+    and (expires_at is null or expires_at > ${new Date(now)})`;
+  const id = owner.kind === 'organisation' ? owner.organisationId : owner.groupId;
+  return findRoom(sql, bounds, { bound: 'apiKeys', owner: `${id} ${mode}`, rows });
+}
 
 /** Returns the key, this once. */
 export async function insertKey(

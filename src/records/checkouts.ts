@@ -6,9 +6,11 @@
 // Holds: one attempt at a time, `payment_id` names it, and only that one can end it. A checkout expires by the clock, without
 // anybody writing so: `status` is what a reader at `now` must see. What is processing does not expire.
 import type { OrgClock } from '../../ledger/ports.ts';
+import type { Bounds, Full } from '../platform/bounds.ts';
 import type { Executor, Transaction } from '../platform/postgres.ts';
 import { isToken } from '../platform/tokens.ts';
 import type { Mode } from './api-keys.ts';
+import { findRoom, ownerOfScope } from './room.ts';
 import { isUuid, type Scope } from './scope.ts';
 
 export type CheckoutStatus = 'active' | 'processing' | 'paid' | 'expired' | 'canceled';
@@ -67,10 +69,16 @@ const inScope = (sql: Executor, { organisationId, mode }: Scope) => sql`
   organisation_id = ${organisationId} and mode = ${mode}`;
 
 export async function insertCheckout(
-  sql: Executor,
-  { organisationId, mode }: Scope,
-  { checkout, now }: { readonly checkout: NewCheckout; readonly now: number },
-): Promise<CheckoutRecord> {
+  sql: Transaction,
+  scope: Scope,
+  options: { readonly checkout: NewCheckout; readonly bounds: Bounds; readonly now: number },
+): Promise<CheckoutRecord | Full> {
+  const { checkout, bounds, now } = options;
+  const { organisationId, mode } = scope;
+  const rows = sql`checkouts where ${inScope(sql, scope)} and status = 'active' and expires_at > ${new Date(now)}`;
+  const asked = { bound: 'openCheckouts', owner: ownerOfScope(scope), rows } as const;
+  const full = await findRoom(sql, bounds, asked);
+  if (full !== null) return full;
   const [row] = await sql<CheckoutRecord[]>`
     insert into checkouts (id, organisation_id, mode, token, product_id, source, type, status,
       customer_email, customer_name, external_customer_id, client_reference_id, metadata, success_url,

@@ -1,5 +1,7 @@
 import { assert } from '../../ledger/assert.ts';
+import type { Bounds, Full } from '../platform/bounds.ts';
 import type { Executor, Sql, Transaction } from '../platform/postgres.ts';
+import { findRoom, ownerOfScope } from './room.ts';
 import { isUuid, type Scope } from './scope.ts';
 
 export type DiscountRecord = {
@@ -32,9 +34,14 @@ const inScope = (sql: Executor, { organisationId, mode }: Scope) => sql`
 export async function insertDiscount(
   sql: Transaction,
   scope: Scope,
-  { discount, now }: { readonly discount: NewDiscount; readonly now: number },
-): Promise<DiscountRecord | 'code_taken'> {
+  options: { readonly discount: NewDiscount; readonly bounds: Bounds; readonly now: number },
+): Promise<DiscountRecord | 'code_taken' | Full> {
+  const { discount, bounds, now } = options;
   const { id, code, percentOff, amountOff, currency, maxRedemptions, expiresAt } = discount;
+  const rows = sql`discounts where ${inScope(sql, scope)}`;
+  const asked = { bound: 'discounts', owner: ownerOfScope(scope), rows } as const;
+  const full = await findRoom(sql, bounds, asked);
+  if (full !== null) return full;
   const [row] = await sql<DiscountRecord[]>`
     insert into discounts (id, organisation_id, mode, code, percent_off, amount_off, currency, max_redemptions,
       redemptions, expires_at, created_at)

@@ -1,7 +1,8 @@
-import { ENTITLEMENTS_PER_PRODUCT_MAX } from '../../ledger/limits.ts';
 import type { Interval } from '../../ledger/calendar.ts';
 import type { Meter } from '../../ledger/meter.ts';
+import type { Bounds, Full } from '../platform/bounds.ts';
 import type { Executor, Transaction } from '../platform/postgres.ts';
+import { findRoom } from './room.ts';
 import { isUuid, type Scope } from './scope.ts';
 
 /** What a product gives of a feature. */
@@ -30,19 +31,25 @@ type Row = Omit<Entitlement, 'meter' | 'rollover'> & {
 export async function insertEntitlement(
   sql: Transaction,
   scope: Scope,
-  { entitlement, now }: { readonly entitlement: NewEntitlement; readonly now: number },
-): Promise<Entitlement | 'meter_deleted' | 'feature_taken' | 'too_many'> {
+  options: {
+    readonly entitlement: NewEntitlement;
+    readonly bounds: Bounds;
+    readonly now: number;
+  },
+): Promise<Entitlement | 'meter_deleted' | 'feature_taken' | Full> {
+  const { entitlement, bounds, now } = options;
   const { id, productId, meter, type, limit, resetInterval, overageAllowed, rollover, priority } =
     entitlement;
   const createdAt = new Date(now);
-  // Adding them one at a time to a product makes the count below hold, and nobody deletes the meter meanwhile.
-  await sql`select 1 from products where id = ${productId} for no key update`;
+  // What it gives already is a conflict of its own, also where there is no room.
+  const rows = sql`entitlements where product_id = ${productId} and meter_id <> ${meter.id}`;
+  const asked = { bound: 'entitlementsPerProduct', owner: productId, rows } as const;
+  const full = await findRoom(sql, bounds, asked);
+  if (full !== null) return full;
+  // Nobody deletes the meter meanwhile.
   const kept = await sql`
     select 1 from meters where id = ${meter.id} and deleted_at is null for share`;
   if (kept.length === 0) return 'meter_deleted';
-  const [{ count } = { count: 0n }] = await sql<{ count: bigint }[]>`
-    select count(*) from entitlements where product_id = ${productId} and meter_id <> ${meter.id}`;
-  if (count >= ENTITLEMENTS_PER_PRODUCT_MAX) return 'too_many';
   const made = await sql`
     insert into entitlements (id, organisation_id, mode, product_id, meter_id, type, amount, reset_interval,
       overage_allowed, rollover_max, rollover_periods, priority, created_at)

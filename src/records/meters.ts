@@ -1,7 +1,9 @@
 import { METERS_PER_EVENT_MAX } from '../../ledger/limits.ts';
 import type { Aggregation, Meter } from '../../ledger/meter.ts';
+import type { Bounds, Full } from '../platform/bounds.ts';
 import { notifyChange } from '../platform/changes.ts';
 import type { Executor, Transaction } from '../platform/postgres.ts';
+import { findRoom, ownerOfScope } from './room.ts';
 import { isUuid, type Scope } from './scope.ts';
 
 export type MeterStatus = 'active' | 'archived';
@@ -57,14 +59,21 @@ const inScope = (sql: Executor, { organisationId, mode }: Scope) => sql`
 export async function insertMeter(
   sql: Transaction,
   scope: Scope,
-  { meter, now }: { readonly meter: NewMeter; readonly now: number },
-): Promise<MeterRecord | 'slug_taken' | 'event_name_full'> {
+  options: { readonly meter: NewMeter; readonly bounds: Bounds; readonly now: number },
+): Promise<MeterRecord | 'slug_taken' | Full> {
+  const { meter, bounds, now } = options;
   const at = new Date(now);
-  // Creating meters one at a time in an organisation makes the count below hold.
-  await sql`select 1 from organisations where id = ${scope.organisationId} for no key update`;
-  const [{ count } = { count: 0n }] = await sql<{ count: bigint }[]>`
-    select count(*) from meters where ${inScope(sql, scope)} and event_name = ${meter.eventName}`;
-  if (count >= METERS_PER_EVENT_MAX) return 'event_name_full';
+  const owner = ownerOfScope(scope);
+  const rows = sql`meters where ${inScope(sql, scope)}`;
+  const fed = sql`${rows} and event_name = ${meter.eventName}`;
+  const full =
+    (await findRoom(sql, bounds, { bound: 'meters', owner, rows })) ??
+    (await findRoom(sql, bounds, {
+      bound: 'metersPerEventName',
+      owner: `${owner} ${meter.eventName}`,
+      rows: fed,
+    }));
+  if (full !== null) return full;
   const [row] = await sql<MeterRecord[]>`
     insert into meters (id, organisation_id, mode, slug, name, description, event_name, aggregation,
       value_property, unique_property, unit, scale, metadata, status, created_at, updated_at)

@@ -1,6 +1,8 @@
+import type { Bounds, Full } from '../platform/bounds.ts';
 import { hashKey } from '../platform/keys.ts';
 import type { Executor, Transaction } from '../platform/postgres.ts';
 import { isToken } from '../platform/tokens.ts';
+import { findRoom } from './room.ts';
 import { isUuid, type Scope } from './scope.ts';
 
 /** Seconds that a token opens the portal. */
@@ -28,13 +30,19 @@ export async function insertPortalToken(
     readonly customerId: string;
     readonly token: string;
     readonly ttlS: number;
+    readonly bounds: Bounds;
     readonly now: number;
   },
-): Promise<PortalToken | null> {
-  const { id, customerId, token, ttlS, now } = options;
+): Promise<PortalToken | Full | null> {
+  const { id, customerId, token, ttlS, bounds, now } = options;
   await sql`
     delete from portal_tokens
     where customer_id = ${customerId} and expires_at < ${new Date(now - KEPT_MS)}`;
+  const rows = sql`portal_tokens
+    where customer_id = ${customerId} and revoked_at is null and expires_at > ${new Date(now)}`;
+  const asked = { bound: 'portalTokensPerCustomer', owner: customerId, rows } as const;
+  const full = await findRoom(sql, bounds, asked);
+  if (full !== null) return full;
   const [made] = await sql<PortalToken[]>`
     insert into portal_tokens (id, organisation_id, mode, customer_id, hash, created_at, expires_at)
     select ${id}, organisation_id, mode, id, ${hashKey(token)}, ${new Date(now)}::timestamptz,

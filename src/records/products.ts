@@ -1,6 +1,7 @@
-import { PRICES_PER_PRODUCT_MAX } from '../../ledger/limits.ts';
 import { assert } from '../../ledger/assert.ts';
+import { type Bounds, Full } from '../platform/bounds.ts';
 import type { Executor, Sql, Transaction } from '../platform/postgres.ts';
+import { findRoom, ownerOfScope } from './room.ts';
 import { isUuid, type Scope } from './scope.ts';
 
 export type ProductStatus = 'active' | 'archived' | 'unpublished';
@@ -63,10 +64,16 @@ const inScope = (sql: Executor, { organisationId, mode }: Scope) => sql`
 export async function insertProduct(
   sql: Transaction,
   scope: Scope,
-  { product, now }: { readonly product: NewProduct; readonly now: number },
-): Promise<ProductRecord | 'slug_taken'> {
+  options: { readonly product: NewProduct; readonly bounds: Bounds; readonly now: number },
+): Promise<ProductRecord | 'slug_taken' | Full> {
+  const { product, bounds, now } = options;
   const { id, slug, name, description, status, metadata, prices } = product;
-  assert(prices.length <= PRICES_PER_PRODUCT_MAX, 'more prices than a product may have');
+  const pricesMax = bounds.pricesPerProduct;
+  if (prices.length > pricesMax) return new Full('pricesPerProduct', pricesMax);
+  const rows = sql`products where ${inScope(sql, scope)}`;
+  const asked = { bound: 'products', owner: ownerOfScope(scope), rows } as const;
+  const full = await findRoom(sql, bounds, asked);
+  if (full !== null) return full;
   const at = new Date(now);
   const [row] = await sql<Row[]>`
     insert into products (id, organisation_id, mode, slug, name, description, status, metadata, created_at, updated_at)
@@ -180,14 +187,18 @@ export async function updateProduct(
 /** The product is the scope's own: `findProduct` gave it. */
 export async function insertPrice(
   sql: Transaction,
-  options: { readonly productId: string; readonly price: NewPrice; readonly now: number },
-): Promise<PriceRecord | 'too_many_prices'> {
-  const { productId, price, now } = options;
-  // Adding prices one at a time to a product makes the count below hold.
-  await sql`select 1 from products where id = ${productId} for no key update`;
-  const [{ count } = { count: 0n }] = await sql<{ count: bigint }[]>`
-    select count(*) from prices where product_id = ${productId}`;
-  if (count >= PRICES_PER_PRODUCT_MAX) return 'too_many_prices';
+  options: {
+    readonly productId: string;
+    readonly price: NewPrice;
+    readonly bounds: Bounds;
+    readonly now: number;
+  },
+): Promise<PriceRecord | Full> {
+  const { productId, price, bounds, now } = options;
+  const rows = sql`prices where product_id = ${productId}`;
+  const asked = { bound: 'pricesPerProduct', owner: productId, rows } as const;
+  const full = await findRoom(sql, bounds, asked);
+  if (full !== null) return full;
   const [made] = await writePrices(sql, { productId, prices: [price], at: new Date(now) });
   assert(made !== undefined, 'an insert returns its row');
   return made;

@@ -2,10 +2,12 @@
 //
 // Holds: a secret is here only as it is encrypted, and no function returns one. A deleted endpoint keeps its row, for the history of
 // its deliveries, and is never found again. What an endpoint was owed when it changed is put right by src/records/owed.ts.
+import type { Bounds, Full } from '../platform/bounds.ts';
 import { notifyChange } from '../platform/changes.ts';
 import type { Executor, Sql, Transaction } from '../platform/postgres.ts';
 import type { KeyOwner, Mode } from './api-keys.ts';
 import { EVENT_TYPES, type EventType } from './events.ts';
+import { findRoom } from './room.ts';
 import { isUuid } from './scope.ts';
 
 /** Whose endpoints: an organisation or a group, in one mode. */
@@ -47,9 +49,6 @@ export type EndpointPatch = {
     | undefined;
 };
 
-/** An event is written once for each: what one owner can make a commit cost is bounded. */
-const ENDPOINTS_MAX = 50;
-
 /** What an endpoint of an organisation hears that names nothing: all but the one that comes with every recorded usage. */
 export const DEFAULT_TYPES: Subscription = EVENT_TYPES.filter((type) => type !== 'usage.recorded');
 
@@ -73,21 +72,24 @@ export const ofOwner = (sql: Executor, owner: EndpointOwner) =>
 export async function insertEndpoint(
   sql: Transaction,
   owner: EndpointOwner,
-  { endpoint, now }: { readonly endpoint: NewEndpoint; readonly now: number },
-): Promise<EndpointRecord | 'too_many_endpoints'> {
+  options: { readonly endpoint: NewEndpoint; readonly bounds: Bounds; readonly now: number },
+): Promise<EndpointRecord | Full> {
+  const { endpoint, bounds, now } = options;
   const { id, url, eventTypes, description, status, secret } = endpoint;
   const at = new Date(now);
   const organisationId = owner.kind === 'organisation' ? owner.organisationId : null;
   const groupId = owner.kind === 'group' ? owner.groupId : null;
-  // Some that come at once may all be the last one: the bound is for the cost, not for the number.
-  const [row] = await sql<EndpointRecord[]>`
+  const rows = sql`webhook_endpoints where ${ofOwner(sql, owner)} and deleted_at is null`;
+  const ownerName = `${organisationId ?? groupId} ${owner.mode}`;
+  const asked = { bound: 'webhookEndpoints', owner: ownerName, rows } as const;
+  const full = await findRoom(sql, bounds, asked);
+  if (full !== null) return full;
+  const [row] = await sql<[EndpointRecord]>`
     insert into webhook_endpoints (id, organisation_id, group_id, mode, url, event_types, description, status, secret,
       created_at, updated_at)
-    select ${id}, ${organisationId}, ${groupId}, ${owner.mode}, ${url}, ${[...eventTypes]}, ${description}, ${status},
-      ${secret}, ${at}, ${at}
-    where (select count(*) from webhook_endpoints where ${ofOwner(sql, owner)} and deleted_at is null) < ${ENDPOINTS_MAX}
+    values (${id}, ${organisationId}, ${groupId}, ${owner.mode}, ${url}, ${[...eventTypes]}, ${description}, ${status},
+      ${secret}, ${at}, ${at})
     returning ${columns(sql)}`;
-  if (row === undefined) return 'too_many_endpoints';
   await notifyChange(sql, 'webhook_endpoint', id);
   return row;
 }

@@ -20,6 +20,8 @@ const ALWAYS = new Set(['internal_error', 'service_unavailable']);
 
 setDefaultTimeout(PATIENCE_MS);
 
+const OPEN_MAX = 30;
+
 let shop: Shop;
 let paid: string;
 let refunded: string;
@@ -27,7 +29,8 @@ let checkout: string;
 let ofSubscriptions: Readonly<Record<string, Refusals>>;
 beforeAll(async () => {
   const limits = { ...TEST_SETTINGS.limits, refundsPerPayment: 9, buyLinks: 9 };
-  shop = await Shop.open({ settings: { limits, proxyHops: 1 } });
+  const bounds = { ...TEST_SETTINGS.bounds, openCheckouts: OPEN_MAX };
+  shop = await Shop.open({ settings: { limits, bounds, proxyHops: 1 } });
   const session = await shop.checkout();
   checkout = session.id;
   await shop.pay(session);
@@ -62,6 +65,14 @@ async function untilLimited(provoke: Provoke): Promise<Reply> {
     if (reply.status === 429) return reply;
   }
   throw new Error('it was never limited');
+}
+
+/** While the merchant has as many open checkouts as there may be. */
+async function whileFull(provoke: Provoke): Promise<Reply> {
+  for (let count = 0; count < OPEN_MAX; count += 1) await send('POST', '/checkouts', open());
+  const reply = await provoke();
+  await shop.server.sql`update checkouts set status = 'expired' where status = 'active'`;
+  return reply;
 }
 
 const refundOf = (id: string) => `/payments/${id}/refund`;
@@ -119,12 +130,14 @@ const ROUTES: Record<string, Refusals> = {
     ...bodiless((call) => send('POST', '/checkouts', call)),
     not_found: () => send('POST', '/checkouts', open({ product_id: paid })),
     checkout_create_failed: () => send('POST', '/checkouts', open({ discount_code: 'NONE' })),
+    conflict: () => whileFull(() => send('POST', '/checkouts', open())),
     idempotency_in_progress: () =>
       whileLocked('checkouts', () => send('POST', '/checkouts', withKey('busy', open().body))),
   },
   'post /buy-links/{product_id}/checkout': {
     ...bodiless((call) => buy(shop.productId, call)),
     not_found: () => buy('nothing'),
+    conflict: () => whileFull(() => buy(shop.productId)),
     checkout_create_failed: () => buy(shop.productId, { body: { discount_code: 'NONE' } }),
     rate_limited: () => untilLimited(() => buy(shop.productId)),
   },

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { BOUNDS, type Bounds } from '../../src/platform/bounds.ts';
 import { ConfigError, parseConfig } from '../../src/config.ts';
 
 const SECRET = 'x'.repeat(32);
@@ -53,6 +54,9 @@ test.each([
   ['RETENTION_USAGE_MONTHS', '-1',                         'RETENTION_USAGE_MONTHS must be a whole number from 0 to 1200, not "-1"'],
   ['RATE_LIMIT_PORTAL',     '0',                           ''],
   ['LIMIT_CARD_ATTEMPTS',   '-1',                          'LIMIT_CARD_ATTEMPTS must be a whole number from 0 to 1000000, not "-1"'],
+  ['LIMIT_METERS',          '0',                           ''],
+  ['LIMIT_WEBHOOK_ENDPOINTS', '0',                         'LIMIT_WEBHOOK_ENDPOINTS must be a whole number from 1 to 1000, not "0"'],
+  ['LIMIT_PRICES_PER_PRODUCT', '201',                      'LIMIT_PRICES_PER_PRODUCT must be a whole number from 1 to 200, not "201"'],
   ['TRUSTED_PROXY_HOPS',    '9',                           'TRUSTED_PROXY_HOPS must be a whole number from 0 to 8, not "9"'],
   ['SANDBOX_SETTLE_MS',     '0.5',                         'SANDBOX_SETTLE_MS must be a whole number from 0 to 86400000, not "0.5"'],
 ])('%s=%s: %s', (name, value, said) => {
@@ -100,6 +104,9 @@ test('an empty environment gives the defaults', () => {
       portal: 60,
       cardAttempts: 10,
     },
+    bounds: Object.fromEntries(
+      Object.entries(BOUNDS).map(([name, { byDefault }]) => [name, byDefault]),
+    ) as Bounds,
     sandboxSettleMs: 3000,
     proxyHops: 0,
   });

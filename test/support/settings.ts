@@ -1,4 +1,4 @@
-import type { Settings } from '../../src/config.ts';
+import { parseConfig, type Settings } from '../../src/config.ts';
 
 /** The same in every process of a test, so that one reads what another wrote. */
 export const TEST_SECRETS_KEY = new Uint8Array(32).fill(7);
@@ -17,6 +17,7 @@ export const TEST_SETTINGS: Settings = {
     portal: 0,
     cardAttempts: 10,
   },
+  bounds: parseConfig({}).bounds,
   sandboxSettleMs: 200,
   proxyHops: 0,
   metricsToken: undefined,

@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia';
-import { ANNOTATIONS_PER_OBJECT_MAX } from '../../../ledger/limits.ts';
 import type { Ids, OrgClock } from '../../../ledger/ports.ts';
+import type { Settings } from '../../config.ts';
+import { Full } from '../../platform/bounds.ts';
 import type { Sql } from '../../platform/postgres.ts';
 import {
   type Annotation,
@@ -34,6 +35,7 @@ export type AnnotationRoutesDeps = {
   readonly sql: Sql;
   readonly ids: Ids;
   readonly orgClock: OrgClock;
+  readonly settings: Settings;
 };
 
 const query = Body({ ...PAGE, ...ANNOTATION_FILTERS });
@@ -48,7 +50,7 @@ const ADD_TAG = {
   summary: 'Put a tag on a customer, a subscription or an invoice',
   description:
     'A label: it changes nothing that the service does. The same one on the same object again is a conflict. ' +
-    `An object has at most ${ANNOTATIONS_PER_OBJECT_MAX}.`,
+    'What an object may have of them is bounded (`LIMIT_TAGS_PER_OBJECT`).',
   tag: 'Tags',
   body: TagCreate,
   idempotent: true,
@@ -75,7 +77,7 @@ const ADD_FIELD = {
   summary: 'Add a custom field to a customer, a subscription or an invoice',
   description:
     'A field never changes: remove it and add another. A name that the object has is a conflict. ' +
-    `An object has at most ${ANNOTATIONS_PER_OBJECT_MAX}.`,
+    'What an object may have of them is bounded (`LIMIT_CUSTOM_FIELDS_PER_OBJECT`).',
   tag: 'Custom fields',
   body: CustomFieldCreate,
   idempotent: true,
@@ -152,14 +154,14 @@ function removeField(deps: AnnotationRoutesDeps): Route {
 const WORDS = { tag: 'tag', custom_field: 'custom field' } as const;
 
 function add(
-  { sql, ids, orgClock }: AnnotationRoutesDeps,
+  { sql, ids, orgClock, settings: { bounds } }: AnnotationRoutesDeps,
   asked: Pick<Attempt, 'principal' | 'operation' | 'key' | 'body'> & { readonly principal: Scope },
   what: { readonly annotation: NewAnnotation; readonly show: (made: Annotation) => object },
 ): Promise<Response> {
   const { annotation, show } = what;
   const now = orgClock.now(asked.principal);
   return once({ ...asked, sql, now }, async (transaction): Promise<Answer> => {
-    const creation = { annotation, eventId: ids.next(), now };
+    const creation = { annotation, eventId: ids.next(), bounds, now };
     const made = await insertAnnotation(transaction, asked.principal, creation);
     const { objectType, kind } = annotation;
     switch (made) {
@@ -167,13 +169,8 @@ function add(
         return refusal('not_found', `no such ${objectType}`);
       case 'name_taken':
         return refusal('conflict', `the ${objectType} has a ${WORDS[kind]} of this name`);
-      case 'too_many':
-        return refusal(
-          'conflict',
-          `an object has at most ${ANNOTATIONS_PER_OBJECT_MAX} ${WORDS[kind]}s`,
-        );
       default:
-        return answer(201, show(made));
+        return made instanceof Full ? refusal('conflict', made.message) : answer(201, show(made));
     }
   });
 }

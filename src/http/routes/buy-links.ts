@@ -37,7 +37,7 @@ const CREATE = {
   body: BuyLinkCheckoutCreate,
   bodyOptional: true,
   answers: { 200: BuyLinkCheckout },
-  refusals: ['not_found', 'checkout_create_failed', 'rate_limited'],
+  refusals: ['not_found', 'conflict', 'checkout_create_failed', 'rate_limited'],
 } as const;
 
 export function buyLinkRoutes(deps: BuyLinkRoutesDeps) {
@@ -57,7 +57,9 @@ function createCheckout(deps: BuyLinkRoutesDeps): Route {
     const issues = urlIssues(body, { loopback: allowLoopbackUrls && scope.mode === 'test' });
     if (issues.length > 0) return refuseInvalid(issues);
     const wish = toBuyLinkWish(body, { product, regional: regionalCurrency(request.headers) });
-    const opened = await openCheckout(sql, deps, { scope, wish, now: orgClock.now(scope) });
+    const wished = { scope, wish, now: orgClock.now(scope) };
+    const opened = await sql.begin((transaction) => openCheckout(transaction, deps, wished));
+    if (opened.kind === 'full') return refuse('conflict', opened.full.message);
     return opened.kind === 'opened'
       ? Response.json(fromBuyLinkCheckout(opened.checkout, { reference, checkoutUrl }))
       : refuse('checkout_create_failed', refusalText(opened));

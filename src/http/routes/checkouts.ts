@@ -8,7 +8,7 @@ import { expireCheckout, findCheckout, listCheckouts } from '../../records/check
 import { findProduct } from '../../records/products.ts';
 import type { Edge, Route } from '../edge.ts';
 import { refuse, refuseInvalid } from '../errors.ts';
-import { answer, onceByStatement, refusal } from '../idempotency.ts';
+import { answer, once, refusal } from '../idempotency.ts';
 import { listed, PAGE, pageOf } from '../query.ts';
 import {
   Checkout,
@@ -40,7 +40,7 @@ const CREATE = {
   body: CheckoutCreate,
   idempotent: true,
   answers: { 201: Checkout },
-  refusals: ['not_found', 'checkout_create_failed', 'idempotency_in_progress'],
+  refusals: ['not_found', 'conflict', 'checkout_create_failed', 'idempotency_in_progress'],
 } as const;
 
 const LIST = {
@@ -87,13 +87,14 @@ function createCheckout(deps: CheckoutRoutesDeps): Route {
     if (issues.length > 0) return refuseInvalid(issues);
     const now = orgClock.now(principal);
     const operation = 'POST /checkouts';
-    return onceByStatement(
+    return once(
       { sql, principal, operation, key, body, anyBody: true, now },
-      async (executor) => {
-        const product = await findProduct(executor, principal, body.product_id);
+      async (transaction) => {
+        const product = await findProduct(transaction, principal, body.product_id);
         if (product === null) return refusal('not_found', 'no such product');
         const wish = toCheckoutWish(body, product);
-        const opened = await openCheckout(executor, deps, { scope: principal, wish, now });
+        const opened = await openCheckout(transaction, deps, { scope: principal, wish, now });
+        if (opened.kind === 'full') return refusal('conflict', opened.full.message);
         return opened.kind === 'opened'
           ? answer(201, fromCheckout(opened.checkout, settings.checkoutUrl))
           : refusal('checkout_create_failed', refusalText(opened));

@@ -1,5 +1,7 @@
 import { Elysia } from 'elysia';
 import type { Ids, OrgClock } from '../../../ledger/ports.ts';
+import type { Settings } from '../../config.ts';
+import { Full } from '../../platform/bounds.ts';
 import type { Sql } from '../../platform/postgres.ts';
 import { deleteDiscount, insertDiscount, listDiscounts } from '../../records/discounts.ts';
 import type { Edge, Route } from '../edge.ts';
@@ -14,6 +16,7 @@ export type DiscountRoutesDeps = {
   readonly sql: Sql;
   readonly ids: Ids;
   readonly orgClock: OrgClock;
+  readonly settings: Settings;
 };
 
 const tag = 'Discounts';
@@ -60,7 +63,9 @@ export function discountRoutes(deps: DiscountRoutesDeps) {
     .delete('/discounts/:id', ...removeDiscount(deps));
 }
 
-function createDiscount({ edge, sql, ids, orgClock }: DiscountRoutesDeps): Route {
+function createDiscount(deps: DiscountRoutesDeps): Route {
+  const { edge, sql, ids, orgClock } = deps;
+  const { bounds } = deps.settings;
   return edge.organisation(CREATE, ({ principal, body, idempotencyKey: key }) => {
     const discount = toNewDiscount(body, ids.next());
     if ('issues' in discount) return refuseInvalid(discount.issues);
@@ -69,7 +74,8 @@ function createDiscount({ edge, sql, ids, orgClock }: DiscountRoutesDeps): Route
     return once(attempt, async (transaction) => {
       const { expiresAt } = discount;
       if (expiresAt !== null && expiresAt.getTime() <= now) return EXPIRED;
-      const made = await insertDiscount(transaction, principal, { discount, now });
+      const made = await insertDiscount(transaction, principal, { discount, bounds, now });
+      if (made instanceof Full) return refusal('conflict', made.message);
       if (made === 'code_taken') return refusal('conflict', 'another discount has this code');
       return answer(201, fromDiscount(made));
     });

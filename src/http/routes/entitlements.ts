@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia';
-import { ENTITLEMENTS_PER_PRODUCT_MAX } from '../../../ledger/limits.ts';
 import type { Ids, OrgClock } from '../../../ledger/ports.ts';
+import type { Settings } from '../../config.ts';
+import { Full } from '../../platform/bounds.ts';
 import type { Sql } from '../../platform/postgres.ts';
 import {
   deleteEntitlement,
@@ -26,6 +27,7 @@ export type EntitlementRoutesDeps = {
   readonly sql: Sql;
   readonly ids: Ids;
   readonly orgClock: OrgClock;
+  readonly settings: Settings;
 };
 
 const tag = 'Products';
@@ -63,7 +65,6 @@ const DELETE = {
 } as const;
 
 const TAKEN = 'the product gives this feature already';
-const TOO_MANY = `a product gives at most ${ENTITLEMENTS_PER_PRODUCT_MAX} features`;
 const notFound = (what: string) => refuse('not_found', `no such ${what}`);
 
 export function entitlementRoutes(deps: EntitlementRoutesDeps) {
@@ -73,7 +74,9 @@ export function entitlementRoutes(deps: EntitlementRoutesDeps) {
     .delete('/products/:id/entitlements/:entitlement_id', ...detachFeature(deps));
 }
 
-function attachFeature({ edge, sql, ids, orgClock }: EntitlementRoutesDeps): Route {
+function attachFeature(deps: EntitlementRoutesDeps): Route {
+  const { edge, sql, ids, orgClock } = deps;
+  const { bounds } = deps.settings;
   return edge.organisation(
     CREATE,
     async ({ principal, params: { id }, body, idempotencyKey: key }) => {
@@ -88,10 +91,11 @@ function attachFeature({ edge, sql, ids, orgClock }: EntitlementRoutesDeps): Rou
       const request = { product_id: product.id, ...body };
       const operation = 'POST /products/{id}/entitlements';
       return once({ sql, principal, operation, key, body: request, now }, async (transaction) => {
-        const made = await insertEntitlement(transaction, principal, { entitlement, now });
+        const wanted = { entitlement, bounds, now };
+        const made = await insertEntitlement(transaction, principal, wanted);
         if (made === 'meter_deleted') return refusal('not_found', 'no such feature');
         if (made === 'feature_taken') return refusal('conflict', TAKEN);
-        if (made === 'too_many') return refusal('conflict', TOO_MANY);
+        if (made instanceof Full) return refusal('conflict', made.message);
         return answer(201, fromEntitlement(made));
       });
     },

@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia';
 import type { Ids, OrgClock } from '../../../ledger/ports.ts';
-import { METERS_PER_EVENT_MAX } from '../../../ledger/limits.ts';
+import type { Settings } from '../../config.ts';
+import { Full } from '../../platform/bounds.ts';
 import type { Changes } from '../../platform/changes.ts';
 import type { Executor, Sql } from '../../platform/postgres.ts';
 import {
@@ -33,6 +34,7 @@ export type MeterRoutesDeps = {
   readonly ids: Ids;
   readonly orgClock: OrgClock;
   readonly changes: Changes;
+  readonly settings: Settings;
 };
 
 const tag = 'Meters';
@@ -82,7 +84,6 @@ const DELETE = {
   refusals: ['not_found', 'conflict'],
 } as const;
 
-const EVENT_NAME_FULL = `an event name may feed at most ${METERS_PER_EVENT_MAX} meters`;
 const notFound = () => refuse('not_found', 'no such meter');
 
 export function meterRoutes(deps: MeterRoutesDeps) {
@@ -94,7 +95,9 @@ export function meterRoutes(deps: MeterRoutesDeps) {
     .delete('/meters/:id', ...removeMeter(deps));
 }
 
-function createMeter({ edge, sql, ids, orgClock, changes }: MeterRoutesDeps): Route {
+function createMeter(deps: MeterRoutesDeps): Route {
+  const { edge, sql, ids, orgClock, changes } = deps;
+  const { bounds } = deps.settings;
   return edge.organisation(CREATE, async ({ principal, body, idempotencyKey: key }) => {
     if (body.aggregation === 'unique' && body.unique_property === undefined) {
       const message = 'is required where the aggregation is unique';
@@ -104,9 +107,9 @@ function createMeter({ edge, sql, ids, orgClock, changes }: MeterRoutesDeps): Ro
     const attempt = { sql, principal, operation: 'POST /meters', key, body, now };
     const response = await once(attempt, async (transaction) => {
       const meter = toNewMeter(body, ids.next());
-      const made = await insertMeter(transaction, principal, { meter, now });
+      const made = await insertMeter(transaction, principal, { meter, bounds, now });
       if (made === 'slug_taken') return refusal('conflict', `a meter "${body.slug}" exists`);
-      if (made === 'event_name_full') return refusal('conflict', EVENT_NAME_FULL);
+      if (made instanceof Full) return refusal('conflict', made.message);
       return answer(201, fromMeter(made));
     });
     await changes.tell('meter', principal.organisationId);

@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia';
 import type { Clock, Ids } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
+import { Full } from '../../platform/bounds.ts';
 import type { Sql } from '../../platform/postgres.ts';
 import type { Secrets } from '../../platform/secrets.ts';
 import { findCustomer } from '../../records/customers.ts';
@@ -38,7 +39,7 @@ const CREATE = {
   bodyOptional: true,
   idempotent: true,
   answers: { 201: PortalToken },
-  refusals: ['not_found', 'idempotency_in_progress', 'idempotency_key_reused'],
+  refusals: ['not_found', 'conflict', 'idempotency_in_progress', 'idempotency_key_reused'],
 } as const;
 
 const REVOKE = {
@@ -71,9 +72,11 @@ function createToken(deps: PortalTokenRoutesDeps): Route {
       const attempt = { sql, principal, operation, key, body: request, now, secrets };
       return once(attempt, async (transaction) => {
         const token = newToken();
-        const wanted = { id: ids.next(), customerId: customer.id, token, ttlS, now };
+        const { bounds } = settings;
+        const wanted = { id: ids.next(), customerId: customer.id, token, ttlS, bounds, now };
         const made = await insertPortalToken(transaction, wanted);
         if (made === null) return refusal('not_found', 'no such customer');
+        if (made instanceof Full) return refusal('conflict', made.message);
         return answer(201, fromPortalToken(made, { token, appUrl: settings.appUrl }));
       });
     },

@@ -1,7 +1,8 @@
 import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
-import { PRICES_PER_PRODUCT_MAX } from '../../../ledger/limits.ts';
 import type { Ids, OrgClock } from '../../../ledger/ports.ts';
+import type { Settings } from '../../config.ts';
+import { Full } from '../../platform/bounds.ts';
 import type { Sql } from '../../platform/postgres.ts';
 import {
   archivePrice,
@@ -37,6 +38,7 @@ export type ProductRoutesDeps = {
   readonly sql: Sql;
   readonly ids: Ids;
   readonly orgClock: OrgClock;
+  readonly settings: Settings;
 };
 
 const tag = 'Products';
@@ -99,7 +101,7 @@ const ADD_PRICE = {
   summary: 'Add a price to a product',
   description:
     'Recurring where an `interval` is given, else one-time; a `type` that is given must agree. A price never changes: archive it ' +
-    `and add another. A product has at most ${PRICES_PER_PRODUCT_MAX}, archived ones too.`,
+    'and add another. How many a product has, archived ones too, is bounded (`LIMIT_PRICES_PER_PRODUCT`).',
   tag,
   params,
   body: PriceCreate,
@@ -118,7 +120,6 @@ const ARCHIVE_PRICE = {
 } as const;
 
 const SLUG_TAKEN = 'another product has this slug';
-const TOO_MANY_PRICES = `a product has at most ${PRICES_PER_PRODUCT_MAX} prices, archived ones too`;
 const notFound = (what = 'product') => refuse('not_found', `no such ${what}`);
 
 export function productRoutes(deps: ProductRoutesDeps) {
@@ -133,14 +134,17 @@ export function productRoutes(deps: ProductRoutesDeps) {
     .post('/products/:id/prices/:price_id/archive', ...retirePrice(deps));
 }
 
-function createProduct({ edge, sql, ids, orgClock }: ProductRoutesDeps): Route {
+function createProduct(deps: ProductRoutesDeps): Route {
+  const { edge, sql, ids, orgClock } = deps;
+  const { bounds } = deps.settings;
   return edge.organisation(CREATE, ({ principal, body, idempotencyKey: key }) => {
     const product = toNewProduct(body, () => ids.next());
     if ('issues' in product) return refuseInvalid(product.issues);
     const now = orgClock.now(principal);
     const attempt = { sql, principal, operation: 'POST /products', key, body, now };
     return once(attempt, async (transaction) => {
-      const made = await insertProduct(transaction, principal, { product, now });
+      const made = await insertProduct(transaction, principal, { product, bounds, now });
+      if (made instanceof Full) return refusal('conflict', made.message);
       return made === 'slug_taken'
         ? refusal('conflict', SLUG_TAKEN)
         : answer(201, fromProduct(made));
@@ -192,7 +196,9 @@ async function change(
   return Response.json(fromProduct(changed));
 }
 
-function addPrice({ edge, sql, ids, orgClock }: ProductRoutesDeps): Route {
+function addPrice(deps: ProductRoutesDeps): Route {
+  const { edge, sql, ids, orgClock } = deps;
+  const { bounds } = deps.settings;
   return edge.organisation(
     ADD_PRICE,
     async ({ principal, params: { id }, body, idempotencyKey: key }) => {
@@ -205,9 +211,10 @@ function addPrice({ edge, sql, ids, orgClock }: ProductRoutesDeps): Route {
       const request = { product_id: product.id, ...body };
       const operation = 'POST /products/{id}/prices';
       return once({ sql, principal, operation, key, body: request, now }, async (transaction) => {
-        const made = await insertPrice(transaction, { productId: product.id, price, now });
-        return made === 'too_many_prices'
-          ? refusal('conflict', TOO_MANY_PRICES)
+        const wanted = { productId: product.id, price, bounds, now };
+        const made = await insertPrice(transaction, wanted);
+        return made instanceof Full
+          ? refusal('conflict', made.message)
           : answer(201, fromPrice(made));
       });
     },

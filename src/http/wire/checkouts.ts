@@ -197,7 +197,9 @@ export function fromBuyLinkCheckout(
   return { id, url, token, product_id, amount, currency, status, type };
 }
 
-const REFUSALS: Readonly<Record<CheckoutRefusal['kind'], string>> = {
+type CreateFailure = Exclude<CheckoutRefusal, { readonly kind: 'full' }>;
+
+const REFUSALS: Readonly<Record<CreateFailure['kind'], string>> = {
   not_for_sale: 'the product is archived or unpublished',
   no_processor: 'no payment processor is configured for this mode',
   no_active_price: 'the product has no active price',
@@ -209,6 +211,6 @@ const REFUSALS: Readonly<Record<CheckoutRefusal['kind'], string>> = {
 };
 
 /** Why no checkout was made, for people. */
-export function refusalText({ kind }: CheckoutRefusal): string {
+export function refusalText({ kind }: CreateFailure): string {
   return REFUSALS[kind];
 }

@@ -10,6 +10,10 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 const WORDS = { tag: 'tag', custom_field: 'custom field' } as const;
+const LIMITED = {
+  tag: 'tags (LIMIT_TAGS_PER_OBJECT)',
+  custom_field: 'custom fields (LIMIT_CUSTOM_FIELDS_PER_OBJECT)',
+} as const;
 
 describe.each(RESOURCES)('%s', (path, resource) => {
   const count = async (objectId: string): Promise<number> => {
@@ -59,7 +63,7 @@ describe.each(RESOURCES)('%s', (path, resource) => {
     expect(refused).toHaveLength(7);
     for (const { status, json } of refused) {
       expect([status, json.error.type]).toEqual([409, 'conflict']);
-      expect(json.error.message).toBe(`an object has at most 50 ${WORDS[resource.kind]}s`);
+      expect(json.error.message).toBe(`an object has at most 50 ${LIMITED[resource.kind]}`);
     }
     expect(await count(on.object_id)).toBe(ANNOTATIONS_PER_OBJECT_MAX);
     // A name that it has is still the nearer reason.

@@ -1,0 +1,76 @@
+// What one organisation, customer, product, ... may have of each thing: the whole table.
+//
+// Who reads it: src/config.ts (a variable for each), whoever makes such a thing (src/records/room.ts counts and refuses), the README.
+// Holds: an organisation's are counted for each of its modes alone. Where other code relies on a bound (`atMost`), it may be set
+// lower but not higher, and not switched off; every other one is off at 0.
+import {
+  ANNOTATIONS_PER_OBJECT_MAX,
+  ENTITLEMENTS_PER_PRODUCT_MAX,
+  METERS_PER_EVENT_MAX,
+  PRICES_PER_PRODUCT_MAX,
+} from '../../ledger/limits.ts';
+
+type Bound = {
+  readonly variable: `LIMIT_${string}`;
+  readonly byDefault: number;
+  readonly atMost?: number;
+  /** "an organisation has at most 1000 meters" */
+  readonly whose: string;
+  readonly what: string;
+};
+
+const PER_OBJECT = { byDefault: ANNOTATIONS_PER_OBJECT_MAX, whose: 'an object' };
+
+// prettier-ignore
+export const BOUNDS = {
+  meters:                  { variable: 'LIMIT_METERS', byDefault: 1000, whose: 'an organisation', what: 'meters' },
+  metersPerEventName:      { variable: 'LIMIT_METERS_PER_EVENT_NAME', byDefault: METERS_PER_EVENT_MAX, atMost: METERS_PER_EVENT_MAX,
+                             whose: 'an event name', what: 'meters' },
+  products:                { variable: 'LIMIT_PRODUCTS', byDefault: 10_000, whose: 'an organisation', what: 'products, archived ones too' },
+  pricesPerProduct:        { variable: 'LIMIT_PRICES_PER_PRODUCT', byDefault: PRICES_PER_PRODUCT_MAX, atMost: PRICES_PER_PRODUCT_MAX,
+                             whose: 'a product', what: 'prices, archived ones too' },
+  entitlementsPerProduct:  { variable: 'LIMIT_ENTITLEMENTS_PER_PRODUCT', byDefault: ENTITLEMENTS_PER_PRODUCT_MAX,
+                             atMost: ENTITLEMENTS_PER_PRODUCT_MAX, whose: 'a product', what: 'entitlements' },
+  discounts:               { variable: 'LIMIT_DISCOUNTS', byDefault: 10_000, whose: 'an organisation', what: 'discounts' },
+  openCheckouts:           { variable: 'LIMIT_OPEN_CHECKOUTS', byDefault: 20_000, whose: 'an organisation', what: 'open checkouts' },
+  webhookEndpoints:        { variable: 'LIMIT_WEBHOOK_ENDPOINTS', byDefault: 50, atMost: 1000,
+                             whose: 'an organisation or a group', what: 'webhook endpoints' },
+  tagsPerObject:           { variable: 'LIMIT_TAGS_PER_OBJECT', ...PER_OBJECT, what: 'tags' },
+  customFieldsPerObject:   { variable: 'LIMIT_CUSTOM_FIELDS_PER_OBJECT', ...PER_OBJECT, what: 'custom fields' },
+  portalTokensPerCustomer: { variable: 'LIMIT_PORTAL_TOKENS_PER_CUSTOMER', byDefault: 100, whose: 'a customer', what: 'portal tokens that open' },
+  apiKeys:                 { variable: 'LIMIT_API_KEYS', byDefault: 100, whose: 'an organisation or a group', what: 'API keys' },
+} as const satisfies Readonly<Record<string, Bound>>;
+
+export type BoundName = keyof typeof BOUNDS;
+
+/** Each as it is configured; 0 for none. */
+export type Bounds = Readonly<Record<BoundName, number>>;
+
+const NUMBER_MAX = 1_000_000_000;
+
+/** What each may be set to. */
+export function readBounds(
+  read: (variable: string, bounds: { byDefault: number; min: number; max: number }) => number,
+): Bounds {
+  const entries = Object.entries<Bound>(BOUNDS).map(([name, { variable, byDefault, atMost }]) => [
+    name,
+    read(variable, { byDefault, min: atMost === undefined ? 0 : 1, max: atMost ?? NUMBER_MAX }),
+  ]);
+  return Object.freeze(Object.fromEntries(entries)) as Bounds;
+}
+
+/** That there is no room for one more. */
+export class Full {
+  readonly bound: BoundName;
+  readonly max: number;
+
+  constructor(bound: BoundName, max: number) {
+    this.bound = bound;
+    this.max = max;
+  }
+
+  get message(): string {
+    const { whose, what, variable } = BOUNDS[this.bound];
+    return `${whose} has at most ${this.max} ${what} (${variable})`;
+  }
+}

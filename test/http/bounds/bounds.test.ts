@@ -1,0 +1,204 @@
+// What one organisation, customer, product, ... may have: each bound is reached by as many calls at once, and never passed.
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { BOUNDS, type BoundName, type Bounds } from '../../../src/platform/bounds.ts';
+import { ids } from '../../../src/platform/ids.ts';
+import { runAdmin } from '../../support/admin.ts';
+import { type Reply, startServer, type TestServer } from '../../support/server.ts';
+
+setDefaultTimeout(60_000);
+
+const MAX = 3;
+const AT_ONCE = MAX + 4;
+const bounds = Object.freeze(
+  Object.fromEntries(Object.keys(BOUNDS).map((name) => [name, MAX])),
+) as Bounds;
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer({ settings: { bounds: { ...bounds, meters: 2 * MAX } } });
+});
+afterAll(() => server.stop());
+
+type Add = (n: number) => Promise<Reply>;
+type Case = {
+  /** Makes what they are made of, and gives what makes the nth. */
+  readonly open: () => Promise<Add>;
+  /** What each of them is removed by, where it can be. */
+  readonly remove?: (made: Reply) => Promise<Reply>;
+  readonly max?: number;
+};
+
+async function post(path: string, body: object, status = 201): Promise<Reply> {
+  const reply = await server.call('POST', path, { body });
+  expect([reply.text, reply.status]).toEqual([reply.text, status]);
+  return reply;
+}
+
+const PRICE = { amount: '1', currency: 'USD' };
+
+async function aProduct(): Promise<string> {
+  await server.sql`delete from checkouts`;
+  await server.sql`delete from prices`;
+  await server.sql`delete from entitlements`;
+  await server.sql`delete from products`;
+  return (await post('/products', { name: 'x', prices: [PRICE] })).json.id;
+}
+
+/** What the case before made must not count here. */
+const noMeters = () => server.sql`update meters set deleted_at = now()`;
+
+const aCustomer = async (): Promise<string> => (await post('/customers', {})).json.id;
+
+const call =
+  (path: string, body: (n: number) => object): Add =>
+  (n) =>
+    server.call('POST', path, { body: body(n) });
+
+const annotating = (path: string, extra: object): Case => ({
+  async open() {
+    const on = { object_type: 'customer', object_id: await aCustomer() };
+    return call(path, (n) => ({ ...on, ...extra, name: `n${n}` }));
+  },
+  remove: ({ json }) => server.call('DELETE', `${path}/${json.id}`),
+});
+
+const endpoint = call('/webhook-endpoints', (n) => ({ url: `http://localhost:65000/${n}` }));
+
+// A bound without a case does not compile.
+const CASES: Readonly<Record<Exclude<BoundName, 'apiKeys'>, Case>> = {
+  meters: {
+    max: 2 * MAX,
+    open: () => Promise.resolve(call('/meters', (n) => ({ slug: `m${n}`, event_name: `e${n}` }))),
+    remove: ({ json }) => server.call('DELETE', `/meters/${json.id}`),
+  },
+  metersPerEventName: {
+    async open() {
+      await noMeters();
+      return call('/meters', (n) => ({ slug: `f${n}`, event_name: 'one' }));
+    },
+    remove: ({ json }) => server.call('DELETE', `/meters/${json.id}`),
+  },
+  products: {
+    async open() {
+      await aProduct();
+      await server.sql`delete from prices`;
+      await server.sql`delete from products`;
+      return call('/products', () => ({ name: 'one of many' }));
+    },
+  },
+  pricesPerProduct: {
+    async open() {
+      const id = await aProduct();
+      await server.sql`delete from prices`;
+      return call(`/products/${id}/prices`, () => PRICE);
+    },
+  },
+  entitlementsPerProduct: {
+    async open() {
+      await noMeters();
+      const id = await aProduct();
+      const meters = Array.from({ length: 2 * MAX }, (_, n) => ({ slug: `g${n}` }));
+      for (const meter of meters) await post('/meters', meter);
+      return call(`/products/${id}/entitlements`, (n) => ({ feature_key: `g${n}`, limit: 1 }));
+    },
+    remove: ({ json }) =>
+      server.call('DELETE', `/products/${json.product_id}/entitlements/${json.id}`),
+  },
+  discounts: {
+    open: () => Promise.resolve(call('/discounts', (n) => ({ code: `c${n}`, percent_off: 5 }))),
+    remove: ({ json }) => server.call('DELETE', `/discounts/${json.id}`),
+  },
+  openCheckouts: {
+    async open() {
+      const product_id = await aProduct();
+      return call('/checkouts', () => ({ product_id, customer_email: 'a@example.com' }));
+    },
+    remove: ({ json }) => server.call('POST', `/checkouts/${json.id}/expire`),
+  },
+  webhookEndpoints: {
+    open: () => Promise.resolve(endpoint),
+    remove: ({ json }) => server.call('DELETE', `/webhook-endpoints/${json.id}`),
+  },
+  tagsPerObject: annotating('/tags', {}),
+  customFieldsPerObject: annotating('/custom-fields', { value: 'x' }),
+  portalTokensPerCustomer: {
+    open: async () => call(`/customers/${await aCustomer()}/portal-tokens`, () => ({})),
+    remove: ({ json }) => server.call('DELETE', `/portal-tokens/${json.id}`),
+  },
+};
+
+test.each(Object.entries(CASES))('%s', async (name, { open, remove, max = MAX }) => {
+  const add = await open();
+  const count = name === 'entitlementsPerProduct' ? 2 * MAX : AT_ONCE + max;
+  const replies = await Promise.all(Array.from({ length: count }, (_, n) => add(n)));
+  const made = replies.filter(({ status }) => status === 201);
+  const refused = replies.filter(({ status }) => status !== 201);
+  expect(made).toHaveLength(max);
+  const { whose, what, variable } = BOUNDS[name as BoundName];
+  for (const { status, json } of refused) {
+    const message = `${whose} has at most ${max} ${what} (${variable})`;
+    expect([status, json.error]).toEqual([409, { type: 'conflict', message }]);
+  }
+  if (remove === undefined) return;
+  const n = replies.indexOf(made[0]!);
+  expect((await remove(made[0]!)).status).toBeLessThan(300);
+  expect((await add(n)).status).toBe(201);
+});
+
+test('of each organisation and mode alone', async () => {
+  const { organisation, other } = server;
+  for (const key of [organisation.liveKey, other.testKey]) {
+    const body = { code: 'another', percent_off: 5 };
+    expect((await server.call('POST', '/discounts', { key, body })).status).toBe(201);
+  }
+});
+
+test('a group is refused as an organisation is', async () => {
+  const body = { url: 'http://localhost:65000/' };
+  const register = () =>
+    server.call('POST', '/partner/webhook-endpoints', { key: server.group.testKey, body });
+  const replies = await Promise.all(Array.from({ length: AT_ONCE }, register));
+  expect(replies.filter(({ status }) => status === 201)).toHaveLength(MAX);
+  expect(replies.filter(({ status }) => status === 409)).toHaveLength(AT_ONCE - MAX);
+});
+
+test('a buy link opens no more checkouts than the merchant may have', async () => {
+  const id = await aProduct();
+  const open = () => server.call('POST', `/buy-links/${id}/checkout`, { key: null });
+  const replies = await Promise.all(Array.from({ length: AT_ONCE }, open));
+  expect(replies.filter(({ status }) => status === 200)).toHaveLength(MAX);
+  expect(replies.filter(({ status }) => status === 409)).toHaveLength(AT_ONCE - MAX);
+});
+
+test('a product is not made with more prices than it may have', async () => {
+  const prices = Array.from({ length: MAX + 1 }, () => PRICE);
+  const { status, json } = await server.call('POST', '/products', { body: { name: 'x', prices } });
+  expect([status, json.error.message]).toEqual([
+    409,
+    'a product has at most 3 prices, archived ones too (LIMIT_PRICES_PER_PRODUCT)',
+  ]);
+});
+
+test('API keys, on the command line', async () => {
+  const org = ids.next();
+  await server.sql`insert into organisations (id, name, created_at) values (${org}, 'Keys', now())`;
+  const environment = { LIMIT_API_KEYS: String(MAX) };
+  const create = () => runAdmin(['key', 'create', '--org', org], server.databaseUrl, environment);
+  const results = await Promise.all(Array.from({ length: MAX + 1 }, create));
+  expect(results.filter(({ exitCode }) => exitCode === 0)).toHaveLength(MAX);
+  expect(results.find(({ exitCode }) => exitCode === 1)?.stderr).toContain(
+    'an organisation or a group has at most 3 API keys (LIMIT_API_KEYS)',
+  );
+});
+
+test('each is in the README, with its default', async () => {
+  const readme = await Bun.file(new URL('../../../README.md', import.meta.url)).text();
+  const rows = readme.split('\n').filter((line) => line.startsWith('| `LIMIT_'));
+  for (const { variable, byDefault } of Object.values(BOUNDS)) {
+    const [, names = '', defaults = ''] = rows
+      .find((row) => row.includes(`\`${variable}\``))!
+      .split('|');
+    const at = names.split(',').findIndex((each) => each.includes(`\`${variable}\``));
+    expect(`${variable} ${defaults.split(',')[at]!.trim()}`).toBe(`${variable} ${byDefault}`);
+  }
+});

@@ -4,6 +4,8 @@ import type { Usage, UsageAnswer } from './usage.ts';
 export type UsageRequest = Omit<Usage, 'id'> & {
   /** The id that the caller's key gives, or null. */
   readonly keyId: string | null;
+  /** The id that the key gave when its scope was the organisation's; null where nothing can be recorded under it. */
+  readonly formerKeyId: string | null;
   /** What the caller called it, for the event that tells of it. */
   readonly idempotencyKey: string | null;
   readonly externalId: string | null;

@@ -56,6 +56,10 @@ export type Storage = {
   usedIds(ids: readonly string[]): Promise<readonly string[]>;
   /** The records of usage transfers that exist under these ids. */
   findUsage(ids: readonly string[]): Promise<readonly StoredUsage[]>;
+  /** The same of ids that keys gave when their scope was the organisation's, with the customer that the usage is of. */
+  findFormerUsage(
+    ids: readonly string[],
+  ): Promise<readonly (StoredUsage & { readonly customerId: string })[]>;
   /** Whether a grant of this id was ever added. */
   grantExists(id: string): Promise<boolean>;
   /** Whether a subscription of this id was ever started. */

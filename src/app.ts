@@ -58,6 +58,7 @@ export type AppDeps = {
   readonly clock: Clock;
   readonly orgClock: OrgClock;
   readonly keyLocks: KeyLocks;
+  readonly hasFormerKeys: boolean;
   readonly changes: Changes;
   readonly readiness: Readiness;
   readonly ledger: Ledger;

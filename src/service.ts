@@ -45,6 +45,7 @@ import { findKey, markKeysUsed } from './records/api-keys.ts';
 import { type MeterCatalogue, openMeterCatalogue } from './records/meter-catalogue.ts';
 import { findActiveMeter, listMetersOfEvent } from './records/meters.ts';
 import { listUsageSubscribers, openUsageSubscriptions } from './records/usage-subscriptions.ts';
+import { hasFormerKeys } from './records/usage-keys.ts';
 import { TestClocks, type TestClocksDeps } from './test-clock/test-clocks.ts';
 import { listTestClocks, runTestClock, stopTestClock } from './records/test-clocks.ts';
 import { findSealedSecret } from './records/webhook-endpoints.ts';
@@ -138,7 +139,8 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const testClocks = openTestClocks({ sql, ledger, clocks: orgClock, owed, mover: holder });
   metrics.watch(ledger, { peers, orgClock });
   const delivery = await openOwnDelivery(options, metrics.registry);
-  const usage = { ledger, keyLocks, meters: openMeters(records) };
+  const keys = { keyLocks, hasFormerKeys: await hasFormerKeys(sql) };
+  const usage = { ledger, ...keys, meters: openMeters(records) };
   const money = { settings, limiter, sandbox: bank, processorFor, payments, subscriptions };
   const webhooks = { ...signing, resolve: openNames({ clock }) };
   const given = { ids, clock, orgClock, testClocks, newToken, registry: metrics.registry };

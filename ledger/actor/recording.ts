@@ -13,9 +13,11 @@ import { ActorUnit, type Apply, DUPLICATE } from './unit.ts';
 /**
  * Recording usage, once for each key.
  *
- * A keyed usage has its id derived from the key, and the database lets an id in once: that constraint decides, and all else here
- * only saves work. A second call waits while the first is on its way; an id that was seen lately is looked up first, so that a
- * storm of retries does not spoil the flushes of others; and whoever finds out by the constraint looks the first answer up.
+ * A keyed usage has its id derived from its customer and the key, and the database lets an id in once for each slot: that constraint
+ * decides, and all else here only saves work. A second call waits while the first is on its way; an id that was seen lately is looked up
+ * first, so that a storm of retries does not spoil the flushes of others; and whoever finds out by the constraint looks the first answer
+ * up. What was recorded when a key's scope was the organisation's has another id (`formerKeyId`), which nothing is recorded under any
+ * more: it is looked up before anything is decided.
  */
 type Item = { readonly actor: Actor; readonly meter: Meter; readonly request: UsageRequest };
 
@@ -32,6 +34,8 @@ async function attempt(term: Term, asked: Item, id: string): Promise<RecordOutco
     const [stored] = await term.deps.storage.findUsage([id]);
     if (stored !== undefined) return replay(term, asked, stored);
   }
+  const [former] = await formerUsage(term, [asked]);
+  if (former !== undefined) return replay(term, asked, former.stored);
   const usage: Usage = { ...request, id };
   for (let item = asked; ; item = { ...item, actor: await term.again(item.actor) }) {
     const { actor } = item;
@@ -70,6 +74,22 @@ async function attempt(term: Term, asked: Item, id: string): Promise<RecordOutco
 }
 
 const NO_KEYS: readonly string[] = [];
+
+/** Those of the items that were recorded under their keys' former ids. */
+async function formerUsage<I extends Item>(
+  term: Term,
+  items: readonly I[],
+): Promise<readonly { readonly item: I; readonly stored: StoredUsage }[]> {
+  const ids = items.flatMap(({ request: { formerKeyId } }) => formerKeyId ?? []);
+  if (ids.length === 0) return [];
+  const found = await term.deps.storage.findFormerUsage(ids);
+  return items.flatMap((item) => {
+    const stored = found.find(
+      ({ id, customerId }) => id === item.request.formerKeyId && customerId === item.actor.id,
+    );
+    return stored === undefined ? [] : [{ item, stored }];
+  });
+}
 
 /** What a decision recorded on one customer's meter. */
 type Told = Pick<Item, 'actor' | 'meter'> & { readonly recorded: Recorded[] };
@@ -144,8 +164,8 @@ type Batch = {
   readonly all: readonly Keyed[];
   /** The caller's keys, with the first item of each. */
   readonly keys: ReadonlyMap<string, Keyed>;
-  /** Keys that turned out to be used before. */
-  readonly used: Set<string>;
+  /** Keys that turned out to be used before, each with the id that it was recorded by. */
+  readonly used: Map<string, string>;
 };
 
 /** See `Ledger.recordAll`. Items with the same key are one event: the first counts, with all of its meters. */
@@ -156,12 +176,16 @@ export async function recordBatch(term: Term, items: readonly BatchItem[]): Prom
     const lately = keys.filter((key) => term.recent.has(key));
     const refused =
       (await learnUsed(term, batch, lately)) ??
+      (await learnFormer(term, batch)) ??
       (await recordFresh(term, batch, { isTrial: false }));
     if (refused !== null) return refused;
     for (const key of keys) term.recent.add(key);
     return {
       kind: 'recorded',
-      items: batch.all.map((item) => ({ id: item.usage.id, duplicate: !isFresh(batch, item) })),
+      items: batch.all.map((item) => ({
+        id: batch.used.get(item.usage.id) ?? item.usage.id,
+        duplicate: !isFresh(batch, item),
+      })),
     };
   });
 }
@@ -175,7 +199,8 @@ export async function refusalOfBatch(
   items: readonly BatchItem[],
 ): Promise<BatchRefused | null> {
   const batch = batchOf(term, items);
-  const refused = await learnUsed(term, batch, [...batch.keys.keys()]);
+  const refused =
+    (await learnUsed(term, batch, [...batch.keys.keys()])) ?? (await learnFormer(term, batch));
   return refused ?? recordFresh(term, batch, { isTrial: true });
 }
 
@@ -199,7 +224,7 @@ function batchOf(term: Term, items: readonly BatchItem[]): Batch {
     if (keyId !== null && item.isFirst) keys.set(keyId, item);
     all.push(item);
   }
-  return { all, keys, used: new Set() };
+  return { all, keys, used: new Map() };
 }
 
 function isFresh(batch: Batch, { head, isFirst, usage }: Keyed): boolean {
@@ -216,10 +241,18 @@ async function learnUsed(
 ): Promise<BatchRefused | null> {
   if (keys.length === 0) return null;
   const stored = await term.deps.storage.findUsage(keys);
-  for (const { id } of stored) batch.used.add(id);
+  for (const { id } of stored) batch.used.set(id, id);
   const refused = stored.find((usage) => usage.refused);
   if (refused === undefined) return null;
   return { kind: 'was_refused', index: batch.keys.get(refused.id)?.index ?? 0 };
+}
+
+/** The same of the ids that the keys gave before. */
+async function learnFormer(term: Term, batch: Batch): Promise<BatchRefused | null> {
+  const found = await formerUsage(term, [...batch.keys.values()]);
+  for (const { item, stored } of found) batch.used.set(item.usage.id, stored.id);
+  const refused = found.find(({ stored }) => stored.refused);
+  return refused === undefined ? null : { kind: 'was_refused', index: refused.item.index };
 }
 
 /** Records what is new, in one unit; adds to `used` what turns out not to be. Null, or why nothing was recorded. A trial leaves no trace. */

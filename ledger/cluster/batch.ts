@@ -54,26 +54,31 @@ export async function recordEverywhere(deps: Deps, items: readonly Item[]): Prom
   }
   const { answered, isSplit } = await askAll(deps, 'recordAll', fresh);
   const duplicates = new Set<number>();
+  // By the id that was asked for: the one that it is recorded by.
+  const recorded = new Map<string, string>();
   for (const { share, answer } of answered) {
     if (answer.kind !== 'recorded') {
       if (isSplit) throw new LedgerUnavailable('a part of it cannot be recorded now');
       return { ...answer, index: share[answer.index]?.index ?? 0 };
     }
     assert(answer.items.length === share.length, 'each item has an answer');
-    for (const [place, { duplicate }] of answer.items.entries()) {
+    for (const [place, { id, duplicate }] of answer.items.entries()) {
       const one = must(share[place], 'what was answered');
+      recorded.set(keyOf(one), id);
       // Without a key of its own it is this call's alone: an answer was lost, and it was asked for again.
       if (duplicate && one.isKeyed) duplicates.add(one.index);
     }
   }
   return {
     kind: 'recorded',
-    items: placed.map(({ sent, index, isFirst }) => ({
-      id: must(sent.request.keyId, 'the id of an item'),
-      duplicate: !isFirst || duplicates.has(index),
+    items: placed.map((one) => ({
+      id: recorded.get(keyOf(one)) ?? keyOf(one),
+      duplicate: !one.isFirst || duplicates.has(one.index),
     })),
   };
 }
+
+const keyOf = ({ sent }: Placed): string => must(sent.request.keyId, 'the id of an item');
 
 /** An item as it travels. */
 type Placed = {

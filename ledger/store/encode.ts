@@ -61,8 +61,8 @@ function json(value: object | null | undefined): string | null {
 }
 
 /**
- * By id, as everybody writes them: where two nodes write the same callers' keys at the same time, one waits for the other. In other
- * orders each would wait for the other, until PostgreSQL ends one of them, a second later. What has no key comes almost sorted.
+ * By id, as everybody writes them: where two nodes write refunds with the same callers' keys at the same time, one waits for the other.
+ * In other orders each would wait for the other, until PostgreSQL ends one of them, a second later. What has no key comes almost sorted.
  */
 function inOrder(rows: readonly Transfer[]): readonly Transfer[] {
   return rows.length < 2 ? rows : rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));

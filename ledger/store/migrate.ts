@@ -4,6 +4,11 @@ import postgres from 'postgres';
 
 const LOCK_KEY = 7_206_519;
 const LOCK_WAIT_MS_MAX = 60_000;
+/** For as long as another process may be at it: an index of a large table takes minutes. */
+const TURN_MS_MAX = 3_600_000;
+const TURN_LOOK_MS = 200;
+/** How a file begins that PostgreSQL does not run in a transaction. */
+const ALONE = '-- Outside a transaction:';
 
 /** The schema is not one that this program can work on. The message is one line for whoever started it. */
 export class MigrationFailure extends Error {
@@ -14,13 +19,13 @@ export class MigrationFailure extends Error {
 }
 
 /**
- * Brings the database to the newest schema: forward only, each file in its own transaction, under a lock so that processes that
- * start together do it once. Refuses a file that changed after it was applied, and a database that is newer than this program.
+ * Brings the database to the newest schema: forward only, each file in its own transaction (or, where it says so, each statement), under
+ * a lock so that processes that start together do it once. Refuses a file that changed after it was applied, and a database that is newer than this program.
  * @throws MigrationFailure, and what the driver throws where the database cannot be reached
  */
 export async function migrate(databaseUrl: string): Promise<void> {
   await connected(databaseUrl, async (sql) => {
-    await sql`select pg_advisory_lock(${LOCK_KEY})`;
+    await takeTurn(sql);
     const postgrator = openPostgrator(sql);
     const { found, known } = await versionsOf(postgrator);
     if (found > known) throw new MigrationFailure(newer(found, known));
@@ -42,6 +47,16 @@ export async function checkSchema(databaseUrl: string): Promise<void> {
       ? newer(found, known)
       : `the database is at schema ${found}; this program needs ${known}: start a server of its release first`,
   );
+}
+
+/** Asked again and again: a statement that waits keeps an index from being built beside it. */
+async function takeTurn(sql: postgres.Sql): Promise<void> {
+  for (let waited = 0; waited < TURN_MS_MAX; waited += TURN_LOOK_MS) {
+    const [turn] = await sql<{ mine: boolean }[]>`select pg_try_advisory_lock(${LOCK_KEY}) as mine`;
+    if (turn?.mine === true) return;
+    await sql`select pg_sleep(${TURN_LOOK_MS / 1000})`;
+  }
+  throw new MigrationFailure('another process has been bringing the schema up to date for an hour');
 }
 
 async function connected<T>(
@@ -67,6 +82,10 @@ function openPostgrator(sql: postgres.Sql): Postgrator {
     schemaTable: 'schema_migrations',
     execQuery: async (query) => ({ rows: await sql.unsafe(query) }),
     execSqlScript: async (script) => {
+      if (script.startsWith(ALONE)) {
+        for (const statement of script.split(/;\s*\n/)) await sql.unsafe(statement);
+        return;
+      }
       await sql.begin((transaction) => transaction.unsafe(script));
     },
   });

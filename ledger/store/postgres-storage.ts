@@ -84,6 +84,7 @@ export function postgresStorage(deps: PostgresStorageDeps): PostgresStorage {
     loadMembers: (account, members) => reader.ask((sql) => loadMembers(sql, account, members)),
     usedIds: (ids) => reader.ask((sql) => usedIds(sql, ids)),
     findUsage: (ids) => reader.ask((sql) => findUsage(sql, ids)),
+    findFormerUsage: (ids) => reader.ask((sql) => findFormerUsage(sql, ids)),
     grantExists: (id) => reader.ask((sql) => exists(sql`select from grants where id = ${id}`)),
     subscriptionExists: (id) =>
       reader.ask((sql) => exists(sql`select from subscriptions where id = ${id}`)),
@@ -147,8 +148,12 @@ function classify(error: unknown): FlushResult {
   return { kind: 'rejected', error };
 }
 
-/** Ids that a caller's key gives, over all slots. */
-const ONCE: ReadonlySet<string> = new Set(['transfers_id_once', 'grants_by_id']);
+/** Ids that a caller's key gives: of usage within its customer's slot, of refunds and grants over all slots. */
+const ONCE: ReadonlySet<string> = new Set([
+  'transfers_id_once',
+  'transfers_refund_once',
+  'grants_by_id',
+]);
 
 type UsageRow = {
   id: string;
@@ -168,7 +173,23 @@ async function findUsage(reader: Sql<Bigints>, ids: readonly string[]): Promise<
   const rows = await reader<UsageRow[]>`
     select id, kind, value, at, event_at, reason, consumed_after, limit_after, fingerprint, answer
     from transfers where id = any(${[...ids]}::uuid[]) and value is not null`;
-  return rows.map((row) => ({
+  return rows.map(usageOf);
+}
+
+async function findFormerUsage(
+  reader: Sql<Bigints>,
+  ids: readonly string[],
+): Promise<(StoredUsage & { customerId: string })[]> {
+  const rows = await reader<(UsageRow & { customer_id: string })[]>`
+    select t.id, t.kind, t.value, t.at, t.event_at, t.reason, t.consumed_after, t.limit_after, t.fingerprint, t.answer, a.customer_id
+    from transfers t
+    join accounts a on a.slot = t.slot and a.id in (t.debit, t.credit) and a.customer_id is not null
+    where t.id = any(${[...ids]}::uuid[]) and t.value is not null`;
+  return rows.map((row) => ({ ...usageOf(row), customerId: row.customer_id }));
+}
+
+function usageOf(row: UsageRow): StoredUsage {
+  return {
     id: row.id,
     refused: row.kind === 'refused',
     value: row.value,
@@ -179,5 +200,5 @@ async function findUsage(reader: Sql<Bigints>, ids: readonly string[]): Promise<
     limitAfter: row.limit_after,
     fingerprint: row.fingerprint,
     answer: row.answer,
-  }));
+  };
 }

@@ -14,6 +14,8 @@ export type MeteringDeps = {
   readonly meters: MeterCatalogue;
   readonly ids: Ids;
   readonly orgClock: OrgClock;
+  /** Whether usage may be in the books under a key whose scope was the organisation's: see `hasFormerKeys`. */
+  readonly hasFormerKeys: boolean;
 };
 
 export type Subject = { readonly customer: Found; readonly meter: UsageMeter };

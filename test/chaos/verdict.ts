@@ -2,7 +2,7 @@
 import { audit } from '../../ledger/store/audit.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { openPool, type Sql } from '../../src/platform/postgres.ts';
-import { keyedId } from '../../src/http/wire/usage.ts';
+import { keyedIds } from '../../src/http/wire/usage.ts';
 import type { Book } from './book.ts';
 import { call } from './call.ts';
 import type { Tenant } from './tenant.ts';
@@ -43,6 +43,7 @@ export async function eventViolations(
 
 /** Event by event: each is there once, counted as it was answered, and no other is there. */
 async function wrongEvents(sql: Sql, tenant: Tenant, book: Book): Promise<string[]> {
+  const made = { ids, hasFormerKeys: false };
   const scope = { organisationId: tenant.organisationId, mode: 'test' } as const;
   const rows = await sql<{ id: string; refused: boolean; value: bigint }[]>`
     select id, kind = 'refused' as refused, value from transfers where value is not null`;
@@ -50,9 +51,10 @@ async function wrongEvents(sql: Sql, tenant: Tenant, book: Book): Promise<string
   const wrong: string[] = [];
   if (stored.size !== rows.length) wrong.push('an event is stored twice');
   for (const event of book.events.values()) {
-    const id = keyedId(ids, scope, { body: event.key, header: null, operation: 'track' }) ?? '';
-    const row = stored.get(id);
-    stored.delete(id);
+    const key = { body: event.key, header: null, operation: 'track' };
+    const { keyId } = keyedIds(made, { ...scope, id: event.customer }, key);
+    const row = stored.get(keyId ?? '');
+    stored.delete(keyId ?? '');
     if (row === undefined) wrong.push(`${event.key} was acknowledged and is lost`);
     else if (row.refused === event.counts) wrong.push(`${event.key} was answered otherwise`);
     else if (Number(row.value) !== event.value) wrong.push(`${event.key} has another value`);

@@ -70,7 +70,7 @@ function checkRecorded(world: World, { mark, request }: Usage, outcome: RecordOu
     return auditor.report(`usage ${mark} was answered ${outcome.kind}`);
   }
   const { id, value, snapshot } = outcome.record;
-  const row = server.db.transfers.get(id)?.transfer;
+  const row = server.db.byId.get(id)?.transfer;
   const isStored = outcome.kind === 'recorded' || request.keyId !== null;
   if (!isStored) return auditor.demand(row === undefined, `refused usage ${mark} has left a trace`);
   if (row === undefined) {
@@ -113,7 +113,7 @@ export async function recordAll(
       if (outcome.kind !== 'recorded')
         return auditor.report(`a batch was answered ${outcome.kind}`);
       for (const { id } of outcome.items) {
-        auditor.demand(server.db.transfers.has(id), `I8: ${id} of a batch is not durable`);
+        auditor.demand(server.db.byId.has(id), `I8: ${id} of a batch is not durable`);
       }
     },
   );
@@ -266,7 +266,7 @@ export async function refund(
     { what: mark },
     (ledger) => ledger.payments.refund(paymentId, { ...request, reason: 'duplicate' }),
     (decision) => {
-      const row = server.db.transfers.get(request.id)?.transfer;
+      const row = server.db.byId.get(request.id)?.transfer;
       if (decision === 'duplicate') {
         return auditor.demand(row !== undefined, `${mark} is a duplicate of nothing`);
       }

@@ -109,7 +109,10 @@ export class Database {
   readonly nodes = new Table<number, NodeRow>(this.#note);
   readonly #slots = new Table<'all', readonly number[]>(this.#note);
   readonly accounts = new Table<string, AccountRow>(this.#note);
+  /** By slot and id. */
   readonly transfers = new Table<string, Written>(this.#note);
+  /** By id: what was written last under it. No two slots should have the same. */
+  readonly byId = new Table<string, Written>(this.#note);
   /** Holds that were resolved, with what resolved them. */
   readonly resolved = new Table<string, string>(this.#note);
   readonly members = new Table<string, bigint>(this.#note);

@@ -77,7 +77,8 @@ export function diskOf(
     loadMembers: ({ accountId }, members) =>
       ask(() => members.filter((member) => server.db.members.has(`${accountId} ${member}`))),
     findUsage: (ids) => ask(() => reads.usage(server.db, ids)),
-    usedIds: (ids) => ask(() => ids.filter((id) => server.db.transfers.has(id))),
+    findFormerUsage: () => Promise.resolve([]),
+    usedIds: (ids) => ask(() => ids.filter((id) => server.db.byId.has(id))),
     grantExists: (id) => ask(() => server.db.grants.has(id)),
     subscriptionExists: () => ask(() => false),
     loadPayments: (ids) => ask(() => reads.payments(server.db, ids)),

@@ -57,13 +57,15 @@ function writeTransfer(
   transfer: Transfer,
   { node, now }: { node: number; now: number },
 ): void {
-  const { id, debit, credit, amount, kind, hold, usage } = transfer;
-  if (db.transfers.has(id)) throw new Duplicate(id);
+  const { id, slot, debit, credit, amount, kind, hold, usage } = transfer;
+  const place = `${slot} ${id}`;
+  const isRefund = usage === null && (kind === 'pending' || kind === 'refused');
+  if (db.transfers.has(place) || (isRefund && db.byId.has(id))) throw new Duplicate(id);
   demand(debit !== credit, 'transfers_two_sides');
   demand(amount >= 0n, 'transfers_amount_not_negative');
   demand((kind === 'post' || kind === 'void') === (hold !== null), 'transfers_resolve_a_hold');
   if (hold !== null) {
-    demand(db.transfers.get(hold.id)?.transfer.kind === 'pending', 'a hold exists');
+    demand(db.transfers.get(`${slot} ${hold.id}`)?.transfer.kind === 'pending', 'a hold exists');
     demand(!db.resolved.has(hold.id), 'transfers_hold_once');
     db.resolved.set(hold.id, id);
   }
@@ -72,7 +74,9 @@ function writeTransfer(
     usage?.guarded !== true || limit === null || usage.consumedAfter <= limit,
     'transfers_within_limit',
   );
-  db.transfers.set(id, { transfer, node, at: now, order: db.transfers.size });
+  const written = { transfer, node, at: now, order: db.transfers.size };
+  db.transfers.set(place, written);
+  db.byId.set(id, written);
 }
 
 function openAccount(db: Database, opening: AccountOpening): void {

@@ -1,6 +1,8 @@
 // What the clients want: drawn from the seed, retried like a client retries.
 import type { Grant } from '../../ledger/grants.ts';
+import type { Customer } from '../../ledger/meter.ts';
 import type { UsageRequest } from '../../ledger/outcome.ts';
+import { keyedIds } from '../../src/http/wire/usage.ts';
 import { type Catalogue, EARLIER, T0, idsOf } from './catalogue.ts';
 import * as calls from './calls.ts';
 import type { World } from './world.ts';
@@ -14,6 +16,8 @@ export class Load {
   readonly #sent: Call[] = [];
   readonly #grants: { readonly about: calls.About; readonly id: string }[] = [];
   readonly #refunds: { readonly paymentId: string; readonly id: string }[] = [];
+  /** Keys, each with the customers that it was used for. */
+  readonly #keys = new Map<string, Set<string>>();
   #count = 0;
   /** Clients that still ask. */
   running = 0;
@@ -143,12 +147,13 @@ export class Load {
     this.#count += 1;
     const mark = `u${this.#count}`;
     const isKeyed = fields.isKeyed ?? random.chance(0.6);
-    const keyId = this.#ids.next();
+    const key = this.#keyFor(customer);
+    const said = { body: isKeyed ? key : undefined, header: null, operation: 'track' };
     const isStrict = meter.slug === 'strict';
     const isSeats = meter.slug === 'seats';
     const request: UsageRequest = {
-      keyId: isKeyed ? keyId : null,
-      idempotencyKey: isKeyed ? keyId : null,
+      ...keyedIds({ ids: this.#ids, hasFormerKeys: false }, customer, said),
+      idempotencyKey: isKeyed ? key : null,
       externalId: null,
       value: isSeats ? 0n : BigInt(random.integer(1, 12)),
       eventAt: null,
@@ -159,6 +164,18 @@ export class Load {
       exactReplay: isKeyed,
     };
     return { customer, meter, request, mark };
+  }
+
+  /** A key that the customer has not used: often one that another one has. */
+  #keyFor(customer: Customer): string {
+    const { random } = this.#world;
+    const others = [...this.#keys].filter(([, used]) => !used.has(customer.id));
+    const [key, used] =
+      others.length > 0 && random.chance(0.4)
+        ? random.pick(others)
+        : ([`key ${this.#keys.size}`, new Set<string>()] as const);
+    this.#keys.set(key, used.add(customer.id));
+    return key;
   }
 }
 

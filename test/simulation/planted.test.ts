@@ -109,6 +109,14 @@ const PLANTED: readonly (readonly [name: string, fault: Fault])[] = [
     ),
   ],
   [
+    'a key that counts once for all customers',
+    fault(
+      'src/http/wire/usage.ts',
+      'keyId: ids.derive(...scope, customerId, ...name),',
+      'keyId: ids.derive(...scope, customerId.slice(0, 0), ...name),',
+    ),
+  ],
+  [
     'a check of what is not yet durable',
     fault(
       'ledger/actor/metering.ts',

@@ -149,7 +149,7 @@ export function history(db: Database, key: MeterKey, since: number): Period[] {
 
 export function usage(db: Database, wanted: readonly string[]): StoredUsage[] {
   return wanted.flatMap((id) => {
-    const written = db.transfers.get(id)?.transfer;
+    const written = db.byId.get(id)?.transfer;
     if (written === undefined || written.usage === null) return [];
     const { value, eventAt, reason, consumedAfter, limitAfter, fingerprint, answer } =
       written.usage;
@@ -183,7 +183,7 @@ export function payments(db: Database, wanted: readonly string[]): PaymentState[
 }
 
 export function storedRefund(db: Database, id: string): StoredRefund | null {
-  const transfer = db.transfers.get(id)?.transfer;
+  const transfer = db.byId.get(id)?.transfer;
   if (transfer === undefined) return null;
   const fingerprint = transfer.refund?.fingerprint ?? null;
   const state = db.payments.get(transfer.debit)!;

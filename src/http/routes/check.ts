@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia';
+import type { OrganisationPrincipal } from '../auth.ts';
 import type { Route } from '../edge.ts';
 import { refuseInvalid } from '../errors.ts';
 import {
@@ -16,7 +17,7 @@ import {
   CheckResult,
   fromCheck,
 } from '../wire/metering.ts';
-import { fingerprintOf, keyedId, measure, quantityOf } from '../wire/usage.ts';
+import { fingerprintOf, keyedIds, measure, quantityOf } from '../wire/usage.ts';
 
 const tag = 'Metering';
 
@@ -56,14 +57,12 @@ export function checkRoutes(deps: MeteringDeps) {
 function checkRoute(deps: MeteringDeps): Route {
   return deps.edge.organisation(CHECK, ({ principal, body, idempotencyKey }) => {
     const key = { body: body.idempotency_key, header: idempotencyKey, operation: 'check' };
-    const keyId = keyedId(deps.ids, principal, key);
-    if (body.consume !== true && keyId !== null) {
+    if (body.consume !== true && (key.body ?? key.header) !== null) {
       return refuseInvalid([{ path: ['idempotency_key'], message: 'needs consume: true' }]);
     }
     const subject = findSubject(deps, principal, body);
     if (body.consume === true) {
-      const sent = body.idempotency_key ?? idempotencyKey;
-      return consume(deps, { body, keyId, idempotencyKey: sent, subject });
+      return consume(deps, { principal, body, key, subject });
     }
     if (subject instanceof Promise) return subject.then((found) => respond(deps, body, found));
     return respond(deps, body, subject);
@@ -105,9 +104,14 @@ function unitsOf({ value }: Question, scale: number) {
 
 async function consume(
   deps: MeteringDeps,
-  call: { body: Question; keyId: string | null; idempotencyKey: string | null; subject: Found },
+  call: {
+    principal: OrganisationPrincipal;
+    body: Question;
+    key: Parameters<typeof keyedIds>[2];
+    subject: Found;
+  },
 ): Promise<Response> {
-  const { body, keyId, idempotencyKey } = call;
+  const { principal, body, key } = call;
   const found = await call.subject;
   if (isRefused(found)) return refusedResponse(found);
   const { customer, meter } = found;
@@ -121,6 +125,7 @@ async function consume(
   }
   const measured = measure(meter, { value: body.value ?? 1 }, ids);
   if (!('value' in measured)) return refuseInvalid([measured]);
+  const { keyId, formerKeyId } = keyedIds(deps, { ...principal, id: customer.id }, key);
   const event = { customerId: customer.id, meterId: meter.id, value: units };
   const outcome = await ledger.record(customer, meter, {
     ...measured,
@@ -128,7 +133,8 @@ async function consume(
     admission: 'consume',
     metadata: null,
     keyId,
-    idempotencyKey,
+    formerKeyId,
+    idempotencyKey: key.body ?? key.header,
     externalId: null,
     exactReplay: keyId !== null,
     fingerprint:

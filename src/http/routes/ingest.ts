@@ -5,7 +5,7 @@ import type { Route } from '../edge.ts';
 import { type Issue, refuseInvalid } from '../errors.ts';
 import { type MeteringDeps, type Subject, findCustomer, isRefused } from '../metering.ts';
 import { IngestBody, IngestResult } from '../wire/metering.ts';
-import { eventTime, fingerprintOf, keyedId, measure } from '../wire/usage.ts';
+import { eventTime, fingerprintOf, keyedIds, measure } from '../wire/usage.ts';
 
 const ISSUES_MAX = 50;
 
@@ -13,7 +13,7 @@ const INGEST = {
   summary: 'Record up to 500 events',
   description:
     'All or nothing, and answered when all are on disk. The name of an event feeds every meter with that `event_name`. An ' +
-    '`external_id` counts once, here and on /track; with an `Idempotency-Key` header the events without one count once too, so ' +
+    '`external_id` counts once for its customer, here and on /track; with an `Idempotency-Key` header the events without one count once too, so ' +
     'that the whole call may be sent again.',
   tag: 'Metering',
   body: IngestBody,
@@ -153,7 +153,7 @@ function join(
 }
 
 function itemsOf(
-  { ids }: MeteringDeps,
+  deps: MeteringDeps,
   event: Event,
   about: {
     found: Subject[] | Issue;
@@ -170,15 +170,16 @@ function itemsOf(
   const at = event.timestamp === undefined ? null : eventTime(event.timestamp, call.now);
   if (at !== null && typeof at !== 'number') return at;
   const header = call.idempotencyKey;
-  const keyId = keyedId(ids, call.principal, {
-    body: event.external_id,
-    header,
-    operation: `ingest ${call.index}`,
-  });
+  const { ids } = deps;
+  const key = { body: event.external_id, header, operation: `ingest ${call.index}` };
   const items: Item[] = [];
   for (const { customer, meter } of found) {
     const measured = measure(meter, event, ids);
     if (!('value' in measured)) return measured;
+    const { keyId, formerKeyId } = keyedIds(deps, { ...call.principal, id: customer.id }, key);
+    // The first meter's transfer is the event; those of the others are named after it.
+    const named = (id: string | null) =>
+      id === null || items.length === 0 ? id : ids.derive(id, meter.id);
     const said = { customerId: customer.id, meterId: meter.id, value: measured.value };
     const request: Item['request'] = {
       ...measured,
@@ -188,8 +189,8 @@ function itemsOf(
       metadata: event.metadata ?? null,
       idempotencyKey: header,
       externalId: event.external_id ?? null,
-      // The first meter's transfer is the event; those of the others are named after it.
-      keyId: keyId === null || items.length === 0 ? keyId : ids.derive(keyId, meter.id),
+      keyId: named(keyId),
+      formerKeyId: named(formerKeyId),
       fingerprint:
         keyId === null
           ? null

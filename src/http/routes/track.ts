@@ -14,7 +14,7 @@ import {
   refusedResponse,
 } from '../metering.ts';
 import { TrackBody, TrackResult, fromSnapshot, iso, overageOf } from '../wire/metering.ts';
-import { fingerprintOf, keyedId, measure } from '../wire/usage.ts';
+import { fingerprintOf, keyedIds, measure } from '../wire/usage.ts';
 
 const OVER_LIMIT = 'the usage would go over the limit';
 const OVER: Partial<Record<Reason, string>> = {
@@ -26,7 +26,7 @@ const TRACK = {
   summary: 'Record usage',
   description:
     'Answers when the event is on disk. Usage is a fact: it is recorded in full, past the limit too, unless `overage` is ' +
-    '`reject`. A repeated `idempotency_key` answers the first answer with `duplicate: true`; a repeated `Idempotency-Key` ' +
+    '`reject`. An `idempotency_key` counts once for its customer: repeated, it answers the first answer with `duplicate: true`; a repeated `Idempotency-Key` ' +
     'header replays it to the byte.',
   tag: 'Metering',
   body: TrackBody,
@@ -49,7 +49,7 @@ function trackRoute(deps: MeteringDeps): Route {
     const measured = measure(meter, body, ids);
     if (!('value' in measured)) return refuseInvalid([measured]);
     const key = { body: body.idempotency_key, header, operation: 'track' };
-    const keyId = keyedId(ids, principal, key);
+    const { keyId, formerKeyId } = keyedIds(deps, { ...principal, id: customer.id }, key);
     const admission = body.overage ?? 'record';
     const outcome = await ledger.record(customer, meter, {
       ...measured,
@@ -57,6 +57,7 @@ function trackRoute(deps: MeteringDeps): Route {
       admission,
       metadata: body.metadata ?? null,
       keyId,
+      formerKeyId,
       idempotencyKey: body.idempotency_key ?? header,
       externalId: null,
       exactReplay: header !== null,

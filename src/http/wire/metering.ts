@@ -17,7 +17,7 @@ const FeatureKey = Type.String({
   description: 'The slug of the meter.',
 });
 
-/** A caller's own name of an event: the same name counts once in an organisation and mode. */
+/** A caller's own name of an event: the same name counts once for a customer. */
 const EventKey = Type.String({
   minLength: 1,
   maxLength: 255,

@@ -1,5 +1,6 @@
 // From what a caller reports to what the ledger records: quantities, properties, keys, times.
 import { EVENT_EARLY_MS_MAX, EVENT_LATE_MS_MAX } from '../../../ledger/limits.ts';
+import type { UsageRequest } from '../../../ledger/outcome.ts';
 import type { Ids } from '../../../ledger/ports.ts';
 import { one, parseQuantity, type QuantityError } from '../../../ledger/quantity.ts';
 import type { UsageMeter } from '../../records/meters.ts';
@@ -74,22 +75,37 @@ function lacking(property: string): Issue {
   return { path: ['metadata', property], message: 'is required by the meter' };
 }
 
+/** What a caller gave to have an event count once. */
+type CallerKey = {
+  readonly body: string | undefined;
+  readonly header: string | null;
+  readonly operation: string;
+};
+
+/** The ids of an event that has a key; null without one. */
+type KeyedIds = Pick<UsageRequest, 'keyId' | 'formerKeyId'>;
+
+const NO_KEY: KeyedIds = { keyId: null, formerKeyId: null };
+
 /**
- * The id that a caller's key gives, or null without one. A key in a body names the event, the same for /track, /check and
- * /events/ingest, and wins; one in the header names the request and is of its operation alone (decisions 4).
+ * The ids that a caller's key gives for a customer: its scope is the customer's own, by whichever name it is called. A key in a body
+ * names the event, the same for /track, /check and /events/ingest, and wins; one in the header names the request and is of its
+ * operation alone.
  */
-export function keyedId(
-  ids: Ids,
-  { organisationId, mode }: Scope,
-  key: {
-    readonly body: string | undefined;
-    readonly header: string | null;
-    readonly operation: string;
-  },
-): string | null {
-  if (key.body !== undefined) return ids.derive('event', organisationId, mode, key.body);
-  if (key.header === null) return null;
-  return ids.derive('request', organisationId, mode, key.operation, key.header);
+export function keyedIds(
+  { ids, hasFormerKeys }: { readonly ids: Ids; readonly hasFormerKeys: boolean },
+  { organisationId, mode, id: customerId }: Scope & { readonly id: string },
+  key: CallerKey,
+): KeyedIds {
+  const said = key.body ?? key.header;
+  if (said === null) return NO_KEY;
+  const isEvent = key.body !== undefined;
+  const scope = [isEvent ? 'event' : 'request', organisationId, mode];
+  const name = isEvent ? [said] : [key.operation, said];
+  return {
+    keyId: ids.derive(...scope, customerId, ...name),
+    formerKeyId: hasFormerKeys ? ids.derive(...scope, ...name) : null,
+  };
 }
 
 /** What a keyed request means, to tell another one under the same key. */

@@ -38,12 +38,4 @@ test.each(OTHERS.flatMap((other) => KEYS.map((by) => [...other, by] as const)))(
   },
 );
 
-test('a key that was used for another customer', async () => {
-  const someoneElse = await setting.customer();
-  const body = { ...FIRST, idempotency_key: 'whose' };
-  await setting.track(customer, 'api', body);
-  const request = () => setting.track(someoneElse, 'api', body);
-  expect(refusal(await setting.withoutTrace(request))).toEqual([422, 'idempotency_key_reused']);
-});
-
 testBooksClose(() => setting);

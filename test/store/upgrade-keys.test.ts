@@ -1,0 +1,62 @@
+// A database of 0.1.0 gets its new constraints while it may be large, and says whether keys of the organisation's scope were in use.
+import { afterAll, beforeEach, expect, test } from 'bun:test';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { migrate } from '../../ledger/store/migrate.ts';
+import { ids } from '../../src/platform/ids.ts';
+import { openPool, type Sql } from '../../src/platform/postgres.ts';
+import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+
+const MIGRATIONS = join(import.meta.dir, '../../ledger/store/migrations');
+const VERSION = 25;
+
+let database: FreshDatabase | undefined;
+let sql: Sql;
+beforeEach(async () => {
+  await close();
+  database = await freshDatabase();
+  sql = openPool(database.url, { max: 1, applicationName: 'test upgrade' });
+  const applied = await sql`select * from schema_migrations where version < ${VERSION}`;
+  await sql.unsafe('drop schema public cascade; create schema public');
+  for (const file of readdirSync(MIGRATIONS).sort()) {
+    if (Number.parseInt(file, 10) >= VERSION) continue;
+    await sql.begin((all) => all.unsafe(readFileSync(join(MIGRATIONS, file), 'utf8')));
+  }
+  await sql`create table schema_migrations (version bigint primary key, name text, md5 text, run_at timestamptz)`;
+  await sql`insert into schema_migrations ${sql(applied.map(({ version, name, md5, run_at }) => ({ version: String(version), name, md5, run_at })))}`;
+});
+afterAll(close);
+
+async function close(): Promise<void> {
+  await sql?.end();
+  await database?.drop();
+  database = undefined;
+}
+
+async function record(id: string, slot: number, fingerprint: string | null): Promise<void> {
+  await sql`
+    insert into transfers (id, debit, credit, amount, at, value, reason, consumed_after, event_at, fingerprint, kind, slot, node, guarded)
+    values (${id}, ${ids.next()}, ${ids.next()}, 1, now(), 1, 'ok', 1, now(), ${fingerprint}, 'single', ${slot}, 1, false)`;
+}
+
+const since = async () => (await sql`select by_customer_since from usage_keys`).length;
+
+test('an id is unique in its slot; nothing had a key before', async () => {
+  await record(ids.next(), 1, null);
+  // Two processes start together: the one that waits keeps no index from being built.
+  await Promise.all([migrate(database!.url), migrate(database!.url)]);
+  const id = ids.next();
+  await record(id, 1, null);
+  await record(id, 2, null);
+  expect(await record(id, 1, null).catch(String)).toContain('transfers_id_once');
+  expect(await since()).toBe(0);
+});
+
+test('keys were in use; a start that was killed had left half of an index', async () => {
+  await record(ids.next(), 1, '7');
+  await sql`create unique index transfers_id_of_slot on transfers (slot)`;
+  await migrate(database!.url);
+  expect(await since()).toBe(1);
+  const invalid = await sql`select from pg_index where not indisvalid`;
+  expect(invalid).toHaveLength(0);
+});

@@ -10,7 +10,7 @@ import { actionPage } from '../pages/portal/action.ts';
 import { refusedPage } from '../pages/portal/refused.ts';
 import type { Action, Entered, Frame, Notice, SubscriptionView } from '../pages/portal/view.ts';
 import type { Sql } from '../platform/postgres.ts';
-import { findDefaultPaymentMethod } from '../records/payment-methods.ts';
+import { findPaymentMethod } from '../records/payment-methods.ts';
 import { findSubscription, type SubscriptionRecord } from '../records/subscriptions.ts';
 import type { Act, ActReply, Subscriptions } from '../subscriptions/subscriptions.ts';
 import type { PortalPrincipal } from './auth.ts';
@@ -110,7 +110,10 @@ async function show(
     ...frame,
     action,
     subscription,
-    method: await findDefaultPaymentMethod(sql, principal, principal.customerId),
+    method: await findPaymentMethod(sql, principal, {
+      customerId: principal.customerId,
+      subscriptionId: subscription.id,
+    }),
     resumeDays: resumeDaysOf(now, frame.timeZone),
     entered,
     errors,

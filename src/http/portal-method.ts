@@ -6,7 +6,7 @@ import type { Method } from '../pages/instrument.ts';
 import { methodPage } from '../pages/portal/method.ts';
 import type { Frame } from '../pages/portal/view.ts';
 import type { ProcessorFor } from '../processors/processor.ts';
-import { findDefaultPaymentMethod } from '../records/payment-methods.ts';
+import { findPaymentMethod } from '../records/payment-methods.ts';
 import { isUuid, scopeOf } from '../records/scope.ts';
 import type { MethodReply } from '../subscriptions/subscriptions.ts';
 import type { PortalPrincipal } from './auth.ts';
@@ -111,7 +111,8 @@ async function show(
   },
 ): Promise<Response> {
   const { frame, status, entered = 'card', errors = [], refusal = null } = shown;
-  const method = await findDefaultPaymentMethod(sql, principal, principal.customerId);
+  const payer = { customerId: principal.customerId, subscriptionId: null };
+  const method = await findPaymentMethod(sql, principal, payer);
   const view = { ...frame, attempt: ids.next(), method, entered, errors, refusal };
   // The form may lead to the sandbox's bank.
   const formAction = ["'self'", new URL(settings.baseUrl).origin];

@@ -17,7 +17,7 @@ import { findCustomer } from '../records/customers.ts';
 import { type InvoiceRecord, listInvoices } from '../records/invoices.ts';
 import { listMeterLabels } from '../records/meters.ts';
 import { findOrganisation } from '../records/organisations.ts';
-import { findDefaultPaymentMethod } from '../records/payment-methods.ts';
+import { findPaymentMethod } from '../records/payment-methods.ts';
 import { listProductNames } from '../records/products.ts';
 import type { Scope } from '../records/scope.ts';
 import { listSubscriptions, type SubscriptionRecord } from '../records/subscriptions.ts';
@@ -60,7 +60,7 @@ export async function portalView(
     findCustomer(sql, principal, customerId),
     listSubscriptions(sql, principal, page),
     listInvoices(sql, principal, page),
-    findDefaultPaymentMethod(sql, principal, customerId),
+    findPaymentMethod(sql, principal, { customerId, subscriptionId: null }),
     usageOf({ sql, ledger }, principal),
   ]);
   const views = await subscriptionViews(sql, principal, { records: subscriptions, now: shown.now });

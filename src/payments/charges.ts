@@ -10,12 +10,13 @@ import type { Ids, OrgClock } from '../../ledger/ports.ts';
 import type { Changes } from '../platform/changes.ts';
 import type { Sql } from '../platform/postgres.ts';
 import type { ChargeResult, ProcessorFor, Processor } from '../processors/processor.ts';
+import { findInvoice } from '../records/invoices.ts';
 import {
-  findDefaultPaymentMethod,
+  findPaymentMethod,
   type NewPaymentMethod,
   putPaymentMethod,
 } from '../records/payment-methods.ts';
-import { matchCustomer } from './customer.ts';
+import { customerOf } from './customer.ts';
 import type { Followups } from './followups.ts';
 
 /** How often a charge that nobody waits for may get lost on its way. */
@@ -103,9 +104,16 @@ export class Charges {
     return isHopeless ? processor.cancelCharge(state.payment.id) : result;
   }
 
-  async #chargeSaved({ payment, customerId }: PaymentState, processor: Processor): Promise<Result> {
-    const owner = must(customerId, 'whose subscription it is');
-    const method = await findDefaultPaymentMethod(this.#deps.sql, payment, owner);
+  async #chargeSaved(state: PaymentState, processor: Processor): Promise<Result> {
+    const { sql } = this.#deps;
+    const { payment, invoiceId } = state;
+    const customerId = must(state.customerId, 'whose payment it is');
+    // Of an invoice whose subscription has ended, too.
+    const subscriptionId =
+      payment.subscriptionId ??
+      (await findInvoice(sql, payment, invoiceId ?? ''))?.subscriptionId ??
+      null;
+    const method = await findPaymentMethod(sql, payment, { customerId, subscriptionId });
     if (method === null) return NOTHING_LEFT;
     const { id: key, amount, currency } = payment;
     return processor.chargeSaved({ key, saved: method.saved, amount, currency });
@@ -128,7 +136,8 @@ export class Charges {
     if (state.customerId !== null) {
       return { kind: 'succeeded', reference, method, customerId: state.customerId };
     }
-    const { roundTrip, organisationId, mode } = state.payment;
+    const { roundTrip, subscriptionId, organisationId, mode } = state.payment;
+    const checkoutId = must(roundTrip.paymentLinkId, 'the checkout that was paid');
     const buyer = {
       email: roundTrip.customerEmail ?? '',
       name: state.payment.customerName,
@@ -138,10 +147,11 @@ export class Charges {
     const now = orgClock.now(scope);
     const processor = processorFor(scope)?.name ?? '';
     const customer = await sql.begin(async (transaction) => {
-      const matched = await matchCustomer(transaction, scope, { buyer, ids, now });
-      const kept = methodOf(result, { id: ids.next(), customerId: matched.id, processor });
+      const payer = await customerOf(transaction, scope, { checkoutId, buyer, ids, now });
+      const owner = { id: ids.next(), customerId: payer.id, subscriptionId, processor };
+      const kept = methodOf(result, owner);
       if (kept !== null) await putPaymentMethod(transaction, scope, { method: kept, now });
-      return matched;
+      return payer;
     });
     if (customer.changed) await changes.tell('customer', customer.id);
     return { kind: 'succeeded', reference, method, customerId: customer.id };
@@ -159,7 +169,7 @@ const NOTHING_LEFT: Result = {
 /** What a charge has saved for the next ones. */
 function methodOf(
   result: Result,
-  owner: Pick<NewPaymentMethod, 'id' | 'customerId' | 'processor'>,
+  owner: Pick<NewPaymentMethod, 'id' | 'customerId' | 'subscriptionId' | 'processor'>,
 ): NewPaymentMethod | null {
   if (result.kind !== 'succeeded' || result.saved === null) return null;
   return { ...owner, ...result.method, saved: result.saved, expiry: result.expiry };

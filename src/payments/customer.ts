@@ -1,8 +1,15 @@
-// Whose payment it is: the merchant's customer of that name, or of that address, or a new one.
+// Whose a payment is, once it is paid.
+//
+// Holds: a checkout has one customer, and asking again gives the same. A key may name the customer: by its id, else by the merchant's own
+// id, else by an e-mail address that the merchant has vouched for; or it is a new one. Who comes without a key is a new customer each
+// time: an address that somebody types is nobody's proof.
+import { must } from '../../ledger/assert.ts';
 import type { Ids } from '../../ledger/ports.ts';
 import type { Transaction } from '../platform/postgres.ts';
+import { lockPayer, setPayer } from '../records/checkouts.ts';
 import {
   type CustomerRecord,
+  findCustomer,
   findCustomerByEmail,
   findCustomerByExternalId,
   insertCustomer,
@@ -17,42 +24,74 @@ export type Buyer = {
   readonly externalCustomerId: string | null;
 };
 
-/**
- * The merchant's own id decides where there is one, else the e-mail address. A customer who is known keeps what the merchant knows
- * of him; what is missing is filled in. Asking again gives the same customer.
- */
-export async function matchCustomer(
+type Known = { readonly id: string; readonly changed: boolean };
+type Matching = { readonly buyer: Buyer; readonly ids: Ids; readonly now: number };
+
+export async function customerOf(
   sql: Transaction,
   scope: Scope,
-  options: { readonly buyer: Buyer; readonly ids: Ids; readonly now: number },
-): Promise<{ readonly id: string; readonly changed: boolean }> {
-  const { buyer, ids, now } = options;
-  // Two payments at once of a new buyer are one customer's: the external id is unique, an address is locked.
-  if (buyer.externalCustomerId === null) await lockEmail(sql, scope, buyer.email);
-  const found = await find(sql, scope, buyer);
-  if (found !== null) {
-    const patch = {
-      ...(found.email === null && { email: buyer.email }),
-      ...(found.name === null && buyer.name !== null && { name: buyer.name }),
-    };
-    if (Object.keys(patch).length === 0) return { id: found.id, changed: false };
-    await updateCustomer(sql, scope, { id: found.id, patch, eventId: ids.next(), now });
-    return { id: found.id, changed: true };
+  { checkoutId, ...matching }: Matching & { readonly checkoutId: string },
+): Promise<Known> {
+  const { source, customerId } = await lockPayer(sql, checkoutId);
+  if (customerId !== null) {
+    const named = must(await findCustomer(sql, scope, customerId), 'the customer of a checkout');
+    if (source === 'api') return complete(sql, scope, { ...matching, found: named });
+    return { id: named.id, changed: false };
   }
+  const known =
+    source === 'api'
+      ? await matchCustomer(sql, scope, matching)
+      : await makeStranger(sql, scope, matching);
+  await setPayer(sql, checkoutId, known.id);
+  return known;
+}
+
+/** By the merchant's own id where there is one, else by the e-mail address, else somebody new. */
+async function matchCustomer(sql: Transaction, scope: Scope, matching: Matching): Promise<Known> {
+  const { email, externalCustomerId } = matching.buyer;
+  // Two payments at once of a new buyer are one customer's: the external id is unique, an address is locked.
+  if (externalCustomerId === null) await lockEmail(sql, scope, email);
+  const found =
+    externalCustomerId === null
+      ? await findCustomerByEmail(sql, scope, email)
+      : await findCustomerByExternalId(sql, scope, externalCustomerId);
+  if (found !== null) return complete(sql, scope, { ...matching, found });
+  const made = await makeCustomer(sql, scope, { ...matching, selfNamed: false });
+  // Somebody else made the customer of this external id just now: it is visible, because the insert waited for that commit.
+  return made ?? matchCustomer(sql, scope, matching);
+}
+
+async function makeStranger(sql: Transaction, scope: Scope, matching: Matching): Promise<Known> {
+  const buyer = { ...matching.buyer, externalCustomerId: null };
+  const made = await makeCustomer(sql, scope, { ...matching, buyer, selfNamed: true });
+  return must(made, 'a customer without an external id is new');
+}
+
+/** null where there is one of this external id. */
+async function makeCustomer(
+  sql: Transaction,
+  scope: Scope,
+  { buyer, ids, now, selfNamed }: Matching & { readonly selfNamed: boolean },
+): Promise<Known | null> {
   const made = await insertCustomer(sql, scope, {
-    customer: { id: ids.next(), ...buyer, billingAddress: null, metadata: {} },
+    customer: { id: ids.next(), ...buyer, billingAddress: null, metadata: {}, selfNamed },
     eventId: ids.next(),
     now,
   });
-  // Somebody else made the customer of this external id just now: it is visible, because the insert waited for that commit.
-  return made === 'external_id_taken'
-    ? matchCustomer(sql, scope, options)
-    : { id: made.id, changed: false };
+  return made === 'external_id_taken' ? null : { id: made.id, changed: false };
 }
 
-function find(sql: Transaction, scope: Scope, buyer: Buyer): Promise<CustomerRecord | null> {
-  const { externalCustomerId, email } = buyer;
-  return externalCustomerId === null
-    ? findCustomerByEmail(sql, scope, email)
-    : findCustomerByExternalId(sql, scope, externalCustomerId);
+/** A customer who is known keeps what the merchant knows of it; what is missing is filled in. */
+async function complete(
+  sql: Transaction,
+  scope: Scope,
+  { found, buyer, ids, now }: Matching & { readonly found: CustomerRecord },
+): Promise<Known> {
+  const patch = {
+    ...(found.email === null && { email: buyer.email }),
+    ...(found.name === null && buyer.name !== null && { name: buyer.name }),
+  };
+  if (Object.keys(patch).length === 0) return { id: found.id, changed: false };
+  await updateCustomer(sql, scope, { id: found.id, patch, eventId: ids.next(), now });
+  return { id: found.id, changed: true };
 }

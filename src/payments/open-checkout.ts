@@ -21,6 +21,7 @@ export type OpenCheckoutDeps = {
 export type CheckoutWish = Pick<
   NewCheckout,
   | 'source'
+  | 'customerId'
   | 'customerEmail'
   | 'customerName'
   | 'externalCustomerId'

@@ -5,6 +5,7 @@
 //
 // Holds: one attempt at a time, `payment_id` names it, and only that one can end it. A checkout expires by the clock, without
 // anybody writing so: `status` is what a reader at `now` must see. What is processing does not expire.
+import { must } from '../../ledger/assert.ts';
 import type { OrgClock } from '../../ledger/ports.ts';
 import type { Bounds, Full } from '../platform/bounds.ts';
 import type { Executor, Transaction } from '../platform/postgres.ts';
@@ -26,6 +27,8 @@ export type CheckoutRecord = {
   readonly source: 'api' | 'buy_link';
   readonly type: 'one_time' | 'recurring';
   readonly status: CheckoutStatus;
+  /** Whom the merchant named, or who has paid. */
+  readonly customerId: string | null;
   readonly customerEmail: string | null;
   readonly customerName: string | null;
   readonly externalCustomerId: string | null;
@@ -58,7 +61,7 @@ const statusAt = (sql: Executor, now: number) => sql`
 
 const columns = (sql: Executor, now: number | null) => sql`
   id, organisation_id as "organisationId", mode, token, product_id as "productId", source, type,
-  ${now === null ? sql`status` : statusAt(sql, now)} as status, customer_email as "customerEmail", customer_name as "customerName",
+  ${now === null ? sql`status` : statusAt(sql, now)} as status, customer_id as "customerId", customer_email as "customerEmail", customer_name as "customerName",
   external_customer_id as "externalCustomerId", client_reference_id as "clientReferenceId", metadata,
   success_url as "successUrl", cancel_url as "cancelUrl", discount_id as "discountId",
   price_id as "priceId", currency_pinned as "currencyPinned", subtotal, amount, currency,
@@ -81,11 +84,11 @@ export async function insertCheckout(
   if (full !== null) return full;
   const [row] = await sql<CheckoutRecord[]>`
     insert into checkouts (id, organisation_id, mode, token, product_id, source, type, status,
-      customer_email, customer_name, external_customer_id, client_reference_id, metadata, success_url,
+      customer_id, customer_email, customer_name, external_customer_id, client_reference_id, metadata, success_url,
       cancel_url, discount_id, price_id, currency_pinned, subtotal, amount, currency, attempts,
       created_at, expires_at)
     values (${checkout.id}, ${organisationId}, ${mode}, ${checkout.token}, ${checkout.productId},
-      ${checkout.source}, ${checkout.type}, 'active', ${checkout.customerEmail},
+      ${checkout.source}, ${checkout.type}, 'active', ${checkout.customerId}, ${checkout.customerEmail},
       ${checkout.customerName}, ${checkout.externalCustomerId}, ${checkout.clientReferenceId},
       ${sql.json(checkout.metadata)}, ${checkout.successUrl}, ${checkout.cancelUrl},
       ${checkout.discountId}, ${checkout.priceId}, ${checkout.currencyPinned}, ${checkout.subtotal},
@@ -163,6 +166,21 @@ export async function lockCheckout(
   const [row] = await sql<CheckoutRecord[]>`
     select ${columns(sql, null)} from checkouts where token = ${token} for update`;
   return row === undefined ? null : asOf(row, clock);
+}
+
+/** Until the transaction ends nobody else says whose it is. */
+export async function lockPayer(
+  sql: Transaction,
+  id: string,
+): Promise<Pick<CheckoutRecord, 'source' | 'customerId'>> {
+  const [row] = await sql<Pick<CheckoutRecord, 'source' | 'customerId'>[]>`
+    select source, customer_id as "customerId" from checkouts where id = ${id} for update`;
+  return must(row, 'a checkout that is being paid');
+}
+
+/** Whose it is, of one that was locked. */
+export async function setPayer(sql: Transaction, id: string, customerId: string): Promise<void> {
+  await sql`update checkouts set customer_id = ${customerId} where id = ${id}`;
 }
 
 function asOf(row: CheckoutRecord, clock: OrgClock): CheckoutRecord {

@@ -27,11 +27,16 @@ export type CustomerRecord = {
 export type NewCustomer = Pick<
   CustomerRecord,
   'id' | 'externalCustomerId' | 'email' | 'name' | 'billingAddress' | 'metadata'
->;
+> & {
+  /** Nobody but the buyer has said that the address is the customer's. */
+  readonly selfNamed?: boolean;
+};
 
 /** What may change; undefined is left as it is. */
 export type CustomerPatch = {
-  readonly [field in keyof Omit<NewCustomer, 'id'>]?: CustomerRecord[field] | undefined;
+  readonly [field in keyof Omit<NewCustomer, 'id' | 'selfNamed'>]?:
+    | CustomerRecord[field]
+    | undefined;
 };
 
 const ANNOUNCED = ['externalCustomerId', 'email', 'name', 'billingAddress'] as const;
@@ -53,10 +58,10 @@ export async function insertCustomer(
   const at = new Date(now);
   const [row] = await sql<CustomerRecord[]>`
     insert into customers (id, organisation_id, mode, external_customer_id, email, name, billing_address,
-      metadata, event_sequence, created_at, updated_at)
+      metadata, self_named, event_sequence, created_at, updated_at)
     values (${customer.id}, ${scope.organisationId}, ${scope.mode}, ${customer.externalCustomerId},
       ${customer.email}, ${customer.name}, ${orNull(sql, customer.billingAddress)}, ${sql.json(customer.metadata)},
-      1, ${at}, ${at})
+      ${customer.selfNamed ?? false}, 1, ${at}, ${at})
     on conflict (organisation_id, mode, external_customer_id) do nothing
     returning ${columns(sql)}`;
   if (row === undefined) return 'external_id_taken';
@@ -105,7 +110,7 @@ export async function lockEmail(
   await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 1))`;
 }
 
-/** The oldest of those with this address; case does not matter. */
+/** The oldest of those whom the merchant knows by this address; case does not matter. */
 export async function findCustomerByEmail(
   sql: Executor,
   scope: Scope,
@@ -113,7 +118,8 @@ export async function findCustomerByEmail(
 ): Promise<CustomerRecord | null> {
   const [row] = await sql<CustomerRecord[]>`
     select ${columns(sql)} from customers
-    where ${inScope(sql, scope)} and lower(email) = lower(${email}) order by id limit 1`;
+    where ${inScope(sql, scope)} and lower(email) = lower(${email}) and not self_named
+    order by id limit 1`;
   return row ?? null;
 }
 
@@ -165,7 +171,8 @@ export async function updateCustomer(
     const [updated] = await savepoint<CustomerRecord[]>`
       update customers set external_customer_id = ${after.externalCustomerId}, email = ${after.email},
         name = ${after.name}, billing_address = ${orNull(savepoint, after.billingAddress)},
-        metadata = ${sql.json(after.metadata)}, event_sequence = ${sequence}, updated_at = ${at}
+        metadata = ${sql.json(after.metadata)}, self_named = self_named and ${patch.email === undefined},
+        event_sequence = ${sequence}, updated_at = ${at}
       where id = ${id} returning ${columns(sql)}`;
     return updated ?? 'not_found';
   });

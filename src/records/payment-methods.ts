@@ -1,10 +1,15 @@
-// The instruments that customers left with a processor, to be charged when they are not there. The newest one is what is charged.
+// The instruments that customers left with a processor, to be charged when they are not there.
+//
+// Holds: a subscription is charged to what it was bought with, or to what its customer has left in the portal since, which is for all of
+// the customer's. What was bought with nothing, and what a merchant starts by hand, is charged to the customer's newest.
 import type { Executor } from '../platform/postgres.ts';
 import type { Scope } from './scope.ts';
 
 export type PaymentMethodRecord = {
   readonly id: string;
   readonly customerId: string;
+  /** What was bought with it; null for all of the customer's. */
+  readonly subscriptionId: string | null;
   readonly processor: string;
   /** The processor's own name of it. */
   readonly saved: string;
@@ -18,47 +23,62 @@ export type PaymentMethodRecord = {
 
 export type NewPaymentMethod = Omit<PaymentMethodRecord, 'createdAt'>;
 
-/** Whether it was not there before: then it is the customer's default. One that comes again changes nothing. `id` is new. */
+/** Whether it was not there before. One that comes again changes nothing. `id` is new. */
 export async function putPaymentMethod(
   sql: Executor,
   { organisationId, mode }: Scope,
   { method, now }: { readonly method: NewPaymentMethod; readonly now: number },
 ): Promise<boolean> {
-  const { id, customerId, processor, saved, type, brand, last4, expiry } = method;
+  const { id, customerId, subscriptionId, processor, saved, type, brand, last4, expiry } = method;
   const rows = await sql`
-    insert into payment_methods (id, organisation_id, mode, customer_id, processor, saved, type, brand, last4,
-      exp_month, exp_year, created_at)
-    values (${id}, ${organisationId}, ${mode}, ${customerId}, ${processor}, ${saved}, ${type}, ${brand}, ${last4},
-      ${expiry?.month ?? null}, ${expiry?.year ?? null}, ${new Date(now)})
-    on conflict (customer_id, processor, saved) do nothing
+    insert into payment_methods (id, organisation_id, mode, customer_id, subscription_id, processor, saved, type, brand,
+      last4, exp_month, exp_year, created_at)
+    values (${id}, ${organisationId}, ${mode}, ${customerId}, ${subscriptionId}, ${processor}, ${saved}, ${type}, ${brand},
+      ${last4}, ${expiry?.month ?? null}, ${expiry?.year ?? null}, ${new Date(now)})
+    on conflict (customer_id, processor, saved, subscription_id) do nothing
     returning id`;
   return rows.length > 0;
 }
 
-/** What the customer's periods are charged to. null: it has left nothing. */
-export async function findDefaultPaymentMethod(
+/** Whose money: a customer's for one of its subscriptions, or for what is none. */
+export type Payer = { readonly customerId: string; readonly subscriptionId: string | null };
+
+type Fragment = ReturnType<Executor>;
+
+/** Whether `m` may be charged for it. */
+const isFor = (sql: Executor, payer: { customer: Fragment; subscription: Fragment }) => sql`
+  m.customer_id = ${payer.customer} and m.detached_at is null and (m.subscription_id is null
+    or m.subscription_id = ${payer.subscription} or not exists (select from payment_methods own
+      where own.customer_id = ${payer.customer} and own.subscription_id = ${payer.subscription}))`;
+
+/** What is charged. null: there is nothing left. */
+export async function findPaymentMethod(
   sql: Executor,
   { organisationId, mode }: Scope,
-  customerId: string,
+  { customerId, subscriptionId }: Payer,
 ): Promise<PaymentMethodRecord | null> {
   const [row] = await sql<PaymentMethodRecord[]>`
-    select id, customer_id as "customerId", processor, saved, type, brand, last4,
+    select id, customer_id as "customerId", subscription_id as "subscriptionId", processor, saved, type, brand, last4,
       case when exp_month is not null then jsonb_build_object('month', exp_month, 'year', exp_year) end as expiry,
       created_at as "createdAt"
-    from payment_methods
-    where organisation_id = ${organisationId} and mode = ${mode} and customer_id = ${customerId}
-      and detached_at is null
+    from payment_methods m
+    where organisation_id = ${organisationId} and mode = ${mode}
+      and ${isFor(sql, { customer: sql`${customerId}::uuid`, subscription: sql`${subscriptionId}::uuid` })}
     order by created_at desc, id desc limit 1`;
   return row ?? null;
 }
 
-/** Which of these customers have left something. */
+/** Those of these subscriptions for which something may be charged. */
 export async function listChargeable(
   sql: Executor,
-  customerIds: readonly string[],
+  payers: readonly { readonly customerId: string; readonly subscriptionId: string }[],
 ): Promise<ReadonlySet<string>> {
+  const customerIds = payers.map(({ customerId }) => customerId);
+  const subscriptionIds = payers.map(({ subscriptionId }) => subscriptionId);
   const rows = await sql<{ id: string }[]>`
-    select distinct customer_id as id from payment_methods
-    where customer_id = any(${customerIds}::uuid[]) and detached_at is null`;
+    select distinct p.subscription_id as id
+    from unnest(${customerIds}::uuid[], ${subscriptionIds}::uuid[]) as p (customer_id, subscription_id)
+    where exists (select from payment_methods m
+      where ${isFor(sql, { customer: sql`p.customer_id`, subscription: sql`p.subscription_id` })})`;
   return new Set(rows.map((row) => row.id));
 }

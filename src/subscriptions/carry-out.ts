@@ -52,7 +52,7 @@ export async function carryOut(
   if (owed.length === 0) return new Map();
   const payable = await listChargeable(
     sql,
-    owed.map(({ customer }) => customer.id),
+    owed.map(({ customer, subscriptionId }) => ({ customerId: customer.id, subscriptionId })),
   );
   const issuances: Issuance[] = [];
   const payments: { scope: Scope; payment: NewPayment }[] = [];
@@ -65,7 +65,7 @@ export async function carryOut(
       news.push({ ...untold(one), news: told });
       continue;
     }
-    const processor = payable.has(one.customer.id) ? deps.processorFor(one.scope) : null;
+    const processor = payable.has(one.subscriptionId) ? deps.processorFor(one.scope) : null;
     const order = await doOne(sql, deps, { one, issuances, isPayable: processor !== null });
     if (order === null) continue;
     if (processor === null) {

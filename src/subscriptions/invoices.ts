@@ -4,7 +4,7 @@ import { slotOf } from '../../ledger/slot.ts';
 import type { Transaction } from '../platform/postgres.ts';
 import { countAttempts, lockInvoice, voidInvoice } from '../records/invoice-changes.ts';
 import { amountDue, type Changed, findInvoice, type InvoiceRecord } from '../records/invoices.ts';
-import { listChargeable } from '../records/payment-methods.ts';
+import { findPaymentMethod } from '../records/payment-methods.ts';
 import {
   FIRST_ASK_MS,
   findPayment,
@@ -77,12 +77,13 @@ async function begin(
   { scope, id }: { readonly scope: Scope; readonly id: string },
 ): Promise<string | null> {
   const invoice = must(await lockInvoice(sql, scope, id), 'an invoice that was found');
-  const { customerId } = invoice;
+  const { customerId, subscriptionId } = invoice;
   const processor = processorFor(scope);
   const last = await findPayment(sql, scope, ids.derive('payment', id, String(invoice.attempts)));
   if (last !== null && !hasFailed(last)) return last.id;
   if (customerId === null || processor === null || !isPayable(invoice)) return null;
-  if (!(await listChargeable(sql, [customerId])).has(customerId)) return null;
+  const method = await findPaymentMethod(sql, scope, { customerId, subscriptionId });
+  if (method === null) return null;
   const attempt = invoice.attempts + 1;
   const paymentId = ids.derive('payment', id, String(attempt));
   const now = orgClock.now(scope);

@@ -1,7 +1,7 @@
 // The card or account that a customer leaves, replaced: verified with the processor, kept, and what is unpaid tried with it at once.
 import { must } from '../../ledger/assert.ts';
 import type { ChargeResult, Processor } from '../processors/processor.ts';
-import { findDefaultPaymentMethod, putPaymentMethod } from '../records/payment-methods.ts';
+import { findPaymentMethod, putPaymentMethod } from '../records/payment-methods.ts';
 import type { Scope } from '../records/scope.ts';
 import { tellSubscriptions } from '../records/subscription-followups.ts';
 import { listSubscriptions } from '../records/subscriptions.ts';
@@ -53,7 +53,8 @@ async function keep(
   const isKept = result.kind === 'succeeded' || result.kind === 'pending';
   if (!isKept || result.saved === null) return { kind: 'unavailable' };
   const { saved, expiry, method } = result;
-  const kept = { id: ids.next(), customerId, processor: processor.name, saved, expiry, ...method };
+  const owner = { id: ids.next(), customerId, subscriptionId: null, processor: processor.name };
+  const kept = { ...owner, saved, expiry, ...method };
   const now = orgClock.now(scope);
   const told = await sql.begin(async (transaction) => {
     if (!(await putPaymentMethod(transaction, scope, { method: kept, now }))) return [];
@@ -61,6 +62,7 @@ async function keep(
     return tellSubscriptions(transaction, all, { news: { kind: 'method_changed' }, ids, now });
   });
   await Promise.all(told.map((id) => billing.carryOut(id)));
-  const found = must(await findDefaultPaymentMethod(sql, scope, customerId), 'what was kept');
+  const payer = { customerId, subscriptionId: null };
+  const found = must(await findPaymentMethod(sql, scope, payer), 'what was kept');
   return { kind: 'saved', method: found };
 }

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { ids } from '../../src/platform/ids.ts';
 import { openPool, type Sql } from '../../src/platform/postgres.ts';
 import {
-  findDefaultPaymentMethod,
+  findPaymentMethod,
+  listChargeable,
   type NewPaymentMethod,
   putPaymentMethod,
 } from '../../src/records/payment-methods.ts';
@@ -38,6 +39,7 @@ async function newCustomer(): Promise<string> {
 const visa = (customerId: string, saved: string): NewPaymentMethod => ({
   id: ids.next(),
   customerId,
+  subscriptionId: null,
   processor: 'sandbox',
   saved,
   type: 'card',
@@ -55,10 +57,10 @@ const debit = (customerId: string, saved: string): NewPaymentMethod => ({
 const put = (method: NewPaymentMethod, now = NOW): Promise<boolean> =>
   putPaymentMethod(sql, scope, { method, now });
 const defaultOf = async (customerId: string) =>
-  (await findDefaultPaymentMethod(sql, scope, customerId))?.saved ?? null;
+  (await findPaymentMethod(sql, scope, { customerId, subscriptionId: null }))?.saved ?? null;
 
 test('a customer who left nothing has none', async () => {
-  expect(await findDefaultPaymentMethod(sql, scope, await newCustomer())).toBeNull();
+  expect(await defaultOf(await newCustomer())).toBeNull();
 });
 
 test.each([
@@ -67,7 +69,7 @@ test.each([
 ])('%s is found as it was put', async (_what, make) => {
   const method = make(await newCustomer(), 'first');
   expect(await put(method)).toBe(true);
-  const found = await findDefaultPaymentMethod(sql, scope, method.customerId);
+  const found = await findPaymentMethod(sql, scope, method);
   expect(found).toEqual({ ...method, createdAt: new Date(NOW) });
 });
 
@@ -129,6 +131,37 @@ test('nobody else sees it: another customer, another mode, another organisation'
     { ...scope, mode: 'live' as const },
     { ...scope, organisationId: ids.next() },
   ]) {
-    expect(await findDefaultPaymentMethod(sql, other, customerId)).toBeNull();
+    expect(await findPaymentMethod(sql, other, { customerId, subscriptionId: null })).toBeNull();
   }
+});
+
+test('a subscription is charged to what it was bought with, or to what came for all since', async () => {
+  const customerId = await newCustomer();
+  const [one, other, manual] = [ids.next(), ids.next(), ids.next()];
+  const chargedFor = async (subscriptionId: string) => {
+    const payer = { customerId, subscriptionId };
+    const found = await findPaymentMethod(sql, scope, payer);
+    expect((await listChargeable(sql, [payer])).has(subscriptionId)).toBe(found !== null);
+    return found?.saved ?? null;
+  };
+  const of = (subscriptionId: string, saved: string) => ({
+    ...visa(customerId, saved),
+    subscriptionId,
+  });
+  expect(await chargedFor(one)).toBeNull();
+  await put(of(one, 'of one'));
+  // Bought with nothing, as what a merchant starts by hand: the newest.
+  expect([await chargedFor(one), await chargedFor(manual)]).toEqual(['of one', 'of one']);
+  await put(of(other, 'of other'), NOW + 1);
+  expect([await chargedFor(one), await chargedFor(other), await chargedFor(manual)]).toEqual([
+    'of one',
+    'of other',
+    'of other',
+  ]);
+  await put(visa(customerId, 'for all'), NOW + 2);
+  for (const id of [one, other, manual]) expect(await chargedFor(id)).toBe('for all');
+  await put(of(one, 'for all'), NOW + 3);
+  await sql`update payment_methods set detached_at = now() where customer_id = ${customerId} and saved <> 'of other'`;
+  // What it was bought with is gone: another subscription's is not taken in its place.
+  expect([await chargedFor(one), await chargedFor(other)]).toEqual([null, 'of other']);
 });

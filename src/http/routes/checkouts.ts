@@ -1,14 +1,16 @@
-import { Type } from '@sinclair/typebox';
+import { type Static, Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import type { OrgClock } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
 import { openCheckout, type OpenCheckoutDeps } from '../../payments/open-checkout.ts';
-import type { Sql } from '../../platform/postgres.ts';
+import type { Executor, Sql } from '../../platform/postgres.ts';
 import { expireCheckout, findCheckout, listCheckouts } from '../../records/checkouts.ts';
 import { findProduct } from '../../records/products.ts';
+import type { Scope } from '../../records/scope.ts';
 import type { Edge, Route } from '../edge.ts';
 import { refuse, refuseInvalid } from '../errors.ts';
-import { answer, once, refusal } from '../idempotency.ts';
+import { type Answer, answer, once, refusal, refusedField } from '../idempotency.ts';
+import { findNamedCustomer } from '../named-customer.ts';
 import { listed, PAGE, pageOf } from '../query.ts';
 import {
   Checkout,
@@ -92,6 +94,8 @@ function createCheckout(deps: CheckoutRoutesDeps): Route {
       async (transaction) => {
         const product = await findProduct(transaction, principal, body.product_id);
         if (product === null) return refusal('not_found', 'no such product');
+        const refused = await refusedCustomer(transaction, principal, body);
+        if (refused !== null) return refused;
         const wish = toCheckoutWish(body, product);
         const opened = await openCheckout(transaction, deps, { scope: principal, wish, now });
         if (opened.kind === 'full') return refusal('conflict', opened.full.message);
@@ -101,6 +105,20 @@ function createCheckout(deps: CheckoutRoutesDeps): Route {
       },
     );
   });
+}
+
+/** Whom a body names by both of its ids has both. */
+async function refusedCustomer(
+  sql: Executor,
+  scope: Scope,
+  { customer_id: id, external_customer_id: externalId }: Static<typeof CheckoutCreate>,
+): Promise<Answer | null> {
+  if (id === undefined) return null;
+  const customer = await findNamedCustomer(sql, scope, { customer_id: id });
+  if (customer === null) return refusal('not_found', 'no such customer');
+  return externalId === undefined || externalId === customer.externalCustomerId
+    ? null
+    : refusedField('external_customer_id', 'must be that of the customer with this customer_id');
 }
 
 function readCheckouts({ edge, sql, orgClock, settings }: CheckoutRoutesDeps): Route {

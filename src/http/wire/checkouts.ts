@@ -51,6 +51,12 @@ export const CheckoutCreate = Body(
     product_id: Uuid,
     customer_email: Email,
     customer_name: Type.Optional(Name),
+    customer_id: Type.Optional({
+      ...Uuid,
+      description:
+        'Whose it is. Without it, the customer of `external_customer_id`; without that, the one of `customer_email`, unless only a ' +
+        'buyer has typed that address; or a new one.',
+    }),
     external_customer_id: Type.Optional(ExternalCustomerId),
     client_reference_id: Type.Optional(ClientReferenceId),
     success_url: Type.Optional(SuccessUrl),
@@ -72,6 +78,7 @@ export const Checkout = Type.Object({
   id: Uuid,
   url: Url,
   product_id: Uuid,
+  customer_id: Nullable(Uuid),
   customer_email: Nullable(Email),
   customer_name: Nullable(Name),
   external_customer_id: Nullable(ExternalCustomerId),
@@ -127,6 +134,7 @@ export function toCheckoutWish(
   return {
     product,
     source: 'api',
+    customerId: body.customer_id ?? null,
     customerEmail: body.customer_email,
     customerName: body.customer_name ?? null,
     externalCustomerId: body.external_customer_id ?? null,
@@ -148,6 +156,7 @@ export function toBuyLinkWish(
   return {
     product,
     source: 'buy_link',
+    customerId: null,
     customerEmail: null,
     customerName: null,
     externalCustomerId: null,
@@ -169,6 +178,7 @@ export function fromCheckout(
     id: checkout.id,
     url: `${checkoutUrl}/${checkout.token}`,
     product_id: checkout.productId,
+    customer_id: checkout.customerId,
     customer_email: checkout.customerEmail,
     customer_name: checkout.customerName,
     external_customer_id: checkout.externalCustomerId,

@@ -37,6 +37,7 @@ test('every field comes back as sent', async () => {
   const { id, url, expires_at, ...rest } = json;
   expect(rest).toEqual({
     ...sent,
+    customer_id: null,
     amount: '10.00',
     currency: 'USD',
     status: 'active',

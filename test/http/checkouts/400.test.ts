@@ -25,6 +25,7 @@ const BODIES: [string, object, string][] = [
   ['null for a name',                      { customer_name: null },                           'customer_name'],
   ['an empty name',                        { customer_name: '' },                             'customer_name'],
   ['a name of 256',                        { customer_name: 'x'.repeat(256) },                'customer_name'],
+  ['a customer that is no uuid',           { customer_id: 'user_7' },                         'customer_id'],
   ['null for an external id',              { external_customer_id: null },                    'external_customer_id'],
   ['an external id as a number',           { external_customer_id: 7 },                       'external_customer_id'],
   ['null for a reference',                 { client_reference_id: null },                     'client_reference_id'],

@@ -34,6 +34,22 @@ test('POST for a product that is unknown, of another organisation or of the othe
   expect(await checkouts(server)).toBe(before);
 });
 
+test('POST for a customer who is unknown, of another organisation or of the other mode', async () => {
+  const before = await checkouts(server);
+  const { organisation, other } = server;
+  const theirs = await Promise.all(
+    [other.testKey, organisation.liveKey].map(async (key) => {
+      const body = { external_customer_id: 'theirs' };
+      return (await server.call('POST', '/customers', { key, body })).json.id as string;
+    }),
+  );
+  for (const customer_id of [UNKNOWN, ...theirs]) {
+    const { status, json } = await checkout(server, { product_id, customer_id });
+    expect([status, json.error]).toEqual([404, { type: 'not_found', message: 'no such customer' }]);
+  }
+  expect(await checkouts(server)).toBe(before);
+});
+
 test('a 404 is not kept: the same key can be used when the product is there', async () => {
   const missing = await checkout(server, { product_id: UNKNOWN }, 'early');
   expect(missing.status).toBe(404);

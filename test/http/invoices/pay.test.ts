@@ -52,6 +52,7 @@ async function leave(customerId: string, number: string): Promise<void> {
   const kept = {
     id: ids.next(),
     customerId,
+    subscriptionId: null,
     processor: bank.name,
     saved: must(saved, 'what is kept'),
     expiry,

@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { must } from '../../../ledger/assert.ts';
 import { PATIENCE_MS } from '../../payments/shop.ts';
+import { NUMBERS } from '../../support/means.ts';
+import { portalOf } from '../portal/customer.ts';
 import { Club, DAY_MS, type Json, type Plan } from './subscribing.ts';
 
 setDefaultTimeout(PATIENCE_MS);
@@ -83,12 +85,15 @@ test('paid while it is blocked, it is as before', async () => {
   await club.advanceTo(failedAt + 15 * DAY_MS);
   const [, owed] = await club.invoices(id);
   expect((await club.post(`/invoices/${owed.id}/pay`)).status).toBe(402);
-  // Another card, by way of something else.
+  // Another card that paid for something else is not this one's.
   const other = await club.plan({ interval: 'year' });
   const who = { customer_email: email, external_customer_id: external };
   expect((await club.signUp(other, 'good', who)).customer_id).toBe(subscription.customer_id);
+  expect((await club.post(`/invoices/${owed.id}/pay`)).status).toBe(402);
+  const portal = await portalOf(club.shop.server, subscription.customer_id);
+  expect((await portal.saveCard(NUMBERS.good)).status).toBe(303);
   const { status, json } = await club.post(`/invoices/${owed.id}/pay`);
-  expect([status, json.status, json.attempts]).toEqual([200, 'paid', 7]);
+  expect([status, json.status, json.attempts]).toEqual([200, 'paid', 8]);
   expect(await club.subscription(id)).toMatchObject({ status: 'active', overdue_state: 'clear' });
   expect(await club.check(subscription, plan)).toMatchObject({ allowed: true, reason: 'ok' });
   const events = (await club.events(id)).slice(-3);

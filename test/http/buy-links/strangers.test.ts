@@ -1,0 +1,119 @@
+// An e-mail address that somebody types is nobody's proof: a stranger with a buy link changes nothing of a customer who exists.
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { ids } from '../../../src/platform/ids.ts';
+import { type Means, NUMBERS } from '../../support/means.ts';
+import { type Session, sessionOf } from '../../support/shop.ts';
+import { Club, type Json, type Plan } from '../subscriptions/subscribing.ts';
+
+setDefaultTimeout(60_000);
+
+let club: Club;
+beforeAll(async () => {
+  club = await Club.open();
+});
+afterAll(() => club.close());
+
+const newEmail = () => `${ids.next()}@example.com`;
+
+/** What somebody without a key does: opens the link, types, pays. The payment. */
+async function viaLink(plan: Plan, email: string, means: Means): Promise<Json> {
+  const { json } = await club.post(`/buy-links/${plan.productId}/checkout`, {}, { key: null });
+  return pay(sessionOf(json), means, { email });
+}
+
+async function viaKey(plan: Plan, means: Means, fields: object): Promise<Json> {
+  const body = { product_id: plan.productId, currency: 'USD', ...fields };
+  const { status, json } = await club.post('/checkouts', body);
+  expect(status).toBe(201);
+  return pay(sessionOf(json), means);
+}
+
+async function pay(session: Session, means: Means, typed: { email?: string } = {}): Promise<Json> {
+  const form = {
+    payment_method: 'card',
+    card_number: NUMBERS[means],
+    card_expiry: '12/34',
+    card_cvc: '123',
+    ...typed,
+  };
+  const response = await fetch(`${club.shop.server.url}/pay/${session.token}`, {
+    method: 'POST',
+    body: new URLSearchParams(form),
+    redirect: 'manual',
+  });
+  expect(response.status).toBe(303);
+  return club.shop.lastOf(session);
+}
+
+const chargedTo = async (subscriptionId: string): Promise<(string | null)[]> =>
+  (await club.payments(subscriptionId)).map(
+    ({ payment_method, status }) => `${payment_method?.last4} ${status}`,
+  );
+
+const trial = () => club.plan({ trial_days: 7 });
+
+test("a stranger's trial under the victim's address: the victim renews with the card of the victim", async () => {
+  const plan = await trial();
+  const email = newEmail();
+  const victim = await viaKey(plan, 'good', { customer_email: email, external_customer_id: email });
+  const before = await club.shop.read(`/customers/${victim.customer_id}`);
+  const stranger = await viaLink(plan, email.toUpperCase(), 'renewalFails');
+  expect(stranger.customer_id).not.toBe(victim.customer_id);
+  expect(await club.shop.read(`/customers/${victim.customer_id}`)).toEqual(before);
+  await club.advance('P7DT1H');
+  expect(await chargedTo(victim.subscription_id)).toEqual(['4242 succeeded', '4242 succeeded']);
+  expect(await club.subscription(victim.subscription_id)).toMatchObject({
+    status: 'active',
+    overdue_state: 'clear',
+  });
+  expect(await chargedTo(stranger.subscription_id)).toEqual(['0341 succeeded', '0341 failed']);
+});
+
+test.each([['by its address'], ['from a buy link']])(
+  "a stranger's trial first, then the victim comes %s: each pays for what is its own",
+  async (how) => {
+    const plan = await trial();
+    const email = newEmail();
+    const stranger = await viaLink(plan, email, 'renewalFails');
+    const victim =
+      how === 'from a buy link'
+        ? await viaLink(plan, email, 'good')
+        : await viaKey(plan, 'good', { customer_email: email });
+    expect(victim.customer_id).not.toBe(stranger.customer_id);
+    await club.advance('P7DT1H');
+    expect(await chargedTo(stranger.subscription_id)).toEqual(['0341 succeeded', '0341 failed']);
+    expect(await chargedTo(victim.subscription_id)).toEqual(['4242 succeeded', '4242 succeeded']);
+    // Two customers of one address: the merchant sees both.
+    const { data } = await club.shop.read(`/customers?email=${email}`);
+    expect(new Set(data.map(({ id }: Json) => id))).toEqual(
+      new Set([stranger.customer_id, victim.customer_id]),
+    );
+  },
+);
+
+test('each payment of a buy link is of a customer of its own', async () => {
+  const plan = await club.plan();
+  const email = newEmail();
+  const payments = await Promise.all([1, 2, 3].map(() => viaLink(plan, email, 'good')));
+  expect(new Set(payments.map(({ customer_id }) => customer_id)).size).toBe(3);
+});
+
+test('once the merchant has confirmed the address, it names the customer', async () => {
+  const plan = await club.plan();
+  const { customer_id: id } = await viaLink(plan, newEmail(), 'good');
+  const email = newEmail();
+  const patched = await club.shop.server.call('PATCH', `/customers/${id}`, { body: { email } });
+  expect(patched.status).toBe(200);
+  expect((await viaKey(plan, 'good', { customer_email: email })).customer_id).toBe(id);
+});
+
+test('on the page of a checkout made with a key, a typed address is nobody', async () => {
+  const plan = await club.plan();
+  const [known, mine] = [newEmail(), newEmail()];
+  const owner = await viaKey(plan, 'good', { customer_email: known });
+  const body = { product_id: plan.productId, customer_email: mine };
+  const session = sessionOf((await club.post('/checkouts', body)).json);
+  const payment = await pay(session, 'good', { email: known });
+  expect(payment.customer_id).not.toBe(owner.customer_id);
+  expect(payment.customer_email).toBe(mine);
+});

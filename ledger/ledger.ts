@@ -13,7 +13,7 @@ import { Others } from './cluster/others.ts';
 import { Router } from './cluster/router.ts';
 import type { Grant } from './grants.ts';
 import type { Meter } from './meter.ts';
-import type { BatchOutcome, RecordOutcome, UsageRequest } from './outcome.ts';
+import type { CallOutcome, RecordOutcome, UsageRequest } from './outcome.ts';
 import type { Tenant } from './ports.ts';
 import { slotOf } from './slot.ts';
 
@@ -123,9 +123,10 @@ export class Ledger {
   }
 
   /** Records all of these or, where one is refused, none. Keys that were used before are left out and named. */
-  recordAll(items: readonly Item[]): Promise<BatchOutcome> {
-    const { ids } = this.#deps;
-    return recordEverywhere({ member: this.#member, router: this.#router, ids }, items);
+  recordAll(items: readonly Item[]): Promise<CallOutcome> {
+    const { ids, wantsUsage } = this.#deps;
+    const deps = { member: this.#member, router: this.#router, ids, wantsUsage };
+    return recordEverywhere(deps, items);
   }
 
   /** Adds a grant, once for each id. */

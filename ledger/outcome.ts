@@ -33,5 +33,8 @@ export type BatchOutcome =
   /** Totals of these items would leave the range: nothing was recorded. */
   | { readonly kind: 'out_of_range'; readonly index: number };
 
+/** Of a whole call: or it is more than may be written at once, as the words say, and nothing was recorded. */
+export type CallOutcome = BatchOutcome | { readonly kind: 'too_large'; readonly why: string };
+
 /** The actor was dropped from memory between finding it and deciding: find it again. */
 export const STALE = Symbol('stale');

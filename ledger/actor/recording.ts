@@ -215,7 +215,12 @@ function batchOf(term: Term, items: readonly BatchItem[]): Batch {
       actor,
       meter,
       request,
-      usage: { ...request, id: keyId ?? term.deps.ids.next() },
+      // The event is the transfer of its first meter: there alone is what the caller said of it.
+      usage: {
+        ...request,
+        id: keyId ?? term.deps.ids.next(),
+        metadata: follows ? null : request.metadata,
+      },
       index: all.length,
       head: follows ? head : null,
       isFirst: keyId === null || !keys.has(keyId),

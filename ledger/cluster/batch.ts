@@ -1,10 +1,12 @@
 import { Actor } from '../actor/actor.ts';
 import { NotHere } from '../actor/own-slots.ts';
 import { type BatchItem, recordBatch } from '../actor/recording.ts';
+import type { TermDeps } from '../actor/term.ts';
 import { assert, must } from '../assert.ts';
 import type { Meter } from '../meter.ts';
-import type { BatchOutcome, UsageRequest } from '../outcome.ts';
+import type { CallOutcome, UsageRequest } from '../outcome.ts';
 import { type Ids, LedgerUnavailable, mayPass } from '../ports.ts';
+import { sizeOfBatch, tooLarge } from '../unit-size.ts';
 import type { Found } from './customers.ts';
 import type { Member } from './member.ts';
 import type { OpAnswer, SentItem } from './ops.ts';
@@ -18,7 +20,12 @@ export type Item = {
   readonly follows: boolean;
 };
 
-type Deps = { readonly member: Member; readonly router: Router; readonly ids: Ids };
+type Deps = {
+  readonly member: Member;
+  readonly router: Router;
+  readonly ids: Ids;
+  readonly wantsUsage: TermDeps['wantsUsage'];
+};
 
 /**
  * Records all of these or, where one is refused, none, wherever their customers live. Where that is on several nodes, each is asked
@@ -33,8 +40,12 @@ type Deps = { readonly member: Member; readonly router: Router; readonly ids: Id
  * Does not hold: a total that goes out of range between the two, or a share that cannot be recorded until the call's time is over, is
  * answered as unavailable while the other shares stand. What has keys may be sent again then.
  */
-export async function recordEverywhere(deps: Deps, items: readonly Item[]): Promise<BatchOutcome> {
+export async function recordEverywhere(deps: Deps, items: readonly Item[]): Promise<CallOutcome> {
   const { member } = deps;
+  // A call is one tenant's. As a whole, before any of its shares is recorded.
+  const isTold = items.slice(0, 1).some(({ customer }) => deps.wantsUsage(customer.customer));
+  const why = tooLarge(sizeOfBatch(items, isTold));
+  if (why !== null) return { kind: 'too_large', why };
   const here = actorsHere(member, items);
   if (here !== null && member.term !== null) {
     try {

@@ -2,7 +2,7 @@ import { Elysia } from 'elysia';
 import { INGEST_BYTES_MAX } from '../../../ledger/limits.ts';
 import type { OrganisationPrincipal } from '../auth.ts';
 import type { Route } from '../edge.ts';
-import { type Issue, refuseInvalid } from '../errors.ts';
+import { type Issue, refuse, refuseInvalid } from '../errors.ts';
 import { type MeteringDeps, type Subject, findCustomer, isRefused } from '../metering.ts';
 import { IngestBody, IngestResult } from '../wire/metering.ts';
 import { eventTime, fingerprintOf, keyedIds, measure } from '../wire/usage.ts';
@@ -14,7 +14,8 @@ const INGEST = {
   description:
     'All or nothing, and answered when all are on disk. The name of an event feeds every meter with that `event_name`. An ' +
     '`external_id` counts once for its customer, here and on /track; with an `Idempotency-Key` header the events without one count once too, so ' +
-    'that the whole call may be sent again.',
+    'that the whole call may be sent again. What is written at once has a bound of 4 MiB of metadata: each event counts its own once, and ' +
+    'once more for each customer and meter that an endpoint hears of by `usage.recorded`; more is 413.',
   tag: 'Metering',
   body: IngestBody,
   bodyBytesMax: INGEST_BYTES_MAX,
@@ -62,6 +63,7 @@ function ingestRoute(deps: MeteringDeps): Route {
       const path = ['events', String(eventAt(placed, outcome.index)), 'value'];
       return refuseInvalid([{ path, message: 'would take the total out of range' }]);
     }
+    if (outcome.kind === 'too_large') return refuse('payload_too_large', outcome.why);
     if (outcome.kind === 'was_refused') {
       const path = ['events', String(eventAt(placed, outcome.index)), 'external_id'];
       return refuseInvalid([

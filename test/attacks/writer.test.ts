@@ -1,0 +1,111 @@
+// No request may hold the writer: an organisation sends the largest calls again and again, and its neighbour does not notice.
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import type { Sender } from '../chaos/call.ts';
+import { moveIn, notice } from './neighbour.ts';
+import { openStand, type Stand } from './stand.ts';
+
+const METERS = 10;
+const EVENTS = 500;
+const CUSTOMERS = 500;
+const ATTACK_MS = 6000;
+const SENDERS = 4;
+/** What the neighbour may wait: or, where this machine is slow, as long as so many calls of the attacker take by themselves. */
+const WAIT_MS_MAX = 1000;
+const LONE_CALLS_MAX = 3;
+
+type Attack = {
+  readonly what: string;
+  readonly customers: number;
+  /** Of each event. */
+  readonly pairs: number;
+  readonly valueLength: number;
+  readonly statuses: readonly number[];
+};
+
+// prettier-ignore
+const ATTACKS: readonly Attack[] = [
+  { what: 'one customer, all the metadata that is allowed',  customers: 1,   pairs: 50, valueLength: 480, statuses: [413] },
+  { what: 'many customers, all the metadata that is allowed', customers: 500, pairs: 50, valueLength: 480, statuses: [413] },
+];
+
+describe.each([1, 3])('%d nodes', (nodes) => {
+  let stand: Stand;
+  beforeAll(async () => {
+    stand = await openStand(nodes);
+    await moveIn(stand);
+    for (let n = 0; n < METERS; n += 1) {
+      await stand.attacker.make('/meters', { slug: `meter-${n}`, event_name: 'attack' });
+    }
+    for (let n = 0; n < CUSTOMERS; n += 1) {
+      await stand.attacker.make('/customers', { external_customer_id: `attacker-${n}` });
+    }
+  }, 120_000);
+  afterAll(() => stand.stop());
+
+  test.each(ATTACKS)(
+    '$what',
+    async (attack) => {
+      const body = JSON.stringify(bodyOf(attack));
+      const loneMs = await loneCall(stand, body);
+      const answers: Record<number, number> = {};
+      const noticed = await notice(stand, attackWith(stand, body, answers));
+      console.log({ ...attack, nodes, ...noticed, loneMs, answers });
+      expect(noticed.refused).toEqual({});
+      expect(noticed.answered).toBeGreaterThan(0);
+      expect(noticed.longestMs).toBeLessThan(Math.max(WAIT_MS_MAX, LONE_CALLS_MAX * loneMs));
+      const unexpected = Object.keys(answers).filter(
+        (one) => !attack.statuses.includes(Number(one)),
+      );
+      expect(unexpected).toEqual([]);
+    },
+    180_000,
+  );
+});
+
+/** How long the call takes where nobody else asks anything, at the slowest. */
+async function loneCall({ urls, attacker }: Stand, body: string): Promise<number> {
+  let longestMs = 0;
+  for (let n = 0; n < 3; n += 1) {
+    const began = performance.now();
+    await send({ url: urls[0]!, key: attacker.key }, body);
+    longestMs = Math.max(longestMs, performance.now() - began);
+  }
+  return longestMs;
+}
+
+async function send({ url, key }: Sender, body: string): Promise<number> {
+  const response = await fetch(`${url}/events/ingest`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body,
+  });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+async function attackWith(
+  { urls, attacker }: Stand,
+  body: string,
+  answers: Record<number, number>,
+): Promise<void> {
+  const until = performance.now() + ATTACK_MS;
+  const sender = async (n: number): Promise<void> => {
+    while (performance.now() < until) {
+      const status = await send({ url: urls[n % urls.length]!, key: attacker.key }, body);
+      answers[status] = (answers[status] ?? 0) + 1;
+    }
+  };
+  await Promise.all(Array.from({ length: SENDERS }, (_, n) => sender(n)));
+}
+
+function bodyOf({ customers, pairs, valueLength }: Attack): unknown {
+  const value = 'v'.repeat(valueLength);
+  const metadata = Object.fromEntries(Array.from({ length: pairs }, (_, n) => [`key-${n}`, value]));
+  return {
+    events: Array.from({ length: EVENTS }, (_, n) => ({
+      name: 'attack',
+      external_customer_id: `attacker-${n % customers}`,
+      metadata,
+    })),
+  };
+}

@@ -1,0 +1,73 @@
+// What a call would write is known before it is decided, whatever it multiplies.
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { UNIT_BYTES_MAX, UNIT_ROWS_MAX } from '../../ledger/limits.ts';
+import { bytesOf, sizeOfBatch, tooLarge } from '../../ledger/unit-size.ts';
+import { holds, seeded } from './property.ts';
+
+const id = (of: string, n: number) => ({ id: `${of}${n}` });
+
+/** Of an event that feeds so many meters. */
+const itemsOf = ({ customer, meters, metadata }: Event) =>
+  Array.from({ length: meters }, (_, n) => ({
+    customer: id('c', customer),
+    meter: id('m', n),
+    request: { metadata },
+    follows: n > 0,
+  }));
+
+type Event = {
+  readonly customer: number;
+  readonly meters: number;
+  readonly metadata: Record<string, string> | null;
+};
+
+const events = fc.array(
+  fc.record({
+    customer: fc.integer({ min: 0, max: 3 }),
+    meters: fc.integer({ min: 1, max: 4 }),
+    metadata: fc.option(fc.dictionary(fc.string({ unit: 'grapheme', maxLength: 8 }), fc.string())),
+  }),
+  { maxLength: 20 },
+);
+
+test(
+  seeded('metadata counts once, and once more for each customer and meter that is told of'),
+  () => {
+    holds(
+      fc.property(events, (all) => {
+        const items = all.flatMap(itemsOf);
+        const own = all.reduce((sum, { metadata }) => sum + bytesOf(metadata), 0);
+        expect(sizeOfBatch(items, false)).toEqual({ rows: items.length, bytes: own });
+        const told = Map.groupBy(items, ({ customer, meter }) => `${customer.id} ${meter.id}`);
+        const most = [...told.values()].reduce(
+          (sum, same) => sum + Math.max(...same.map(({ request }) => bytesOf(request.metadata))),
+          own,
+        );
+        const size = { rows: items.length + told.size, bytes: most };
+        expect(sizeOfBatch(items, true)).toEqual(size);
+      }),
+      200,
+    );
+  },
+);
+
+test(seeded('the bytes are those of its JSON, where nothing is escaped'), () => {
+  holds(
+    fc.property(
+      fc.dictionary(fc.stringMatching(/^[a-zäü€]{1,9}$/u), fc.stringMatching(/^[a-z€]{0,9}$/u)),
+      (metadata) => {
+        const json = Buffer.byteLength(JSON.stringify(metadata));
+        // One comma is counted too many.
+        expect(bytesOf(metadata) - json).toBeWithin(0, 2);
+      },
+    ),
+    200,
+  );
+});
+
+test('what is too large is refused by the bound that it exceeds', () => {
+  expect(tooLarge({ rows: UNIT_ROWS_MAX, bytes: UNIT_BYTES_MAX })).toBeNull();
+  expect(tooLarge({ rows: UNIT_ROWS_MAX + 1, bytes: 0 })).toContain(`at most ${UNIT_ROWS_MAX}`);
+  expect(tooLarge({ rows: 0, bytes: UNIT_BYTES_MAX + 1 })).toContain(`at most ${UNIT_BYTES_MAX}`);
+});

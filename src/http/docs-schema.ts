@@ -7,7 +7,7 @@ export type Schema = {
   readonly anyOf?: readonly Schema[];
   readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
-  readonly patternProperties?: Readonly<Record<string, Schema>>;
+  readonly additionalProperties?: Schema | boolean;
   readonly required?: readonly string[];
   readonly description?: string;
   readonly $ref?: string;
@@ -68,9 +68,8 @@ export function typeOf(schema: Schema): string {
   if (schema.anyOf !== undefined) return schema.anyOf.map(typeOf).join(' | ');
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.type === 'array') return `${typeOf(schema.items ?? {})}[]`;
-  if (schema.patternProperties !== undefined) {
-    const [value = {}] = Object.values(schema.patternProperties);
-    return `object of ${typeOf(value)}s`;
+  if (typeof schema.additionalProperties === 'object') {
+    return `object of ${typeOf(schema.additionalProperties)}s`;
   }
   if (schema.properties !== undefined) {
     const members = Object.entries(schema.properties).map(([name, field]) => {

@@ -1,10 +1,13 @@
 // Reads the text of a request's body as strict JSON.
 //
 // Stricter than JSON.parse: a key may stand only once in an object (which of two amounts would count?), no number may be longer
-// than what is read of it, and no string may hold what PostgreSQL cannot store. Nesting is bounded before anything recurses.
+// than what is read of it, and no string may hold what PostgreSQL cannot store. Nesting and the number of values are bounded before
+// anything is read.
 // On the path of every request: one pass over the text, one walk over the value, nothing allocated. 0.25 us for 100 bytes.
 
 const DEPTH_MAX = 32;
+/** Twice what the largest call takes, 500 events with all their metadata. To read as many takes some milliseconds. */
+const VALUES_MAX = 65_536;
 /** A double tells that many apart: of a longer one it would be read what nobody wrote. */
 const DIGITS_MAX = 17;
 
@@ -12,6 +15,7 @@ const DIGIT_0 = 48;
 const DIGIT_9 = 57;
 const POINT = 46;
 const QUOTE = 34;
+const COMMA = 44;
 const COLON = 58;
 const BACKSLASH = 92;
 
@@ -25,6 +29,7 @@ export class Malformed {
 }
 
 const TOO_DEEP = new Malformed(`is nested more than ${DEPTH_MAX} levels deep`);
+const TOO_MANY = new Malformed(`holds more than ${VALUES_MAX} values`);
 const NOT_JSON = new Malformed('is not valid JSON');
 const REPEATED_KEY = new Malformed('has the same key twice in one object');
 const TOO_LONG = new Malformed(`holds a number of more than ${DIGITS_MAX} significant digits`);
@@ -35,6 +40,7 @@ export function parseJson(text: string): unknown {
   const colons = countColons(text);
   if (colons === NESTED) return TOO_DEEP;
   if (colons === LONG) return TOO_LONG;
+  if (colons === MANY) return TOO_MANY;
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -49,10 +55,12 @@ export function parseJson(text: string): unknown {
 /** What is counted instead of colons, where it need not be read on. */
 const NESTED = -1;
 const LONG = -2;
+const MANY = -3;
 
 /** Colons outside strings: as many as the text has keys, where it is valid. */
 function countColons(text: string): number {
   let colons = 0;
+  let values = 0;
   let depth = 0;
   let digits = 0;
   for (let i = 0; i < text.length; i += 1) {
@@ -68,10 +76,15 @@ function countColons(text: string): number {
       i = endOfString(text, i);
     } else if (code === COLON) {
       colons += 1;
+    } else if (code === COMMA) {
+      values += 1;
+      if (values > VALUES_MAX) return MANY;
     } else if ((code | 32) === 123) {
       // { or [: they differ in one bit.
+      values += 1;
       depth += 1;
       if (depth > DEPTH_MAX) return NESTED;
+      if (values > VALUES_MAX) return MANY;
     } else if ((code | 32) === 125) {
       depth -= 1;
     }

@@ -1,7 +1,7 @@
 import { type TObject, Type } from '@sinclair/typebox';
 import type { Issue } from './errors.ts';
 import { isStorableText } from './json.ts';
-import { issuesOf, type Validator } from './validate.ts';
+import { ISSUES_MAX, issuesOf, type Validator } from './validate.ts';
 
 /** The parameters of a list (decisions 1). */
 export const PAGE = {
@@ -59,6 +59,7 @@ export function readPairs<T extends TObject>(
   const values = Object.create(null) as Record<string, string | number>;
   const issues: Issue[] = [];
   for (const [name, text] of new URLSearchParams(pairs)) {
+    if (issues.length === ISSUES_MAX) break;
     if (name in values) issues.push({ path: [name], message: 'is given more than once' });
     if (!isStorableText(text)) issues.push({ path: [name], message: 'holds a NUL character' });
     const isNumber = schema.properties[name]?.['type'] === 'integer' && /^-?\d{1,15}$/.test(text);

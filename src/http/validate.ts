@@ -1,15 +1,42 @@
 // The schemas that validate are the schemas of the OpenAPI document. Nothing is coerced, defaulted or stripped.
-import { FormatRegistry, type TSchema } from '@sinclair/typebox';
+import { FormatRegistry, Kind, type TSchema, Type, TypeRegistry } from '@sinclair/typebox';
 import { TypeCompiler, type TypeCheck } from '@sinclair/typebox/compiler';
 import { type ValueError, ValueErrorType } from '@sinclair/typebox/errors';
 import { assert } from '../../ledger/assert.ts';
 import type { Issue } from './errors.ts';
 
 /** Enough to mend a form, and a bound on what a hostile body can make us write. */
-const ISSUES_MAX = 50;
+export const ISSUES_MAX = 50;
 
-// Said in the document; a `pattern` beside it is what checks.
-for (const format of ['uuid', 'email', 'date-time']) FormatRegistry.Set(format, () => true);
+// Said in the document; what reads a time checks it.
+FormatRegistry.Set('date-time', () => true);
+
+/** Why a value does not fit; paths begin at it. */
+type Issues = (value: unknown) => readonly Issue[];
+
+type Rule = { readonly name: string };
+
+const RULES = new Map<string, Issues>();
+
+/**
+ * A check of our own, for what a schema cannot say, or only by a pattern or a comparison that takes long over a hostile value. `fits`
+ * is for what is asked often.
+ */
+export function rule(
+  name: string,
+  issues: Issues,
+  fits: (value: unknown) => boolean = (value) => issues(value).length === 0,
+): Rule {
+  assert(!RULES.has(name), 'each rule has a name of its own');
+  RULES.set(name, issues);
+  TypeRegistry.Set(name, (_schema, value) => fits(value));
+  return { name };
+}
+
+/** A schema that is checked by a rule alone. The document shows `shown`. */
+export function ruled<T>({ name }: Rule, shown: object) {
+  return Type.Unsafe<T>({ ...shown, [Kind]: name });
+}
 
 export type Validator<T extends TSchema> = TypeCheck<T>;
 
@@ -25,11 +52,22 @@ export function validator<T extends TSchema>(schema: T): Validator<T> {
 export function issuesOf(check: TypeCheck<TSchema>, value: unknown): Issue[] {
   const issues = new Map<string, Issue>();
   for (const error of exact(check.Errors(value))) {
-    if (issues.has(error.path)) continue;
-    issues.set(error.path, { path: segments(error.path), message: messageOf(error) });
-    if (issues.size === ISSUES_MAX) break;
+    for (const issue of issuesIn(error)) {
+      const place = issue.path.join('\0');
+      if (!issues.has(place)) issues.set(place, issue);
+      if (issues.size === ISSUES_MAX) return [...issues.values()];
+    }
+    // What a list holds that is too long is not looked at: it may be anything, and as much as fits a body.
+    if (error.type === ValueErrorType.ArrayMaxItems) break;
   }
   return [...issues.values()];
+}
+
+function issuesIn(error: ValueError): readonly Issue[] {
+  const path = segments(error.path);
+  const issues = error.type === ValueErrorType.Kind ? RULES.get(error.schema[Kind]) : undefined;
+  if (issues === undefined) return [{ path, message: messageOf(error) }];
+  return issues(error.value).map((issue) => ({ ...issue, path: [...path, ...issue.path] }));
 }
 
 /** Of an object that may be null: what is wrong within it, rather than that it is not one of the two. */
@@ -63,7 +101,6 @@ const MESSAGES: Partial<Record<ValueErrorType, (schema: TSchema) => string>> = {
       : `must have at least ${schema['minLength']} characters`,
   [ValueErrorType.StringMaxLength]: (schema) =>
     `must have at most ${schema['maxLength']} characters`,
-  [ValueErrorType.StringPattern]: (schema) => `must match ${schema['pattern']}`,
   [ValueErrorType.ArrayMinItems]: (schema) => `must have at least ${schema['minItems']} items`,
   [ValueErrorType.ArrayMaxItems]: (schema) => `must have at most ${schema['maxItems']} items`,
   [ValueErrorType.IntegerMinimum]: (schema) => `must be at least ${schema['minimum']}`,

@@ -24,7 +24,6 @@ import type { Principal } from './auth.ts';
 import type { Edge } from './edge.ts';
 import { errorText, type Issue, refuse, refuseInvalid } from './errors.ts';
 import { type Answer, answer, once, refusal } from './idempotency.ts';
-import { subscriptionIssue } from './wire/webhooks.ts';
 
 export type EndpointDeps = {
   readonly edge: Edge;
@@ -62,8 +61,6 @@ export async function register(
   const { sql, ids, clock, secrets, newSigningSecret } = deps;
   const { principal, operation, key, body, byDefault, wire } = call;
   const { bounds } = deps.settings;
-  const mixed = subscriptionIssue('event_types', body.event_types);
-  if (mixed !== null) return refuseInvalid([mixed]);
   // Judged in the attempt: a retry gets its first answer, whatever the name resolves to by now. Asked before, outside of a transaction.
   const issue = await urlIssue(deps, principal, body.url);
   const id = ids.next();
@@ -97,8 +94,6 @@ export async function change(
   const { sql, clock } = deps;
   const found = await findEndpoint(sql, principal, id);
   if (found === null) return noSuchEndpoint();
-  const mixed = subscriptionIssue('event_types', patch.eventTypes);
-  if (mixed !== null) return refuseInvalid([mixed]);
   if (Object.values(patch).every((value) => value === undefined)) return found;
   const issue = patch.url === undefined ? null : await urlIssue(deps, principal, patch.url);
   if (issue !== null) return refuseInvalid([issue]);

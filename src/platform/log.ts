@@ -20,10 +20,9 @@ const SECRET_FIELDS = [
   'NODE_SECRET',
 ];
 
-// Secrets that come along in the text of an error or a path: our keys and tokens, and the password in a URL.
+// Secrets that come along in the text of an error or a path: our keys and tokens.
 const KEY = /\b(svc_(?:group_)?(?:test|live)_|whsec_)[\w+/=-]+/g;
 const BEARER = /\b(Bearer\s+)[^\s"]+/gi;
-const URL_PASSWORD = /(\w+:\/\/[^\s:/@"]*:)[^\s@"]+@/g;
 const PORTAL = /(\/(?:portal|pay)\/)[\w-]+/g;
 
 /**
@@ -50,9 +49,34 @@ export function openLog(
 }
 
 function withoutSecrets(text: string): string {
-  return text
+  return withoutPasswords(text)
     .replace(KEY, `$1${HIDDEN}`)
     .replace(BEARER, `$1${HIDDEN}`)
-    .replace(URL_PASSWORD, `$1${HIDDEN}@`)
     .replace(PORTAL, `$1${HIDDEN}`);
+}
+
+/**
+ * Of `scheme://user:password@`, without the password. By hand: a pattern begins anew at every letter, and text of a caller may be all
+ * letters. Each character is looked at twice at most.
+ */
+function withoutPasswords(text: string): string {
+  const afterUser = /[\s:/@"]/g;
+  const afterPassword = /[\s@"]/g;
+  let clean = '';
+  let kept = 0;
+  let end = -1;
+  for (let at = text.indexOf('://'); at !== -1; at = text.indexOf('://', at + 3)) {
+    afterUser.lastIndex = at + 3;
+    const password = (afterUser.exec(text)?.index ?? text.length) + 1;
+    if (text[password - 1] !== ':') continue;
+    if (end < password) {
+      afterPassword.lastIndex = password;
+      end = afterPassword.exec(text)?.index ?? text.length;
+    }
+    if (text[end] !== '@' || end === password) continue;
+    clean += text.slice(kept, password) + HIDDEN;
+    kept = end;
+    at = end - 3;
+  }
+  return clean + text.slice(kept);
 }

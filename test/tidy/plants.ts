@@ -172,6 +172,19 @@ export const PLANTED: Record<RuleName, Plant[]> = {
     { fault: 'none', files: file('ledger/meter.ts', 'const a = 1;\n'.repeat(100)) },
     { fault: 'in a comment', files: file('ledger/meter.ts', 'a(1); // assert(true)\n'.repeat(9)) },
   ],
+  'no pattern repeats a choice': [
+    { fault: 'a repetition', files: file('src/http/a.ts', String.raw`const A = /^(\w+)*$/;`) },
+    {
+      fault: 'a choice',
+      files: file('src/http/a.ts', String.raw`if (/^(?:a|\w){1,9}$/.test(b)) c();`),
+    },
+    { fault: 'parts', files: file('src/http/a.ts', 'const A = { pattern: `^${LETTER}{1,40}$` };') },
+    { fault: 'deeper', files: file('ledger/a.ts', String.raw`const A = /^(?:(?:a+)b)+$/;`) },
+    {
+      fault: 'in a schema',
+      files: file('src/http/a.ts', String.raw`const A = { pattern: '^(?:[\\w-]+\\.)+$' };`),
+    },
+  ],
 };
 
 /** Sound files that a rule must leave alone. */
@@ -195,5 +208,6 @@ export const SOUND: Record<string, string> = {
   'src/app.ts': `import { Elysia } from 'elysia';\nexport const app = new Elysia();`,
   'src/records/keys.ts': `import type { Sql } from 'postgres';\nexport type Keys = { sql: Sql };`,
   'workers/relay.ts': `import { Queue } from 'bullmq';\nexport const queue = new Queue('relay');`,
+  'src/http/uuid.ts': String.raw`export const A = /^[(|]+(?:\d{4}-){3}(?:a|b)?$/.test('a / b / (c+)*');`,
   'test/a.test.ts': `import { app } from '../src/app.ts';\ntest.each([1])('%p', () => app);`,
 };

@@ -3,6 +3,7 @@ import { checkAsserts } from './rules/asserts.ts';
 import { checkNoClock, checkNoMachine, checkTestsRun } from './rules/content.ts';
 import { checkInvariants, checkReadmePaths } from './rules/documents.ts';
 import { checkComputedImports, checkDirectImports, checkLayers } from './rules/layers.ts';
+import { checkPatterns } from './rules/patterns.ts';
 import { checkLength, checkNames, checkTopLevel } from './rules/places.ts';
 import type { Rule } from './tree.ts';
 
@@ -19,6 +20,7 @@ export const RULES = {
   'nothing of one machine is written down': checkNoMachine,
   'the ledger reads no clock': checkNoClock,
   'the ledger asserts': checkAsserts,
+  'no pattern repeats a choice': checkPatterns,
 } satisfies Record<string, Rule>;
 
 export type RuleName = keyof typeof RULES;

@@ -4,10 +4,9 @@ import type { OrganisationPrincipal } from '../auth.ts';
 import type { Route } from '../edge.ts';
 import { type Issue, refuse, refuseInvalid } from '../errors.ts';
 import { type MeteringDeps, type Subject, findCustomer, isRefused } from '../metering.ts';
+import { ISSUES_MAX } from '../validate.ts';
 import { IngestBody, IngestResult } from '../wire/metering.ts';
 import { eventTime, fingerprintOf, keyedIds, measure } from '../wire/usage.ts';
-
-const ISSUES_MAX = 50;
 
 const INGEST = {
   summary: 'Record up to 500 events',

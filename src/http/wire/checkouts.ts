@@ -7,16 +7,8 @@ import type { ProductRecord } from '../../records/products.ts';
 import type { Issue } from '../errors.ts';
 import { Amount, Currency } from './money.ts';
 import { SAMPLE } from './payloads/samples.ts';
-import {
-  Body,
-  Email,
-  ExternalCustomerId,
-  Metadata,
-  Name,
-  Nullable,
-  Timestamp,
-  Uuid,
-} from './values.ts';
+import { Metadata } from './metadata.ts';
+import { Body, Email, ExternalCustomerId, Name, Nullable, Timestamp, Uuid } from './values.ts';
 
 const RedirectUrl = (description: string) =>
   Type.String({ minLength: 1, maxLength: REDIRECT_URL_LENGTH_MAX, description });

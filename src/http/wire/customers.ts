@@ -6,13 +6,13 @@ import type {
   NewCustomer,
 } from '../../records/customers.ts';
 import { SAMPLE } from './payloads/samples.ts';
+import { Metadata } from './metadata.ts';
 import {
   Body,
   Country,
   Email,
   ExternalCustomerId,
   Line,
-  Metadata,
   Name,
   Nullable,
   Timestamp,

@@ -3,7 +3,8 @@ import { Type } from '@sinclair/typebox';
 import { CHECK_BATCH_MAX, INGEST_EVENTS_MAX } from '../../../ledger/limits.ts';
 import { type CheckAnswer, type Meter, type Snapshot, balance } from '../../../ledger/meter.ts';
 import { quantityNumber } from '../../../ledger/quantity.ts';
-import { Body, ExternalCustomerId, Metadata, Nullable, Timestamp, Uuid } from './values.ts';
+import { Metadata } from './metadata.ts';
+import { Body, ExternalCustomerId, Nullable, Timestamp, Uuid } from './values.ts';
 
 /** A quantity as it comes in: a JSON number or a decimal string, with at most the decimals of its meter. */
 export const Quantity = Type.Union(

@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { MeterPatch, MeterRecord, NewMeter } from '../../records/meters.ts';
-import { Body, Metadata, Name, Nullable, Timestamp, Uuid } from './values.ts';
+import { Metadata } from './metadata.ts';
+import { Body, Name, Nullable, Timestamp, Uuid } from './values.ts';
 
 const Slug = Type.String({
   pattern: '^[a-z0-9][a-z0-9_-]{0,63}$',

@@ -97,7 +97,7 @@ export const Organization = Type.Object({
 });
 
 /** An offset is none: a zone has summers, and a name by which its rules change. */
-const ZONE = /^[A-Za-z][\w+-]*(?:\/[\w+-]+)*$/;
+const ZONE = /^[A-Za-z][\w+/-]{0,63}$/;
 
 /** As the zone spells itself; null where there is none. */
 function zoneOf(name: string): string | null {

@@ -2,7 +2,8 @@ import { type Static, Type } from '@sinclair/typebox';
 import { formatMoney } from '../../../ledger/money.ts';
 import type { PaymentRecord, RefundRecord } from '../../records/payments.ts';
 import { Amount, Currency } from './money.ts';
-import { Body, Email, ExternalCustomerId, Metadata, Nullable, Timestamp, Uuid } from './values.ts';
+import { Metadata } from './metadata.ts';
+import { Body, Email, ExternalCustomerId, Nullable, Timestamp, Uuid } from './values.ts';
 
 const oneOf = <const T extends string>(...values: readonly T[]) =>
   Type.Union(values.map((value) => Type.Literal(value)));

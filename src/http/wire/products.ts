@@ -11,7 +11,8 @@ import type {
 } from '../../records/products.ts';
 import type { Issue } from '../errors.ts';
 import { Amount, Currency, moneyOf } from './money.ts';
-import { Body, Metadata, Name, Timestamp, Uuid } from './values.ts';
+import { Metadata } from './metadata.ts';
+import { Body, Name, Timestamp, Uuid } from './values.ts';
 
 /** Not one that reads like an id: a buy link names its product by either. */
 const Slug = Type.String({

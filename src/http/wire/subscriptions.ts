@@ -5,7 +5,8 @@ import type { Act } from '../../subscriptions/subscriptions.ts';
 import type { Issue } from '../errors.ts';
 import { timeOf } from './usage.ts';
 import { SAMPLE } from './payloads/samples.ts';
-import { Body, Email, ExternalCustomerId, Metadata, Nullable, Timestamp, Uuid } from './values.ts';
+import { Metadata } from './metadata.ts';
+import { Body, Email, ExternalCustomerId, Nullable, Timestamp, Uuid } from './values.ts';
 
 const oneOf = <const T extends string>(...values: readonly T[]) =>
   Type.Union(

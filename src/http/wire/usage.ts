@@ -6,8 +6,7 @@ import { one, parseQuantity, type QuantityError } from '../../../ledger/quantity
 import type { UsageMeter } from '../../records/meters.ts';
 import type { Scope } from '../../records/scope.ts';
 import type { Issue } from '../errors.ts';
-
-type Metadata = Readonly<Record<string, string>>;
+import type { Metadata } from './metadata.ts';
 
 export type Reported = {
   readonly value?: number | string;

@@ -16,6 +16,7 @@ import type {
 } from '../../records/webhook-endpoints.ts';
 import type { Issue } from '../errors.ts';
 import { PAGE } from '../query.ts';
+import { rule, ruled } from '../validate.ts';
 import { accountOf, EVENT_CATALOGUE, sampleData } from './payloads/catalogue.ts';
 import { timeOf } from './usage.ts';
 import { Body, Nullable, Timestamp, Uuid } from './values.ts';
@@ -31,18 +32,38 @@ const EventTypeName = Type.Union(
   { error: 'must be a type of event' },
 );
 
-const SubscriptionList = (byDefault: string) =>
-  Type.Array(
-    Type.Union([Type.Literal('*'), ...EVENT_TYPES.map((type) => Type.Literal(type))], {
-      error: 'must be a type of event, or *',
-    }),
-    {
-      minItems: 1,
-      uniqueItems: true,
-      error: 'must be a list of one or more types of event, each once, or ["*"]',
-      description: `\`["*"]\` for all of them. ${byDefault}`,
-    },
+const SUBSCRIBABLE: readonly string[] = ['*', ...EVENT_TYPES];
+
+/** Types, each once, or `*` alone. */
+const SUBSCRIPTION = rule('Subscription', subscriptionIssues);
+
+function subscriptionIssues(value: unknown): Issue[] {
+  if (!Array.isArray(value) || value.length === 0 || value.length > SUBSCRIBABLE.length) {
+    return [{ path: [], message: SUBSCRIPTION_ERROR }];
+  }
+  const types: readonly unknown[] = value;
+  const issues: Issue[] = types.flatMap((type, index) =>
+    typeof type === 'string' && SUBSCRIBABLE.includes(type)
+      ? []
+      : [{ path: [String(index)], message: 'must be a type of event, or *' }],
   );
+  if (issues.length > 0) return issues;
+  if (new Set(types).size < types.length) return [{ path: [], message: SUBSCRIPTION_ERROR }];
+  const star = types.length > 1 ? types.indexOf('*') : -1;
+  return star === -1 ? [] : [{ path: [String(star)], message: 'must stand alone' }];
+}
+
+const SUBSCRIPTION_ERROR = 'must be a list of one or more types of event, each once, or ["*"]';
+
+const SubscriptionList = (byDefault: string) =>
+  ruled<Subscription>(SUBSCRIPTION, {
+    type: 'array',
+    items: { anyOf: SUBSCRIBABLE.map((type) => ({ const: type, type: 'string' })) },
+    minItems: 1,
+    maxItems: SUBSCRIBABLE.length,
+    uniqueItems: true,
+    description: `\`["*"]\` for all of them. ${byDefault}`,
+  });
 
 const EventTypes = SubscriptionList('Omitted: every type but usage.recorded.');
 const PartnerEventTypes = SubscriptionList('Omitted: payment.refunded and payment.refund_failed.');
@@ -183,13 +204,6 @@ export const DeliveryQuery = Body({
   event_type: Type.Optional(EventTypeName),
 });
 
-/** What no schema says of a list of types; null for nothing. */
-export function subscriptionIssue(path: string, types: Subscription | undefined): Issue | null {
-  if (types === undefined || types.length === 1) return null;
-  const star = types.indexOf('*');
-  return star === -1 ? null : { path: [path, String(star)], message: 'must stand alone' };
-}
-
 export function toEndpointPatch(
   body: Static<typeof EndpointChange> | Static<typeof PartnerEndpointChange>,
 ): EndpointPatch {
@@ -234,8 +248,6 @@ export function toReplayRange(
   if (from !== null && to !== null && to <= from) {
     issues.push({ path: ['until'], message: 'must be after since' });
   }
-  const mixed = subscriptionIssue('types', types);
-  if (mixed !== null) issues.push(mixed);
   if (from === null || to === null || issues.length > 0) return issues;
   return { since: new Date(from), until: new Date(to), types: namesOf(types ?? subscribed) };
 }

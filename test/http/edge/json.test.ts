@@ -29,6 +29,8 @@ const REFUSED: [string, string, string][] = [
   ['one without a point',               '[123456789012345678]',                  'significant digits'],
   ['33 levels',                         '['.repeat(33) + ']'.repeat(33),         'deep'],
   ['a million levels',                  '['.repeat(1_000_000),                   'deep'],
+  ['65,537 values',                     `[${'0,'.repeat(65_536)}0]`,             '65536 values'],
+  ['as many objects',                   `[${'{},'.repeat(40_000)}0]`,            '65536 values'],
 ];
 
 test.each(REFUSED)('refuses %s', (_what, text, why) => {
@@ -51,6 +53,7 @@ const ACCEPTED: [string, string][] = [
   ['a surrogate pair',                   '{"a":"\\ud83d\\ude00","b":"😀"}'],
   ['other escapes',                      '{"a":"\\u0001\\n\\u00e9"}'],
   ['32 levels',                          '['.repeat(32) + ']'.repeat(32)],
+  ['65,536 values',                      `[${'0,'.repeat(65_535)}0]`],
   ['white space',                        ' { "a" :\n[ 1 , 2 ] } '],
 ];
 

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox';
-import { Metadata, Nullable, Timestamp, Uuid } from '../values.ts';
+import { Metadata } from '../metadata.ts';
+import { Nullable, Timestamp, Uuid } from '../values.ts';
 import { oneOf, type Payloads } from './payload.ts';
 import { SAMPLE } from './samples.ts';
 

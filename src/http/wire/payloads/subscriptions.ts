@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { Amount, Currency } from '../money.ts';
-import { Metadata, Nullable, Timestamp, Uuid } from '../values.ts';
+import { Metadata } from '../metadata.ts';
+import { Nullable, Timestamp, Uuid } from '../values.ts';
 import { oneOf, type Payload, type Payloads } from './payload.ts';
 import { ROUND_TRIP, SAMPLE } from './samples.ts';
 

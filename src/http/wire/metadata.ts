@@ -1,0 +1,72 @@
+// What a caller may hang on a thing of ours: pairs of text (contract, Limits; they hold everywhere).
+//
+// Holds: lengths count characters, of which half of a surrogate pair is none, and to count them takes time that grows with the text
+// alone, at most twice the bound. No pattern is tried on it.
+import type { Issue } from '../errors.ts';
+import { rule, ruled } from '../validate.ts';
+
+const PAIRS_MAX = 50;
+const KEY_LENGTH_MAX = 40;
+const VALUE_LENGTH_MAX = 500;
+
+export type Metadata = Readonly<Record<string, string>>;
+
+export const Metadata = ruled<Record<string, string>>(rule('Metadata', issues, fits), {
+  type: 'object',
+  maxProperties: PAIRS_MAX,
+  propertyNames: { minLength: 1, maxLength: KEY_LENGTH_MAX },
+  additionalProperties: { type: 'string', maxLength: VALUE_LENGTH_MAX },
+});
+
+function fits(value: unknown): boolean {
+  if (!isRecord(value)) return false;
+  let pairs = 0;
+  for (const key in value) {
+    pairs += 1;
+    if (pairs > PAIRS_MAX || keyFault(key) !== null || valueFault(value[key]) !== null)
+      return false;
+  }
+  return true;
+}
+
+function issues(value: unknown): Issue[] {
+  if (!isRecord(value)) return [{ path: [], message: 'must be an object' }];
+  const pairs = Object.entries(value);
+  if (pairs.length > PAIRS_MAX) {
+    return [{ path: [], message: `must have at most ${PAIRS_MAX} pairs` }];
+  }
+  return pairs.flatMap(([key, item]) => {
+    const message = keyFault(key) ?? valueFault(item);
+    return message === null ? [] : [{ path: [shortened(key)], message }];
+  });
+}
+
+function keyFault(key: string): string | null {
+  if (key === '') return 'must have a key that is not empty';
+  if (hasAtMost(key, KEY_LENGTH_MAX)) return null;
+  return `must have a key of at most ${KEY_LENGTH_MAX} characters`;
+}
+
+function valueFault(value: unknown): string | null {
+  if (typeof value !== 'string') return 'must be a string';
+  if (hasAtMost(value, VALUE_LENGTH_MAX)) return null;
+  return `must have at most ${VALUE_LENGTH_MAX} characters`;
+}
+
+function hasAtMost(text: string, max: number): boolean {
+  if (text.length <= max) return true;
+  // A character takes two units at most.
+  if (text.length > 2 * max) return false;
+  let count = 0;
+  for (const _character of text) count += 1;
+  return count <= max;
+}
+
+/** A key of a caller's in an answer of ours. */
+function shortened(key: string): string {
+  return key.length <= 2 * KEY_LENGTH_MAX ? key : `${key.slice(0, 2 * KEY_LENGTH_MAX)}…`;
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

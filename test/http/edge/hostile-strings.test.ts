@@ -1,0 +1,99 @@
+// However a body, a query, a form or a header is written, to judge it takes time that grows with its length alone.
+import { describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { Admission } from '../../../src/http/admission.ts';
+import { clientAddress } from '../../../src/http/client-address.ts';
+import type { Operation } from '../../../src/http/operation.ts';
+import { openLog } from '../../../src/platform/log.ts';
+import { HOSTILE, inForm, type Place, placesOf, put, sampleOf } from './hostile.ts';
+import { listOperations } from './operations.ts';
+
+/** What is quadratic takes seconds with so long a string; what is linear, a millisecond. */
+const BOUND_MS = 50;
+const TRIES = 3;
+
+setDefaultTimeout(180_000);
+
+const OPERATIONS = listOperations();
+const URL = 'http://localhost/x';
+const FORM = 'application/x-www-form-urlencoded';
+
+/** The median of some tries where the first was slow: the machine may have been busy with something else. */
+function timeOf(task: () => unknown): number {
+  const once = () => {
+    const began = performance.now();
+    task();
+    return performance.now() - began;
+  };
+  const first = once();
+  if (first < BOUND_MS) return first;
+  const times = [first, ...Array.from({ length: TRIES - 1 }, once)].sort((a, b) => a - b);
+  return times[Math.floor(TRIES / 2)]!;
+}
+
+type Try = { readonly where: string; readonly request: Request; readonly text: string };
+
+function* triesOf(operation: Operation): Generator<Try> {
+  const { body, form, query, idempotent } = operation;
+  const post = (type: string, headers: Record<string, string> = {}) =>
+    new Request(URL, { method: 'POST', headers: { 'content-type': type, ...headers } });
+  for (const [name, hostile] of HOSTILE) {
+    const of = ({ path, isKey }: Place) => `${path.join('.')}${isKey ? ' as a key' : ''}: ${name}`;
+    if (body !== undefined) {
+      const json = post('application/json');
+      for (const place of placesOf(body)) {
+        const text = JSON.stringify(put(sampleOf(body), place, hostile));
+        yield { where: `body ${of(place)}`, request: json, text };
+      }
+    }
+    if (form !== undefined) {
+      const filled = inForm(hostile);
+      for (const field of [...Object.keys(form.properties), filled]) {
+        const text = new URLSearchParams({ [field]: filled }).toString();
+        yield { where: `form ${field.slice(0, 40)}: ${name}`, request: post(FORM), text };
+      }
+    }
+    if (query !== undefined) {
+      for (const field of Object.keys(query.properties)) {
+        const asked = new URLSearchParams({ [field]: hostile }).toString();
+        yield {
+          where: `query ${field}: ${name}`,
+          request: new Request(`${URL}?${asked}`),
+          text: '',
+        };
+      }
+    }
+    if (idempotent === true && /^[\x20-\x7e]*$/.test(hostile)) {
+      const headers = { 'idempotency-key': hostile };
+      yield { where: `key: ${name}`, request: post('application/json', headers), text: '{}' };
+    }
+  }
+}
+
+test('every operation of the surface is tried', () => {
+  const withStrings = OPERATIONS.filter(({ operation: { body, form } }) => body ?? form);
+  expect(withStrings.length).toBeGreaterThan(30);
+});
+
+test.each(OPERATIONS)('$name', ({ operation }) => {
+  const admission = new Admission(operation);
+  const slow: string[] = [];
+  for (const { where, request, text } of triesOf(operation)) {
+    const ms = timeOf(() => admission.admit({ request, params: {}, principal: null, text }));
+    if (ms >= BOUND_MS) slow.push(`${where} ${ms.toFixed(0)} ms`);
+    // One is enough to know, and the next may take minutes.
+    if (slow.length > 0) break;
+  }
+  expect(slow).toEqual([]);
+});
+
+describe('what is no schema', () => {
+  const log = openLog('info', () => undefined);
+  test.each(HOSTILE)('a line of the log: %s', (_name, hostile) => {
+    expect(timeOf(() => log.info({ err: new Error(hostile) }, hostile))).toBeLessThan(2 * BOUND_MS);
+  });
+
+  test.each(HOSTILE)('an address that was forwarded: %s', (_name, hostile) => {
+    const forwarded = { forwardedFor: `${hostile}, ${hostile}`, hops: 1 };
+    expect(timeOf(() => clientAddress('127.0.0.1', forwarded))).toBeLessThan(BOUND_MS);
+  });
+});

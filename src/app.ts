@@ -127,7 +127,7 @@ export function createApp(deps: AppDeps) {
     .use(sandboxRoutes(deps))
     .use(healthRoutes(deps))
     .use(metricsRoutes({ ...deps, peerOf }))
-    .use(documentRoutes({ edge, baseUrl: settings.baseUrl, routes }));
+    .use(documentRoutes({ edge, settings, routes }));
 }
 
 /** What operators ask of one process, where several share a port. */

@@ -52,7 +52,7 @@ export class Admission {
     this.#body = body === undefined ? null : validator(body);
     this.#bodyOptional = operation.bodyOptional === true;
     this.#query = query === undefined ? null : { schema: query, check: validator(query) };
-    this.#idempotent = operation.idempotent === true;
+    this.#idempotent = isIdempotent(operation);
   }
 
   /** A page of ours may send it and no other: a browser sends forms from anywhere. */
@@ -119,6 +119,10 @@ export class Admission {
     const read = readPairs(text, schema, check);
     return read.ok ? read.value : refuseInvalid(read.issues);
   }
+}
+
+export function isIdempotent({ idempotent = false }: Operation): boolean {
+  return idempotent !== false;
 }
 
 export function bodyBytesMaxOf({ bodyBytesMax, form }: Operation): number {

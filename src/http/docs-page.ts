@@ -3,7 +3,17 @@
 import { type Html, html } from '../pages/html.ts';
 import { layout, type Page } from '../pages/layout.ts';
 import { stylesheet } from '../pages/styles.ts';
-import { bounds, example, fields, prose, type Schema, typeOf } from './docs-schema.ts';
+import {
+  bounds,
+  example,
+  fields,
+  prose,
+  resolve,
+  type Schema,
+  schemaSections,
+  type Schemas,
+  typeOf,
+} from './docs-schema.ts';
 import { webhookContents, webhookSections } from './docs-webhooks.ts';
 import type { Documented } from './document.ts';
 import type { OpenApi } from './openapi.ts';
@@ -57,9 +67,11 @@ export function docsPage(document: OpenApi): Page {
     </nav>
     ${groups.map(({ name, members }) => [
       html`<h2>${name}</h2>`,
-      ...members.map((member) => section(member.title, member.operation)),
+      ...members.map((member) => section(member, document.components.schemas)),
     ])}
     ${webhookSections(document)}
+    <h2>Schemas</h2>
+    ${schemaSections(document.components.schemas)}
   </main>`;
   return layout({ title: `${title} API`, body, stylesheet: STYLESHEET });
 }
@@ -89,9 +101,10 @@ function keysOf({ components }: OpenApi): Html {
   </dl>`;
 }
 
-function section(title: string, operation: Documented): Html {
+function section({ title, operation }: Named, schemas: Schemas): Html {
   const keys = operation.security.flatMap((scheme) => Object.keys(scheme));
-  const body = operation.requestBody?.content['application/json']?.schema;
+  const given = operation.requestBody?.content['application/json']?.schema;
+  const body = given && resolve(given as Schema, schemas);
   return html`<section id="${anchor(title)}">
     <h3>${title}</h3>
     <p>${prose(`${operation.summary}. ${operation.description ?? ''}`)}</p>
@@ -101,17 +114,24 @@ function section(title: string, operation: Documented): Html {
       body === undefined
         ? null
         : html`<h4>Body</h4>
-            ${fields(body as Schema)} ${example(body as Schema)}`
+            ${fields(body)} ${example(body)}`
     }
     <h4>Answers</h4>
     ${Object.entries(operation.responses).map(([status, answer]) => {
-      const [content] = Object.values(answer.content ?? {});
-      const schema = content?.schema as Schema | undefined;
-      const shown = schema?.properties === undefined ? null : fields(schema);
-      return html`<p><strong>${status}</strong> ${prose(answer.description)}</p>
-        ${shown}`;
+      const types = Object.values(answer.content ?? {}).map(
+        ({ schema }) => html` ${typeOf(schema as Schema)}`,
+      );
+      return html`<p>
+        <strong>${status}</strong> ${prose(answer.description)}${types} ${prose(headersOf(answer))}
+      </p>`;
     })}
   </section>`;
+}
+
+/** What it carries beside `x-request-id`, which all carry. */
+function headersOf({ headers }: Documented['responses'][string]): string {
+  const names = Object.keys(headers).filter((name) => name !== 'x-request-id');
+  return names.length === 0 ? '' : `, with ${names.map((name) => `\`${name}\``).join(', ')}`;
 }
 
 function parameters({ parameters: list }: Documented): Html {

@@ -1,10 +1,12 @@
-// A schema as a table to read.
+// A schema as a table to read. What has a name is a link to where it is shown.
 import { type Html, html } from '../pages/html.ts';
 
 export type Schema = {
-  readonly type?: string;
+  readonly type?: string | readonly string[];
   readonly const?: unknown;
+  readonly enum?: readonly unknown[];
   readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
   readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly additionalProperties?: Schema | boolean;
@@ -12,6 +14,12 @@ export type Schema = {
   readonly description?: string;
   readonly $ref?: string;
 } & Readonly<Record<string, unknown>>;
+
+/** Those of the document, by name. */
+export type Schemas = Readonly<Record<string, unknown>>;
+
+/** Text with marks in it. */
+type Text = readonly (string | Html | Text)[];
 
 /** Keywords that are shown as they are. */
 const BOUNDS = [
@@ -24,6 +32,11 @@ const BOUNDS = [
   'maxItems',
   'maxProperties',
 ];
+
+/** The schema that a reference stands for, or the schema itself. */
+export function resolve({ $ref: ref, ...beside }: Schema, schemas: Schemas): Schema {
+  return ref === undefined ? beside : { ...(schemas[nameIn(ref)] as Schema), ...beside };
+}
 
 export function fields(schema: Schema): Html {
   return html`<table>
@@ -40,6 +53,18 @@ export function fields(schema: Schema): Html {
       </tr>`;
     })}
   </table>`;
+}
+
+/** Every named schema, each below its name. */
+export function schemaSections(schemas: Schemas): Html[] {
+  return (Object.entries(schemas) as [string, Schema][]).map(
+    ([name, schema]) =>
+      html`<section id="${anchorOf(name)}">
+        <h3>${name}</h3>
+        ${schema.description === undefined ? null : html`<p>${prose(schema.description)}</p>`}
+        ${schema.properties === undefined ? html`<p>${typeOf(schema)}</p>` : fields(schema)}
+      </section>`,
+  );
 }
 
 /** One that fits, where the schema has one. */
@@ -63,20 +88,43 @@ export function bounds(schema: Schema): string[] {
 }
 
 /** A type in a few words: `"sum" | "count"`, `string | null`, `{id: string}[]`. */
-export function typeOf(schema: Schema): string {
-  if (schema.$ref !== undefined) return schema.$ref.split('/').at(-1) ?? '';
-  if (schema.anyOf !== undefined) return schema.anyOf.map(typeOf).join(' | ');
-  if (schema.const !== undefined) return JSON.stringify(schema.const);
-  if (schema.type === 'array') return `${typeOf(schema.items ?? {})}[]`;
+export function typeOf(schema: Schema): Text {
+  const { $ref: ref, anyOf, oneOf, enum: words, items, properties } = schema;
+  if (ref !== undefined) {
+    const name = nameIn(ref);
+    return [html`<a href="#${anchorOf(name)}">${name}</a>`];
+  }
+  const alternatives = anyOf ?? oneOf;
+  if (alternatives !== undefined) return either(alternatives.map(typeOf));
+  if (words !== undefined) return either(words.map((word) => [JSON.stringify(word)]));
+  if (schema.const !== undefined) return [JSON.stringify(schema.const)];
+  if (schema.type === 'array') return [typeOf(items ?? {}), '[]'];
   if (typeof schema.additionalProperties === 'object') {
-    return `object of ${typeOf(schema.additionalProperties)}s`;
+    return ['object of ', typeOf(schema.additionalProperties), 's'];
   }
-  if (schema.properties !== undefined) {
-    const members = Object.entries(schema.properties).map(([name, field]) => {
+  if (properties !== undefined) {
+    const members = Object.entries(properties).map(([name, field]) => {
       const mark = schema.required?.includes(name) === true ? '' : '?';
-      return `${name}${mark}: ${typeOf(field)}`;
+      return [`${name}${mark}: `, typeOf(field)];
     });
-    return `{${members.join(', ')}}`;
+    return ['{', joined(members, ', '), '}'];
   }
-  return schema.type ?? 'anything';
+  const { type = 'anything' } = schema;
+  return [typeof type === 'string' ? type : type.join(' | ')];
+}
+
+function either(alternatives: readonly Text[]): Text {
+  return joined(alternatives, ' | ');
+}
+
+function joined(parts: readonly Text[], between: string): Text {
+  return parts.flatMap((part, index) => (index === 0 ? [part] : [between, part]));
+}
+
+function nameIn(ref: string): string {
+  return ref.split('/').at(-1) ?? '';
+}
+
+function anchorOf(name: string): string {
+  return `schema-${name}`;
 }

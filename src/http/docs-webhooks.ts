@@ -1,12 +1,12 @@
 // The webhooks on the page to read: what every delivery carries once, then what each type says.
 import { EVENT_TYPES } from '../records/events.ts';
 import { type Html, html } from '../pages/html.ts';
-import { fields, prose, type Schema } from './docs-schema.ts';
+import { fields, prose, resolve, type Schema, type Schemas } from './docs-schema.ts';
 import type { OpenApi } from './openapi.ts';
 import type { Webhook } from './webhooks.ts';
-import { Event } from './wire/events.ts';
+import { EVENT_ENVELOPE } from './wire/payloads/envelopes.ts';
 
-const ENVELOPE = Event as unknown as Schema;
+const ENVELOPE = EVENT_ENVELOPE as unknown as Schema;
 const COMMON = ENVELOPE.properties?.['data'] ?? {};
 
 export function webhookContents({ webhooks }: OpenApi): Html {
@@ -23,7 +23,7 @@ export function webhookContents({ webhooks }: OpenApi): Html {
   </div>`;
 }
 
-export function webhookSections({ webhooks }: OpenApi): Html {
+export function webhookSections({ webhooks, components: { schemas } }: OpenApi): Html {
   const { parameters = [] } = webhooks[EVENT_TYPES[0]]?.post ?? {};
   return html`<h2>Webhooks</h2>
     <p>
@@ -44,12 +44,14 @@ export function webhookSections({ webhooks }: OpenApi): Html {
     <h4>Body</h4>
     ${fields(ENVELOPE)}
     <h4>In <code>data</code>, of every type</h4>
-    ${fields(COMMON)} ${Object.entries(webhooks).map(([type, webhook]) => section(type, webhook))}`;
+    ${fields(COMMON)}
+    ${Object.entries(webhooks).map(([type, webhook]) => section(type, webhook, schemas))}`;
 }
 
-function section(type: string, { post }: Webhook): Html {
+function section(type: string, { post }: Webhook, schemas: Schemas): Html {
   const { schema } = post.requestBody.content['application/json'];
-  const data = (schema as Schema).properties?.['data'] ?? {};
+  const envelope = resolve(schema as Schema, schemas);
+  const data = resolve(envelope.properties?.['data'] ?? {}, schemas);
   const own = Object.entries(data.properties ?? {}).filter(
     ([name]) => COMMON.properties?.[name] === undefined,
   );

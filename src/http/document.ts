@@ -1,18 +1,21 @@
 // An operation as OpenAPI 3.1 describes it. It hangs on the route as `detail`; openapi.ts gathers them.
-import { type TSchema, Type } from '@sinclair/typebox';
-import type { DocumentDecoration } from 'elysia';
-import { bodyBytesMaxOf } from './admission.ts';
+import { bodyBytesMaxOf, isIdempotent } from './admission.ts';
 import { FORM_MEDIA, JSON_MEDIA } from './body.ts';
+import type { Components, JsonSchema } from './components.ts';
+import { headersOf, type HeaderName } from './document-headers.ts';
 import { type ErrorCode, STATUS_OF } from './errors.ts';
 import type { Operation } from './operation.ts';
+import { Error as ErrorBody } from './wire/errors.ts';
 
 /** `portal`: a token in the path. */
 export type Access = 'organisation' | 'group' | 'portal' | 'open';
 
-/** A schema as Elysia's types for OpenAPI want it. */
-export type JsonSchema = NonNullable<
-  Exclude<NonNullable<DocumentDecoration['parameters']>[number], { $ref: string }>['schema']
->;
+/** What a route says of itself. */
+export type Described = {
+  readonly operationId: string;
+  readonly access: Access;
+  readonly operation: Operation;
+};
 
 type Parameter = {
   name: string;
@@ -22,46 +25,45 @@ type Parameter = {
   schema: JsonSchema;
 };
 
-type Answer = { description: string; content?: Record<string, { schema: JsonSchema }> };
+type Content = Record<string, { schema: JsonSchema }>;
+
+type Answer = {
+  description: string;
+  headers: Record<string, { $ref: string }>;
+  content?: Content;
+};
 
 export type Documented = {
+  operationId: string;
   summary: string;
   description?: string;
   tags: string[];
   security: Record<string, string[]>[];
+  servers?: { url: string; description: string }[];
   parameters: Parameter[];
-  requestBody?: { required: boolean; content: Record<string, { schema: JsonSchema }> };
+  requestBody?: { required: boolean; content: Content };
   responses: Record<string, Answer>;
 };
 
-export const ERROR_BODY = Type.Object({
-  error: Type.Object({
-    type: Type.Union(Object.keys(STATUS_OF).map((code) => Type.Literal(code))),
-    message: Type.String({ description: 'For people; it may change.' }),
-    issues: Type.Optional(
-      Type.Array(Type.Object({ path: Type.Array(Type.String()), message: Type.String() }), {
-        description: 'With `invalid_request`: what is wrong, and where.',
-      }),
-    ),
-  }),
-});
+const HTML = 'text/html';
 
-export function describe(access: Access, operation: Operation): Documented {
-  const { summary, description, tag, form, body } = operation;
+export function describe({ access, operation }: Described, components: Components): Documented {
+  const { operationId, summary, description, tag, form, body } = operation;
   const content = {
-    ...(body !== undefined && { [JSON_MEDIA.type]: { schema: schemaOf(body) } }),
-    ...(form !== undefined && { [FORM_MEDIA.type]: { schema: schemaOf(form) } }),
+    ...(body !== undefined && { [JSON_MEDIA.type]: { schema: components.of(body) } }),
+    ...(form !== undefined && { [FORM_MEDIA.type]: { schema: components.of(form) } }),
   };
   return {
+    operationId,
     summary,
     ...(description !== undefined && { description }),
     tags: [tag],
     security: hasKey(access) ? [{ [access]: [] }] : [],
-    parameters: parametersOf(operation),
+    parameters: parametersOf(operation, components),
     ...(Object.keys(content).length > 0 && {
       requestBody: { required: operation.bodyOptional !== true, content },
     }),
-    responses: { ...answersOf(operation), ...refusalsOf(access, operation) },
+    responses: responsesOf(access, operation, components),
   };
 }
 
@@ -70,7 +72,8 @@ export function hasKey(access: Access): access is 'organisation' | 'group' {
   return access === 'organisation' || access === 'group';
 }
 
-function parametersOf({ params = {}, query, idempotent }: Operation): Parameter[] {
+function parametersOf(operation: Operation, components: Components): Parameter[] {
+  const { params = {}, query } = operation;
   const parameters: Parameter[] = Object.entries(params).map(([name, description]) => ({
     name,
     in: 'path',
@@ -78,11 +81,12 @@ function parametersOf({ params = {}, query, idempotent }: Operation): Parameter[
     description,
     schema: { type: 'string' },
   }));
-  for (const [name, schema] of Object.entries(query?.properties ?? {})) {
-    const { description = '' } = schema;
-    parameters.push({ name, in: 'query', required: false, description, schema: schemaOf(schema) });
+  for (const [name, field] of Object.entries(query?.properties ?? {})) {
+    const { description = '', ...schema } = field;
+    const shown = components.of(schema);
+    parameters.push({ name, in: 'query', required: false, description, schema: shown });
   }
-  if (idempotent === true) {
+  if (isIdempotent(operation)) {
     parameters.push({
       name: 'Idempotency-Key',
       in: 'header',
@@ -94,52 +98,102 @@ function parametersOf({ params = {}, query, idempotent }: Operation): Parameter[
   return parameters;
 }
 
-function answersOf({ answers, mediaType = 'application/json' }: Operation): Record<string, Answer> {
-  const documented: Record<string, Answer> = {};
-  for (const [status, schema] of Object.entries(answers)) {
-    documented[status] = {
-      description: schema === null ? 'Done; no body' : 'Done',
-      ...(schema !== null && { content: { [mediaType]: { schema: schemaOf(schema) } } }),
-    };
-  }
-  return documented;
+/** All answers, by status: what the handler answers, and what it or the edge refuses. */
+function responsesOf(
+  access: Access,
+  operation: Operation,
+  components: Components,
+): Record<string, Answer> {
+  const refusals = refusalsOf(access, operation);
+  const statuses = new Set([...Object.keys(operation.answers).map(Number), ...refusals.keys()]);
+  const answers = [...statuses].map((status) => {
+    const codes = refusals.get(status) ?? [];
+    return [status, answerOf({ access, operation, components, status, codes })];
+  });
+  return Object.fromEntries(answers) as Record<string, Answer>;
 }
 
-function refusalsOf(access: Access, operation: Operation): Record<string, Answer> {
+type Asked = {
+  readonly access: Access;
+  readonly operation: Operation;
+  readonly components: Components;
+  readonly status: number;
+  /** By which it refuses with this status. */
+  readonly codes: readonly ErrorCode[];
+};
+
+function answerOf({ access, operation, components, status, codes }: Asked): Answer {
+  const { answers, mediaType = JSON_MEDIA.type } = operation;
+  const schema = answers[status];
+  // Who opens a page with a bad token, or too often, is told on a page.
+  const isPage = access === 'portal' && mediaType === HTML && (status === 401 || status === 429);
+  const content: Content = {
+    ...(schema && { [mediaType]: { schema: components.of(schema) } }),
+    ...(isPage && { [HTML]: { schema: { type: 'string' } } }),
+    ...(!isPage && codes.length > 0 && { [JSON_MEDIA.type]: { schema: components.of(ErrorBody) } }),
+  };
+  const bound = status === 413 ? ` (over ${bodyBytesMaxOf(operation)} bytes)` : '';
+  const words = [
+    ...codes.map((code) => `\`${code}\``),
+    ...(schema === undefined ? [] : [wordsOf(status, schema === null ? null : mediaType)]),
+  ];
+  const headers = headersOf(namesOf({ operation, status, codes }));
+  return {
+    description: words.join(' or ') + bound,
+    headers,
+    ...(Object.keys(content).length > 0 && { content }),
+  };
+}
+
+function wordsOf(status: number, mediaType: string | null): string {
+  if (status === 303) return 'Go on to `Location`';
+  if (mediaType === null) return 'Done; no body';
+  if (mediaType === HTML) return status < 400 ? 'A page' : 'a page that says why';
+  return status === 201 ? 'Made' : 'Done';
+}
+
+function namesOf({ operation, status, codes }: Pick<Asked, 'operation' | 'status' | 'codes'>) {
+  const { refusals = [] } = operation;
+  const names: HeaderName[] = ['x-request-id'];
+  // What was refused for a reason of the business is answered again as well.
+  const isKept = status < 300 || codes.some((code) => refusals.includes(code));
+  if (isIdempotent(operation) && isKept) names.push('Idempotency-Replayed');
+  if (status === 303) names.push('Location');
+  if (codes.includes('unauthorized')) names.push('WWW-Authenticate');
+  if (codes.some((code) => MAY_PASS.has(code))) names.push('Retry-After');
+  if (codes.includes('rate_limited')) {
+    names.push('RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset');
+  }
+  return names;
+}
+
+const MAY_PASS = new Set<ErrorCode>([
+  'rate_limited',
+  'service_unavailable',
+  'idempotency_in_progress',
+]);
+
+/** What it refuses by, for each status: its own refusals, and those of the edge, which follow from what it takes. */
+function refusalsOf(access: Access, operation: Operation): Map<number, ErrorCode[]> {
+  const { idempotent, params, body, form, query } = operation;
   const codes = new Set<ErrorCode>(operation.refusals);
-  if (hasKey(access)) codes.add('unauthorized').add('forbidden');
+  if (hasKey(access)) {
+    codes.add('unauthorized').add('forbidden');
+    if (params !== undefined) codes.add('not_found');
+  }
   if (access === 'portal') codes.add('unauthorized').add('rate_limited');
-  if (operation.form !== undefined) codes.add('forbidden');
-  if (operation.body !== undefined || operation.form !== undefined) {
+  if (form !== undefined) codes.add('forbidden');
+  if (body !== undefined || form !== undefined) {
     codes.add('invalid_request').add('payload_too_large').add('unsupported_media_type');
   }
-  if (operation.query !== undefined || operation.idempotent === true) codes.add('invalid_request');
+  if (query !== undefined || isIdempotent(operation)) codes.add('invalid_request');
+  if (idempotent === true || idempotent === 'any_body') codes.add('idempotency_in_progress');
+  if (idempotent === true) codes.add('idempotency_key_reused');
   codes.add('internal_error').add('service_unavailable');
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of codes) {
     const status = STATUS_OF[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
-  // Who opens a page with a bad token, or too often, is told on a page.
-  const onPage = access === 'portal' && operation.mediaType === 'text/html' ? [401, 429] : [];
-  const documented: Record<string, Answer> = {};
-  for (const [status, alternatives] of byStatus) {
-    const bound = status === 413 ? ` (over ${bodyBytesMaxOf(operation)} bytes)` : '';
-    documented[String(status)] = {
-      description: alternatives.map((code) => `\`${code}\``).join(' or ') + bound,
-      content: onPage.includes(status)
-        ? { 'text/html': { schema: { type: 'string' } } }
-        : { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
-    };
-  }
-  return documented;
-}
-
-/** Plain JSON Schema: without TypeBox's symbols, and without our own keyword. */
-export function schemaOf(schema: TSchema): JsonSchema {
-  return JSON.parse(
-    JSON.stringify(schema, (key, value: unknown) =>
-      key === 'error' && typeof value === 'string' ? undefined : value,
-    ),
-  ) as JsonSchema;
+  return byStatus;
 }

@@ -20,7 +20,7 @@ import type {
 import { Admission } from './admission.ts';
 import { takeBody } from './body.ts';
 import { isCrossSite } from './cross-site.ts';
-import { describe, type Access, type Documented, hasKey } from './document.ts';
+import { type Access, hasKey, type Described } from './document.ts';
 import { refuse } from './errors.ts';
 import type { Call, Handler, Operation } from './operation.ts';
 import type { AdmitPortal } from './portal-door.ts';
@@ -29,7 +29,7 @@ import { type Course, RequestLog } from './request-log.ts';
 /** What follows the path in `app.post(path, ...route)`. */
 export type Route = readonly [
   handler: (context: Incoming) => Promise<Response>,
-  hook: { readonly detail: Documented },
+  hook: { readonly detail: Described },
 ];
 
 type Incoming = { readonly request: Request; readonly params?: Readonly<Record<string, string>> };
@@ -117,7 +117,7 @@ export function createEdge(options: EdgeOptions): Edge {
       }
       return finish(request, response, { principal, began });
     }
-    return [answer, { detail: describe(access, operation) }];
+    return [answer, { detail: { operationId: operation.operationId, access, operation } }];
   }
 
   return {

@@ -119,7 +119,11 @@ function inProgress(): Response {
   return refuse('idempotency_in_progress', 'a request with this Idempotency-Key is being executed');
 }
 
-function lockOf({ organisationId, mode, operation }: IdempotencyScope, key: string): bigint {
+/** The advisory lock that whoever executes a key holds. */
+export function lockOf(
+  { organisationId, mode, operation }: Omit<IdempotencyScope, 'keyHash'>,
+  key: string,
+): bigint {
   return sha256(JSON.stringify([organisationId, mode, operation, key])).readBigInt64BE();
 }
 

@@ -1,5 +1,8 @@
 // The OpenAPI 3.1 document, gathered from what every route says of itself.
-import { ERROR_BODY, schemaOf, type Documented } from './document.ts';
+import { assert } from '../../ledger/assert.ts';
+import { Components } from './components.ts';
+import { HEADERS } from './document-headers.ts';
+import { describe, type Described, type Documented } from './document.ts';
 import { type Webhook, webhooks } from './webhooks.ts';
 
 export type RouteList = readonly {
@@ -8,15 +11,25 @@ export type RouteList = readonly {
   readonly hooks: { readonly detail?: unknown };
 }[];
 
+/** Where it is reached, and where its links lead. */
+export type Addresses = {
+  readonly baseUrl: string;
+  readonly appUrl: string;
+  readonly checkoutUrl: string;
+};
+
+type Server = { readonly url: string; readonly description: string };
+
 export type OpenApi = {
   readonly openapi: '3.1.0';
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
-  readonly servers: readonly { readonly url: string }[];
+  readonly servers: readonly Server[];
   readonly tags: readonly { readonly name: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Documented>>>>;
   readonly webhooks: Readonly<Record<string, Webhook>>;
   readonly components: {
     readonly schemas: Readonly<Record<string, unknown>>;
+    readonly headers: Readonly<Record<string, unknown>>;
     readonly securitySchemes: Readonly<Record<string, unknown>>;
   };
 };
@@ -26,24 +39,35 @@ const DESCRIPTION = [
   'Every 4xx and 5xx has the body `Error`. Every refusal carries `x-request-id`; a caller may send its own.',
 ].join('\n\n');
 
-export function openApiOf(routes: RouteList, baseUrl: string): OpenApi {
+const OPERATION_ID = /^[a-z][A-Za-z]+$/;
+
+export function openApiOf(routes: RouteList, addresses: Addresses): OpenApi {
+  const components = new Components();
   const paths: Record<string, Record<string, Documented>> = {};
   const tags = new Set<string>();
+  const names = new Set<string>();
   for (const { method, path, hooks } of routes) {
-    if (!isDocumented(hooks.detail)) continue;
-    for (const tag of hooks.detail.tags) tags.add(tag);
+    if (!isDescribed(hooks.detail)) continue;
+    const { operationId, operation } = hooks.detail;
+    assert(OPERATION_ID.test(operationId), `${operationId} is a name`);
+    assert(!names.has(operationId), `one operation is called ${operationId}`);
+    names.add(operationId);
+    tags.add(operation.tag);
     const template = path.replaceAll(/:(\w+)/g, '{$1}');
-    paths[template] = { ...paths[template], [method.toLowerCase()]: hooks.detail };
+    const servers = serversOf(operation.at, addresses);
+    const documented = { ...describe(hooks.detail, components), ...(servers && { servers }) };
+    paths[template] = { ...paths[template], [method.toLowerCase()]: documented };
   }
   return {
     openapi: '3.1.0',
     info: { title: 'Tollhouse', version: '0.1.0', description: DESCRIPTION },
-    servers: [{ url: baseUrl }],
-    tags: [...tags].map((name) => ({ name })),
+    servers: [{ url: addresses.baseUrl, description: 'All of it.' }],
+    tags: [...tags, 'Webhooks'].map((name) => ({ name })),
     paths,
-    webhooks: webhooks(),
+    webhooks: webhooks(components),
     components: {
-      schemas: { Error: schemaOf(ERROR_BODY) },
+      schemas: components.all(),
+      headers: HEADERS,
       securitySchemes: {
         organisation: bearer("An organisation's key: `svc_test_...` or `svc_live_...`."),
         group: bearer("A group's key: `svc_group_test_...` or `svc_group_live_...`."),
@@ -52,11 +76,22 @@ export function openApiOf(routes: RouteList, baseUrl: string): OpenApi {
   };
 }
 
+/** Of what is linked to at another address. A proxy there passes on: from `CHECKOUT_URL` to `/pay`. */
+function serversOf(
+  at: Described['operation']['at'],
+  { baseUrl, appUrl, checkoutUrl }: Addresses,
+): Server[] | null {
+  const url = at === 'app' ? appUrl : checkoutUrl.replace(/\/pay$/, '');
+  if (at === undefined || url === baseUrl) return null;
+  const description = at === 'app' ? '`APP_URL`.' : '`CHECKOUT_URL`.';
+  return at === 'checkout' && !checkoutUrl.endsWith('/pay') ? null : [{ url, description }];
+}
+
 function bearer(description: string): unknown {
   return { type: 'http', scheme: 'bearer', description };
 }
 
 /** Every route of the edge says what it is; a route of a plugin may not. */
-function isDocumented(detail: unknown): detail is Documented {
-  return typeof detail === 'object' && detail !== null && 'responses' in detail;
+function isDescribed(detail: unknown): detail is Described {
+  return typeof detail === 'object' && detail !== null && 'operation' in detail;
 }

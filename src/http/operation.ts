@@ -3,6 +3,8 @@ import type { Static, TObject, TSchema } from '@sinclair/typebox';
 import type { ErrorCode } from './errors.ts';
 
 export type Operation = {
+  /** What clients call it: `createCheckout`, `listProducts`. No two are the same. */
+  readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
   readonly tag: string;
@@ -17,14 +19,19 @@ export type Operation = {
   readonly query?: TObject;
   /** Each path parameter with what it is. */
   readonly params?: Readonly<Record<string, string>>;
-  /** Whether it takes an Idempotency-Key. */
-  readonly idempotent?: boolean;
-  /** The body of each status on success; null for none. */
+  /**
+   * Whether it takes an Idempotency-Key. `true`: its answer is kept under the key, and another body under it is refused. `any_body`: the
+   * key alone names the request. `ledger`: the ledger knows the key, and the operation says itself what it refuses.
+   */
+  readonly idempotent?: boolean | 'any_body' | 'ledger';
+  /** The body of each status, where it is not a refusal in JSON; null for none. */
   readonly answers: Readonly<Record<number, TSchema | null>>;
   /** Of the answers; JSON where it is left out. */
   readonly mediaType?: string;
-  /** Refusals of its own, beyond those that every route has. */
+  /** Refusals of its own, beyond those that the edge makes. */
   readonly refusals?: readonly ErrorCode[];
+  /** Where its links lead; `BASE_URL` where it is left out. */
+  readonly at?: 'checkout' | 'app';
 };
 
 export type BodyOf<O extends Operation> = O['form'] extends TObject

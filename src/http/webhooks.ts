@@ -1,16 +1,17 @@
 // The webhooks that we send, as OpenAPI 3.1 describes them: one for each type of event.
-import { type TObject, Type } from '@sinclair/typebox';
 import { EVENT_TYPES, envelopeOf, type EventType } from '../records/events.ts';
-import { type JsonSchema, schemaOf } from './document.ts';
+import { type Components, type JsonSchema, pascal } from './components.ts';
 import { accountOf, EVENT_CATALOGUE, sampleData } from './wire/payloads/catalogue.ts';
-import { dataSchema } from './wire/payloads/payload.ts';
-import { Timestamp, Uuid } from './wire/values.ts';
+import { EVENT_ENVELOPES } from './wire/payloads/envelopes.ts';
 
 export type Webhook = {
   readonly post: {
+    readonly operationId: string;
     readonly summary: string;
     readonly description: string;
     readonly tags: readonly string[];
+    /** None of ours: what is sent is signed. */
+    readonly security: readonly never[];
     readonly parameters: readonly WebhookHeader[];
     readonly requestBody: {
       readonly required: true;
@@ -77,37 +78,30 @@ const RESPONSES = {
   '429': { description: 'Not now: `Retry-After` is honoured.' },
 };
 
-export function webhooks(): Readonly<Record<EventType, Webhook>> {
-  const described = EVENT_TYPES.map((type) => [type, webhookOf(type)] as const);
+export function webhooks(components: Components): Readonly<Record<EventType, Webhook>> {
+  const described = EVENT_TYPES.map((type) => [type, webhookOf(type, components)] as const);
   return Object.fromEntries(described) as Record<EventType, Webhook>;
 }
 
-function webhookOf(type: EventType): Webhook {
+function webhookOf(type: EventType, components: Components): Webhook {
+  const schema = components.of(EVENT_ENVELOPES[type].schema);
   return {
     post: {
+      operationId: `receive${pascal(type)}`,
       summary: type,
       description: EVENT_CATALOGUE[type].meaning,
       tags: ['Webhooks'],
+      security: [],
       parameters: PARAMETERS,
       requestBody: {
         required: true,
         content: {
-          'application/json': { schema: schemaOf(envelopeSchema(type)), example: exampleOf(type) },
+          'application/json': { schema, example: exampleOf(type) },
         },
       },
       responses: RESPONSES,
     },
   };
-}
-
-/** An event of this type, as it is sent. */
-export function envelopeSchema(type: EventType): TObject {
-  return Type.Object({
-    id: Uuid,
-    type: Type.Literal(type),
-    timestamp: Timestamp,
-    data: dataSchema(type, EVENT_CATALOGUE[type]),
-  });
 }
 
 function exampleOf(type: EventType): unknown {

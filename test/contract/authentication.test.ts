@@ -1,6 +1,7 @@
 // Every route of the app, whichever there are, asks for a key before it looks at anything else. A route that should be open has
 // to be named here.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { type Described, hasKey } from '../../src/http/document.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { insertKey } from '../../src/records/api-keys.ts';
 import { startServer, type Call, type TestServer } from '../support/server.ts';
@@ -53,12 +54,12 @@ type Route = {
 
 function routes(): Route[] {
   return server.app.routes.map(({ method, path, hooks }) => {
-    const [scheme = {}] = hooks.detail?.security ?? [];
+    const { access } = hooks.detail as unknown as Described;
     return {
       name: `${method} ${path}`,
       method,
       path: path.replaceAll(/:\w+/g, 'x'),
-      access: Object.keys(scheme)[0] ?? 'open',
+      access: hasKey(access) ? access : 'open',
     };
   });
 }

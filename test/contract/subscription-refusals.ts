@@ -1,4 +1,5 @@
 // What the routes of subscriptions refuse, by a call for each code that the document names.
+import { lockOf } from '../../src/http/idempotency.ts';
 import { Club } from '../http/subscriptions/subscribing.ts';
 import type { Shop } from '../payments/shop.ts';
 import type { Call, Reply } from '../support/server.ts';
@@ -19,6 +20,11 @@ export const SUBSCRIPTION_ROUTES = [
   ...ACTIONS.map(routeOf),
 ];
 
+/** Names that a key is executed under, as the routes have them. */
+const CREATE = 'POST /subscriptions';
+const operationOf = (action: Action): string =>
+  `POST /subscriptions/:id/${action.replace('-', '_')}`;
+
 type Setting = {
   readonly club: Club;
   /** Active; its card is declined from now on. */
@@ -29,6 +35,8 @@ type Setting = {
   readonly paused: string;
   /** Paid by a debit: a change of it waits for its bank, for seconds. */
   readonly debited: string;
+  /** What is told to come back, by the operation: another node executes its key, and takes long. */
+  readonly busy: ReadonlyMap<string, Promise<Reply>>;
 };
 
 export async function subscriptionRefusals(shop: Shop): Promise<Record<string, Refusals>> {
@@ -40,7 +48,7 @@ export async function subscriptionRefusals(shop: Shop): Promise<Record<string, R
       method,
       () => path,
     );
-  const { active } = setting;
+  const { active, busy } = setting;
   const post = (call: Call) => server.call('POST', '/subscriptions', call);
   const unknown = { customer_id: active, product_id: active };
   const actions = ACTIONS.map((action) => [routeOf(action), refusalsOf(setting, action)]);
@@ -57,6 +65,7 @@ export async function subscriptionRefusals(shop: Shop): Promise<Record<string, R
       ...closed('POST', '/subscriptions'),
       ...bodiless(post),
       not_found: () => post({ body: unknown }),
+      idempotency_in_progress: () => busy.get(CREATE)!,
       idempotency_key_reused: async () => {
         const { data } = await shop.read('/subscriptions?limit=1');
         const [{ customer_id, product_id }] = data;
@@ -93,6 +102,7 @@ function refusalsOf({ club, ...ids }: Setting, action: Action): Refusals {
       return send(ids.debited);
     },
     ...(declined !== undefined && { payment_failed: () => send(declined) }),
+    idempotency_in_progress: () => ids.busy.get(operationOf(action))!,
     idempotency_key_reused: (): Promise<Reply> =>
       send(ids.ended, withKey('act', given)).then(() => send(ids.paused, withKey('act', given))),
   };
@@ -108,5 +118,38 @@ async function prepare(club: Club): Promise<Setting> {
   const debit = await club.pay(await club.checkout(plan), 'iban');
   await club.advance('P2D');
   const { subscription_id: debited } = await club.shop.payment(debit.id);
-  return { club, active, ended, paused, debited };
+  return { club, active, ended, paused, debited, busy: whileBusy(club.shop, active) };
+}
+
+/** A call of each operation under a key that somebody else is executing: all at once, as each waits for seconds. */
+function whileBusy({ server }: Shop, id: string): ReadonlyMap<string, Promise<Reply>> {
+  const unknown = { customer_id: id, product_id: id };
+  const calls = [
+    { operation: CREATE, path: '/subscriptions', body: unknown },
+    ...ACTIONS.map((action) => ({
+      operation: operationOf(action),
+      path: `/subscriptions/${id}/${action}`,
+      body: action === 'change' ? QUANTITY : undefined,
+    })),
+  ];
+  const scope = { organisationId: server.organisation.id, mode: 'test' } as const;
+  const replies = new Map<string, PromiseWithResolvers<Reply>>(
+    calls.map(({ operation }) => [operation, Promise.withResolvers()]),
+  );
+  const hold = async (): Promise<void> => {
+    // A session, and no transaction: the database ends one that is idle for this long.
+    const session = await server.sql.reserve();
+    const locks = calls.map(({ operation }) => String(lockOf({ ...scope, operation }, 'busy')));
+    await session`select pg_advisory_lock(key) from unnest(${locks}::bigint[]) key`;
+    const answered = calls.map(async ({ operation, path, body }) =>
+      replies.get(operation)!.resolve(await server.call('POST', path, withKey('busy', body))),
+    );
+    await Promise.all(answered);
+    await session`select pg_advisory_unlock_all()`;
+    session.release();
+  };
+  void hold().catch((error: unknown) => {
+    for (const { reject } of replies.values()) reject(error);
+  });
+  return new Map([...replies].map(([operation, { promise }]) => [operation, promise]));
 }

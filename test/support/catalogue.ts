@@ -1,8 +1,6 @@
 // Events held to the catalogue: what is written is what the document says, no more and no less.
 import { Value } from '@sinclair/typebox/value';
-import { envelopeSchema } from '../../src/http/webhooks.ts';
-import { EVENT_CATALOGUE } from '../../src/http/wire/payloads/catalogue.ts';
-import { dataSchema } from '../../src/http/wire/payloads/payload.ts';
+import { EVENT_ENVELOPES } from '../../src/http/wire/payloads/envelopes.ts';
 import { envelopeOf, type EventEnvelope, type EventRecord } from '../../src/records/events.ts';
 import type { Sql } from '../../src/platform/postgres.ts';
 
@@ -11,11 +9,10 @@ const MOMENT_NAME = /(?:At|Start|End|Date|^timestamp)$/;
 
 /** What of the event is not as the catalogue has it, one line each. */
 export function misfits(event: EventEnvelope): string[] {
-  const schema = envelopeSchema(event.type);
+  const { schema, data } = EVENT_ENVELOPES[event.type];
   const found = [...Value.Errors(schema, event)].map(({ path, message }) => `${path} ${message}`);
-  const { properties } = dataSchema(event.type, EVENT_CATALOGUE[event.type]);
   for (const [name, value] of Object.entries(event.data)) {
-    if (!Object.hasOwn(properties, name)) found.push(`/data/${name} is not in the catalogue`);
+    if (!Object.hasOwn(data.properties, name)) found.push(`/data/${name} is not in the catalogue`);
     if (MOMENT_NAME.test(name) && typeof value === 'string' && !MOMENT.test(value)) {
       found.push(`/data/${name} is not a moment: ${value}`);
     }

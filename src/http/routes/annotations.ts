@@ -39,14 +39,10 @@ export type AnnotationRoutesDeps = {
 };
 
 const query = Body({ ...PAGE, ...ANNOTATION_FILTERS });
-const REFUSALS = [
-  'not_found',
-  'conflict',
-  'idempotency_in_progress',
-  'idempotency_key_reused',
-] as const;
+const REFUSALS = ['not_found', 'conflict'] as const;
 
 const ADD_TAG = {
+  operationId: 'createTag',
   summary: 'Put a tag on a customer, a subscription or an invoice',
   description:
     'A label: it changes nothing that the service does. The same one on the same object again is a conflict. ' +
@@ -59,6 +55,7 @@ const ADD_TAG = {
 } as const;
 
 const LIST_TAGS = {
+  operationId: 'listTags',
   summary: 'List tags, newest first',
   tag: 'Tags',
   query,
@@ -66,6 +63,7 @@ const LIST_TAGS = {
 } as const;
 
 const REMOVE_TAG = {
+  operationId: 'deleteTag',
   summary: 'Remove a tag',
   tag: 'Tags',
   params: { id: 'The id of the tag.' },
@@ -74,6 +72,7 @@ const REMOVE_TAG = {
 } as const;
 
 const ADD_FIELD = {
+  operationId: 'createCustomField',
   summary: 'Add a custom field to a customer, a subscription or an invoice',
   description:
     'A field never changes: remove it and add another. A name that the object has is a conflict. ' +
@@ -86,6 +85,7 @@ const ADD_FIELD = {
 } as const;
 
 const LIST_FIELDS = {
+  operationId: 'listCustomFields',
   summary: 'List custom fields, newest first',
   tag: 'Custom fields',
   query,
@@ -93,6 +93,7 @@ const LIST_FIELDS = {
 } as const;
 
 const REMOVE_FIELD = {
+  operationId: 'deleteCustomField',
   summary: 'Remove a custom field',
   tag: 'Custom fields',
   params: { id: 'The id of the custom field.' },

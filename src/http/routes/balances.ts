@@ -43,6 +43,7 @@ const Balance = Type.Object({
 });
 
 const BALANCES = {
+  operationId: 'listBalances',
   summary: 'What a customer has of each feature in the current period',
   tag: 'Metering',
   params: { id: "The id of the customer, or the merchant's own (external_customer_id)." },

@@ -29,6 +29,7 @@ export type BuyLinkRoutesDeps = OpenCheckoutDeps & {
 };
 
 const CREATE = {
+  operationId: 'openBuyLink',
   summary: 'Open a checkout from a buy link',
   description:
     'For anyone: the address is the credential. Each call opens a new session of a public product, which can be paid once.',

@@ -22,18 +22,20 @@ import { fingerprintOf, keyedIds, measure, quantityOf } from '../wire/usage.ts';
 const tag = 'Metering';
 
 const CHECK = {
+  operationId: 'checkEntitlement',
   summary: 'Whether a customer may use a feature now',
   description:
     'Answered from memory; includes every acknowledged write. `consume: true` records the value in the same step, durably, ' +
     'where it is allowed: concurrent callers never overrun.',
   tag,
   body: CheckBody,
-  idempotent: true,
+  idempotent: 'ledger',
   answers: { 200: CheckResult },
   refusals: ['not_found', 'idempotency_key_reused'],
 } as const;
 
 const BATCH = {
+  operationId: 'checkEntitlements',
   summary: 'Up to 100 checks at once',
   tag,
   body: CheckBatchBody,

@@ -34,18 +34,20 @@ const tag = 'Checkouts';
 const params = { id: 'The id of the checkout.' };
 
 const CREATE = {
+  operationId: 'createCheckout',
   summary: 'Create a hosted checkout',
   description:
     'Send the buyer to its `url`. It can be paid once, within 24 hours. The same Idempotency-Key returns the earlier checkout, ' +
     'whatever the body. `payment.succeeded` says that it was paid.',
   tag,
   body: CheckoutCreate,
-  idempotent: true,
+  idempotent: 'any_body',
   answers: { 201: Checkout },
-  refusals: ['not_found', 'conflict', 'checkout_create_failed', 'idempotency_in_progress'],
+  refusals: ['not_found', 'conflict', 'checkout_create_failed'],
 } as const;
 
 const LIST = {
+  operationId: 'listCheckouts',
   summary: 'List checkouts, newest first',
   tag,
   query: Body({ ...PAGE, status: Type.Optional(CheckoutStatus) }),
@@ -53,6 +55,7 @@ const LIST = {
 } as const;
 
 const READ = {
+  operationId: 'getCheckout',
   summary: 'Get a checkout',
   description:
     'For dashboards and backfills. Do not poll it: `payment.succeeded` says that it was paid.',
@@ -63,6 +66,7 @@ const READ = {
 } as const;
 
 const EXPIRE = {
+  operationId: 'expireCheckout',
   summary: 'Expire a checkout',
   description: 'It cannot be paid any more. Again is the same answer.',
   tag,

@@ -38,15 +38,17 @@ const tag = 'Customers';
 const params = { id: "The id of the customer, or the merchant's own (external_customer_id)." };
 
 const CREATE = {
+  operationId: 'createCustomer',
   summary: 'Create a customer',
   tag,
   body: CustomerCreate,
   idempotent: true,
   answers: { 201: Customer },
-  refusals: ['conflict', 'idempotency_in_progress', 'idempotency_key_reused'],
+  refusals: ['conflict'],
 } as const;
 
 const LIST = {
+  operationId: 'listCustomers',
   summary: 'List customers, newest first',
   tag,
   query: Body({
@@ -58,6 +60,7 @@ const LIST = {
 } as const;
 
 const READ = {
+  operationId: 'getCustomer',
   summary: 'Get a customer',
   tag,
   params,
@@ -66,6 +69,7 @@ const READ = {
 } as const;
 
 const CHANGE = {
+  operationId: 'updateCustomer',
   summary: 'Change a customer',
   description: 'Metadata is replaced as a whole. `null` clears a field.',
   tag,

@@ -16,6 +16,7 @@ const tag = 'Webhooks';
 const params = { id: 'The id of the delivery.' };
 
 const READ = {
+  operationId: 'getDelivery',
   summary: 'Get a delivery, with all its attempts',
   tag,
   params,
@@ -24,6 +25,7 @@ const READ = {
 } as const;
 
 const RETRY = {
+  operationId: 'retryDelivery',
   summary: 'Send a delivery now',
   description:
     'In any state: one that was delivered is sent once more. Not while it is being sent, and not to an endpoint that is disabled or deleted.',

@@ -22,6 +22,7 @@ export type DiscountRoutesDeps = {
 const tag = 'Discounts';
 
 const CREATE = {
+  operationId: 'createDiscount',
   summary: 'Create a discount code',
   description:
     'Either `percent_off`, or `amount_off` with its `currency`, which then goes with prices in that currency only.',
@@ -29,10 +30,11 @@ const CREATE = {
   body: DiscountCreate,
   idempotent: true,
   answers: { 201: Discount },
-  refusals: ['conflict', 'idempotency_in_progress', 'idempotency_key_reused'],
+  refusals: ['conflict'],
 } as const;
 
 const LIST = {
+  operationId: 'listDiscounts',
   summary: 'List discounts, newest first',
   tag,
   query: Body(PAGE),
@@ -40,6 +42,7 @@ const LIST = {
 } as const;
 
 const DELETE = {
+  operationId: 'deleteDiscount',
   summary: 'Delete a discount',
   description: 'It takes nothing off any more, what was paid with it stays, its code becomes free.',
   tag,

@@ -3,12 +3,12 @@ import { Elysia } from 'elysia';
 import { docsPage } from '../docs-page.ts';
 import type { Page } from '../../pages/layout.ts';
 import type { Edge } from '../edge.ts';
-import { type OpenApi, openApiOf, type RouteList } from '../openapi.ts';
+import { type Addresses, type OpenApi, openApiOf, type RouteList } from '../openapi.ts';
 import { sendPage } from '../page.ts';
 
 export type DocumentRoutesDeps = {
   readonly edge: Edge;
-  readonly baseUrl: string;
+  readonly settings: Addresses;
   /** Asked with the first request, when all routes are there. */
   readonly routes: () => RouteList;
 };
@@ -16,21 +16,28 @@ export type DocumentRoutesDeps = {
 const tag = 'Documents';
 
 const READ = {
+  operationId: 'readDocumentation',
   summary: 'This document, to read',
   tag,
   answers: { 200: Type.String() },
   mediaType: 'text/html',
 } as const;
 
-export function documentRoutes({ edge, baseUrl, routes }: DocumentRoutesDeps) {
+export function documentRoutes({ edge, settings, routes }: DocumentRoutesDeps) {
   let document: OpenApi | undefined;
   let page: Page | undefined;
-  const open = (): OpenApi => (document ??= openApiOf(routes(), baseUrl));
+  const open = (): OpenApi => (document ??= openApiOf(routes(), settings));
   return new Elysia()
     .get(
       '/openapi.json',
-      ...edge.open({ summary: 'This document', tag, answers: { 200: Type.Object({}) } }, () =>
-        Response.json(open()),
+      ...edge.open(
+        {
+          operationId: 'getOpenApi',
+          summary: 'This document',
+          tag,
+          answers: { 200: Type.Object({}) },
+        },
+        () => Response.json(open()),
       ),
     )
     .get(

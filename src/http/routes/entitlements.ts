@@ -34,6 +34,7 @@ const tag = 'Products';
 const params = { id: 'The id of the product.' };
 
 const CREATE = {
+  operationId: 'attachFeature',
   summary: 'Attach a feature to a product',
   description:
     'Whoever subscribes to the product, or changes to it, from now on gets it; whoever has it already, from his next period on. A ' +
@@ -43,10 +44,11 @@ const CREATE = {
   body: EntitlementCreate,
   idempotent: true,
   answers: { 201: Entitlement },
-  refusals: ['not_found', 'conflict', 'idempotency_in_progress', 'idempotency_key_reused'],
+  refusals: ['not_found', 'conflict'],
 } as const;
 
 const LIST = {
+  operationId: 'listFeatures',
   summary: 'List the features of a product, in the order in which they were attached',
   tag,
   params,
@@ -56,6 +58,7 @@ const LIST = {
 } as const;
 
 const DELETE = {
+  operationId: 'detachFeature',
   summary: 'Detach a feature from a product',
   description: 'What customers were given by it stays theirs until their period ends.',
   tag,

@@ -12,6 +12,7 @@ export type EventRoutesDeps = { readonly edge: Edge; readonly sql: Sql };
 const tag = 'Events';
 
 const LIST = {
+  operationId: 'listEvents',
   summary: 'List events, newest first',
   description: 'Each as a webhook carries it. They are kept for at least 30 days.',
   tag,
@@ -20,6 +21,7 @@ const LIST = {
 } as const;
 
 const READ = {
+  operationId: 'getEvent',
   summary: 'Get an event',
   tag,
   params: { id: 'The id of the event.' },

@@ -14,6 +14,7 @@ export type GrantRoutesDeps = MeteringDeps & { readonly sql: Sql };
 const tag = 'Grants';
 
 const CREATE = {
+  operationId: 'createGrant',
   summary: 'Grant a customer units of a feature',
   description:
     'A top-up by default. With `reset_interval` an allowance, which is given afresh each interval from its start; the period of ' +
@@ -21,12 +22,13 @@ const CREATE = {
   tag,
   params: { id: "The id of the customer, or the merchant's own (external_customer_id)." },
   body: GrantCreate,
-  idempotent: true,
+  idempotent: 'ledger',
   answers: { 201: Grant },
   refusals: ['not_found', 'conflict', 'idempotency_key_reused'],
 } as const;
 
 const VOID = {
+  operationId: 'voidGrant',
   summary: 'Take back what is left of a grant',
   description: 'What was used of it stays used. Again is the same answer.',
   tag,

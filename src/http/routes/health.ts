@@ -13,14 +13,24 @@ export function healthRoutes({ edge, readiness }: { edge: Edge; readiness: Readi
     .get(
       '/health',
       ...edge.open(
-        { summary: 'Whether the process is up', tag: 'Operation', answers: { 200: STATUS } },
+        {
+          operationId: 'getHealth',
+          summary: 'Whether the process is up',
+          tag: 'Operation',
+          answers: { 200: STATUS },
+        },
         () => Response.json({ status: 'ok' }),
       ),
     )
     .get(
       '/ready',
       ...edge.open(
-        { summary: 'Whether it can serve', tag: 'Operation', answers: { 200: STATUS } },
+        {
+          operationId: 'getReadiness',
+          summary: 'Whether it can serve',
+          tag: 'Operation',
+          answers: { 200: STATUS },
+        },
         () => {
           const { ready, reason } = readiness();
           if (ready) return Response.json({ status: 'ready' });

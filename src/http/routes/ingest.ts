@@ -9,6 +9,7 @@ import { IngestBody, IngestResult } from '../wire/metering.ts';
 import { eventTime, fingerprintOf, keyedIds, measure } from '../wire/usage.ts';
 
 const INGEST = {
+  operationId: 'ingestEvents',
   summary: 'Record up to 500 events',
   description:
     'All or nothing, and answered when all are on disk. The name of an event feeds every meter with that `event_name`. An ' +
@@ -18,7 +19,7 @@ const INGEST = {
   tag: 'Metering',
   body: IngestBody,
   bodyBytesMax: INGEST_BYTES_MAX,
-  idempotent: true,
+  idempotent: 'ledger',
   answers: { 200: IngestResult },
 } as const;
 

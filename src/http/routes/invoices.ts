@@ -54,6 +54,7 @@ const tag = 'Invoices';
 const params = { id: 'The id of the invoice.' };
 
 const CREATE = {
+  operationId: 'createInvoice',
   summary: 'Bill a customer',
   description:
     'Issued at once, unless it is to be a draft. Where there is nothing to pay it is paid.',
@@ -61,10 +62,11 @@ const CREATE = {
   body: InvoiceCreate,
   idempotent: true,
   answers: { 201: Invoice },
-  refusals: ['not_found', 'idempotency_in_progress', 'idempotency_key_reused'],
+  refusals: ['not_found'],
 } as const;
 
 const LIST = {
+  operationId: 'listInvoices',
   summary: 'List invoices, newest first',
   tag,
   query: Body({
@@ -77,6 +79,7 @@ const LIST = {
 } as const;
 
 const READ = {
+  operationId: 'getInvoice',
   summary: 'Get an invoice',
   tag,
   params,
@@ -85,6 +88,7 @@ const READ = {
 } as const;
 
 const FINALIZE = {
+  operationId: 'finalizeInvoice',
   summary: 'Issue a draft',
   description: 'It gets its number and is due. Again is the same.',
   tag,
@@ -94,6 +98,7 @@ const FINALIZE = {
 } as const;
 
 const PAY = {
+  operationId: 'payInvoice',
   summary: 'Charge an invoice now',
   description:
     'With what the customer has left to pay with. A charge that takes its time is 202. Paid already is 200.',
@@ -101,10 +106,11 @@ const PAY = {
   params,
   idempotent: true,
   answers: { 200: Invoice, 202: Invoice },
-  refusals: ['not_found', 'invalid_state', 'payment_failed', 'idempotency_key_reused'],
+  refusals: ['not_found', 'invalid_state', 'payment_failed'],
 } as const;
 
 const VOID = {
+  operationId: 'voidInvoice',
   summary: 'Void an invoice that is not paid',
   description: 'A number that it has is kept. Again is the same.',
   tag,
@@ -114,6 +120,8 @@ const VOID = {
 } as const;
 
 const PRINT = {
+  operationId: 'printInvoice',
+  at: 'app',
   summary: 'Get an invoice to print',
   description: 'HTML for A4, without a script.',
   tag,

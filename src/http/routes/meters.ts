@@ -41,15 +41,17 @@ const tag = 'Meters';
 const params = { id: 'The id of the meter, or its slug.' };
 
 const CREATE = {
+  operationId: 'createMeter',
   summary: 'Create a meter',
   tag,
   body: MeterCreate,
   idempotent: true,
   answers: { 201: Meter },
-  refusals: ['conflict', 'idempotency_in_progress', 'idempotency_key_reused'],
+  refusals: ['conflict'],
 } as const;
 
 const LIST = {
+  operationId: 'listMeters',
   summary: 'List meters, newest first',
   tag,
   query: Body(PAGE),
@@ -57,6 +59,7 @@ const LIST = {
 } as const;
 
 const READ = {
+  operationId: 'getMeter',
   summary: 'Get a meter',
   tag,
   params,
@@ -65,6 +68,7 @@ const READ = {
 } as const;
 
 const CHANGE = {
+  operationId: 'updateMeter',
   summary: 'Change a meter',
   description: 'Metadata is replaced as a whole. `null` clears a field.',
   tag,
@@ -75,6 +79,7 @@ const CHANGE = {
 } as const;
 
 const DELETE = {
+  operationId: 'deleteMeter',
   summary: 'Delete a meter',
   description:
     'Its history stays, its slug becomes free. Refused while a product gives it, or a customer has an allowance on it.',

@@ -14,6 +14,7 @@ export type MetricsRoutesDeps = {
 };
 
 const READ = {
+  operationId: 'getMetrics',
   summary: 'How it fares, for Prometheus',
   description:
     'For operators: with `METRICS_TOKEN` set, to whoever sends it as `Authorization: Bearer`; without, to this machine alone, and to ' +

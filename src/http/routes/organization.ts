@@ -22,6 +22,7 @@ export type OrganizationRoutesDeps = {
 const tag = 'Organization';
 
 const READ = {
+  operationId: 'getOrganization',
   summary: 'Get the organization and its settings',
   description: 'In the mode of the key.',
   tag,
@@ -29,6 +30,7 @@ const READ = {
 } as const;
 
 const CHANGE = {
+  operationId: 'updateOrganization',
   summary: 'Change the settings of the organization',
   description:
     'In the mode of the key alone: a test key cannot reach what live invoices say. Of `seller` and `dunning` what is left out stays ' +

@@ -38,6 +38,8 @@ export type Owned = {
   readonly words: {
     /** Behind "a" and "an". */
     readonly one: string;
+    /** In the names of the operations. */
+    readonly id: string;
     readonly all: string;
     readonly registered: string;
     readonly deleted: string;
@@ -69,30 +71,33 @@ type Operations = ReturnType<typeof operationsOf>;
 
 function operationsOf({ tag, words, schemas }: Owned) {
   const of = { tag, params: { id: 'The id of the endpoint.' } } as const;
-  const replayed = ['idempotency_in_progress', 'idempotency_key_reused'] as const;
   return {
     create: {
+      operationId: `create${words.id}`,
       summary: `Register a ${words.one}`,
       description: `${words.registered} The answer holds the secret to verify them with, this once.`,
       tag,
       body: schemas.create,
       idempotent: true,
       answers: { 201: schemas.withSecret },
-      refusals: ['conflict', ...replayed],
+      refusals: ['conflict'],
     },
     list: {
+      operationId: `list${words.id}s`,
       summary: `List ${words.all}, newest first`,
       tag,
       query: Body(PAGE),
       answers: { 200: ListOf(schemas.endpoint) },
     },
     read: {
+      operationId: `get${words.id}`,
       summary: `Get a ${words.one}`,
       ...of,
       answers: { 200: schemas.endpoint },
       refusals: ['not_found'],
     },
     change: {
+      operationId: `update${words.id}`,
       summary: `Change a ${words.one}`,
       description:
         'Events for a disabled endpoint are held. To enable it sends what was held, each with a schedule of its own, and forgets how ' +
@@ -103,6 +108,7 @@ function operationsOf({ tag, words, schemas }: Owned) {
       refusals: ['not_found'],
     },
     remove: {
+      operationId: `delete${words.id}`,
       summary: `Delete a ${words.one}`,
       description: words.deleted,
       ...of,
@@ -110,13 +116,14 @@ function operationsOf({ tag, words, schemas }: Owned) {
       refusals: ['not_found'],
     },
     rotate: {
+      operationId: `rotate${words.id}Secret`,
       summary: `Replace the secret of a ${words.one}`,
       description:
         'Deliveries are signed with the replaced secret too, for 24 hours. To replace the secret again ends that for the first one.',
       ...of,
       idempotent: true,
       answers: { 200: RotatedSecret },
-      refusals: ['not_found', ...replayed],
+      refusals: ['not_found'],
     },
   } as const;
 }

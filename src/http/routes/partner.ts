@@ -16,6 +16,7 @@ export function partnerRoutes(deps: EndpointDeps) {
     tag: 'Partner',
     words: {
       one: "group's webhook endpoint",
+      id: 'PartnerWebhookEndpoint',
       all: "the group's webhook endpoints",
       registered:
         'Events of every organisation in the group are delivered to it; `data.organizationId` says of which.',

@@ -51,6 +51,8 @@ const params = { token: 'What the address of the checkout ends in: it is the cre
 const mediaType = 'text/html';
 
 const READ = {
+  operationId: 'showCheckout',
+  at: 'checkout',
   summary: 'The hosted checkout page',
   description:
     'For the browser of a buyer. `?currency=` and `?discount_code=` choose what it shows first. A buyer who waited for his payment, ' +
@@ -62,6 +64,8 @@ const READ = {
 } as const;
 
 const PAY = {
+  operationId: 'payCheckout',
+  at: 'checkout',
   summary: 'Pay the checkout',
   description:
     'What the form of the page sends. Leads to `success_url`, to the bank, or back to the page, which says what became of it.',

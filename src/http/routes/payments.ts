@@ -24,6 +24,7 @@ const tag = 'Payments';
 const params = { id: 'The id of the payment.' };
 
 const LIST = {
+  operationId: 'listPayments',
   summary: 'List payments, newest first',
   tag,
   query: Body({
@@ -36,6 +37,7 @@ const LIST = {
 } as const;
 
 const READ = {
+  operationId: 'getPayment',
   summary: 'Get a payment',
   description: 'A pending refund counts in `amount_refund_pending` and does not change `status`.',
   tag,
@@ -45,6 +47,7 @@ const READ = {
 } as const;
 
 const REFUND = {
+  operationId: 'refundPayment',
   summary: 'Refund a payment, in full or in part',
   description:
     'Without an `amount` all that is left is refunded. Pending refunds count as refunded, so that no interleaving gives back more ' +
@@ -55,16 +58,11 @@ const REFUND = {
   bodyOptional: true,
   idempotent: true,
   answers: { 200: Refund },
-  refusals: [
-    'not_found',
-    'validation_error',
-    'rate_limited',
-    'idempotency_in_progress',
-    'idempotency_key_reused',
-  ],
+  refusals: ['not_found', 'validation_error', 'rate_limited'],
 } as const;
 
 const REFUNDS = {
+  operationId: 'listRefunds',
   summary: "List a payment's refunds, newest first",
   tag,
   params,
@@ -74,6 +72,7 @@ const REFUNDS = {
 } as const;
 
 const READ_REFUND = {
+  operationId: 'getRefund',
   summary: 'Get a refund',
   tag,
   params: { id: 'The id of the refund.' },

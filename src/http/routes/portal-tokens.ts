@@ -29,6 +29,7 @@ export type PortalTokenRoutesDeps = {
 const tag = 'Portal';
 
 const CREATE = {
+  operationId: 'createPortalToken',
   summary: 'Open the portal to a customer',
   description:
     'The answer holds an address that shows this customer his subscriptions, usage and invoices and lets him act on them, until it ' +
@@ -39,10 +40,11 @@ const CREATE = {
   bodyOptional: true,
   idempotent: true,
   answers: { 201: PortalToken },
-  refusals: ['not_found', 'conflict', 'idempotency_in_progress', 'idempotency_key_reused'],
+  refusals: ['not_found', 'conflict'],
 } as const;
 
 const REVOKE = {
+  operationId: 'revokePortalToken',
   summary: 'Close the portal that a token opens',
   description: 'It opens nothing from now on. Again is the same.',
   tag,

@@ -36,10 +36,12 @@ export type PortalRoutesDeps = PortalRecords & {
 
 const tag = 'Portal';
 const params = { token: 'What the address of the portal ends in: it is the credential.' };
-const page = { tag, params, mediaType: 'text/html' } as const;
+const at = 'app';
+const page = { tag, params, at, mediaType: 'text/html' } as const;
 
 const READ = {
   ...page,
+  operationId: 'showPortal',
   summary: 'The page of a customer',
   description:
     'For his browser: subscriptions, usage, payment method, invoices, and what he may do. A token that opens nothing is a 401 page.',
@@ -56,12 +58,14 @@ const PREVIEW = {
 const ACT = {
   tag,
   params,
+  at,
   answers: { 200: Subscription, 303: null },
   refusals: ['not_found', 'invalid_state'],
 } as const;
 
 const CANCEL = {
   ...ACT,
+  operationId: 'cancelInPortal',
   summary: 'Cancel a subscription',
   description:
     'At the end of its period, or at once. As JSON, or as the form of the page, which leads back to it.',
@@ -71,6 +75,7 @@ const CANCEL = {
 
 const UNCANCEL = {
   ...ACT,
+  operationId: 'uncancelInPortal',
   summary: 'Undo a scheduled cancellation',
   description: 'Where none is scheduled nothing changes.',
   body: PortalUncancel,
@@ -79,6 +84,7 @@ const UNCANCEL = {
 
 const PAUSE = {
   ...ACT,
+  operationId: 'pauseInPortal',
   summary: 'Pause a subscription',
   description: 'At once, until it is resumed or `resumes_at`, at most a year from now.',
   body: PortalPause,
@@ -87,6 +93,7 @@ const PAUSE = {
 
 const RESUME = {
   ...ACT,
+  operationId: 'resumeInPortal',
   summary: 'Resume a subscription',
   description:
     'Inside the period that was paid nothing is charged; after it a new period begins with its payment. Where it is active nothing ' +
@@ -98,6 +105,7 @@ const RESUME = {
 
 const METHOD = {
   ...page,
+  operationId: 'showPaymentMethodForm',
   summary: 'The form that replaces the payment method',
   description: 'A bank that wanted to be asked leads back here. 404 where nothing can be replaced.',
   answers: { 200: Type.String(), 303: null, 404: Type.String() },
@@ -105,6 +113,7 @@ const METHOD = {
 
 const REPLACE = {
   ...page,
+  operationId: 'replacePaymentMethod',
   summary: 'Replace the payment method',
   description: 'What the form of the page sends. What is overdue is tried again at once.',
   form: MethodForm,
@@ -113,6 +122,7 @@ const REPLACE = {
 
 const PRINT = {
   ...page,
+  operationId: 'printInvoiceInPortal',
   summary: 'An invoice of the customer, to print',
   params: { ...params, id: 'The id of the invoice.' },
   answers: { 200: Type.String(), 404: Type.String() },
@@ -120,8 +130,10 @@ const PRINT = {
 
 export function portalRoutes(deps: PortalRoutesDeps) {
   const { edge } = deps;
-  const previewOf = (action: Parameters<typeof preview>[2]) =>
-    edge.portal(PREVIEW, (call) => preview(deps, call, action));
+  const previewOf = (action: Parameters<typeof preview>[2]) => {
+    const operation = { ...PREVIEW, operationId: `${action}PortalPreview` };
+    return edge.portal(operation, (call) => preview(deps, call, action));
+  };
   return new Elysia()
     .get('/portal/:token', ...readPortal(deps))
     .get('/portal/:token/cancel', ...previewOf('cancel'))

@@ -45,16 +45,18 @@ const tag = 'Products';
 const params = { id: 'The id of the product.' };
 
 const CREATE = {
+  operationId: 'createProduct',
   summary: 'Create a product, with its prices',
   description: 'Without a slug it gets one from its name.',
   tag,
   body: ProductCreate,
   idempotent: true,
   answers: { 201: Product },
-  refusals: ['conflict', 'idempotency_in_progress', 'idempotency_key_reused'],
+  refusals: ['conflict'],
 } as const;
 
 const LIST = {
+  operationId: 'listProducts',
   summary: 'List products, newest first',
   tag,
   query: Body({ ...PAGE, status: Type.Optional(ProductStatus) }),
@@ -62,6 +64,7 @@ const LIST = {
 } as const;
 
 const READ = {
+  operationId: 'getProduct',
   summary: 'Get a product with all its prices',
   tag,
   params,
@@ -70,6 +73,7 @@ const READ = {
 } as const;
 
 const CHANGE = {
+  operationId: 'updateProduct',
   summary: 'Change a product',
   description: 'Metadata is replaced as a whole. A slug that is given up is free for anybody.',
   tag,
@@ -80,6 +84,7 @@ const CHANGE = {
 } as const;
 
 const ARCHIVE = {
+  operationId: 'archiveProduct',
   summary: 'Archive a product',
   description: 'It can no longer be bought. Again is the same.',
   tag,
@@ -89,6 +94,7 @@ const ARCHIVE = {
 } as const;
 
 const PUBLISH = {
+  operationId: 'publishProduct',
   summary: 'Publish a product',
   description: 'It is active, whatever it was before. Again is the same.',
   tag,
@@ -98,6 +104,7 @@ const PUBLISH = {
 } as const;
 
 const ADD_PRICE = {
+  operationId: 'createPrice',
   summary: 'Add a price to a product',
   description:
     'Recurring where an `interval` is given, else one-time; a `type` that is given must agree. A price never changes: archive it ' +
@@ -107,10 +114,11 @@ const ADD_PRICE = {
   body: PriceCreate,
   idempotent: true,
   answers: { 201: Price },
-  refusals: ['not_found', 'conflict', 'idempotency_in_progress', 'idempotency_key_reused'],
+  refusals: ['not_found', 'conflict'],
 } as const;
 
 const ARCHIVE_PRICE = {
+  operationId: 'archivePrice',
   summary: 'Archive a price',
   description: 'It is offered to nobody any more. Again is the same.',
   tag,

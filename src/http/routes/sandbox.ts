@@ -17,6 +17,7 @@ const params = { key: 'What the address ends in: it is the credential.' };
 const mediaType = 'text/html';
 
 const READ = {
+  operationId: 'showSandboxChallenge',
   summary: 'The page of the sandbox bank',
   description:
     'For the browser of a buyer whose test card asks for 3-D Secure. 404 where nothing was asked, 410 where it was answered.',
@@ -27,6 +28,7 @@ const READ = {
 } as const;
 
 const ANSWER = {
+  operationId: 'answerSandboxChallenge',
   summary: 'Answer the sandbox bank',
   description:
     'What the form of the page sends. Leads back to the checkout; the first answer counts.',

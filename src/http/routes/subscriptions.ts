@@ -38,6 +38,7 @@ const tag = 'Subscriptions';
 const params = { id: 'The id of the subscription.' };
 
 const CREATE = {
+  operationId: 'createSubscription',
   summary: 'Start a subscription by hand',
   description:
     'What the customer has left to pay with is charged. Without it, or where it is declined, the first invoice stays open and dunning ' +
@@ -46,10 +47,11 @@ const CREATE = {
   body: SubscriptionCreate,
   idempotent: true,
   answers: { 201: Subscription },
-  refusals: ['not_found', 'idempotency_key_reused'],
+  refusals: ['not_found'],
 } as const;
 
 const LIST = {
+  operationId: 'listSubscriptions',
   summary: 'List subscriptions, newest first',
   tag,
   query: Body({
@@ -62,6 +64,7 @@ const LIST = {
 } as const;
 
 const READ = {
+  operationId: 'getSubscription',
   summary: 'Get a subscription',
   tag,
   params,
@@ -75,11 +78,12 @@ const ACTION = {
   idempotent: true,
   answers: { 200: Subscription },
 } as const;
-const REFUSALS = ['not_found', 'invalid_state', 'idempotency_key_reused'] as const;
+const REFUSALS = ['not_found', 'invalid_state'] as const;
 const CHARGING = [...REFUSALS, 'payment_failed'] as const;
 
 const CHANGE = {
   ...ACTION,
+  operationId: 'changeSubscription',
   summary: 'Change the price or the quantity of a subscription',
   description:
     'At once, by the millisecond. What is left of the old plan comes back and what is left of the period is charged for the new one: a ' +
@@ -91,6 +95,7 @@ const CHANGE = {
 
 const CANCEL = {
   ...ACTION,
+  operationId: 'cancelSubscription',
   summary: 'Cancel a subscription',
   description:
     'At the end of its period unless it says `immediate`, which may follow the other. Again is the same.',
@@ -101,6 +106,7 @@ const CANCEL = {
 
 const UNCANCEL = {
   ...ACTION,
+  operationId: 'uncancelSubscription',
   summary: 'Take back a scheduled cancellation',
   description: 'Where there is none, nothing changes.',
   refusals: REFUSALS,
@@ -108,6 +114,7 @@ const UNCANCEL = {
 
 const PAUSE = {
   ...ACTION,
+  operationId: 'pauseSubscription',
   summary: 'Pause a subscription',
   description:
     'At once: `/check` says `subscription_paused`. Without `resumes_at` until it is resumed. Again with other values replaces them.',
@@ -118,6 +125,7 @@ const PAUSE = {
 
 const RESUME = {
   ...ACTION,
+  operationId: 'resumeSubscription',
   summary: 'Resume a subscription',
   description:
     'Inside the paid period it goes on. After it a new period begins with its payment: declined, it stays paused (402).',
@@ -126,6 +134,7 @@ const RESUME = {
 
 const END_TRIAL = {
   ...ACTION,
+  operationId: 'endTrial',
   summary: 'End a trial now',
   description: 'The first paid period begins, and is charged.',
   refusals: REFUSALS,

@@ -16,6 +16,7 @@ export type TestClockRoutesDeps = {
 const tag = 'Test clock';
 
 const READ = {
+  operationId: 'getTestClock',
   summary: 'Get the test clock',
   description:
     'What time it is for what the organization has in test mode: the real time until it was moved. 404 with a live key.',
@@ -25,6 +26,7 @@ const READ = {
 } as const;
 
 const MOVE = {
+  operationId: 'moveTestClock',
   summary: 'Move the test clock',
   description:
     'By a duration or to a time, forward only, at most five years in one call, up to the year 3000. All that is due by then is done before it answers, in due ' +

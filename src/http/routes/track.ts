@@ -23,6 +23,7 @@ const OVER: Partial<Record<Reason, string>> = {
 };
 
 const TRACK = {
+  operationId: 'trackUsage',
   summary: 'Record usage',
   description:
     'Answers when the event is on disk. Usage is a fact: it is recorded in full, past the limit too, unless `overage` is ' +
@@ -30,7 +31,7 @@ const TRACK = {
     'header replays it to the byte.',
   tag: 'Metering',
   body: TrackBody,
-  idempotent: true,
+  idempotent: 'ledger',
   answers: { 200: TrackResult },
   refusals: ['not_found', 'insufficient_balance', 'idempotency_key_reused'],
 } as const;

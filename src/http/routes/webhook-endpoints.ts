@@ -33,6 +33,7 @@ const tag = 'Webhooks';
 const params = { id: 'The id of the endpoint.' };
 
 const TEST = {
+  operationId: 'sendSampleEvent',
   summary: 'Send a sample event to a webhook endpoint',
   description:
     'Of the given type, or else of one that the endpoint subscribes to; `data.test` is true. No other endpoint gets it.',
@@ -42,10 +43,11 @@ const TEST = {
   bodyOptional: true,
   idempotent: true,
   answers: { 200: Delivery },
-  refusals: ['not_found', 'invalid_state', 'idempotency_in_progress', 'idempotency_key_reused'],
+  refusals: ['not_found', 'invalid_state'],
 } as const;
 
 const DELIVERIES = {
+  operationId: 'listDeliveries',
   summary: 'List what was and is owed to a webhook endpoint, newest first',
   tag,
   params,
@@ -55,6 +57,7 @@ const DELIVERIES = {
 } as const;
 
 const REPLAY = {
+  operationId: 'replayEvents',
   summary: 'Send a range of events to a webhook endpoint again',
   description:
     'Every event of these types and times, whether it was delivered before or not, and also where the endpoint did not subscribe to ' +
@@ -65,7 +68,7 @@ const REPLAY = {
   body: ReplayRequest,
   idempotent: true,
   answers: { 200: Replayed },
-  refusals: ['not_found', 'invalid_state', 'idempotency_in_progress', 'idempotency_key_reused'],
+  refusals: ['not_found', 'invalid_state'],
 } as const;
 
 const DISABLED = 'nothing is sent to a disabled endpoint: enable it first';
@@ -78,6 +81,7 @@ export function webhookEndpointRoutes(deps: EndpointDeps) {
     tag,
     words: {
       one: 'webhook endpoint',
+      id: 'WebhookEndpoint',
       all: 'webhook endpoints',
       registered: 'Events are delivered to it as signed POST requests.',
       deleted:

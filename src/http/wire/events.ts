@@ -2,11 +2,11 @@ import { type Static, Type } from '@sinclair/typebox';
 import { EVENT_TYPES } from '../../records/events.ts';
 import type { Issue } from '../errors.ts';
 import { PAGE } from '../query.ts';
-import { commonFields } from './payloads/payload.ts';
+import { EVENT_ENVELOPES } from './payloads/envelopes.ts';
 import { timeOf } from './usage.ts';
-import { Body, Timestamp, Uuid } from './values.ts';
+import { Body, Uuid } from './values.ts';
 
-const EventType = Type.Union(
+export const EventType = Type.Union(
   EVENT_TYPES.map((type) => Type.Literal(type)),
   { error: 'must be a type of event' },
 );
@@ -19,14 +19,11 @@ export const EventQuery = Body({
   until: Type.Optional(Type.String({ format: 'date-time', description: 'Before then.' })),
 });
 
-export const Event = Type.Object({
-  id: Uuid,
-  type: EventType,
-  timestamp: Timestamp,
-  data: Type.Object(commonFields(EventType), {
-    description: "What all events carry; the type's own fields stand beside it.",
-  }),
-});
+/** `type` tells what stands in `data`. */
+export const Event = Type.Union(
+  EVENT_TYPES.map((type) => EVENT_ENVELOPES[type].schema),
+  { discriminator: 'type' },
+);
 
 type Times = { readonly since: Date | undefined; readonly until: Date | undefined };
 

@@ -27,8 +27,8 @@ export const PortalPause = Body(
   },
   { ...SAMPLE_WHICH, resumes_at: '2026-12-01T00:00:00.000Z' },
 );
-export const PortalResume = Body(WHICH, SAMPLE_WHICH);
-export const PortalUncancel = Body(WHICH, SAMPLE_WHICH);
+export const PortalResume = Body({ ...WHICH }, SAMPLE_WHICH);
+export const PortalUncancel = Body({ ...WHICH }, SAMPLE_WHICH);
 
 const Field = (description: string) => Type.Optional(Type.String({ description }));
 

@@ -17,6 +17,7 @@ import type {
 import type { Issue } from '../errors.ts';
 import { PAGE } from '../query.ts';
 import { rule, ruled } from '../validate.ts';
+import { EventType as EventTypeName } from './events.ts';
 import { accountOf, EVENT_CATALOGUE, sampleData } from './payloads/catalogue.ts';
 import { timeOf } from './usage.ts';
 import { Body, Nullable, Timestamp, Uuid } from './values.ts';
@@ -27,12 +28,9 @@ const Url = Type.String({
     'https, and a public host. For a test key, and where it is allowed, this machine too: http://localhost.',
 });
 
-const EventTypeName = Type.Union(
-  EVENT_TYPES.map((type) => Type.Literal(type)),
-  { error: 'must be a type of event' },
-);
-
 const SUBSCRIBABLE: readonly string[] = ['*', ...EVENT_TYPES];
+
+export const SubscribedType = Type.Union(SUBSCRIBABLE.map((type) => Type.Literal(type)));
 
 /** Types, each once, or `*` alone. */
 const SUBSCRIPTION = rule('Subscription', subscriptionIssues);
@@ -58,7 +56,7 @@ const SUBSCRIPTION_ERROR = 'must be a list of one or more types of event, each o
 const SubscriptionList = (byDefault: string) =>
   ruled<Subscription>(SUBSCRIPTION, {
     type: 'array',
-    items: { anyOf: SUBSCRIBABLE.map((type) => ({ const: type, type: 'string' })) },
+    items: SubscribedType,
     minItems: 1,
     maxItems: SUBSCRIBABLE.length,
     uniqueItems: true,

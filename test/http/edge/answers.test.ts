@@ -42,7 +42,7 @@ function serve(
     log: openLog('info', (line) => lines.push(line)),
     newRequestId: () => 'the-request-id',
   });
-  const operation = { summary: 's', tag: 't', answers: { 200: null } };
+  const operation = { operationId: 'o', summary: 's', tag: 't', answers: { 200: null } };
   const app = new Elysia()
     .post('/organisation', ...edge.organisation(operation, handler))
     .post('/group', ...edge.group(operation, ({ principal }) => Response.json(principal)));

@@ -2,6 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
+import { Components } from '../../../src/http/components.ts';
+import { describe } from '../../../src/http/document.ts';
 import { createEdge } from '../../../src/http/edge.ts';
 import { refuse } from '../../../src/http/errors.ts';
 import { clock } from '../../../src/platform/clock.ts';
@@ -29,7 +31,13 @@ const edge = createEdge({
   log: openLog('silent'),
   newRequestId: () => 'id',
 });
-const operation = { summary: 's', tag: 't', form: FORM, answers: { 200: FORM } } as const;
+const operation = {
+  operationId: 'o',
+  summary: 's',
+  tag: 't',
+  form: FORM,
+  answers: { 200: FORM },
+} as const;
 /** From a program as JSON, from a page as a form. */
 const JSON_BODY = Type.Object({ count: Type.Integer() }, { additionalProperties: false });
 const either = {
@@ -133,8 +141,9 @@ test('who calls comes before where it was sent from', async () => {
 
 test('the document says that it takes a form', () => {
   const [, { detail }] = edge.open(operation, () => new Response());
-  expect(Object.keys(detail.requestBody?.content ?? {})).toEqual([FORM_TYPE]);
-  expect(Object.keys(detail.responses)).toEqual(
+  const { requestBody, responses } = describe(detail, new Components());
+  expect(Object.keys(requestBody?.content ?? {})).toEqual([FORM_TYPE]);
+  expect(Object.keys(responses)).toEqual(
     expect.arrayContaining(['200', '400', '403', '413', '415']),
   );
 });

@@ -1,7 +1,6 @@
 // Every operation of the HTTP surface, as its routes hand them to the edge; no route is ever called.
 import { createApp, type AppDeps } from '../../../src/app.ts';
-import { describe } from '../../../src/http/document.ts';
-import type { Access } from '../../../src/http/document.ts';
+import type { Access, Described } from '../../../src/http/document.ts';
 import type { Edge } from '../../../src/http/edge.ts';
 import type { Operation } from '../../../src/http/operation.ts';
 
@@ -44,12 +43,18 @@ const DEPS: readonly (keyof AppDeps)[] = [
 ];
 
 export function listOperations(): Listed[] {
-  const operations = new Map<unknown, { access: Access; operation: Operation }>();
-  const route = (access: Access) => (operation: Operation) => {
-    const detail = describe(access, operation);
-    operations.set(detail, { access, operation });
-    return [() => Promise.resolve(new Response()), { detail }];
-  };
+  return listRoutes().map(({ method, path, hooks }) => {
+    const { access, operation } = hooks.detail as unknown as Described;
+    return { name: `${method} ${path}`, method, path, access, operation };
+  });
+}
+
+/** The routes of the whole app. */
+export function listRoutes() {
+  const route = (access: Access) => (operation: Operation) => [
+    () => Promise.resolve(new Response()),
+    { detail: { operationId: operation.operationId, access, operation } },
+  ];
   const edge = {
     organisation: route('organisation'),
     group: route('group'),
@@ -57,8 +62,5 @@ export function listOperations(): Listed[] {
     open: route('open'),
   } as unknown as Edge;
   const deps = { ...Object.fromEntries(DEPS.map((name) => [name, anything])), edge };
-  return createApp(deps as unknown as AppDeps).routes.flatMap(({ method, path, hooks }) => {
-    const found = operations.get(hooks.detail);
-    return found === undefined ? [] : [{ name: `${method} ${path}`, method, path, ...found }];
-  });
+  return createApp(deps as unknown as AppDeps).routes;
 }

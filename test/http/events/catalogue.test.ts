@@ -21,8 +21,12 @@ test('it has the types of the contract, each once', () => {
 describe('the document', () => {
   let webhooks: Record<string, { post: ReturnType<typeof JSON.parse> }>;
   let page: string;
+  let schemas: Record<string, ReturnType<typeof JSON.parse>>;
+  const named = ({ $ref: ref }: { $ref: string }) => schemas[ref.split('/').at(-1)!];
   beforeAll(async () => {
-    webhooks = (await server.call('GET', '/openapi.json', { key: null })).json.webhooks;
+    const { json } = await server.call('GET', '/openapi.json', { key: null });
+    ({ webhooks } = json);
+    ({ schemas } = json.components);
     page = (await server.call('GET', '/docs', { key: null })).text;
   });
 
@@ -32,9 +36,9 @@ describe('the document', () => {
 
   test.each([...EVENT_TYPES])('%s: schema, example, page', (type) => {
     const { content } = webhooks[type]!.post.requestBody;
-    const { schema, example } = content['application/json'];
+    const { schema: envelope, example } = content['application/json'];
     expect(misfits(example as EventEnvelope)).toEqual([]);
-    const { properties, required } = schema.properties.data;
+    const { properties, required } = named(named(envelope).properties.data);
     for (const field of ['id', 'eventType', 'objectId', 'objectType', 'accountId']) {
       expect(required).toContain(field);
     }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { issuesOf, validator } from '../../../src/http/validate.ts';
-import { envelopeSchema } from '../../../src/http/webhooks.ts';
+import { EVENT_ENVELOPES } from '../../../src/http/wire/payloads/envelopes.ts';
 import { EVENT_TYPES } from '../../../src/records/events.ts';
 import { audit } from '../../../ledger/store/audit.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
@@ -28,7 +28,7 @@ test.each(EVENT_TYPES.map((type) => [type]))('a sample of %s', async (type) => {
     attempts: [],
     next_attempt_at: expect.any(String),
   });
-  const fits = validator(envelopeSchema(type));
+  const fits = validator(EVENT_ENVELOPES[type].schema);
   const { json: event } = await server.call('GET', `/events/${reply.json.event_id}`);
   expect(event).toMatchObject({ id: reply.json.event_id, type });
   expect(event.data).toMatchObject({

@@ -1,0 +1,191 @@
+// The named schemas of the OpenAPI document. What a wire module exports is named as it is exported, so that clients get a type
+// `Checkout` and not one without a name; a list of them is `CheckoutList`. A schema itself knows nothing of it: what validates is
+// not changed, and not slower.
+import { type TLiteral, type TObject, type TSchema, TypeGuard } from '@sinclair/typebox';
+import { assert } from '../../ledger/assert.ts';
+import type { DocumentDecoration } from 'elysia';
+import * as annotations from './wire/annotations.ts';
+import * as checkouts from './wire/checkouts.ts';
+import * as customers from './wire/customers.ts';
+import * as discounts from './wire/discounts.ts';
+import * as entitlements from './wire/entitlements.ts';
+import * as errors from './wire/errors.ts';
+import * as events from './wire/events.ts';
+import * as grants from './wire/grants.ts';
+import * as invoices from './wire/invoices.ts';
+import * as metering from './wire/metering.ts';
+import * as metadata from './wire/metadata.ts';
+import * as meters from './wire/meters.ts';
+import * as organization from './wire/organization.ts';
+import * as pay from './wire/pay.ts';
+import { EVENT_ENVELOPES } from './wire/payloads/envelopes.ts';
+import * as payments from './wire/payments.ts';
+import * as portalTokens from './wire/portal-tokens.ts';
+import * as portal from './wire/portal.ts';
+import * as products from './wire/products.ts';
+import * as subscriptions from './wire/subscriptions.ts';
+import * as testClock from './wire/test-clock.ts';
+import * as common from './wire/values.ts';
+import * as webhooks from './wire/webhooks.ts';
+
+/** A schema as Elysia's types for OpenAPI want it. */
+export type JsonSchema = NonNullable<
+  Exclude<NonNullable<DocumentDecoration['parameters']>[number], { $ref: string }>['schema']
+>;
+
+const MODULES: readonly object[] = [
+  annotations,
+  checkouts,
+  customers,
+  discounts,
+  entitlements,
+  errors,
+  events,
+  grants,
+  invoices,
+  metadata,
+  metering,
+  meters,
+  organization,
+  pay,
+  payments,
+  portal,
+  portalTokens,
+  products,
+  subscriptions,
+  testClock,
+  common,
+  webhooks,
+];
+
+type Named = { readonly name: string; readonly schema: TSchema };
+
+/** What may stand beside a reference: it says more of this place, and nothing else of what fits. */
+const ANNOTATIONS = new Set(['description', 'default', 'examples', 'deprecated']);
+
+/** Schemas inside a schema, by keyword. */
+const WITHIN = ['items', 'additionalProperties'];
+
+const NAMED = namedSchemas();
+
+/** Gathers the named schemas that a document refers to. */
+export class Components {
+  readonly #schemas = new Map<string, JsonSchema>();
+
+  /** Plain JSON Schema: references in place of what has a name, and without what is TypeBox's or our own. */
+  of(schema: TSchema): JsonSchema {
+    const named = NAMED.get(bodyOf(schema)) ?? listOf(schema);
+    if (named === undefined) return this.#plain(schema);
+    const beside = besideOf(schema, named.schema);
+    if (beside === null) return this.#plain(schema);
+    if (!this.#schemas.has(named.name)) {
+      // Before what it holds is looked at: it may hold itself.
+      this.#schemas.set(named.name, {});
+      this.#schemas.set(named.name, this.#plain(named.schema));
+    }
+    return { $ref: `#/components/schemas/${named.name}`, ...beside };
+  }
+
+  /** By name, in the order of the alphabet. */
+  all(): Record<string, JsonSchema> {
+    return Object.fromEntries([...this.#schemas].sort(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  #plain(schema: TSchema): JsonSchema {
+    const { anyOf: _anyOf, discriminator: _tag, error: _error, ...rest } = schema;
+    const plain = Object.entries(rest).map(([key, value]) => [key, this.#keyword(key, value)]);
+    const members = this.#alternatives(schema);
+    return { ...Object.fromEntries(plain), ...members } as JsonSchema;
+  }
+
+  /** A closed set of words is an `enum`, which code generators understand; what one field tells apart is named by that field. */
+  #alternatives({ anyOf, discriminator }: TSchema): object {
+    if (anyOf === undefined) return {};
+    const members = anyOf as TSchema[];
+    const words = wordsOf(members);
+    if (words !== null) return words;
+    const schemas = members.map((member) => this.of(member));
+    if (discriminator === undefined) return { anyOf: schemas };
+    const propertyName = String(discriminator);
+    const mapping = members.map((member, index) => {
+      const { const: word } = (member as TObject).properties[propertyName] as TLiteral<string>;
+      return [word, (schemas[index] as { $ref: string }).$ref] as const;
+    });
+    return {
+      oneOf: schemas,
+      discriminator: { propertyName, mapping: Object.fromEntries(mapping) },
+    };
+  }
+
+  #keyword(key: string, value: unknown): unknown {
+    if (WITHIN.includes(key) && TypeGuard.IsSchema(value)) return this.of(value);
+    if (key !== 'properties') return value;
+    const fields = Object.entries(value as Record<string, TSchema>);
+    return Object.fromEntries(fields.map(([name, field]) => [name, this.of(field)]));
+  }
+}
+
+function namedSchemas(): Map<unknown, Named> {
+  const found = new Map<unknown, Named>();
+  const names = new Set<string>();
+  const add = (name: string, schema: TSchema): void => {
+    const other = found.get(bodyOf(schema));
+    assert(other === undefined, `${name} has a name of its own, not ${other?.name}'s`);
+    assert(!names.has(name), `one schema is called ${name}`);
+    names.add(name);
+    found.set(bodyOf(schema), { name, schema });
+  };
+  for (const [name, value] of MODULES.flatMap((module) => Object.entries(module))) {
+    if (isNamed(value)) add(name, value);
+  }
+  for (const [type, envelope] of Object.entries(EVENT_ENVELOPES)) {
+    add(`${pascal(type)}Event`, envelope.schema);
+    add(`${pascal(type)}Data`, envelope.data);
+  }
+  return found;
+}
+
+/** Not what is one word anyway: a string or a number, however bounded. */
+function isNamed(value: unknown): value is TSchema {
+  return TypeGuard.IsSchema(value) && (value['type'] === 'object' || value['anyOf'] !== undefined);
+}
+
+/** What a copy of a schema shares with it, as Type.Optional makes one. */
+function bodyOf(schema: TSchema): unknown {
+  return schema['properties'] ?? schema['anyOf'] ?? schema['additionalProperties'] ?? schema;
+}
+
+/** What a copy says of its place; null where it is another schema. */
+function besideOf(copy: TSchema, schema: TSchema): Record<string, unknown> | null {
+  const beside: Record<string, unknown> = {};
+  for (const key of new Set([...Object.keys(copy), ...Object.keys(schema)])) {
+    if (copy[key] === schema[key] || key === 'error') continue;
+    if (!ANNOTATIONS.has(key) || copy[key] === undefined) return null;
+    beside[key] = copy[key];
+  }
+  return beside;
+}
+
+/** A page of something that has a name. */
+function listOf(schema: TSchema): Named | undefined {
+  const { data, has_more: more } = (schema['properties'] ?? {}) as Record<string, TSchema>;
+  const item: unknown = data?.['items'];
+  if (more === undefined || !TypeGuard.IsSchema(item)) return undefined;
+  const named = NAMED.get(bodyOf(item));
+  return named && { name: `${named.name}List`, schema };
+}
+
+/** null where it is not of words alone. */
+function wordsOf(members: readonly TSchema[]): object | null {
+  const values = members.map((member): unknown =>
+    member['type'] === 'null' ? null : member['const'],
+  );
+  if (!values.every((value) => value === null || typeof value === 'string')) return null;
+  const type = values.includes(null) ? ['string', 'null'] : 'string';
+  return { type, enum: values };
+}
+
+/** `payment.refund_failed` as `PaymentRefundFailed`. */
+export function pascal(type: string): string {
+  return type.replaceAll(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}

@@ -1,0 +1,22 @@
+import { Type } from '@sinclair/typebox';
+import { type ErrorCode, STATUS_OF } from '../errors.ts';
+
+/** The closed list, in the order in which it is kept. */
+export const ErrorType = Type.Union(
+  (Object.keys(STATUS_OF) as ErrorCode[]).map((code) => Type.Literal(code)),
+);
+
+/** The body of every refusal. */
+const Refusal = Type.Object({
+  error: Type.Object({
+    type: ErrorType,
+    message: Type.String({ description: 'For people; it may change.' }),
+    issues: Type.Optional(
+      Type.Array(Type.Object({ path: Type.Array(Type.String()), message: Type.String() }), {
+        description: 'With `invalid_request`: what is wrong, and where.',
+      }),
+    ),
+  }),
+});
+
+export { Refusal as Error };

@@ -5,6 +5,7 @@ import { type TLiteral, type TObject, type TSchema, TypeGuard } from '@sinclair/
 import { assert } from '../../ledger/assert.ts';
 import type { DocumentDecoration } from 'elysia';
 import * as annotations from './wire/annotations.ts';
+import * as balances from './wire/balances.ts';
 import * as checkouts from './wire/checkouts.ts';
 import * as customers from './wire/customers.ts';
 import * as discounts from './wire/discounts.ts';
@@ -12,6 +13,7 @@ import * as entitlements from './wire/entitlements.ts';
 import * as errors from './wire/errors.ts';
 import * as events from './wire/events.ts';
 import * as grants from './wire/grants.ts';
+import * as health from './wire/health.ts';
 import * as invoices from './wire/invoices.ts';
 import * as metering from './wire/metering.ts';
 import * as metadata from './wire/metadata.ts';
@@ -35,6 +37,7 @@ export type JsonSchema = NonNullable<
 
 const MODULES: readonly object[] = [
   annotations,
+  balances,
   checkouts,
   customers,
   discounts,
@@ -42,6 +45,7 @@ const MODULES: readonly object[] = [
   errors,
   events,
   grants,
+  health,
   invoices,
   metadata,
   metering,

@@ -50,14 +50,15 @@ export function docsPage(document: OpenApi): Page {
       operation,
     })),
   );
-  const groups = document.tags.map(({ name }) => ({
+  const groups = document.tags.map(({ name, description }) => ({
     name,
+    description,
     members: operations.filter(({ operation }) => operation.tags.includes(name)),
   }));
-  const { title, description } = document.info;
+  const { title, description: about } = document.info;
   const body = html`<main class="page docs">
     <h1>${title} API</h1>
-    ${description.split('\n\n').map((paragraph) => html`<p>${prose(paragraph)}</p>`)}
+    ${about.split('\n\n').map((paragraph) => html`<p>${prose(paragraph)}</p>`)}
     <p>
       The same for programs: <a href="/openapi.json">openapi.json</a> (OpenAPI ${document.openapi})
     </p>
@@ -65,8 +66,9 @@ export function docsPage(document: OpenApi): Page {
     <nav aria-label="Contents">
       ${groups.map(({ name, members }) => contents(name, members))} ${webhookContents(document)}
     </nav>
-    ${groups.map(({ name, members }) => [
-      html`<h2>${name}</h2>`,
+    ${groups.map(({ name, description, members }) => [
+      html`<h2>${name}</h2>
+        <p>${prose(description)}</p>`,
       ...members.map((member) => section(member, document.components.schemas)),
     ])}
     ${webhookSections(document)}

@@ -156,7 +156,8 @@ function namesOf({ operation, status, codes }: Pick<Asked, 'operation' | 'status
   const { refusals = [] } = operation;
   const names: HeaderName[] = ['x-request-id'];
   // What was refused for a reason of the business is answered again as well.
-  const isKept = status < 300 || codes.some((code) => refusals.includes(code));
+  const isKept =
+    status < 300 || codes.some((code) => refusals.includes(code) && !MAY_PASS.has(code));
   if (isIdempotent(operation) && isKept) names.push('Idempotency-Replayed');
   if (status === 303) names.push('Location');
   if (codes.includes('unauthorized')) names.push('WWW-Authenticate');

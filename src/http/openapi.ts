@@ -3,6 +3,7 @@ import { assert } from '../../ledger/assert.ts';
 import { Components } from './components.ts';
 import { HEADERS } from './document-headers.ts';
 import { describe, type Described, type Documented } from './document.ts';
+import { type Tag, TAGS } from './tags.ts';
 import { type Webhook, webhooks } from './webhooks.ts';
 
 export type RouteList = readonly {
@@ -24,7 +25,7 @@ export type OpenApi = {
   readonly openapi: '3.1.0';
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
   readonly servers: readonly Server[];
-  readonly tags: readonly { readonly name: string }[];
+  readonly tags: readonly { readonly name: Tag; readonly description: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Documented>>>>;
   readonly webhooks: Readonly<Record<string, Webhook>>;
   readonly components: {
@@ -44,7 +45,7 @@ const OPERATION_ID = /^[a-z][A-Za-z]+$/;
 export function openApiOf(routes: RouteList, addresses: Addresses): OpenApi {
   const components = new Components();
   const paths: Record<string, Record<string, Documented>> = {};
-  const tags = new Set<string>();
+  const tags = new Set<Tag>();
   const names = new Set<string>();
   for (const { method, path, hooks } of routes) {
     if (!isDescribed(hooks.detail)) continue;
@@ -62,7 +63,7 @@ export function openApiOf(routes: RouteList, addresses: Addresses): OpenApi {
     openapi: '3.1.0',
     info: { title: 'Tollhouse', version: '0.1.0', description: DESCRIPTION },
     servers: [{ url: addresses.baseUrl, description: 'All of it.' }],
-    tags: [...tags, 'Webhooks'].map((name) => ({ name })),
+    tags: [...tags].map((name) => ({ name, description: TAGS[name] })),
     paths,
     webhooks: webhooks(components),
     components: {

@@ -1,13 +1,14 @@
 // What a route takes and answers, said once: it validates, it types the handler, and it is the OpenAPI document.
 import type { Static, TObject, TSchema } from '@sinclair/typebox';
 import type { ErrorCode } from './errors.ts';
+import type { Tag } from './tags.ts';
 
 export type Operation = {
   /** What clients call it: `createCheckout`, `listProducts`. No two are the same. */
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
-  readonly tag: string;
+  readonly tag: Tag;
   readonly body?: TSchema;
   /** In place of `body` or beside it: an HTML form of strings, from a page of ours. */
   readonly form?: TObject;

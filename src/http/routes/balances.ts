@@ -7,40 +7,9 @@ import type { Route } from '../edge.ts';
 import { refuse } from '../errors.ts';
 import { findByReference } from '../metering.ts';
 import { fromSnapshot, iso, overageOf } from '../wire/metering.ts';
-import { Body, Nullable, Timestamp, Uuid } from '../wire/values.ts';
+import { Balances } from '../wire/balances.ts';
+import { Body } from '../wire/values.ts';
 import type { GrantRoutesDeps } from './grants.ts';
-
-const OutQuantity = Nullable(Type.Number());
-
-const Balance = Type.Object({
-  customer_id: Uuid,
-  external_customer_id: Nullable(Type.String()),
-  meter_id: Uuid,
-  feature_key: Type.String(),
-  balance: OutQuantity,
-  limit: OutQuantity,
-  consumed: Type.Number(),
-  remaining: OutQuantity,
-  reserved: Type.Number(),
-  overage: Type.Number(),
-  unlimited: Type.Boolean(),
-  period_start: Nullable(Timestamp),
-  period_end: Nullable(Timestamp),
-  resets_at: Nullable(Timestamp),
-  updated_at: Timestamp,
-  breakdown: Type.Array(
-    Type.Object({
-      grant_id: Uuid,
-      source: Type.String(),
-      product_id: Nullable(Uuid),
-      subscription_id: Nullable(Uuid),
-      granted: OutQuantity,
-      remaining: OutQuantity,
-      priority: Type.Integer(),
-      expires_at: Nullable(Timestamp),
-    }),
-  ),
-});
 
 const BALANCES = {
   operationId: 'listBalances',
@@ -48,7 +17,7 @@ const BALANCES = {
   tag: 'Metering',
   params: { id: "The id of the customer, or the merchant's own (external_customer_id)." },
   query: Body({ feature_key: Type.Optional(Type.String({ minLength: 1, maxLength: 64 })) }),
-  answers: { 200: Type.Object({ data: Type.Array(Balance) }) },
+  answers: { 200: Balances },
   refusals: ['not_found'],
 } as const;
 

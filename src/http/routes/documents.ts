@@ -35,7 +35,7 @@ export function documentRoutes({ edge, settings, routes }: DocumentRoutesDeps) {
           operationId: 'getOpenApi',
           summary: 'This document',
           tag,
-          answers: { 200: Type.Object({}) },
+          answers: { 200: Type.Object({}, { additionalProperties: Type.Unknown() }) },
         },
         () => Response.json(open()),
       ),

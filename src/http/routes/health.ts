@@ -1,11 +1,9 @@
-import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import type { Edge } from '../edge.ts';
 import { refuse } from '../errors.ts';
+import { Health, Readiness as Ready } from '../wire/health.ts';
 
 export type Readiness = () => { readonly ready: boolean; readonly reason?: string };
-
-const STATUS = Type.Object({ status: Type.String() });
 
 /** For whoever runs this: `/health` says that the process is up, `/ready` that it can serve. */
 export function healthRoutes({ edge, readiness }: { edge: Edge; readiness: Readiness }) {
@@ -17,7 +15,7 @@ export function healthRoutes({ edge, readiness }: { edge: Edge; readiness: Readi
           operationId: 'getHealth',
           summary: 'Whether the process is up',
           tag: 'Operation',
-          answers: { 200: STATUS },
+          answers: { 200: Health },
         },
         () => Response.json({ status: 'ok' }),
       ),
@@ -29,7 +27,7 @@ export function healthRoutes({ edge, readiness }: { edge: Edge; readiness: Readi
           operationId: 'getReadiness',
           summary: 'Whether it can serve',
           tag: 'Operation',
-          answers: { 200: STATUS },
+          answers: { 200: Ready },
         },
         () => {
           const { ready, reason } = readiness();

@@ -11,6 +11,7 @@ import type { Principal } from '../auth.ts';
 import type { Route } from '../edge.ts';
 import type { Handler, Operation } from '../operation.ts';
 import { listed, PAGE, pageOf } from '../query.ts';
+import type { Tag } from '../tags.ts';
 import {
   change,
   type EndpointDeps,
@@ -33,7 +34,7 @@ export type Owned = {
   readonly path: string;
   /** For this owner's key. */
   route<const O extends Operation>(operation: O, handler: Handler<O, Principal>): Route;
-  readonly tag: string;
+  readonly tag: Tag;
   /** What the document says. */
   readonly words: {
     /** Behind "a" and "an". */

@@ -5,7 +5,7 @@ import type { Sandbox } from '../../processors/sandbox.ts';
 import type { Edge, Route } from '../edge.ts';
 import { isStorableText } from '../json.ts';
 import { sendPage } from '../page.ts';
-import { Body } from '../wire/values.ts';
+import { ChallengeForm } from '../wire/pay.ts';
 
 export type SandboxRoutesDeps = {
   readonly edge: Edge;
@@ -34,7 +34,7 @@ const ANSWER = {
     'What the form of the page sends. Leads back to the checkout; the first answer counts.',
   tag,
   params,
-  form: Body({ answer: Type.Union([Type.Literal('complete'), Type.Literal('fail')]) }),
+  form: ChallengeForm,
   answers: { 303: null, 404: Type.String(), 410: Type.String() },
   mediaType,
 } as const;

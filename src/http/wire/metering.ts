@@ -4,6 +4,7 @@ import { CHECK_BATCH_MAX, INGEST_EVENTS_MAX } from '../../../ledger/limits.ts';
 import { type CheckAnswer, type Meter, type Snapshot, balance } from '../../../ledger/meter.ts';
 import { quantityNumber } from '../../../ledger/quantity.ts';
 import { Metadata } from './metadata.ts';
+import { ErrorType } from './errors.ts';
 import { Body, ExternalCustomerId, Nullable, Timestamp, Uuid } from './values.ts';
 
 /** A quantity as it comes in: a JSON number or a decimal string, with at most the decimals of its meter. */
@@ -133,7 +134,7 @@ export const CheckBatchResult = Type.Object({
   results: Type.Array(
     Type.Union([
       CheckResult,
-      Type.Object({ error: Type.Object({ type: Type.String(), message: Type.String() }) }),
+      Type.Object({ error: Type.Object({ type: ErrorType, message: Type.String() }) }),
     ]),
   ),
 });

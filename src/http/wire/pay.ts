@@ -28,6 +28,11 @@ export const PayForm = Body({
   iban: Field(''),
 });
 
+/** Of the sandbox's bank. */
+export const ChallengeForm = Body({
+  answer: Type.Union([Type.Literal('complete'), Type.Literal('fail')]),
+});
+
 export type PayForm = Static<typeof PayForm>;
 
 /** What the page has to say before there can be an order. */

@@ -42,7 +42,12 @@ function serve(
     log: openLog('info', (line) => lines.push(line)),
     newRequestId: () => 'the-request-id',
   });
-  const operation = { operationId: 'o', summary: 's', tag: 't', answers: { 200: null } };
+  const operation = {
+    operationId: 'o',
+    summary: 's',
+    tag: 'Operation',
+    answers: { 200: null },
+  } as const;
   const app = new Elysia()
     .post('/organisation', ...edge.organisation(operation, handler))
     .post('/group', ...edge.group(operation, ({ principal }) => Response.json(principal)));

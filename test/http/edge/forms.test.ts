@@ -34,7 +34,7 @@ const edge = createEdge({
 const operation = {
   operationId: 'o',
   summary: 's',
-  tag: 't',
+  tag: 'Operation',
   form: FORM,
   answers: { 200: FORM },
 } as const;

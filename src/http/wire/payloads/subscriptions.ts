@@ -67,7 +67,7 @@ export const SUBSCRIPTION_PAYLOADS = {
     fields: {
       ...SUBSCRIPTION,
       changes: Type.Array(Type.String(), { description: 'The fields that changed.' }),
-      previous: Type.Record(Type.String(), Type.Unknown(), {
+      previous: Type.Partial(Type.Object(SUBSCRIPTION), {
         description: 'What they were before.',
       }),
     },

@@ -1,0 +1,36 @@
+import { Type } from '@sinclair/typebox';
+import { Nullable, Timestamp, Uuid } from './values.ts';
+
+const OutQuantity = Nullable(Type.Number());
+
+export const Balance = Type.Object({
+  customer_id: Uuid,
+  external_customer_id: Nullable(Type.String()),
+  meter_id: Uuid,
+  feature_key: Type.String(),
+  balance: OutQuantity,
+  limit: OutQuantity,
+  consumed: Type.Number(),
+  remaining: OutQuantity,
+  reserved: Type.Number(),
+  overage: Type.Number(),
+  unlimited: Type.Boolean(),
+  period_start: Nullable(Timestamp),
+  period_end: Nullable(Timestamp),
+  resets_at: Nullable(Timestamp),
+  updated_at: Timestamp,
+  breakdown: Type.Array(
+    Type.Object({
+      grant_id: Uuid,
+      source: Type.String(),
+      product_id: Nullable(Uuid),
+      subscription_id: Nullable(Uuid),
+      granted: OutQuantity,
+      remaining: OutQuantity,
+      priority: Type.Integer(),
+      expires_at: Nullable(Timestamp),
+    }),
+  ),
+});
+
+export const Balances = Type.Object({ data: Type.Array(Balance) });

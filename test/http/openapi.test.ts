@@ -1,0 +1,128 @@
+// What others make of the document: linters, validators, and generators of clients.
+import { beforeAll, describe, expect, test } from 'bun:test';
+import SwaggerParser from '@apidevtools/swagger-parser';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import generateTypes from 'openapi-typescript';
+import { type OpenApi, openApiOf } from '../../src/http/openapi.ts';
+import { listRoutes } from './edge/operations.ts';
+
+const ADDRESSES = {
+  baseUrl: 'https://pay.acme.io',
+  appUrl: 'https://app.acme.io',
+  checkoutUrl: 'https://buy.acme.io/pay',
+};
+
+/** What of the recommended rules is broken, and why. */
+const BROKEN: Readonly<Record<string, string>> = {
+  'info-license #/info': 'no license is given',
+  // A form leads on, with 303.
+  'operation-2xx-response #/paths/~1portal~1{token}~1payment-method/post/responses': 'a form',
+  'operation-2xx-response #/paths/~1sandbox~1challenges~1{key}/post/responses': 'a form',
+  // Nothing is asked of who asks.
+  'operation-4xx-response #/paths/~1health/get/responses': 'nothing is refused',
+  'operation-4xx-response #/paths/~1ready/get/responses': 'nothing is refused',
+  'operation-4xx-response #/paths/~1openapi.json/get/responses': 'nothing is refused',
+  'operation-4xx-response #/paths/~1docs/get/responses': 'nothing is refused',
+};
+
+let document: OpenApi;
+let source: string;
+beforeAll(() => {
+  document = openApiOf(listRoutes(), ADDRESSES);
+  source = JSON.stringify(document);
+});
+
+test('the linter finds no error, and warns of nothing but what is meant', async () => {
+  const config = await createConfig({ extends: ['recommended'] });
+  const problems = await lintFromString({ source, config, absoluteRef: '/openapi.json' });
+  const found = problems.map(
+    ({ severity, ruleId, message, location: [at] }) =>
+      [`${ruleId} ${at?.pointer}`, `${severity}: ${message}`] as const,
+  );
+  expect(found.filter(([where]) => BROKEN[where] === undefined)).toEqual([]);
+  expect(new Set<string>(found.map(([where]) => where))).toEqual(new Set(Object.keys(BROKEN)));
+});
+
+test('it is valid', async () => {
+  await SwaggerParser.validate(JSON.parse(source) as never);
+});
+
+describe('what operations take and answer', () => {
+  test('has a name', () => {
+    const bare = Object.values(document.paths)
+      .flatMap((methods) => Object.values(methods))
+      .flatMap(({ operationId, requestBody, responses }) =>
+        [requestBody, ...Object.values(responses)]
+          .flatMap((part) => Object.entries(part?.content ?? {}))
+          .filter(([type, { schema }]) => type === 'application/json' && !('$ref' in schema))
+          .map(() => operationId),
+      );
+    // Of a document in OpenAPI others have the types.
+    expect(bare).toEqual(['getOpenApi']);
+  });
+
+  test('is told apart by status and by media type', () => {
+    const { responses } = document.paths['/pay/{token}']!['post']!;
+    expect(Object.keys(responses['400']!.content!)).toEqual(['text/html', 'application/json']);
+    expect(Object.keys(responses['409']!.content!)).toEqual(['text/html']);
+    expect(responses['303']!.headers).toMatchObject({
+      Location: { $ref: '#/components/headers/Location' },
+    });
+  });
+
+  test('says what the edge refuses, and the headers of it', () => {
+    for (const path of ['/subscriptions', '/invoices', '/invoices/{id}/pay']) {
+      const { responses } = document.paths[path]!['post']!;
+      expect(responses['409']!.description).toContain('`idempotency_in_progress`');
+      expect(Object.keys(responses['409']!.headers)).toContain('Retry-After');
+      expect(responses['422']!.description).toContain('`idempotency_key_reused`');
+    }
+    const { responses } = document.paths['/payments/{id}/refund']!['post']!;
+    expect(Object.keys(responses['429']!.headers)).toEqual([
+      'x-request-id',
+      'Retry-After',
+      'RateLimit-Limit',
+      'RateLimit-Remaining',
+      'RateLimit-Reset',
+    ]);
+    expect(Object.keys(responses['200']!.headers)).toContain('Idempotency-Replayed');
+  });
+});
+
+test('pages say where they are linked to', () => {
+  const urlOf = (path: string) => document.paths[path]!['get']!.servers?.map(({ url }) => url);
+  expect(urlOf('/pay/{token}')).toEqual(['https://buy.acme.io']);
+  expect(urlOf('/portal/{token}')).toEqual(['https://app.acme.io']);
+  expect(urlOf('/api/invoices/{id}/pdf')).toEqual(['https://app.acme.io']);
+  expect(urlOf('/payments')).toBeUndefined();
+});
+
+describe('a generator of types', () => {
+  let types: string;
+  beforeAll(async () => {
+    types = await generateTypes(JSON.parse(source) as never);
+  });
+
+  test('knows each', () => {
+    const vague = types
+      .split('\n')
+      .filter((line) => /\bunknown\b|\bany\b|Record<string, never>/.test(line))
+      .map((line) => line.trim())
+      .filter((line) => !/^(?:\/\*\*|\*|export type (?:external|\$defs)\b)/.test(line));
+    expect(vague).toEqual([
+      // The document.
+      '[key: string]: unknown;',
+    ]);
+  });
+
+  test('tells events apart by their type', () => {
+    expect(types).toContain('type: "payment.refund_failed";');
+    const { schemas } = document.components;
+    expect(schemas['Event']).toMatchObject({
+      discriminator: {
+        propertyName: 'type',
+        mapping: { 'payment.succeeded': '#/components/schemas/PaymentSucceededEvent' },
+      },
+    });
+  });
+});

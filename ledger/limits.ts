@@ -60,14 +60,22 @@ export const PERIODS_KEPT_MS = EVENT_LATE_MS_MAX + 86_400_000;
 export const UNIT_ROWS_MAX = 2 * INGEST_EVENTS_MAX * METERS_PER_EVENT_MAX;
 export const UNIT_BYTES_MAX = 4 << 20;
 
-/** Transfers in one flush. Measured: 1000 rows already give the full rate of PostgreSQL; more only adds latency. */
-export const FLUSH_TRANSFERS_MAX = 4096;
+/**
+ * Of one flush, and what one organisation may have of it where others wait. A unit that is larger than that is written all the same, and
+ * leaves room for others' beside it. Measured: 1000 rows already give the full rate of PostgreSQL; more only adds latency.
+ */
+export const FLUSH_ROWS_MAX = 8192;
+export const FLUSH_BYTES_MAX = 6 << 20;
+export const TENANT_FLUSH_ROWS_MAX = 2048;
+export const TENANT_FLUSH_BYTES_MAX = 2 << 20;
 
-/** Units waiting for a flush in one process; over it a call is refused as overloaded. At 30 thousand a second this is one second. */
+/**
+ * Of what waits for a flush in one process: decisions, their rows, and their metadata. One organisation has at most as much as is still
+ * free; over it, its calls are refused as overloaded. At 30 thousand a second all of it is one second.
+ */
 export const QUEUE_UNITS_MAX = 32_768;
-
-/** Transfers waiting for a flush in one process, for the calls that bring 500 at once. */
-export const QUEUE_TRANSFERS_MAX = 131_072;
+export const QUEUE_ROWS_MAX = 131_072;
+export const QUEUE_BYTES_MAX = 64 << 20;
 
 /** Calls that may wait for one actor to load. */
 export const MAILBOX_MAX = 16_384;
@@ -85,7 +93,11 @@ export const ADVANCE_STEPS_MAX = 10_000;
 export const RECENT_IDS_MAX = 1 << 19;
 
 assert(
-  INGEST_EVENTS_MAX * METERS_PER_EVENT_MAX * 2 <= QUEUE_TRANSFERS_MAX,
-  'two ingest calls must fit the queue',
+  2 * UNIT_ROWS_MAX <= QUEUE_ROWS_MAX && 2 * UNIT_BYTES_MAX <= QUEUE_BYTES_MAX,
+  'the largest unit of one organisation may wait',
 );
-assert(QUEUE_TRANSFERS_MAX > FLUSH_TRANSFERS_MAX, 'the queue must hold more than one flush');
+assert(
+  2 * TENANT_FLUSH_ROWS_MAX <= FLUSH_ROWS_MAX && 2 * TENANT_FLUSH_BYTES_MAX <= FLUSH_BYTES_MAX,
+  'beside one organisation there is room for another',
+);
+assert(QUEUE_ROWS_MAX > FLUSH_ROWS_MAX, 'the queue must hold more than one flush');

@@ -94,3 +94,6 @@ export function mayPass(error: unknown): boolean {
 export class LedgerUnavailable extends Error {
   override readonly name = 'LedgerUnavailable';
 }
+
+/** The database did not take it in time: nothing of it was written, and it is not asked for again by us. Whoever called may. */
+export class TooSlow extends LedgerUnavailable {}

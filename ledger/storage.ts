@@ -134,6 +134,8 @@ export type FlushResult =
   | { readonly kind: 'duplicate' }
   /** The database refused a row: nothing was written. A bug, or a broken invariant. */
   | { readonly kind: 'rejected'; readonly error: unknown }
+  /** The database has cancelled it, because it took too long or waited for a lock: nothing was written. */
+  | { readonly kind: 'slow'; readonly error: unknown }
   /** The connection was lost: the rows may be there or not. */
   | { readonly kind: 'unknown'; readonly error: unknown };
 

@@ -4,7 +4,11 @@ import { Ledger, type LedgerDeps } from '../ledger/ledger.ts';
 import type { Clock, OrgClock, Tenant } from '../ledger/ports.ts';
 import type { Registry } from 'prom-client';
 import { slotOf } from '../ledger/slot.ts';
-import { type PostgresStorage, postgresStorage } from '../ledger/store/postgres-storage.ts';
+import {
+  flushMsMax,
+  type PostgresStorage,
+  postgresStorage,
+} from '../ledger/store/postgres-storage.ts';
 import { journalName } from '../ledger/store/nodes.ts';
 import { createApp, createOperatorsApp } from './app.ts';
 import type { NodePlace, Settings } from './config.ts';
@@ -332,7 +336,7 @@ function openLedger(
       openPool(options.journalUrl ?? options.databaseUrl, {
         max: 1,
         applicationName: journalName(holder),
-        statementTimeoutMs: 0,
+        statementTimeoutMs: flushMsMax(options.leaseMs),
         settings: FLUSH_PLANS,
       }),
     openReader: () =>

@@ -67,6 +67,10 @@ export class Actor {
     return this.customer.id;
   }
 
+  get organisationId(): string {
+    return this.customer.organisationId;
+  }
+
   get slot(): number {
     return this.customer.slot;
   }

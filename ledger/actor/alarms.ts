@@ -1,6 +1,6 @@
 import { assert } from '../assert.ts';
 import { decideTick } from '../advance.ts';
-import { LedgerUnavailable } from '../ports.ts';
+import { LedgerUnavailable, TooSlow } from '../ports.ts';
 import type { Alarm, AlarmKind } from '../storage.ts';
 import type { Term, TermDeps } from './term.ts';
 
@@ -124,7 +124,7 @@ export class Alarms<K extends AlarmKind> {
       await this.#ring(alarm);
     } catch (error) {
       this.#deps.log.warn({ err: error, kind: alarm.kind }, 'an alarm failed');
-      if (!(error instanceof LedgerUnavailable)) this.#rest(alarm);
+      if (!(error instanceof LedgerUnavailable) || error instanceof TooSlow) this.#rest(alarm);
     }
   }
 

@@ -1,47 +1,66 @@
 import { assert } from '../assert.ts';
 import type { Effects } from '../effects.ts';
-import { FLUSH_TRANSFERS_MAX, QUEUE_TRANSFERS_MAX, QUEUE_UNITS_MAX } from '../limits.ts';
 import { type Clock, type Log, pause, type Timers } from '../ports.ts';
-import { RowBuilder } from './rows.ts';
 import type { Fence, FlushRows, Storage } from '../storage.ts';
+import { Batch } from './batch.ts';
+import { HEARTBEAT, type Unit } from './journal-unit.ts';
+import { Line } from './line.ts';
+import { Retries } from './retries.ts';
+import { RowBuilder } from './rows.ts';
 
 /**
- * The one writer of a process. Units are decided against memory at once and queue up; whatever queued while the last flush was on
- * its way goes into the next one. There is no timer: an idle service answers in one commit, a busy one grows its batches.
+ * The one writer of a process. Whatever came while the last flush was on its way goes into the next one. There is no timer: an idle
+ * service answers in one commit, a busy one grows its batches.
  *
- *     submit ─▶ decide, applied to the tentative state ─▶ queue ─▶ flush ─▶ durable ─▶ reply leaves
+ *     submit ─▶ decided at once, applied to the tentative state, in the next flush ─▶ flush ─▶ durable ─▶ reply leaves
+ *            ─▶ where that is full, or others wait: in line, undecided; when the flush is sent, organisations take turns
  *
  * Holds:
  * - Nothing leaves for a unit before its flush is committed (I8), not even a refusal that rests on what is not yet durable.
  * - Flushes are numbered without a gap (I7); each moves the node's fence, so that a node which lost its seat writes nothing (I6).
- * - Units become durable in the order in which they were decided.
+ * - Units become durable in the order in which they were decided. Who waits is undecided, and so may be overtaken.
+ * - A flush has a bound, one organisation's share of it has one, and so has what waits (`Batch`, `Line`). A unit is never split.
  *
- * When a flush fails:
- * - `fenced`: everything queued is refused as unavailable, and the owner of the journal drops all memory; for good where the database
+ * When a flush fails, memory goes back to what is durable, and what was not in it waits again:
+ * - `fenced`: everything is refused as unavailable, and the owner of the journal drops all memory; for good where the database
  *   is behind what it acknowledged.
- * - `duplicate`: an id was in use. The units that brought it are told so; the rest is rolled back and decided again.
- * - `rejected`: a broken invariant. Units are flushed one by one until the guilty one fails alone; its callers get the error.
- * - `unknown`: never retried blindly. The storage makes sure the lost flush can no longer land and tells whether it did.
+ * - `duplicate`: an id was in use. The units that brought it are told so; the rest of that flush is one again, with nobody new in it.
+ * - `rejected`: a broken invariant. The flush is divided until the guilty unit fails alone; its callers get the error.
+ * - `slow`: the database has cancelled it. An empty flush renews the lease and says how the database does: where it does well, the flush
+ *   is divided as above, and what is too slow alone, twice, is refused and not tried again.
+ * - `unknown`: never retried blindly. The storage makes sure the lost flush can no longer land and tells whether it did. Where it
+ *   did not, it is as `slow`.
+ * Between two flushes of what failed there is one of the others.
  *
  * Does not: choose who owns what, load actors, or know what a unit means.
  */
 export class Journal {
   readonly #deps: JournalDeps;
   readonly #rows = new RowBuilder();
-  #queue: Unit[] = [];
-  #queuedTransfers = 0;
+  /** Decided, on what is in the flush under way. */
+  #next = new Batch();
+  readonly #line = new Line();
+  readonly #retries = new Retries();
+  /** Whether the flush under way was not one of what had failed. */
+  #isRetryNext = true;
   #fence: Fence;
   #flushing = false;
   #scheduled = false;
   #closed = false;
-  /** How many units are still to be flushed one by one, to find the one that the database rejects. */
-  #isolated = 0;
   /** What the flush under way is about. */
   #inHand: readonly Unit[] = [];
   #leaseUntil: { monotonic: number; wall: number };
   #idle: (() => void)[] = [];
   #stopHeartbeat: () => void = () => undefined;
-  readonly #stats = { flushes: 0, transfers: 0, units: 0, overloaded: 0, rollbacks: 0 };
+  readonly #stats = {
+    flushes: 0,
+    transfers: 0,
+    units: 0,
+    overloaded: 0,
+    rollbacks: 0,
+    failedSlow: 0,
+    failedRejected: 0,
+  };
 
   constructor(deps: JournalDeps, claim: { fence: Fence; askedAt: Lease }) {
     assert(deps.leaseMs > 0 && claim.fence.epoch > 0n, 'a journal has a seat');
@@ -54,8 +73,10 @@ export class Journal {
   get stats(): Readonly<Record<string, number>> {
     return {
       ...this.#stats,
-      queuedUnits: this.#queue.length,
-      queuedTransfers: this.#queuedTransfers,
+      queuedUnits: this.#line.size + this.#next.units.length + this.#retries.size,
+      queuedRows: this.#line.rows,
+      queuedBytes: this.#line.bytes,
+      queueShare: this.#line.largestShare,
       leaseMs: this.#leaseMsLeft(),
     };
   }
@@ -81,28 +102,26 @@ export class Journal {
     );
   }
 
-  isOverloaded(): boolean {
-    return this.#queue.length >= QUEUE_UNITS_MAX || this.#queuedTransfers >= QUEUE_TRANSFERS_MAX;
-  }
-
-  /** Decides the unit now. Its `settle` is called once: when the decision is durable, or with why it cannot be. */
+  /** Decided now or in its turn. Its `settle` is called once: when the decision is durable, or with why it cannot be. */
   submit(unit: Unit): void {
     if (this.#closed || !this.isLeaseValid()) return unit.settle('unavailable');
-    if (this.isOverloaded()) {
+    const isFirst = this.#line.size === 0 && this.#retries.isEmpty;
+    if (isFirst && this.#next.hasRoomFor(unit)) {
+      if (this.#put(unit, this.#next)) this.#schedule();
+      return;
+    }
+    // What the node itself must write is no caller's.
+    if (unit.tenant !== '' && !this.#line.hasRoomFor(unit)) {
       this.#stats.overloaded += 1;
       return unit.settle('overloaded');
     }
-    if (!this.#decide(unit)) return;
-    // What depends on nothing that is still on its way may leave at once.
-    if (unit.effects.length === 0 && !unit.isWaiting()) return unit.settle('committed');
-    this.#queue.push(unit);
-    this.#queuedTransfers += transfersOf(unit);
+    this.#line.push(unit);
     this.#schedule();
   }
 
   /** Resolves when everything submitted so far is settled. */
   async drained(): Promise<void> {
-    if (!this.#flushing && this.#queue.length === 0) return;
+    if (!this.#flushing && this.#isIdle) return;
     const { promise, resolve } = Promise.withResolvers<undefined>();
     this.#idle.push(() => resolve(undefined));
     await promise;
@@ -133,16 +152,27 @@ export class Journal {
     this.#lose(this.#inHand, TAKEN);
   }
 
-  #decide(unit: Unit): boolean {
+  get #isIdle(): boolean {
+    return this.#line.size === 0 && this.#next.units.length === 0 && this.#retries.isEmpty;
+  }
+
+  /** Decides it, and adds it to the batch. False where it is settled by that. */
+  #put(unit: Unit, batch: Batch): boolean {
     try {
       unit.decide();
-      return true;
     } catch (error) {
       // A bug in one decision must not take the others with it: it has changed nothing.
       this.#deps.log.error({ err: error }, 'a decision failed');
       unit.settle({ failed: error });
       return false;
     }
+    // What depends on nothing that is still on its way may leave at once.
+    if (unit.effects.length === 0 && !unit.isWaiting()) {
+      unit.settle('committed');
+      return false;
+    }
+    batch.add(unit);
+    return true;
   }
 
   #schedule(): void {
@@ -157,38 +187,36 @@ export class Journal {
 
   async #run(): Promise<void> {
     this.#flushing = true;
-    while (this.#queue.length > 0 && !this.#closed) {
+    while (!this.#isIdle && !this.#closed) {
       this.#inHand = this.#take();
-      assert(this.#inHand.length > 0, 'a flush is about something');
-      await this.#flush(this.#inHand);
+      // All of them may be settled by now.
+      if (this.#inHand.length > 0) await this.#flush(this.#inHand);
       this.#inHand = [];
     }
     this.#flushing = false;
     for (const resolve of this.#idle.splice(0)) resolve();
   }
 
-  /** The units of the next flush: from the front, whole, up to the bound. */
-  #take(): Unit[] {
-    if (this.#isolated > 0) {
-      this.#isolated -= 1;
-      return this.#remove(1);
+  /** The units of the next flush, decided. */
+  #take(): readonly Unit[] {
+    if (this.#retries.isInDoubt) return [HEARTBEAT];
+    const hasOthers = this.#line.size > 0 || this.#next.units.length > 0;
+    if (this.#retries.hasGroups && (this.#isRetryNext || !hasOthers)) {
+      this.#isRetryNext = false;
+      assert(this.#next.units.length === 0, 'what was decided is written first');
+      const group = new Batch();
+      for (const unit of this.#retries.next()) this.#put(unit, group);
+      return group.units;
     }
-    let count = 0;
-    let transfers = 0;
-    for (const unit of this.#queue) {
-      transfers += transfersOf(unit);
-      if (count > 0 && transfers > FLUSH_TRANSFERS_MAX) break;
-      count += 1;
-    }
-    return this.#remove(count);
-  }
-
-  #remove(count: number): Unit[] {
-    assert(count > 0 && count <= this.#queue.length, 'a flush takes units that are queued');
-    const units = this.#queue.slice(0, count);
-    this.#queue = this.#queue.slice(count);
-    for (const unit of units) this.#queuedTransfers -= transfersOf(unit);
-    return units;
+    this.#isRetryNext = true;
+    const batch = this.#next;
+    this.#next = new Batch();
+    this.#line.take((unit) => {
+      if (!batch.hasRoomFor(unit)) return false;
+      this.#put(unit, batch);
+      return true;
+    });
+    return batch.units;
   }
 
   async #flush(units: readonly Unit[]): Promise<void> {
@@ -207,6 +235,9 @@ export class Journal {
         return this.#recover(units, rows);
       case 'duplicate':
         return this.#resolveDuplicates(units);
+      case 'slow':
+        this.#deps.log.warn({ err: result.error, units: units.length }, 'a flush was too slow');
+        return this.#doubt(units);
       case 'rejected':
         this.#deps.log.error({ err: result.error, units: units.length }, 'a flush was rejected');
         return this.#reject(units, result.error);
@@ -247,9 +278,10 @@ export class Journal {
     this.#stats.transfers += rows.transfers.length;
     this.#stats.units += units.length;
     this.#beat();
-    if (moved.askedAt === null) this.#queue.push(HEARTBEAT);
+    if (moved.askedAt === null) this.#line.push(HEARTBEAT);
     for (const unit of units) unit.commit();
     for (const unit of units) unit.settle('committed');
+    if (this.#retries.isInDoubt) this.#judge(moved.askedAt);
   }
 
   /** The caller's own keys that exist already; whoever brought one is told, and the others are decided again. */
@@ -262,38 +294,57 @@ export class Journal {
     } catch (error) {
       log.warn({ err: error }, 'could not look up duplicate ids');
       await pause(timers, RETRY_MS_MIN);
-      return this.#redo(units, []);
+      this.#undecide(units);
+      return this.#refuseSlow(this.#retries.again(ownOf(units)));
     }
-    const guilty = units.filter((unit) => unit.keys.some((key) => existing.has(key)));
+    const guilty = new Set(units.filter((unit) => unit.keys.some((key) => existing.has(key))));
     // No caller's key: an id that the ledger derived itself was in use, which no caller can bring about.
-    if (guilty.length === 0) return this.#reject(units, new Error('a derived id is in use'));
-    this.#redo(units, guilty);
+    if (guilty.size === 0) return this.#reject(units, new Error('a derived id is in use'));
+    this.#undecide(units);
+    const rest = ownOf(units).filter((unit) => !guilty.has(unit));
+    if (rest.length > 0) this.#refuseSlow(this.#retries.again(rest));
     for (const unit of guilty) unit.settle('duplicate');
   }
 
   #reject(units: readonly Unit[], error: unknown): void {
     const [first] = units;
     assert(first !== undefined, 'a flush that failed has units');
-    if (units.length > 1) {
-      this.#isolated = Math.max(this.#isolated, units.length);
-      return this.#redo(units, []);
-    }
-    this.#redo(units, [first]);
+    this.#undecide(units);
+    if (units.length > 1) return this.#refuseSlow(this.#retries.divide(ownOf(units)));
+    this.#stats.failedRejected += 1;
+    this.#deps.log.error(describe(first), 'a decision cannot be written');
     first.settle({ failed: error });
   }
 
-  /** Rolls memory back to what is durable and decides everything undecided again, in order, without `dropped`. */
-  #redo(units: readonly Unit[], dropped: readonly Unit[]): void {
-    this.#stats.rollbacks += 1;
-    const all = [...units, ...this.#queue];
-    for (const unit of all) unit.rollback();
-    this.#queue = [];
-    this.#queuedTransfers = 0;
-    for (const unit of all) {
-      if (dropped.includes(unit) || !this.#decide(unit)) continue;
-      this.#queue.push(unit);
-      this.#queuedTransfers += transfersOf(unit);
+  /** The flush did not land: because of one of its units, or because of the database. An empty one will tell. */
+  #doubt(units: readonly Unit[]): void {
+    this.#undecide(units);
+    const own = ownOf(units);
+    if (own.length > 0) this.#retries.doubt(own);
+    else if (!this.#retries.isInDoubt) this.#line.push(HEARTBEAT);
+  }
+
+  /** An empty flush has landed; `askedAt` is null where it was not seen to. */
+  #judge(askedAt: Lease | null): void {
+    const ms = askedAt === null ? Infinity : this.#now().monotonic - askedAt.monotonic;
+    this.#refuseSlow(this.#retries.judge(ms < this.#deps.leaseMs * WELL_PART));
+  }
+
+  #refuseSlow(units: readonly Unit[]): void {
+    for (const unit of units) {
+      this.#stats.failedSlow += 1;
+      this.#deps.log.warn(describe(unit), 'a decision was not written in time, and is refused');
+      unit.settle('slow');
     }
+  }
+
+  /** Memory goes back to what is durable. Of what was decided, all but `units` waits again. */
+  #undecide(units: readonly Unit[]): void {
+    this.#stats.rollbacks += 1;
+    for (const unit of units) unit.rollback();
+    for (const unit of this.#next.units) unit.rollback();
+    this.#line.putBack(this.#next.units);
+    this.#next = new Batch();
   }
 
   async #recover(units: readonly Unit[], rows: FlushRows): Promise<void> {
@@ -320,9 +371,7 @@ export class Journal {
       // The lease is as it was: the next flush renews it.
       if (landed) return this.#commit(units, rows, { fence: found, askedAt: null });
       this.#fence = found;
-      this.#queue = [...units, ...this.#queue];
-      for (const unit of units) this.#queuedTransfers += transfersOf(unit);
-      return;
+      return this.#doubt(units);
     }
   }
 
@@ -332,9 +381,8 @@ export class Journal {
     this.#closed = true;
     this.#stopHeartbeat();
     this.#deps.log.error({ node: this.#fence.node }, why);
-    const all = [...units, ...this.#queue];
-    this.#queue = [];
-    this.#queuedTransfers = 0;
+    const all = [...units, ...this.#next.units, ...this.#retries.clear(), ...this.#line.clear()];
+    this.#next = new Batch();
     this.#deps.onLost(why, howLong);
     for (const unit of all) unit.settle('unavailable');
   }
@@ -351,8 +399,8 @@ export class Journal {
     this.#stopHeartbeat();
     this.#stopHeartbeat = this.#deps.timers.after(this.#deps.leaseMs / 3, () => {
       if (this.#closed) return;
-      if (!this.#flushing && this.#queue.length === 0) {
-        this.#queue.push(HEARTBEAT);
+      if (!this.#flushing && this.#isIdle) {
+        this.#line.push(HEARTBEAT);
         this.#schedule();
       } else {
         this.#beat();
@@ -397,56 +445,21 @@ export type JournalDeps = {
 /** Milliseconds by both clocks. */
 export type Lease = { readonly monotonic: number; readonly wall: number };
 
-export type Settled =
-  | 'committed'
-  | 'duplicate'
-  | 'overloaded'
-  | 'unavailable'
-  | { readonly failed: unknown };
-
-/** Something that is decided as a whole, becomes durable as a whole, and can be decided again. */
-export type Unit = {
-  /** Ids that the caller chose, by its idempotency keys. */
-  readonly keys: readonly string[];
-  /** Of the last `decide`. Empty: nothing to write. */
-  readonly effects: readonly Effects[];
-  /** Decides against tentative memory and applies the result to it. */
-  decide(): void;
-  /** Whether what it was decided on is not yet durable. */
-  isWaiting(): boolean;
-  /** Its effects are durable. */
-  commit(): void;
-  /** Memory goes back to what is durable, for every actor that it touched. */
-  rollback(): void;
-  settle(how: Settled): void;
-};
-
 /** Between attempts to reach a database that does not answer, doubling. */
 const RETRY_MS_MIN = 20;
 const RETRY_MS_MAX = 1000;
 
-/** An event costs a flush as much as many transfers: it is fanned out to every endpoint that asks for it, in the same transaction. */
-const EVENT_WEIGHT = 16;
-
 const TAKEN = 'another node has taken the seat';
 
-const HEARTBEAT: Unit = {
-  keys: [],
-  effects: [],
-  decide: () => undefined,
-  isWaiting: () => true,
-  commit: () => undefined,
-  rollback: () => undefined,
-  settle: () => undefined,
-};
+/** The part of a lease within which an empty flush of a database that is well is on disk. */
+const WELL_PART = 1 / 10;
 
-/** What a unit adds to a flush, in transfers. */
-function transfersOf(unit: Unit): number {
-  let count = 0;
-  for (const effects of unit.effects) {
-    if (effects.kind === 'handover') continue;
-    const transfers = effects.kind === 'subscription' ? 0 : effects.transfers.length;
-    count += transfers + effects.events.length * EVENT_WEIGHT;
-  }
-  return count;
+/** Without what renews the lease, which is made anew. */
+function ownOf(units: readonly Unit[]): readonly Unit[] {
+  return units.filter((unit) => unit !== HEARTBEAT);
+}
+
+/** What operators are told of a unit: nothing that a customer sent. */
+function describe({ tenant, op, size }: Unit): Record<string, unknown> {
+  return { organisation: tenant, op, rows: size.rows, bytes: size.bytes };
 }

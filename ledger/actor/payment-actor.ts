@@ -18,6 +18,10 @@ export class PaymentActor {
     return this.#durable.payment.id;
   }
 
+  get organisationId(): string {
+    return this.#durable.payment.organisationId;
+  }
+
   get slot(): number {
     return this.#durable.payment.slot;
   }

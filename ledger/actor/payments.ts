@@ -92,6 +92,7 @@ async function decide<T>(
   },
 ): Promise<T | 'duplicate'> {
   const decided = await term.decideOn<PaymentActor, T>(
+    'payment',
     async () => must(await term.payments.find(id), 'a payment that exists'),
     keys,
     (actor, apply) => {

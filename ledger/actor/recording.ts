@@ -8,6 +8,8 @@ import { type Missing, type Usage, decideUsage, missing } from '../usage.ts';
 import { type Recorded, usageEvent } from '../usage-event.ts';
 import type { Actor } from './actor.ts';
 import type { Term } from './term.ts';
+import { bytesOf, sizeOfBatch, type UnitSize } from '../unit-size.ts';
+import { NO_SIZE } from './journal-unit.ts';
 import { ActorUnit, type Apply, DUPLICATE } from './unit.ts';
 
 /**
@@ -40,6 +42,8 @@ async function attempt(term: Term, asked: Item, id: string): Promise<RecordOutco
   for (let item = asked; ; item = { ...item, actor: await term.again(item.actor) }) {
     const { actor } = item;
     const unit = new ActorUnit<RecordOutcome | Missing | typeof STALE>({
+      op: 'record',
+      size: request.metadata === null ? ONE_ROW : { rows: 1, bytes: bytesOf(request.metadata) },
       keys: isKeyed ? [id] : NO_KEYS,
       actors: [actor],
       run: (apply) => {
@@ -74,6 +78,7 @@ async function attempt(term: Term, asked: Item, id: string): Promise<RecordOutco
 }
 
 const NO_KEYS: readonly string[] = [];
+const ONE_ROW = { rows: 1, bytes: 0 };
 
 /** Those of the items that were recorded under their keys' former ids. */
 async function formerUsage<I extends Item>(
@@ -270,6 +275,8 @@ async function recordFresh(
     const items = batch.all.filter((item) => isFresh(batch, item));
     if (items.length === 0) return null;
     const unit = new ActorUnit<BatchAttempt | typeof STALE>({
+      op: 'recordAll',
+      size: isTrial ? NO_SIZE : sizeOf(term, items),
       keys: [...batch.keys.keys()].filter((key) => !batch.used.has(key)),
       actors: items.map((item) => item.actor),
       run: (apply, discard) => {
@@ -293,6 +300,23 @@ async function recordFresh(
   }
 }
 
+function sizeOf(term: Term, items: readonly Keyed[]): UnitSize {
+  return sizeOfBatch(
+    items.map(({ actor, meter, request, head }) => ({
+      customer: actor,
+      meter,
+      request,
+      follows: head !== null,
+    })),
+    isTold(term, items),
+  );
+}
+
+/** A call is one tenant's. */
+function isTold(term: Term, items: readonly Keyed[]): boolean {
+  return items.slice(0, 1).some(({ actor }) => term.deps.wantsUsage(actor.customer));
+}
+
 type BatchAttempt =
   | { readonly kind: 'recorded' }
   | { readonly kind: 'out_of_range'; readonly index: number }
@@ -305,8 +329,7 @@ function runBatch(
 ): BatchAttempt {
   const lacking = new Map<Item, Missing[]>();
   const told = new Map<string, Told>();
-  // A call is one tenant's.
-  const isTold = items.slice(0, 1).some(({ actor }) => term.deps.wantsUsage(actor.customer));
+  const mayTell = isTold(term, items);
   for (const item of items) {
     const { actor, meter, usage, index, request } = item;
     const context = term.context(actor, meter);
@@ -322,7 +345,7 @@ function runBatch(
       return { kind: 'out_of_range', index };
     }
     if (effects !== null) memory.apply(actor, effects);
-    if (isTold && outcome.kind === 'recorded') {
+    if (mayTell && outcome.kind === 'recorded') {
       const key = `${actor.id} ${meter.id}`;
       const about = told.get(key) ?? { actor, meter, recorded: [] };
       about.recorded.push({ request, record: outcome.record });

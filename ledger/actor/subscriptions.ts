@@ -73,6 +73,7 @@ async function decide<T>(
   },
 ): Promise<T> {
   const decided = await term.decideOn<Actor, T>(
+    'subscription',
     () => term.actorOf(customerId),
     [],
     (actor, apply) => {

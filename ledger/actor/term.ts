@@ -23,7 +23,7 @@ import { OwnSlots } from './own-slots.ts';
 import { PaymentActor } from './payment-actor.ts';
 import { RecentIds } from './recent-ids.ts';
 import { type Resident, Residents } from './residents.ts';
-import { ActorUnit, type Apply, DUPLICATE } from './unit.ts';
+import { ActorUnit, type Apply, DUPLICATE, type Subject } from './unit.ts';
 
 export type TermDeps = {
   readonly storage: Storage;
@@ -134,7 +134,8 @@ export class Term {
    * One decision on one actor, answered when it is durable. The actor is looked up again where it was dropped meanwhile, or where `run`
    * says so.
    */
-  async decideOn<A extends Resident, T>(
+  async decideOn<A extends Resident & Subject, T>(
+    op: string,
     find: () => Promise<A>,
     keys: readonly string[],
     run: (actor: A, apply: Apply) => T | typeof STALE,
@@ -142,6 +143,8 @@ export class Term {
     for (;;) {
       const actor = await find();
       const unit = new ActorUnit<T | typeof STALE>({
+        op,
+        size: SOME_ROWS,
         keys,
         actors: [actor],
         run: (apply) => (actor.dropped ? STALE : run(actor, apply)),
@@ -163,6 +166,7 @@ export class Term {
     once: { readonly id: string; readonly used: T } | null = null,
   ): Promise<T> {
     const decided = await this.decideOn(
+      'meter',
       () => this.actorOf(customerId),
       once === null ? [] : [once.id],
       (actor, apply) => {
@@ -241,3 +245,6 @@ export class Term {
     return books;
   }
 }
+
+/** What one decision writes, more or less, before it is made. */
+const SOME_ROWS = { rows: 8, bytes: 0 };

@@ -1,6 +1,8 @@
+import { must } from '../assert.ts';
 import type { Effects } from '../effects.ts';
-import { LedgerUnavailable } from '../ports.ts';
-import type { Settled, Unit } from './journal.ts';
+import { LedgerUnavailable, TooSlow } from '../ports.ts';
+import type { UnitSize } from '../unit-size.ts';
+import type { Settled, Unit } from './journal-unit.ts';
 
 /** An actor as a unit sees it: memory that takes decisions over, back, or for good. */
 export type Deciding<E extends Effects> = {
@@ -10,6 +12,13 @@ export type Deciding<E extends Effects> = {
   unapply(effects: E, before: unknown): void;
   commit(effects: E): void;
   rollback(effects: E): void;
+};
+
+/** What a unit is about. */
+export type Subject = {
+  readonly id: string;
+  readonly organisationId: string;
+  readonly pending: number;
 };
 
 /** Applies effects to an actor's memory, as part of the unit. */
@@ -29,22 +38,33 @@ type Applied = {
  * promise resolves with its outcome when that is durable.
  */
 export class ActorUnit<T> implements Unit {
+  readonly tenant: string;
+  readonly subject: string;
+  readonly op: string;
+  readonly size: UnitSize;
   readonly keys: readonly string[];
   effects: Effects[] = [];
   readonly done: Promise<T | typeof DUPLICATE>;
-  readonly #actors: readonly { readonly pending: number }[];
+  readonly #actors: readonly Subject[];
   readonly #run: (apply: Apply, discard: () => void) => T;
   #applied: Applied[] = [];
   #outcome: T | undefined;
   #resolve: (outcome: T | typeof DUPLICATE) => void = () => undefined;
   #reject: (error: unknown) => void = () => undefined;
 
-  /** `run` calls `discard` where a part was refused and so the whole must leave no trace. */
+  /** All `actors` are one organisation's. `run` calls `discard` where a part was refused and so the whole must leave no trace. */
   constructor(options: {
+    op: string;
     keys: readonly string[];
-    actors: readonly { readonly pending: number }[];
+    actors: readonly Subject[];
+    size: UnitSize;
     run: (apply: Apply, discard: () => void) => T;
   }) {
+    const first = must(options.actors[0], 'a unit is about somebody');
+    this.tenant = first.organisationId;
+    this.subject = first.id;
+    this.op = options.op;
+    this.size = options.size;
     this.keys = options.keys;
     this.#actors = options.actors;
     this.#run = options.run;
@@ -98,6 +118,7 @@ export class ActorUnit<T> implements Unit {
     if (how === 'committed') this.#resolve(this.#outcome as T);
     else if (how === 'duplicate') this.#resolve(DUPLICATE);
     else if (how === 'overloaded') this.#reject(new LedgerUnavailable('too much is waiting'));
+    else if (how === 'slow') this.#reject(new TooSlow('it was not written in time: nothing of it'));
     else if (how === 'unavailable')
       this.#reject(new LedgerUnavailable('this node cannot write now'));
     else this.#reject(how.failed);

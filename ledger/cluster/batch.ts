@@ -5,7 +5,7 @@ import type { TermDeps } from '../actor/term.ts';
 import { assert, must } from '../assert.ts';
 import type { Meter } from '../meter.ts';
 import type { CallOutcome, UsageRequest } from '../outcome.ts';
-import { type Ids, LedgerUnavailable, mayPass } from '../ports.ts';
+import { type Ids, LedgerUnavailable, mayPass, TooSlow } from '../ports.ts';
 import { sizeOfBatch, tooLarge } from '../unit-size.ts';
 import type { Found } from './customers.ts';
 import type { Member } from './member.ts';
@@ -172,8 +172,9 @@ async function askOnce(
       try {
         return { share, found: await router.attempt(slot, name, { args, isRepeat }) };
       } catch (error) {
-        // It may have been recorded, or may be by asking again.
-        if (isSplit && mayPass(error)) return { share, found: { isLost: true } };
+        // It may have been recorded, or may be by asking again; but what was too slow for one is so for its heir.
+        if (isSplit && mayPass(error) && !(error instanceof TooSlow))
+          return { share, found: { isLost: true } };
         throw error;
       }
     }),

@@ -1,4 +1,4 @@
-import type { Settled, Unit } from '../actor/journal.ts';
+import { NO_SIZE, type Settled, type Unit } from '../actor/journal-unit.ts';
 import type { HandoverEffects } from '../effects.ts';
 import type { Handover } from '../storage.ts';
 
@@ -7,6 +7,10 @@ import type { Handover } from '../storage.ts';
  * cannot tell what became of the flush, the journal finds out as it does for any other.
  */
 export class HandoverUnit implements Unit {
+  readonly tenant = '';
+  readonly subject = '';
+  readonly op = 'handover';
+  readonly size = NO_SIZE;
   readonly keys: readonly string[] = [];
   readonly effects: readonly HandoverEffects[];
   readonly #settled = Promise.withResolvers<Settled>();

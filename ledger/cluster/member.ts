@@ -1,5 +1,5 @@
 import { assert } from '../assert.ts';
-import type { Settled } from '../actor/journal.ts';
+import type { Settled } from '../actor/journal-unit.ts';
 import { Term, type TermDeps } from '../actor/term.ts';
 import { LedgerUnavailable } from '../ports.ts';
 import type { Handover, Survey } from '../storage.ts';
@@ -320,8 +320,8 @@ export class Member {
     const { journal, slots } = term;
     const own = { me: journal.node, isLeaving: this.#isLeaving, own: slots.list() };
     const going = handovers({ ...own, others: this.#view.takers() });
-    // What is queued before it must be written before it: the journal has to take it.
-    if (going.length === 0 || !journal.isLeaseValid() || journal.isOverloaded()) return false;
+    // What is decided before it must be written before it: the journal has to take it.
+    if (going.length === 0 || !journal.isLeaseValid()) return false;
     term.lose(going.map(({ slot }) => slot));
     const unit = new HandoverUnit(going);
     journal.submit(unit);

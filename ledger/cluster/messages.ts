@@ -1,5 +1,5 @@
 import { NotHere } from '../actor/own-slots.ts';
-import { LedgerUnavailable, type SharedClock } from '../ports.ts';
+import { LedgerUnavailable, type SharedClock, TooSlow } from '../ports.ts';
 import type { OpName } from './ops.ts';
 
 /** What nodes ask of each other. All of it begins with the asker's time (`SharedClock.wall`). */
@@ -22,6 +22,8 @@ export type Look = readonly [at: number, 'look'];
 export type Answer = readonly [value: unknown, at: number] | string | Failed;
 type Failed = { readonly message: string; readonly code: unknown };
 
+const TOO_SLOW = 'too_slow';
+
 /** The slot is not that node's. */
 export const MOVED = 0;
 
@@ -38,9 +40,10 @@ export function answering(
   }
 }
 
-/** @throws LedgerUnavailable */
+/** @throws LedgerUnavailable, TooSlow */
 export function answerOf(answer: Answer, orgClock: SharedClock): unknown {
   if (typeof answer === 'string') throw new LedgerUnavailable(answer);
+  if ('message' in answer && answer.code === TOO_SLOW) throw new TooSlow(answer.message);
   if ('message' in answer) throw Object.assign(new Error(answer.message), { code: answer.code });
   orgClock.hear(answer[1]);
   return answer[0];
@@ -59,6 +62,7 @@ async function later(
 
 function refused(error: unknown): Answer | typeof MOVED {
   if (error instanceof NotHere) return MOVED;
+  if (error instanceof TooSlow) return { message: error.message, code: TOO_SLOW };
   if (error instanceof LedgerUnavailable) return error.message;
   const { message, code } = error as Failed;
   return { message, code: typeof code === 'string' ? code : null };

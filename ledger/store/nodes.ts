@@ -163,7 +163,7 @@ async function endConnections(
 /** Neither a lock that somebody frozen holds nor our own silence may hold up the others. */
 async function boundWaits(sql: ISql<Bigints>, leaseMs: number): Promise<void> {
   await sql`
-    select set_config('lock_timeout', ${String(leaseMs)}, true),
+    select set_config('lock_timeout', ${String(leaseMs)}, true), set_config('statement_timeout', ${String(leaseMs)}, true),
       set_config('idle_in_transaction_session_timeout', ${String(leaseMs)}, true)`;
 }
 

@@ -44,6 +44,14 @@ type OnEach = (
   task: (connection: Sql<Bigints>) => PromiseLike<unknown>,
 ) => Promise<void>;
 
+/**
+ * When the server is to cancel a flush (`statement_timeout`): its outcome is known then, and there is lease left to renew it. It does not
+ * end a commit that waits for its disk or for a standby: that one is waited for, up to the bound below.
+ */
+export function flushMsMax(leaseMs: number): number {
+  return Math.ceil(leaseMs / 3);
+}
+
 const NOBODY = '00000000-0000-0000-0000-000000000000';
 
 /** The ledger's storage in PostgreSQL. */
@@ -143,8 +151,11 @@ function classify(error: unknown): FlushResult {
   const { severity, code, constraint_name: constraint } = error as Record<string, unknown>;
   if (severity !== 'ERROR') return { kind: 'unknown', error };
   if (code === '23505' && ONCE.has(String(constraint))) return { kind: 'duplicate' };
-  // Cancelled, or shut down half way: rolled back, and nobody's fault. Recovery finds the old seq and flushes again.
-  if (typeof code === 'string' && /^(57|53|40|55)/.test(code)) return { kind: 'unknown', error };
+  // Cancelled by its timeout or by somebody, or in the way of another: rolled back.
+  if (typeof code === 'string' && /^(57014|55P03|40...)$/.test(code))
+    return { kind: 'slow', error };
+  // Out of something, or shut down half way. Recovery finds the old seq.
+  if (typeof code === 'string' && /^(57|53|55)/.test(code)) return { kind: 'unknown', error };
   return { kind: 'rejected', error };
 }
 

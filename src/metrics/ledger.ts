@@ -10,7 +10,9 @@ const COUNTERS = [
   ['transfers',                  'flushed_transfers',  'Transfers that are durable.'],
   ['units',                      'flushed_units',      'Decisions that are durable.'],
   ['rollbacks',                  'rollbacks',          'Flushes that failed and were decided again.'],
-  ['overloaded',                 'overloaded',         'Calls that were refused because too much was waiting.'],
+  ['overloaded',                 'overloaded',         'Calls that were refused because too much of their organisation was waiting.'],
+  ['failedSlow',                 'failed_slow_units',  'Decisions that were refused because the database did not take them in time.'],
+  ['failedRejected',             'failed_units',       'Decisions that the database rejected.'],
   ['evicted',                    'evicted_actors',     'Customers that were dropped from memory to make room.'],
   ['forwarded',                  'forwarded_calls',    'Calls that the owner of the slot was asked for.'],
   ['answeredForOthers',          'answered_calls',     'Calls that other nodes asked for.'],
@@ -21,7 +23,9 @@ const COUNTERS = [
 // prettier-ignore
 const GAUGES = [
   ['queuedUnits',      'queued_units',      'Decisions that wait for the next flush.'],
-  ['queuedTransfers',  'queued_transfers',  'Transfers that wait for the next flush.'],
+  ['queuedRows',       'queued_rows',       'Rows that wait for a flush, undecided.'],
+  ['queuedBytes',      'queued_bytes',      'Metadata that waits for a flush, undecided, in bytes.'],
+  ['queueShare',       'queue_share',       'The largest part of what may wait that one organisation has, 0 to 0.5.'],
   ['loading',          'loading_calls',     'Calls that wait for a customer or a payment to be loaded.'],
   ['actors',           'customer_actors',   'Customers in memory.'],
   ['paymentActors',    'payment_actors',    'Payments in memory.'],

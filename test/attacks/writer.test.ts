@@ -25,7 +25,9 @@ type Attack = {
 // prettier-ignore
 const ATTACKS: readonly Attack[] = [
   { what: 'one customer, all the metadata that is allowed',  customers: 1,   pairs: 50, valueLength: 480, statuses: [413] },
-  { what: 'many customers, all the metadata that is allowed', customers: 500, pairs: 50, valueLength: 480, statuses: [413] },
+  { what: 'many customers, as much as a body may have', customers: 500, pairs: 28, valueLength: 480, statuses: [413] },
+  { what: 'as much as one call may have',                     customers: 500, pairs: 15, valueLength: 480, statuses: [200, 503] },
+  { what: 'as many rows as one call may have',                customers: 500, pairs: 0,  valueLength: 0,   statuses: [200, 503] },
 ];
 
 describe.each([1, 3])('%d nodes', (nodes) => {

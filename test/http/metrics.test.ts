@@ -97,7 +97,11 @@ test('the ledger: what it wrote, what it holds, and its lease', async () => {
   expect(after).toMatchObject({
     ledger_lease_valid: 1,
     ledger_queued_units: 0,
-    ledger_queued_transfers: 0,
+    ledger_queued_rows: 0,
+    ledger_queued_bytes: 0,
+    ledger_queue_share: 0,
+    ledger_failed_slow_units_total: 0,
+    ledger_failed_units_total: 0,
     ledger_loading_calls: 0,
     ledger_overloaded_total: 0,
     ledger_evicted_actors_total: 0,

@@ -1,0 +1,41 @@
+import {
+  FLUSH_BYTES_MAX,
+  FLUSH_ROWS_MAX,
+  TENANT_FLUSH_BYTES_MAX,
+  TENANT_FLUSH_ROWS_MAX,
+} from '../limits.ts';
+import { rowsOf, type Unit } from './journal-unit.ts';
+
+/** The decided units of one flush, in order. */
+export class Batch {
+  readonly units: Unit[] = [];
+  #rows = 0;
+  #bytes = 0;
+  readonly #ofTenant = new Map<string, { rows: number; bytes: number }>();
+
+  /** A unit is never split, so that the first of a flush, and the first of its organisation, may be larger than its share. */
+  hasRoomFor({ tenant, size: { rows, bytes } }: Unit): boolean {
+    if (this.units.length === 0) return true;
+    if (this.#rows + rows > FLUSH_ROWS_MAX || this.#bytes + bytes > FLUSH_BYTES_MAX) return false;
+    const own = this.#ofTenant.get(tenant);
+    return (
+      own === undefined ||
+      (own.rows + rows <= TENANT_FLUSH_ROWS_MAX && own.bytes + bytes <= TENANT_FLUSH_BYTES_MAX)
+    );
+  }
+
+  add(unit: Unit): void {
+    const { bytes } = unit.size;
+    const rows = rowsOf(unit);
+    this.units.push(unit);
+    this.#rows += rows;
+    this.#bytes += bytes;
+    const own = this.#ofTenant.get(unit.tenant);
+    if (own === undefined) {
+      this.#ofTenant.set(unit.tenant, { rows, bytes });
+    } else {
+      own.rows += rows;
+      own.bytes += bytes;
+    }
+  }
+}

@@ -1,0 +1,111 @@
+// What waits is taken in turn: nobody who sends more is served sooner, nobody's own things are reordered.
+import { expect, test } from 'bun:test';
+import fc from 'fast-check';
+import { HEARTBEAT, type Unit } from '../../ledger/actor/journal-unit.ts';
+import { Line } from '../../ledger/actor/line.ts';
+import { QUEUE_BYTES_MAX, QUEUE_ROWS_MAX, QUEUE_UNITS_MAX } from '../../ledger/limits.ts';
+import { holds, seeded } from './property.ts';
+
+const unit = (tenant: string, subject = 'one', size = { rows: 1, bytes: 0 }): Unit => ({
+  ...HEARTBEAT,
+  tenant,
+  subject,
+  size,
+});
+
+/** Up to `count`, in the order in which they are taken. */
+function take(line: Line, count: number): Unit[] {
+  const taken: Unit[] = [];
+  line.take((one) => taken.length < count && taken.push(one) > 0);
+  return taken;
+}
+
+const namesOf = (units: readonly Unit[]) =>
+  units.map(({ tenant, subject }) => `${tenant}/${subject}`);
+
+test('organisations take turns, and of each its customers', () => {
+  const line = new Line();
+  for (let n = 0; n < 4; n += 1) line.push(unit('loud', 'hot'));
+  line.push(unit('loud', 'cold'));
+  line.push(unit('quiet'));
+  expect(namesOf(take(line, 4))).toEqual(['loud/hot', 'quiet/one', 'loud/cold', 'loud/hot']);
+  line.push(unit('late'));
+  expect(namesOf(take(line, 2))).toEqual(['loud/hot', 'late/one']);
+  expect(line.size).toBe(1);
+});
+
+test('what is too large for the rest of a flush is first in the next', () => {
+  const line = new Line();
+  line.push(unit('small'));
+  line.push(unit('large', 'one', { rows: 9, bytes: 0 }));
+  line.push(unit('small'));
+  line.push(unit('other'));
+  let rows = 0;
+  const fits = ({ size }: Unit): boolean => {
+    if (rows > 0 && rows + size.rows > 4) return false;
+    rows += size.rows;
+    return true;
+  };
+  line.take(fits);
+  expect([rows, line.size]).toEqual([3, 1]);
+  line.push(unit('small'));
+  rows = 0;
+  line.take(fits);
+  expect([rows, line.size]).toEqual([9, 1]);
+});
+
+test('whatever one organisation sends, it has half at most, and the next one finds room', () => {
+  const largest = [
+    { rows: 1, bytes: 0 },
+    { rows: QUEUE_ROWS_MAX / 16, bytes: 0 },
+    { rows: 1, bytes: QUEUE_BYTES_MAX / 16 },
+  ];
+  for (const size of largest) {
+    const line = new Line();
+    for (let n = 0; n < 6; n += 1) {
+      const greedy = unit(`greedy ${n}`, 'one', size);
+      while (line.hasRoomFor(greedy)) line.push(greedy);
+      expect(line.hasRoomFor(unit('modest'))).toBe(true);
+    }
+    expect(line.size).toBeLessThan(QUEUE_UNITS_MAX);
+    expect(line.largestShare).toBeLessThanOrEqual(0.5);
+  }
+});
+
+const arrivals = fc.array(
+  fc.record({ tenant: fc.constantFrom('a', 'b', 'c'), subject: fc.constantFrom('x', 'y', 'z') }),
+  { maxLength: 60 },
+);
+
+test(
+  seeded('everything is taken once, in its own order; put back, it is taken again in that order'),
+  () => {
+    holds(
+      fc.property(arrivals, fc.array(fc.nat(5), { maxLength: 30 }), (all, counts) => {
+        const line = new Line();
+        const units = all.map(({ tenant, subject }) => unit(tenant, subject));
+        for (const one of units) line.push(one);
+        const taken: Unit[] = [];
+        for (const count of counts) {
+          const some = take(line, count);
+          // Every other time the flush fails.
+          if (count % 2 === 0) line.putBack(some);
+          else taken.push(...some);
+        }
+        taken.push(...line.clear());
+        expect([line.size, line.rows, line.bytes]).toEqual([0, 0, 0]);
+        const own = (from: readonly Unit[]) =>
+          Map.groupBy(from, ({ tenant, subject }) => `${tenant}${subject}`);
+        expect(taken.length).toBe(units.length);
+        for (const [name, mine] of own(units)) {
+          expect(
+            own(taken)
+              .get(name)!
+              .every((one, place) => one === mine[place]),
+          ).toBe(true);
+        }
+      }),
+      300,
+    );
+  },
+);

@@ -141,6 +141,7 @@ export class SubscriptionDraft {
       open: underWay,
     });
     this.#becomeOverdue('clear', at);
+    if (FOR_WANT_OF_MONEY.includes(reason)) this.follow('end', at, { kind: 'ended' });
     this.order({ kind: 'withdraw', how: 'expired' });
     this.announce('subscription.expired', at, { reason });
   }
@@ -204,6 +205,9 @@ export class SubscriptionDraft {
     };
   }
 }
+
+/** Ends that nobody asked for: the customer has to hear of it. */
+const FOR_WANT_OF_MONEY: readonly ExpiryReason[] = ['dunning_exhausted', 'mandate_lost'];
 
 /** Why its allowances may not be used; being blocked weighs more. */
 export function suspensionOf({ status, overdue }: Subscription): 'paused' | 'blocked' | null {

@@ -222,6 +222,8 @@ export type SubscriptionFollowup = { readonly id: string; readonly at: number } 
       /** When time alone changes it next. */
       readonly nextAt: number | null;
     }
+  /** It is over because it was not paid. */
+  | { readonly kind: 'ended' }
 );
 
 export type PaymentOrder = {

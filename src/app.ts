@@ -21,6 +21,7 @@ import { deliveryRoutes } from './http/routes/deliveries.ts';
 import { discountRoutes } from './http/routes/discounts.ts';
 import { eventRoutes } from './http/routes/events.ts';
 import { healthRoutes, type Readiness } from './http/routes/health.ts';
+import { invoiceLinkRoutes } from './http/routes/invoice-links.ts';
 import { invoiceRoutes } from './http/routes/invoices.ts';
 import { meterRoutes } from './http/routes/meters.ts';
 import { metricsRoutes } from './http/routes/metrics.ts';
@@ -39,6 +40,7 @@ import type { Payments } from './payments/payments.ts';
 import type { Changes } from './platform/changes.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { MeterCatalogue } from './records/meter-catalogue.ts';
+import type { InvoiceLinks } from './platform/invoice-links.ts';
 import type { KeyLocks } from './platform/key-locks.ts';
 import type { Sql } from './platform/postgres.ts';
 import type { Resolve } from './platform/public-url.ts';
@@ -69,6 +71,7 @@ export type AppDeps = {
   readonly registry: Registry;
   readonly secrets: Secrets;
   readonly newSigningSecret: () => string;
+  readonly invoiceLinks: InvoiceLinks;
   readonly resolve: Resolve;
   readonly payments: Payments;
   readonly testClocks: TestClocks;
@@ -115,6 +118,7 @@ export function createApp(deps: AppDeps) {
     .use(paymentRoutes(deps))
     .use(subscriptionRoutes(deps))
     .use(invoiceRoutes({ ...deps, appUrl: settings.appUrl }))
+    .use(invoiceLinkRoutes(deps))
     .use(portalTokenRoutes(deps))
     .use(portalRoutes(deps))
     .use(eventRoutes(deps))

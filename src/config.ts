@@ -5,6 +5,7 @@
 // Does not: read files, touch the network, or make DATA_DIR (src/platform/services.ts does).
 
 import { type Bounds, readBounds } from './platform/bounds.ts';
+import { type MailSettings, parseMailbox, parseSmtpUrl } from './platform/smtp-settings.ts';
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 const NODE_SECRET_LENGTH_MIN = 32;
@@ -43,8 +44,10 @@ export interface Config {
   readonly allowLoopbackUrls: boolean;
   /** Where other nodes reach this one. undefined: it is alone. */
   readonly node: NodePlace | undefined;
-  /** Whether the server delivers webhooks itself, besides whatever `bun run worker` there is. */
+  /** Whether the server delivers webhooks and mails itself, besides whatever `bun run worker` there is. */
   readonly deliverWebhooks: boolean;
+  /** How mails to buyers are sent. undefined: none is owed, and none is sent. */
+  readonly mail: MailSettings | undefined;
   /** What webhook secrets are encrypted with. undefined: a key of our own under `dataDir`. */
   readonly secretsKey: Uint8Array | undefined;
   /** Who may read /metrics from elsewhere. undefined: nobody. */
@@ -86,6 +89,7 @@ export type Settings = Pick<
   | 'sandboxSettleMs'
   | 'proxyHops'
   | 'metricsToken'
+  | 'mail'
 >;
 
 /** What is wrong with the environment: one line a variable, in `problems` and in the message. */
@@ -121,6 +125,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     allowLoopbackUrls: read.flag('ALLOW_LOOPBACK_URLS') ?? databaseUrl === undefined,
     node: read.node(read.text('HOST') ?? '0.0.0.0'),
     deliverWebhooks: read.flag('DELIVER_WEBHOOKS') ?? true,
+    mail: read.mail(),
     secretsKey: read.secretsKey(),
     metricsToken: read.metricsToken(),
     leaseMs: read.integer('LEASE_MS', { byDefault: 5000, min: 1000, max: 60_000 }),
@@ -264,6 +269,30 @@ class Reader {
       this.#refuse(name, `must be host:port, not "${value}"`);
     }
     return value;
+  }
+
+  mail(): Config['mail'] {
+    const url = this.text('SMTP_URL');
+    const sender = this.text('MAIL_FROM');
+    const server = url === undefined ? null : parseSmtpUrl(url);
+    const from = sender === undefined ? null : parseMailbox(sender);
+    if (url !== undefined && server === null) {
+      this.#refuse(
+        'SMTP_URL',
+        'must be a URL such as smtps://user:password@host:465, or smtp://host:587',
+      );
+    }
+    if (sender !== undefined && from === null) {
+      this.#refuse(
+        'MAIL_FROM',
+        'must be an address, or a name and one: Example <billing@example.com>',
+      );
+    }
+    if (url !== undefined && sender === undefined) {
+      this.#refuse('MAIL_FROM', 'must be set where SMTP_URL is');
+    }
+    // A sender alone is harmless.
+    return server === null || from === null ? undefined : Object.freeze({ server, from });
   }
 
   secretsKey(): Config['secretsKey'] {

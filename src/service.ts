@@ -23,7 +23,9 @@ import {
   type OpenChanges,
 } from './platform/changes.ts';
 import { openDelivery } from '../workers/delivery.ts';
+import { openMailer } from '../workers/mail/open.ts';
 import { attemptObserver } from './metrics/deliveries.ts';
+import { mailObserver } from './metrics/mails.ts';
 import { openMetrics } from './metrics/open.ts';
 import { countTakes } from './metrics/rate-limits.ts';
 import { openPayments, type PaymentsDeps } from './payments/open.ts';
@@ -42,6 +44,7 @@ import { openRateLimiter } from './platform/rate-limit.ts';
 import { openRedis } from './platform/redis.ts';
 import { checkSecrets, openSecrets } from './platform/secrets.ts';
 import { newSigningSecret, SECRET_BYTES } from './platform/signing-secret.ts';
+import { openInvoiceLinks } from './platform/invoice-links.ts';
 import { newToken } from './platform/tokens.ts';
 import { openProcessors } from './processors/registry.ts';
 import { type Sandbox, sandbox } from './processors/sandbox.ts';
@@ -69,7 +72,7 @@ export type ServiceOptions = {
   readonly databaseUrl: string;
   readonly redisUrl: string;
   readonly settings: Settings;
-  /** Whether webhooks are delivered by this process, too. */
+  /** Whether webhooks and mails are delivered by this process, too. */
   readonly deliver: boolean;
   /** What the secrets of webhook endpoints are encrypted with. */
   readonly secretsKey: Uint8Array;
@@ -137,7 +140,8 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const edge = openEdge({ auth, sql, limiter, settings, log });
   const { sandbox: bank, processorFor } = openBanks(options, { sql, orgClock });
   const port = { ...records, ids, orgClock, timers, log };
-  const moving = { ...port, ledger, limiter, processorFor, settings };
+  const sendsMail = settings.mail !== undefined;
+  const moving = { ...port, ledger, limiter, processorFor, settings, sendsMail };
   const { payments, subscriptions } = openMoney(moving);
   const owed = [payments, subscriptions];
   const testClocks = openTestClocks({ sql, ledger, clocks: orgClock, owed, mover: holder });
@@ -228,11 +232,18 @@ function openOwnPeers({ node, log }: ServiceOptions, answer: (request: unknown) 
   );
 }
 
-/** Webhooks delivered by this process, beside the API; null where others do it. */
+/** Webhooks and mails delivered by this process, beside the API; null where others do it. */
 async function openOwnDelivery(options: ServiceOptions, registry: Registry) {
+  const [onAttempt, onMail] = [attemptObserver(registry), mailObserver(registry)];
   if (!options.deliver) return null;
-  const allowLoopback = options.settings.allowLoopbackUrls;
-  return openDelivery({ ...options, allowLoopback, onAttempt: attemptObserver(registry) });
+  const { allowLoopbackUrls: allowLoopback, mail, appUrl } = options.settings;
+  const delivery = await openDelivery({ ...options, allowLoopback, onAttempt });
+  const mailer = mail && openMailer({ ...options, mail, appUrl, onAttempt: onMail });
+  return {
+    async close() {
+      await Promise.all([delivery.close(), mailer?.close()]);
+    },
+  };
 }
 
 /** The sandbox on the real clock, for its own pages; and whoever takes a tenant's money, in the tenant's time. */
@@ -289,12 +300,13 @@ function openEdge({
   });
 }
 
-/** The secrets that webhooks are signed with: how they are kept, and how one is made. */
+/** The secrets that webhooks are signed with: how they are kept, and how one is made. And what links in mails are made with. */
 async function openSigning({ secretsKey }: ServiceOptions, sql: Sql) {
   const secrets = openSecrets(secretsKey);
   checkSecrets(secrets, await findSealedSecret(sql));
   const random = () => crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
-  return { secrets, newSigningSecret: () => newSigningSecret(random()) };
+  const invoiceLinks = openInvoiceLinks(secretsKey);
+  return { secrets, newSigningSecret: () => newSigningSecret(random()), invoiceLinks };
 }
 
 function openUsage({ sql, changes }: Records): ReturnType<typeof openUsageSubscriptions> {

@@ -1,4 +1,4 @@
-// `bun run worker`: a process that delivers webhooks and does nothing else. Any number may run, beside any number of servers.
+// `bun run worker`: a process that delivers webhooks and mails and does nothing else. Any number may run, beside any number of servers.
 import { checkSchema, MigrationFailure } from '../ledger/store/migrate.ts';
 import { type Config, ConfigError, parseConfig } from '../src/config.ts';
 import { ServiceFailure } from '../src/platform/failure.ts';
@@ -8,6 +8,7 @@ import { loadSecretsKey } from '../src/platform/secrets.ts';
 import { readRuntime } from '../src/platform/services.ts';
 import { untilTold } from '../src/platform/signals.ts';
 import { openDelivery } from './delivery.ts';
+import { openMailer } from './mail/open.ts';
 
 async function main(): Promise<void> {
   // From the first moment on: who started it may be gone before it delivers.
@@ -18,16 +19,28 @@ async function main(): Promise<void> {
   await checkPostgres(addresses.databaseUrl);
   // It reads and writes what servers do, and a server is who brings the schema.
   await checkSchema(addresses.databaseUrl);
+  const secretsKey = loadSecretsKey(config);
   const delivery = await openDelivery({
     ...addresses,
-    secretsKey: loadSecretsKey(config),
+    secretsKey,
     allowLoopback: config.allowLoopbackUrls,
     log,
     onAttempt: () => undefined,
   });
-  log.info({}, 'delivering');
+  const mailer =
+    config.mail === undefined
+      ? null
+      : openMailer({
+          ...addresses,
+          secretsKey,
+          mail: config.mail,
+          appUrl: config.appUrl,
+          log,
+          onAttempt: () => undefined,
+        });
+  log.info({ mail: mailer === null ? 'off' : 'on' }, 'delivering');
   log.info({ signal: await told }, 'draining');
-  await delivery.close();
+  await Promise.all([delivery.close(), mailer?.close()]);
   log.info({}, 'stopped');
 }
 

@@ -37,6 +37,7 @@ export const SWEEPS: readonly Sweep[] = [
     window: 'events',
     over: `t.expires_at < $3 AND t.status IN ('active', 'expired', 'canceled') AND t.attempts = 0 AND t.payment_id IS NULL`,
   },
+  { table: 'mails', window: 'events', over: 't.settled_at < $3' },
   { table: 'portal_tokens', window: 'events', over: 't.expires_at < $3' },
   {
     // What is still to be sent stays, however old it is.

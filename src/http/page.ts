@@ -29,6 +29,7 @@ export function sendPage(page: Page, options: PageOptions = {}): Response {
       'referrer-policy': 'same-origin',
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
+      'x-robots-tag': 'noindex',
       ...(refreshAfter !== undefined && { refresh: String(refreshAfter) }),
     },
   });

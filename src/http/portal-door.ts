@@ -13,7 +13,7 @@ import type { PortalPrincipal } from './auth.ts';
 import { isForm } from './body.ts';
 import { refuse } from './errors.ts';
 import { sendPage } from './page.ts';
-import { refuseRate } from './rate-limit.ts';
+import { refuseRate, refuseRatePage } from './rate-limit.ts';
 
 /** Whoever the token admits, or the refusal. */
 export type AdmitPortal = (request: Request, token: string) => Promise<PortalPrincipal | Response>;
@@ -36,18 +36,7 @@ export function openPortalDoor({ sql, clock, limiter, settings }: PortalDoorDeps
     }
     const taken = await limit.take(access.tokenId);
     if (taken.allowed) return { kind: 'portal', ...access };
-    const refusal = refuseRate(taken);
-    if (!isForPage(request)) return refusal;
-    const page = sendPage(refusedPage('rate_limited'), { status: 429 });
-    for (const name of [
-      'retry-after',
-      'ratelimit-limit',
-      'ratelimit-remaining',
-      'ratelimit-reset',
-    ]) {
-      page.headers.set(name, refusal.headers.get(name) ?? '');
-    }
-    return page;
+    return isForPage(request) ? refuseRatePage(taken) : refuseRate(taken);
   };
 }
 

@@ -1,15 +1,32 @@
+import { refusedPage } from '../pages/portal/refused.ts';
 import type { Taken } from '../platform/rate-limit.ts';
 import { refuse } from './errors.ts';
+import { sendPage } from './page.ts';
+
+type Refused = Omit<Taken, 'allowed'>;
 
 /** The answer where a limit does not allow it. */
-export function refuseRate({ limit, remaining, resetMs }: Omit<Taken, 'allowed'>): Response {
-  const seconds = String(Math.max(1, Math.ceil(resetMs / 1000)));
-  return refuse('rate_limited', `at most ${limit} a minute; try again in ${seconds} s`, {
-    headers: {
-      'retry-after': seconds,
-      'ratelimit-limit': String(limit),
-      'ratelimit-remaining': String(remaining),
-      'ratelimit-reset': seconds,
-    },
+export function refuseRate(taken: Refused): Response {
+  const headers = headersOf(taken);
+  const seconds = headers['retry-after'];
+  return refuse('rate_limited', `at most ${taken.limit} a minute; try again in ${seconds} s`, {
+    headers,
   });
+}
+
+/** The same, to read in a browser. */
+export function refuseRatePage(taken: Refused): Response {
+  const page = sendPage(refusedPage('rate_limited'), { status: 429 });
+  for (const [name, value] of Object.entries(headersOf(taken))) page.headers.set(name, value);
+  return page;
+}
+
+function headersOf({ limit, remaining, resetMs }: Refused) {
+  const seconds = String(Math.max(1, Math.ceil(resetMs / 1000)));
+  return {
+    'retry-after': seconds,
+    'ratelimit-limit': String(limit),
+    'ratelimit-remaining': String(remaining),
+    'ratelimit-reset': seconds,
+  };
 }

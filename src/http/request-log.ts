@@ -119,7 +119,10 @@ export class RequestLog {
 
 /** What a hosted page's address ends in is a credential: whoever reads it in a log could act on it. */
 function withoutToken(path: string): string {
-  const hosted = path.replace(/^\/(pay|portal|sandbox\/challenges)\/[^/]+/, '/$1/*');
+  const hosted = path.replace(
+    /^\/(pay|portal|sandbox\/challenges|api\/invoices\/links\/open)\/[^/]+/,
+    '/$1/*',
+  );
   // Whole tokens, too, in an address that was not copied right.
   return hosted.replaceAll(/[0-9A-Za-z]{43,}/g, '*');
 }

@@ -81,6 +81,26 @@ const QUERIES: readonly Query[] = [
       FROM webhook_endpoints WHERE deleted_at IS NULL`,
   },
   {
+    help: {
+      mails_due_oldest_seconds:
+        'How long the oldest mail to a buyer that could be sent has been due.',
+      mails_pending: 'Mails to buyers that are neither sent nor given up.',
+    },
+    sql: `
+      SELECT ${AGE('min(next_at)')} AS mails_due_oldest_seconds, count(*)::float8 AS mails_pending
+      FROM mails WHERE status = 'pending'`,
+  },
+  {
+    help: {
+      mails_given_up: 'Mails that could not be sent within a day, in the last 24 hours.',
+      mails_refused: 'Mails that the mail server refused for good, in the last 24 hours.',
+    },
+    sql: `
+      SELECT count(*) FILTER (WHERE status = 'given_up')::float8 AS mails_given_up,
+        count(*) FILTER (WHERE status = 'refused')::float8 AS mails_refused
+      FROM mails WHERE status IN ('given_up', 'refused') AND settled_at > now() - interval '1 day'`,
+  },
+  {
     help: { deliveries_in_flight: 'Deliveries that a worker has in hand, of all processes.' },
     sql: `SELECT count(*)::float8 AS deliveries_in_flight FROM deliveries WHERE worker IS NOT NULL`,
   },

@@ -23,6 +23,7 @@ import {
 } from '../records/invoice-changes.ts';
 import { findPayment } from '../records/payments.ts';
 import { invoicePayment } from './invoicing.ts';
+import { oweMails } from './mails.ts';
 
 const CONCURRENT_MAX = 2;
 const NOTHING: ReadonlyMap<string, never> = new Map<string, never>();
@@ -33,6 +34,8 @@ export type FollowupsDeps = {
   readonly orgClock: OrgClock;
   readonly timers: Timers;
   readonly log: Log;
+  /** Whether buyers are told by mail. */
+  readonly sendsMail: boolean;
   /** A charge for a subscription is decided: the customer's actor hears of it first. It may be told again. */
   readonly onSubscriptionPayment: (scope: Scope, paymentId: string) => Promise<void>;
 };
@@ -95,7 +98,7 @@ export class Followups {
 async function carryOut(
   sql: Transaction,
   followups: readonly Followup[],
-  { orgClock, ids, log }: FollowupsDeps,
+  { orgClock, ids, log, sendsMail }: FollowupsDeps,
 ): Promise<void> {
   const refunds: InvoiceRefund[] = [];
   const paid: InvoicePayment[] = [];
@@ -119,6 +122,7 @@ async function carryOut(
   }
   if (paid.length > 0) await pay(sql, paid, log);
   if (refunds.length > 0) await recordInvoiceRefunds(sql, refunds);
+  if (sendsMail) await oweMails(sql, followups, ids);
 }
 
 async function pay(sql: Transaction, paid: readonly InvoicePayment[], log: Log): Promise<void> {

@@ -24,6 +24,8 @@ export type PaymentsDeps = {
   readonly limiter: RateLimiter;
   readonly processorFor: ProcessorFor;
   readonly settings: Settings;
+  /** Whether buyers are told by mail. */
+  readonly sendsMail: boolean;
   /** A charge for a subscription is decided. It may be told again. */
   readonly onSubscriptionPayment: (scope: Scope, paymentId: string) => Promise<void>;
 };

@@ -18,12 +18,13 @@ const SECRET_FIELDS = [
   'DATABASE_URL',
   'REDIS_URL',
   'NODE_SECRET',
+  'SMTP_URL',
 ];
 
 // Secrets that come along in the text of an error or a path: our keys and tokens.
 const KEY = /\b(svc_(?:group_)?(?:test|live)_|whsec_)[\w+/=-]+/g;
 const BEARER = /\b(Bearer\s+)[^\s"]+/gi;
-const PORTAL = /(\/(?:portal|pay)\/)[\w-]+/g;
+const PORTAL = /(\/(?:portal|pay|invoices\/links\/open)\/)[\w-]+/g;
 
 /**
  * One JSON object a line, written at once, so that the last words of a dying process are not lost. No key, token or password

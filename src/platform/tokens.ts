@@ -2,23 +2,44 @@ import { randomBytes } from 'node:crypto';
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const RANDOM_BYTES = 32;
-/** Digits that 32 bytes take in base 62. */
-const TOKEN_LENGTH = 43;
 
 const TOKEN = /^[0-9A-Za-z]{43}$/;
+const BITS_OF_A_DIGIT = Math.log2(DIGITS.length);
 
 /** A text that nobody guesses: 256 bits in base 62, so that it stands in a URL as it is. */
 export function newToken(): string {
-  let rest = BigInt(`0x${randomBytes(RANDOM_BYTES).toString('hex')}`);
+  return toBase62(randomBytes(RANDOM_BYTES));
+}
+
+/** Whether it could be one. */
+export function isToken(text: string): boolean {
+  return TOKEN.test(text);
+}
+
+/** As many digits for all bytes of one length. */
+export function toBase62(bytes: Buffer): string {
+  let rest = BigInt(`0x${bytes.toString('hex')}`);
   let text = '';
-  while (text.length < TOKEN_LENGTH) {
+  while (text.length < digitsOf(bytes.length)) {
     text = DIGITS.charAt(Number(rest % 62n)) + text;
     rest /= 62n;
   }
   return text;
 }
 
-/** Whether it could be one. */
-export function isToken(text: string): boolean {
-  return TOKEN.test(text);
+/** What `toBase62` made of so many bytes; null where the text is none of that. */
+export function fromBase62(text: string, length: number): Buffer | null {
+  if (text.length !== digitsOf(length)) return null;
+  let number = 0n;
+  for (const digit of text) {
+    const value = DIGITS.indexOf(digit);
+    if (value < 0) return null;
+    number = number * 62n + BigInt(value);
+  }
+  const hex = number.toString(16).padStart(length * 2, '0');
+  return hex.length > length * 2 ? null : Buffer.from(hex, 'hex');
+}
+
+function digitsOf(bytes: number): number {
+  return Math.ceil((bytes * 8) / BITS_OF_A_DIGIT);
 }

@@ -121,6 +121,14 @@ export async function findInvoice(
   return row === undefined ? null : invoiceOf(row);
 }
 
+/** Of whichever organisation: for who has a link to it. */
+export async function findLinkedInvoice(sql: Executor, id: string): Promise<InvoiceRecord | null> {
+  const [row] = await sql<
+    InvoiceRow[]
+  >`select ${invoiceColumns(sql)} from invoices where id = ${id}`;
+  return row === undefined ? null : invoiceOf(row);
+}
+
 /** Newest first; up to one row more than `limit`. */
 export async function listInvoices(
   sql: Executor,

@@ -25,6 +25,8 @@ export type BillingDeps = {
   readonly log: Log;
   readonly ledger: Ledger;
   readonly processorFor: ProcessorFor;
+  /** Whether customers are told by mail. */
+  readonly sendsMail: boolean;
   /** Charges what the customer has left, for a payment that is on disk. */
   readonly collect: (paymentId: string) => Promise<void>;
 };

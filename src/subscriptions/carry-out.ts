@@ -8,6 +8,7 @@ import type { ProcessorFor } from '../processors/processor.ts';
 import { announceOverdue } from '../records/overdue.ts';
 import { allows, countAttempts, lockInvoice, voidInvoice } from '../records/invoice-changes.ts';
 import { draftInvoice, type Issuance, issueInvoices } from '../records/invoice-issue.ts';
+import { oweDunningMail } from '../records/mails.ts';
 import { listChargeable } from '../records/payment-methods.ts';
 import { FIRST_ASK_MS, insertPayments, type NewPayment } from '../records/payments.ts';
 import type { Scope } from '../records/scope.ts';
@@ -22,6 +23,8 @@ export type CarryOutDeps = {
   readonly ids: Ids;
   readonly orgClock: OrgClock;
   readonly processorFor: ProcessorFor;
+  /** Whether customers are told by mail. */
+  readonly sendsMail: boolean;
 };
 
 /** What the customer's actor has yet to hear. Its row is still there until it does. */
@@ -115,7 +118,7 @@ async function newsOf(
 /** What is to be charged for it; null for nothing. */
 async function doOne(
   sql: Transaction,
-  { ids }: CarryOutDeps,
+  { ids, sendsMail }: CarryOutDeps,
   {
     one,
     issuances,
@@ -141,12 +144,31 @@ async function doOne(
       const { from, to, nextAt } = followup;
       const change = { customerId: one.customer.id, from, to, nextAt, eventId: ids.next(), now };
       await announceOverdue(sql, scope, change);
+      if (sendsMail) await tellCustomer(sql, ids, one);
       return null;
     }
+    case 'ended':
+      if (sendsMail) await tellCustomer(sql, ids, one);
+      return null;
     case 'tell':
       return null;
     default:
       return unreachable(followup);
+  }
+}
+
+/** Of a charge that failed its payment's own follow-up tells. */
+async function tellCustomer(
+  sql: Transaction,
+  ids: Ids,
+  { subscriptionId, followup }: OwedBySubscription,
+): Promise<void> {
+  const mail = { id: ids.derive('mail', followup.id), subscriptionId };
+  if (followup.kind === 'ended') return oweDunningMail(sql, { ...mail, kind: 'ended' });
+  if (followup.kind !== 'overdue') return;
+  if (followup.to === 'blocked') return oweDunningMail(sql, { ...mail, kind: 'blocked' });
+  if (followup.to === 'warning' && followup.from === 'clear') {
+    return oweDunningMail(sql, { ...mail, kind: 'charge_failed', invoiceId: null });
   }
 }
 

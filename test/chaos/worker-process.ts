@@ -31,11 +31,14 @@ export type WorkerProcess = {
 };
 
 /** Resolves when it delivers. */
-export async function startWorker(databaseUrl: string): Promise<WorkerProcess> {
+export async function startWorker(
+  databaseUrl: string,
+  env: Record<string, string> = {},
+): Promise<WorkerProcess> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tollhouse-worker-'));
   const child = Bun.spawn([...WORKER_COMMAND], {
     cwd: ROOT,
-    env: { ...process.env, ...workerEnvironment(databaseUrl, dataDir) },
+    env: { ...process.env, ...workerEnvironment(databaseUrl, dataDir), ...env },
     stdout: 'pipe',
     stderr: 'inherit',
   });

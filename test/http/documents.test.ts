@@ -21,7 +21,7 @@ test('health says that it is up, ready whether it can serve', async () => {
   });
   expect(await server.call('GET', '/ready', { key: null })).toMatchObject({
     status: 200,
-    json: { status: 'ready' },
+    json: { status: 'ready', mail: 'off' },
   });
   const closing = await startServer();
   await closing.ledger.close();

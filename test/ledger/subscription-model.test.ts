@@ -322,6 +322,8 @@ class Lives {
         return `void ${this.#names.get(followup.invoiceId)} at ${at}`;
       case 'overdue':
         return `overdue ${followup.from} ${followup.to} at ${at}`;
+      case 'ended':
+        return `ended at ${at}`;
       default:
         return unreachable(followup);
     }

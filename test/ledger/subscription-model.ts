@@ -349,6 +349,8 @@ export class SubscriptionModel {
     this.cancelAt = at;
     this.resumesAt = null;
     this.#overdue('clear', at);
+    // Nobody asked for it: the customer is told.
+    if (['dunning_exhausted', 'mandate_lost'].includes(reason)) this.orders.push(`ended at ${at}`);
     this.#tell(`expired ${reason}`, at);
   }
 

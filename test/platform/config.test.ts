@@ -4,6 +4,8 @@ import { ConfigError, parseConfig } from '../../src/config.ts';
 
 const SECRET = 'x'.repeat(32);
 const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
+const NO_SMTP = 'SMTP_URL must be a URL such as smtps://user:password@host:465, or smtp://host:587';
+const NO_SENDER = 'MAIL_FROM must be an address, or a name and one: Example <billing@example.com>';
 const NO_REDIS =
   'REDIS_URL must be a URL such as redis://user:password@host:port/name, or several of them for a cluster, with commas between';
 
@@ -58,6 +60,13 @@ test.each([
   ['LIMIT_WEBHOOK_ENDPOINTS', '0',                         'LIMIT_WEBHOOK_ENDPOINTS must be a whole number from 1 to 1000, not "0"'],
   ['LIMIT_PRICES_PER_PRODUCT', '201',                      'LIMIT_PRICES_PER_PRODUCT must be a whole number from 1 to 200, not "201"'],
   ['TRUSTED_PROXY_HOPS',    '9',                           'TRUSTED_PROXY_HOPS must be a whole number from 0 to 8, not "9"'],
+  ['SMTP_URL',              'smtp://mail:587',             'MAIL_FROM must be set where SMTP_URL is'],
+  ['MAIL_FROM',             'billing@example.com',         ''],
+  ['MAIL_FROM',             '"A, B" <billing@bücher.example>', ''],
+  ['MAIL_FROM',             'billing',                     NO_SENDER],
+  ['MAIL_FROM',             'a@example.com, b@example.com', NO_SENDER],
+  ['MAIL_FROM',             'A\r\nBcc: b@example.com <a@example.com>', NO_SENDER],
+  ['MAIL_FROM',             'A <a@example.com> <b@example.com>', NO_SENDER],
   ['SANDBOX_SETTLE_MS',     '0.5',                         'SANDBOX_SETTLE_MS must be a whole number from 0 to 86400000, not "0.5"'],
 ])('%s=%s: %s', (name, value, said) => {
   expect(problemsOf({ [name]: value })).toEqual(said === '' ? [] : [said]);
@@ -91,6 +100,7 @@ test('an empty environment gives the defaults', () => {
     allowLoopbackUrls: true,
     node: undefined,
     deliverWebhooks: true,
+    mail: undefined,
     secretsKey: undefined,
     metricsToken: undefined,
     leaseMs: 5000,
@@ -133,6 +143,39 @@ test('the key of the secrets is its bytes, and nodes share one', () => {
   expect(parseConfig({ SECRETS_KEY }).secretsKey).toEqual(Buffer.alloc(32, 7));
   const env = { SECRETS_KEY: '', NODE_ADDRESS: 'a:1', NODE_SECRET: SECRET };
   expect(problemsOf(env)).toEqual(['SECRETS_KEY must be set where NODE_ADDRESS is']);
+});
+
+test('mails go to one server, from one address', () => {
+  const MAIL_FROM = 'billing@example.com';
+  const of = (SMTP_URL: string, from = MAIL_FROM) =>
+    parseConfig({ SMTP_URL, MAIL_FROM: from }).mail;
+  expect(of('smtps://us%40er:p%3Ass@mail.example')).toEqual({
+    server: {
+      host: 'mail.example',
+      port: 465,
+      secure: true,
+      login: { user: 'us@er', pass: 'p:ss' },
+    },
+    from: { name: null, address: MAIL_FROM },
+  });
+  const server = { host: '::1', port: 2525, secure: false, login: null };
+  const from = { name: 'A "B", C', address: 'billing@bücher.example' };
+  expect(of('smtp://[::1]:2525/', '"A \\"B\\", C" <billing@bücher.example>')).toEqual({
+    server,
+    from,
+  });
+  expect(of('smtp://mail')?.server.port).toBe(587);
+  for (const url of [
+    'mail:25',
+    'http://mail',
+    'smtp://',
+    'smtp://mail/x',
+    'smtp://mail?tls=no',
+    'smtp://:p@mail',
+    'smtp://%ff@mail',
+  ]) {
+    expect([url, problemsOf({ SMTP_URL: url, MAIL_FROM })]).toEqual([url, [NO_SMTP]]);
+  }
 });
 
 test('a node may listen elsewhere than others reach it', () => {

@@ -21,4 +21,5 @@ export const TEST_SETTINGS: Settings = {
   sandboxSettleMs: 200,
   proxyHops: 0,
   metricsToken: undefined,
+  mail: undefined,
 };

@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia';
+import type { Settings } from '../../config.ts';
 import type { Edge } from '../edge.ts';
 import { refuse } from '../errors.ts';
 import { Health, Readiness as Ready } from '../wire/health.ts';
@@ -6,7 +7,15 @@ import { Health, Readiness as Ready } from '../wire/health.ts';
 export type Readiness = () => { readonly ready: boolean; readonly reason?: string };
 
 /** For whoever runs this: `/health` says that the process is up, `/ready` that it can serve. */
-export function healthRoutes({ edge, readiness }: { edge: Edge; readiness: Readiness }) {
+export function healthRoutes({
+  edge,
+  readiness,
+  settings,
+}: {
+  edge: Edge;
+  readiness: Readiness;
+  settings: Pick<Settings, 'mail'>;
+}) {
   return new Elysia()
     .get(
       '/health',
@@ -31,7 +40,10 @@ export function healthRoutes({ edge, readiness }: { edge: Edge; readiness: Readi
         },
         () => {
           const { ready, reason } = readiness();
-          if (ready) return Response.json({ status: 'ready' });
+          if (ready) {
+            const mail = settings.mail === undefined ? 'off' : 'on';
+            return Response.json({ status: 'ready', mail });
+          }
           return refuse('service_unavailable', reason ?? 'not ready');
         },
       ),

@@ -74,6 +74,11 @@ const LAYERS: Layer[] = [
     files: ['src/metrics/**'],
     may: [...LEDGER_FACE, 'src/metrics/**', 'src/platform/**', 'prom-client'],
   },
+  {
+    files: ['src/mail/**'],
+    may: [...LEDGER_FACE, 'src/mail/**', 'src/pages/**', 'src/platform/**'],
+    mayType: ['src/records/**'],
+  },
   { files: ['src/pages/**'], may: [...LEDGER_FACE, 'src/pages/**', 'src/platform/**'] },
   {
     files: ['src/records/**'],
@@ -112,6 +117,17 @@ const LAYERS: Layer[] = [
       'ipaddr.js',
     ],
     mayType: ['src/config.ts'],
+  },
+  {
+    files: ['workers/mail/**'],
+    may: [
+      ...LEDGER_FACE,
+      'workers/mail/**',
+      'nodemailer',
+      'src/mail/**',
+      'src/records/**',
+      'src/platform/**',
+    ],
   },
   {
     files: ['workers/**'],

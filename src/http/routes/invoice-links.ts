@@ -1,0 +1,52 @@
+import { Type } from '@sinclair/typebox';
+import { Elysia } from 'elysia';
+import type { Settings } from '../../config.ts';
+import { invoicePage } from '../../pages/invoice.ts';
+import { refusedPage } from '../../pages/portal/refused.ts';
+import type { InvoiceLinks } from '../../platform/invoice-links.ts';
+import type { Sql } from '../../platform/postgres.ts';
+import type { RateLimiter } from '../../platform/rate-limit.ts';
+import { findLinkedInvoice } from '../../records/invoices.ts';
+import type { Edge } from '../edge.ts';
+import { sendPage } from '../page.ts';
+import { refuseRatePage } from '../rate-limit.ts';
+
+export type InvoiceLinkRoutesDeps = {
+  readonly edge: Edge;
+  readonly sql: Sql;
+  readonly limiter: RateLimiter;
+  readonly settings: Settings;
+  readonly invoiceLinks: InvoiceLinks;
+};
+
+const OPEN = {
+  operationId: 'openInvoiceLink',
+  summary: 'An invoice from the link in a mail',
+  description:
+    'For whoever got a receipt, without a key. HTML for A4, without a script: the invoice as it is now.',
+  tag: 'Hosted pages',
+  params: { token: 'What the link in the mail ends in: it is the credential.' },
+  answers: { 200: Type.String(), 404: Type.String() },
+  mediaType: 'text/html',
+  refusals: ['rate_limited'],
+} as const;
+
+export function invoiceLinkRoutes(deps: InvoiceLinkRoutesDeps) {
+  const { edge, sql, limiter, settings, invoiceLinks } = deps;
+  const limit = limiter.limit('invoice-link', settings.limits.portal);
+  return new Elysia().get(
+    '/api/invoices/links/open/:token',
+    ...edge.open(OPEN, async ({ params: { token } }) => {
+      const id = invoiceLinks.invoiceOf(token);
+      if (id === null) return notFound();
+      const taken = await limit.take(id);
+      if (!taken.allowed) return refuseRatePage(taken);
+      const invoice = await findLinkedInvoice(sql, id);
+      return invoice === null ? notFound() : sendPage(invoicePage(invoice));
+    }),
+  );
+}
+
+function notFound(): Response {
+  return sendPage(refusedPage('unauthorized'), { status: 404 });
+}

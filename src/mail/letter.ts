@@ -1,0 +1,262 @@
+// What a mail says, as plain text and as HTML from the same parts.
+//
+// Holds: the same mail and the same invoice give the same letter. What people typed stands on one line each, so that it neither begins
+// a header nor looks like a line of ours; in HTML all of it is escaped. Buyers' names are left out: a stranger may type any, and have
+// it sent to any address.
+import { must, unreachable } from '../../ledger/assert.ts';
+import type { OpenInvoice } from '../../ledger/subscription.ts';
+import { showAmount } from '../pages/amount.ts';
+import { type Html, html } from '../pages/html.ts';
+import type { InvoiceRecord } from '../records/invoices.ts';
+import type { DueMail } from '../records/mails.ts';
+import type { OrganisationRecord } from '../records/organisations.ts';
+
+export type Letter = { readonly subject: string; readonly text: string; readonly html: string };
+
+type About = {
+  readonly mail: DueMail;
+  readonly organisation: OrganisationRecord;
+  /** null where the mail is about none. */
+  readonly invoice: InvoiceRecord | null;
+  /** Opens the invoice. */
+  readonly link: string | null;
+};
+
+type Parts = {
+  readonly subject: string;
+  readonly heading: string;
+  readonly paragraphs: readonly string[];
+  /** What and how much. */
+  readonly rows: readonly (readonly [string, string])[];
+};
+
+/** null where it tells of what is not so any more: the invoice was paid or made void meanwhile. */
+export function letterOf(about: About): Letter | null {
+  const { mail, invoice, organisation, link } = about;
+  const isChase = mail.kind === 'charge_failed' || mail.kind === 'blocked';
+  if (isChase && invoice?.status !== 'open' && invoice?.status !== 'uncollectible') return null;
+  const parts = partsOf(about);
+  const footer = footerOf(about);
+  const isTest = organisation.mode === 'test';
+  return {
+    subject: `${isTest ? '[Test] ' : ''}${parts.subject}`,
+    text: asText(parts, { link, footer, isTest }),
+    html: asHtml(parts, { link, footer, isTest }).text,
+  };
+}
+
+/** Of the seller as the invoice has it, else as it is now. */
+export function sellerOf({ invoice, organisation }: Pick<About, 'invoice' | 'organisation'>) {
+  const { name } = organisation.seller;
+  return invoice?.seller ?? { ...organisation.seller, name: name ?? organisation.name };
+}
+
+/** On one line, and in the order in which it is read. */
+export function oneLine(text: string): string {
+  return text
+    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+    .replaceAll(/[\u202A-\u202E\u2066-\u2069]/g, '')
+    .trim();
+}
+
+function partsOf(about: About): Parts {
+  const { mail, invoice } = about;
+  switch (mail.kind) {
+    case 'receipt':
+      return receipt(about, must(invoice, 'the invoice that was paid'));
+    case 'refund':
+      return refund(about, must(invoice, 'the invoice that was paid'), mail.amount);
+    case 'charge_failed':
+      return chargeFailed(about, { plan: mail.plan, open: must(mail.open, 'what is unpaid') });
+    case 'blocked':
+      return blocked(about, { plan: mail.plan, open: must(mail.open, 'what is unpaid') });
+    case 'ended':
+      return ended(about, mail.plan);
+    default:
+      return unreachable(mail);
+  }
+}
+
+function receipt(about: About, invoice: InvoiceRecord): Parts {
+  const { currency, discountTotal, taxTotal, total } = invoice;
+  const seller = oneLine(sellerOf(about).name);
+  const show = (amount: bigint): string => showAmount(amount, currency);
+  const lines = invoice.lines.map(({ description, quantity, amount }) => {
+    const what = oneLine(description);
+    return [quantity === 1 ? what : `${quantity} x ${what}`, show(amount)] as const;
+  });
+  return {
+    subject: `Receipt ${invoice.number ?? ''} from ${seller}`,
+    heading: total === 0n ? 'Thank you' : `You paid ${show(total)}`,
+    paragraphs: [
+      total === 0n
+        ? `Nothing was charged by ${seller}.`
+        : `Thank you for your payment to ${seller} on ${day(about, invoice.paidAt)}.`,
+    ],
+    rows: [
+      ...lines,
+      ...(discountTotal === 0n ? [] : [['Discount', show(-discountTotal)] as const]),
+      ...(taxTotal === 0n ? [] : [['Tax', show(taxTotal)] as const]),
+      [`Total ${currency}`, show(total)],
+    ],
+  };
+}
+
+function refund(about: About, { number, currency }: InvoiceRecord, amount: bigint): Parts {
+  const seller = oneLine(sellerOf(about).name);
+  const shown = showAmount(amount, currency);
+  return {
+    subject: `Refund of ${shown} from ${seller}`,
+    heading: `${shown} is on its way back to you`,
+    paragraphs: [
+      `${seller} refunded ${shown} of invoice ${number ?? ''} to what you paid with. It may take your bank a few days to show it.`,
+    ],
+    rows: [],
+  };
+}
+
+type Unpaid = { readonly plan: string; readonly open: OpenInvoice };
+
+function chargeFailed(about: About, { plan, open }: Unpaid): Parts {
+  const { retryAt, dunning } = open;
+  const amount = amountOf(about, open);
+  return {
+    subject: `Your payment of ${amount} did not go through`,
+    heading: 'Your payment did not go through',
+    paragraphs: [
+      `We could not collect ${amount} for ${oneLine(plan)}.`,
+      retryAt === null
+        ? 'It is not tried again by itself.'
+        : `It is tried again on ${day(about, retryAt)}.`,
+      ...(dunning === null
+        ? []
+        : [
+            `While it is not paid, your access is blocked from ${day(about, dunning.blockAt)} on, and your subscription ends on ${day(about, dunning.expireAt)}.`,
+          ]),
+      howToPay(about),
+    ],
+    rows: [],
+  };
+}
+
+function blocked(about: About, { plan, open }: Unpaid): Parts {
+  const name = oneLine(plan);
+  const { dunning } = open;
+  return {
+    subject: `Your access to ${name} is blocked`,
+    heading: 'Your access is blocked',
+    paragraphs: [
+      `We could not collect ${amountOf(about, open)} for ${name}, so your access to it is blocked.`,
+      ...(dunning === null
+        ? []
+        : [
+            `It is open again as soon as that is paid. While it is not, your subscription ends on ${day(about, dunning.expireAt)}.`,
+          ]),
+      howToPay(about),
+    ],
+    rows: [],
+  };
+}
+
+function ended(about: About, plan: string): Parts {
+  const name = oneLine(plan);
+  return {
+    subject: `Your subscription to ${name} has ended`,
+    heading: 'Your subscription has ended',
+    paragraphs: [
+      `Your subscription to ${name} from ${oneLine(sellerOf(about).name)} could not be paid and has ended. Nothing more is charged for it.`,
+    ],
+    rows: [],
+  };
+}
+
+function amountOf({ invoice }: About, { amount }: OpenInvoice): string {
+  return showAmount(amount, must(invoice, 'the unpaid invoice').currency);
+}
+
+function howToPay(about: About): string {
+  return `To pay with something else, turn to ${oneLine(sellerOf(about).name)}; an answer to this mail reaches them.`;
+}
+
+/** In the days of the organisation. */
+function day({ organisation }: About, at: Date | number | null): string {
+  const timeZone = organisation.timezone;
+  return new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone }).format(at ?? undefined);
+}
+
+/** Who sells. */
+function footerOf(about: About): readonly string[] {
+  const { name, addressLine1, addressLine2, postalCode, city, state, country, taxId, email } =
+    sellerOf(about);
+  const place = [postalCode, city, state].filter(Boolean).join(' ');
+  const parts = [
+    name,
+    addressLine1,
+    addressLine2,
+    place,
+    country,
+    taxId && `Tax ID: ${taxId}`,
+    email,
+  ];
+  return parts.flatMap((part) => (part ? [oneLine(part)] : []));
+}
+
+type Frame = {
+  readonly link: string | null;
+  readonly footer: readonly string[];
+  readonly isTest: boolean;
+};
+
+const TEST = 'Test mode: no money was moved.';
+const LINK = 'See the invoice';
+
+function asText({ heading, paragraphs, rows }: Parts, { link, footer, isTest }: Frame): string {
+  const blocks = [
+    ...(isTest ? [TEST] : []),
+    heading,
+    ...paragraphs,
+    rows.map(([what, amount]) => `${what}: ${amount}`).join('\n'),
+    link === null ? '' : `${LINK}: ${link}`,
+    `-- \n${footer.join('\n')}`,
+  ];
+  return `${blocks.filter((block) => block !== '').join('\n\n')}\n`;
+}
+
+const FONT = "font-family: -apple-system, 'Segoe UI', Roboto, sans-serif; line-height: 1.5;";
+
+function asHtml({ subject, heading, paragraphs, rows }: Parts, frame: Frame): Html {
+  const { link, footer, isTest } = frame;
+  return html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <title>${subject}</title>
+      </head>
+      <body style="margin: 0; padding: 24px; ${FONT}">
+        <div style="max-width: 560px; margin: 0 auto">
+          ${isTest ? html`<p><strong>${TEST}</strong></p>` : null}
+          <h1 style="font-size: 22px">${heading}</h1>
+          ${paragraphs.map((text) => html`<p dir="auto">${text}</p>`)}
+          ${rows.length === 0 ? null : table(rows)}
+          ${link === null ? null : html`<p><a href="${link}">${LINK}</a></p>`}
+          <hr style="border: 0; border-top: 1px solid #ccc" />
+          <p style="font-size: 13px; color: #555" dir="auto">
+            ${footer.map((line, index) => (index === 0 ? line : html`<br />${line}`))}
+          </p>
+        </div>
+      </body>
+    </html>`;
+}
+
+function table(rows: Parts['rows']): Html {
+  return html`<table style="width: 100%; border-collapse: collapse">
+    ${rows.map(
+      ([what, amount]) =>
+        html`<tr>
+          <td style="padding: 6px 0" dir="auto">${what}</td>
+          <td style="padding: 6px 0; text-align: right; white-space: nowrap">${amount}</td>
+        </tr>`,
+    )}
+  </table>`;
+}

@@ -1,0 +1,40 @@
+// What follow-ups of payments tell buyers: a receipt, a refund, a charge for a subscription that failed. Owed in their transaction.
+import { must } from '../../ledger/assert.ts';
+import type { Ids } from '../../ledger/ports.ts';
+import type { Transaction } from '../platform/postgres.ts';
+import type { Followup } from '../records/followups.ts';
+import { type InvoiceMail, oweDunningMail, oweInvoiceMails } from '../records/mails.ts';
+
+export async function oweMails(
+  sql: Transaction,
+  followups: readonly Followup[],
+  ids: Ids,
+): Promise<void> {
+  await oweInvoiceMails(
+    sql,
+    followups.flatMap((followup) => invoiceMailOf(followup, ids)),
+  );
+  for (const { kind, paymentId, paidAt, checkoutId, subscriptionId, invoiceId } of followups) {
+    // Who pays at a checkout sees there what became of it.
+    if (kind !== 'payment_settled' || paidAt !== null || checkoutId !== null) continue;
+    if (subscriptionId === null || invoiceId === null) continue;
+    const id = ids.derive('mail', 'charge_failed', paymentId);
+    await oweDunningMail(sql, { id, kind: 'charge_failed', subscriptionId, invoiceId });
+  }
+}
+
+function invoiceMailOf(
+  { kind, invoiceId, paidAt, paymentId, data }: Followup,
+  ids: Ids,
+): InvoiceMail[] {
+  if (invoiceId === null) return [];
+  if (kind === 'payment_settled') {
+    if (paidAt === null) return [];
+    return [{ id: ids.derive('mail', 'receipt', paymentId), invoiceId, kind: 'receipt' }];
+  }
+  const refundId = must(data.refundId, 'a refund');
+  const amount = BigInt(must(data.delta, 'an amount'));
+  // One that failed after all takes back what was told; the merchant deals with that.
+  if (amount <= 0n) return [];
+  return [{ id: ids.derive('mail', 'refund', refundId), invoiceId, kind: 'refund', amount }];
+}

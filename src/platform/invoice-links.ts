@@ -1,0 +1,36 @@
+// The links to invoices that mails carry: each opens one invoice, without a key.
+//
+// A token is the invoice's id and its MAC (HMAC-SHA-256, 256 bits) under a key that is derived from SECRETS_KEY, in base 62. Nothing is
+// stored, so that a mail that is sent again is the same mail, and a copy of the database opens nothing.
+// Holds: nobody makes a token without SECRETS_KEY. A wrong one is refused before the database is asked.
+// Does not: end. A link opens its invoice for as long as there is one; another SECRETS_KEY ends all links at once.
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { fromBase62, toBase62 } from './tokens.ts';
+
+const ID_BYTES = 16;
+const MAC_BYTES = 32;
+const PURPOSE = 'tollhouse link to an invoice';
+
+export type InvoiceLinks = {
+  tokenOf(invoiceId: string): string;
+  /** Of which invoice it is; null where it was never made. */
+  invoiceOf(token: string): string | null;
+};
+
+export function openInvoiceLinks(secretsKey: Uint8Array): InvoiceLinks {
+  const key = Buffer.from(hkdfSync('sha256', secretsKey, '', PURPOSE, MAC_BYTES));
+  const macOf = (id: Buffer): Buffer => createHmac('sha256', key).update(id).digest();
+  return {
+    tokenOf(invoiceId) {
+      const id = Buffer.from(invoiceId.replaceAll('-', ''), 'hex');
+      return toBase62(Buffer.concat([id, macOf(id)]));
+    },
+    invoiceOf(token) {
+      const bytes = fromBase62(token, ID_BYTES + MAC_BYTES);
+      if (bytes === null) return null;
+      const id = bytes.subarray(0, ID_BYTES);
+      if (!timingSafeEqual(bytes.subarray(ID_BYTES), macOf(id))) return null;
+      return id.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+    },
+  };
+}

@@ -1,0 +1,187 @@
+// Mails that are owed, sent: claim, write the letter, hand it over, write down what became of it.
+//
+// Holds: PostgreSQL is the truth, and Redis has no part in it. A mail is sent at least once, and twice only where a process died, or lost
+// the database for minutes, between the server's answer and its row: then with the same Message-ID. Of one organisation only a few are
+// in flight, so that what a server makes wait for one does not hold up the others; of a process a few more.
+// Does not: keep an order between mails.
+import { type Ids, type Log, pause, type Timers } from '../../ledger/ports.ts';
+import { letterOf, oneLine, sellerOf } from '../../src/mail/letter.ts';
+import type { InvoiceLinks } from '../../src/platform/invoice-links.ts';
+import type { Sql } from '../../src/platform/postgres.ts';
+import { isMailAddress } from '../../src/platform/smtp-settings.ts';
+import { Sweep } from '../../src/platform/sweep.ts';
+import { findInvoice } from '../../src/records/invoices.ts';
+import {
+  claimMails,
+  type DueMail,
+  giveUpMails,
+  type MailVerdict,
+  settleMail,
+} from '../../src/records/mails.ts';
+import { findOrganisation } from '../../src/records/organisations.ts';
+import { scopeOf } from '../../src/records/scope.ts';
+import { waitAfter } from './schedule.ts';
+import type { Outgoing, Smtp } from './smtp.ts';
+
+const SWEEP_MS = 1000;
+/** Of this process. */
+const IN_FLIGHT_MAX = 8;
+const IN_FLIGHT_OF_ONE_MAX = 2;
+/** How long an answer of the server is kept while the database does not take it: the claim lasts no longer. */
+const SETTLE_TRIES_MAX = 60;
+const SETTLE_AGAIN_MS = 1000;
+/** What is in flight may land while we stop; what does not is due again. */
+const LAND_MS_MAX = 5000;
+
+export type MailerDeps = {
+  readonly sql: Sql;
+  readonly ids: Ids;
+  readonly timers: Timers;
+  readonly log: Log;
+  readonly smtp: Smtp;
+  readonly links: InvoiceLinks;
+  readonly appUrl: string;
+  /** 0 to 1. */
+  readonly random: () => number;
+  readonly onAttempt: (result: 'sent' | 'refused' | 'deferred' | 'given_up', count: number) => void;
+};
+
+export class Mailer {
+  readonly #deps: MailerDeps;
+  readonly #sweep: Sweep;
+  /** Organisations of what is in flight. */
+  readonly #inFlight = new Map<string, number>();
+  readonly #landing = new Set<Promise<void>>();
+  readonly #abort = new AbortController();
+  /** Whose turn was last. */
+  #last: string | null = null;
+  #filling: Promise<void> | null = null;
+  /** Whether the last mail that was handed over has to be tried again. */
+  #isDeferring = false;
+  #closed = false;
+
+  constructor(deps: MailerDeps) {
+    this.#deps = deps;
+    this.#sweep = new Sweep({
+      timers: deps.timers,
+      everyMs: SWEEP_MS,
+      work: () => this.#look(),
+      failed: (error) => deps.log.warn({ err: error }, 'what mails are due could not be looked up'),
+    });
+  }
+
+  start(): void {
+    this.#sweep.start();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#sweep.stop();
+    const cancel = this.#deps.timers.after(LAND_MS_MAX, () => this.#abort.abort());
+    await this.#filling;
+    await Promise.all(this.#landing);
+    cancel();
+  }
+
+  async #look(): Promise<void> {
+    const { sql, log, onAttempt } = this.#deps;
+    const late = await giveUpMails(sql);
+    if (late.length > 0) {
+      log.warn({ count: late.length, mails: late.slice(0, 20) }, 'mails are given up');
+      onAttempt('given_up', late.length);
+    }
+    await this.#fill();
+  }
+
+  /** Claims until nothing is due, or as much is in flight as may be. One at a time: each goes by what the last has claimed. */
+  #fill(): Promise<void> {
+    return (this.#filling ??= this.#claimAll().finally(() => (this.#filling = null)));
+  }
+
+  async #claimAll(): Promise<void> {
+    const { sql, ids } = this.#deps;
+    for (;;) {
+      const free = IN_FLIGHT_MAX - this.#landing.size;
+      if (this.#closed || free <= 0) return;
+      const busy = [...this.#inFlight].flatMap(([id, n]) =>
+        n >= IN_FLIGHT_OF_ONE_MAX ? [id] : [],
+      );
+      const claim = ids.next();
+      const mails = await claimMails(sql, { claim, atMost: free, busy, after: this.#last });
+      for (const mail of mails) this.#take(mail, claim);
+      if (mails.length === 0 && this.#last === null) return;
+      const furthest = mails
+        .map(({ organisationId }) => organisationId)
+        .toSorted()
+        .at(-1);
+      // At the end it begins again.
+      this.#last = mails.length < free ? null : (furthest ?? null);
+    }
+  }
+
+  #take(mail: DueMail, claim: string): void {
+    const { organisationId: whose } = mail;
+    this.#inFlight.set(whose, (this.#inFlight.get(whose) ?? 0) + 1);
+    const landing = this.#send(mail, claim)
+      .catch((error: unknown) => this.#deps.log.error({ err: error, mail: mail.id }, 'a mail'))
+      .finally(() => {
+        const left = (this.#inFlight.get(whose) ?? 1) - 1;
+        if (left === 0) this.#inFlight.delete(whose);
+        else this.#inFlight.set(whose, left);
+        this.#landing.delete(landing);
+        // There may be more. Where that fails, the sweep looks again.
+        this.#fill().catch(() => undefined);
+      });
+    this.#landing.add(landing);
+  }
+
+  async #send(mail: DueMail, claim: string): Promise<void> {
+    const { smtp, random, log, onAttempt } = this.#deps;
+    const { id, kind, attempts } = mail;
+    const outgoing = await this.#write(mail);
+    if (outgoing === null) return this.#settle(mail, claim, { kind: 'dropped' });
+    const handed = isMailAddress(mail.recipient)
+      ? await smtp.hand(outgoing, this.#abort.signal)
+      : ({ kind: 'refused', error: 'no address' } as const);
+    const isDeferred = handed.kind === 'deferred';
+    // Of an outage the first, and not every mail.
+    if (handed.kind === 'refused' || (isDeferred && !this.#isDeferring)) {
+      const { error } = handed;
+      log.warn({ mail: id, about: kind, attempts, error }, `a mail is ${handed.kind}`);
+    }
+    this.#isDeferring = isDeferred;
+    onAttempt(handed.kind, 1);
+    const waitMs = this.#closed ? 0 : waitAfter(attempts, random());
+    const { kind: result } = handed;
+    const verdict = result === 'deferred' ? { kind: result, waitMs } : { kind: result };
+    await this.#settle(mail, claim, verdict);
+  }
+
+  async #write(mail: DueMail): Promise<Outgoing | null> {
+    const { sql, links, appUrl } = this.#deps;
+    const { invoiceId } = mail;
+    const organisation = await findOrganisation(sql, scopeOf(mail));
+    const invoice = invoiceId === null ? null : await findInvoice(sql, scopeOf(mail), invoiceId);
+    const link =
+      invoiceId === null ? null : `${appUrl}/api/invoices/links/open/${links.tokenOf(invoiceId)}`;
+    const letter = letterOf({ mail, organisation, invoice, link });
+    if (letter === null) return null;
+    const { name, email } = sellerOf({ invoice, organisation });
+    const fromName = oneLine(name);
+    const replyTo = email && isMailAddress(email) ? { name: fromName, address: email } : null;
+    return { ...letter, id: mail.id, to: mail.recipient, fromName, replyTo };
+  }
+
+  async #settle(mail: DueMail, claim: string, verdict: MailVerdict): Promise<void> {
+    const { sql, timers } = this.#deps;
+    for (let tries = 1; ; tries += 1) {
+      try {
+        await settleMail(sql, { id: mail.id, claim }, verdict);
+        return;
+      } catch (error) {
+        if (this.#closed || tries >= SETTLE_TRIES_MAX) throw error;
+        await pause(timers, SETTLE_AGAIN_MS);
+      }
+    }
+  }
+}

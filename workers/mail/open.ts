@@ -1,0 +1,49 @@
+// The mailer as it is started: on connections of its own, in this process's time.
+//
+// Who calls: the server beside its API, and main.ts in a process that only delivers.
+import type { Log } from '../../ledger/ports.ts';
+import { timers } from '../../src/platform/clock.ts';
+import { ids } from '../../src/platform/ids.ts';
+import { openInvoiceLinks } from '../../src/platform/invoice-links.ts';
+import { openPool } from '../../src/platform/postgres.ts';
+import type { MailSettings } from '../../src/platform/smtp-settings.ts';
+import { Mailer, type MailerDeps } from './mailer.ts';
+import { openSmtp } from './smtp.ts';
+
+const POOL = 2;
+
+export type OpenMailer = {
+  /** Takes no more mails, and writes down what became of those in flight. */
+  close(): Promise<void>;
+};
+
+export function openMailer(options: {
+  readonly databaseUrl: string;
+  /** What links to invoices are made with. */
+  readonly secretsKey: Uint8Array;
+  readonly mail: MailSettings;
+  readonly appUrl: string;
+  readonly log: Log;
+  readonly onAttempt: MailerDeps['onAttempt'];
+  /** Of one attempt. */
+  readonly deadlineMs?: number;
+}): OpenMailer {
+  const { databaseUrl, secretsKey, mail, deadlineMs, ...given } = options;
+  const sql = openPool(databaseUrl, { max: POOL, applicationName: 'tollhouse mails' });
+  const mailer = new Mailer({
+    ...given,
+    sql,
+    ids,
+    timers,
+    smtp: openSmtp(mail, deadlineMs),
+    links: openInvoiceLinks(secretsKey),
+    random: Math.random,
+  });
+  mailer.start();
+  return {
+    async close() {
+      await mailer.close();
+      await sql.end({ timeout: 2 });
+    },
+  };
+}

@@ -5,6 +5,7 @@ import type { Settings } from './config.ts';
 import { clientAddress } from './http/client-address.ts';
 import type { Edge } from './http/edge.ts';
 import { refuse } from './http/errors.ts';
+import type { FairSql } from './http/fair-sql.ts';
 import { createFallback, type Fallback, withFallback } from './http/fallback.ts';
 import { annotationRoutes } from './http/routes/annotations.ts';
 import { balanceRoutes } from './http/routes/balances.ts';
@@ -56,6 +57,8 @@ export type OperatorsAppDeps = Pick<AppDeps, 'edge' | 'readiness' | 'registry' |
 export type AppDeps = {
   readonly edge: Edge;
   readonly sql: Sql;
+  readonly lists: FairSql;
+  readonly replays: FairSql;
   readonly ids: Ids;
   readonly clock: Clock;
   readonly orgClock: OrgClock;

@@ -14,6 +14,7 @@ import { createApp, createOperatorsApp } from './app.ts';
 import type { NodePlace, Settings } from './config.ts';
 import { type Authenticator, type AuthenticatorOptions, openAuthenticator } from './http/auth.ts';
 import { createEdge, type Edge } from './http/edge.ts';
+import { FairSql } from './http/fair-sql.ts';
 import { renderCheck } from './http/wire/metering.ts';
 import { openPortalDoor, type PortalDoorDeps } from './http/portal-door.ts';
 import {
@@ -59,6 +60,11 @@ import { findSealedSecret } from './records/webhook-endpoints.ts';
 
 const RECORDS_POOL = 8;
 const READERS_POOL = 8;
+/** Lists that run at once: of all tenants, and of one. */
+const LISTS = { places: 4, perTenant: 2, waitingMax: 48, waitMs: 8000 };
+const LIST_MS_MAX = 5000;
+/** A long replay keeps its connection for minutes. */
+const REPLAYS = { places: 4, perTenant: 1, waitingMax: 4, waitMs: 5000 };
 
 /** Every flush runs the same two plans, over tables that may have been empty when they were made. */
 const FLUSH_PLANS = {
@@ -115,7 +121,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const keyLocks = new KeyLocks({ databaseUrl, clock, timers });
   const tellOthers = (change: Change) => ledger.others.tell({ change } satisfies Told);
   const changes = await listenForChanges({ url, timers, warn, tellOthers });
-  const records = { sql, changes };
+  const records = { sql, changes, ...openLanes(databaseUrl) };
   const auth = openAuth(records, warn);
   const heard = { clock, timers, changes, warn };
   const orgClock = await openOrgClocks({ list: (id) => listTestClocks(sql, id), ...heard });
@@ -173,9 +179,35 @@ export async function openService(options: ServiceOptions): Promise<Service> {
       for (const owing of [delivery, subscriptions, payments]) await owing?.close();
       for (const open of [ledger, peers, auth, changes, keyLocks, metrics]) await open?.close();
       redis.disconnect();
-      await Promise.all([storage.end(), sql.end({ timeout: 2 })]);
+      await endConnections({ storage, ...records });
     },
   };
+}
+
+/** What one tenant can make slow has connections of its own, and takes turns for them. */
+function openLanes(databaseUrl: string) {
+  const lists = openPool(databaseUrl, {
+    max: LISTS.places,
+    applicationName: 'tollhouse lists',
+    statementTimeoutMs: LIST_MS_MAX,
+  });
+  const replays = openPool(databaseUrl, {
+    max: REPLAYS.places,
+    applicationName: 'tollhouse replays',
+  });
+  return {
+    lists: new FairSql(lists, 'lists', { ...LISTS, timers }),
+    replays: new FairSql(replays, 'replays', { ...REPLAYS, timers }),
+  };
+}
+
+async function endConnections({
+  storage,
+  sql,
+  lists,
+  replays,
+}: { readonly storage: PostgresStorage; readonly sql: Sql } & ReturnType<typeof openLanes>) {
+  await Promise.all([storage.end(), sql.end({ timeout: 2 }), lists.end(), replays.end()]);
 }
 
 /** Until a new connection has read the catalogue it takes tens of milliseconds, and whoever comes with the seat would wait for that. */

@@ -1,43 +1,7 @@
-import { type TObject, Type } from '@sinclair/typebox';
+import type { TObject } from '@sinclair/typebox';
 import type { Issue } from './errors.ts';
 import { isStorableText } from './json.ts';
 import { ISSUES_MAX, issuesOf, type Validator } from './validate.ts';
-
-/** The parameters of a list (decisions 1). */
-export const PAGE = {
-  limit: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 200,
-      default: 50,
-      error: 'must be a whole number from 1 to 200',
-    }),
-  ),
-  offset: Type.Optional(
-    Type.Integer({
-      minimum: 0,
-      maximum: 1_000_000_000,
-      default: 0,
-      error: 'must be a whole number, 0 or more',
-    }),
-  ),
-};
-
-export type Page = { readonly limit: number; readonly offset: number };
-
-export function pageOf(query: { limit?: number; offset?: number }): Page {
-  return { limit: query.limit ?? 50, offset: query.offset ?? 0 };
-}
-
-/** A list's answer, from one row more than the page holds. */
-export function listed<T>(rows: readonly T[], page: Page) {
-  return {
-    data: rows.slice(0, page.limit),
-    limit: page.limit,
-    offset: page.offset,
-    has_more: rows.length > page.limit,
-  };
-}
 
 /** The parameters of an address. A name that is given twice or that nobody knows is refused, like a field of a body. */
 export function readQuery<T extends TObject>(

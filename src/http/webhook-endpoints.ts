@@ -23,11 +23,14 @@ import {
 import type { Principal } from './auth.ts';
 import type { Edge } from './edge.ts';
 import { errorText, type Issue, refuse, refuseInvalid } from './errors.ts';
+import type { FairSql } from './fair-sql.ts';
 import { type Answer, answer, once, refusal } from './idempotency.ts';
 
 export type EndpointDeps = {
   readonly edge: Edge;
   readonly sql: Sql;
+  readonly lists: FairSql;
+  readonly replays: FairSql;
   readonly ids: Ids;
   readonly clock: Clock;
   readonly changes: Changes;

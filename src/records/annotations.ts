@@ -5,6 +5,7 @@
 import type { Bounds, Full } from '../platform/bounds.ts';
 import type { Executor, Transaction } from '../platform/postgres.ts';
 import { insertEvent } from './events.ts';
+import { type Page, pageOf } from './page.ts';
 import { findRoom } from './room.ts';
 import { isUuid, type Scope } from './scope.ts';
 
@@ -70,23 +71,21 @@ export async function insertAnnotation(
 export async function listAnnotations(
   sql: Executor,
   scope: Scope,
-  options: {
+  options: Page & {
     readonly kind: AnnotationKind;
-    readonly limit: number;
-    readonly offset: number;
     readonly objectType?: Annotated | undefined;
     readonly objectId?: string | undefined;
     readonly name?: string | undefined;
   },
 ): Promise<Annotation[]> {
-  const { kind, limit, offset, objectType, objectId, name } = options;
+  const { kind, objectType, objectId, name } = options;
   return sql<Row[]>`
     select ${columns(sql)} from annotations
     where ${inScope(sql, scope)} and kind = ${kind}
       ${objectType === undefined ? sql`` : sql`and object_type = ${objectType}`}
       ${objectId === undefined ? sql`` : sql`and object_id = ${objectId}`}
       ${name === undefined ? sql`` : sql`and name = ${name}`}
-    order by id desc limit ${limit + 1} offset ${offset}`;
+    ${pageOf(sql, 'annotations', options)}`;
 }
 
 /** Whether there was one. */

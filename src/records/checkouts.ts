@@ -11,6 +11,7 @@ import type { Bounds, Full } from '../platform/bounds.ts';
 import type { Executor, Transaction } from '../platform/postgres.ts';
 import { isToken } from '../platform/tokens.ts';
 import type { Mode } from './api-keys.ts';
+import { type Page, pageOf } from './page.ts';
 import { findRoom, ownerOfScope } from './room.ts';
 import { isUuid, type Scope } from './scope.ts';
 
@@ -125,19 +126,36 @@ export async function findCheckoutByToken(
 export async function listCheckouts(
   sql: Executor,
   scope: Scope,
-  options: {
-    readonly limit: number;
-    readonly offset: number;
-    readonly status?: CheckoutStatus | undefined;
-    readonly now: number;
-  },
+  options: Page & { readonly status?: CheckoutStatus | undefined; readonly now: number },
 ): Promise<CheckoutRecord[]> {
-  const { limit, offset, status, now } = options;
+  const { status, now } = options;
   return sql<CheckoutRecord[]>`
-    select ${columns(sql, now)} from checkouts
+    select ${columns(sql, now)} from ${rowsOf(sql, scope, options)} checkouts
     where ${inScope(sql, scope)}
       ${status === undefined ? sql`` : sql`and ${statusAt(sql, now)} = ${status}`}
-    order by id desc limit ${limit + 1} offset ${offset}`;
+    ${pageOf(sql, 'checkouts', options)}`;
+}
+
+/**
+ * Where those of a status are found, in the order of the list. A row that has expired may still say that it is active. So those that
+ * are open are found by when they end (there are so many as there may be: LIMIT_OPEN_CHECKOUTS), and the expired ones in two places.
+ */
+function rowsOf(
+  sql: Executor,
+  scope: Scope,
+  { status, now, ...page }: Page & { readonly status?: CheckoutStatus | undefined; now: number },
+) {
+  if (status === undefined) return sql`checkouts`;
+  const stored = (which: CheckoutStatus) =>
+    sql`select * from checkouts where ${inScope(sql, scope)} and status = ${which}`;
+  if (status === 'active') {
+    const isOpen = sql`(expires_at > ${new Date(now)} or expires_at is null)`;
+    return sql`(${stored('active')} and ${isOpen} offset 0)`;
+  }
+  if (status !== 'expired') return sql`(${stored(status)})`;
+  const end = pageOf(sql, 'checkouts', { ...page, limit: page.limit + page.offset, offset: 0 });
+  const isOver = sql`expires_at <= ${new Date(now)}`;
+  return sql`((${stored('expired')} ${end}) union all (${stored('active')} and ${isOver} ${end}))`;
 }
 
 /** Closes it to buyers. Where it is expired already it stays as it is; with a payment on it, it cannot. */

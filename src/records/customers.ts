@@ -1,6 +1,7 @@
 import { notifyChange } from '../platform/changes.ts';
 import type { Executor, Json, Transaction } from '../platform/postgres.ts';
 import { insertEvent } from './events.ts';
+import { type Page, pageOf } from './page.ts';
 import { isUuid, type Scope } from './scope.ts';
 
 /** A postal address, as it is printed. */
@@ -127,20 +128,18 @@ export async function findCustomerByEmail(
 export async function listCustomers(
   sql: Executor,
   scope: Scope,
-  options: {
-    readonly limit: number;
-    readonly offset: number;
+  options: Page & {
     readonly externalCustomerId?: string | undefined;
     readonly email?: string | undefined;
   },
 ): Promise<CustomerRecord[]> {
-  const { limit, offset, externalCustomerId, email } = options;
+  const { externalCustomerId, email } = options;
   return sql<CustomerRecord[]>`
     select ${columns(sql)} from customers
     where ${inScope(sql, scope)}
       ${externalCustomerId === undefined ? sql`` : sql`and external_customer_id = ${externalCustomerId}`}
-      ${email === undefined ? sql`` : sql`and email = ${email}`}
-    order by id desc limit ${limit + 1} offset ${offset}`;
+      ${email === undefined ? sql`` : sql`and lower(email) = lower(${email}) and email = ${email}`}
+    ${pageOf(sql, 'customers', options)}`;
 }
 
 /** Announces what others may have copied; a change of metadata alone is silent. */

@@ -1,6 +1,7 @@
 // What an endpoint is owed of each event, and how the attempts went. Workers claim and settle; here it is read, and made due again.
 import type { Executor, Transaction } from '../platform/postgres.ts';
 import { type EventType, insertEvent, type NewEvent } from './events.ts';
+import { type Page, pageOf } from './page.ts';
 import { isUuid, type Scope } from './scope.ts';
 import { type EndpointOwner, endPause, ofOwner } from './webhook-endpoints.ts';
 
@@ -36,8 +37,8 @@ export type NotSent = 'in_flight' | 'endpoint_disabled' | 'endpoint_deleted';
 const REPLAY_MS_MAX = 15 * 60_000;
 
 const columns = (sql: Executor) => sql`
-  d.id, d.event_id as "eventId", d.event_type as "eventType", d.endpoint_id as "endpointId", d.status,
-  case when d.status = 'pending' then d.next_at end as "nextAt"`;
+  deliveries.id, deliveries.event_id as "eventId", deliveries.event_type as "eventType", deliveries.endpoint_id as "endpointId", deliveries.status,
+  case when deliveries.status = 'pending' then deliveries.next_at end as "nextAt"`;
 
 /** By its id, of an endpoint that may be deleted by now. */
 export async function findDelivery(
@@ -47,9 +48,9 @@ export async function findDelivery(
 ): Promise<DeliveryRecord | null> {
   if (!isUuid(id)) return null;
   const rows = await sql<Row[]>`
-    select ${columns(sql)} from deliveries d
-    where d.id = ${id}
-      and exists (select from webhook_endpoints w where w.id = d.endpoint_id and ${ofOwner(sql, owner)})`;
+    select ${columns(sql)} from deliveries
+    where id = ${id}
+      and exists (select from webhook_endpoints w where w.id = deliveries.endpoint_id and ${ofOwner(sql, owner)})`;
   const [delivery] = await withAttempts(sql, rows);
   return delivery ?? null;
 }
@@ -58,20 +59,19 @@ export async function findDelivery(
 export async function listDeliveries(
   sql: Executor,
   endpointId: string,
-  options: {
-    readonly limit: number;
-    readonly offset: number;
+  options: Page & {
     readonly status?: DeliveryStatus | undefined;
     readonly eventType?: EventType | undefined;
   },
 ): Promise<DeliveryRecord[]> {
-  const { limit, offset, status, eventType } = options;
+  const { status, eventType } = options;
   const rows = await sql<Row[]>`
-    select ${columns(sql)} from deliveries d
-    where d.endpoint_id = ${endpointId}
-      ${status === undefined ? sql`` : sql`and d.status = ${status}`}
-      ${eventType === undefined ? sql`` : sql`and d.event_type = ${eventType}`}
-    order by d.id desc limit ${limit + 1} offset ${offset}`;
+    select ${columns(sql)} from deliveries
+    where endpoint_id = ${endpointId}
+      ${status === undefined ? sql`` : sql`and status = ${status}`}
+      ${status === 'held' || status === 'exhausted' ? sql`and status in ('held', 'exhausted')` : sql``}
+      ${eventType === undefined ? sql`` : sql`and event_type = ${eventType}`}
+    ${pageOf(sql, 'deliveries', options)}`;
   return withAttempts(sql, rows);
 }
 
@@ -94,7 +94,7 @@ export async function retryDelivery(
   if (found.isDisabled) return 'endpoint_disabled';
   if (found.isInFlight) return 'in_flight';
   const rows = await sql<Row[]>`
-    update deliveries d set status = 'pending', next_at = ${new Date(now)}, settled_at = null,
+    update deliveries set status = 'pending', next_at = ${new Date(now)}, settled_at = null,
       attempts = case when status = 'pending' then attempts else 0 end,
       first_at = case when status = 'pending' then first_at end
     where id = ${id} returning ${columns(sql)}`;
@@ -171,7 +171,7 @@ export async function sendSample(
   await insertEvent(sql, scope, { ...event, endpointId });
   await endPause(sql, endpointId);
   const rows = await sql<Row[]>`
-    select ${columns(sql)} from deliveries d where d.event_id = ${event.id} and d.endpoint_id = ${endpointId}`;
+    select ${columns(sql)} from deliveries where event_id = ${event.id} and endpoint_id = ${endpointId}`;
   const [delivery] = await withAttempts(sql, rows);
   return delivery ?? null;
 }

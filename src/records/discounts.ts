@@ -1,6 +1,7 @@
 import { assert } from '../../ledger/assert.ts';
 import type { Bounds, Full } from '../platform/bounds.ts';
 import type { Executor, Sql, Transaction } from '../platform/postgres.ts';
+import { type Page, pageOf } from './page.ts';
 import { findRoom, ownerOfScope } from './room.ts';
 import { isUuid, type Scope } from './scope.ts';
 
@@ -56,11 +57,11 @@ export async function insertDiscount(
 export async function listDiscounts(
   sql: Executor,
   scope: Scope,
-  { limit, offset }: { readonly limit: number; readonly offset: number },
+  page: Page,
 ): Promise<DiscountRecord[]> {
   return sql<DiscountRecord[]>`
     select ${columns(sql)} from discounts where ${inScope(sql, scope)}
-    order by id desc limit ${limit + 1} offset ${offset}`;
+    ${pageOf(sql, 'discounts', page)}`;
 }
 
 /** By what a buyer typed, in upper or lower case. It may be spent or expired: `redeemDiscount` decides. */

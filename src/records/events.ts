@@ -1,5 +1,6 @@
 import type { Executor, Json, Transaction } from '../platform/postgres.ts';
 import type { Mode } from './api-keys.ts';
+import { type Page, pageOf } from './page.ts';
 import { isUuid, type Scope } from './scope.ts';
 
 /** The catalog (contract, Events). */
@@ -173,22 +174,22 @@ export async function findEvent(
 export async function listEvents(
   sql: Executor,
   scope: Scope,
-  options: {
-    readonly limit: number;
-    readonly offset: number;
+  options: Page & {
     readonly type?: EventType | undefined;
     readonly objectId?: string | undefined;
     readonly since?: Date | undefined;
     readonly until?: Date | undefined;
   },
 ): Promise<EventRecord[]> {
-  const { limit, offset, type, objectId, since, until } = options;
+  const { type, objectId, since, until } = options;
+  // Usage is recorded where all is fast: it has no entry in the index of types, and says so.
+  const others = type === 'usage.recorded' ? sql`` : sql`and type <> 'usage.recorded'`;
   return sql<EventRecord[]>`
     select ${columns(sql)} from events
     where ${inScope(sql, scope)} and endpoint_id is null
-      ${type === undefined ? sql`` : sql`and type = ${type}`}
+      ${type === undefined ? sql`` : sql`and type = ${type} ${others}`}
       ${objectId === undefined ? sql`` : sql`and object_id = ${objectId}`}
       ${since === undefined ? sql`` : sql`and at >= ${since}`}
       ${until === undefined ? sql`` : sql`and at < ${until}`}
-    order by at desc, id desc limit ${limit + 1} offset ${offset}`;
+    ${pageOf(sql, objectId === undefined ? 'events' : 'eventsOfObject', options)}`;
 }

@@ -5,6 +5,7 @@
 import type { Executor } from '../platform/postgres.ts';
 import type { Address } from './customers.ts';
 import type { SellerDetails } from './organisations.ts';
+import { type Page, pageOf } from './page.ts';
 import { isUuid, type Scope } from './scope.ts';
 
 export const INVOICE_STATUSES = ['draft', 'open', 'paid', 'void', 'uncollectible'] as const;
@@ -133,22 +134,20 @@ export async function findLinkedInvoice(sql: Executor, id: string): Promise<Invo
 export async function listInvoices(
   sql: Executor,
   scope: Scope,
-  options: {
-    readonly limit: number;
-    readonly offset: number;
+  options: Page & {
     readonly customerId?: string | undefined;
     readonly subscriptionId?: string | undefined;
     readonly status?: InvoiceStatus | undefined;
   },
 ): Promise<InvoiceRecord[]> {
-  const { limit, offset, customerId, subscriptionId, status } = options;
+  const { customerId, subscriptionId, status } = options;
   const rows = await sql<InvoiceRow[]>`
     select ${invoiceColumns(sql)} from invoices
     where ${inScope(sql, scope)}
       ${customerId === undefined ? sql`` : sql`and customer_id = ${customerId}`}
       ${subscriptionId === undefined ? sql`` : sql`and subscription_id = ${subscriptionId}`}
       ${status === undefined ? sql`` : sql`and status = ${status}`}
-    order by created_at desc, id desc limit ${limit + 1} offset ${offset}`;
+    ${pageOf(sql, 'invoices', options)}`;
   return rows.map(invoiceOf);
 }
 

@@ -3,6 +3,7 @@ import type { Aggregation, Meter } from '../../ledger/meter.ts';
 import type { Bounds, Full } from '../platform/bounds.ts';
 import { notifyChange } from '../platform/changes.ts';
 import type { Executor, Transaction } from '../platform/postgres.ts';
+import { type Page, pageOf } from './page.ts';
 import { findRoom, ownerOfScope } from './room.ts';
 import { isUuid, type Scope } from './scope.ts';
 
@@ -105,14 +106,10 @@ export async function findMeter(
 }
 
 /** Newest first; up to one row more than `limit`. */
-export async function listMeters(
-  sql: Executor,
-  scope: Scope,
-  { limit, offset }: { readonly limit: number; readonly offset: number },
-): Promise<MeterRecord[]> {
+export async function listMeters(sql: Executor, scope: Scope, page: Page): Promise<MeterRecord[]> {
   return sql<MeterRecord[]>`
     select ${columns(sql)} from meters where ${inScope(sql, scope)}
-    order by id desc limit ${limit + 1} offset ${offset}`;
+    ${pageOf(sql, 'meters', page)}`;
 }
 
 export async function findActiveMeter(

@@ -2,6 +2,7 @@
 // payment's actor in the ledger.
 import type { PaymentMethod, PaymentStatus, RefundReason } from '../../ledger/payment.ts';
 import type { Executor, Transaction } from '../platform/postgres.ts';
+import { type Page, pageOf } from './page.ts';
 import { isUuid, type Scope } from './scope.ts';
 
 /** One snapshot: its amounts are the account's. */
@@ -122,20 +123,20 @@ function rowOf({ organisationId, mode }: Scope, payment: NewPayment) {
 }
 
 const columns = (sql: Executor) => sql`
-  p.id, p.status, p.amount, p.currency, coalesce(a.debits_posted, 0)::bigint as refunded,
+  payments.id, payments.status, payments.amount, payments.currency, coalesce(a.debits_posted, 0)::bigint as refunded,
   coalesce(a.debits_pending, 0)::bigint as reserved, coalesce(a.credits_posted, 0)::bigint as captured,
-  p.transaction_type as "transactionType", p.method, p.checkout_id as "checkoutId", p.subscription_id as "subscriptionId",
-  p.invoice_id as "invoiceId", p.customer_id as "customerId", p.customer_email as "customerEmail",
-  p.customer_name as "customerName", p.external_customer_id as "externalCustomerId",
-  p.client_reference_id as "clientReferenceId", p.metadata, p.product_id as "productId",
-  p.failure_code as "failureCode", p.failure_message as "failureMessage", p.created_at as "createdAt",
-  p.paid_at as "paidAt"`;
+  payments.transaction_type as "transactionType", payments.method, payments.checkout_id as "checkoutId", payments.subscription_id as "subscriptionId",
+  payments.invoice_id as "invoiceId", payments.customer_id as "customerId", payments.customer_email as "customerEmail",
+  payments.customer_name as "customerName", payments.external_customer_id as "externalCustomerId",
+  payments.client_reference_id as "clientReferenceId", payments.metadata, payments.product_id as "productId",
+  payments.failure_code as "failureCode", payments.failure_message as "failureMessage", payments.created_at as "createdAt",
+  payments.paid_at as "paidAt"`;
 
 const tables = (sql: Executor) =>
-  sql`payments p left join accounts a on a.slot = p.slot and a.id = p.id`;
+  sql`payments left join accounts a on a.slot = payments.slot and a.id = payments.id`;
 
 const inScope = (sql: Executor, { organisationId, mode }: Scope) => sql`
-  p.organisation_id = ${organisationId} and p.mode = ${mode}`;
+  payments.organisation_id = ${organisationId} and payments.mode = ${mode}`;
 
 export async function findPayment(
   sql: Executor,
@@ -144,7 +145,7 @@ export async function findPayment(
 ): Promise<PaymentRecord | null> {
   if (!isUuid(id)) return null;
   const [row] = await sql<PaymentRecord[]>`
-    select ${columns(sql)} from ${tables(sql)} where ${inScope(sql, scope)} and p.id = ${id}`;
+    select ${columns(sql)} from ${tables(sql)} where ${inScope(sql, scope)} and payments.id = ${id}`;
   return row ?? null;
 }
 
@@ -157,29 +158,34 @@ export async function isBeingPaid(sql: Executor, invoiceId: string): Promise<boo
 
 export type PaymentFilter = {
   readonly customerId?: string | undefined;
+  /** As the payment itself has it. */
+  readonly externalCustomerId?: string | undefined;
   readonly subscriptionId?: string | undefined;
   readonly checkoutId?: string | undefined;
+  readonly status?: PaymentStatus | undefined;
 };
 
 /** Newest first; up to one row more than `limit`. */
 export async function listPayments(
   sql: Executor,
   scope: Scope,
-  options: PaymentFilter & { readonly limit: number; readonly offset: number },
+  options: PaymentFilter & Page,
 ): Promise<PaymentRecord[]> {
-  const { customerId, subscriptionId, checkoutId, limit, offset } = options;
+  const { customerId, externalCustomerId, subscriptionId, checkoutId, status } = options;
   return sql<PaymentRecord[]>`
     select ${columns(sql)} from ${tables(sql)}
     where ${inScope(sql, scope)}
-      ${customerId === undefined ? sql`` : sql`and p.customer_id = ${customerId}`}
-      ${subscriptionId === undefined ? sql`` : sql`and p.subscription_id = ${subscriptionId}`}
-      ${checkoutId === undefined ? sql`` : sql`and p.checkout_id = ${checkoutId}`}
-    order by p.created_at desc, p.id desc limit ${limit + 1} offset ${offset}`;
+      ${customerId === undefined ? sql`` : sql`and payments.customer_id = ${customerId}`}
+      ${externalCustomerId === undefined ? sql`` : sql`and external_customer_id = ${externalCustomerId}`}
+      ${subscriptionId === undefined ? sql`` : sql`and subscription_id = ${subscriptionId}`}
+      ${checkoutId === undefined ? sql`` : sql`and checkout_id = ${checkoutId}`}
+      ${status === undefined ? sql`` : sql`and status = ${status}`}
+    ${pageOf(sql, 'payments', options)}`;
 }
 
 const refundColumns = (sql: Executor) => sql`
-  r.id, r.payment_id as "paymentId", r.amount, r.currency, r.status, r.reason, r.failure_reason as "failureReason",
-  r.created_at as "createdAt", r.settled_at as "settledAt"`;
+  id, payment_id as "paymentId", amount, currency, status, reason, failure_reason as "failureReason",
+  created_at as "createdAt", settled_at as "settledAt"`;
 
 export async function findRefund(
   sql: Executor,
@@ -188,8 +194,8 @@ export async function findRefund(
 ): Promise<RefundRecord | null> {
   if (!isUuid(id)) return null;
   const [row] = await sql<RefundRecord[]>`
-    select ${refundColumns(sql)} from refunds r
-    where r.organisation_id = ${organisationId} and r.mode = ${mode} and r.id = ${id}`;
+    select ${refundColumns(sql)} from refunds
+    where organisation_id = ${organisationId} and mode = ${mode} and id = ${id}`;
   return row ?? null;
 }
 
@@ -197,10 +203,10 @@ export async function findRefund(
 export async function listRefunds(
   sql: Executor,
   payment: { readonly slot: number; readonly id: string },
-  { limit, offset }: { readonly limit: number; readonly offset: number },
+  page: Page,
 ): Promise<RefundRecord[]> {
   return sql<RefundRecord[]>`
-    select ${refundColumns(sql)} from refunds r
-    where r.slot = ${payment.slot} and r.payment_id = ${payment.id}
-    order by r.created_at desc, r.id desc limit ${limit + 1} offset ${offset}`;
+    select ${refundColumns(sql)} from refunds
+    where slot = ${payment.slot} and payment_id = ${payment.id}
+    ${pageOf(sql, 'refunds', page)}`;
 }

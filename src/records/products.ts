@@ -1,6 +1,7 @@
 import { assert } from '../../ledger/assert.ts';
 import { type Bounds, Full } from '../platform/bounds.ts';
 import type { Executor, Sql, Transaction } from '../platform/postgres.ts';
+import { type Page, pageOf } from './page.ts';
 import { findRoom, ownerOfScope } from './room.ts';
 import { isUuid, type Scope } from './scope.ts';
 
@@ -115,17 +116,13 @@ export async function findProductOfPrice(
 export async function listProducts(
   sql: Executor,
   scope: Scope,
-  options: {
-    readonly limit: number;
-    readonly offset: number;
-    readonly status?: ProductStatus | undefined;
-  },
+  options: Page & { readonly status?: ProductStatus | undefined },
 ): Promise<ProductRecord[]> {
-  const { limit, offset, status } = options;
+  const { status } = options;
   const rows = await sql<Row[]>`
     select ${columns(sql)} from products
     where ${inScope(sql, scope)} ${status === undefined ? sql`` : sql`and status = ${status}`}
-    order by id desc limit ${limit + 1} offset ${offset}`;
+    ${pageOf(sql, 'products', options)}`;
   return withPrices(sql, rows);
 }
 

@@ -5,6 +5,7 @@ import {
   subscriptionOf,
 } from '../../ledger/subscription-row.ts';
 import type { Executor } from '../platform/postgres.ts';
+import { type Page, pageOf } from './page.ts';
 import { isUuid, type Scope } from './scope.ts';
 
 export type SubscriptionRecord = Scope & {
@@ -20,10 +21,11 @@ type Row = SubscriptionRow & {
 };
 
 const selected = (sql: Executor) => sql`
-  select s.*, c.external_customer_id, c.email from subscriptions s join customers c on c.id = s.customer_id`;
+  select subscriptions.*, c.external_customer_id, c.email
+  from subscriptions join customers c on c.id = subscriptions.customer_id`;
 
 const inScope = (sql: Executor, { organisationId, mode }: Scope) => sql`
-  s.organisation_id = ${organisationId} and s.mode = ${mode}`;
+  subscriptions.organisation_id = ${organisationId} and subscriptions.mode = ${mode}`;
 
 export async function findSubscription(
   sql: Executor,
@@ -31,7 +33,9 @@ export async function findSubscription(
   id: string,
 ): Promise<SubscriptionRecord | null> {
   if (!isUuid(id)) return null;
-  const [row] = await sql<Row[]>`${selected(sql)} where ${inScope(sql, scope)} and s.id = ${id}`;
+  const [row] = await sql<
+    Row[]
+  >`${selected(sql)} where ${inScope(sql, scope)} and subscriptions.id = ${id}`;
   return row === undefined ? null : recordOf(row);
 }
 
@@ -39,21 +43,19 @@ export async function findSubscription(
 export async function listSubscriptions(
   sql: Executor,
   scope: Scope,
-  options: {
-    readonly limit: number;
-    readonly offset: number;
+  options: Page & {
     readonly customerId?: string | undefined;
     readonly productId?: string | undefined;
     readonly status?: Subscription['status'] | undefined;
   },
 ): Promise<SubscriptionRecord[]> {
-  const { limit, offset, customerId, productId, status } = options;
+  const { customerId, productId, status } = options;
   const rows = await sql<Row[]>`
     ${selected(sql)} where ${inScope(sql, scope)}
-      ${customerId === undefined ? sql`` : sql`and s.customer_id = ${customerId}`}
-      ${productId === undefined ? sql`` : sql`and s.product_id = ${productId}`}
-      ${status === undefined ? sql`` : sql`and s.status = ${status}`}
-    order by s.created_at desc, s.id desc limit ${limit + 1} offset ${offset}`;
+      ${customerId === undefined ? sql`` : sql`and subscriptions.customer_id = ${customerId}`}
+      ${productId === undefined ? sql`` : sql`and subscriptions.product_id = ${productId}`}
+      ${status === undefined ? sql`` : sql`and subscriptions.status = ${status}`}
+      ${pageOf(sql, 'subscriptions', options)}`;
   return rows.map(recordOf);
 }
 

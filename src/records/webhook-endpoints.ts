@@ -7,6 +7,7 @@ import { notifyChange } from '../platform/changes.ts';
 import type { Executor, Sql, Transaction } from '../platform/postgres.ts';
 import type { KeyOwner, Mode } from './api-keys.ts';
 import { EVENT_TYPES, type EventType } from './events.ts';
+import { ofScope, type Page, pageOf, type Whose } from './page.ts';
 import { findRoom } from './room.ts';
 import { isUuid } from './scope.ts';
 
@@ -69,6 +70,13 @@ export const ofOwner = (sql: Executor, owner: EndpointOwner) =>
     ? sql`organisation_id = ${owner.organisationId} and mode = ${owner.mode}`
     : sql`group_id = ${owner.groupId} and mode = ${owner.mode}`;
 
+/** The same, as a list names its owner. */
+export function whoseEndpoints(owner: EndpointOwner): Whose {
+  return owner.kind === 'organisation'
+    ? ofScope(owner)
+    : { group_id: owner.groupId, mode: owner.mode };
+}
+
 export async function insertEndpoint(
   sql: Transaction,
   owner: EndpointOwner,
@@ -110,11 +118,11 @@ export async function findEndpoint(
 export async function listEndpoints(
   sql: Executor,
   owner: EndpointOwner,
-  { limit, offset }: { readonly limit: number; readonly offset: number },
+  page: Page,
 ): Promise<EndpointRecord[]> {
   return sql<EndpointRecord[]>`
     select ${columns(sql)} from webhook_endpoints where ${ofOwner(sql, owner)} and deleted_at is null
-    order by id desc limit ${limit + 1} offset ${offset}`;
+    ${pageOf(sql, 'webhookEndpoints', page)}`;
 }
 
 /** Short, because a worker that has a result waits for it. To enable, also again, or to move it, is a new start. */

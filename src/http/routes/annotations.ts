@@ -11,12 +11,14 @@ import {
   listAnnotations,
   type NewAnnotation,
 } from '../../records/annotations.ts';
+import { ofScope, type Page } from '../../records/page.ts';
 import type { Scope } from '../../records/scope.ts';
 import type { Edge, Route } from '../edge.ts';
+import type { FairSql } from '../fair-sql.ts';
 import { refuse } from '../errors.ts';
 import { type Answer, answer, type Attempt, once, refusal } from '../idempotency.ts';
 import type { QueryOf } from '../operation.ts';
-import { listed, PAGE, pageOf } from '../query.ts';
+import { answerList, PAGE } from '../list.ts';
 import {
   ANNOTATION_FILTERS,
   CustomField,
@@ -33,6 +35,7 @@ import { Body, ListOf } from '../wire/values.ts';
 export type AnnotationRoutesDeps = {
   readonly edge: Edge;
   readonly sql: Sql;
+  readonly lists: FairSql;
   readonly ids: Ids;
   readonly orgClock: OrgClock;
   readonly settings: Settings;
@@ -118,11 +121,10 @@ function addTag(deps: AnnotationRoutesDeps): Route {
   });
 }
 
-function listTags({ edge, sql }: AnnotationRoutesDeps): Route {
-  return edge.organisation(LIST_TAGS, async ({ principal, query: asked }) => {
-    const tags = await listAnnotations(sql, principal, filterOf('tag', asked));
-    return Response.json(listed(tags.map(fromTag), pageOf(asked)));
-  });
+function listTags({ edge, lists }: AnnotationRoutesDeps): Route {
+  return edge.organisation(LIST_TAGS, (call) =>
+    answerList(lists, call, { ...annotationsOf('tag', call), show: fromTag }),
+  );
 }
 
 function removeTag(deps: AnnotationRoutesDeps): Route {
@@ -139,11 +141,10 @@ function addField(deps: AnnotationRoutesDeps): Route {
   });
 }
 
-function listFields({ edge, sql }: AnnotationRoutesDeps): Route {
-  return edge.organisation(LIST_FIELDS, async ({ principal, query: asked }) => {
-    const fields = await listAnnotations(sql, principal, filterOf('custom_field', asked));
-    return Response.json(listed(fields.map(fromCustomField), pageOf(asked)));
-  });
+function listFields({ edge, lists }: AnnotationRoutesDeps): Route {
+  return edge.organisation(LIST_FIELDS, (call) =>
+    answerList(lists, call, { ...annotationsOf('custom_field', call), show: fromCustomField }),
+  );
 }
 
 function removeField(deps: AnnotationRoutesDeps): Route {
@@ -176,9 +177,18 @@ function add(
   });
 }
 
-function filterOf(kind: AnnotationKind, asked: QueryOf<typeof LIST_TAGS>) {
-  const { object_type: objectType, object_id: objectId, name } = asked;
-  return { kind, ...pageOf(asked), objectType, objectId, name };
+function annotationsOf(
+  kind: AnnotationKind,
+  asked: { readonly principal: Scope; readonly query: QueryOf<typeof LIST_TAGS> },
+) {
+  const { principal, query: given } = asked;
+  const { object_type: objectType, object_id: objectId, name } = given;
+  return {
+    name: 'annotations' as const,
+    whose: { ...ofScope(principal), kind },
+    rows: (sql: Sql, page: Page) =>
+      listAnnotations(sql, principal, { ...page, kind, objectType, objectId, name }),
+  };
 }
 
 async function remove(

@@ -6,12 +6,14 @@ import { openCheckout, type OpenCheckoutDeps } from '../../payments/open-checkou
 import type { Executor, Sql } from '../../platform/postgres.ts';
 import { expireCheckout, findCheckout, listCheckouts } from '../../records/checkouts.ts';
 import { findProduct } from '../../records/products.ts';
+import { ofScope } from '../../records/page.ts';
 import type { Scope } from '../../records/scope.ts';
 import type { Edge, Route } from '../edge.ts';
+import type { FairSql } from '../fair-sql.ts';
 import { refuse, refuseInvalid } from '../errors.ts';
 import { type Answer, answer, once, refusal, refusedField } from '../idempotency.ts';
 import { findNamedCustomer } from '../named-customer.ts';
-import { listed, PAGE, pageOf } from '../query.ts';
+import { answerList, PAGE } from '../list.ts';
 import {
   Checkout,
   CheckoutCreate,
@@ -26,6 +28,7 @@ import { Body, ListOf } from '../wire/values.ts';
 export type CheckoutRoutesDeps = OpenCheckoutDeps & {
   readonly edge: Edge;
   readonly sql: Sql;
+  readonly lists: FairSql;
   readonly orgClock: OrgClock;
   readonly settings: Settings;
 };
@@ -125,13 +128,19 @@ async function refusedCustomer(
     : refusedField('external_customer_id', 'must be that of the customer with this customer_id');
 }
 
-function readCheckouts({ edge, sql, orgClock, settings }: CheckoutRoutesDeps): Route {
-  return edge.organisation(LIST, async ({ principal, query }) => {
-    const page = pageOf(query);
+function readCheckouts({ edge, lists, orgClock, settings }: CheckoutRoutesDeps): Route {
+  return edge.organisation(LIST, ({ principal, query }) => {
     const filter = { status: query.status, now: orgClock.now(principal) };
-    const checkouts = await listCheckouts(sql, principal, { ...page, ...filter });
-    const items = checkouts.map((checkout) => fromCheckout(checkout, settings.checkoutUrl));
-    return Response.json(listed(items, page));
+    return answerList(
+      lists,
+      { principal, query },
+      {
+        name: 'checkouts',
+        whose: ofScope(principal),
+        rows: (sql, page) => listCheckouts(sql, principal, { ...page, ...filter }),
+        show: (checkout) => fromCheckout(checkout, settings.checkoutUrl),
+      },
+    );
   });
 }
 

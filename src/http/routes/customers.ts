@@ -10,12 +10,14 @@ import {
   listCustomers,
   updateCustomer,
 } from '../../records/customers.ts';
+import { ofScope } from '../../records/page.ts';
 import type { Scope } from '../../records/scope.ts';
 import type { Edge, Route } from '../edge.ts';
+import type { FairSql } from '../fair-sql.ts';
 import { refuse } from '../errors.ts';
 import { answer, once, refusal } from '../idempotency.ts';
 import { isStorableText } from '../json.ts';
-import { listed, PAGE, pageOf } from '../query.ts';
+import { answerList, PAGE } from '../list.ts';
 import {
   Customer,
   CustomerChange,
@@ -29,6 +31,7 @@ import { Body, ListOf } from '../wire/values.ts';
 export type CustomerRoutesDeps = {
   readonly edge: Edge;
   readonly sql: Sql;
+  readonly lists: FairSql;
   readonly ids: Ids;
   readonly orgClock: OrgClock;
   readonly changes: Changes;
@@ -104,12 +107,19 @@ function createCustomer({ edge, sql, ids, orgClock }: CustomerRoutesDeps): Route
   });
 }
 
-function readCustomers({ edge, sql }: CustomerRoutesDeps): Route {
-  return edge.organisation(LIST, async ({ principal, query }) => {
-    const page = pageOf(query);
+function readCustomers({ edge, lists }: CustomerRoutesDeps): Route {
+  return edge.organisation(LIST, ({ principal, query }) => {
     const filter = { externalCustomerId: query.external_customer_id, email: query.email };
-    const customers = await listCustomers(sql, principal, { ...page, ...filter });
-    return Response.json(listed(customers.map(fromCustomer), page));
+    return answerList(
+      lists,
+      { principal, query },
+      {
+        name: 'customers',
+        whose: ofScope(principal),
+        rows: (sql, page) => listCustomers(sql, principal, { ...page, ...filter }),
+        show: fromCustomer,
+      },
+    );
   });
 }
 

@@ -4,16 +4,19 @@ import type { Settings } from '../../config.ts';
 import { Full } from '../../platform/bounds.ts';
 import type { Sql } from '../../platform/postgres.ts';
 import { deleteDiscount, insertDiscount, listDiscounts } from '../../records/discounts.ts';
+import { ofScope } from '../../records/page.ts';
 import type { Edge, Route } from '../edge.ts';
+import type { FairSql } from '../fair-sql.ts';
 import { errorText, refuse, refuseInvalid } from '../errors.ts';
 import { type Answer, answer, once, refusal } from '../idempotency.ts';
-import { listed, PAGE, pageOf } from '../query.ts';
+import { answerList, PAGE } from '../list.ts';
 import { Discount, DiscountCreate, fromDiscount, toNewDiscount } from '../wire/discounts.ts';
 import { Body, ListOf } from '../wire/values.ts';
 
 export type DiscountRoutesDeps = {
   readonly edge: Edge;
   readonly sql: Sql;
+  readonly lists: FairSql;
   readonly ids: Ids;
   readonly orgClock: OrgClock;
   readonly settings: Settings;
@@ -85,12 +88,19 @@ function createDiscount(deps: DiscountRoutesDeps): Route {
   });
 }
 
-function readDiscounts({ edge, sql }: DiscountRoutesDeps): Route {
-  return edge.organisation(LIST, async ({ principal, query }) => {
-    const page = pageOf(query);
-    const discounts = await listDiscounts(sql, principal, page);
-    return Response.json(listed(discounts.map(fromDiscount), page));
-  });
+function readDiscounts({ edge, lists }: DiscountRoutesDeps): Route {
+  return edge.organisation(LIST, ({ principal, query }) =>
+    answerList(
+      lists,
+      { principal, query },
+      {
+        name: 'discounts',
+        whose: ofScope(principal),
+        rows: (sql, page) => listDiscounts(sql, principal, page),
+        show: fromDiscount,
+      },
+    ),
+  );
 }
 
 function removeDiscount({ edge, sql, orgClock }: DiscountRoutesDeps): Route {

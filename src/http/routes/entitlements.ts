@@ -10,10 +10,12 @@ import {
 } from '../../records/entitlements.ts';
 import { findActiveMeter } from '../../records/meters.ts';
 import { findProduct } from '../../records/products.ts';
+import { ofScope } from '../../records/page.ts';
 import type { Edge, Route } from '../edge.ts';
+import type { FairSql } from '../fair-sql.ts';
 import { refuse, refuseInvalid } from '../errors.ts';
 import { answer, once, refusal } from '../idempotency.ts';
-import { listed, PAGE, pageOf } from '../query.ts';
+import { answerList, PAGE } from '../list.ts';
 import {
   Entitlement,
   EntitlementCreate,
@@ -25,6 +27,7 @@ import { Body, ListOf } from '../wire/values.ts';
 export type EntitlementRoutesDeps = {
   readonly edge: Edge;
   readonly sql: Sql;
+  readonly lists: FairSql;
   readonly ids: Ids;
   readonly orgClock: OrgClock;
   readonly settings: Settings;
@@ -105,13 +108,23 @@ function attachFeature(deps: EntitlementRoutesDeps): Route {
   );
 }
 
-function readFeatures({ edge, sql }: EntitlementRoutesDeps): Route {
+function readFeatures({ edge, sql, lists }: EntitlementRoutesDeps): Route {
   return edge.organisation(LIST, async ({ principal, params: { id }, query }) => {
     if ((await findProduct(sql, principal, id)) === null) return notFound('product');
-    const { limit, offset } = pageOf(query);
-    const all = await listEntitlementsWithMeters(sql, principal, id);
-    const shown = all.slice(offset, offset + limit + 1);
-    return Response.json(listed(shown.map(fromEntitlement), { limit, offset }));
+    return answerList(
+      lists,
+      { principal, query },
+      {
+        name: 'entitlements',
+        whose: { ...ofScope(principal), product_id: id },
+        rows: async (own, { limit, offset, after }) => {
+          const all = await listEntitlementsWithMeters(own, principal, id);
+          const behind = after === undefined ? all : all.filter((each) => each.id > after.id);
+          return behind.slice(offset, offset + limit + 1);
+        },
+        show: fromEntitlement,
+      },
+    );
   });
 }
 

@@ -1,13 +1,15 @@
 import { Elysia } from 'elysia';
 import type { Sql } from '../../platform/postgres.ts';
 import { envelopeOf, findEvent, listEvents } from '../../records/events.ts';
+import { ofScope } from '../../records/page.ts';
 import type { Edge, Route } from '../edge.ts';
+import type { FairSql } from '../fair-sql.ts';
 import { refuse, refuseInvalid } from '../errors.ts';
-import { listed, pageOf } from '../query.ts';
+import { answerList } from '../list.ts';
 import { Event, EventQuery, timesOf } from '../wire/events.ts';
 import { ListOf } from '../wire/values.ts';
 
-export type EventRoutesDeps = { readonly edge: Edge; readonly sql: Sql };
+export type EventRoutesDeps = { readonly edge: Edge; readonly sql: Sql; readonly lists: FairSql };
 
 const tag = 'Events';
 
@@ -33,14 +35,24 @@ export function eventRoutes(deps: EventRoutesDeps) {
   return new Elysia().get('/events', ...readEvents(deps)).get('/events/:id', ...readEvent(deps));
 }
 
-function readEvents({ edge, sql }: EventRoutesDeps): Route {
-  return edge.organisation(LIST, async ({ principal, query }) => {
+function readEvents({ edge, lists }: EventRoutesDeps): Route {
+  return edge.organisation(LIST, ({ principal, query }) => {
     const times = timesOf(query);
     if ('length' in times) return refuseInvalid(times);
-    const page = pageOf(query);
-    const filter = { type: query.type, objectId: query.object_id, ...times };
-    const events = await listEvents(sql, principal, { ...page, ...filter });
-    return Response.json(listed(events.map(envelopeOf), page));
+    const { type, object_id: objectId } = query;
+    const filter = { type, objectId, ...times };
+    const whose = ofScope(principal);
+    return answerList(
+      lists,
+      { principal, query },
+      {
+        ...(objectId === undefined
+          ? { name: 'events', whose }
+          : { name: 'eventsOfObject', whose: { ...whose, object_id: objectId } }),
+        rows: (sql, page) => listEvents(sql, principal, { ...page, ...filter }),
+        show: envelopeOf,
+      },
+    );
   });
 }
 

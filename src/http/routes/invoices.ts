@@ -16,7 +16,9 @@ import {
 } from '../../records/invoices.ts';
 import { scopeOf } from '../../records/scope.ts';
 import type { PayReply, Subscriptions } from '../../subscriptions/subscriptions.ts';
+import { ofScope } from '../../records/page.ts';
 import type { Edge, Route } from '../edge.ts';
+import type { FairSql } from '../fair-sql.ts';
 import { refuse, refuseInvalid } from '../errors.ts';
 import {
   type Answer,
@@ -28,7 +30,7 @@ import {
 } from '../idempotency.ts';
 import { findNamedCustomer } from '../named-customer.ts';
 import { sendPage } from '../page.ts';
-import { listed, PAGE, pageOf } from '../query.ts';
+import { answerList, ofCustomer, PAGE } from '../list.ts';
 import {
   fromInvoice,
   Invoice,
@@ -37,11 +39,12 @@ import {
   toBill,
   toNewInvoice,
 } from '../wire/invoices.ts';
-import { Body, ListOf, Uuid } from '../wire/values.ts';
+import { Body, ExternalCustomerId, ListOf, Uuid } from '../wire/values.ts';
 
 export type InvoiceRoutesDeps = {
   readonly edge: Edge;
   readonly sql: Sql;
+  readonly lists: FairSql;
   readonly ids: Ids;
   readonly orgClock: OrgClock;
   readonly keyLocks: KeyLocks;
@@ -72,6 +75,7 @@ const LIST = {
   query: Body({
     ...PAGE,
     customer_id: Type.Optional(Uuid),
+    external_customer_id: Type.Optional(ExternalCustomerId),
     subscription_id: Type.Optional(Uuid),
     status: Type.Optional(InvoiceStatus),
   }),
@@ -170,14 +174,21 @@ function createInvoice({ edge, sql, ids, orgClock, appUrl }: InvoiceRoutesDeps):
   });
 }
 
-function readInvoices({ edge, sql, appUrl }: InvoiceRoutesDeps): Route {
-  return edge.organisation(LIST, async ({ principal, query }) => {
-    const page = pageOf(query);
-    const { customer_id: customerId, subscription_id: subscriptionId, status } = query;
-    const filter = { customerId, subscriptionId, status };
-    const invoices = await listInvoices(sql, principal, { ...page, ...filter });
-    const data = invoices.map((invoice) => fromInvoice(invoice, appUrl));
-    return Response.json(listed(data, page));
+function readInvoices({ edge, lists, appUrl }: InvoiceRoutesDeps): Route {
+  return edge.organisation(LIST, ({ principal, query }) => {
+    const { subscription_id: subscriptionId, status } = query;
+    return answerList(
+      lists,
+      { principal, query },
+      {
+        name: 'invoices',
+        whose: ofScope(principal),
+        rows: ofCustomer(principal, query, (sql, page, customerId) =>
+          listInvoices(sql, principal, { ...page, customerId, subscriptionId, status }),
+        ),
+        show: (invoice: InvoiceRecord) => fromInvoice(invoice, appUrl),
+      },
+    );
   });
 }
 

@@ -12,12 +12,14 @@ import {
   type MeterRecord,
   updateMeter,
 } from '../../records/meters.ts';
+import { ofScope } from '../../records/page.ts';
 import type { Scope } from '../../records/scope.ts';
 import type { Edge, Route } from '../edge.ts';
+import type { FairSql } from '../fair-sql.ts';
 import { refuse, refuseInvalid } from '../errors.ts';
 import { answer, once, refusal } from '../idempotency.ts';
 import { isStorableText } from '../json.ts';
-import { listed, PAGE, pageOf } from '../query.ts';
+import { answerList, PAGE } from '../list.ts';
 import {
   fromMeter,
   Meter,
@@ -31,6 +33,7 @@ import { Body, ListOf } from '../wire/values.ts';
 export type MeterRoutesDeps = {
   readonly edge: Edge;
   readonly sql: Sql;
+  readonly lists: FairSql;
   readonly ids: Ids;
   readonly orgClock: OrgClock;
   readonly changes: Changes;
@@ -122,12 +125,19 @@ function createMeter(deps: MeterRoutesDeps): Route {
   });
 }
 
-function readMeters({ edge, sql }: MeterRoutesDeps): Route {
-  return edge.organisation(LIST, async ({ principal, query }) => {
-    const page = pageOf(query);
-    const meters = await listMeters(sql, principal, page);
-    return Response.json(listed(meters.map(fromMeter), page));
-  });
+function readMeters({ edge, lists }: MeterRoutesDeps): Route {
+  return edge.organisation(LIST, ({ principal, query }) =>
+    answerList(
+      lists,
+      { principal, query },
+      {
+        name: 'meters',
+        whose: ofScope(principal),
+        rows: (sql, page) => listMeters(sql, principal, page),
+        show: fromMeter,
+      },
+    ),
+  );
 }
 
 function readMeter({ edge, sql }: MeterRoutesDeps): Route {

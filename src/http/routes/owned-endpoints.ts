@@ -6,11 +6,12 @@ import {
   findEndpoint,
   listEndpoints,
   type Subscription,
+  whoseEndpoints,
 } from '../../records/webhook-endpoints.ts';
 import type { Principal } from '../auth.ts';
 import type { Route } from '../edge.ts';
 import type { Handler, Operation } from '../operation.ts';
-import { listed, PAGE, pageOf } from '../query.ts';
+import { answerList, PAGE } from '../list.ts';
 import type { Tag } from '../tags.ts';
 import {
   change,
@@ -137,12 +138,19 @@ function createEndpoint(deps: EndpointDeps, owned: Owned, { create }: Operations
   );
 }
 
-function readEndpoints({ sql }: EndpointDeps, owned: Owned, { list }: Operations): Route {
-  return owned.route(list, async ({ principal, query }) => {
-    const page = pageOf(query);
-    const endpoints = await listEndpoints(sql, principal, page);
-    return Response.json(listed(endpoints.map(owned.wire), page));
-  });
+function readEndpoints({ lists }: EndpointDeps, owned: Owned, { list }: Operations): Route {
+  return owned.route(list, ({ principal, query }) =>
+    answerList(
+      lists,
+      { principal, query },
+      {
+        name: 'webhookEndpoints',
+        whose: whoseEndpoints(principal),
+        rows: (sql, page) => listEndpoints(sql, principal, page),
+        show: owned.wire,
+      },
+    ),
+  );
 }
 
 function readEndpoint({ sql }: EndpointDeps, owned: Owned, { read }: Operations): Route {

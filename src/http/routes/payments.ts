@@ -6,17 +6,27 @@ import { slotOf } from '../../../ledger/slot.ts';
 import type { Payments, RefundReply } from '../../payments/payments.ts';
 import type { Sql } from '../../platform/postgres.ts';
 import { findPayment, findRefund, listPayments, listRefunds } from '../../records/payments.ts';
+import { ofScope } from '../../records/page.ts';
 import type { Edge, Route } from '../edge.ts';
+import type { FairSql } from '../fair-sql.ts';
 import { refuse, refuseInvalid } from '../errors.ts';
-import { listed, PAGE, pageOf } from '../query.ts';
+import { answerList, PAGE } from '../list.ts';
 import { refuseRate } from '../rate-limit.ts';
 import { moneyOf } from '../wire/money.ts';
-import { fromPayment, fromRefund, Payment, Refund, RefundCreate } from '../wire/payments.ts';
-import { Body, ListOf, Uuid } from '../wire/values.ts';
+import {
+  fromPayment,
+  fromRefund,
+  Payment,
+  PaymentStatus,
+  Refund,
+  RefundCreate,
+} from '../wire/payments.ts';
+import { Body, ExternalCustomerId, ListOf, Uuid } from '../wire/values.ts';
 
 export type PaymentRoutesDeps = {
   readonly edge: Edge;
   readonly sql: Sql;
+  readonly lists: FairSql;
   readonly payments: Payments;
 };
 
@@ -32,6 +42,8 @@ const LIST = {
     customer_id: Type.Optional(Uuid),
     subscription_id: Type.Optional(Uuid),
     checkout_id: Type.Optional(Uuid),
+    external_customer_id: Type.Optional(ExternalCustomerId),
+    status: Type.Optional(PaymentStatus),
   }),
   answers: { 200: ListOf(Payment) },
 } as const;
@@ -91,16 +103,25 @@ export function paymentRoutes(deps: PaymentRoutesDeps) {
     .get('/refunds/:id', ...readRefund(deps));
 }
 
-function readPayments({ edge, sql }: PaymentRoutesDeps): Route {
-  return edge.organisation(LIST, async ({ principal, query }) => {
-    const page = pageOf(query);
+function readPayments({ edge, lists }: PaymentRoutesDeps): Route {
+  return edge.organisation(LIST, ({ principal, query }) => {
     const filter = {
       customerId: query.customer_id,
+      externalCustomerId: query.external_customer_id,
       subscriptionId: query.subscription_id,
       checkoutId: query.checkout_id,
+      status: query.status,
     };
-    const payments = await listPayments(sql, principal, { ...page, ...filter });
-    return Response.json(listed(payments.map(fromPayment), page));
+    return answerList(
+      lists,
+      { principal, query },
+      {
+        name: 'payments',
+        whose: ofScope(principal),
+        rows: (sql, page) => listPayments(sql, principal, { ...page, ...filter }),
+        show: fromPayment,
+      },
+    );
   });
 }
 
@@ -158,14 +179,21 @@ function replayed(reply: { readonly replayed: boolean }) {
   return reply.replayed ? { headers: { 'idempotency-replayed': 'true' } } : {};
 }
 
-function readRefunds({ edge, sql }: PaymentRoutesDeps): Route {
+function readRefunds({ edge, sql, lists }: PaymentRoutesDeps): Route {
   return edge.organisation(REFUNDS, async ({ principal, params: { id }, query }) => {
-    const page = pageOf(query);
     const payment = await findPayment(sql, principal, id);
     if (payment === null) return noPayment();
     const of = { slot: slotOf(payment.id), id: payment.id };
-    const refunds = await listRefunds(sql, of, page);
-    return Response.json(listed(refunds.map(fromRefund), page));
+    return answerList(
+      lists,
+      { principal, query },
+      {
+        name: 'refunds',
+        whose: { slot: of.slot, payment_id: of.id },
+        rows: (own, page) => listRefunds(own, of, page),
+        show: fromRefund,
+      },
+    );
   });
 }
 

@@ -13,11 +13,13 @@ import {
   type ProductPatch,
   updateProduct,
 } from '../../records/products.ts';
+import { ofScope } from '../../records/page.ts';
 import type { Scope } from '../../records/scope.ts';
 import type { Edge, Route } from '../edge.ts';
+import type { FairSql } from '../fair-sql.ts';
 import { refuse, refuseInvalid } from '../errors.ts';
 import { answer, once, refusal } from '../idempotency.ts';
-import { listed, PAGE, pageOf } from '../query.ts';
+import { answerList, PAGE } from '../list.ts';
 import {
   fromPrice,
   fromProduct,
@@ -36,6 +38,7 @@ import { Body, ListOf } from '../wire/values.ts';
 export type ProductRoutesDeps = {
   readonly edge: Edge;
   readonly sql: Sql;
+  readonly lists: FairSql;
   readonly ids: Ids;
   readonly orgClock: OrgClock;
   readonly settings: Settings;
@@ -160,12 +163,19 @@ function createProduct(deps: ProductRoutesDeps): Route {
   });
 }
 
-function readProducts({ edge, sql }: ProductRoutesDeps): Route {
-  return edge.organisation(LIST, async ({ principal, query }) => {
-    const page = pageOf(query);
-    const products = await listProducts(sql, principal, { ...page, status: query.status });
-    return Response.json(listed(products.map(fromProduct), page));
-  });
+function readProducts({ edge, lists }: ProductRoutesDeps): Route {
+  return edge.organisation(LIST, ({ principal, query }) =>
+    answerList(
+      lists,
+      { principal, query },
+      {
+        name: 'products',
+        whose: ofScope(principal),
+        rows: (sql, page) => listProducts(sql, principal, { ...page, status: query.status }),
+        show: fromProduct,
+      },
+    ),
+  );
 }
 
 function readProduct({ edge, sql }: ProductRoutesDeps): Route {

@@ -8,11 +8,13 @@ import { scopeOf } from '../../records/scope.ts';
 import { findSubscription, listSubscriptions } from '../../records/subscriptions.ts';
 import type { Act, CreateReply, Subscriptions } from '../../subscriptions/subscriptions.ts';
 import type { OrganisationPrincipal } from '../auth.ts';
+import { ofScope } from '../../records/page.ts';
 import type { Edge, Route } from '../edge.ts';
+import type { FairSql } from '../fair-sql.ts';
 import { refuse, refuseInvalid } from '../errors.ts';
 import { type Answer, answer, onceRepeatable, refusal, refusedField } from '../idempotency.ts';
 import { findNamedCustomer, namingIssue } from '../named-customer.ts';
-import { listed, PAGE, pageOf } from '../query.ts';
+import { answerList, ofCustomer, PAGE } from '../list.ts';
 import { actAnswer, NOT_FOR_SALE, QUANTITY_TOO_LARGE } from '../subscription-answers.ts';
 import {
   fromSubscription,
@@ -24,11 +26,12 @@ import {
   SubscriptionStatus,
   toPause,
 } from '../wire/subscriptions.ts';
-import { Body, ListOf, Uuid } from '../wire/values.ts';
+import { Body, ExternalCustomerId, ListOf, Uuid } from '../wire/values.ts';
 
 export type SubscriptionRoutesDeps = {
   readonly edge: Edge;
   readonly sql: Sql;
+  readonly lists: FairSql;
   readonly orgClock: OrgClock;
   readonly keyLocks: KeyLocks;
   readonly subscriptions: Pick<Subscriptions, 'create' | 'act'>;
@@ -57,6 +60,7 @@ const LIST = {
   query: Body({
     ...PAGE,
     customer_id: Type.Optional(Uuid),
+    external_customer_id: Type.Optional(ExternalCustomerId),
     product_id: Type.Optional(Uuid),
     status: Type.Optional(SubscriptionStatus),
   }),
@@ -203,13 +207,21 @@ function createAnswer(reply: CreateReply, isPriceNamed: boolean): Answer {
   }
 }
 
-function readAll({ edge, sql }: SubscriptionRoutesDeps): Route {
-  return edge.organisation(LIST, async ({ principal, query }) => {
-    const page = pageOf(query);
-    const { customer_id: customerId, product_id: productId, status } = query;
-    const filter = { customerId, productId, status };
-    const records = await listSubscriptions(sql, principal, { ...page, ...filter });
-    return Response.json(listed(records.map(fromSubscription), page));
+function readAll({ edge, lists }: SubscriptionRoutesDeps): Route {
+  return edge.organisation(LIST, ({ principal, query }) => {
+    const { product_id: productId, status } = query;
+    return answerList(
+      lists,
+      { principal, query },
+      {
+        name: 'subscriptions',
+        whose: ofScope(principal),
+        rows: ofCustomer(principal, query, (sql, page, customerId) =>
+          listSubscriptions(sql, principal, { ...page, customerId, productId, status }),
+        ),
+        show: fromSubscription,
+      },
+    );
   });
 }
 

@@ -7,9 +7,9 @@ import {
   findEndpoint,
 } from '../../records/webhook-endpoints.ts';
 import type { Route } from '../edge.ts';
-import { refuseInvalid, Unavailable } from '../errors.ts';
+import { refuseInvalid } from '../errors.ts';
 import { answer, once, refusal } from '../idempotency.ts';
-import { listed, pageOf } from '../query.ts';
+import { answerList } from '../list.ts';
 import { type EndpointDeps, noSuchEndpoint } from '../webhook-endpoints.ts';
 import { ListOf } from '../wire/values.ts';
 import {
@@ -126,23 +126,26 @@ function firstType({ eventTypes: [first = '*'] }: EndpointRecord): EventType {
   return first === '*' ? 'payment.succeeded' : first;
 }
 
-function readDeliveries({ edge, sql }: EndpointDeps): Route {
+function readDeliveries({ edge, sql, lists }: EndpointDeps): Route {
   return edge.organisation(DELIVERIES, async ({ principal, params: { id }, query }) => {
     const endpoint = await findEndpoint(sql, principal, id);
     if (endpoint === null) return noSuchEndpoint();
-    const page = pageOf(query);
     const filter = { status: query.status, eventType: query.event_type };
-    const deliveries = await listDeliveries(sql, endpoint.id, { ...page, ...filter });
-    return Response.json(listed(deliveries.map(fromDelivery), page));
+    return answerList(
+      lists,
+      { principal, query },
+      {
+        name: 'deliveries',
+        whose: { endpoint_id: endpoint.id },
+        rows: (own, page) => listDeliveries(own, endpoint.id, { ...page, ...filter }),
+        show: fromDelivery,
+      },
+    );
   });
 }
 
-/** A long one keeps its connection for minutes: the others are for everybody else. */
-const REPLAYS_AT_ONCE = 2;
-
-function replayEvents({ edge, sql, clock }: EndpointDeps): Route {
+function replayEvents({ edge, sql, replays, clock }: EndpointDeps): Route {
   const operation = 'POST /webhook-endpoints/{id}/replay';
-  let running = 0;
   return edge.organisation(
     REPLAY,
     async ({ principal, params: { id }, body, idempotencyKey: key }) => {
@@ -152,20 +155,16 @@ function replayEvents({ edge, sql, clock }: EndpointDeps): Route {
       if ('length' in range) return refuseInvalid(range);
       const now = clock.now();
       const request = { id: endpoint.id, ...body };
-      if (running >= REPLAYS_AT_ONCE) throw new Unavailable('too many replays at once');
-      running += 1;
-      try {
-        const attempt = { sql, principal, operation, key, body: request, now };
-        return await once(attempt, async (transaction) => {
+      return replays.run(principal, (own) => {
+        const attempt = { sql: own, principal, operation, key, body: request, now };
+        return once(attempt, async (transaction) => {
           if (endpoint.status === 'disabled') return refusal('invalid_state', DISABLED);
           const what = { ...range, endpointId: endpoint.id, now };
           const act = body.dry_run === true ? countReplay : replay;
           const count = await act(transaction, principal, what);
           return answer(200, { count } satisfies Static<typeof Replayed>);
         });
-      } finally {
-        running -= 1;
-      }
+      });
     },
   );
 }

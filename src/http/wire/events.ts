@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { EVENT_TYPES } from '../../records/events.ts';
 import type { Issue } from '../errors.ts';
-import { PAGE } from '../query.ts';
+import { PAGE } from '../list.ts';
 import { EVENT_ENVELOPES } from './payloads/envelopes.ts';
 import { timeOf } from './usage.ts';
 import { Body, Uuid } from './values.ts';

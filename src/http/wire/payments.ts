@@ -37,18 +37,20 @@ export const Refund = Type.Object({
   settled_at: Nullable(Timestamp),
 });
 
+export const PaymentStatus = oneOf(
+  'requires_action',
+  'processing',
+  'succeeded',
+  'partially_refunded',
+  'refunded',
+  'failed',
+  'errored',
+  'canceled',
+);
+
 export const Payment = Type.Object({
   id: Uuid,
-  status: oneOf(
-    'requires_action',
-    'processing',
-    'succeeded',
-    'partially_refunded',
-    'refunded',
-    'failed',
-    'errored',
-    'canceled',
-  ),
+  status: PaymentStatus,
   amount: Amount,
   currency: Currency,
   amount_refunded: Amount,

@@ -15,7 +15,7 @@ import type {
   Subscription,
 } from '../../records/webhook-endpoints.ts';
 import type { Issue } from '../errors.ts';
-import { PAGE } from '../query.ts';
+import { PAGE } from '../list.ts';
 import { rule, ruled } from '../validate.ts';
 import { EventType as EventTypeName } from './events.ts';
 import { accountOf, EVENT_CATALOGUE, sampleData } from './payloads/catalogue.ts';

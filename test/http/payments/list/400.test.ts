@@ -13,7 +13,7 @@ const NOBODY = '01a1fd8c-b5bc-7679-8e92-f51ff29e0ea6';
 const PAGES: [string, string][] = [
   ['limit=0', 'limit'], ['limit=201', 'limit'], ['limit=-1', 'limit'], ['limit=1.5', 'limit'], ['limit=x', 'limit'],
   ['limit=', 'limit'], ['limit=1e1', 'limit'], ['offset=-1', 'offset'], ['offset=x', 'offset'],
-  ['offset=99999999999999999999', 'offset'], ['status=succeeded', 'status'],
+  ['offset=99999999999999999999', 'offset'], ['status=paid', 'status'],
 ];
 // prettier-ignore
 const FILTERS: [string, string][] = [

@@ -1,0 +1,234 @@
+// Every list, page by page: `after` goes on where the page before ended, whatever comes in at the front meanwhile.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
+import { ids } from '../../../src/platform/ids.ts';
+import { Shop } from '../../payments/shop.ts';
+import type { Reply } from '../../support/server.ts';
+
+setDefaultTimeout(60_000);
+
+const ROWS = 5;
+
+let shop: Shop;
+const made = { payment: '', product: '', plan: '', customer: '', endpoint: '' };
+beforeAll(async () => {
+  shop = await Shop.open();
+  made.customer = await id('/customers', { external_customer_id: 'user-1' });
+  made.product = await id('/products', { name: 'Many features' });
+  const price = { amount: '1', currency: 'USD', type: 'recurring', interval: 'month' };
+  made.plan = await id('/products', { name: 'Plan', prices: [price] });
+  made.endpoint = await id('/webhook-endpoints', { url: 'http://localhost:65000/' });
+  made.payment = (await shop.buy({ checkout: { external_customer_id: 'user-1' } })).id;
+  for (let n = 0; n < ROWS; n += 1) for (const { add } of Object.values(LISTS)) await add(n);
+});
+// Its deliveries are made up: there is nothing to audit.
+afterAll(() => shop.server.stop());
+
+async function post(path: string, body: object): Promise<Reply['json']> {
+  const { status, json, text } = await shop.server.call('POST', path, { body });
+  if (status >= 300) throw new Error(`${path}: ${status} ${text}`);
+  return json;
+}
+
+const id = async (path: string, body: object): Promise<string> => (await post(path, body)).id;
+
+type List = {
+  readonly path: () => string;
+  /** One more row, the newest. */
+  readonly add: (n: number) => Promise<unknown>;
+  readonly filters?: () => readonly string[];
+};
+
+const onCustomer = () => ({ object_type: 'customer', object_id: made.customer });
+const invoice = { currency: 'USD', lines: [{ description: 'x', quantity: 1, unit_amount: '1' }] };
+
+const LISTS: Readonly<Record<string, List>> = {
+  meters: { path: () => '/meters', add: (n) => post('/meters', { slug: `m${n}` }) },
+  customers: {
+    path: () => '/customers',
+    add: () => post('/customers', { email: 'many@example.com' }),
+    filters: () => ['email=many@example.com', 'external_customer_id=user-1'],
+  },
+  products: {
+    path: () => '/products',
+    add: () => post('/products', { name: 'x' }),
+    filters: () => ['status=active'],
+  },
+  entitlements: {
+    path: () => `/products/${made.product}/entitlements`,
+    async add(n) {
+      await post('/meters', { slug: `e${n}` });
+      await post(`/products/${made.product}/entitlements`, { feature_key: `e${n}`, limit: 1 });
+    },
+  },
+  discounts: {
+    path: () => '/discounts',
+    add: (n) => post('/discounts', { code: `c${n}`, percent_off: 5 }),
+  },
+  checkouts: {
+    path: () => '/checkouts',
+    async add(n) {
+      const { id: checkout } = await shop.checkout();
+      if (n % 2 === 0) await post(`/checkouts/${checkout}/expire`, {});
+      // Over, though nobody has said so.
+      if (n % 4 === 1) {
+        await shop.server.sql`update checkouts set expires_at = now() where id = ${checkout}`;
+      }
+    },
+    filters: () => ['active', 'expired', 'paid'].map((status) => `status=${status}`),
+  },
+  payments: {
+    path: () => '/payments',
+    add: (n) =>
+      shop.buy({
+        means: n % 2 === 0 ? 'good' : 'declined',
+        checkout: { external_customer_id: 'user-1' },
+      }),
+    filters: () => ['status=succeeded', 'status=failed', 'external_customer_id=user-1'],
+  },
+  refunds: {
+    path: () => `/payments/${made.payment}/refunds`,
+    add: () => post(`/payments/${made.payment}/refund`, { amount: '1' }),
+  },
+  subscriptions: {
+    path: () => '/subscriptions',
+    add: () =>
+      post('/subscriptions', { customer_id: made.customer, product_id: made.plan, trial_days: 9 }),
+    filters: () => [
+      'status=active',
+      'external_customer_id=user-1',
+      `customer_id=${made.customer}`,
+      `product_id=${made.plan}`,
+    ],
+  },
+  invoices: {
+    path: () => '/invoices',
+    add: () => post('/invoices', { ...invoice, customer_id: made.customer }),
+    filters: () => ['status=open', 'external_customer_id=user-1', `customer_id=${made.customer}`],
+  },
+  'webhook endpoints': {
+    path: () => '/webhook-endpoints',
+    add: (n) => post('/webhook-endpoints', { url: `http://localhost:65000/${n}` }),
+  },
+  deliveries: {
+    path: () => `/webhook-endpoints/${made.endpoint}/deliveries`,
+    add: (n) => shop.server.sql`
+      insert into deliveries (id, endpoint_id, event_id, event_type, status, next_at, created_at)
+      values (${ids.next()}, ${made.endpoint}, ${ids.next()}, 'tag.created', ${n % 2 === 0 ? 'held' : 'exhausted'},
+        now(), now())`,
+    filters: () => ['status=held', 'status=exhausted', 'event_type=tag.created'],
+  },
+  tags: {
+    path: () => '/tags',
+    add: (n) => post('/tags', { ...onCustomer(), name: `t${n}` }),
+    filters: () => ['object_type=customer', `object_id=${made.customer}`, 'name=t1'],
+  },
+  'custom fields': {
+    path: () => '/custom-fields',
+    add: (n) => post('/custom-fields', { ...onCustomer(), name: `f${n}`, value: 'x' }),
+  },
+  events: {
+    path: () => '/events',
+    add: () =>
+      shop.server.call('PATCH', `/customers/${made.customer}`, { body: { name: ids.next() } }),
+    filters: () => [
+      'type=customer.updated',
+      `object_id=${made.customer}`,
+      `type=customer.updated&object_id=${made.customer}`,
+      'since=2020-01-01T00:00:00Z',
+    ],
+  },
+};
+
+const idsOf = ({ json }: Reply): string[] => (json.data as { id: string }[]).map((row) => row.id);
+
+async function read(path: string, query: string): Promise<Reply> {
+  const reply = await shop.server.call('GET', `${path}?${query}`);
+  expect([reply.status, reply.text]).toEqual([200, reply.text]);
+  return reply;
+}
+
+/** All pages of `limit`, one after the other. */
+async function follow(path: string, filter: string, limit: number): Promise<string[]> {
+  const found: string[] = [];
+  for (let after = '', more = true; more; after = `&after=${found.at(-1)}`) {
+    const page = await read(path, `${filter}&limit=${limit}${after}`);
+    found.push(...idsOf(page));
+    more = page.json.has_more;
+    expect([page.json.limit, page.json.offset]).toEqual([limit, 0]);
+  }
+  return found;
+}
+
+describe.each(Object.entries(LISTS))('%s', (name, { path, add, filters = () => [] }) => {
+  test('after goes on without a gap or a repeat, by each filter', async () => {
+    for (const filter of ['', ...filters()]) {
+      const all = idsOf(await read(path(), `${filter}&limit=200`));
+      expect([filter, all.length]).not.toEqual([filter, 0]);
+      expect([filter, await follow(path(), filter, 2)]).toEqual([filter, all]);
+    }
+  });
+
+  test('what comes in meanwhile does not shift it', async () => {
+    const before = idsOf(await read(path(), 'limit=200'));
+    const first = idsOf(await read(path(), 'limit=2'));
+    await add(9);
+    const rest = idsOf(await read(path(), `limit=200&after=${first.at(-1)}`));
+    const wanted = before.slice(2);
+    // What a list shows in the order in which it was made, comes at its end.
+    expect(name === 'entitlements' ? rest.slice(0, wanted.length) : rest).toEqual(wanted);
+  });
+
+  test("what is no row of the list, or another's, is refused alike", async () => {
+    const [own = ''] = idsOf(await read(path(), 'limit=1'));
+    const { other } = shop.server;
+    for (const [after, key] of [
+      [ids.next(), undefined],
+      [own, other.testKey],
+      [own, shop.server.organisation.liveKey],
+    ] as const) {
+      const call = key === undefined ? {} : { key };
+      const { status, json } = await shop.server.call('GET', `${path()}?after=${after}`, call);
+      // Below a path that is not theirs they find nothing at all.
+      if (key !== undefined && status === 404) continue;
+      const issue = { path: ['after'], message: 'is not the id of a row of this list' };
+      expect([status, json.error.issues]).toEqual([400, [issue]]);
+    }
+  });
+
+  test.each([
+    ['after=x', 'after', 'must be a UUID'],
+    ['after=', 'after', 'must be a UUID'],
+    ['offset=10001', 'offset', 'must be a whole number from 0 to 10000: further on, use after'],
+    [`after=${ids.next()}&offset=0`, 'after', 'does not go with offset'],
+  ])('%s', async (query, field, message) => {
+    const { status, json } = await shop.server.call('GET', `${path()}?${query}`);
+    expect([status, json.error.issues]).toEqual([400, [{ path: [field], message }]]);
+    expect((await read(path(), 'offset=10000')).json.data).toEqual([]);
+  });
+});
+
+test('every list of the document is among them', async () => {
+  const { json } = await shop.server.call('GET', '/openapi.json', { key: null });
+  type Routes = Record<string, { get?: { parameters?: { name: string }[] } }>;
+  const paths = Object.entries(json.paths as Routes)
+    .filter(([, { get }]) => get?.parameters?.some((one) => one.name === 'limit'))
+    .map(([path]) => path)
+    // The same list, of a group's.
+    .filter((path) => !path.startsWith('/partner/'));
+  const known = Object.values(LISTS).map(({ path }) => path().replace(/[0-9a-f-]{36}/, '{id}'));
+  expect(new Set(paths)).toEqual(new Set(known));
+});
+
+test('a customer is named either way, or by both where they are one', async () => {
+  const other = await id('/customers', { external_customer_id: 'user-2' });
+  for (const path of ['/subscriptions', '/invoices']) {
+    const count = async (query: string) => idsOf(await read(path, query)).length;
+    expect(await count('external_customer_id=user-1')).toBeGreaterThan(0);
+    expect(await count(`external_customer_id=user-1&customer_id=${made.customer}`)).toBe(
+      await count('external_customer_id=user-1'),
+    );
+    expect(await count(`external_customer_id=user-1&customer_id=${other}`)).toBe(0);
+    expect(await count('external_customer_id=user-2')).toBe(0);
+    expect(await count('external_customer_id=nobody')).toBe(0);
+  }
+});

@@ -7,20 +7,34 @@ const TIMEOUT_MS = 5000;
 /** What PostgreSQL calls it where the server, the database or the role has as many connections as it may. */
 const NO_CONNECTION_LEFT = '53300';
 
+/** The first release with all that the schema is made of: `uuidv7()`, for one. */
+const POSTGRES_NEEDED = 18;
+
 /** @throws ServiceFailure in one line that names the host, never the password */
-export async function checkPostgres(url: string): Promise<void> {
+export async function checkPostgres(url: string, needed = POSTGRES_NEEDED): Promise<void> {
   const sql = openPool(url, {
     max: 1,
     applicationName: 'tollhouse start',
     connectTimeoutMs: TIMEOUT_MS,
   });
   try {
-    await sql`select 1`;
+    const [row] = await sql<{ version: number }[]>`
+      select current_setting('server_version_num')::int as version`;
+    const refused = versionRefusal(row?.version ?? 0, needed);
+    if (refused !== null) throw new ServiceFailure(`DATABASE_URL: ${hostOf(url)}: ${refused}`);
   } catch (error) {
+    if (error instanceof ServiceFailure) throw error;
     throw unreachable({ name: 'DATABASE_URL', url, error });
   } finally {
     await sql.end({ timeout: 1 });
   }
+}
+
+/** Why a server is not taken, by its `server_version_num`: 150018 is 15.18. null where it is. */
+export function versionRefusal(version: number, needed = POSTGRES_NEEDED): string | null {
+  const major = Math.floor(version / 10_000);
+  if (major >= needed) return null;
+  return `this is PostgreSQL ${major}.${version % 10_000}; ${needed} is needed`;
 }
 
 /** @throws ServiceFailure in one line that names the host, never the password */
@@ -59,6 +73,9 @@ function unreachable(options: { name: string; url: string; error: unknown }): Se
   // An AggregateError (one try for each address) has no message of its own.
   const { message = '', code = '' } = error as { message?: string; code?: string };
   const why = message === '' ? code || String(error) : message;
-  const { host } = new URL(url);
-  return new ServiceFailure(`${name}: ${host} does not answer: ${why}`, { cause: error });
+  return new ServiceFailure(`${name}: ${hostOf(url)} does not answer: ${why}`, { cause: error });
+}
+
+function hostOf(url: string): string {
+  return new URL(url).host;
 }

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { isUnavailable } from '../../src/http/errors.ts';
 import { openPool, type Sql } from '../../src/platform/postgres.ts';
-import { checkPostgres } from '../../src/platform/reachable.ts';
+import { checkPostgres, versionRefusal } from '../../src/platform/reachable.ts';
 import { type Proxy, startProxy } from '../support/proxy.ts';
 import { testServices } from '../support/services.ts';
 import { until } from '../support/until.ts';
@@ -64,6 +64,27 @@ test('a start without a database behind the proxy is told so', async () => {
   proxy.detach();
   expect(await checkPostgres(proxy.url).catch(String)).toContain('does not answer');
   proxy.attach();
+});
+
+// prettier-ignore
+test.each([
+  [150_018, 'this is PostgreSQL 15.18; 18 is needed'],
+  [170_006, 'this is PostgreSQL 17.6; 18 is needed'],
+  [180_000, null],
+  [190_001, null],
+])('server_version_num %d: %p', (version, said) => {
+  expect(versionRefusal(version)).toBe(said);
+});
+
+test('a start on an older server is told so in one line, by host and without the password', async () => {
+  const { databaseUrl } = testServices();
+  await checkPostgres(databaseUrl);
+  const { host } = new URL(databaseUrl);
+  expect(await checkPostgres(databaseUrl, 99).catch(String)).toMatch(
+    new RegExp(
+      `^ServiceFailure: DATABASE_URL: ${host}: this is PostgreSQL 1\\d\\.\\d+; 99 is needed$`,
+    ),
+  );
 });
 
 test('a connection has no last hour: the locks of its session would go with it, in the middle of what they guard', () => {

@@ -26,7 +26,7 @@ import {
   type Mode,
   revokeKey,
 } from './records/api-keys.ts';
-import { createGroup, createOrganisation } from './records/onboarding.ts';
+import { changeGroup, createGroup, createOrganisation } from './records/onboarding.ts';
 import { groupExists, organisationExists } from './records/organisations.ts';
 import {
   insertPortalToken,
@@ -34,10 +34,12 @@ import {
   PORTAL_TTL_S_MAX,
   revokePortalToken,
 } from './records/portal-tokens.ts';
+import { findAppUrl } from './records/installation.ts';
 import { isUuid } from './records/scope.ts';
 
 const USAGE = `usage: bun run admin COMMAND [--json]
   org create --name NAME [--group GROUP_ID]
+  org update ORG_ID --group GROUP_ID|none
   key create (--org ID | --group ID) [--mode test|live] [--expires-at ISO_TIME]
   key revoke KEY_ID
   key list --org ID
@@ -74,6 +76,9 @@ type Options = {
   readonly 'dry-run'?: boolean | undefined;
 };
 
+/** Verbs that are followed by the id of what they are about. */
+const TAKES_ID = [' revoke', ' update'];
+
 /** The options that each command knows, and what it does. */
 const COMMANDS: Readonly<
   Record<
@@ -86,6 +91,7 @@ const COMMANDS: Readonly<
   >
 > = {
   'org create': { takes: ['name', 'group'], plan: planOrganisation },
+  'org update': { takes: ['group'], plan: planMove },
   'key create': { takes: ['org', 'group', 'mode', 'expires-at'], plan: planKey },
   'key revoke': { takes: [], plan: (_options, rest) => planRevocation(rest) },
   'key list': { takes: ['org'], onlyReads: () => true, plan: planList },
@@ -114,7 +120,7 @@ function parse(args: string[]): Asked {
     }
   }
   const rest = positionals.slice(name.split(' ').length);
-  if (rest.length > 0 && !name.endsWith(' revoke'))
+  if (rest.length > 0 && !TAKES_ID.some((ending) => name.endsWith(ending)))
     throw new UsageError(`too much: ${rest.join(' ')}`);
   const onlyReads = command.onlyReads?.(options) ?? false;
   return { command: command.plan(options, rest), onlyReads, json };
@@ -151,6 +157,18 @@ function planOrganisation({ name, group }: Options): Command {
     const made = await createOrganisation({ sql, ids, now: clock.now() }, asked);
     if (made === 'no_such_group') throw new Refused(`there is no group ${group}`);
     return { value: { organization_id: made.id, test_key: made.testKey, live_key: made.liveKey } };
+  };
+}
+
+function planMove({ group }: Options, rest: string[]): Command {
+  if (rest.length !== 1) throw new UsageError('org update needs one ORG_ID');
+  const id = idOf('ORG_ID', rest[0]);
+  const groupId = group === 'none' ? null : idOf('--group', group);
+  return async (sql) => {
+    const done = await changeGroup({ sql, now: clock.now() }, { id, groupId });
+    if (done === 'no_such_organisation') throw new Refused(`there is no organisation ${id}`);
+    if (done === 'no_such_group') throw new Refused(`there is no group ${groupId}`);
+    return { value: { organization_id: id, group_id: groupId } };
   };
 }
 
@@ -221,7 +239,8 @@ function planList({ org }: Options): Command {
 function planPortalToken({ customer, ttl }: Options): Command {
   const customerId = idOf('--customer', customer);
   const ttlS = ttl === undefined ? PORTAL_TTL_S_DEFAULT : durationOf('--ttl', ttl);
-  return async (sql, { appUrl, bounds }) => {
+  return async (sql, { bounds, ...config }) => {
+    const appUrl = config.isAddressed ? config.appUrl : ((await findAppUrl(sql)) ?? config.appUrl);
     const token = newToken();
     const wanted = { id: ids.next(), customerId, token, ttlS, bounds, now: clock.now() };
     const made = await sql.begin((transaction) => insertPortalToken(transaction, wanted));

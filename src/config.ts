@@ -40,6 +40,8 @@ export interface Config {
   readonly baseUrl: string;
   readonly checkoutUrl: string;
   readonly appUrl: string;
+  /** Whether the environment says where this is, and not this program. */
+  readonly isAddressed: boolean;
   readonly logLevel: LogLevel;
   readonly allowLoopbackUrls: boolean;
   /** Where other nodes reach this one. undefined: it is alone. */
@@ -121,6 +123,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     baseUrl,
     checkoutUrl: read.webUrl('CHECKOUT_URL') ?? `${baseUrl}/pay`,
     appUrl: read.webUrl('APP_URL') ?? baseUrl,
+    isAddressed: ['APP_URL', 'BASE_URL', 'PORT'].some((name) => read.text(name) !== undefined),
     logLevel: read.choice('LOG_LEVEL', LOG_LEVELS) ?? 'info',
     allowLoopbackUrls: read.flag('ALLOW_LOOPBACK_URLS') ?? databaseUrl === undefined,
     node: read.node(read.text('HOST') ?? '0.0.0.0'),

@@ -50,6 +50,7 @@ import { newToken } from './platform/tokens.ts';
 import { openProcessors } from './processors/registry.ts';
 import { type Sandbox, sandbox } from './processors/sandbox.ts';
 import { findKey, markKeysUsed } from './records/api-keys.ts';
+import { recordAppUrl } from './records/installation.ts';
 import { type MeterCatalogue, openMeterCatalogue } from './records/meter-catalogue.ts';
 import { findActiveMeter, listMetersOfEvent } from './records/meters.ts';
 import { listUsageSubscribers, openUsageSubscriptions } from './records/usage-subscriptions.ts';
@@ -160,7 +161,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const given = { ids, clock, orgClock, testClocks, newToken, registry: metrics.registry };
   const readiness = () => ledger.readiness();
   const app = createApp({ edge, readiness, ...usage, ...records, ...given, ...money, ...webhooks });
-  await warm({ storage, sql });
+  await Promise.all([recordAppUrl(sql, settings.appUrl), warm({ storage, sql })]);
   await ledger.open();
   return {
     app,

@@ -14,16 +14,18 @@ export const WEBHOOK_CHECKS: Readonly<Record<string, string>> = {
     SELECT d.id AS delivery, e.id AS event, w.id AS endpoint, e.type, d.event_type, e.mode, w.mode AS endpoint_mode
     FROM deliveries d LEFT JOIN events e ON e.id = d.event_id LEFT JOIN organisations o ON o.id = e.organisation_id
     LEFT JOIN webhook_endpoints w ON w.id = d.endpoint_id
-      AND (w.organisation_id = e.organisation_id OR w.group_id = o.group_id)
+      AND (w.organisation_id = e.organisation_id OR w.group_id = o.group_id OR EXISTS (
+        SELECT FROM groups_left g WHERE g.organisation_id = e.organisation_id AND g.group_id = w.group_id))
     WHERE e.id IS NULL OR w.id IS NULL OR (e.type, e.mode) <> (d.event_type, w.mode) OR e.endpoint_id <> w.id`,
 
-  // Of endpoints that have not changed since; the minute is for what committed while they did.
+  // Of endpoints that have not changed since, and organisations that were of the group by then; the minute is for what committed while they did.
   'an endpoint is owed every event that it subscribed to': `
     SELECT e.id AS event, w.id AS endpoint, e.type FROM events e JOIN organisations o ON o.id = e.organisation_id
     JOIN webhook_endpoints w ON w.mode = e.mode AND (w.organisation_id = e.organisation_id OR w.group_id = o.group_id)
       AND (w.event_types @> ARRAY[e.type] OR w.event_types = '{*}')
     LEFT JOIN deliveries d ON d.event_id = e.id AND d.endpoint_id = w.id
-    WHERE e.endpoint_id IS NULL AND d.id IS NULL AND w.deleted_at IS NULL AND e.at > w.updated_at + interval '1 minute'
+    WHERE e.endpoint_id IS NULL AND d.id IS NULL AND w.deleted_at IS NULL AND 
+      e.at > greatest(w.updated_at, CASE WHEN w.group_id IS NOT NULL THEN o.group_since END) + interval '1 minute'
       AND e.at >= coalesce((SELECT since FROM retention WHERE kind = 'deliveries'), '-infinity')`,
 
   'a delivery is what its attempts made it': `

@@ -7,3 +7,14 @@ export async function installationName(sql: Executor): Promise<string> {
   if (row === undefined) throw new Error('the database has no installation');
   return row.name;
 }
+
+/** For commands that print links: where the server is that was started last. */
+export async function recordAppUrl(sql: Executor, appUrl: string): Promise<void> {
+  await sql`update installation set app_url = ${appUrl} where app_url is distinct from ${appUrl}`;
+}
+
+export async function findAppUrl(sql: Executor): Promise<string | null> {
+  const [row] = await sql<{ appUrl: string | null }[]>`
+    select app_url as "appUrl" from installation`;
+  return row?.appUrl ?? null;
+}

@@ -8,6 +8,8 @@ import {
   groupExists,
   insertGroup,
   insertOrganisation,
+  lockGroupOf,
+  moveToGroup,
 } from './organisations.ts';
 
 export type Setting = { readonly sql: Sql; readonly ids: Ids; readonly now: number };
@@ -32,6 +34,22 @@ export async function createOrganisation(
     const testKey = await insertKey(transaction, { ...key, id: ids.next(), mode: 'test' });
     const liveKey = await insertKey(transaction, { ...key, id: ids.next(), mode: 'live' });
     return { id, testKey, liveKey };
+  });
+}
+
+/** Puts an organisation into a group, or into none. What happens from then on the group's endpoints hear of, or do not any more. */
+export async function changeGroup(
+  { sql, now }: Pick<Setting, 'sql' | 'now'>,
+  { id, groupId }: { readonly id: string; readonly groupId: string | null },
+): Promise<'changed' | 'no_such_organisation' | 'no_such_group'> {
+  return sql.begin(async (transaction) => {
+    const found = await lockGroupOf(transaction, id);
+    if (found === undefined) return 'no_such_organisation';
+    if (groupId !== null && !(await groupExists(transaction, groupId))) return 'no_such_group';
+    if (found.groupId === groupId) return 'changed';
+    await moveToGroup(transaction, id, { from: found.groupId, to: groupId, now });
+    await notifyChange(transaction, 'webhook_endpoint', id);
+    return 'changed';
   });
 }
 

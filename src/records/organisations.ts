@@ -102,6 +102,30 @@ export async function organisationExists(sql: Executor, id: string): Promise<boo
   return rows.length > 0;
 }
 
+/** The group that it is of, or null. Whoever asks holds its row until the commit. */
+export async function lockGroupOf(
+  sql: Transaction,
+  id: string,
+): Promise<{ readonly groupId: string | null } | undefined> {
+  const [row] = await sql<{ groupId: string | null }[]>`
+    select group_id as "groupId" from organisations where id = ${id} for update`;
+  return row;
+}
+
+/** Moves it to another group, or to none. */
+export async function moveToGroup(
+  sql: Transaction,
+  id: string,
+  move: { readonly from: string | null; readonly to: string | null; readonly now: number },
+): Promise<void> {
+  const at = new Date(move.now);
+  await sql`update organisations set group_id = ${move.to}, group_since = ${at} where id = ${id}`;
+  if (move.from === null) return;
+  await sql`
+    insert into groups_left (organisation_id, group_id, left_at) values (${id}, ${move.from}, ${at})
+    on conflict (organisation_id, group_id) do update set left_at = excluded.left_at`;
+}
+
 export async function anyOrganisationExists(sql: Executor): Promise<boolean> {
   const rows = await sql`select 1 from organisations limit 1`;
   return rows.length > 0;

@@ -96,6 +96,7 @@ test('an empty environment gives the defaults', () => {
     baseUrl: 'http://localhost:3000',
     checkoutUrl: 'http://localhost:3000/pay',
     appUrl: 'http://localhost:3000',
+    isAddressed: false,
     logLevel: 'info',
     allowLoopbackUrls: true,
     node: undefined,

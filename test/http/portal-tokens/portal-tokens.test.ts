@@ -166,6 +166,19 @@ test.each(TTLS)('portal-token create %p, then revoke', async (args, seconds) => 
   expect(await opens(token)).toBeNull();
 });
 
+test('the address is that of the server that was started last, unless the environment says another', async () => {
+  const urlOf = async (environment: Readonly<Record<string, string>>): Promise<string> => {
+    const args = ['portal-token', 'create', '--customer', customer, '--json'];
+    const { stdout } = await runAdmin(args, server.databaseUrl, environment);
+    return JSON.parse(stdout).url;
+  };
+  expect(await urlOf({})).toStartWith(`${APP_URL}/portal/`);
+  expect(await urlOf({ PORT: '4711' })).toStartWith('http://localhost:4711/portal/');
+  expect(await urlOf({ BASE_URL: 'https://pay.example' })).toStartWith(
+    'https://pay.example/portal/',
+  );
+});
+
 const someone = ids.next();
 
 // prettier-ignore

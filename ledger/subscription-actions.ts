@@ -36,8 +36,13 @@ export type Command =
   /** Time alone. `allowances` is what its product gives by now, for a period that begins with it. */
   | { readonly kind: 'tick'; readonly allowances?: readonly PlanAllowance[] }
   | { readonly kind: 'settle'; readonly settlement: Settlement }
-  /** An open invoice was paid otherwise or made void by the merchant. */
-  | { readonly kind: 'close_invoice'; readonly invoiceId: string; readonly how: 'paid' | 'void' }
+  /** An open invoice was paid otherwise or made void by the merchant. `paymentId`: a charge of it that was ordered and never begins. */
+  | {
+      readonly kind: 'close_invoice';
+      readonly invoiceId: string;
+      readonly how: 'paid' | 'void';
+      readonly paymentId: string | null;
+    }
   /** Somebody wants an invoice paid now. */
   | { readonly kind: 'collect'; readonly invoiceId: string; readonly amount: bigint }
   /** There is another card: what is unpaid is tried at once. */
@@ -117,6 +122,7 @@ function run(draft: SubscriptionDraft, command: Command): void {
       if (settleWaiting(draft, command.settlement)) return undefined;
       return unblocking(draft, () => settleOpen(draft, command.settlement));
     case 'close_invoice':
+      if (isBeingCharged(draft, command)) return undefined;
       return unblocking(draft, () => {
         if (command.how === 'void') makeVoid(draft, command.invoiceId);
         else close(draft, command.invoiceId);
@@ -170,6 +176,15 @@ function pause(
   draft.announceUpdate(status === 'paused' ? { resumesAt: iso(before) } : { status });
   // Its periods had stopped, and are to go on.
   if (keepInvoices && periodEnd <= now) beginPeriod(draft);
+}
+
+/** Then the answer decides, and finds its invoice: what was captured is told. */
+function isBeingCharged(
+  { state }: SubscriptionDraft,
+  { invoiceId, paymentId }: Extract<Command, { kind: 'close_invoice' }>,
+): boolean {
+  const invoice = state.open.find((other) => other.invoiceId === invoiceId);
+  return invoice !== undefined && invoice.paymentId !== null && invoice.paymentId !== paymentId;
 }
 
 /** The first paid period begins now. */

@@ -9,7 +9,8 @@ const CHASED = `
     CROSS JOIN LATERAL jsonb_array_elements(CASE jsonb_typeof(s.waiting) WHEN 'object' THEN s.open || s.waiting ELSE s.open END) o
   ), owed AS (
     SELECT f.kind, f.payment_id, (f.data -> 'payment' ->> 'id')::uuid AS charge_id,
-      coalesce(f.data -> 'invoice' ->> 'id', f.data -> 'news' ->> 'invoiceId', f.data ->> 'invoiceId')::uuid AS invoice_id
+      coalesce(f.data -> 'invoice' ->> 'id', f.data -> 'news' ->> 'invoiceId', f.data ->> 'invoiceId',
+        f.data -> 'payment' ->> 'invoiceId')::uuid AS invoice_id
     FROM followups f
   )`;
 
@@ -33,7 +34,7 @@ export const SUBSCRIPTION_CHECKS: Readonly<Record<string, string>> = {
   'a subscription waits for invoices that are unpaid': `${CHASED}
     SELECT c.subscription_id AS subscription, c.invoice_id AS invoice, c.amount, i.status, i.total
     FROM chased c LEFT JOIN invoices i ON i.id = c.invoice_id
-    WHERE NOT EXISTS (SELECT FROM owed o WHERE o.invoice_id = c.invoice_id AND o.kind IN ('bill', 'tell'))
+    WHERE NOT EXISTS (SELECT FROM owed o WHERE o.invoice_id = c.invoice_id AND o.kind IN ('bill', 'tell', 'collect'))
       AND (i.id IS NULL OR i.status NOT IN ('open', 'uncollectible') OR i.total <> c.amount
         OR (i.subscription_id, i.organisation_id, i.mode, i.customer_id) IS DISTINCT FROM
           (c.subscription_id, c.organisation_id, c.mode, c.customer_id))`,

@@ -12,6 +12,7 @@ import {
   type Followup,
   listPaymentsOwing,
   type OwingPayment,
+  owesSettlement,
   takeFollowups,
 } from '../records/followups.ts';
 import type { Scope } from '../records/scope.ts';
@@ -76,9 +77,14 @@ export class Followups {
     await this.#owed.do(payment.id);
   }
 
-  /** Does it together with what else there is: of a payment of which nobody else has to hear. */
-  soon(paymentId: string): void {
-    this.#owed.do(paymentId).catch((error: unknown) => this.#owed.failed(error));
+  /** Does it together with what else there is. What a subscription has yet to hear of its charge, it hears first. */
+  soon(payment: OwingPayment): void {
+    const { sql } = this.#deps;
+    const isTold = async (): Promise<boolean> =>
+      payment.subscriptionId === null || !(await owesSettlement(sql, payment.id));
+    isTold()
+      .then((told) => (told ? this.#owed.do(payment.id) : this.now(payment)))
+      .catch((error: unknown) => this.#owed.failed(error));
   }
 
   async #work(paymentIds: readonly string[]): Promise<ReadonlyMap<string, never>> {
@@ -110,6 +116,7 @@ async function carryOut(
       case 'refund_settled':
         refunds.push({
           invoiceId: must(followup.invoiceId, 'the invoice of a captured payment'),
+          paymentId: followup.paymentId,
           refundId: must(followup.data.refundId, 'a refund'),
           amountDelta: BigInt(must(followup.data.delta, 'an amount')),
           eventId: ids.next(),
@@ -121,14 +128,18 @@ async function carryOut(
     }
   }
   if (paid.length > 0) await pay(sql, paid, log);
-  if (refunds.length > 0) await recordInvoiceRefunds(sql, refunds);
+  if (refunds.length > 0) {
+    for (const invoice of await recordInvoiceRefunds(sql, refunds)) {
+      log.error({ invoice }, 'a refund of what an invoice was not paid by');
+    }
+  }
   if (sendsMail) await oweMails(sql, followups, ids);
 }
 
 async function pay(sql: Transaction, paid: readonly InvoicePayment[], log: Log): Promise<void> {
   for (const { kind, invoice } of await payInvoices(sql, paid)) {
-    // The money is there and can be refunded: what it was for is gone.
-    if (kind === 'invalid_state') log.warn({ invoice: invoice.id }, 'a charge for a void invoice');
+    // The money is there and can be refunded. Nothing of ours lets it happen, and the audit names it.
+    if (kind === 'invalid_state') log.error({ invoice: invoice.id }, 'money for a closed invoice');
   }
 }
 

@@ -124,7 +124,7 @@ export class Refunds {
       if (time === 'again' && outcome.kind === 'not_attempted') outcome = await send();
       const answer = { refundId: key, outcome };
       const settled = await ledger.payments.settleRefund(payment.id, answer);
-      if (settled !== null && settled.status !== refund.status) followups.soon(payment.id);
+      if (settled !== null && settled.status !== refund.status) followups.soon(payment);
       return settled;
     } finally {
       this.#busy.delete(refund.id);

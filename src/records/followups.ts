@@ -32,6 +32,13 @@ export async function takeFollowups(
     order by t.kind <> 'payment_settled', t.at, t.id`;
 }
 
+/** Whether it is not told yet what became of the charge itself. */
+export async function owesSettlement(sql: Executor, paymentId: string): Promise<boolean> {
+  const rows = await sql`
+    select 1 from followups where payment_id = ${paymentId} and kind = 'payment_settled'`;
+  return rows.length > 0;
+}
+
 export type OwingPayment = Scope & { readonly id: string; readonly subscriptionId: string | null };
 
 /** Which of those that owe something are asked for. */

@@ -10,10 +10,9 @@ import {
   invoiceOf,
   type InvoiceRecord,
   type InvoiceRow,
-  type InvoiceStatus,
-  MAY,
 } from './invoices.ts';
-import { isBeingPaid } from './payments.ts';
+import { INVOICE_TRANSITIONS, refusalOf } from './invoice-transitions.ts';
+import { findPaymentOf, hasFailed } from './payments.ts';
 import { isUuid, type Scope } from './scope.ts';
 
 export type InvoicePayment = {
@@ -43,7 +42,7 @@ export async function payInvoices(
     with paid as (
       update invoices i set status = 'paid', amount_paid = i.total, payment_id = p.payment_id, paid_at = p.paid_at,
         updated_at = greatest(p.paid_at, i.updated_at)
-      from jsonb_populate_recordset(null::invoices, ${sql.json(rows)}) as p where i.id = p.id and i.status = any(${[...MAY.pay]}) returning i.*
+      from jsonb_populate_recordset(null::invoices, ${sql.json(rows)}) as p where i.id = p.id and i.status = any(${[...INVOICE_TRANSITIONS.settle.from]}) returning i.*
     )
     select ${invoiceColumns(sql)} from paid`;
   const after = new Map(paid.map((row) => [row.id, invoiceOf(row)]));
@@ -77,7 +76,8 @@ export async function voidInvoice(
   if (before === null) return 'not_found';
   if (before.status === 'void') return { kind: 'done', invoice: before };
   // A charge under way is not called back: it decides first.
-  if (!allows('void', before) || (await isBeingPaid(sql, id))) {
+  const isLive = await isBeingPaid(sql, before);
+  if (refusalOf('void', before, { isLive }) !== null) {
     return { kind: 'invalid_state', invoice: before };
   }
   const isIssued = before.number !== null;
@@ -107,7 +107,9 @@ export async function markUncollectible(
   const before = await lockInvoice(sql, scope, id);
   if (before === null) return 'not_found';
   if (before.status === 'uncollectible') return { kind: 'done', invoice: before };
-  if (!allows('markUncollectible', before)) return { kind: 'invalid_state', invoice: before };
+  if (refusalOf('markUncollectible', before, { isLive: false }) !== null) {
+    return { kind: 'invalid_state', invoice: before };
+  }
   const { invoice } = await update(sql, before, { set: sql`status = 'uncollectible'`, now });
   return { kind: 'done', invoice };
 }
@@ -115,17 +117,22 @@ export async function markUncollectible(
 /** What was given back: a refund, or with a negative amount one that failed after it had succeeded. */
 export type InvoiceRefund = {
   readonly invoiceId: string;
+  readonly paymentId: string;
   readonly refundId: string;
   readonly amountDelta: bigint;
   readonly eventId: string;
   readonly at: number;
 };
 
-/** Moves what was given back, of any number of invoices, and announces each refund in the order given. */
+/**
+ * Moves what was given back, of any number of invoices, and announces each refund in the order given. Answers the invoices that took
+ * none: they were not paid by this payment.
+ */
 export async function recordInvoiceRefunds(
   sql: Transaction,
   refunds: readonly InvoiceRefund[],
-): Promise<void> {
+): Promise<readonly string[]> {
+  const paymentIds = refunds.map(({ paymentId }) => paymentId);
   const invoiceIds = refunds.map(({ invoiceId }) => invoiceId);
   const deltas = refunds.map(({ amountDelta }) => String(amountDelta));
   const times = refunds.map(({ at }) => new Date(at).toISOString());
@@ -135,16 +142,16 @@ export async function recordInvoiceRefunds(
     update invoices set amount_refunded = amount_refunded + r.delta, event_sequence = event_sequence + r.count,
       updated_at = greatest(r.at, updated_at + interval '1 ms') + (r.count - 1) * interval '1 ms'
     from (
-      select invoice_id, sum(delta)::bigint as delta, count(*) as count, max(at) as at
-      from unnest(${invoiceIds}::uuid[], ${deltas}::text[]::bigint[], ${times}::text[]::timestamptz[])
-        as t (invoice_id, delta, at) group by invoice_id
+      select invoice_id, payment_id as paid_by, sum(delta)::bigint as delta, count(*) as count, max(at) as at
+      from unnest(${invoiceIds}::uuid[], ${paymentIds}::uuid[], ${deltas}::text[]::bigint[], ${times}::text[]::timestamptz[])
+        as t (invoice_id, payment_id, delta, at) group by invoice_id, payment_id
     ) as r
-    where id = r.invoice_id returning ${invoiceColumns(sql)}, event_sequence as sequence`;
+    where id = r.invoice_id and payment_id = r.paid_by and status = any(${[...INVOICE_TRANSITIONS.refund.from]})
+    returning ${invoiceColumns(sql)}, event_sequence as sequence`;
   const of = Map.groupBy(refunds, ({ invoiceId }) => invoiceId);
-  assert(rows.length === of.size, 'every refunded invoice is there');
   const events = rows.flatMap(({ sequence, ...row }) => {
     const invoice = invoiceOf(row);
-    const own = of.get(row.id) ?? [];
+    const own = (of.get(row.id) ?? []).filter(({ paymentId }) => paymentId === row.paymentId);
     return own.map(({ refundId, amountDelta, eventId: id }, index) => {
       const later = own.length - 1 - index;
       const change: InvoiceChange = {
@@ -158,11 +165,24 @@ export async function recordInvoiceRefunds(
     });
   });
   await insertEvents(sql, events);
+  const recorded = new Set(rows.map(({ id }) => id));
+  const others = invoiceIds.filter((id) => !recorded.has(id));
+  const there = await lockInvoices(sql, others);
+  assert(
+    others.every((id) => there.has(id)),
+    'every refunded invoice is there',
+  );
+  return others;
 }
 
-export function allows(what: keyof typeof MAY, { status }: InvoiceRecord): boolean {
-  const from: readonly InvoiceStatus[] = MAY[what];
-  return from.includes(status);
+/** Whether a payment of it has not failed; `but` is one that asks for itself. Of an invoice that is locked: none begins meanwhile. */
+export async function isBeingPaid(
+  sql: Transaction,
+  invoice: InvoiceRecord,
+  but: string | null = null,
+): Promise<boolean> {
+  const payment = await findPaymentOf(sql, invoice, invoice.id);
+  return payment !== null && payment.id !== but && !hasFailed(payment);
 }
 
 export async function lockInvoice(

@@ -18,6 +18,7 @@ import {
   type InvoiceRow,
   type StoredLine,
 } from './invoices.ts';
+import { INVOICE_TRANSITIONS } from './invoice-transitions.ts';
 import { isUuid, type Scope } from './scope.ts';
 
 /** An amount is `quantity` times `unitAmount`; what has no unit, such as a proration, has quantity 1. */
@@ -198,7 +199,8 @@ async function freezeParties(
       buyer = i.buyer || coalesce((select jsonb_build_object('name', c.name, 'email', c.email,
         'externalCustomerId', c.external_customer_id, 'address', c.billing_address)
         from customers c where c.id = i.customer_id), '{}')
-    where organisation_id = ${organisationId} and mode = ${mode} and id = ${id} and status = 'draft'
+    where organisation_id = ${organisationId} and mode = ${mode} and id = ${id}
+      and status = any(${[...INVOICE_TRANSITIONS.finalize.from]})
     returning ${invoiceColumns(sql)}`;
   return row === undefined ? null : invoiceOf(row);
 }

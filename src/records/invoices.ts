@@ -1,7 +1,4 @@
-// Invoices as readers see them. What is done to them: invoice-issue.ts and invoice-changes.ts.
-//
-//   draft ──finalize──▶ open ──pay──▶ paid        draft, open, uncollectible ──void──▶ void
-//                       open ──mark uncollectible──▶ uncollectible ──pay──▶ paid
+// Invoices as readers see them. What may be done to them: invoice-transitions.ts; what does it: invoice-issue.ts, invoice-changes.ts.
 import type { Executor } from '../platform/postgres.ts';
 import type { Address } from './customers.ts';
 import type { SellerDetails } from './organisations.ts';
@@ -10,14 +7,6 @@ import { isUuid, type Scope } from './scope.ts';
 
 export const INVOICE_STATUSES = ['draft', 'open', 'paid', 'void', 'uncollectible'] as const;
 export type InvoiceStatus = (typeof INVOICE_STATUSES)[number];
-
-/** What an invoice has to be for each. */
-export const MAY = {
-  finalize: ['draft'],
-  pay: ['open', 'uncollectible'],
-  void: ['draft', 'open', 'uncollectible'],
-  markUncollectible: ['open'],
-} as const satisfies Readonly<Record<string, readonly InvoiceStatus[]>>;
 
 /** The invoice after it; or that it could not be, and the invoice as it is. One that was there already is done, in silence. */
 export type Changed = { readonly kind: 'done' | 'invalid_state'; readonly invoice: InvoiceRecord };

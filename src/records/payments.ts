@@ -15,6 +15,8 @@ export type PaymentRecord = {
   readonly reserved: bigint;
   readonly captured: bigint;
   readonly transactionType: string;
+  /** 1 for the first try to be paid for the same thing. */
+  readonly attempt: number;
   readonly method: PaymentMethod | null;
   readonly checkoutId: string | null;
   readonly subscriptionId: string | null;
@@ -63,12 +65,11 @@ export type NewPayment = Pick<
   | 'externalCustomerId'
   | 'clientReferenceId'
   | 'metadata'
+  | 'attempt'
 > & {
   readonly slot: number;
   readonly transactionType: 'PURCHASE' | 'SUBSCRIPTION_START' | 'RECURRING';
   readonly checkoutToken: string | null;
-  /** 1 for the first. */
-  readonly attempt: number;
   readonly processor: string;
   /** When to ask what became of it, should whoever asks now be gone by then. */
   readonly askAt: number;
@@ -125,7 +126,7 @@ function rowOf({ organisationId, mode }: Scope, payment: NewPayment) {
 const columns = (sql: Executor) => sql`
   payments.id, payments.status, payments.amount, payments.currency, coalesce(a.debits_posted, 0)::bigint as refunded,
   coalesce(a.debits_pending, 0)::bigint as reserved, coalesce(a.credits_posted, 0)::bigint as captured,
-  payments.transaction_type as "transactionType", payments.method, payments.checkout_id as "checkoutId", payments.subscription_id as "subscriptionId",
+  payments.transaction_type as "transactionType", payments.attempt, payments.method, payments.checkout_id as "checkoutId", payments.subscription_id as "subscriptionId",
   payments.invoice_id as "invoiceId", payments.customer_id as "customerId", payments.customer_email as "customerEmail",
   payments.customer_name as "customerName", payments.external_customer_id as "externalCustomerId",
   payments.client_reference_id as "clientReferenceId", payments.metadata, payments.product_id as "productId",
@@ -149,11 +150,21 @@ export async function findPayment(
   return row ?? null;
 }
 
-/** Whether a charge for the invoice is not decided yet. */
-export async function isBeingPaid(sql: Executor, invoiceId: string): Promise<boolean> {
-  const rows = await sql`
-    select 1 from payments where invoice_id = ${invoiceId} and status in ('processing', 'requires_action') limit 1`;
-  return rows.length > 0;
+/** Whether it came to nothing. Until then its money is there, or may come. */
+export function hasFailed({ status }: Pick<PaymentRecord, 'status'>): boolean {
+  return status === 'failed' || status === 'errored' || status === 'canceled';
+}
+
+/** The one for the invoice that has not failed, else the last that has; null where there was none. */
+export async function findPaymentOf(
+  sql: Executor,
+  scope: Scope,
+  invoiceId: string,
+): Promise<PaymentRecord | null> {
+  const [row] = await sql<PaymentRecord[]>`
+    select ${columns(sql)} from ${tables(sql)} where ${inScope(sql, scope)} and payments.invoice_id = ${invoiceId}
+    order by payments.status in ('failed', 'errored', 'canceled'), payments.attempt desc, payments.created_at desc limit 1`;
+  return row ?? null;
 }
 
 export type PaymentFilter = {

@@ -6,7 +6,13 @@ import { unreachable } from '../../ledger/assert.ts';
 import type { Transaction } from '../platform/postgres.ts';
 import type { ProcessorFor } from '../processors/processor.ts';
 import { announceOverdue } from '../records/overdue.ts';
-import { allows, countAttempts, lockInvoice, voidInvoice } from '../records/invoice-changes.ts';
+import {
+  countAttempts,
+  isBeingPaid,
+  lockInvoice,
+  voidInvoice,
+} from '../records/invoice-changes.ts';
+import { refusalOf } from '../records/invoice-transitions.ts';
 import { draftInvoice, type Issuance, issueInvoices } from '../records/invoice-issue.ts';
 import { oweDunningMail } from '../records/mails.ts';
 import { listChargeable } from '../records/payment-methods.ts';
@@ -108,11 +114,14 @@ async function newsOf(
 ): Promise<News | null> {
   if (followup.kind === 'tell') return followup.news;
   if (followup.kind !== 'collect') return null;
-  // It may have been paid otherwise meanwhile, or made void: then nobody owes it.
-  const { invoiceId } = followup.payment;
+  // It may have been paid otherwise meanwhile, or made void: then nobody owes it, and this charge never begins.
+  const { id: paymentId, invoiceId } = followup.payment;
   const invoice = await lockInvoice(sql, scope, invoiceId);
-  if (invoice === null || allows('pay', invoice)) return null;
-  return { kind: 'close_invoice', invoiceId, how: invoice.status === 'paid' ? 'paid' : 'void' };
+  if (invoice === null) return null;
+  const isLive = await isBeingPaid(sql, invoice, paymentId);
+  if (refusalOf('chase', invoice, { isLive }) === null) return null;
+  const how = invoice.status === 'void' ? 'void' : 'paid';
+  return { kind: 'close_invoice', invoiceId, how, paymentId };
 }
 
 /** What is to be charged for it; null for nothing. */

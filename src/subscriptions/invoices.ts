@@ -3,11 +3,13 @@ import { must } from '../../ledger/assert.ts';
 import { slotOf } from '../../ledger/slot.ts';
 import type { Transaction } from '../platform/postgres.ts';
 import { countAttempts, lockInvoice, voidInvoice } from '../records/invoice-changes.ts';
+import { refusalOf } from '../records/invoice-transitions.ts';
 import { amountDue, type Changed, findInvoice, type InvoiceRecord } from '../records/invoices.ts';
 import { findPaymentMethod } from '../records/payment-methods.ts';
 import {
   FIRST_ASK_MS,
-  findPayment,
+  findPaymentOf,
+  hasFailed,
   insertPayments,
   type PaymentRecord,
 } from '../records/payments.ts';
@@ -25,9 +27,8 @@ export async function payInvoice(
   const invoice = await findInvoice(sql, scope, id);
   if (invoice === null) return { kind: 'not_found' };
   if (invoice.status === 'paid') return { kind: 'paid', invoice };
-  if (!isPayable(invoice)) {
-    return { kind: 'invalid_state', invoice };
-  }
+  if (!isPayable(invoice)) return { kind: 'invalid_state', invoice };
+  const before = await findPaymentOf(sql, scope, id);
   const { subscriptionId, customerId } = invoice;
   const isTold =
     subscriptionId !== null &&
@@ -45,7 +46,7 @@ export async function payInvoice(
     const paymentId = await sql.begin((transaction) => begin(transaction, deps, { scope, id }));
     if (paymentId !== null) await deps.collect(paymentId);
   }
-  return replyOf(deps, scope, id);
+  return replyOf(deps, scope, { id, before });
 }
 
 export async function makeInvoiceVoid(
@@ -59,7 +60,8 @@ export async function makeInvoiceVoid(
     if (voided === 'not_found' || voided.kind !== 'done') return { changed: voided, told: [] };
     const { customerId, subscriptionId } = voided.invoice;
     if (customerId === null || subscriptionId === null) return { changed: voided, told: [] };
-    const news = { kind: 'close_invoice', invoiceId: voided.invoice.id, how: 'void' } as const;
+    const closed = { invoiceId: voided.invoice.id, how: 'void', paymentId: null } as const;
+    const news = { kind: 'close_invoice', ...closed } as const;
     const whose = { customerId, subscriptionId };
     return {
       changed: voided,
@@ -79,13 +81,16 @@ async function begin(
   const invoice = must(await lockInvoice(sql, scope, id), 'an invoice that was found');
   const { customerId, subscriptionId } = invoice;
   const processor = processorFor(scope);
-  const last = await findPayment(sql, scope, ids.derive('payment', id, String(invoice.attempts)));
-  if (last !== null && !hasFailed(last)) return last.id;
-  if (customerId === null || processor === null || !isPayable(invoice)) return null;
+  const last = await findPaymentOf(sql, scope, id);
+  const isLive = last !== null && !hasFailed(last);
+  if (isLive) return last.id;
+  if (customerId === null || processor === null) return null;
+  if (refusalOf('pay', invoice, { isLive }) !== null) return null;
   const method = await findPaymentMethod(sql, scope, { customerId, subscriptionId });
   if (method === null) return null;
-  const attempt = invoice.attempts + 1;
-  const paymentId = ids.derive('payment', id, String(attempt));
+  const attempt = (last?.attempt ?? 0) + 1;
+  // Not an id that its subscription gives: that counts by itself.
+  const paymentId = ids.derive('invoice-payment', id, String(attempt));
   const now = orgClock.now(scope);
   const payment = {
     id: paymentId,
@@ -114,26 +119,22 @@ async function begin(
   return paymentId;
 }
 
+/** By the payment itself. One that had failed `before` says nothing of this try: none was made. */
 async function replyOf(
-  { sql, ids }: SubscriptionsDeps,
+  { sql }: SubscriptionsDeps,
   scope: Scope,
-  id: string,
+  { id, before }: { readonly id: string; readonly before: PaymentRecord | null },
 ): Promise<PayReply> {
   const invoice: InvoiceRecord = must(await findInvoice(sql, scope, id), 'an invoice');
   if (invoice.status === 'paid') return { kind: 'paid', invoice };
   if (!isPayable(invoice)) return { kind: 'invalid_state', invoice };
-  const paymentId = ids.derive('payment', id, String(invoice.attempts));
-  const last = await findPayment(sql, scope, paymentId);
+  const last = await findPaymentOf(sql, scope, id);
+  // One that has succeeded is the invoice's too, before the invoice has heard of it.
   if (last !== null && !hasFailed(last)) return { kind: 'pending', invoice };
-  const message = last?.failureMessage ?? 'there is no payment method to charge';
-  return { kind: 'payment_failed', message };
+  const failure = last?.id === before?.id ? null : last?.failureMessage;
+  return { kind: 'payment_failed', message: failure ?? 'there is no payment method to charge' };
 }
 
-function isPayable({ status }: InvoiceRecord): boolean {
-  return status === 'open' || status === 'uncollectible';
-}
-
-/** One that has succeeded is the invoice's too, before the invoice has heard of it. */
-function hasFailed({ status }: PaymentRecord): boolean {
-  return status === 'failed' || status === 'errored' || status === 'canceled';
+function isPayable(invoice: InvoiceRecord): boolean {
+  return refusalOf('pay', invoice, { isLive: false }) === null;
 }

@@ -1,5 +1,6 @@
 // What becomes of a bill that is not paid, and of the answers to its charges.
 import { describe, expect, test } from 'bun:test';
+import { must } from '../../ledger/assert.ts';
 import { overdueOf } from '../../ledger/subscription.ts';
 import {
   DEARER,
@@ -138,8 +139,30 @@ describe('dunning', () => {
   test('a merchant who makes the invoice void ends the chase', () => {
     const world = unpaid(1);
     const [invoice] = world.state.open;
-    world.do({ kind: 'close_invoice', invoiceId: invoice?.invoiceId ?? '', how: 'void' });
+    const closed = { invoiceId: invoice?.invoiceId ?? '', how: 'void', paymentId: null } as const;
+    world.do({ kind: 'close_invoice', ...closed });
     expect(world.state).toMatchObject({ open: [], overdue: 'clear' });
+  });
+
+  test('an invoice with a charge under way is not closed: what was captured is told', () => {
+    const world = active();
+    world.goTo(END);
+    const { charge } = world;
+    const [invoice] = world.state.open;
+    const closed = { invoiceId: invoice?.invoiceId ?? '', how: 'paid' } as const;
+    for (const paymentId of [null, 'another']) {
+      expect(world.do({ kind: 'close_invoice', ...closed, paymentId }).followups).toEqual([]);
+      expect(world.state.open).toHaveLength(1);
+    }
+    expect(told(world.paid(charge).events)).toEqual(['payment.succeeded']);
+    expect(world.state.open).toEqual([]);
+    // One that was ordered and never begins brings no answer.
+    const other = active();
+    other.goTo(END);
+    const [ordered] = other.state.open;
+    const { invoiceId, paymentId } = must(ordered, 'an invoice that is charged');
+    other.do({ kind: 'close_invoice', how: 'void', invoiceId, paymentId });
+    expect(other.state.open).toEqual([]);
   });
 
   test('cancel makes what is unpaid void, and a charge under way still comes back', () => {

@@ -187,14 +187,18 @@ class Lives {
         return { kind: 'change', plan: step.plan, allowances: [] };
       case 'close_invoice':
       case 'collect': {
-        const isMeant = ({ state, isUnderWay }: Bill): boolean =>
-          step.kind === 'collect' ? state !== 'closed' : !isUnderWay && state === 'open';
+        const isMeant = ({ state }: Bill): boolean =>
+          step.kind === 'collect' ? state !== 'closed' : state === 'open';
         const meant = bills.filter(isMeant);
         const bill = meant[step.which % Math.max(1, meant.length)];
         if (bill === undefined) return { kind: 'tick' };
         const invoiceId = idOf(String(bill.number));
         if (step.kind === 'collect') return { kind: 'collect', invoiceId, amount: bill.amount };
-        return { kind: 'close_invoice', invoiceId, how: step.which % 2 === 0 ? 'void' : 'paid' };
+        const how = step.which % 2 === 0 ? 'void' : 'paid';
+        // A charge that never begins, the wrong one, or none.
+        const attempt = [bill.attempt, bill.attempt - 1][step.which % 3];
+        const paymentId = attempt === undefined ? null : idOf(`${bill.number}.${attempt}`);
+        return { kind: 'close_invoice', invoiceId, how, paymentId };
       }
       case 'settle': {
         const meant = bills.filter(({ isUnderWay }) => isUnderWay || step.of === 'any');
@@ -235,7 +239,9 @@ class Lives {
     if (command.kind === 'collect' && model.endedAt !== null && bill?.state !== 'open') {
       return 'unknown';
     }
-    perform(model, command, bill);
+    const names = command.kind === 'close_invoice' ? command.paymentId : null;
+    const isNamed = this.#names.get(names ?? '') === `${bill?.number}.${bill?.attempt}`;
+    perform(model, command, { bill, isNamed });
     model.advance();
     return 'done';
   }
@@ -405,7 +411,11 @@ function refusal(model: SubscriptionModel, { kind }: Command): string | null {
   return isRefused ? 'invalid_state' : null;
 }
 
-function perform(model: SubscriptionModel, command: Command, bill: Bill | undefined): void {
+function perform(
+  model: SubscriptionModel,
+  command: Command,
+  { bill, isNamed }: { readonly bill: Bill | undefined; readonly isNamed: boolean },
+): void {
   switch (command.kind) {
     case 'cancel':
       return model.cancel(command.mode);
@@ -426,7 +436,7 @@ function perform(model: SubscriptionModel, command: Command, bill: Bill | undefi
       return bill && model.answer(bill, { how, at });
     }
     case 'close_invoice':
-      return bill && model.close(bill, command.how);
+      return bill && model.close(bill, command.how, { isNamed });
     case 'collect':
       return bill && bill.state !== 'waiting' ? model.try(bill, model.now) : undefined;
     case 'method_changed':

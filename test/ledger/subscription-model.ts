@@ -273,7 +273,10 @@ export class SubscriptionModel {
     this.orders.push(`collect ${bill.number}.${bill.attempt} ${bill.amount} at ${at}`);
   }
 
-  close(bill: Bill, how: 'paid' | 'void'): void {
+  /** `isNamed`: its charge under way is known never to begin. */
+  close(bill: Bill, how: 'paid' | 'void', { isNamed }: { readonly isNamed: boolean }): void {
+    if (bill.isUnderWay && !isNamed) return;
+    bill.isUnderWay &&= bill.state !== 'open';
     this.#unblocking(() => this.#close(bill, how));
   }
 

@@ -5,15 +5,18 @@ import type { Ids, OrgClock } from '../../../ledger/ports.ts';
 import { invoicePage } from '../../pages/invoice.ts';
 import type { KeyLocks } from '../../platform/key-locks.ts';
 import type { Sql } from '../../platform/postgres.ts';
-import { allows } from '../../records/invoice-changes.ts';
 import { draftInvoice, finalizeInvoice, issueInvoices } from '../../records/invoice-issue.ts';
 import {
   type Changed,
   findInvoice,
   type InvoiceRecord,
   listInvoices,
-  MAY,
 } from '../../records/invoices.ts';
+import {
+  INVOICE_TRANSITIONS,
+  type InvoiceAction,
+  refusalOf,
+} from '../../records/invoice-transitions.ts';
 import { scopeOf } from '../../records/scope.ts';
 import type { PayReply, Subscriptions } from '../../subscriptions/subscriptions.ts';
 import { ofScope } from '../../records/page.ts';
@@ -254,7 +257,7 @@ function voidOne({ edge, subscriptions, appUrl }: InvoiceRoutesDeps): Route {
 
 function changedResponse(
   changed: Changed | 'not_found',
-  { what, appUrl }: { readonly what: keyof typeof MAY; readonly appUrl: string },
+  { what, appUrl }: { readonly what: InvoiceAction; readonly appUrl: string },
 ): Response {
   if (changed === 'not_found') return notFound();
   const { kind, invoice } = changed;
@@ -263,9 +266,11 @@ function changedResponse(
     : refuse('invalid_state', stateMessage(invoice, what));
 }
 
-function stateMessage(invoice: InvoiceRecord, what: keyof typeof MAY): string {
-  if (allows(what, invoice)) return 'a payment of the invoice is under way: it decides first';
-  const wanted = MAY[what].join(' or ');
+function stateMessage(invoice: InvoiceRecord, what: InvoiceAction): string {
+  if (refusalOf(what, invoice, { isLive: true }) !== 'status') {
+    return 'a payment of the invoice is under way: it decides first';
+  }
+  const wanted = INVOICE_TRANSITIONS[what].from.join(' or ');
   return `the invoice is ${invoice.status}; to ${what} it, it must be ${wanted}`;
 }
 

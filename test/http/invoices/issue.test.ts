@@ -1,5 +1,6 @@
 // The rows behind the routes: what issuing and refunding leave there.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { must } from '../../../ledger/assert.ts';
 import { ids } from '../../../src/platform/ids.ts';
 import { recordInvoiceRefunds } from '../../../src/records/invoice-changes.ts';
 import { issueInvoices } from '../../../src/records/invoice-issue.ts';
@@ -217,11 +218,18 @@ test('refunds of several invoices in one go: each invoice has its own, in order'
     await issue(server.sql, await freshScope()),
   ];
   const refunds = [
-    { invoiceId: one.id, amountDelta: 700n },
-    { invoiceId: other.id, amountDelta: 1n },
-    { invoiceId: one.id, amountDelta: 300n },
-    { invoiceId: one.id, amountDelta: -700n },
-  ].map((refunded) => ({ ...refunded, refundId: ids.next(), eventId: ids.next(), at: NOW }));
+    { invoice: one, amountDelta: 700n },
+    { invoice: other, amountDelta: 1n },
+    { invoice: one, amountDelta: 300n },
+    { invoice: one, amountDelta: -700n },
+  ].map(({ invoice: { id: invoiceId, paymentId }, amountDelta }) => ({
+    invoiceId,
+    paymentId: must(paymentId, 'what paid it'),
+    amountDelta,
+    refundId: ids.next(),
+    eventId: ids.next(),
+    at: NOW,
+  }));
   await server.sql.begin((transaction) => recordInvoiceRefunds(transaction, refunds));
   const told = async (invoiceId: string) =>
     (await eventsOf(invoiceId)).slice(1).map(({ sequence, at, data }) => {

@@ -82,6 +82,9 @@ export async function refund(
   amountDelta: bigint,
   { refundId = ids.next(), now = NOW }: { readonly refundId?: string; readonly now?: number } = {},
 ): Promise<void> {
-  const made = { invoiceId, refundId, amountDelta, eventId: ids.next() };
+  const invoice = await sql<{ paymentId: string }[]>`
+    select payment_id as "paymentId" from invoices where id = ${invoiceId}`;
+  const paymentId = invoice[0]?.paymentId ?? ids.next();
+  const made = { invoiceId, paymentId, refundId, amountDelta, eventId: ids.next() };
   await sql.begin((transaction) => recordInvoiceRefunds(transaction, [{ ...made, at: now }]));
 }

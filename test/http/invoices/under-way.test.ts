@@ -2,12 +2,13 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { ask, buy } from '../../support/shop.ts';
+import { openPortal, subscribe } from '../portal/customer.ts';
 
 setDefaultTimeout(20_000);
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ settings: { sandboxSettleMs: 3_600_000 } });
 });
 afterAll(() => server.stop());
 
@@ -31,4 +32,27 @@ test('an invoice whose debit is at the bank is not made void; once it is paid, i
   expect((await server.call('POST', `/invoices/${invoice!.id}/void`)).json.error.message).toContain(
     'the invoice is paid',
   );
+});
+
+test('asked for while its debit is at the bank: 202, however often there was nothing to charge before', async () => {
+  const seller = { url: server.url, key: server.organisation.testKey };
+  const portal = await openPortal(server, { email: 'late@example.com' });
+  const { id } = await subscribe(server, portal.customer);
+  const [invoice] = (await ask(seller, 'GET', `/invoices?subscription_id=${id}`)).data;
+  const pay = () => server.call('POST', `/invoices/${invoice.id}/pay`);
+  const refused = await pay();
+  expect([refused.status, refused.json.error.message]).toEqual([
+    402,
+    'there is no payment method to charge',
+  ]);
+  await ask(seller, 'POST', '/test-clock', { advance: 'P4D' });
+  const { text } = await portal.get('payment-method');
+  const attempt = /name="attempt" value="([^"]+)"/.exec(text)?.[1] ?? '';
+  const iban = 'DE89370400440532013000';
+  await portal.submit('payment-method', { attempt, payment_method: 'bank_debit', iban });
+  expect([(await pay()).status, (await pay()).status]).toEqual([202, 202]);
+  const { data } = await ask(seller, 'GET', `/payments?subscription_id=${id}`);
+  expect(data).toMatchObject([{ status: 'processing', invoice_id: invoice.id }]);
+  await ask(seller, 'POST', '/test-clock', { advance: 'P1D' });
+  expect((await pay()).json).toMatchObject({ status: 'paid', payment_id: data[0].id });
 });

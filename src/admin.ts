@@ -16,6 +16,7 @@ import { ServiceFailure } from './platform/failure.ts';
 import { ids } from './platform/ids.ts';
 import { openPool, type Sql } from './platform/postgres.ts';
 import { checkPostgres, sayNoConnection } from './platform/reachable.ts';
+import { safeError } from './platform/safe-error.ts';
 import { openServices, readRuntime } from './platform/services.ts';
 import { newToken } from './platform/tokens.ts';
 import {
@@ -26,6 +27,7 @@ import {
   type Mode,
   revokeKey,
 } from './records/api-keys.ts';
+import { listFailing, retryFailing } from './records/followups.ts';
 import { changeGroup, createGroup, createOrganisation } from './records/onboarding.ts';
 import { groupExists, organisationExists } from './records/organisations.ts';
 import {
@@ -46,6 +48,8 @@ const USAGE = `usage: bun run admin COMMAND [--json]
   group create --name NAME
   portal-token create --customer ID [--ttl 24h]
   portal-token revoke TOKEN_ID
+  followups list
+  followups retry [FOLLOWUP_ID]
   audit
   retention [--dry-run]
   resume`;
@@ -77,7 +81,7 @@ type Options = {
 };
 
 /** Verbs that are followed by the id of what they are about. */
-const TAKES_ID = [' revoke', ' update'];
+const TAKES_ID = [' revoke', ' update', ' retry'];
 
 /** The options that each command knows, and what it does. */
 const COMMANDS: Readonly<
@@ -98,6 +102,8 @@ const COMMANDS: Readonly<
   'group create': { takes: ['name'], plan: planGroup },
   'portal-token create': { takes: ['customer', 'ttl'], plan: planPortalToken },
   'portal-token revoke': { takes: [], plan: (_options, rest) => planPortalRevocation(rest) },
+  'followups list': { takes: [], onlyReads: () => true, plan: () => listFollowups },
+  'followups retry': { takes: [], plan: (_options, rest) => planFollowupRetry(rest) },
   audit: { takes: [], onlyReads: () => true, plan: () => runAudit },
   retention: {
     takes: ['dry-run'],
@@ -262,6 +268,37 @@ function planPortalRevocation(rest: string[]): Command {
   };
 }
 
+const FOLLOWUPS_LISTED_MAX = 1000;
+
+async function listFollowups(sql: Sql): Promise<Result> {
+  const failing = await listFailing(sql, FOLLOWUPS_LISTED_MAX);
+  const data = failing.map(({ id, kind, tries, error, ...of }) => ({
+    id,
+    kind,
+    status: of.deadAt === null ? 'failing' : 'dead',
+    organization_id: of.organisationId,
+    mode: of.mode,
+    payment_id: of.paymentId,
+    subscription_id: of.subscriptionId,
+    tries,
+    failing_since: of.failingSince.toISOString(),
+    next_attempt_at: of.deadAt === null ? of.nextAt.toISOString() : null,
+    error,
+  }));
+  return { value: { data } };
+}
+
+/** A server tries them with its next sweep. */
+function planFollowupRetry(rest: string[]): Command {
+  if (rest.length > 1) throw new UsageError('followups retry takes one FOLLOWUP_ID');
+  const id = rest[0] === undefined ? null : idOf('FOLLOWUP_ID', rest[0]);
+  return async (sql) => {
+    const retried = await retryFailing(sql, id);
+    if (id !== null && retried === 0) throw new Refused(`no follow-up ${id} fails`);
+    return { value: { retried } };
+  };
+}
+
 /** Derives every balance again; a difference is a failure. */
 async function runAudit(sql: Sql): Promise<Result> {
   const findings = await audit(sql);
@@ -386,7 +423,7 @@ async function main(args: string[]): Promise<number> {
     }
     const expected = [Refused, ServiceFailure, ConfigError, MigrationFailure];
     const isExpected = error instanceof Error && expected.some((kind) => error instanceof kind);
-    console.error(isExpected ? error.message : error);
+    console.error(isExpected ? error.message : safeError(error).stack);
     return 1;
   }
 }

@@ -48,8 +48,16 @@ const QUERIES: readonly Query[] = [
       FROM refunds WHERE ask_at IS NOT NULL AND status = 'pending'`,
   },
   {
-    help: { followups_oldest_seconds: 'How long a commit has owed its checkout or invoice.' },
-    sql: `SELECT ${AGE('min(written_at)')} AS followups_oldest_seconds FROM followups`,
+    help: {
+      followups_oldest_seconds: 'How long a commit has owed its checkout or invoice.',
+      followups_failing: 'Follow-ups that failed and are tried again.',
+      followups_dead: 'Follow-ups that were given up: an operator has to look.',
+    },
+    sql: `
+      SELECT ${AGE('(SELECT min(written_at) FROM followups WHERE failing_since IS NULL)')} AS followups_oldest_seconds,
+        count(*) FILTER (WHERE dead_at IS NULL)::float8 AS followups_failing,
+        count(dead_at)::float8 AS followups_dead
+      FROM followups WHERE failing_since IS NOT NULL`,
   },
   {
     help: {

@@ -13,6 +13,7 @@ import {
   listPaymentsOwing,
   type OwingPayment,
   owesSettlement,
+  putOff,
   takeFollowups,
 } from '../records/followups.ts';
 import type { Scope } from '../records/scope.ts';
@@ -48,12 +49,15 @@ export class Followups {
   constructor(deps: FollowupsDeps) {
     this.#deps = deps;
     this.#owed = new OwedWork({
+      what: 'a follow-up of a payment',
       timers: deps.timers,
+      log: deps.log,
       concurrentMax: CONCURRENT_MAX,
       work: (paymentIds) => this.#work(paymentIds),
       list: (which) => listPaymentsOwing(deps.sql, which),
+      idOf: ({ id }) => id,
       carryOut: (payment) => this.now(payment),
-      failed: (error) => deps.log.warn({ err: error }, 'a follow-up is left for later'),
+      putOff: (paymentId, why) => putOff(deps.sql, { paymentId }, why),
     });
   }
 
@@ -71,7 +75,7 @@ export class Followups {
       try {
         await this.#deps.onSubscriptionPayment(payment, payment.id);
       } catch (error) {
-        return this.#owed.failed(error);
+        return this.#owed.failed(payment.id, error);
       }
     }
     await this.#owed.do(payment.id);
@@ -84,7 +88,7 @@ export class Followups {
       payment.subscriptionId === null || !(await owesSettlement(sql, payment.id));
     isTold()
       .then((told) => (told ? this.#owed.do(payment.id) : this.now(payment)))
-      .catch((error: unknown) => this.#owed.failed(error));
+      .catch((error: unknown) => this.#owed.failed(payment.id, error));
   }
 
   async #work(paymentIds: readonly string[]): Promise<ReadonlyMap<string, never>> {

@@ -47,8 +47,9 @@ export class Batches<R> {
     try {
       return await work(keys);
     } catch (error) {
-      if (keys.length === 1) {
-        failed(error);
+      const [key, ...others] = keys;
+      if (key !== undefined && others.length === 0) {
+        await failed(key, error);
         return new Map();
       }
     }
@@ -64,5 +65,6 @@ export type BatchesOptions<R> = {
   readonly atMost: number;
   readonly concurrentMax: number;
   readonly work: (keys: readonly string[]) => Promise<ReadonlyMap<string, R>>;
-  readonly failed: (error: unknown) => void;
+  /** Never rejects. */
+  readonly failed: (key: string, error: unknown) => Promise<void> | void;
 };

@@ -1,5 +1,6 @@
 import pino, { type Logger } from 'pino';
 import type { LogLevel } from '../config.ts';
+import { safeError } from './safe-error.ts';
 
 export type Log = Logger;
 
@@ -28,7 +29,7 @@ const PORTAL = /(\/(?:portal|pay|invoices\/links\/open)\/)[\w-]+/g;
 
 /**
  * One JSON object a line, written at once, so that the last words of a dying process are not lost. No key, token or password
- * gets through, whichever field or message it is in.
+ * gets through, whichever field or message it is in, and of an error nothing that quotes a row.
  */
 export function openLog(
   level: LogLevel,
@@ -40,6 +41,7 @@ export function openLog(
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: (error: unknown) => safeError(error) },
       redact: {
         paths: SECRET_FIELDS.flatMap((field) => [field, `*.${field}`]),
         censor: HIDDEN,

@@ -1,4 +1,9 @@
 // What the ledger's commits still owe others. Written by flushes, deleted by the transaction that does it.
+//
+//     owed ──done──▶ gone
+//       └──failed──▶ put off, 4 s to 5 min ──failed for an hour──▶ dead ──an operator──▶ owed
+//
+// Holds: what a payment or a subscription owes is done in its order, so while one of its follow-ups is dead the others of it wait.
 import type { Executor, Transaction } from '../platform/postgres.ts';
 import type { Scope } from './scope.ts';
 
@@ -16,6 +21,15 @@ export type Followup = Scope & {
   readonly data: { readonly refundId?: string; readonly delta?: string };
 };
 
+/** None of what `f` belongs to is dead. */
+export const isAlive = (sql: Executor) => sql`
+  not exists (select from followups dead where dead.dead_at is not null
+    and (dead.payment_id = f.payment_id or dead.subscription_id = f.subscription_id))`;
+
+/** It is not put off either. */
+export const isDue = (sql: Executor) => sql`
+  (f.next_at is null or f.next_at <= now()) and ${isAlive(sql)}`;
+
 /** Those of some payments, for this transaction alone: what each owed when it settled, then refunds in the order of their times. */
 export async function takeFollowups(
   sql: Transaction,
@@ -25,7 +39,9 @@ export async function takeFollowups(
   const sorted = paymentIds.toSorted();
   await sql`select pg_advisory_xact_lock(hashtextextended(id, 0)) from unnest(${sorted}::text[]) as id`;
   return sql<Followup[]>`
-    with taken as (delete from followups where payment_id = any(${sorted}::uuid[]) returning *)
+    with taken as (
+      delete from followups f where payment_id = any(${sorted}::uuid[]) and ${isAlive(sql)} returning *
+    )
     select t.id, t.kind, t.payment_id as "paymentId", t.data, p.organisation_id as "organisationId", p.mode,
       p.invoice_id as "invoiceId", p.subscription_id as "subscriptionId", p.checkout_id as "checkoutId", p.paid_at as "paidAt"
     from taken t join payments p on p.id = t.payment_id
@@ -58,7 +74,62 @@ export async function listPaymentsOwing(
   return sql<OwingPayment[]>`
     select distinct p.id, p.subscription_id as "subscriptionId", p.organisation_id as "organisationId", p.mode
     from followups f join payments p on p.id = f.payment_id
-    where f.written_at < now() - ${olderThanMs} * interval '1 ms'
+    where f.written_at < now() - ${olderThanMs} * interval '1 ms' and ${isDue(sql)}
       ${scope === null ? sql`` : sql`and p.organisation_id = ${scope.organisationId} and p.mode = ${scope.mode}`}
     limit ${atMost}`;
+}
+
+type Subject = { readonly paymentId: string } | { readonly subscriptionId: string };
+
+const isOf = (sql: Executor, subject: Subject) =>
+  'paymentId' in subject
+    ? sql`payment_id = ${subject.paymentId}`
+    : sql`subscription_id = ${subject.subscriptionId}`;
+
+/** What it owes failed once more: it is tried later, or, after an hour of that, by an operator. */
+export async function putOff(
+  sql: Executor,
+  subject: Subject,
+  why: string,
+): Promise<'later' | 'dead' | 'gone'> {
+  const rows = await sql<{ dead: boolean }[]>`
+    update followups set tries = tries + 1, failing_since = coalesce(failing_since, now()), error = ${why},
+      next_at = now() + least(interval '4 s' * 2 ^ least(tries, 10), interval '5 min'),
+      dead_at = case when failing_since < now() - interval '1 hour' then now() end
+    where ${isOf(sql, subject)} and dead_at is null returning dead_at is not null as dead`;
+  if (rows.length === 0) return 'gone';
+  return rows.some(({ dead }) => dead) ? 'dead' : 'later';
+}
+
+export type FailingFollowup = Scope & {
+  readonly id: string;
+  readonly kind: string;
+  readonly paymentId: string | null;
+  readonly subscriptionId: string | null;
+  readonly tries: number;
+  readonly failingSince: Date;
+  readonly nextAt: Date;
+  readonly deadAt: Date | null;
+  readonly error: string;
+};
+
+/** What is put off or dead, the oldest first. */
+export function listFailing(sql: Executor, atMost: number): Promise<FailingFollowup[]> {
+  return sql<FailingFollowup[]>`
+    select f.id, f.kind, f.payment_id as "paymentId", f.subscription_id as "subscriptionId", f.tries,
+      f.failing_since as "failingSince", f.next_at as "nextAt", f.dead_at as "deadAt", f.error,
+      coalesce(p.organisation_id, s.organisation_id) as "organisationId", coalesce(p.mode, s.mode) as mode
+    from followups f left join payments p on p.id = f.payment_id left join subscriptions s on s.id = f.subscription_id
+    where f.failing_since is not null order by f.failing_since, f.at, f.id limit ${atMost}`;
+}
+
+/** As if nothing had failed: the next sweep of a server tries it. All that fails where `id` is null. How many there were. */
+export async function retryFailing(sql: Executor, id: string | null): Promise<number> {
+  const { count } = await sql`
+    update followups f set tries = 0, failing_since = null, next_at = null, dead_at = null, error = null
+    from followups named
+    where named.failing_since is not null and (${id}::uuid is null or named.id = ${id})
+      and (f.id = named.id or f.payment_id = named.payment_id or f.subscription_id = named.subscription_id)
+      and f.failing_since is not null`;
+  return count;
 }

@@ -4,7 +4,7 @@ import type { Command } from '../../ledger/subscription-actions.ts';
 import type { SubscriptionFollowup } from '../../ledger/subscription.ts';
 import type { Ids } from '../../ledger/ports.ts';
 import type { Executor, Transaction } from '../platform/postgres.ts';
-import type { Owing } from './followups.ts';
+import { isAlive, isDue, type Owing } from './followups.ts';
 import type { Scope } from './scope.ts';
 
 /** What became of a record that a subscription looks to. Written with that, and told after it. */
@@ -58,7 +58,7 @@ export async function lockSubscriptionFollowups(
     join subscriptions s on s.id = f.subscription_id
     join customers c on c.id = s.customer_id
     join products p on p.id = s.product_id
-    where f.subscription_id = any(${sorted}::uuid[])
+    where f.subscription_id = any(${sorted}::uuid[]) and ${isAlive(sql)}
     order by f.at, (f.data -> 'payment' ->> 'attempt')::int desc nulls last, f.kind = 'overdue', f.kind, f.id`;
   return rows.map(({ id, kind, at, data, organisationId, mode, ...row }) => ({
     ...row,
@@ -96,7 +96,7 @@ export async function listSubscriptionsOwing(
 ): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select distinct s.id from followups f join subscriptions s on s.id = f.subscription_id
-    where f.written_at < now() - ${olderThanMs} * interval '1 ms'
+    where f.written_at < now() - ${olderThanMs} * interval '1 ms' and ${isDue(sql)}
       ${scope === null ? sql`` : sql`and s.organisation_id = ${scope.organisationId} and s.mode = ${scope.mode}`}
     limit ${atMost}`;
   return rows.map((row) => row.id);

@@ -10,6 +10,7 @@ import type { Command } from '../../ledger/subscription-actions.ts';
 import { OwedWork } from '../platform/owed-work.ts';
 import type { Sql } from '../platform/postgres.ts';
 import type { ProcessorFor } from '../processors/processor.ts';
+import { putOff } from '../records/followups.ts';
 import { billingPolicyOf } from '../records/organisations.ts';
 import { deleteFollowups, listSubscriptionsOwing } from '../records/subscription-followups.ts';
 import type { Scope } from '../records/scope.ts';
@@ -38,12 +39,15 @@ export class Billing {
   constructor(deps: BillingDeps) {
     this.#deps = deps;
     this.#owed = new OwedWork({
+      what: 'the billing of a subscription',
       timers: deps.timers,
+      log: deps.log,
       concurrentMax: CONCURRENT_MAX,
       work: (ids) => deps.sql.begin((transaction) => carryOut(transaction, deps, ids)),
       list: (which) => listSubscriptionsOwing(deps.sql, which),
+      idOf: (id) => id,
       carryOut: (id) => this.carryOut(id),
-      failed: (error) => deps.log.warn({ err: error }, 'billing is left for later'),
+      putOff: (subscriptionId, why) => putOff(deps.sql, { subscriptionId }, why),
     });
   }
 

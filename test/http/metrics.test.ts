@@ -169,6 +169,8 @@ describe('what the database knows', () => {
       refunds_pending: 0,
       refunds_pending_oldest_seconds: 0,
       followups_oldest_seconds: 0,
+      followups_failing: 0,
+      followups_dead: 0,
       deliveries_due_oldest_seconds: 0,
       deliveries_paused_oldest_seconds: 0,
       deliveries_in_flight: 0,

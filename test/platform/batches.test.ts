@@ -3,7 +3,7 @@ import { Batches } from '../../src/platform/batches.ts';
 
 function batches(work: (keys: readonly string[]) => Promise<ReadonlyMap<string, string>>) {
   const failures: unknown[] = [];
-  const failed = (error: unknown): void => void failures.push(error);
+  const failed = (key: string, error: unknown): void => void failures.push([key, error]);
   return { failures, all: new Batches({ atMost: 3, concurrentMax: 1, work, failed }) };
 }
 
@@ -35,5 +35,5 @@ test('one that always fails costs nobody else, and is told once', async () => {
   const asked = ['first', 'a', 'bad', 'b'].map((key) => all.do(key));
   gate.resolve();
   expect(await Promise.all(asked)).toEqual(['FIRST', 'A', undefined, 'B']);
-  expect(failures).toEqual([new Error('bad')]);
+  expect(failures).toEqual([['bad', new Error('bad')]]);
 });

@@ -21,8 +21,11 @@ export const GRANTS_KEPT_MAX = 100;
 /** Events in one ingest call (contract, Limits). They are one atomic unit and so must fit into one flush. */
 export const INGEST_EVENTS_MAX = 500;
 
-/** Of one ingest call as it comes: twice the metadata that one may write (`UNIT_BYTES_MAX`), for what is escaped. No other call is larger. */
-export const INGEST_BYTES_MAX = 8 << 20;
+/**
+ * Of one ingest call as it comes: twice the metadata that one may write (`UNIT_BYTES_MAX`), for what is escaped. No other call is larger.
+ * To read it is one step, in which nobody else is answered: 4 to 8 ms for each megabyte.
+ */
+export const INGEST_BYTES_MAX = 2 << 20;
 
 /** Questions in one batch check (decisions 5). */
 export const CHECK_BATCH_MAX = 100;
@@ -58,7 +61,7 @@ export const PERIODS_KEPT_MS = EVENT_LATE_MS_MAX + 86_400_000;
  * transfers, and 30 to 60 ms for each megabyte; it may take two thirds of a lease, and others wait for it.
  */
 export const UNIT_ROWS_MAX = 2 * INGEST_EVENTS_MAX * METERS_PER_EVENT_MAX;
-export const UNIT_BYTES_MAX = 4 << 20;
+export const UNIT_BYTES_MAX = 1 << 20;
 
 /**
  * Of one flush, and what one organisation may have of it where others wait. A unit that is larger than that is written all the same, and

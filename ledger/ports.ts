@@ -51,6 +51,13 @@ export function pause(timers: Timers, ms: number): Promise<void> {
   return promise;
 }
 
+/** Lets whoever waits be answered first: whatever takes long is done in steps. */
+export function breathe(timers: Timers): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  timers.soon(resolve);
+  return promise;
+}
+
 export type Log = {
   info(fields: Record<string, unknown>, message: string): void;
   warn(fields: Record<string, unknown>, message: string): void;

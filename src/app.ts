@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia';
 import type { Registry } from 'prom-client';
-import type { Clock, Ids, OrgClock } from '../ledger/ports.ts';
+import type { Clock, Ids, OrgClock, Timers } from '../ledger/ports.ts';
 import type { Settings } from './config.ts';
 import { clientAddress } from './http/client-address.ts';
 import type { Edge } from './http/edge.ts';
@@ -61,6 +61,7 @@ export type AppDeps = {
   readonly replays: FairSql;
   readonly ids: Ids;
   readonly clock: Clock;
+  readonly timers: Timers;
   readonly orgClock: OrgClock;
   readonly keyLocks: KeyLocks;
   readonly hasFormerKeys: boolean;

@@ -155,7 +155,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   metrics.watch(ledger, { peers, orgClock });
   const delivery = await openOwnDelivery(options, metrics.registry);
   const keys = { keyLocks, hasFormerKeys: await hasFormerKeys(sql) };
-  const usage = { ledger, ...keys, meters: openMeters(records) };
+  const usage = { ledger, timers, ...keys, meters: openMeters(records) };
   const money = { settings, limiter, sandbox: bank, processorFor, payments, subscriptions };
   const webhooks = { ...signing, resolve: openNames({ clock }) };
   const given = { ids, clock, orgClock, testClocks, newToken, registry: metrics.registry };
@@ -328,6 +328,7 @@ function openEdge({
     authenticate,
     admitPortal,
     clock: ownClock,
+    timers,
     log,
     newRequestId: () => ids.next(),
   });

@@ -8,7 +8,7 @@
 // 4xx and 5xx has the contract's body and an x-request-id, and a bug leaves as a 500 that says nothing of itself.
 // Costs: on the path of a known key nothing is awaited but the body. A request id goes out on every refusal, on a success only
 // where the caller sent one: to give each success its own was measured at 3.4 % of the rate.
-import type { Clock } from '../../ledger/ports.ts';
+import { breathe, type Clock, type Timers } from '../../ledger/ports.ts';
 import type { Log } from '../platform/log.ts';
 import type {
   Authenticate,
@@ -58,14 +58,18 @@ export type EdgeOptions = {
   readonly authenticate: Authenticate;
   readonly admitPortal: AdmitPortal;
   readonly clock: Clock;
+  readonly timers: Timers;
   readonly log: Log;
   readonly newRequestId: () => string;
 };
 
+/** What it takes to read more is a step of its own: others are answered before what follows. */
+const STEP_LENGTH_MIN = 64 * 1024;
+
 const NO_PARAMS: Readonly<Record<string, string>> = {};
 
 export function createEdge(options: EdgeOptions): Edge {
-  const { authenticate, admitPortal, clock } = options;
+  const { authenticate, admitPortal, clock, timers } = options;
   const requests = new RequestLog(options);
   let leaving = false;
   let sinceLeaving = 0;
@@ -108,6 +112,7 @@ export function createEdge(options: EdgeOptions): Edge {
           const text = body instanceof Promise ? await body : body;
           const call =
             text instanceof Response ? text : admission.admit({ request, params, principal, text });
+          if (typeof text === 'string' && text.length >= STEP_LENGTH_MIN) await breathe(timers);
           // What `admit` made fits the schemas, and `access` has decided the principal: the two types that are claimed here.
           const answered = call instanceof Response ? call : handler(call as unknown as Call<O, P>);
           response = answered instanceof Promise ? await answered : answered;

@@ -7,6 +7,7 @@ import type { PeerStats } from '../platform/peers/peers.ts';
 import { openPool } from '../platform/postgres.ts';
 import { watchClock } from './clock.ts';
 import { QUERY_MS_MAX, watchDatabase } from './database.ts';
+import { watchEventLoop } from './event-loop.ts';
 import { flushObserver, watchLedger } from './ledger.ts';
 import { watchPeers } from './peers.ts';
 import { watchProcess } from './process.ts';
@@ -32,6 +33,7 @@ export function openMetrics(options: {
   const { databaseUrl, clock, timers } = options;
   const registry = new Registry();
   watchProcess(registry, clock);
+  const endEventLoop = watchEventLoop(registry, { clock, timers });
   const sql = openPool(databaseUrl, {
     max: 1,
     applicationName: 'tollhouse metrics',
@@ -46,6 +48,9 @@ export function openMetrics(options: {
       watchClock(registry, orgClock);
       if (peers !== null) watchPeers(registry, peers);
     },
-    close: () => sql.end({ timeout: 1 }),
+    close() {
+      endEventLoop();
+      return sql.end({ timeout: 1 });
+    },
   };
 }

@@ -29,12 +29,12 @@ test('500 events with all the metadata that a call may have are recorded by anot
     const bytes = events.reduce((sum, { metadata }) => sum + bytesOf(metadata), 0);
     return { bytes, answer: node.call('POST', '/events/ingest', { body: { events } }) };
   };
-  const most = ingest(15);
-  expect(most.bytes).toBeWithin(0.9 * UNIT_BYTES_MAX, UNIT_BYTES_MAX);
+  const most = ingest(3);
+  expect(most.bytes).toBeWithin(0.8 * UNIT_BYTES_MAX, UNIT_BYTES_MAX);
   const { status, json } = await most.answer;
   expect(status).toBe(200);
   expect(json.inserted).toBe(INGEST_EVENTS_MAX);
-  const more = ingest(16);
+  const more = ingest(4);
   expect(more.bytes).toBeGreaterThan(UNIT_BYTES_MAX);
   const refused = await more.answer;
   expect(refused.status).toBe(413);

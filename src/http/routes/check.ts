@@ -140,9 +140,7 @@ async function consume(
     externalId: null,
     exactReplay: keyId !== null,
     fingerprint:
-      keyId === null
-        ? null
-        : fingerprintOf(ids, { ...event, metadata: undefined, variant: 'consume' }),
+      keyId === null ? null : fingerprintOf(ids, { ...event, metadata: '', variant: 'consume' }),
   });
   switch (outcome.kind) {
     case 'recorded':

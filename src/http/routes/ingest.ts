@@ -1,12 +1,13 @@
 import { Elysia } from 'elysia';
 import { INGEST_BYTES_MAX } from '../../../ledger/limits.ts';
+import { breathe, type Timers } from '../../../ledger/ports.ts';
 import type { OrganisationPrincipal } from '../auth.ts';
 import type { Route } from '../edge.ts';
 import { type Issue, refuse, refuseInvalid } from '../errors.ts';
 import { type MeteringDeps, type Subject, findCustomer, isRefused } from '../metering.ts';
 import { ISSUES_MAX } from '../validate.ts';
 import { IngestBody, IngestResult } from '../wire/metering.ts';
-import { eventTime, fingerprintOf, keyedIds, measure } from '../wire/usage.ts';
+import { eventTime, fingerprintOf, keyedIds, measure, metadataText } from '../wire/usage.ts';
 
 const INGEST = {
   operationId: 'ingestEvents',
@@ -14,7 +15,7 @@ const INGEST = {
   description:
     'All or nothing, and answered when all are on disk. The name of an event feeds every meter with that `event_name`. An ' +
     '`external_id` counts once for its customer, here and on /track; with an `Idempotency-Key` header the events without one count once too, so ' +
-    'that the whole call may be sent again. What is written at once has a bound of 4 MiB of metadata: each event counts its own once, and ' +
+    'that the whole call may be sent again. What is written at once has a bound of 1 MiB of metadata: each event counts its own once, and ' +
     'once more for each customer and meter that an endpoint hears of by `usage.recorded`; more is 413.',
   tag: 'Metering',
   body: IngestBody,
@@ -22,6 +23,9 @@ const INGEST = {
   idempotent: 'ledger',
   answers: { 200: IngestResult },
 } as const;
+
+/** Events that are taken apart before others are answered: each may feed ten meters. */
+const STEP_EVENTS = 50;
 
 type Event = (typeof IngestBody)['static']['events'][number];
 
@@ -33,11 +37,13 @@ type Item = Subject & {
 /** An event, and where its items begin: one for each meter that it feeds. */
 type Placed = { readonly event: Event; readonly firstItem: number };
 
-export function ingestRoutes(deps: MeteringDeps) {
+type IngestDeps = MeteringDeps & { readonly timers: Timers };
+
+export function ingestRoutes(deps: IngestDeps) {
   return new Elysia().post('/events/ingest', ...ingestRoute(deps));
 }
 
-function ingestRoute(deps: MeteringDeps): Route {
+function ingestRoute(deps: IngestDeps): Route {
   return deps.edge.organisation(INGEST, async ({ principal, body, idempotencyKey }) => {
     const { events } = body;
     const subjects = await subjectsOfAll(deps, principal, events);
@@ -46,6 +52,7 @@ function ingestRoute(deps: MeteringDeps): Route {
     const issues: Issue[] = [];
     const now = deps.orgClock.now(principal);
     for (const [index, event] of events.entries()) {
+      if (index % STEP_EVENTS === STEP_EVENTS - 1) await breathe(deps.timers);
       const found = subjects[index] ?? [];
       const call = { principal, idempotencyKey, index, now };
       const made = itemsOf(deps, event, { found, call });
@@ -174,6 +181,9 @@ function itemsOf(
   const header = call.idempotencyKey;
   const { ids } = deps;
   const key = { body: event.external_id, header, operation: `ingest ${call.index}` };
+  const hasKey = (event.external_id ?? header) !== null;
+  // Once for all meters: it may be long.
+  const text = hasKey ? metadataText(event.metadata) : '';
   const items: Item[] = [];
   for (const { customer, meter } of found) {
     const measured = measure(meter, event, ids);
@@ -194,9 +204,7 @@ function itemsOf(
       keyId: named(keyId),
       formerKeyId: named(formerKeyId),
       fingerprint:
-        keyId === null
-          ? null
-          : fingerprintOf(ids, { ...said, metadata: event.metadata, variant: '' }),
+        keyId === null ? null : fingerprintOf(ids, { ...said, metadata: text, variant: '' }),
     };
     items.push({ customer, meter, request, follows: items.length > 0 });
   }

@@ -14,7 +14,7 @@ import {
   refusedResponse,
 } from '../metering.ts';
 import { TrackBody, TrackResult, fromSnapshot, iso, overageOf } from '../wire/metering.ts';
-import { fingerprintOf, keyedIds, measure } from '../wire/usage.ts';
+import { fingerprintOf, keyedIds, measure, metadataText } from '../wire/usage.ts';
 
 const OVER_LIMIT = 'the usage would go over the limit';
 const OVER: Partial<Record<Reason, string>> = {
@@ -69,7 +69,7 @@ function trackRoute(deps: MeteringDeps): Route {
               customerId: customer.id,
               meterId: meter.id,
               value: measured.value,
-              metadata: body.metadata,
+              metadata: metadataText(body.metadata),
               variant: body.overage ?? '',
             }),
     });

@@ -107,23 +107,25 @@ export function keyedIds(
   };
 }
 
-/** What a keyed request means, to tell another one under the same key. */
+/** What a keyed request means, to tell another one under the same key. `metadata` is what `metadataText` gives. */
 export function fingerprintOf(
   ids: Ids,
   event: {
     readonly customerId: string;
     readonly meterId: string;
     readonly value: bigint;
-    readonly metadata: Metadata | undefined;
+    readonly metadata: string;
     readonly variant: '' | 'reject' | 'consume';
   },
 ): bigint {
   const { customerId, meterId, value, metadata, variant } = event;
-  let text = `${customerId}${meterId}${value}${variant}`;
-  if (metadata !== undefined) {
-    text += JSON.stringify(Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1)));
-  }
-  return ids.fingerprint(text);
+  return ids.fingerprint(`${customerId}${meterId}${value}${variant}${metadata}`);
+}
+
+/** The same for the same pairs, in whichever order. */
+export function metadataText(metadata: Metadata | undefined): string {
+  if (metadata === undefined) return '';
+  return JSON.stringify(Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 const ISO_TIME = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;

@@ -4,7 +4,7 @@ import { Elysia } from 'elysia';
 import type { Principal } from '../../../src/http/auth.ts';
 import { createEdge } from '../../../src/http/edge.ts';
 import { Unavailable } from '../../../src/http/errors.ts';
-import { clock } from '../../../src/platform/clock.ts';
+import { clock, timers } from '../../../src/platform/clock.ts';
 import { openLog } from '../../../src/platform/log.ts';
 
 const PRINCIPALS: Record<string, Principal> = {
@@ -39,6 +39,7 @@ function serve(
     authenticate: authenticate ?? ((header) => PRINCIPALS[header ?? ''] ?? null),
     admitPortal: () => Promise.reject(new Error('no route of a portal')),
     clock: { ...clock, monotonic },
+    timers,
     log: openLog('info', (line) => lines.push(line)),
     newRequestId: () => 'the-request-id',
   });

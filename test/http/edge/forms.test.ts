@@ -6,7 +6,7 @@ import { Components } from '../../../src/http/components.ts';
 import { describe } from '../../../src/http/document.ts';
 import { createEdge } from '../../../src/http/edge.ts';
 import { refuse } from '../../../src/http/errors.ts';
-import { clock } from '../../../src/platform/clock.ts';
+import { clock, timers } from '../../../src/platform/clock.ts';
 import { openLog } from '../../../src/platform/log.ts';
 
 const FORM = Type.Object(
@@ -28,6 +28,7 @@ const edge = createEdge({
   admitPortal: (_request, token) =>
     Promise.resolve(token === 'good' ? PORTAL : refuse('unauthorized', 'no')),
   clock,
+  timers,
   log: openLog('silent'),
   newRequestId: () => 'id',
 });

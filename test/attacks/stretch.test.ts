@@ -1,0 +1,55 @@
+// The longest stretch of a call: what one turn of the event loop takes of the processor, in which nobody else is answered.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { type Reply, startServer, type TestServer } from '../support/server.ts';
+import { LARGEST_CALLS, prepareLargestCalls } from './largest-calls.ts';
+
+const STRETCH_MS_MAX = 50;
+const TRIES = 5;
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer({ alone: true });
+  const make = async (path: string, body: unknown) => {
+    expect((await server.call('POST', path, { body })).status).toBe(201);
+  };
+  await prepareLargestCalls({ make });
+}, 60_000);
+afterAll(() => server.stop());
+
+/** The longest turn in milliseconds while `task` runs, of this thread alone: other programs do not count. */
+async function longestTurn(task: () => Promise<unknown>): Promise<number> {
+  let longest = 0;
+  let last = process.threadCpuUsage();
+  let isOver = false;
+  const turn = (): void => {
+    const { user, system } = process.threadCpuUsage(last);
+    last = process.threadCpuUsage();
+    longest = Math.max(longest, (user + system) / 1e3);
+    if (!isOver) setImmediate(turn);
+  };
+  setImmediate(turn);
+  await task();
+  isOver = true;
+  return longest;
+}
+
+test.each(LARGEST_CALLS)(
+  '$what',
+  async ({ what, path, status, text }) => {
+    const turns: number[] = [];
+    for (let n = 0; n < TRIES; n += 1) {
+      let reply: Reply | undefined;
+      turns.push(
+        await longestTurn(async () => {
+          reply = await server.call('POST', path, { raw: text });
+        }),
+      );
+      expect(reply?.status).toBe(status);
+    }
+    turns.sort((a, b) => a - b);
+    const [least = 0, , median = 0, , most = 0] = turns.map((ms) => Math.round(ms));
+    console.log(`${what}: ${text.length} bytes, ${least} to ${most} ms`);
+    expect(median).toBeLessThan(STRETCH_MS_MAX);
+  },
+  60_000,
+);

@@ -1,4 +1,4 @@
-import type { TObject, TSchema } from '@sinclair/typebox';
+import { type TObject, type TSchema, Type } from '@sinclair/typebox';
 import type { PortalPrincipal, Principal } from './auth.ts';
 import {
   BODY_BYTES_MAX,
@@ -25,13 +25,13 @@ type Admitted = {
 };
 
 const NO_QUERY = {};
+const NO_FIELDS = validator(Type.Object({}, { additionalProperties: false }));
 
 const IDEMPOTENCY_KEY = 'idempotency-key';
 const IDEMPOTENCY_KEY_SANE = /^[\x20-\x7e]{1,255}$/;
 
 /** What one operation admits: its schemas, compiled once. */
 export class Admission {
-  readonly takesBody: boolean;
   readonly media: readonly Media[];
   readonly bodyBytesMax: number;
   readonly #form: { readonly schema: TObject; readonly check: Validator<TObject> } | null;
@@ -43,10 +43,9 @@ export class Admission {
   constructor(operation: Operation) {
     const { body, form, query } = operation;
     this.media = [
-      ...(body === undefined ? [] : [JSON_MEDIA]),
+      ...(body === undefined && form !== undefined ? [] : [JSON_MEDIA]),
       ...(form === undefined ? [] : [FORM_MEDIA]),
     ];
-    this.takesBody = this.media.length > 0;
     this.bodyBytesMax = bodyBytesMaxOf(operation);
     this.#form = form === undefined ? null : { schema: form, check: validator(form) };
     this.#body = body === undefined ? null : validator(body);
@@ -92,7 +91,10 @@ export class Admission {
     if (this.#form !== null && this.isForm(request)) {
       return this.#readForm(request, text, this.#form);
     }
-    return this.#body === null ? undefined : this.#readBody(request, text, this.#body);
+    if (this.#body !== null) return this.#readBody(request, text, this.#body);
+    // What it would not look at was meant to change what it does.
+    const nothing = text === '' ? undefined : this.#readBody(request, text, NO_FIELDS);
+    return nothing instanceof Response ? nothing : undefined;
   }
 
   #readBody(request: Request, text: string, check: Validator<TSchema>): unknown {

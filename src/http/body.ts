@@ -23,12 +23,16 @@ export function isForm({ headers }: Request): boolean {
   return FORM_MEDIA.pattern.test(headers.get('content-type') ?? '');
 }
 
-/** The text, '' for no body; the refusal where it may not be read. No promise for what headers alone decide. */
+/**
+ * The text, '' for no body; the refusal where it may not be read. No promise for what headers alone decide. What comes with a GET means
+ * nothing, and is not read.
+ */
 export function takeBody(
   request: Request,
   bytesMax: number,
   media: readonly Media[],
 ): string | Response | Promise<string | Response> {
+  if (request.method === 'GET') return '';
   const { headers } = request;
   const length = headers.get('content-length');
   if (length === '0' || (length === null && request.body === null)) return '';

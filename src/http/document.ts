@@ -47,7 +47,12 @@ export type Documented = {
 
 const HTML = 'text/html';
 
-export function describe({ access, operation }: Described, components: Components): Documented {
+/** As the method of its route has it. */
+export function describe(
+  { access, operation }: Described,
+  method: string,
+  components: Components,
+): Documented {
   const { operationId, summary, description, tag, form, body } = operation;
   const content = {
     ...(body !== undefined && { [JSON_MEDIA.type]: { schema: components.of(body) } }),
@@ -63,7 +68,7 @@ export function describe({ access, operation }: Described, components: Component
     ...(Object.keys(content).length > 0 && {
       requestBody: { required: operation.bodyOptional !== true, content },
     }),
-    responses: responsesOf(access, operation, components),
+    responses: responsesOf({ access, operation, method }, components),
   };
 }
 
@@ -100,11 +105,10 @@ function parametersOf(operation: Operation, components: Components): Parameter[]
 
 /** All answers, by status: what the handler answers, and what it or the edge refuses. */
 function responsesOf(
-  access: Access,
-  operation: Operation,
+  { access, operation, method }: Omit<Described, 'operationId'> & { readonly method: string },
   components: Components,
 ): Record<string, Answer> {
-  const refusals = refusalsOf(access, operation);
+  const refusals = refusalsOf(access, operation, method);
   const statuses = new Set([...Object.keys(operation.answers).map(Number), ...refusals.keys()]);
   const answers = [...statuses].map((status) => {
     const codes = refusals.get(status) ?? [];
@@ -175,8 +179,12 @@ const MAY_PASS = new Set<ErrorCode>([
 ]);
 
 /** What it refuses by, for each status: its own refusals, and those of the edge, which follow from what it takes. */
-function refusalsOf(access: Access, operation: Operation): Map<number, ErrorCode[]> {
-  const { idempotent, params, body, form, query } = operation;
+function refusalsOf(
+  access: Access,
+  operation: Operation,
+  method: string,
+): Map<number, ErrorCode[]> {
+  const { idempotent, params, form, query } = operation;
   const codes = new Set<ErrorCode>(operation.refusals);
   if (hasKey(access)) {
     codes.add('unauthorized').add('forbidden');
@@ -184,7 +192,8 @@ function refusalsOf(access: Access, operation: Operation): Map<number, ErrorCode
   }
   if (access === 'portal') codes.add('unauthorized').add('rate_limited');
   if (form !== undefined) codes.add('forbidden');
-  if (body !== undefined || form !== undefined) {
+  // Without fields it refuses whatever it is sent.
+  if (method !== 'GET') {
     codes.add('invalid_request').add('payload_too_large').add('unsupported_media_type');
   }
   if (query !== undefined || isIdempotent(operation)) codes.add('invalid_request');

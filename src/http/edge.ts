@@ -106,9 +106,7 @@ export function createEdge(options: EdgeOptions): Edge {
           response ??= refuse('forbidden', 'this form can be sent from its own page only');
         }
         if (response === undefined) {
-          const body = admission.takesBody
-            ? takeBody(request, admission.bodyBytesMax, admission.media)
-            : '';
+          const body = takeBody(request, admission.bodyBytesMax, admission.media);
           const text = body instanceof Promise ? await body : body;
           const call =
             text instanceof Response ? text : admission.admit({ request, params, principal, text });

@@ -56,7 +56,10 @@ export function openApiOf(routes: RouteList, addresses: Addresses): OpenApi {
     tags.add(operation.tag);
     const template = path.replaceAll(/:(\w+)/g, '{$1}');
     const servers = serversOf(operation.at, addresses);
-    const documented = { ...describe(hooks.detail, components), ...(servers && { servers }) };
+    const documented = {
+      ...describe(hooks.detail, method, components),
+      ...(servers && { servers }),
+    };
     paths[template] = { ...paths[template], [method.toLowerCase()]: documented };
   }
   return {

@@ -30,7 +30,7 @@ test('500 events with all the metadata that a call may have are recorded by anot
     return { bytes, answer: node.call('POST', '/events/ingest', { body: { events } }) };
   };
   const most = ingest(3);
-  expect(most.bytes).toBeWithin(0.8 * UNIT_BYTES_MAX, UNIT_BYTES_MAX);
+  expect(most.bytes).toBeWithin(0.75 * UNIT_BYTES_MAX, UNIT_BYTES_MAX);
   const { status, json } = await most.answer;
   expect(status).toBe(200);
   expect(json.inserted).toBe(INGEST_EVENTS_MAX);

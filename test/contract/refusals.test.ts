@@ -122,6 +122,7 @@ const ROUTES: Record<string, Refusals> = {
   },
   'post /checkouts/{id}/expire': {
     ...keyless('POST', () => `/checkouts/${checkout}/expire`),
+    ...bodiless((call) => send('POST', `/checkouts/${checkout}/expire`, call)),
     not_found: () => send('POST', '/checkouts/x/expire'),
     invalid_state: () => send('POST', `/checkouts/${checkout}/expire`),
   },

@@ -12,7 +12,7 @@ export function keyless(server: () => TestServer, method: string, path: () => st
   };
 }
 
-/** Of a route that takes a body. */
+/** Of a route that may be sent a body. */
 export function bodiless(post: (call: Call) => Promise<Reply>): Refusals {
   return {
     invalid_request: () => post({ body: { misspelt: 1 } }),

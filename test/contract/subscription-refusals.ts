@@ -8,7 +8,6 @@ import { bodiless, keyless, type Refusals, withKey } from './refusing.ts';
 const ACTIONS = ['change', 'cancel', 'uncancel', 'pause', 'resume', 'end-trial'] as const;
 type Action = (typeof ACTIONS)[number];
 
-const TAKES_BODY = new Set<Action>(['change', 'cancel', 'pause']);
 const QUANTITY = { quantity: 2 };
 
 const routeOf = (action: Action): string => `post /subscriptions/{id}/${action}`;
@@ -91,9 +90,7 @@ function refusalsOf({ club, ...ids }: Setting, action: Action): Refusals {
       'POST',
       () => at(ids.active),
     ),
-    ...(TAKES_BODY.has(action)
-      ? bodiless((call) => send(ids.active, call))
-      : { invalid_request: () => send(ids.active, withKey('\u007F')) }),
+    ...bodiless((call) => send(ids.active, call)),
     not_found: () => send('x'),
     invalid_state: async () => {
       if (action !== 'cancel') return send(ids.ended);

@@ -142,7 +142,7 @@ test('who calls comes before where it was sent from', async () => {
 
 test('the document says that it takes a form', () => {
   const [, { detail }] = edge.open(operation, () => new Response());
-  const { requestBody, responses } = describe(detail, new Components());
+  const { requestBody, responses } = describe(detail, 'POST', new Components());
   expect(Object.keys(requestBody?.content ?? {})).toEqual([FORM_TYPE]);
   expect(Object.keys(responses)).toEqual(
     expect.arrayContaining(['200', '400', '403', '413', '415']),

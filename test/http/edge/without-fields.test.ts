@@ -1,0 +1,58 @@
+// An operation without fields refuses whatever it is sent: what it would not look at was meant to change what it does.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { startServer, type TestServer } from '../../support/server.ts';
+import { listOperations } from './operations.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.stop());
+
+const BODILESS = listOperations().filter(
+  ({ method, access, operation }) =>
+    method !== 'GET' &&
+    operation.body === undefined &&
+    operation.form === undefined &&
+    access !== 'portal',
+);
+
+test('the surface has some', () => {
+  expect(BODILESS.map(({ name }) => name)).toContain('POST /invoices/:id/pay');
+  expect(BODILESS.map(({ name }) => name)).toContain('DELETE /meters/:id');
+});
+
+// prettier-ignore
+const REFUSED: [string, string, string, number, string[] | null][] = [
+  // what                raw                     type                status  path
+  ['a field',            '{"amount":"5.00"}',    'application/json', 400,    ['amount']],
+  ['another field',      '{"dry_run":true}',     'application/json', 400,    ['dry_run']],
+  ['broken JSON',        '{"amount":',           'application/json', 400,    []],
+  ['a list',             '[]',                   'application/json', 400,    []],
+  ['null',               'null',                 'application/json', 400,    []],
+  ['a form',             'amount=5.00',          'application/x-www-form-urlencoded', 415, null],
+];
+
+const cases = BODILESS.flatMap(({ name, ...one }) =>
+  REFUSED.map(([what, ...how]) => [name, what, one, how] as const),
+);
+
+test.each(cases)('%s with %s', async (_name, _what, { method, path, access }, how) => {
+  const [raw, type, status, at] = how;
+  const key = access === 'group' ? server.group.testKey : server.organisation.testKey;
+  const reply = await server.call(method, path.replaceAll(/:\w+/g, 'none'), {
+    key,
+    raw,
+    headers: { 'content-type': type },
+  });
+  const issues = reply.json.error.issues?.map((issue: { path: string[] }) => issue.path);
+  expect([reply.status, issues ?? null]).toEqual([status, at === null ? null : [at]]);
+});
+
+test.each(BODILESS)('$name without anything is as before, and so is {}', async (one) => {
+  const key = one.access === 'group' ? server.group.testKey : server.organisation.testKey;
+  const at = one.path.replaceAll(/:\w+/g, 'none');
+  const nothing = await server.call(one.method, at, { key });
+  const empty = await server.call(one.method, at, { key, raw: '{}' });
+  expect([nothing.status, empty.status]).toEqual([404, 404]);
+});

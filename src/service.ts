@@ -1,5 +1,6 @@
 // The service, put together: what main.ts starts and what the tests start.
 import type { Log } from './platform/log.ts';
+import { Batcher } from '../ledger/actor/batcher.ts';
 import { Ledger, type LedgerDeps } from '../ledger/ledger.ts';
 import type { Clock, OrgClock, Tenant } from '../ledger/ports.ts';
 import type { Registry } from 'prom-client';
@@ -12,7 +13,12 @@ import {
 import { journalName } from '../ledger/store/nodes.ts';
 import { createApp, createOperatorsApp } from './app.ts';
 import type { NodePlace, Settings } from './config.ts';
-import { type Authenticator, type AuthenticatorOptions, openAuthenticator } from './http/auth.ts';
+import {
+  type Authenticator,
+  type AuthenticatorOptions,
+  LOOKUPS_MAX,
+  openAuthenticator,
+} from './http/auth.ts';
 import { createEdge, type Edge } from './http/edge.ts';
 import { FairSql } from './http/fair-sql.ts';
 import { renderCheck } from './http/wire/metering.ts';
@@ -49,7 +55,7 @@ import { openInvoiceLinks } from './platform/invoice-links.ts';
 import { newToken } from './platform/tokens.ts';
 import { openProcessors } from './processors/registry.ts';
 import { type Sandbox, sandbox } from './processors/sandbox.ts';
-import { findKey, markKeysUsed } from './records/api-keys.ts';
+import { findKeys, markKeysUsed } from './records/api-keys.ts';
 import { recordAppUrl } from './records/installation.ts';
 import { type MeterCatalogue, openMeterCatalogue } from './records/meter-catalogue.ts';
 import { findActiveMeter, listMetersOfEvent } from './records/meters.ts';
@@ -61,6 +67,9 @@ import { findSealedSecret } from './records/webhook-endpoints.ts';
 
 const RECORDS_POOL = 8;
 const READERS_POOL = 8;
+/** Who asks: keys, and tokens of portals. */
+const DOORS_POOL = 2;
+const KEYS_AT_ONCE = 500;
 /** Lists that run at once: of all tenants, and of one. */
 const LISTS = { places: 4, perTenant: 2, waitingMax: 48, waitMs: 8000 };
 const LIST_MS_MAX = 5000;
@@ -144,7 +153,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const signing = await openSigning(options, sql);
   const redis = openRedis({ url: options.redisUrl, warn });
   const limiter = countTakes(metrics.registry, openRateLimiter(redis));
-  const edge = openEdge({ auth, sql, limiter, settings, log });
+  const edge = openEdge({ auth, sql: records.doors, limiter, settings, log });
   const { sandbox: bank, processorFor } = openBanks(options, { sql, orgClock });
   const port = { ...records, ids, orgClock, timers, log };
   const sendsMail = settings.mail !== undefined;
@@ -161,7 +170,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const given = { ids, clock, orgClock, testClocks, newToken, registry: metrics.registry };
   const readiness = () => ledger.readiness();
   const app = createApp({ edge, readiness, ...usage, ...records, ...given, ...money, ...webhooks });
-  await Promise.all([recordAppUrl(sql, settings.appUrl), warm({ storage, sql })]);
+  await Promise.all([recordAppUrl(sql, settings.appUrl), warm({ storage, ...records })]);
   await ledger.open();
   return {
     app,
@@ -185,7 +194,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   };
 }
 
-/** What one tenant can make slow has connections of its own, and takes turns for them. */
+/** Who calls is asked over connections that nothing else waits for. What one tenant can make slow has its own too, and takes turns for them. */
 function openLanes(databaseUrl: string) {
   const lists = openPool(databaseUrl, {
     max: LISTS.places,
@@ -196,7 +205,9 @@ function openLanes(databaseUrl: string) {
     max: REPLAYS.places,
     applicationName: 'tollhouse replays',
   });
+  const doors = openPool(databaseUrl, { max: DOORS_POOL, applicationName: 'tollhouse doors' });
   return {
+    doors,
     lists: new FairSql(lists, 'lists', { ...LISTS, timers }),
     replays: new FairSql(replays, 'replays', { ...REPLAYS, timers }),
   };
@@ -205,15 +216,22 @@ function openLanes(databaseUrl: string) {
 async function endConnections({
   storage,
   sql,
+  doors,
   lists,
   replays,
 }: { readonly storage: PostgresStorage; readonly sql: Sql } & ReturnType<typeof openLanes>) {
-  await Promise.all([storage.end(), sql.end({ timeout: 2 }), lists.end(), replays.end()]);
+  const pools = [sql, doors].map((pool) => pool.end({ timeout: 2 }));
+  await Promise.all([storage.end(), ...pools, lists.end(), replays.end()]);
 }
 
 /** Until a new connection has read the catalogue it takes tens of milliseconds, and whoever comes with the seat would wait for that. */
-async function warm({ storage, sql }: { storage: PostgresStorage; sql: Sql }): Promise<void> {
-  await Promise.all([storage.warm(onEach), onEach(sql, (connection) => connection`select`)]);
+async function warm({
+  storage,
+  sql,
+  doors,
+}: { storage: PostgresStorage } & Pick<Records, 'sql' | 'doors'>): Promise<void> {
+  const pools = [sql, doors].map((pool) => onEach(pool, (connection) => connection`select`));
+  await Promise.all([storage.warm(onEach), ...pools]);
 }
 
 function forgetCustomers(changes: Changes, ledger: Ledger): void {
@@ -305,12 +323,21 @@ function openMoney(deps: Omit<PaymentsDeps, 'onSubscriptionPayment'>): {
   return { payments, subscriptions };
 }
 
-type Records = { readonly sql: Sql; readonly changes: Changes };
+type Records = { readonly sql: Sql; readonly doors: Sql; readonly changes: Changes };
 
-function openAuth({ sql, changes }: Records, warn: AuthenticatorOptions['warn']): Authenticator {
+/** However many keys are not known here yet, they are looked up together: who invents some makes nobody wait. */
+function openAuth({ doors, changes }: Records, warn: AuthenticatorOptions['warn']): Authenticator {
+  const keys = new Batcher({
+    keysMax: KEYS_AT_ONCE,
+    concurrentMax: DOORS_POOL,
+    waitingMax: LOOKUPS_MAX,
+    timers,
+    nameOf: (hash: string) => hash,
+    load: async (hashes) => [...(await findKeys(doors, hashes))],
+  });
   return openAuthenticator({
-    find: (hash) => findKey(sql, hash),
-    markUsed: (keyIds) => markKeysUsed(sql, { ids: keyIds, now: ownClock.now() }),
+    find: (hash) => keys.get(hash.toString('hex')),
+    markUsed: (keyIds) => markKeysUsed(doors, { ids: keyIds, now: ownClock.now() }),
     changes,
     clock: ownClock,
     timers,

@@ -69,10 +69,14 @@ export async function insertKey(
   return key;
 }
 
-/** The key with this hash, unless it was revoked. Whether it has expired is for the caller to see, each time. */
-export async function findKey(sql: Executor, hash: Buffer): Promise<FoundKey | null> {
-  const [row] = await sql<
+/** The keys with these hashes, in hexadecimal, but for those that were revoked. Whether one has expired is for the caller to see, each time. */
+export async function findKeys(
+  sql: Executor,
+  hashes: readonly string[],
+): Promise<ReadonlyMap<string, FoundKey>> {
+  const rows = await sql<
     {
+      hash: string;
       id: string;
       organisation_id: string | null;
       group_id: string | null;
@@ -80,11 +84,20 @@ export async function findKey(sql: Executor, hash: Buffer): Promise<FoundKey | n
       expires_at: Date | null;
     }[]
   >`
-    select id, organisation_id, group_id, mode, expires_at
-    from api_keys where hash = ${hash} and revoked_at is null`;
-  if (row === undefined) return null;
-  const owner = ownerOf(row.organisation_id, row.group_id);
-  return { id: row.id, owner, mode: row.mode, expiresAt: row.expires_at?.getTime() ?? null };
+    select encode(hash, 'hex') as hash, id, organisation_id, group_id, mode, expires_at from api_keys
+    where hash = any(array(select decode(given, 'hex') from unnest(${[...hashes]}::text[]) given))
+      and revoked_at is null`;
+  return new Map(
+    rows.map(({ hash, id, mode, expires_at: expiresAt, ...row }) => [
+      hash,
+      {
+        id,
+        mode,
+        owner: ownerOf(row.organisation_id, row.group_id),
+        expiresAt: expiresAt?.getTime() ?? null,
+      },
+    ]),
+  );
 }
 
 function ownerOf(organisationId: string | null, groupId: string | null): KeyOwner {

@@ -12,6 +12,7 @@ import { balanceRoutes } from './http/routes/balances.ts';
 import { buyLinkRoutes } from './http/routes/buy-links.ts';
 import { checkRoutes } from './http/routes/check.ts';
 import { checkoutRoutes } from './http/routes/checkouts.ts';
+import { embedRoutes } from './http/routes/embed.ts';
 import { entitlementRoutes } from './http/routes/entitlements.ts';
 import { grantRoutes } from './http/routes/grants.ts';
 import { ingestRoutes } from './http/routes/ingest.ts';
@@ -119,6 +120,7 @@ export function createApp(deps: AppDeps) {
     .use(checkoutRoutes(deps))
     .use(buyLinkRoutes({ ...deps, addressOf }))
     .use(payRoutes({ ...deps, addressOf }))
+    .use(embedRoutes(deps))
     .use(paymentRoutes(deps))
     .use(subscriptionRoutes(deps))
     .use(invoiceRoutes({ ...deps, appUrl: settings.appUrl }))

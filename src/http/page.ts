@@ -1,22 +1,25 @@
-// A page as a response: nobody keeps it, nobody frames it, and it runs and loads nothing.
+// A page as a response: nobody keeps it, nobody frames it but who may, and it loads nothing and runs at most the one script of its own.
 import type { Page } from '../pages/layout.ts';
 
 export type PageOptions = {
   readonly status?: number;
   /** Sources that its forms may lead to, through redirects too: Chromium follows the whole chain. None where it has no form. */
   readonly formAction?: readonly string[];
+  /** Origins of pages that may show it in a frame. */
+  readonly framedBy?: readonly string[];
   /** Seconds after which it is asked for again. */
   readonly refreshAfter?: number;
 };
 
 export function sendPage(page: Page, options: PageOptions = {}): Response {
-  const { status = 200, formAction = [], refreshAfter } = options;
+  const { status = 200, formAction = [], framedBy = [], refreshAfter } = options;
   const policy = [
     "default-src 'none'",
     `style-src ${page.stylesheet.source}`,
+    ...(page.script === null ? [] : [`script-src ${page.script.source}`]),
     'img-src data:',
     `form-action ${formAction.length === 0 ? "'none'" : formAction.join(' ')}`,
-    "frame-ancestors 'none'",
+    `frame-ancestors ${framedBy.length === 0 ? "'none'" : framedBy.join(' ')}`,
     "base-uri 'none'",
   ];
   return new Response(page.text, {

@@ -1,11 +1,15 @@
-// The frame of every page: one response, no script, nothing loaded from anywhere.
+// The frame of every page: one response, no script but in a merchant's frame (embed/frame.ts), nothing loaded from anywhere.
 import { Html, html } from './html.ts';
 import type { Stylesheet } from './styles.ts';
 
-/** A page as it leaves: its text, and the one style that its content security policy has to allow. */
+/** A script of ours, and its hash as a source in `script-src`. */
+export type Script = { readonly text: string; readonly source: string };
+
+/** A page as it leaves: its text, and the one style, and the script if any, that its content security policy has to allow. */
 export type Page = {
   readonly text: string;
   readonly stylesheet: Stylesheet;
+  readonly script: Script | null;
 };
 
 export type Layout = {
@@ -14,12 +18,13 @@ export type Layout = {
   /** What stands in `body`. */
   readonly body: Html;
   readonly stylesheet: Stylesheet;
+  readonly script?: Script | null;
 };
 
 /** An empty icon: without one a browser asks the server for it. */
 const ICON = 'data:,';
 
-export function layout({ title, body, stylesheet }: Layout): Page {
+export function layout({ title, body, stylesheet, script = null }: Layout): Page {
   // The one style element: nothing in it comes from outside, and escaping it would change it.
   const style = new Html(`<style>${stylesheet.css}</style>`);
   const page = html`<!doctype html>
@@ -34,8 +39,8 @@ export function layout({ title, body, stylesheet }: Layout): Page {
         ${style}
       </head>
       <body>
-        ${body}
+        ${body} ${script === null ? null : new Html(`<script>${script.text}</script>`)}
       </body>
     </html>`;
-  return { text: page.text, stylesheet };
+  return { text: page.text, stylesheet, script };
 }

@@ -50,7 +50,7 @@ export async function pay(deps: PayDeps, token: string, order: Order): Promise<P
           currency: order.currency,
           instrument: order.instrument,
           save,
-          returnUrl: `${deps.checkoutUrl}/${checkout.token}`,
+          returnUrl: `${deps.checkoutUrl}/${checkout.token}${order.isEmbedded === true ? '?embed=1' : ''}`,
         }),
   );
   return result?.kind === 'requires_action'

@@ -16,6 +16,8 @@ export type Order = {
   readonly total: bigint;
   /** null for a processor that asks on a page of its own, and where nothing is due. */
   readonly instrument: Instrument | null;
+  /** Whether the page is in a frame: a bank leads back to it there. */
+  readonly isEmbedded?: boolean;
 };
 
 export type PayOutcome =

@@ -18,6 +18,20 @@ export function redirectUrlIssue(text: string, { loopback }: { loopback: boolean
   return NOT_HTTPS;
 }
 
+/** The origins whose pages may show the checkout in a frame: those that its buyer is sent to anyway. */
+export function framersOf({
+  successUrl,
+  cancelUrl,
+  token,
+}: {
+  readonly successUrl: string | null;
+  readonly cancelUrl: string | null;
+  readonly token: string;
+}): readonly string[] {
+  const urls = [successUrl, cancelUrl].flatMap((url) => (url === null ? [] : [url]));
+  return [...new Set(urls.map((url) => new URL(url.replaceAll(TOKEN_PLACE, token)).origin))];
+}
+
 /** Where the buyer goes once the checkout is paid: query and fragment stay as they are, ours comes behind them. */
 export function paidUrl(
   successUrl: string,

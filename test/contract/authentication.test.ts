@@ -24,6 +24,10 @@ const OPEN = new Set([
     `POST /portal/:token/${what}`,
   ]),
   'GET /portal/:token/invoices/:id',
+  // A token of the invoice's: test/mail/links.test.ts
+  'GET /api/invoices/links/open/:token',
+  // A script for merchants' pages.
+  'GET /embed.js',
   'GET /sandbox/challenges/:key',
   'POST /sandbox/challenges/:key',
 ]);

@@ -29,6 +29,7 @@ const OPEN = {
   answers: { 200: Type.String(), 404: Type.String() },
   mediaType: 'text/html',
   refusals: ['rate_limited'],
+  at: 'app',
 } as const;
 
 export function invoiceLinkRoutes(deps: InvoiceLinkRoutesDeps) {

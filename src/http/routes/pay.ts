@@ -4,6 +4,7 @@ import { unreachable } from '../../../ledger/assert.ts';
 import type { OrgClock } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
 import { checkoutPage } from '../../pages/checkout/page.ts';
+import type { Embed } from '../../pages/embed/frame.ts';
 import type { CheckoutView, OpenView } from '../../pages/checkout/view.ts';
 import type { Payments } from '../../payments/payments.ts';
 import { regionalCurrency } from '../../payments/regions.ts';
@@ -31,7 +32,8 @@ import {
   saidBy,
 } from '../checkout-view.ts';
 import type { Edge, Route } from '../edge.ts';
-import { sendPage } from '../page.ts';
+import { EMBEDDED_BACK, embedOf } from '../embed.ts';
+import { type PageOptions, sendPage } from '../page.ts';
 import { codeOf, enteredOf, type Mend, PayForm, readOrder, TOTAL_CHANGED } from '../wire/pay.ts';
 import { urlOf } from '../url.ts';
 
@@ -56,7 +58,8 @@ const READ = {
   summary: 'The hosted checkout page',
   description:
     'For the browser of a buyer. `?currency=` and `?discount_code=` choose what it shows first. A buyer who waited for his payment, ' +
-    'here or at his bank, is sent on to `success_url` once it is paid; who comes later reads that it is.',
+    'here or at his bank, is sent on to `success_url` once it is paid; who comes later reads that it is. With `?embed=1` pages at the ' +
+    'origins of `success_url` and `cancel_url` may show it in a frame (`/embed.js`): they are told what becomes of it, and nobody is sent on.',
   tag,
   params,
   answers: { 200: Type.String(), 303: null, 404: Type.String() },
@@ -118,8 +121,9 @@ function readPage(deps: PayRoutesDeps, tries: Tries): Route {
     }
     if (session === null) return notFound();
     const { id, status } = session.checkout;
-    if (status === 'paid' && isAwaiting(request, id)) {
-      return onward(session, awaiting(deps, session, false));
+    const embed = embedOf(request, session.checkout);
+    if (status === 'paid' && embed === null && isAwaiting(request, id)) {
+      return onward(session, { cookie: awaiting(deps, session, false), embed });
     }
     const asked = urlOf(request).searchParams;
     const wished = {
@@ -128,7 +132,7 @@ function readPage(deps: PayRoutesDeps, tries: Tries): Route {
       regional: regionalCurrency(request.headers),
       mayTryCode: tries(request, session),
     };
-    return show(deps, session, { wished, actionUrl });
+    return show(deps, session, { wished, actionUrl, embed });
   });
 }
 
@@ -141,7 +145,15 @@ function isAsked({ checkout, payment }: Session): boolean {
 async function show(
   deps: PayRoutesDeps,
   session: Session,
-  { wished, actionUrl }: { readonly wished: Wished; readonly actionUrl: string | null },
+  {
+    wished,
+    actionUrl,
+    embed,
+  }: {
+    readonly wished: Wished;
+    readonly actionUrl: string | null;
+    readonly embed: Embed | null;
+  },
 ): Promise<Response> {
   const { orgClock, settings } = deps;
   const { status } = session.checkout;
@@ -149,21 +161,22 @@ async function show(
   switch (status) {
     case 'active': {
       const attemptsMax = settings.limits.cardAttempts;
-      if (isSpent(session.checkout, attemptsMax)) return send(closedView(session, 'locked'));
+      if (isSpent(session.checkout, attemptsMax)) return send(closedView(session, 'locked'), embed);
       const offer = await offerOf(deps, session, { wished, now });
-      if (offer === null) return send(closedView(session, 'unavailable'));
+      if (offer === null) return send(closedView(session, 'unavailable'), embed);
       const shown = firstShown(session, attemptsMax);
-      return sendOpen(deps, session, { view: openView(session, { ...offer, shown }), status: 200 });
+      const view = openView(session, { ...offer, shown });
+      return sendOpen(deps, session, { view, status: 200, embed });
     }
     case 'processing':
-      return sendPage(checkoutPage(processingView(session, actionUrl)), {
+      return send(processingView(session, actionUrl), embed, {
         refreshAfter: waitSeconds(session, now),
       });
     case 'paid':
-      return send(paidView(session));
+      return send(paidView(session), embed);
     case 'expired':
     case 'canceled':
-      return send(closedView(session, status));
+      return send(closedView(session, status), embed);
     default:
       return unreachable(status);
   }
@@ -179,28 +192,30 @@ function pay(deps: PayRoutesDeps, tries: Tries): Route {
     const mayTryCode = tries(request, session);
     const wished = { currency: form.currency, code: codeOf(form), regional, mayTryCode };
     const offer = await offerOf(deps, session, { wished, now });
-    if (offer === null) return after(deps, token);
+    const embed = embedOf(request, session.checkout);
+    if (offer === null) return after(deps, token, embed);
     const again = ({ offer: anew, status, ...said }: Mend & { offer: Offer }) => {
       const shown = { ...enteredOf(form), ...said };
-      return sendOpen(deps, session, { view: openView(session, { ...anew, shown }), status });
+      const view = openView(session, { ...anew, shown });
+      return sendOpen(deps, session, { view, status, embed });
     };
     const reading = readOrder(form, { ...offer, said: saidBy(session.checkout), now });
     if (reading.kind === 'mend') return again({ ...reading, offer });
-    const outcome = await payments.pay(token, reading.order);
+    const outcome = await payments.pay(token, { ...reading.order, isEmbedded: embed !== null });
     switch (outcome.kind) {
       case 'requires_action':
-        return see(outcome.url, awaiting(deps, session, true));
+        return see(outcome.url, embed === null ? awaiting(deps, session, true) : null);
       case 'total_changed':
       case 'discount_refused': {
         const changed = await offerOf(deps, session, { wished, now });
-        if (changed === null) return after(deps, token);
+        if (changed === null) return after(deps, token, embed);
         return again({ offer: changed, ...TOTAL_CHANGED });
       }
       case 'attempted':
       case 'not_open':
       case 'locked':
       case 'email_required':
-        return after(deps, token);
+        return after(deps, token, embed);
       default:
         return unreachable(outcome);
     }
@@ -223,16 +238,21 @@ async function offerOf(
 }
 
 /** Where a buyer goes who tried, or found that there was nothing to try. */
-async function after(deps: PayRoutesDeps, token: string): Promise<Response> {
+async function after(deps: PayRoutesDeps, token: string, embed: Embed | null): Promise<Response> {
   const session = await findSession(deps.sql, token, deps.orgClock);
   if (session === null) return notFound();
   // A second click may wait for what the first one has paid: what is over is told by the page alone.
   const isWaiting = session.checkout.status === 'processing';
-  return onward(session, isWaiting ? awaiting(deps, session, true) : null);
+  const cookie = isWaiting && embed === null ? awaiting(deps, session, true) : null;
+  return onward(session, { cookie, embed });
 }
 
-/** To the merchant, or to the page where it is not paid, or the page is the end. */
-function onward({ checkout }: Session, cookie: string | null): Response {
+/** To the merchant, or to the page where it is not paid, or the page is the end: in a frame it always is. */
+function onward(
+  { checkout }: Session,
+  { cookie, embed }: { readonly cookie: string | null; readonly embed: Embed | null },
+): Response {
+  if (embed !== null) return see(EMBEDDED_BACK, null);
   return see(continueUrlOf(checkout) ?? BACK, cookie);
 }
 
@@ -257,20 +277,28 @@ function notFound(): Response {
   return sendPage(checkoutPage({ kind: 'not_found' }), { status: 404 });
 }
 
-function send(view: CheckoutView): Response {
-  return sendPage(checkoutPage(view));
+function send(
+  view: CheckoutView,
+  embed: Embed | null,
+  options: Omit<PageOptions, 'framedBy'> = {},
+): Response {
+  return sendPage(checkoutPage(view, embed), { ...options, framedBy: embed?.origins ?? [] });
 }
 
 /** The form may lead to the sandbox's bank, and to wherever the merchant sends the buyer on from `success_url`. */
 function sendOpen(
   { settings }: PayRoutesDeps,
   { checkout }: Session,
-  { view, status }: { readonly view: OpenView; readonly status: number },
+  {
+    view,
+    status,
+    embed,
+  }: { readonly view: OpenView; readonly status: number; readonly embed: Embed | null },
 ): Response {
   const next = checkout.successUrl === null ? null : new URL(checkout.successUrl);
   const formAction = ["'self'", new URL(settings.baseUrl).origin];
   if (next !== null) formAction.push(next.protocol === 'https:' ? 'https:' : next.origin);
-  return sendPage(checkoutPage(view), { status, formAction });
+  return send(view, embed, { status, formAction });
 }
 
 /** How long a page waits before it looks again: less in the beginning, for who has just paid. */

@@ -1,8 +1,12 @@
 import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import { challengePage } from '../../pages/challenge.ts';
+import type { OrgClock } from '../../../ledger/ports.ts';
+import type { Settings } from '../../config.ts';
+import type { Sql } from '../../platform/postgres.ts';
 import type { Sandbox } from '../../processors/sandbox.ts';
 import type { Edge, Route } from '../edge.ts';
+import { framersOfReturn } from '../embed.ts';
 import { isStorableText } from '../json.ts';
 import { sendPage } from '../page.ts';
 import { ChallengeForm } from '../wire/pay.ts';
@@ -10,6 +14,9 @@ import { ChallengeForm } from '../wire/pay.ts';
 export type SandboxRoutesDeps = {
   readonly edge: Edge;
   readonly sandbox: Pick<Sandbox, 'findChallenge' | 'answerChallenge'>;
+  readonly sql: Sql;
+  readonly orgClock: OrgClock;
+  readonly settings: Pick<Settings, 'checkoutUrl'>;
 };
 
 const tag = 'Hosted pages';
@@ -48,27 +55,33 @@ export function sandboxRoutes(deps: SandboxRoutesDeps) {
     .post('/sandbox/challenges/:key', ...answerChallenge(deps));
 }
 
-function readChallenge({ edge, sandbox }: SandboxRoutesDeps): Route {
-  return edge.open(READ, ({ params: { key } }) => show(sandbox, key));
+function readChallenge(deps: SandboxRoutesDeps): Route {
+  return deps.edge.open(READ, ({ params: { key } }) => show(deps, key));
 }
 
-function answerChallenge({ edge, sandbox }: SandboxRoutesDeps): Route {
+function answerChallenge(deps: SandboxRoutesDeps): Route {
+  const { edge, sandbox } = deps;
   return edge.open(ANSWER, async ({ params: { key }, body: { answer } }) => {
     const isStorable = isStorableText(key);
     const answered = isStorable ? await sandbox.answerChallenge(key, answer === 'complete') : null;
-    if (answered === null) return show(sandbox, key);
+    if (answered === null) return show(deps, key);
     return new Response(null, { status: 303, headers: { location: answered.returnUrl } });
   });
 }
 
-async function show(sandbox: SandboxRoutesDeps['sandbox'], key: string): Promise<Response> {
+async function show(deps: SandboxRoutesDeps, key: string): Promise<Response> {
   // What cannot be stored cannot be found.
-  const challenge = isStorableText(key) ? await sandbox.findChallenge(key) : null;
+  const challenge = isStorableText(key) ? await deps.sandbox.findChallenge(key) : null;
   if (challenge === null) return sendPage(challengePage({ kind: 'not_found' }), { status: 404 });
   const { amount, currency, method, returnUrl, isOpen } = challenge;
-  if (!isOpen) return sendPage(challengePage({ kind: 'answered', returnUrl }), { status: 410 });
+  const { checkoutUrl } = deps.settings;
+  const framedBy = await framersOfReturn({ ...deps, checkoutUrl }, returnUrl);
+  if (!isOpen) {
+    return sendPage(challengePage({ kind: 'answered', returnUrl }), { status: 410, framedBy });
+  }
   const { origin } = new URL(returnUrl);
   return sendPage(challengePage({ kind: 'open', amount, currency, last4: method.last4 }), {
     formAction: [...FORM_ACTION, origin],
+    framedBy,
   });
 }

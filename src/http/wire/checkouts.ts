@@ -15,9 +15,13 @@ const RedirectUrl = (description: string) =>
 
 const SuccessUrl = RedirectUrl(
   'An https URL. A paid buyer is sent there with `status=paid` and `payment_link_id` appended; the literal text ' +
-    '`{CHECKOUT_TOKEN}` in it stands for the token of the session.',
+    '`{CHECKOUT_TOKEN}` in it stands for the token of the session. Pages of its origin may show the checkout in a frame (`/embed.js`); ' +
+    'there nobody is sent on, and the page is told.',
 );
-const CancelUrl = RedirectUrl('An https URL, for pages that render a cancel flow of their own.');
+const CancelUrl = RedirectUrl(
+  'An https URL: where the link back to the merchant leads. Pages of its origin may show the checkout in a frame (`/embed.js`); they are ' +
+    'told when the buyer cancels, with this address, and render a cancel flow of their own.',
+);
 
 const ClientReferenceId = Type.String({
   maxLength: 500,

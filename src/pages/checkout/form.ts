@@ -15,7 +15,8 @@ const EMAIL_LENGTH_MAX = 254;
 const NAME_LENGTH_MAX = 255;
 const CODE_LENGTH_MAX = 64;
 
-export function checkoutForm(view: OpenView): Html {
+/** `cancel`: in place of the way back to the merchant. */
+export function checkoutForm(view: OpenView, cancel: Html | null): Html {
   const { sale, errors, notice } = view;
   const pays = payLabel(view);
   return html`<form class="checkout" method="post" novalidate>
@@ -26,7 +27,7 @@ export function checkoutForm(view: OpenView): Html {
     <div class="paying stack">
       ${contact(view)} ${instrument(view)}
       <button class="button wide" type="submit">${pays}</button>
-      ${consent(view)} ${back(view)}
+      ${consent(view)} ${cancel ?? back(view)}
     </div>
   </form>`;
 }

@@ -1,4 +1,5 @@
 import { unreachable } from '../../../ledger/assert.ts';
+import { cancelButton, type Embed, embedData, FRAME_SCRIPT } from '../embed/frame.ts';
 import { FORM_STYLE } from '../form-style.ts';
 import { html, type Html } from '../html.ts';
 import { layout, type Page } from '../layout.ts';
@@ -11,29 +12,33 @@ import type { CheckoutView } from './view.ts';
 
 const STYLESHEET = stylesheet(FORM_STYLE + STYLE);
 
-export function checkoutPage(view: CheckoutView): Page {
+/** `embed`: where it is in a merchant's frame. */
+export function checkoutPage(view: CheckoutView, embed: Embed | null = null): Page {
   const isTest = view.kind !== 'not_found' && view.sale.isTest;
   const body = html`${isTest ? testBanner() : null}
-    <main class="page ${view.kind}">${content(view)}</main>
-    <footer class="foot">Checkout by Tollhouse</footer>`;
-  return layout({ title: titleOf(view), body, stylesheet: STYLESHEET });
+    <main class="page ${view.kind}">${content(view, embed)}</main>
+    <footer class="foot">Checkout by Tollhouse</footer>
+    ${embed === null ? null : embedData(view.kind, embed)}`;
+  const script = embed === null ? null : FRAME_SCRIPT;
+  return layout({ title: titleOf(view), body, stylesheet: STYLESHEET, script });
 }
 
-function content(view: CheckoutView): Html {
+function content(view: CheckoutView, embed: Embed | null): Html {
+  const cancel = embed === null ? null : cancelButton(embed);
   switch (view.kind) {
     case 'open':
-      return checkoutForm(view);
+      return checkoutForm(view, cancel);
     case 'challenge':
       return challenge(view);
     case 'processing':
       return processing(view);
     case 'paid':
-      return paid(view);
+      return paid(view, { isFramed: embed !== null });
     case 'expired':
     case 'canceled':
     case 'locked':
     case 'unavailable':
-      return closed(view);
+      return closed(view, cancel);
     case 'not_found':
       return notFound();
     default:

@@ -65,7 +65,11 @@ export function processing({ sale, email, isSlow }: Of<'processing'>): Html {
   );
 }
 
-export function paid({ sale, receipt, continueUrl }: Of<'paid'>): Html {
+/** `isFramed`: its link leads out of the frame. */
+export function paid(
+  { sale, receipt, continueUrl }: Of<'paid'>,
+  { isFramed }: { readonly isFramed: boolean },
+): Html {
   const { total, currency, merchant } = sale;
   return html`<div class="told stack">
     ${state({
@@ -78,7 +82,9 @@ export function paid({ sale, receipt, continueUrl }: Of<'paid'>): Html {
               ${money(total, currency)} went to ${written(merchant)}. There is nothing more to do.
             </p>`,
       action:
-        continueUrl === null ? null : link(continueUrl, html`Continue to ${written(merchant)}`),
+        continueUrl === null
+          ? null
+          : link(continueUrl, html`Continue to ${written(merchant)}`, isFramed),
     })}
     ${ticket(sale, { leads: false, below: facts(receipt) })}
   </div>`;
@@ -138,8 +144,9 @@ const CLOSED: Readonly<Record<ClosedView['kind'], Pick<State, 'heading' | 'text'
   },
 };
 
-export function closed({ kind, sale, backUrl }: ClosedView): Html {
-  const action = backUrl === null ? null : link(backUrl, html`Back to ${written(sale.merchant)}`);
+export function closed({ kind, sale, backUrl }: ClosedView, cancel: Html | null): Html {
+  const back = backUrl === null ? null : link(backUrl, html`Back to ${written(sale.merchant)}`);
+  const action = cancel ?? back;
   return beside(sale, state({ mark: MARKS.closed, ...CLOSED[kind], action }));
 }
 
@@ -153,9 +160,11 @@ export function notFound(): Html {
   </div>`;
 }
 
-function link(url: string, text: Html): Html {
+function link(url: string, text: Html, isFramed = false): Html {
   return html`<p>
-    <a class="button wide" href="${url}"><span>${text}</span></a>
+    <a class="button wide" href="${url}" ${isFramed ? html`target="_top"` : null}
+      ><span>${text}</span></a
+    >
   </p>`;
 }
 

@@ -41,6 +41,9 @@ export const STYLE = `
 
   .paying > .button { margin-top: 1.5rem; min-height: 3.4rem; font-size: 1.08rem; }
   .back { text-align: center; }
+  .back [hidden] { display: none; }
+  /* In a frame it is as high as what it holds: the page around makes room for that. */
+  body:has(> [data-origins]) { min-height: 0; }
   .told { padding-top: 1rem; }
   .told > .ticket { margin-top: 2rem; }
   .told .ticket h2 { font-size: 1.25rem; }

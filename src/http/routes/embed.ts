@@ -1,0 +1,45 @@
+import { createHash } from 'node:crypto';
+import { Type } from '@sinclair/typebox';
+import { Elysia } from 'elysia';
+import { EMBED_SCRIPT } from '../../pages/embed/parent.ts';
+import type { Edge } from '../edge.ts';
+
+const SCRIPT = {
+  operationId: 'getEmbedScript',
+  summary: 'The script that shows a checkout in your page',
+  description:
+    'For a page at the origin of `success_url` or `cancel_url`. `Tollhouse.open(url, {onReady, onPaid, onCanceled, container})` shows the ' +
+    'checkout above the page, or in `container`, and gives `{close()}`. Each callback gets `{payment_link_id, cancel_url}`. After `onPaid` ' +
+    'the page decides what follows; the signal to act on is the event `payment.succeeded`. Without the script: a frame of ' +
+    '`<url>?embed=1` tells its parent `{source: "tollhouse", type: "ready" | "resize" | "paid" | "canceled", payment_link_id, cancel_url}` ' +
+    'by `postMessage`, `resize` with `height`.',
+  tag: 'Hosted pages',
+  answers: { 200: Type.String(), 304: null },
+  mediaType: 'text/javascript',
+} as const;
+
+const ETAG = `"${createHash('sha256').update(EMBED_SCRIPT).digest('base64url')}"`;
+const HEADERS = {
+  'content-type': 'text/javascript; charset=utf-8',
+  // A release reaches merchants' pages within the hour.
+  'cache-control': 'public, max-age=3600',
+  etag: ETAG,
+  'x-content-type-options': 'nosniff',
+  'cross-origin-resource-policy': 'cross-origin',
+};
+
+export function embedRoutes({ edge }: { readonly edge: Edge }) {
+  return new Elysia().get(
+    '/embed.js',
+    ...edge.open(SCRIPT, ({ request }) =>
+      isKnown(request.headers.get('if-none-match'))
+        ? new Response(null, { status: 304, headers: HEADERS })
+        : new Response(EMBED_SCRIPT, { headers: HEADERS }),
+    ),
+  );
+}
+
+function isKnown(sent: string | null): boolean {
+  const tags = sent?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? [];
+  return tags.includes(ETAG) || tags.includes('*');
+}

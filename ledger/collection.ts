@@ -8,6 +8,7 @@ import {
   type Settlement,
   type SignupPayment,
 } from './subscription.ts';
+import { externalIdOf } from './signup.ts';
 import { iso, type SubscriptionDraft } from './subscription-draft.ts';
 
 /**
@@ -320,6 +321,6 @@ function paymentData(
     ...signup,
     productId: plan.productId,
     customerEmail: customer.email,
-    externalCustomerId: customer.externalId,
+    externalCustomerId: externalIdOf(draft.state, customer),
   };
 }

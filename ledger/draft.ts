@@ -1,6 +1,6 @@
 import { assert } from './assert.ts';
 import type { LedgerEvent } from './event.ts';
-import { type Grant, burn, burnOrder } from './grants.ts';
+import { type Grant, burn, burnOrder, leaderOf } from './grants.ts';
 import {
   type Customer,
   type Meter,
@@ -11,6 +11,7 @@ import {
 } from './meter.ts';
 import type { Ids } from './ports.ts';
 import { quantityNumber } from './quantity.ts';
+import { type Began, externalIdOf } from './signup.ts';
 import type { Transfer } from './transfers.ts';
 
 /** What a decision may know besides the state. */
@@ -19,6 +20,8 @@ export type MeterContext = {
   readonly meter: Meter;
   readonly now: number;
   readonly ids: Ids;
+  /** Of the customer, by id: what its allowances are given by. */
+  readonly subscriptions: ReadonlyMap<string, Began>;
   /** The other sides of this meter's transfers on the deciding node. */
   readonly books: { readonly usage: string; readonly grants: string };
 };
@@ -124,15 +127,21 @@ export class MeterDraft {
     const number = (units: bigint | null): number | null =>
       units === null ? null : quantityNumber(units, meter.scale);
     const after = snapshotOf(this.state);
-    this.#event('entitlement.granted', at, {
-      amount: number(amount),
-      limit: number(after.limit),
-      balance: number(after.limit === null ? null : after.limit - after.consumed - after.reserved),
-      source,
-      grantId: grant.id,
-      subscriptionId: grant.subscriptionId,
-      expiresAt: iso(grant.expiresAt),
-    });
+    this.#event(
+      'entitlement.granted',
+      { at, by: grant },
+      {
+        amount: number(amount),
+        limit: number(after.limit),
+        balance: number(
+          after.limit === null ? null : after.limit - after.consumed - after.reserved,
+        ),
+        source,
+        grantId: grant.id,
+        subscriptionId: grant.subscriptionId,
+        expiresAt: iso(grant.expiresAt),
+      },
+    );
     this.change({ exhausted: false });
   }
 
@@ -140,17 +149,27 @@ export class MeterDraft {
   announceExhaustion(at: number): void {
     const { meter } = this.context;
     const { granted, consumed, reserved } = this.state.current;
-    this.#event('entitlement.exhausted', at, {
-      limit: quantityNumber(granted, meter.scale),
-      consumed: quantityNumber(consumed, meter.scale),
-      remaining: 0,
-      balance: quantityNumber(granted - consumed - reserved, meter.scale),
-    });
+    this.#event(
+      'entitlement.exhausted',
+      { at, by: leaderOf(this.state.grants) },
+      {
+        limit: quantityNumber(granted, meter.scale),
+        consumed: quantityNumber(consumed, meter.scale),
+        remaining: 0,
+        balance: quantityNumber(granted - consumed - reserved, meter.scale),
+      },
+    );
     this.change({ exhausted: true });
   }
 
-  #event(type: LedgerEvent['type'], at: number, data: Record<string, unknown>): void {
-    const { customer, meter, ids } = this.context;
+  /** `by`: the grant that it tells of. What a subscription gives tells of what began that. */
+  #event(
+    type: LedgerEvent['type'],
+    { at, by }: { readonly at: number; readonly by: Grant | null },
+    data: Record<string, unknown>,
+  ): void {
+    const { customer, meter, ids, subscriptions } = this.context;
+    const subscription = subscriptions.get(by?.subscriptionId ?? '');
     assert(at > 0, 'an event happens at a time');
     const timestamp = Math.max(at, this.state.eventAt + 1);
     const sequence = this.state.sequence + 1n;
@@ -165,7 +184,10 @@ export class MeterDraft {
       sequence,
       data: {
         customerId: customer.id,
-        externalCustomerId: customer.externalId,
+        externalCustomerId:
+          subscription === undefined ? customer.externalId : externalIdOf(subscription, customer),
+        // The customer's own is not in memory: it is added where the event is written.
+        ...(subscription !== undefined && { metadata: subscription.signup.metadata }),
         featureKey: meter.slug,
         meterId: meter.id,
         ...data,

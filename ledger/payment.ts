@@ -37,6 +37,8 @@ export type Payment = {
   readonly transactionType: 'PURCHASE' | 'SUBSCRIPTION_START' | 'RECURRING';
   readonly subscriptionId: string | null;
   readonly customerName: string | null;
+  /** Whether what the customer has left is charged, for an invoice: not an attempt at a checkout. */
+  readonly isOffSession: boolean;
   /** 1 for the first try to be paid for the same thing. */
   readonly attempt: number;
   readonly createdAt: number;
@@ -158,14 +160,9 @@ export const HARD_DECLINES: ReadonlySet<string> = new Set([
   'authentication_required',
 ]);
 
-/** Whether what the customer has left is charged, for an invoice: not an attempt at a checkout. */
-export function isOffSession({ payment }: PaymentState): boolean {
-  return payment.roundTrip.paymentLinkId === null;
-}
-
 /** Whether it is a subscription that tells of it. */
-export function isBilled(state: PaymentState): boolean {
-  return state.payment.subscriptionId !== null && isOffSession(state);
+export function isBilled({ payment }: PaymentState): boolean {
+  return payment.subscriptionId !== null && payment.isOffSession;
 }
 
 /** Whether there is money that could go back. */

@@ -7,11 +7,11 @@ import {
   type Billing,
   type Plan,
   type PlanAllowance,
-  type SignupContext,
   type SignupPayment,
   type Subscription,
   amountOf,
 } from './subscription.ts';
+import type { SignupContext } from './signup.ts';
 import { cycleOf } from './waiting.ts';
 import { SubscriptionDraft, type SubscriptionContext } from './subscription-draft.ts';
 

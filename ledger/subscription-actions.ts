@@ -12,12 +12,7 @@ import {
   isTrial,
   renews,
 } from './subscription.ts';
-import {
-  iso,
-  suspensionOf,
-  SubscriptionDraft,
-  type SubscriptionContext,
-} from './subscription-draft.ts';
+import { suspensionOf, SubscriptionDraft, type SubscriptionContext } from './subscription-draft.ts';
 import { changePlan, restart, resume, settleWaiting } from './waiting.ts';
 import { type Action, TRANSITIONS, legalActions } from './transitions.ts';
 
@@ -156,10 +151,11 @@ function cancel(draft: SubscriptionDraft, mode: 'at_period_end' | 'immediate'): 
 }
 
 function uncancel(draft: SubscriptionDraft): void {
-  if (draft.state.cancelAt === null) return;
+  const { state: before } = draft;
+  if (before.cancelAt === null) return;
   draft.change({ cancelAt: null, canceledAt: null });
   draft.order({ kind: 'expire_at', at: null });
-  draft.announceUpdate({ cancelAtPeriodEnd: true });
+  draft.announceUpdate(before);
 }
 
 function pause(
@@ -167,13 +163,14 @@ function pause(
   { resumesAt, keepInvoices }: { resumesAt: number | null; keepInvoices: boolean },
 ): void {
   const { now } = draft.context;
-  const { status, periodEnd, resumesAt: before } = draft.state;
-  const same = before === resumesAt && draft.state.keepInvoices === keepInvoices;
+  const { state: before } = draft;
+  const { status, periodEnd } = before;
+  const same = before.resumesAt === resumesAt && before.keepInvoices === keepInvoices;
   if (status === 'paused' && same) return;
   const pausedAt = status === 'paused' ? draft.state.pausedAt : now;
   draft.change({ status: 'paused', pausedAt, resumesAt, keepInvoices });
   draft.order({ kind: 'suspend', why: suspensionOf(draft.state) });
-  draft.announceUpdate(status === 'paused' ? { resumesAt: iso(before) } : { status });
+  draft.announceUpdate(before);
   // Its periods had stopped, and are to go on.
   if (keepInvoices && periodEnd <= now) beginPeriod(draft);
 }

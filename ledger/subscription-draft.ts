@@ -1,7 +1,9 @@
 import { assert, must } from './assert.ts';
 import type { LedgerEvent, LedgerEventType } from './event.ts';
 import type { Customer } from './meter.ts';
+import { formatMoney } from './money.ts';
 import type { Ids } from './ports.ts';
+import { externalIdOf } from './signup.ts';
 import {
   type Billing,
   type ExpiryReason,
@@ -11,6 +13,7 @@ import {
   type SubscriptionEffects,
   type SubscriptionFollowup,
   type SubscriptionOrder,
+  amountOf,
   isOver,
   nextOverdueAt,
   overdueOf,
@@ -89,15 +92,20 @@ export class SubscriptionDraft {
     const { customer } = this.context;
     this.write(type, at, {
       ...subscriptionData(this.state),
-      externalCustomerId: customer.externalId,
+      externalCustomerId: externalIdOf(this.state, customer),
       customerEmail: customer.email,
       ...data,
     });
   }
 
-  /** `previous` is what it was, by the names of what changed. */
-  announceUpdate(previous: Readonly<Record<string, unknown>>, at: number = this.context.now): void {
-    this.announce('subscription.updated', at, { changes: Object.keys(previous), previous });
+  /** Says what it was `before`, by the names of what changed; another plan is named as such, too. */
+  announceUpdate(before: Subscription, at: number = this.context.now): void {
+    const [was, is] = [subscriptionData(before), subscriptionData(this.state)];
+    const changed = Object.keys(was).filter((name) => was[name] !== is[name]);
+    const previous = Object.fromEntries(changed.map((name) => [name, was[name]]));
+    const isPlan = before.plan !== this.state.plan;
+    const changes = isPlan ? ['plan', ...changed] : changed;
+    this.announce('subscription.updated', at, { changes, previous });
   }
 
   announceTrialEnd(at: number, outcome: 'converted' | 'expired'): void {
@@ -167,7 +175,8 @@ export class SubscriptionDraft {
       blockEntitlement: isBlocked,
       blockBilling: false,
       effectiveDate: iso(at),
-      externalCustomerId: this.context.customer.externalId,
+      externalCustomerId: externalIdOf(this.state, this.context.customer),
+      metadata: this.state.signup.metadata,
     });
   }
 
@@ -225,10 +234,16 @@ function subscriptionData(subscription: Subscription): Record<string, unknown> {
     phaseName: phaseName(subscription),
     priceListName: plan.priceListName,
     productId: plan.productId,
+    priceId: plan.priceId,
+    amount: formatMoney(amountOf(plan), plan.currency),
+    currency: plan.currency,
+    quantity: plan.quantity,
     status,
     cancelAtPeriodEnd: status !== 'canceled' && cancelAt !== null,
     cancellationEffectiveAt: iso(cancelAt),
     currentPeriodEnd: iso(subscription.periodEnd),
+    resumesAt: iso(subscription.resumesAt),
+    keepInvoices: subscription.keepInvoices,
     clientReferenceId: signup.clientReferenceId,
     metadata: signup.metadata,
   };

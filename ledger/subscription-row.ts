@@ -24,6 +24,7 @@ export function subscriptionOf(row: SubscriptionRow): Subscription {
       paymentLinkId: row.payment_link_id,
       paymentLinkToken: row.payment_link_token,
       clientReferenceId: row.client_reference_id,
+      externalCustomerId: row.sent_external_customer_id,
       metadata: row.metadata,
     },
     createdAt: row.created_at.getTime(),
@@ -72,6 +73,8 @@ export type SubscriptionRow = {
   payment_link_id: string | null;
   payment_link_token: string | null;
   client_reference_id: string | null;
+  /** Of the checkout that began it. */
+  sent_external_customer_id: string | null;
   metadata: Readonly<Record<string, string>>;
   status: Subscription['status'];
   overdue: Subscription['overdue'];

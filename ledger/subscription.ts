@@ -3,6 +3,7 @@ import type { LedgerEvent } from './event.ts';
 import type { Customer, Meter } from './meter.ts';
 import type { PaymentMethod } from './payment.ts';
 import type { AllowanceTerms } from './plan-allowance.ts';
+import type { SignupContext } from './signup.ts';
 
 /**
  * One subscription: what a customer pays for again and again, and what it gives him.
@@ -40,14 +41,6 @@ export type Plan = {
   readonly interval: 'day' | 'week' | 'month' | 'year';
   readonly intervalCount: number;
   readonly quantity: number;
-};
-
-/** What came with the signup and goes out with every event (contract, General rules 3). */
-export type SignupContext = {
-  readonly paymentLinkId: string | null;
-  readonly paymentLinkToken: string | null;
-  readonly clientReferenceId: string | null;
-  readonly metadata: Readonly<Record<string, string>>;
 };
 
 export type Subscription = {

@@ -34,11 +34,12 @@ const RESUMED = { status: 'active', pausedAt: null, keepInvoices: false } as con
 
 /** Inside the paid period it goes on; after it, or where that was never paid, a new one begins with its payment (decisions 7, Pause). */
 export function resume(draft: SubscriptionDraft, at: number): void {
-  const { plan, cycle, pausedAt } = draft.state;
+  const { state: before } = draft;
+  const { plan, cycle, pausedAt } = before;
   if (!resumeRestarts(draft.state, at)) {
     draft.change({ ...RESUMED, resumesAt: null });
     draft.order({ kind: 'suspend', why: suspensionOf(draft.state) });
-    return draft.announceUpdate({ status: 'paused' }, at);
+    return draft.announceUpdate(before, at);
   }
   draft.change({ resumesAt: null });
   const next = cycleOf(plan, at, cycle.zone);
@@ -95,7 +96,8 @@ function wait(
 }
 
 function begin(draft: SubscriptionDraft, what: Beginning, at: number): void {
-  const { cycle, periodEnd } = draft.state;
+  const { state: before } = draft;
+  const { cycle, periodEnd } = before;
   if (what.kind === 'resume') {
     // The new period is instead of the one of which there was but a draft.
     const invoiceId = periodInvoiceId(draft);
@@ -103,9 +105,8 @@ function begin(draft: SubscriptionDraft, what: Beginning, at: number): void {
     draft.change({ ...RESUMED, waiting: null });
     restart(draft, what.since, at);
     endWithPeriod(draft);
-    return draft.announceUpdate({ status: 'paused' }, at);
+    return draft.announceUpdate(before, at);
   }
-  const { plan: previous } = draft.state;
   const { plan, allowances, restarts } = what;
   const inTrial = isTrial(draft.state);
   const anchor = inTrial ? cycle.anchor : what.since;
@@ -116,14 +117,7 @@ function begin(draft: SubscriptionDraft, what: Beginning, at: number): void {
   draft.change({ plan, waiting: null, ...moved, periodPrice });
   draft.order({ kind: 'replace', allowances, cycle: next });
   endWithPeriod(draft);
-  draft.announce('subscription.updated', at, {
-    changes: ['plan'],
-    previous: {
-      planName: previous.planName,
-      productId: previous.productId,
-      quantity: previous.quantity,
-    },
-  });
+  draft.announceUpdate(before, at);
 }
 
 /** A cancellation that is scheduled moves with the end of the period. */

@@ -109,8 +109,15 @@ export class Term {
 
   context(actor: Actor, meter: Meter): MeterContext {
     const { orgClock, ids } = this.deps;
-    const { customer } = actor;
-    return { customer, meter, now: orgClock.now(customer), ids, books: this.#booksOf(meter) };
+    const { customer, billing } = actor;
+    return {
+      customer,
+      meter,
+      now: orgClock.now(customer),
+      ids,
+      subscriptions: billing.tentative.subscriptions,
+      books: this.#booksOf(meter),
+    };
   }
 
   subscriptionContext({ customer }: Actor): SubscriptionContext {

@@ -106,8 +106,12 @@ const RARE = `,
     WHERE r.due_at IS NULL AND l.slot = r.slot AND l.actor_id = r.actor_id AND l.subject_id = r.subject_id
   ),
   told AS (
-    INSERT INTO events
-    SELECT e.* FROM fence, rare, jsonb_populate_recordset(NULL::events, rare.parts -> 'events') AS e
+    INSERT INTO events (id, organisation_id, mode, type, object_type, object_id, account_id, sequence, at, data)
+    SELECT e.id, e.organisation_id, e.mode, e.type, e.object_type, e.object_id, e.account_id, e.sequence, e.at,
+      CASE WHEN e.object_type = 'ENTITLEMENT' AND NOT e.data ? 'metadata'
+        THEN e.data || (SELECT jsonb_build_object('metadata', c.metadata) FROM customers c WHERE c.id = e.account_id)
+        ELSE e.data END
+    FROM fence, rare, jsonb_populate_recordset(NULL::events, rare.parts -> 'events') AS e
   ),
   paid AS (
     UPDATE payments p SET

@@ -23,11 +23,12 @@ export async function loadPayments(
   const slots = ids.map(slotOf);
   const [payments, refunds] = await Promise.all([
     sql<PaymentRow[]>`
-      select p.*, a.id is not null as opened, coalesce(a.credits_posted, 0)::bigint as captured,
+      select p.*, s.payment_link_id, s.payment_link_token, a.id is not null as opened, coalesce(a.credits_posted, 0)::bigint as captured,
         coalesce(a.debits_posted, 0)::bigint as refunded, coalesce(a.debits_pending, 0)::bigint as reserved
       from unnest(${slots}::smallint[], ${[...ids]}::uuid[]) k (slot, id)
       join payments p on p.slot = k.slot and p.id = k.id
-      left join accounts a on a.slot = p.slot and a.id = p.id`,
+      left join accounts a on a.slot = p.slot and a.id = p.id
+      left join subscriptions s on s.id = p.subscription_id`,
     sql<RefundRow[]>`
       select r.* from unnest(${slots}::smallint[], ${[...ids]}::uuid[]) k (slot, id)
       join refunds r on r.slot = k.slot and r.payment_id = k.id and r.ask_at is not null`,
@@ -90,11 +91,13 @@ function paymentOf(row: PaymentRow): Payment {
     transactionType: row.transaction_type,
     subscriptionId: row.subscription_id,
     customerName: row.customer_name,
+    isOffSession: row.checkout_id === null,
     attempt: row.attempt,
     createdAt: row.created_at.getTime(),
     roundTrip: {
-      paymentLinkId: row.checkout_id,
-      paymentLinkToken: row.checkout_token,
+      // What is charged for a subscription has no checkout of its own: it tells of the one that began that.
+      paymentLinkId: row.checkout_id ?? row.payment_link_id,
+      paymentLinkToken: row.checkout_token ?? row.payment_link_token,
       productId: row.product_id,
       customerEmail: row.customer_email,
       externalCustomerId: row.external_customer_id,
@@ -131,6 +134,8 @@ type PaymentRow = {
   transaction_type: Payment['transactionType'];
   checkout_id: string | null;
   checkout_token: string | null;
+  payment_link_id: string | null;
+  payment_link_token: string | null;
   product_id: string | null;
   subscription_id: string | null;
   invoice_id: string | null;

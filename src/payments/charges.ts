@@ -5,7 +5,7 @@
 import { type ChargeAnswer, isActionOverdue } from '../../ledger/charge.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { must } from '../../ledger/assert.ts';
-import { type PaymentState, isCharged, isOffSession } from '../../ledger/payment.ts';
+import { type PaymentState, isCharged } from '../../ledger/payment.ts';
 import type { Ids, OrgClock } from '../../ledger/ports.ts';
 import type { Changes } from '../platform/changes.ts';
 import type { Sql } from '../platform/postgres.ts';
@@ -84,7 +84,7 @@ export class Charges {
       // The call may still be on its way, from here or from another node, while its buyer looks: that decides nothing. When it is
       // due it was lost, and from then on it cannot charge any more.
       if (!isDue) return null;
-      return isOffSession(state) ? this.#insist(state, processor) : processor.cancelCharge(id);
+      return payment.isOffSession ? this.#insist(state, processor) : processor.cancelCharge(id);
     });
     return actionUrl;
   }

@@ -6,6 +6,7 @@ import type { Bounds, Full } from '../platform/bounds.ts';
 import type { Executor, Transaction } from '../platform/postgres.ts';
 import { insertEvent } from './events.ts';
 import { type Page, pageOf } from './page.ts';
+import type { Echo } from './invoices.ts';
 import { findRoom } from './room.ts';
 import { isUuid, type Scope } from './scope.ts';
 
@@ -123,6 +124,9 @@ async function ownerOf(
   return row ?? null;
 }
 
+/** What an invoice without a customer gives back. */
+const NOBODY: Echo = { externalCustomerId: null, metadata: {} };
+
 async function announce(
   sql: Transaction,
   scope: Scope,
@@ -135,7 +139,9 @@ async function announce(
   const { row, event, what } = options;
   const { id, kind, customerId, name, value } = row;
   const objectType = row.objectType.toUpperCase();
-  const data =
+  const [owner] = await sql<Echo[]>`
+    select external_customer_id as "externalCustomerId", metadata from customers where id = ${customerId}`;
+  const own =
     kind === 'tag'
       ? {
           tagId: id,
@@ -157,6 +163,6 @@ async function announce(
     objectType: kind === 'tag' ? 'TAG' : 'CUSTOM_FIELD',
     objectId: id,
     accountId: customerId,
-    data,
+    data: { ...own, ...(owner ?? NOBODY) },
   });
 }

@@ -211,7 +211,7 @@ async function announce(
   },
 ): Promise<void> {
   const { customer, type, eventId, sequence, extra } = event;
-  const { id, externalCustomerId, email, name, updatedAt } = customer;
+  const { id, externalCustomerId, email, name, metadata, updatedAt } = customer;
   await insertEvent(sql, scope, {
     id: eventId,
     type,
@@ -220,7 +220,7 @@ async function announce(
     accountId: id,
     sequence,
     at: updatedAt,
-    data: { externalCustomerId, email, name, ...extra },
+    data: { externalCustomerId, email, name, metadata, ...extra },
   });
 }
 

@@ -19,7 +19,7 @@ export function invoiceEvent(
     ...event
   }: Pick<NewEvent, 'id' | 'sequence' | 'at'> & { readonly change?: InvoiceChange },
 ): Scope & NewEvent {
-  const { id: invoiceId, organisationId, mode, currency, customerId, buyer } = invoice;
+  const { id: invoiceId, organisationId, mode, currency, customerId, buyer, echo } = invoice;
   return {
     ...event,
     type: change === undefined ? 'invoice.created' : 'invoice.updated',
@@ -42,7 +42,7 @@ export function invoiceEvent(
       periodEnd: invoice.periodEnd?.toISOString() ?? null,
       dueAt: invoice.dueAt?.toISOString() ?? null,
       customerEmail: buyer.email,
-      externalCustomerId: buyer.externalCustomerId,
+      ...echo,
       ...change,
     },
   };

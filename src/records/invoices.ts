@@ -47,6 +47,12 @@ export type Buyer = {
   readonly address: Address | null;
 };
 
+/** What came with what began it: the checkout, else the subscription; where there is neither, the customer's own. */
+export type Echo = {
+  readonly externalCustomerId: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
+};
+
 export type InvoiceRecord = Scope & {
   readonly id: string;
   /** null until it is finalised. */
@@ -76,6 +82,8 @@ export type InvoiceRecord = Scope & {
   readonly lines: readonly InvoiceLine[];
   readonly seller: Seller;
   readonly buyer: Buyer;
+  /** What its events give back. */
+  readonly echo: Echo;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 };
@@ -89,12 +97,24 @@ export type StoredLine = Omit<InvoiceLine, 'unitAmount' | 'amount' | 'period'> &
 
 export type InvoiceRow = Omit<InvoiceRecord, 'lines'> & { readonly lines: readonly StoredLine[] };
 
+/** The names of the invoice's own columns are taken first: other tables have some of them, too. */
+const echo = (sql: Executor) => sql`
+  (select jsonb_build_object(
+      'externalCustomerId', case when k.id is not null then k.external_customer_id
+        when c.id is not null then c.external_customer_id else own.name end,
+      'metadata', coalesce(k.metadata, s.metadata, c.metadata, '{}'))
+    from (select checkout_id as checkout, subscription_id as subscription, customer_id as customer,
+        buyer ->> 'externalCustomerId' as name) own
+    left join subscriptions s on s.id = own.subscription
+    left join checkouts k on k.id = coalesce(own.checkout, s.payment_link_id)
+    left join customers c on c.id = own.customer)`;
+
 export const invoiceColumns = (sql: Executor) => sql`
   id, organisation_id as "organisationId", mode, number, status, currency, subtotal, discount_total as "discountTotal",
   tax_total as "taxTotal", total, amount_paid as "amountPaid", amount_refunded as "amountRefunded",
   billing_reason as "billingReason", customer_id as "customerId", subscription_id as "subscriptionId",
   checkout_id as "checkoutId", payment_id as "paymentId", period_start as "periodStart", period_end as "periodEnd",
-  issued_at as "issuedAt", due_at as "dueAt", paid_at as "paidAt", attempts, lines, seller, buyer,
+  issued_at as "issuedAt", due_at as "dueAt", paid_at as "paidAt", attempts, lines, seller, buyer, ${echo(sql)} as echo,
   created_at as "createdAt", updated_at as "updatedAt"`;
 
 const inScope = (sql: Executor, { organisationId, mode }: Scope) => sql`

@@ -30,9 +30,9 @@ export async function announceOverdue(
     update customers set event_sequence = event_sequence + 1,
       updated_at = greatest(${new Date(now)}, updated_at + interval '1 ms')
     where organisation_id = ${scope.organisationId} and mode = ${scope.mode} and id = ${customerId}
-    returning event_sequence as sequence, updated_at as at, external_customer_id as "externalCustomerId", email`;
+    returning event_sequence as sequence, updated_at as at, external_customer_id as "externalCustomerId", email, metadata`;
   if (customer === undefined) throw new Error(`customer ${customerId} of a subscription is gone`);
-  const { sequence, at, externalCustomerId, email } = customer;
+  const { sequence, at, externalCustomerId, email, metadata } = customer;
   const unpaid = await sql<Unpaid[]>`
     select id, currency, total - amount_paid as due, issued_at as "issuedAt" from invoices i
     where customer_id = ${customerId} and status = 'open' and subscription_id is not null
@@ -64,6 +64,7 @@ export async function announceOverdue(
       nextEvaluationAt: nextAt === null ? null : new Date(nextAt).toISOString(),
       externalCustomerId,
       email,
+      metadata,
     },
   });
 }
@@ -73,4 +74,5 @@ type CustomerRow = {
   readonly at: Date;
   readonly externalCustomerId: string | null;
   readonly email: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
 };

@@ -21,8 +21,9 @@ type Row = SubscriptionRow & {
 };
 
 const selected = (sql: Executor) => sql`
-  select subscriptions.*, c.external_customer_id, c.email
-  from subscriptions join customers c on c.id = subscriptions.customer_id`;
+  select subscriptions.*, o.external_customer_id as sent_external_customer_id, c.external_customer_id, c.email
+  from subscriptions join customers c on c.id = subscriptions.customer_id
+  left join checkouts o on o.id = subscriptions.payment_link_id`;
 
 const inScope = (sql: Executor, { organisationId, mode }: Scope) => sql`
   subscriptions.organisation_id = ${organisationId} and subscriptions.mode = ${mode}`;

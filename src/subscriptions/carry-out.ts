@@ -227,7 +227,7 @@ function paymentOf(
     productId: one.productId,
     customerEmail: customer.email,
     customerName: customer.name,
-    externalCustomerId: customer.externalCustomerId,
+    externalCustomerId: one.externalCustomerId,
     clientReferenceId: one.clientReferenceId,
     metadata: one.metadata,
     attempt,

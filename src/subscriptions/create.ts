@@ -40,6 +40,7 @@ export async function createSubscription(
       paymentLinkId: null,
       paymentLinkToken: null,
       clientReferenceId: null,
+      externalCustomerId: null,
       metadata: wish.metadata,
     },
     zone,

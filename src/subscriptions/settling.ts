@@ -2,7 +2,7 @@
 // again changes nothing.
 import type { OrgClock } from '../../ledger/ports.ts';
 import { must } from '../../ledger/assert.ts';
-import { HARD_DECLINES, isOffSession, type PaymentState } from '../../ledger/payment.ts';
+import { HARD_DECLINES, type PaymentState } from '../../ledger/payment.ts';
 import type { Settlement } from '../../ledger/subscription.ts';
 import { billingPolicyOf } from '../records/organisations.ts';
 import { findPayment } from '../records/payments.ts';
@@ -18,7 +18,7 @@ export async function settlePayment(
   const { sql, ledger } = deps;
   const state = await ledger.payments.load(paymentId);
   const subscriptionId = must(state.payment.subscriptionId, 'the subscription that is paid for');
-  if (!isOffSession(state)) {
+  if (!state.payment.isOffSession) {
     if (state.paidAt === null) return null;
     const payment = must(await findPayment(sql, scope, paymentId), 'a payment that settled');
     await beginSubscription(deps, scope, payment);

@@ -42,6 +42,7 @@ export async function beginSubscription(
       paymentLinkId: checkout.id,
       paymentLinkToken: checkout.token,
       clientReferenceId: checkout.clientReferenceId,
+      externalCustomerId: checkout.externalCustomerId,
       metadata: checkout.metadata,
     },
     zone,

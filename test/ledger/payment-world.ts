@@ -47,6 +47,7 @@ export class PaymentWorld {
         transactionType: 'PURCHASE',
         subscriptionId: null,
         customerName: 'Ada',
+        isOffSession: false,
         attempt: 2,
         createdAt: T0,
         roundTrip: {

@@ -75,6 +75,7 @@ describe('dunning', () => {
       blockBilling: false,
       effectiveDate: iso(END + 14 * DAY),
       externalCustomerId: 'u_42',
+      metadata: { seat: 'a' },
     });
     const last = world.events.at(-1);
     expect(last?.data).toMatchObject({ reason: 'dunning_exhausted', status: 'canceled' });

@@ -106,6 +106,7 @@ export class SubscriptionWorld {
         paymentLinkId: null,
         paymentLinkToken: null,
         clientReferenceId: 'ref',
+        externalCustomerId: null,
         metadata: { seat: 'a' },
       },
       zone: 'UTC',

@@ -166,7 +166,11 @@ test('cancel at the end of the period: active until then', () => {
   expect(orders).toMatchObject([{ kind: 'expire_at', at: END }]);
   const uncanceled = world.do({ kind: 'uncancel' });
   expect(uncanceled.events.map(({ data }) => data)).toEqual([
-    { ...DATA, changes: ['cancelAtPeriodEnd'], previous: { cancelAtPeriodEnd: true } },
+    {
+      ...DATA,
+      changes: ['cancelAtPeriodEnd', 'cancellationEffectiveAt'],
+      previous: { cancelAtPeriodEnd: true, cancellationEffectiveAt: iso(END) },
+    },
   ]);
   expect(uncanceled.orders).toMatchObject([{ kind: 'expire_at', at: null }]);
   world.do(cancel('at_period_end'));
@@ -359,8 +363,15 @@ describe('change', () => {
       ...DATA,
       planName: 'team',
       phaseName: 'team-evergreen',
-      changes: ['plan'],
-      previous: { planName: 'pro-monthly', productId: 'product', quantity: 1 },
+      priceId: 'team',
+      amount: '90.00',
+      changes: ['plan', 'planName', 'phaseName', 'priceId', 'amount'],
+      previous: {
+        planName: 'pro-monthly',
+        phaseName: 'pro-monthly-evergreen',
+        priceId: 'monthly',
+        amount: '30.00',
+      },
     });
     expect(world.state).toMatchObject({ plan: DEARER, periodEnd: END, periodIndex: 0 });
   });

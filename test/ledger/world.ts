@@ -107,7 +107,14 @@ export class World {
 
   get context(): MeterContext {
     const { customer, meter, now, ids } = this;
-    return { customer, meter, now, ids, books: { usage: 'usage', grants: 'grants' } };
+    return {
+      customer,
+      meter,
+      now,
+      ids,
+      subscriptions: new Map(),
+      books: { usage: 'usage', grants: 'grants' },
+    };
   }
 
   grant(fields: GrantFields = {}) {

@@ -210,6 +210,8 @@ test('customer.created, invoice.created and invoice.updated', async () => {
       externalCustomerId: sent.external_customer_id,
       email: sent.customer_email,
       name: sent.customer_name,
+      // Of the customer, who is new: the checkout's goes with what it began.
+      metadata: {},
     },
   ]);
   const invoice = await shop.read(`/invoices/${payment.invoice_id}`);
@@ -233,6 +235,7 @@ test('customer.created, invoice.created and invoice.updated', async () => {
     dueAt: payment.paid_at,
     customerEmail: sent.customer_email,
     externalCustomerId: sent.external_customer_id,
+    metadata: SENT.metadata,
   };
   const moved = { ...about, creditNoteId: null, refundId: refund.id };
   expect(events.map((event) => [event.type, dataOf(event)])).toEqual([

@@ -80,6 +80,7 @@ function paymentOf(
       transactionType: 'PURCHASE',
       subscriptionId: null,
       customerName: null,
+      isOffSession: false,
       attempt: 1,
       createdAt: T0,
       roundTrip: {

@@ -43,7 +43,13 @@ class Written {
   state: MeterState;
 
   private constructor(customer: Customer, meter: Meter) {
-    this.#context = { customer, meter, ids, books: { usage: ids.next(), grants: ids.next() } };
+    this.#context = {
+      customer,
+      meter,
+      ids,
+      subscriptions: new Map(),
+      books: { usage: ids.next(), grants: ids.next() },
+    };
     const key = { customerId: customer.id, meterId: meter.id };
     const first = emptyPeriod(periodAccountId(ids, { ...key, start: 0 }), 0, null);
     this.state = emptyMeterState(meter.id, entitlementId(ids, key), first);

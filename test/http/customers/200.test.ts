@@ -43,7 +43,12 @@ test('POST announces customer.created in the same transaction', async () => {
     accountId: made.id,
     sequence: 1n,
     at: new Date(made.created_at),
-    data: { externalCustomerId: 'u_1', email: 'ada@example.com', name: 'Ada' },
+    data: {
+      externalCustomerId: 'u_1',
+      email: 'ada@example.com',
+      name: 'Ada',
+      metadata: { a: 'b' },
+    },
     mode: 'test',
   });
 });

@@ -43,6 +43,7 @@ test("an event is the contract's envelope, in the list as alone", async () => {
       externalCustomerId: 'u_1',
       email: 'ada@example.com',
       name: null,
+      metadata: {},
     },
   });
   const reply = await server.call('GET', `/events/${id}`);

@@ -1,6 +1,6 @@
 // The body of a webhook, to the byte: it is what the signature is of, so it is the same at each attempt, in each process and after each
-// deploy. envelopes.jsonl holds one of each type that there is, as they were sent. A line of it changes never: whoever changes how an
-// event is rendered breaks the signatures of what is still to be sent again.
+// deploy. envelopes.jsonl holds each type that there is, as they were sent, and again where it has said more since. A line of it changes
+// never: whoever changes how an event is rendered breaks the signatures of what is still to be sent again.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,6 +14,9 @@ import { claim } from '../../../workers/claims.ts';
 const GOLDEN = readFileSync(join(import.meta.dir, 'envelopes.jsonl'), 'utf8')
   .trim()
   .split('\n');
+
+/** The last line of each type is what is written now. */
+const NOW = new Map(GOLDEN.map((line) => [JSON.parse(line).type as string, line]));
 
 let server: TestServer;
 beforeAll(async () => {
@@ -47,13 +50,13 @@ const asOf = (envelope: EventEnvelope, text: string): string =>
 
 test.each(GOLDEN.map((line) => [JSON.parse(line).type, line]))(
   '%s: over REST, and at each attempt',
-  async (_type, golden) => {
+  async (type, golden) => {
     const { sql } = server;
     const { json: endpoint } = await server.call('POST', '/webhook-endpoints', {
       body: { url: 'https://example.com/hook', event_types: ['*'] },
     });
     const envelope = await write(golden);
-    expect(misfits(envelope)).toEqual([]);
+    if (NOW.get(type) === golden) expect(misfits(envelope)).toEqual([]);
     const { text } = await server.call('GET', `/events/${envelope.id}`);
     expect(asOf(envelope, text)).toBe(golden);
     // Whoever has it loses it, and another one sends it again.
@@ -79,7 +82,7 @@ test('whatever strings and numbers are in it', async () => {
     html: '<script>&amp;',
     empty: '',
   };
-  const usage = JSON.parse(GOLDEN.at(-1)!);
+  const usage = JSON.parse(NOW.get('usage.recorded')!);
   const numbers = { value: 1e-9, consumed: 999_999_999_999_999, balance: -0.000001 };
   const id = ids.next();
   const data = { ...usage.data, objectId: id, id, ...numbers, metadata };

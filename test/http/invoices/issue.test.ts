@@ -47,6 +47,7 @@ const EVENT = {
   dueAt: new Date(NOW).toISOString(),
   customerEmail: 'ada@example.com',
   externalCustomerId: 'u_1',
+  metadata: {},
 };
 
 test('it adds up, is numbered, and is announced in the same transaction', async () => {

@@ -87,8 +87,8 @@ test('one that is scheduled may be taken back, or be made to happen at once', as
     data: {
       cancelAtPeriodEnd: false,
       cancellationEffectiveAt: null,
-      changes: ['cancelAtPeriodEnd'],
-      previous: { cancelAtPeriodEnd: true },
+      changes: ['cancelAtPeriodEnd', 'cancellationEffectiveAt'],
+      previous: { cancelAtPeriodEnd: true, cancellationEffectiveAt: end },
     },
   });
   await club.advanceTo(end);

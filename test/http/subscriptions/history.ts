@@ -41,10 +41,15 @@ function step(life: Life, type: string, data: Json): string | null {
       return to === 'active' ? null : `${to} from the start`;
     case 'subscription.updated': {
       if (to === 'canceled') return 'an end is no update';
-      const changes = (data.changes as string[]).join();
-      if (changes === 'status') return from === to ? 'nothing changes' : null;
+      const changes = data.changes as string[];
+      if (changes.length === 0) return 'nothing changes';
+      const named = changes.filter((name) => name !== 'plan').toSorted();
+      if (named.join() !== Object.keys(data.previous).toSorted().join()) {
+        return 'what changed has a value before';
+      }
+      if (changes.includes('status')) return from === to ? 'nothing changes' : null;
       if (from !== to) return `${from} becomes ${to} unsaid`;
-      if (changes === 'cancelAtPeriodEnd') {
+      if (changes.includes('cancelAtPeriodEnd')) {
         return wasScheduled && !isScheduled ? null : 'nothing is taken back';
       }
       return null;

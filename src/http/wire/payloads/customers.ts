@@ -1,10 +1,10 @@
 import { Type } from '@sinclair/typebox';
 import { Nullable } from '../values.ts';
-import type { Payloads } from './payload.ts';
-import { SAMPLE } from './samples.ts';
+import { ECHO, type Payloads } from './payload.ts';
+import { SAMPLE, SAMPLE_ECHO } from './samples.ts';
 
 const CUSTOMER = {
-  externalCustomerId: Nullable(Type.String()),
+  ...ECHO,
   email: Nullable(Type.String({ format: 'email' })),
   name: Nullable(Type.String()),
 };
@@ -28,7 +28,7 @@ const address = () => ({
 });
 
 const customer = () => ({
-  externalCustomerId: SAMPLE.externalCustomerId,
+  ...SAMPLE_ECHO,
   email: SAMPLE.email,
   name: 'Ada Lovelace',
 });

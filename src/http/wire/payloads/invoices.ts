@@ -2,8 +2,8 @@ import { Type } from '@sinclair/typebox';
 import { BILLING_REASONS, INVOICE_STATUSES } from '../../../records/invoices.ts';
 import { Amount, Currency } from '../money.ts';
 import { Nullable, Timestamp, Uuid } from '../values.ts';
-import { oneOf, type Payloads } from './payload.ts';
-import { SAMPLE } from './samples.ts';
+import { ECHO, oneOf, type Payloads } from './payload.ts';
+import { SAMPLE, SAMPLE_ECHO } from './samples.ts';
 
 const CHANGES = ['credited', 'adjusted', 'refunded', 'voided'];
 
@@ -21,7 +21,7 @@ const INVOICE = {
   periodEnd: Nullable(Timestamp),
   dueAt: Nullable(Timestamp),
   customerEmail: Nullable(Type.String({ format: 'email' })),
-  externalCustomerId: Nullable(Type.String()),
+  ...ECHO,
 };
 
 const invoice = (invoiceId: string) => ({
@@ -38,7 +38,7 @@ const invoice = (invoiceId: string) => ({
   periodEnd: null,
   dueAt: SAMPLE.periodStart,
   customerEmail: SAMPLE.email,
-  externalCustomerId: SAMPLE.externalCustomerId,
+  ...SAMPLE_ECHO,
 });
 
 export const INVOICE_PAYLOADS = {

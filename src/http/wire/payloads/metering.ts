@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox';
 import { Metadata } from '../metadata.ts';
 import { Nullable, Timestamp, Uuid } from '../values.ts';
-import { oneOf, type Payloads } from './payload.ts';
-import { SAMPLE } from './samples.ts';
+import { ECHO, oneOf, type Payloads } from './payload.ts';
+import { SAMPLE, SAMPLE_ECHO } from './samples.ts';
 
 const GRANT_SOURCES = ['subscription_start', 'plan_change', 'manual_top_up', 'renewal'];
 
@@ -35,6 +35,7 @@ export const METERING_PAYLOADS = {
     about: ['ENTITLEMENT'],
     fields: {
       ...OF_METER,
+      ...ECHO,
       amount: Limit,
       limit: Limit,
       balance: Limit,
@@ -46,6 +47,7 @@ export const METERING_PAYLOADS = {
     },
     sample: () => ({
       ...ofMeter,
+      ...SAMPLE_ECHO,
       amount: 1000,
       limit: 1000,
       balance: 1000,
@@ -62,6 +64,7 @@ export const METERING_PAYLOADS = {
     about: ['ENTITLEMENT'],
     fields: {
       ...OF_METER,
+      ...ECHO,
       limit: Type.Number(),
       consumed: Type.Number(),
       remaining: Type.Literal(0),
@@ -70,6 +73,7 @@ export const METERING_PAYLOADS = {
     },
     sample: () => ({
       ...ofMeter,
+      ...SAMPLE_ECHO,
       limit: 1000,
       consumed: 1000.5,
       remaining: 0,

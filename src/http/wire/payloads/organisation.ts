@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { Uuid } from '../values.ts';
-import { oneOf, type Payloads } from './payload.ts';
-import { SAMPLE } from './samples.ts';
+import { ECHO, oneOf, type Payloads } from './payload.ts';
+import { SAMPLE, SAMPLE_ECHO } from './samples.ts';
 
 const OBJECTS = ['CUSTOMER', 'SUBSCRIPTION', 'INVOICE'];
 
@@ -11,6 +11,7 @@ const TAG = {
   controlTag: Type.Boolean({ description: 'Whether it steers the service, beyond being a label.' }),
   taggedObjectType: oneOf(OBJECTS),
   taggedObjectId: Uuid,
+  ...ECHO,
 };
 
 const FIELD = {
@@ -19,6 +20,7 @@ const FIELD = {
   value: Type.String(),
   fieldObjectType: oneOf(OBJECTS),
   fieldObjectId: Uuid,
+  ...ECHO,
 };
 
 const tag = (tagId: string) => ({
@@ -27,6 +29,7 @@ const tag = (tagId: string) => ({
   controlTag: false,
   taggedObjectType: 'CUSTOMER',
   taggedObjectId: SAMPLE.customerId,
+  ...SAMPLE_ECHO,
 });
 
 const field = (customFieldId: string) => ({
@@ -35,6 +38,7 @@ const field = (customFieldId: string) => ({
   value: '4711',
   fieldObjectType: 'CUSTOMER',
   fieldObjectId: SAMPLE.customerId,
+  ...SAMPLE_ECHO,
 });
 
 export const ORGANISATION_PAYLOADS = {

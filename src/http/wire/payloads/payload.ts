@@ -2,6 +2,7 @@
 // tests hold every event that is written to them.
 import { type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox';
 import { type EventType, OBJECT_TYPES, type ObjectType } from '../../../records/events.ts';
+import { Metadata } from '../metadata.ts';
 import { Nullable, Timestamp, Uuid } from '../values.ts';
 
 export type Payload = {
@@ -18,6 +19,18 @@ type SampleValue = string | number | boolean | null | readonly SampleValue[] | S
 
 /** Those of some types. */
 export type Payloads = { readonly [type in EventType]?: Payload };
+
+/** What every event about a customer, or about a thing of a customer's, gives back. */
+export const ECHO = {
+  externalCustomerId: Nullable(
+    Type.String({
+      description:
+        'As sent with the checkout that began what the event is about; without one, what you call the customer now. So is ' +
+        '`metadata`: of the checkout or the subscription that began it, else of the customer.',
+    }),
+  ),
+  metadata: Metadata,
+};
 
 export const oneOf = (values: readonly string[]) =>
   Type.Union(values.map((value) => Type.Literal(value)));

@@ -12,7 +12,12 @@ const OF_CHARGE = ['PAYMENT', 'SUBSCRIPTION'] satisfies Payload['about'];
 
 /** What came with the checkout, and is sent back on all that follows from it. */
 const CHECKOUT = {
-  paymentLinkId: Nullable(Type.String({ ...Uuid, description: "The checkout's id." })),
+  paymentLinkId: Nullable(
+    Type.String({
+      ...Uuid,
+      description: "The checkout's id; of a renewal, that which began the subscription.",
+    }),
+  ),
   paymentLinkToken: Nullable(Type.String({ description: "What the checkout's address ends in." })),
   productId: Nullable(Uuid),
   customerEmail: Nullable(Type.String({ format: 'email' })),

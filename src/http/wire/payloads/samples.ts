@@ -8,6 +8,8 @@ export const SAMPLE = {
   transactionId: '01976c2e-5f00-7a10-8000-000000000005',
   refundId: '01976c2e-5f00-7a10-8000-000000000006',
   subscriptionId: '01976c2e-5f00-7a10-8000-000000000007',
+  priceId: '01976c2e-5f00-7a10-8000-00000000000c',
+  formerPriceId: '01976c2e-5f00-7a10-8000-00000000000d',
   bundleId: '01976c2e-5f00-7a10-8000-000000000008',
   meterId: '01976c2e-5f00-7a10-8000-000000000009',
   grantId: '01976c2e-5f00-7a10-8000-00000000000a',
@@ -18,12 +20,16 @@ export const SAMPLE = {
   periodEnd: '2026-12-01T00:00:00.000Z',
 } as const;
 
+export const SAMPLE_ECHO = {
+  externalCustomerId: SAMPLE.externalCustomerId,
+  metadata: { plan: 'pro' },
+};
+
 export const ROUND_TRIP = {
   paymentLinkId: SAMPLE.checkoutId,
   paymentLinkToken: 'cs_sample',
   productId: SAMPLE.productId,
   customerEmail: SAMPLE.email,
-  externalCustomerId: SAMPLE.externalCustomerId,
+  ...SAMPLE_ECHO,
   clientReferenceId: 'order-17',
-  metadata: { plan: 'pro' },
 };

@@ -2,8 +2,8 @@ import { Type } from '@sinclair/typebox';
 import { Amount, Currency } from '../money.ts';
 import { Metadata } from '../metadata.ts';
 import { Nullable, Timestamp, Uuid } from '../values.ts';
-import { oneOf, type Payload, type Payloads } from './payload.ts';
-import { ROUND_TRIP, SAMPLE } from './samples.ts';
+import { ECHO, oneOf, type Payload, type Payloads } from './payload.ts';
+import { ROUND_TRIP, SAMPLE, SAMPLE_ECHO } from './samples.ts';
 
 const STATUSES = ['active', 'paused', 'canceled'];
 const OVERDUE_STATES = ['clear', 'warning', 'blocked'];
@@ -22,11 +22,20 @@ const SUBSCRIPTION = {
   phaseName: Nullable(Type.String({ description: 'Ends in `-trial` during a trial.' })),
   priceListName: Type.String(),
   productId: Uuid,
+  priceId: Uuid,
+  amount: Type.String({
+    ...Amount,
+    description: 'Of a whole period: the price times the quantity.',
+  }),
+  currency: Currency,
+  quantity: Type.Integer(),
   status: oneOf(STATUSES),
   cancelAtPeriodEnd: Type.Boolean(),
   cancellationEffectiveAt: Nullable(Timestamp),
   currentPeriodEnd: Timestamp,
-  externalCustomerId: Nullable(Type.String()),
+  resumesAt: Nullable(Type.String({ ...Timestamp, description: 'When a pause ends by itself.' })),
+  keepInvoices: Type.Boolean({ description: 'Whether its periods go on while it is paused.' }),
+  externalCustomerId: ECHO.externalCustomerId,
   customerEmail: Nullable(Type.String({ format: 'email' })),
   clientReferenceId: Nullable(Type.String()),
   metadata: Metadata,
@@ -41,10 +50,16 @@ const subscription = (subscriptionId: string) => ({
   phaseName: 'pro-monthly-evergreen',
   priceListName: 'DEFAULT',
   productId: SAMPLE.productId,
+  priceId: SAMPLE.priceId,
+  amount: '49.00',
+  currency: 'USD',
+  quantity: 1,
   status: 'active',
   cancelAtPeriodEnd: false,
   cancellationEffectiveAt: null,
   currentPeriodEnd: SAMPLE.periodEnd,
+  resumesAt: null,
+  keepInvoices: false,
   customerEmail,
   externalCustomerId,
   clientReferenceId,
@@ -66,16 +81,18 @@ export const SUBSCRIPTION_PAYLOADS = {
     about,
     fields: {
       ...SUBSCRIPTION,
-      changes: Type.Array(Type.String(), { description: 'The fields that changed.' }),
+      changes: Type.Array(Type.String(), {
+        description:
+          'The fields that changed; `plan` before them where the product, the price or the quantity did.',
+      }),
       previous: Type.Partial(Type.Object(SUBSCRIPTION), {
-        description: 'What they were before.',
+        description: 'What each of those fields was before, and nothing else.',
       }),
     },
     sample: (id) => ({
       ...subscription(id),
-      status: 'paused',
-      changes: ['status'],
-      previous: { status: 'active' },
+      changes: ['plan', 'priceId', 'amount'],
+      previous: { priceId: SAMPLE.formerPriceId, amount: '29.00' },
     }),
   },
   'subscription.canceled': {
@@ -137,7 +154,7 @@ export const SUBSCRIPTION_PAYLOADS = {
       nextEvaluationAt: Nullable(
         Type.String({ ...Timestamp, description: 'When it gets worse if nothing is paid.' }),
       ),
-      externalCustomerId: Nullable(Type.String()),
+      ...ECHO,
       email: Nullable(Type.String({ format: 'email' })),
     },
     sample: () => ({
@@ -151,7 +168,7 @@ export const SUBSCRIPTION_PAYLOADS = {
       unpaidInvoiceIds: [SAMPLE.invoiceId],
       earliestUnpaidAt: SAMPLE.periodStart,
       nextEvaluationAt: '2026-11-15T00:00:00.000Z',
-      externalCustomerId,
+      ...SAMPLE_ECHO,
       email: customerEmail,
     }),
   },
@@ -166,7 +183,7 @@ export const SUBSCRIPTION_PAYLOADS = {
       blockEntitlement: Type.Boolean(),
       blockBilling: Type.Boolean(),
       effectiveDate: Timestamp,
-      externalCustomerId: Nullable(Type.String()),
+      ...ECHO,
     },
     sample: (subscriptionId) => ({
       subscriptionId,
@@ -176,7 +193,7 @@ export const SUBSCRIPTION_PAYLOADS = {
       blockEntitlement: true,
       blockBilling: false,
       effectiveDate: SAMPLE.periodStart,
-      externalCustomerId,
+      ...SAMPLE_ECHO,
     }),
   },
 } satisfies Payloads;

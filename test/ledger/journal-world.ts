@@ -98,8 +98,9 @@ export class JournalWorld {
   readonly undurable = new Set<Planted>();
   readonly written: string[] = [];
   readonly journal: Journal;
-  /** Whether an empty flush is as slow as any. */
+  /** Whether any flush is cancelled; or all but an empty one, which takes long. */
   isUnwell = false;
+  isSluggish = false;
   isLost = false;
   #seq = 0n;
   #epoch = 1n;
@@ -167,6 +168,10 @@ export class JournalWorld {
     if (this.isUnwell || has('slow') || this.#isUnlucky(units)) {
       await this.schedule.wait(SLOW_MS, null);
       return { kind: 'slow', error };
+    }
+    if (this.isSluggish) {
+      await this.schedule.wait(SLOW_MS / 2, null);
+      if (units.length > 0) return { kind: 'slow', error };
     }
     await this.schedule.wait(FLUSH_MS, null);
     if (has('lost')) return { kind: 'unknown', error };

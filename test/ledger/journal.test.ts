@@ -60,6 +60,26 @@ test('where an empty flush is slow too, what waits is written when the database 
   expect(endOf(early)).toBe('committed');
 });
 
+test('nor is it the fault of who waits where an empty flush lands late', () => {
+  const world = new JournalWorld();
+  const early = world.submit('fine');
+  world.isSluggish = true;
+  world.run(4 * SLOW_MS);
+  expect(early.flushed).toBeGreaterThan(2);
+  world.isSluggish = false;
+  world.run(LEASE_MS);
+  expect(endOf(early)).toBe('committed');
+});
+
+test('but nothing is tried for ever', () => {
+  const world = new JournalWorld();
+  const unit = world.submit('fine');
+  world.isSluggish = true;
+  world.run(30 * LEASE_MS);
+  expect([endOf(unit), world.isLost]).toEqual(['slow', false]);
+  expect(unit.flushed).toBeLessThanOrEqual(16);
+});
+
 test('a lease outlives a slow flush, and what is sent after it', () => {
   const world = new JournalWorld();
   for (let n = 0; n < 20; n += 1) {

@@ -34,6 +34,13 @@ test('organisations take turns, and of each its customers', () => {
   expect(line.size).toBe(1);
 });
 
+test('from one flush to the next, who was served goes behind who was not', () => {
+  const line = new Line();
+  for (let n = 0; n < 3; n += 1) for (const name of ['a', 'b', 'c']) line.push(unit(name));
+  const flushes = Array.from({ length: 9 }, () => namesOf(take(line, 1)).join());
+  expect(flushes.map((name) => name[0]).join('')).toBe('abcabcabc');
+});
+
 test('what is too large for the rest of a flush is first in the next', () => {
   const line = new Line();
   line.push(unit('small'));

@@ -56,6 +56,7 @@ export async function record(world: World, usage: Usage): Promise<'answer' | 'un
 }
 
 function wantUsage(world: World, { customer, meter, request, mark }: Usage): () => void {
+  world.hard.asked(mark);
   const takes = meter.aggregation === 'unique' ? 1n : request.value;
   return world.auditor.want(mark, {
     what: `usage ${mark}`,

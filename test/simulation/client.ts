@@ -12,6 +12,8 @@ export type Reply<T> =
   | { readonly kind: 'unknown' };
 
 const PATIENCE_MS = 10_000;
+/** What a call waits where nothing goes wrong but that some units are not taken. */
+const WAITED_LEASES_MAX = 4;
 
 /**
  * Runs `call` on any place that has a process. `atNode` sees the answer at the moment in which it leaves the node: whatever it says
@@ -30,7 +32,15 @@ export async function send<T>(
   const { process } = place;
   const { promise, resolve } = Promise.withResolvers<Reply<T>>();
   const giveUp = schedule.after(PATIENCE_MS, null, () => resolve({ kind: 'unknown' }));
+  const asked = schedule.now;
   const reply = (answer: Reply<T>): void => {
+    const waited = schedule.now - asked;
+    const most = world.leaseMs * WAITED_LEASES_MAX;
+    if (world.isCalm)
+      auditor.demand(
+        waited <= most,
+        `${what} waited ${waited.toFixed(0)} ms, and nothing is wrong`,
+      );
     schedule.after(network.latency(), null, () => {
       giveUp();
       resolve(answer);

@@ -2,6 +2,7 @@
 import type { Fence, FlushResult, FlushRows, Storage } from '../../ledger/storage.ts';
 import type { Database } from './database.ts';
 import { flush } from './flush.ts';
+import { hardestOf } from './hard.ts';
 import { ConnectionLost, DATABASE, type Network } from './network.ts';
 import * as reads from './reads.ts';
 import type { Machine } from './schedule.ts';
@@ -19,6 +20,8 @@ export type Server = {
   slowReadMsMax: number;
   /** The number of the last flush that each process knows to be durable. */
   readonly acknowledged: Map<string, Fence>;
+  /** Called for each flush when it is sent. */
+  readonly onTried: (rows: FlushRows) => void;
   /** Called for each flush when it has been carried out. */
   readonly onFlush: (flush: {
     readonly rows: FlushRows;
@@ -42,6 +45,9 @@ export function diskOf(
   const { holder } = who;
   return {
     flush: async (rows, fence) => {
+      server.onTried(rows);
+      const hard = hardestOf(rows);
+      if (hard === 'slow' || hard === 'lost') return disk.never(hard);
       const flushed = await disk.bounded((began) => {
         const result = flush(server.db, rows, { fence, began, now: now(), leaseMs });
         server.onFlush({ rows, fence, result, holder });
@@ -126,6 +132,16 @@ class Disk {
     };
     network.send({ from: name, to: DATABASE, at: null }, arrive, lost);
     return promise;
+  }
+
+  /** A flush that is never carried out: the database cancels it, or the connection is lost again. */
+  async never(how: 'slow' | 'lost'): Promise<FlushResult> {
+    const cancelled = async (): Promise<FlushResult> => {
+      await this.#server.network.schedule.wait(this.#server.leaseMs / 3, this.#machine);
+      return { kind: how === 'slow' ? 'slow' : 'unknown', error: new ConnectionLost(how) };
+    };
+    const reached = await this.bounded(() => ({ kind: 'fenced' }));
+    return reached.kind === 'unknown' ? reached : cancelled();
   }
 
   /** A flush: no answer within the lease is one that says nothing. It may still be carried out. */

@@ -73,6 +73,8 @@ export type FaultName = keyof typeof FAULTS;
 /** Plans what goes wrong until `until`. */
 export function planFaults(world: World, until: number): readonly FaultName[] {
   const { random } = world.schedule;
+  world.isCalm = random.chance(0.1);
+  if (world.isCalm) return [];
   const names = (Object.keys(FAULTS) as FaultName[]).filter(() => random.chance(0.3));
   if (names.length === 0) return names;
   world.mayStepBack = !names.includes('sleep');

@@ -14,6 +14,7 @@ import type {
 } from '../../ledger/storage.ts';
 import { ids } from '../../src/platform/ids.ts';
 import type { Transfer } from '../../ledger/transfers.ts';
+import { hardnessOf, POISONED } from './hard.ts';
 import type { AccountRow, AlarmRow, Database } from './database.ts';
 
 class Refused extends Error {}
@@ -61,6 +62,7 @@ function writeTransfer(
   const place = `${slot} ${id}`;
   const isRefund = usage === null && (kind === 'pending' || kind === 'refused');
   if (db.transfers.has(place) || (isRefund && db.byId.has(id))) throw new Duplicate(id);
+  demand(hardnessOf(transfer) !== 'poisoned', POISONED);
   demand(debit !== credit, 'transfers_two_sides');
   demand(amount >= 0n, 'transfers_amount_not_negative');
   demand((kind === 'post' || kind === 'void') === (hold !== null), 'transfers_resolve_a_hold');

@@ -5,6 +5,7 @@ import type { UsageRequest } from '../../ledger/outcome.ts';
 import { keyedIds } from '../../src/http/wire/usage.ts';
 import { type Catalogue, EARLIER, T0, idsOf } from './catalogue.ts';
 import * as calls from './calls.ts';
+import { HARD_KINDS, hardMetadata } from './hard.ts';
 import type { World } from './world.ts';
 
 type Call = () => Promise<'answer' | 'unknown'>;
@@ -19,12 +20,14 @@ export class Load {
   /** Keys, each with the customers that it was used for. */
   readonly #keys = new Map<string, Set<string>>();
   #count = 0;
+  readonly #hasHard: boolean;
   /** Clients that still ask. */
   running = 0;
 
   constructor(world: World) {
     this.#world = world;
     this.#ids = idsOf(world.random);
+    this.#hasHard = world.isCalm || world.random.chance(0.2);
   }
 
   /** Begins to ask, until `until`. */
@@ -150,6 +153,7 @@ export class Load {
     const key = this.#keyFor(customer);
     const said = { body: isKeyed ? key : undefined, header: null, operation: 'track' };
     const isStrict = meter.slug === 'strict';
+    const isHard = this.#hasHard && random.chance(HARD_RATE);
     const isSeats = meter.slug === 'seats';
     const request: UsageRequest = {
       ...keyedIds({ ids: this.#ids, hasFormerKeys: false }, customer, said),
@@ -160,7 +164,7 @@ export class Load {
       member: isSeats ? BigInt(random.integer(1, 6)) : null,
       admission: isStrict ? random.pick(['consume', 'reject'] as const) : 'record',
       fingerprint: isKeyed ? 7n : null,
-      metadata: { mark },
+      metadata: { mark, ...(isHard && hardMetadata(random.pick(HARD_KINDS))) },
       exactReplay: isKeyed,
     };
     return { customer, meter, request, mark };
@@ -178,6 +182,9 @@ export class Load {
     return key;
   }
 }
+
+/** Of the usages of a run that has any: a few. */
+const HARD_RATE = 0.03;
 
 const KINDS = [
   'record',

@@ -2,6 +2,7 @@
 import type { Fence, FlushResult, FlushRows } from '../../ledger/storage.ts';
 import type { Auditor } from './auditor.ts';
 import type { Database } from './database.ts';
+import { POISONED } from './hard.ts';
 import type { Server } from './disk.ts';
 
 type Flush = {
@@ -16,6 +17,7 @@ export function checkFlush(auditor: Auditor, db: Database, flush: Flush): void {
   const { fence, result, holder } = flush;
   if (result.kind === 'rejected') {
     const why = result.error instanceof Error ? result.error.message : 'rejected';
+    if (why === POISONED) return;
     return auditor.report(`the database refused a flush of ${holder}: ${why}`);
   }
   if (result.kind !== 'committed') return;

@@ -12,6 +12,7 @@ const RUN_MS_MAX = 120_000;
 
 const MEMBER = 'ledger/cluster/member.ts';
 const ROUTER = 'ledger/cluster/router.ts';
+const RETRIES = 'ledger/actor/retries.ts';
 const TERM = 'ledger/actor/term.ts';
 /** The database's own part stands in the simulated one. */
 const FLUSH = 'test/simulation/flush.ts';
@@ -122,6 +123,32 @@ const PLANTED: readonly (readonly [name: string, fault: Fault])[] = [
       'ledger/actor/metering.ts',
       'return isLower(other, answer) ? other : answer;',
       'return other === answer ? other : answer;',
+    ),
+  ],
+  [
+    'a flush that failed is never divided',
+    fault(RETRIES, 'const length = Math.ceil(units.length / PARTS);', 'const { length } = units;'),
+  ],
+  [
+    'what is too slow is tried for ever',
+    {
+      file: RETRIES,
+      replace: [
+        ['const TRIES_ALONE_MAX = 2;', 'const TRIES_ALONE_MAX = Infinity;'],
+        ['const TRIES_MAX = 16;', 'const TRIES_MAX = Infinity;'],
+      ],
+    },
+  ],
+  [
+    'what was too slow for one node is asked of its heir',
+    fault('ledger/cluster/batch.ts', ' && !(error instanceof TooSlow)', ''),
+  ],
+  [
+    'a unit that is refused as slow may be written all the same',
+    fault(
+      JOURNAL,
+      "      unit.settle('slow');",
+      "      unit.settle('slow');\n      this.#line.push(unit);",
     ),
   ],
 ];

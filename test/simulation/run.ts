@@ -21,9 +21,9 @@ export function simulate(seed: number, trace: (line: string) => void = () => und
   const world = new World(seed, trace);
   const { schedule, auditor, server } = world;
   for (const place of world.places) world.later(schedule.between(0, 50), () => world.start(place));
+  const faults = planFaults(world, ACTIVE_MS);
   const load = new Load(world);
   world.later(100, () => load.start(ACTIVE_MS));
-  const faults = planFaults(world, ACTIVE_MS);
   schedule.run(ACTIVE_MS);
   heal(world);
   schedule.run(schedule.now + world.leaseMs + SERVED_MS_MAX);
@@ -36,6 +36,7 @@ export function simulate(seed: number, trace: (line: string) => void = () => und
   schedule.run(LAST_MS, () => isDone && load.running === 0);
   auditor.demand(isDone && load.running === 0, 'it does not come to an end');
   auditor.close(server.db);
+  world.hard.close(world.isCalm);
   const transfers = server.db.transfers.size;
   return { problems: auditor.problems, faults, events: schedule.events, transfers };
 }

@@ -4,6 +4,7 @@ import { Auditor } from './auditor.ts';
 import { type Catalogue, catalogueOf, idsOf } from './catalogue.ts';
 import { Database } from './database.ts';
 import type { Server } from './disk.ts';
+import { HardUnits } from './hard.ts';
 import { Network } from './network.ts';
 import type { Listener } from './peers.ts';
 import { Place, Process } from './process.ts';
@@ -19,6 +20,7 @@ export class World {
   readonly schedule: Schedule;
   readonly network: Network;
   readonly auditor: Auditor;
+  readonly hard: HardUnits;
   readonly catalogue: Catalogue;
   readonly server: Server;
   readonly places: readonly Place[];
@@ -29,6 +31,8 @@ export class World {
   readonly stopgaps: (() => void)[] = [];
   /** Not where machines sleep: a monotonic clock that stands still while the other one is put back is more than a lease can bear. */
   mayStepBack = true;
+  /** Whether nothing goes wrong but what units bring about. */
+  isCalm = false;
   /** Until a process that died is started again. */
   downMsMax: number;
   readonly trace: (line: string) => void;
@@ -44,6 +48,7 @@ export class World {
     this.trace = (line) => trace(`${now().toFixed(3)} ${line}`);
     this.network = new Network(this.schedule);
     this.auditor = new Auditor(now);
+    this.hard = new HardUnits(this.auditor);
     this.catalogue = catalogueOf(this.random);
     const { customers, meters, payments } = this.catalogue;
     const db = new Database({ customers, meters: Object.values(meters) });
@@ -58,6 +63,7 @@ export class World {
       acknowledged: new Map(),
       slowMsMax: 0,
       slowReadMsMax: 0,
+      onTried: (rows) => this.hard.flushed(rows),
       onFlush: (flush) => checkFlush(this.auditor, db, flush),
       onBehind: () => this.later(this.schedule.between(1, OPERATOR_MS_MAX), () => resume(db)),
     };

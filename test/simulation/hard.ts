@@ -1,0 +1,64 @@
+// Units that the database does not take: what they bring about is nobody's but their own.
+//
+// A usage may be marked in its metadata, so that whatever flush it is part of is cancelled, loses its connection, or is refused.
+import type { FlushRows } from '../../ledger/storage.ts';
+import type { Transfer } from '../../ledger/transfers.ts';
+import type { Auditor } from './auditor.ts';
+
+export const HARD_KINDS = ['slow', 'lost', 'poisoned'] as const;
+
+export type Hard = (typeof HARD_KINDS)[number];
+
+const NAME = 'hard';
+
+export const hardMetadata = (kind: Hard): Record<string, string> => ({ [NAME]: kind });
+
+/** What is said of a poisoned unit, wherever it is said. */
+export const POISONED = 'planted: it is poisoned';
+
+export function hardnessOf({ usage }: Transfer): Hard | null {
+  return (usage?.metadata?.[NAME] as Hard | undefined) ?? null;
+}
+
+export function hardestOf({ transfers }: FlushRows): Hard | null {
+  const kinds = new Set(transfers.map(hardnessOf));
+  return HARD_KINDS.find((kind) => kinds.has(kind)) ?? null;
+}
+
+/** Where nothing else is wrong: the parts of a small flush, and twice alone. Elsewhere as often as the ledger allows. */
+const TRIES_MAX = { calm: 6, stormy: 16 };
+
+/** How often the database is asked for what it does not take. */
+export class HardUnits {
+  readonly #auditor: Auditor;
+  /** By mark: flushes, and how often a client has asked for it. */
+  readonly #flushed = new Map<string, number>();
+  readonly #asked = new Map<string, number>();
+
+  constructor(auditor: Auditor) {
+    this.#auditor = auditor;
+  }
+
+  flushed({ transfers }: FlushRows): void {
+    for (const transfer of transfers) {
+      const mark = transfer.usage?.metadata?.['mark'];
+      if (mark === undefined || hardnessOf(transfer) === null) continue;
+      this.#flushed.set(mark, (this.#flushed.get(mark) ?? 0) + 1);
+    }
+  }
+
+  asked(mark: string): void {
+    this.#asked.set(mark, (this.#asked.get(mark) ?? 0) + 1);
+  }
+
+  close(isCalm: boolean): void {
+    const most = isCalm ? TRIES_MAX.calm : TRIES_MAX.stormy;
+    for (const [mark, flushed] of this.#flushed) {
+      const asked = this.#asked.get(mark) ?? 1;
+      this.#auditor.demand(
+        flushed <= most * asked,
+        `usage ${mark}, which is not taken, was flushed ${flushed} times for ${asked} calls`,
+      );
+    }
+  }
+}

@@ -3,7 +3,6 @@
 // A usage may be marked in its metadata, so that whatever flush it is part of is cancelled, loses its connection, or is refused.
 import type { FlushRows } from '../../ledger/storage.ts';
 import type { Transfer } from '../../ledger/transfers.ts';
-import type { Auditor } from './auditor.ts';
 
 export const HARD_KINDS = ['slow', 'lost', 'poisoned'] as const;
 
@@ -30,13 +29,13 @@ const TRIES_MAX = { calm: 6, stormy: 16 };
 
 /** How often the database is asked for what it does not take. */
 export class HardUnits {
-  readonly #auditor: Auditor;
+  readonly #demand: (condition: boolean, problem: string) => void;
   /** By mark: flushes, and how often a client has asked for it. */
   readonly #flushed = new Map<string, number>();
   readonly #asked = new Map<string, number>();
 
-  constructor(auditor: Auditor) {
-    this.#auditor = auditor;
+  constructor(demand: (condition: boolean, problem: string) => void) {
+    this.#demand = demand;
   }
 
   flushed({ transfers }: FlushRows): void {
@@ -55,7 +54,7 @@ export class HardUnits {
     const most = isCalm ? TRIES_MAX.calm : TRIES_MAX.stormy;
     for (const [mark, flushed] of this.#flushed) {
       const asked = this.#asked.get(mark) ?? 1;
-      this.#auditor.demand(
+      this.#demand(
         flushed <= most * asked,
         `usage ${mark}, which is not taken, was flushed ${flushed} times for ${asked} calls`,
       );

@@ -48,7 +48,7 @@ export class World {
     this.trace = (line) => trace(`${now().toFixed(3)} ${line}`);
     this.network = new Network(this.schedule);
     this.auditor = new Auditor(now);
-    this.hard = new HardUnits(this.auditor);
+    this.hard = new HardUnits((holds, problem) => this.auditor.demand(holds, problem));
     this.catalogue = catalogueOf(this.random);
     const { customers, meters, payments } = this.catalogue;
     const db = new Database({ customers, meters: Object.values(meters) });

@@ -18,6 +18,7 @@ import {
 } from '../records/payment-methods.ts';
 import { customerOf } from './customer.ts';
 import type { Followups } from './followups.ts';
+import { giveBack, takeAgain } from './redemption.ts';
 
 /** How often a charge that nobody waits for may get lost on its way. */
 const LOST_MAX = 3;
@@ -75,6 +76,7 @@ export class Charges {
     let actionUrl: string | null = null;
     await this.asking(id, async () => {
       const found = isLate ? await processor.cancelCharge(id) : await processor.findCharge(id);
+      if (found.kind === 'requires_confirmation') return this.#confirm(state, processor);
       if (found.kind === 'requires_action') {
         actionUrl = found.url;
         return isDue ? found : null;
@@ -87,6 +89,18 @@ export class Charges {
       return payment.isOffSession ? this.#insist(state, processor) : processor.cancelCharge(id);
     });
     return actionUrl;
+  }
+
+  /** Its buyer has agreed to a price: it is charged, unless the discount in it is gone. */
+  async #confirm({ payment }: PaymentState, processor: Processor): Promise<Result> {
+    const { sql, orgClock } = this.#deps;
+    const { id: paymentId, roundTrip } = payment;
+    const attempt = { checkoutId: must(roundTrip.paymentLinkId, 'a checkout'), paymentId };
+    const now = orgClock.now(payment);
+    const mayCharge = await sql.begin((transaction) => takeAgain(transaction, attempt, now));
+    if (mayCharge) return processor.confirmCharge(paymentId);
+    const canceled = await processor.cancelCharge(paymentId);
+    return canceled.kind === 'not_attempted' ? DISCOUNT_GONE : canceled;
   }
 
   /** Charges what the customer has left with the processor, and takes the answer in. */
@@ -121,13 +135,24 @@ export class Charges {
 
   async #take(paymentId: string, result: Result): Promise<void> {
     const { ledger, followups } = this.#deps;
+    if (result.kind === 'requires_action') await this.#giveBack(paymentId);
     const answer = await this.#answerOf(paymentId, result);
     const state = await ledger.payments.charge(paymentId, answer);
     if (isCharged(state)) await followups.now(state.payment);
   }
 
+  async #giveBack(paymentId: string): Promise<void> {
+    const { sql, ledger } = this.#deps;
+    const { payment } = await ledger.payments.load(paymentId);
+    const { paymentLinkId: checkoutId } = payment.roundTrip;
+    if (checkoutId === null) return;
+    await sql.begin((transaction) => giveBack(transaction, { checkoutId, paymentId }));
+  }
+
   /** A payment that succeeds is somebody's: that customer is there before the ledger says so. */
   async #answerOf(paymentId: string, result: Result): Promise<ChargeAnswer> {
+    // It was to be confirmed, and is not: it will be.
+    if (result.kind === 'requires_confirmation') return { kind: 'unknown' };
     if (result.kind !== 'succeeded' && result.kind !== 'free') return result;
     const { reference, method } =
       result.kind === 'succeeded' ? result : { reference: null, method: null };
@@ -157,6 +182,13 @@ export class Charges {
     return { kind: 'succeeded', reference, method, customerId: customer.id };
   }
 }
+
+const DISCOUNT_GONE: Result = {
+  kind: 'declined',
+  code: 'discount_spent',
+  message: 'The discount code has been used up meanwhile. Nothing was charged.',
+  method: null,
+};
 
 /** Detached while it was on its way to be charged. */
 const NOTHING_LEFT: Result = {

@@ -169,8 +169,8 @@ async function settle(
   if (paidAt !== null) {
     const payment = must(await findPayment(sql, scope, paymentId), 'a payment that settled');
     await invoicePayment(sql, scope, { payment, checkout, now, eventId: ids.next() });
-  } else if (finished && checkout.discountId !== null) {
-    await releaseDiscount(sql, checkout.discountId);
+  } else if (typeof finished?.holds === 'string') {
+    await releaseDiscount(sql, finished.holds);
   }
   return [];
 }

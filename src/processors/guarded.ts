@@ -59,6 +59,7 @@ export function guarded(processor: Processor, options: GuardOptions): Processor 
       within({ call: 'chargeSaved', id: request.key }, () => processor.chargeSaved(request)),
     forget: (id) => within({ call: 'forget', id }, () => processor.forget(id)),
     findCharge: (id) => within({ call: 'findCharge', id }, () => processor.findCharge(id)),
+    confirmCharge: (id) => within({ call: 'confirmCharge', id }, () => processor.confirmCharge(id)),
     cancelCharge: (id) => within({ call: 'cancelCharge', id }, () => processor.cancelCharge(id)),
     refund: (request) =>
       within({ call: 'refund', id: request.key }, () => processor.refund(request)),

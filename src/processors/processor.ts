@@ -72,6 +72,12 @@ export type ChargeResult =
       readonly method: Method;
       readonly url: string;
     }
+  /** The buyer has done it. Nothing is charged until `confirmCharge`. */
+  | {
+      readonly kind: 'requires_confirmation';
+      readonly reference: string;
+      readonly method: Method;
+    }
   | {
       readonly kind: 'declined';
       /**
@@ -133,8 +139,10 @@ export type Processor = {
   forget(saved: string): Promise<ForgetResult>;
   /** What became of the charge, of either kind. */
   findCharge(key: string): Promise<ChargeResult>;
+  /** Charges what its buyer has agreed to at its bank. Of any other charge: answers what is true, and changes nothing. */
+  confirmCharge(key: string): Promise<ChargeResult>;
   /**
-   * Gives a charge up that waits for its buyer, or that has not arrived: its key is spent then, and no call that comes late can use
+   * Gives a charge up that waits for its buyer or to be confirmed, or that has not arrived: its key is spent then, and no call that comes late can use
    * it. Answers what is true: `not_attempted` where it was in time.
    */
   cancelCharge(key: string): Promise<ChargeResult>;

@@ -5,7 +5,13 @@ import type { Executor, Sql } from '../platform/postgres.ts';
 import type { ChargeCourse, Failure, RefundCourse } from './cards.ts';
 import type { Expiry, Method, RefundFailure, RefundRequest } from './processor.ts';
 
-export type ChargeStatus = 'succeeded' | 'pending' | 'requires_action' | 'declined' | 'canceled';
+export type ChargeStatus =
+  | 'succeeded'
+  | 'pending'
+  | 'requires_action'
+  | 'requires_confirmation'
+  | 'declined'
+  | 'canceled';
 export type RefundStatus = 'succeeded' | 'pending' | 'declined';
 export type NextStatus = 'succeeded' | 'declined';
 
@@ -99,13 +105,20 @@ export async function forgetMandate(sql: Sql, key: string, now: number): Promise
     where key = ${key} and off_session is not null and forgotten_at is null`;
 }
 
-/** Ends what waits for its buyer, and spends the key of what has not come. Anything else stays as it is. */
+/** What the buyer has agreed to is decided. Anything else stays as it is. */
+export async function confirmCharge(sql: Sql, key: string): Promise<void> {
+  await sql`
+    update sandbox_charges set status = next_status, next_status = null
+    where key = ${key} and status = 'requires_confirmation'`;
+}
+
+/** Ends what waits for its buyer or to be confirmed, and spends the key of what has not come. Anything else stays as it is. */
 export async function cancelCharge(sql: Sql, key: string, now: number): Promise<void> {
   await sql`
     insert into sandbox_charges (key, status, refunds, created_at)
     values (${key}, 'canceled', 'succeed', ${new Date(now)})
     on conflict (key) do update set status = 'canceled', next_status = null
-    where sandbox_charges.status = 'requires_action'`;
+    where sandbox_charges.status in ('requires_action', 'requires_confirmation')`;
 }
 
 /** The buyer has answered the bank. Where to send him; null where nothing waits for an answer. */
@@ -117,7 +130,8 @@ export async function resolveAction(
   const failed = refusal !== null;
   const [row] = await sql<{ returnUrl: string }[]>`
     update sandbox_charges set
-      status = ${failed ? sql`'declined'` : sql`next_status`}, next_status = null,
+      status = ${failed ? 'declined' : 'requires_confirmation'},
+      next_status = ${failed ? null : sql`next_status`},
       failure_code = ${failed ? refusal.failureCode : sql`failure_code`},
       failure_message = ${failed ? refusal.failureMessage : sql`failure_message`}
     where key = ${key} and status = 'requires_action'

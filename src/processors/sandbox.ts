@@ -27,6 +27,7 @@ import {
   cancelCharge,
   type ChargeRow,
   type ChargeStatus,
+  confirmCharge,
   findCharge,
   findMandate,
   findRefund,
@@ -147,22 +148,15 @@ export function sandbox(options: SandboxOptions): Sandbox {
       return { kind: 'forgotten' };
     },
     findCharge: chargeNow,
+    async confirmCharge(key) {
+      await confirmCharge(sql, key);
+      return chargeNow(key);
+    },
     async cancelCharge(key) {
       await cancelCharge(sql, key, clock.now());
       return chargeNow(key);
     },
-    async refund(request) {
-      if (request.amount <= 0n) return { kind: 'not_attempted' };
-      const now = clock.now();
-      const settlesAt = new Date(now + options.settleMs);
-      const made = await makeRefund(sql, request, { now, settlesAt });
-      return made === null ? { kind: 'not_attempted' } : refundResult(made, now);
-    },
-    async findRefund(key) {
-      const now = clock.now();
-      const found = await findRefund(sql, key, now);
-      return found === null ? { kind: 'not_attempted' } : refundResult(found, now);
-    },
+    ...refunding(options),
     async findChallenge(key) {
       const found = await findCharge(sql, key, clock.now());
       return found === null ? null : challengeOf(found);
@@ -172,6 +166,28 @@ export function sandbox(options: SandboxOptions): Sandbox {
       const refusal = { failureCode, failureMessage: MESSAGES[failureCode] };
       const returnUrl = await resolveAction(sql, key, passed ? null : refusal);
       return returnUrl === null ? null : { returnUrl };
+    },
+  };
+}
+
+/** The part of the port that gives back. */
+function refunding({
+  sql,
+  clock,
+  settleMs,
+}: SandboxOptions): Pick<Processor, 'refund' | 'findRefund'> {
+  return {
+    async refund(request) {
+      if (request.amount <= 0n) return { kind: 'not_attempted' };
+      const now = clock.now();
+      const settlesAt = new Date(now + settleMs);
+      const made = await makeRefund(sql, request, { now, settlesAt });
+      return made === null ? { kind: 'not_attempted' } : refundResult(made, now);
+    },
+    async findRefund(key) {
+      const now = clock.now();
+      const found = await findRefund(sql, key, now);
+      return found === null ? { kind: 'not_attempted' } : refundResult(found, now);
     },
   };
 }
@@ -257,6 +273,8 @@ function chargeResult(row: ChargeRow, now: number, { challengeUrl }: SandboxOpti
     }
     case 'requires_action':
       return { kind: 'requires_action', ...taken(), url: challengeUrl(key) };
+    case 'requires_confirmation':
+      return { kind: 'requires_confirmation', ...taken() };
     case 'declined': {
       const code = must(row.failureCode, 'why it was declined');
       const message = row.failureMessage ?? '';

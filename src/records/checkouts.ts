@@ -220,18 +220,22 @@ export type Attempt = {
   readonly discountId: string | null;
 };
 
-/** Of a checkout that is locked and active. */
+/** Of a checkout that is locked and active. Its discount was redeemed. */
 export async function startAttempt(sql: Transaction, attempt: Attempt): Promise<void> {
   const { id, paymentId, email, name, currency, priceId, subtotal, amount, discountId } = attempt;
   const { count } = await sql`
     update checkouts set status = 'processing', attempts = attempts + 1, payment_id = ${paymentId},
       customer_email = ${email}, customer_name = ${name}, currency = ${currency},
-      price_id = ${priceId}, subtotal = ${subtotal}, amount = ${amount}, discount_id = ${discountId}
+      price_id = ${priceId}, subtotal = ${subtotal}, amount = ${amount}, discount_id = ${discountId},
+      redemption = ${discountId === null ? null : 'taken'}
     where id = ${id} and status = 'active'`;
   if (count !== 1) throw new Error(`an attempt on checkout ${id}, which is not active`);
 }
 
-/** Whether it ended an attempt: it must be the one under way. A buyer may try again where it is `active` then. */
+/**
+ * null where it ended no attempt: it must be the one under way. A buyer may try again where it is `active` then; `holds`: the discount
+ * that it had redeemed, and has to give back.
+ */
 export async function finishAttempt(
   sql: Executor,
   options: {
@@ -240,10 +244,38 @@ export async function finishAttempt(
     readonly status: 'paid' | 'active';
     readonly now: number;
   },
-): Promise<boolean> {
+): Promise<{ readonly holds: string | null } | null> {
   const { id, paymentId, status, now } = options;
-  const { count } = await sql`
-    update checkouts set status = ${status}, paid_at = ${status === 'paid' ? new Date(now) : null}
-    where id = ${id} and payment_id = ${paymentId} and status = 'processing'`;
-  return count === 1;
+  const isPaid = status === 'paid';
+  const [row] = await sql<{ discountId: string | null; redemption: Redemption | null }[]>`
+    update checkouts set status = ${status}, paid_at = ${isPaid ? new Date(now) : null},
+      redemption = case when ${isPaid} then redemption end
+    where id = ${id} and payment_id = ${paymentId} and status = 'processing'
+    returning discount_id as "discountId", old.redemption`;
+  if (row === undefined) return null;
+  return { holds: isPaid || row.redemption === 'given_back' ? null : row.discountId };
+}
+
+/** Of the attempt under way: redeemed, given back while its buyer is at a bank, or redeemed for good when it came back. */
+export type Redemption = 'taken' | 'given_back' | 'confirmed';
+
+/** The discount of an attempt that is under way, locked. */
+export async function lockRedemption(
+  sql: Transaction,
+  { id, paymentId }: Pick<Attempt, 'id' | 'paymentId'>,
+): Promise<{ readonly discountId: string; readonly redemption: Redemption } | 'none' | 'over'> {
+  const [row] = await sql<{ discountId: string | null; redemption: Redemption | null }[]>`
+    select discount_id as "discountId", redemption from checkouts
+    where id = ${id} and payment_id = ${paymentId} and status = 'processing' for update`;
+  if (row === undefined) return 'over';
+  const { discountId, redemption } = row;
+  return discountId === null || redemption === null ? 'none' : { discountId, redemption };
+}
+
+export async function setRedemption(
+  sql: Transaction,
+  id: string,
+  redemption: Redemption,
+): Promise<void> {
+  await sql`update checkouts set redemption = ${redemption} where id = ${id}`;
 }

@@ -14,7 +14,7 @@ export type DiscountRecord = {
   readonly amountOff: bigint | null;
   readonly currency: string | null;
   readonly maxRedemptions: number | null;
-  /** Payments that were made with it or are under way. */
+  /** Payments that were made with it, or are being made and not at a bank. */
   readonly redemptions: number;
   readonly expiresAt: Date | null;
   readonly createdAt: Date;

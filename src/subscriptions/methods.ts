@@ -35,7 +35,10 @@ export async function methodReturned(
 ): Promise<MethodReply> {
   const processor = deps.processorFor(scope);
   if (processor === null) return { kind: 'unavailable' };
-  return keep(deps, scope, { customerId, processor, result: await processor.findCharge(key) });
+  const found = await processor.findCharge(key);
+  const isAgreed = found.kind === 'requires_confirmation';
+  const result = isAgreed ? await processor.confirmCharge(key) : found;
+  return keep(deps, scope, { customerId, processor, result });
 }
 
 async function keep(

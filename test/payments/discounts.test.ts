@@ -1,7 +1,8 @@
-// A discount is taken when an attempt begins, given back when it comes to nothing, and never taken more often than it may be.
+// A discount is taken before a charge is made, given back when that comes to nothing or waits at a bank, and never taken more often than it
+// may be.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Means } from '../support/means.ts';
-import { type Fields, PATIENCE_MS, Shop } from './shop.ts';
+import { type Fields, PATIENCE_MS, type Payment, Shop } from './shop.ts';
 
 setDefaultTimeout(PATIENCE_MS);
 
@@ -153,4 +154,84 @@ test.each<[string, Fields]>([
   ).toHaveLength(0);
   const refused = await shop.refund(payment.id);
   expect([refused.status, refused.json.error.type]).toEqual([400, 'validation_error']);
+});
+
+describe('at a bank', () => {
+  const challenged = async (discountCode: string) => {
+    const session = await shop.checkout();
+    const outcome = await shop.pay(session, { means: 'challenge', discountCode, total: '90' });
+    expect(outcome.kind).toBe('requires_action');
+    return { session, payment: await shop.lastOf(session) };
+  };
+  /** Comes back to the page, having agreed there. */
+  const back = async ({ payment: { id } }: { payment: Payment }): Promise<Payment> => {
+    await shop.bank.answerChallenge(id, true);
+    await shop.server.payments.refresh(id);
+    return shop.payment(id);
+  };
+
+  test('attempts that nobody comes back from take nothing', async () => {
+    const code = await shop.discount('ABANDONED', { percent_off: 10, max_redemptions: 3 });
+    for (let attempt = 0; attempt < 4; attempt += 1) await challenged(code);
+    expect(await redemptions(code)).toBe(0);
+    const buyer = await shop.checkout();
+    expect(await shop.pay(buyer, { discountCode: code, total: '90' })).toEqual({
+      kind: 'attempted',
+    });
+    expect(await redemptions(code)).toBe(1);
+  });
+
+  test('who comes back in time pays the price that was shown', async () => {
+    const code = await shop.discount('IN-TIME', { percent_off: 10, max_redemptions: 1 });
+    const buyer = await challenged(code);
+    expect(await back(buyer)).toMatchObject({ status: 'succeeded', amount: '90.00' });
+    expect(await redemptions(code)).toBe(1);
+    const late = await shop.checkout();
+    expect((await shop.pay(late, { discountCode: code, total: '90' })).kind).toBe(
+      'discount_refused',
+    );
+  });
+
+  test('who finds it gone is charged nothing, and shown the new total first', async () => {
+    const code = await shop.discount('GONE', { percent_off: 10, max_redemptions: 1 });
+    const buyer = await challenged(code);
+    await shop.pay(await shop.checkout(), { discountCode: code, total: '90' });
+    expect(await back(buyer)).toMatchObject({
+      status: 'failed',
+      failure_code: 'discount_spent',
+      refundable_amount: '0.00',
+    });
+    const { session, payment } = buyer;
+    const [charge] = await shop.server.sql`
+      select status from sandbox_charges where key = ${payment.id}`;
+    expect(charge!['status']).toBe('canceled');
+    expect((await shop.checkoutAfter(session)).status).toBe('active');
+    const page = await shop.server.call('GET', `/pay/${session.token}`, { key: null });
+    expect(page.text).toContain('This code has been used up.');
+    expect(page.text).toContain('$100.00');
+    expect(page.text).not.toContain('$90.00');
+    expect(await redemptions(code)).toBe(1);
+    expect(await shop.pay(session)).toEqual({ kind: 'attempted' });
+    expect(await shop.lastOf(session)).toMatchObject({ status: 'succeeded', amount: '100.00' });
+  });
+
+  test('eight come back at once for what there is once: one has it', async () => {
+    const code = await shop.discount('RACED', { percent_off: 10, max_redemptions: 1 });
+    const buyers: Awaited<ReturnType<typeof challenged>>[] = [];
+    for (let buyer = 0; buyer < 8; buyer += 1) buyers.push(await challenged(code));
+    const paid = await Promise.all(buyers.map(back));
+    const statuses = paid.map(({ status, amount }) => `${status} ${amount}`);
+    expect(statuses.filter((status) => status === 'succeeded 90.00')).toHaveLength(1);
+    expect(statuses.filter((status) => status === 'failed 90.00')).toHaveLength(7);
+    expect(await redemptions(code)).toBe(1);
+  });
+
+  test('what the bank declines after all is given back', async () => {
+    const code = await shop.discount('AFTER-ALL', { percent_off: 10, max_redemptions: 1 });
+    const session = await shop.checkout();
+    await shop.pay(session, { means: 'challengeDeclined', discountCode: code, total: '90' });
+    const payment = await back({ payment: await shop.lastOf(session) });
+    expect(payment).toMatchObject({ status: 'failed', failure_code: 'card_declined' });
+    expect(await redemptions(code)).toBe(0);
+  });
 });

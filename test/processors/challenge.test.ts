@@ -52,7 +52,7 @@ test.each([
 });
 
 test.each([
-  ['complete', { kind: 'succeeded' }],
+  ['complete', { kind: 'requires_confirmation' }],
   ['fail', { kind: 'declined', code: 'authentication_failed' }],
 ])('%s leads back to the checkout', async (answer, decided) => {
   const key = await challenge();
@@ -74,7 +74,7 @@ test('answered before: says so, leads back, changes nothing', async () => {
     );
     expect(text).not.toContain('<form');
   }
-  expect((await bank.findCharge(key)).kind).toBe('succeeded');
+  expect((await bank.findCharge(key)).kind).toBe('requires_confirmation');
 });
 
 test('a double click is one answer', async () => {

@@ -61,7 +61,10 @@ export function savesInstruments(rigOf: () => Rig): void {
   async function decided(made: ChargeRequest): Promise<ChargeResult> {
     const { processor } = rigOf();
     const { kind } = await processor.charge(made);
-    if (kind === 'requires_action') await rigOf().answer(made.key, true);
+    if (kind === 'requires_action') {
+      await rigOf().answer(made.key, true);
+      await processor.confirmCharge(made.key);
+    }
     rigOf().settle();
     return processor.findCharge(made.key);
   }

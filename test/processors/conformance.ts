@@ -174,7 +174,7 @@ export function conforms(name: string, open: () => Promise<Rig>): void {
 
     describe('a challenge', () => {
       test.each<[string, boolean, object]>([
-        ['passed', true, { kind: 'succeeded' }],
+        ['passed', true, { kind: 'requires_confirmation' }],
         ['failed', false, { kind: 'declined', code: 'authentication_failed' }],
       ])('%s', async (_what, passed, decided) => {
         const made = request('challenges');
@@ -188,6 +188,53 @@ export function conforms(name: string, open: () => Promise<Rig>): void {
         await rig.answer(made.key, !passed);
         expect(await rig.processor.findCharge(made.key)).toMatchObject(decided);
         expect(await rig.processor.charge(made)).toMatchObject(decided);
+      });
+
+      test('passed, it moves nothing until it is confirmed, and then once', async () => {
+        const made = request('challenges');
+        await rig.processor.charge(made);
+        // Not before its buyer has agreed.
+        expect((await rig.processor.confirmCharge(made.key)).kind).toBe('requires_action');
+        await rig.answer(made.key, true);
+        expect((await refund(made.key)).kind).toBe('declined');
+        const confirmed = await Promise.all(
+          CALLERS.map(() => rig.processor.confirmCharge(made.key)),
+        );
+        expect(kinds(confirmed)).toEqual(['succeeded']);
+        expect(await rig.processor.findCharge(made.key)).toEqual(confirmed[0]!);
+        await expectLeft(made.key, AMOUNT);
+      });
+
+      test('passed and given up before it is confirmed: it charges no more', async () => {
+        const made = request('challenges');
+        await rig.processor.charge(made);
+        await rig.answer(made.key, true);
+        expect((await rig.processor.cancelCharge(made.key)).kind).toBe('not_attempted');
+        expect((await rig.processor.confirmCharge(made.key)).kind).toBe('not_attempted');
+        expect((await rig.processor.findCharge(made.key)).kind).toBe('not_attempted');
+      });
+
+      test('confirmed and given up at once ends as one of the two', async () => {
+        for (const _ of CALLERS.slice(0, 20)) {
+          const key = await charged('challenges');
+          await rig.answer(key, true);
+          const [canceled, confirmed] = await Promise.all([
+            rig.processor.cancelCharge(key),
+            rig.processor.confirmCharge(key),
+          ]);
+          const { kind } = await rig.processor.findCharge(key);
+          expect([canceled.kind, confirmed.kind]).toEqual([kind, kind]);
+        }
+      });
+
+      test.each<[Behaviour, string]>([
+        ['succeeds', 'succeeded'],
+        ['settles', 'pending'],
+        ['declines', 'declined'],
+        ['loses_the_request', 'not_attempted'],
+      ])('there was none: to confirm what %s answers what is true: %s', async (behaviour, kind) => {
+        const key = await charged(behaviour);
+        expect((await rig.processor.confirmCharge(key)).kind).toBe(kind as 'succeeded');
       });
 
       test('given up in time is over: no later answer charges', async () => {

@@ -192,7 +192,7 @@ test('a challenge that the buyer passes may still be declined', async () => {
   const made = chargeOf(card('4000008400001629'));
   await bank.charge(made);
   expect(await bank.answerChallenge(made.key, true)).toEqual({ returnUrl: made.returnUrl });
-  expect(await bank.findCharge(made.key)).toMatchObject({
+  expect(await bank.confirmCharge(made.key)).toMatchObject({
     kind: 'declined',
     code: 'card_declined',
   });

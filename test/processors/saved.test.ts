@@ -56,6 +56,7 @@ async function saved(instrument: Instrument): Promise<string> {
   const made = saving(instrument);
   await BANK().charge(made);
   await BANK().answerChallenge(made.key, true);
+  await BANK().confirmCharge(made.key);
   return savedAs(await BANK().findCharge(made.key));
 }
 
@@ -129,7 +130,7 @@ test('a card tells its last month, and is declined when that is over', async () 
 
 const UNSAVED: [string, ReturnType<typeof saving>, boolean | null][] = [
   ['that waits for its buyer', saving(card('4000002760003184')), null],
-  ['that its buyer did not confirm', saving(card('4000002760003184')), false],
+  ['that its buyer did not agree to', saving(card('4000002760003184')), false],
   ['that its bank declined after all', saving(card('4000008400001629')), true],
   ['that was declined', saving(card('4000000000000002')), null],
   ['that did not ask to', { ...saving(card('4242424242424242'), 1n), save: false }, null],
@@ -140,6 +141,7 @@ test.each(UNSAVED)('nothing is saved by a charge %s', async (_what, made, answer
   const prefix = name.slice(0, name.lastIndexOf('_') + 1);
   await BANK().charge(made);
   if (answer !== null) await BANK().answerChallenge(made.key, answer);
+  await BANK().confirmCharge(made.key);
   const result = await BANK().chargeSaved(later(`${prefix}${made.key}`));
   expect(said(result)).toBe('declined mandate_lost, hard');
 });

@@ -45,7 +45,9 @@ export const Discount = Type.Object({
   amount_off: Nullable(Amount),
   currency: Nullable(Currency),
   max_redemptions: Nullable(Redemptions),
-  redemptions: Type.Integer({ description: 'Payments that were made with it or are under way.' }),
+  redemptions: Type.Integer({
+    description: 'Payments that were made with it, or are being made and do not wait at a bank.',
+  }),
   expires_at: Nullable(Timestamp),
   created_at: Timestamp,
 });

@@ -30,6 +30,9 @@ const IN_FLIGHT_OF_ONE_MAX = 2;
 /** How long an answer of the server is kept while the database does not take it: the claim lasts no longer. */
 const SETTLE_TRIES_MAX = 60;
 const SETTLE_AGAIN_MS = 1000;
+/** Of one look, and how many of each are named in the log. */
+const GIVEN_UP_STATEMENTS_MAX = 20;
+const NAMED_MAX = 20;
 /** What is in flight may land while we stop; what does not is due again. */
 const LAND_MS_MAX = 5000;
 
@@ -84,13 +87,20 @@ export class Mailer {
   }
 
   async #look(): Promise<void> {
+    for (let left = GIVEN_UP_STATEMENTS_MAX; left > 0; left -= 1) {
+      if ((await this.#giveUp()) === 0) break;
+    }
+    await this.#fill();
+  }
+
+  async #giveUp(): Promise<number> {
     const { sql, log, onAttempt } = this.#deps;
     const late = await giveUpMails(sql);
     if (late.length > 0) {
-      log.warn({ count: late.length, mails: late.slice(0, 20) }, 'mails are given up');
+      log.warn({ count: late.length, mails: late.slice(0, NAMED_MAX) }, 'mails are given up');
       onAttempt('given_up', late.length);
     }
-    await this.#fill();
+    return late.length;
   }
 
   /** Claims until nothing is due, or as much is in flight as may be. One at a time: each goes by what the last has claimed. */

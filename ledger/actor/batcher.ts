@@ -1,5 +1,7 @@
+import { must } from '../assert.ts';
 import { LedgerUnavailable } from '../ports.ts';
 import type { Timers } from '../ports.ts';
+import { Turns } from '../turns.ts';
 
 type Waiting<K, V> = {
   readonly key: K;
@@ -10,14 +12,16 @@ type Waiting<K, V> = {
 
 /**
  * Loads by key, each key once however many ask at the same time, many keys to a query, few queries at once. What is waiting is
- * bounded: one call over it is refused as unavailable, and so a cold start does not pile up.
+ * bounded: one call over it is refused as unavailable, and so a cold start does not pile up. Tenants take turns in what a query asks
+ * for, and one has at most as many calls waiting as there is still room for.
  */
 export class Batcher<K, V> {
   readonly #options: BatcherOptions<K, V>;
   readonly #waiting = new Map<string, Waiting<K, V>>();
-  #queue: string[] = [];
+  readonly #queue = new Turns<string>();
   #running = 0;
   #waiters = 0;
+  readonly #waitersOf = new Map<string, number>();
   #scheduled = false;
 
   constructor(options: BatcherOptions<K, V>) {
@@ -29,27 +33,40 @@ export class Batcher<K, V> {
     return this.#waiters;
   }
 
-  /** The value, or null where there is none. Rejects where the load failed, or too many wait. */
-  async get(key: K): Promise<V | null> {
-    if (this.#waiters >= this.#options.waitingMax) {
+  /**
+   * The value, or null where there is none. Rejects where the load failed, or too many wait. Without a `tenant` it is not known whose it
+   * is, or there is one alone.
+   */
+  async get(key: K, tenant = ''): Promise<V | null> {
+    const own = this.#waitersOf.get(tenant) ?? 0;
+    const room = this.#options.waitingMax - this.#waiters - 1;
+    if (room < 0 || (tenant !== '' && own + 1 > room)) {
       throw new LedgerUnavailable('too many calls wait for what is being loaded');
     }
     this.#waiters += 1;
+    this.#waitersOf.set(tenant, own + 1);
     try {
-      return await this.#join(key).promise;
+      return await this.#join(key, tenant).promise;
     } finally {
       this.#waiters -= 1;
+      this.#leave(tenant);
     }
   }
 
-  #join(key: K): Waiting<K, V> {
+  #leave(tenant: string): void {
+    const rest = must(this.#waitersOf.get(tenant), 'whoever leaves has waited') - 1;
+    if (rest === 0) this.#waitersOf.delete(tenant);
+    else this.#waitersOf.set(tenant, rest);
+  }
+
+  #join(key: K, tenant: string): Waiting<K, V> {
     const name = this.#options.nameOf(key);
     const known = this.#waiting.get(name);
     if (known !== undefined) return known;
     const { promise, resolve, reject } = Promise.withResolvers<V | null>();
     const entry = { key, promise, resolve, reject };
     this.#waiting.set(name, entry);
-    this.#queue.push(name);
+    this.#queue.push(tenant, name);
     this.#schedule();
     return entry;
   }
@@ -59,9 +76,12 @@ export class Batcher<K, V> {
     this.#scheduled = true;
     this.#options.timers.soon(() => {
       this.#scheduled = false;
-      while (this.#queue.length > 0 && this.#running < this.#options.concurrentMax) {
-        const names = this.#queue.slice(0, this.#options.keysMax);
-        this.#queue = this.#queue.slice(this.#options.keysMax);
+      while (this.#queue.size > 0 && this.#running < this.#options.concurrentMax) {
+        const names: string[] = [];
+        while (
+          names.length < this.#options.keysMax &&
+          this.#queue.takeOne((name) => names.push(name) > 0)
+        );
         this.#running += 1;
         // Never rejects: a failure goes to those who wait.
         this.#load(names).then(
@@ -74,7 +94,7 @@ export class Batcher<K, V> {
 
   #loaded(): void {
     this.#running -= 1;
-    if (this.#queue.length > 0) this.#schedule();
+    if (this.#queue.size > 0) this.#schedule();
   }
 
   async #load(names: readonly string[]): Promise<void> {

@@ -74,10 +74,10 @@ export class Directory<A extends Named> {
   }
 
   /** By id, whoever's it is. @throws NotHere, see `Residents.find` */
-  find(id: string): Promise<A | null> {
+  find(id: string, tenant?: string): Promise<A | null> {
     const found = this.#residents.get(id);
     if (found !== undefined) this.#dropOutdated(found);
-    return this.#residents.find(id);
+    return this.#residents.find(id, tenant);
   }
 
   /** The customer's row changed: the next call loads it again. */

@@ -86,10 +86,13 @@ export class Residents<A extends Resident> {
     return this.#actors.get(id);
   }
 
-  /** @throws NotHere where its slot is not ours. It may be `dropped` when it comes: then its slot went meanwhile. */
-  async find(id: string): Promise<A | null> {
+  /**
+   * On behalf of a tenant, where that is known. It may be `dropped` when it comes: then its slot went meanwhile.
+   * @throws NotHere where its slot is not ours
+   */
+  async find(id: string, tenant?: string): Promise<A | null> {
     if (!this.#slots.has(slotOf(id))) throw new NotHere();
-    const actor = this.#actors.get(id) ?? (await this.#loads.get(id));
+    const actor = this.#actors.get(id) ?? (await this.#loads.get(id, tenant));
     if (actor !== null) actor.touched = true;
     return actor;
   }

@@ -213,13 +213,14 @@ export class Term {
   }
 
   /** The customer's actor. @throws NotHere */
-  async actorOf(customerId: string): Promise<Actor> {
-    return must(await this.directory.find(customerId), 'a customer that was found before');
+  async actorOf(customerId: string, organisationId?: string): Promise<Actor> {
+    const found = await this.directory.find(customerId, organisationId);
+    return must(found, 'a customer that was found before');
   }
 
   /** The actor that is now that customer's. @throws NotHere */
   async again(actor: Actor): Promise<Actor> {
-    return actor.dropped ? this.actorOf(actor.id) : actor;
+    return actor.dropped ? this.actorOf(actor.id, actor.organisationId) : actor;
   }
 
   submit<T>(unit: ActorUnit<T>): Promise<T | typeof DUPLICATE> {

@@ -67,12 +67,13 @@ export class Customers {
     const refusal = this.#member.refusal();
     if (refusal !== null) throw refusal;
     if ('id' in ref) {
-      const found = await this.#load(ref.id);
+      const found = await this.#load(ref.id, tenant);
       return found !== null && belongs(found, tenant) ? found : null;
     }
+    const { organisationId } = tenant;
     for (let before: string | null = null; ;) {
-      const id = await this.#names.get({ ...tenant, externalId: ref.externalId });
-      const found = id === null ? null : await this.#load(id);
+      const id = await this.#names.get({ ...tenant, externalId: ref.externalId }, organisationId);
+      const found = id === null ? null : await this.#load(id, tenant);
       if (found === null) return null;
       // The name may have moved to another customer meanwhile. One that is in use keeps its old name for as long as it is: then
       // the database has said so twice.
@@ -81,13 +82,13 @@ export class Customers {
     }
   }
 
-  async #load(id: string): Promise<Found | null> {
+  async #load(id: string, { organisationId }: Tenant): Promise<Found | null> {
     const place = this.#member.place(slotOf(id));
-    if (place.kind !== 'here') return this.#guests.find(id);
+    if (place.kind !== 'here') return this.#guests.find(id, organisationId);
     try {
-      return await place.term.directory.find(id);
+      return await place.term.directory.find(id, organisationId);
     } catch (error) {
-      if (error instanceof NotHere) return this.#guests.find(id);
+      if (error instanceof NotHere) return this.#guests.find(id, organisationId);
       throw error;
     }
   }

@@ -77,7 +77,7 @@ function check(
 
 function checkLater(term: Term, customerId: string, meter: Meter, units: bigint): Promise<string> {
   return term.read(
-    () => term.actorOf(customerId),
+    () => term.actorOf(customerId, meter.organisationId),
     (actor) => checkHere(term, actor, term.meter(meter), units),
   );
 }
@@ -89,7 +89,8 @@ async function record(
   request: UsageRequest,
 ): Promise<RecordOutcome> {
   assert(request.keyId !== null, 'what may be asked for again has an id');
-  const actor = term.directory.get(customerId) ?? (await term.actorOf(customerId));
+  const actor =
+    term.directory.get(customerId) ?? (await term.actorOf(customerId, meter.organisationId));
   return recordOne(term, { actor, meter: term.meter(meter), request });
 }
 
@@ -110,7 +111,9 @@ async function received(term: Term, sent: readonly SentItem[]): Promise<readonly
     sent.map(async ({ customerId, ...item }) => ({
       ...item,
       meter: term.meter(item.meter),
-      actor: term.directory.get(customerId) ?? (await term.actorOf(customerId)),
+      actor:
+        term.directory.get(customerId) ??
+        (await term.actorOf(customerId, item.meter.organisationId)),
     })),
   );
 }

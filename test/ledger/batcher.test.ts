@@ -1,0 +1,69 @@
+// Loading for many tenants: one whose cold customers are many neither holds up the others' nor takes all the room.
+import { expect, test } from 'bun:test';
+import { Batcher } from '../../ledger/actor/batcher.ts';
+import { LedgerUnavailable } from '../../ledger/ports.ts';
+import { Schedule } from '../simulation/schedule.ts';
+import { seeded } from '../support/random.ts';
+
+const KEYS_MAX = 10;
+const WAITING_MAX = 1000;
+const LOAD_MS = 5;
+
+function bed() {
+  const schedule = new Schedule(seeded(1));
+  const loads: (readonly string[])[] = [];
+  const batcher = new Batcher<string, string>({
+    timers: {
+      after: (ms, task) => schedule.after(ms, null, task),
+      soon: (task) => void schedule.after(0, null, task),
+    },
+    nameOf: (key) => key,
+    load: async (keys) => {
+      loads.push(keys);
+      await schedule.wait(LOAD_MS, null);
+      return keys.map((key) => [key, `the value of ${key}`]);
+    },
+    keysMax: KEYS_MAX,
+    concurrentMax: 1,
+    waitingMax: WAITING_MAX,
+  });
+  const ends = { loaded: 0, refused: 0 };
+  const ask = async (key: string, tenant: string | undefined): Promise<void> => {
+    try {
+      expect(await batcher.get(key, tenant)).toBe(`the value of ${key}`);
+      ends.loaded += 1;
+    } catch (error) {
+      if (!(error instanceof LedgerUnavailable)) throw error;
+      ends.refused += 1;
+    }
+  };
+  const get = (key: string, tenant?: string): void => void ask(key, tenant);
+  return { schedule, batcher, loads, ends, get };
+}
+
+test('tenants take turns in what a query asks for', () => {
+  const { schedule, loads, get } = bed();
+  for (let n = 0; n < 400; n += 1) get(`loud ${n}`, 'loud');
+  schedule.run(LOAD_MS - 1);
+  for (let n = 0; n < 5; n += 1) get(`quiet ${n}`, 'quiet');
+  schedule.run(2 * LOAD_MS);
+  expect(loads[1]!.filter((key) => key.startsWith('quiet')).length).toBe(5);
+});
+
+test('one tenant has half of the room at most, and the next one finds some', () => {
+  const { schedule, batcher, ends, get } = bed();
+  for (let n = 0; n < 3 * WAITING_MAX; n += 1) get(`loud ${n}`, 'loud');
+  expect(batcher.waiting).toBe(WAITING_MAX / 2);
+  get('quiet', 'quiet');
+  expect(batcher.waiting).toBe(WAITING_MAX / 2 + 1);
+  schedule.run(10_000);
+  expect(ends).toEqual({ loaded: WAITING_MAX / 2 + 1, refused: 2.5 * WAITING_MAX });
+  expect(batcher.waiting).toBe(0);
+});
+
+test('where there is one alone, all of the room is for it', () => {
+  const { schedule, ends, get } = bed();
+  for (let n = 0; n < WAITING_MAX + 7; n += 1) get(`key ${n}`);
+  schedule.run(10_000);
+  expect(ends).toEqual({ loaded: WAITING_MAX, refused: 7 });
+});

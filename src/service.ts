@@ -22,6 +22,7 @@ import {
 import { createEdge, type Edge } from './http/edge.ts';
 import { FairSql } from './http/fair-sql.ts';
 import { renderCheck } from './http/wire/metering.ts';
+import { openKeyed } from './http/keyed.ts';
 import { openPortalDoor, type PortalDoorDeps } from './http/portal-door.ts';
 import {
   type Change,
@@ -153,7 +154,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const signing = await openSigning(options, sql);
   const redis = openRedis({ url: options.redisUrl, warn });
   const limiter = countTakes(metrics.registry, openRateLimiter(redis));
-  const edge = openEdge({ auth, sql: records.doors, limiter, settings, log });
+  const edge = openEdge({ auth, sql, keyLocks, doors: records.doors, limiter, settings, log });
   const { sandbox: bank, processorFor } = openBanks(options, { sql, orgClock });
   const port = { ...records, ids, orgClock, timers, log };
   const sendsMail = settings.mail !== undefined;
@@ -345,15 +346,32 @@ function openAuth({ doors, changes }: Records, warn: AuthenticatorOptions['warn'
   });
 }
 
+type EdgeParts = {
+  readonly auth: Authenticator;
+  readonly sql: Sql;
+  /** Who comes is looked up here: nobody's work is before it. */
+  readonly doors: Sql;
+  readonly keyLocks: KeyLocks;
+  readonly limiter: PortalDoorDeps['limiter'];
+  readonly settings: Settings;
+  readonly log: Log;
+};
+
 function openEdge({
   auth: { authenticate },
+  sql,
+  doors,
+  keyLocks,
+  limiter,
+  settings,
   log,
-  ...door
-}: { auth: Authenticator; log: Log } & Omit<PortalDoorDeps, 'clock'>): Edge {
-  const admitPortal = openPortalDoor({ ...door, clock: ownClock });
+}: EdgeParts): Edge {
+  const admitPortal = openPortalDoor({ sql: doors, limiter, settings, clock: ownClock });
+  const keyed = openKeyed({ sql, keyLocks, clock: ownClock, timers });
   return createEdge({
     authenticate,
     admitPortal,
+    keyed,
     clock: ownClock,
     timers,
     log,

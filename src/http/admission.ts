@@ -11,7 +11,7 @@ import {
 } from './body.ts';
 import { refuseInvalid } from './errors.ts';
 import { Malformed, parseJson } from './json.ts';
-import type { Operation } from './operation.ts';
+import type { Access, Operation } from './operation.ts';
 import { readPairs, readQuery } from './query.ts';
 import { issuesOf, validator, type Validator } from './validate.ts';
 
@@ -40,7 +40,7 @@ export class Admission {
   readonly #query: { readonly schema: TObject; readonly check: Validator<TObject> } | null;
   readonly #idempotent: boolean;
 
-  constructor(operation: Operation) {
+  constructor(operation: Operation, access: Access) {
     const { body, form, query } = operation;
     this.media = [
       ...(body === undefined && form !== undefined ? [] : [JSON_MEDIA]),
@@ -51,7 +51,7 @@ export class Admission {
     this.#body = body === undefined ? null : validator(body);
     this.#bodyOptional = operation.bodyOptional === true;
     this.#query = query === undefined ? null : { schema: query, check: validator(query) };
-    this.#idempotent = isIdempotent(operation);
+    this.#idempotent = isIdempotent(operation, { method: 'POST', access });
   }
 
   /** A page of ours may send it and no other: a browser sends forms from anywhere. */
@@ -68,7 +68,7 @@ export class Admission {
   }): Admitted | Response {
     const { request, params, principal, text } = taken;
     let idempotencyKey: string | null = null;
-    if (this.#idempotent) {
+    if (this.#idempotent && request.method === 'POST') {
       idempotencyKey = request.headers.get(IDEMPOTENCY_KEY);
       if (idempotencyKey !== null && !IDEMPOTENCY_KEY_SANE.test(idempotencyKey)) {
         return refuseInvalid([
@@ -123,8 +123,13 @@ export class Admission {
   }
 }
 
-export function isIdempotent({ idempotent = false }: Operation): boolean {
-  return idempotent !== false;
+/** Whether it looks at an Idempotency-Key. Whoever has no key is nobody who could send the same again; pages have forms. */
+export function isIdempotent(
+  { body, form, idempotent }: Operation,
+  { method, access }: { readonly method: string; readonly access: Access },
+): boolean {
+  const isForPages = form !== undefined && body === undefined;
+  return method === 'POST' && access !== 'open' && !isForPages && idempotent !== false;
 }
 
 export function bodyBytesMaxOf({ bodyBytesMax, form }: Operation): number {

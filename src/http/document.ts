@@ -4,11 +4,8 @@ import { FORM_MEDIA, JSON_MEDIA } from './body.ts';
 import type { Components, JsonSchema } from './components.ts';
 import { headersOf, type HeaderName } from './document-headers.ts';
 import { type ErrorCode, STATUS_OF } from './errors.ts';
-import type { Operation } from './operation.ts';
+import type { Access, Operation } from './operation.ts';
 import { Error as ErrorBody } from './wire/errors.ts';
-
-/** `portal`: a token in the path. */
-export type Access = 'organisation' | 'group' | 'portal' | 'open';
 
 /** What a route says of itself. */
 export type Described = {
@@ -64,7 +61,7 @@ export function describe(
     ...(description !== undefined && { description }),
     tags: [tag],
     security: hasKey(access) ? [{ [access]: [] }] : [],
-    parameters: parametersOf(operation, components),
+    parameters: parametersOf({ access, operation, method }, components),
     ...(Object.keys(content).length > 0 && {
       requestBody: { required: operation.bodyOptional !== true, content },
     }),
@@ -77,8 +74,8 @@ export function hasKey(access: Access): access is 'organisation' | 'group' {
   return access === 'organisation' || access === 'group';
 }
 
-function parametersOf(operation: Operation, components: Components): Parameter[] {
-  const { params = {}, query } = operation;
+function parametersOf(route: Asked, components: Components): Parameter[] {
+  const { params = {}, query } = route.operation;
   const parameters: Parameter[] = Object.entries(params).map(([name, description]) => ({
     name,
     in: 'path',
@@ -91,7 +88,7 @@ function parametersOf(operation: Operation, components: Components): Parameter[]
     const shown = components.of(schema);
     parameters.push({ name, in: 'query', required: false, description, schema: shown });
   }
-  if (isIdempotent(operation)) {
+  if (isIdempotent(route.operation, route)) {
     parameters.push({
       name: 'Idempotency-Key',
       in: 'header',
@@ -104,15 +101,13 @@ function parametersOf(operation: Operation, components: Components): Parameter[]
 }
 
 /** All answers, by status: what the handler answers, and what it or the edge refuses. */
-function responsesOf(
-  { access, operation, method }: Omit<Described, 'operationId'> & { readonly method: string },
-  components: Components,
-): Record<string, Answer> {
-  const refusals = refusalsOf(access, operation, method);
+function responsesOf(route: Asked, components: Components): Record<string, Answer> {
+  const { operation } = route;
+  const refusals = refusalsOf(route);
   const statuses = new Set([...Object.keys(operation.answers).map(Number), ...refusals.keys()]);
   const answers = [...statuses].map((status) => {
     const codes = refusals.get(status) ?? [];
-    return [status, answerOf({ access, operation, components, status, codes })];
+    return [status, answerOf({ ...route, components, status, codes })];
   });
   return Object.fromEntries(answers) as Record<string, Answer>;
 }
@@ -120,13 +115,18 @@ function responsesOf(
 type Asked = {
   readonly access: Access;
   readonly operation: Operation;
+  readonly method: string;
+};
+
+type Answering = Asked & {
   readonly components: Components;
   readonly status: number;
   /** By which it refuses with this status. */
   readonly codes: readonly ErrorCode[];
 };
 
-function answerOf({ access, operation, components, status, codes }: Asked): Answer {
+function answerOf({ components, status, codes, ...route }: Answering): Answer {
+  const { access, operation } = route;
   const { answers, mediaType = JSON_MEDIA.type } = operation;
   const schema = answers[status];
   // Who opens a page with a bad token, or too often, is told on a page.
@@ -141,7 +141,7 @@ function answerOf({ access, operation, components, status, codes }: Asked): Answ
     ...codes.map((code) => `\`${code}\``),
     ...(schema === undefined ? [] : [wordsOf(status, schema === null ? null : mediaType)]),
   ];
-  const headers = headersOf(namesOf({ operation, status, codes }));
+  const headers = headersOf(namesOf({ ...route, status, codes }));
   return {
     description: words.join(' or ') + bound,
     headers,
@@ -156,13 +156,13 @@ function wordsOf(status: number, mediaType: string | null): string {
   return status === 201 ? 'Made' : 'Done';
 }
 
-function namesOf({ operation, status, codes }: Pick<Asked, 'operation' | 'status' | 'codes'>) {
-  const { refusals = [] } = operation;
+function namesOf({ status, codes, ...route }: Omit<Answering, 'components'>) {
+  const { refusals = [] } = route.operation;
   const names: HeaderName[] = ['x-request-id'];
   // What was refused for a reason of the business is answered again as well.
   const isKept =
     status < 300 || codes.some((code) => refusals.includes(code) && !MAY_PASS.has(code));
-  if (isIdempotent(operation) && isKept) names.push('Idempotency-Replayed');
+  if (isIdempotent(route.operation, route) && isKept) names.push('Idempotency-Replayed');
   if (status === 303) names.push('Location');
   if (codes.includes('unauthorized')) names.push('WWW-Authenticate');
   if (codes.some((code) => MAY_PASS.has(code))) names.push('Retry-After');
@@ -179,11 +179,7 @@ const MAY_PASS = new Set<ErrorCode>([
 ]);
 
 /** What it refuses by, for each status: its own refusals, and those of the edge, which follow from what it takes. */
-function refusalsOf(
-  access: Access,
-  operation: Operation,
-  method: string,
-): Map<number, ErrorCode[]> {
+function refusalsOf({ access, operation, method }: Asked): Map<number, ErrorCode[]> {
   const { idempotent, params, form, query } = operation;
   const codes = new Set<ErrorCode>(operation.refusals);
   if (hasKey(access)) {
@@ -196,9 +192,11 @@ function refusalsOf(
   if (method !== 'GET') {
     codes.add('invalid_request').add('payload_too_large').add('unsupported_media_type');
   }
-  if (query !== undefined || isIdempotent(operation)) codes.add('invalid_request');
-  if (idempotent === true || idempotent === 'any_body') codes.add('idempotency_in_progress');
-  if (idempotent === true) codes.add('idempotency_key_reused');
+  if (query !== undefined) codes.add('invalid_request');
+  if (isIdempotent(operation, { method, access }) && idempotent !== 'ledger') {
+    codes.add('idempotency_in_progress');
+    if (idempotent !== 'any_body') codes.add('idempotency_key_reused');
+  }
   codes.add('internal_error').add('service_unavailable');
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of codes) {

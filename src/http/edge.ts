@@ -20,9 +20,10 @@ import type {
 import { Admission } from './admission.ts';
 import { takeBody } from './body.ts';
 import { isCrossSite } from './cross-site.ts';
-import { type Access, hasKey, type Described } from './document.ts';
+import { hasKey, type Described } from './document.ts';
 import { refuse } from './errors.ts';
-import type { Call, Handler, Operation } from './operation.ts';
+import type { Keyed } from './keyed.ts';
+import type { Access, Call, Handler, Operation } from './operation.ts';
 import type { AdmitPortal } from './portal-door.ts';
 import { type Course, RequestLog } from './request-log.ts';
 
@@ -57,6 +58,7 @@ export type Edge = {
 export type EdgeOptions = {
   readonly authenticate: Authenticate;
   readonly admitPortal: AdmitPortal;
+  readonly keyed: Keyed;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;
@@ -69,7 +71,7 @@ const STEP_LENGTH_MIN = 64 * 1024;
 const NO_PARAMS: Readonly<Record<string, string>> = {};
 
 export function createEdge(options: EdgeOptions): Edge {
-  const { authenticate, admitPortal, clock, timers } = options;
+  const { authenticate, admitPortal, keyed, clock, timers } = options;
   const requests = new RequestLog(options);
   let leaving = false;
   let sinceLeaving = 0;
@@ -87,7 +89,8 @@ export function createEdge(options: EdgeOptions): Edge {
     operation: O,
     handler: Handler<O, P>,
   ): Route {
-    const admission = new Admission(operation);
+    const admission = new Admission(operation, access);
+    const act = keyed(operation, handler);
     async function answer({ request, params = NO_PARAMS }: Incoming): Promise<Response> {
       const began = clock.monotonic();
       let principal: Principal | PortalPrincipal | null = null;
@@ -112,7 +115,7 @@ export function createEdge(options: EdgeOptions): Edge {
             text instanceof Response ? text : admission.admit({ request, params, principal, text });
           if (typeof text === 'string' && text.length >= STEP_LENGTH_MIN) await breathe(timers);
           // What `admit` made fits the schemas, and `access` has decided the principal: the two types that are claimed here.
-          const answered = call instanceof Response ? call : handler(call as unknown as Call<O, P>);
+          const answered = call instanceof Response ? call : act(call as unknown as Call<O, P>);
           response = answered instanceof Promise ? await answered : answered;
         }
       } catch (error) {

@@ -57,6 +57,16 @@ export function errorText(code: ErrorCode, message: string, issues?: readonly Is
   return JSON.stringify({ error: { type: code, message, ...(issues && { issues }) } });
 }
 
+/** Where the same Idempotency-Key is being executed, here or at another node. */
+export function inProgress(): Response {
+  return refuse('idempotency_in_progress', 'a request with this Idempotency-Key is being executed');
+}
+
+/** Of all that answer 409, only it says when to come back. */
+export function isInProgress({ status, headers }: Response): boolean {
+  return status === STATUS_OF.idempotency_in_progress && headers.has('retry-after');
+}
+
 export function refuseInvalid(issues: readonly Issue[]): Response {
   const first = issues[0];
   const where = first === undefined || first.path.length === 0 ? 'the body' : first.path.join('.');

@@ -2,8 +2,9 @@
 //
 // Who calls: routes whose effect is a row, and those on subscriptions. Usage and payments have the ledger's own mechanism.
 // Holds: the answer is stored in the transaction of the effect, so neither is ever there without the other (but `onceRepeatable`). A refusal of the
-// business is stored too, but not that something was not found: it may be made. A request that did not fit its schema never comes
-// here. Two that arrive at once: one executes, the other is told to come back, or waits where that may take a processor's time.
+// business is stored too, but not that something was not found, nor that no checkout could be made: that made nothing, and may be
+// otherwise the next time. A request that did not fit its schema never comes here. Two that arrive at once: one executes, the other is
+// told so, and waits (key-turns.ts).
 // Does not: forget. Answers are kept for at least 30 days.
 import { createHash } from 'node:crypto';
 import type { KeyLocks } from '../platform/key-locks.ts';
@@ -17,15 +18,22 @@ import {
   type StoredAnswer,
   tryLockKey,
 } from '../records/idempotency.ts';
-import type { Principal } from './auth.ts';
-import { type ErrorCode, errorText, refuse, STATUS_OF } from './errors.ts';
+import type { PortalPrincipal, Principal } from './auth.ts';
+import { type ErrorCode, errorText, inProgress, refuse, STATUS_OF } from './errors.ts';
 
 /** What is sent, and stored where a key came with the request. */
-export type Answer = { readonly status: number; readonly body: string };
+export type Answer = {
+  readonly status: number;
+  readonly body: string;
+  /** false: sent again, it is decided anew. */
+  readonly isKept?: boolean;
+};
+
+const NOT_KEPT = new Set<ErrorCode>(['not_found', 'checkout_create_failed']);
 
 export type Attempt = {
   readonly sql: Sql;
-  readonly principal: Principal;
+  readonly principal: Principal | PortalPrincipal;
   /** Names the route: the same key on another one is another key. */
   readonly operation: string;
   readonly key: string | null;
@@ -42,7 +50,8 @@ export function answer(status: number, value: unknown): Answer {
 }
 
 export function refusal(code: ErrorCode, message: string): Answer {
-  return { status: STATUS_OF[code], body: errorText(code, message) };
+  const body = errorText(code, message);
+  return { status: STATUS_OF[code], body, isKept: !NOT_KEPT.has(code) };
 }
 
 /** What is wrong with one field, where only the effect can tell. */
@@ -61,6 +70,12 @@ export async function once(
   return sql.begin((transaction) => onceInTransaction(transaction, { attempt, key, task }));
 }
 
+/** Gives an answer, or a response that is not kept. */
+type RepeatableTask = () => Promise<Answer | Response>;
+
+const sent = (answered: Answer | Response): Response =>
+  answered instanceof Response ? answered : respond(answered);
+
 /**
  * The same for a task that asks the ledger or a processor, and so must not hold a transaction. It has to be one that may be done again:
  * its ids follow from the key, or what is so already it leaves as it is. Its answer is stored after it. Whoever was cut off in between
@@ -69,10 +84,10 @@ export async function once(
  */
 export async function onceRepeatable(
   attempt: Attempt & { readonly keyLocks: KeyLocks },
-  task: () => Promise<Answer>,
+  task: RepeatableTask,
 ): Promise<Response> {
   const { sql, key, keyLocks } = attempt;
-  if (key === null) return respond(await task());
+  if (key === null) return sent(await task());
   const scope = keyScope(attempt, key);
   const earlier = await findAnswer(sql, scope);
   if (earlier !== null) return replay(attempt, scope, earlier);
@@ -85,13 +100,13 @@ export async function onceRepeatable(
 async function answerAlone(
   attempt: Attempt,
   scope: IdempotencyScope,
-  task: () => Promise<Answer>,
+  task: RepeatableTask,
 ): Promise<Response> {
   const { sql, now } = attempt;
   const earlier = await findAnswer(sql, scope);
   if (earlier !== null) return replay(attempt, scope, earlier);
   const answered = await task();
-  if (answered.status === STATUS_OF.not_found) return respond(answered);
+  if (answered instanceof Response || answered.isKept === false) return sent(answered);
   const keeping = { answer: stored(attempt, scope, answered), now };
   if (await keepAnswer(sql, scope, keeping)) return respond(answered);
   const first = await findAnswer(sql, scope);
@@ -109,14 +124,10 @@ async function onceInTransaction(
   const earlier = await findAnswer(sql, scope);
   if (earlier !== null) return replay(attempt, scope, earlier);
   const answered = await task(sql);
-  if (answered.status !== STATUS_OF.not_found) {
+  if (answered.isKept !== false) {
     await insertAnswer(sql, scope, { answer: stored(attempt, scope, answered), now });
   }
   return respond(answered);
-}
-
-function inProgress(): Response {
-  return refuse('idempotency_in_progress', 'a request with this Idempotency-Key is being executed');
 }
 
 /** The advisory lock that whoever executes a key holds. */

@@ -3,6 +3,9 @@ import type { Static, TObject, TSchema } from '@sinclair/typebox';
 import type { ErrorCode } from './errors.ts';
 import type { Tag } from './tags.ts';
 
+/** Who may call. `portal`: whoever has the token in the path. */
+export type Access = 'organisation' | 'group' | 'portal' | 'open';
+
 export type Operation = {
   /** What clients call it: `createCheckout`, `listProducts`. No two are the same. */
   readonly operationId: string;
@@ -21,8 +24,9 @@ export type Operation = {
   /** Each path parameter with what it is. */
   readonly params?: Readonly<Record<string, string>>;
   /**
-   * Whether it takes an Idempotency-Key. `true`: its answer is kept under the key, and another body under it is refused. `any_body`: the
-   * key alone names the request. `ledger`: the ledger knows the key, and the operation says itself what it refuses.
+   * What a POST does with an Idempotency-Key. `true`: its answer is kept with what it writes, and another body under the key is refused.
+   * `any_body`: the key alone names the request. `ledger`: the ledger knows the key, and the operation says itself what it refuses.
+   * `false`: nothing. Left out: it may be done again, and its answer is kept after it.
    */
   readonly idempotent?: boolean | 'any_body' | 'ledger';
   /** The body of each status, where it is not a refusal in JSON; null for none. */

@@ -14,8 +14,8 @@ type KeyLocksOptions = {
   readonly timers: Timers;
 };
 
-/** Longer than a processor takes to answer; then the caller is told to come back. */
-const WAIT_MS_MAX = 10_000;
+/** Then the caller is told to come back. */
+const WAIT_MS_MAX = 5000;
 const POLL_MS_MIN = 10;
 const POLL_MS_MAX = 160;
 

@@ -117,3 +117,13 @@ test('the same keys for other customers, in other orders at every node, count fo
   const waited = nodes.all.flatMap(({ logged }) => logged.filter((line) => line.includes('flush')));
   expect(waited).toEqual([]);
 }, 60_000);
+
+test('checkouts at once under one key, at all nodes, are one, and everybody is told of it', async () => {
+  const { id: product_id } = await plan('10.00');
+  const replies = await everybody('checkouts', '/checkouts', () => ({
+    product_id,
+    customer_email: 'ada@example.com',
+  }));
+  expect(replies.map(({ status }) => status)).toEqual(Array(CALLERS).fill(201));
+  expect(new Set(replies.map(({ text }) => text)).size).toBe(1);
+});

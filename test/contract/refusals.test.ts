@@ -125,6 +125,15 @@ const ROUTES: Record<string, Refusals> = {
     ...bodiless((call) => send('POST', `/checkouts/${checkout}/expire`, call)),
     not_found: () => send('POST', '/checkouts/x/expire'),
     invalid_state: () => send('POST', `/checkouts/${checkout}/expire`),
+    idempotency_in_progress: async () => {
+      const { id } = await shop.checkout();
+      return whileLocked('checkouts', () => send('POST', `/checkouts/${id}/expire`, withKey('e')));
+    },
+    idempotency_key_reused: async () => {
+      const [one, two] = [await shop.checkout(), await shop.checkout()];
+      await send('POST', `/checkouts/${one.id}/expire`, withKey('expire'));
+      return send('POST', `/checkouts/${two.id}/expire`, withKey('expire'));
+    },
   },
   'post /checkouts': {
     ...keyless('POST', () => '/checkouts'),

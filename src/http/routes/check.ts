@@ -39,6 +39,7 @@ const BATCH = {
   summary: 'Up to 100 checks at once',
   tag,
   body: CheckBatchBody,
+  idempotent: false,
   answers: { 200: CheckBatchResult },
 } as const;
 
@@ -59,7 +60,8 @@ export function checkRoutes(deps: MeteringDeps) {
 function checkRoute(deps: MeteringDeps): Route {
   return deps.edge.organisation(CHECK, ({ principal, body, idempotencyKey }) => {
     const key = { body: body.idempotency_key, header: idempotencyKey, operation: 'check' };
-    if (body.consume !== true && (key.body ?? key.header) !== null) {
+    // In a header it may come with every call of a client, and means nothing here.
+    if (body.consume !== true && key.body !== undefined) {
       return refuseInvalid([{ path: ['idempotency_key'], message: 'needs consume: true' }]);
     }
     const subject = findSubject(deps, principal, body);

@@ -4,6 +4,7 @@ import type { Sql } from '../../platform/postgres.ts';
 import { findDelivery, type NotSent, retryDelivery } from '../../records/deliveries.ts';
 import type { Edge, Route } from '../edge.ts';
 import { refuse } from '../errors.ts';
+import { answer, once, refusal } from '../idempotency.ts';
 import { Delivery, fromDelivery } from '../wire/webhooks.ts';
 
 export type DeliveryRoutesDeps = {
@@ -31,6 +32,7 @@ const RETRY = {
     'In any state: one that was delivered is sent once more. Not while it is being sent, and not to an endpoint that is disabled or deleted.',
   tag,
   params,
+  idempotent: true,
   answers: { 200: Delivery },
   refusals: ['not_found', 'invalid_state'],
 } as const;
@@ -41,7 +43,7 @@ const WHY_NOT: Readonly<Record<NotSent, string>> = {
   endpoint_deleted: 'its endpoint was deleted',
 };
 
-const notFound = () => refuse('not_found', 'no such delivery');
+const NOT_FOUND = 'no such delivery';
 
 export function deliveryRoutes(deps: DeliveryRoutesDeps) {
   return new Elysia()
@@ -52,16 +54,21 @@ export function deliveryRoutes(deps: DeliveryRoutesDeps) {
 function readDelivery({ edge, sql }: DeliveryRoutesDeps): Route {
   return edge.organisation(READ, async ({ principal, params: { id } }) => {
     const delivery = await findDelivery(sql, principal, id);
-    return delivery === null ? notFound() : Response.json(fromDelivery(delivery));
+    return delivery === null
+      ? refuse('not_found', NOT_FOUND)
+      : Response.json(fromDelivery(delivery));
   });
 }
 
 function retry({ edge, sql, clock }: DeliveryRoutesDeps): Route {
-  return edge.organisation(RETRY, async ({ principal, params: { id } }) => {
-    const due = { id, now: clock.now() };
-    const retried = await sql.begin((transaction) => retryDelivery(transaction, principal, due));
-    if (retried === 'not_found') return notFound();
-    if (typeof retried === 'string') return refuse('invalid_state', WHY_NOT[retried]);
-    return Response.json(fromDelivery(retried));
+  return edge.organisation(RETRY, ({ principal, params: { id }, idempotencyKey: key }) => {
+    const now = clock.now();
+    const operation = 'POST /deliveries/:id/retry';
+    return once({ sql, principal, operation, key, body: { id }, now }, async (transaction) => {
+      const retried = await retryDelivery(transaction, principal, { id, now });
+      if (retried === 'not_found') return refusal('not_found', NOT_FOUND);
+      if (typeof retried === 'string') return refusal('invalid_state', WHY_NOT[retried]);
+      return answer(200, fromDelivery(retried));
+    });
   });
 }

@@ -191,12 +191,8 @@ test('100 at once with one key make one checkout, which outlives the data in Red
   );
   expect(await checkouts(server)).toBe(before + 1);
   const made = replies.filter(({ status }) => status === 201);
-  expect(made.length).toBeGreaterThan(0);
+  expect(made).toHaveLength(100);
   expect(new Set(made.map(({ text }) => text)).size).toBe(1);
-  for (const { status, json, headers } of replies.filter((reply) => reply.status !== 201)) {
-    expect([status, json.error.type]).toEqual([409, 'idempotency_in_progress']);
-    expect(headers.get('retry-after')).toBe('1');
-  }
   // Redis knows nothing of it.
   const redis = new Redis(testServices().redisUrl);
   await redis.flushall();

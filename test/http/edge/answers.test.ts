@@ -38,6 +38,7 @@ function serve(
   const edge = createEdge({
     authenticate: authenticate ?? ((header) => PRINCIPALS[header ?? ''] ?? null),
     admitPortal: () => Promise.reject(new Error('no route of a portal')),
+    keyed: (_operation, handle) => handle,
     clock: { ...clock, monotonic },
     timers,
     log: openLog('info', (line) => lines.push(line)),

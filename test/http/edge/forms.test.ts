@@ -27,6 +27,7 @@ const edge = createEdge({
   authenticate: () => null,
   admitPortal: (_request, token) =>
     Promise.resolve(token === 'good' ? PORTAL : refuse('unauthorized', 'no')),
+  keyed: (_operation, handler) => handler,
   clock,
   timers,
   log: openLog('silent'),

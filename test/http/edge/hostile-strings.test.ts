@@ -33,7 +33,7 @@ function timeOf(task: () => unknown): number {
 type Try = { readonly where: string; readonly request: Request; readonly text: string };
 
 function* triesOf(operation: Operation): Generator<Try> {
-  const { body, form, query, idempotent } = operation;
+  const { body, form, query } = operation;
   const post = (type: string, headers: Record<string, string> = {}) =>
     new Request(URL, { method: 'POST', headers: { 'content-type': type, ...headers } });
   for (const [name, hostile] of HOSTILE) {
@@ -62,7 +62,7 @@ function* triesOf(operation: Operation): Generator<Try> {
         };
       }
     }
-    if (idempotent === true && /^[\x20-\x7e]*$/.test(hostile)) {
+    if (/^[\x20-\x7e]*$/.test(hostile)) {
       const headers = { 'idempotency-key': hostile };
       yield { where: `key: ${name}`, request: post('application/json', headers), text: '{}' };
     }
@@ -74,8 +74,8 @@ test('every operation of the surface is tried', () => {
   expect(withStrings.length).toBeGreaterThan(30);
 });
 
-test.each(OPERATIONS)('$name', ({ operation }) => {
-  const admission = new Admission(operation);
+test.each(OPERATIONS)('$name', ({ operation, access }) => {
+  const admission = new Admission(operation, access);
   const slow: string[] = [];
   for (const { where, request, text } of triesOf(operation)) {
     const ms = timeOf(() => admission.admit({ request, params: {}, principal: null, text }));

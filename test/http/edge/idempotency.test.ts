@@ -55,47 +55,94 @@ test('a key counts for one route, organisation and mode', async () => {
   }
 });
 
-test('of many at once one executes; the others replay it or are told to come back', async () => {
+test('of many at once one executes, and all get its answer', async () => {
   const body = { external_customer_id: 'storm' };
   const replies = await Promise.all(
     Array.from({ length: 30 }, () => post('/customers', 'k6', { body })),
   );
-  const ids = new Set<string>();
-  for (const reply of replies) {
-    if (reply.status === 201) ids.add(reply.json.id);
-    else {
-      expect([reply.status, reply.json.error.type]).toEqual([409, 'idempotency_in_progress']);
-      expect(reply.headers.get('retry-after')).toBe('1');
-    }
-  }
-  expect(ids.size).toBe(1);
-  const fresh = replies.filter(
-    ({ status, headers }) => status === 201 && headers.get('idempotency-replayed') === null,
-  );
-  expect(fresh).toHaveLength(1);
+  expect(new Set(replies.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+  expect(
+    replies.filter(({ headers }) => headers.get('idempotency-replayed') === null),
+  ).toHaveLength(1);
 });
 
-test('while one with the key is being executed, another is told to come back', async () => {
-  // Holds the organisation's row, which creating a meter waits for.
-  const release = Promise.withResolvers<void>();
+test('five checkouts at once under one key are one', async () => {
+  const prices = [{ amount: '1.00', currency: 'USD' }];
+  const product = (await server.call('POST', '/products', { body: { name: 'P', prices } })).json;
+  const body = { product_id: product.id, customer_email: 'ada@example.com' };
+  const replies = await Promise.all(
+    Array.from({ length: 5 }, () => post('/checkouts', 'five', { body })),
+  );
+  expect(replies.map(({ status }) => status)).toEqual([201, 201, 201, 201, 201]);
+  expect(new Set(replies.map(({ text }) => text)).size).toBe(1);
+});
+
+/** Runs `task` while nobody can make a meter of the organisation. */
+async function whileHeld<T>(task: (release: () => void) => Promise<T>): Promise<T> {
+  const released = Promise.withResolvers<void>();
   const held = Promise.withResolvers<void>();
   const holder = server.sql.begin(async (sql) => {
     await sql`select 1 from organisations where id = ${server.organisation.id} for update`;
     held.resolve();
-    await release.promise;
+    await released.promise;
   });
   await held.promise;
+  try {
+    return await task(released.resolve);
+  } finally {
+    released.resolve();
+    await holder;
+  }
+}
+
+test('while one with the key is being executed, another waits for its answer', async () => {
   const send = () => post('/meters', 'k7', { body: { slug: 'slow' } });
-  const both = [send(), send()];
-  // Whichever came first waits for the row; the other is answered at once.
-  const answered = await Promise.race(both);
-  expect([answered.status, answered.json.error.type]).toEqual([409, 'idempotency_in_progress']);
-  release.resolve();
-  await holder;
-  const statuses = (await Promise.all(both)).map(({ status }) => status).sort((a, b) => a - b);
-  expect(statuses).toEqual([201, 409]);
-  const again = await send();
-  expect([again.status, again.headers.get('idempotency-replayed')]).toEqual([201, 'true']);
+  const both = await whileHeld(async (release) => {
+    const calls = [send(), send()];
+    const early = await Promise.race([...calls, Bun.sleep(300)]);
+    expect(early).toBeUndefined();
+    release();
+    return Promise.all(calls);
+  });
+  expect(both.map(({ status }) => status)).toEqual([201, 201]);
+  expect(both[0]!.text).toBe(both[1]!.text);
+});
+
+test('it waits 5 s and is told to come back', async () => {
+  const send = () => post('/meters', 'k7b', { body: { slug: 'slower' } });
+  await whileHeld(async () => {
+    const began = performance.now();
+    // Whichever came first waits for the row, and the other one for it.
+    const told = await Promise.race([send(), send()]);
+    expect([told.status, told.json.error.type]).toEqual([409, 'idempotency_in_progress']);
+    expect(told.headers.get('retry-after')).toBe('1');
+    expect(performance.now() - began).toBeGreaterThan(4900);
+  });
+}, 20_000);
+
+test('those who wait hold nothing that others need, and there is a bound to them', async () => {
+  const send = () => post('/meters', 'k7c', { body: { slug: 'slowest' } });
+  await whileHeld(async (release) => {
+    const many = Array.from({ length: 150 }, send);
+    const { status } = await server.call('GET', '/customers', { key: server.other.testKey });
+    expect(status).toBe(200);
+    const first = await Promise.race(many);
+    expect([first.status, first.json.error.type]).toEqual([409, 'idempotency_in_progress']);
+    release();
+    const statuses = (await Promise.all(many)).map((reply) => reply.status);
+    expect(statuses.filter((one) => one === 201).length).toBeGreaterThan(100);
+  });
+});
+
+test('a checkout that could not be made may be made under the same key', async () => {
+  const product = (await server.call('POST', '/products', { body: { name: 'Q' } })).json;
+  const body = { product_id: product.id, customer_email: 'ada@example.com' };
+  const refused = await post('/checkouts', 'later', { body });
+  expect([refused.status, refused.json.error.type]).toEqual([400, 'checkout_create_failed']);
+  const price = { amount: '1.00', currency: 'USD' };
+  await server.call('POST', `/products/${product.id}/prices`, { body: price });
+  const made = await post('/checkouts', 'later', { body });
+  expect([made.status, made.headers.get('idempotency-replayed')]).toEqual([201, null]);
 });
 
 test('what fails leaves no answer behind: the effect and its answer are one transaction', async () => {

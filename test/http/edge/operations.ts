@@ -1,8 +1,8 @@
 // Every operation of the HTTP surface, as its routes hand them to the edge; no route is ever called.
 import { createApp, type AppDeps } from '../../../src/app.ts';
-import type { Access, Described } from '../../../src/http/document.ts';
+import type { Described } from '../../../src/http/document.ts';
 import type { Edge } from '../../../src/http/edge.ts';
-import type { Operation } from '../../../src/http/operation.ts';
+import type { Access, Operation } from '../../../src/http/operation.ts';
 
 export type Listed = {
   readonly name: string;

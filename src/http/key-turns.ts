@@ -1,0 +1,84 @@
+// Calls with one Idempotency-Key that come at the same time: one is executed, the others wait for what it answered.
+//
+// Who calls: keyed.ts, around the handlers of operations that take a key.
+// How: those of this process wait in memory, for each other. Where the first is at another node, the call is told so by the database and
+// tries again, a little later each time; only one of this process does, and it holds no connection in between.
+// Holds: nobody waits longer than 5 s, nor do more than WAITERS_MAX of one tenant in a process: over it a call is told to come back.
+import { type Clock, pause, type Timers } from '../../ledger/ports.ts';
+import { inProgress, isInProgress } from './errors.ts';
+
+const KEY_WAIT_MS_MAX = 5000;
+const WAITERS_MAX = 100;
+const AGAIN_MS_MIN = 20;
+const AGAIN_MS_MAX = 320;
+
+type Task = () => Response | Promise<Response>;
+
+export class KeyTurns {
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #timers: Timers;
+  /** What is executed now, by whose it is and its key. */
+  readonly #turns = new Map<string, Promise<void>>();
+  /** How many of a tenant's wait. */
+  readonly #waiting = new Map<string, number>();
+
+  constructor({ clock, timers }: { clock: Pick<Clock, 'monotonic'>; timers: Timers }) {
+    this.#clock = clock;
+    this.#timers = timers;
+  }
+
+  async run(tenant: string, name: string, task: Task): Promise<Response> {
+    const until = this.#clock.monotonic() + KEY_WAIT_MS_MAX;
+    const key = `${tenant} ${name}`;
+    const isFirst = !this.#turns.has(key);
+    if (!isFirst && !(await this.#asOneOf(tenant, () => this.#turn(key, until)))) {
+      return inProgress();
+    }
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#turns.set(key, promise);
+    try {
+      const response = await task();
+      if (!isInProgress(response)) return response;
+      const late = await this.#asOneOf(tenant, () => this.#again(task, until));
+      return late === false ? response : late;
+    } finally {
+      this.#turns.delete(key);
+      resolve();
+    }
+  }
+
+  /** What `wait` gives; false where too many of the tenant's wait already. */
+  async #asOneOf<T>(tenant: string, wait: () => Promise<T>): Promise<T | false> {
+    const waiting = this.#waiting.get(tenant) ?? 0;
+    if (waiting >= WAITERS_MAX) return false;
+    this.#waiting.set(tenant, waiting + 1);
+    try {
+      return await wait();
+    } finally {
+      const left = (this.#waiting.get(tenant) ?? 1) - 1;
+      if (left === 0) this.#waiting.delete(tenant);
+      else this.#waiting.set(tenant, left);
+    }
+  }
+
+  /** Whether nobody has the turn any more, before `until`. Of those who wait, the first to hear of it takes it at once. */
+  async #turn(key: string, until: number): Promise<boolean> {
+    for (let other = this.#turns.get(key); other !== undefined; other = this.#turns.get(key)) {
+      const late = Promise.withResolvers<void>();
+      const cancel = this.#timers.after(until - this.#clock.monotonic(), late.resolve);
+      await Promise.race([other, late.promise]);
+      cancel();
+      if (this.#clock.monotonic() >= until) return false;
+    }
+    return true;
+  }
+
+  async #again(task: Task, until: number): Promise<Response> {
+    for (let wait = AGAIN_MS_MIN; ; wait = Math.min(2 * wait, AGAIN_MS_MAX)) {
+      if (this.#clock.monotonic() + wait >= until) return inProgress();
+      await pause(this.#timers, wait);
+      const response = await task();
+      if (!isInProgress(response)) return response;
+    }
+  }
+}

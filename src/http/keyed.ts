@@ -1,0 +1,73 @@
+// What an Idempotency-Key does to a POST: sent again, it gets the first answer, and nothing is done twice.
+//
+// Who calls: the edge, for every operation.
+// How: an operation that writes rows keeps its answer with them (idempotency.ts), and the ledger knows the keys of what it records. Of
+// all others, which may be done again (what is canceled stays canceled), the answer is kept here, after it was given.
+// Does not: keep what may be otherwise when it is sent again: what was not found, not well formed, limited or not answered now.
+import type { Clock, Timers } from '../../ledger/ports.ts';
+import type { KeyLocks } from '../platform/key-locks.ts';
+import type { Sql } from '../platform/postgres.ts';
+import type { PortalPrincipal, Principal } from './auth.ts';
+import { isInProgress } from './errors.ts';
+import { type Answer, onceRepeatable } from './idempotency.ts';
+import { KeyTurns } from './key-turns.ts';
+import type { Call, Handler, Operation } from './operation.ts';
+
+export type Keyed = <O extends Operation, P extends Principal | PortalPrincipal | null>(
+  operation: O,
+  handler: Handler<O, P>,
+) => Handler<O, P>;
+
+export type KeyedDeps = {
+  readonly sql: Sql;
+  readonly keyLocks: KeyLocks;
+  readonly clock: Clock;
+  readonly timers: Timers;
+};
+
+export function openKeyed({ sql, keyLocks, clock, timers }: KeyedDeps): Keyed {
+  const turns = new KeyTurns({ clock, timers });
+  return (operation, handler) => {
+    if (!mayBeInProgress(operation)) return handler;
+    return (call) => {
+      const { principal, idempotencyKey: key } = call;
+      if (key === null || principal === null) return handler(call);
+      const name = nameOf(operation, principal);
+      const task = () => handler(call);
+      const { organisationId, groupId } = { organisationId: '', groupId: '', ...principal };
+      const tenant = `${organisationId}${groupId} ${principal.mode}`;
+      if (operation.idempotent !== undefined) return turns.run(tenant, `${name} ${key}`, task);
+      const body = whatIsAsked(call);
+      return turns.run(tenant, `${name} ${key}`, () =>
+        onceRepeatable(
+          { sql, keyLocks, principal, operation: name, key, body, now: clock.now() },
+          async () => kept(await task()),
+        ),
+      );
+    };
+  };
+}
+
+/** What the ledger alone records has its turn there. */
+function mayBeInProgress({ idempotent, refusals = [] }: Operation): boolean {
+  if (idempotent === false) return false;
+  return idempotent !== 'ledger' || refusals.includes('idempotency_in_progress');
+}
+
+/** A customer's keys are its own, whichever token it comes with. */
+function nameOf({ operationId }: Operation, principal: Principal | PortalPrincipal): string {
+  return principal.kind === 'portal' ? `${operationId} ${principal.customerId}` : operationId;
+}
+
+function whatIsAsked<O extends Operation, P>({ params, body }: Call<O, P>): unknown {
+  const { token: _token, ...named } = params as Readonly<Record<string, string>>;
+  return { ...named, body };
+}
+
+/** As it is kept, or as it leaves where it is not. */
+async function kept(response: Response): Promise<Answer | Response> {
+  const { status, headers } = response;
+  const isDecided = status < 400 || status === 402 || (status === 409 && !isInProgress(response));
+  const isJson = headers.get('content-type')?.startsWith('application/json') === true;
+  return isDecided && isJson ? { status, body: await response.text() } : response;
+}

@@ -13,6 +13,7 @@ import { ids } from './platform/ids.ts';
 import { type Log, openLog } from './platform/log.ts';
 import { openPool } from './platform/postgres.ts';
 import { sayNoConnection } from './platform/reachable.ts';
+import { dropRights, isRoot } from './platform/rights.ts';
 import { loadSecretsKey } from './platform/secrets.ts';
 import { openServices } from './platform/services.ts';
 import { untilTold } from './platform/signals.ts';
@@ -46,6 +47,9 @@ async function main(): Promise<void> {
             services,
             log,
           });
+    if (processes > 1 && isRoot()) {
+      log.info({}, 'this process keeps the rights of root, to start nodes: it serves nobody');
+    }
     if (demoKey !== null) showDemo(config, demoKey);
     log.info({ url: config.baseUrl, embedded: services.embedded }, 'listening');
     tellServing();
@@ -89,6 +93,8 @@ async function serve(
     log,
   });
   const front = openFront(service, config);
+  // Before anything that came in is looked at.
+  dropRights(config.dataDir, log);
   return async () => {
     const late = setTimeout(() => {
       log.error({}, 'what is queued could not be written in time');

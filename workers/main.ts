@@ -4,6 +4,7 @@ import { type Config, ConfigError, parseConfig } from '../src/config.ts';
 import { ServiceFailure } from '../src/platform/failure.ts';
 import { openLog } from '../src/platform/log.ts';
 import { checkPostgres, sayNoConnection } from '../src/platform/reachable.ts';
+import { dropRights } from '../src/platform/rights.ts';
 import { loadSecretsKey } from '../src/platform/secrets.ts';
 import { readRuntime } from '../src/platform/services.ts';
 import { untilTold } from '../src/platform/signals.ts';
@@ -38,6 +39,7 @@ async function main(): Promise<void> {
           log,
           onAttempt: () => undefined,
         });
+  dropRights(config.dataDir, log);
   log.info({ mail: mailer === null ? 'off' : 'on' }, 'delivering');
   log.info({ signal: await told }, 'draining');
   await Promise.all([delivery.close(), mailer?.close()]);

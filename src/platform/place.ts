@@ -84,19 +84,26 @@ function canReach(directory: string, account: Account): boolean {
   return runOnce({ file: '/bin/sh', args: ['-c', 'cd "$0"', directory], account }).ok;
 }
 
-/** A cluster stays with the account that owns it, whatever accounts the machine gets or loses. */
-function chooseAccount(services: string): Account {
+/** PostgreSQL looks its own user up, so the uid must have a name. */
+export const NO_ACCOUNT = `there is no user ${ACCOUNTS.join(' or ')} to run as`;
+
+/** A cluster stays with the account that owns it, whatever accounts the machine gets or loses. undefined: there is none. */
+export function findAccount(services: string): Account {
   const cluster = statSync(join(services, 'postgres'), { throwIfNoEntry: false });
   if (cluster !== undefined) return { uid: cluster.uid, gid: cluster.gid };
-  // PostgreSQL looks its own user up, so the uid must have a name.
   const lines = existsSync('/etc/passwd') ? readFileSync('/etc/passwd', 'utf8').split('\n') : [];
   for (const name of ACCOUNTS) {
     const fields = lines.find((line) => line.startsWith(`${name}:`))?.split(':');
     const [uid, gid] = [Number(fields?.[2]), Number(fields?.[3])];
     if (uid > 0 && gid > 0) return { uid, gid };
   }
+  return undefined;
+}
+
+function chooseAccount(services: string): Account {
+  const account = findAccount(services);
+  if (account !== undefined) return account;
   throw new ServiceFailure(
-    `PostgreSQL does not run as root, and there is no user ${ACCOUNTS.join(' or ')} to run it as: ` +
-      'start as another user, or set DATABASE_URL',
+    `PostgreSQL does not run as root, and ${NO_ACCOUNT}: start as another user, or set DATABASE_URL`,
   );
 }

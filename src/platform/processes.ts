@@ -4,7 +4,7 @@
 // PostgreSQL and Redis both change into it. That survives what a pid in a file does not: the pid
 // may be somebody else's by now.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { closeSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { closeSync, fchownSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { ServiceFailure } from './failure.ts';
 
 /** Whom a service runs as. undefined: as ourselves. */
@@ -45,9 +45,7 @@ export function runOnce(command: Command): { ok: boolean; output: string } {
  * reaches us alone, and a death of ours leaves it no broken pipe.
  */
 function startDaemon(command: Command & { logFile: string }): ChildProcess {
-  const size = statSync(command.logFile, { throwIfNoEntry: false })?.size ?? 0;
-  if (size > LOG_BYTES_MAX) renameSync(command.logFile, `${command.logFile}.1`);
-  const log = openSync(command.logFile, 'a', 0o600);
+  const log = openLogFile(command);
   try {
     return spawn(command.file, [...command.args], {
       ...command.account,
@@ -59,6 +57,17 @@ function startDaemon(command: Command & { logFile: string }): ChildProcess {
   } finally {
     closeSync(log);
   }
+}
+
+/** The account's own: whoever starts the process again may have no other rights by then, and then puts no log aside either. */
+function openLogFile({ logFile, account }: Command & { logFile: string }): number {
+  const isRoot = process.getuid?.() === 0;
+  const size = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
+  const isOurs = account === undefined || isRoot;
+  if (isOurs && size > LOG_BYTES_MAX) renameSync(logFile, `${logFile}.1`);
+  const log = openSync(logFile, 'a', 0o600);
+  if (account !== undefined && isRoot) fchownSync(log, account.uid, account.gid);
+  return log;
 }
 
 /** Settles when the process has ended, with how; it never rejects. */

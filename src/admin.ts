@@ -27,6 +27,7 @@ import {
   type Mode,
   revokeKey,
 } from './records/api-keys.ts';
+import { retryEvents } from './records/event-faults.ts';
 import { listFailing, retryFailing } from './records/followups.ts';
 import { changeGroup, createGroup, createOrganisation } from './records/onboarding.ts';
 import { groupExists, organisationExists } from './records/organisations.ts';
@@ -51,6 +52,7 @@ const USAGE = `usage: bun run admin COMMAND [--json]
   followups list
   followups retry [FOLLOWUP_ID]
   audit
+  events retry
   retention [--dry-run]
   resume`;
 
@@ -105,6 +107,7 @@ const COMMANDS: Readonly<
   'followups list': { takes: [], onlyReads: () => true, plan: () => listFollowups },
   'followups retry': { takes: [], plan: (_options, rest) => planFollowupRetry(rest) },
   audit: { takes: [], onlyReads: () => true, plan: () => runAudit },
+  'events retry': { takes: [], plan: () => runEventsRetry },
   retention: {
     takes: ['dry-run'],
     onlyReads: (options) => options['dry-run'] === true,
@@ -303,6 +306,11 @@ function planFollowupRetry(rest: string[]): Command {
 async function runAudit(sql: Sql): Promise<Result> {
   const findings = await audit(sql);
   return { value: { findings }, failed: findings.length > 0 };
+}
+
+/** What kept the relay from passing them on is mended. */
+async function runEventsRetry(sql: Sql): Promise<Result> {
+  return { value: { queued: await retryEvents(sql) } };
 }
 
 /** A node had written what a promoted copy of the database lacks: that is accepted as lost, and others may serve what was its own. */

@@ -7,8 +7,9 @@ import { installationName } from '../src/records/installation.ts';
 import { openAttempts } from './attempt.ts';
 import type { Due } from './claims.ts';
 import { Deliverer, type DelivererDeps } from './deliverer.ts';
-import { openSender } from './sender.ts';
 import { openTickets, workOnTickets } from './queue.ts';
+import { Relay } from './relay.ts';
+import { openSender } from './sender.ts';
 import { Sweeper } from './sweeper.ts';
 
 /** Tickets at once. Each holds a connection for its claim only, and its turn is short. */
@@ -53,7 +54,9 @@ export async function openWorkers(deps: WorkersDeps): Promise<Workers> {
   const sender = openSender({ ...deps, resolve });
   const attempts = openAttempts({ ...deps, sender });
   const deliverer = new Deliverer({ ...deps, sweeper, attempts, inHand });
+  const relay = new Relay(deps);
   await sweeper.open();
+  await relay.open();
   const atMost = async (ms: number, task: Promise<void>): Promise<void> => {
     const late = Promise.withResolvers<void>();
     const cancel = deps.timers.after(ms, () => late.resolve());
@@ -64,6 +67,7 @@ export async function openWorkers(deps: WorkersDeps): Promise<Workers> {
   const worker = workOnTickets(address, { concurrency: CONCURRENCY, work, onError });
   return {
     async close() {
+      await relay.close();
       await sweeper.close();
       await atMost(REDIS_MS_MAX, worker.close());
       await atMost(LAND_MS_MAX, deliverer.land());

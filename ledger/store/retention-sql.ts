@@ -48,17 +48,20 @@ export const SWEEPS: readonly Sweep[] = [
     instead: `, tried AS (
       DELETE FROM delivery_attempts a USING gone WHERE a.delivery_id = gone.id
     ), owed AS (
-      MERGE INTO event_fanouts f USING (SELECT event_id, count(*) AS count FROM gone GROUP BY event_id) g ON f.event_id = g.event_id
-      WHEN MATCHED AND f.owed = g.count THEN DELETE
-      WHEN MATCHED THEN UPDATE SET owed = f.owed - g.count)`,
+      UPDATE event_fanouts f SET owed = f.owed - g.count
+      FROM (SELECT event_id, count(*) AS count FROM gone GROUP BY event_id) g WHERE f.event_id = g.event_id)`,
   },
   {
-    // Those of usage, and samples. What money and people did is told by events that stay, as do the rows that they are about.
+    // Those of usage, and samples, once they are passed. What money and people did is told by events that stay, as do the rows that
+    // they are about.
     table: 'events',
     window: 'events',
     over: `t.at < $3 AND (t.object_type IN ('ENTITLEMENT', 'USAGE') OR t.endpoint_id IS NOT NULL)
+      AND EXISTS (SELECT FROM event_fanouts f WHERE f.event_id = t.id)
       AND NOT EXISTS (SELECT FROM deliveries d WHERE d.event_id = t.id)`,
-    instead: `, closed AS (
+    instead: `, passed AS (
+      DELETE FROM event_fanouts f USING gone WHERE f.event_id = gone.id
+    ), closed AS (
       INSERT INTO event_closings AS c (object_id, customer_id, meter_id, dropped)
       SELECT object_id, account_id, (data ->> 'meterId')::uuid, count(*) FROM gone
       WHERE object_type = 'ENTITLEMENT' AND endpoint_id IS NULL GROUP BY 1, 2, 3

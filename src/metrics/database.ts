@@ -61,6 +61,28 @@ const QUERIES: readonly Query[] = [
   },
   {
     help: {
+      events_waiting:
+        'Events that were committed and that the relay has not passed on yet, a million at most.',
+      events_waiting_oldest_seconds: 'How long ago the oldest of them was written.',
+      events_set_aside: 'Events that could not be passed on, and that nobody is told of.',
+    },
+    // The oldest one of each organisation, from one to the next: it has no index by time.
+    sql: `
+      WITH RECURSIVE oldest AS (
+        (SELECT organisation_id, written_at FROM event_queue ORDER BY organisation_id, place LIMIT 1)
+        UNION ALL
+        SELECT next.* FROM oldest CROSS JOIN LATERAL (
+          SELECT organisation_id, written_at FROM event_queue q WHERE q.organisation_id > oldest.organisation_id
+          ORDER BY organisation_id, place LIMIT 1
+        ) next
+      )
+      SELECT ${AGE('min(written_at)')} AS events_waiting_oldest_seconds,
+        (SELECT count(*) FROM (SELECT FROM event_queue LIMIT 1000000) q)::float8 AS events_waiting,
+        (SELECT count(*) FROM event_faults)::float8 AS events_set_aside
+      FROM oldest`,
+  },
+  {
+    help: {
       deliveries_due_oldest_seconds:
         'How long the oldest delivery has been due that no worker has in hand, of endpoints that take some.',
       deliveries_paused_oldest_seconds:

@@ -22,11 +22,12 @@ export type Vetted =
   | { readonly kind: 'unresolved' };
 
 const NOT_PUBLIC = 'must be the address of a public host';
-const LOOPBACK: Readonly<Record<string, readonly [string, ...string[]]>> = {
-  localhost: ['127.0.0.1', '::1'],
-  '127.0.0.1': ['127.0.0.1'],
-  '[::1]': ['::1'],
-};
+/** A map: a host may have the name of what every object has. */
+const LOOPBACK: ReadonlyMap<string, readonly [string, ...string[]]> = new Map([
+  ['localhost', ['127.0.0.1', '::1']],
+  ['127.0.0.1', ['127.0.0.1']],
+  ['[::1]', ['::1']],
+]);
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'https:': 443, 'http:': 80 };
 /** Below are the ports of mail, shells and the like, to which a request might be a command. */
 const FREE_PORT_MIN = 1024;
@@ -38,7 +39,7 @@ export async function vetUrl(
 ): Promise<Vetted> {
   const url = parseUrl(text, loopback);
   if (typeof url === 'string') return { kind: 'refused', issue: url };
-  const own = loopback ? LOOPBACK[url.hostname] : undefined;
+  const own = loopback ? LOOPBACK.get(url.hostname) : undefined;
   if (own !== undefined) return { kind: 'public', url, addresses: own };
   const literal = unbracketed(url.hostname);
   const [first, ...others] = isIP(literal) === 0 ? await resolve(url.hostname) : [literal];
@@ -60,7 +61,7 @@ function parseUrl(text: string, loopback: boolean): URL | string {
   }
   const url = parseHttpUrl(text);
   if (typeof url === 'string') return url;
-  const isOwn = loopback && Object.hasOwn(LOOPBACK, url.hostname);
+  const isOwn = loopback && LOOPBACK.has(url.hostname);
   if (url.protocol !== 'https:' && !isOwn) return NOT_HTTPS;
   const port = Number(url.port);
   if (url.port !== '' && port < FREE_PORT_MIN) {

@@ -113,7 +113,7 @@ export type ReplayRange = {
 
 /**
  * Makes every event of the range due at the endpoint, whether it was sent before or was never owed to it. How many that is: exactly so
- * many are sent. What a worker is sending at this moment is not among them, and samples never are.
+ * many are sent. What a worker is sending at this moment is not among them, nor what the relay has not passed yet, and samples never are.
  */
 export async function replay(
   sql: Transaction,
@@ -141,7 +141,7 @@ export async function replay(
       returning event_id
     ), owed as (
       -- In the order of the events, so that two replays cannot wait for each other.
-      insert into event_fanouts as f (event_id, owed) select event_id, 1 from made order by event_id
+      insert into event_fanouts as f (event_id, owed, written_at) select event_id, 1, ${at} from made order by event_id
       on conflict (event_id) do update set owed = f.owed + 1
     )
     select (select count(*) from again) + (select count(*) from made) as count`;
@@ -162,7 +162,7 @@ export async function countReplay(
   return Number(row?.count ?? 0n);
 }
 
-/** Writes an event that is for one endpoint alone; the fan-out owes it to that one, whatever it subscribes to. */
+/** Writes an event that is for one endpoint alone: it is owed to that one at once, whatever it subscribes to. */
 export async function sendSample(
   sql: Transaction,
   scope: Scope,
@@ -182,7 +182,7 @@ const inRange = (
   { since, until, types }: ReplayRange,
 ) => sql`
   e.organisation_id = ${organisationId} and e.mode = ${mode} and e.at >= ${since} and e.at < ${until}
-  and e.type = any(${[...types]}) and e.endpoint_id is null`;
+  and e.type = any(${[...types]}) and e.endpoint_id is null and exists (select from event_fanouts where event_id = e.id)`;
 
 async function wake(sql: Transaction, endpointId: string): Promise<void> {
   await endPause(sql, endpointId);

@@ -12,6 +12,8 @@ const TABLES = [
   'deliveries',
   'delivery_attempts',
   'event_fanouts',
+  'event_queue',
+  'event_faults',
 ] as const;
 
 beforeAll(async () => {
@@ -38,7 +40,7 @@ beforeAll(async () => {
   const { sql } = bed.server;
   await sql`update webhook_endpoints set updated_at = updated_at - interval '1 hour' where id = ${well.id}`;
   await sql.unsafe(`
-    drop trigger events_fan_out on events;
+    drop trigger events_queued on events;
     drop index deliveries_once;
     alter table deliveries drop constraint deliveries_status_known, drop constraint deliveries_endpoint_id_fkey`);
   for (const table of TABLES) await sql.unsafe(`create table saved_${table} as table ${table}`);
@@ -57,6 +59,7 @@ test('sound books have no findings, with deliveries in every state', async () =>
   ]);
 });
 
+const PASSED = 'an event waits for the relay, was passed, or is set aside';
 const OWED = 'what is owed of an event is delivered, pending, held or exhausted';
 const HEARD = 'a delivery is of an event that its endpoint may hear of';
 const SUBSCRIBED = 'an endpoint is owed every event that it subscribed to';
@@ -75,8 +78,12 @@ const DAMAGE: [what: string, statement: string, found: string[]][] = [
   ['a delivery that is lost, and its attempts',  `with d as (delete from deliveries where id = ${ONE} returning id) delete from delivery_attempts where delivery_id in (select id from d)`, [OWED, SUBSCRIBED]],
   ['a delivery that nobody was owed',            `insert into deliveries select (jsonb_populate_record(d, jsonb_build_object('id', uuidv7()))).* from deliveries d where id = ${HELD}`, [OWED]],
   ['a delivery in no known state',               `update deliveries set status = 'lost' where id = ${HELD}`,                     [OWED, ATTEMPTS]],
-  ['an event that was never counted',            `delete from event_fanouts where event_id = (select event_id from deliveries where id = ${ONE})`, [OWED]],
-  ['a count of an event without deliveries',     `insert into event_fanouts values (uuidv7(), 1)`,                               [OWED]],
+  ['an event that was never counted',            `delete from event_fanouts where event_id = (select event_id from deliveries where id = ${ONE})`, [OWED, PASSED]],
+  ['a count of an event without deliveries',     `insert into event_fanouts values (uuidv7(), 1, null, now())`,                  [OWED, PASSED]],
+  ['an event that was passed and waits again',   `insert into event_queue (organisation_id, event_id) select organisation_id, id from events limit 1`, [PASSED]],
+  ['an event that waits and is not there',       `insert into event_queue (organisation_id, event_id) select organisation_id, uuidv7() from events limit 1`, [PASSED]],
+  ['an event that was set aside and passed',     `insert into event_faults select id, organisation_id, 1, at, at, 'x' from events limit 1`, [PASSED]],
+  ['an event that is nowhere',                   `insert into events (id, organisation_id, mode, type, object_type, object_id, sequence, at, data) select uuidv7(), organisation_id, mode, 'usage.recorded', 'USAGE', uuidv7(), 1, at, '{}' from events limit 1`, [PASSED]],
   ['a count that is too high',                   `update event_fanouts set owed = owed + 1 where event_id = (select event_id from deliveries where id = ${ONE})`, [OWED]],
   ['an event that was not fanned out',           `with d as (delete from deliveries where id = ${WELL} returning id, event_id), a as (delete from delivery_attempts where delivery_id in (select id from d)) update event_fanouts set owed = owed - 1 where event_id in (select event_id from d)`, [SUBSCRIBED]],
   ['a delivery of an event that is not there',   `update deliveries set event_id = uuidv7() where id = ${HELD}`,                 [OWED, HEARD]],

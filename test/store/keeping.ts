@@ -11,6 +11,7 @@ import { clock, timers } from '../../src/platform/clock.ts';
 import { openPool, type Sql } from '../../src/platform/postgres.ts';
 import { Setting } from '../http/metering/setting.ts';
 import type { ServerOptions } from '../support/server.ts';
+import { relayAll } from '../support/relayed.ts';
 import { until, untilReady } from '../support/until.ts';
 
 export const DAY_MS = 86_400_000;
@@ -55,10 +56,12 @@ export class Keeping {
     });
   }
 
-  retain(
+  /** Once all events are passed on, as they are by a worker. */
+  async retain(
     policy: Partial<RetentionPolicy> = {},
     deps: Partial<RetentionDeps> = {},
   ): Promise<Retained | null> {
+    await relayAll(this.setting.server.sql);
     const all = { sql: this.#sql, clock, timers, dryRun: false, ...deps };
     return retain(all, { ...POLICY, ...policy });
   }

@@ -268,3 +268,18 @@ test('no IPv6 address that stands for an IPv4 address is public', () => {
     { seed: 6, numRuns: 300 },
   );
 });
+
+test.each(Object.getOwnPropertyNames(Object.prototype))(
+  'the host %s is a name like any other',
+  async (name) => {
+    for (const loopback of [true, false]) {
+      const asked: string[] = [];
+      const resolve: Resolve = async (hostname) => {
+        asked.push(hostname);
+        return [];
+      };
+      const vetted = await vetUrl(`https://${name}/`, { loopback, resolve });
+      expect([vetted, asked]).toEqual([{ kind: 'unresolved' }, [name.toLowerCase()]]);
+    }
+  },
+);

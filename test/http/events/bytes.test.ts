@@ -8,6 +8,7 @@ import { ids } from '../../../src/platform/ids.ts';
 import type { Json } from '../../../src/platform/postgres.ts';
 import { envelopeOf, type EventEnvelope, insertEvent } from '../../../src/records/events.ts';
 import { misfits } from '../../support/catalogue.ts';
+import { relayAll } from '../../support/relayed.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { claim } from '../../../workers/claims.ts';
 
@@ -41,6 +42,7 @@ async function write(body: string): Promise<EventEnvelope> {
   };
   const scope = { organisationId: server.organisation.id, mode };
   await server.sql.begin((transaction) => insertEvent(transaction, scope, event));
+  await relayAll(server.sql);
   return envelope;
 }
 

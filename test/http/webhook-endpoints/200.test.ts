@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { openSecrets } from '../../../src/platform/secrets.ts';
+import { relayAll } from '../../support/relayed.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { TEST_SECRETS_KEY } from '../../support/settings.ts';
 import {
@@ -157,6 +158,7 @@ test('GET /deliveries lists what is owed, newest first, with every attempt, and 
     'object_id'
   ];
   await server.call('PATCH', `/customers/${customer}`, { body: { name: 'New' } });
+  await relayAll(server.sql);
   const [created, updated] = await deliveriesOf(server, id);
   await settledAs(server, created!['id'], 'delivered');
   const at = (second: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, second));

@@ -1,5 +1,6 @@
 // Events that are owed, and what became of them: what the workers would write, written here.
 import { setImmediate } from 'node:timers/promises';
+import { relayAll } from '../../support/relayed.ts';
 import type { TestServer } from '../../support/server.ts';
 
 /** Never resolves, and is taken: it may by the time of a delivery. */
@@ -14,11 +15,12 @@ export async function endpointOf(server: TestServer, body: object = {}, key?: st
   return reply.json;
 }
 
-/** One `customer.created`. The id of the event. */
+/** One `customer.created`, passed on to whoever it is for. The id of the event. */
 export async function anEvent(server: TestServer, key?: string): Promise<string> {
   const call = { body: {}, ...(key !== undefined && { key }) };
   const customer = await server.call('POST', '/customers', call);
   const [row] = await server.sql`select id from events where object_id = ${customer.json.id}`;
+  await relayAll(server.sql);
   return row!['id'];
 }
 
@@ -35,7 +37,7 @@ export async function unaccounted(server: TestServer) {
   const rows = await server.sql`
     select coalesce(f.event_id, d.event_id) as event, f.owed, d.count
     from event_fanouts f full join (select event_id, count(*) from deliveries group by 1) d using (event_id)
-    where f.owed is distinct from d.count`;
+    where f.owed is distinct from coalesce(d.count, 0)`;
   return [...rows];
 }
 

@@ -9,6 +9,7 @@ import { openLog } from '../../../src/platform/log.ts';
 import { openPool } from '../../../src/platform/postgres.ts';
 import { openSecrets } from '../../../src/platform/secrets.ts';
 import { openWorkers } from '../../../workers/open.ts';
+import { relayAll } from '../../support/relayed.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { testServices } from '../../support/services.ts';
 import { TEST_SECRETS_KEY } from '../../support/settings.ts';
@@ -114,7 +115,7 @@ export class Bed {
     return reply.json as Endpoint;
   }
 
-  /** A `customer.created` each. Their ids. */
+  /** A `customer.created` each, passed on to whoever it is for. Their ids. */
   async events(count: number, key = this.server.organisation.testKey): Promise<string[]> {
     const made: string[] = [];
     for (let index = 0; index < count; index += 1) {
@@ -123,6 +124,7 @@ export class Bed {
         .sql`select id from events where object_id = ${customer.json.id}`;
       made.push(row!['id'] as string);
     }
+    await relayAll(this.server.sql);
     return made;
   }
 

@@ -1,0 +1,206 @@
+// Whatever happens between the commit of an event and its deliveries: each is owed once to whoever was there, and the books close.
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { audit } from '../../ledger/store/audit.ts';
+import { openPool, type Sql } from '../../src/platform/postgres.ts';
+import { retryEvents } from '../../src/records/event-faults.ts';
+import { passEvents, type Step } from '../../workers/relay.ts';
+import { anEvent, deliveriesOf, endpointOf, unaccounted } from '../http/webhook-endpoints/owed.ts';
+import { type Random, seeded, withSeed } from '../support/random.ts';
+import { relayAll } from '../support/relayed.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+import { until } from '../support/until.ts';
+import { RelayWorld } from './relay-world.ts';
+
+setDefaultTimeout(60_000);
+
+const STEPS = 150;
+
+async function faultsOf(random: Random, plant: (sql: Sql) => Promise<void>): Promise<string[]> {
+  const world = await RelayWorld.open(random);
+  try {
+    await plant(world.sql);
+    await world.run(STEPS);
+    expect(world.size.events).toBeGreaterThan(STEPS);
+    return await world.faults();
+  } finally {
+    await world.close();
+  }
+}
+
+test('at random, with two relays that lose their connections', async () => {
+  await withSeed(async (random) => {
+    expect(await faultsOf(random, async () => undefined)).toEqual([]);
+  });
+});
+
+/** What is changed in a function of the migration, and what is then said. */
+// prettier-ignore
+const FAULTS: [what: string, of: string, from: string, to: string, said: RegExp][] = [
+  ['two at once',                      'relay_events', ' FOR UPDATE SKIP LOCKED', '',                    /set aside|positions|passed of/],
+  ['an endpoint that came later',      'owed_to',      ' AND w.place < queued.place', '',                 /^owed: /],
+  ['the other mode',                   'owed_to',      'w.mode = e.mode AND ', '',                        /^owed: /],
+  ['a group that is not told',         'owed_to',      ' OR w.group_id = o.group_id', '',                 /^not owed: /],
+  ['newest first',                     'relay_events', 'OVER (ORDER BY q.place)', 'OVER (ORDER BY q.place DESC)', /out of order/],
+  ['an event that stays on the queue', 'pass_events',  'q.place = p.place', 'q.place = p.place AND p.nth = 1', /left|set aside|passed of/],
+  ['a position that is skipped',       'pass_events',  'position + cardinality(chosen)', 'position + cardinality(chosen) + 1', /positions/],
+];
+
+test.each(FAULTS)('a fault that is planted: %s', async (_what, of, from, to, said) => {
+  const faults = await faultsOf(seeded(7), async (sql) => {
+    const [row] = await sql<{ source: string }[]>`
+        select pg_get_functiondef(oid) as source from pg_proc where proname = ${of}`;
+    expect(row!.source).toContain(from);
+    await sql.unsafe(row!.source.replace(from, to));
+  });
+  expect(faults.filter((fault) => said.test(fault)).length).toBeGreaterThan(0);
+});
+
+let server: TestServer;
+beforeEach(async () => {
+  server = await startServer();
+});
+afterEach(async () => {
+  expect(await unaccounted(server)).toEqual([]);
+  expect(await audit(server.sql)).toEqual([]);
+  await server.stop();
+});
+
+/** Events that no relay has passed. */
+async function write(count: number, key?: string): Promise<void> {
+  for (let n = 0; n < count; n += 1) {
+    await server.call('POST', '/customers', { body: {}, ...(key !== undefined && { key }) });
+  }
+}
+
+const waiting = async (): Promise<number> => (await server.sql`select from event_queue`).length;
+
+const PARTS = [
+  'before insert on deliveries',
+  'before insert on event_fanouts',
+  'before delete on event_queue',
+  'before update on event_relay',
+];
+const GATE = 99;
+
+test.each(PARTS)('killed %s: another one does all of it, once', async (part) => {
+  const { sql, databaseUrl } = server;
+  const { id } = await endpointOf(server);
+  await write(3);
+  await sql.unsafe(`
+    create function wait_at_gate() returns trigger language plpgsql as
+      $$ begin perform pg_advisory_xact_lock_shared(${GATE}); return null; end $$;
+    create trigger gate ${part} for each statement execute function wait_at_gate()`);
+  const gate = await sql.reserve();
+  await gate`select pg_advisory_lock(${GATE})`;
+  const relay = openPool(databaseUrl, { max: 1, applicationName: 'to be killed' });
+  const step = passEvents(relay).catch(String);
+  const stopped = () => sql<{ pid: number }[]>`
+    select pid from pg_stat_activity where application_name = 'to be killed' and wait_event = 'advisory'`;
+  await until('it is half way', async () => (await stopped()).length === 1);
+  // Half way is nothing, and another one leaves it to who is at it.
+  expect([await waiting(), (await deliveriesOf(server, id)).length]).toEqual([3, 0]);
+  expect(await passEvents(sql)).toBeNull();
+  const [{ pid } = { pid: 0 }] = await stopped();
+  await sql`select pg_terminate_backend(${pid})`;
+  expect(await step).toContain('CONNECTION_CLOSED');
+  await gate`select pg_advisory_unlock(${GATE})`;
+  gate.release();
+  await until('its locks are gone', async () => (await passEvents(sql)) !== null);
+  await relayAll(sql);
+  expect([await waiting(), (await deliveriesOf(server, id)).length]).toEqual([0, 3]);
+  await relay.end({ timeout: 1 });
+});
+
+test('organisations take turns: one event of another does not wait for a backlog', async () => {
+  const { organisation, other, sql } = server;
+  const { testKey: theirs } = other;
+  await endpointOf(server);
+  const mine = await endpointOf(server, {}, theirs);
+  const backlog = 2000;
+  await sql`
+    insert into events (id, organisation_id, mode, type, object_type, object_id, sequence, at, data)
+    select uuidv7(), ${organisation.id}, 'test', 'tag.created', 'TAG', uuidv7(), 1, now(), '{}'
+    from generate_series(1, ${backlog})`;
+  await write(1, theirs);
+  const steps: Step[] = [];
+  while ((await deliveriesOf(server, mine.id)).length === 0) steps.push((await passEvents(sql))!);
+  expect(steps.length).toBeLessThanOrEqual(2);
+  expect(await waiting()).toBeGreaterThan(backlog / 2);
+  for (let more = true; more;) {
+    const step = (await passEvents(sql))!;
+    // The bound of a step.
+    expect(step.passed + step.made).toBeLessThanOrEqual(500);
+    more = step.more;
+  }
+});
+
+test('an event that cannot be passed is set aside, the others go on, and it is queued again', async () => {
+  const { sql } = server;
+  const { id } = await endpointOf(server);
+  await write(2);
+  const [poison] = await sql<
+    { event: string }[]
+  >`select event_id as event from event_queue order by place limit 1`;
+  await sql.unsafe(`
+    create function refuse() returns trigger language plpgsql as
+      $$ begin raise exception 'poisoned'; end $$;
+    create trigger poison before insert on deliveries for each row
+      when (new.event_id = '${poison!.event}') execute function refuse()`);
+  const step = await passEvents(sql);
+  expect(step).toEqual({
+    passed: 1,
+    made: 1,
+    failed: [poison!.event],
+    why: 'poisoned',
+    more: false,
+  });
+  expect(await deliveriesOf(server, id)).toHaveLength(1);
+  expect(await audit(sql)).toEqual([]);
+  const metrics = await (await fetch(`${server.url}/metrics`)).text();
+  expect(metrics).toContain('tollhouse_events_set_aside 1\n');
+  // Endpoints that are made meanwhile are not owed it.
+  const late = await endpointOf(server);
+  await sql`drop trigger poison on deliveries`;
+  expect(await retryEvents(sql)).toBe(1);
+  await relayAll(sql);
+  expect(await deliveriesOf(server, id)).toHaveLength(2);
+  expect(await deliveriesOf(server, late.id)).toHaveLength(0);
+});
+
+test('what is not the fault of an event sets none aside', async () => {
+  const { sql } = server;
+  await write(2);
+  await sql.unsafe(`
+    create function refuse() returns trigger language plpgsql as
+      $$ begin raise exception 'no room' using errcode = 'disk_full'; end $$;
+    create trigger full_disk before insert on event_fanouts for each statement execute function refuse()`);
+  expect(await passEvents(sql).catch(String)).toContain('no room');
+  expect(await waiting()).toBe(2);
+  await sql`drop trigger full_disk on event_fanouts`;
+  await relayAll(sql);
+});
+
+test('how many wait, and for how long, is there to be watched', async () => {
+  await write(2);
+  await server.sql`update event_queue set written_at = written_at - interval '5 minutes'`;
+  const metrics = async () => (await fetch(`${server.url}/metrics`)).text();
+  const text = await metrics();
+  expect(text).toContain('tollhouse_events_waiting 2\n');
+  expect(
+    Number(/tollhouse_events_waiting_oldest_seconds ([\d.]+)/.exec(text)?.[1]),
+  ).toBeGreaterThanOrEqual(300);
+  await relayAll(server.sql);
+  expect(await metrics()).toContain('tollhouse_events_waiting_oldest_seconds 0\n');
+});
+
+test('where the test clock stands is not compared with any other clock', async () => {
+  await endpointOf(server, { event_types: ['*'] });
+  const to = new Date(Date.now() + 400 * 86_400_000).toISOString();
+  const { status } = await server.call('POST', '/test-clock', { body: { now: to } });
+  expect(status).toBe(200);
+  await anEvent(server);
+  // An endpoint that is made or changed now hears what comes after it, whatever the organisation's time is.
+  const late = await endpointOf(server);
+  await anEvent(server);
+  expect(await deliveriesOf(server, late.id)).toHaveLength(1);
+});

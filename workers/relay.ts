@@ -1,0 +1,111 @@
+// What was committed becomes deliveries: events are queued by the transaction that wrote them, and passed on here, a bounded step at a
+// time.
+//
+// How: a commit notifies, and every second it is looked all the same. A step is one statement (`relay_events`, in the migrations). It
+// takes the oldest events of organisations in turn, gives each the next position, writes down what it owes to whom, and takes them
+// off the queue. Any number of relays may run: who comes while another one has the step leaves it to that one.
+// Holds: an event is passed once, whatever is killed when: it is on the queue until the commit that passes it. In a step nobody waits
+// for more than ROWS_MAX rows of another organisation. Positions have no gap, and those of an organisation are in the order of its
+// commits. What cannot be passed is set aside, alone, and logged.
+// Does not: remember anything. A database that was restored, or failed over, says itself where it is.
+import { type Clock, type Log, pause, type Timers } from '../ledger/ports.ts';
+import type { Executor, Sql } from '../src/platform/postgres.ts';
+
+const CHANNEL = 'tollhouse_events';
+const SWEEP_MS = 1000;
+/** Of one step. An event that is for more endpoints than ROWS_MAX is a step of its own. */
+const EVENTS_MAX = 250;
+const ROWS_MAX = 500;
+/** While there is more it rests as long as it worked: others need the database too, and deliver at a quarter of that rate. */
+const REST = 1;
+
+export type Step = {
+  /** Events. */
+  readonly passed: number;
+  /** Deliveries. */
+  readonly made: number;
+  /** Events that were set aside, and why the last of them was. */
+  readonly failed: readonly string[];
+  readonly why: string | null;
+  readonly more: boolean;
+};
+
+/** One step. null where another relay has it. */
+export async function passEvents(sql: Executor): Promise<Step | null> {
+  const [step] = await sql<Step[]>`
+    select passed::int, made::int, failed, why, more from relay_events(${EVENTS_MAX}, ${ROWS_MAX})`;
+  return step ?? null;
+}
+
+export type RelayDeps = {
+  readonly sql: Sql;
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly log: Log;
+};
+
+export class Relay {
+  readonly #deps: RelayDeps;
+  #stopTimer: () => void = () => undefined;
+  #unlisten: () => Promise<void> = () => Promise.resolve();
+  #running: Promise<void> | null = null;
+  #isAsked = false;
+  #isFailing = false;
+  #closed = false;
+
+  constructor(deps: RelayDeps) {
+    this.#deps = deps;
+  }
+
+  async open(): Promise<void> {
+    const listening = await this.#deps.sql.listen(CHANNEL, () => {
+      // While steps fail, the sweep tries.
+      if (!this.#isFailing) this.#wake();
+    });
+    this.#unlisten = () => listening.unlisten();
+    this.#sweep();
+  }
+
+  /** The step that is under way is the last one. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#stopTimer();
+    await this.#running;
+    await this.#unlisten().catch(() => undefined);
+  }
+
+  #sweep(): void {
+    this.#wake();
+    this.#stopTimer = this.#deps.timers.after(SWEEP_MS, () => this.#sweep());
+  }
+
+  #wake(): void {
+    if (this.#closed) return;
+    this.#isAsked = true;
+    this.#running ??= this.#run().finally(() => (this.#running = null));
+  }
+
+  /** Never rejects. Until nothing is left, or another relay is at it. */
+  async #run(): Promise<void> {
+    const { sql, clock, timers, log } = this.#deps;
+    while (this.#isAsked && !this.#closed) {
+      this.#isAsked = false;
+      const began = clock.monotonic();
+      try {
+        const step = await passEvents(sql);
+        this.#isFailing = false;
+        if (step === null) continue;
+        if (step.failed.length > 0) {
+          log.error({ events: step.failed, why: step.why }, 'events could not be passed on');
+        }
+        if (!step.more) continue;
+        this.#isAsked = true;
+        await pause(timers, (clock.monotonic() - began) * REST);
+      } catch (error) {
+        if (!this.#isFailing) log.warn({ err: error }, 'events are not passed on');
+        this.#isFailing = true;
+        return;
+      }
+    }
+  }
+}

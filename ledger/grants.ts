@@ -8,7 +8,8 @@ import type { Cycle } from './calendar.ts';
  * order whenever somebody asks (`burn`). So a usage event writes no grant, and a checkpoint is only needed where the set of
  * grants changes: a grant comes, goes, expires, or the period ends.
  */
-export type GrantSource = 'subscription' | 'top_up' | 'rollover' | 'manual';
+export const GRANT_SOURCES = ['subscription', 'top_up', 'rollover', 'manual'] as const;
+export type GrantSource = (typeof GRANT_SOURCES)[number];
 
 /** Why what a subscription grants may not be used for now. */
 export type Suspension = 'paused' | 'blocked';

@@ -101,7 +101,7 @@ export type Refund = {
   readonly amount: bigint;
   readonly status: 'pending' | 'succeeded' | 'failed';
   readonly reason: RefundReason;
-  readonly failureReason: string | null;
+  readonly failureReason: RefundFailure | null;
   readonly reference: string | null;
   readonly asks: number;
   readonly askAt: number | null;
@@ -149,8 +149,42 @@ export function isCharged({ status }: PaymentState): boolean {
   return status !== 'requires_action' && status !== 'processing';
 }
 
+/** Why a charge was not made, for programs. */
+export const FAILURE_CODES = [
+  'card_declined',
+  'insufficient_funds',
+  'lost_card',
+  'stolen_card',
+  'expired_card',
+  'invalid_expiry',
+  'incorrect_cvc',
+  'incorrect_number',
+  'incorrect_iban',
+  'authentication_failed',
+  'authentication_required',
+  'authentication_abandoned',
+  'mandate_lost',
+  'discount_spent',
+  'processing_error',
+  'not_found',
+  'canceled',
+] as const;
+export type FailureCode = (typeof FAILURE_CODES)[number];
+
+/** Why a refund was not made. */
+export const REFUND_FAILURES = [
+  'declined',
+  'expired_or_canceled_card',
+  'lost_or_stolen_card',
+  'insufficient_funds',
+  'disputed',
+  'processor_error',
+  'unknown',
+] as const;
+export type RefundFailure = (typeof REFUND_FAILURES)[number];
+
 /** Declines after which the same instrument is not tried again: it does not help. A card that has expired may have been renewed. */
-export const HARD_DECLINES: ReadonlySet<string> = new Set([
+export const HARD_DECLINES: ReadonlySet<string> = new Set<FailureCode>([
   'lost_card',
   'stolen_card',
   'incorrect_number',

@@ -4,6 +4,7 @@ import {
   type PaymentEffects,
   type PaymentState,
   type Refund,
+  type RefundFailure,
   type RefundReason,
   type RefundRefusal,
   capturedStatus,
@@ -30,7 +31,7 @@ export type RefundDecision =
 export type RefundOutcome =
   | { readonly kind: 'succeeded'; readonly reference: string; readonly askAfterMs: number | null }
   | { readonly kind: 'pending'; readonly reference: string; readonly askAfterMs: number }
-  | { readonly kind: 'declined'; readonly reason: string }
+  | { readonly kind: 'declined'; readonly reason: RefundFailure }
   | { readonly kind: 'not_attempted' }
   | { readonly kind: 'unknown' };
 
@@ -167,7 +168,7 @@ function succeed(draft: PaymentDraft, before: Refund, change: Partial<Refund>): 
 function fail(
   draft: PaymentDraft,
   before: Refund,
-  change: { readonly failureReason: string } & Partial<Refund>,
+  change: { readonly failureReason: RefundFailure } & Partial<Refund>,
 ): void {
   const { id, amount } = before;
   const { ids } = draft.context;

@@ -8,6 +8,7 @@ import type {
   PaymentStatus,
   Refund,
   RefundAnswer,
+  RefundFailure,
   RefundReason,
   RefundRefusal,
 } from '../payment.ts';
@@ -168,7 +169,7 @@ type RefundRow = {
   amount: bigint;
   status: Refund['status'];
   reason: RefundReason;
-  failure_reason: string | null;
+  failure_reason: RefundFailure | null;
   processor_reference: string | null;
   asks: number;
   ask_at: Date | null;

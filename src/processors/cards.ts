@@ -1,5 +1,6 @@
 // What the sandbox knows: test cards and test accounts, each with how a charge to it and a refund of it go. The numbers are Stripe's
 // where Stripe has one, so that whoever tested there is at home here.
+import type { FailureCode } from '../../ledger/payment.ts';
 import type { Expiry, Instrument, Method } from './processor.ts';
 
 export type ChargeCourse =
@@ -21,7 +22,8 @@ export type ChargeCourse =
 
 export type RefundCourse = 'succeed' | 'settle' | 'fail_late';
 
-export type Failure =
+export type Failure = Extract<
+  FailureCode,
   | 'card_declined'
   | 'insufficient_funds'
   | 'lost_card'
@@ -32,7 +34,8 @@ export type Failure =
   | 'incorrect_number'
   | 'incorrect_iban'
   | 'authentication_failed'
-  | 'mandate_lost';
+  | 'mandate_lost'
+>;
 
 /** For the buyer: who holds a card that is not his is not told why. */
 export const MESSAGES: Readonly<Record<Failure, string>> = {

@@ -8,6 +8,7 @@
 // - `not_attempted` is a promise that nothing was moved and nothing will be under this key unless it is sent again.
 // - An instrument is saved by a charge with its buyer there, and by nothing else; it may be charged from when that charge is accepted.
 // Amounts are bigints in units of the currency's smallest coin.
+import type { FailureCode, RefundFailure } from '../../ledger/payment.ts';
 import type { Tenant } from '../../ledger/ports.ts';
 
 /** How the buyer pays. Where a processor has a page of its own (`page: 'redirect'`), it asks there and gets `null`. */
@@ -84,13 +85,13 @@ export type ChargeResult =
        * Stable: `card_declined`, `insufficient_funds`, … Of what was saved also `authentication_required`, where the bank would ask its
        * buyer, and `mandate_lost`, where it may not be charged any more. Those of HARD_DECLINES (ledger/payment.ts) are final.
        */
-      readonly code: string;
+      readonly code: FailureCode;
       /** For the buyer to read. */
       readonly message: string;
       readonly method: Method | null;
     }
   /** The processor failed, or never heard of it. */
-  | { readonly kind: 'not_attempted'; readonly code: string; readonly message: string }
+  | { readonly kind: 'not_attempted'; readonly code: FailureCode; readonly message: string }
   /** No answer: the money may have moved or not. */
   | { readonly kind: 'unknown' };
 
@@ -107,15 +108,6 @@ export type RefundRequest = {
   readonly amount: bigint;
   readonly currency: string;
 };
-
-export type RefundFailure =
-  | 'declined'
-  | 'expired_or_canceled_card'
-  | 'lost_or_stolen_card'
-  | 'insufficient_funds'
-  | 'disputed'
-  | 'processor_error'
-  | 'unknown';
 
 export type RefundResult =
   /** `askAfterMs`: when to look again, where the buyer's bank may still send it back; null where nothing can change any more. */

@@ -1,9 +1,10 @@
 // The sandbox's books: two tables that nothing else writes, as a real processor's are its own. The audit compares them with ours.
 //
 // What happens later is not done later: a row says what it becomes and when, and is read as what it is by then.
+import type { FailureCode, RefundFailure } from '../../ledger/payment.ts';
 import type { Executor, Sql } from '../platform/postgres.ts';
 import type { ChargeCourse, Failure, RefundCourse } from './cards.ts';
-import type { Expiry, Method, RefundFailure, RefundRequest } from './processor.ts';
+import type { Expiry, Method, RefundRequest } from './processor.ts';
 
 export type ChargeStatus =
   | 'succeeded'
@@ -24,7 +25,7 @@ export type ChargeRow = {
   readonly method: Method | null;
   readonly expiry: Expiry | null;
   readonly refunds: RefundCourse;
-  readonly failureCode: string | null;
+  readonly failureCode: FailureCode | null;
   readonly failureMessage: string | null;
   readonly returnUrl: string | null;
   /** The charge that saved the instrument: itself where it is the one. */
@@ -125,7 +126,7 @@ export async function cancelCharge(sql: Sql, key: string, now: number): Promise<
 export async function resolveAction(
   sql: Sql,
   key: string,
-  refusal: { readonly failureCode: string; readonly failureMessage: string } | null,
+  refusal: { readonly failureCode: FailureCode; readonly failureMessage: string } | null,
 ): Promise<string | null> {
   const failed = refusal !== null;
   const [row] = await sql<{ returnUrl: string }[]>`

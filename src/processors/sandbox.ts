@@ -162,7 +162,7 @@ export function sandbox(options: SandboxOptions): Sandbox {
       return found === null ? null : challengeOf(found);
     },
     async answerChallenge(key, passed) {
-      const failureCode = 'authentication_failed';
+      const failureCode = 'authentication_failed' as const;
       const refusal = { failureCode, failureMessage: MESSAGES[failureCode] };
       const returnUrl = await resolveAction(sql, key, passed ? null : refusal);
       return returnUrl === null ? null : { returnUrl };

@@ -40,7 +40,8 @@ export type CustomerPatch = {
     | undefined;
 };
 
-const ANNOUNCED = ['externalCustomerId', 'email', 'name', 'billingAddress'] as const;
+/** What `customer.updated` tells of. */
+export const ANNOUNCED = ['externalCustomerId', 'email', 'name', 'billingAddress'] as const;
 
 const columns = (sql: Executor) => sql`
   id, external_customer_id as "externalCustomerId", email, name, billing_address as "billingAddress", metadata,

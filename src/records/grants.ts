@@ -1,3 +1,4 @@
+import type { GrantSource } from '../../ledger/grants.ts';
 import type { Executor } from '../platform/postgres.ts';
 import { isUuid, type Scope } from './scope.ts';
 
@@ -8,7 +9,7 @@ export type GrantRecord = {
   readonly meterId: string;
   readonly featureKey: string;
   readonly scale: number;
-  readonly source: string;
+  readonly source: GrantSource;
   readonly amount: bigint | null;
   readonly effectiveAt: Date;
   readonly expiresAt: Date | null;

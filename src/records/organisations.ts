@@ -67,6 +67,13 @@ const NOBODY: SellerDetails = {
   phone: null,
 };
 
+/** What may change, by name, as `organization.config_changed` tells of it. */
+export const SETTINGS: readonly string[] = [
+  'timezone',
+  ...Object.keys(NOBODY),
+  ...(['retryDays', 'blockAfterDays', 'expireAfterDays'] satisfies (keyof DunningPolicy)[]),
+];
+
 type Row = Omit<OrganisationRecord, 'seller' | 'dunning'> &
   DunningPolicy & { readonly seller: Partial<SellerDetails>; readonly sequence: bigint };
 

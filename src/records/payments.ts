@@ -1,9 +1,19 @@
 // Payments and refunds as readers see them, and the row that an attempt begins with. Everything after that is written by the
 // payment's actor in the ledger.
-import type { PaymentMethod, PaymentStatus, RefundReason } from '../../ledger/payment.ts';
+import type {
+  FailureCode,
+  PaymentMethod,
+  PaymentStatus,
+  RefundFailure,
+  RefundReason,
+} from '../../ledger/payment.ts';
 import type { Executor, Transaction } from '../platform/postgres.ts';
 import { type Page, pageOf } from './page.ts';
 import { isUuid, type Scope } from './scope.ts';
+
+/** What a charge was for. */
+export const TRANSACTION_TYPES = ['PURCHASE', 'SUBSCRIPTION_START', 'RECURRING'] as const;
+export type TransactionType = (typeof TRANSACTION_TYPES)[number];
 
 /** One snapshot: its amounts are the account's. */
 export type PaymentRecord = {
@@ -14,7 +24,7 @@ export type PaymentRecord = {
   readonly refunded: bigint;
   readonly reserved: bigint;
   readonly captured: bigint;
-  readonly transactionType: string;
+  readonly transactionType: TransactionType;
   /** 1 for the first try to be paid for the same thing. */
   readonly attempt: number;
   readonly method: PaymentMethod | null;
@@ -28,7 +38,7 @@ export type PaymentRecord = {
   readonly clientReferenceId: string | null;
   readonly metadata: Readonly<Record<string, string>>;
   readonly productId: string | null;
-  readonly failureCode: string | null;
+  readonly failureCode: FailureCode | null;
   readonly failureMessage: string | null;
   readonly createdAt: Date;
   readonly paidAt: Date | null;
@@ -41,7 +51,7 @@ export type RefundRecord = {
   readonly currency: string;
   readonly status: 'pending' | 'succeeded' | 'failed';
   readonly reason: RefundReason;
-  readonly failureReason: string | null;
+  readonly failureReason: RefundFailure | null;
   readonly createdAt: Date;
   readonly settledAt: Date | null;
 };
@@ -68,7 +78,7 @@ export type NewPayment = Pick<
   | 'attempt'
 > & {
   readonly slot: number;
-  readonly transactionType: 'PURCHASE' | 'SUBSCRIPTION_START' | 'RECURRING';
+  readonly transactionType: TransactionType;
   readonly checkoutToken: string | null;
   readonly processor: string;
   /** When to ask what became of it, should whoever asks now be gone by then. */

@@ -1,10 +1,13 @@
 // What others make of the document: linters, validators, and generators of clients.
-import { beforeAll, describe, expect, test } from 'bun:test';
+import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import SwaggerParser from '@apidevtools/swagger-parser';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import generateTypes from 'openapi-typescript';
 import { type OpenApi, openApiOf } from '../../src/http/openapi.ts';
 import { listRoutes } from './edge/operations.ts';
+
+// Linters take seconds, and more where the machine is busy.
+setDefaultTimeout(60_000);
 
 const ADDRESSES = {
   baseUrl: 'https://pay.acme.io',
@@ -107,6 +110,8 @@ describe('a generator of types', () => {
   test('knows each', () => {
     const vague = types
       .split('\n')
+      // What stands in quotes is a word of ours.
+      .map((line) => line.replaceAll(/"[^"]*"/g, '""'))
       .filter((line) => /\bunknown\b|\bany\b|Record<string, never>/.test(line))
       .map((line) => line.trim())
       .filter((line) => !/^(?:\/\*\*|\*|export type (?:external|\$defs)\b)/.test(line));

@@ -120,7 +120,7 @@ const CARDS: [string, string, string | null][] = [
   ['DE89370400440532013000', 'declined',    'incorrect_number'],
 ];
 
-const codeOf = (result: ChargeResult) => ('code' in result ? result.code : null);
+const codeOf = (result: ChargeResult): string | null => ('code' in result ? result.code : null);
 
 test.each(CARDS)('card %p: %s %p', async (number, kind, code) => {
   const result = await openBank().charge(chargeOf(card(number)));

@@ -199,6 +199,6 @@ const chargeAnswer = {
 /** The processor says the same whenever it is asked. */
 export function refundAnswer(refundId: string) {
   return refundId.charCodeAt(0) % 3 === 0
-    ? ({ kind: 'declined', reason: 'no' } as const)
+    ? ({ kind: 'declined', reason: 'declined' } as const)
     : ({ kind: 'succeeded', reference: 're', askAfterMs: null } as const);
 }

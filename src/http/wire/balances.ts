@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox';
+import { GrantOrigin } from './grants.ts';
 import { Nullable, Timestamp, Uuid } from './values.ts';
 
 const OutQuantity = Nullable(Type.Number());
@@ -22,7 +23,7 @@ export const Balance = Type.Object({
   breakdown: Type.Array(
     Type.Object({
       grant_id: Uuid,
-      source: Type.String(),
+      source: GrantOrigin,
       product_id: Nullable(Uuid),
       subscription_id: Nullable(Uuid),
       granted: OutQuantity,

@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { INTERVALS } from '../../../ledger/calendar.ts';
+import { GRANT_SOURCES } from '../../../ledger/grants.ts';
 import { quantityNumber } from '../../../ledger/quantity.ts';
 import type { GrantRecord } from '../../records/grants.ts';
 import { Quantity, iso } from './metering.ts';
@@ -53,12 +54,14 @@ export const GrantCreate = Body(
 
 export type GrantCreate = Static<typeof GrantCreate>;
 
+export const GrantOrigin = Type.Union(GRANT_SOURCES.map((source) => Type.Literal(source)));
+
 export const Grant = Type.Object({
   id: Uuid,
   customer_id: Uuid,
   meter_id: Uuid,
   feature_key: Type.String(),
-  source: Type.String(),
+  source: GrantOrigin,
   amount: Nullable(Type.Number()),
   remaining: Nullable(Type.Number()),
   unlimited: Type.Boolean(),

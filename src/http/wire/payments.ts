@@ -1,12 +1,20 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { formatMoney } from '../../../ledger/money.ts';
-import type { PaymentRecord, RefundRecord } from '../../records/payments.ts';
+import { FAILURE_CODES, REFUND_FAILURES } from '../../../ledger/payment.ts';
+import {
+  type PaymentRecord,
+  type RefundRecord,
+  TRANSACTION_TYPES,
+} from '../../records/payments.ts';
 import { Amount, Currency } from './money.ts';
 import { Metadata } from './metadata.ts';
 import { Body, Email, ExternalCustomerId, Nullable, Timestamp, Uuid } from './values.ts';
 
 const oneOf = <const T extends string>(...values: readonly T[]) =>
   Type.Union(values.map((value) => Type.Literal(value)));
+
+export const FailureCode = oneOf(...FAILURE_CODES);
+export const RefundFailure = oneOf(...REFUND_FAILURES);
 
 export const RefundCreate = Body(
   {
@@ -32,7 +40,7 @@ export const Refund = Type.Object({
   currency: Currency,
   status: oneOf('pending', 'succeeded', 'failed'),
   reason: oneOf('duplicate', 'fraudulent', 'requested_by_customer'),
-  failure_reason: Nullable(Type.String()),
+  failure_reason: Nullable(RefundFailure),
   created_at: Timestamp,
   settled_at: Nullable(Timestamp),
 });
@@ -56,7 +64,7 @@ export const Payment = Type.Object({
   amount_refunded: Amount,
   amount_refund_pending: Amount,
   refundable_amount: Amount,
-  transaction_type: Type.String({ examples: ['PURCHASE'] }),
+  transaction_type: oneOf(...TRANSACTION_TYPES),
   payment_method: Nullable(
     Type.Object({
       type: oneOf('card', 'bank_debit'),
@@ -73,7 +81,7 @@ export const Payment = Type.Object({
   client_reference_id: Nullable(Type.String()),
   metadata: Metadata,
   product_id: Nullable(Uuid),
-  failure_code: Nullable(Type.String()),
+  failure_code: Nullable(FailureCode),
   failure_message: Nullable(Type.String()),
   created_at: Timestamp,
   paid_at: Nullable(Timestamp),

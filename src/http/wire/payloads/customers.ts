@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox';
+import { ANNOUNCED } from '../../../records/customers.ts';
 import { Nullable } from '../values.ts';
-import { ECHO, type Payloads } from './payload.ts';
+import { ECHO, oneOf, type Payloads } from './payload.ts';
 import { SAMPLE, SAMPLE_ECHO } from './samples.ts';
 
 const CUSTOMER = {
@@ -46,7 +47,7 @@ export const CUSTOMER_PAYLOADS = {
     fields: {
       ...CUSTOMER,
       billingAddress: Nullable(ADDRESS),
-      changes: Type.Array(Type.String(), { description: 'The fields that changed.' }),
+      changes: Type.Array(oneOf(ANNOUNCED), { description: 'The fields that changed.' }),
     },
     sample: () => ({ ...customer(), billingAddress: address(), changes: ['email'] }),
   },

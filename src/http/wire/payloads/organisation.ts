@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox';
+import { SETTINGS } from '../../../records/organisations.ts';
 import { Uuid } from '../values.ts';
 import { ECHO, oneOf, type Payloads } from './payload.ts';
 import { SAMPLE, SAMPLE_ECHO } from './samples.ts';
@@ -71,7 +72,7 @@ export const ORGANISATION_PAYLOADS = {
     about: ['ORGANIZATION'],
     fields: {
       key: oneOf(['name', 'timezone', 'seller', 'dunning']),
-      changes: Type.Array(Type.String(), {
+      changes: Type.Array(oneOf(SETTINGS), {
         description: 'The names of what changed, never what they hold.',
       }),
       actor: Type.String({ description: 'Who changed it: the API key, by its id.' }),

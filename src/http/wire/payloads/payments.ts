@@ -1,11 +1,12 @@
 import { type TProperties, Type } from '@sinclair/typebox';
+import { FAILURE_CODES, REFUND_FAILURES } from '../../../../ledger/payment.ts';
+import { TRANSACTION_TYPES } from '../../../records/payments.ts';
 import { Amount, Currency } from '../money.ts';
 import { Metadata } from '../metadata.ts';
 import { Nullable, Timestamp, Uuid } from '../values.ts';
 import { oneOf, type Payload, type Payloads } from './payload.ts';
 import { ROUND_TRIP, SAMPLE } from './samples.ts';
 
-const CHARGED = ['PURCHASE', 'SUBSCRIPTION_START', 'RECURRING'];
 const REASONS = ['duplicate', 'fraudulent', 'requested_by_customer'];
 const CAPTURED = ['succeeded', 'partially_refunded', 'refunded'];
 const OF_CHARGE = ['PAYMENT', 'SUBSCRIPTION'] satisfies Payload['about'];
@@ -37,8 +38,8 @@ const MOVED = {
 
 const FAILED = {
   ...MOVED,
-  transactionType: oneOf(CHARGED),
-  failureCode: Type.String({ description: 'For programs: `card_declined` and others.' }),
+  transactionType: oneOf(TRANSACTION_TYPES),
+  failureCode: oneOf(FAILURE_CODES),
   failureMessage: Type.String({ description: 'For people.' }),
   attempt: Type.Integer({ description: '1 for the first try to be paid for the same thing.' }),
   nextAttemptAt: Nullable(
@@ -98,7 +99,7 @@ export const PAYMENT_PAYLOADS = {
       'A one-time checkout or a subscription charge succeeded: the canonical signal that it was paid. With `transactionType` ' +
       '`SUBSCRIPTION_START` the subscription is the object, and `paymentId` and `transactionId` are null.',
     about: OF_CHARGE,
-    fields: { ...MOVED, transactionType: oneOf(CHARGED), ...CHECKOUT },
+    fields: { ...MOVED, transactionType: oneOf(TRANSACTION_TYPES), ...CHECKOUT },
     sample: (id) => ({ ...moved(id), transactionType: 'PURCHASE', ...ROUND_TRIP }),
   },
   'payment.failed': {
@@ -141,7 +142,7 @@ export const PAYMENT_PAYLOADS = {
       'be refunded again.',
     about: ['PAYMENT'],
     fields: refund('failed', {
-      failureReason: Type.String({ description: '`expired_or_canceled_card` and others.' }),
+      failureReason: oneOf(REFUND_FAILURES),
       paymentStatus: oneOf(CAPTURED),
     }),
     sample: (id) => ({

@@ -81,7 +81,7 @@ export const SUBSCRIPTION_PAYLOADS = {
     about,
     fields: {
       ...SUBSCRIPTION,
-      changes: Type.Array(Type.String(), {
+      changes: Type.Array(oneOf(['plan', ...Object.keys(SUBSCRIPTION)]), {
         description:
           'The fields that changed; `plan` before them where the product, the price or the quantity did.',
       }),
@@ -178,7 +178,7 @@ export const SUBSCRIPTION_PAYLOADS = {
     fields: {
       subscriptionId: Uuid,
       stateName: oneOf(['blocked', 'clear']),
-      service: Type.String({ description: 'Who blocks: `dunning`.' }),
+      service: Type.Literal('dunning', { description: 'Who blocks.' }),
       blockChange: Type.Boolean(),
       blockEntitlement: Type.Boolean(),
       blockBilling: Type.Boolean(),

@@ -80,6 +80,12 @@ export const QUEUE_UNITS_MAX = 32_768;
 export const QUEUE_ROWS_MAX = 131_072;
 export const QUEUE_BYTES_MAX = 64 << 20;
 
+/** Meters that a node remembers what it has worked out of: some 400 bytes each. */
+export const METERS_KEPT_MAX = 50_000;
+
+/** Accounts of its own, the other sides, of which a node remembers that they are there: some 100 bytes each. */
+export const OWN_ACCOUNTS_KEPT_MAX = 100_000;
+
 /** Calls that may wait for one actor to load. */
 export const MAILBOX_MAX = 16_384;
 

@@ -56,6 +56,7 @@ export interface Config {
   readonly metricsToken: string | undefined;
   readonly leaseMs: number;
   readonly actorCacheMax: number;
+  readonly actorCacheMib: number;
   /** What `bun run admin retention` keeps. */
   readonly retention: {
     readonly keysDays: number;
@@ -137,6 +138,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
       min: 1,
       max: 10_000_000,
     }),
+    actorCacheMib: read.integer('ACTOR_CACHE_MIB', { byDefault: 1024, min: 16, max: 1_000_000 }),
     retention: Object.freeze({
       keysDays: read.integer('RETENTION_KEYS_DAYS', { byDefault: 40, min: 36, max: 3650 }),
       eventsDays: read.integer('RETENTION_EVENTS_DAYS', { byDefault: 90, min: 30, max: 3650 }),

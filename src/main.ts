@@ -89,6 +89,7 @@ async function serve(
     secretsKey: loadSecretsKey(config),
     leaseMs: config.leaseMs,
     actorsMax: config.actorCacheMax,
+    actorBytesMax: config.actorCacheMib * 2 ** 20,
     node: config.node,
     log,
   });

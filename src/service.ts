@@ -95,6 +95,8 @@ export type ServiceOptions = {
   readonly secretsKey: Uint8Array;
   readonly leaseMs: number;
   readonly actorsMax: number;
+  /** What customers and payments in memory may take, reckoned. */
+  readonly actorBytesMax?: number | undefined;
   /** Where other nodes reach this one, and the secret that they share; undefined where it is alone. */
   readonly node?: NodePlace | undefined;
   readonly log: Log;
@@ -417,10 +419,10 @@ function openLedger(
     ...given
   }: { holder: string } & Omit<
     LedgerDeps,
-    'storage' | 'address' | 'leaseMs' | 'render' | 'actorsMax' | 'ids' | 'timers' | 'log'
+    'storage' | 'address' | 'leaseMs' | 'render' | 'room' | 'ids' | 'timers' | 'log'
   >,
 ) {
-  const { log, leaseMs, actorsMax } = options;
+  const { log, leaseMs, actorsMax, actorBytesMax = Infinity } = options;
   const address = options.node?.address ?? null;
   const storage = postgresStorage({
     openWriter: () =>
@@ -439,7 +441,8 @@ function openLedger(
     ids,
     timers,
   });
-  const own = { address, leaseMs, actorsMax, render: renderCheck };
+  const room = { actors: actorsMax, bytes: actorBytesMax };
+  const own = { address, leaseMs, room, render: renderCheck };
   const ledger = new Ledger({ storage, ids, timers, log, ...own, ...given });
   return { ledger, storage };
 }

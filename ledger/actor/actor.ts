@@ -4,6 +4,8 @@ import { type Billing, NO_BILLING, type SubscriptionEffects } from '../subscript
 import type { Subscription } from '../subscription.ts';
 import type { CheckAnswer, Customer, Meter, MeterState, Period } from '../meter.ts';
 import type { Seen } from '../usage.ts';
+import { unwatched } from './residents.ts';
+import { bytesOfCustomer, bytesOfState, bytesOfSubscription, MEMBER } from './weight.ts';
 
 /** Members of unique meters that one actor remembers at most; more are asked of the store again. */
 const MEMBERS_MAX = 50_000;
@@ -18,6 +20,8 @@ export type Holding = {
   durable: MeterState | undefined;
   /** The last answer to a check of the tentative state, and until when that state says the same. */
   kept: { readonly answer: CheckAnswer; readonly state: MeterState; readonly until: number } | null;
+  /** What it takes of memory, as was last reckoned. */
+  bytes: number;
 };
 
 /** What one customer's actor decides: on a meter, or on its subscriptions. */
@@ -43,9 +47,14 @@ export class Actor {
   readonly #holdings = new Map<string, Holding>();
   /** The one that was asked for last: most customers are asked about one meter, and a Map is slow to reach in cold memory. */
   #last: Holding | undefined;
-  /** By account: which members were counted (true), and which are known not to be (false). */
+  /** By account: which members the store has counted (true), and which it has not (false). May be forgotten at any time. */
   readonly #members = new Map<string, Map<bigint, boolean>>();
   #memberCount = 0;
+  /** Members that decisions on their way have counted. */
+  readonly #counting = new Map<string, Set<bigint>>();
+  onGrown: (bytes: number) => void = unwatched;
+  #bytes: number;
+  #billingBytes = 0;
 
   constructor(
     customer: Customer,
@@ -58,9 +67,17 @@ export class Actor {
         ? NO_BILLING
         : { subscriptions: new Map(subscriptions.map((one) => [one.id, one])) };
     this.billing = { tentative: billing, durable: billing };
+    this.#bytes = bytesOfCustomer(customer);
     for (const { meter, state } of meters) {
-      this.#holdings.set(meter.id, { meter, tentative: state, durable: state, kept: null });
+      const bytes = bytesOfState(state);
+      this.#holdings.set(meter.id, { meter, tentative: state, durable: state, kept: null, bytes });
+      this.#bytes += bytes;
     }
+    this.#weighBilling();
+  }
+
+  get bytes(): number {
+    return this.#bytes;
   }
 
   get id(): string {
@@ -98,12 +115,14 @@ export class Actor {
     if (effects.kind === 'subscription') {
       assert(effects.before === this.billing.tentative, 'a decision follows from the last one');
       this.billing.tentative = effects.state;
+      this.#weighBilling();
       return effects.before;
     }
     const holding = this.#hold(effects.meter);
     const before = holding.tentative;
     holding.tentative = effects.state;
-    this.#count(effects, true);
+    this.#weigh(holding);
+    this.#count(effects);
     return before;
   }
 
@@ -111,31 +130,45 @@ export class Actor {
   unapply(effects: CustomerEffects, before: MeterState | Billing | undefined): void {
     if (effects.kind === 'subscription') {
       this.billing.tentative = effects.before;
+      this.#weighBilling();
     } else {
-      this.#hold(effects.meter).tentative = before as MeterState | undefined;
-      this.#count(effects, false);
+      const holding = this.#hold(effects.meter);
+      holding.tentative = before as MeterState | undefined;
+      this.#weigh(holding);
+      this.#uncount(effects);
     }
     this.#settle();
   }
 
   commit(effects: CustomerEffects): void {
-    if (effects.kind === 'subscription') this.billing.durable = effects.state;
-    else this.#hold(effects.meter).durable = effects.state;
+    if (effects.kind === 'subscription') {
+      this.billing.durable = effects.state;
+    } else {
+      this.#hold(effects.meter).durable = effects.state;
+      this.#uncount(effects);
+      for (const { accountId, member } of effects.members) {
+        this.#members.get(accountId)?.set(member, true);
+      }
+    }
     this.#settle();
   }
 
   /** Back to what is durable. Called for each decision that was in flight; the first call does it for all. */
   rollback(effects: CustomerEffects): void {
-    for (const holding of this.#holdings.values()) holding.tentative = holding.durable;
+    for (const holding of this.#holdings.values()) {
+      holding.tentative = holding.durable;
+      this.#weigh(holding);
+    }
     this.billing.tentative = this.billing.durable;
-    if (effects.kind === 'meter') this.#count(effects, false);
+    this.#weighBilling();
+    if (effects.kind === 'meter') this.#uncount(effects);
     this.#settle();
   }
 
   #hold(meter: Meter): Holding {
     const known = this.holding(meter);
     if (known !== undefined) return known;
-    const holding = { meter, tentative: undefined, durable: undefined, kept: null };
+    const holding = { meter, tentative: undefined, durable: undefined, kept: null, bytes: 0 };
     this.#holdings.set(meter.id, holding);
     return holding;
   }
@@ -145,26 +178,66 @@ export class Actor {
     assert(this.pending >= 0, 'a decision was settled twice');
   }
 
-  #count(effects: MeterEffects, counted: boolean): void {
-    for (const { accountId, member } of effects.members) {
-      this.#members.get(accountId)?.set(member, counted);
+  /** Reckons what it takes now. */
+  #weigh(holding: Holding): void {
+    const state = holding.tentative ?? holding.durable;
+    const bytes = state === undefined ? 0 : bytesOfState(state);
+    if (bytes === holding.bytes) return;
+    const by = bytes - holding.bytes;
+    holding.bytes = bytes;
+    this.#grow(by);
+  }
+
+  #weighBilling(): void {
+    let bytes = 0;
+    for (const one of this.billing.tentative.subscriptions.values()) {
+      bytes += bytesOfSubscription(one);
+    }
+    const by = bytes - this.#billingBytes;
+    this.#billingBytes = bytes;
+    if (by !== 0) this.#grow(by);
+  }
+
+  #grow(by: number): void {
+    this.#bytes += by;
+    this.onGrown(by);
+  }
+
+  #count({ members }: MeterEffects): void {
+    for (const { accountId, member } of members) {
+      const counting = this.#counting.get(accountId) ?? new Set<bigint>();
+      this.#counting.set(accountId, counting.add(member));
     }
   }
 
-  readonly seen: Seen = (accountId, member) => this.#members.get(accountId)?.get(member);
+  #uncount({ members }: MeterEffects): void {
+    for (const { accountId, member } of members) {
+      const counting = this.#counting.get(accountId);
+      counting?.delete(member);
+      if (counting?.size === 0) this.#counting.delete(accountId);
+    }
+  }
+
+  readonly seen: Seen = (accountId, member) =>
+    this.#counting.get(accountId)?.has(member) === true
+      ? true
+      : this.#members.get(accountId)?.get(member);
 
   /** Takes over what the store knows of these members. */
   learnMembers(accountId: string, asked: readonly bigint[], counted: readonly bigint[]): void {
-    if (this.#memberCount > MEMBERS_MAX && this.pending === 0) {
+    if (this.#memberCount > MEMBERS_MAX) {
       this.#members.clear();
+      this.#grow(-this.#memberCount * MEMBER);
       this.#memberCount = 0;
     }
     const known = this.#members.get(accountId) ?? new Map<bigint, boolean>();
     this.#members.set(accountId, known);
+    const before = known.size;
     // What memory counted while the question was under way stays counted.
     for (const member of asked) if (!known.has(member)) known.set(member, false);
     for (const member of counted) known.set(member, true);
-    this.#memberCount += asked.length;
+    this.#memberCount += known.size - before;
+    this.#grow((known.size - before) * MEMBER);
   }
 
   /** Adds past periods. Those that memory knows are newer there: nobody else writes them. */
@@ -174,6 +247,7 @@ export class Actor {
     const { tentative, durable } = holding;
     holding.tentative = tentative && withHistory(tentative, periods);
     holding.durable = durable && withHistory(durable, periods);
+    this.#weigh(holding);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Customer } from '../meter.ts';
 import type { Tenant, Timers } from '../ports.ts';
 import type { OwnSlots } from './own-slots.ts';
-import { type Resident, Residents } from './residents.ts';
+import { type Resident, Residents, type Room } from './residents.ts';
 
 export type CustomerRef = { readonly id: string } | { readonly externalId: string };
 
@@ -32,7 +32,7 @@ export class Directory<A extends Named> {
   constructor(options: {
     slots: OwnSlots;
     timers: Timers;
-    max: number;
+    max: Room;
     load: (ids: readonly string[]) => Promise<readonly A[]>;
   }) {
     const { load, ...rest } = options;
@@ -49,8 +49,8 @@ export class Directory<A extends Named> {
   }
 
   get stats(): Readonly<Record<string, number>> {
-    const { size, evicted, loading } = this.#residents;
-    return { actors: size, evicted, loading };
+    const { size, bytes, evicted, loading } = this.#residents;
+    return { actors: size, actorBytes: bytes, evicted, loading };
   }
 
   /** The tenant's customer, if it is in memory; null where it is there and somebody else's, undefined where it is not. */

@@ -1,17 +1,23 @@
 import { assert } from '../assert.ts';
 import type { PaymentEffects, PaymentState } from '../payment.ts';
+import { unwatched } from './residents.ts';
+import { bytesOfPayment } from './weight.ts';
 
 /** One payment in memory: the state that the next decision sees, and the one that the database has. */
 export class PaymentActor {
   touched = true;
   pending = 0;
   dropped = false;
+  onGrown: (bytes: number) => void = unwatched;
+  /** As it was loaded: what comes and goes of it is a few refunds. */
+  readonly bytes: number;
   #tentative: PaymentState;
   #durable: PaymentState;
 
   constructor(state: PaymentState) {
     this.#tentative = state;
     this.#durable = state;
+    this.bytes = bytesOfPayment(state);
   }
 
   get id(): string {

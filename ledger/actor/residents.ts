@@ -15,29 +15,49 @@ export type Resident = {
   readonly pending: number;
   /** Whether it was let go: another one may stand for the same id now, so this one decides nothing any more. */
   dropped: boolean;
+  /** What it takes of memory, reckoned (`weight.ts`). */
+  readonly bytes: number;
+  /** Called with what `bytes` has changed by. */
+  onGrown: (bytes: number) => void;
 };
+
+/** Whose growth nobody watches. */
+export const unwatched = (): void => undefined;
+
+/** What may be in memory; what is in use is, whatever that is. */
+export type Room = { readonly actors: number; readonly bytes: number };
+
+/** Of what a node's memory has room for: each kind may be so many, and has a part of the bytes. */
+export function partOf({ actors, bytes }: Room, kind: 'customers' | 'payments' | 'guests'): Room {
+  return { actors, bytes: kind === 'customers' ? (bytes * 3) / 4 : bytes / 8 };
+}
 
 /**
  * Actors of one kind in memory, each loaded once however many ask: those of the slots that are ours. Lives for one term of a node.
  *
- * Memory is bounded by `max`: beyond it, actors that nobody asked for since the last sweep and that have nothing in flight are
+ * Memory is bounded by `max`, in actors and in bytes: beyond it, actors that nobody asked for since the last sweep and that have nothing in flight are
  * dropped (a second-chance queue, which costs the hot path one store). An actor is only a cache: dropping one costs a load.
  */
 export class Residents<A extends Resident> {
   readonly #actors = new Map<string, A>();
   readonly #loads: Batcher<string, A>;
   readonly #slots: OwnSlots;
-  readonly #max: number;
+  readonly #max: Room;
   readonly #timers: Timers;
   readonly #onEnter: (actor: A) => void;
   readonly #onDrop: (actor: A) => void;
+  readonly #onGrown = (bytes: number): void => {
+    this.#bytes += bytes;
+    this.#sweepSoon();
+  };
+  #bytes = 0;
   #evicted = 0;
   #sweeping = false;
 
   constructor(options: {
     slots: OwnSlots;
     timers: Timers;
-    max: number;
+    max: Room;
     load: (ids: readonly string[]) => Promise<readonly A[]>;
     onEnter?: (actor: A) => void;
     onDrop?: (actor: A) => void;
@@ -67,6 +87,10 @@ export class Residents<A extends Resident> {
 
   get size(): number {
     return this.#actors.size;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
   }
 
   get evicted(): number {
@@ -118,6 +142,8 @@ export class Residents<A extends Resident> {
       return actor;
     }
     this.#actors.set(actor.id, actor);
+    this.#bytes += actor.bytes;
+    actor.onGrown = this.#onGrown;
     this.#onEnter(actor);
     this.#sweepSoon();
     return actor;
@@ -126,12 +152,14 @@ export class Residents<A extends Resident> {
   #forget(actor: A): void {
     this.#onDrop(actor);
     actor.dropped = true;
+    actor.onGrown = unwatched;
+    this.#bytes -= actor.bytes;
     this.#actors.delete(actor.id);
   }
 
   /** Not now: whoever waits for what was just loaded shall find it. */
   #sweepSoon(): void {
-    if (this.#sweeping || this.#actors.size <= this.#max) return;
+    if (this.#sweeping || !this.#isOver()) return;
     this.#sweeping = true;
     this.#timers.soon(() => {
       this.#sweeping = false;
@@ -139,11 +167,15 @@ export class Residents<A extends Resident> {
     });
   }
 
+  #isOver(): boolean {
+    return this.#actors.size > this.#max.actors || this.#bytes > this.#max.bytes;
+  }
+
   /** Drops the oldest that are idle, down to the bound. Gives up after one round, when all are in use. */
   #sweep(): void {
     let looks = this.#actors.size;
     for (const [id, actor] of this.#actors) {
-      if (this.#actors.size <= this.#max || looks === 0) return;
+      if (looks === 0 || !this.#isOver()) return;
       looks -= 1;
       if (actor.touched || actor.pending > 0) {
         actor.touched = false;

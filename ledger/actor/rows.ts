@@ -1,5 +1,6 @@
 import { assert } from '../assert.ts';
 import type { MeterEffects } from '../draft.ts';
+import { OWN_ACCOUNTS_KEPT_MAX } from '../limits.ts';
 import type { Effects } from '../effects.ts';
 import type { Period } from '../meter.ts';
 import type { PaymentAccount, PaymentEffects } from '../payment.ts';
@@ -54,6 +55,8 @@ export class RowBuilder {
 
   /** Remembers which accounts exist now. */
   committed(rows: FlushRows): void {
+    // To open one that is there is the same as to touch it.
+    if (this.#known.size > OWN_ACCOUNTS_KEPT_MAX) this.#known.clear();
     for (const account of rows.opened) {
       if (account.kind !== 'meter' && account.kind !== 'payment') this.#known.add(account.id);
     }

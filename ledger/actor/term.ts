@@ -19,10 +19,12 @@ import type { SubscriptionContext } from '../subscription-draft.ts';
 import type { Fence, Storage } from '../storage.ts';
 import { Actor } from './actor.ts';
 import { Directory } from './directory.ts';
+import { METERS_KEPT_MAX } from '../limits.ts';
+import { Kept } from './kept.ts';
 import { OwnSlots } from './own-slots.ts';
 import { PaymentActor } from './payment-actor.ts';
 import { RecentIds } from './recent-ids.ts';
-import { type Resident, Residents } from './residents.ts';
+import { partOf, type Resident, Residents, type Room } from './residents.ts';
 import { ActorUnit, type Apply, DUPLICATE, type Subject } from './unit.ts';
 
 export type TermDeps = {
@@ -33,8 +35,8 @@ export type TermDeps = {
   readonly timers: Timers;
   readonly log: Log;
   readonly leaseMs: number;
-  /** Actors in memory, at most (but never less than what is in use). */
-  readonly actorsMax: number;
+  /** What may be in memory of customers and payments (but never less than what is in use). */
+  readonly room: Room;
   /** Something about the payment is to be asked again, of whoever moves the money. */
   readonly onPaymentDue: (paymentId: string) => Promise<void>;
   /** Time has brought something about on the subscription: it is to be decided, and what follows carried out. */
@@ -59,20 +61,20 @@ export class Term {
   /** What has a key and is on its way: a second call with the key waits for the first. */
   readonly inTurn = new InTurn<string>();
   readonly deps: TermDeps;
-  readonly #meters = new Map<string, Meter>();
-  readonly #books = new Map<string, MeterContext['books']>();
+  readonly #meters = new Kept<Meter>(METERS_KEPT_MAX);
+  readonly #books = new Kept<MeterContext['books']>(METERS_KEPT_MAX);
 
   constructor(
     deps: TermDeps,
     seat: { fence: Fence; askedAt: Lease; onLost: JournalDeps['onLost'] },
   ) {
     this.deps = deps;
-    const { storage, timers, actorsMax: max } = deps;
+    const { storage, timers, room } = deps;
     const { slots } = this;
     this.directory = new Directory({
       slots,
       timers,
-      max,
+      max: partOf(room, 'customers'),
       load: async (ids) =>
         (await storage.loadCustomers(ids)).map(
           ({ customer, meters, subscriptions }) => new Actor(customer, meters, subscriptions),
@@ -81,7 +83,7 @@ export class Term {
     this.payments = new Residents({
       slots,
       timers,
-      max,
+      max: partOf(room, 'payments'),
       load: async (ids) =>
         (await storage.loadPayments(ids)).map((state) => new PaymentActor(state)),
     });
@@ -89,12 +91,13 @@ export class Term {
   }
 
   get stats(): Readonly<Record<string, number>> {
-    const { size: paymentActors, loading: paymentsLoading } = this.payments;
+    const { size: paymentActors, bytes: paymentBytes, loading: paymentsLoading } = this.payments;
     const { loading = 0, ...directory } = this.directory.stats;
     return {
       ...this.journal.stats,
       ...directory,
       paymentActors,
+      paymentBytes,
       slots: this.slots.size,
       loading: loading + paymentsLoading,
     };
@@ -188,10 +191,7 @@ export class Term {
 
   /** The one object that stands for this meter here. What a meter's usage depends on never changes. */
   meter(meter: Meter): Meter {
-    const known = this.#meters.get(meter.id);
-    if (known !== undefined) return known;
-    this.#meters.set(meter.id, meter);
-    return meter;
+    return this.#meters.get(meter.id, () => meter);
   }
 
   /** An answer from the memory of an actor that was not dropped meanwhile. @throws LedgerUnavailable */
@@ -241,16 +241,14 @@ export class Term {
   }
 
   #booksOf(meter: Meter): MeterContext['books'] {
-    const known = this.#books.get(meter.id);
-    if (known !== undefined) return known;
-    const { ids } = this.deps;
-    const node = String(this.journal.node);
-    const books = {
-      usage: ids.derive('usage', meter.id, node),
-      grants: ids.derive('grants', meter.id, node),
-    };
-    this.#books.set(meter.id, books);
-    return books;
+    return this.#books.get(meter.id, () => {
+      const { ids } = this.deps;
+      const node = String(this.journal.node);
+      return {
+        usage: ids.derive('usage', meter.id, node),
+        grants: ids.derive('grants', meter.id, node),
+      };
+    });
   }
 }
 

@@ -4,6 +4,7 @@ import { belongs, type CustomerRef, Directory } from '../actor/directory.ts';
 import { everySlot, NotHere } from '../actor/own-slots.ts';
 import { LOADS_CONCURRENT_MAX, LOAD_KEYS_MAX, MAILBOX_MAX } from '../limits.ts';
 import type { Tenant, Timers } from '../ports.ts';
+import { partOf, type Room } from '../actor/residents.ts';
 import { slotOf } from '../slot.ts';
 import type { ExternalKey, Storage } from '../storage.ts';
 import { Guest } from './guest.ts';
@@ -18,13 +19,13 @@ export class Customers {
   readonly #guests: Directory<Guest>;
   readonly #names: Batcher<ExternalKey, string>;
 
-  constructor(deps: { member: Member; storage: Storage; timers: Timers; actorsMax: number }) {
-    const { member, storage, timers, actorsMax: max } = deps;
+  constructor(deps: { member: Member; storage: Storage; timers: Timers; room: Room }) {
+    const { member, storage, timers, room } = deps;
     this.#member = member;
     this.#guests = new Directory({
       slots: everySlot(),
       timers,
-      max,
+      max: partOf(room, 'guests'),
       load: async (ids) => (await storage.identifyCustomers(ids)).map((row) => new Guest(row)),
     });
     this.#names = new Batcher({

@@ -1,3 +1,5 @@
+import { unwatched } from '../actor/residents.ts';
+import { bytesOfCustomer } from '../actor/weight.ts';
 import type { Customer } from '../meter.ts';
 
 /** A customer whose actor lives on another node: who it is, for finding where. */
@@ -7,6 +9,7 @@ export class Guest {
   readonly pending = 0;
   dropped = false;
   outdated = false;
+  onGrown: (bytes: number) => void = unwatched;
 
   constructor(customer: Customer) {
     this.customer = customer;
@@ -14,6 +17,10 @@ export class Guest {
 
   get id(): string {
     return this.customer.id;
+  }
+
+  get bytes(): number {
+    return bytesOfCustomer(this.customer);
   }
 
   get slot(): number {

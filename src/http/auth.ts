@@ -61,6 +61,8 @@ const REFUSED_MS_MAX = 500;
 export const LOOKUPS_MAX = 10_000;
 const USED_EVERY_MS = 5000;
 
+/** A key with room for many spaces. */
+const HEADER_LENGTH_MAX = 256;
 const BEARER = /^Bearer +(\S+) *$/i;
 
 type Known = { readonly principal: Principal; readonly expiresAt: number; used: boolean };
@@ -128,6 +130,8 @@ class KeyDirectory {
   }
 
   #resolve(header: string): null | Promise<Principal | null> {
+    // What is kept under it is bounded in bytes, too.
+    if (header.length > HEADER_LENGTH_MAX) return null;
     const key = BEARER.exec(header)?.[1];
     if (key === undefined || scopeOfKey(key) === null) return null;
     const refusedUntil = this.#refused.get(header);

@@ -28,7 +28,9 @@ const GAUGES = [
   ['queueShare',       'queue_share',       'The largest part of what may wait that one organisation has, 0 to 0.5.'],
   ['loading',          'loading_calls',     'Calls that wait for a customer or a payment to be loaded.'],
   ['actors',           'customer_actors',   'Customers in memory.'],
+  ['actorBytes',       'customer_actor_bytes', 'What customers in memory take of the heap, reckoned.'],
   ['paymentActors',    'payment_actors',    'Payments in memory.'],
+  ['paymentBytes',     'payment_actor_bytes', 'What payments in memory take of the heap, reckoned.'],
   ['slots',            'slots',             'Slots that this node serves; of all nodes together there are 1024.'],
   ['liveNodes',        'live_nodes',        'Nodes that are alive, as this one last saw it.'],
 ] as const;

@@ -3,7 +3,8 @@
 // Who calls: the metering routes, once for each feature in a request. Without a promise wherever the answer is known.
 // Holds: an archived or deleted meter stops counting, and a new one counts, within a second on every node
 // (src/platform/changes.ts). A change of one meter forgets all of its organisation: that is rare and needs no index.
-// Memory is bounded by ENTRIES_MAX, names that no meter has included; when it is full it starts afresh.
+// Memory is bounded by ENTRIES_MAX, names that no meter has included; when it is full it starts afresh, as one organisation does beyond its
+// part of it.
 import type { Changes, ChangeKind, Subscriber } from '../platform/changes.ts';
 import type { UsageMeter } from './meters.ts';
 import type { Scope } from './scope.ts';
@@ -24,6 +25,8 @@ export type MeterSource = {
 };
 
 const ENTRIES_MAX = 100_000;
+/** Of one organisation's mode, names that no meter has included: beyond it that one starts afresh, and no other does. */
+const ENTRIES_EACH_MAX = 5000;
 
 type Entries = {
   readonly bySlug: Map<string, UsageMeter | null>;
@@ -110,7 +113,11 @@ class Catalogue implements MeterCatalogue, Subscriber {
     // Two that looked for the same are counted twice: that only makes it start afresh earlier.
     this.#size += 1;
     const known = this.#entriesOf(scope);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      const size = known.bySlug.size + known.byEventName.size;
+      if (size < ENTRIES_EACH_MAX) return known;
+      this.#size -= size;
+    }
     const entries: Entries = { bySlug: new Map(), byEventName: new Map() };
     (scope.mode === 'live' ? this.#live : this.#test).set(scope.organisationId, entries);
     return entries;

@@ -14,7 +14,7 @@ function readers(until: number, changed: (directory: Directory<Guest>, id: strin
   const directory: Directory<Guest> = new Directory({
     slots: everySlot(),
     timers,
-    max: 10,
+    max: { actors: 10, bytes: Infinity },
     load: async ([id = '']) => {
       reads += 1;
       if (reads < until) changed(directory, id);

@@ -70,3 +70,15 @@ test('an answer that was on its way while the meter changed is not kept', async 
   await underWay;
   expect(catalogue.bySlug(scope, 'raced')).toBeInstanceOf(Promise);
 });
+
+test("whoever asks for names without end forgets its own, and nobody else's", async () => {
+  const other = { organisationId: server.other.id, mode: 'test' } as const;
+  await catalogue.bySlug(other, 'kept');
+  await catalogue.bySlug(scope, 'forgotten');
+  for (let n = 0; n < 5000; n += 1) await catalogue.bySlug(scope, `invented-${n}`);
+  const before = asked;
+  expect(catalogue.bySlug(other, 'kept')).toBeNull();
+  expect(asked).toBe(before);
+  await catalogue.bySlug(scope, 'forgotten');
+  expect(asked).toBe(before + 1);
+});

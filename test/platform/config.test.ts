@@ -50,6 +50,7 @@ test.each([
   ['METRICS_TOKEN',         'hidden',                      'METRICS_TOKEN must have 16 to 512 characters, letters, digits and . _ ~ + / = -'],
   ['METRICS_TOKEN',         'hidden hidden hidden',        'METRICS_TOKEN must have 16 to 512 characters, letters, digits and . _ ~ + / = -'],
   ['LEASE_MS',              '999',                         'LEASE_MS must be a whole number from 1000 to 60000, not "999"'],
+  ['ACTOR_CACHE_MIB',       '15',                          'ACTOR_CACHE_MIB must be a whole number from 16 to 1000000, not "15"'],
   ['ACTOR_CACHE_MAX',       '0',                           'ACTOR_CACHE_MAX must be a whole number from 1 to 10000000, not "0"'],
   ['RETENTION_KEYS_DAYS',   '30',                          'RETENTION_KEYS_DAYS must be a whole number from 36 to 3650, not "30"'],
   ['RETENTION_EVENTS_DAYS', '29',                          'RETENTION_EVENTS_DAYS must be a whole number from 30 to 3650, not "29"'],
@@ -106,6 +107,7 @@ test('an empty environment gives the defaults', () => {
     metricsToken: undefined,
     leaseMs: 5000,
     actorCacheMax: 200_000,
+    actorCacheMib: 1024,
     retention: { keysDays: 40, eventsDays: 90, usageMonths: 0 },
     limits: {
       refundsPerOrg: 120,

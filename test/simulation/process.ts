@@ -1,5 +1,6 @@
 // One start of the program on one place: the real ledger over simulated ports. It can die or stand still at any moment.
 import { HybridClock } from '../../ledger/hybrid-clock.ts';
+import type { Room } from '../../ledger/actor/residents.ts';
 import { Ledger } from '../../ledger/ledger.ts';
 import type { CheckAnswer } from '../../ledger/meter.ts';
 import {
@@ -52,7 +53,7 @@ export type ProcessDeps = {
   readonly auditor: Auditor;
   readonly ids: Ids;
   readonly listeners: Map<string, Listener>;
-  readonly actorsMax: number;
+  readonly room: Room;
   readonly wantsUsage: boolean;
   readonly onDeath: () => void;
   /** What a run wants to show of what its processes say. */
@@ -89,7 +90,7 @@ export class Process {
       },
       log: this.#log(),
       leaseMs: deps.server.leaseMs,
-      actorsMax: deps.actorsMax,
+      room: deps.room,
       render: (answer) => JSON.stringify(answer, (_key, value) => tagged(value)),
       wantsUsage: () => deps.wantsUsage,
       onPaymentDue: (id) => settlePayment(this.ledger, id),

@@ -37,7 +37,7 @@ export class World {
   downMsMax: number;
   readonly trace: (line: string) => void;
   readonly #listeners = new Map<string, Listener>();
-  readonly #actorsMax: number;
+  readonly #room: { readonly actors: number; readonly bytes: number };
   readonly #wantsUsage: boolean;
   #starts = 0;
 
@@ -76,7 +76,10 @@ export class World {
       return place;
     });
     this.downMsMax = this.leaseMs * 2;
-    this.#actorsMax = this.random.integer(1, 8);
+    this.#room = {
+      actors: this.random.integer(1, 8),
+      bytes: this.random.pick([6000, 30_000, Infinity]),
+    };
     this.#wantsUsage = this.random.chance(0.3);
   }
 
@@ -94,7 +97,7 @@ export class World {
       auditor: this.auditor,
       ids: idsOf(this.random),
       listeners: this.#listeners,
-      actorsMax: this.#actorsMax,
+      room: this.#room,
       wantsUsage: this.#wantsUsage,
       trace: this.trace,
       onDeath: () => {

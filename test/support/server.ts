@@ -72,6 +72,7 @@ export type ServerOptions = {
   readonly deliver?: boolean;
   readonly leaseMs?: number;
   readonly actorsMax?: number;
+  readonly actorBytesMax?: number;
   /** What it takes for the time. */
   readonly clock?: Clock;
   /** A function of the server's own address, where they have to name it. */
@@ -146,6 +147,7 @@ async function startNode(options: ServerOptions, logged: string[] = []): Promise
     journalUrl: journal.url,
     leaseMs: options.leaseMs ?? 5000,
     actorsMax: options.actorsMax ?? 10_000,
+    actorBytesMax: options.actorBytesMax,
     node: options.node,
     ...(options.clock !== undefined && { clock: options.clock }),
     log,

@@ -172,7 +172,7 @@ function pause(
   draft.order({ kind: 'suspend', why: suspensionOf(draft.state) });
   draft.announceUpdate(before);
   // Its periods had stopped, and are to go on.
-  if (keepInvoices && periodEnd <= now) beginPeriod(draft);
+  if (periodEnd <= now && renews(draft.state)) beginPeriod(draft);
 }
 
 /** Then the answer decides, and finds its invoice: what was captured is told. */

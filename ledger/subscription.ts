@@ -280,12 +280,13 @@ export function isTrial({ periodIndex }: Subscription): boolean {
 
 /**
  * Whether to resume then begins a new period: after the one that was paid, or where one began while it was paused and there is but a
- * draft of it. To resume in that would be free.
+ * draft of it. To resume in that would be free. Where it is blocked past its end, the new one begins when what is owed is paid.
  */
 export function resumeRestarts(subscription: Subscription, at: number): boolean {
-  const { periodStart, periodEnd, periodPrice, pausedAt, plan } = subscription;
+  const { periodStart, periodEnd, periodPrice, pausedAt, plan, overdue } = subscription;
+  if (at >= periodEnd) return overdue !== 'blocked';
   const beganPaused = pausedAt !== null && periodStart > pausedAt;
-  return at >= periodEnd || (beganPaused && periodPrice === 0n && amountOf(plan) > 0n);
+  return beganPaused && periodPrice === 0n && amountOf(plan) > 0n;
 }
 
 /** When time alone next changes something; Infinity for never. */

@@ -23,9 +23,9 @@ export const TRANSITIONS: Readonly<Record<Action, Situation>> = {
     holds: ({ status }) => status !== 'canceled',
   },
   pause: {
-    legal: 'active or paused, with nothing overdue',
-    holds: ({ status, waiting, overdue }) =>
-      status !== 'canceled' && waiting === null && overdue === 'clear',
+    // What is owed goes on being dunned, to its expiry.
+    legal: 'active or paused, overdue or not, while no payment is under way',
+    holds: ({ status, waiting }) => status !== 'canceled' && waiting === null,
   },
   resume: {
     legal: 'paused, or active already',

@@ -272,15 +272,67 @@ describe('an answer', () => {
   });
 });
 
-test('resuming while blocked does not lift the block', () => {
+test('resuming while blocked does not lift the block, nor charge for what is blocked', () => {
   const world = new SubscriptionWorld();
   world.start({ plan: { ...MONTHLY, interval: 'week' } });
   world.do(pause());
   world.failed({ hard: true });
   world.wait(15 * DAY);
   expect(world.allowances.suspended).toBe('blocked');
-  world.do({ kind: 'resume' });
-  world.paid(world.state.waiting?.paymentId);
-  expect(world.state).toMatchObject({ status: 'active', overdue: 'blocked' });
+  expect(chargesOf(world.do({ kind: 'resume' }).followups)).toEqual([]);
+  expect(world.state).toMatchObject({ status: 'active', overdue: 'blocked', waiting: null });
   expect(world.allowances.suspended).toBe('blocked');
+  // What is owed is paid: the next period begins then.
+  const { invoiceId, amount } = must(world.state.open[0], 'what is owed');
+  world.do({ kind: 'collect', invoiceId, amount });
+  const { followups } = world.paid();
+  expect(chargesOf(followups)).toHaveLength(1);
+  expect(world.state).toMatchObject({ overdue: 'clear', periodStart: world.now });
+  expect(world.allowances.suspended).toBeNull();
+});
+
+describe('paused while overdue', () => {
+  test('it is dunned on, blocked, and over', () => {
+    const world = unpaid(1);
+    expect(told(world.do(pause()).events)).toEqual(['updated']);
+    expect(world.state).toMatchObject({ status: 'paused', overdue: 'warning' });
+    expect(world.allowances.suspended).toBe('paused');
+    // Each try that is due is made, and fails.
+    const goOn = (days: number): void =>
+      world.goTo(world.now + days * DAY, () => {
+        if (world.state.open.some(({ paymentId }) => paymentId !== null)) world.failed();
+      });
+    if (world.state.open[0]?.paymentId !== null) world.failed();
+    goOn(14);
+    expect(world.state).toMatchObject({ status: 'paused', overdue: 'blocked' });
+    expect(world.allowances.suspended).toBe('blocked');
+    goOn(8);
+    expect(world.events.at(-1)).toMatchObject({
+      type: 'subscription.expired',
+      data: { reason: 'dunning_exhausted' },
+    });
+  });
+
+  test('paid, it stays paused', () => {
+    const world = unpaid(1);
+    world.do(pause());
+    world.do({ kind: 'method_changed' });
+    world.paid();
+    expect(world.state).toMatchObject({ status: 'paused', overdue: 'clear', open: [] });
+    expect(world.allowances.suspended).toBe('paused');
+  });
+
+  test('blocked past its end, to keep invoices begins no period', () => {
+    const world = new SubscriptionWorld();
+    world.start({ plan: { ...MONTHLY, interval: 'day', intervalCount: 10 } });
+    world.failed({ hard: true });
+    world.wait(15 * DAY);
+    world.failed({ hard: true });
+    world.wait(5.5 * DAY);
+    const { periodStart, periodEnd } = world.state;
+    expect(world.state).toMatchObject({ overdue: 'blocked', status: 'active' });
+    expect(periodEnd).toBeLessThan(world.now);
+    expect(world.do(pause(true)).followups).toEqual([]);
+    expect(world.state).toMatchObject({ status: 'paused', periodStart });
+  });
 });

@@ -400,12 +400,12 @@ function standingOf(model: SubscriptionModel): ReturnType<Lives['standing']> {
 }
 
 function refusal(model: SubscriptionModel, { kind }: Command): string | null {
-  const { endedAt, waiting, overdue, isPaused, isTrial, cancelAt, open } = model;
+  const { endedAt, waiting, isPaused, isTrial, cancelAt, open } = model;
   const actions = ['cancel', 'uncancel', 'pause', 'resume', 'change', 'end_trial'];
   if (endedAt !== null) return actions.includes(kind) ? 'unknown' : null;
   const isRefused =
     (kind === 'cancel' && waiting !== null) ||
-    (kind === 'pause' && (waiting !== null || overdue !== 'clear')) ||
+    (kind === 'pause' && waiting !== null) ||
     (kind === 'change' && (isPaused || waiting !== null || open.length > 0)) ||
     (kind === 'end_trial' && (isPaused || !isTrial || cancelAt !== null));
   return isRefused ? 'invalid_state' : null;

@@ -192,7 +192,7 @@ export class SubscriptionModel {
     if (!this.isPaused) this.pausedAt = this.now;
     Object.assign(this, { isPaused: true, resumesAt, keeps });
     this.#tell('updated', this.now);
-    if (!keeps || this.end > this.now) return;
+    if (!this.renews || this.end > this.now) return;
     this.#restart(this.now);
     this.#bill('cycle', amountOf(this.plan), this.now);
   }
@@ -201,7 +201,8 @@ export class SubscriptionModel {
     if (!this.isPaused || this.waiting !== null) return;
     this.resumesAt = null;
     const isOwed = this.price === 0n && amountOf(this.plan) > 0n;
-    if (at < this.end && !(isOwed && this.start > this.pausedAt)) {
+    const isBlockedPastEnd = at >= this.end && this.overdue === 'blocked';
+    if (isBlockedPastEnd || (at < this.end && !(isOwed && this.start > this.pausedAt))) {
       this.isPaused = false;
       this.#tell('updated', at);
       return;

@@ -121,7 +121,8 @@ const PAUSE = {
   operationId: 'pauseSubscription',
   summary: 'Pause a subscription',
   description:
-    'At once: `/check` says `subscription_paused`. Without `resumes_at` until it is resumed. Again with other values replaces them.',
+    'At once: `/check` says `subscription_paused`. Without `resumes_at` until it is resumed. Again with other values replaces them. ' +
+    'What is overdue goes on being collected, to its expiry.',
   body: SubscriptionPause,
   bodyOptional: true,
   refusals: REFUSALS,
@@ -132,7 +133,8 @@ const RESUME = {
   operationId: 'resumeSubscription',
   summary: 'Resume a subscription',
   description:
-    'Inside the paid period it goes on. After it a new period begins with its payment: declined, it stays paused (402).',
+    'Inside the paid period it goes on. After it a new period begins with its payment: declined, it stays paused (402). Blocked past its ' +
+    'period it is charged nothing: the next one begins when what is owed is paid.',
   refusals: CHARGING,
 } as const;
 

@@ -117,7 +117,9 @@ function pause({ subscription, entered, errors, resumeDays, merchant }: ActionVi
   </div>`;
   return html`${will([
       html`Access stops at once.`,
-      html`Nothing is charged while it is paused.`,
+      subscription.overdue === 'clear'
+        ? html`Nothing is charged while it is paused.`
+        : html`Nothing new is charged while it is paused. What is unpaid is still collected.`,
       subscription.cancelAt === null ? null : html`It still ends when it was to end.`,
     ])}
     ${when}
@@ -136,8 +138,11 @@ function pause({ subscription, entered, errors, resumeDays, merchant }: ActionVi
 }
 
 function resume({ subscription, method, timeZone }: ActionView): Html {
-  const { periodEnd, price, resumeIsCharged, cancelAt } = subscription;
+  const { periodEnd, price, resumeIsCharged, cancelAt, overdue } = subscription;
   const ends = cancelAt === null ? null : html`It still ends on ${day(cancelAt, timeZone)}.`;
+  if (overdue === 'blocked' && !resumeIsCharged) {
+    return will([html`Access is back as soon as what is overdue is paid.`, ends]);
+  }
   if (!resumeIsCharged) {
     return will([
       html`Access is back at once.`,

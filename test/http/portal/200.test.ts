@@ -43,6 +43,21 @@ test('cancel at the end of the period is the default, and uncancel undoes it', a
   expect(await eventsOf(id)).toEqual(['created', 'canceled', 'updated']);
 });
 
+test('pause of what is overdue: what is owed goes on being collected, and a new card pays it', async () => {
+  const broke = await openPortal(server, { email: 'broke@example.com' });
+  const { id } = await subscribe(server, broke.customer);
+  const read = async () => (await server.call('GET', `/subscriptions/${id}`)).json;
+  expect((await read()).overdue_state).toBe('warning');
+  const form = await broke.get(`pause?subscription_id=${id}`);
+  expect(form.text).toContain('What is unpaid is still collected.');
+  const { status, json } = await broke.post('pause', { subscription_id: id });
+  expect([status, json.status, json.overdue_state]).toEqual([200, 'paused', 'warning']);
+  expect((await broke.saveCard(GOOD)).status).toBe(303);
+  expect(await read()).toMatchObject({ status: 'paused', overdue_state: 'clear' });
+  const { data } = (await server.call('GET', `/invoices?subscription_id=${id}`)).json;
+  expect(data).toMatchObject([{ status: 'paid' }]);
+});
+
 test('cancel at once ends it, and who listens for the end hears it', async () => {
   const { id } = await subscribe(server, portal.customer);
   const ended = await act('cancel', { subscription_id: id, mode: 'immediate' });

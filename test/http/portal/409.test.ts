@@ -25,16 +25,6 @@ test.each(['pause', 'resume', 'uncancel'])('%s of what has ended', async (action
   expect((await server.call('GET', `/subscriptions/${id}`)).json).toEqual(ended);
 });
 
-test('pause of what is overdue, and what may be done instead', async () => {
-  const broke = await openPortal(server);
-  const { id } = await subscribe(server, broke.customer);
-  const { json: before } = await server.call('GET', `/subscriptions/${id}`);
-  expect(before.overdue_state).toBe('warning');
-  const { status, json } = await broke.post('pause', { subscription_id: id });
-  expect([status, json.error.type]).toEqual([409, 'invalid_state']);
-  expect(json.error.message).toContain('legal now: cancel, uncancel, resume');
-});
-
 test('to cancel what has ended again changes nothing', async () => {
   const { id } = await subscribe(server, portal.customer);
   const body = { subscription_id: id, mode: 'immediate' };

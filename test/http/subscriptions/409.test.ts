@@ -50,7 +50,7 @@ const LEGAL: [string, string][] = [
   ['paused',                        'cancel, uncancel, pause, resume'],
   ['to be canceled',                'cancel, uncancel, pause, resume, change'],
   ['to be canceled, in a trial',    'cancel, uncancel, pause, resume, change'],
-  ['with an unpaid invoice',        'cancel, uncancel, resume'],
+  ['with an unpaid invoice',        'cancel, uncancel, pause, resume'],
   ['ended',                         ''],
 ];
 test.each(LEGAL)('%s', async (situation, legal) => {

@@ -219,6 +219,18 @@ test('every list of the document is among them', async () => {
   expect(new Set(paths)).toEqual(new Set(known));
 });
 
+test("a group's endpoints", async () => {
+  const key = shop.server.group.testKey;
+  const path = '/partner/webhook-endpoints';
+  const body = { url: 'http://localhost:65000/' };
+  for (let n = 0; n < 3; n += 1) await shop.server.call('POST', path, { key, body });
+  const all = idsOf(await shop.server.call('GET', path, { key }));
+  const rest = await shop.server.call('GET', `${path}?after=${all[0]}`, { key });
+  expect([all.length, idsOf(rest)]).toEqual([3, all.slice(1)]);
+  const foreign = await shop.server.call('GET', `${path}?after=${made.endpoint}`, { key });
+  expect(foreign.status).toBe(400);
+});
+
 test('a customer is named either way, or by both where they are one', async () => {
   const other = await id('/customers', { external_customer_id: 'user-2' });
   for (const path of ['/subscriptions', '/invoices']) {

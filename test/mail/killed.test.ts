@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { startWorker } from '../chaos/worker-process.ts';
 import { Shop } from '../payments/shop.ts';
+import { freePort } from '../support/free-port.ts';
 import { until } from '../support/until.ts';
 import { FROM, mailSettings, openPostOffice, type PostOffice } from './post-office.ts';
 
@@ -18,7 +19,8 @@ afterAll(async () => {
   await office.stop();
 });
 
-const start = () => startWorker(shop.server.databaseUrl, { SMTP_URL: office.url, MAIL_FROM: FROM });
+const start = (env: Record<string, string> = {}) =>
+  startWorker(shop.server.databaseUrl, { SMTP_URL: office.url, MAIL_FROM: FROM, ...env });
 
 /** As if the claim of who was killed had ended. */
 const endClaims = () => shop.server.sql`update mails set next_at = now() where status = 'pending'`;
@@ -61,4 +63,13 @@ test('killed before the server has it, and after: at least once, under one name'
     select m.id from mails m join invoices i on i.id = m.invoice_id where i.buyer ->> 'email' = ${to}`;
   expect(mail?.messageId).toBe(`<${row?.['id']}@tollhouse.example>`);
   await after.kill();
+});
+
+test('Redis has no part in it', async () => {
+  const to = 'without-redis@example.com';
+  await shop.buy({ checkout: { customer_email: to } });
+  const worker = await start({ REDIS_URL: `redis://127.0.0.1:${await freePort()}` });
+  await office.to(to);
+  await untilSent(to);
+  await worker.kill();
 });

@@ -25,8 +25,8 @@ import type { Outgoing, Smtp } from './smtp.ts';
 
 const SWEEP_MS = 1000;
 /** Of this process. */
-const IN_FLIGHT_MAX = 8;
-const IN_FLIGHT_OF_ONE_MAX = 2;
+const IN_FLIGHT_MAX = 16;
+const IN_FLIGHT_OF_ONE_MAX = 4;
 /** How long an answer of the server is kept while the database does not take it: the claim lasts no longer. */
 const SETTLE_TRIES_MAX = 60;
 const SETTLE_AGAIN_MS = 1000;

@@ -142,13 +142,13 @@ const LISTS: [string, index: string, place: { at: string | null }, List][] = [
   ['invoices', 'invoices_listed', time, (page) => listInvoices(sql, scope, page)],
   [
     'invoices by customer',
-    'invoices_of_customer',
+    'invoices_listed_of_customer',
     time,
     (page) => listInvoices(sql, scope, { ...page, customerId: one }),
   ],
   [
     'invoices by subscription',
-    'invoices_of_subscription',
+    'invoices_listed_of_subscription',
     time,
     (page) => listInvoices(sql, scope, { ...page, subscriptionId: one }),
   ],

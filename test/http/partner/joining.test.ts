@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { audit } from '../../../ledger/store/audit.ts';
 import { runAdmin } from '../../support/admin.ts';
+import { relayAll } from '../../support/relayed.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { anEvent, deliveriesOf, URL_OF_NOBODY } from '../webhook-endpoints/owed.ts';
 
@@ -35,6 +36,7 @@ async function use(): Promise<string[]> {
   await server.call('POST', '/track', {
     body: { feature_key: 'calls', external_customer_id: 'user-1', value: 1 },
   });
+  await relayAll(server.sql);
   const rows = await server.sql<{ id: string }[]>`
     select id from events where type = 'usage.recorded' order by id`;
   return rows.map(({ id }) => id);
@@ -43,6 +45,7 @@ async function use(): Promise<string[]> {
 /** As if all that has been was an hour ago. */
 async function anHourLater(): Promise<void> {
   await server.sql`update events set at = at - interval '1 hour'`;
+  await server.sql`update event_fanouts set written_at = written_at - interval '1 hour'`;
   await server.sql`update organisations set group_since = group_since - interval '1 hour'`;
   await server.sql`update webhook_endpoints set updated_at = updated_at - interval '2 hours'`;
 }

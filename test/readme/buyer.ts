@@ -1,0 +1,36 @@
+// What a buyer does in a browser, by the forms of the pages.
+
+/** Fills the one form of a page that has this field in, and sends it. The page, or where it led. */
+async function send(url: string, field: string, typed: Readonly<Record<string, string>>) {
+  const page = await fetch(url);
+  const form = (await page.text())
+    .split('<form')
+    .find((part) => part.includes(`name="${field}"`))
+    ?.split('</form>')[0];
+  if (form === undefined) throw new Error(`${url} has no form with ${field}`);
+  const hidden = [...form.matchAll(/type="hidden" name="(\w+)" value="([^"]*)"/g)];
+  const fields = Object.fromEntries(hidden.map(([, name, value]) => [name, value]));
+  const body = new URLSearchParams({ ...fields, ...typed } as Record<string, string>);
+  const answer = await fetch(url, { method: 'POST', body, redirect: 'manual' });
+  if (answer.status !== 303) {
+    throw new Error(`${url} answered ${answer.status}: ${await answer.text()}`);
+  }
+}
+
+const card = (number: string) => ({
+  payment_method: 'card',
+  card_number: number,
+  card_expiry: '12/34',
+  card_cvc: '123',
+});
+
+/** Pays a checkout. */
+export const pay = (url: string, number: string) => send(url, 'card_number', card(number));
+
+/** Replaces the card in the portal. */
+export const replaceCard = (url: string, number: string) =>
+  send(`${url}/payment-method`, 'attempt', card(number));
+
+/** Pauses and resumes, or whatever the portal has a form for. */
+export const act = (url: string, action: string, subscriptionId: string) =>
+  send(`${url}/${action}?subscription_id=${subscriptionId}`, 'subscription_id', {});

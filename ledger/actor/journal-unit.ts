@@ -52,8 +52,8 @@ export const HEARTBEAT: Unit = {
   settle: () => undefined,
 };
 
-/** An event costs a flush as much as many transfers: it is fanned out to every endpoint that asks for it, in the same transaction. */
-const EVENT_WEIGHT = 16;
+/** An event costs a flush as much as some transfers, however many endpoints hear it: a large row, and one on the queue of the relay. */
+const EVENT_WEIGHT = 4;
 
 /** What a unit adds to a flush as it was decided, in transfers. */
 export function rowsOf(unit: Unit): number {

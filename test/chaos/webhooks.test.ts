@@ -17,6 +17,7 @@ const BACKLOG_MAX = 300;
 const STOPS = 4;
 const CUTS = 10;
 const RESUMES_MS_MAX = 10_000;
+const GATE = 7;
 
 let server: TestServer;
 let sink: Sink;
@@ -207,7 +208,34 @@ test('its connections to the database are cut again and again', async () => {
   expect(await wronglyArrived(new Set())).toEqual([]);
   await until('it listens again', async () => {
     const listening = await server.sql`
-      select from pg_stat_activity where datname = current_database() and query like 'listen "tollhouse_deliveries"%'`;
+      select from pg_stat_activity where datname = current_database() and query like 'listen "tollhouse_%'`;
     return listening.length > 0;
   });
 }, 40_000);
+
+test('kill -9 in the middle of a step of the relay: the server ends it or another worker does, and nothing is lost or twice', async () => {
+  await endpoints(ENDPOINTS);
+  const { sql } = server;
+  await sql.unsafe(`
+    create function wait_at_gate() returns trigger language plpgsql as
+      $$ begin perform pg_advisory_xact_lock_shared(${GATE}); return null; end $$;
+    create trigger gate before insert on event_fanouts for each statement execute function wait_at_gate()`);
+  for (const isEnded of [false, true]) {
+    const gate = await sql.reserve();
+    await gate`select pg_advisory_lock(${GATE})`;
+    await anEvent();
+    const stuck = () => sql<{ pid: number }[]>`
+      select pid from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`;
+    await until('a step is half way', async () => (await stuck()).length === 1);
+    await worker.kill();
+    worker = await startWorker(server.databaseUrl);
+    // As the server does where it notices that nobody waits for the answer.
+    if (isEnded) await sql`select pg_terminate_backend(${(await stuck())[0]?.pid ?? 0})`;
+    await gate`select pg_advisory_unlock(${GATE})`;
+    gate.release();
+    await until('it is passed on', async () => (await sql`select from event_queue`).length === 0);
+    await allDelivered();
+  }
+  expect(sink.arrivals).toHaveLength(2 * ENDPOINTS);
+  expect(await wronglyArrived(new Set())).toEqual([]);
+}, 60_000);

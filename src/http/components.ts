@@ -70,6 +70,11 @@ const ANNOTATIONS = new Set(['description', 'default', 'examples', 'deprecated']
 /** Schemas inside a schema, by keyword. */
 const WITHIN = ['items', 'additionalProperties'];
 
+/** What a format of ours means to those who do not know it. */
+const OWN_FORMATS: Readonly<Record<string, object>> = {
+  'iso-4217': { pattern: '^[A-Za-z]{3}$' },
+};
+
 const NAMED = namedSchemas();
 
 /** Gathers the named schemas that a document refers to. */
@@ -99,7 +104,8 @@ export class Components {
     const { anyOf: _anyOf, discriminator: _tag, error: _error, ...rest } = schema;
     const plain = Object.entries(rest).map(([key, value]) => [key, this.#keyword(key, value)]);
     const members = this.#alternatives(schema);
-    return { ...Object.fromEntries(plain), ...members } as JsonSchema;
+    const own = typeof rest['format'] === 'string' ? OWN_FORMATS[rest['format']] : undefined;
+    return { ...Object.fromEntries(plain), ...members, ...own } as JsonSchema;
   }
 
   /** A closed set of words is an `enum`, which code generators understand; what one field tells apart is named by that field. */

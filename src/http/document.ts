@@ -131,7 +131,10 @@ function answerOf({ components, status, codes, ...route }: Answering): Answer {
   const schema = answers[status];
   // Who opens a page with a bad token, or too often, is told on a page.
   const isPage = access === 'portal' && mediaType === HTML && (status === 401 || status === 429);
+  // Who sends a form is told on a page, where a program that sends JSON gets JSON.
+  const isEither = access === 'portal' && hasBoth(operation) && ON_PAGE.has(status);
   const content: Content = {
+    ...(isEither && { [HTML]: { schema: { type: 'string' } } }),
     ...(schema && { [mediaType]: { schema: components.of(schema) } }),
     ...(isPage && { [HTML]: { schema: { type: 'string' } } }),
     ...(!isPage && codes.length > 0 && { [JSON_MEDIA.type]: { schema: components.of(ErrorBody) } }),
@@ -147,6 +150,13 @@ function answerOf({ components, status, codes, ...route }: Answering): Answer {
     headers,
     ...(Object.keys(content).length > 0 && { content }),
   };
+}
+
+/** By which a form of the portal may be answered, other than by leading on. */
+const ON_PAGE: ReadonlySet<number> = new Set([400, 401, 402, 404, 409, 429]);
+
+function hasBoth({ body, form }: Operation): boolean {
+  return body !== undefined && form !== undefined;
 }
 
 function wordsOf(status: number, mediaType: string | null): string {

@@ -69,6 +69,11 @@ describe('what operations take and answer', () => {
     const { responses } = document.paths['/pay/{token}']!['post']!;
     expect(Object.keys(responses['400']!.content!)).toEqual(['text/html', 'application/json']);
     expect(Object.keys(responses['409']!.content!)).toEqual(['text/html']);
+    const { responses: told } = document.paths['/portal/{token}/resume']!['post']!;
+    for (const status of ['401', '402', '404', '409', '429']) {
+      const types = Object.keys(told[status]!.content!);
+      expect([status, types]).toEqual([status, ['text/html', 'application/json']]);
+    }
     expect(responses['303']!.headers).toMatchObject({
       Location: { $ref: '#/components/headers/Location' },
     });

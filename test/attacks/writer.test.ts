@@ -1,5 +1,6 @@
 // No request may hold the writer: an organisation sends the largest calls again and again, and its neighbour does not notice.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { INGEST_BYTES_MAX, UNIT_BYTES_MAX } from '../../ledger/limits.ts';
 import type { Sender } from '../chaos/call.ts';
 import { moveIn, notice } from './neighbour.ts';
 import { openStand, type Stand } from './stand.ts';
@@ -13,21 +14,25 @@ const SENDERS = 4;
 const WAIT_MS_MAX = 1000;
 const LONE_CALLS_MAX = 3;
 
+const VALUE = 'v'.repeat(480);
+/** Of each event: with its name and punctuation a pair has 500 bytes at most. */
+const UNIT_PAIRS = Math.floor(UNIT_BYTES_MAX / EVENTS / 500);
+const BODY_PAIRS = Math.floor(INGEST_BYTES_MAX / EVENTS / 500) - 1;
+
 type Attack = {
   readonly what: string;
   readonly customers: number;
   /** Of each event. */
   readonly pairs: number;
-  readonly valueLength: number;
   readonly statuses: readonly number[];
 };
 
 // prettier-ignore
 const ATTACKS: readonly Attack[] = [
-  { what: 'one customer, all the metadata that is allowed',  customers: 1,   pairs: 50, valueLength: 480, statuses: [413] },
-  { what: 'many customers, as much as a body may have', customers: 500, pairs: 28, valueLength: 480, statuses: [413] },
-  { what: 'as much as one call may have',                     customers: 500, pairs: 15, valueLength: 480, statuses: [200, 503] },
-  { what: 'as many rows as one call may have',                customers: 500, pairs: 0,  valueLength: 0,   statuses: [200, 503] },
+  { what: 'one customer, all the metadata that is allowed', customers: 1,   pairs: 50,         statuses: [413] },
+  { what: 'many customers, as much as a body may have',     customers: 500, pairs: BODY_PAIRS, statuses: [413] },
+  { what: 'as much as one call may have',                   customers: 500, pairs: UNIT_PAIRS, statuses: [200, 503] },
+  { what: 'as many rows as one call may have',              customers: 500, pairs: 0,          statuses: [200, 503] },
 ];
 
 describe.each([1, 3])('%d nodes', (nodes) => {
@@ -100,9 +105,8 @@ async function attackWith(
   await Promise.all(Array.from({ length: SENDERS }, (_, n) => sender(n)));
 }
 
-function bodyOf({ customers, pairs, valueLength }: Attack): unknown {
-  const value = 'v'.repeat(valueLength);
-  const metadata = Object.fromEntries(Array.from({ length: pairs }, (_, n) => [`key-${n}`, value]));
+function bodyOf({ customers, pairs }: Attack): unknown {
+  const metadata = Object.fromEntries(Array.from({ length: pairs }, (_, n) => [`key-${n}`, VALUE]));
   return {
     events: Array.from({ length: EVENTS }, (_, n) => ({
       name: 'attack',

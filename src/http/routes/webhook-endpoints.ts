@@ -61,8 +61,8 @@ const REPLAY = {
   summary: 'Send a range of events to a webhook endpoint again',
   description:
     'Every event of these types and times, whether it was delivered before or not, and also where the endpoint did not subscribe to ' +
-    'it or was not there yet. `count` is how many that are; what is being sent at that moment is not among them. A range of very many ' +
-    'takes a while: with an Idempotency-Key the count can be asked for again.',
+    'it or was not there yet. `count` is how many that are; what is being sent at that moment is not among them, nor what was told a moment ' +
+    'ago and is on its way to all endpoints. A range of very many takes a while: with an Idempotency-Key the count can be asked for again.',
   tag,
   params,
   body: ReplayRequest,

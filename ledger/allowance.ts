@@ -1,7 +1,7 @@
 import { advance, endGrant, isOfPlan, since, startGrant } from './advance.ts';
 import { type MeterContext, MeterDraft, type MeterEffects } from './draft.ts';
 import { type Grant, left } from './grants.ts';
-import { GRANTS_KEPT_MAX, GRANTS_LIVE_MAX } from './limits.ts';
+import { GRANTS_KEPT_MAX } from './limits.ts';
 import type { MeterState } from './meter.ts';
 import { inRange } from './quantity.ts';
 
@@ -9,7 +9,7 @@ export type GrantOutcome =
   | { readonly kind: 'granted'; readonly grant: Grant }
   | { readonly kind: GrantRefusal };
 
-export type GrantRefusal = 'too_many_grants' | 'out_of_range';
+export type GrantRefusal = 'too_many_grants' | 'too_many_meters' | 'out_of_range';
 
 /** Adds a grant: at once, or at its `effectiveAt` where that is in the future. */
 export function decideGrant(
@@ -20,7 +20,7 @@ export function decideGrant(
   const draft = new MeterDraft(context, state);
   advance(draft);
   retireUsedUp(draft);
-  const refused = refuseGrant(draft.state, grant);
+  const refused = refuseGrant(draft, grant);
   if (refused !== null) return { outcome: { kind: refused }, effects: null };
 
   // From here it must succeed.
@@ -47,8 +47,11 @@ function retireUsedUp(draft: MeterDraft): void {
 }
 
 /** Why the meter can hold no such grant, or null. */
-export function refuseGrant(state: MeterState, grant: Grant): GrantRefusal | null {
-  if (state.grants.length >= GRANTS_LIVE_MAX) return 'too_many_grants';
+export function refuseGrant(
+  { state, context }: Pick<MeterDraft, 'state' | 'context'>,
+  grant: Grant,
+): GrantRefusal | null {
+  if (state.grants.length >= context.grantsMax) return 'too_many_grants';
   let promised = state.current.granted + (grant.amount ?? 0n) + rolloverOf(grant);
   for (const other of state.grants) {
     promised += rolloverOf(other) + (other.started ? 0n : (other.amount ?? 0n));

@@ -20,6 +20,8 @@ export type MeterContext = {
   readonly meter: Meter;
   readonly now: number;
   readonly ids: Ids;
+  /** Grants that may be live on the meter, scheduled ones too. */
+  readonly grantsMax: number;
   /** Of the customer, by id: what its allowances are given by. */
   readonly subscriptions: ReadonlyMap<string, Began>;
   /** The other sides of this meter's transfers on the deciding node. */

@@ -20,7 +20,9 @@ export type RecordOutcome =
     }
   /** The key was used for something else. */
   | { readonly kind: 'key_reused' }
-  | { readonly kind: 'out_of_range' };
+  | { readonly kind: 'out_of_range' }
+  /** The customer has as many meters as it may: nothing was recorded. */
+  | { readonly kind: 'too_many_meters' };
 
 export type BatchOutcome =
   | {
@@ -31,7 +33,9 @@ export type BatchOutcome =
   /** The key of this item was answered with a refusal before: nothing was recorded. */
   | { readonly kind: 'was_refused'; readonly index: number }
   /** Totals of these items would leave the range: nothing was recorded. */
-  | { readonly kind: 'out_of_range'; readonly index: number };
+  | { readonly kind: 'out_of_range'; readonly index: number }
+  /** The customer of this item has as many meters as it may: nothing was recorded. */
+  | { readonly kind: 'too_many_meters'; readonly index: number };
 
 /** Of a whole call: or it is more than may be written at once, as the words say, and nothing was recorded. */
 export type CallOutcome = BatchOutcome | { readonly kind: 'too_large'; readonly why: string };

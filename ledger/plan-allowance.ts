@@ -86,7 +86,7 @@ export function startPlan(
   for (const grant of grants) {
     assert(isOfPlan(grant) && grant.subscriptionId !== null, 'a plan grants to its subscription');
     if (draft.state.grants.some((other) => other.id === grant.id)) continue;
-    const refused = refuseGrant(draft.state, grant);
+    const refused = refuseGrant(draft, grant);
     if (refused !== null) return { outcome: { kind: refused }, effects: null };
     const effectiveAt = Math.min(grant.effectiveAt, context.now);
     startGrant(draft, { ...grant, effectiveAt }, since(draft, effectiveAt), 'subscription_start');
@@ -109,7 +109,7 @@ export function replacePlan(
   for (const grant of grants) {
     assert(grant.subscriptionId === subscriptionId, 'a plan replaces its own allowances');
     if (draft.state.grants.some((other) => other.id === grant.id)) continue;
-    const refused = refuseGrant(draft.state, grant);
+    const refused = refuseGrant(draft, grant);
     if (refused !== null) return { outcome: { kind: refused }, effects: null };
     const old = allowancesOf(draft.state, subscriptionId).find(({ id }) => !isNew(id));
     if (old !== undefined) replaceGrant(draft, old, grant);

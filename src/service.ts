@@ -419,7 +419,7 @@ function openLedger(
     ...given
   }: { holder: string } & Omit<
     LedgerDeps,
-    'storage' | 'address' | 'leaseMs' | 'render' | 'room' | 'ids' | 'timers' | 'log'
+    'storage' | 'address' | 'leaseMs' | 'render' | 'room' | 'bounds' | 'ids' | 'timers' | 'log'
   >,
 ) {
   const { log, leaseMs, actorsMax, actorBytesMax = Infinity } = options;
@@ -442,7 +442,14 @@ function openLedger(
     timers,
   });
   const room = { actors: actorsMax, bytes: actorBytesMax };
-  const own = { address, leaseMs, room, render: renderCheck };
+  const { metersPerCustomer, grantsPerCustomerMeter, subscriptionsPerCustomer } =
+    options.settings.bounds;
+  const bounds = {
+    meters: metersPerCustomer || Infinity,
+    grantsPerMeter: grantsPerCustomerMeter,
+    subscriptions: subscriptionsPerCustomer || Infinity,
+  };
+  const own = { address, leaseMs, bounds, room, render: renderCheck };
   const ledger = new Ledger({ storage, ids, timers, log, ...own, ...given });
   return { ledger, storage };
 }

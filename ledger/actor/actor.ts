@@ -135,6 +135,7 @@ export class Actor {
       const holding = this.#hold(effects.meter);
       holding.tentative = before as MeterState | undefined;
       this.#weigh(holding);
+      this.#letGoOfNothing(holding);
       this.#uncount(effects);
     }
     this.#settle();
@@ -158,6 +159,7 @@ export class Actor {
     for (const holding of this.#holdings.values()) {
       holding.tentative = holding.durable;
       this.#weigh(holding);
+      this.#letGoOfNothing(holding);
     }
     this.billing.tentative = this.billing.durable;
     this.#weighBilling();
@@ -171,6 +173,13 @@ export class Actor {
     const holding = { meter, tentative: undefined, durable: undefined, kept: null, bytes: 0 };
     this.#holdings.set(meter.id, holding);
     return holding;
+  }
+
+  /** What was refused has left nothing on the meter. */
+  #letGoOfNothing(holding: Holding): void {
+    if (holding.tentative !== undefined || holding.durable !== undefined) return;
+    this.#holdings.delete(holding.meter.id);
+    if (this.#last === holding) this.#last = undefined;
   }
 
   #settle(): void {

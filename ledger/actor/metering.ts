@@ -66,7 +66,10 @@ export function addGrant(
     return term.decide<GrantOutcome | { readonly kind: 'duplicate' }>(
       customerId,
       meter,
-      (context, state) => decideGrant(context, state, grant),
+      (context, state, actor) =>
+        term.hasRoom(actor, meter)
+          ? decideGrant(context, state, grant)
+          : { outcome: { kind: 'too_many_meters' }, effects: null },
       // Its key may be in use for another customer by now, on another node.
       { id: grant.id, used: { kind: 'duplicate' } },
     );

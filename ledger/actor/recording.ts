@@ -48,6 +48,7 @@ async function attempt(term: Term, asked: Item, id: string): Promise<RecordOutco
       actors: [actor],
       run: (apply) => {
         if (actor.dropped) return STALE;
+        if (!term.hasRoom(actor, meter)) return { kind: 'too_many_meters' };
         const context = term.context(actor, meter);
         const state = term.stateOf(actor, meter);
         const lacking = missing(context, state, usage, actor.seen);
@@ -320,6 +321,7 @@ function isTold(term: Term, items: readonly Keyed[]): boolean {
 type BatchAttempt =
   | { readonly kind: 'recorded' }
   | { readonly kind: 'out_of_range'; readonly index: number }
+  | { readonly kind: 'too_many_meters'; readonly index: number }
   | { readonly kind: 'lacking'; readonly lacking: ReadonlyMap<Item, readonly Missing[]> };
 
 function runBatch(
@@ -332,6 +334,10 @@ function runBatch(
   const mayTell = isTold(term, items);
   for (const item of items) {
     const { actor, meter, usage, index, request } = item;
+    if (!term.hasRoom(actor, meter)) {
+      memory.discard();
+      return { kind: 'too_many_meters', index };
+    }
     const context = term.context(actor, meter);
     const state = term.stateOf(actor, meter);
     const part = missing(context, state, usage, actor.seen);

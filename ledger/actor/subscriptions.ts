@@ -24,17 +24,22 @@ import { type Apply, DUPLICATE } from './unit.ts';
 // What is asked of subscriptions. A decision and what it does to the customer's meters are one unit: both are written by one flush, or
 // neither. Every answer is durable when it is given. Each throws NotHere where the customer is another node's.
 
-/** Starts it, once for each id. It may have ended since. */
+/** Starts it, once for each id. It may have ended since. `full`: the customer has as many as it may. */
 export function startSubscription(
   term: Term,
   customerId: string,
   wanted: NewSubscription,
-): Promise<'started' | 'exists'> {
+): Promise<'started' | 'exists' | 'full'> {
   return term.inTurn.alone([wanted.id], async () => {
     if (await term.deps.storage.subscriptionExists(wanted.id)) return 'exists';
     return decide(term, customerId, (actor) => {
       const { tentative } = actor.billing;
       if (tentative.subscriptions.has(wanted.id)) return { outcome: 'exists', draft: null };
+      // What was paid for begins, whatever there is.
+      const isPaid = wanted.paid !== null;
+      if (!isPaid && tentative.subscriptions.size >= term.deps.bounds.subscriptions) {
+        return { outcome: 'full', draft: null };
+      }
       const context = term.subscriptionContext(actor);
       return { outcome: 'started', draft: decideStart(context, tentative, wanted) };
     });

@@ -35,6 +35,8 @@ export type TermDeps = {
   readonly timers: Timers;
   readonly log: Log;
   readonly leaseMs: number;
+  /** What one customer may have. */
+  readonly bounds: CustomerBounds;
   /** What may be in memory of customers and payments (but never less than what is in use). */
   readonly room: Room;
   /** Something about the payment is to be asked again, of whoever moves the money. */
@@ -49,6 +51,15 @@ export type TermDeps = {
   /** Whether anybody is told of this tenant's usage: asked once for each decision, so it may not wait. */
   readonly wantsUsage: (tenant: Tenant) => boolean;
   readonly onFlush: JournalDeps['onFlush'];
+};
+
+/** Infinity for any number. */
+export type CustomerBounds = {
+  /** Meters with anything on them. */
+  readonly meters: number;
+  readonly grantsPerMeter: number;
+  /** Live ones, beyond which no more are started but by what was paid. */
+  readonly subscriptions: number;
 };
 
 /** All memory of a node between taking its seat and losing it. */
@@ -118,6 +129,7 @@ export class Term {
       meter,
       now: orgClock.now(customer),
       ids,
+      grantsMax: this.deps.bounds.grantsPerMeter,
       subscriptions: billing.tentative.subscriptions,
       books: this.#booksOf(meter),
     };
@@ -134,6 +146,11 @@ export class Term {
     const key = { customerId: actor.customer.id, meterId: meter.id };
     const period = emptyPeriod(periodAccountId(ids, { ...key, start: 0 }), 0, null);
     return emptyMeterState(meter.id, entitlementId(ids, key), period);
+  }
+
+  /** Whether the customer may have something on this meter. */
+  hasRoom(actor: Actor, meter: Meter): boolean {
+    return actor.holding(meter) !== undefined || actor.holdings.size < this.deps.bounds.meters;
   }
 
   stateOf(actor: Actor, meter: Meter): MeterState {
@@ -171,6 +188,7 @@ export class Term {
     decision: (
       context: MeterContext,
       state: MeterState,
+      actor: Actor,
     ) => { readonly outcome: T; readonly effects: MeterEffects | null },
     /** An id that is used once, and the outcome where it was used before. */
     once: { readonly id: string; readonly used: T } | null = null,
@@ -181,7 +199,7 @@ export class Term {
       once === null ? [] : [once.id],
       (actor, apply) => {
         const state = this.stateOf(actor, meter);
-        const { outcome, effects } = decision(this.context(actor, meter), state);
+        const { outcome, effects } = decision(this.context(actor, meter), state, actor);
         if (effects !== null) apply(actor, effects);
         return outcome;
       },

@@ -65,7 +65,7 @@ export class SubscriptionDesk {
   }
 
   /** Starts it, once for each id. It may have ended since. */
-  start(customerId: string, wanted: NewSubscription): Promise<'started' | 'exists'> {
+  start(customerId: string, wanted: NewSubscription): Promise<'started' | 'exists' | 'full'> {
     return this.#router.run(slotOf(customerId), 'startSubscription', customerId, wanted);
   }
 

@@ -1,6 +1,8 @@
 // What the metering routes share: whom and what a request is about.
 import type { Found, Ledger } from '../../ledger/ledger.ts';
 import type { Ids, OrgClock } from '../../ledger/ports.ts';
+import type { Settings } from '../config.ts';
+import { Full } from '../platform/bounds.ts';
 import type { MeterCatalogue } from '../records/meter-catalogue.ts';
 import type { UsageMeter } from '../records/meters.ts';
 import { isUuid, type Scope } from '../records/scope.ts';
@@ -16,6 +18,7 @@ export type MeteringDeps = {
   readonly orgClock: OrgClock;
   /** Whether usage may be in the books under a key whose scope was the organisation's: see `hasFormerKeys`. */
   readonly hasFormerKeys: boolean;
+  readonly settings: Pick<Settings, 'bounds'>;
 };
 
 export type Subject = { readonly customer: Found; readonly meter: UsageMeter };
@@ -95,7 +98,13 @@ function subjectOf(customer: Found | Refused, meter: UsageMeter | null): Subject
 export const REPLAYED = { headers: { 'idempotency-replayed': 'true' } };
 
 /** Why a usage left no trace. */
-export function notRecorded(why: 'key_reused' | 'out_of_range'): Response {
+export function notRecorded(
+  { settings: { bounds } }: Pick<MeteringDeps, 'settings'>,
+  why: 'key_reused' | 'out_of_range' | 'too_many_meters',
+): Response {
+  if (why === 'too_many_meters') {
+    return refuse('conflict', new Full('metersPerCustomer', bounds.metersPerCustomer).message);
+  }
   if (why === 'key_reused') {
     return refuse('idempotency_key_reused', 'this key was used for another event');
   }

@@ -6,6 +6,7 @@
 import {
   ANNOTATIONS_PER_OBJECT_MAX,
   ENTITLEMENTS_PER_PRODUCT_MAX,
+  GRANTS_LIVE_MAX,
   METERS_PER_EVENT_MAX,
   PRICES_PER_PRODUCT_MAX,
 } from '../../ledger/limits.ts';
@@ -37,6 +38,10 @@ export const BOUNDS = {
                              whose: 'an organisation or a group', what: 'webhook endpoints' },
   tagsPerObject:           { variable: 'LIMIT_TAGS_PER_OBJECT', ...PER_OBJECT, what: 'tags' },
   customFieldsPerObject:   { variable: 'LIMIT_CUSTOM_FIELDS_PER_OBJECT', ...PER_OBJECT, what: 'custom fields' },
+  metersPerCustomer:       { variable: 'LIMIT_METERS_PER_CUSTOMER', byDefault: 1000, whose: 'a customer', what: 'meters with usage or grants' },
+  grantsPerCustomerMeter:  { variable: 'LIMIT_GRANTS_PER_CUSTOMER_METER', byDefault: GRANTS_LIVE_MAX, atMost: GRANTS_LIVE_MAX,
+                             whose: 'a customer', what: 'live and scheduled grants of one feature' },
+  subscriptionsPerCustomer: { variable: 'LIMIT_SUBSCRIPTIONS_PER_CUSTOMER', byDefault: 100, whose: 'a customer', what: 'live subscriptions' },
   portalTokensPerCustomer: { variable: 'LIMIT_PORTAL_TOKENS_PER_CUSTOMER', byDefault: 100, whose: 'a customer', what: 'portal tokens that open' },
   apiKeys:                 { variable: 'LIMIT_API_KEYS', byDefault: 100, whose: 'an organisation or a group', what: 'API keys' },
 } as const satisfies Readonly<Record<string, Bound>>;

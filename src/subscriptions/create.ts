@@ -49,7 +49,8 @@ export async function createSubscription(
     credit: 0n,
     paid: null,
   };
-  await ledger.subscriptions.start(customerId, wanted);
+  const started = await ledger.subscriptions.start(customerId, wanted);
+  if (started === 'full') return { kind: 'full' };
   await billing.carryOut(id);
   const record = must(await findSubscription(sql, scope, id), 'a subscription that was started');
   return { kind: 'created', record };

@@ -26,7 +26,9 @@ export type CreateReply =
   /** Archived or unpublished. */
   | { readonly kind: 'not_for_sale' }
   /** More than can be billed or given. */
-  | { readonly kind: 'quantity_too_large' };
+  | { readonly kind: 'quantity_too_large' }
+  /** The customer has as many as it may. */
+  | { readonly kind: 'full' };
 
 /** What a customer or a merchant may do with one. */
 export type Act =

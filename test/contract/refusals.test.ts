@@ -29,7 +29,7 @@ let checkout: string;
 let ofSubscriptions: Readonly<Record<string, Refusals>>;
 beforeAll(async () => {
   const limits = { ...TEST_SETTINGS.limits, refundsPerPayment: 9, buyLinks: 9 };
-  const bounds = { ...TEST_SETTINGS.bounds, openCheckouts: OPEN_MAX };
+  const bounds = { ...TEST_SETTINGS.bounds, openCheckouts: OPEN_MAX, subscriptionsPerCustomer: 4 };
   shop = await Shop.open({ settings: { limits, bounds, proxyHops: 1 } });
   const session = await shop.checkout();
   checkout = session.id;

@@ -61,6 +61,12 @@ export async function subscriptionRefusals(shop: Shop): Promise<Record<string, R
       not_found: () => server.call('GET', '/subscriptions/x'),
     },
     'post /subscriptions': {
+      async conflict() {
+        const plan = await setting.club.plan({ amount: '0' });
+        const body = { customer_id: await setting.club.customer(), product_id: plan.productId };
+        for (let n = 0; n < 4; n += 1) await post({ body });
+        return post({ body });
+      },
       ...closed('POST', '/subscriptions'),
       ...bodiless(post),
       not_found: () => post({ body: unknown }),

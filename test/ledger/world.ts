@@ -112,6 +112,7 @@ export class World {
       meter,
       now,
       ids,
+      grantsMax: 1000,
       subscriptions: new Map(),
       books: { usage: 'usage', grants: 'grants' },
     };

@@ -67,7 +67,7 @@ function wantUsage(world: World, { customer, meter, request, mark }: Usage): () 
 
 function checkRecorded(world: World, { mark, request }: Usage, outcome: RecordOutcome): void {
   const { auditor, server } = world;
-  if (outcome.kind === 'key_reused' || outcome.kind === 'out_of_range') {
+  if (outcome.kind !== 'recorded' && outcome.kind !== 'refused') {
     return auditor.report(`usage ${mark} was answered ${outcome.kind}`);
   }
   const { id, value, snapshot } = outcome.record;

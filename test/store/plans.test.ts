@@ -47,6 +47,7 @@ class Written {
       customer,
       meter,
       ids,
+      grantsMax: 1000,
       subscriptions: new Map(),
       books: { usage: ids.next(), grants: ids.next() },
     };

@@ -31,7 +31,7 @@ const CHECK = {
   body: CheckBody,
   idempotent: 'ledger',
   answers: { 200: CheckResult },
-  refusals: ['not_found', 'idempotency_key_reused'],
+  refusals: ['not_found', 'conflict', 'idempotency_key_reused'],
 } as const;
 
 const BATCH = {
@@ -154,7 +154,8 @@ async function consume(
     }
     case 'key_reused':
     case 'out_of_range':
-      return notRecorded(outcome.kind);
+    case 'too_many_meters':
+      return notRecorded(deps, outcome.kind);
     default:
       return outcome satisfies never;
   }

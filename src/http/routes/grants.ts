@@ -1,11 +1,12 @@
 import { Elysia } from 'elysia';
 import type { Grant as LedgerGrant } from '../../../ledger/grants.ts';
+import { Full } from '../../platform/bounds.ts';
 import type { Sql } from '../../platform/postgres.ts';
 import { type GrantRecord, findGrant } from '../../records/grants.ts';
 import type { UsageMeter } from '../../records/meters.ts';
 import type { Route } from '../edge.ts';
 import { type Issue, refuse, refuseInvalid } from '../errors.ts';
-import { type MeteringDeps, type Subject, findByReference } from '../metering.ts';
+import { type MeteringDeps, type Subject, findByReference, notRecorded } from '../metering.ts';
 import { Grant, GrantCreate, fromGrant } from '../wire/grants.ts';
 import { quantityOf, timeOf } from '../wire/usage.ts';
 
@@ -47,6 +48,7 @@ const notFound = (what: string): Response => refuse('not_found', `no such ${what
 
 function createRoute(deps: GrantRoutesDeps): Route {
   const { edge, ids, orgClock, meters, sql, ledger } = deps;
+  const { bounds } = deps.settings;
   return edge.organisation(CREATE, async ({ principal, params, body, idempotencyKey }) => {
     const customer = await findByReference(ledger, principal, params.id);
     if (customer === null) return notFound('customer');
@@ -66,7 +68,12 @@ function createRoute(deps: GrantRoutesDeps): Route {
       case 'duplicate':
         break;
       case 'too_many_grants':
-        return refuse('conflict', 'the customer has 1000 live grants of this feature');
+        return refuse(
+          'conflict',
+          new Full('grantsPerCustomerMeter', bounds.grantsPerCustomerMeter).message,
+        );
+      case 'too_many_meters':
+        return notRecorded(deps, outcome.kind);
       case 'out_of_range':
         return refuseInvalid([{ path: ['amount'], message: 'would take the total out of range' }]);
       default:

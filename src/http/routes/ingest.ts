@@ -4,7 +4,13 @@ import { breathe, type Timers } from '../../../ledger/ports.ts';
 import type { OrganisationPrincipal } from '../auth.ts';
 import type { Route } from '../edge.ts';
 import { type Issue, refuse, refuseInvalid } from '../errors.ts';
-import { type MeteringDeps, type Subject, findCustomer, isRefused } from '../metering.ts';
+import {
+  type MeteringDeps,
+  type Subject,
+  findCustomer,
+  isRefused,
+  notRecorded,
+} from '../metering.ts';
 import { ISSUES_MAX } from '../validate.ts';
 import { IngestBody, IngestResult } from '../wire/metering.ts';
 import { eventTime, fingerprintOf, keyedIds, measure, metadataText } from '../wire/usage.ts';
@@ -22,6 +28,7 @@ const INGEST = {
   bodyBytesMax: INGEST_BYTES_MAX,
   idempotent: 'ledger',
   answers: { 200: IngestResult },
+  refusals: ['conflict'],
 } as const;
 
 /** Events that are taken apart before others are answered: each may feed ten meters. */
@@ -70,6 +77,7 @@ function ingestRoute(deps: IngestDeps): Route {
       const path = ['events', String(eventAt(placed, outcome.index)), 'value'];
       return refuseInvalid([{ path, message: 'would take the total out of range' }]);
     }
+    if (outcome.kind === 'too_many_meters') return notRecorded(deps, outcome.kind);
     if (outcome.kind === 'too_large') return refuse('payload_too_large', outcome.why);
     if (outcome.kind === 'was_refused') {
       const path = ['events', String(eventAt(placed, outcome.index)), 'external_id'];

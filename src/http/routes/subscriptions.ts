@@ -2,6 +2,8 @@ import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import { unreachable } from '../../../ledger/assert.ts';
 import type { OrgClock } from '../../../ledger/ports.ts';
+import type { Settings } from '../../config.ts';
+import { Full } from '../../platform/bounds.ts';
 import type { KeyLocks } from '../../platform/key-locks.ts';
 import type { Sql } from '../../platform/postgres.ts';
 import { scopeOf } from '../../records/scope.ts';
@@ -35,6 +37,7 @@ export type SubscriptionRoutesDeps = {
   readonly orgClock: OrgClock;
   readonly keyLocks: KeyLocks;
   readonly subscriptions: Pick<Subscriptions, 'create' | 'act'>;
+  readonly settings: Pick<Settings, 'bounds'>;
 };
 
 const tag = 'Subscriptions';
@@ -50,7 +53,7 @@ const CREATE = {
   body: SubscriptionCreate,
   idempotent: true,
   answers: { 201: Subscription },
-  refusals: ['not_found'],
+  refusals: ['not_found', 'conflict'],
 } as const;
 
 const LIST = {
@@ -165,6 +168,7 @@ function createOne({
   orgClock,
   keyLocks,
   subscriptions,
+  settings,
 }: SubscriptionRoutesDeps): Route {
   return edge.organisation(CREATE, ({ principal, body, idempotencyKey: key }) => {
     const issue = namingIssue(body);
@@ -183,12 +187,19 @@ function createOne({
         metadata: body.metadata ?? {},
         idempotencyKey: key,
       });
+      if (reply.kind === 'full') {
+        const { subscriptionsPerCustomer: max } = settings.bounds;
+        return refusal('conflict', new Full('subscriptionsPerCustomer', max).message);
+      }
       return createAnswer(reply, body.price_id !== undefined);
     });
   });
 }
 
-function createAnswer(reply: CreateReply, isPriceNamed: boolean): Answer {
+function createAnswer(
+  reply: Exclude<CreateReply, { kind: 'full' }>,
+  isPriceNamed: boolean,
+): Answer {
   switch (reply.kind) {
     case 'created':
       return answer(201, fromSubscription(reply.record));

@@ -33,7 +33,7 @@ const TRACK = {
   body: TrackBody,
   idempotent: 'ledger',
   answers: { 200: TrackResult },
-  refusals: ['not_found', 'insufficient_balance', 'idempotency_key_reused'],
+  refusals: ['not_found', 'conflict', 'insufficient_balance', 'idempotency_key_reused'],
 } as const;
 
 export function trackRoutes(deps: MeteringDeps) {
@@ -73,11 +73,12 @@ function trackRoute(deps: MeteringDeps): Route {
               variant: body.overage ?? '',
             }),
     });
-    return answer(outcome, found, { byHeader: header !== null });
+    return answer(deps, outcome, found, { byHeader: header !== null });
   });
 }
 
 function answer(
+  deps: MeteringDeps,
   outcome: RecordOutcome,
   { customer, meter }: Subject,
   { byHeader }: { byHeader: boolean },
@@ -104,7 +105,8 @@ function answer(
       });
     case 'key_reused':
     case 'out_of_range':
-      return notRecorded(outcome.kind);
+    case 'too_many_meters':
+      return notRecorded(deps, outcome.kind);
     default:
       return outcome satisfies never;
   }

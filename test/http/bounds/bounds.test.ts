@@ -50,9 +50,11 @@ const noMeters = () => server.sql`update meters set deleted_at = now()`;
 const aCustomer = async (): Promise<string> => (await post('/customers', {})).json.id;
 
 const call =
-  (path: string, body: (n: number) => object): Add =>
-  (n) =>
-    server.call('POST', path, { body: body(n) });
+  (path: string, body: (n: number) => object, before?: (n: number) => Promise<void>): Add =>
+  async (n) => {
+    await before?.(n);
+    return server.call('POST', path, { body: body(n) });
+  };
 
 const annotating = (path: string, extra: object): Case => ({
   async open() {
@@ -121,6 +123,47 @@ const CASES: Readonly<Record<Exclude<BoundName, 'apiKeys'>, Case>> = {
   },
   tagsPerObject: annotating('/tags', {}),
   customFieldsPerObject: annotating('/custom-fields', { value: 'x' }),
+  metersPerCustomer: {
+    async open() {
+      await noMeters();
+      const path = `/customers/${await aCustomer()}/grants`;
+      // Deleted ones leave what there was on them.
+      return call(
+        path,
+        (n) => ({ feature_key: `h${n}`, amount: 1 }),
+        async (n) => {
+          await server.sql`update meters set deleted_at = now() where slug = ${`h${n}`}`;
+          await server.sql`
+          insert into meters (id, organisation_id, mode, slug, name, event_name, aggregation, scale, metadata, status, created_at, updated_at)
+          values (${ids.next()}, ${server.organisation.id}, 'test', ${`h${n}`}, 'x', ${`h${n}`}, 'sum', 6, '{}', 'active', now(), now())`;
+        },
+      );
+    },
+  },
+  grantsPerCustomerMeter: {
+    async open() {
+      await noMeters();
+      await post('/meters', { slug: 'granted' });
+      return call(`/customers/${await aCustomer()}/grants`, (n) => ({
+        feature_key: 'granted',
+        amount: 1,
+        // Those that are only planned count, too.
+        ...(n % 2 === 0 && { effective_at: '2099-01-01T00:00:00Z' }),
+      }));
+    },
+    remove: ({ json }) => server.call('POST', `/grants/${json.id}/void`),
+  },
+  subscriptionsPerCustomer: {
+    async open() {
+      await aProduct();
+      const prices = [{ ...PRICE, interval: 'month' }];
+      const { id: product_id } = (await post('/products', { name: 'plan', prices })).json;
+      const customer_id = await aCustomer();
+      return call('/subscriptions', () => ({ product_id, customer_id }));
+    },
+    remove: ({ json }) =>
+      server.call('POST', `/subscriptions/${json.id}/cancel`, { body: { mode: 'immediate' } }),
+  },
   portalTokensPerCustomer: {
     open: async () => call(`/customers/${await aCustomer()}/portal-tokens`, () => ({})),
     remove: ({ json }) => server.call('DELETE', `/portal-tokens/${json.id}`),
@@ -201,4 +244,28 @@ test('each is in the README, with its default', async () => {
     const at = names.split(',').findIndex((each) => each.includes(`\`${variable}\``));
     expect(`${variable} ${defaults.split(',')[at]!.trim()}`).toBe(`${variable} ${byDefault}`);
   }
+});
+
+test('usage is refused by the same name, and leaves nothing; on a meter that it has it goes on', async () => {
+  await noMeters();
+  const slugs = Array.from({ length: 2 * MAX }, (_, n) => `used-${n}`);
+  for (const slug of slugs) await post('/meters', { slug });
+  const customer_id = await aCustomer();
+  const track = (feature_key: string) =>
+    server.call('POST', '/track', { body: { customer_id, feature_key } });
+  for (const slug of slugs.slice(0, MAX)) expect((await track(slug)).status).toBe(200);
+  const { whose, what, variable } = BOUNDS.metersPerCustomer;
+  const message = `${whose} has at most ${MAX} ${what} (${variable})`;
+  const events = slugs.map((name) => ({ name, customer_id }));
+  const body = { customer_id, feature_key: slugs.at(-1), consume: true };
+  for (const refused of [
+    await track(slugs.at(-1)!),
+    await server.call('POST', '/events/ingest', { body: { events } }),
+    await server.call('POST', '/check', { body }),
+  ]) {
+    expect([refused.status, refused.json.error]).toEqual([409, { type: 'conflict', message }]);
+  }
+  const own = { body: { events: events.slice(0, MAX) } };
+  expect((await server.call('POST', '/events/ingest', own)).status).toBe(200);
+  for (const slug of slugs.slice(0, MAX)) expect((await track(slug)).json.consumed).toBe(3);
 });

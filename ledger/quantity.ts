@@ -29,13 +29,18 @@ export function parseQuantity(input: number | string, scale: number): bigint | Q
   }
   const text = typeof input === 'number' ? printed(input) : input;
   const match = DECIMAL.exec(text);
-  if (match === null) return typeof input === 'number' ? 'out_of_range' : 'not_a_decimal';
+  if (match === null) return typeof input === 'number' ? whyNot(input) : 'not_a_decimal';
   const [, sign, whole = '', fraction = ''] = match;
   // Zeros at the end say nothing: "1.50" is fine for a meter with one decimal.
   const digits = fraction.replace(/0+$/, '');
   if (digits.length > scale) return 'too_many_decimals';
   const magnitude = BigInt(whole) * one(scale) + BigInt(digits.padEnd(scale, '0') || '0');
   return bounded(sign === '-' ? -magnitude : magnitude);
+}
+
+/** A number that is no quantity of any meter: too large, or with more decimals than any has, as 0.1 + 0.2 is. */
+function whyNot(input: number): QuantityError {
+  return Math.abs(input) < 1e15 ? 'too_many_decimals' : 'out_of_range';
 }
 
 /** A double as the shortest decimal that reads back as itself, without an exponent: 1e-7 is "0.0000001". */

@@ -11,6 +11,7 @@ import {
 } from './body.ts';
 import { refuseInvalid } from './errors.ts';
 import { Malformed, parseJson } from './json.ts';
+import { hasCurrency, upperCurrencies, withoutNulls } from './lenient.ts';
 import type { Access, Operation } from './operation.ts';
 import { readPairs, readQuery } from './query.ts';
 import { issuesOf, validator, type Validator } from './validate.ts';
@@ -25,7 +26,10 @@ type Admitted = {
 };
 
 const NO_QUERY = {};
-const NO_FIELDS = validator(Type.Object({}, { additionalProperties: false }));
+const NO_FIELDS_SCHEMA = Type.Object({}, { additionalProperties: false });
+const NO_FIELDS = { schema: NO_FIELDS_SCHEMA, check: validator(NO_FIELDS_SCHEMA) };
+
+type Taken = { readonly schema: TSchema; readonly check: Validator<TSchema> };
 
 const IDEMPOTENCY_KEY = 'idempotency-key';
 const IDEMPOTENCY_KEY_SANE = /^[\x20-\x7e]{1,255}$/;
@@ -35,7 +39,8 @@ export class Admission {
   readonly media: readonly Media[];
   readonly bodyBytesMax: number;
   readonly #form: { readonly schema: TObject; readonly check: Validator<TObject> } | null;
-  readonly #body: Validator<TSchema> | null;
+  readonly #body: Taken | null;
+  readonly #hasCurrency: boolean;
   readonly #bodyOptional: boolean;
   readonly #query: { readonly schema: TObject; readonly check: Validator<TObject> } | null;
   readonly #idempotent: boolean;
@@ -48,7 +53,8 @@ export class Admission {
     ];
     this.bodyBytesMax = bodyBytesMaxOf(operation);
     this.#form = form === undefined ? null : { schema: form, check: validator(form) };
-    this.#body = body === undefined ? null : validator(body);
+    this.#body = body === undefined ? null : { schema: body, check: validator(body) };
+    this.#hasCurrency = body !== undefined && hasCurrency(body);
     this.#bodyOptional = operation.bodyOptional === true;
     this.#query = query === undefined ? null : { schema: query, check: validator(query) };
     this.#idempotent = isIdempotent(operation, { method: 'POST', access });
@@ -97,7 +103,7 @@ export class Admission {
     return nothing instanceof Response ? nothing : undefined;
   }
 
-  #readBody(request: Request, text: string, check: Validator<TSchema>): unknown {
+  #readBody(request: Request, text: string, { schema, check }: Taken): unknown {
     if (text === '' && this.#bodyOptional) return undefined;
     if (text === '') return refuseInvalid([{ path: [], message: 'is required' }]);
     if (isBroken(request, text)) {
@@ -107,7 +113,14 @@ export class Admission {
     if (value instanceof Malformed) {
       return refuseInvalid([{ path: [], message: value.message }]);
     }
-    return check.Check(value) ? value : refuseInvalid(issuesOf(check, value));
+    let fitting = value;
+    if (!check.Check(fitting)) {
+      fitting = withoutNulls(schema, value);
+      if (fitting === value || !check.Check(fitting))
+        return refuseInvalid(issuesOf(check, fitting));
+    }
+    if (this.#hasCurrency) upperCurrencies(schema, fitting);
+    return fitting;
   }
 
   #readForm(

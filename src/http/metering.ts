@@ -31,7 +31,7 @@ export type Refused = {
   readonly issue?: Issue;
 };
 
-const ONE_OF = 'exactly one of customer_id and external_customer_id must be given';
+const ONE_OF = 'must be given unless external_customer_id is: exactly one of the two';
 const NO_CUSTOMER: Refused = { refused: 'not_found', message: 'no such customer' };
 const NO_FEATURE: Refused = { refused: 'not_found', message: 'no meter has this feature_key' };
 const NOT_ONE: Refused = {

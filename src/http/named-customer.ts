@@ -10,7 +10,7 @@ import type { Issue } from './errors.ts';
 
 type Named = { readonly customer_id?: string; readonly external_customer_id?: string };
 
-const ONE_OF = 'exactly one of customer_id and external_customer_id must be given';
+const ONE_OF = 'must be given unless external_customer_id is: exactly one of the two';
 
 /** What is wrong with a body that names none or two; null for nothing. */
 export function namingIssue(body: Named): Issue | null {

@@ -38,6 +38,7 @@ export type OpenApi = {
 const DESCRIPTION = [
   'Payments, subscriptions and metered usage, on one double-entry ledger.',
   'Every 4xx and 5xx has the body `Error`. Every refusal carries `x-request-id`; a caller may send its own.',
+  'null for a field that may be left out is as if it were, but where that would widen what is done: there it is refused.',
 ].join('\n\n');
 
 const OPERATION_ID = /^[a-z][A-Za-z]+$/;

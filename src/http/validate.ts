@@ -101,6 +101,7 @@ const MESSAGES: Partial<Record<ValueErrorType, (schema: TSchema) => string>> = {
       : `must have at least ${schema['minLength']} characters`,
   [ValueErrorType.StringMaxLength]: (schema) =>
     `must have at most ${schema['maxLength']} characters`,
+  [ValueErrorType.StringPattern]: () => 'is not written as it must be',
   [ValueErrorType.ArrayMinItems]: (schema) => `must have at least ${schema['minItems']} items`,
   [ValueErrorType.ArrayMaxItems]: (schema) => `must have at most ${schema['maxItems']} items`,
   [ValueErrorType.IntegerMinimum]: (schema) => `must be at least ${schema['minimum']}`,
@@ -116,11 +117,22 @@ const MESSAGES: Partial<Record<ValueErrorType, (schema: TSchema) => string>> = {
   [ValueErrorType.Boolean]: () => 'must be true or false',
 };
 
-function messageOf({ type, schema, message }: ValueError): string {
+function messageOf({ type, schema, message, path }: ValueError): string {
   if (type === ValueErrorType.ObjectRequiredProperty) return 'is required';
+  if (type === ValueErrorType.ObjectAdditionalProperties && isImmutable(schema, path)) {
+    return 'cannot be changed';
+  }
   // A schema's own words win.
   if (typeof schema['error'] === 'string') return schema['error'];
   return MESSAGES[type]?.(schema) ?? message;
+}
+
+/** Fields that a record has, and that no change may name. */
+export const IMMUTABLE = Symbol('immutable');
+
+function isImmutable(schema: TSchema, path: string): boolean {
+  const names = (schema as { readonly [IMMUTABLE]?: readonly string[] })[IMMUTABLE] ?? [];
+  return names.includes(path.slice(path.lastIndexOf('/') + 1));
 }
 
 function unionMessage(schema: TSchema): string {

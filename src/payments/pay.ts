@@ -124,7 +124,8 @@ function buyerOf(
   { source, customerEmail, customerName }: CheckoutRecord,
   order: Order,
 ): Pick<Order, 'email' | 'name'> {
+  const name = customerName === '' ? null : customerName;
   return source === 'api'
-    ? { email: customerEmail ?? order.email, name: customerName ?? order.name }
-    : { email: order.email ?? customerEmail, name: order.name ?? customerName };
+    ? { email: customerEmail ?? order.email, name: name ?? order.name }
+    : { email: order.email ?? customerEmail, name: order.name ?? name };
 }

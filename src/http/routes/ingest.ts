@@ -53,6 +53,7 @@ export function ingestRoutes(deps: IngestDeps) {
 function ingestRoute(deps: IngestDeps): Route {
   return deps.edge.organisation(INGEST, async ({ principal, body, idempotencyKey }) => {
     const { events } = body;
+    if (events.length === 0) return answer([], [], false);
     const subjects = await subjectsOfAll(deps, principal, events);
     const items: Item[] = [];
     const placed: Placed[] = [];

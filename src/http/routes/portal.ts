@@ -23,6 +23,7 @@ import {
   PortalUncancel,
   toPause,
 } from '../wire/portal.ts';
+import { urlOf } from '../url.ts';
 import { Subscription } from '../wire/subscriptions.ts';
 
 export type PortalRoutesDeps = PortalRecords & {
@@ -170,8 +171,8 @@ function readPortal(deps: PortalRoutesDeps): Route {
 }
 
 /** What was done on the page before. Anything else in the address is not ours to judge. */
-function noticeOf({ url }: Request): Notice | null {
-  const done = new URL(url).searchParams.get('done');
+function noticeOf(request: Request): Notice | null {
+  const done = urlOf(request).searchParams.get('done');
   return NOTICES.find((notice) => notice === done) ?? null;
 }
 

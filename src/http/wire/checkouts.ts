@@ -8,7 +8,7 @@ import type { Issue } from '../errors.ts';
 import { Amount, Currency } from './money.ts';
 import { SAMPLE } from './payloads/samples.ts';
 import { Metadata } from './metadata.ts';
-import { Body, Email, ExternalCustomerId, Name, Nullable, Timestamp, Uuid } from './values.ts';
+import { Body, Email, ExternalCustomerId, Nullable, Timestamp, Uuid } from './values.ts';
 
 const RedirectUrl = (description: string) =>
   Type.String({ minLength: 1, maxLength: REDIRECT_URL_LENGTH_MAX, description });
@@ -46,7 +46,7 @@ export const CheckoutCreate = Body(
   {
     product_id: Uuid,
     customer_email: Email,
-    customer_name: Type.Optional(Name),
+    customer_name: Type.Optional(Type.String({ maxLength: 255 })),
     customer_id: Type.Optional({
       ...Uuid,
       description:
@@ -76,7 +76,7 @@ export const Checkout = Type.Object({
   product_id: Uuid,
   customer_id: Nullable(Uuid),
   customer_email: Nullable(Email),
-  customer_name: Nullable(Name),
+  customer_name: Nullable(Type.String({ maxLength: 255 })),
   external_customer_id: Nullable(ExternalCustomerId),
   client_reference_id: Nullable(ClientReferenceId),
   metadata: Metadata,

@@ -2,6 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import type { DiscountRecord, NewDiscount } from '../../records/discounts.ts';
 import { formatMoney } from '../../../ledger/money.ts';
 import type { Issue } from '../errors.ts';
+import { AskedFor } from '../lenient.ts';
 import { Amount, Currency, moneyOf } from './money.ts';
 import { timeOf } from './usage.ts';
 import { Body, Nullable, Timestamp, Uuid } from './values.ts';
@@ -29,10 +30,12 @@ export const DiscountCreate = Body(
     currency: Type.Optional(Currency),
     max_redemptions: Type.Optional(Redemptions),
     expires_at: Type.Optional(
-      Type.String({
-        format: 'date-time',
-        description: 'ISO 8601, with Z or an offset. In the future.',
-      }),
+      AskedFor(
+        Type.String({
+          format: 'date-time',
+          description: 'ISO 8601, with Z or an offset. In the future.',
+        }),
+      ),
     ),
   },
   { code: 'SPRING', percent_off: 20, max_redemptions: 100 },

@@ -3,6 +3,7 @@ import { INTERVALS } from '../../../ledger/calendar.ts';
 import { GRANT_SOURCES } from '../../../ledger/grants.ts';
 import { quantityNumber } from '../../../ledger/quantity.ts';
 import type { GrantRecord } from '../../records/grants.ts';
+import { AskedFor } from '../lenient.ts';
 import { Quantity, iso } from './metering.ts';
 import { Body, Nullable, Timestamp, Uuid } from './values.ts';
 
@@ -14,10 +15,10 @@ const Interval = Type.Union(
 export const GrantCreate = Body(
   {
     feature_key: Type.String({ minLength: 1, maxLength: 64 }),
-    amount: Type.Optional(Quantity),
+    amount: Type.Optional(AskedFor(Quantity)),
     unlimited: Type.Optional(Type.Literal(true, { description: 'Instead of an amount.' })),
     effective_at: Type.Optional(Timestamp),
-    expires_at: Type.Optional(Timestamp),
+    expires_at: Type.Optional(AskedFor(Timestamp)),
     priority: Type.Optional(
       Type.Integer({
         minimum: 0,

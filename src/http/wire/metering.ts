@@ -47,7 +47,7 @@ export const CheckBody = Body(
 
 export const CheckBatchBody = Body(
   {
-    checks: Type.Array(Body(QUESTION), { minItems: 1, maxItems: CHECK_BATCH_MAX }),
+    checks: Type.Array(Body(QUESTION), { maxItems: CHECK_BATCH_MAX }),
   },
   {
     checks: [
@@ -89,7 +89,7 @@ export const IngestBody = Body(
         timestamp: Type.Optional(Type.String({ description: 'ISO 8601, with Z or an offset.' })),
         external_id: Type.Optional(EventKey),
       }),
-      { minItems: 1, maxItems: INGEST_EVENTS_MAX },
+      { maxItems: INGEST_EVENTS_MAX },
     ),
   },
   {

@@ -54,6 +54,7 @@ export const MeterChange = Body(
     status: Type.Optional(Status),
   },
   { name: 'Calls' },
+  ['slug', 'event_name', 'aggregation', 'value_property', 'unique_property', 'scale'],
 );
 
 export const Meter = Type.Object({

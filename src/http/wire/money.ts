@@ -12,13 +12,13 @@ export const Amount = Type.String({
   error: 'must be a decimal string such as "12.50"',
 });
 
-FormatRegistry.Set('iso-4217', isCurrency);
+FormatRegistry.Set('iso-4217', (text) => text.length === 3 && isCurrency(text.toUpperCase()));
 
 export const Currency = Type.String({
   format: 'iso-4217',
-  description: 'An ISO 4217 code.',
+  description: 'An ISO 4217 code. Lower case is read, and kept as upper case.',
   examples: ['USD'],
-  error: 'must be an ISO 4217 currency code, in upper case',
+  error: 'must be an ISO 4217 currency code',
 });
 
 /** The amount in units of the currency's smallest coin. Both have passed their schemas. */

@@ -6,6 +6,7 @@ import {
   type RefundRecord,
   TRANSACTION_TYPES,
 } from '../../records/payments.ts';
+import { AskedFor } from '../lenient.ts';
 import { Amount, Currency } from './money.ts';
 import { Metadata } from './metadata.ts';
 import { Body, Email, ExternalCustomerId, Nullable, Timestamp, Uuid } from './values.ts';
@@ -18,7 +19,7 @@ export const RefundFailure = oneOf(...REFUND_FAILURES);
 
 export const RefundCreate = Body(
   {
-    amount: Type.Optional(Amount),
+    amount: Type.Optional(AskedFor(Amount)),
     reason: Type.Optional(
       Type.Union(
         [

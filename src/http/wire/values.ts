@@ -1,5 +1,6 @@
 // Values that many bodies share, as schemas.
 import { FormatRegistry, type Static, type TObject, type TSchema, Type } from '@sinclair/typebox';
+import { IMMUTABLE } from '../validate.ts';
 import { isUuid } from '../../records/scope.ts';
 
 FormatRegistry.Set('uuid', isUuid);
@@ -63,11 +64,16 @@ export const Timestamp = Type.String({
 
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
-/** An object that knows all its fields, perhaps with one that the document shows. */
-export const Body = <T extends Record<string, TSchema>>(fields: T, example?: Static<TObject<T>>) =>
+/** An object that knows all its fields, perhaps with one that the document shows, and those that no change may name. */
+export const Body = <T extends Record<string, TSchema>>(
+  fields: T,
+  example?: Static<TObject<T>>,
+  immutable: readonly string[] = [],
+) =>
   Type.Object(fields, {
     additionalProperties: false,
     ...(example !== undefined && { examples: [example] }),
+    [IMMUTABLE]: immutable,
   });
 
 /** The envelope of a list. */

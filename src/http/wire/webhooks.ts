@@ -16,6 +16,7 @@ import type {
 } from '../../records/webhook-endpoints.ts';
 import type { Issue } from '../errors.ts';
 import { PAGE } from '../list.ts';
+import { AskedFor } from '../lenient.ts';
 import { rule, ruled } from '../validate.ts';
 import { EventType as EventTypeName } from './events.ts';
 import { accountOf, EVENT_CATALOGUE, sampleData } from './payloads/catalogue.ts';
@@ -54,14 +55,16 @@ function subscriptionIssues(value: unknown): Issue[] {
 const SUBSCRIPTION_ERROR = 'must be a list of one or more types of event, each once, or ["*"]';
 
 const SubscriptionList = (byDefault: string) =>
-  ruled<Subscription>(SUBSCRIPTION, {
-    type: 'array',
-    items: SubscribedType,
-    minItems: 1,
-    maxItems: SUBSCRIBABLE.length,
-    uniqueItems: true,
-    description: `\`["*"]\` for all of them. ${byDefault}`,
-  });
+  AskedFor(
+    ruled<Subscription>(SUBSCRIPTION, {
+      type: 'array',
+      items: SubscribedType,
+      minItems: 1,
+      maxItems: SUBSCRIBABLE.length,
+      uniqueItems: true,
+      description: `\`["*"]\` for all of them. ${byDefault}`,
+    }),
+  );
 
 const EventTypes = SubscriptionList('Omitted: every type but usage.recorded.');
 const PartnerEventTypes = SubscriptionList('Omitted: payment.refunded and payment.refund_failed.');
@@ -164,7 +167,7 @@ export const ReplayRequest = Body(
     types: Type.Optional(
       SubscriptionList('Omitted: what the endpoint subscribes to. It may name what it does not.'),
     ),
-    dry_run: Type.Optional(Type.Boolean({ description: 'Count, and send nothing.' })),
+    dry_run: Type.Optional(AskedFor(Type.Boolean({ description: 'Count, and send nothing.' }))),
   },
   { since: '2026-11-01T00:00:00.000Z', until: '2026-11-02T00:00:00.000Z', dry_run: true },
 );

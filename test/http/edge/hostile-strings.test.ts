@@ -74,16 +74,28 @@ test('every operation of the surface is tried', () => {
   expect(withStrings.length).toBeGreaterThan(30);
 });
 
-test.each(OPERATIONS)('$name', ({ operation, access }) => {
+/** What a pattern is written with. */
+const PATTERN = /\^|\\[dwsux]|\(\?|\[\w-\w/;
+
+async function messagesOf(refusal: Response): Promise<string[]> {
+  const { error } = (await refusal.json()) as { error: { issues: { message: string }[] } };
+  return error.issues.map(({ message }) => message);
+}
+
+test.each(OPERATIONS)('$name', async ({ operation, access }) => {
+  const messages: string[] = [];
   const admission = new Admission(operation, access);
   const slow: string[] = [];
   for (const { where, request, text } of triesOf(operation)) {
     const ms = timeOf(() => admission.admit({ request, params: {}, principal: null, text }));
+    const told = admission.admit({ request, params: {}, principal: null, text });
+    if (told instanceof Response) messages.push(...(await messagesOf(told)));
     if (ms >= BOUND_MS) slow.push(`${where} ${ms.toFixed(0)} ms`);
     // One is enough to know, and the next may take minutes.
     if (slow.length > 0) break;
   }
   expect(slow).toEqual([]);
+  expect([...new Set(messages)].filter((message) => PATTERN.test(message))).toEqual([]);
 });
 
 describe('what is no schema', () => {

@@ -49,7 +49,6 @@ export function malformedBodies(valid: Readonly<Record<string, unknown>>): Malfo
     ['a string with a new line',            raw('"value":"1\\n"'),                        ['value']],
     ['digits of another script',            raw('"value":"١"'),                           ['value']],
     ['a value of true',                     raw('"value":true'),                          ['value']],
-    ['a value of null',                     raw('"value":null'),                          ['value']],
     ['a value of an array',                 raw('"value":[1]'),                           ['value']],
     ['a value of an object',                raw('"value":{}'),                            ['value']],
     ['no feature_key',                      lacking('feature_key'),                       ['feature_key']],
@@ -78,7 +77,6 @@ export const BAD_KEYS: [string, unknown][] = [
   ['an empty key',                  ''],
   ['a key of 256',                  long(256)],
   ['a key of a number',             7],
-  ['a key of null',                 null],
   ['a key with a control character', 'a\u0001b'],
   ['a key with a new line',         'a\n'],
   ['a key with a C1 control',       'a\u0085b'],
@@ -93,6 +91,5 @@ export const BAD_METADATA: [string, unknown, string[]][] = [
   ['a metadata value of a number',  { a: 1 },                 ['metadata', 'a']],
   ['a metadata value of null',      { a: null },              ['metadata', 'a']],
   ['nested metadata',               { a: { b: 'c' } },        ['metadata', 'a']],
-  ['metadata of null',              null,                     ['metadata']],
   ['metadata as an array',          [],                       ['metadata']],
 ];

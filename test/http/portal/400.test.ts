@@ -24,7 +24,6 @@ const BODIES: [string, string, object, string][] = [
   ['an id that is none',         'cancel',   { subscription_id: 'mine' },        'subscription_id'],
   ['null for an id',             'resume',   { subscription_id: null },          'subscription_id'],
   ['another mode',               'cancel',   { mode: 'now' },                    'mode'],
-  ['a mode of null',             'cancel',   { mode: null },                     'mode'],
   ['the mode of another action', 'uncancel', { mode: 'immediate' },              'mode'],
   ['a pause of a cancel',        'cancel',   { keep_invoices: true },            'keep_invoices'],
   ['the past',                   'pause',    { resumes_at: after(-1) },          'resumes_at'],

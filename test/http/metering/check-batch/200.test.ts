@@ -69,7 +69,6 @@ const one = { feature_key: 'api', external_customer_id: 'mine' };
 // prettier-ignore
 const REFUSED: [string, unknown, string[]][] = [
   ['no checks',                    {},                                               ['checks']],
-  ['an empty list',                { checks: [] },                                   ['checks']],
   ['101 questions',                { checks: Array.from({ length: 101 }, () => one) },  ['checks']],
   ['a question that is no object', { checks: [one, 7] },                             ['checks', '1']],
   ['an unknown field',             { checks: [one, { ...one, valeu: 1 }] },          ['checks', '1', 'valeu']],

@@ -35,7 +35,6 @@ const FIELDS: [string, Fields, string[]][] = [
   ['a negative value as a string',        { value: '-0.5' },                                ['value']],
   ['a negative value that is consumed',   { value: -1, consume: true },                     ['value']],
   ['consume of a string',                 { consume: 'true' },                              ['consume']],
-  ['consume of null',                     { consume: null },                                ['consume']],
   ['a key without consume',               { idempotency_key: 'k' },                         ['idempotency_key']],
   ['a key with consume: false',           { idempotency_key: 'k', consume: false },         ['idempotency_key']],
   ['metadata',                            { consume: true, metadata: { a: 'b' } },          ['metadata']],

@@ -33,7 +33,6 @@ const FIELDS: [string, string, Fields, string[]][] = [
   // what                                 feature     fields                                          at
   ['a fraction on a whole meter',         'whole',    { value: 0.5 },                                 ['value']],
   ['overage: allow',                      'feature',  { overage: 'allow' },                           ['overage']],
-  ['overage: null',                       'feature',  { overage: null },                              ['overage']],
   ['a timestamp',                         'feature',  { timestamp: '2026-01-01T00:00:00Z' },          ['timestamp']],
   ['a correction of a maximum',           'peak',     { value: -1 },                                  ['value']],
   ['a correction of a last value',        'level',    { value: '-1' },                                ['value']],

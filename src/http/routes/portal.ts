@@ -131,19 +131,17 @@ const PRINT = {
 
 export function portalRoutes(deps: PortalRoutesDeps) {
   const { edge } = deps;
-  const previewOf = (action: Parameters<typeof preview>[2]) => {
-    const operation = { ...PREVIEW, operationId: `${action}PortalPreview` };
-    return edge.portal(operation, (call) => preview(deps, call, action));
-  };
+  const previewOf = (action: Parameters<typeof preview>[2], operationId: string) =>
+    edge.portal({ ...PREVIEW, operationId }, (call) => preview(deps, call, action));
   return new Elysia()
     .get('/portal/:token', ...readPortal(deps))
-    .get('/portal/:token/cancel', ...previewOf('cancel'))
+    .get('/portal/:token/cancel', ...previewOf('cancel', 'previewCancel'))
     .post('/portal/:token/cancel', ...cancel(deps))
-    .get('/portal/:token/uncancel', ...previewOf('uncancel'))
+    .get('/portal/:token/uncancel', ...previewOf('uncancel', 'previewUncancel'))
     .post('/portal/:token/uncancel', ...uncancel(deps))
-    .get('/portal/:token/pause', ...previewOf('pause'))
+    .get('/portal/:token/pause', ...previewOf('pause', 'previewPause'))
     .post('/portal/:token/pause', ...pause(deps))
-    .get('/portal/:token/resume', ...previewOf('resume'))
+    .get('/portal/:token/resume', ...previewOf('resume', 'previewResume'))
     .post('/portal/:token/resume', ...resume(deps))
     .get(
       '/portal/:token/payment-method',

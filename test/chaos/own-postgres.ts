@@ -3,6 +3,7 @@
 import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connectionsOf } from '../../src/fleet.ts';
 import { processesIn } from '../../src/platform/processes.ts';
 import { openServices } from '../../src/platform/services.ts';
 import { until } from '../support/until.ts';
@@ -20,13 +21,18 @@ export type OwnPostgres = {
   stop(): Promise<void>;
 };
 
+/** Nodes at a time, with those that were killed and whose connections the server still counts. */
+const NODES_MAX = 6;
+
 const LOG = { warn: () => undefined, error: () => undefined };
 
 export async function startOwnPostgres(redisUrl: string | undefined): Promise<OwnPostgres> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tollhouse-chaos-'));
   // The account that runs it where we are root passes through.
   chmodSync(dataDir, 0o711);
-  const services = await openServices({ databaseUrl: undefined, redisUrl, dataDir }, LOG);
+  const connectionsMax = connectionsOf(NODES_MAX);
+  const config = { databaseUrl: undefined, redisUrl, dataDir, connectionsMax };
+  const services = await openServices(config, LOG);
   const cluster = join(realpathSync(join(dataDir, 'services')), 'postgres');
   const pidFile = join(cluster, 'postmaster.pid');
   function postmaster(): { pid: number; ready: boolean } {

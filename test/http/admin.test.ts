@@ -84,6 +84,7 @@ test('retention says what went, or would', async () => {
       portal_tokens: 0,
       deliveries: 0,
       events: 0,
+      mails: 0,
     },
     closed: [],
     busy: false,

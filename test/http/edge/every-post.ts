@@ -1,6 +1,6 @@
 // One call for each POST that takes an Idempotency-Key: of a kind that would do something again, were it done again.
 import type { Club, Plan } from '../subscriptions/subscribing.ts';
-import { deliveriesOf, endpointOf } from '../webhook-endpoints/owed.ts';
+import { anEvent, deliveriesOf, endpointOf } from '../webhook-endpoints/owed.ts';
 
 export type Posted = {
   readonly path: string;
@@ -60,7 +60,7 @@ const ofInvoice =
 const delivery: Prepare = async (club) => {
   const { server } = club.shop;
   const endpoint = await endpointOf(server, { event_types: ['customer.created'] });
-  await club.customer();
+  await anEvent(server);
   const [row] = await deliveriesOf(server, endpoint.id);
   return { path: `/deliveries/${row!['id']}/retry` };
 };

@@ -52,6 +52,7 @@ export class Actor {
   #memberCount = 0;
   /** Members that decisions on their way have counted. */
   readonly #counting = new Map<string, Set<bigint>>();
+  held = 0;
   onGrown: (bytes: number) => void = unwatched;
   #bytes: number;
   #billingBytes = 0;

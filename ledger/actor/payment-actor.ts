@@ -8,6 +8,7 @@ export class PaymentActor {
   touched = true;
   pending = 0;
   dropped = false;
+  held = 0;
   onGrown: (bytes: number) => void = unwatched;
   /** As it was loaded: what comes and goes of it is a few refunds. */
   readonly bytes: number;

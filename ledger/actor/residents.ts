@@ -13,6 +13,8 @@ export type Resident = {
   touched: boolean;
   /** Decisions that are not yet durable. An actor with any may not be dropped. */
   readonly pending: number;
+  /** Units that wait to be decided on it, for the first time or again: were it dropped, each would begin anew. */
+  held: number;
   /** Whether it was let go: another one may stand for the same id now, so this one decides nothing any more. */
   dropped: boolean;
   /** What it takes of memory, reckoned (`weight.ts`). */
@@ -177,7 +179,7 @@ export class Residents<A extends Resident> {
     for (const [id, actor] of this.#actors) {
       if (looks === 0 || !this.#isOver()) return;
       looks -= 1;
-      if (actor.touched || actor.pending > 0) {
+      if (actor.touched || actor.pending > 0 || actor.held > 0) {
         actor.touched = false;
         this.#actors.delete(id);
         this.#actors.set(id, actor);

@@ -14,11 +14,12 @@ export type Deciding<E extends Effects> = {
   rollback(effects: E): void;
 };
 
-/** What a unit is about. */
+/** What a unit is about: it stays in memory until the unit is settled. */
 export type Subject = {
   readonly id: string;
   readonly organisationId: string;
   readonly pending: number;
+  held: number;
 };
 
 /** Applies effects to an actor's memory, as part of the unit. */
@@ -67,6 +68,7 @@ export class ActorUnit<T> implements Unit {
     this.size = options.size;
     this.keys = options.keys;
     this.#actors = options.actors;
+    for (const actor of this.#actors) actor.held += 1;
     this.#run = options.run;
     this.done = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -115,6 +117,7 @@ export class ActorUnit<T> implements Unit {
   }
 
   settle(how: Settled): void {
+    for (const actor of this.#actors) actor.held -= 1;
     if (how === 'committed') this.#resolve(this.#outcome as T);
     else if (how === 'duplicate') this.#resolve(DUPLICATE);
     else if (how === 'overloaded') this.#reject(new LedgerUnavailable('too much is waiting'));

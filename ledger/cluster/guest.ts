@@ -9,6 +9,7 @@ export class Guest {
   readonly pending = 0;
   dropped = false;
   outdated = false;
+  held = 0;
   onGrown: (bytes: number) => void = unwatched;
 
   constructor(customer: Customer) {

@@ -37,6 +37,12 @@ export type RefundKey = {
   readonly refusal: string | null;
 };
 
+/** What JSON writes as one word, but null. A number is finite. */
+export type Scalar = string | number | boolean;
+
+/** What a caller said of an event, as it was said. */
+export type UsageMetadata = Readonly<Record<string, Scalar>>;
+
 /** The part of a usage transfer that makes it the event's own record, and from which a retry gets the first answer again. */
 export type UsageRecord = {
   /** What the caller reported, scaled; the transfer's amount is what it changed in the period's consumption. */
@@ -49,7 +55,7 @@ export type UsageRecord = {
   readonly consumedAfter: bigint;
   /** Null: unlimited. */
   readonly limitAfter: bigint | null;
-  readonly metadata: Readonly<Record<string, string>> | null;
+  readonly metadata: UsageMetadata | null;
   /** Whether it was admitted only because it fits under the limit: the database holds that too (I4). */
   readonly guarded: boolean;
   /** The rest of the answer, where a retry must get it to the byte. */

@@ -1,5 +1,7 @@
+import { assert } from './assert.ts';
 import { UNIT_BYTES_MAX, UNIT_ROWS_MAX } from './limits.ts';
 import type { UsageRequest } from './outcome.ts';
+import type { Scalar } from './transfers.ts';
 
 /** What a unit writes, as far as that is known before it is decided. */
 export type UnitSize = {
@@ -53,10 +55,23 @@ export function bytesOf(metadata: Metadata): number {
   if (metadata === null) return 0;
   let bytes = 2;
   for (const key in metadata) {
-    bytes += Buffer.byteLength(key) + Buffer.byteLength(metadata[key] ?? '') + PUNCTUATION;
+    bytes += Buffer.byteLength(key) + scalarBytes(metadata[key] ?? '') + PUNCTUATION;
   }
   return bytes;
 }
 
-/** Four quotes, a colon and a comma. */
-const PUNCTUATION = 6;
+/** PostgreSQL writes a number out, without an exponent: 1e300 has 301 digits. */
+function scalarBytes(value: Scalar): number {
+  if (typeof value === 'string') return Buffer.byteLength(value) + QUOTES;
+  assert(typeof value === 'boolean' || Number.isFinite(value), 'JSON has no other number');
+  const text = String(value);
+  const exponent = typeof value === 'number' ? text.indexOf('e') : -1;
+  if (exponent === -1) return text.length;
+  return ZERO_POINT + exponent + Math.abs(Number(text.slice(exponent + 1)));
+}
+
+const ZERO_POINT = 2;
+const QUOTES = 2;
+
+/** The quotes of the key, a colon and a comma. */
+const PUNCTUATION = QUOTES + 2;

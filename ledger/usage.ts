@@ -17,7 +17,7 @@ import {
 import { leaderOf } from './grants.ts';
 import { PERIODS_KEPT_MS } from './limits.ts';
 import { inRange, one } from './quantity.ts';
-import type { AnswerRest, Reason, Transfer, UsageRecord } from './transfers.ts';
+import type { AnswerRest, Reason, Transfer, UsageMetadata, UsageRecord } from './transfers.ts';
 
 export type Usage = {
   /** Derived from the caller's key, or new: the transfer's id. */
@@ -33,7 +33,7 @@ export type Usage = {
    */
   readonly admission: 'record' | 'reject' | 'consume';
   readonly fingerprint: bigint | null;
-  readonly metadata: Readonly<Record<string, string>> | null;
+  readonly metadata: UsageMetadata | null;
   /** Whether a retry must get the first answer to the byte. */
   readonly exactReplay: boolean;
 };

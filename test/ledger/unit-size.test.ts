@@ -55,7 +55,10 @@ test(
 test(seeded('the bytes are those of its JSON, where nothing is escaped'), () => {
   holds(
     fc.property(
-      fc.dictionary(fc.stringMatching(/^[a-zäü€]{1,9}$/u), fc.stringMatching(/^[a-z€]{0,9}$/u)),
+      fc.dictionary(
+        fc.stringMatching(/^[a-zäü€]{1,9}$/u),
+        fc.oneof(fc.stringMatching(/^[a-z€]{0,9}$/u), fc.boolean(), fc.integer()),
+      ),
       (metadata) => {
         const json = Buffer.byteLength(JSON.stringify(metadata));
         // One comma is counted too many.
@@ -64,6 +67,11 @@ test(seeded('the bytes are those of its JSON, where nothing is escaped'), () => 
     ),
     200,
   );
+});
+
+test('a number counts as many digits as PostgreSQL writes of it', () => {
+  expect(bytesOf({ a: 1e300 })).toBeGreaterThanOrEqual(1 + 301 + 4);
+  expect(bytesOf({ a: 5e-324 })).toBeGreaterThanOrEqual(1 + 326 + 4);
 });
 
 test('what is too large is refused by the bound that it exceeds', () => {

@@ -132,7 +132,8 @@ export class Auditor {
   }
 
   #markOf({ transfer: { id, usage } }: Written): string | null {
-    return usage?.metadata?.['mark'] ?? this.#marks.get(id) ?? null;
+    const mark = usage?.metadata?.['mark'];
+    return typeof mark === 'string' ? mark : (this.#marks.get(id) ?? null);
   }
 
   /** I2, and that each usage was answered what the account was after it. */

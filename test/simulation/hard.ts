@@ -41,7 +41,7 @@ export class HardUnits {
   flushed({ transfers }: FlushRows): void {
     for (const transfer of transfers) {
       const mark = transfer.usage?.metadata?.['mark'];
-      if (mark === undefined || hardnessOf(transfer) === null) continue;
+      if (typeof mark !== 'string' || hardnessOf(transfer) === null) continue;
       this.#flushed.set(mark, (this.#flushed.get(mark) ?? 0) + 1);
     }
   }

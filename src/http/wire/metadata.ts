@@ -1,42 +1,60 @@
-// What a caller may hang on a thing of ours: pairs of text (contract, Limits; they hold everywhere).
+// What a caller may hang on a thing of ours: pairs of text (contract, Limits; they hold everywhere), and on usage numbers and booleans too.
 //
 // Holds: lengths count characters, of which half of a surrogate pair is none, and to count them takes time that grows with the text
 // alone, at most twice the bound. No pattern is tried on it.
+import type { Scalar } from '../../../ledger/transfers.ts';
 import type { Issue } from '../errors.ts';
 import { rule, ruled } from '../validate.ts';
 
 const PAIRS_MAX = 50;
 const KEY_LENGTH_MAX = 40;
 const VALUE_LENGTH_MAX = 500;
+const TEXT = { type: 'string', maxLength: VALUE_LENGTH_MAX };
 
 export type Metadata = Readonly<Record<string, string>>;
 
-export const Metadata = ruled<Record<string, string>>(rule('Metadata', issues, fits), {
-  type: 'object',
-  maxProperties: PAIRS_MAX,
-  propertyNames: { minLength: 1, maxLength: KEY_LENGTH_MAX },
-  additionalProperties: { type: 'string', maxLength: VALUE_LENGTH_MAX },
+export const Metadata = pairsOf<Record<string, string>>('Metadata', textFault, TEXT);
+
+/** Of usage. A number is a double: kept and shown as JSON writes it, so 1.0 is 1. */
+export const UsageMetadata = pairsOf<Record<string, Scalar>>('UsageMetadata', scalarFault, {
+  anyOf: [TEXT, { type: 'number' }, { type: 'boolean' }],
 });
 
-function fits(value: unknown): boolean {
+/** Why a value may not stand in a pair; null where it may. */
+type Fault = (value: unknown) => string | null;
+
+function pairsOf<T>(name: string, fault: Fault, shown: object) {
+  const check = rule(
+    name,
+    (value) => issues(value, fault),
+    (value) => fits(value, fault),
+  );
+  return ruled<T>(check, {
+    type: 'object',
+    maxProperties: PAIRS_MAX,
+    propertyNames: { minLength: 1, maxLength: KEY_LENGTH_MAX },
+    additionalProperties: shown,
+  });
+}
+
+function fits(value: unknown, fault: Fault): boolean {
   if (!isRecord(value)) return false;
   let pairs = 0;
   for (const key in value) {
     pairs += 1;
-    if (pairs > PAIRS_MAX || keyFault(key) !== null || valueFault(value[key]) !== null)
-      return false;
+    if (pairs > PAIRS_MAX || keyFault(key) !== null || fault(value[key]) !== null) return false;
   }
   return true;
 }
 
-function issues(value: unknown): Issue[] {
+function issues(value: unknown, fault: Fault): Issue[] {
   if (!isRecord(value)) return [{ path: [], message: 'must be an object' }];
   const pairs = Object.entries(value);
   if (pairs.length > PAIRS_MAX) {
     return [{ path: [], message: `must have at most ${PAIRS_MAX} pairs` }];
   }
   return pairs.flatMap(([key, item]) => {
-    const message = keyFault(key) ?? valueFault(item);
+    const message = keyFault(key) ?? fault(item);
     return message === null ? [] : [{ path: [shortened(key)], message }];
   });
 }
@@ -47,7 +65,15 @@ function keyFault(key: string): string | null {
   return `must have a key of at most ${KEY_LENGTH_MAX} characters`;
 }
 
-function valueFault(value: unknown): string | null {
+function scalarFault(value: unknown): string | null {
+  if (typeof value === 'string') return textFault(value);
+  // JSON may write a number that no double holds: 1e400.
+  if (typeof value === 'number' && !Number.isFinite(value)) return 'is too large a number';
+  if (typeof value === 'number' || typeof value === 'boolean') return null;
+  return 'must be a string, a number or a boolean';
+}
+
+function textFault(value: unknown): string | null {
   if (typeof value !== 'string') return 'must be a string';
   if (hasAtMost(value, VALUE_LENGTH_MAX)) return null;
   return `must have at most ${VALUE_LENGTH_MAX} characters`;

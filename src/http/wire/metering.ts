@@ -3,7 +3,7 @@ import { Type } from '@sinclair/typebox';
 import { CHECK_BATCH_MAX, INGEST_EVENTS_MAX } from '../../../ledger/limits.ts';
 import { type CheckAnswer, type Meter, type Snapshot, balance } from '../../../ledger/meter.ts';
 import { quantityNumber } from '../../../ledger/quantity.ts';
-import { Metadata } from './metadata.ts';
+import { UsageMetadata } from './metadata.ts';
 import { ErrorType } from './errors.ts';
 import { Body, ExternalCustomerId, Nullable, Timestamp, Uuid } from './values.ts';
 
@@ -61,7 +61,7 @@ export const TrackBody = Body(
   {
     ...QUESTION,
     idempotency_key: Type.Optional(EventKey),
-    metadata: Type.Optional(Metadata),
+    metadata: Type.Optional(UsageMetadata),
     overage: Type.Optional(
       Type.Literal('reject', {
         description:
@@ -85,7 +85,7 @@ export const IngestBody = Body(
         name: Type.String({ minLength: 1, maxLength: 255 }),
         ...WHO,
         value: Type.Optional(Quantity),
-        metadata: Type.Optional(Metadata),
+        metadata: Type.Optional(UsageMetadata),
         timestamp: Type.Optional(Type.String({ description: 'ISO 8601, with Z or an offset.' })),
         external_id: Type.Optional(EventKey),
       }),

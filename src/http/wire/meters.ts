@@ -8,7 +8,8 @@ const Slug = Type.String({
   error: 'must be 1 to 64 of a-z, 0-9, _ and -, and begin with a letter or digit',
 });
 
-const Property = Type.String({ minLength: 1, maxLength: 40 });
+const Property = (description?: string) =>
+  Type.String({ minLength: 1, maxLength: 40, ...(description !== undefined && { description }) });
 const Unit = Type.String({ minLength: 1, maxLength: 40 });
 const Description = Type.String({ maxLength: 1000 });
 
@@ -34,8 +35,12 @@ export const MeterCreate = Body(
       Type.String({ minLength: 1, maxLength: 255, description: 'Default: the slug.' }),
     ),
     aggregation: Type.Optional(Aggregation),
-    value_property: Type.Optional(Property),
-    unique_property: Type.Optional(Property),
+    value_property: Type.Optional(
+      Property('Where the value stands in the metadata of usage: a number or a decimal string.'),
+    ),
+    unique_property: Type.Optional(
+      Property('What `unique` counts in the metadata of usage, by its text: 7 and "7" are one.'),
+    ),
     unit: Type.Optional(Unit),
     scale: Type.Optional(
       Type.Integer({ minimum: 0, maximum: 9, default: 6, description: 'Decimals of a quantity.' }),
@@ -64,8 +69,8 @@ export const Meter = Type.Object({
   description: Nullable(Description),
   event_name: Type.String(),
   aggregation: Aggregation,
-  value_property: Nullable(Property),
-  unique_property: Nullable(Property),
+  value_property: Nullable(Property()),
+  unique_property: Nullable(Property()),
   unit: Nullable(Unit),
   scale: Type.Integer(),
   metadata: Metadata,

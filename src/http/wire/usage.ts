@@ -3,14 +3,14 @@ import { EVENT_EARLY_MS_MAX, EVENT_LATE_MS_MAX } from '../../../ledger/limits.ts
 import type { UsageRequest } from '../../../ledger/outcome.ts';
 import type { Ids } from '../../../ledger/ports.ts';
 import { one, parseQuantity, type QuantityError } from '../../../ledger/quantity.ts';
+import type { Scalar, UsageMetadata } from '../../../ledger/transfers.ts';
 import type { UsageMeter } from '../../records/meters.ts';
 import type { Scope } from '../../records/scope.ts';
 import type { Issue } from '../errors.ts';
-import type { Metadata } from './metadata.ts';
 
 export type Reported = {
   readonly value?: number | string;
-  readonly metadata?: Metadata;
+  readonly metadata?: UsageMetadata;
 };
 
 export type Measured = { readonly value: bigint; readonly member: bigint | null };
@@ -42,7 +42,8 @@ export function measure(meter: UsageMeter, reported: Reported, ids: Ids): Measur
   if (aggregation === 'unique' && uniqueProperty !== null) {
     const property = own(metadata, uniqueProperty);
     if (property === undefined) return lacking(uniqueProperty);
-    member = ids.fingerprint(property);
+    // Members are told apart by their text: 7 and "7" are one.
+    member = ids.fingerprint(String(property));
   }
   let value: bigint | Issue;
   if (reported.value !== undefined) {
@@ -50,7 +51,8 @@ export function measure(meter: UsageMeter, reported: Reported, ids: Ids): Measur
   } else if (valueProperty !== null && aggregation !== 'unique' && aggregation !== 'count') {
     const property = own(metadata, valueProperty);
     if (property === undefined) return lacking(valueProperty);
-    value = quantityOf(property, meter.scale, ['metadata', valueProperty]);
+    const said = typeof property === 'number' ? property : String(property);
+    value = quantityOf(said, meter.scale, ['metadata', valueProperty]);
   } else {
     value = one(meter.scale);
   }
@@ -64,7 +66,7 @@ export function measure(meter: UsageMeter, reported: Reported, ids: Ids): Measur
   return { value, member };
 }
 
-function own(metadata: Metadata | undefined, property: string): string | undefined {
+function own(metadata: UsageMetadata | undefined, property: string): Scalar | undefined {
   return metadata !== undefined && Object.hasOwn(metadata, property)
     ? metadata[property]
     : undefined;
@@ -122,8 +124,8 @@ export function fingerprintOf(
   return ids.fingerprint(`${customerId}${meterId}${value}${variant}${metadata}`);
 }
 
-/** The same for the same pairs, in whichever order. */
-export function metadataText(metadata: Metadata | undefined): string {
+/** The same for the same pairs, in whichever order. 1 and "1" are not the same, 1 and 1.0 are. */
+export function metadataText(metadata: UsageMetadata | undefined): string {
   if (metadata === undefined) return '';
   return JSON.stringify(Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1)));
 }

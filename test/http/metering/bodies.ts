@@ -88,7 +88,7 @@ export const BAD_METADATA: [string, unknown, string[]][] = [
   ['a metadata key of 41',          { [long(41)]: 'v' },      ['metadata', long(41)]],
   ['an empty metadata key',         { '': 'v' },              ['metadata', '']],
   ['a metadata value of 501',       { a: long(501) },         ['metadata', 'a']],
-  ['a metadata value of a number',  { a: 1 },                 ['metadata', 'a']],
+  ['a metadata value of a list',    { a: [1] },               ['metadata', 'a']],
   ['a metadata value of null',      { a: null },              ['metadata', 'a']],
   ['nested metadata',               { a: { b: 'c' } },        ['metadata', 'a']],
   ['metadata as an array',          [],                       ['metadata']],

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { Metadata } from '../metadata.ts';
+import { UsageMetadata } from '../metadata.ts';
 import { Nullable, Timestamp, Uuid } from '../values.ts';
 import { ECHO, oneOf, type Payloads } from './payload.ts';
 import { SAMPLE, SAMPLE_ECHO } from './samples.ts';
@@ -104,7 +104,7 @@ export const METERING_PAYLOADS = {
       usageEventId: Type.String({ ...Uuid, description: 'As the call answered it.' }),
       idempotencyKey: Nullable(Type.String()),
       externalId: Nullable(Type.String()),
-      metadata: Nullable(Metadata),
+      metadata: Nullable(UsageMetadata),
       occurredAt: Timestamp,
     },
     sample: (usageEventId) => ({
@@ -116,7 +116,7 @@ export const METERING_PAYLOADS = {
       usageEventId,
       idempotencyKey: 'order-17',
       externalId: null,
-      metadata: { region: 'eu' },
+      metadata: { region: 'eu', tokens: 12, cached: true },
       occurredAt: SAMPLE.periodStart,
     }),
   },

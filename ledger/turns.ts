@@ -21,17 +21,25 @@ export class Turns<T> {
     this.#size += 1;
   }
 
-  /** Takes one: the first of the first key whose first is accepted. False where none is. */
-  takeOne(accept: (item: T) => boolean): boolean {
-    for (const [key, queue] of this.#waiting) {
-      if (!accept(queue.first)) continue;
-      queue.shift();
-      this.#size -= 1;
-      this.#waiting.delete(key);
-      if (queue.size > 0) this.#waiting.set(key, queue);
-      return true;
-    }
-    return false;
+  /**
+   * What takes one each time it is called: the first of the next key whose first is accepted. False where none is left. Who was refused is
+   * not asked again by it, and is first for the next one: so to take all costs what there is, whatever is refused.
+   */
+  taking(accept: (item: T) => boolean): () => boolean {
+    // A key that is served goes behind all others, and is met again there.
+    const turns = this.#waiting.entries();
+    return () => {
+      for (let turn = turns.next(); turn.done !== true; turn = turns.next()) {
+        const [key, queue] = turn.value;
+        if (!accept(queue.first)) continue;
+        queue.shift();
+        this.#size -= 1;
+        this.#waiting.delete(key);
+        if (queue.size > 0) this.#waiting.set(key, queue);
+        return true;
+      }
+      return false;
+    };
   }
 
   #queueOf(key: string): Queue<T> {

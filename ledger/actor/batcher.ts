@@ -78,10 +78,8 @@ export class Batcher<K, V> {
       this.#scheduled = false;
       while (this.#queue.size > 0 && this.#running < this.#options.concurrentMax) {
         const names: string[] = [];
-        while (
-          names.length < this.#options.keysMax &&
-          this.#queue.takeOne((name) => names.push(name) > 0)
-        );
+        const takeOne = this.#queue.taking((name) => names.push(name) > 0);
+        while (names.length < this.#options.keysMax && takeOne());
         this.#running += 1;
         // Never rejects: a failure goes to those who wait.
         this.#load(names).then(

@@ -1,4 +1,4 @@
-import { assert } from '../assert.ts';
+import { assert, must } from '../assert.ts';
 import { QUEUE_BYTES_MAX, QUEUE_ROWS_MAX, QUEUE_UNITS_MAX } from '../limits.ts';
 import { Turns } from '../turns.ts';
 import type { Unit } from './journal-unit.ts';
@@ -66,9 +66,12 @@ export class Line {
       this.#count(unit, -1);
       return true;
     };
-    for (let open = [...this.#tenants]; open.length > 0;) {
-      open = open.filter(([tenant, own]) => {
-        if (!own.turns.takeOne(takes)) return false;
+    let open = [...this.#tenants].map(([tenant, own]) => {
+      return { tenant, own, takeOne: own.turns.taking(takes) };
+    });
+    while (open.length > 0) {
+      open = open.filter(({ tenant, own, takeOne }) => {
+        if (!takeOne()) return false;
         this.#tenants.delete(tenant);
         if (own.turns.size > 0) this.#tenants.set(tenant, own);
         return own.turns.size > 0;
@@ -92,8 +95,7 @@ export class Line {
   }
 
   #count({ tenant, size }: Unit, by: 1 | -1): void {
-    const own = this.#tenants.get(tenant);
-    for (const count of own === undefined ? [this.#all] : [this.#all, own]) {
+    for (const count of [this.#all, must(this.#tenants.get(tenant), 'who waits is in the line')]) {
       count.units += by;
       count.rows += by * size.rows;
       count.bytes += by * size.bytes;

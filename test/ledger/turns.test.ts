@@ -61,6 +61,20 @@ test('what is too large for the rest of a flush is first in the next', () => {
   expect([rows, line.size]).toEqual([9, 1]);
 });
 
+test('who was refused by a flush is not asked by it again, however many are taken behind', () => {
+  const line = new Line();
+  const each = 1000;
+  const heavy = { rows: 9, bytes: 0 };
+  for (let n = 0; n < each; n += 1) line.push(unit('a', `heavy ${n}`, heavy));
+  for (let n = 0; n < each; n += 1) line.push(unit('a', `light ${n}`));
+  let asked = 0;
+  line.take(({ size }) => {
+    asked += 1;
+    return size.rows < 9;
+  });
+  expect([asked, line.size]).toEqual([2 * each, each]);
+});
+
 test('whatever one organisation sends, it has half at most, and the next one finds room', () => {
   const largest = [
     { rows: 1, bytes: 0 },

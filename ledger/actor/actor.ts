@@ -155,16 +155,18 @@ export class Actor {
     this.#settle();
   }
 
-  /** Back to what is durable. Called for each decision that was in flight; the first call does it for all. */
+  /** Back to what is durable. Called for each decision that was in flight, of which each touched its own. */
   rollback(effects: CustomerEffects): void {
-    for (const holding of this.#holdings.values()) {
+    if (effects.kind === 'subscription') {
+      this.billing.tentative = this.billing.durable;
+      this.#weighBilling();
+    } else {
+      const holding = this.#hold(effects.meter);
       holding.tentative = holding.durable;
       this.#weigh(holding);
       this.#letGoOfNothing(holding);
+      this.#uncount(effects);
     }
-    this.billing.tentative = this.billing.durable;
-    this.#weighBilling();
-    if (effects.kind === 'meter') this.#uncount(effects);
     this.#settle();
   }
 

@@ -36,8 +36,10 @@ async function attempt(term: Term, asked: Item, id: string): Promise<RecordOutco
     const [stored] = await term.deps.storage.findUsage([id]);
     if (stored !== undefined) return replay(term, asked, stored);
   }
-  const [former] = await formerUsage(term, [asked]);
-  if (former !== undefined) return replay(term, asked, former.stored);
+  if (request.formerKeyId !== null) {
+    const [former] = await formerUsage(term, [asked]);
+    if (former !== undefined) return replay(term, asked, former.stored);
+  }
   const usage: Usage = { ...request, id };
   for (let item = asked; ; item = { ...item, actor: await term.again(item.actor) }) {
     const { actor } = item;

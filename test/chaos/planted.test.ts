@@ -127,8 +127,8 @@ const PLANTED: readonly Planted[] = [
     fault: {
       file: 'src/records/followups.ts',
       replace: [
-        ['with taken as (delete from', 'with taken as (select * from'],
-        [' returning *)', ')'],
+        ['      delete from followups f where', '      select f.* from followups f where'],
+        [' and ${isAlive(sql)} returning *', ' and ${isAlive(sql)}'],
       ],
     },
     scenario: 'the processor fails on refunds for a while',

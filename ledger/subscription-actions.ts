@@ -13,7 +13,7 @@ import {
   renews,
 } from './subscription.ts';
 import { suspensionOf, SubscriptionDraft, type SubscriptionContext } from './subscription-draft.ts';
-import { changePlan, restart, resume, settleWaiting } from './waiting.ts';
+import { changePlan, isBeingReplaced, restart, resume, settleWaiting } from './waiting.ts';
 import { type Action, TRANSITIONS, legalActions } from './transitions.ts';
 
 /** What its customer, its merchant or a processor says to a subscription. */
@@ -67,7 +67,7 @@ export function decideCommand(
   const draft = new SubscriptionDraft(context, billing, id);
   const allowances = command.kind === 'tick' ? command.allowances : undefined;
   if (!catchUp(draft, allowances)) return { outcome: null, draft };
-  const refused = refusal(draft.state, command);
+  const refused = refusal(draft, command);
   // What was due has happened, whatever is refused after it.
   if (refused !== null) return { outcome: refused, draft };
   run(draft, command);
@@ -76,7 +76,8 @@ export function decideCommand(
   return { outcome: { kind: 'done', subscription: draft.state, owes: draft.owes }, draft };
 }
 
-function refusal(subscription: Subscription, command: Command): CommandOutcome | null {
+function refusal(draft: SubscriptionDraft, command: Command): CommandOutcome | null {
+  const { state: subscription } = draft;
   const { kind } = command;
   const isKnown =
     kind !== 'collect' ||
@@ -84,6 +85,9 @@ function refusal(subscription: Subscription, command: Command): CommandOutcome |
   const hasEnded = subscription.status === 'canceled';
   if (isOver(subscription) || (hasEnded && (kind in TRANSITIONS || !isKnown))) {
     return { kind: 'unknown' };
+  }
+  if (kind === 'collect' && isBeingReplaced(draft, command.invoiceId)) {
+    return { kind: 'invalid_state', legal: legalActions(subscription) };
   }
   if (!(kind in TRANSITIONS)) return null;
   const action = kind as Action;

@@ -97,11 +97,10 @@ function wait(
 
 function begin(draft: SubscriptionDraft, what: Beginning, at: number): void {
   const { state: before } = draft;
-  const { cycle, periodEnd } = before;
+  const { cycle } = before;
   if (what.kind === 'resume') {
-    // The new period is instead of the one of which there was but a draft.
-    const invoiceId = periodInvoiceId(draft);
-    if (what.since < periodEnd) draft.follow(invoiceId, at, { kind: 'void', invoiceId });
+    const invoiceId = replacedBy(draft, what);
+    if (invoiceId !== null) draft.follow(invoiceId, at, { kind: 'void', invoiceId });
     draft.change({ ...RESUMED, waiting: null });
     restart(draft, what.since, at);
     endWithPeriod(draft);
@@ -118,6 +117,17 @@ function begin(draft: SubscriptionDraft, what: Beginning, at: number): void {
   draft.order({ kind: 'replace', allowances, cycle: next });
   endWithPeriod(draft);
   draft.announceUpdate(before, at);
+}
+
+/** The invoice of the period that the new one is instead of: there was but a draft of it. */
+function replacedBy(draft: SubscriptionDraft, { kind, since }: Beginning): string | null {
+  return kind === 'resume' && since < draft.state.periodEnd ? periodInvoiceId(draft) : null;
+}
+
+/** Whether what waits for its payment comes in the place of this invoice: to charge both would be to charge twice. */
+export function isBeingReplaced(draft: SubscriptionDraft, invoiceId: string): boolean {
+  const { waiting } = draft.state;
+  return waiting !== null && replacedBy(draft, waiting) === invoiceId;
 }
 
 /** A cancellation that is scheduled moves with the end of the period. */

@@ -30,19 +30,15 @@ export async function payInvoice(
   if (!isPayable(invoice)) return { kind: 'invalid_state', invoice };
   const before = await findPaymentOf(sql, scope, id);
   const { subscriptionId, customerId } = invoice;
-  const isTold =
-    subscriptionId !== null &&
-    customerId !== null &&
-    (
-      await ledger.subscriptions.command(customerId, subscriptionId, {
-        kind: 'collect',
-        invoiceId: id,
-        amount: amountDue(invoice),
-      })
-    ).kind === 'done';
+  const collect = { kind: 'collect', invoiceId: id, amount: amountDue(invoice) } as const;
+  const told =
+    subscriptionId === null || customerId === null
+      ? null
+      : (await ledger.subscriptions.command(customerId, subscriptionId, collect)).kind;
   // Also of one that has ended: with its end this may have become void.
   if (subscriptionId !== null) await billing.carryOut(subscriptionId);
-  if (!isTold) {
+  if (told === 'invalid_state') return { kind: 'being_replaced' };
+  if (told !== 'done') {
     const paymentId = await sql.begin((transaction) => begin(transaction, deps, { scope, id }));
     if (paymentId !== null) await deps.collect(paymentId);
   }

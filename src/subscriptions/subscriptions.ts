@@ -66,6 +66,8 @@ export type PayReply =
   | { readonly kind: 'paid' | 'pending'; readonly invoice: InvoiceRecord }
   | { readonly kind: 'not_found' }
   | { readonly kind: 'invalid_state'; readonly invoice: InvoiceRecord }
+  /** Its subscription is being resumed: the period that waits for its payment comes in the place of this one's. */
+  | { readonly kind: 'being_replaced' }
   | { readonly kind: 'payment_failed'; readonly message: string };
 
 export type Subscriptions = {

@@ -14,6 +14,7 @@ import {
   END,
   SITUATIONS,
   active,
+  after,
   cancel,
   change,
   iso,
@@ -263,6 +264,21 @@ describe('an answer', () => {
     const invoiceId = waiting?.invoiceId ?? '';
     expect(world.do({ kind: 'collect', invoiceId, amount: 1n }).followups).toEqual([]);
     expect(world.state.open).toEqual([]);
+  });
+
+  test('a draft in whose place a resume comes once it is paid is not charged beside it', () => {
+    const world = after(pause(true));
+    world.goTo(END + DAY);
+    const draft = must(world.followups.at(-1), 'a bill');
+    const invoiceId = draft.kind === 'bill' ? draft.invoice.id : '';
+    const wanted = { kind: 'collect', invoiceId, amount: 3000n } as const;
+    world.do({ kind: 'resume' });
+    expect(world.do(wanted)).toMatchObject({ kind: 'invalid_state', followups: [] });
+    world.failed();
+    // It is still paused: then the draft is the merchant's again.
+    expect(chargesOf(world.do(wanted).followups)).toMatchObject([{ invoiceId }]);
+    expect(world.do({ kind: 'resume' }).followups).toEqual([]);
+    expect(world.state).toMatchObject({ status: 'active', waiting: null });
   });
 
   test('an invoice of one that has ended is nothing of it any more', () => {

@@ -239,6 +239,9 @@ class Lives {
     if (command.kind === 'collect' && model.endedAt !== null && bill?.state !== 'open') {
       return 'unknown';
     }
+    if (command.kind === 'collect' && bill !== undefined && model.isReplaced(bill)) {
+      return 'invalid_state';
+    }
     const names = command.kind === 'close_invoice' ? command.paymentId : null;
     const isNamed = this.#names.get(names ?? '') === `${bill?.number}.${bill?.attempt}`;
     perform(model, command, { bill, isNamed });

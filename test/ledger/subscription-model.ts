@@ -259,6 +259,12 @@ export class SubscriptionModel {
     this.#tell('updated', at);
   }
 
+  /** Whether it is the draft in whose place a resume comes once it is paid. */
+  isReplaced(bill: Bill): boolean {
+    const { waiting } = this;
+    return waiting?.kind === 'resume' && waiting.since < this.end && bill.number === this.#own;
+  }
+
   /** An order to charge it. */
   try(bill: Bill, at: number): void {
     if (bill.isUnderWay) return;

@@ -108,7 +108,8 @@ const PAY = {
   operationId: 'payInvoice',
   summary: 'Charge an invoice now',
   description:
-    'With what the customer has left to pay with. A charge that takes its time is 202. Paid already is 200.',
+    'With what the customer has left to pay with. A charge that takes its time is 202. Paid already is 200. ' +
+    'A draft of a pause is not charged while the resume that takes its place waits for its payment.',
   tag,
   params,
   idempotent: true,
@@ -139,6 +140,8 @@ const PRINT = {
 } as const;
 
 const NOT_FOUND = 'no such invoice';
+const BEING_REPLACED =
+  'its subscription is being resumed: once that is paid, a new period takes the place of this one';
 const notFound = () => refuse('not_found', NOT_FOUND);
 
 export function invoiceRoutes(deps: InvoiceRoutesDeps) {
@@ -241,6 +244,8 @@ function payAnswer(reply: PayReply, appUrl: string): Answer {
       return refusal('payment_failed', reply.message);
     case 'invalid_state':
       return refusal('invalid_state', stateMessage(reply.invoice, 'pay'));
+    case 'being_replaced':
+      return refusal('invalid_state', BEING_REPLACED);
     case 'not_found':
       return refusal('not_found', NOT_FOUND);
     default:

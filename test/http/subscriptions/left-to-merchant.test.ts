@@ -39,3 +39,34 @@ test('a draft of a pause, finalised and paid ten times at once and again later, 
   const [row] = await server.sql`select open from subscriptions where id = ${id}`;
   expect(row).toEqual({ open: [] });
 });
+
+test('while a resume waits for its payment, the draft in whose place it comes is not charged', async () => {
+  const slow = await startServer({ settings: { sandboxSettleMs: 3_600_000 } });
+  try {
+    const seller = { url: slow.url, key: slow.organisation.testKey };
+    const prices = [{ currency: 'EUR', amount: '9.00', type: 'recurring', interval: 'month' }];
+    const product = await ask(seller, 'POST', '/products', { name: 'Plan', prices });
+    const wanted = { product_id: product.id, currency: 'EUR' };
+    await buy(seller, { means: ['iban'], ...wanted });
+    await ask(seller, 'POST', '/test-clock', { advance: 'P1D' });
+    const [{ id }] = (await ask(seller, 'GET', '/subscriptions')).data;
+    await ask(seller, 'POST', `/subscriptions/${id}/pause`, { keep_invoices: true });
+    await ask(seller, 'POST', '/test-clock', { advance: 'P1M' });
+    const [draft] = (await ask(seller, 'GET', '/invoices?status=draft')).data;
+    // Its debit takes its time.
+    await ask(seller, 'POST', `/subscriptions/${id}/resume`);
+    await ask(seller, 'POST', `/invoices/${draft.id}/finalize`);
+    const refused = await slow.call('POST', `/invoices/${draft.id}/pay`);
+    expect([refused.status, refused.json.error.message]).toEqual([
+      409,
+      'its subscription is being resumed: once that is paid, a new period takes the place of this one',
+    ]);
+    await ask(seller, 'POST', '/test-clock', { advance: 'P1D' });
+    expect((await ask(seller, 'GET', `/subscriptions/${id}`)).status).toBe('active');
+    expect((await ask(seller, 'GET', `/invoices/${draft.id}`)).status).toBe('void');
+    const { data } = await ask(seller, 'GET', `/payments?subscription_id=${id}`);
+    expect(data).toHaveLength(2);
+  } finally {
+    await slow.stop();
+  }
+});

@@ -30,21 +30,28 @@ export class KeyTurns {
   async run(tenant: string, name: string, task: Task): Promise<Response> {
     const until = this.#clock.monotonic() + KEY_WAIT_MS_MAX;
     const key = `${tenant} ${name}`;
-    const isFirst = !this.#turns.has(key);
-    if (!isFirst && !(await this.#asOneOf(tenant, () => this.#turn(key, until)))) {
-      return inProgress();
-    }
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#turns.set(key, promise);
+    const end = this.#turns.has(key)
+      ? await this.#asOneOf(tenant, () => this.#wait(key, until))
+      : this.#begin(key);
+    if (end === false) return inProgress();
     try {
       const response = await task();
       if (!isInProgress(response)) return response;
       const late = await this.#asOneOf(tenant, () => this.#again(task, until));
       return late === false ? response : late;
     } finally {
+      end();
+    }
+  }
+
+  /** Takes the turn, which nobody has; what ends it. */
+  #begin(key: string): () => void {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#turns.set(key, promise);
+    return () => {
       this.#turns.delete(key);
       resolve();
-    }
+    };
   }
 
   /** What `wait` gives; false where too many of the tenant's wait already. */
@@ -61,8 +68,8 @@ export class KeyTurns {
     }
   }
 
-  /** Whether nobody has the turn any more, before `until`. Of those who wait, the first to hear of it takes it at once. */
-  async #turn(key: string, until: number): Promise<boolean> {
+  /** Takes the turn once nobody has it; false where that is not before `until`. */
+  async #wait(key: string, until: number): Promise<(() => void) | false> {
     for (let other = this.#turns.get(key); other !== undefined; other = this.#turns.get(key)) {
       const late = Promise.withResolvers<void>();
       const cancel = this.#timers.after(until - this.#clock.monotonic(), late.resolve);
@@ -70,7 +77,8 @@ export class KeyTurns {
       cancel();
       if (this.#clock.monotonic() >= until) return false;
     }
-    return true;
+    // In the same breath: all who waited have heard of it, and the first of them has it.
+    return this.#begin(key);
   }
 
   async #again(task: Task, until: number): Promise<Response> {

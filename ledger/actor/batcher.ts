@@ -1,6 +1,6 @@
-import { must } from '../assert.ts';
 import { LedgerUnavailable } from '../ports.ts';
 import type { Timers } from '../ports.ts';
+import { Tally } from '../tally.ts';
 import { Turns } from '../turns.ts';
 
 type Waiting<K, V> = {
@@ -21,7 +21,7 @@ export class Batcher<K, V> {
   readonly #queue = new Turns<string>();
   #running = 0;
   #waiters = 0;
-  readonly #waitersOf = new Map<string, number>();
+  readonly #waitersOf = new Tally();
   #scheduled = false;
 
   constructor(options: BatcherOptions<K, V>) {
@@ -38,25 +38,18 @@ export class Batcher<K, V> {
    * is, or there is one alone.
    */
   async get(key: K, tenant = ''): Promise<V | null> {
-    const own = this.#waitersOf.get(tenant) ?? 0;
     const room = this.#options.waitingMax - this.#waiters - 1;
-    if (room < 0 || (tenant !== '' && own + 1 > room)) {
+    if (room < 0 || (tenant !== '' && this.#waitersOf.of(tenant) + 1 > room)) {
       throw new LedgerUnavailable('too many calls wait for what is being loaded');
     }
     this.#waiters += 1;
-    this.#waitersOf.set(tenant, own + 1);
+    this.#waitersOf.add(tenant);
     try {
       return await this.#join(key, tenant).promise;
     } finally {
       this.#waiters -= 1;
-      this.#leave(tenant);
+      this.#waitersOf.remove(tenant);
     }
-  }
-
-  #leave(tenant: string): void {
-    const rest = must(this.#waitersOf.get(tenant), 'whoever leaves has waited') - 1;
-    if (rest === 0) this.#waitersOf.delete(tenant);
-    else this.#waitersOf.set(tenant, rest);
   }
 
   #join(key: K, tenant: string): Waiting<K, V> {

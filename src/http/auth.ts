@@ -36,6 +36,11 @@ export type PortalPrincipal = {
 
 export type Principal = OrganisationPrincipal | GroupPrincipal;
 
+/** Whose tenant it is: an organisation, or a group. No id is both. */
+export function tenantOf(principal: Principal | PortalPrincipal): string {
+  return principal.kind === 'group' ? principal.groupId : principal.organisationId;
+}
+
 /** null: 401. Without a promise wherever the key is known. */
 export type Authenticate = (header: string | null) => Principal | null | Promise<Principal | null>;
 

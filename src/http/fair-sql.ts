@@ -1,7 +1,7 @@
 // Connections for what one tenant can make slow, beside those that everybody needs: lists, and replays of events.
 import { Lane, type LaneOptions } from '../platform/lane.ts';
 import type { Sql } from '../platform/postgres.ts';
-import type { Principal } from './auth.ts';
+import { type Principal, tenantOf } from './auth.ts';
 import { Unavailable } from './errors.ts';
 
 export class FairSql {
@@ -18,8 +18,7 @@ export class FairSql {
 
   /** @throws Unavailable where the tenant has too many of them under way */
   async run<T extends object>(principal: Principal, task: (sql: Sql) => Promise<T>): Promise<T> {
-    const tenant = principal.kind === 'group' ? principal.groupId : principal.organisationId;
-    const done = await this.#lane.run(tenant, () => task(this.#sql));
+    const done = await this.#lane.run(tenantOf(principal), () => task(this.#sql));
     if (done === 'no_place') throw new Unavailable(`too many ${this.#what} of this caller at once`);
     return done;
   }

@@ -1,10 +1,10 @@
 // A request that creates a record, at most once for each Idempotency-Key.
 //
 // Who calls: routes whose effect is a row, and those on subscriptions. Usage and payments have the ledger's own mechanism.
-// Holds: the answer is stored in the transaction of the effect, so neither is ever there without the other (but `onceRepeatable`). A refusal of the
-// business is stored too, but not that something was not found, nor that no checkout could be made: that made nothing, and may be
-// otherwise the next time. A request that did not fit its schema never comes here. Two that arrive at once: one executes, the other is
-// told so, and waits (key-turns.ts).
+// Holds: the answer is stored in the transaction of the effect, so neither is ever there without the other (but `onceRepeatable`). A
+// refusal of the business is stored too, but not that something was not found, nor that no checkout could be made: that made nothing,
+// and may be otherwise the next time. A request that did not fit its schema never comes here. Two that arrive at once: one executes,
+// the other is told so, and waits (key-turns.ts).
 // Does not: forget. Answers are kept for at least 30 days.
 import { createHash } from 'node:crypto';
 import type { KeyLocks } from '../platform/key-locks.ts';
@@ -18,7 +18,7 @@ import {
   type StoredAnswer,
   tryLockKey,
 } from '../records/idempotency.ts';
-import type { PortalPrincipal, Principal } from './auth.ts';
+import { type PortalPrincipal, type Principal, tenantOf } from './auth.ts';
 import { type ErrorCode, errorText, inProgress, refuse, STATUS_OF } from './errors.ts';
 
 /** What is sent, and stored where a key came with the request. */
@@ -139,9 +139,13 @@ export function lockOf(
 }
 
 function keyScope({ principal, operation }: Attempt, key: string): IdempotencyScope {
-  // A group's requests stand under the group's id: no organisation has it.
-  const organisationId = principal.kind === 'group' ? principal.groupId : principal.organisationId;
-  return { organisationId, mode: principal.mode, operation, keyHash: sha256(key) };
+  // A group's requests stand under the group's id.
+  return {
+    organisationId: tenantOf(principal),
+    mode: principal.mode,
+    operation,
+    keyHash: sha256(key),
+  };
 }
 
 function stored(

@@ -5,6 +5,7 @@
 // tries again, a little later each time; only one of this process does, and it holds no connection in between.
 // Holds: nobody waits longer than 5 s, nor do more than WAITERS_MAX of one tenant in a process: over it a call is told to come back.
 import { type Clock, pause, type Timers } from '../../ledger/ports.ts';
+import { Tally } from '../../ledger/tally.ts';
 import { inProgress, isInProgress } from './errors.ts';
 
 const KEY_WAIT_MS_MAX = 5000;
@@ -20,7 +21,7 @@ export class KeyTurns {
   /** What is executed now, by whose it is and its key. */
   readonly #turns = new Map<string, Promise<void>>();
   /** How many of a tenant's wait. */
-  readonly #waiting = new Map<string, number>();
+  readonly #waiting = new Tally();
 
   constructor({ clock, timers }: { clock: Pick<Clock, 'monotonic'>; timers: Timers }) {
     this.#clock = clock;
@@ -56,15 +57,12 @@ export class KeyTurns {
 
   /** What `wait` gives; false where too many of the tenant's wait already. */
   async #asOneOf<T>(tenant: string, wait: () => Promise<T>): Promise<T | false> {
-    const waiting = this.#waiting.get(tenant) ?? 0;
-    if (waiting >= WAITERS_MAX) return false;
-    this.#waiting.set(tenant, waiting + 1);
+    if (this.#waiting.of(tenant) >= WAITERS_MAX) return false;
+    this.#waiting.add(tenant);
     try {
       return await wait();
     } finally {
-      const left = (this.#waiting.get(tenant) ?? 1) - 1;
-      if (left === 0) this.#waiting.delete(tenant);
-      else this.#waiting.set(tenant, left);
+      this.#waiting.remove(tenant);
     }
   }
 

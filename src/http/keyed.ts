@@ -7,7 +7,7 @@
 import type { Clock, Timers } from '../../ledger/ports.ts';
 import type { KeyLocks } from '../platform/key-locks.ts';
 import type { Sql } from '../platform/postgres.ts';
-import type { PortalPrincipal, Principal } from './auth.ts';
+import { type PortalPrincipal, type Principal, tenantOf } from './auth.ts';
 import { isInProgress } from './errors.ts';
 import { type Answer, onceRepeatable } from './idempotency.ts';
 import { KeyTurns } from './key-turns.ts';
@@ -34,8 +34,7 @@ export function openKeyed({ sql, keyLocks, clock, timers }: KeyedDeps): Keyed {
       if (key === null || principal === null) return handler(call);
       const name = nameOf(operation, principal);
       const task = () => handler(call);
-      const { organisationId, groupId } = { organisationId: '', groupId: '', ...principal };
-      const tenant = `${organisationId}${groupId} ${principal.mode}`;
+      const tenant = `${tenantOf(principal)} ${principal.mode}`;
       if (operation.idempotent !== undefined) return turns.run(tenant, `${name} ${key}`, task);
       const body = whatIsAsked(call);
       return turns.run(tenant, `${name} ${key}`, () =>

@@ -7,6 +7,7 @@
 // Holds: a tenant that asks for more than its share makes nobody wait but itself: it never holds all places, its line has a bound in
 // calls and each of them one in time, and what runs is ended by the database (the pool's statement timeout).
 import type { Timers } from '../../ledger/ports.ts';
+import { Tally } from '../../ledger/tally.ts';
 
 export type LaneOptions = {
   readonly places: number;
@@ -25,7 +26,7 @@ type Waiting = { start(): void };
 
 export class Lane {
   readonly #options: LaneOptions;
-  readonly #held = new Map<string, number>();
+  readonly #held = new Tally();
   /** In the order of their turns. */
   readonly #lines = new Map<string, Waiting[]>();
   #free: number;
@@ -46,19 +47,17 @@ export class Lane {
   }
 
   #mayStart(tenant: string): boolean {
-    return this.#free > 0 && (this.#held.get(tenant) ?? 0) < this.#options.perTenant;
+    return this.#free > 0 && this.#held.of(tenant) < this.#options.perTenant;
   }
 
   #take(tenant: string): void {
     this.#free -= 1;
-    this.#held.set(tenant, (this.#held.get(tenant) ?? 0) + 1);
+    this.#held.add(tenant);
   }
 
   #give(tenant: string): void {
     this.#free += 1;
-    const held = (this.#held.get(tenant) ?? 0) - 1;
-    if (held > 0) this.#held.set(tenant, held);
-    else this.#held.delete(tenant);
+    this.#held.remove(tenant);
     this.#next();
   }
 

@@ -5,6 +5,7 @@
 // in flight, so that what a server makes wait for one does not hold up the others; of a process a few more.
 // Does not: keep an order between mails.
 import { type Ids, type Log, pause, type Timers } from '../../ledger/ports.ts';
+import { Tally } from '../../ledger/tally.ts';
 import { letterOf, oneLine, sellerOf } from '../../src/mail/letter.ts';
 import type { InvoiceLinks } from '../../src/platform/invoice-links.ts';
 import type { Sql } from '../../src/platform/postgres.ts';
@@ -53,7 +54,7 @@ export class Mailer {
   readonly #deps: MailerDeps;
   readonly #sweep: Sweep;
   /** Organisations of what is in flight. */
-  readonly #inFlight = new Map<string, number>();
+  readonly #inFlight = new Tally();
   readonly #landing = new Set<Promise<void>>();
   readonly #abort = new AbortController();
   /** Whose turn was last. */
@@ -113,9 +114,7 @@ export class Mailer {
     for (;;) {
       const free = IN_FLIGHT_MAX - this.#landing.size;
       if (this.#closed || free <= 0) return;
-      const busy = [...this.#inFlight].flatMap(([id, n]) =>
-        n >= IN_FLIGHT_OF_ONE_MAX ? [id] : [],
-      );
+      const busy = this.#inFlight.atLeast(IN_FLIGHT_OF_ONE_MAX);
       const claim = ids.next();
       const mails = await claimMails(sql, { claim, atMost: free, busy, after: this.#last });
       for (const mail of mails) this.#take(mail, claim);
@@ -131,13 +130,11 @@ export class Mailer {
 
   #take(mail: DueMail, claim: string): void {
     const { organisationId: whose } = mail;
-    this.#inFlight.set(whose, (this.#inFlight.get(whose) ?? 0) + 1);
+    this.#inFlight.add(whose);
     const landing = this.#send(mail, claim)
       .catch((error: unknown) => this.#deps.log.error({ err: error, mail: mail.id }, 'a mail'))
       .finally(() => {
-        const left = (this.#inFlight.get(whose) ?? 1) - 1;
-        if (left === 0) this.#inFlight.delete(whose);
-        else this.#inFlight.set(whose, left);
+        this.#inFlight.remove(whose);
         this.#landing.delete(landing);
         // There may be more. Where that fails, the sweep looks again.
         this.#fill().catch(() => undefined);

@@ -139,7 +139,7 @@ function fail(
   const { payment } = draft.state;
   draft.change({ status, failure: { code, message }, asks: 0, askAt: null });
   const why = { failureCode: code, failureMessage: message };
-  // A buyer may try again, but nobody does it for him: what comes next is another payment.
+  // A buyer may try again, but nobody does it for them: what comes next is another payment.
   const tries = { attempt: payment.attempt, nextAttemptAt: null };
   const data = { transactionId: null, ...why, ...tries };
   if (isBilled(draft.state)) {

@@ -258,7 +258,7 @@ export type StoredRefund =
       readonly refund: Refund;
     };
 
-/** `meter`: a customer and a meter of his. `payment`: twice its id. `subscription`: a customer and a subscription of his. */
+/** `meter`: a customer and one of its meters. `payment`: twice its id. `subscription`: a customer and one of its subscriptions. */
 export type AlarmKind = 'meter' | 'payment' | 'subscription';
 
 export type Alarm<K extends AlarmKind> = {

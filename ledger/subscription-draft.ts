@@ -68,7 +68,7 @@ export class SubscriptionDraft {
   change(fields: Partial<Subscription>): void {
     const next = { ...this.state, ...fields };
     assert(next.periodEnd > next.periodStart, 'a period has a length');
-    assert(next.credit >= 0n, 'a credit is owed to the customer, never by him');
+    assert(next.credit >= 0n, 'a credit is owed to the customer, never by it');
     assert(next.status === 'paused' || next.resumesAt === null, 'only what is paused resumes');
     this.#subscription = next;
   }

@@ -6,7 +6,7 @@ import type { AllowanceTerms } from './plan-allowance.ts';
 import type { SignupContext } from './signup.ts';
 
 /**
- * One subscription: what a customer pays for again and again, and what it gives him.
+ * One subscription: what a customer pays for again and again, and what that gives.
  *
  *     (none) ──start──▶ active ◀──pause · resume──▶ paused
  *                          └──────── cancel · time · dunning ────────▶ canceled      final: a new signup is a new subscription
@@ -312,7 +312,7 @@ export function isOver({ status, open }: Subscription): boolean {
 
 /**
  * Whether the end of its period begins another one: not while it is paused without invoices, and not while it is blocked, because nobody
- * is billed for what he cannot use. Paid after its period, a new one begins then.
+ * is billed for what cannot be used. Paid after its period, a new one begins then.
  */
 export function renews({ status, keepInvoices, overdue }: Subscription): boolean {
   if (overdue === 'blocked') return false;

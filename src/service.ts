@@ -197,7 +197,10 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   };
 }
 
-/** Who calls is asked over connections that nothing else waits for. What one tenant can make slow has its own too, and takes turns for them. */
+/**
+ * Who calls is looked up over connections that nothing else waits for. What one tenant can make slow has its own, for which tenants take
+ * turns.
+ */
 function openLanes(databaseUrl: string) {
   const lists = openPool(databaseUrl, {
     max: LISTS.places,

@@ -268,7 +268,10 @@ async function learnFormer(term: Term, batch: Batch): Promise<BatchRefused | nul
   return refused === undefined ? null : { kind: 'was_refused', index: refused.item.index };
 }
 
-/** Records what is new, in one unit; adds to `used` what turns out not to be. Null, or why nothing was recorded. A trial leaves no trace. */
+/**
+ * Records what is new, in one unit; adds to `used` what turns out not to be. Null, or why nothing was recorded. A trial leaves no
+ * trace.
+ */
 async function recordFresh(
   term: Term,
   batch: Batch,

@@ -37,8 +37,9 @@ export function partOf({ actors, bytes }: Room, kind: 'customers' | 'payments' |
 /**
  * Actors of one kind in memory, each loaded once however many ask: those of the slots that are ours. Lives for one term of a node.
  *
- * Memory is bounded by `max`, in actors and in bytes: beyond it, actors that nobody asked for since the last sweep and that have nothing in flight are
- * dropped (a second-chance queue, which costs the hot path one store). An actor is only a cache: dropping one costs a load.
+ * Memory is bounded by `max`, in actors and in bytes: beyond it, actors that nobody asked for since the last sweep and that have
+ * nothing in flight are dropped (a second-chance queue, which costs the hot path one store). An actor is only a cache: dropping one
+ * costs a load.
  */
 export class Residents<A extends Resident> {
   readonly #actors = new Map<string, A>();

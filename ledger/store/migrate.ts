@@ -20,7 +20,8 @@ export class MigrationFailure extends Error {
 
 /**
  * Brings the database to the newest schema: forward only, each file in its own transaction (or, where it says so, each statement), under
- * a lock so that processes that start together do it once. Refuses a file that changed after it was applied, and a database that is newer than this program.
+ * a lock so that processes that start together do it once. Refuses a file that changed after it was applied, and a database that is
+ * newer than this program.
  * @throws MigrationFailure, and what the driver throws where the database cannot be reached
  */
 export async function migrate(databaseUrl: string): Promise<void> {

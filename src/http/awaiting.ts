@@ -1,7 +1,7 @@
 // Whether this browser's buyer waits for a checkout to be paid: at a bank, or for one that takes its time.
 //
-// Why a cookie: a bank brings him back to the same address that anybody may open, and only he is to be sent on to the merchant, once.
-// Whoever opens the checkout later, or comes back from the merchant, reads that it is paid. Without cookies he reads that too, and
+// Why a cookie: a bank brings the buyer back to the same address that anybody may open, and only that one is to be sent on to the merchant, once.
+// Whoever opens the checkout later, or comes back from the merchant, reads that it is paid. Without cookies the buyer reads that too, and
 // has the link that leads on.
 
 const WAIT_SECONDS_MAX = 24 * 60 * 60;
@@ -11,7 +11,7 @@ export function isAwaiting({ headers }: Request, checkoutId: string): boolean {
   return cookies.includes(`${nameOf(checkoutId)}=1`);
 }
 
-/** The header that says that he waits from now on, or that he does not any more. Its path is the browser's: that of the page. */
+/** The header that says that the buyer waits from now on, or does not any more. Its path is the browser's: that of the page. */
 export function awaitingCookie(
   checkoutId: string,
   { isWaiting, isSecure }: { readonly isWaiting: boolean; readonly isSecure: boolean },

@@ -39,17 +39,17 @@ export async function findSession(
   };
 }
 
-/** What the buyer asks for; undefined where he did not say. An empty code is none. */
+/** What the buyer asks for; undefined where nothing was said. An empty code is none. */
 export type Wished = {
   readonly currency: string | undefined;
   readonly code: string | undefined;
-  /** What a buyer from his region may expect. */
+  /** What a buyer from that region may expect. */
   readonly regional: string | null;
-  /** Whether he may try another code now: who guesses for long enough finds one. */
+  /** Whether another code may be tried now: who guesses for long enough finds one. */
   readonly mayTryCode: () => Promise<boolean>;
 };
 
-/** What it costs him, and which of his wishes could not be met. */
+/** What it costs, and which of the wishes could not be met. */
 export type Terms = {
   readonly quote: Quote;
   readonly errors: readonly FieldError[];

@@ -23,7 +23,7 @@ export type Shown = Pick<OpenView, 'errors' | 'notice'> & {
   readonly method: OpenView['entered']['method'];
 };
 
-/** Where the buyer has entered nothing yet: what is known of him, and why the last attempt failed. */
+/** Where the buyer has entered nothing yet: what is known of the buyer, and why the last attempt failed. */
 export function firstShown({ checkout, payment }: Session, attemptsMax: number): Shown {
   const method = payment?.method?.type ?? 'card';
   return {

@@ -1,4 +1,4 @@
-// What a customer does with a subscription in his portal: shown before it is done, done, and told.
+// What a customer does with a subscription in the portal: shown before it is done, done, and told.
 //
 // A program sends JSON and gets the subscription. A page sends a form and is led back, so that to load it again does nothing again;
 // where it could not be done it is shown once more, and says why.

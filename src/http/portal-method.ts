@@ -1,4 +1,4 @@
-// What a customer's periods are charged to, replaced by himself in his portal.
+// What a customer's periods are charged to, replaced by the customer in the portal.
 import { unreachable } from '../../ledger/assert.ts';
 import type { Ids } from '../../ledger/ports.ts';
 import type { FieldError } from '../pages/fields.ts';
@@ -53,7 +53,7 @@ export async function replaceMethod(
   return became(deps, call, { frame, reply, entered });
 }
 
-/** The customer is in it: whoever sends another one's attempt names nothing of his. */
+/** The customer is in it: whoever sends another one's attempt names nothing of that one. */
 function keyOf({ ids }: MethodDeps, { customerId }: PortalPrincipal, attempt: string): string {
   return ids.derive('portal-method', customerId, attempt.toLowerCase());
 }

@@ -1,4 +1,4 @@
-// What a customer sees of his portal: the records of him as the pages' views.
+// What a customer sees of the portal: the records of it as the pages' views.
 import type { Ledger, MeterBalance } from '../../ledger/ledger.ts';
 import { withoutLimit } from '../../ledger/meter.ts';
 import { amountOf, isTrial, resumeRestarts, type Subscription } from '../../ledger/subscription.ts';

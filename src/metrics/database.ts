@@ -29,7 +29,7 @@ const QUERIES: readonly Query[] = [
   {
     help: {
       alarms_customers_overdue_seconds:
-        'How late the oldest alarm of a customer is: of his meters or his subscriptions.',
+        'How late the oldest alarm of a customer is: of its meters or its subscriptions.',
       alarms_payments_overdue_seconds:
         'How long ago the processor should have been asked again about a payment or a refund.',
     },

@@ -4,7 +4,7 @@
 //
 // Holds: whatever is clicked twice, opened twice or expires meanwhile, one attempt at a time is under way, because the checkout's
 // row decides under its lock. Before the processor hears of a payment, the payment is on disk with an alarm that finds it again.
-// Nobody is charged what he did not see: the total that the page showed must still be the total.
+// Nobody is charged what was not shown: the total that the page showed must still be the total.
 import type { Ids, OrgClock } from '../../ledger/ports.ts';
 import { slotOf } from '../../ledger/slot.ts';
 import type { Sql, Transaction } from '../platform/postgres.ts';

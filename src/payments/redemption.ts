@@ -4,7 +4,8 @@
 //
 // A redemption counts when its payment is accepted: the charge was made, or the processor took it and it settles later (a bank debit). It
 // is taken before the processor is asked to charge, so that there are never more than may be, and an attempt that waits at a bank holds
-// none. Who comes back takes it again before the charge is confirmed; where it is gone nothing is charged, and the page shows the new total.
+// none. Who comes back takes it again before the charge is confirmed; where it is gone nothing is charged, and the page shows the new
+// total.
 // Holds: what is confirmed is not given back by a look at the bank that was slower: only what came to nothing is.
 import type { Transaction } from '../platform/postgres.ts';
 import { lockRedemption, setRedemption } from '../records/checkouts.ts';

@@ -37,7 +37,7 @@ export type Failure = Extract<
   | 'mandate_lost'
 >;
 
-/** For the buyer: who holds a card that is not his is not told why. */
+/** For the buyer: who holds the card of somebody else is not told why. */
 export const MESSAGES: Readonly<Record<Failure, string>> = {
   card_declined: 'The card was declined.',
   insufficient_funds: 'There is not enough money for this payment.',

@@ -66,7 +66,7 @@ export type ChargeResult =
       readonly method: Method;
       readonly askAfterMs: number;
     } & Kept)
-  /** The buyer must do something at `url` first. Never the answer where he is not there. */
+  /** The buyer must do something at `url` first. Never the answer where no buyer is there. */
   | {
       readonly kind: 'requires_action';
       readonly reference: string;
@@ -134,8 +134,8 @@ export type Processor = {
   /** Charges what its buyer has agreed to at its bank. Of any other charge: answers what is true, and changes nothing. */
   confirmCharge(key: string): Promise<ChargeResult>;
   /**
-   * Gives a charge up that waits for its buyer or to be confirmed, or that has not arrived: its key is spent then, and no call that comes late can use
-   * it. Answers what is true: `not_attempted` where it was in time.
+   * Gives a charge up that waits for its buyer or to be confirmed, or that has not arrived: its key is spent then, and no call that
+   * comes late can use it. Answers what is true: `not_attempted` where it was in time.
    */
   cancelCharge(key: string): Promise<ChargeResult>;
   refund(request: RefundRequest): Promise<RefundResult>;

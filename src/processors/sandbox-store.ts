@@ -122,7 +122,7 @@ export async function cancelCharge(sql: Sql, key: string, now: number): Promise<
     where sandbox_charges.status in ('requires_action', 'requires_confirmation')`;
 }
 
-/** The buyer has answered the bank. Where to send him; null where nothing waits for an answer. */
+/** The buyer has answered the bank. Where to send the buyer; null where nothing waits for an answer. */
 export async function resolveAction(
   sql: Sql,
   key: string,

@@ -69,7 +69,10 @@ export async function insertKey(
   return key;
 }
 
-/** The keys with these hashes, in hexadecimal, but for those that were revoked. Whether one has expired is for the caller to see, each time. */
+/**
+ * The keys with these hashes, in hexadecimal, but for those that were revoked. Whether one has expired is for the caller to see, each
+ * time.
+ */
 export async function findKeys(
   sql: Executor,
   hashes: readonly string[],

@@ -189,7 +189,7 @@ async function wake(sql: Transaction, endpointId: string): Promise<void> {
   await sql`select pg_notify('tollhouse_deliveries', ${endpointId})`;
 }
 
-/** Of each delivery, the last ones: a schedule has 19, and a merchant may ask for more by hand, as often as he likes. */
+/** Of each delivery, the last ones: a schedule has 19, and a merchant may ask for more by hand, any number of times. */
 const ATTEMPTS_SHOWN = 50;
 
 async function withAttempts(sql: Executor, rows: readonly Row[]): Promise<DeliveryRecord[]> {

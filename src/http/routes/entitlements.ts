@@ -40,7 +40,7 @@ const CREATE = {
   operationId: 'attachFeature',
   summary: 'Attach a feature to a product',
   description:
-    'Whoever subscribes to the product, or changes to it, from now on gets it; whoever has it already, from his next period on. A ' +
+    'Whoever subscribes to the product, or changes to it, from now on gets it; whoever has it already, from the next period on. A ' +
     'product has a feature once.',
   tag,
   params,

@@ -57,8 +57,8 @@ const READ = {
   at: 'checkout',
   summary: 'The hosted checkout page',
   description:
-    'For the browser of a buyer. `?currency=` and `?discount_code=` choose what it shows first. A buyer who waited for his payment, ' +
-    'here or at his bank, is sent on to `success_url` once it is paid; who comes later reads that it is. With `?embed=1` pages at the ' +
+    'For the browser of a buyer. `?currency=` and `?discount_code=` choose what it shows first. A buyer who waited for the payment, ' +
+    'here or at a bank, is sent on to `success_url` once it is paid; who comes later reads that it is. With `?embed=1` pages at the ' +
     'origins of `success_url` and `cancel_url` may show it in a frame (`/embed.js`): they are told what becomes of it, and nobody is sent on.',
   tag,
   params,

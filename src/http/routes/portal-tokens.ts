@@ -32,7 +32,7 @@ const CREATE = {
   operationId: 'createPortalToken',
   summary: 'Open the portal to a customer',
   description:
-    'The answer holds an address that shows this customer his subscriptions, usage and invoices and lets him act on them, until it ' +
+    'The answer holds an address that shows this customer its subscriptions, usage and invoices and lets it act on them, until it ' +
     'expires or is revoked. Whoever has the address is the customer. Nothing but a hash of the token is kept.',
   tag,
   params: { id: "The id of the customer, or the merchant's own (external_customer_id)." },

@@ -45,7 +45,7 @@ const READ = {
   operationId: 'showPortal',
   summary: 'The page of a customer',
   description:
-    'For his browser: subscriptions, usage, payment method, invoices, and what he may do. A token that opens nothing is a 401 page.',
+    'For a browser: subscriptions, usage, payment method, invoices, and what may be done. A token that opens nothing is a 401 page.',
   answers: { 200: Type.String() },
 } as const;
 

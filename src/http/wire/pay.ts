@@ -107,7 +107,7 @@ export function enteredOf(form: PayForm): Pick<Shown, 'email' | 'name' | 'method
   };
 }
 
-/** The code that he wishes; undefined where the form does not say. */
+/** The code that was entered; undefined where the form does not say. */
 export function codeOf({ action, discount_code: code }: PayForm): string | undefined {
   return action === 'remove_discount' ? '' : code?.trim();
 }

@@ -1,4 +1,4 @@
-// What a customer says in his portal: as JSON from the merchant's backend, as a form from the page.
+// What a customer says in the portal: as JSON from the merchant's backend, as a form from the page.
 import { type Static, Type } from '@sinclair/typebox';
 import type { Act } from '../../subscriptions/subscriptions.ts';
 import { CancelMode } from './subscriptions.ts';

@@ -2,7 +2,7 @@
 
 export type CheckoutView =
   | OpenView
-  /** The buyer has to confirm it with the bank first; null where we cannot send him there again. */
+  /** The buyer has to confirm it with the bank first; null where nobody can be sent there again. */
   | { readonly kind: 'challenge'; readonly sale: Sale; readonly bankUrl: string | null }
   /** An attempt is under way: here, in another tab, or at a bank that takes its time. */
   | {

@@ -9,7 +9,7 @@
 // cannot pass a handshake on to another node, and then speak for the asker: that node was not dialled.
 // The last two are of both nonces. No clock is compared and no nonce remembered: each side has put in a number that it never used before.
 // It does not encrypt, nor sign what follows: nodes talk over a network that is theirs. Whoever is on the way between two that live passes
-// their proofs on unchanged, and from then on reads what they say and says what he likes.
+// their proofs on unchanged, and from then on reads what they say and says anything.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
 export type ProofOf = 'upgrade' | 'answerer' | 'asker';

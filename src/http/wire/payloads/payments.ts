@@ -43,7 +43,7 @@ const FAILED = {
   failureMessage: Type.String({ description: 'For people.' }),
   attempt: Type.Integer({ description: '1 for the first try to be paid for the same thing.' }),
   nextAttemptAt: Nullable(
-    Type.String({ ...Timestamp, description: 'null: nobody tries again by himself.' }),
+    Type.String({ ...Timestamp, description: 'null: it is not tried again by itself.' }),
   ),
   ...CHECKOUT,
 };

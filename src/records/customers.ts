@@ -162,7 +162,8 @@ export async function updateCustomer(
   const changed = ANNOUNCED.filter(
     (field) => patch[field] !== undefined && !Bun.deepEquals(patch[field], before[field]),
   );
-  if (changed.length === 0 && patch.metadata === undefined) return before;
+  const isSame = patch.metadata === undefined || Bun.deepEquals(patch.metadata, before.metadata);
+  if (changed.length === 0 && isSame) return before;
   const after = patched(before, patch);
   const sequence = before.sequence + (changed.length > 0 ? 1n : 0n);
   // Events of a customer are in the order of their timestamps, even when the clock stands still or goes back.

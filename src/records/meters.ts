@@ -105,6 +105,17 @@ export async function findMeter(
   return bySlug ?? null;
 }
 
+/** By slug; nobody else changes it until the transaction ends. */
+export async function lockMeter(
+  sql: Transaction,
+  scope: Scope,
+  slug: string,
+): Promise<MeterRecord | null> {
+  const [row] = await sql<MeterRecord[]>`
+    select ${columns(sql)} from meters where ${inScope(sql, scope)} and slug = ${slug} for update`;
+  return row ?? null;
+}
+
 /** Newest first; up to one row more than `limit`. */
 export async function listMeters(sql: Executor, scope: Scope, page: Page): Promise<MeterRecord[]> {
   return sql<MeterRecord[]>`

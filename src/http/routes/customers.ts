@@ -10,11 +10,12 @@ import {
   listCustomers,
   updateCustomer,
 } from '../../records/customers.ts';
+import { putCustomer } from '../../records/put-customer.ts';
 import { ofScope } from '../../records/page.ts';
 import type { Scope } from '../../records/scope.ts';
 import type { Edge, Route } from '../edge.ts';
 import type { FairSql } from '../fair-sql.ts';
-import { refuse } from '../errors.ts';
+import { refuse, refuseInvalid } from '../errors.ts';
 import { answer, once, refusal } from '../idempotency.ts';
 import { isStorableText } from '../json.ts';
 import { answerList, PAGE } from '../list.ts';
@@ -24,7 +25,9 @@ import {
   CustomerCreate,
   fromCustomer,
   toCustomerPatch,
+  externalIdFault,
   toNewCustomer,
+  toPutCustomer,
 } from '../wire/customers.ts';
 import { Body, ListOf } from '../wire/values.ts';
 
@@ -82,6 +85,20 @@ const CHANGE = {
   refusals: ['not_found', 'conflict'],
 } as const;
 
+const PUT = {
+  operationId: 'putCustomer',
+  summary: 'Create a customer, or change it where it is there',
+  description:
+    'By the external_customer_id alone: a UUID in the path is one too, and never the id of a customer. It may be sent again, and at once: one makes ' +
+    'it, 201, and each other is 200. A field that is left out stays as it is; `null` clears it; metadata is replaced as a whole. What ' +
+    'changes nothing is not announced. An external_customer_id in the body must be that of the path.',
+  tag,
+  params: { id: "The merchant's own id of the customer (external_customer_id), percent-encoded." },
+  body: CustomerChange,
+  answers: { 200: Customer, 201: Customer },
+  refusals: ['conflict'],
+} as const;
+
 const TAKEN = 'another customer has this external_customer_id';
 const notFound = () => refuse('not_found', 'no such customer');
 
@@ -90,6 +107,7 @@ export function customerRoutes(deps: CustomerRoutesDeps) {
     .post('/customers', ...createCustomer(deps))
     .get('/customers', ...readCustomers(deps))
     .get('/customers/:id', ...readCustomer(deps))
+    .put('/customers/:id', ...putOneCustomer(deps))
     .patch('/customers/:id', ...changeCustomer(deps));
 }
 
@@ -146,6 +164,27 @@ function changeCustomer({ edge, sql, ids, orgClock, changes }: CustomerRoutesDep
     if (changed === 'external_id_taken') return refuse('conflict', TAKEN);
     await changes.tell('customer', changed.id);
     return Response.json(fromCustomer(changed));
+  });
+}
+
+function putOneCustomer({ edge, sql, ids, orgClock, changes }: CustomerRoutesDeps): Route {
+  return edge.organisation(PUT, async ({ principal, params: { id: name }, body }) => {
+    const fault = externalIdFault(name);
+    if (fault !== null) return refuseInvalid([{ path: ['external_customer_id'], message: fault }]);
+    const { externalCustomerId: said, ...patch } = toCustomerPatch(body);
+    if (said !== undefined && said !== name) {
+      return refuseInvalid([
+        { path: ['external_customer_id'], message: 'is not that of the path' },
+      ]);
+    }
+    const customer = toPutCustomer(patch, { id: ids.next(), externalCustomerId: name });
+    const now = orgClock.now(principal);
+    const put = await sql.begin((transaction) =>
+      putCustomer(transaction, principal, { customer, patch, eventId: ids.next(), now }),
+    );
+    if (put === 'renamed') return refuse('conflict', 'it is renamed by other calls: send it again');
+    if (!put.isNew) await changes.tell('customer', put.customer.id);
+    return Response.json(fromCustomer(put.customer), { status: put.isNew ? 201 : 200 });
   });
 }
 

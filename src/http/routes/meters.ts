@@ -1,3 +1,4 @@
+import type { Static } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import type { Ids, OrgClock } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
@@ -12,6 +13,7 @@ import {
   type MeterRecord,
   updateMeter,
 } from '../../records/meters.ts';
+import { putMeter } from '../../records/put-meter.ts';
 import { ofScope } from '../../records/page.ts';
 import type { Scope } from '../../records/scope.ts';
 import type { Edge, Route } from '../edge.ts';
@@ -24,7 +26,12 @@ import {
   fromMeter,
   Meter,
   MeterChange,
+  FIXED_NAMES,
   MeterCreate,
+  MeterPut,
+  slugFault,
+  toFixed,
+  toPutMeter,
   toMeterPatch,
   toNewMeter,
 } from '../wire/meters.ts';
@@ -81,6 +88,20 @@ const CHANGE = {
   refusals: ['not_found'],
 } as const;
 
+const PUT = {
+  operationId: 'putMeter',
+  summary: 'Create a meter, or change it where it is there',
+  description:
+    'By the slug alone, which may be sent again, and at once: one makes the meter, 201, and each other is 200. A field that is left out ' +
+    'stays as it is; `null` clears it; metadata is replaced as a whole. What cannot be changed may be said again as it is; otherwise ' +
+    'it is 400 and names the field, as in a PATCH. A slug in the body must be that of the path.',
+  tag,
+  params: { id: 'The slug of the meter, never its id.' },
+  body: MeterPut,
+  answers: { 200: Meter, 201: Meter },
+  refusals: ['conflict'],
+} as const;
+
 const DELETE = {
   operationId: 'deleteMeter',
   summary: 'Delete a meter',
@@ -92,6 +113,14 @@ const DELETE = {
   refusals: ['not_found', 'conflict'],
 } as const;
 
+const NO_PROPERTY = {
+  path: ['unique_property'],
+  message: 'is required where the aggregation is unique',
+};
+
+const lacksProperty = (body: Pick<Static<typeof MeterCreate>, 'aggregation' | 'unique_property'>) =>
+  body.aggregation === 'unique' && body.unique_property === undefined;
+
 const notFound = () => refuse('not_found', 'no such meter');
 
 export function meterRoutes(deps: MeterRoutesDeps) {
@@ -99,6 +128,7 @@ export function meterRoutes(deps: MeterRoutesDeps) {
     .post('/meters', ...createMeter(deps))
     .get('/meters', ...readMeters(deps))
     .get('/meters/:id', ...readMeter(deps))
+    .put('/meters/:id', ...putOneMeter(deps))
     .patch('/meters/:id', ...changeMeter(deps))
     .delete('/meters/:id', ...removeMeter(deps));
 }
@@ -107,10 +137,7 @@ function createMeter(deps: MeterRoutesDeps): Route {
   const { edge, sql, ids, orgClock, changes } = deps;
   const { bounds } = deps.settings;
   return edge.organisation(CREATE, async ({ principal, body, idempotencyKey: key }) => {
-    if (body.aggregation === 'unique' && body.unique_property === undefined) {
-      const message = 'is required where the aggregation is unique';
-      return refuseInvalid([{ path: ['unique_property'], message }]);
-    }
+    if (lacksProperty(body)) return refuseInvalid([NO_PROPERTY]);
     const now = orgClock.now(principal);
     const attempt = { sql, principal, operation: 'POST /meters', key, body, now };
     const response = await once(attempt, async (transaction) => {
@@ -158,6 +185,37 @@ function changeMeter({ edge, sql, orgClock, changes }: MeterRoutesDeps): Route {
     });
     await changes.tell('meter', principal.organisationId);
     return response;
+  });
+}
+
+function putOneMeter(deps: MeterRoutesDeps): Route {
+  const { edge, sql, ids, orgClock, changes } = deps;
+  const { bounds } = deps.settings;
+  return edge.organisation(PUT, async ({ principal, params: { id: slug }, body }) => {
+    const fault = slugFault(slug);
+    if (fault !== null) return refuseInvalid([{ path: ['slug'], message: fault }]);
+    if (body.slug !== undefined && body.slug !== slug) {
+      return refuseInvalid([{ path: ['slug'], message: 'is not that of the path' }]);
+    }
+    const meter = toPutMeter(body, slug, ids.next());
+    const put = await sql.begin((transaction) =>
+      putMeter(transaction, principal, {
+        meter,
+        patch: toMeterPatch(body),
+        fixed: toFixed(body),
+        mayMake: !lacksProperty(body),
+        bounds,
+        now: orgClock.now(principal),
+      }),
+    );
+    if (put.kind === 'not_made') return refuseInvalid([NO_PROPERTY]);
+    if (put.kind === 'full') return refuse('conflict', put.why);
+    if (put.kind === 'fixed') {
+      const message = 'cannot be changed';
+      return refuseInvalid(put.fields.map((field) => ({ path: [FIXED_NAMES[field]], message })));
+    }
+    await changes.tell('meter', principal.organisationId);
+    return Response.json(fromMeter(put.meter), { status: put.kind === 'made' ? 201 : 200 });
   });
 }
 

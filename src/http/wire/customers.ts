@@ -5,6 +5,8 @@ import type {
   CustomerRecord,
   NewCustomer,
 } from '../../records/customers.ts';
+import { isStorableText } from '../json.ts';
+import { validator } from '../validate.ts';
 import { SAMPLE } from './payloads/samples.ts';
 import { Metadata } from './metadata.ts';
 import {
@@ -34,6 +36,8 @@ const BillingAddress = Type.Object(
     description: 'As invoices print it. Replaced as a whole.',
   },
 );
+
+const EXTERNAL_ID = validator(ExternalCustomerId);
 
 export const CustomerCreate = Body(
   {
@@ -86,6 +90,21 @@ export function toNewCustomer(body: Static<typeof CustomerCreate>, id: string): 
     billingAddress: addressOf(body.billing_address ?? null),
     metadata: body.metadata ?? {},
   };
+}
+
+/** Why a text of a path is none; null where it is one. */
+export function externalIdFault(text: string): string | null {
+  if (!isStorableText(text)) return 'must not have a NUL character or half of a surrogate pair';
+  return EXTERNAL_ID.Check(text) ? null : 'must have 1 to 255 characters';
+}
+
+/** What a PUT makes where there is none: null, which clears a field, is nothing there. */
+export function toPutCustomer(
+  patch: CustomerPatch,
+  { id, externalCustomerId }: { readonly id: string; readonly externalCustomerId: string },
+) {
+  const { email = null, name = null, billingAddress = null, metadata = {} } = patch;
+  return { id, externalCustomerId, email, name, billingAddress, metadata };
 }
 
 export function toCustomerPatch(body: Static<typeof CustomerChange>): CustomerPatch {

@@ -1,12 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { MeterPatch, MeterRecord, NewMeter } from '../../records/meters.ts';
+import type { Fixed } from '../../records/put-meter.ts';
 import { Metadata } from './metadata.ts';
 import { Body, Name, Nullable, Timestamp, Uuid } from './values.ts';
 
-const Slug = Type.String({
-  pattern: '^[a-z0-9][a-z0-9_-]{0,63}$',
-  error: 'must be 1 to 64 of a-z, 0-9, _ and -, and begin with a letter or digit',
-});
+const SLUG = /^[a-z0-9][a-z0-9_-]{0,63}$/;
+const SLUG_FORM = 'must be 1 to 64 of a-z, 0-9, _ and -, and begin with a letter or digit';
+const Slug = Type.String({ pattern: SLUG.source, error: SLUG_FORM });
 
 const Property = (description?: string) =>
   Type.String({ minLength: 1, maxLength: 40, ...(description !== undefined && { description }) });
@@ -26,41 +26,54 @@ const Aggregation = Type.Union(
 
 const Status = Type.Union([Type.Literal('active'), Type.Literal('archived')]);
 
+/** What the consumption of a meter depends on: it is said once. */
+const FIXED = {
+  event_name: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 255, description: 'Default: the slug.' }),
+  ),
+  aggregation: Type.Optional(Aggregation),
+  value_property: Type.Optional(
+    Property('Where the value stands in the metadata of usage: a number or a decimal string.'),
+  ),
+  unique_property: Type.Optional(
+    Property('What `unique` counts in the metadata of usage, by its text: 7 and "7" are one.'),
+  ),
+  scale: Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 9, default: 6, description: 'Decimals of a quantity.' }),
+  ),
+};
+
+const CHANGEABLE = {
+  name: Type.Optional(Name),
+  description: Type.Optional(Nullable(Description)),
+  unit: Type.Optional(Nullable(Unit)),
+  metadata: Type.Optional(Metadata),
+  status: Type.Optional(Status),
+};
+
 export const MeterCreate = Body(
   {
     slug: Slug,
     name: Type.Optional(Name),
     description: Type.Optional(Description),
-    event_name: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 255, description: 'Default: the slug.' }),
-    ),
-    aggregation: Type.Optional(Aggregation),
-    value_property: Type.Optional(
-      Property('Where the value stands in the metadata of usage: a number or a decimal string.'),
-    ),
-    unique_property: Type.Optional(
-      Property('What `unique` counts in the metadata of usage, by its text: 7 and "7" are one.'),
-    ),
+    ...FIXED,
     unit: Type.Optional(Unit),
-    scale: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: 9, default: 6, description: 'Decimals of a quantity.' }),
-    ),
     metadata: Type.Optional(Metadata),
   },
   { slug: 'api-calls', name: 'API calls', unit: 'calls', scale: 0 },
 );
 
-export const MeterChange = Body(
-  {
-    name: Type.Optional(Name),
-    description: Type.Optional(Nullable(Description)),
-    unit: Type.Optional(Nullable(Unit)),
-    metadata: Type.Optional(Metadata),
-    status: Type.Optional(Status),
-  },
-  { name: 'Calls' },
-  ['slug', 'event_name', 'aggregation', 'value_property', 'unique_property', 'scale'],
+export const MeterChange = Body(CHANGEABLE, { name: 'Calls' }, ['slug', ...Object.keys(FIXED)]);
+
+export const MeterPut = Body(
+  { slug: Type.Optional(Slug), ...FIXED, ...CHANGEABLE },
+  { name: 'API calls', unit: 'calls', scale: 0 },
 );
+
+/** Why it is no slug; null where it is one. */
+export function slugFault(text: string): string | null {
+  return SLUG.test(text) ? null : SLUG_FORM;
+}
 
 export const Meter = Type.Object({
   id: Uuid,
@@ -94,6 +107,32 @@ export function toNewMeter(body: Static<typeof MeterCreate>, id: string): NewMet
     metadata: body.metadata ?? {},
   };
 }
+
+/** What a PUT makes where there is none. */
+export function toPutMeter(
+  { description, unit, ...body }: Static<typeof MeterPut>,
+  slug: string,
+  id: string,
+): NewMeter {
+  const words = { ...(description && { description }), ...(unit && { unit }) };
+  return toNewMeter({ ...body, ...words, slug }, id);
+}
+
+export function toFixed(body: Static<typeof MeterPut>): Partial<Fixed> {
+  return Object.fromEntries(
+    Object.entries(FIXED_NAMES).flatMap(([field, name]) =>
+      body[name] === undefined ? [] : [[field, body[name]]],
+    ),
+  );
+}
+
+export const FIXED_NAMES = {
+  eventName: 'event_name',
+  aggregation: 'aggregation',
+  valueProperty: 'value_property',
+  uniqueProperty: 'unique_property',
+  scale: 'scale',
+} as const satisfies Record<keyof Fixed, keyof typeof FIXED>;
 
 export function toMeterPatch(body: Static<typeof MeterChange>): MeterPatch {
   const { name, description, unit, metadata, status } = body;

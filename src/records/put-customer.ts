@@ -1,0 +1,40 @@
+// PUT of a customer: made under the merchant's own id, or changed where it is there.
+//
+// Holds: of two at once one makes it, and the other changes it. The constraint on the external id decides, not a look before.
+import type { Transaction } from '../platform/postgres.ts';
+import {
+  type CustomerPatch,
+  type CustomerRecord,
+  insertCustomer,
+  type NewCustomer,
+  updateCustomer,
+} from './customers.ts';
+import type { Scope } from './scope.ts';
+
+/** It takes a customer that is given another name at the same moment to need a second. */
+const TRIES_MAX = 3;
+
+/** `customer` is what is made; `patch` is of it what the caller gave. 'renamed': other calls give the name away and take it. */
+export async function putCustomer(
+  sql: Transaction,
+  scope: Scope,
+  options: {
+    readonly customer: NewCustomer & { readonly externalCustomerId: string };
+    readonly patch: CustomerPatch;
+    readonly eventId: string;
+    readonly now: number;
+  },
+): Promise<{ readonly customer: CustomerRecord; readonly isNew: boolean } | 'renamed'> {
+  const { customer, patch, eventId, now } = options;
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const made = await insertCustomer(sql, scope, { customer, eventId, now });
+    if (made !== 'external_id_taken') return { customer: made, isNew: true };
+    const [there] = await sql<{ id: string }[]>`
+      select id from customers where organisation_id = ${scope.organisationId} and mode = ${scope.mode}
+        and external_customer_id = ${customer.externalCustomerId} for update`;
+    if (there === undefined) continue;
+    const changed = await updateCustomer(sql, scope, { id: there.id, patch, eventId, now });
+    if (typeof changed !== 'string') return { customer: changed, isNew: false };
+  }
+  return 'renamed';
+}

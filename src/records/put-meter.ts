@@ -1,0 +1,96 @@
+// PUT of a meter: made under its slug, or changed where it is there. What its history depends on is never changed.
+//
+// Holds: of two at once one makes it, and the other finds it. A meter that is there is found where no more may be made.
+import { type Bounds, Full } from '../platform/bounds.ts';
+import type { Transaction } from '../platform/postgres.ts';
+import {
+  insertMeter,
+  lockMeter,
+  type MeterPatch,
+  type MeterRecord,
+  type NewMeter,
+  updateMeter,
+} from './meters.ts';
+import type { Scope } from './scope.ts';
+
+/** It takes a meter that is deleted at the same moment to need a third. */
+const TRIES_MAX = 4;
+
+export type Fixed = Pick<
+  MeterRecord,
+  'eventName' | 'aggregation' | 'valueProperty' | 'uniqueProperty' | 'scale'
+>;
+
+export type PutMeter =
+  | { readonly kind: 'made' | 'there'; readonly meter: MeterRecord }
+  /** These it has otherwise. */
+  | { readonly kind: 'fixed'; readonly fields: readonly (keyof Fixed)[] }
+  | { readonly kind: 'not_made' }
+  | { readonly kind: 'full'; readonly why: string };
+
+/** `meter` is what is made; `patch` and `fixed` are of it what the caller gave. */
+export async function putMeter(
+  sql: Transaction,
+  scope: Scope,
+  options: {
+    readonly meter: NewMeter;
+    readonly patch: MeterPatch;
+    readonly fixed: Partial<Fixed>;
+    /** Whether enough was given to make one. */
+    readonly mayMake: boolean;
+    readonly bounds: Bounds;
+    readonly now: number;
+  },
+): Promise<PutMeter> {
+  const { meter, patch, bounds, now } = options;
+  let full: Full | null = null;
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const there = await lockMeter(sql, scope, meter.slug);
+    if (there !== null) return change(sql, scope, { ...options, there });
+    if (!options.mayMake) return { kind: 'not_made' };
+    // What another call made meanwhile may be this one: so it was looked for again.
+    if (full !== null) return { kind: 'full', why: full.message };
+    const made = await insertMeter(sql, scope, { meter, bounds, now });
+    if (made instanceof Full) full = made;
+    else if (made !== 'slug_taken') {
+      const changed =
+        patch.status === 'archived'
+          ? await updateMeter(sql, scope, { id: made.id, patch: { status: 'archived' }, now })
+          : made;
+      return { kind: 'made', meter: changed ?? made };
+    }
+  }
+  return { kind: 'full', why: `the meter "${meter.slug}" is made and deleted by other calls` };
+}
+
+async function change(
+  sql: Transaction,
+  scope: Scope,
+  {
+    there,
+    patch,
+    fixed,
+    now,
+  }: {
+    readonly there: MeterRecord;
+    readonly patch: MeterPatch;
+    readonly fixed: Partial<Fixed>;
+    readonly now: number;
+  },
+): Promise<PutMeter> {
+  const fields = differing(there, fixed);
+  if (fields.length > 0) return { kind: 'fixed', fields };
+  if (differing(there, patch).length === 0) return { kind: 'there', meter: there };
+  const changed = await updateMeter(sql, scope, { id: there.id, patch, now });
+  return { kind: 'there', meter: changed ?? there };
+}
+
+/** The fields that were given and are otherwise. */
+function differing<K extends keyof MeterRecord>(
+  there: MeterRecord,
+  given: { readonly [field in K]?: MeterRecord[field] | undefined },
+): K[] {
+  return (Object.keys(given) as K[]).filter(
+    (field) => given[field] !== undefined && !Bun.deepEquals(given[field], there[field]),
+  );
+}

@@ -33,7 +33,9 @@ export const BOUNDS = {
   entitlementsPerProduct:  { variable: 'LIMIT_ENTITLEMENTS_PER_PRODUCT', byDefault: ENTITLEMENTS_PER_PRODUCT_MAX,
                              atMost: ENTITLEMENTS_PER_PRODUCT_MAX, whose: 'a product', what: 'entitlements' },
   discounts:               { variable: 'LIMIT_DISCOUNTS', byDefault: 10_000, whose: 'an organisation', what: 'discounts' },
-  openCheckouts:           { variable: 'LIMIT_OPEN_CHECKOUTS', byDefault: 20_000, whose: 'an organisation', what: 'open checkouts' },
+  /** Strangers open those of buy links: they count apart, and fill only their own room. */
+  openCheckouts:           { variable: 'LIMIT_OPEN_CHECKOUTS', byDefault: 20_000, whose: 'an organisation',
+                             what: 'open checkouts of its keys, and as many of its buy links' },
   webhookEndpoints:        { variable: 'LIMIT_WEBHOOK_ENDPOINTS', byDefault: 50, atMost: 1000,
                              whose: 'an organisation or a group', what: 'webhook endpoints' },
   tagsPerObject:           { variable: 'LIMIT_TAGS_PER_OBJECT', ...PER_OBJECT, what: 'tags' },

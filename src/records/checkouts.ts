@@ -79,9 +79,11 @@ export async function insertCheckout(
 ): Promise<CheckoutRecord | Full> {
   const { checkout, bounds, now } = options;
   const { organisationId, mode } = scope;
-  const rows = sql`checkouts where ${inScope(sql, scope)} and status = 'active' and expires_at > ${new Date(now)}`;
-  const asked = { bound: 'openCheckouts', owner: ownerOfScope(scope), rows } as const;
-  const full = await findRoom(sql, bounds, asked);
+  const { source } = checkout;
+  const rows = sql`checkouts where ${inScope(sql, scope)} and status = 'active' and expires_at > ${new Date(now)}
+    and source = ${source}`;
+  const owner = `${ownerOfScope(scope)} ${source}`;
+  const full = await findRoom(sql, bounds, { bound: 'openCheckouts', owner, rows });
   if (full !== null) return full;
   const [row] = await sql<CheckoutRecord[]>`
     insert into checkouts (id, organisation_id, mode, token, product_id, source, type, status,
@@ -138,7 +140,7 @@ export async function listCheckouts(
 
 /**
  * Where those of a status are found, in the order of the list. A row that has expired may still say that it is active. So those that
- * are open are found by when they end (there are so many as there may be: LIMIT_OPEN_CHECKOUTS), and the expired ones in two places.
+ * are open are found by when they end (there are so many as there may be: twice LIMIT_OPEN_CHECKOUTS), and the expired ones in two places.
  */
 function rowsOf(
   sql: Executor,

@@ -213,6 +213,18 @@ test('a buy link opens no more checkouts than the merchant may have', async () =
   expect(replies.filter(({ status }) => status === 409)).toHaveLength(AT_ONCE - MAX);
 });
 
+test('whoever opens all that buy links may leaves the merchant its own', async () => {
+  const product_id = await aProduct();
+  const open = () => server.call('POST', `/buy-links/${product_id}/checkout`, { key: null });
+  for (let n = 0; n < MAX; n += 1) expect((await open()).status).toBe(200);
+  const { status, json } = await open();
+  expect([status, json.error.message]).toEqual([
+    409,
+    'an organisation has at most 3 open checkouts of its keys, and as many of its buy links (LIMIT_OPEN_CHECKOUTS)',
+  ]);
+  await post('/checkouts', { product_id, customer_email: 'a@example.com' });
+});
+
 test('a product is not made with more prices than it may have', async () => {
   const prices = Array.from({ length: MAX + 1 }, () => PRICE);
   const { status, json } = await server.call('POST', '/products', { body: { name: 'x', prices } });

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { call } from '../chaos/call.ts';
 import { until } from '../support/until.ts';
+import { waitMaxOf } from './attacker.ts';
 import { moveIn, notice } from './neighbour.ts';
 import { openStand, type Stand } from './stand.ts';
 
@@ -10,8 +11,6 @@ const CUSTOMERS = 500;
 const ENDPOINTS = 50;
 /** Of so many events for one endpoint, when a part is passed on and the rest goes on meanwhile. */
 const PART = 200;
-const WAIT_MS_MAX = 1000;
-const LONE_CALLS_MAX = 3;
 
 describe.each([1, 3])('%d nodes', (nodes) => {
   let stand: Stand;
@@ -71,6 +70,6 @@ describe.each([1, 3])('%d nodes', (nodes) => {
     const noticed = await notice(stand, attacking);
     console.log({ nodes, loneMs, toldMs: await attacking, ...noticed });
     expect(noticed.refused).toEqual({});
-    expect(noticed.longestMs).toBeLessThan(Math.max(WAIT_MS_MAX, LONE_CALLS_MAX * loneMs));
+    expect(noticed.longestMs).toBeLessThan(waitMaxOf(loneMs));
   }, 120_000);
 });

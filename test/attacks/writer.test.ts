@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { INGEST_BYTES_MAX, UNIT_BYTES_MAX } from '../../ledger/limits.ts';
 import type { Sender } from '../chaos/call.ts';
+import { attackWith, loneCall, waitMaxOf } from './attacker.ts';
 import { moveIn, notice } from './neighbour.ts';
 import { openStand, type Stand } from './stand.ts';
 
@@ -9,10 +10,6 @@ const METERS = 10;
 const EVENTS = 500;
 const CUSTOMERS = 500;
 const ATTACK_MS = 6000;
-const SENDERS = 4;
-/** What the neighbour may wait: or, where this machine is slow, as long as so many calls of the attacker take by themselves. */
-const WAIT_MS_MAX = 1000;
-const LONE_CALLS_MAX = 3;
 
 const VALUE = 'v'.repeat(480);
 /** Of each event: with its name and punctuation a pair has 500 bytes at most. */
@@ -53,13 +50,14 @@ describe.each([1, 3])('%d nodes', (nodes) => {
     '$what',
     async (attack) => {
       const body = JSON.stringify(bodyOf(attack));
-      const loneMs = await loneCall(stand, body);
+      const send = (to: Sender) => post(to, body);
+      const loneMs = await loneCall(stand, send);
       const answers: Record<number, number> = {};
-      const noticed = await notice(stand, attackWith(stand, body, answers));
+      const noticed = await notice(stand, attackWith(stand, send, { forMs: ATTACK_MS, answers }));
       console.log({ ...attack, nodes, ...noticed, loneMs, answers });
       expect(noticed.refused).toEqual({});
       expect(noticed.answered).toBeGreaterThan(0);
-      expect(noticed.longestMs).toBeLessThan(Math.max(WAIT_MS_MAX, LONE_CALLS_MAX * loneMs));
+      expect(noticed.longestMs).toBeLessThan(waitMaxOf(loneMs));
       const unexpected = Object.keys(answers).filter(
         (one) => !attack.statuses.includes(Number(one)),
       );
@@ -69,18 +67,7 @@ describe.each([1, 3])('%d nodes', (nodes) => {
   );
 });
 
-/** How long the call takes where nobody else asks anything, at the slowest. */
-async function loneCall({ urls, attacker }: Stand, body: string): Promise<number> {
-  let longestMs = 0;
-  for (let n = 0; n < 3; n += 1) {
-    const began = performance.now();
-    await send({ url: urls[0]!, key: attacker.key }, body);
-    longestMs = Math.max(longestMs, performance.now() - began);
-  }
-  return longestMs;
-}
-
-async function send({ url, key }: Sender, body: string): Promise<number> {
+async function post({ url, key }: Sender, body: string): Promise<number> {
   const response = await fetch(`${url}/events/ingest`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
@@ -88,21 +75,6 @@ async function send({ url, key }: Sender, body: string): Promise<number> {
   });
   await response.arrayBuffer();
   return response.status;
-}
-
-async function attackWith(
-  { urls, attacker }: Stand,
-  body: string,
-  answers: Record<number, number>,
-): Promise<void> {
-  const until = performance.now() + ATTACK_MS;
-  const sender = async (n: number): Promise<void> => {
-    while (performance.now() < until) {
-      const status = await send({ url: urls[n % urls.length]!, key: attacker.key }, body);
-      answers[status] = (answers[status] ?? 0) + 1;
-    }
-  };
-  await Promise.all(Array.from({ length: SENDERS }, (_, n) => sender(n)));
 }
 
 function bodyOf({ customers, pairs }: Attack): unknown {

@@ -9,6 +9,7 @@ import {
   test,
 } from 'bun:test';
 import type { Frame, Page } from 'playwright-core';
+import { until } from '../support/until.ts';
 import { type Bed, fillCard, openBed, pay } from './bed.ts';
 
 setDefaultTimeout(30_000);
@@ -175,7 +176,7 @@ describe('whoever may not', () => {
     await page.evaluate(`start(${JSON.stringify(url)})`);
     await page.waitForFunction('document.querySelector("iframe") !== null');
     const isRefused = () => complaints.some((text) => text.includes('frame-ancestors'));
-    while (!isRefused()) await Bun.sleep(20);
+    await until('the browser says why', isRefused);
     expect(await page.evaluate('raw')).toEqual([]);
     (complaints as string[]).length = 0;
     await buyer.close();

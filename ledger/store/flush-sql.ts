@@ -109,7 +109,7 @@ const RARE = `,
     INSERT INTO events (id, organisation_id, mode, type, object_type, object_id, account_id, sequence, at, data)
     SELECT e.id, e.organisation_id, e.mode, e.type, e.object_type, e.object_id, e.account_id, e.sequence, e.at,
       CASE WHEN e.object_type = 'ENTITLEMENT' AND NOT e.data ? 'metadata'
-        THEN e.data || (SELECT jsonb_build_object('metadata', c.metadata) FROM customers c WHERE c.id = e.account_id)
+        THEN e.data || jsonb_build_object('metadata', (SELECT c.metadata FROM customers c WHERE c.id = e.account_id))
         ELSE e.data END
     FROM fence, rare, jsonb_populate_recordset(NULL::events, rare.parts -> 'events') AS e
   ),

@@ -16,6 +16,7 @@ const TABLES = [
   'accounts',
   'transfers',
   'events',
+  'event_queue',
   'customers',
   'payment_methods',
   'portal_tokens',
@@ -72,7 +73,8 @@ beforeAll(async () => {
       drop constraint sandbox_charges_pending_until;
     alter table sandbox_refunds drop constraint sandbox_refunds_declined_for,
       drop constraint sandbox_refunds_next_at_a_time, drop constraint sandbox_refunds_pending_until;
-    drop index transfers_hold_once`);
+    drop index transfers_hold_once;
+    drop trigger events_queued on events`);
   for (const table of TABLES)
     await server.sql.unsafe(`create table saved_${table} as table ${table}`);
 });
@@ -105,6 +107,7 @@ const HOLD = 'I3 a refund is a hold on its payment';
 const SUM = 'I3 what a payment gave back is the sum of its refunds';
 const CEILING = 'I4 no ceiling is crossed, and consumption is the floored aggregate';
 const ONCE = 'I5 a hold is resolved at most once';
+const RELAYED = 'an event waits for the relay, was passed, or is set aside';
 const GAP = 'I8 events of an object are numbered without a gap';
 const TIME = 'I8 events of an object ascend in time';
 const STATE = 'I8 every payment, invoice, customer and subscription has told what its state says';
@@ -125,16 +128,20 @@ const FAILED = `(select p.id from payments p join checkouts k on k.payment_id = 
 const ERRORED = paymentOf('errored');
 const PENDING = `(select payment_id from refunds where status = 'pending')`;
 const EURO = `(select id from payments where currency = 'EUR')`;
+const UNTOLD =
+  'delete from event_queue q where not exists (select from events e where e.id = q.event_id)';
 /** Its event is not told and its followup is not done. */
 const owed = (invoice: string): string => `
   insert into followups select slot, gen_random_uuid(), 'refund_settled', id, '{"delta": "300"}', now() from payments where id = ${REFUNDED};
   update invoices set amount_refunded = ${invoice}, event_sequence = 1 where payment_id = ${REFUNDED};
-  delete from events where type = 'invoice.updated' and object_id = (select id from invoices where payment_id = ${REFUNDED})`;
+  delete from events where type = 'invoice.updated' and object_id = (select id from invoices where payment_id = ${REFUNDED});
+  ${UNTOLD}`;
 const unsettled = (status: string): string => `
   insert into followups select slot, gen_random_uuid(), 'payment_settled', id, '{}', now() from payments where id = ${PENDING};
   update checkouts set status = '${status}', paid_at = null where payment_id = ${PENDING};
   update invoice_counters set last = last - 1;
   delete from events where object_id = (select id from invoices where payment_id = ${PENDING});
+  ${UNTOLD};
   delete from invoices where payment_id = ${PENDING}`;
 
 // prettier-ignore
@@ -165,11 +172,11 @@ const DAMAGE: [string, string, string[]][] = [
   ['a reserve that was let go',                    `update accounts set debits_pending = 0, credits_pending = 0 where currency is not null`,              [FOLD, SUM]],
   ['a refund that was posted twice',               `insert into transfers select (jsonb_populate_record(t, '{"id": "00000000-0000-7000-8000-00000000000f"}')).* from transfers t where hold = (select id from refunds where status = 'succeeded')`, [FOLD, ONCE, TOLD]],
   ['a bounced refund that was not taken back',     `delete from transfers where kind = 'reverse'`,                                                        [FOLD]],
-  ['an event that was told twice',                 `insert into events select (jsonb_populate_record(e, jsonb_build_object('id', gen_random_uuid(), 'sequence', 2, 'at', at + interval '1 s'))).* from events e where type = 'payment.succeeded' and object_id = ${EURO}; update payments set sequence = 2 where id = ${EURO}`, [TOLD]],
-  ['an event that is lost',                        `delete from events where type = 'payment.succeeded' and object_id = ${REFUNDED}`,                     [GAP, TOLD]],
-  ['the last event that is lost',                  `delete from events where type = 'payment.refunded' and object_id = ${REFUNDED}`,                      [STATE, TOLD]],
-  ['an invoice that was not announced',            `delete from events where type = 'invoice.created' and object_id = (select id from invoices where payment_id = ${EURO})`, [STATE]],
-  ['a customer that was not announced',            `delete from events where type = 'customer.created'`,                                                  [STATE]],
+  ['an event that was told twice',                 `insert into events select (jsonb_populate_record(e, jsonb_build_object('id', gen_random_uuid(), 'sequence', 2, 'at', at + interval '1 s'))).* from events e where type = 'payment.succeeded' and object_id = ${EURO}; update payments set sequence = 2 where id = ${EURO}`, [TOLD, RELAYED]],
+  ['an event that is lost',                        `delete from events where type = 'payment.succeeded' and object_id = ${REFUNDED}`,                     [GAP, TOLD, RELAYED]],
+  ['the last event that is lost',                  `delete from events where type = 'payment.refunded' and object_id = ${REFUNDED}`,                      [STATE, TOLD, RELAYED]],
+  ['an invoice that was not announced',            `delete from events where type = 'invoice.created' and object_id = (select id from invoices where payment_id = ${EURO})`, [STATE, RELAYED]],
+  ['a customer that was not announced',            `delete from events where type = 'customer.created'`,                                                  [STATE, RELAYED]],
   ['two events at one time',                       `update events set at = (select min(at) from events) where object_id = ${REFUNDED}`,                   [TIME]],
   ['a failure that is told as an error',           `update events set type = 'payment.errored' where type = 'payment.failed' and object_id = ${FAILED}`,  [TOLD]],
   ['an invoice that is lost',                      `delete from invoices where payment_id = ${REFUNDED}`,                                                 [STATE, INVOICE, NUMBERS]],

@@ -47,6 +47,7 @@ beforeAll(async () => {
   await use([10]);
   await keeping.travel(null);
   await setting.server.ledger.close();
+  await setting.server.sql`drop trigger events_queued on events`;
   for (const table of TABLES) {
     await setting.server.sql.unsafe(`create table saved_${table} as table ${table}`);
   }
@@ -65,6 +66,7 @@ const FOLD = 'I2, I3 totals are the fold of the transfers, pending ones the open
 const ASSET = 'I1 a transfer moves one asset of one tenant';
 const AGGREGATES = 'I4 aggregates are those of the events';
 const ONCE = 'I5 an id counts once in 30 days';
+const RELAYED = 'an event waits for the relay, was passed, or is set aside';
 const GAPS = 'I8 events of an object are numbered without a gap';
 const TOLD = 'I8 every meter has told what its state says';
 
@@ -98,7 +100,7 @@ const DAMAGE: [string, string, string[]][] = [
   ['a member that is lost',                           `delete from members where ctid = (select ctid from members limit 1)`,                       [AGGREGATES]],
   ['closed events that are forgotten',                `delete from event_closings`,                                                                [GAPS, TOLD]],
   ['closed events of which one was never dropped',    `update event_closings set dropped = dropped + 1`,                                           [GAPS, TOLD]],
-  ['an event that is lost after others were closed',  `delete from events e using event_closings c where c.object_id = e.object_id`,               [TOLD]],
+  ['an event that is lost after others were closed',  `delete from events e using event_closings c where c.object_id = e.object_id`,               [TOLD, RELAYED]],
 ];
 
 test.each(DAMAGE)('%s', async (_what, statement, found) => {

@@ -49,7 +49,8 @@ beforeAll(async () => {
   await server.sql.unsafe(`
     alter table invoices drop constraint invoices_add_up, drop constraint invoices_number_once,
       drop constraint invoices_numbered_when_issued, drop constraint invoices_paid_in_full;
-    alter table subscriptions drop constraint subscriptions_end_is_final`);
+    alter table subscriptions drop constraint subscriptions_end_is_final;
+    drop trigger events_queued on events`);
   for (const table of TABLES)
     await server.sql.unsafe(`create table saved_${table} as table ${table}`);
 });
@@ -59,6 +60,7 @@ test('sound books have no findings', async () => {
   expect(await audit(club.shop.server.sql)).toEqual([]);
 });
 
+const RELAYED = 'an event waits for the relay, was passed, or is set aside';
 const GAP = 'I8 events of an object are numbered without a gap';
 const STATE = 'I8 every payment, invoice, customer and subscription has told what its state says';
 const TOLD = 'I8 what became of a payment and its refunds was told once';
@@ -115,8 +117,8 @@ const DAMAGE: [string, () => string, string[]][] = [
   ['one that may be used though it is paused',    () => `update grants set suspended = null where ${itsOwn('paused')}`,                     [ALLOWANCE]],
   ['one that may not though nothing is against it', () => `update grants set suspended = 'blocked' where ${itsOwn('good')} and ended_at is null`, [ALLOWANCE]],
   ['what is owed since yesterday',                () => `insert into followups (slot, id, kind, payment_id, data, at, written_at) select slot, gen_random_uuid(), 'refund_settled', id, '{"delta": "0"}', now(), now() - interval '1 day' from payments where ${itsOwn('good')} limit 1`, [OWED]],
-  ['an event that is lost',                       () => `delete from events where object_id = '${of.good}' and sequence = 2`,               [GAP, TOLD]],
-  ['the last one that is lost',                   () => `delete from events where object_id = '${of.good}' and sequence = (select sequence from subscriptions where ${idOf('good')})`, [STATE, TOLD]],
+  ['an event that is lost',                       () => `delete from events where object_id = '${of.good}' and sequence = 2`,               [GAP, TOLD, RELAYED]],
+  ['the last one that is lost',                   () => `delete from events where object_id = '${of.good}' and sequence = (select sequence from subscriptions where ${idOf('good')})`, [STATE, TOLD, RELAYED]],
   ['a subscription that forgot an event',         () => `update subscriptions set sequence = sequence - 1 where ${idOf('good')}`,           [STATE]],
 ];
 

@@ -67,10 +67,10 @@ async function untilLimited(provoke: Provoke): Promise<Reply> {
   throw new Error('it was never limited');
 }
 
-/** While the merchant has as many open checkouts as there may be. */
-async function whileFull(provoke: Provoke): Promise<Reply> {
-  for (let count = 0; count < OPEN_MAX; count += 1) await send('POST', '/checkouts', open());
-  const reply = await provoke();
+/** While there are as many open checkouts as there may be, of all that `provoke` opens. */
+async function whileFull(provoke: (count: number) => Promise<Reply>): Promise<Reply> {
+  for (let count = 0; count < OPEN_MAX; count += 1) await provoke(count);
+  const reply = await provoke(OPEN_MAX);
   await shop.server.sql`update checkouts set status = 'expired' where status = 'active'`;
   return reply;
 }
@@ -78,10 +78,10 @@ async function whileFull(provoke: Provoke): Promise<Reply> {
 const refundOf = (id: string) => `/payments/${id}/refund`;
 
 /** From an address of its own: what others took from a buy link is not ours. */
-const buy = (product: string, { headers, ...call }: Call = {}): Promise<Reply> =>
+const buy = (product: string, { headers, ...call }: Call = {}, from = 77): Promise<Reply> =>
   send('POST', `/buy-links/${product}/checkout`, {
     ...call,
-    headers: { ...headers, 'x-forwarded-for': '192.0.2.77' },
+    headers: { ...headers, 'x-forwarded-for': `192.0.2.${from}` },
   });
 
 const ROUTES: Record<string, Refusals> = {
@@ -147,7 +147,7 @@ const ROUTES: Record<string, Refusals> = {
   'post /buy-links/{product_id}/checkout': {
     ...bodiless((call) => buy(shop.productId, call)),
     not_found: () => buy('nothing'),
-    conflict: () => whileFull(() => buy(shop.productId)),
+    conflict: () => whileFull((count) => buy(shop.productId, {}, 100 + count)),
     checkout_create_failed: () => buy(shop.productId, { body: { discount_code: 'NONE' } }),
     rate_limited: () => untilLimited(() => buy(shop.productId)),
   },

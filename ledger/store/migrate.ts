@@ -1,14 +1,21 @@
 import { join } from 'node:path';
 import Postgrator from 'postgrator';
 import postgres from 'postgres';
+import { assert } from '../assert.ts';
 
 const LOCK_KEY = 7_206_519;
-const LOCK_WAIT_MS_MAX = 60_000;
+/** Whoever waits for a table makes all others wait behind it, so it waits for moments, lets them pass, and comes again: for 6 minutes. */
+const LOCK_WAIT_MS_MAX = 1000;
+const LOCK_TRIES_MAX = 180;
+/** PostgreSQL's names for a lock that did not come in time, and for two who wait for each other. */
+const LOCK_REFUSED = ['55P03', '40P01'];
 /** For as long as another process may be at it: an index of a large table takes minutes. */
 const TURN_MS_MAX = 3_600_000;
 const TURN_LOOK_MS = 200;
 /** How a file begins that PostgreSQL does not run in a transaction. */
 const ALONE = '-- Outside a transaction:';
+/** Nobody waits behind an index that is built beside others. */
+const CONCURRENT = /^\s*CREATE (?:UNIQUE )?INDEX CONCURRENTLY/m;
 
 /** The schema is not one that this program can work on. The message is one line for whoever started it. */
 export class MigrationFailure extends Error {
@@ -19,9 +26,9 @@ export class MigrationFailure extends Error {
 }
 
 /**
- * Brings the database to the newest schema: forward only, each file in its own transaction (or, where it says so, each statement), under
- * a lock so that processes that start together do it once. Refuses a file that changed after it was applied, and a database that is
- * newer than this program.
+ * Brings the database to the newest schema: forward only, each file and that it was applied in one transaction (or, where it says so,
+ * each statement in its own: those may be repeated), under a lock so that processes that start together do it once. Refuses a file that
+ * changed after it was applied, and a database that is newer than this program.
  * @throws MigrationFailure, and what the driver throws where the database cannot be reached
  */
 export async function migrate(databaseUrl: string): Promise<void> {
@@ -77,19 +84,56 @@ async function connected<T>(
 }
 
 function openPostgrator(sql: postgres.Sql): Postgrator {
+  let isOpen = false;
   return new Postgrator({
     driver: 'pg',
     migrationPattern: join(import.meta.dir, 'migrations', '*.sql'),
     schemaTable: 'schema_migrations',
-    execQuery: async (query) => ({ rows: await sql.unsafe(query) }),
-    execSqlScript: async (script) => {
+    async execQuery(query) {
+      const rows = await sql.unsafe(query);
+      // The one after a script says that it was applied.
+      if (isOpen) await sql.unsafe('commit');
+      isOpen = false;
+      return { rows };
+    },
+    async execSqlScript(script) {
+      assert(!isOpen, 'one script at a time');
       if (script.startsWith(ALONE)) {
-        for (const statement of script.split(/;\s*\n/)) await sql.unsafe(statement);
+        for (const statement of script.split(/;\s*\n/)) await runAlone(sql, statement);
         return;
       }
-      await sql.begin((transaction) => transaction.unsafe(script));
+      await insist(sql, async () => {
+        await sql.unsafe('begin');
+        try {
+          await sql.unsafe(script);
+        } catch (error) {
+          await sql.unsafe('rollback');
+          throw error;
+        }
+      });
+      isOpen = true;
     },
   });
+}
+
+async function runAlone(sql: postgres.Sql, statement: string): Promise<void> {
+  if (!CONCURRENT.test(statement)) return insist(sql, () => sql.unsafe(statement));
+  await sql`select set_config('lock_timeout', ${String(TURN_MS_MAX)}, false)`;
+  await sql.unsafe(statement);
+  await sql`select set_config('lock_timeout', ${String(LOCK_WAIT_MS_MAX)}, false)`;
+}
+
+async function insist(sql: postgres.Sql, task: () => Promise<unknown>): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await task();
+      return;
+    } catch (error) {
+      const code = error instanceof postgres.PostgresError ? error.code : '';
+      if (!LOCK_REFUSED.includes(code) || tries === LOCK_TRIES_MAX) throw error;
+      await sql`select pg_sleep(${LOCK_WAIT_MS_MAX / 1000})`;
+    }
+  }
 }
 
 async function versionsOf(

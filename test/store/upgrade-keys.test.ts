@@ -1,29 +1,19 @@
 // A database of 0.1.0 gets its new constraints while it may be large, and says whether keys of the organisation's scope were in use.
 import { afterAll, beforeEach, expect, test } from 'bun:test';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { migrate } from '../../ledger/store/migrate.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { openPool, type Sql } from '../../src/platform/postgres.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { databaseBefore } from './before.ts';
 
-const MIGRATIONS = join(import.meta.dir, '../../ledger/store/migrations');
 const VERSION = 25;
 
 let database: FreshDatabase | undefined;
 let sql: Sql;
 beforeEach(async () => {
   await close();
-  database = await freshDatabase();
+  database = await databaseBefore(VERSION);
   sql = openPool(database.url, { max: 1, applicationName: 'test upgrade' });
-  const applied = await sql`select * from schema_migrations where version < ${VERSION}`;
-  await sql.unsafe('drop schema public cascade; create schema public');
-  for (const file of readdirSync(MIGRATIONS).sort()) {
-    if (Number.parseInt(file, 10) >= VERSION) continue;
-    await sql.begin((all) => all.unsafe(readFileSync(join(MIGRATIONS, file), 'utf8')));
-  }
-  await sql`create table schema_migrations (version bigint primary key, name text, md5 text, run_at timestamptz)`;
-  await sql`insert into schema_migrations ${sql(applied.map(({ version, name, md5, run_at }) => ({ version: String(version), name, md5, run_at })))}`;
 });
 afterAll(close);
 

@@ -1,39 +1,27 @@
 // A database in which the trigger fanned out goes on: what was told is passed, and what it owes is what it was.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { audit } from '../../ledger/store/audit.ts';
+import { migrate } from '../../ledger/store/migrate.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { openPool, type Sql } from '../../src/platform/postgres.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import type { FreshDatabase } from '../support/database.ts';
 import { relayAll } from '../support/relayed.ts';
+import { databaseBefore } from './before.ts';
 
 setDefaultTimeout(30_000);
 
-const MIGRATIONS = join(import.meta.dir, '../../ledger/store/migrations');
 const VERSION = 23;
 
 let database: FreshDatabase;
 let sql: Sql;
 beforeAll(async () => {
-  database = await freshDatabase();
+  database = await databaseBefore(VERSION);
   sql = openPool(database.url, { max: 1, applicationName: 'test' });
-  await sql.unsafe(`drop schema public cascade; create schema public`);
-  await applyThose((version) => version < VERSION);
 });
 afterAll(async () => {
   await sql.end();
   await database.drop();
 });
-
-async function applyThose(wanted: (version: number) => boolean): Promise<void> {
-  for (const file of readdirSync(MIGRATIONS).sort()) {
-    if (!wanted(Number.parseInt(file, 10))) continue;
-    // Nobody else is here, and each file is one transaction.
-    const text = readFileSync(join(MIGRATIONS, file), 'utf8').replaceAll('CONCURRENTLY', '');
-    await sql.unsafe(text);
-  }
-}
 
 const organisation = ids.next();
 const endpoint = ids.next();
@@ -56,16 +44,16 @@ test('events of before keep their order and what they owe, and those that come a
     values (${endpoint}, ${organisation}, 'test', 'https://hooks.example/', '{*}', 'enabled', '', now(), now())`;
   const third = await tell(3);
   const sample = await tell(4, endpoint);
-  await applyThose((version) => version >= VERSION);
+  await migrate(database.url);
   const next = await tell(5);
   await relayAll(sql);
   const rows =
     await sql`select event_id as id, position, owed from event_fanouts order by position`;
   expect([...rows]).toEqual([
-    { id: first, position: 1n, owed: 0 },
-    { id: second, position: 2n, owed: 0 },
-    { id: third, position: 3n, owed: 1 },
-    { id: next, position: 4n, owed: 1 },
+    { id: first, position: -2n, owed: 0 },
+    { id: second, position: -1n, owed: 0 },
+    { id: third, position: 0n, owed: 1 },
+    { id: next, position: 1n, owed: 1 },
     { id: sample, position: null, owed: 1 },
   ]);
   expect(await audit(sql)).toEqual([]);

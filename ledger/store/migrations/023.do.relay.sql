@@ -1,5 +1,8 @@
 -- Events are told after the commit that wrote them: that one only queues them, and a relay passes them on in steps of a bounded size.
 
+-- In the order in which whoever writes events takes them, and before anything else: a server of before serves on meanwhile.
+LOCK TABLE events, event_fanouts, webhook_endpoints IN ACCESS EXCLUSIVE MODE;
+
 -- The order of what happens to whom: of events as they are written, and of endpoints as they are made. No clock has a say in it.
 CREATE SEQUENCE event_order;
 
@@ -28,15 +31,12 @@ CREATE TABLE event_relay (
   turn uuid NOT NULL
 ) WITH (fillfactor = 10, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_scale_factor = 0);
 
--- One for each event that was passed. A sample is sent and not passed on: it has no position.
+-- One for each event that was passed. A sample is sent and not passed on: it has no position. What was told before gets its own, up to 0,
+-- in 024. A server of before knows of neither column when it replays.
 ALTER TABLE event_fanouts
-  ADD COLUMN position bigint CONSTRAINT event_fanouts_position_once UNIQUE,
+  ADD COLUMN position bigint,
   ADD COLUMN written_at timestamptz NOT NULL DEFAULT '-infinity';
-INSERT INTO event_fanouts AS f (event_id, owed, position)
-  SELECT id, 0, CASE WHEN endpoint_id IS NULL THEN row_number() OVER (ORDER BY endpoint_id IS NOT NULL, at, id) END FROM events
-  ON CONFLICT (event_id) DO UPDATE SET position = excluded.position;
-ALTER TABLE event_fanouts ALTER COLUMN written_at DROP DEFAULT;
-INSERT INTO event_relay SELECT coalesce(max(position), 0), '00000000-0000-0000-0000-000000000000' FROM event_fanouts;
+INSERT INTO event_relay VALUES (0, '00000000-0000-0000-0000-000000000000');
 
 -- An endpoint is owed what is written after it.
 ALTER TABLE webhook_endpoints ADD COLUMN place bigint NOT NULL DEFAULT nextval('event_order');

@@ -199,7 +199,11 @@ export class Journal {
 
   /** The units of the next flush, decided. */
   #take(): readonly Unit[] {
-    if (this.#retries.isInDoubt) return [HEARTBEAT];
+    if (this.#retries.isInDoubt) {
+      // Who waited beside what was too slow goes before it is tried again.
+      this.#isRetryNext = false;
+      return [HEARTBEAT];
+    }
     const hasOthers = this.#line.size > 0 || this.#next.units.length > 0;
     if (this.#retries.hasGroups && (this.#isRetryNext || !hasOthers)) {
       this.#isRetryNext = false;

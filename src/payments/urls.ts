@@ -9,10 +9,14 @@ const TOKEN_PLACE = '{CHECKOUT_TOKEN}';
 
 const LOOPBACK = ['localhost', '127.0.0.1'];
 
+/** A name or an address, and nothing that means more in the policy of a page: a URL may have `*`, `;` and `,` in its host. */
+const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])$/;
+
 /** What is wrong with an address to send a buyer to; null for nothing. `loopback`: whether this very machine may be one. */
 export function redirectUrlIssue(text: string, { loopback }: { loopback: boolean }): string | null {
   const url = parseHttpUrl(text.replaceAll(TOKEN_PLACE, 'token'));
   if (typeof url === 'string') return url;
+  if (!HOST.test(url.hostname)) return 'must name a host in letters, digits, dots and hyphens';
   if (url.protocol === 'https:') return null;
   if (loopback && LOOPBACK.includes(url.hostname)) return null;
   return NOT_HTTPS;

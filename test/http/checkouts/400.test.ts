@@ -47,6 +47,8 @@ const BODIES: [string, object, string][] = [
   ['a user',                               { success_url: 'https://user@shop.example/' },     'success_url'],
   ['a password',                           { success_url: 'https://:secret@shop.example/' },  'success_url'],
   ['a space before',                       { success_url: ' https://shop.example/' },         'success_url'],
+  ['every host',                           { cancel_url: 'https://*.example/' },              'cancel_url'],
+  ['a host that ends a policy',            { cancel_url: 'https://a;sandbox/' },              'cancel_url'],
   ['a URL of 2049',                        { success_url: long(2049) },                       'success_url'],
   ['http that only looks like loopback',   { success_url: 'http://localhost.example/' },      'success_url'],
   ['loopback as another address',          { success_url: 'http://[::1]/' },                  'success_url'],

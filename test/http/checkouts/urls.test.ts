@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { paidUrl, redirectUrlIssue } from '../../../src/payments/urls.ts';
+import { framersOf, paidUrl, redirectUrlIssue } from '../../../src/payments/urls.ts';
 
 const ID = '0199a000-0000-7000-8000-000000000000';
 const TOKEN = 'T'.repeat(43);
@@ -49,6 +49,10 @@ test('whatever is accepted leads to an https address that a header can carry', (
     '%',
     'ü',
     '[::1]',
+    '*',
+    ';',
+    ',',
+    "'self'",
     '\u0000',
     '"',
     '<script>',
@@ -65,6 +69,9 @@ test('whatever is accepted leads to an https address that a header can carry', (
         const url = paidUrl(successUrl, { id: ID, token: TOKEN });
         expect(url).toMatch(/^https:\/\/[^/@]+\/[\x21-\x7E]*$/);
         expect(url).toContain(OURS);
+        // One source of a policy, and no more than the host that it names.
+        const [framer] = framersOf({ successUrl, cancelUrl: null, token: TOKEN });
+        expect(framer).toMatch(/^https:\/\/(?:[\w.-]+|\[[0-9a-f:]+\])(?::\d+)?$/);
       },
     ),
     { numRuns: 2000 },

@@ -1,10 +1,12 @@
 // A database of 0.1.0 gets its new constraints while it may be large, and says whether keys of the organisation's scope were in use.
-import { afterAll, beforeEach, expect, test } from 'bun:test';
+import { afterAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { migrate } from '../../ledger/store/migrate.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { openPool, type Sql } from '../../src/platform/postgres.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { databaseBefore } from './before.ts';
+
+setDefaultTimeout(30_000);
 
 const VERSION = 25;
 

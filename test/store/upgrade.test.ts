@@ -1,35 +1,24 @@
 // A database that was in use before subscriptions goes on: its allowances keep their periods.
-import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { ids } from '../../src/platform/ids.ts';
 import { openPool, type Sql } from '../../src/platform/postgres.ts';
-import { type FreshDatabase, freshDatabase } from '../support/database.ts';
+import type { FreshDatabase } from '../support/database.ts';
+import { databaseBefore, scriptOf } from './before.ts';
 
-const MIGRATIONS = join(import.meta.dir, '../../ledger/store/migrations');
+setDefaultTimeout(30_000);
+
 const VERSION = 9;
 
 let database: FreshDatabase;
 let sql: Sql;
 beforeAll(async () => {
-  database = await freshDatabase();
+  database = await databaseBefore(VERSION);
   sql = openPool(database.url, { max: 1, applicationName: 'test' });
-  // As it was before.
-  await sql.unsafe(`drop schema public cascade; create schema public`);
-  for (const file of readdirSync(MIGRATIONS).sort()) {
-    if (Number.parseInt(file, 10) < VERSION) await apply(file);
-  }
 });
 afterAll(async () => {
   await sql.end();
   await database.drop();
 });
-
-async function apply(file: string): Promise<void> {
-  await sql.begin((transaction) =>
-    transaction.unsafe(readFileSync(join(MIGRATIONS, file), 'utf8')),
-  );
-}
 
 const ANCHOR = new Date('2026-01-31T12:00:00Z');
 const PERIOD_END = new Date('2026-03-31T12:00:00Z');
@@ -59,8 +48,7 @@ test('each allowance has its cycle, and what is live its next time', async () =>
   const planned = await insert({ interval: 'day', started: false, at: LATER, ended: null });
   const ended = await insert({ interval: 'week', started: true, at: LATER, ended: LATER });
   const topUp = await insert({ interval: null, started: true, at: LATER, ended: null });
-  const file = readdirSync(MIGRATIONS).find((name) => Number.parseInt(name, 10) === VERSION);
-  await apply(file!);
+  await sql.unsafe(scriptOf(VERSION));
   const rows = await sql`
     select id, cycle_anchor, reset_interval, reset_count, cycle_zone, renews_at, suspended, is_boolean from grants`;
   const plain = { suspended: null, is_boolean: false };

@@ -1,8 +1,8 @@
 // Whether this browser's buyer waits for a checkout to be paid: at a bank, or for one that takes its time.
 //
-// Why a cookie: a bank brings the buyer back to the same address that anybody may open, and only that one is to be sent on to the merchant, once.
-// Whoever opens the checkout later, or comes back from the merchant, reads that it is paid. Without cookies the buyer reads that too, and
-// has the link that leads on.
+// Why a cookie: a bank brings the buyer back to the same address that anybody may open, and the buyer alone is to be sent on to the
+// merchant, once. Whoever opens the checkout later, or comes back from the merchant, reads that it is paid. Without cookies the buyer
+// reads that too, and has the link that leads on.
 
 const WAIT_SECONDS_MAX = 24 * 60 * 60;
 

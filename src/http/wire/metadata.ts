@@ -1,4 +1,5 @@
-// What a caller may hang on a thing of ours: pairs of text (contract, Limits; they hold everywhere), and on usage numbers and booleans too.
+// What a caller may hang on a thing of ours: pairs of text (contract, Limits; they hold everywhere), and on usage numbers and
+// booleans too.
 //
 // Holds: lengths count characters, of which half of a surrogate pair is none, and to count them takes time that grows with the text
 // alone, at most twice the bound. No pattern is tried on it.

@@ -94,6 +94,8 @@ export function toNewCustomer(body: Static<typeof CustomerCreate>, id: string): 
 
 /** Why a text of a path is none; null where it is one. */
 export function externalIdFault(text: string): string | null {
+  // What stands for each byte that is none: whatever an encoding has there, it would be one and the same name.
+  if (text.includes('\uFFFD')) return 'is not valid UTF-8';
   if (!isStorableText(text)) return 'must not have a NUL character or half of a surrogate pair';
   return EXTERNAL_ID.Check(text) ? null : 'must have 1 to 255 characters';
 }

@@ -94,6 +94,17 @@ test.each(REFUSED)('%s is refused', async (_what, name, body, path) => {
   expect((await server.call('GET', '/customers/x')).status).toBe(404);
 });
 
+test('names in another encoding are refused: they would all be one customer', async () => {
+  for (const name of ['andr%E9', 'andr%E8', '%ff', '%ed%a0%80']) {
+    const { status, json } = await server.call('PUT', `/customers/${name}`, { body: {} });
+    expect([name, status, json.error?.issues]).toEqual([
+      name,
+      400,
+      [{ path: ['external_customer_id'], message: 'is not valid UTF-8' }],
+    ]);
+  }
+});
+
 test('an Idempotency-Key has no effect', async () => {
   const headers = { 'idempotency-key': 'k' };
   expect((await put('keyed', { name: 'A' }, { headers })).status).toBe(201);

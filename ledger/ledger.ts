@@ -122,11 +122,14 @@ export class Ledger {
     });
   }
 
-  /** Records all of these or, where one is refused, none. Keys that were used before are left out and named. */
-  recordAll(items: readonly Item[]): Promise<CallOutcome> {
+  /**
+   * Records all of these or, where one is refused, none; of a partial call all but what is refused, event by event. Keys that were used
+   * before are left out and named.
+   */
+  recordAll(items: readonly Item[], { isPartial = false } = {}): Promise<CallOutcome> {
     const { ids, wantsUsage } = this.#deps;
     const deps = { member: this.#member, router: this.#router, ids, wantsUsage };
-    return recordEverywhere(deps, items);
+    return recordEverywhere(deps, items, isPartial);
   }
 
   /** Adds a grant, once for each id. */

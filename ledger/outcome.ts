@@ -24,11 +24,18 @@ export type RecordOutcome =
   /** The customer has as many meters as it may: nothing was recorded. */
   | { readonly kind: 'too_many_meters' };
 
+/** Why nothing of an event was recorded. */
+export type EventRefusal = 'was_refused' | 'out_of_range' | 'too_many_meters';
+
 export type BatchOutcome =
   | {
       readonly kind: 'recorded';
-      /** For each item: its id, and whether its key was used before. */
-      readonly items: readonly { readonly id: string; readonly duplicate: boolean }[];
+      /** For each item: its id, and whether its key was used before. Of a partial call, why it was not recorded, if it was not. */
+      readonly items: readonly {
+        readonly id: string;
+        readonly duplicate: boolean;
+        readonly refused?: EventRefusal;
+      }[];
     }
   /** The key of this item was answered with a refusal before: nothing was recorded. */
   | { readonly kind: 'was_refused'; readonly index: number }

@@ -2,7 +2,13 @@ import { assert } from '../assert.ts';
 import { EVENT_LATE_MS_MAX } from '../limits.ts';
 import { advanced } from '../advance.ts';
 import { type Meter, snapshotOf } from '../meter.ts';
-import { type BatchOutcome, type RecordOutcome, STALE, type UsageRequest } from '../outcome.ts';
+import {
+  type BatchOutcome,
+  type EventRefusal,
+  type RecordOutcome,
+  STALE,
+  type UsageRequest,
+} from '../outcome.ts';
 import type { StoredUsage } from '../storage.ts';
 import { type Missing, type Usage, decideUsage, missing } from '../usage.ts';
 import { type Recorded, usageEvent } from '../usage-event.ts';
@@ -10,7 +16,7 @@ import type { Actor } from './actor.ts';
 import type { Term } from './term.ts';
 import { bytesOf, sizeOfBatch, type UnitSize } from '../unit-size.ts';
 import { NO_SIZE } from './journal-unit.ts';
-import { ActorUnit, type Apply, DUPLICATE } from './unit.ts';
+import { ActorUnit, type Apply, type Discard, DUPLICATE } from './unit.ts';
 
 /**
  * Recording usage, once for each key.
@@ -174,11 +180,19 @@ type Batch = {
   readonly keys: ReadonlyMap<string, Keyed>;
   /** Keys that turned out to be used before, each with the id that it was recorded by. */
   readonly used: Map<string, string>;
+  /** Whether what is refused is left out, rather than a reason to record nothing. */
+  readonly isPartial: boolean;
+  /** Of a partial batch: why nothing of these events is recorded, by the id of each. */
+  readonly refused: Map<string, EventRefusal>;
 };
 
 /** See `Ledger.recordAll`. Items with the same key are one event: the first counts, with all of its meters. */
-export async function recordBatch(term: Term, items: readonly BatchItem[]): Promise<BatchOutcome> {
-  const batch = batchOf(term, items);
+export async function recordBatch(
+  term: Term,
+  items: readonly BatchItem[],
+  isPartial: boolean,
+): Promise<BatchOutcome> {
+  const batch = batchOf(term, items, isPartial);
   const keys = [...batch.keys.keys()];
   return term.inTurn.alone(keys, async () => {
     const lately = keys.filter((key) => term.recent.has(key));
@@ -190,10 +204,12 @@ export async function recordBatch(term: Term, items: readonly BatchItem[]): Prom
     for (const key of keys) term.recent.add(key);
     return {
       kind: 'recorded',
-      items: batch.all.map((item) => ({
-        id: batch.used.get(item.usage.id) ?? item.usage.id,
-        duplicate: !isFresh(batch, item),
-      })),
+      items: batch.all.map((item) => {
+        const id = batch.used.get(item.usage.id) ?? item.usage.id;
+        const refusal = batch.refused.get(eventOf(item));
+        if (refusal !== undefined) return { id, duplicate: false, refused: refusal };
+        return { id, duplicate: !isFresh(batch, item) };
+      }),
     };
   });
 }
@@ -206,13 +222,13 @@ export async function refusalOfBatch(
   term: Term,
   items: readonly BatchItem[],
 ): Promise<BatchRefused | null> {
-  const batch = batchOf(term, items);
+  const batch = batchOf(term, items, false);
   const refused =
     (await learnUsed(term, batch, [...batch.keys.keys()])) ?? (await learnFormer(term, batch));
   return refused ?? recordFresh(term, batch, { isTrial: true });
 }
 
-function batchOf(term: Term, items: readonly BatchItem[]): Batch {
+function batchOf(term: Term, items: readonly BatchItem[], isPartial: boolean): Batch {
   const all: Keyed[] = [];
   const keys = new Map<string, Keyed>();
   let head: Keyed | null = null;
@@ -237,8 +253,11 @@ function batchOf(term: Term, items: readonly BatchItem[]): Batch {
     if (keyId !== null && item.isFirst) keys.set(keyId, item);
     all.push(item);
   }
-  return { all, keys, used: new Map() };
+  return { all, keys, used: new Map(), isPartial, refused: new Map() };
 }
+
+/** The id of the event that an item is of. */
+const eventOf = ({ head, usage }: Keyed): string => (head?.usage ?? usage).id;
 
 function isFresh(batch: Batch, { head, isFirst, usage }: Keyed): boolean {
   return isFirst && !batch.used.has(usage.id) && (head === null || isFresh(batch, head));
@@ -255,17 +274,31 @@ async function learnUsed(
   if (keys.length === 0) return null;
   const stored = await term.deps.storage.findUsage(keys);
   for (const { id } of stored) batch.used.set(id, id);
-  const refused = stored.find((usage) => usage.refused);
-  if (refused === undefined) return null;
-  return { kind: 'was_refused', index: batch.keys.get(refused.id)?.index ?? 0 };
+  const refused = stored.filter((usage) => usage.refused);
+  return refusedBefore(
+    batch,
+    refused.flatMap(({ id }) => batch.keys.get(id) ?? []),
+  );
+}
+
+/** What becomes of a batch in which these were refused before. */
+function refusedBefore(batch: Batch, items: readonly Keyed[]): BatchRefused | null {
+  const [first] = items;
+  if (first === undefined) return null;
+  if (!batch.isPartial) return { kind: 'was_refused', index: first.index };
+  for (const item of items) batch.refused.set(eventOf(item), 'was_refused');
+  return null;
 }
 
 /** The same of the ids that the keys gave before. */
 async function learnFormer(term: Term, batch: Batch): Promise<BatchRefused | null> {
   const found = await formerUsage(term, [...batch.keys.values()]);
   for (const { item, stored } of found) batch.used.set(item.usage.id, stored.id);
-  const refused = found.find(({ stored }) => stored.refused);
-  return refused === undefined ? null : { kind: 'was_refused', index: refused.item.index };
+  const refused = found.filter(({ stored }) => stored.refused);
+  return refusedBefore(
+    batch,
+    refused.map(({ item }) => item),
+  );
 }
 
 /**
@@ -287,7 +320,7 @@ async function recordFresh(
       actors: items.map((item) => item.actor),
       run: (apply, discard) => {
         if (items.some(({ actor }) => actor.dropped)) return STALE;
-        const attempted = runBatch(term, items, { apply, discard });
+        const attempted = runBatch(term, items, { apply, discard, isPartial: batch.isPartial });
         if (isTrial && attempted.kind === 'recorded') discard();
         return attempted;
       },
@@ -300,8 +333,11 @@ async function recordFresh(
       if (refused !== null) return refused;
     } else if (outcome.kind === 'lacking') {
       for (const [item, lacking] of outcome.lacking) await learn(term, item, lacking);
+    } else if (outcome.kind === 'recorded') {
+      for (const [id, why] of outcome.refused) batch.refused.set(id, why);
+      return null;
     } else {
-      return outcome.kind === 'recorded' ? null : outcome;
+      return outcome;
     }
   }
 }
@@ -324,49 +360,80 @@ function isTold(term: Term, items: readonly Keyed[]): boolean {
 }
 
 type BatchAttempt =
-  | { readonly kind: 'recorded' }
+  | { readonly kind: 'recorded'; readonly refused: ReadonlyMap<string, EventRefusal> }
   | { readonly kind: 'out_of_range'; readonly index: number }
   | { readonly kind: 'too_many_meters'; readonly index: number }
   | { readonly kind: 'lacking'; readonly lacking: ReadonlyMap<Item, readonly Missing[]> };
 
-function runBatch(
-  term: Term,
-  items: readonly Keyed[],
-  memory: { apply: Apply; discard: () => void },
-): BatchAttempt {
+type Memory = {
+  readonly apply: Apply;
+  readonly discard: Discard;
+  readonly isPartial: boolean;
+};
+
+/** Decides the items one after the other. What is refused of a partial batch is as if it had not been in it. */
+function runBatch(term: Term, items: readonly Keyed[], memory: Memory): BatchAttempt {
   const lacking = new Map<Item, Missing[]>();
-  const told = new Map<string, Told>();
-  const mayTell = isTold(term, items);
+  const refused = new Map<string, EventRefusal>();
+  const recorded: Reported[] = [];
+  let applied = 0;
+  // Those before the event that is decided.
+  let before = 0;
   for (const item of items) {
-    const { actor, meter, usage, index, request } = item;
-    if (!term.hasRoom(actor, meter)) {
-      memory.discard();
-      return { kind: 'too_many_meters', index };
-    }
-    const context = term.context(actor, meter);
-    const state = term.stateOf(actor, meter);
-    const part = missing(context, state, usage, actor.seen);
-    if (part !== null) {
-      lacking.set(item, [part]);
-      continue;
-    }
-    const { outcome, effects } = decideUsage(context, state, usage, actor.seen);
-    if (outcome.kind === 'out_of_range') {
-      memory.discard();
-      return { kind: 'out_of_range', index };
-    }
-    if (effects !== null) memory.apply(actor, effects);
-    if (mayTell && outcome.kind === 'recorded') {
-      const key = `${actor.id} ${meter.id}`;
-      const about = told.get(key) ?? { actor, meter, recorded: [] };
-      about.recorded.push({ request, record: outcome.record });
-      told.set(key, about);
+    if (item.head === null) before = applied;
+    if (refused.has(eventOf(item))) continue;
+    const decided = decide(term, item);
+    if ('refusal' in decided) {
+      memory.discard(memory.isPartial ? before : 0);
+      if (!memory.isPartial) return { kind: decided.refusal, index: item.index };
+      applied = before;
+      refused.set(eventOf(item), decided.refusal);
+    } else if ('missing' in decided) {
+      lacking.set(item, [decided.missing]);
+    } else {
+      const { effects, record } = decided;
+      if (effects !== null) {
+        memory.apply(item.actor, effects);
+        applied += 1;
+      }
+      if (record !== null) recorded.push({ item, record });
     }
   }
   if (lacking.size > 0) {
     memory.discard();
     return { kind: 'lacking', lacking };
   }
-  for (const about of told.values()) tell(term, memory.apply, about);
-  return { kind: 'recorded' };
+  if (isTold(term, items)) {
+    const stand = recorded.filter(({ item }) => !refused.has(eventOf(item)));
+    tellOfAll(term, memory.apply, stand);
+  }
+  return { kind: 'recorded', refused };
+}
+
+/** What an item comes to, as of now. */
+function decide(term: Term, { actor, meter, usage }: Keyed) {
+  if (!term.hasRoom(actor, meter)) return { refusal: 'too_many_meters' } as const;
+  const context = term.context(actor, meter);
+  const state = term.stateOf(actor, meter);
+  const part = missing(context, state, usage, actor.seen);
+  if (part !== null) return { missing: part };
+  const { outcome, effects } = decideUsage(context, state, usage, actor.seen);
+  if (outcome.kind === 'out_of_range') return { refusal: 'out_of_range' } as const;
+  return { effects, record: outcome.kind === 'recorded' ? outcome.record : null };
+}
+
+/** An item, and what was recorded of it. */
+type Reported = { readonly item: Keyed; readonly record: Recorded['record'] };
+
+/** Once for each customer and meter. */
+function tellOfAll(term: Term, apply: Apply, reported: readonly Reported[]): void {
+  const told = new Map<string, Told>();
+  for (const { item, record } of reported) {
+    const { actor, meter, request } = item;
+    const key = `${actor.id} ${meter.id}`;
+    const about = told.get(key) ?? { actor, meter, recorded: [] };
+    about.recorded.push({ request, record });
+    told.set(key, about);
+  }
+  for (const about of told.values()) tell(term, apply, about);
 }

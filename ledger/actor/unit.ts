@@ -25,6 +25,9 @@ export type Subject = {
 /** Applies effects to an actor's memory, as part of the unit. */
 export type Apply = <E extends Effects>(actor: Deciding<E>, effects: E) => void;
 
+/** Takes back what was applied, but for the first `kept` effects. */
+export type Discard = (kept?: number) => void;
+
 /** The unit's keys were used before: look up what was answered. */
 export const DUPLICATE = Symbol('duplicate');
 
@@ -47,19 +50,19 @@ export class ActorUnit<T> implements Unit {
   effects: Effects[] = [];
   readonly done: Promise<T | typeof DUPLICATE>;
   readonly #actors: readonly Subject[];
-  readonly #run: (apply: Apply, discard: () => void) => T;
+  readonly #run: (apply: Apply, discard: Discard) => T;
   #applied: Applied[] = [];
   #outcome: T | undefined;
   #resolve: (outcome: T | typeof DUPLICATE) => void = () => undefined;
   #reject: (error: unknown) => void = () => undefined;
 
-  /** All `actors` are one organisation's. `run` calls `discard` where a part was refused and so the whole must leave no trace. */
+  /** All `actors` are one organisation's. `run` calls `discard` where what was refused must leave no trace. */
   constructor(options: {
     op: string;
     keys: readonly string[];
     actors: readonly Subject[];
     size: UnitSize;
-    run: (apply: Apply, discard: () => void) => T;
+    run: (apply: Apply, discard: Discard) => T;
   }) {
     const first = must(options.actors[0], 'a unit is about somebody');
     this.tenant = first.organisationId;
@@ -84,7 +87,7 @@ export class ActorUnit<T> implements Unit {
           this.#applied.push({ actor, effects, before: actor.apply(effects) });
           this.effects.push(effects);
         },
-        () => this.#discard(),
+        (kept) => this.#discard(kept),
       );
     } catch (error) {
       this.#discard();
@@ -92,10 +95,10 @@ export class ActorUnit<T> implements Unit {
     }
   }
 
-  #discard(): void {
-    for (const { actor, effects, before } of this.#applied.reverse())
-      actor.unapply(effects, before);
-    this.#clear();
+  #discard(kept = 0): void {
+    const undone = this.#applied.splice(kept);
+    for (const { actor, effects, before } of undone.reverse()) actor.unapply(effects, before);
+    this.effects.splice(kept);
   }
 
   #clear(): void {

@@ -4,7 +4,7 @@ import { type BatchItem, recordBatch } from '../actor/recording.ts';
 import type { TermDeps } from '../actor/term.ts';
 import { assert, must } from '../assert.ts';
 import type { Meter } from '../meter.ts';
-import type { CallOutcome, UsageRequest } from '../outcome.ts';
+import type { CallOutcome, EventRefusal, UsageRequest } from '../outcome.ts';
 import { type Ids, LedgerUnavailable, mayPass, TooSlow } from '../ports.ts';
 import { sizeOfBatch, tooLarge } from '../unit-size.ts';
 import type { Found } from './customers.ts';
@@ -37,10 +37,16 @@ type Deps = {
  * Holds: asked for again is the same as once, because each item has its id before anybody is asked. One share is one flush, whole or not
  * at all, so what became of it is the caller's to ask.
  *
+ * Of a partial call nothing is asked first: each share leaves out the events that it refuses.
+ *
  * Does not hold: a total that goes out of range between the two, or a share that cannot be recorded until the call's time is over, is
  * answered as unavailable while the other shares stand. What has keys may be sent again then.
  */
-export async function recordEverywhere(deps: Deps, items: readonly Item[]): Promise<CallOutcome> {
+export async function recordEverywhere(
+  deps: Deps,
+  items: readonly Item[],
+  isPartial: boolean,
+): Promise<CallOutcome> {
   const { member } = deps;
   // A call is one tenant's. As a whole, before any of its shares is recorded.
   const isTold = items.slice(0, 1).some(({ customer }) => deps.wantsUsage(customer.customer));
@@ -49,7 +55,7 @@ export async function recordEverywhere(deps: Deps, items: readonly Item[]): Prom
   const here = actorsHere(member, items);
   if (here !== null && member.term !== null) {
     try {
-      return await recordBatch(member.term, here);
+      return await recordBatch(member.term, here, isPartial);
     } catch (error) {
       // Some moved meanwhile: nothing was recorded.
       if (!(error instanceof NotHere)) throw error;
@@ -57,35 +63,39 @@ export async function recordEverywhere(deps: Deps, items: readonly Item[]): Prom
   }
   const placed = placedOf(deps.ids, items);
   const fresh = placed.filter((one) => one.isFirst);
-  if (sharesOf(member, fresh).length > 1) {
-    const { answered } = await askAll(deps, 'wouldRefuse', fresh);
+  if (!isPartial && sharesOf(member, fresh).length > 1) {
+    const { answered } = await askAll(deps, 'wouldRefuse', fresh, isPartial);
     for (const { share, answer } of answered) {
       if (answer !== null) return { ...answer, index: share[answer.index]?.index ?? 0 };
     }
   }
-  const { answered, isSplit } = await askAll(deps, 'recordAll', fresh);
+  const { answered, isSplit } = await askAll(deps, 'recordAll', fresh, isPartial);
   const duplicates = new Set<number>();
   // By the id that was asked for: the one that it is recorded by.
   const recorded = new Map<string, string>();
+  const refused = new Map<string, EventRefusal>();
   for (const { share, answer } of answered) {
     if (answer.kind !== 'recorded') {
       if (isSplit) throw new LedgerUnavailable('a part of it cannot be recorded now');
       return { ...answer, index: share[answer.index]?.index ?? 0 };
     }
     assert(answer.items.length === share.length, 'each item has an answer');
-    for (const [place, { id, duplicate }] of answer.items.entries()) {
+    for (const [place, { id, duplicate, refused: refusal }] of answer.items.entries()) {
       const one = must(share[place], 'what was answered');
       recorded.set(keyOf(one), id);
+      if (refusal !== undefined) refused.set(keyOf(one), refusal);
       // Without a key of its own it is this call's alone: an answer was lost, and it was asked for again.
       if (duplicate && one.isKeyed) duplicates.add(one.index);
     }
   }
   return {
     kind: 'recorded',
-    items: placed.map((one) => ({
-      id: recorded.get(keyOf(one)) ?? keyOf(one),
-      duplicate: !one.isFirst || duplicates.has(one.index),
-    })),
+    items: placed.map((one) => {
+      const id = recorded.get(keyOf(one)) ?? keyOf(one);
+      const refusal = refused.get(keyOf(one));
+      if (refusal !== undefined) return { id, duplicate: false, refused: refusal };
+      return { id, duplicate: !one.isFirst || duplicates.has(one.index) };
+    }),
   };
 }
 
@@ -133,6 +143,7 @@ async function askAll<N extends 'wouldRefuse' | 'recordAll'>(
   { member, router }: Deps,
   name: N,
   placed: readonly Placed[],
+  isPartial: boolean,
 ): Promise<{
   readonly answered: readonly { readonly share: Share; readonly answer: OpAnswer<N> }[];
   /** Whether several were ever asked at once, be it that one owns all by now. */
@@ -145,7 +156,7 @@ async function askAll<N extends 'wouldRefuse' | 'recordAll'>(
   for (let left = placed; left.length > 0;) {
     const shares = sharesOf(member, left);
     isSplit ||= name === 'recordAll' && shares.length > 1;
-    const asked = await askOnce(router, name, { shares, isRepeat, isSplit });
+    const asked = await askOnce(router, name, { shares, isRepeat, isSplit, isPartial });
     left = asked
       .flatMap(({ share, found }) => ('answer' in found ? [] : share))
       .toSorted((a, b) => a.index - b.index);
@@ -163,14 +174,18 @@ async function askAll<N extends 'wouldRefuse' | 'recordAll'>(
 async function askOnce(
   router: Router,
   name: 'wouldRefuse' | 'recordAll',
-  { shares, isRepeat, isSplit }: Asking,
+  { shares, isRepeat, isSplit, isPartial }: Asking,
 ) {
   return Promise.all(
     shares.map(async (share) => {
       const { slot } = must(share[0], 'a share is about something');
-      const args: [SentItem[]] = [share.map(({ sent }) => sent)];
+      const sent = share.map((one) => one.sent);
       try {
-        return { share, found: await router.attempt(slot, name, { args, isRepeat }) };
+        const found =
+          name === 'recordAll'
+            ? await router.attempt(slot, name, { args: [sent, isPartial], isRepeat })
+            : await router.attempt(slot, name, { args: [sent], isRepeat });
+        return { share, found };
       } catch (error) {
         // It may have been recorded, or may be by asking again; but what was too slow for one is so for its heir.
         if (isSplit && mayPass(error) && !(error instanceof TooSlow))
@@ -186,6 +201,7 @@ type Asking = {
   readonly isRepeat: boolean;
   /** Whether there are others, which may be recorded whatever becomes of one. */
   readonly isSplit: boolean;
+  readonly isPartial: boolean;
 };
 
 /** Their actors, where all live here, as they do where there is one node. */

@@ -97,8 +97,12 @@ async function record(
 /** An item of a batch that another node has sent. */
 export type SentItem = Omit<BatchItem, 'actor'> & { readonly customerId: string };
 
-async function recordAll(term: Term, sent: readonly SentItem[]): Promise<BatchOutcome> {
-  return recordBatch(term, await received(term, sent));
+async function recordAll(
+  term: Term,
+  sent: readonly SentItem[],
+  isPartial = false,
+): Promise<BatchOutcome> {
+  return recordBatch(term, await received(term, sent), isPartial);
 }
 
 /** Why `recordAll` would record none of them, as of now; null where it would not refuse. */

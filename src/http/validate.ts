@@ -49,13 +49,17 @@ export function validator<T extends TSchema>(schema: T): Validator<T> {
 }
 
 /** Why `value` does not fit: one issue for each place, the first that was found there. */
-export function issuesOf(check: TypeCheck<TSchema>, value: unknown): Issue[] {
+export function issuesOf(
+  check: TypeCheck<TSchema>,
+  value: unknown,
+  max: number = ISSUES_MAX,
+): Issue[] {
   const issues = new Map<string, Issue>();
   for (const error of exact(check.Errors(value))) {
     for (const issue of issuesIn(error)) {
       const place = issue.path.join('\0');
       if (!issues.has(place)) issues.set(place, issue);
-      if (issues.size === ISSUES_MAX) return [...issues.values()];
+      if (issues.size === max) return [...issues.values()];
     }
     // What a list holds that is too long is not looked at: it may be anything, and as much as fits a body.
     if (error.type === ValueErrorType.ArrayMaxItems) break;

@@ -1,6 +1,8 @@
 import { Elysia } from 'elysia';
 import { INGEST_BYTES_MAX } from '../../../ledger/limits.ts';
 import { breathe, type Timers } from '../../../ledger/ports.ts';
+import type { CallOutcome, EventRefusal } from '../../../ledger/outcome.ts';
+import { Full } from '../../platform/bounds.ts';
 import type { OrganisationPrincipal } from '../auth.ts';
 import type { Route } from '../edge.ts';
 import { type Issue, refuse, refuseInvalid } from '../errors.ts';
@@ -11,18 +13,21 @@ import {
   isRefused,
   notRecorded,
 } from '../metering.ts';
-import { ISSUES_MAX } from '../validate.ts';
-import { IngestBody, IngestResult } from '../wire/metering.ts';
+import { withoutNulls } from '../lenient.ts';
+import { ISSUES_MAX, issuesOf, validator } from '../validate.ts';
+import { IngestBody, IngestEvent, IngestResult } from '../wire/metering.ts';
 import { eventTime, fingerprintOf, keyedIds, measure, metadataText } from '../wire/usage.ts';
 
 const INGEST = {
   operationId: 'ingestEvents',
   summary: 'Record up to 500 events',
   description:
-    'All or nothing, and answered when all are on disk. The name of an event feeds every meter with that `event_name`. An ' +
+    'All or nothing (but see `partial`), and answered when all are on disk. The name of an event feeds every meter with that `event_name`. An ' +
     '`external_id` counts once for its customer, here and on /track; with an `Idempotency-Key` header the events without one count once too, so ' +
     'that the whole call may be sent again. What is written at once has a bound of 1 MiB of metadata: each event counts its own once, and ' +
-    'once more for each customer and meter that an endpoint hears of by `usage.recorded`; more is 413.',
+    'once more for each customer and meter that an endpoint hears of by `usage.recorded`; more is 413. With `partial: true` what is good is ' +
+    'recorded, whatever is wrong with the rest: `rejected` lists each other event with at most 5 issues, and the others keep their `index`. Sent ' +
+    'again, with keys, it records nothing twice, and what is still wrong is listed again. What is wrong with the call itself is 400 or 413 as ever.',
   tag: 'Metering',
   body: IngestBody,
   bodyBytesMax: INGEST_BYTES_MAX,
@@ -34,7 +39,13 @@ const INGEST = {
 /** Events that are taken apart before others are answered: each may feed ten meters. */
 const STEP_EVENTS = 50;
 
-type Event = (typeof IngestBody)['static']['events'][number];
+/** Of one event of a partial call. */
+const EVENT_ISSUES_MAX = 5;
+
+/** An event that is well formed, by its place in the call. */
+type Given = { readonly index: number; readonly event: Event };
+
+type Event = IngestEvent;
 
 type Item = Subject & {
   readonly request: Parameters<MeteringDeps['ledger']['record']>[2];
@@ -42,7 +53,15 @@ type Item = Subject & {
 };
 
 /** An event, and where its items begin: one for each meter that it feeds. */
-type Placed = { readonly event: Event; readonly firstItem: number };
+type Placed = Given & { readonly firstItem: number };
+
+type Rejected = { readonly index: number; readonly issues: readonly Issue[] };
+
+type Call = {
+  readonly principal: OrganisationPrincipal;
+  readonly idempotencyKey: string | null;
+  readonly now: number;
+};
 
 type IngestDeps = MeteringDeps & { readonly timers: Timers };
 
@@ -52,56 +71,125 @@ export function ingestRoutes(deps: IngestDeps) {
 
 function ingestRoute(deps: IngestDeps): Route {
   return deps.edge.organisation(INGEST, async ({ principal, body, idempotencyKey }) => {
-    const { events } = body;
-    if (events.length === 0) return answer([], [], false);
-    const subjects = await subjectsOfAll(deps, principal, events);
-    const items: Item[] = [];
-    const placed: Placed[] = [];
-    const issues: Issue[] = [];
-    const now = deps.orgClock.now(principal);
-    for (const [index, event] of events.entries()) {
-      if (index % STEP_EVENTS === STEP_EVENTS - 1) await breathe(deps.timers);
-      const found = subjects[index] ?? [];
-      const call = { principal, idempotencyKey, index, now };
-      const made = itemsOf(deps, event, { found, call });
-      if (isIssue(made)) {
-        issues.push({ ...made, path: ['events', String(index), ...made.path] });
-        if (issues.length === ISSUES_MAX) break;
-        continue;
-      }
-      placed.push({ event, firstItem: items.length });
-      items.push(...made);
-    }
-    if (issues.length > 0) return refuseInvalid(issues);
-    const outcome = await deps.ledger.recordAll(items);
-    if (outcome.kind === 'out_of_range') {
-      const path = ['events', String(eventAt(placed, outcome.index)), 'value'];
-      return refuseInvalid([{ path, message: 'would take the total out of range' }]);
-    }
+    const isPartial = body.partial === true;
+    const rejected: Rejected[] = [];
+    const given = isPartial ? await sift(deps, body.events, rejected) : allOf(body);
+    const call = { principal, idempotencyKey, now: deps.orgClock.now(principal) };
+    const { items, placed } = await itemsOfAll(deps, given, { call, isPartial, rejected });
+    if (!isPartial && rejected.length > 0) return refuseInvalid(rejected.flatMap(inCall));
+    const outcome: CallOutcome =
+      items.length === 0
+        ? { kind: 'recorded', items: [] }
+        : await deps.ledger.recordAll(items, { isPartial });
     if (outcome.kind === 'too_many_meters') return notRecorded(deps, outcome.kind);
     if (outcome.kind === 'too_large') return refuse('payload_too_large', outcome.why);
-    if (outcome.kind === 'was_refused') {
-      const path = ['events', String(eventAt(placed, outcome.index)), 'external_id'];
-      return refuseInvalid([
-        { path, message: 'was refused before: nothing was recorded under it' },
-      ]);
+    if (outcome.kind !== 'recorded') {
+      const index = eventAt(placed, outcome.index);
+      return refuseInvalid(inCall({ index, issues: [issueOf(deps, outcome.kind)] }));
     }
-    return answer(placed, outcome.items, idempotencyKey !== null);
+    const stands = placed.filter(({ index, firstItem }) => {
+      const why = outcome.items[firstItem]?.refused;
+      if (why !== undefined) rejected.push({ index, issues: [issueOf(deps, why)] });
+      return why === undefined;
+    });
+    rejected.sort((a, b) => a.index - b.index);
+    return answer(stands, outcome.items, {
+      byHeader: idempotencyKey !== null,
+      rejected: isPartial ? rejected : null,
+    });
   });
+}
+
+const allOf = ({ events }: { readonly events: readonly unknown[] }): Given[] =>
+  // The edge has looked at them.
+  (events as readonly Event[]).map((event, index) => ({ index, event }));
+
+/** The events of a partial call that are well formed. */
+async function sift(
+  { timers }: IngestDeps,
+  events: readonly unknown[],
+  rejected: Rejected[],
+): Promise<Given[]> {
+  const given: Given[] = [];
+  for (const [index, event] of events.entries()) {
+    if (index % STEP_EVENTS === STEP_EVENTS - 1) await breathe(timers);
+    const fitting = EVENT.Check(event) ? event : withoutNulls(IngestEvent, event);
+    if (EVENT.Check(fitting)) given.push({ index, event: fitting });
+    else rejected.push({ index, issues: issuesOf(EVENT, fitting, EVENT_ISSUES_MAX) });
+  }
+  return given;
+}
+
+const EVENT = validator(IngestEvent);
+
+/** What is wrong with an event, as it stands in the call. */
+const inCall = ({ index, issues }: Rejected): Issue[] =>
+  issues.map(({ path, message }) => ({ path: ['events', String(index), ...path], message }));
+
+/** What the ledger refuses an event for. */
+function issueOf({ settings }: IngestDeps, why: EventRefusal): Issue {
+  switch (why) {
+    case 'out_of_range':
+      return { path: ['value'], message: 'would take the total out of range' };
+    case 'was_refused':
+      return {
+        path: ['external_id'],
+        message: 'was refused before: nothing was recorded under it',
+      };
+    case 'too_many_meters':
+      return {
+        path: ['name'],
+        message: new Full('metersPerCustomer', settings.bounds.metersPerCustomer).message,
+      };
+    default:
+      return why satisfies never;
+  }
+}
+
+/** What each event says to the meters that it feeds. */
+async function itemsOfAll(
+  deps: IngestDeps,
+  given: readonly Given[],
+  about: {
+    readonly call: Call;
+    readonly isPartial: boolean;
+    readonly rejected: Rejected[];
+  },
+): Promise<{ readonly items: Item[]; readonly placed: Placed[] }> {
+  const { call, isPartial, rejected } = about;
+  const subjects = await subjectsOfAll(
+    deps,
+    call.principal,
+    given.map(({ event }) => event),
+  );
+  const items: Item[] = [];
+  const placed: Placed[] = [];
+  for (const [place, { index, event }] of given.entries()) {
+    if (place % STEP_EVENTS === STEP_EVENTS - 1) await breathe(deps.timers);
+    const made = itemsOf(deps, event, { found: subjects[place] ?? [], call: { ...call, index } });
+    if (isIssue(made)) {
+      rejected.push({ index, issues: [made] });
+      if (!isPartial && rejected.length === ISSUES_MAX) break;
+      continue;
+    }
+    placed.push({ index, event, firstItem: items.length });
+    items.push(...made);
+  }
+  return { items, placed };
 }
 
 /** The event that an item is of. */
 function eventAt(placed: readonly Placed[], item: number): number {
-  return placed.findLastIndex(({ firstItem }) => firstItem <= item);
+  return placed.findLast(({ firstItem }) => firstItem <= item)?.index ?? 0;
 }
 
 function answer(
   placed: readonly Placed[],
   items: readonly { readonly id: string; readonly duplicate: boolean }[],
-  byHeader: boolean,
+  { byHeader, rejected }: { byHeader: boolean; rejected: readonly Rejected[] | null },
 ): Response {
   let duplicates = 0;
-  const events = placed.map(({ event, firstItem }, index) => {
+  const events = placed.map(({ index, event, firstItem }) => {
     const item = items[firstItem];
     const duplicate = item?.duplicate === true;
     if (duplicate) duplicates += 1;
@@ -112,9 +200,10 @@ function answer(
       status: duplicate ? 'duplicate' : 'inserted',
     };
   });
-  const replayed = byHeader && duplicates === events.length;
+  const replayed = byHeader && events.length > 0 && duplicates === events.length;
+  const result = { inserted: events.length - duplicates, duplicates, events };
   return Response.json(
-    { inserted: events.length - duplicates, duplicates, events },
+    rejected === null ? result : { ...result, rejected },
     replayed ? { headers: { 'idempotency-replayed': 'true' } } : undefined,
   );
 }
@@ -175,12 +264,7 @@ function itemsOf(
   event: Event,
   about: {
     found: Subject[] | Issue;
-    call: {
-      principal: OrganisationPrincipal;
-      idempotencyKey: string | null;
-      index: number;
-      now: number;
-    };
+    call: Call & { readonly index: number };
   },
 ): Item[] | Issue {
   const { found, call } = about;

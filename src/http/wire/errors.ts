@@ -6,16 +6,20 @@ export const ErrorType = Type.Union(
   (Object.keys(STATUS_OF) as ErrorCode[]).map((code) => Type.Literal(code)),
 );
 
+/** What is wrong, and where. */
+export const Issues = Type.Array(
+  Type.Object({ path: Type.Array(Type.String()), message: Type.String() }),
+);
+
 /** The body of every refusal. */
 const Refusal = Type.Object({
   error: Type.Object({
     type: ErrorType,
     message: Type.String({ description: 'For people; it may change.' }),
-    issues: Type.Optional(
-      Type.Array(Type.Object({ path: Type.Array(Type.String()), message: Type.String() }), {
-        description: 'With `invalid_request`: what is wrong, and where.',
-      }),
-    ),
+    issues: Type.Optional({
+      ...Issues,
+      description: 'With `invalid_request`: what is wrong, and where.',
+    }),
   }),
 });
 

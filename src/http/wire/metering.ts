@@ -1,10 +1,11 @@
 // The bodies of /check, /track and /events/ingest (contract, Entitlement and metering endpoints; decisions 5).
-import { Type } from '@sinclair/typebox';
+import { type Static, Type } from '@sinclair/typebox';
 import { CHECK_BATCH_MAX, INGEST_EVENTS_MAX } from '../../../ledger/limits.ts';
 import { type CheckAnswer, type Meter, type Snapshot, balance } from '../../../ledger/meter.ts';
 import { quantityNumber } from '../../../ledger/quantity.ts';
+import { issuesOf, rule, ruled, validator } from '../validate.ts';
 import { UsageMetadata } from './metadata.ts';
-import { ErrorType } from './errors.ts';
+import { ErrorType, Issues } from './errors.ts';
 import { Body, ExternalCustomerId, Nullable, Timestamp, Uuid } from './values.ts';
 
 /** A quantity as it comes in: a JSON number or a decimal string, with at most the decimals of its meter. */
@@ -78,25 +79,52 @@ export const TrackBody = Body(
   },
 );
 
-export const IngestBody = Body(
+export const IngestEvent = Body({
+  name: Type.String({ minLength: 1, maxLength: 255 }),
+  ...WHO,
+  value: Type.Optional(Quantity),
+  metadata: Type.Optional(UsageMetadata),
+  timestamp: Type.Optional(Type.String({ description: 'ISO 8601, with Z or an offset.' })),
+  external_id: Type.Optional(EventKey),
+});
+
+export type IngestEvent = Static<typeof IngestEvent>;
+
+const Partial = Type.Boolean({
+  description: 'Record what is good, and list what is not in `rejected`. Default: all or nothing.',
+});
+
+const WHOLE = Body(
   {
-    events: Type.Array(
-      Body({
-        name: Type.String({ minLength: 1, maxLength: 255 }),
-        ...WHO,
-        value: Type.Optional(Quantity),
-        metadata: Type.Optional(UsageMetadata),
-        timestamp: Type.Optional(Type.String({ description: 'ISO 8601, with Z or an offset.' })),
-        external_id: Type.Optional(EventKey),
-      }),
-      { maxItems: INGEST_EVENTS_MAX },
-    ),
+    events: Type.Array(IngestEvent, { maxItems: INGEST_EVENTS_MAX }),
+    partial: Type.Optional(Partial),
   },
   {
     events: [
       { name: 'api-calls', external_customer_id: 'user-1', value: 2, external_id: 'log-17' },
     ],
   },
+);
+
+/** All that a partial call must be: its events are looked at one by one. */
+const ENVELOPE = Body({
+  events: Type.Array(Type.Unknown(), { maxItems: INGEST_EVENTS_MAX }),
+  partial: Type.Literal(true),
+});
+
+const whole = validator(WHOLE);
+const envelope = validator(ENVELOPE);
+
+const isPartial = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && 'partial' in value && value.partial === true;
+
+export const IngestBody = ruled<Static<typeof WHOLE> | Static<typeof ENVELOPE>>(
+  rule(
+    'IngestBody',
+    (value) => issuesOf(isPartial(value) ? envelope : whole, value),
+    (value) => whole.Check(value) || envelope.Check(value),
+  ),
+  WHOLE,
 );
 
 const OutQuantity = Nullable(Type.Number());
@@ -163,6 +191,12 @@ export const IngestResult = Type.Object({
       id: Uuid,
       external_id: Nullable(Type.String()),
       status: Type.Union([Type.Literal('inserted'), Type.Literal('duplicate')]),
+    }),
+  ),
+  rejected: Type.Optional(
+    Type.Array(Type.Object({ index: Type.Integer(), issues: Issues }), {
+      description:
+        'Of a partial call: each event that was not recorded, and why. A path begins at the event.',
     }),
   ),
 });

@@ -2,7 +2,12 @@
 import { ids } from '../../../src/platform/ids.ts';
 import { checkAnswer, ingestAnswer, trackAnswer, type Usage } from './answers.ts';
 import { openDoor, type PeerSettings, refusal, serveUntilBenchEnds } from './door.ts';
-import { CheckBody, IngestBody, TrackBody } from '../../../src/http/wire/metering.ts';
+import {
+  CheckBody,
+  IngestBody,
+  type IngestEvent,
+  TrackBody,
+} from '../../../src/http/wire/metering.ts';
 
 export interface UsageEvent {
   readonly id: string;
@@ -46,14 +51,15 @@ export async function serve(settings: PeerSettings, way: Way): Promise<never> {
       '/events/ingest',
       async ({ request, body }) => {
         if (!letsIn(request)) return refusal();
-        const events = body.events.map((event) => ({
+        const asked = body.events as readonly IngestEvent[];
+        const events = asked.map((event) => ({
           id: eventId(event.external_id),
           externalId: event.external_customer_id ?? '',
           value: Number(event.value ?? 1),
         }));
         const isNew = await way.ingest(events);
         return ingestAnswer(
-          body.events.map((event, index) => ({
+          asked.map((event, index) => ({
             id: events[index]?.id ?? '',
             externalId: event.external_id ?? '',
             isNew: isNew[index] ?? false,

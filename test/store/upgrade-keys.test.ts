@@ -31,9 +31,13 @@ async function record(id: string, slot: number, fingerprint: string | null): Pro
     values (${id}, ${ids.next()}, ${ids.next()}, 1, now(), 1, 'ok', 1, now(), ${fingerprint}, 'single', ${slot}, 1, false)`;
 }
 
+async function begin(): Promise<void> {
+  await sql`insert into organisations (id, name, created_at) values (${ids.next()}, 'One', now())`;
+}
+
 const since = async () => (await sql`select by_customer_since from usage_keys`).length;
 
-test('an id is unique in its slot; nothing had a key before', async () => {
+test('an id is unique in its slot; nobody was here before', async () => {
   await record(ids.next(), 1, null);
   // Two processes start together: the one that waits keeps no index from being built.
   await Promise.all([migrate(database!.url), migrate(database!.url)]);
@@ -44,7 +48,15 @@ test('an id is unique in its slot; nothing had a key before', async () => {
   expect(await since()).toBe(0);
 });
 
+test('a server of before, which nobody has sent a key yet, goes on beside the migration', async () => {
+  await begin();
+  await migrate(database!.url);
+  await record(ids.next(), 1, '7');
+  expect(await since()).toBe(1);
+});
+
 test('keys were in use; a start that was killed had left half of an index', async () => {
+  await begin();
   await record(ids.next(), 1, '7');
   await sql`create unique index transfers_id_of_slot on transfers (slot)`;
   await migrate(database!.url);

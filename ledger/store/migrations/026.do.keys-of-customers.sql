@@ -5,8 +5,7 @@ ALTER TABLE transfers ADD CONSTRAINT transfers_id_once PRIMARY KEY USING INDEX t
 DROP INDEX transfers_hold_once;
 ALTER INDEX transfers_hold_of_slot RENAME TO transfers_hold_once;
 
--- Since when, where keys of the organisation's scope were in use before: what was recorded under them is looked up for as long as it is in
--- `transfers`.
+-- Since when, where somebody was here before: what was recorded under keys of the organisation's scope is looked up for as long as it is
+-- in `transfers`. A server of before may record its first one while this runs, and until another takes its place.
 CREATE TABLE usage_keys (by_customer_since timestamptz NOT NULL);
-INSERT INTO usage_keys SELECT now()
-  WHERE EXISTS (SELECT FROM transfers WHERE fingerprint IS NOT NULL AND value IS NOT NULL);
+INSERT INTO usage_keys SELECT now() WHERE EXISTS (SELECT FROM organisations);

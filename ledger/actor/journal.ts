@@ -299,13 +299,13 @@ export class Journal {
       log.warn({ err: error }, 'could not look up duplicate ids');
       await pause(timers, RETRY_MS_MIN);
       this.#undecide(units);
-      return this.#refuseSlow(this.#retries.again(ownOf(units)));
+      return this.#refuseSlow(this.#retries.again(this.#withoutBeat(units)));
     }
     const guilty = new Set(units.filter((unit) => unit.keys.some((key) => existing.has(key))));
     // No caller's key: an id that the ledger derived itself was in use, which no caller can bring about.
     if (guilty.size === 0) return this.#reject(units, new Error('a derived id is in use'));
     this.#undecide(units);
-    const rest = ownOf(units).filter((unit) => !guilty.has(unit));
+    const rest = this.#withoutBeat(units).filter((unit) => !guilty.has(unit));
     if (rest.length > 0) this.#refuseSlow(this.#retries.again(rest));
     for (const unit of guilty) unit.settle('duplicate');
   }
@@ -314,7 +314,7 @@ export class Journal {
     const [first] = units;
     assert(first !== undefined, 'a flush that failed has units');
     this.#undecide(units);
-    if (units.length > 1) return this.#refuseSlow(this.#retries.divide(ownOf(units)));
+    if (units.length > 1) return this.#refuseSlow(this.#retries.divide(this.#withoutBeat(units)));
     this.#stats.failedRejected += 1;
     this.#deps.log.error(describe(first), 'a decision cannot be written');
     first.settle({ failed: error });
@@ -323,7 +323,7 @@ export class Journal {
   /** The flush did not land: because of one of its units, or because of the database. An empty one will tell. */
   #doubt(units: readonly Unit[]): void {
     this.#undecide(units);
-    const own = ownOf(units);
+    const own = units.filter((unit) => unit !== HEARTBEAT);
     if (own.length > 0) this.#retries.doubt(own);
     else if (!this.#retries.isInDoubt) this.#line.push(HEARTBEAT);
   }
@@ -349,6 +349,12 @@ export class Journal {
     for (const unit of this.#next.units) unit.rollback();
     this.#line.putBack(this.#next.units);
     this.#next = new Batch();
+  }
+
+  /** What was to renew the lease waits again: the others may fail once more. */
+  #withoutBeat(units: readonly Unit[]): readonly Unit[] {
+    if (units.includes(HEARTBEAT)) this.#line.push(HEARTBEAT);
+    return units.filter((unit) => unit !== HEARTBEAT);
   }
 
   async #recover(units: readonly Unit[], rows: FlushRows): Promise<void> {
@@ -406,9 +412,9 @@ export class Journal {
       if (!this.#flushing && this.#isIdle) {
         this.#line.push(HEARTBEAT);
         this.#schedule();
-      } else {
-        this.#beat();
       }
+      // Until a flush lands: one that fails renews nothing.
+      this.#beat();
     });
   }
 
@@ -457,11 +463,6 @@ const TAKEN = 'another node has taken the seat';
 
 /** The part of a lease within which an empty flush of a database that is well is on disk. */
 const WELL_PART = 1 / 10;
-
-/** Without what renews the lease, which is made anew. */
-function ownOf(units: readonly Unit[]): readonly Unit[] {
-  return units.filter((unit) => unit !== HEARTBEAT);
-}
 
 /** What operators are told of a unit: nothing that a customer sent. */
 function describe({ tenant, op, size }: Unit): Record<string, unknown> {

@@ -145,15 +145,20 @@ async function learn(term: Term, item: Item, lacking: readonly Missing[]): Promi
   const { storage, orgClock } = term.deps;
   const { actor, meter } = item;
   const { id: customerId, slot } = actor.customer;
-  if (lacking.some((part) => part.kind === 'history')) {
-    const since = orgClock.now(actor.customer) - EVENT_LATE_MS_MAX;
-    const periods = await storage.loadHistory({ slot, customerId, meterId: meter.id }, since);
-    actor.learnHistory(meter.id, periods);
-  }
-  const members = lacking.filter((part) => part.kind === 'member');
-  for (const [accountId, parts] of Map.groupBy(members, (part) => part.accountId)) {
-    const asked = parts.map((part) => part.member);
-    actor.learnMembers(accountId, asked, await storage.loadMembers({ slot, accountId }, asked));
+  actor.held += 1;
+  try {
+    if (lacking.some((part) => part.kind === 'history')) {
+      const since = orgClock.now(actor.customer) - EVENT_LATE_MS_MAX;
+      const periods = await storage.loadHistory({ slot, customerId, meterId: meter.id }, since);
+      actor.learnHistory(meter.id, periods);
+    }
+    const members = lacking.filter((part) => part.kind === 'member');
+    for (const [accountId, parts] of Map.groupBy(members, (part) => part.accountId)) {
+      const asked = parts.map((part) => part.member);
+      actor.learnMembers(accountId, asked, await storage.loadMembers({ slot, accountId }, asked));
+    }
+  } finally {
+    actor.held -= 1;
   }
 }
 
@@ -308,6 +313,20 @@ async function learnFormer(term: Term, batch: Batch): Promise<BatchRefused | nul
 async function recordFresh(
   term: Term,
   batch: Batch,
+  options: { readonly isTrial: boolean },
+): Promise<BatchRefused | null> {
+  for (const { actor } of batch.all) actor.held += 1;
+  try {
+    return await recordHeld(term, batch, options);
+  } finally {
+    for (const { actor } of batch.all) actor.held -= 1;
+  }
+}
+
+/** While its actors are held: where memory is full, to load the next one would else drop the last, again and again. */
+async function recordHeld(
+  term: Term,
+  batch: Batch,
   { isTrial }: { readonly isTrial: boolean },
 ): Promise<BatchRefused | null> {
   for (;;) {
@@ -327,7 +346,7 @@ async function recordFresh(
     });
     const outcome = await term.submit(unit);
     if (outcome === STALE) {
-      await Promise.all(batch.all.map(async (item) => (item.actor = await term.again(item.actor))));
+      await Promise.all(batch.all.map((item) => holdAgain(term, item)));
     } else if (outcome === DUPLICATE) {
       const refused = await learnUsed(term, batch, unit.keys);
       if (refused !== null) return refused;
@@ -340,6 +359,14 @@ async function recordFresh(
       return outcome;
     }
   }
+}
+
+/** Its actor, where that was dropped another one, which is held in its place. */
+async function holdAgain(term: Term, item: Keyed): Promise<void> {
+  const actor = await term.again(item.actor);
+  item.actor.held -= 1;
+  actor.held += 1;
+  item.actor = actor;
 }
 
 function sizeOf(term: Term, items: readonly Keyed[]): UnitSize {

@@ -13,7 +13,7 @@ export type Resident = {
   touched: boolean;
   /** Decisions that are not yet durable. An actor with any may not be dropped. */
   readonly pending: number;
-  /** Units that wait to be decided on it, for the first time or again: were it dropped, each would begin anew. */
+  /** Calls that are about to decide on it, for the first time or again: were it dropped, each would begin anew. */
   held: number;
   /** Whether it was let go: another one may stand for the same id now, so this one decides nothing any more. */
   dropped: boolean;

@@ -33,8 +33,6 @@ export type SafeError = {
 };
 
 export function safeError(error: unknown, causes = CAUSES_MAX): SafeError {
-  // A string that is thrown is a message; of an object nothing is known.
-  if (typeof error === 'string') return { type: 'string', message: error };
   if (!(error instanceof Error)) return { type: typeof error, message: 'not an Error' };
   const known: Readonly<Partial<Record<string, unknown>>> = Object.fromEntries(
     Object.entries(error),

@@ -5,8 +5,11 @@
 // What was one object in a frame is one object again, and sent once.
 import { deserialize, serialize } from 'bun:jsc';
 
-/** What both sides must speak alike: our frames, and the engine's format within them. */
-export const FORMAT = `1-${serialize(null, { binaryType: 'nodebuffer' }).toString('hex')}`;
+/**
+ * What both sides must speak alike: our frames, what is asked in them (since 2 a key of usage is its customer's: one of before would be
+ * counted beside it), and the engine's format.
+ */
+export const FORMAT = `2-${serialize(null, { binaryType: 'nodebuffer' }).toString('hex')}`;
 
 /** How long the asker will still wait, and for what. */
 export type Ask = { readonly leftMs: number; readonly request: unknown };

@@ -190,7 +190,10 @@ export class OpenPeers implements Peers {
       return new Response(null, { status: 421 });
     }
     if (format !== FORMAT) {
-      this.#name(from, 'a peer whose Bun writes another format was refused');
+      this.#name(
+        from,
+        'a peer that speaks another format was refused: its release or its Bun is another',
+      );
       return new Response(null, { status: 409 });
     }
     if (this.#closing !== null) return new Response(null, { status: 503 });

@@ -20,6 +20,7 @@ import {
 } from '../records/idempotency.ts';
 import { type PortalPrincipal, type Principal, tenantOf } from './auth.ts';
 import { type ErrorCode, errorText, inProgress, refuse, STATUS_OF } from './errors.ts';
+import { writeInTurn } from './write-turns.ts';
 
 /** What is sent, and stored where a key came with the request. */
 export type Answer = {
@@ -65,9 +66,12 @@ export async function once(
   attempt: Attempt,
   task: (sql: Transaction) => Promise<Answer>,
 ): Promise<Response> {
-  const { sql, key } = attempt;
-  if (key === null) return respond(await sql.begin(task));
-  return sql.begin((transaction) => onceInTransaction(transaction, { attempt, key, task }));
+  const { sql, key, principal } = attempt;
+  return writeInTurn(tenantOf(principal), async () =>
+    key === null
+      ? respond(await sql.begin(task))
+      : sql.begin((transaction) => onceInTransaction(transaction, { attempt, key, task })),
+  );
 }
 
 /** Gives an answer, or a response that is not kept. */
@@ -139,13 +143,9 @@ export function lockOf(
 }
 
 function keyScope({ principal, operation }: Attempt, key: string): IdempotencyScope {
+  const { mode } = principal;
   // A group's requests stand under the group's id.
-  return {
-    organisationId: tenantOf(principal),
-    mode: principal.mode,
-    operation,
-    keyHash: sha256(key),
-  };
+  return { organisationId: tenantOf(principal), mode, operation, keyHash: sha256(key) };
 }
 
 function stored(

@@ -70,6 +70,11 @@ async function show(url: string, container?: string): Promise<Shown> {
   await page.evaluate(`start(${JSON.stringify(url)}, ${JSON.stringify(container)})`);
   const frame = await (await page.waitForSelector('iframe')).contentFrame();
   await heard(page, 'ready');
+  // What is clicked before the frame has its height moves away.
+  await page.waitForFunction(`(() => {
+    const { height } = raw.findLast(({ type }) => type === 'resize') ?? {};
+    return height !== undefined && document.querySelector('iframe')?.style.height === height + 'px';
+  })()`);
   return { page, frame: frame!, complaints };
 }
 

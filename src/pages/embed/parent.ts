@@ -92,6 +92,8 @@ export const EMBED_SCRIPT = `// Tollhouse.open(url, {onReady, onPaid, onCanceled
       event.preventDefault();
       cancel();
     });
+    // Without a click on the page before it, a browser closes it without asking.
+    dialog.addEventListener('close', cancel);
     dialog.append(button, frame);
     return dialog;
   }

@@ -215,7 +215,10 @@ describe('bounds', () => {
     const limits = { bytesMax: 1 << 20, silentMs: 60_000 };
     const { answerer, asker, proxy, address } = await apart({ answerer: { answer, limits } });
     await asker.ask(address, 0, SOON);
-    const asks = Array.from({ length: 64 }, (_, at) => failureOf(asker.ask(address, at, SOON)));
+    // Some may be answered before it reads no more.
+    const asks = Array.from({ length: 64 }, (_, at) =>
+      failureOf(asker.ask(address, at, SOON)).catch(() => 'answered'),
+    );
     await until(() => answerer.stats().answered > 1);
     proxy.freeze();
     await until(() => answerer.stats().inbound === 0);

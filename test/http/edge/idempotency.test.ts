@@ -116,7 +116,8 @@ test('it waits 5 s and is told to come back', async () => {
     const told = await Promise.race([send(), send()]);
     expect([told.status, told.json.error.type]).toEqual([409, 'idempotency_in_progress']);
     expect(told.headers.get('retry-after')).toBe('1');
-    expect(performance.now() - began).toBeGreaterThan(4900);
+    // Less by a pause where the first is at another node, which is asked again now and then.
+    expect(performance.now() - began).toBeGreaterThan(4500);
   });
 }, 20_000);
 

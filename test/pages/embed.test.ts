@@ -70,12 +70,31 @@ async function show(url: string, container?: string): Promise<Shown> {
   await page.evaluate(`start(${JSON.stringify(url)}, ${JSON.stringify(container)})`);
   const frame = await (await page.waitForSelector('iframe')).contentFrame();
   await heard(page, 'ready');
-  // What is clicked before the frame has its height moves away.
-  await page.waitForFunction(`(() => {
-    const { height } = raw.findLast(({ type }) => type === 'resize') ?? {};
-    return height !== undefined && document.querySelector('iframe')?.style.height === height + 'px';
-  })()`);
+  await still(page, frame!);
   return { page, frame: frame!, complaints };
+}
+
+/** The frame is as high as what is in it: until then what is clicked may move away. */
+function still(page: Page, frame: Frame): Promise<void> {
+  return until('the frame has its height', async () => {
+    const held = await frame.evaluate<number>(
+      'Math.ceil(document.body.getBoundingClientRect().height)',
+    );
+    return (await page.$eval('iframe', (element) => element.style.height)) === `${held}px`;
+  });
+}
+
+/** Until it is gone: a key that is pressed while the focus is on its way between two sites' processes is nobody's. */
+function escapeIn(frame: Frame): Promise<void> {
+  return until('Escape takes the frame away', async () => {
+    await frame.press('[name=card_number]', 'Escape', { timeout: 500 }).catch(() => null);
+    return frame.isDetached();
+  });
+}
+
+async function payIn({ page, frame }: Pick<Shown, 'page' | 'frame'>): Promise<void> {
+  await still(page, frame);
+  await pay(frame as unknown as Page);
 }
 
 const all = (page: Page) => page.evaluate<[string, string, string][]>('heard');
@@ -94,7 +113,7 @@ describe('the merchant hears', () => {
     const held = await frame.evaluate<number>('document.documentElement.scrollHeight');
     expect(Math.abs(height - held)).toBeLessThanOrEqual(1);
     await fillCard(frame as unknown as Page, GOOD);
-    await pay(frame as unknown as Page);
+    await payIn({ page, frame });
     await heard(page, 'paid');
     const cancelUrl = `${merchant.origin}/cart`;
     expect(await all(page)).toEqual([
@@ -120,12 +139,12 @@ describe('the merchant hears', () => {
     const { page, frame } = await show(url, '#here');
     expect(await page.$('dialog')).toBeNull();
     await fillCard(frame as unknown as Page, DECLINED);
-    await pay(frame as unknown as Page);
+    await payIn({ page, frame });
     await frame.getByRole('alert').waitFor();
     expect(await frame.evaluate('document.activeElement.getAttribute("role")')).toBe('alert');
     expect((await all(page)).map(([name]) => name)).toEqual(['ready']);
     await fillCard(frame as unknown as Page, GOOD);
-    await pay(frame as unknown as Page);
+    await payIn({ page, frame });
     await heard(page, 'paid');
   });
 
@@ -133,7 +152,7 @@ describe('the merchant hears', () => {
     const { url } = await checkout();
     const { page, frame } = await show(url);
     await fillCard(frame as unknown as Page, CHALLENGED);
-    await pay(frame as unknown as Page);
+    await payIn({ page, frame });
     await frame.getByRole('heading', { name: 'Confirm your payment' }).waitFor();
     await frame.getByRole('button', { name: answer }).click();
     if (answer === 'Complete') await heard(page, 'paid');
@@ -149,7 +168,7 @@ describe('the merchant hears', () => {
     const { page, frame } = await show(url);
     await frame.getByLabel('Bank debit').check();
     await frame.fill('[name=iban]', 'DE89370400440532013000');
-    await pay(frame as unknown as Page);
+    await payIn({ page, frame });
     await frame.getByRole('heading', { name: 'Your bank is on it' }).waitFor();
     await heard(page, 'paid');
     const again = await show(url, '#here');
@@ -158,7 +177,7 @@ describe('the merchant hears', () => {
 
   test.each([
     ['the button', (frame: Frame) => frame.getByRole('button', { name: 'Cancel' }).click()],
-    ['Escape in the frame', (frame: Frame) => frame.press('[name=card_number]', 'Escape')],
+    ['Escape in the frame', escapeIn],
     ['Escape beside it', (frame: Frame) => frame.page().press('dialog button', 'Escape')],
     ['the cross', (frame: Frame) => frame.page().getByRole('button', { name: 'Close' }).click()],
   ])('canceled, by %s', async (_how, cancel) => {

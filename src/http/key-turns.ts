@@ -81,8 +81,9 @@ export class KeyTurns {
 
   async #again(task: Task, until: number): Promise<Response> {
     for (let wait = AGAIN_MS_MIN; ; wait = Math.min(2 * wait, AGAIN_MS_MAX)) {
-      if (this.#clock.monotonic() + wait >= until) return inProgress();
-      await pause(this.#timers, wait);
+      const left = until - this.#clock.monotonic();
+      if (left <= 0) return inProgress();
+      await pause(this.#timers, Math.min(wait, left));
       const response = await task();
       if (!isInProgress(response)) return response;
     }

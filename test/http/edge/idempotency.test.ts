@@ -116,8 +116,7 @@ test('it waits 5 s and is told to come back', async () => {
     const told = await Promise.race([send(), send()]);
     expect([told.status, told.json.error.type]).toEqual([409, 'idempotency_in_progress']);
     expect(told.headers.get('retry-after')).toBe('1');
-    // Less by a pause where the first is at another node, which is asked again now and then.
-    expect(performance.now() - began).toBeGreaterThan(4500);
+    expect(performance.now() - began).toBeGreaterThan(4900);
   });
 }, 20_000);
 
@@ -133,7 +132,7 @@ test('those who wait hold nothing that others need, and there is a bound to them
     const statuses = (await Promise.all(many)).map((reply) => reply.status);
     expect(statuses.filter((one) => one === 201).length).toBeGreaterThan(100);
   });
-});
+}, 20_000);
 
 test('a checkout that could not be made may be made under the same key', async () => {
   const product = (await server.call('POST', '/products', { body: { name: 'Q' } })).json;

@@ -1,6 +1,5 @@
 // Every rule by name: what the real tree must pass and what a planted fault must fail.
-import { checkAsserts } from './rules/asserts.ts';
-import { checkNoClock, checkNoMachine, checkTestsRun } from './rules/content.ts';
+import { checkNoClock, checkTestsRun } from './rules/content.ts';
 import { checkInvariants, checkReadmePaths } from './rules/documents.ts';
 import { checkComputedImports, checkDirectImports, checkLayers } from './rules/layers.ts';
 import { checkPatterns } from './rules/patterns.ts';
@@ -17,9 +16,7 @@ export const RULES = {
   'invariants are defined once and cited': checkInvariants,
   'paths named in a README exist': checkReadmePaths,
   'every test runs': checkTestsRun,
-  'nothing of one machine is written down': checkNoMachine,
   'the ledger reads no clock': checkNoClock,
-  'the ledger asserts': checkAsserts,
   'no pattern repeats a choice': checkPatterns,
 } satisfies Record<string, Rule>;
 

@@ -7,10 +7,3 @@ export function withoutComments(text: string): string {
     token.startsWith('/') ? token.replace(/[^\n]/g, ' ') : token,
   );
 }
-
-/** Lines that hold code, not only blanks or comment. */
-export function countCodeLines(text: string): number {
-  return withoutComments(text)
-    .split('\n')
-    .filter((line) => line.trim() !== '').length;
-}

@@ -1,6 +1,5 @@
 // The tree as it is, against every rule.
 import { describe, expect, test } from 'bun:test';
-import { assertDensity } from './rules/asserts.ts';
 import { RULES } from './rules.ts';
 import { readTree } from './tree.ts';
 
@@ -20,10 +19,4 @@ describe('the tree', () => {
       expect(found).toEqual([]);
     });
   }
-
-  test('tells its assert density', () => {
-    const { asserts, lines, per1000 } = assertDensity(tree);
-    console.info(`ledger/: ${asserts} asserts in ${lines} lines, ${per1000.toFixed(1)} per 1000`);
-    expect(lines).toBeGreaterThan(0);
-  });
 });

@@ -3,9 +3,6 @@ import { withoutComments } from '../source.ts';
 import { findMatches, isTypeScript, lineAt, PLANTS, type Tree, type Violation } from '../tree.ts';
 
 const LEFT_BEHIND = /\.(?:only|skip|skipIf|todo|todoIf|failing)(?:\.\w+)?\(/g;
-const MACHINE_PATH = /(?<=^|[\s'"`(=:])\/(?:work|root|farm)\/[^\s'"`)]*/gm;
-const REGISTRY_HOST =
-  /\b(?:registry\.[\w-]+\.\w+|[\w.-]*(?:artifactory|verdaccio|npmmirror)[\w-]*\.\w[\w.-]*|[\w.-]+\.pkg\.dev)\b/gi;
 const CLOCK_READ = /\bnew\s+Date\s*(?:\(\s*\)|(?![\w\s(]))|(?<!new\s+)\bDate\s*\(/g;
 
 /** A test that does not run must not look like one that does. */
@@ -15,15 +12,6 @@ export function checkTestsRun(tree: Tree): Violation[] {
     where: (path) => path.startsWith('test/') && isTypeScript(path) && path !== PLANTS,
     message: 'a test left out or singled out',
   });
-}
-
-/** The repository is the same on every machine. */
-export function checkNoMachine(tree: Tree): Violation[] {
-  const where = (path: string): boolean => path !== PLANTS;
-  return [
-    ...findMatches(tree, { pattern: MACHINE_PATH, where, message: 'a path of one machine' }),
-    ...findMatches(tree, { pattern: REGISTRY_HOST, where, message: 'the host of a registry' }),
-  ];
 }
 
 /** oxlint finds `Date.now`; it has no rule for a `Date` made without an argument. */

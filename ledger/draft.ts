@@ -172,7 +172,6 @@ export class MeterDraft {
   ): void {
     const { customer, meter, ids, subscriptions } = this.context;
     const subscription = subscriptions.get(by?.subscriptionId ?? '');
-    assert(at > 0, 'an event happens at a time');
     const timestamp = Math.max(at, this.state.eventAt + 1);
     const sequence = this.state.sequence + 1n;
     const { periodStart, periodEnd } = snapshotOf(this.state);

@@ -116,7 +116,6 @@ export class SubscriptionDraft {
   write(type: LedgerEventType, at: number, data: Readonly<Record<string, unknown>>): void {
     const { ids, customer } = this.context;
     const { id, sequence, eventAt } = this.state;
-    assert(at > 0, 'an event happens at a time');
     const next = { sequence: sequence + 1n, eventAt: Math.max(at, eventAt + 1) };
     this.#events.push({
       id: ids.next(),

@@ -69,7 +69,6 @@ export class Alarms<K extends AlarmKind> {
   /** Rings it now, unless it rings already; resolves when what it brings about is decided. */
   async ring(alarm: Alarm<K>): Promise<void> {
     const name = `${alarm.actorId} ${alarm.subjectId}`;
-    assert(alarm.kind === this.#kind, 'an alarm rings with its own kind');
     const ringing = this.#ringing.get(name);
     if (ringing !== undefined) return ringing.done;
     const done = this.#try(alarm).finally(() => this.#ringing.delete(name));

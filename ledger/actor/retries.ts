@@ -88,7 +88,6 @@ export class Retries {
 
   #split(units: readonly Unit[]): void {
     const length = Math.ceil(units.length / PARTS);
-    assert(units.length < 2 || length < units.length, 'a part is less than the whole');
     for (let from = 0; from < units.length; from += length)
       this.#groups.push(units.slice(from, from + length));
   }

@@ -35,7 +35,6 @@ export class RowBuilder {
       else rows.handovers.push(...effects.handovers);
     }
     const { opened, touched } = this.#split(rows.accounts);
-    assert(opened.length + touched.length === rows.accounts.size, 'each account is written once');
     return {
       transfers: rows.transfers,
       opened,

@@ -1,0 +1,1269 @@
+-- The schema that the migrations make, in one file to read: types, tables, functions, triggers. Only a test
+-- runs it. `bun run schema` writes it from the migrations, comments too; a test fails when it is not theirs.
+
+CREATE TYPE mode AS ENUM ('test', 'live');
+CREATE TYPE aggregation AS ENUM ('sum', 'count', 'max', 'last', 'unique');
+CREATE TYPE account_kind AS ENUM ('meter', 'usage', 'grants', 'payment', 'clearing');
+CREATE TYPE transfer_kind AS ENUM ('single', 'reverse', 'pending', 'post', 'void', 'refused');
+CREATE TYPE reason AS ENUM ('ok', 'unlimited', 'overage_allowed', 'boolean', 'insufficient_balance', 'not_entitled', 'subscription_paused', 'blocked', 'expired');
+
+-- The order of what happens to whom: of events as they are written, and of endpoints as they are made. No clock has a say in it.
+CREATE SEQUENCE event_order AS bigint START 1 INCREMENT 1;
+
+CREATE TABLE groups (
+  id uuid NOT NULL,
+  name text NOT NULL,
+  created_at timestamptz NOT NULL,
+  CONSTRAINT groups_pkey PRIMARY KEY (id)
+);
+
+CREATE TABLE organisations (
+  id uuid NOT NULL,
+  group_id uuid,
+  name text NOT NULL,
+  created_at timestamptz NOT NULL,
+  -- null: it has been what it is since the organisation was made.
+  group_since timestamptz,
+  CONSTRAINT organisations_pkey PRIMARY KEY (id),
+  CONSTRAINT organisations_group_id_fkey FOREIGN KEY (group_id) REFERENCES groups(id)
+);
+
+CREATE TABLE api_keys (
+  id uuid NOT NULL,
+  organisation_id uuid,
+  group_id uuid,
+  mode mode NOT NULL,
+  -- SHA-256 of the whole key. The key itself is shown once and never stored.
+  hash bytea NOT NULL,
+  created_at timestamptz NOT NULL,
+  expires_at timestamptz,
+  revoked_at timestamptz,
+  last_used_at timestamptz,
+  CONSTRAINT api_keys_pkey PRIMARY KEY (id),
+  CONSTRAINT api_keys_hash_once UNIQUE (hash),
+  CONSTRAINT api_keys_group_id_fkey FOREIGN KEY (group_id) REFERENCES groups(id),
+  CONSTRAINT api_keys_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id),
+  CONSTRAINT api_keys_belong_to_one CHECK (num_nonnulls(organisation_id, group_id) = 1)
+);
+CREATE INDEX api_keys_of_organisation ON api_keys (organisation_id);
+
+CREATE TABLE meters (
+  id uuid NOT NULL,
+  organisation_id uuid NOT NULL,
+  mode mode NOT NULL,
+  slug text NOT NULL,
+  name text NOT NULL,
+  description text,
+  event_name text NOT NULL,
+  aggregation aggregation NOT NULL,
+  value_property text,
+  unique_property text,
+  unit text,
+  scale smallint NOT NULL,
+  metadata jsonb NOT NULL,
+  status text NOT NULL,
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL,
+  deleted_at timestamptz,
+  CONSTRAINT meters_pkey PRIMARY KEY (id),
+  CONSTRAINT meters_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id),
+  CONSTRAINT meters_scale_in_range CHECK (scale >= 0 AND scale <= 9),
+  CONSTRAINT meters_status_known CHECK (status = ANY (ARRAY['active'::text, 'archived'::text])),
+  CONSTRAINT meters_unique_has_property CHECK (aggregation <> 'unique'::aggregation OR unique_property IS NOT NULL)
+);
+CREATE INDEX meters_by_event_name ON meters (organisation_id, mode, event_name) WHERE deleted_at IS NULL;
+CREATE INDEX meters_listed ON meters (organisation_id, mode, id) WHERE deleted_at IS NULL;
+-- A deleted meter keeps its history and gives its slug back.
+CREATE UNIQUE INDEX meters_slug_once ON meters (organisation_id, mode, slug) WHERE deleted_at IS NULL;
+
+CREATE TABLE customers (
+  id uuid NOT NULL,
+  organisation_id uuid NOT NULL,
+  mode mode NOT NULL,
+  external_customer_id text,
+  email text,
+  name text,
+  metadata jsonb NOT NULL,
+  event_sequence bigint NOT NULL,
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL,
+  billing_address jsonb,
+  self_named boolean DEFAULT false NOT NULL,
+  CONSTRAINT customers_pkey PRIMARY KEY (id),
+  CONSTRAINT customers_external_id_once UNIQUE (organisation_id, mode, external_customer_id),
+  CONSTRAINT customers_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id)
+);
+-- A buyer is matched to a customer by its address.
+CREATE INDEX customers_by_email ON customers (organisation_id, mode, lower(email)) WHERE NOT self_named;
+CREATE INDEX customers_listed ON customers (organisation_id, mode, id);
+CREATE INDEX customers_listed_by_email ON customers (organisation_id, mode, lower(email), id);
+
+-- Answers of requests with an Idempotency-Key, of those whose effect is not a transfer.
+CREATE TABLE idempotency (
+  organisation_id uuid NOT NULL,
+  mode mode NOT NULL,
+  operation text NOT NULL,
+  key_hash bytea NOT NULL,
+  request_hash bytea NOT NULL,
+  status smallint NOT NULL,
+  body text NOT NULL,
+  created_at timestamptz NOT NULL,
+  CONSTRAINT idempotency_once PRIMARY KEY (organisation_id, mode, operation, key_hash)
+);
+
+CREATE TABLE nodes (
+  id smallint NOT NULL,
+  -- Who holds the seat now: one value for each start of a process.
+  holder uuid NOT NULL,
+  address text,
+  epoch bigint NOT NULL,
+  seq bigint NOT NULL,
+  expires_at timestamptz NOT NULL,
+  leaving boolean NOT NULL,
+  halted boolean DEFAULT false NOT NULL,
+  CONSTRAINT nodes_pkey PRIMARY KEY (id),
+  CONSTRAINT nodes_id_positive CHECK (id > 0),
+  CONSTRAINT nodes_numbered CHECK (epoch > 0 AND seq >= 0)
+) WITH (fillfactor=10, autovacuum_vacuum_threshold=2000, autovacuum_vacuum_scale_factor=0);
+
+CREATE TABLE slots (
+  slot smallint NOT NULL,
+  node smallint,
+  CONSTRAINT slots_pkey PRIMARY KEY (slot),
+  CONSTRAINT slots_node_fkey FOREIGN KEY (node) REFERENCES nodes(id),
+  CONSTRAINT slots_in_range CHECK (slot >= 0 AND slot <= 1023)
+);
+
+CREATE TABLE accounts (
+  id uuid NOT NULL,
+  organisation_id uuid NOT NULL,
+  customer_id uuid,
+  meter_id uuid,
+  debits_posted numeric NOT NULL,
+  debits_pending numeric NOT NULL,
+  credits_posted numeric NOT NULL,
+  credits_pending numeric NOT NULL,
+  aggregate bigint NOT NULL,
+  latest_at timestamptz,
+  latest_id uuid,
+  period_start timestamptz,
+  period_end timestamptz,
+  updated_at timestamptz,
+  kind account_kind NOT NULL,
+  mode mode NOT NULL,
+  slot smallint NOT NULL,
+  -- Whether debits, pending ones too, may not exceed posted credits: the ceiling, held here whatever the actor believed.
+  capped boolean NOT NULL,
+  currency text,
+  CONSTRAINT accounts_pkey PRIMARY KEY (slot, id),
+  CONSTRAINT accounts_capped_not_negative CHECK (NOT capped OR debits_posted >= 0::numeric AND debits_pending >= 0::numeric AND credits_posted >= 0::numeric AND credits_pending >= 0::numeric),
+  CONSTRAINT accounts_consumption_is_floored CHECK (kind <> 'meter'::account_kind OR debits_posted = GREATEST(aggregate, 0::bigint)::numeric),
+  CONSTRAINT accounts_one_asset CHECK (num_nonnulls(meter_id, currency) = 1),
+  CONSTRAINT accounts_totals_not_negative CHECK (kind <> 'meter'::account_kind OR debits_posted >= 0::numeric AND debits_pending >= 0::numeric AND credits_posted >= 0::numeric AND credits_pending >= 0::numeric),
+  CONSTRAINT accounts_within_ceiling CHECK (NOT capped OR (debits_posted + debits_pending) <= credits_posted)
+) WITH (fillfactor=50, autovacuum_vacuum_scale_factor=0.1);
+CREATE INDEX accounts_of_customer ON accounts (slot, customer_id, meter_id, period_start) WHERE customer_id IS NOT NULL;
+
+CREATE TABLE transfers (
+  -- Derived from the caller's key where there is one: transfers_id_once makes the key of a usage
+  -- count once for its customer, transfers_refund_once that of a refund for its organisation.
+  id uuid NOT NULL,
+  debit uuid NOT NULL,
+  credit uuid NOT NULL,
+  amount bigint NOT NULL,
+  at timestamptz NOT NULL,
+  -- Usage only: the caller's event and the answer that it got.
+  value bigint,
+  event_at timestamptz,
+  consumed_after bigint,
+  limit_after bigint,
+  fingerprint bigint,
+  hold uuid,
+  kind transfer_kind NOT NULL,
+  reason reason,
+  slot smallint NOT NULL,
+  node smallint NOT NULL,
+  -- Admitted only because it fits: see transfers_within_limit.
+  guarded boolean NOT NULL,
+  metadata jsonb,
+  -- The rest of the answer, where a retry must get it to the byte.
+  answer jsonb,
+  CONSTRAINT transfers_id_once PRIMARY KEY (id, slot),
+  CONSTRAINT transfers_amount_not_negative CHECK (amount >= 0),
+  CONSTRAINT transfers_resolve_a_hold CHECK ((kind = ANY (ARRAY['post'::transfer_kind, 'void'::transfer_kind])) = (hold IS NOT NULL)),
+  CONSTRAINT transfers_two_sides CHECK (debit <> credit),
+  CONSTRAINT transfers_usage_is_answered CHECK ((value IS NULL) = (reason IS NULL)),
+  CONSTRAINT transfers_within_limit CHECK (NOT guarded OR consumed_after <= COALESCE(limit_after, consumed_after))
+) WITH (autovacuum_vacuum_insert_scale_factor=0.5);
+-- A hold resolves at most once, whoever tries.
+CREATE UNIQUE INDEX transfers_hold_once ON transfers (hold, slot) WHERE hold IS NOT NULL;
+CREATE UNIQUE INDEX transfers_refund_once ON transfers (id) WHERE value IS NULL AND (kind = ANY (ARRAY['pending'::transfer_kind, 'refused'::transfer_kind]));
+
+-- What the actor of a customer knows of one meter besides the accounts' totals.
+CREATE TABLE customer_meters (
+  slot smallint NOT NULL,
+  customer_id uuid NOT NULL,
+  meter_id uuid NOT NULL,
+  period_start timestamptz NOT NULL,
+  period_end timestamptz,
+  allocated bigint NOT NULL,
+  first_grant_at timestamptz,
+  ever_expired boolean NOT NULL,
+  exhausted boolean NOT NULL,
+  sequence bigint NOT NULL,
+  event_at timestamptz NOT NULL,
+  CONSTRAINT customer_meters_pkey PRIMARY KEY (slot, customer_id, meter_id)
+) WITH (fillfactor=70);
+
+CREATE TABLE grants (
+  slot smallint NOT NULL,
+  id uuid NOT NULL,
+  organisation_id uuid NOT NULL,
+  mode mode NOT NULL,
+  customer_id uuid NOT NULL,
+  meter_id uuid NOT NULL,
+  source text NOT NULL,
+  amount bigint,
+  used bigint NOT NULL,
+  effective_at timestamptz NOT NULL,
+  expires_at timestamptz,
+  priority integer NOT NULL,
+  overage_allowed boolean NOT NULL,
+  reset_interval text,
+  rollover_max bigint,
+  rollover_periods integer,
+  started boolean NOT NULL,
+  product_id uuid,
+  subscription_id uuid,
+  reason text,
+  created_at timestamptz NOT NULL,
+  ended_at timestamptz,
+  ended_how text,
+  cycle_anchor timestamptz,
+  reset_count integer,
+  cycle_zone text,
+  -- When it is next given anew: the end of its present period.
+  renews_at timestamptz,
+  suspended text,
+  is_boolean boolean NOT NULL,
+  spent bigint NOT NULL,
+  CONSTRAINT grants_pkey PRIMARY KEY (slot, id),
+  CONSTRAINT grants_end_has_reason CHECK ((ended_at IS NULL) = (ended_how IS NULL)),
+  CONSTRAINT grants_live_allowance_renews CHECK (reset_interval IS NULL OR NOT started OR ended_at IS NOT NULL OR renews_at IS NOT NULL),
+  CONSTRAINT grants_recur_in_a_cycle CHECK (num_nonnulls(reset_interval, reset_count, cycle_anchor, cycle_zone) = ANY (ARRAY[0, 4])),
+  CONSTRAINT grants_renew_where_they_recur CHECK (renews_at IS NULL OR reset_interval IS NOT NULL),
+  CONSTRAINT grants_spent_not_negative CHECK (spent >= 0),
+  CONSTRAINT grants_suspension_known CHECK (suspended = ANY (ARRAY['paused'::text, 'blocked'::text])),
+  CONSTRAINT grants_used_within_amount CHECK (used >= 0 AND (amount IS NULL OR used <= amount))
+) WITH (fillfactor=70);
+CREATE UNIQUE INDEX grants_by_id ON grants (id);
+CREATE INDEX grants_live ON grants (slot, customer_id) WHERE ended_at IS NULL;
+CREATE INDEX grants_of_meter ON grants (meter_id) WHERE ended_at IS NULL;
+CREATE INDEX grants_of_subscription ON grants (subscription_id) WHERE subscription_id IS NOT NULL;
+
+-- Members that a unique meter has counted in a period.
+CREATE TABLE members (
+  slot smallint NOT NULL,
+  account_id uuid NOT NULL,
+  member bigint NOT NULL,
+  CONSTRAINT members_pkey PRIMARY KEY (slot, account_id, member)
+);
+
+-- What time alone will change next, one row for each subject of an actor.
+CREATE TABLE alarms (
+  slot smallint NOT NULL,
+  actor_id uuid NOT NULL,
+  subject_id uuid NOT NULL,
+  due_at timestamptz NOT NULL,
+  kind text DEFAULT 'meter'::text NOT NULL,
+  organisation_id uuid NOT NULL,
+  mode mode NOT NULL,
+  CONSTRAINT alarms_pkey PRIMARY KEY (slot, actor_id, subject_id),
+  CONSTRAINT alarms_kind_known CHECK (kind = ANY (ARRAY['meter'::text, 'payment'::text, 'subscription'::text]))
+);
+CREATE INDEX alarms_due ON alarms (kind, due_at);
+CREATE INDEX alarms_of_test_clock ON alarms (organisation_id, due_at) WHERE mode = 'test'::mode;
+
+-- The outbox: written by the flush or transaction that made it true.
+CREATE TABLE events (
+  id uuid NOT NULL,
+  organisation_id uuid NOT NULL,
+  mode mode NOT NULL,
+  type text NOT NULL,
+  object_type text NOT NULL,
+  object_id uuid NOT NULL,
+  account_id uuid,
+  sequence bigint NOT NULL,
+  at timestamptz NOT NULL,
+  data jsonb NOT NULL,
+  endpoint_id uuid,
+  CONSTRAINT events_pkey PRIMARY KEY (id),
+  CONSTRAINT events_sequence_once UNIQUE (object_id, mode, sequence)
+);
+CREATE INDEX events_by_type ON events (organisation_id, mode, type, at, id) WHERE type <> 'usage.recorded'::text;
+CREATE INDEX events_listed ON events (organisation_id, mode, at DESC, id DESC);
+
+CREATE TABLE products (
+  id uuid NOT NULL,
+  organisation_id uuid NOT NULL,
+  mode mode NOT NULL,
+  slug text NOT NULL,
+  name text NOT NULL,
+  description text NOT NULL,
+  status text NOT NULL,
+  metadata jsonb NOT NULL,
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL,
+  CONSTRAINT products_pkey PRIMARY KEY (id),
+  -- Over all organisations: a buy link names its product by the slug alone.
+  CONSTRAINT products_slug_once UNIQUE (slug),
+  CONSTRAINT products_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id),
+  CONSTRAINT products_status_known CHECK (status = ANY (ARRAY['active'::text, 'archived'::text, 'unpublished'::text]))
+);
+CREATE INDEX products_by_status ON products (organisation_id, mode, status, id);
+CREATE INDEX products_listed ON products (organisation_id, mode, id);
+
+CREATE TABLE prices (
+  id uuid NOT NULL,
+  product_id uuid NOT NULL,
+  -- In units of the currency's smallest coin, here and below.
+  amount bigint NOT NULL,
+  currency text NOT NULL,
+  type text NOT NULL,
+  "interval" text,
+  interval_count integer,
+  trial_days integer,
+  status text NOT NULL,
+  created_at timestamptz NOT NULL,
+  CONSTRAINT prices_pkey PRIMARY KEY (id),
+  CONSTRAINT prices_product_id_fkey FOREIGN KEY (product_id) REFERENCES products(id),
+  CONSTRAINT prices_amount_not_negative CHECK (amount >= 0),
+  CONSTRAINT prices_recur_by_interval CHECK ((type = 'recurring'::text) = ("interval" IS NOT NULL) AND ("interval" IS NULL) = (interval_count IS NULL)),
+  CONSTRAINT prices_status_known CHECK (status = ANY (ARRAY['active'::text, 'archived'::text]))
+);
+CREATE INDEX prices_of_product ON prices (product_id);
+
+CREATE TABLE discounts (
+  id uuid NOT NULL,
+  organisation_id uuid NOT NULL,
+  mode mode NOT NULL,
+  code text NOT NULL,
+  percent_off numeric,
+  amount_off bigint,
+  currency text,
+  max_redemptions integer,
+  -- Payments that were made with it or are under way.
+  redemptions integer NOT NULL,
+  expires_at timestamptz,
+  created_at timestamptz NOT NULL,
+  deleted_at timestamptz,
+  CONSTRAINT discounts_pkey PRIMARY KEY (id),
+  CONSTRAINT discounts_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id),
+  CONSTRAINT discounts_amount_has_currency CHECK ((amount_off IS NULL) = (currency IS NULL) AND amount_off > 0),
+  CONSTRAINT discounts_one_kind CHECK (num_nonnulls(percent_off, amount_off) = 1),
+  CONSTRAINT discounts_percent_in_range CHECK (percent_off > 0::numeric AND percent_off <= 100::numeric),
+  CONSTRAINT discounts_within_redemptions CHECK (redemptions >= 0 AND redemptions <= COALESCE(max_redemptions, redemptions))
+);
+-- A buyer types it: case does not matter.
+CREATE UNIQUE INDEX discounts_code_once ON discounts (organisation_id, mode, lower(code)) WHERE deleted_at IS NULL;
+CREATE INDEX discounts_listed ON discounts (organisation_id, mode, id) WHERE deleted_at IS NULL;
+
+-- Sessions on the hosted page.
+CREATE TABLE checkouts (
+  id uuid NOT NULL,
+  organisation_id uuid NOT NULL,
+  mode mode NOT NULL,
+  token text NOT NULL,
+  product_id uuid NOT NULL,
+  -- A buy link leaves who buys to the page.
+  source text NOT NULL,
+  type text NOT NULL,
+  status text NOT NULL,
+  customer_email text,
+  customer_name text,
+  external_customer_id text,
+  client_reference_id text,
+  metadata jsonb NOT NULL,
+  success_url text,
+  cancel_url text,
+  discount_id uuid,
+  price_id uuid NOT NULL,
+  -- Whether the merchant chose the currency, so that the buyer may not.
+  currency_pinned boolean NOT NULL,
+  subtotal bigint NOT NULL,
+  amount bigint NOT NULL,
+  currency text NOT NULL,
+  -- The attempt under way, or the one that paid.
+  payment_id uuid,
+  attempts integer NOT NULL,
+  created_at timestamptz NOT NULL,
+  expires_at timestamptz,
+  paid_at timestamptz,
+  subscription_id uuid,
+  customer_id uuid,
+  -- Of the attempt under way or the one that paid; null without a discount.
+  redemption text,
+  CONSTRAINT checkouts_pkey PRIMARY KEY (id),
+  CONSTRAINT checkouts_token_once UNIQUE (token),
+  CONSTRAINT checkouts_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id),
+  CONSTRAINT checkouts_discount_id_fkey FOREIGN KEY (discount_id) REFERENCES discounts(id),
+  CONSTRAINT checkouts_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id),
+  CONSTRAINT checkouts_price_id_fkey FOREIGN KEY (price_id) REFERENCES prices(id),
+  CONSTRAINT checkouts_product_id_fkey FOREIGN KEY (product_id) REFERENCES products(id),
+  CONSTRAINT checkouts_amount_within_subtotal CHECK (amount >= 0 AND amount <= subtotal),
+  CONSTRAINT checkouts_paid_by_payment CHECK ((status = 'paid'::text) = (paid_at IS NOT NULL) AND (status <> 'paid'::text OR payment_id IS NOT NULL)),
+  CONSTRAINT checkouts_processing_a_payment CHECK (status <> 'processing'::text OR payment_id IS NOT NULL),
+  CONSTRAINT checkouts_redemption_known CHECK (redemption = ANY (ARRAY['taken'::text, 'given_back'::text, 'confirmed'::text])),
+  CONSTRAINT checkouts_source_known CHECK (source = ANY (ARRAY['api'::text, 'buy_link'::text])),
+  CONSTRAINT checkouts_status_known CHECK (status = ANY (ARRAY['active'::text, 'processing'::text, 'paid'::text, 'expired'::text, 'canceled'::text]))
+);
+CREATE INDEX checkouts_by_status ON checkouts (organisation_id, mode, status, id);
+CREATE INDEX checkouts_listed ON checkouts (organisation_id, mode, id);
+CREATE INDEX checkouts_open ON checkouts (organisation_id, mode, expires_at) WHERE status = 'active'::text;
+
+-- The numbers of an organisation's invoices: no gap, so a row and not a sequence.
+CREATE TABLE invoice_counters (
+  organisation_id uuid NOT NULL,
+  mode mode NOT NULL,
+  last bigint NOT NULL,
+  issued_at timestamptz DEFAULT '-infinity'::timestamptz NOT NULL,
+  CONSTRAINT invoice_counters_pkey PRIMARY KEY (organisation_id, mode),
+  CONSTRAINT invoice_counters_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id)
+);
+
+CREATE TABLE invoices (
+  id uuid NOT NULL,
+  organisation_id uuid NOT NULL,
+  mode mode NOT NULL,
+  -- Null until it is finalised.
+  number text,
+  status text NOT NULL,
+  currency text NOT NULL,
+  subtotal bigint NOT NULL,
+  discount_total bigint NOT NULL,
+  tax_total bigint NOT NULL,
+  total bigint NOT NULL,
+  amount_paid bigint NOT NULL,
+  amount_refunded bigint NOT NULL,
+  billing_reason text NOT NULL,
+  customer_id uuid,
+  subscription_id uuid,
+  checkout_id uuid,
+  payment_id uuid,
+  period_start timestamptz,
+  period_end timestamptz,
+  issued_at timestamptz,
+  due_at timestamptz,
+  paid_at timestamptz,
+  lines jsonb NOT NULL,
+  -- As they were when it was issued.
+  seller jsonb NOT NULL,
+  buyer jsonb NOT NULL,
+  event_sequence bigint NOT NULL,
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL,
+  attempts integer DEFAULT 0 NOT NULL,
+  CONSTRAINT invoices_pkey PRIMARY KEY (id),
+  CONSTRAINT invoices_number_once UNIQUE (organisation_id, mode, number),
+  CONSTRAINT invoices_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id),
+  CONSTRAINT invoices_add_up CHECK (total = (subtotal - discount_total + tax_total) AND total >= 0),
+  CONSTRAINT invoices_numbered_when_issued CHECK ((number IS NULL) = (issued_at IS NULL) AND CASE status WHEN 'draft'::text THEN number IS NULL WHEN 'void'::text THEN true ELSE number IS NOT NULL END),
+  CONSTRAINT invoices_paid_in_full CHECK ( CASE status WHEN 'paid'::text THEN amount_paid = total AND paid_at IS NOT NULL ELSE amount_paid = 0 AND paid_at IS NULL END),
+  CONSTRAINT invoices_reason_known CHECK (billing_reason = ANY (ARRAY['purchase'::text, 'subscription_create'::text, 'subscription_cycle'::text, 'subscription_update'::text, 'subscription_resume'::text, 'manual'::text])),
+  CONSTRAINT invoices_refunds_within_paid CHECK (amount_refunded >= 0 AND amount_refunded <= amount_paid),
+  CONSTRAINT invoices_status_known CHECK (status = ANY (ARRAY['draft'::text, 'open'::text, 'paid'::text, 'void'::text, 'uncollectible'::text]))
+);
+CREATE INDEX invoices_by_status ON invoices (organisation_id, mode, status, created_at, id);
+-- Their ids follow from what they bill, so they do not ascend.
+CREATE INDEX invoices_listed ON invoices (organisation_id, mode, created_at, id);
+CREATE INDEX invoices_listed_of_customer ON invoices (customer_id, created_at, id) WHERE customer_id IS NOT NULL;
+CREATE INDEX invoices_listed_of_subscription ON invoices (subscription_id, created_at, id) WHERE subscription_id IS NOT NULL;
+CREATE INDEX invoices_of_payment ON invoices (payment_id);
+
+CREATE TABLE payments (
+  slot smallint NOT NULL,
+  id uuid NOT NULL,
+  organisation_id uuid NOT NULL,
+  mode mode NOT NULL,
+  status text NOT NULL,
+  amount bigint NOT NULL,
+  currency text NOT NULL,
+  transaction_type text NOT NULL,
+  checkout_id uuid,
+  checkout_token text,
+  product_id uuid,
+  subscription_id uuid,
+  invoice_id uuid,
+  customer_id uuid,
+  customer_email text,
+  customer_name text,
+  external_customer_id text,
+  client_reference_id text,
+  metadata jsonb NOT NULL,
+  -- 1 for the first try to be paid for the same thing.
+  attempt integer NOT NULL,
+  processor text NOT NULL,
+  processor_reference text,
+  method jsonb,
+  failure_code text,
+  failure_message text,
+  -- How often the processor was asked what became of it, and when to ask again; null where there is nothing to ask.
+  asks integer NOT NULL,
+  ask_at timestamptz,
+  sequence bigint NOT NULL,
+  event_at timestamptz NOT NULL,
+  created_at timestamptz NOT NULL,
+  paid_at timestamptz,
+  CONSTRAINT payments_pkey PRIMARY KEY (slot, id),
+  CONSTRAINT payments_status_known CHECK (status = ANY (ARRAY['requires_action'::text, 'processing'::text, 'succeeded'::text, 'partially_refunded'::text, 'refunded'::text, 'failed'::text, 'errored'::text, 'canceled'::text]))
+) WITH (fillfactor=70);
+CREATE UNIQUE INDEX payments_by_id ON payments (id);
+CREATE INDEX payments_by_status ON payments (organisation_id, mode, status, created_at, id);
+CREATE INDEX payments_listed ON payments (organisation_id, mode, created_at, id);
+CREATE INDEX payments_of_checkout ON payments (checkout_id, created_at, id) WHERE checkout_id IS NOT NULL;
+CREATE INDEX payments_of_customer ON payments (customer_id, created_at, id) WHERE customer_id IS NOT NULL;
+CREATE INDEX payments_of_external ON payments (organisation_id, mode, external_customer_id, created_at, id) WHERE external_customer_id IS NOT NULL;
+CREATE INDEX payments_of_invoice ON payments (invoice_id) WHERE invoice_id IS NOT NULL;
+CREATE INDEX payments_of_subscription ON payments (subscription_id, created_at, id) WHERE subscription_id IS NOT NULL;
+
+CREATE TABLE refunds (
+  slot smallint NOT NULL,
+  id uuid NOT NULL,
+  payment_id uuid NOT NULL,
+  organisation_id uuid NOT NULL,
+  mode mode NOT NULL,
+  amount bigint NOT NULL,
+  currency text NOT NULL,
+  status text NOT NULL,
+  reason text NOT NULL,
+  failure_reason text,
+  processor_reference text,
+  asks integer NOT NULL,
+  ask_at timestamptz,
+  created_at timestamptz NOT NULL,
+  settled_at timestamptz,
+  -- What its caller was told first, so that a retry is told the same; null until then.
+  answered jsonb,
+  CONSTRAINT refunds_pkey PRIMARY KEY (slot, id),
+  CONSTRAINT refunds_amount_positive CHECK (amount > 0),
+  CONSTRAINT refunds_failure_has_reason CHECK ((status = 'failed'::text) = (failure_reason IS NOT NULL)),
+  CONSTRAINT refunds_settled_at_a_time CHECK ((status = 'pending'::text) = (settled_at IS NULL)),
+  CONSTRAINT refunds_status_known CHECK (status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text]))
+) WITH (fillfactor=70);
+CREATE UNIQUE INDEX refunds_by_id ON refunds (id);
+CREATE INDEX refunds_listed ON refunds (slot, payment_id, created_at, id);
+CREATE INDEX refunds_of_payment ON refunds (slot, payment_id, id);
+-- An actor in memory knows what can still change.
+CREATE INDEX refunds_open ON refunds (slot, payment_id) WHERE ask_at IS NOT NULL;
+
+-- What a flush made true and others must still hear of: done after it, once each, swept up after a crash.
+CREATE TABLE followups (
+  slot smallint NOT NULL,
+  id uuid NOT NULL,
+  kind text NOT NULL,
+  payment_id uuid,
+  data jsonb NOT NULL,
+  at timestamptz NOT NULL,
+  subscription_id uuid,
+  customer_id uuid,
+  written_at timestamptz DEFAULT now() NOT NULL,
+  tries integer DEFAULT 0 NOT NULL,
+  failing_since timestamptz,
+  next_at timestamptz,
+  dead_at timestamptz,
+  -- Why, without anything of a row.
+  error text,
+  CONSTRAINT followups_pkey PRIMARY KEY (slot, id),
+  CONSTRAINT followups_one_subject CHECK (num_nonnulls(payment_id, subscription_id) = 1)
+);
+CREATE INDEX followups_dead ON followups (payment_id, subscription_id) WHERE dead_at IS NOT NULL;
+CREATE INDEX followups_failing ON followups (failing_since) WHERE failing_since IS NOT NULL;
+CREATE INDEX followups_left_behind ON followups (written_at);
+CREATE INDEX followups_of_payment ON followups (payment_id);
+CREATE INDEX followups_of_subscription ON followups (subscription_id) WHERE subscription_id IS NOT NULL;
+
+CREATE TABLE sandbox_charges (
+  key text COLLATE "C" NOT NULL,
+  status text NOT NULL,
+  -- What it becomes, and when; no time where that is up to the buyer.
+  next_status text,
+  next_at timestamptz,
+  -- Null where it was given up before it had come.
+  amount bigint,
+  currency text,
+  -- Type, brand and last four digits; never the number.
+  method jsonb,
+  -- How refunds of it go, and what they have taken of its amount: those that failed since are counted back where it is read.
+  refunds text NOT NULL,
+  refunded bigint DEFAULT 0 NOT NULL,
+  failure_code text,
+  failure_message text,
+  -- Where the bank sends the buyer who was asked to confirm.
+  return_url text,
+  created_at timestamptz NOT NULL,
+  -- The charge that saved what is charged here; its own key where it is the one that does.
+  mandate text COLLATE "C",
+  -- How later charges to it go.
+  off_session text,
+  expiry jsonb,
+  forgotten_at timestamptz,
+  CONSTRAINT sandbox_charges_pkey PRIMARY KEY (key),
+  CONSTRAINT sandbox_charges_mandate_fkey FOREIGN KEY (mandate) REFERENCES sandbox_charges(key),
+  CONSTRAINT sandbox_charges_action_leads CHECK (status <> 'requires_action'::text OR num_nonnulls(next_status, return_url) = 2 AND next_at IS NULL),
+  CONSTRAINT sandbox_charges_amount_not_negative CHECK (amount >= 0),
+  CONSTRAINT sandbox_charges_complete CHECK (status = 'canceled'::text OR num_nonnulls(amount, currency) = 2 AND (status = 'declined'::text OR method IS NOT NULL)),
+  CONSTRAINT sandbox_charges_confirmation_leads CHECK (status <> 'requires_confirmation'::text OR next_status IS NOT NULL AND next_at IS NULL),
+  CONSTRAINT sandbox_charges_declined_for CHECK ('declined'::text <> status AND 'declined'::text <> COALESCE(next_status, ''::text) OR num_nonnulls(failure_code, failure_message) = 2),
+  CONSTRAINT sandbox_charges_forgets_what_it_saved CHECK (forgotten_at IS NULL OR off_session IS NOT NULL),
+  CONSTRAINT sandbox_charges_free_to_save CHECK (amount > 0 OR NOT mandate IS DISTINCT FROM key),
+  CONSTRAINT sandbox_charges_next_known CHECK (next_status = ANY (ARRAY['succeeded'::text, 'declined'::text])),
+  CONSTRAINT sandbox_charges_pending_until CHECK (status <> 'pending'::text OR num_nonnulls(next_status, next_at) = 2),
+  CONSTRAINT sandbox_charges_refunds_known CHECK (refunds = ANY (ARRAY['succeed'::text, 'settle'::text, 'fail_late'::text])),
+  CONSTRAINT sandbox_charges_saved_for_later CHECK ((off_session IS NOT NULL) = (NOT mandate IS DISTINCT FROM key)),
+  CONSTRAINT sandbox_charges_status_known CHECK (status = ANY (ARRAY['succeeded'::text, 'pending'::text, 'requires_action'::text, 'requires_confirmation'::text, 'declined'::text, 'canceled'::text]))
+);
+
+CREATE TABLE sandbox_refunds (
+  key text COLLATE "C" NOT NULL,
+  charge_key text COLLATE "C" NOT NULL,
+  amount bigint NOT NULL,
+  status text NOT NULL,
+  next_status text,
+  next_at timestamptz,
+  failure text,
+  created_at timestamptz NOT NULL,
+  CONSTRAINT sandbox_refunds_pkey PRIMARY KEY (key),
+  CONSTRAINT sandbox_refunds_charge_key_fkey FOREIGN KEY (charge_key) REFERENCES sandbox_charges(key),
+  CONSTRAINT sandbox_refunds_amount_positive CHECK (amount > 0),
+  CONSTRAINT sandbox_refunds_declined_for CHECK ('declined'::text <> status AND 'declined'::text <> COALESCE(next_status, ''::text) OR failure IS NOT NULL),
+  CONSTRAINT sandbox_refunds_next_at_a_time CHECK ((next_status IS NULL) = (next_at IS NULL)),
+  CONSTRAINT sandbox_refunds_next_known CHECK (next_status = ANY (ARRAY['succeeded'::text, 'declined'::text])),
+  CONSTRAINT sandbox_refunds_pending_until CHECK (status <> 'pending'::text OR next_status IS NOT NULL),
+  CONSTRAINT sandbox_refunds_status_known CHECK (status = ANY (ARRAY['succeeded'::text, 'pending'::text, 'declined'::text]))
+);
+CREATE INDEX sandbox_refunds_failing ON sandbox_refunds (charge_key) WHERE next_status = 'declined'::text;
+
+-- One row: what tells this installation from others that share a Redis with it.
+CREATE TABLE installation (
+  id uuid NOT NULL,
+  -- What the last server that started calls itself, for commands that print links. null: none has said so.
+  app_url text
+);
+
+CREATE TABLE webhook_endpoints (
+  id uuid NOT NULL,
+  organisation_id uuid,
+  group_id uuid,
+  mode mode NOT NULL,
+  url text NOT NULL,
+  -- Types by name, or '*' alone.
+  event_types text[] NOT NULL,
+  description text,
+  status text NOT NULL,
+  -- Why it was disabled other than by its owner.
+  disabled_reason text,
+  -- Encrypted. The previous one signs along until then.
+  secret bytea NOT NULL,
+  previous_secret bytea,
+  previous_secret_until timestamptz,
+  -- How it fares: failures since the last success, since when nothing but failures, deliveries given up since then, and until
+  -- when only a probe is sent.
+  failures integer DEFAULT 0 NOT NULL,
+  failing_since timestamptz,
+  exhausted integer DEFAULT 0 NOT NULL,
+  paused_until timestamptz,
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL,
+  deleted_at timestamptz,
+  place bigint DEFAULT nextval('event_order'::regclass) NOT NULL,
+  CONSTRAINT webhook_endpoints_pkey PRIMARY KEY (id),
+  CONSTRAINT webhook_endpoints_group_id_fkey FOREIGN KEY (group_id) REFERENCES groups(id),
+  CONSTRAINT webhook_endpoints_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id),
+  CONSTRAINT webhook_endpoints_belong_to_one CHECK (num_nonnulls(organisation_id, group_id) = 1),
+  CONSTRAINT webhook_endpoints_status_known CHECK (status = ANY (ARRAY['enabled'::text, 'disabled'::text])),
+  CONSTRAINT webhook_endpoints_want_something CHECK (cardinality(event_types) > 0)
+);
+CREATE INDEX webhook_endpoints_of_group ON webhook_endpoints (group_id, mode) WHERE deleted_at IS NULL;
+CREATE INDEX webhook_endpoints_of_organisation ON webhook_endpoints (organisation_id, mode) WHERE deleted_at IS NULL;
+
+-- One for each event and each endpoint that matched when the relay passed it.
+CREATE TABLE deliveries (
+  id uuid NOT NULL,
+  endpoint_id uuid NOT NULL,
+  event_id uuid NOT NULL,
+  event_type text NOT NULL,
+  status text NOT NULL,
+  -- Attempts that count against the schedule, and when the first of them was made: no later one than 24 hours after it.
+  attempts integer DEFAULT 0 NOT NULL,
+  first_at timestamptz,
+  -- When it is due next; while a worker has it, when that worker has lost it at the latest.
+  next_at timestamptz NOT NULL,
+  -- The worker that has it: a result counts only from that one.
+  worker uuid,
+  created_at timestamptz NOT NULL,
+  settled_at timestamptz,
+  CONSTRAINT deliveries_pkey PRIMARY KEY (id),
+  CONSTRAINT deliveries_endpoint_id_fkey FOREIGN KEY (endpoint_id) REFERENCES webhook_endpoints(id),
+  CONSTRAINT deliveries_sent_while_pending CHECK (worker IS NULL OR status = 'pending'::text),
+  CONSTRAINT deliveries_status_known CHECK (status = ANY (ARRAY['pending'::text, 'delivered'::text, 'held'::text, 'exhausted'::text]))
+) WITH (fillfactor=70);
+CREATE INDEX deliveries_due ON deliveries (endpoint_id, next_at) WHERE status = 'pending'::text;
+CREATE INDEX deliveries_held ON deliveries (endpoint_id) WHERE status = 'held'::text;
+CREATE INDEX deliveries_in_flight ON deliveries (worker) WHERE worker IS NOT NULL;
+CREATE INDEX deliveries_listed ON deliveries (endpoint_id, id);
+CREATE INDEX deliveries_not_sent ON deliveries (endpoint_id, status, id) WHERE status = ANY (ARRAY['held'::text, 'exhausted'::text]);
+CREATE UNIQUE INDEX deliveries_once ON deliveries (event_id, endpoint_id);
+-- What was tried and waits: whose day is over is not looked for among what was never tried.
+CREATE INDEX deliveries_retried ON deliveries (first_at) WHERE status = 'pending'::text AND first_at IS NOT NULL;
+
+CREATE TABLE delivery_attempts (
+  delivery_id uuid NOT NULL,
+  at timestamptz NOT NULL,
+  status_code smallint,
+  error text,
+  duration_ms integer NOT NULL,
+  address inet,
+  -- The first bytes of the answer, as text.
+  response_head text,
+  CONSTRAINT delivery_attempts_pkey PRIMARY KEY (delivery_id, at)
+);
+
+-- Workers that are alive say so every second. Whoever is silent for too long is struck off, and what it had is due again.
+CREATE TABLE delivery_workers (
+  id uuid NOT NULL,
+  seen_at timestamptz NOT NULL,
+  CONSTRAINT delivery_workers_pkey PRIMARY KEY (id)
+);
+
+-- How many endpoints an event is owed to. Deliveries are counted against it.
+CREATE TABLE event_fanouts (
+  event_id uuid NOT NULL,
+  owed integer NOT NULL,
+  "position" bigint,
+  written_at timestamptz DEFAULT '-infinity'::timestamptz NOT NULL,
+  CONSTRAINT event_fanouts_pkey PRIMARY KEY (event_id)
+);
+CREATE UNIQUE INDEX event_fanouts_position_once ON event_fanouts ("position");
+
+-- What an organisation sets for itself, in each mode: a test key must not reach what live invoices say and live dunning does.
+CREATE TABLE organisation_settings (
+  organisation_id uuid NOT NULL,
+  mode mode NOT NULL,
+  -- Null: the name that it was registered with.
+  name text,
+  timezone text DEFAULT 'UTC'::text NOT NULL,
+  seller jsonb DEFAULT '{}'::jsonb NOT NULL,
+  -- Days after the first payment of a debt failed.
+  retry_days integer[] DEFAULT '{1,3,7,13,20}'::integer[] NOT NULL,
+  block_after_days integer DEFAULT 14 NOT NULL,
+  expire_after_days integer DEFAULT 21 NOT NULL,
+  event_sequence bigint DEFAULT 0 NOT NULL,
+  updated_at timestamptz NOT NULL,
+  CONSTRAINT organisation_settings_pkey PRIMARY KEY (organisation_id, mode),
+  CONSTRAINT organisation_settings_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id),
+  CONSTRAINT organisation_settings_blocked_by_expiry CHECK (0 < block_after_days AND block_after_days <= expire_after_days),
+  CONSTRAINT organisation_settings_retried_before_expiry CHECK ((0 < ALL (retry_days)) AND (expire_after_days > ALL (retry_days)))
+);
+
+-- Tags, and custom fields, which are tags with a value. What they are on is never deleted.
+CREATE TABLE annotations (
+  id uuid NOT NULL,
+  organisation_id uuid NOT NULL,
+  mode mode NOT NULL,
+  kind text NOT NULL,
+  object_type text NOT NULL,
+  object_id uuid NOT NULL,
+  -- Whose the object is, for the events.
+  customer_id uuid,
+  name text NOT NULL,
+  value text,
+  created_at timestamptz NOT NULL,
+  CONSTRAINT annotations_pkey PRIMARY KEY (id),
+  CONSTRAINT annotations_name_once UNIQUE (object_id, kind, name),
+  CONSTRAINT annotations_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id),
+  CONSTRAINT annotations_field_has_value CHECK ((kind = 'custom_field'::text) = (value IS NOT NULL)),
+  CONSTRAINT annotations_kind_known CHECK (kind = ANY (ARRAY['tag'::text, 'custom_field'::text])),
+  CONSTRAINT annotations_object_known CHECK (object_type = ANY (ARRAY['customer'::text, 'subscription'::text, 'invoice'::text]))
+);
+CREATE INDEX annotations_by_name ON annotations (organisation_id, mode, kind, name, id);
+CREATE INDEX annotations_by_type ON annotations (organisation_id, mode, kind, object_type, id);
+CREATE INDEX annotations_listed ON annotations (organisation_id, mode, kind, id);
+
+-- What a product gives of a feature. A subscription of the product turns each into a grant; the ledger keeps those by itself.
+CREATE TABLE entitlements (
+  id uuid NOT NULL,
+  organisation_id uuid NOT NULL,
+  mode mode NOT NULL,
+  product_id uuid NOT NULL,
+  meter_id uuid NOT NULL,
+  type text NOT NULL,
+  -- Scaled like the meter's quantities. Null: unlimited, or a feature that one has or has not.
+  amount bigint,
+  reset_interval text NOT NULL,
+  overage_allowed boolean NOT NULL,
+  rollover_max bigint,
+  rollover_periods integer,
+  priority integer NOT NULL,
+  created_at timestamptz NOT NULL,
+  CONSTRAINT entitlements_pkey PRIMARY KEY (id),
+  CONSTRAINT entitlements_feature_once UNIQUE (product_id, meter_id),
+  CONSTRAINT entitlements_meter_id_fkey FOREIGN KEY (meter_id) REFERENCES meters(id),
+  CONSTRAINT entitlements_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id),
+  CONSTRAINT entitlements_product_id_fkey FOREIGN KEY (product_id) REFERENCES products(id),
+  CONSTRAINT entitlements_amount_not_negative CHECK (amount >= 0),
+  CONSTRAINT entitlements_boolean_is_plain CHECK (type = 'metered'::text OR amount IS NULL AND reset_interval = 'never'::text AND NOT overage_allowed),
+  CONSTRAINT entitlements_reset_known CHECK (reset_interval = ANY (ARRAY['never'::text, 'hour'::text, 'day'::text, 'week'::text, 'month'::text, 'quarter'::text, 'year'::text])),
+  CONSTRAINT entitlements_rollover_of_what_resets CHECK (rollover_max IS NULL OR amount IS NOT NULL AND reset_interval <> 'never'::text),
+  CONSTRAINT entitlements_rollover_whole CHECK ((rollover_max IS NULL) = (rollover_periods IS NULL)),
+  CONSTRAINT entitlements_type_known CHECK (type = ANY (ARRAY['metered'::text, 'boolean'::text]))
+);
+CREATE INDEX entitlements_of_meter ON entitlements (meter_id);
+
+-- What a customer pays with when it is not there: the name by which its processor knows the instrument, and what may be shown of it.
+CREATE TABLE payment_methods (
+  id uuid NOT NULL,
+  organisation_id uuid NOT NULL,
+  mode mode NOT NULL,
+  customer_id uuid NOT NULL,
+  processor text NOT NULL,
+  saved text NOT NULL,
+  type text NOT NULL,
+  brand text,
+  last4 text NOT NULL,
+  -- The last month in which a card is good.
+  exp_month smallint,
+  exp_year smallint,
+  created_at timestamptz NOT NULL,
+  -- Since when it is not charged any more.
+  detached_at timestamptz,
+  subscription_id uuid,
+  CONSTRAINT payment_methods_pkey PRIMARY KEY (id),
+  CONSTRAINT payment_methods_saved_once UNIQUE NULLS NOT DISTINCT (customer_id, processor, saved, subscription_id),
+  CONSTRAINT payment_methods_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id),
+  CONSTRAINT payment_methods_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id),
+  CONSTRAINT payment_methods_expire_in_a_month CHECK ((exp_month IS NULL) = (exp_year IS NULL) AND exp_month >= 1 AND exp_month <= 12),
+  CONSTRAINT payment_methods_type_known CHECK (type = ANY (ARRAY['card'::text, 'bank_debit'::text]))
+);
+CREATE INDEX payment_methods_default ON payment_methods (customer_id, created_at) WHERE detached_at IS NULL;
+
+CREATE TABLE subscriptions (
+  slot smallint NOT NULL,
+  id uuid NOT NULL,
+  organisation_id uuid NOT NULL,
+  mode mode NOT NULL,
+  customer_id uuid NOT NULL,
+  bundle_id uuid NOT NULL,
+  product_id uuid NOT NULL,
+  price_id uuid NOT NULL,
+  plan_name text NOT NULL,
+  price_list_name text NOT NULL,
+  unit_amount bigint NOT NULL,
+  currency text NOT NULL,
+  "interval" text NOT NULL,
+  interval_count integer NOT NULL,
+  quantity integer NOT NULL,
+  payment_link_id uuid,
+  payment_link_token text,
+  client_reference_id text,
+  metadata jsonb NOT NULL,
+  status text NOT NULL,
+  overdue text NOT NULL,
+  -- Period n runs from anchor + n intervals, in the zone; n is -1 in a trial.
+  anchor_at timestamptz NOT NULL,
+  zone text NOT NULL,
+  period_index integer NOT NULL,
+  period_start timestamptz NOT NULL,
+  period_end timestamptz NOT NULL,
+  -- What a whole one of the current period costs the customer.
+  period_price bigint NOT NULL,
+  trial_end timestamptz,
+  cancel_at timestamptz,
+  canceled_at timestamptz,
+  ended_at timestamptz,
+  paused_at timestamptz,
+  resumes_at timestamptz,
+  keep_invoices boolean NOT NULL,
+  -- Unpaid invoices, what waits for a payment, what is owed to the customer.
+  open jsonb NOT NULL,
+  waiting jsonb,
+  credit bigint NOT NULL,
+  sequence bigint NOT NULL,
+  event_at timestamptz NOT NULL,
+  created_at timestamptz NOT NULL,
+  -- Whether anything can still happen to it: what the actor keeps in memory.
+  live boolean NOT NULL,
+  CONSTRAINT subscriptions_pkey PRIMARY KEY (slot, id),
+  CONSTRAINT subscriptions_credit_not_negative CHECK (credit >= 0),
+  CONSTRAINT subscriptions_end_is_final CHECK ((status = 'canceled'::text) = (ended_at IS NOT NULL)),
+  CONSTRAINT subscriptions_overdue_known CHECK (overdue = ANY (ARRAY['clear'::text, 'warning'::text, 'blocked'::text])),
+  CONSTRAINT subscriptions_period_has_length CHECK (period_end > period_start),
+  CONSTRAINT subscriptions_status_known CHECK (status = ANY (ARRAY['active'::text, 'paused'::text, 'canceled'::text]))
+) WITH (fillfactor=70);
+CREATE UNIQUE INDEX subscriptions_by_id ON subscriptions (id);
+CREATE INDEX subscriptions_by_status ON subscriptions (organisation_id, mode, status, created_at, id);
+CREATE INDEX subscriptions_listed ON subscriptions (organisation_id, mode, created_at, id);
+CREATE INDEX subscriptions_live ON subscriptions (slot, customer_id) WHERE live;
+CREATE INDEX subscriptions_of_customer ON subscriptions (customer_id, created_at, id);
+CREATE INDEX subscriptions_of_product ON subscriptions (product_id, created_at, id);
+
+-- What opens the portal of one customer, for a while.
+CREATE TABLE portal_tokens (
+  id uuid NOT NULL,
+  organisation_id uuid NOT NULL,
+  mode mode NOT NULL,
+  customer_id uuid NOT NULL,
+  -- SHA-256 of the token, which is shown once and never stored.
+  hash bytea NOT NULL,
+  created_at timestamptz NOT NULL,
+  expires_at timestamptz NOT NULL,
+  revoked_at timestamptz,
+  CONSTRAINT portal_tokens_pkey PRIMARY KEY (id),
+  CONSTRAINT portal_tokens_hash_once UNIQUE (hash),
+  CONSTRAINT portal_tokens_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id),
+  CONSTRAINT portal_tokens_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id),
+  CONSTRAINT portal_tokens_last_a_while CHECK (expires_at > created_at)
+);
+CREATE INDEX portal_tokens_of_customer ON portal_tokens (customer_id, expires_at);
+
+-- How far the time of an organisation's test mode is ahead of the wall clock. No row: it is not.
+CREATE TABLE test_clocks (
+  organisation_id uuid NOT NULL,
+  ahead_ms bigint NOT NULL,
+  stopped_at timestamptz,
+  mover uuid,
+  version bigint DEFAULT 1 NOT NULL,
+  CONSTRAINT test_clocks_pkey PRIMARY KEY (organisation_id),
+  CONSTRAINT test_clocks_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id),
+  CONSTRAINT test_clocks_ahead CHECK (ahead_ms >= 0),
+  CONSTRAINT test_clocks_stopped CHECK ((stopped_at IS NULL) = (mover IS NULL))
+);
+
+-- The books beyond the window in which an idempotency key counts once: usage and grants, by the month in which they were decided.
+-- No index: nothing looks a row up there, the audit reads all of them, and a month is dropped whole.
+CREATE TABLE transfers_archive (
+  id uuid NOT NULL,
+  debit uuid NOT NULL,
+  credit uuid NOT NULL,
+  amount bigint NOT NULL,
+  at timestamptz NOT NULL,
+  value bigint,
+  event_at timestamptz,
+  consumed_after bigint,
+  limit_after bigint,
+  fingerprint bigint,
+  hold uuid,
+  kind transfer_kind NOT NULL,
+  reason reason,
+  slot smallint NOT NULL,
+  node smallint NOT NULL,
+  guarded boolean NOT NULL,
+  metadata jsonb,
+  answer jsonb,
+  CONSTRAINT transfers_amount_not_negative CHECK (amount >= 0),
+  -- A hold and what resolves it stay together where the constraints are, and so does whatever moves money.
+  CONSTRAINT transfers_archive_without_holds CHECK (kind = ANY (ARRAY['single'::transfer_kind, 'reverse'::transfer_kind, 'refused'::transfer_kind])),
+  CONSTRAINT transfers_resolve_a_hold CHECK ((kind = ANY (ARRAY['post'::transfer_kind, 'void'::transfer_kind])) = (hold IS NOT NULL)),
+  CONSTRAINT transfers_two_sides CHECK (debit <> credit),
+  CONSTRAINT transfers_usage_is_answered CHECK ((value IS NULL) = (reason IS NULL)),
+  CONSTRAINT transfers_within_limit CHECK (NOT guarded OR consumed_after <= COALESCE(limit_after, consumed_after))
+) PARTITION BY RANGE (at);
+
+-- What the transfers that are gone moved on an account; written by the transaction that drops them.
+CREATE TABLE closing_balances (
+  account_id uuid NOT NULL,
+  debits numeric DEFAULT 0 NOT NULL,
+  credits numeric DEFAULT 0 NOT NULL,
+  -- What the aggregate follows from: the sum of the events' values, their count with signs, the highest, and who was counted.
+  events_total numeric DEFAULT 0 NOT NULL,
+  events_signed bigint DEFAULT 0 NOT NULL,
+  events_highest bigint DEFAULT 0 NOT NULL,
+  members bigint DEFAULT 0 NOT NULL,
+  CONSTRAINT closing_balances_pkey PRIMARY KEY (account_id),
+  CONSTRAINT closing_balances_members_not_negative CHECK (members >= 0)
+);
+
+-- How many events are gone of what a customer has of a meter.
+CREATE TABLE event_closings (
+  object_id uuid NOT NULL,
+  customer_id uuid NOT NULL,
+  meter_id uuid NOT NULL,
+  dropped bigint NOT NULL,
+  CONSTRAINT event_closings_pkey PRIMARY KEY (object_id),
+  CONSTRAINT event_closings_of_something CHECK (dropped > 0)
+);
+
+-- What of each kind is kept: from then on all of it. What is older may be gone.
+CREATE TABLE retention (
+  kind text NOT NULL,
+  since timestamptz NOT NULL,
+  CONSTRAINT retention_pkey PRIMARY KEY (kind)
+);
+
+-- One for each event that is not passed yet.
+CREATE TABLE event_queue (
+  organisation_id uuid NOT NULL,
+  place bigint DEFAULT nextval('event_order'::regclass) NOT NULL,
+  event_id uuid NOT NULL,
+  written_at timestamptz DEFAULT now() NOT NULL,
+  CONSTRAINT event_queue_pkey PRIMARY KEY (organisation_id, place)
+) WITH (autovacuum_vacuum_threshold=2000, autovacuum_vacuum_scale_factor=0);
+
+-- Those that cannot be passed, each alone: an operator hears of them, and says when they are tried again.
+CREATE TABLE event_faults (
+  event_id uuid NOT NULL,
+  organisation_id uuid NOT NULL,
+  place bigint NOT NULL,
+  written_at timestamptz NOT NULL,
+  failed_at timestamptz NOT NULL,
+  error text NOT NULL,
+  CONSTRAINT event_faults_pkey PRIMARY KEY (event_id)
+);
+
+-- One row, which whoever passes events on has locked: the position of the last one, and whose turn it was last.
+CREATE TABLE event_relay (
+  "position" bigint NOT NULL,
+  turn uuid NOT NULL
+) WITH (fillfactor=10, autovacuum_vacuum_threshold=2000, autovacuum_vacuum_scale_factor=0);
+
+-- Since when, where somebody was here before: what was recorded under keys of the organisation's scope is looked up for as long as it is
+-- in `transfers`. A server of before may record its first one while this runs, and until another takes its place.
+CREATE TABLE usage_keys (
+  by_customer_since timestamptz NOT NULL
+);
+
+-- Mails to buyers that are owed. Written in the transaction of what they tell of, and only where there is a server to send them.
+CREATE TABLE mails (
+  -- Derived from what it tells of, so that it is owed once.
+  id uuid NOT NULL,
+  organisation_id uuid NOT NULL,
+  mode mode NOT NULL,
+  kind text NOT NULL,
+  invoice_id uuid,
+  -- NULL once it is settled: addresses are not kept here.
+  recipient text,
+  data jsonb NOT NULL,
+  status text DEFAULT 'pending'::text NOT NULL,
+  attempts integer DEFAULT 0 NOT NULL,
+  -- Of whoever tries to send it; it is free again at next_at.
+  claim uuid,
+  next_at timestamptz DEFAULT now() NOT NULL,
+  written_at timestamptz DEFAULT now() NOT NULL,
+  settled_at timestamptz,
+  CONSTRAINT mails_pkey PRIMARY KEY (id),
+  CONSTRAINT mails_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id),
+  CONSTRAINT mails_kind_known CHECK (kind = ANY (ARRAY['receipt'::text, 'refund'::text, 'charge_failed'::text, 'blocked'::text, 'ended'::text])),
+  CONSTRAINT mails_pending_have_recipient CHECK (status <> 'pending'::text OR recipient IS NOT NULL),
+  CONSTRAINT mails_settled CHECK ((status = 'pending'::text) = (settled_at IS NULL)),
+  CONSTRAINT mails_status_known CHECK (status = ANY (ARRAY['pending'::text, 'sent'::text, 'refused'::text, 'given_up'::text, 'dropped'::text]))
+);
+CREATE INDEX mails_lost ON mails (settled_at) WHERE status = ANY (ARRAY['given_up'::text, 'refused'::text]);
+CREATE INDEX mails_pending ON mails (organisation_id, next_at) WHERE status = 'pending'::text;
+-- What is given up is found without walking all that waits: a mail server that is away for a day leaves much.
+CREATE INDEX mails_waiting ON mails (written_at) WHERE status = 'pending'::text;
+
+CREATE TABLE groups_left (
+  organisation_id uuid NOT NULL,
+  group_id uuid NOT NULL,
+  -- For the last time.
+  left_at timestamptz NOT NULL,
+  CONSTRAINT groups_left_pkey PRIMARY KEY (organisation_id, group_id),
+  CONSTRAINT groups_left_group_id_fkey FOREIGN KEY (group_id) REFERENCES groups(id),
+  CONSTRAINT groups_left_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id)
+);
+
+-- Fails the statement that calls it: a flush that would break an invariant leaves nothing behind.
+CREATE FUNCTION refuse_flush(message text)
+ RETURNS bigint
+ LANGUAGE plpgsql
+AS $function$
+BEGIN
+  RAISE EXCEPTION '%', message USING ERRCODE = 'TL001';
+END $function$;
+
+-- In the transaction of the events. A sample is for one endpoint, and whoever asked for it is shown what became of it.
+CREATE FUNCTION queue_events()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+DECLARE
+  told bigint;
+BEGIN
+  INSERT INTO event_queue (organisation_id, event_id) SELECT organisation_id, id FROM fresh WHERE endpoint_id IS NULL;
+  IF FOUND THEN
+    PERFORM pg_notify('tollhouse_events', '');
+  END IF;
+  IF EXISTS (SELECT FROM fresh WHERE endpoint_id IS NOT NULL) THEN
+    WITH made AS (
+      INSERT INTO deliveries (id, endpoint_id, event_id, event_type, status, next_at, created_at)
+      SELECT uuidv7(), w.id, e.id, e.type, CASE WHEN w.status = 'enabled' THEN 'pending' ELSE 'held' END, now(), now()
+      FROM fresh e JOIN webhook_endpoints w ON w.id = e.endpoint_id AND w.deleted_at IS NULL
+      RETURNING event_id, endpoint_id
+    ), counted AS (
+      INSERT INTO event_fanouts (event_id, owed, written_at)
+      SELECT e.id, count(m.event_id), now() FROM fresh e LEFT JOIN made m ON m.event_id = e.id
+      WHERE e.endpoint_id IS NOT NULL GROUP BY e.id
+    )
+    SELECT count(pg_notify('tollhouse_deliveries', m.endpoint_id::text)) INTO told
+    FROM (SELECT DISTINCT endpoint_id FROM made) m;
+  END IF;
+  RETURN NULL;
+END $function$;
+
+-- Who is owed an event, as things are. A function, so that it is planned for one event: never from the endpoints to all events.
+CREATE FUNCTION owed_to(queued event_queue)
+ RETURNS TABLE(event_id uuid, type text, endpoint_id uuid, status text)
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+BEGIN
+  RETURN QUERY SELECT e.id, e.type, w.id, CASE WHEN w.status = 'enabled' THEN 'pending' ELSE 'held' END
+  FROM events e JOIN organisations o ON o.id = e.organisation_id
+  JOIN webhook_endpoints w ON w.mode = e.mode AND w.deleted_at IS NULL AND w.place < queued.place
+    AND (w.organisation_id = e.organisation_id OR w.group_id = o.group_id)
+    AND (w.event_types @> ARRAY[e.type] OR w.event_types = '{*}')
+  WHERE e.id = queued.event_id;
+END $function$;
+
+-- All of these, in this order, or none. The relay is locked by the caller. How many deliveries that makes.
+CREATE FUNCTION pass_events(chosen event_queue[])
+ RETURNS bigint
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_mergejoin TO 'off'
+AS $function$
+DECLARE
+  owed bigint;
+  known bigint;
+  told bigint;
+BEGIN
+  WITH passing AS MATERIALIZED (
+    SELECT c.*, r.position + c.nth AS position
+    FROM event_relay r, unnest(chosen) WITH ORDINALITY AS c (organisation_id, place, event_id, written_at, nth)
+  ), made AS (
+    INSERT INTO deliveries (id, endpoint_id, event_id, event_type, status, next_at, created_at)
+    SELECT uuidv7(), o.endpoint_id, o.event_id, o.type, o.status, now(), p.written_at
+    FROM passing p CROSS JOIN LATERAL owed_to(chosen[p.nth]) o ORDER BY p.position
+    RETURNING event_id, endpoint_id, status
+  ), counted AS (
+    INSERT INTO event_fanouts (event_id, owed, position, written_at)
+    SELECT e.id, coalesce(m.owed, 0), p.position, p.written_at
+    FROM passing p JOIN events e ON e.id = p.event_id
+    LEFT JOIN (SELECT event_id, count(*) AS owed FROM made GROUP BY event_id) m ON m.event_id = p.event_id
+    RETURNING 1
+  ), gone AS (
+    DELETE FROM event_queue q USING passing p WHERE q.organisation_id = p.organisation_id AND q.place = p.place
+  ), moved AS (
+    UPDATE event_relay SET position = position + cardinality(chosen)
+  )
+  SELECT (SELECT count(*) FROM made), (SELECT count(*) FROM counted),
+    (SELECT count(pg_notify('tollhouse_deliveries', endpoint_id::text))
+      FROM (SELECT DISTINCT endpoint_id FROM made WHERE status = 'pending') due)
+  INTO owed, known, told;
+  IF known <> cardinality(chosen) THEN
+    RAISE EXCEPTION 'an event that is queued is not there';
+  END IF;
+  RETURN owed;
+END $function$;
+
+-- One step: organisations take turns, each with its oldest events first, until so many events or so many rows are chosen. No row
+-- comes back where another relay has the step. It is one statement, so that whoever asks may die or freeze and locks nothing.
+-- What fails is tried again one by one, and what fails alone is set aside; where it is not the events' fault, the step fails.
+CREATE FUNCTION relay_events(events_max integer, rows_max integer)
+ RETURNS TABLE(passed bigint, made bigint, failed uuid[], why text, more boolean)
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_mergejoin TO 'off'
+AS $function$
+DECLARE
+  nobody CONSTANT uuid := '00000000-0000-0000-0000-000000000000';
+  nobodys_fault CONSTANT text := '^(08|25|40|53|55|57|58)';
+  turns_max CONSTANT integer := 50;
+  last_turn uuid;
+  budget integer := rows_max;
+  chosen event_queue[] := '{}';
+  alone event_queue;
+  candidate record;
+BEGIN
+  passed := 0;
+  made := 0;
+  failed := '{}';
+  more := EXISTS (SELECT FROM event_queue);
+  -- So that to look costs nothing: a lock is written down.
+  IF NOT more THEN
+    RETURN NEXT;
+    RETURN;
+  END IF;
+  SELECT r.turn INTO last_turn FROM event_relay r FOR UPDATE SKIP LOCKED;
+  IF NOT FOUND THEN
+    RETURN;
+  END IF;
+  LOOP
+    FOR candidate IN
+      WITH RECURSIVE turns AS (
+        (SELECT q.organisation_id, 1 AS nth FROM event_queue q WHERE q.organisation_id > last_turn ORDER BY q.organisation_id LIMIT 1)
+        UNION ALL
+        SELECT next.organisation_id, t.nth + 1
+        FROM turns t CROSS JOIN LATERAL (
+          SELECT q.organisation_id FROM event_queue q WHERE q.organisation_id > t.organisation_id ORDER BY q.organisation_id LIMIT 1
+        ) next
+        WHERE t.nth < turns_max
+      )
+      SELECT own.q AS event, own.nth
+      FROM turns t CROSS JOIN LATERAL (
+        SELECT q, row_number() OVER (ORDER BY q.place) AS nth FROM event_queue q
+        WHERE q.organisation_id = t.organisation_id ORDER BY q.place
+        LIMIT greatest(1, events_max / (SELECT count(*) FROM turns))
+      ) own
+      ORDER BY own.nth, t.organisation_id
+    LOOP
+      alone := candidate.event;
+      BEGIN
+        budget := budget - 1 - (SELECT count(*) FROM owed_to(alone));
+      EXCEPTION WHEN OTHERS THEN
+        IF SQLSTATE ~ nobodys_fault THEN
+          RAISE;
+        END IF;
+        -- It will be set aside below.
+        budget := budget - 1;
+      END;
+      EXIT WHEN budget < 0 AND chosen <> '{}';
+      chosen := chosen || alone;
+      IF candidate.nth = 1 THEN
+        last_turn := alone.organisation_id;
+      END IF;
+    END LOOP;
+    EXIT WHEN chosen <> '{}' OR last_turn = nobody;
+    -- Everybody has had a turn: from the first one on.
+    last_turn := nobody;
+  END LOOP;
+  IF chosen <> '{}' THEN
+    BEGIN
+      made := pass_events(chosen);
+      passed := cardinality(chosen);
+    EXCEPTION WHEN OTHERS THEN
+      IF SQLSTATE ~ nobodys_fault THEN
+        RAISE;
+      END IF;
+      FOREACH alone IN ARRAY chosen LOOP
+        BEGIN
+          made := made + pass_events(ARRAY[alone]);
+          passed := passed + 1;
+        EXCEPTION WHEN OTHERS THEN
+          IF SQLSTATE ~ nobodys_fault THEN
+            RAISE;
+          END IF;
+          why := SQLERRM;
+          failed := failed || alone.event_id;
+          INSERT INTO event_faults (event_id, organisation_id, place, written_at, failed_at, error)
+            VALUES (alone.event_id, alone.organisation_id, alone.place, alone.written_at, now(), SQLERRM);
+          DELETE FROM event_queue q WHERE q.organisation_id = alone.organisation_id AND q.place = alone.place;
+        END;
+      END LOOP;
+    END;
+    UPDATE event_relay SET turn = last_turn;
+  END IF;
+  more := EXISTS (SELECT FROM event_queue);
+  RETURN NEXT;
+END $function$;
+
+CREATE TRIGGER events_queued AFTER INSERT ON events REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION queue_events();

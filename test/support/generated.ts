@@ -1,0 +1,15 @@
+// Files that are made from a source and committed, so that they can be read without running anything.
+// A test makes the text again and compares. With WRITE=1 it writes the file instead.
+import { expect } from 'bun:test';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const ROOT = join(import.meta.dir, '../..');
+
+/** @throws where the committed file is another; `command` writes it */
+export function expectGenerated(options: { path: string; text: string; command: string }): void {
+  const { path, text, command } = options;
+  const file = join(ROOT, path);
+  if (process.env['WRITE'] === '1') writeFileSync(file, text);
+  expect(readFileSync(file, 'utf8'), `${path} is out of date: run \`${command}\``).toBe(text);
+}

@@ -1,4 +1,5 @@
 // The environment, read once. Everything else takes a Config; nothing else looks at a variable.
+// What each variable is for, its default and its range: variables.ts.
 //
 // Holds: a Config is complete and valid, so no reader checks again. Every bad variable is reported,
 // each in one line, and no line repeats a value that may hold a password.
@@ -6,6 +7,7 @@
 
 import { type Bounds, readBounds } from './platform/bounds.ts';
 import { type MailSettings, parseMailbox, parseSmtpUrl } from './platform/smtp-settings.ts';
+import { VARIABLES, type WholeNumber } from './variables.ts';
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 const NODE_SECRET_LENGTH_MIN = 32;
@@ -13,6 +15,11 @@ const NODE_SECRET_LENGTH_MIN = 32;
 const METRICS_TOKEN = /^[\w.~+/=-]{16,512}$/;
 /** 32 bytes in base64. */
 const SECRETS_KEY = /^[A-Za-z0-9+/]{43}=$/;
+
+/** The variables that have a range. */
+type NumberName = {
+  [Name in keyof typeof VARIABLES]: (typeof VARIABLES)[Name] extends WholeNumber ? Name : never;
+}[keyof typeof VARIABLES];
 
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
@@ -109,56 +116,48 @@ export class ConfigError extends Error {
 /** @throws ConfigError with every bad variable of `env`. An empty variable counts as unset. */
 export function parseConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const read = new Reader(env);
-  const port = read.integer('PORT', { byDefault: 3000, min: 1, max: 65_535 });
+  const port = read.number('PORT');
+  const host = read.text('HOST') ?? VARIABLES.HOST.byDefault;
   const databaseUrl = read.serverUrl('DATABASE_URL', ['postgres:', 'postgresql:']);
   const baseUrl = read.webUrl('BASE_URL') ?? `http://localhost:${port}`;
-  const perMinute = (byDefault: number) => ({ byDefault, min: 0, max: 1_000_000 });
   const config: Config = {
     port,
-    host: read.text('HOST') ?? '0.0.0.0',
-    reusePort: read.flag('REUSE_PORT') ?? false,
+    host,
+    reusePort: read.flag('REUSE_PORT') ?? VARIABLES.REUSE_PORT.byDefault,
     metricsPort: read.port('METRICS_PORT'),
     databaseUrl,
     redisUrl: read.redisUrl(),
-    dataDir: read.text('DATA_DIR') ?? '.tollhouse/',
+    dataDir: read.text('DATA_DIR') ?? VARIABLES.DATA_DIR.byDefault,
     baseUrl,
     checkoutUrl: read.webUrl('CHECKOUT_URL') ?? `${baseUrl}/pay`,
     appUrl: read.webUrl('APP_URL') ?? baseUrl,
     isAddressed: ['APP_URL', 'BASE_URL', 'PORT'].some((name) => read.text(name) !== undefined),
-    logLevel: read.choice('LOG_LEVEL', LOG_LEVELS) ?? 'info',
+    logLevel: read.choice('LOG_LEVEL', LOG_LEVELS) ?? VARIABLES.LOG_LEVEL.byDefault,
     allowLoopbackUrls: read.flag('ALLOW_LOOPBACK_URLS') ?? databaseUrl === undefined,
-    node: read.node(read.text('HOST') ?? '0.0.0.0'),
-    deliverWebhooks: read.flag('DELIVER_WEBHOOKS') ?? true,
+    node: read.node(host),
+    deliverWebhooks: read.flag('DELIVER_WEBHOOKS') ?? VARIABLES.DELIVER_WEBHOOKS.byDefault,
     mail: read.mail(),
     secretsKey: read.secretsKey(),
     metricsToken: read.metricsToken(),
-    leaseMs: read.integer('LEASE_MS', { byDefault: 5000, min: 1000, max: 60_000 }),
-    actorCacheMax: read.integer('ACTOR_CACHE_MAX', {
-      byDefault: 200_000,
-      min: 1,
-      max: 10_000_000,
-    }),
-    actorCacheMib: read.integer('ACTOR_CACHE_MIB', { byDefault: 1024, min: 16, max: 1_000_000 }),
+    leaseMs: read.number('LEASE_MS'),
+    actorCacheMax: read.number('ACTOR_CACHE_MAX'),
+    actorCacheMib: read.number('ACTOR_CACHE_MIB'),
     retention: Object.freeze({
-      keysDays: read.integer('RETENTION_KEYS_DAYS', { byDefault: 40, min: 36, max: 3650 }),
-      eventsDays: read.integer('RETENTION_EVENTS_DAYS', { byDefault: 90, min: 30, max: 3650 }),
-      usageMonths: read.integer('RETENTION_USAGE_MONTHS', { byDefault: 0, min: 0, max: 1200 }),
+      keysDays: read.number('RETENTION_KEYS_DAYS'),
+      eventsDays: read.number('RETENTION_EVENTS_DAYS'),
+      usageMonths: read.number('RETENTION_USAGE_MONTHS'),
     }),
     limits: Object.freeze({
-      refundsPerOrg: read.integer('RATE_LIMIT_REFUNDS_PER_ORG', perMinute(120)),
-      refundsPerPayment: read.integer('RATE_LIMIT_REFUNDS_PER_PAYMENT', perMinute(60)),
-      buyLinks: read.integer('RATE_LIMIT_BUY_LINKS', perMinute(30)),
-      discountCodes: read.integer('RATE_LIMIT_DISCOUNT_CODES', perMinute(30)),
-      portal: read.integer('RATE_LIMIT_PORTAL', perMinute(60)),
-      cardAttempts: read.integer('LIMIT_CARD_ATTEMPTS', perMinute(10)),
+      refundsPerOrg: read.number('RATE_LIMIT_REFUNDS_PER_ORG'),
+      refundsPerPayment: read.number('RATE_LIMIT_REFUNDS_PER_PAYMENT'),
+      buyLinks: read.number('RATE_LIMIT_BUY_LINKS'),
+      discountCodes: read.number('RATE_LIMIT_DISCOUNT_CODES'),
+      portal: read.number('RATE_LIMIT_PORTAL'),
+      cardAttempts: read.number('LIMIT_CARD_ATTEMPTS'),
     }),
     bounds: readBounds((variable, bounds) => read.integer(variable, bounds)),
-    sandboxSettleMs: read.integer('SANDBOX_SETTLE_MS', {
-      byDefault: 3000,
-      min: 0,
-      max: 86_400_000,
-    }),
-    proxyHops: read.integer('TRUSTED_PROXY_HOPS', { byDefault: 0, min: 0, max: 8 }),
+    sandboxSettleMs: read.number('SANDBOX_SETTLE_MS'),
+    proxyHops: read.number('TRUSTED_PROXY_HOPS'),
   };
   if (read.problems.length > 0) throw new ConfigError(read.problems);
   return Object.freeze(config);
@@ -178,7 +177,12 @@ class Reader {
     return value === '' ? undefined : value;
   }
 
-  integer(name: string, bounds: { byDefault: number; min: number; max: number }): number {
+  /** One of variables.ts. */
+  number(name: NumberName): number {
+    return this.integer(name, VARIABLES[name]);
+  }
+
+  integer(name: string, bounds: WholeNumber): number {
     const value = this.text(name);
     if (value === undefined) return bounds.byDefault;
     const number = /^\d{1,15}$/.test(value) ? Number(value) : Number.NaN;

@@ -48,20 +48,24 @@ const FAULTS: [what: string, of: string, from: string, to: string, said: RegExp]
 /** What two relays do at once is not of the seed: where one world shows nothing, the next one may. */
 const WORLDS = 10;
 
-test.each(FAULTS)('a fault that is planted: %s', async (_what, of, from, to, said) => {
-  const plant = async (sql: Sql) => {
-    const [row] = await sql<{ source: string }[]>`
+test.each(FAULTS)(
+  'a fault that is planted: %s',
+  async (_what, of, from, to, said) => {
+    const plant = async (sql: Sql) => {
+      const [row] = await sql<{ source: string }[]>`
         select pg_get_functiondef(oid) as source from pg_proc where proname = ${of}`;
-    expect(row!.source).toContain(from);
-    await sql.unsafe(row!.source.replace(from, to));
-  };
-  let isSeen = false;
-  for (let seed = 1; seed <= WORLDS && !isSeen; seed += 1) {
-    const faults = await faultsOf(seeded(seed), plant);
-    isSeen = faults.some((fault) => said.test(fault));
-  }
-  expect(isSeen).toBe(true);
-}, 300_000);
+      expect(row!.source).toContain(from);
+      await sql.unsafe(row!.source.replace(from, to));
+    };
+    let isSeen = false;
+    for (let seed = 1; seed <= WORLDS && !isSeen; seed += 1) {
+      const faults = await faultsOf(seeded(seed), plant);
+      isSeen = faults.some((fault) => said.test(fault));
+    }
+    expect(isSeen).toBe(true);
+  },
+  300_000,
+);
 
 let server: TestServer;
 beforeEach(async () => {

@@ -13,3 +13,14 @@ export function expectGenerated(options: { path: string; text: string; command: 
   if (process.env['WRITE'] === '1') writeFileSync(file, text);
   expect(readFileSync(file, 'utf8'), `${path} is out of date: run \`${command}\``).toBe(text);
 }
+
+/** The text of a file, with what stands between the marks `name` and `end of name` replaced. */
+export function withBlock(options: { path: string; name: string; block: string }): string {
+  const { path, name, block } = options;
+  const text = readFileSync(join(ROOT, path), 'utf8');
+  const [begin, end] = [`<!-- ${name} -->\n`, `<!-- end of ${name} -->\n`];
+  const from = text.indexOf(begin);
+  const to = text.indexOf(end);
+  if (from < 0 || to < from) throw new Error(`${path} lacks the marks of ${name}`);
+  return text.slice(0, from + begin.length) + block + text.slice(to);
+}

@@ -53,7 +53,8 @@ const LAYERS: Layer[] = [
     may: [...NODE, 'src/*.ts', 'src/platform/**'],
     never: ['src/main.ts', 'src/admin.ts'],
   },
-  { files: ['src/config.ts'], may: [...SCHEMA, ...NODE, 'src/platform/**'] },
+  { files: ['src/variables.ts'], may: [] },
+  { files: ['src/config.ts'], may: [...SCHEMA, ...NODE, 'src/variables.ts', 'src/platform/**'] },
   {
     files: ['src/http/**'],
     may: [

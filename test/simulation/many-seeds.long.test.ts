@@ -1,0 +1,7 @@
+// The seeds that the short run leaves out.
+import { expect, test } from 'bun:test';
+import { failuresOf, SEEDS_OF_A_LONG_RUN, SEEDS_OF_A_SHORT_RUN } from './seeds.ts';
+
+test(`seeds ${SEEDS_OF_A_SHORT_RUN + 1} to ${SEEDS_OF_A_LONG_RUN}`, () => {
+  expect(failuresOf(SEEDS_OF_A_SHORT_RUN + 1, SEEDS_OF_A_LONG_RUN)).toEqual([]);
+}, 900_000);

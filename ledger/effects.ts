@@ -1,7 +1,7 @@
-import type { MeterEffects } from './draft.ts';
-import type { PaymentEffects } from './payment.ts';
+import type { MeterEffects } from './metering/meter-draft.ts';
+import type { PaymentEffects } from './payments/payment.ts';
 import type { Handover } from './storage.ts';
-import type { SubscriptionEffects } from './subscription.ts';
+import type { SubscriptionEffects } from './subscriptions/subscription.ts';
 
 /** What one decision wants written, whoever decided it. */
 export type Effects = MeterEffects | PaymentEffects | SubscriptionEffects | HandoverEffects;

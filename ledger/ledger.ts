@@ -1,21 +1,21 @@
 import { Actor } from './actor/actor.ts';
-import { AlarmDesk } from './actor/alarm-desk.ts';
+import { AlarmDesk } from './actor/alarms-api.ts';
 import type { CustomerRef } from './actor/directory.ts';
 import { checkHere, type MeterBalance } from './actor/metering.ts';
 import { NotHere } from './actor/own-slots.ts';
 import { recordOne } from './actor/recording.ts';
-import type { GrantOutcome, VoidOutcome } from './allowance.ts';
+import type { GrantOutcome, VoidOutcome } from './metering/grant-decisions.ts';
 import { type Item, recordEverywhere } from './cluster/batch.ts';
 import { Customers, type Found } from './cluster/customers.ts';
-import { PaymentDesk, SubscriptionDesk } from './cluster/desks.ts';
+import { PaymentDesk, SubscriptionDesk } from './cluster/apis.ts';
 import { Member, type MemberDeps } from './cluster/member.ts';
-import { Others } from './cluster/others.ts';
+import { Others } from './cluster/broadcast.ts';
 import { Router } from './cluster/router.ts';
-import type { Grant } from './grants.ts';
-import type { Meter } from './meter.ts';
+import type { Grant } from './metering/grants.ts';
+import type { Meter } from './metering/meter.ts';
 import type { CallOutcome, RecordOutcome, UsageRequest } from './outcome.ts';
 import type { Tenant } from './ports.ts';
-import { slotOf } from './slot.ts';
+import { slotOf } from './kernel/slot.ts';
 
 /**
  * The door of the ledger, the same on every node. Everything that moves money or usage comes through here, and nothing that leaves

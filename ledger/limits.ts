@@ -1,4 +1,4 @@
-import { assert } from './assert.ts';
+import { assert } from './kernel/assert.ts';
 
 /** Slots that actors hash to, fixed for ever: changing it means rehashing every key. Room for 100 nodes at ten slots each. */
 export const SLOTS = 1024;

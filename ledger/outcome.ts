@@ -1,4 +1,4 @@
-import type { Usage, UsageAnswer } from './usage.ts';
+import type { Usage, UsageAnswer } from './metering/usage.ts';
 
 /** What the ledger answers to what it was asked to record. */
 export type UsageRequest = Omit<Usage, 'id'> & {

@@ -1,4 +1,4 @@
-import type { Mode } from './meter.ts';
+import type { Mode } from './metering/meter.ts';
 
 /** What the core asks of the world. Everything else it knows comes in as an argument or from the store. */
 export type Clock = {

@@ -1,10 +1,10 @@
 import type { LedgerEvent } from './event.ts';
-import type { Grant } from './grants.ts';
-import type { Customer, Meter, MeterState, Mode, Period } from './meter.ts';
+import type { Grant } from './metering/grants.ts';
+import type { Customer, Meter, MeterState, Mode, Period } from './metering/meter.ts';
 import type { Tenant } from './ports.ts';
-import type { Followup, Payment, PaymentState, Refund, RefundRefusal } from './payment.ts';
-import type { Subscription, SubscriptionFollowup } from './subscription.ts';
-import type { AnswerRest, Reason, Transfer } from './transfers.ts';
+import type { Followup, Payment, PaymentState, Refund, RefundRefusal } from './payments/payment.ts';
+import type { Subscription, SubscriptionFollowup } from './subscriptions/subscription.ts';
+import type { AnswerRest, Reason, Transfer } from './kernel/transfers.ts';
 
 /**
  * What the ledger asks of a database. PostgreSQL serves it in production (`store/postgres-storage.ts`); anything that keeps the promises

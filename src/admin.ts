@@ -3,7 +3,7 @@
 // Works on the configured database, on the embedded one of the instance that runs on this DATA_DIR, or, where none runs, starts
 // the embedded services for as long as the command takes. Exits with 0, 1 for what failed, 2 for what was not understood.
 import { parseArgs } from 'node:util';
-import { must } from '../ledger/assert.ts';
+import { must } from '../ledger/kernel/assert.ts';
 import { audit } from '../ledger/store/audit.ts';
 import { checkSchema, migrate, MigrationFailure } from '../ledger/store/migrate.ts';
 import { resumeSeats } from '../ledger/store/nodes.ts';

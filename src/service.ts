@@ -4,7 +4,7 @@ import { Batcher } from '../ledger/actor/batcher.ts';
 import { Ledger, type LedgerDeps } from '../ledger/ledger.ts';
 import type { Clock, OrgClock, Tenant } from '../ledger/ports.ts';
 import type { Registry } from 'prom-client';
-import { slotOf } from '../ledger/slot.ts';
+import { slotOf } from '../ledger/kernel/slot.ts';
 import {
   flushMsMax,
   type PostgresStorage,

@@ -1,10 +1,14 @@
-import { assert } from '../assert.ts';
-import type { MeterEffects } from '../draft.ts';
-import { type Billing, NO_BILLING, type SubscriptionEffects } from '../subscription.ts';
-import type { Subscription } from '../subscription.ts';
-import type { CheckAnswer, Customer, Meter, MeterState, Period } from '../meter.ts';
-import type { Seen } from '../usage.ts';
-import { unwatched } from './residents.ts';
+import { assert } from '../kernel/assert.ts';
+import type { MeterEffects } from '../metering/meter-draft.ts';
+import {
+  type Billing,
+  NO_BILLING,
+  type SubscriptionEffects,
+} from '../subscriptions/subscription.ts';
+import type { Subscription } from '../subscriptions/subscription.ts';
+import type { CheckAnswer, Customer, Meter, MeterState, Period } from '../metering/meter.ts';
+import type { Seen } from '../metering/usage.ts';
+import { unwatched } from './actor-cache.ts';
 import { bytesOfCustomer, bytesOfState, bytesOfSubscription, MEMBER } from './weight.ts';
 
 /** Members of unique meters that one actor remembers at most; more are asked of the store again. */

@@ -1,8 +1,8 @@
-import { assert } from '../assert.ts';
-import { decideTick } from '../advance.ts';
+import { assert } from '../kernel/assert.ts';
+import { decideTick } from '../metering/advance.ts';
 import { LedgerUnavailable, TooSlow } from '../ports.ts';
 import type { Alarm, AlarmKind } from '../storage.ts';
-import type { Term, TermDeps } from './term.ts';
+import type { Term, TermDeps } from './ownership-session.ts';
 
 const POLL_MS = 1000;
 const AT_ONCE = 500;

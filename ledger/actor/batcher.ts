@@ -1,7 +1,7 @@
 import { LedgerUnavailable } from '../ports.ts';
 import type { Timers } from '../ports.ts';
-import { Tally } from '../tally.ts';
-import { Turns } from '../turns.ts';
+import { Tally } from '../kernel/tally.ts';
+import { Turns } from './turns.ts';
 
 type Waiting<K, V> = {
   readonly key: K;

@@ -1,7 +1,7 @@
-import type { Customer } from '../meter.ts';
+import type { Customer } from '../metering/meter.ts';
 import type { Tenant, Timers } from '../ports.ts';
 import type { OwnSlots } from './own-slots.ts';
-import { type Resident, Residents, type Room } from './residents.ts';
+import { type Resident, Residents, type Room } from './actor-cache.ts';
 
 export type CustomerRef = { readonly id: string } | { readonly externalId: string };
 

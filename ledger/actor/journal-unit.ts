@@ -1,5 +1,5 @@
 import type { Effects } from '../effects.ts';
-import type { UnitSize } from '../unit-size.ts';
+import type { UnitSize } from './unit-size.ts';
 
 export type Settled =
   | 'committed'

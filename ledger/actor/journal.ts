@@ -1,4 +1,4 @@
-import { assert } from '../assert.ts';
+import { assert } from '../kernel/assert.ts';
 import type { Effects } from '../effects.ts';
 import { type Clock, type Log, pause, type Timers } from '../ports.ts';
 import type { Fence, FlushRows, Storage } from '../storage.ts';

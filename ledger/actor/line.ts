@@ -1,6 +1,6 @@
-import { assert, must } from '../assert.ts';
+import { assert, must } from '../kernel/assert.ts';
 import { QUEUE_BYTES_MAX, QUEUE_ROWS_MAX, QUEUE_UNITS_MAX } from '../limits.ts';
-import { Turns } from '../turns.ts';
+import { Turns } from './turns.ts';
 import type { Unit } from './journal-unit.ts';
 
 type Waiting = { units: number; rows: number; bytes: number };

@@ -1,6 +1,11 @@
-import { advanced } from '../advance.ts';
-import { type GrantOutcome, type VoidOutcome, decideGrant, decideVoid } from '../allowance.ts';
-import type { Grant } from '../grants.ts';
+import { advanced } from '../metering/advance.ts';
+import {
+  type GrantOutcome,
+  type VoidOutcome,
+  decideGrant,
+  decideVoid,
+} from '../metering/grant-decisions.ts';
+import type { Grant } from '../metering/grants.ts';
 import {
   type CheckAnswer,
   type Meter,
@@ -10,9 +15,9 @@ import {
   breakdown,
   check,
   snapshotOf,
-} from '../meter.ts';
+} from '../metering/meter.ts';
 import type { Actor } from './actor.ts';
-import type { Term } from './term.ts';
+import type { Term } from './ownership-session.ts';
 
 // What is asked of a customer's meters, but for recording usage. Each throws NotHere where the customer is another node's.
 

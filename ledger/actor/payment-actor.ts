@@ -1,6 +1,6 @@
-import { assert } from '../assert.ts';
-import type { PaymentEffects, PaymentState } from '../payment.ts';
-import { unwatched } from './residents.ts';
+import { assert } from '../kernel/assert.ts';
+import type { PaymentEffects, PaymentState } from '../payments/payment.ts';
+import { unwatched } from './actor-cache.ts';
 import { bytesOfPayment } from './weight.ts';
 
 /** One payment in memory: the state that the next decision sees, and the one that the database has. */

@@ -1,16 +1,16 @@
-import { must } from '../assert.ts';
-import { type ChargeAnswer, decideCharge } from '../charge.ts';
-import type { PaymentEffects, PaymentState, Refund } from '../payment.ts';
-import type { PaymentContext } from '../payment-draft.ts';
+import { must } from '../kernel/assert.ts';
+import { type ChargeAnswer, decideCharge } from '../payments/charge.ts';
+import type { PaymentEffects, PaymentState, Refund } from '../payments/payment.ts';
+import type { PaymentContext } from '../payments/payment-draft.ts';
 import {
   type RefundDecision,
   type RefundOutcome,
   type RefundRequest,
   decideRefund,
   decideRefundOutcome,
-} from '../refund.ts';
+} from '../payments/refund.ts';
 import type { PaymentActor } from './payment-actor.ts';
-import type { Term } from './term.ts';
+import type { Term } from './ownership-session.ts';
 import { DUPLICATE } from './unit.ts';
 
 // What is asked of payments. Every answer is durable when it is given. Each throws NotHere where the payment is another node's.

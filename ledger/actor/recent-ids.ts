@@ -1,4 +1,4 @@
-import { assert } from '../assert.ts';
+import { assert } from '../kernel/assert.ts';
 import { RECENT_IDS_MAX } from '../limits.ts';
 
 /**

@@ -1,7 +1,7 @@
-import { assert } from '../assert.ts';
+import { assert } from '../kernel/assert.ts';
 import { EVENT_LATE_MS_MAX } from '../limits.ts';
-import { advanced } from '../advance.ts';
-import { type Meter, snapshotOf } from '../meter.ts';
+import { advanced } from '../metering/advance.ts';
+import { type Meter, snapshotOf } from '../metering/meter.ts';
 import {
   type BatchOutcome,
   type EventRefusal,
@@ -10,11 +10,11 @@ import {
   type UsageRequest,
 } from '../outcome.ts';
 import type { StoredUsage } from '../storage.ts';
-import { type Missing, type Usage, decideUsage, missing } from '../usage.ts';
-import { type Recorded, usageEvent } from '../usage-event.ts';
+import { type Missing, type Usage, decideUsage, missing } from '../metering/usage.ts';
+import { type Recorded, usageEvent } from '../metering/usage-event.ts';
 import type { Actor } from './actor.ts';
-import type { Term } from './term.ts';
-import { bytesOf, sizeOfBatch, type UnitSize } from '../unit-size.ts';
+import type { Term } from './ownership-session.ts';
+import { bytesOf, sizeOfBatch, type UnitSize } from './unit-size.ts';
 import { NO_SIZE } from './journal-unit.ts';
 import { ActorUnit, type Apply, type Discard, DUPLICATE } from './unit.ts';
 

@@ -1,4 +1,4 @@
-import { assert } from '../assert.ts';
+import { assert } from '../kernel/assert.ts';
 import type { Unit } from './journal-unit.ts';
 
 /**

@@ -1,10 +1,10 @@
-import { assert } from '../assert.ts';
-import type { MeterEffects } from '../draft.ts';
+import { assert } from '../kernel/assert.ts';
+import type { MeterEffects } from '../metering/meter-draft.ts';
 import { OWN_ACCOUNTS_KEPT_MAX } from '../limits.ts';
 import type { Effects } from '../effects.ts';
-import type { Period } from '../meter.ts';
-import type { PaymentAccount, PaymentEffects } from '../payment.ts';
-import type { SubscriptionEffects } from '../subscription.ts';
+import type { Period } from '../metering/meter.ts';
+import type { PaymentAccount, PaymentEffects } from '../payments/payment.ts';
+import type { SubscriptionEffects } from '../subscriptions/subscription.ts';
 import type {
   AccountChange,
   AccountKind,
@@ -13,7 +13,7 @@ import type {
   AccountTotals,
   FlushRows,
 } from '../storage.ts';
-import { type Transfer, movement } from '../transfers.ts';
+import { type Transfer, movement } from '../kernel/transfers.ts';
 
 /**
  * Folds the effects of many decisions into the rows of one flush: each account is written once, however many transfers touched

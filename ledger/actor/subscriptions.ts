@@ -1,7 +1,7 @@
-import { assert, unreachable } from '../assert.ts';
-import type { MeterContext, MeterEffects } from '../draft.ts';
-import type { Grant } from '../grants.ts';
-import type { Meter, MeterState } from '../meter.ts';
+import { assert, unreachable } from '../kernel/assert.ts';
+import type { MeterContext, MeterEffects } from '../metering/meter-draft.ts';
+import type { Grant } from '../metering/grants.ts';
+import type { Meter, MeterState } from '../metering/meter.ts';
 import { STALE } from '../outcome.ts';
 import {
   expirePlanAt,
@@ -12,13 +12,17 @@ import {
   startPlan,
   suspendPlan,
   withdrawPlan,
-} from '../plan-allowance.ts';
-import { type Command, type CommandOutcome, decideCommand } from '../subscription-actions.ts';
-import type { SubscriptionDraft } from '../subscription-draft.ts';
-import type { PlanAllowance, SubscriptionOrder, Subscription } from '../subscription.ts';
-import { type NewSubscription, decideStart } from '../subscribing.ts';
+} from '../metering/plan-allowance.ts';
+import { type Command, type CommandOutcome, decideCommand } from '../subscriptions/commands.ts';
+import type { SubscriptionDraft } from '../subscriptions/subscription-draft.ts';
+import type {
+  PlanAllowance,
+  SubscriptionOrder,
+  Subscription,
+} from '../subscriptions/subscription.ts';
+import { type NewSubscription, decideStart } from '../subscriptions/start.ts';
 import type { Actor } from './actor.ts';
-import type { Term } from './term.ts';
+import type { Term } from './ownership-session.ts';
 import { type Apply, DUPLICATE } from './unit.ts';
 
 // What is asked of subscriptions. A decision and what it does to the customer's meters are one unit: both are written by one flush, or

@@ -1,7 +1,7 @@
-import { must } from '../assert.ts';
+import { must } from '../kernel/assert.ts';
 import type { Effects } from '../effects.ts';
 import { LedgerUnavailable, TooSlow } from '../ports.ts';
-import type { UnitSize } from '../unit-size.ts';
+import type { UnitSize } from './unit-size.ts';
 import type { Settled, Unit } from './journal-unit.ts';
 
 /** An actor as a unit sees it: memory that takes decisions over, back, or for good. */

@@ -1,6 +1,6 @@
-import type { Customer, MeterState } from '../meter.ts';
-import type { PaymentState } from '../payment.ts';
-import type { Subscription } from '../subscription.ts';
+import type { Customer, MeterState } from '../metering/meter.ts';
+import type { PaymentState } from '../payments/payment.ts';
+import type { Subscription } from '../subscriptions/subscription.ts';
 
 /**
  * What actors take of the heap, reckoned: measured with JavaScriptCore's own figures (`test/store/weight.test.ts` does it again) and

@@ -1,12 +1,12 @@
 import { Actor } from '../actor/actor.ts';
 import { NotHere } from '../actor/own-slots.ts';
 import { type BatchItem, recordBatch } from '../actor/recording.ts';
-import type { TermDeps } from '../actor/term.ts';
-import { assert, must } from '../assert.ts';
-import type { Meter } from '../meter.ts';
+import type { TermDeps } from '../actor/ownership-session.ts';
+import { assert, must } from '../kernel/assert.ts';
+import type { Meter } from '../metering/meter.ts';
 import type { CallOutcome, EventRefusal, UsageRequest } from '../outcome.ts';
 import { type Ids, LedgerUnavailable, mayPass, TooSlow } from '../ports.ts';
-import { sizeOfBatch, tooLarge } from '../unit-size.ts';
+import { sizeOfBatch, tooLarge } from '../actor/unit-size.ts';
 import type { Found } from './customers.ts';
 import type { Member } from './member.ts';
 import type { OpAnswer, SentItem } from './ops.ts';

@@ -4,10 +4,10 @@ import { belongs, type CustomerRef, Directory } from '../actor/directory.ts';
 import { everySlot, NotHere } from '../actor/own-slots.ts';
 import { LOADS_CONCURRENT_MAX, LOAD_KEYS_MAX, MAILBOX_MAX } from '../limits.ts';
 import type { Tenant, Timers } from '../ports.ts';
-import { partOf, type Room } from '../actor/residents.ts';
-import { slotOf } from '../slot.ts';
+import { partOf, type Room } from '../actor/actor-cache.ts';
+import { slotOf } from '../kernel/slot.ts';
 import type { ExternalKey, Storage } from '../storage.ts';
-import { Guest } from './guest.ts';
+import { Guest } from './remote-customer.ts';
 import type { Member } from './member.ts';
 
 /** A customer: its actor where it lives here, else who it is. */

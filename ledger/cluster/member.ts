@@ -1,11 +1,11 @@
-import { assert } from '../assert.ts';
+import { assert } from '../kernel/assert.ts';
 import type { Settled } from '../actor/journal-unit.ts';
-import { Term, type TermDeps } from '../actor/term.ts';
+import { Term, type TermDeps } from '../actor/ownership-session.ts';
 import { LedgerUnavailable } from '../ports.ts';
 import type { Handover, Survey } from '../storage.ts';
 import { HandoverUnit } from './handover-unit.ts';
 import { handovers, slotsOf, takeovers } from './placement.ts';
-import { View, type ViewDeps } from './view.ts';
+import { View, type ViewDeps } from './cluster-view.ts';
 
 /**
  * This node among the others: its seat, and which slots it serves.
@@ -21,7 +21,7 @@ import { View, type ViewDeps } from './view.ts';
  * - A slot that goes is let go of first: its actors decide nothing more, what they decided is in the journal before the handover.
  * - Whose lease is over is said by PostgreSQL's clock alone.
  *
- * Does not: see who lives (`view.ts`), forward (`router.ts`), or decide who should own what (`placement.ts`).
+ * Does not: see who lives (`cluster-view.ts`), forward (`router.ts`), or decide who should own what (`placement.ts`).
  */
 export class Member {
   readonly #deps: MemberDeps;

@@ -1,4 +1,4 @@
-import { assert, must } from '../assert.ts';
+import { assert, must } from '../kernel/assert.ts';
 import { checkHere, addGrant, balancesOf, voidGrant } from '../actor/metering.ts';
 import { tick } from '../actor/alarms.ts';
 import { chargePayment, findPayment, reserveRefund, settleRefund } from '../actor/payments.ts';
@@ -8,8 +8,8 @@ import {
   findSubscription,
   startSubscription,
 } from '../actor/subscriptions.ts';
-import type { Term } from '../actor/term.ts';
-import type { Meter } from '../meter.ts';
+import type { Term } from '../actor/ownership-session.ts';
+import type { Meter } from '../metering/meter.ts';
 import type { BatchOutcome, RecordOutcome, UsageRequest } from '../outcome.ts';
 
 /**

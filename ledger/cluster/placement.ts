@@ -1,4 +1,4 @@
-import { assert } from '../assert.ts';
+import { assert } from '../kernel/assert.ts';
 import { HANDOVERS_MAX } from '../limits.ts';
 import type { Handover, SeatedNode, Survey } from '../storage.ts';
 

@@ -1,6 +1,6 @@
 import { NotHere } from '../actor/own-slots.ts';
-import type { Term } from '../actor/term.ts';
-import { assert } from '../assert.ts';
+import type { Term } from '../actor/ownership-session.ts';
+import { assert } from '../kernel/assert.ts';
 import { MAILBOX_MAX } from '../limits.ts';
 import {
   type Clock,

@@ -1,5 +1,5 @@
 import type { ISql, Sql } from 'postgres';
-import { assert } from '../assert.ts';
+import { assert } from '../kernel/assert.ts';
 import type { Bigints } from './bigints.ts';
 import { monthsOf, type Sweep } from './retention-sql.ts';
 

@@ -1,4 +1,4 @@
-import { type PaymentState, nextAsk } from '../payment.ts';
+import { type PaymentState, nextAsk } from '../payments/payment.ts';
 import type { FlushRows, FollowupRow, RefundRow } from '../storage.ts';
 import { iso } from './dates.ts';
 import { subscriptionFollowupRow } from './encode-subscriptions.ts';

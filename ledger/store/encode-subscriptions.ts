@@ -1,6 +1,6 @@
-import { subscriptionDue, isOver } from '../subscription.ts';
+import { subscriptionDue, isOver } from '../subscriptions/subscription.ts';
 import type { SubscriptionFollowupRow, SubscriptionRow } from '../storage.ts';
-import { toJson } from '../subscription-row.ts';
+import { toJson } from './subscription-row.ts';
 import { iso } from './dates.ts';
 
 /** The rare rows of subscriptions, as parts of the flush's JSON document. */

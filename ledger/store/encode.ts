@@ -1,9 +1,9 @@
-import { assert } from '../assert.ts';
-import type { MeterState } from '../meter.ts';
+import { assert } from '../kernel/assert.ts';
+import type { MeterState } from '../metering/meter.ts';
 import { iso } from './dates.ts';
 import { paymentAlarmRow, paymentRows } from './encode-payments.ts';
 import { subscriptionAlarmRow, subscriptionRow } from './encode-subscriptions.ts';
-import type { Transfer } from '../transfers.ts';
+import type { Transfer } from '../kernel/transfers.ts';
 import type {
   AccountChange,
   AccountOpening,

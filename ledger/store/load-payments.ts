@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres';
-import { must } from '../assert.ts';
-import type { Mode } from '../meter.ts';
+import { must } from '../kernel/assert.ts';
+import type { Mode } from '../metering/meter.ts';
 import type {
   Payment,
   PaymentMethod,
@@ -11,7 +11,7 @@ import type {
   RefundFailure,
   RefundReason,
   RefundRefusal,
-} from '../payment.ts';
+} from '../payments/payment.ts';
 import type { StoredRefund } from '../storage.ts';
 import type { Bigints } from './bigints.ts';
 

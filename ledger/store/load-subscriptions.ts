@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres';
-import { type Subscription, type SubscriptionRow, subscriptionOf } from '../subscription-row.ts';
+import { type Subscription, type SubscriptionRow, subscriptionOf } from './subscription-row.ts';
 import type { Bigints } from './bigints.ts';
 
 /** The subscriptions of some customers to which anything can still happen. */

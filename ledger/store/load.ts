@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres';
-import type { Cycle, Interval } from '../calendar.ts';
-import { type Grant, type GrantSource, type Suspension, burnOrder } from '../grants.ts';
+import type { Cycle, Interval } from '../kernel/calendar.ts';
+import { type Grant, type GrantSource, type Suspension, burnOrder } from '../metering/grants.ts';
 import {
   type Aggregation,
   type Customer,
@@ -11,9 +11,9 @@ import {
   dueOf,
   emptyMeterState,
   emptyPeriod,
-} from '../meter.ts';
-import { assert } from '../assert.ts';
-import { entitlementId, periodAccountId } from '../names.ts';
+} from '../metering/meter.ts';
+import { assert } from '../kernel/assert.ts';
+import { entitlementId, periodAccountId } from '../kernel/derived-ids.ts';
 import type { Ids } from '../ports.ts';
 import type { ExternalKey, LoadedCustomer, MeterKey } from '../storage.ts';
 import type { Bigints } from './bigints.ts';

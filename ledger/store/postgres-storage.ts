@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres';
-import { must } from '../assert.ts';
+import { must } from '../kernel/assert.ts';
 import type { Ids, Timers } from '../ports.ts';
 import { dueAlarms, nextAlarms } from './load-alarms.ts';
 import { Connections } from './connections.ts';

@@ -7,7 +7,7 @@
 // A table is read from its first page to its last, a few pages a statement, so that it needs no index for this: the hot path would pay
 // for one. After each statement it rests, so that it takes a share of the database and no more, and less of it the busier that is.
 import type { ISql, Sql } from 'postgres';
-import { assert, must } from '../assert.ts';
+import { assert, must } from '../kernel/assert.ts';
 import { PERIODS_KEPT_MS } from '../limits.ts';
 import { type Clock, pause, type Timers } from '../ports.ts';
 import { closeMonth, listMonths, makeMonths, monthName } from './archive-months.ts';

@@ -1,5 +1,5 @@
 // A checkout as its page needs it: the records behind a token, and what it costs by what the buyer wishes.
-import { must } from '../../ledger/assert.ts';
+import { must } from '../../ledger/kernel/assert.ts';
 import type { OrgClock } from '../../ledger/ports.ts';
 import type { FieldError } from '../pages/checkout/view.ts';
 import { type NoQuote, type Quote, quote } from '../payments/quote.ts';

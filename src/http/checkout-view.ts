@@ -1,5 +1,5 @@
 // What a buyer sees of a checkout: its records as the page's view.
-import { must } from '../../ledger/assert.ts';
+import { must } from '../../ledger/kernel/assert.ts';
 import type {
   CheckoutView,
   ClosedView,

@@ -2,7 +2,7 @@
 // `Checkout` and not one without a name; a list of them is `CheckoutList`. A schema itself knows nothing of it: what validates is
 // not changed, and not slower.
 import { type TLiteral, type TObject, type TSchema, TypeGuard } from '@sinclair/typebox';
-import { assert } from '../../ledger/assert.ts';
+import { assert } from '../../ledger/kernel/assert.ts';
 import type { DocumentDecoration } from 'elysia';
 import * as annotations from './wire/annotations.ts';
 import * as balances from './wire/balances.ts';

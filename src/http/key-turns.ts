@@ -5,7 +5,7 @@
 // tries again, a little later each time; only one of this process does, and it holds no connection in between.
 // Holds: nobody waits longer than 5 s, nor do more than WAITERS_MAX of one tenant in a process: over it a call is told to come back.
 import { type Clock, pause, type Timers } from '../../ledger/ports.ts';
-import { Tally } from '../../ledger/tally.ts';
+import { Tally } from '../../ledger/kernel/tally.ts';
 import { inProgress, isInProgress } from './errors.ts';
 
 const KEY_WAIT_MS_MAX = 5000;

@@ -1,5 +1,5 @@
 // The OpenAPI 3.1 document, gathered from what every route says of itself.
-import { assert } from '../../ledger/assert.ts';
+import { assert } from '../../ledger/kernel/assert.ts';
 import { Components } from './components.ts';
 import { HEADERS } from './document-headers.ts';
 import { describe, type Described, type Documented } from './document.ts';

@@ -2,7 +2,7 @@
 //
 // A program sends JSON and gets the subscription. A page sends a form and is led back, so that to load it again does nothing again;
 // where it could not be done it is shown once more, and says why.
-import { must, unreachable } from '../../ledger/assert.ts';
+import { must, unreachable } from '../../ledger/kernel/assert.ts';
 import type { OrgClock } from '../../ledger/ports.ts';
 import type { Settings } from '../config.ts';
 import type { FieldError } from '../pages/fields.ts';

@@ -1,5 +1,5 @@
 // What a customer's periods are charged to, replaced by the customer in the portal.
-import { unreachable } from '../../ledger/assert.ts';
+import { unreachable } from '../../ledger/kernel/assert.ts';
 import type { Ids } from '../../ledger/ports.ts';
 import type { FieldError } from '../pages/fields.ts';
 import type { Method } from '../pages/instrument.ts';

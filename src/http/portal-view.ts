@@ -1,8 +1,13 @@
 // What a customer sees of the portal: the records of it as the pages' views.
 import type { Ledger, MeterBalance } from '../../ledger/ledger.ts';
-import { withoutLimit } from '../../ledger/meter.ts';
-import { amountOf, isTrial, resumeRestarts, type Subscription } from '../../ledger/subscription.ts';
-import { legalActions } from '../../ledger/transitions.ts';
+import { withoutLimit } from '../../ledger/metering/meter.ts';
+import {
+  amountOf,
+  isTrial,
+  resumeRestarts,
+  type Subscription,
+} from '../../ledger/subscriptions/subscription.ts';
+import { legalActions } from '../../ledger/subscriptions/transitions.ts';
 import type {
   Action,
   Frame,

@@ -1,5 +1,5 @@
 // What the door to subscriptions says of an action, as an answer: the same to a merchant and to the customer's portal.
-import { unreachable } from '../../ledger/assert.ts';
+import { unreachable } from '../../ledger/kernel/assert.ts';
 import type { Act, ActReply } from '../subscriptions/subscriptions.ts';
 import { type Answer, answer, refusal, refusedField } from './idempotency.ts';
 import { fromSubscription } from './wire/subscriptions.ts';

@@ -3,8 +3,8 @@
 // Holds: the same mail and the same invoice give the same letter. What people typed stands on one line each, so that it neither begins
 // a header nor looks like a line of ours; in HTML all of it is escaped. Buyers' names are left out: a stranger may type any, and have
 // it sent to any address.
-import { must, unreachable } from '../../ledger/assert.ts';
-import type { OpenInvoice } from '../../ledger/subscription.ts';
+import { must, unreachable } from '../../ledger/kernel/assert.ts';
+import type { OpenInvoice } from '../../ledger/subscriptions/subscription.ts';
 import { showAmount } from '../pages/amount.ts';
 import { type Html, html } from '../pages/html.ts';
 import type { InvoiceRecord } from '../records/invoices.ts';

@@ -1,4 +1,4 @@
-import { exponentOf, formatMoney } from '../../ledger/money.ts';
+import { exponentOf, formatMoney } from '../../ledger/kernel/money.ts';
 
 /** An amount as a buyer reads it: "$12.50", "¥1,000". Formatted from the exact digits, so that no double comes near it. */
 export function showAmount(amount: bigint, currency: string): string {

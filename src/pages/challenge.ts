@@ -1,5 +1,5 @@
 // The page of a bank that wants to know its customer (3-D Secure), as the sandbox plays it.
-import { unreachable } from '../../ledger/assert.ts';
+import { unreachable } from '../../ledger/kernel/assert.ts';
 import { showAmount } from './amount.ts';
 import { html, type Html } from './html.ts';
 import { layout, type Page } from './layout.ts';

@@ -1,5 +1,5 @@
 // An invoice to read and to print on A4. It says what the record says and nothing of the moment: the same record, the same bytes.
-import { formatMoney } from '../../ledger/money.ts';
+import { formatMoney } from '../../ledger/kernel/money.ts';
 import { showAmount } from './amount.ts';
 import { type Html, html } from './html.ts';
 import { layout, type Page } from './layout.ts';

@@ -2,10 +2,10 @@
 //
 // Holds: while a question to the processor about a payment is under way here, no other one is asked. An answer is taken in by the
 // payment's actor, once; what follows from it is a row of the same commit (followups.ts).
-import { type ChargeAnswer, isActionOverdue } from '../../ledger/charge.ts';
+import { type ChargeAnswer, isActionOverdue } from '../../ledger/payments/charge.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
-import { must } from '../../ledger/assert.ts';
-import { type PaymentState, isCharged } from '../../ledger/payment.ts';
+import { must } from '../../ledger/kernel/assert.ts';
+import { type PaymentState, isCharged } from '../../ledger/payments/payment.ts';
 import type { Ids, OrgClock } from '../../ledger/ports.ts';
 import type { Changes } from '../platform/changes.ts';
 import type { Sql } from '../platform/postgres.ts';

@@ -3,7 +3,7 @@
 // Holds: a checkout has one customer, and asking again gives the same. A key may name the customer: by its id, else by the merchant's own
 // id, else by an e-mail address that the merchant has vouched for; or it is a new one. Who comes without a key is a new customer each
 // time: an address that somebody types is nobody's proof.
-import { must } from '../../ledger/assert.ts';
+import { must } from '../../ledger/kernel/assert.ts';
 import type { Ids } from '../../ledger/ports.ts';
 import type { Transaction } from '../platform/postgres.ts';
 import { lockPayer, setPayer } from '../records/checkouts.ts';

@@ -2,7 +2,7 @@
 //
 // How: the commit that made it true wrote a row for each; one transaction deletes the rows and does what they say, so each is done
 // once. Whoever settled a charge waits for it; refunds are done soon, those of many payments together; what a crash left behind is swept up.
-import { must, unreachable } from '../../ledger/assert.ts';
+import { must, unreachable } from '../../ledger/kernel/assert.ts';
 import type { Ids, Log, OrgClock, Timers } from '../../ledger/ports.ts';
 import { OwedWork } from '../platform/owed-work.ts';
 import type { Sql, Transaction } from '../platform/postgres.ts';

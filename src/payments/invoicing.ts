@@ -1,9 +1,9 @@
 // The invoice of a checkout that was paid: what was bought, by whom, for how much. Issued with the payment, so it is paid from the start.
-import { boundary } from '../../ledger/calendar.ts';
+import { boundary } from '../../ledger/kernel/calendar.ts';
 import type { Transaction } from '../platform/postgres.ts';
 import type { CheckoutRecord } from '../records/checkouts.ts';
 import { issueInvoices } from '../records/invoice-issue.ts';
-import { must } from '../../ledger/assert.ts';
+import { must } from '../../ledger/kernel/assert.ts';
 import type { InvoiceLine } from '../records/invoices.ts';
 import { billingPolicyOf } from '../records/organisations.ts';
 import type { PaymentRecord } from '../records/payments.ts';

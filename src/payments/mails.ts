@@ -1,5 +1,5 @@
 // What follow-ups of payments tell buyers: a receipt, a refund, a charge for a subscription that failed. Owed in their transaction.
-import { must } from '../../ledger/assert.ts';
+import { must } from '../../ledger/kernel/assert.ts';
 import type { Ids } from '../../ledger/ports.ts';
 import type { Transaction } from '../platform/postgres.ts';
 import type { Followup } from '../records/followups.ts';

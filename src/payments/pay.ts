@@ -6,7 +6,7 @@
 // row decides under its lock. Before the processor hears of a payment, the payment is on disk with an alarm that finds it again.
 // Nobody is charged what was not shown: the total that the page showed must still be the total.
 import type { Ids, OrgClock } from '../../ledger/ports.ts';
-import { slotOf } from '../../ledger/slot.ts';
+import { slotOf } from '../../ledger/kernel/slot.ts';
 import type { Sql, Transaction } from '../platform/postgres.ts';
 import type { Processor, ProcessorFor } from '../processors/processor.ts';
 import { type CheckoutRecord, lockCheckout, startAttempt } from '../records/checkouts.ts';

@@ -1,5 +1,5 @@
 // The door to everything that moves money: what routes, pages and alarms may ask, and each answer they may get.
-import type { RefundReason, RefundRefusal } from '../../ledger/payment.ts';
+import type { RefundReason, RefundRefusal } from '../../ledger/payments/payment.ts';
 import type { Taken } from '../platform/rate-limit.ts';
 import type { Instrument } from '../processors/processor.ts';
 import type { RefundRecord } from '../records/payments.ts';

@@ -6,10 +6,10 @@
 // on disk, under the refund's id as key, so asking again is the same refund. An answer that does not come leaves the reserve, and
 // an alarm asks again. A key is one refund for ever: the hold's id is derived from it, and the database takes an id once.
 import type { Ledger } from '../../ledger/ledger.ts';
-import { parseMoney } from '../../ledger/money.ts';
-import type { PaymentState, Refund } from '../../ledger/payment.ts';
+import { parseMoney } from '../../ledger/kernel/money.ts';
+import type { PaymentState, Refund } from '../../ledger/payments/payment.ts';
 import type { Ids } from '../../ledger/ports.ts';
-import type { RefundDecision, RefundRequest } from '../../ledger/refund.ts';
+import type { RefundDecision, RefundRequest } from '../../ledger/payments/refund.ts';
 import type { StoredRefund } from '../../ledger/storage.ts';
 import type { RateLimit, Taken } from '../platform/rate-limit.ts';
 import type { ProcessorFor, RefundResult } from '../processors/processor.ts';

@@ -7,7 +7,7 @@
 // Holds: a tenant that asks for more than its share makes nobody wait but itself: it never holds all places, its line has a bound in
 // calls and each of them one in time, and what runs is ended by the database (the pool's statement timeout).
 import type { Timers } from '../../ledger/ports.ts';
-import { Tally } from '../../ledger/tally.ts';
+import { Tally } from '../../ledger/kernel/tally.ts';
 
 export type LaneOptions = {
   readonly places: number;

@@ -1,6 +1,6 @@
 // What the sandbox knows: test cards and test accounts, each with how a charge to it and a refund of it go. The numbers are Stripe's
 // where Stripe has one, so that whoever tested there is at home here.
-import type { FailureCode } from '../../ledger/payment.ts';
+import type { FailureCode } from '../../ledger/payments/payment.ts';
 import type { Expiry, Instrument, Method } from './processor.ts';
 
 export type ChargeCourse =

@@ -8,7 +8,7 @@
 // - `not_attempted` is a promise that nothing was moved and nothing will be under this key unless it is sent again.
 // - An instrument is saved by a charge with its buyer there, and by nothing else; it may be charged from when that charge is accepted.
 // Amounts are bigints in units of the currency's smallest coin.
-import type { FailureCode, RefundFailure } from '../../ledger/payment.ts';
+import type { FailureCode, RefundFailure } from '../../ledger/payments/payment.ts';
 import type { Tenant } from '../../ledger/ports.ts';
 
 /** How the buyer pays. Where a processor has a page of its own (`page: 'redirect'`), it asks there and gets `null`. */
@@ -83,7 +83,7 @@ export type ChargeResult =
       readonly kind: 'declined';
       /**
        * Stable: `card_declined`, `insufficient_funds`, … Of what was saved also `authentication_required`, where the bank would ask its
-       * buyer, and `mandate_lost`, where it may not be charged any more. Those of HARD_DECLINES (ledger/payment.ts) are final.
+       * buyer, and `mandate_lost`, where it may not be charged any more. Those of HARD_DECLINES (ledger/payments/payment.ts) are final.
        */
       readonly code: FailureCode;
       /** For the buyer to read. */

@@ -1,7 +1,7 @@
 // The sandbox's books: two tables that nothing else writes, as a real processor's are its own. The audit compares them with ours.
 //
 // What happens later is not done later: a row says what it becomes and when, and is read as what it is by then.
-import type { FailureCode, RefundFailure } from '../../ledger/payment.ts';
+import type { FailureCode, RefundFailure } from '../../ledger/payments/payment.ts';
 import type { Executor, Sql } from '../platform/postgres.ts';
 import type { ChargeCourse, Failure, RefundCourse } from './cards.ts';
 import type { Expiry, Method, RefundRequest } from './processor.ts';

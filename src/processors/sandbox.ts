@@ -3,7 +3,7 @@
 // Holds what the port asks, on PostgreSQL: a key is one row, whoever calls it how often at once, before or after a crash of ours.
 // Not kept: card numbers. What reaches the tables is what may be shown of a card.
 // The clock is asked at each call, so that what settles later follows whichever clock it was given.
-import { must, unreachable } from '../../ledger/assert.ts';
+import { must, unreachable } from '../../ledger/kernel/assert.ts';
 import type { Clock } from '../../ledger/ports.ts';
 import type { Sql } from '../platform/postgres.ts';
 import {

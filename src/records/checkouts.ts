@@ -5,7 +5,7 @@
 //
 // Holds: one attempt at a time, `payment_id` names it, and only that one can end it. A checkout expires by the clock, without
 // anybody writing so: `status` is what a reader at `now` must see. What is processing does not expire.
-import { must } from '../../ledger/assert.ts';
+import { must } from '../../ledger/kernel/assert.ts';
 import type { OrgClock } from '../../ledger/ports.ts';
 import type { Bounds, Full } from '../platform/bounds.ts';
 import type { Executor, Transaction } from '../platform/postgres.ts';

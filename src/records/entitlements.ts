@@ -1,5 +1,5 @@
-import type { Interval } from '../../ledger/calendar.ts';
-import type { Meter } from '../../ledger/meter.ts';
+import type { Interval } from '../../ledger/kernel/calendar.ts';
+import type { Meter } from '../../ledger/metering/meter.ts';
 import type { Bounds, Full } from '../platform/bounds.ts';
 import type { Executor, Transaction } from '../platform/postgres.ts';
 import { findRoom } from './room.ts';

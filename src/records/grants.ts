@@ -1,4 +1,4 @@
-import type { GrantSource } from '../../ledger/grants.ts';
+import type { GrantSource } from '../../ledger/metering/grants.ts';
 import type { Executor } from '../platform/postgres.ts';
 import { isUuid, type Scope } from './scope.ts';
 

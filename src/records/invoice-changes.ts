@@ -1,6 +1,6 @@
 // What becomes of an invoice that is there. Each transition holds the row until the commit, so of two at once the second sees the first.
-import { assert, must } from '../../ledger/assert.ts';
-import { formatMoney } from '../../ledger/money.ts';
+import { assert, must } from '../../ledger/kernel/assert.ts';
+import { formatMoney } from '../../ledger/kernel/money.ts';
 import type { Executor, Transaction } from '../platform/postgres.ts';
 import { insertEvents } from './events.ts';
 import { type InvoiceChange, invoiceEvent } from './invoice-events.ts';

@@ -1,4 +1,4 @@
-import { formatMoney } from '../../ledger/money.ts';
+import { formatMoney } from '../../ledger/kernel/money.ts';
 import type { NewEvent } from './events.ts';
 import { amountDue, type InvoiceRecord } from './invoices.ts';
 import type { Scope } from './scope.ts';

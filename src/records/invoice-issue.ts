@@ -3,7 +3,7 @@
 // Holds: the numbers of an organisation's mode have no gap and no repetition and their dates ascend, so a number is taken from a row
 // that a rollback puts back. Whoever takes one holds that row until the commit: it is the last thing a transaction does, and does
 // once. Seller and buyer are copied when the number is taken, and nothing rewrites them after that.
-import { assert, must } from '../../ledger/assert.ts';
+import { assert, must } from '../../ledger/kernel/assert.ts';
 import type { Executor, Json, Transaction } from '../platform/postgres.ts';
 import { eventRow } from './events.ts';
 import { invoiceEvent } from './invoice-events.ts';

@@ -4,9 +4,9 @@
 // ends by itself, so that what a killed process had in hand is due again. All times are the database's own: an organisation's clock may
 // be moved, and servers need not agree. Nothing is sent later than MAIL_WINDOW_MS after it was written, tried or not.
 // Does not: keep an address once the mail is settled; it is on the invoice.
-import { unreachable } from '../../ledger/assert.ts';
-import { fromJson } from '../../ledger/subscription-row.ts';
-import type { OpenInvoice } from '../../ledger/subscription.ts';
+import { unreachable } from '../../ledger/kernel/assert.ts';
+import { fromJson } from '../../ledger/store/subscription-row.ts';
+import type { OpenInvoice } from '../../ledger/subscriptions/subscription.ts';
 import type { Executor, Json, Transaction } from '../platform/postgres.ts';
 import type { Scope } from './scope.ts';
 

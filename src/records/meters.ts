@@ -1,5 +1,5 @@
 import { METERS_PER_EVENT_MAX } from '../../ledger/limits.ts';
-import type { Aggregation, Meter } from '../../ledger/meter.ts';
+import type { Aggregation, Meter } from '../../ledger/metering/meter.ts';
 import type { Bounds, Full } from '../platform/bounds.ts';
 import { notifyChange } from '../platform/changes.ts';
 import type { Executor, Transaction } from '../platform/postgres.ts';

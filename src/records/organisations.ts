@@ -2,8 +2,8 @@
 //
 // Holds: each mode has settings of its own, so that a test key never changes what a live invoice says or when a live debt is given up.
 // Who changes a setting holds its row until the commit: the events of a mode are in the order of their numbers and their times.
-import { must } from '../../ledger/assert.ts';
-import type { DunningPolicy } from '../../ledger/subscription.ts';
+import { must } from '../../ledger/kernel/assert.ts';
+import type { DunningPolicy } from '../../ledger/subscriptions/subscription.ts';
 import type { Executor, Transaction } from '../platform/postgres.ts';
 import { insertEvents, type NewEvent } from './events.ts';
 import { type Scope, scopeOf } from './scope.ts';

@@ -6,7 +6,7 @@ import type {
   PaymentStatus,
   RefundFailure,
   RefundReason,
-} from '../../ledger/payment.ts';
+} from '../../ledger/payments/payment.ts';
 import type { Executor, Transaction } from '../platform/postgres.ts';
 import { type Page, pageOf } from './page.ts';
 import { isUuid, type Scope } from './scope.ts';

@@ -1,4 +1,4 @@
-import { assert } from '../../ledger/assert.ts';
+import { assert } from '../../ledger/kernel/assert.ts';
 import { type Bounds, Full } from '../platform/bounds.ts';
 import type { Executor, Sql, Transaction } from '../platform/postgres.ts';
 import { type Page, pageOf } from './page.ts';

@@ -1,7 +1,7 @@
 // What decisions on subscriptions still owe others. Written by flushes, deleted by the transaction that does it.
-import { fromJson } from '../../ledger/subscription-row.ts';
-import type { Command } from '../../ledger/subscription-actions.ts';
-import type { SubscriptionFollowup } from '../../ledger/subscription.ts';
+import { fromJson } from '../../ledger/store/subscription-row.ts';
+import type { Command } from '../../ledger/subscriptions/commands.ts';
+import type { SubscriptionFollowup } from '../../ledger/subscriptions/subscription.ts';
 import type { Ids } from '../../ledger/ports.ts';
 import type { Executor, Transaction } from '../platform/postgres.ts';
 import { isAlive, isDue, type Owing } from './followups.ts';

@@ -3,7 +3,7 @@ import {
   type Subscription,
   type SubscriptionRow,
   subscriptionOf,
-} from '../../ledger/subscription-row.ts';
+} from '../../ledger/store/subscription-row.ts';
 import type { Executor } from '../platform/postgres.ts';
 import { type Page, pageOf } from './page.ts';
 import { isUuid, type Scope } from './scope.ts';

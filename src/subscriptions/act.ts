@@ -1,6 +1,6 @@
 // What a customer or a merchant does with a subscription. The machine decides; what has to be paid first is paid before the answer.
-import { must, unreachable } from '../../ledger/assert.ts';
-import type { Command } from '../../ledger/subscription-actions.ts';
+import { must, unreachable } from '../../ledger/kernel/assert.ts';
+import type { Command } from '../../ledger/subscriptions/commands.ts';
 import { listEntitlementsWithMeters } from '../records/entitlements.ts';
 import { listPayments } from '../records/payments.ts';
 import { findProductOfPrice } from '../records/products.ts';

@@ -6,7 +6,7 @@
 // deleted by the transaction that does what it says; what a crash left behind is swept up. Each may come twice: ids follow from causes.
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Ids, Log, OrgClock, Timers } from '../../ledger/ports.ts';
-import type { Command } from '../../ledger/subscription-actions.ts';
+import type { Command } from '../../ledger/subscriptions/commands.ts';
 import { OwedWork } from '../platform/owed-work.ts';
 import type { Sql } from '../platform/postgres.ts';
 import type { ProcessorFor } from '../processors/processor.ts';

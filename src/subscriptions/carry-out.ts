@@ -1,8 +1,11 @@
 // One transaction that does what many subscriptions owe: invoices are made void or issued, charges written down.
-import { slotOf } from '../../ledger/slot.ts';
-import type { PaymentOrder, SubscriptionFollowup } from '../../ledger/subscription.ts';
+import { slotOf } from '../../ledger/kernel/slot.ts';
+import type {
+  PaymentOrder,
+  SubscriptionFollowup,
+} from '../../ledger/subscriptions/subscription.ts';
 import type { Ids, OrgClock } from '../../ledger/ports.ts';
-import { unreachable } from '../../ledger/assert.ts';
+import { unreachable } from '../../ledger/kernel/assert.ts';
 import type { Transaction } from '../platform/postgres.ts';
 import type { ProcessorFor } from '../processors/processor.ts';
 import { announceOverdue } from '../records/overdue.ts';

@@ -1,6 +1,6 @@
 // An invoice that somebody wants paid now, with what the customer has left, or not at all.
-import { must } from '../../ledger/assert.ts';
-import { slotOf } from '../../ledger/slot.ts';
+import { must } from '../../ledger/kernel/assert.ts';
+import { slotOf } from '../../ledger/kernel/slot.ts';
 import type { Transaction } from '../platform/postgres.ts';
 import { countAttempts, lockInvoice, voidInvoice } from '../records/invoice-changes.ts';
 import { refusalOf } from '../records/invoice-transitions.ts';

@@ -1,5 +1,5 @@
 // The card or account that a customer leaves, replaced: verified with the processor, kept, and what is unpaid tried with it at once.
-import { must } from '../../ledger/assert.ts';
+import { must } from '../../ledger/kernel/assert.ts';
 import type { ChargeResult, Processor } from '../processors/processor.ts';
 import { findPaymentMethod, putPaymentMethod } from '../records/payment-methods.ts';
 import type { Scope } from '../records/scope.ts';

@@ -1,5 +1,5 @@
 // Subscriptions, put together.
-import { type PlanAllowance, subscriptionDue } from '../../ledger/subscription.ts';
+import { type PlanAllowance, subscriptionDue } from '../../ledger/subscriptions/subscription.ts';
 import { listEntitlementsWithMeters } from '../records/entitlements.ts';
 import type { Scope } from '../records/scope.ts';
 import { act } from './act.ts';

@@ -1,8 +1,12 @@
 // What a product and one of its prices are to a subscriber: a plan, and what it gives of each feature.
-import { assert, must } from '../../ledger/assert.ts';
-import { isAmount } from '../../ledger/money.ts';
-import { inRange } from '../../ledger/quantity.ts';
-import { amountOf, type Plan, type PlanAllowance } from '../../ledger/subscription.ts';
+import { assert, must } from '../../ledger/kernel/assert.ts';
+import { isAmount } from '../../ledger/kernel/money.ts';
+import { inRange } from '../../ledger/kernel/quantity.ts';
+import {
+  amountOf,
+  type Plan,
+  type PlanAllowance,
+} from '../../ledger/subscriptions/subscription.ts';
 import type { Entitlement } from '../records/entitlements.ts';
 import type { PriceRecord, ProductRecord } from '../records/products.ts';
 

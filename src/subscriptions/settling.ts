@@ -1,9 +1,9 @@
 // What became of a charge for a subscription, told to the customer's actor before the charge's own follow-ups are done. Telling it
 // again changes nothing.
 import type { OrgClock } from '../../ledger/ports.ts';
-import { must } from '../../ledger/assert.ts';
-import { HARD_DECLINES, type PaymentState } from '../../ledger/payment.ts';
-import type { Settlement } from '../../ledger/subscription.ts';
+import { must } from '../../ledger/kernel/assert.ts';
+import { HARD_DECLINES, type PaymentState } from '../../ledger/payments/payment.ts';
+import type { Settlement } from '../../ledger/subscriptions/subscription.ts';
 import { billingPolicyOf } from '../records/organisations.ts';
 import { findPayment } from '../records/payments.ts';
 import type { Scope } from '../records/scope.ts';

@@ -1,6 +1,6 @@
 // What the payment of a subscription's signup begins. Its id follows from the checkout, so it begins once, however often it is told.
-import { must } from '../../ledger/assert.ts';
-import { discountOn } from '../../ledger/pricing.ts';
+import { must } from '../../ledger/kernel/assert.ts';
+import { discountOn } from '../../ledger/payments/pricing.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Ids } from '../../ledger/ports.ts';
 import type { Executor } from '../platform/postgres.ts';

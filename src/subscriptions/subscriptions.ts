@@ -1,6 +1,6 @@
 // The door to subscriptions: what routes, the portal and alarms may ask, and each answer they may get.
-import type { Command } from '../../ledger/subscription-actions.ts';
-import type { Action } from '../../ledger/transitions.ts';
+import type { Command } from '../../ledger/subscriptions/commands.ts';
+import type { Action } from '../../ledger/subscriptions/transitions.ts';
 import type { Instrument } from '../processors/processor.ts';
 import type { Changed, InvoiceRecord } from '../records/invoices.ts';
 import type { PaymentMethodRecord } from '../records/payment-methods.ts';

@@ -93,7 +93,7 @@ const PLANTED: readonly Planted[] = [
   {
     name: 'a refund that is given up on silence',
     fault: {
-      file: 'ledger/refund.ts',
+      file: 'ledger/payments/refund.ts',
       replace: [
         [
           "case 'not_attempted':\n    case 'unknown':\n",
@@ -111,7 +111,7 @@ const PLANTED: readonly Planted[] = [
   {
     name: 'a ceiling that ignores what is reserved',
     fault: {
-      file: 'ledger/payment.ts',
+      file: 'ledger/payments/payment.ts',
       replace: [
         [
           'return account.captured - account.refunded - account.reserved;',
@@ -137,7 +137,7 @@ const PLANTED: readonly Planted[] = [
   {
     name: 'a charge that is given up on silence',
     fault: {
-      file: 'ledger/charge.ts',
+      file: 'ledger/payments/charge.ts',
       replace: [
         [
           'draft.change({ asks: state.asks + 1, askAt: now + backoff(state.asks) });',

@@ -1,7 +1,7 @@
 // Many callers who refund the same payments at once. Those with a key send it until they are answered, some of them twice at the same
 // time; those without try once, and may never know.
-import { must } from '../../ledger/assert.ts';
-import { parseMoney } from '../../ledger/money.ts';
+import { must } from '../../ledger/kernel/assert.ts';
+import { parseMoney } from '../../ledger/kernel/money.ts';
 import type { Random } from '../support/random.ts';
 import { until } from '../support/until.ts';
 

@@ -1,6 +1,6 @@
 // An invoice made void, a card replaced, an end: killed before whom it concerns hears of it, he hears of it all the same, and first.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { must } from '../../ledger/assert.ts';
+import { must } from '../../ledger/kernel/assert.ts';
 import { ask, buy, type Seller } from '../support/shop.ts';
 import { until } from '../support/until.ts';
 import { call } from './call.ts';

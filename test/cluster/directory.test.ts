@@ -1,9 +1,9 @@
 // What is kept of customers is never older than what was told of them; and what is told of others holds up nobody.
 import { expect, test } from 'bun:test';
 import { Directory } from '../../ledger/actor/directory.ts';
-import { Guest } from '../../ledger/cluster/guest.ts';
+import { Guest } from '../../ledger/cluster/remote-customer.ts';
 import { everySlot } from '../../ledger/actor/own-slots.ts';
-import { slotOf } from '../../ledger/slot.ts';
+import { slotOf } from '../../ledger/kernel/slot.ts';
 import { timers } from '../../src/platform/clock.ts';
 import { ids } from '../../src/platform/ids.ts';
 

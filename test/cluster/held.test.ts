@@ -1,6 +1,6 @@
 // Calls for what nobody serves wait for a moment: asking all the while would take the processor from those who can be served.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { slotOf } from '../../ledger/slot.ts';
+import { slotOf } from '../../ledger/kernel/slot.ts';
 import { freePort } from '../support/free-port.ts';
 import type { Reply, TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';

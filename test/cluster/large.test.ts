@@ -1,7 +1,7 @@
 // The largest call, at a node that does not own its customer.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { INGEST_EVENTS_MAX, UNIT_BYTES_MAX } from '../../ledger/limits.ts';
-import { bytesOf } from '../../ledger/unit-size.ts';
+import { bytesOf } from '../../ledger/actor/unit-size.ts';
 import { type Nodes, startNodes } from './nodes.ts';
 
 let nodes: Nodes;

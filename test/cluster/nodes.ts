@@ -1,5 +1,5 @@
 // Several nodes on one database, in this process: each with a port, a seat and slots of its own.
-import { slotOf } from '../../ledger/slot.ts';
+import { slotOf } from '../../ledger/kernel/slot.ts';
 import { balanced } from '../support/balanced.ts';
 import { newPlace } from '../support/new-place.ts';
 import { type ServerOptions, startServer, type TestServer } from '../support/server.ts';

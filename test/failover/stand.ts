@@ -1,5 +1,5 @@
 // Three PostgreSQL under Patroni, three etcd, HAProxy and Redis, in a folder of their own on the loopback.
-import { must } from '../../ledger/assert.ts';
+import { must } from '../../ledger/kernel/assert.ts';
 import { preparePlace } from '../../src/platform/place.ts';
 import { openPool } from '../../src/platform/postgres.ts';
 import { until } from '../support/until.ts';

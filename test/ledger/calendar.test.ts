@@ -6,8 +6,8 @@ import {
   type Interval,
   boundary,
   periodIndex,
-} from '../../ledger/calendar.ts';
-import { calendarPeriod } from '../../ledger/meter.ts';
+} from '../../ledger/kernel/calendar.ts';
+import { calendarPeriod } from '../../ledger/metering/meter.ts';
 import { holds, seeded } from './property.ts';
 
 const iso = (at: number): string => new Date(at).toISOString().replace('.000Z', 'Z');

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import { type ChargeAnswer, isActionOverdue } from '../../ledger/charge.ts';
-import type { PaymentStatus } from '../../ledger/payment.ts';
+import { type ChargeAnswer, isActionOverdue } from '../../ledger/payments/charge.ts';
+import type { PaymentStatus } from '../../ledger/payments/payment.ts';
 import { METHOD, PaymentWorld, SUCCEEDED, T0 } from './payment-world.ts';
 
 const PENDING: ChargeAnswer = {

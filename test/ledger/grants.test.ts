@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { type Grant, burn, burnOrder, left } from '../../ledger/grants.ts';
+import { type Grant, burn, burnOrder, left } from '../../ledger/metering/grants.ts';
 import { holds, seeded } from './property.ts';
 
 const PLAIN: Grant = {

@@ -1,11 +1,17 @@
 // Random commands on one meter; after each of them everything that must always hold is looked at.
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { type Interval, INTERVALS } from '../../ledger/calendar.ts';
-import { type Suspension, leaderOf } from '../../ledger/grants.ts';
-import { type Aggregation, available, balance, breakdown, snapshotOf } from '../../ledger/meter.ts';
+import { type Interval, INTERVALS } from '../../ledger/kernel/calendar.ts';
+import { type Suspension, leaderOf } from '../../ledger/metering/grants.ts';
+import {
+  type Aggregation,
+  available,
+  balance,
+  breakdown,
+  snapshotOf,
+} from '../../ledger/metering/meter.ts';
 import { PERIODS_KEPT_MS } from '../../ledger/limits.ts';
-import { NO_TOTALS } from '../../ledger/transfers.ts';
+import { NO_TOTALS } from '../../ledger/kernel/transfers.ts';
 import { holds, seeded } from './property.ts';
 import { DAY, HOUR, type PlanFields, T0, World } from './world.ts';
 

@@ -1,9 +1,9 @@
 // A journal in virtual time, and a database that takes some units slowly, or not at all.
 import { Journal } from '../../ledger/actor/journal.ts';
 import type { Settled, Unit } from '../../ledger/actor/journal-unit.ts';
-import type { MeterEffects } from '../../ledger/draft.ts';
+import type { MeterEffects } from '../../ledger/metering/meter-draft.ts';
 import type { Fence, FlushResult, FlushRows, Storage } from '../../ledger/storage.ts';
-import type { Transfer } from '../../ledger/transfers.ts';
+import type { Transfer } from '../../ledger/kernel/transfers.ts';
 import { Schedule } from '../simulation/schedule.ts';
 import { seeded } from '../support/random.ts';
 

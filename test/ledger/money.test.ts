@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { EXPONENTS } from '../../ledger/currencies.ts';
-import { exponentOf, formatMoney, isCurrency, parseMoney, percentOf } from '../../ledger/money.ts';
+import { EXPONENTS } from '../../ledger/kernel/currencies.ts';
+import {
+  exponentOf,
+  formatMoney,
+  isCurrency,
+  parseMoney,
+  percentOf,
+} from '../../ledger/kernel/money.ts';
 
 const currencies = [...EXPONENTS.keys()];
 

@@ -1,16 +1,26 @@
 // One payment without a database: decisions are applied at once, and their transfers are folded as the store would fold them.
 import { RowBuilder } from '../../ledger/actor/rows.ts';
-import { type ChargeAnswer, decideCharge } from '../../ledger/charge.ts';
+import { type ChargeAnswer, decideCharge } from '../../ledger/payments/charge.ts';
 import type { LedgerEvent } from '../../ledger/event.ts';
-import type { Followup, PaymentEffects, PaymentState, Refund } from '../../ledger/payment.ts';
+import type {
+  Followup,
+  PaymentEffects,
+  PaymentState,
+  Refund,
+} from '../../ledger/payments/payment.ts';
 import {
   type RefundDecision,
   type RefundOutcome,
   decideRefund,
   decideRefundOutcome,
-} from '../../ledger/refund.ts';
+} from '../../ledger/payments/refund.ts';
 import type { Ids } from '../../ledger/ports.ts';
-import { NO_TOTALS, type Totals, type Transfer, applyTransfer } from '../../ledger/transfers.ts';
+import {
+  NO_TOTALS,
+  type Totals,
+  type Transfer,
+  applyTransfer,
+} from '../../ledger/kernel/transfers.ts';
 
 export const T0 = Date.UTC(2026, 0, 31, 12);
 const CLEARING = 'clearing';

@@ -1,7 +1,7 @@
 // What a subscription does to a meter: its allowances begin, change, rest and end, beside others.
 import { expect, test } from 'bun:test';
 import { GRANTS_KEPT_MAX, GRANTS_LIVE_MAX, QUANTITY_BOUND } from '../../ledger/limits.ts';
-import { breakdown, check, snapshotOf } from '../../ledger/meter.ts';
+import { breakdown, check, snapshotOf } from '../../ledger/metering/meter.ts';
 import { DAY, HOUR, type PlanFields, T0, World, granted } from './world.ts';
 
 const FEB = Date.UTC(2026, 1, 28, 12);

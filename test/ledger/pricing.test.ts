@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { EXPONENTS } from '../../ledger/currencies.ts';
-import { exponentOf, parseMoney } from '../../ledger/money.ts';
-import { type Discount, discountOn } from '../../ledger/pricing.ts';
+import { EXPONENTS } from '../../ledger/kernel/currencies.ts';
+import { exponentOf, parseMoney } from '../../ledger/kernel/money.ts';
+import { type Discount, discountOn } from '../../ledger/payments/pricing.ts';
 import { holds, seeded } from './property.ts';
 
 const percent = (percentOff: string): Discount => ({

@@ -1,9 +1,9 @@
 // What a change of plan costs: to the smallest coin, in whatever order the changes come.
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { totalOf } from '../../ledger/collection.ts';
-import { changeLines, prorated, recurringLine } from '../../ledger/proration.ts';
-import { type Plan, amountOf } from '../../ledger/subscription.ts';
+import { totalOf } from '../../ledger/subscriptions/invoicing.ts';
+import { changeLines, prorated, recurringLine } from '../../ledger/subscriptions/proration.ts';
+import { type Plan, amountOf } from '../../ledger/subscriptions/subscription.ts';
 import { holds, seeded } from './property.ts';
 import { share } from './subscription-model.ts';
 import { CHEAPER, DEARER, MONTHLY, YEARLY } from './subscription-world.ts';

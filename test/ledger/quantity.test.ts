@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { QUANTITY_BOUND } from '../../ledger/limits.ts';
-import { inRange, parseQuantity, quantityNumber } from '../../ledger/quantity.ts';
+import { inRange, parseQuantity, quantityNumber } from '../../ledger/kernel/quantity.ts';
 import { holds, seeded } from './property.ts';
 import { World } from './world.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { EXPONENTS } from '../../ledger/currencies.ts';
-import { formatMoney, parseMoney } from '../../ledger/money.ts';
-import { type Refund, refundable } from '../../ledger/payment.ts';
-import type { RefundDecision, RefundOutcome } from '../../ledger/refund.ts';
+import { EXPONENTS } from '../../ledger/kernel/currencies.ts';
+import { formatMoney, parseMoney } from '../../ledger/kernel/money.ts';
+import { type Refund, refundable } from '../../ledger/payments/payment.ts';
+import type { RefundDecision, RefundOutcome } from '../../ledger/payments/refund.ts';
 import { PaymentWorld, SUCCEEDED } from './payment-world.ts';
 import { holds, seeded } from './property.ts';
 

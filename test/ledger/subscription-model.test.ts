@@ -2,10 +2,10 @@
 // must always hold does, whatever either of them says.
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { unreachable } from '../../ledger/assert.ts';
+import { unreachable } from '../../ledger/kernel/assert.ts';
 import type { LedgerEvent } from '../../ledger/event.ts';
-import type { Command } from '../../ledger/subscription-actions.ts';
-import type { Plan } from '../../ledger/subscription.ts';
+import type { Command } from '../../ledger/subscriptions/commands.ts';
+import type { Plan } from '../../ledger/subscriptions/subscription.ts';
 import { holds, seeded } from './property.ts';
 import { type Answer, type Bill, SubscriptionModel } from './subscription-model.ts';
 import {

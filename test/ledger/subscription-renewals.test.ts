@@ -1,8 +1,8 @@
 // Ten years of every cycle that can be sold, from every day of a month, in forty zones: one bill for each period, and no period that is
 // not of the anchor.
 import { expect, test } from 'bun:test';
-import { INTERVALS } from '../../ledger/calendar.ts';
-import type { Plan } from '../../ledger/subscription.ts';
+import { INTERVALS } from '../../ledger/kernel/calendar.ts';
+import type { Plan } from '../../ledger/subscriptions/subscription.ts';
 import { MONTHLY, SubscriptionWorld } from './subscription-world.ts';
 import { DAY } from './world.ts';
 

@@ -1,5 +1,5 @@
 // The situations that a subscription can be in, each reached as it comes about.
-import type { Command } from '../../ledger/subscription-actions.ts';
+import type { Command } from '../../ledger/subscriptions/commands.ts';
 import { DEARER, SubscriptionWorld } from './subscription-world.ts';
 import { DAY, HOUR } from './world.ts';
 

@@ -2,10 +2,10 @@
 // its row and back.
 //
 // Holds: what is written is what is read again, and what the meters are told to do they can do.
-import { unreachable } from '../../ledger/assert.ts';
-import { decideStart, type NewSubscription } from '../../ledger/subscribing.ts';
-import { type Command, decideCommand } from '../../ledger/subscription-actions.ts';
-import type { SubscriptionDraft } from '../../ledger/subscription-draft.ts';
+import { unreachable } from '../../ledger/kernel/assert.ts';
+import { decideStart, type NewSubscription } from '../../ledger/subscriptions/start.ts';
+import { type Command, decideCommand } from '../../ledger/subscriptions/commands.ts';
+import type { SubscriptionDraft } from '../../ledger/subscriptions/subscription-draft.ts';
 import type {
   Billing,
   DunningPolicy,
@@ -14,9 +14,9 @@ import type {
   Plan,
   Subscription,
   SubscriptionEffects,
-} from '../../ledger/subscription.ts';
-import { NO_BILLING, subscriptionDue } from '../../ledger/subscription.ts';
-import { type SubscriptionRow, subscriptionOf } from '../../ledger/subscription-row.ts';
+} from '../../ledger/subscriptions/subscription.ts';
+import { NO_BILLING, subscriptionDue } from '../../ledger/subscriptions/subscription.ts';
+import { type SubscriptionRow, subscriptionOf } from '../../ledger/store/subscription-row.ts';
 import type { LedgerEvent } from '../../ledger/event.ts';
 import { subscriptionRow } from '../../ledger/store/encode-subscriptions.ts';
 import { DAY, T0, readableIds } from './world.ts';

@@ -1,8 +1,8 @@
 // What may be done with a subscription and what comes of it, in each situation that it can be in.
 import { describe, expect, test } from 'bun:test';
-import { ACTIONS, TRANSITIONS } from '../../ledger/transitions.ts';
-import { isTrial, phaseName } from '../../ledger/subscription.ts';
-import type { Command } from '../../ledger/subscription-actions.ts';
+import { ACTIONS, TRANSITIONS } from '../../ledger/subscriptions/transitions.ts';
+import { isTrial, phaseName } from '../../ledger/subscriptions/subscription.ts';
+import type { Command } from '../../ledger/subscriptions/commands.ts';
 import {
   CHEAPER,
   DEARER,

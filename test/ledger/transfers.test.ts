@@ -6,7 +6,7 @@ import {
   type TransferKind,
   applyTransfer,
   movement,
-} from '../../ledger/transfers.ts';
+} from '../../ledger/kernel/transfers.ts';
 import { holds, seeded } from './property.ts';
 
 function transfer(kind: TransferKind, amount: bigint, held: bigint | null): Transfer {

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { UNIT_BYTES_MAX, UNIT_ROWS_MAX } from '../../ledger/limits.ts';
-import { bytesOf, sizeOfBatch, tooLarge } from '../../ledger/unit-size.ts';
+import { bytesOf, sizeOfBatch, tooLarge } from '../../ledger/actor/unit-size.ts';
 import { holds, seeded } from './property.ts';
 
 const id = (of: string, n: number) => ({ id: `${of}${n}` });

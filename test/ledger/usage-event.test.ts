@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
-import type { Aggregation } from '../../ledger/meter.ts';
-import type { Usage } from '../../ledger/usage.ts';
-import { type Recorded, usageEvent } from '../../ledger/usage-event.ts';
+import type { Aggregation } from '../../ledger/metering/meter.ts';
+import type { Usage } from '../../ledger/metering/usage.ts';
+import { type Recorded, usageEvent } from '../../ledger/metering/usage-event.ts';
 import { HOUR, T0, World } from './world.ts';
 
 const REQUEST = { idempotencyKey: null, externalId: null, metadata: null };

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import type { Aggregation } from '../../ledger/meter.ts';
+import type { Aggregation } from '../../ledger/metering/meter.ts';
 import { holds, seeded } from './property.ts';
 import { DAY, HOUR, T0, World } from './world.ts';
 

@@ -2,13 +2,13 @@
 //
 // Holds: every account here is the fold of the rows that the ledger's own RowBuilder made, and refuses what the store refuses: an
 // account that is opened twice, and totals that are not what the decision believed.
-import type { Cycle, Interval } from '../../ledger/calendar.ts';
-import { decideGrant, decideVoid } from '../../ledger/allowance.ts';
-import { advanced, decideTick } from '../../ledger/advance.ts';
+import type { Cycle, Interval } from '../../ledger/kernel/calendar.ts';
+import { decideGrant, decideVoid } from '../../ledger/metering/grant-decisions.ts';
+import { advanced, decideTick } from '../../ledger/metering/advance.ts';
 import { RowBuilder } from '../../ledger/actor/rows.ts';
-import type { MeterContext, MeterEffects } from '../../ledger/draft.ts';
+import type { MeterContext, MeterEffects } from '../../ledger/metering/meter-draft.ts';
 import type { LedgerEvent } from '../../ledger/event.ts';
-import type { Grant, Suspension } from '../../ledger/grants.ts';
+import type { Grant, Suspension } from '../../ledger/metering/grants.ts';
 import {
   type Aggregation,
   type Meter,
@@ -19,7 +19,7 @@ import {
   emptyMeterState,
   emptyPeriod,
   snapshotOf,
-} from '../../ledger/meter.ts';
+} from '../../ledger/metering/meter.ts';
 import {
   type AllowanceTerms,
   expirePlanAt,
@@ -29,11 +29,16 @@ import {
   startPlan,
   suspendPlan,
   withdrawPlan,
-} from '../../ledger/plan-allowance.ts';
-import { periodAccountId } from '../../ledger/names.ts';
+} from '../../ledger/metering/plan-allowance.ts';
+import { periodAccountId } from '../../ledger/kernel/derived-ids.ts';
 import type { Ids } from '../../ledger/ports.ts';
-import { NO_TOTALS, type Totals, type Transfer, applyTransfer } from '../../ledger/transfers.ts';
-import { type Usage, type UsageOutcome, decideUsage } from '../../ledger/usage.ts';
+import {
+  NO_TOTALS,
+  type Totals,
+  type Transfer,
+  applyTransfer,
+} from '../../ledger/kernel/transfers.ts';
+import { type Usage, type UsageOutcome, decideUsage } from '../../ledger/metering/usage.ts';
 
 export const HOUR = 3_600_000;
 export const DAY = 24 * HOUR;

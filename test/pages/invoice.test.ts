@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
-import { EXPONENTS } from '../../ledger/currencies.ts';
-import { formatMoney } from '../../ledger/money.ts';
+import { EXPONENTS } from '../../ledger/kernel/currencies.ts';
+import { formatMoney } from '../../ledger/kernel/money.ts';
 import { invoicePage, type InvoiceSheet } from '../../src/pages/invoice.ts';
 
 const AT = new Date('2026-11-21T23:59:59.999Z');

@@ -1,6 +1,6 @@
 // Every exponent, from the price to the last unit that is given back: payment, invoice and events agree to the unit.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { formatMoney } from '../../ledger/money.ts';
+import { formatMoney } from '../../ledger/kernel/money.ts';
 import { type Envelope, PATIENCE_MS, type Payment, Shop, units } from './shop.ts';
 
 setDefaultTimeout(PATIENCE_MS);

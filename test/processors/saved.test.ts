@@ -1,6 +1,6 @@
 // What the sandbox's own cards and accounts do when they are saved, and when they are charged without their buyer.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { HARD_DECLINES } from '../../ledger/payment.ts';
+import { HARD_DECLINES } from '../../ledger/payments/payment.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { openPool, type Sql } from '../../src/platform/postgres.ts';
 import type { ChargeResult, Instrument } from '../../src/processors/processor.ts';

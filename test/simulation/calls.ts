@@ -1,8 +1,8 @@
 // The calls of the clients, and what each answer must agree with at once. What it must agree with over time is the auditor's.
 import type { Ledger } from '../../ledger/ledger.ts';
-import type { Grant } from '../../ledger/grants.ts';
-import { type Customer, type Meter, type Snapshot, balance } from '../../ledger/meter.ts';
-import { periodAccountId } from '../../ledger/names.ts';
+import type { Grant } from '../../ledger/metering/grants.ts';
+import { type Customer, type Meter, type Snapshot, balance } from '../../ledger/metering/meter.ts';
+import { periodAccountId } from '../../ledger/kernel/derived-ids.ts';
 import type { RecordOutcome, UsageRequest } from '../../ledger/outcome.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { EARLIER } from './catalogue.ts';

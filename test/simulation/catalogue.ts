@@ -1,8 +1,8 @@
 // Who and what there is in a run: made by its seed, before anything happens.
-import type { Customer, Meter } from '../../ledger/meter.ts';
+import type { Customer, Meter } from '../../ledger/metering/meter.ts';
 import type { Ids } from '../../ledger/ports.ts';
-import type { PaymentState } from '../../ledger/payment.ts';
-import { slotOf } from '../../ledger/slot.ts';
+import type { PaymentState } from '../../ledger/payments/payment.ts';
+import { slotOf } from '../../ledger/kernel/slot.ts';
 import { ids as platformIds } from '../../src/platform/ids.ts';
 import type { Random } from '../support/random.ts';
 

@@ -5,9 +5,9 @@ import type { Fence, AccountKind, AccountOwner, AccountTotals } from '../../ledg
 import type { Alarm, AlarmKind, GrantRow } from '../../ledger/storage.ts';
 import type { LedgerEvent } from '../../ledger/event.ts';
 import { SLOTS } from '../../ledger/limits.ts';
-import type { Customer, Meter, Period } from '../../ledger/meter.ts';
-import type { Payment, PaymentState, Refund } from '../../ledger/payment.ts';
-import type { Transfer } from '../../ledger/transfers.ts';
+import type { Customer, Meter, Period } from '../../ledger/metering/meter.ts';
+import type { Payment, PaymentState, Refund } from '../../ledger/payments/payment.ts';
+import type { Transfer } from '../../ledger/kernel/transfers.ts';
 
 type Undo = () => void;
 

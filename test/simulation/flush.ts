@@ -1,8 +1,8 @@
 // A flush, as ledger/storage.ts promises it: the fence moves and everything is written, or nothing. What it refuses is what the
 // constraints of the schema refuse; none of it may ever come but a used id.
-import { periodAccountId } from '../../ledger/names.ts';
-import { nextAsk } from '../../ledger/payment.ts';
-import type { PaymentState } from '../../ledger/payment.ts';
+import { periodAccountId } from '../../ledger/kernel/derived-ids.ts';
+import { nextAsk } from '../../ledger/payments/payment.ts';
+import type { PaymentState } from '../../ledger/payments/payment.ts';
 import type {
   AccountChange,
   AccountOpening,
@@ -13,7 +13,7 @@ import type {
   StateRow,
 } from '../../ledger/storage.ts';
 import { ids } from '../../src/platform/ids.ts';
-import type { Transfer } from '../../ledger/transfers.ts';
+import type { Transfer } from '../../ledger/kernel/transfers.ts';
 import { hardnessOf, POISONED } from './hard.ts';
 import type { AccountRow, AlarmRow, Database } from './database.ts';
 

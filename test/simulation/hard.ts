@@ -2,7 +2,7 @@
 //
 // A usage may be marked in its metadata, so that whatever flush it is part of is cancelled, loses its connection, or is refused.
 import type { FlushRows } from '../../ledger/storage.ts';
-import type { Transfer } from '../../ledger/transfers.ts';
+import type { Transfer } from '../../ledger/kernel/transfers.ts';
 
 export const HARD_KINDS = ['slow', 'lost', 'poisoned'] as const;
 

@@ -1,6 +1,6 @@
 // What the clients want: drawn from the seed, retried like a client retries.
-import type { Grant } from '../../ledger/grants.ts';
-import type { Customer } from '../../ledger/meter.ts';
+import type { Grant } from '../../ledger/metering/grants.ts';
+import type { Customer } from '../../ledger/metering/meter.ts';
 import type { UsageRequest } from '../../ledger/outcome.ts';
 import { keyedIds } from '../../src/http/wire/usage.ts';
 import { type Catalogue, EARLIER, T0, idsOf } from './catalogue.ts';

@@ -13,7 +13,7 @@ const RUN_MS_MAX = 120_000;
 const MEMBER = 'ledger/cluster/member.ts';
 const ROUTER = 'ledger/cluster/router.ts';
 const RETRIES = 'ledger/actor/retries.ts';
-const TERM = 'ledger/actor/term.ts';
+const TERM = 'ledger/actor/ownership-session.ts';
 /** The database's own part stands in the simulated one. */
 const FLUSH = 'test/simulation/flush.ts';
 const SEATS = 'test/simulation/seats.ts';

@@ -1,8 +1,8 @@
 // One start of the program on one place: the real ledger over simulated ports. It can die or stand still at any moment.
-import { HybridClock } from '../../ledger/hybrid-clock.ts';
-import type { Room } from '../../ledger/actor/residents.ts';
+import { HybridClock } from '../../ledger/kernel/hybrid-clock.ts';
+import type { Room } from '../../ledger/actor/actor-cache.ts';
 import { Ledger } from '../../ledger/ledger.ts';
-import type { CheckAnswer } from '../../ledger/meter.ts';
+import type { CheckAnswer } from '../../ledger/metering/meter.ts';
 import {
   type Clock,
   type Ids,

@@ -1,6 +1,6 @@
 // What the ledger reads, as ledger/storage.ts promises it. Each function is one query and sees one moment; what takes several queries
 // in production takes several here (`Loading`), and other writes may come in between.
-import { type Grant, burnOrder } from '../../ledger/grants.ts';
+import { type Grant, burnOrder } from '../../ledger/metering/grants.ts';
 import {
   type Customer,
   type MeterState,
@@ -8,9 +8,9 @@ import {
   dueOf,
   emptyMeterState,
   emptyPeriod,
-} from '../../ledger/meter.ts';
-import { entitlementId, periodAccountId } from '../../ledger/names.ts';
-import type { PaymentState } from '../../ledger/payment.ts';
+} from '../../ledger/metering/meter.ts';
+import { entitlementId, periodAccountId } from '../../ledger/kernel/derived-ids.ts';
+import type { PaymentState } from '../../ledger/payments/payment.ts';
 import type {
   Alarm,
   AlarmKind,

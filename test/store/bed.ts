@@ -1,9 +1,9 @@
 // The ledger's storage alone, on a database of its own, with a seat that was claimed.
 import type { Fence, FlushRows, Storage } from '../../ledger/storage.ts';
 import { postgresStorage } from '../../ledger/store/postgres-storage.ts';
-import { emptyPeriod, type Meter } from '../../ledger/meter.ts';
-import type { Transfer } from '../../ledger/transfers.ts';
-import { slotOf } from '../../ledger/slot.ts';
+import { emptyPeriod, type Meter } from '../../ledger/metering/meter.ts';
+import type { Transfer } from '../../ledger/kernel/transfers.ts';
+import { slotOf } from '../../ledger/kernel/slot.ts';
 import { timers } from '../../src/platform/clock.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { openPool, type Sql } from '../../src/platform/postgres.ts';

@@ -1,7 +1,7 @@
 // A database as an earlier release left it.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { must } from '../../ledger/assert.ts';
+import { must } from '../../ledger/kernel/assert.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { openPool } from '../../src/platform/postgres.ts';
 

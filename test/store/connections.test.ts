@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { journalName } from '../../ledger/store/nodes.ts';
 import { type PostgresStorage, postgresStorage } from '../../ledger/store/postgres-storage.ts';
-import { slotOf } from '../../ledger/slot.ts';
+import { slotOf } from '../../ledger/kernel/slot.ts';
 import { timers } from '../../src/platform/clock.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { onEach, openPool } from '../../src/platform/postgres.ts';

@@ -1,7 +1,7 @@
 // An actor is only a cache: loaded again, it is what it was.
 import { afterAll, afterEach, beforeAll, expect, setSystemTime, test } from 'bun:test';
 import { Actor } from '../../ledger/actor/actor.ts';
-import type { MeterState } from '../../ledger/meter.ts';
+import type { MeterState } from '../../ledger/metering/meter.ts';
 import { type Fields, Setting, testBooksClose } from '../http/metering/setting.ts';
 import { untilReady } from '../support/until.ts';
 

@@ -1,7 +1,7 @@
 // An upgrade while a server of before serves: nobody waits for it long, and what stands in its way it comes back for. And one that is
 // killed where that tells most.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
-import { must } from '../../ledger/assert.ts';
+import { must } from '../../ledger/kernel/assert.ts';
 import { migrate } from '../../ledger/store/migrate.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { openPool, type Sql } from '../../src/platform/postgres.ts';

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Fence, Storage } from '../../ledger/storage.ts';
 import { journalName, resumeSeats } from '../../ledger/store/nodes.ts';
 import { postgresStorage } from '../../ledger/store/postgres-storage.ts';
-import { slotOf } from '../../ledger/slot.ts';
+import { slotOf } from '../../ledger/kernel/slot.ts';
 import { timers } from '../../src/platform/clock.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { openPool, type Sql } from '../../src/platform/postgres.ts';

@@ -1,11 +1,11 @@
 // What plans do, through the store: written and read again it is what was decided, and the books close.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { RowBuilder } from '../../ledger/actor/rows.ts';
-import { decideTick } from '../../ledger/advance.ts';
-import type { MeterContext, MeterEffects } from '../../ledger/draft.ts';
-import type { Customer, Meter, MeterState } from '../../ledger/meter.ts';
-import { breakdown, emptyMeterState, emptyPeriod } from '../../ledger/meter.ts';
-import { entitlementId, periodAccountId } from '../../ledger/names.ts';
+import { decideTick } from '../../ledger/metering/advance.ts';
+import type { MeterContext, MeterEffects } from '../../ledger/metering/meter-draft.ts';
+import type { Customer, Meter, MeterState } from '../../ledger/metering/meter.ts';
+import { breakdown, emptyMeterState, emptyPeriod } from '../../ledger/metering/meter.ts';
+import { entitlementId, periodAccountId } from '../../ledger/kernel/derived-ids.ts';
 import {
   type AllowanceTerms,
   expirePlanAt,
@@ -15,10 +15,10 @@ import {
   startPlan,
   suspendPlan,
   withdrawPlan,
-} from '../../ledger/plan-allowance.ts';
-import { slotOf } from '../../ledger/slot.ts';
+} from '../../ledger/metering/plan-allowance.ts';
+import { slotOf } from '../../ledger/kernel/slot.ts';
 import { audit } from '../../ledger/store/audit.ts';
-import { decideUsage } from '../../ledger/usage.ts';
+import { decideUsage } from '../../ledger/metering/usage.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { type Bed, NO_ROWS, openBed } from './bed.ts';
 

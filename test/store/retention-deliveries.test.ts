@@ -1,7 +1,7 @@
 // Deliveries that are over go with their attempts; what is still to be sent stays, and so do the events that it is about.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { audit } from '../../ledger/store/audit.ts';
-import { must } from '../../ledger/assert.ts';
+import { must } from '../../ledger/kernel/assert.ts';
 import { retain } from '../../ledger/store/retention.ts';
 import { timers } from '../../src/platform/clock.ts';
 import { replay } from '../../src/records/deliveries.ts';

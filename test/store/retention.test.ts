@@ -1,6 +1,6 @@
 // What is old goes, and nobody who calls can tell: keys count once for their window, old periods and old payments go on as before.
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
-import { must } from '../../ledger/assert.ts';
+import { must } from '../../ledger/kernel/assert.ts';
 import { times } from '../http/metering/setting.ts';
 import { ask, buy, sell, sessionOf, submit } from '../support/shop.ts';
 import { until } from '../support/until.ts';

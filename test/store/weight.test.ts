@@ -1,10 +1,10 @@
 // What is reckoned of an actor's memory is what the engine says that it takes: not less, and not many times as much.
 import { heapStats } from 'bun:jsc';
 import { expect, test } from 'bun:test';
-import { must } from '../../ledger/assert.ts';
+import { must } from '../../ledger/kernel/assert.ts';
 import { Actor } from '../../ledger/actor/actor.ts';
-import type { Grant } from '../../ledger/grants.ts';
-import { emptyMeterState, emptyPeriod, type Meter } from '../../ledger/meter.ts';
+import type { Grant } from '../../ledger/metering/grants.ts';
+import { emptyMeterState, emptyPeriod, type Meter } from '../../ledger/metering/meter.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { SubscriptionWorld } from '../ledger/subscription-world.ts';
 

@@ -1,5 +1,5 @@
 // A product that is for sale and buyers of it, all over HTTP: what a test needs before there is a payment to look at.
-import { must } from '../../ledger/assert.ts';
+import { must } from '../../ledger/kernel/assert.ts';
 import { type Means, NUMBERS } from './means.ts';
 
 /** A service, and the key of an organisation there. */

@@ -5,8 +5,8 @@ import { runOnPlants } from './sandbox.ts';
 const { exitCode, output } = await runOnPlants({
   command: ['knip', '--reporter', 'json'],
   files: {
-    'src/main.ts': `import { used } from '../ledger/money.ts';\nused();\n`,
-    'ledger/money.ts': `export const used = () => 1;\nexport const nobodyCalls = () => 2;\nexport type NobodyNames = 1;\n`,
+    'src/main.ts': `import { used } from '../ledger/kernel/money.ts';\nused();\n`,
+    'ledger/kernel/money.ts': `export const used = () => 1;\nexport const nobodyCalls = () => 2;\nexport type NobodyNames = 1;\n`,
     'src/orphan.ts': 'export const alone = 1;\n',
   },
 });

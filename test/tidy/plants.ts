@@ -7,40 +7,77 @@ const file = (path: string, text: string): Record<string, string> => ({ [path]: 
 
 export const PLANTED: Record<RuleName, Plant[]> = {
   'each layer imports only what its row allows': [
-    { fault: 'side effect', files: file('ledger/money.ts', `import 'elysia';`) },
-    { fault: 'default', files: file('ledger/money.ts', `import fs from 'node:fs';`) },
+    { fault: 'side effect', files: file('ledger/kernel/money.ts', `import 'elysia';`) },
+    { fault: 'default', files: file('ledger/kernel/money.ts', `import fs from 'node:fs';`) },
     {
       fault: 'builtin without node:',
-      files: file('ledger/money.ts', `import { join } from 'path';`),
+      files: file('ledger/kernel/money.ts', `import { join } from 'path';`),
     },
-    { fault: 'type', files: file('ledger/money.ts', `import type { Sql } from 'postgres';`) },
-    { fault: 're-export', files: file('ledger/money.ts', `export { app } from '../src/app.ts';`) },
-    { fault: 'star', files: file('ledger/money.ts', `export * from '../workers/queues.ts';`) },
+    {
+      fault: 'type',
+      files: file('ledger/kernel/money.ts', `import type { Sql } from 'postgres';`),
+    },
+    {
+      fault: 're-export',
+      files: file('ledger/kernel/money.ts', `export { app } from '../src/app.ts';`),
+    },
+    {
+      fault: 'star',
+      files: file('ledger/kernel/money.ts', `export * from '../workers/queues.ts';`),
+    },
     {
       fault: 'type re-export',
-      files: file('ledger/money.ts', `export type { A } from 'ioredis';`),
+      files: file('ledger/kernel/money.ts', `export type { A } from 'ioredis';`),
     },
-    { fault: 'dynamic', files: file('ledger/money.ts', `const b = await import('bullmq');`) },
-    { fault: 'type query', files: file('ledger/money.ts', `type A = import('bullmq').Job;`) },
-    { fault: 'require', files: file('ledger/money.ts', `const b = require('bullmq');`) },
+    {
+      fault: 'dynamic',
+      files: file('ledger/kernel/money.ts', `const b = await import('bullmq');`),
+    },
+    {
+      fault: 'type query',
+      files: file('ledger/kernel/money.ts', `type A = import('bullmq').Job;`),
+    },
+    { fault: 'require', files: file('ledger/kernel/money.ts', `const b = require('bullmq');`) },
     {
       fault: 'several lines, with a quote in a comment',
       files: file(
-        'ledger/money.ts',
+        'ledger/kernel/money.ts',
         `import {\n  Queue, // the worker's\n  Job,\n} from 'bullmq';`,
       ),
     },
     {
       fault: 'second on a line',
-      files: file('ledger/money.ts', `import a from 'big.js'; import b from 'bullmq';`),
+      files: file('ledger/kernel/money.ts', `import a from 'big.js'; import b from 'bullmq';`),
     },
     {
       fault: 'core to actor',
-      files: file('ledger/meter.ts', `import { a } from './actor/actor.ts';`),
+      files: file('ledger/metering/meter.ts', `import { a } from '../actor/actor.ts';`),
     },
     {
       fault: 'core to store',
       files: file('ledger/ledger.ts', `import { j } from './store/journal.ts';`),
+    },
+    {
+      fault: 'a private decision',
+      files: file('ledger/actor/unit.ts', `import { a } from '../subscriptions/renewal.ts';`),
+    },
+    {
+      fault: 'a private actor',
+      files: file('ledger/cluster/router.ts', `import { j } from '../actor/journal.ts';`),
+    },
+    {
+      fault: 'a private meter',
+      files: file(
+        'src/http/routes/track.ts',
+        `import { r } from '../../../ledger/metering/usage.ts';`,
+      ),
+    },
+    {
+      fault: 'payments to subscriptions',
+      files: file(
+        'ledger/payments/refund.ts',
+        `import { s } from '../subscriptions/subscription.ts';`,
+      ),
     },
     {
       fault: 'actor to driver',
@@ -131,7 +168,7 @@ export const PLANTED: Record<RuleName, Plant[]> = {
     { fault: 'a dashed version', files: file('ledger/meter-v2.ts', '') },
   ],
   'files stay short': [
-    { fault: 'code', files: file('ledger/money.ts', 'a;\n'.repeat(501)) },
+    { fault: 'code', files: file('ledger/kernel/money.ts', 'a;\n'.repeat(501)) },
     { fault: 'SQL', files: file('ledger/store/migrations/0001_init.sql', '--\n'.repeat(501)) },
   ],
   'invariants are defined once and cited': [
@@ -159,8 +196,8 @@ export const PLANTED: Record<RuleName, Plant[]> = {
     { fault: 'skipIf', files: file('test/a.test.ts', `test.skipIf(!url)('a', () => {});`) },
   ],
   'the ledger reads no clock': [
-    { fault: 'new Date()', files: file('ledger/meter.ts', 'const now = new Date();') },
-    { fault: 'new Date', files: file('ledger/meter.ts', 'const now = new Date;') },
+    { fault: 'new Date()', files: file('ledger/metering/meter.ts', 'const now = new Date();') },
+    { fault: 'new Date', files: file('ledger/metering/meter.ts', 'const now = new Date;') },
     { fault: 'Date()', files: file('ledger/actor/actor.ts', 'const now = Date();') },
   ],
   'no pattern repeats a choice': [
@@ -181,15 +218,15 @@ export const PLANTED: Record<RuleName, Plant[]> = {
 /** Sound files that a rule must leave alone. */
 export const SOUND: Record<string, string> = {
   'README.md': 'See `ledger/store/journal.ts`, `test/`, `/check`, `POST /track`, `src/**/*.ts`.',
-  'ledger/README.md': '- **I1** one. See `money.ts` and `store/journal.ts`.',
-  'ledger/money.ts': [
+  'ledger/README.md': '- **I1** one. See `kernel/money.ts` and `store/journal.ts`.',
+  'ledger/kernel/money.ts': [
     `import Big from 'big.js'; // not import('elysia')`,
     `import { assert } from './assert.ts';`,
     `const glob = 'a/**/b'; const url = 'https://example.com/work/x';`,
     `export const day = (ms: number) => new Date(ms).toISOString(); // I1`,
     `assert(Big(1).eq(1));`,
   ].join('\n'),
-  'ledger/assert.ts': 'export function assert(held: boolean): asserts held { must(held); }',
+  'ledger/kernel/assert.ts': 'export function assert(held: boolean): asserts held { must(held); }',
   'ledger/store/journal.ts': [
     `import type { Sql } from 'postgres';`,
     `import schema from './migrations/0001_init.sql' with { type: 'text' };`,

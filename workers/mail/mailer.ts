@@ -5,7 +5,7 @@
 // in flight, so that what a server makes wait for one does not hold up the others; of a process a few more.
 // Does not: keep an order between mails.
 import { type Ids, type Log, pause, type Timers } from '../../ledger/ports.ts';
-import { Tally } from '../../ledger/tally.ts';
+import { Tally } from '../../ledger/kernel/tally.ts';
 import { letterOf, oneLine, sellerOf } from '../../src/mail/letter.ts';
 import type { InvoiceLinks } from '../../src/platform/invoice-links.ts';
 import type { Sql } from '../../src/platform/postgres.ts';

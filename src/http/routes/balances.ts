@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import type { MeterBalance } from '../../../ledger/ledger.ts';
-import { quantityNumber } from '../../../ledger/quantity.ts';
+import { quantityNumber } from '../../../ledger/kernel/quantity.ts';
 import { listExistingMeters } from '../../records/meters.ts';
 import type { Route } from '../edge.ts';
 import { refuse } from '../errors.ts';

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia';
-import type { Grant as LedgerGrant } from '../../../ledger/grants.ts';
+import type { Grant as LedgerGrant } from '../../../ledger/metering/grants.ts';
 import { Full } from '../../platform/bounds.ts';
 import type { Sql } from '../../platform/postgres.ts';
 import { type GrantRecord, findGrant } from '../../records/grants.ts';

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
-import { must, unreachable } from '../../../ledger/assert.ts';
+import { must, unreachable } from '../../../ledger/kernel/assert.ts';
 import type { Ids, OrgClock } from '../../../ledger/ports.ts';
 import { invoicePage } from '../../pages/invoice.ts';
 import type { KeyLocks } from '../../platform/key-locks.ts';

@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
-import { unreachable } from '../../../ledger/assert.ts';
-import type { RefundRefusal } from '../../../ledger/payment.ts';
-import { slotOf } from '../../../ledger/slot.ts';
+import { unreachable } from '../../../ledger/kernel/assert.ts';
+import type { RefundRefusal } from '../../../ledger/payments/payment.ts';
+import { slotOf } from '../../../ledger/kernel/slot.ts';
 import type { Payments, RefundReply } from '../../payments/payments.ts';
 import type { Sql } from '../../platform/postgres.ts';
 import { findPayment, findRefund, listPayments, listRefunds } from '../../records/payments.ts';

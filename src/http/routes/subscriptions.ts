@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
-import { unreachable } from '../../../ledger/assert.ts';
+import { unreachable } from '../../../ledger/kernel/assert.ts';
 import type { OrgClock } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
 import { Full } from '../../platform/bounds.ts';

@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia';
-import { unreachable } from '../../../ledger/assert.ts';
+import { unreachable } from '../../../ledger/kernel/assert.ts';
 import type { TestClocks } from '../../test-clock/test-clocks.ts';
 import type { OrganisationPrincipal } from '../auth.ts';
 import type { Edge, Route } from '../edge.ts';

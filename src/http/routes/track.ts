@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia';
 import type { RecordOutcome } from '../../../ledger/outcome.ts';
-import { quantityNumber } from '../../../ledger/quantity.ts';
-import type { Reason } from '../../../ledger/transfers.ts';
+import { quantityNumber } from '../../../ledger/kernel/quantity.ts';
+import type { Reason } from '../../../ledger/kernel/transfers.ts';
 import type { Route } from '../edge.ts';
 import { refuse, refuseInvalid } from '../errors.ts';
 import {

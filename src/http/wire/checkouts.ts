@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { formatMoney } from '../../../ledger/money.ts';
+import { formatMoney } from '../../../ledger/kernel/money.ts';
 import type { CheckoutRefusal, CheckoutWish } from '../../payments/open-checkout.ts';
 import { REDIRECT_URL_LENGTH_MAX, redirectUrlIssue } from '../../payments/urls.ts';
 import type { CheckoutRecord } from '../../records/checkouts.ts';

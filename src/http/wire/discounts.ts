@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { DiscountRecord, NewDiscount } from '../../records/discounts.ts';
-import { formatMoney } from '../../../ledger/money.ts';
+import { formatMoney } from '../../../ledger/kernel/money.ts';
 import type { Issue } from '../errors.ts';
 import { AskedFor } from '../lenient.ts';
 import { Amount, Currency, moneyOf } from './money.ts';

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { INTERVALS } from '../../../ledger/calendar.ts';
-import type { Meter } from '../../../ledger/meter.ts';
-import { quantityNumber } from '../../../ledger/quantity.ts';
+import { INTERVALS } from '../../../ledger/kernel/calendar.ts';
+import type { Meter } from '../../../ledger/metering/meter.ts';
+import { quantityNumber } from '../../../ledger/kernel/quantity.ts';
 import type {
   Entitlement as EntitlementRecord,
   NewEntitlement,

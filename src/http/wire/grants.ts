@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { INTERVALS } from '../../../ledger/calendar.ts';
-import { GRANT_SOURCES } from '../../../ledger/grants.ts';
-import { quantityNumber } from '../../../ledger/quantity.ts';
+import { INTERVALS } from '../../../ledger/kernel/calendar.ts';
+import { GRANT_SOURCES } from '../../../ledger/metering/grants.ts';
+import { quantityNumber } from '../../../ledger/kernel/quantity.ts';
 import type { GrantRecord } from '../../records/grants.ts';
 import { AskedFor } from '../lenient.ts';
 import { Quantity, iso } from './metering.ts';

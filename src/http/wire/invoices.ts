@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { AMOUNT_DIGITS_MAX, formatMoney, isAmount } from '../../../ledger/money.ts';
+import { AMOUNT_DIGITS_MAX, formatMoney, isAmount } from '../../../ledger/kernel/money.ts';
 import type { CustomerRecord } from '../../records/customers.ts';
 import type { NewInvoice, NewInvoiceLine } from '../../records/invoice-issue.ts';
 import {

@@ -3,7 +3,7 @@
 //
 // Holds: lengths count characters, of which half of a surrogate pair is none, and to count them takes time that grows with the text
 // alone, at most twice the bound. No pattern is tried on it.
-import type { Scalar } from '../../../ledger/transfers.ts';
+import type { Scalar } from '../../../ledger/kernel/transfers.ts';
 import type { Issue } from '../errors.ts';
 import { rule, ruled } from '../validate.ts';
 

@@ -1,8 +1,13 @@
 // The bodies of /check, /track and /events/ingest (contract, Entitlement and metering endpoints; decisions 5).
 import { type Static, Type } from '@sinclair/typebox';
 import { CHECK_BATCH_MAX, INGEST_EVENTS_MAX } from '../../../ledger/limits.ts';
-import { type CheckAnswer, type Meter, type Snapshot, balance } from '../../../ledger/meter.ts';
-import { quantityNumber } from '../../../ledger/quantity.ts';
+import {
+  type CheckAnswer,
+  type Meter,
+  type Snapshot,
+  balance,
+} from '../../../ledger/metering/meter.ts';
+import { quantityNumber } from '../../../ledger/kernel/quantity.ts';
 import { issuesOf, rule, ruled, validator } from '../validate.ts';
 import { UsageMetadata } from './metadata.ts';
 import { ErrorType, Issues } from './errors.ts';

@@ -4,7 +4,7 @@ import {
   DUNNING_RETRIES_MAX,
   DUNNING_RETRY_DAYS_MAX,
 } from '../../../ledger/limits.ts';
-import { unreachable } from '../../../ledger/assert.ts';
+import { unreachable } from '../../../ledger/kernel/assert.ts';
 import type {
   DunningFault,
   OrganisationPatch,

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { formatMoney } from '../../../ledger/money.ts';
-import { FAILURE_CODES, REFUND_FAILURES } from '../../../ledger/payment.ts';
+import { formatMoney } from '../../../ledger/kernel/money.ts';
+import { FAILURE_CODES, REFUND_FAILURES } from '../../../ledger/payments/payment.ts';
 import {
   type PaymentRecord,
   type RefundRecord,

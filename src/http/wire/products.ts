@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { PRICES_PER_PRODUCT_MAX } from '../../../ledger/limits.ts';
-import { formatMoney } from '../../../ledger/money.ts';
+import { formatMoney } from '../../../ledger/kernel/money.ts';
 import type {
   NewPrice,
   NewProduct,

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { phaseName } from '../../../ledger/subscription.ts';
+import { phaseName } from '../../../ledger/subscriptions/subscription.ts';
 import type { SubscriptionRecord } from '../../records/subscriptions.ts';
 import type { Act } from '../../subscriptions/subscriptions.ts';
 import type { Issue } from '../errors.ts';

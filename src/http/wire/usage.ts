@@ -2,8 +2,8 @@
 import { EVENT_EARLY_MS_MAX, EVENT_LATE_MS_MAX } from '../../../ledger/limits.ts';
 import type { UsageRequest } from '../../../ledger/outcome.ts';
 import type { Ids } from '../../../ledger/ports.ts';
-import { one, parseQuantity, type QuantityError } from '../../../ledger/quantity.ts';
-import type { Scalar, UsageMetadata } from '../../../ledger/transfers.ts';
+import { one, parseQuantity, type QuantityError } from '../../../ledger/kernel/quantity.ts';
+import type { Scalar, UsageMetadata } from '../../../ledger/kernel/transfers.ts';
 import type { UsageMeter } from '../../records/meters.ts';
 import type { Scope } from '../../records/scope.ts';
 import type { Issue } from '../errors.ts';

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { must } from '../../../ledger/assert.ts';
+import { must } from '../../../ledger/kernel/assert.ts';
 import type { Ids } from '../../../ledger/ports.ts';
 import { PUBLIC_URL_LENGTH_MAX } from '../../platform/public-url.ts';
 import {

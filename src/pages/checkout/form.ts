@@ -2,8 +2,8 @@
 //
 // Works without a script. Changing the currency or the discount sends the form too, and comes back with the new total and with what
 // was entered, but never with a card's number. The button that Enter presses is the first one, so it is the one that pays.
-import { unreachable } from '../../../ledger/assert.ts';
-import { formatMoney } from '../../../ledger/money.ts';
+import { unreachable } from '../../../ledger/kernel/assert.ts';
+import { formatMoney } from '../../../ledger/kernel/money.ts';
 import { showAmount } from '../amount.ts';
 import { errorOf, errorSummary, input, inputField } from '../fields.ts';
 import { type Html, html } from '../html.ts';

@@ -1,4 +1,4 @@
-import { unreachable } from '../../../ledger/assert.ts';
+import { unreachable } from '../../../ledger/kernel/assert.ts';
 import { cancelButton, type Embed, embedData, FRAME_SCRIPT } from '../embed/frame.ts';
 import { FORM_STYLE } from '../form-style.ts';
 import { html, type Html } from '../html.ts';

@@ -1,5 +1,5 @@
 // What will happen to a subscription and when, and the button that makes it happen.
-import { unreachable } from '../../../ledger/assert.ts';
+import { unreachable } from '../../../ledger/kernel/assert.ts';
 import { errorOf, errorSummary } from '../fields.ts';
 import { type Html, html } from '../html.ts';
 import type { Page } from '../layout.ts';

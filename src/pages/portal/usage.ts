@@ -1,5 +1,5 @@
 // What of each feature is used, as bars. A bar is a drawing of the text beside it.
-import { quantityNumber } from '../../../ledger/quantity.ts';
+import { quantityNumber } from '../../../ledger/kernel/quantity.ts';
 import { type Html, html } from '../html.ts';
 import { day, written } from './parts.ts';
 import type { PortalView, UsageView } from './view.ts';

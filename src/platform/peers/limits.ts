@@ -1,5 +1,5 @@
 // Every bound between two nodes, in one place.
-import { assert } from '../../../ledger/assert.ts';
+import { assert } from '../../../ledger/kernel/assert.ts';
 import { INGEST_BYTES_MAX } from '../../../ledger/limits.ts';
 
 export type PeerLimits = {

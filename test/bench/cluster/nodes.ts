@@ -1,6 +1,6 @@
 // Nodes under test: real processes on one database, each with a port of its own.
 import postgres, { type Sql } from 'postgres';
-import { slotOf } from '../../../ledger/slot.ts';
+import { slotOf } from '../../../ledger/kernel/slot.ts';
 import type { Closers } from '../../support/closers.ts';
 import { freePort } from '../../support/free-port.ts';
 import { type Child } from '../bed/child.ts';

@@ -7,7 +7,7 @@
 import type { Sql } from 'postgres';
 import { ids } from '../../../src/platform/ids.ts';
 import { customerName } from '../generator/workload.ts';
-import { slotOf } from '../../../ledger/slot.ts';
+import { slotOf } from '../../../ledger/kernel/slot.ts';
 
 const BATCH = 20_000;
 
@@ -87,7 +87,7 @@ function cloneOf({ meter }: Original, number: number) {
     name: customerName(number),
     customer,
     slot: slotOf(customer),
-    // Customers with top-ups alone have one endless period, which starts at 0 (ledger/advance.ts).
+    // Customers with top-ups alone have one endless period, which starts at 0 (ledger/metering/advance.ts).
     account: ids.derive('period', customer, meter, '0'),
     grant: ids.next(),
     transfer: ids.next(),

@@ -1,7 +1,7 @@
 // The plain way of money: a refund locks the row of its payment, twice, with the processor asked in between; a checkout is a row.
 // The same steps as ours, each durable before the next: reserved, refunded by the processor, then posted and announced.
 import type { Static } from '@sinclair/typebox';
-import { formatMoney, parseMoney } from '../../../ledger/money.ts';
+import { formatMoney, parseMoney } from '../../../ledger/kernel/money.ts';
 import { clock } from '../../../src/platform/clock.ts';
 import { ids } from '../../../src/platform/ids.ts';
 import { openPool, type Transaction } from '../../../src/platform/postgres.ts';

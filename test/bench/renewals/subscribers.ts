@@ -3,9 +3,9 @@
 //
 // Holds: the other sides of the transfers get their sums and the invoices their numbers, so that `admin audit` stays clean. Nothing
 // that runs may know the accounts while this writes. Each subscriber's first period has just ended.
-import { boundary } from '../../../ledger/calendar.ts';
-import { entitlementId, periodAccountId } from '../../../ledger/names.ts';
-import { slotOf } from '../../../ledger/slot.ts';
+import { boundary } from '../../../ledger/kernel/calendar.ts';
+import { entitlementId, periodAccountId } from '../../../ledger/kernel/derived-ids.ts';
+import { slotOf } from '../../../ledger/kernel/slot.ts';
 import { ids } from '../../../src/platform/ids.ts';
 import type { Sql } from '../../../src/platform/postgres.ts';
 import { customerName } from '../generator/workload.ts';

@@ -1,6 +1,6 @@
 // Nodes on one database as an operator runs them, each with a proxy before its database and before its door for the others.
 import type { Sql } from '../../../src/platform/postgres.ts';
-import { slotOf } from '../../../ledger/slot.ts';
+import { slotOf } from '../../../ledger/kernel/slot.ts';
 import { freePort } from '../../support/free-port.ts';
 import { type Proxy, startProxy } from '../../support/proxy.ts';
 import { TEST_SECRETS_KEY } from '../../support/settings.ts';

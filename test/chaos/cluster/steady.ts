@@ -1,5 +1,5 @@
 // Callers over kept connections who never try again: whatever is not answered with a yes is a fault.
-import { must } from '../../../ledger/assert.ts';
+import { must } from '../../../ledger/kernel/assert.ts';
 import { Histogram } from '../../bench/histogram.ts';
 import { until } from '../../support/until.ts';
 import type { Book } from '../book.ts';

@@ -1,6 +1,6 @@
 // The rows behind the routes: what issuing and refunding leave there.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { must } from '../../../ledger/assert.ts';
+import { must } from '../../../ledger/kernel/assert.ts';
 import { ids } from '../../../src/platform/ids.ts';
 import { recordInvoiceRefunds } from '../../../src/records/invoice-changes.ts';
 import { issueInvoices } from '../../../src/records/invoice-issue.ts';

@@ -1,5 +1,5 @@
 // Invoices as payments issue them.
-import { must } from '../../../ledger/assert.ts';
+import { must } from '../../../ledger/kernel/assert.ts';
 import { ids } from '../../../src/platform/ids.ts';
 import type { Sql } from '../../../src/platform/postgres.ts';
 import {

@@ -1,6 +1,6 @@
 // An open invoice that is charged to what the customer has left.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { must } from '../../../ledger/assert.ts';
+import { must } from '../../../ledger/kernel/assert.ts';
 import { clock } from '../../../src/platform/clock.ts';
 import { ids } from '../../../src/platform/ids.ts';
 import { sandbox } from '../../../src/processors/sandbox.ts';

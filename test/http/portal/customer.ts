@@ -1,5 +1,5 @@
 // A customer with a subscription and a token to his portal: what the tests of the portal stand on.
-import { must } from '../../../ledger/assert.ts';
+import { must } from '../../../ledger/kernel/assert.ts';
 import type { Call, Reply, TestServer } from '../../support/server.ts';
 
 export const GOOD = '4242424242424242';

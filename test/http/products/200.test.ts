@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { EXPONENTS } from '../../../ledger/currencies.ts';
+import { EXPONENTS } from '../../../ledger/kernel/currencies.ts';
 import { findPublicProduct } from '../../../src/records/products.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 

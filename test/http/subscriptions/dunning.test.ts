@@ -1,6 +1,6 @@
 // A renewal that is not paid: tried again, blocked, over; and what ends it before.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { must } from '../../../ledger/assert.ts';
+import { must } from '../../../ledger/kernel/assert.ts';
 import { PATIENCE_MS } from '../../payments/shop.ts';
 import { NUMBERS } from '../../support/means.ts';
 import { portalOf } from '../portal/customer.ts';

@@ -14,8 +14,27 @@ type Layer = {
 const NODE = ['node:**', 'bun', 'bun:**'];
 const SCHEMA = ['@sinclair/typebox'];
 const ELYSIA = ['elysia', '@elysiajs/*'];
-// What the ledger shows the rest: its door and its data, never the actor or the store behind them.
-const LEDGER_FACE = ['ledger/*.ts'];
+// The ledger's rooms. What a room does not show here is private to it.
+const KERNEL = ['ledger/kernel/**', 'big.js'];
+/** What the ledger shows everybody: its entrance, its ports and its data, never how it decides or stores. */
+const LEDGER_FACE = [
+  'ledger/*.ts',
+  'ledger/kernel/**',
+  'ledger/metering/{grants,meter}.ts',
+  'ledger/payments/{charge,payment,pricing,refund}.ts',
+  'ledger/subscriptions/{commands,subscription,transitions}.ts',
+];
+/** What decides, as actors call it. */
+const DECISIONS = [
+  'ledger/metering/**',
+  'ledger/payments/**',
+  'ledger/subscriptions/{commands,start,subscription,subscription-draft}.ts',
+];
+/** What an actor's node shows the cluster: the rest of the room is how a unit is decided and written. */
+const ACTOR_FACE = [
+  'ledger/actor/{actor,actor-cache,alarms,alarms-api,batcher,directory,journal-unit,metering}.ts',
+  'ledger/actor/{own-slots,ownership-session,payments,recording,subscriptions,unit-size,weight}.ts',
+];
 
 const LAYERS: Layer[] = [
   // Composition roots only wire, so they see everything.
@@ -24,16 +43,38 @@ const LAYERS: Layer[] = [
     may: ['**'],
     never: ['test/**'],
   },
+  // The pure rooms: what may follow from what, without a clock, a timer or a table.
+  { files: ['ledger/kernel/**'], may: [...KERNEL, 'ledger/{limits,ports}.ts'] },
+  { files: ['ledger/metering/**'], may: [...KERNEL, 'ledger/*.ts', 'ledger/metering/**'] },
   {
-    files: ['ledger/ledger.ts', 'ledger/cluster/**'],
-    may: ['ledger/*.ts', 'ledger/actor/**', 'ledger/cluster/**', 'big.js'],
+    files: ['ledger/payments/**'],
+    may: [...KERNEL, 'ledger/*.ts', 'ledger/payments/**', 'ledger/metering/meter.ts'],
   },
-  { files: ['ledger/*.ts'], may: ['ledger/*.ts', 'big.js'] },
-  { files: ['ledger/actor/**'], may: ['ledger/*.ts', 'ledger/actor/**', 'big.js'] },
+  {
+    files: ['ledger/subscriptions/**'],
+    may: [
+      ...KERNEL,
+      'ledger/*.ts',
+      'ledger/subscriptions/**',
+      'ledger/metering/{meter,plan-allowance,signup}.ts',
+      'ledger/payments/payment.ts',
+    ],
+  },
+  // What runs them.
+  { files: ['ledger/actor/**'], may: [...KERNEL, 'ledger/*.ts', ...DECISIONS, 'ledger/actor/**'] },
+  {
+    files: ['ledger/cluster/**'],
+    may: [...KERNEL, 'ledger/*.ts', ...DECISIONS, ...ACTOR_FACE, 'ledger/cluster/**'],
+  },
+  {
+    files: ['ledger/ledger.ts'],
+    may: [...KERNEL, 'ledger/*.ts', ...DECISIONS, ...ACTOR_FACE, 'ledger/cluster/**'],
+  },
+  { files: ['ledger/*.ts'], may: [...KERNEL, 'ledger/*.ts', ...DECISIONS] },
   {
     files: ['ledger/store/**'],
     may: [
-      'ledger/*.ts',
+      ...LEDGER_FACE,
       'ledger/store/**',
       'big.js',
       'postgres',
@@ -83,7 +124,7 @@ const LAYERS: Layer[] = [
   { files: ['src/pages/**'], may: [...LEDGER_FACE, 'src/pages/**', 'src/platform/**'] },
   {
     files: ['src/records/**'],
-    may: [...LEDGER_FACE, 'src/records/**', 'src/platform/**'],
+    may: [...LEDGER_FACE, 'ledger/store/subscription-row.ts', 'src/records/**', 'src/platform/**'],
     mayType: ['postgres'],
   },
   {

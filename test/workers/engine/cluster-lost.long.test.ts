@@ -1,7 +1,7 @@
 // A Redis Cluster without replicas loses a node, and what is on it: the queue is on one of them. Nothing is lost, and nothing comes twice,
 // since no worker dies.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
-import { must } from '../../../ledger/assert.ts';
+import { must } from '../../../ledger/kernel/assert.ts';
 import { audit } from '../../../ledger/store/audit.ts';
 import { until } from '../../support/until.ts';
 import { Bed, type Endpoint } from './bed.ts';

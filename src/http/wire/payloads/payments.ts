@@ -1,5 +1,5 @@
 import { type TProperties, Type } from '@sinclair/typebox';
-import { FAILURE_CODES, REFUND_FAILURES } from '../../../../ledger/payment.ts';
+import { FAILURE_CODES, REFUND_FAILURES } from '../../../../ledger/payments/payment.ts';
 import { TRANSACTION_TYPES } from '../../../records/payments.ts';
 import { Amount, Currency } from '../money.ts';
 import { Metadata } from '../metadata.ts';

@@ -1,0 +1,110 @@
+import { assert, unreachable } from '../kernel/assert.ts';
+import { LedgerUnavailable } from '../ports.ts';
+import type { DueAlarm } from '../storage.ts';
+import { Alarms } from './alarms.ts';
+import type { Term, TermDeps } from './ownership-session.ts';
+
+/** What a test clock rings together: closer to one another than anybody looks. */
+const TOGETHER_MS = 60_000;
+const AT_ONCE = 500;
+
+/**
+ * The alarms' side of the ledger's door: every kind of them, and what a test clock needs that rings those of one organisation itself,
+ * each at its own due time.
+ */
+export class AlarmDesk {
+  readonly #storage: TermDeps['storage'];
+  readonly #orgClock: TermDeps['orgClock'];
+  readonly #meters: Alarms<'meter'>;
+  readonly #payments: Alarms<'payment'>;
+  readonly #subscriptions: Alarms<'subscription'>;
+
+  constructor(
+    deps: TermDeps,
+    ask: {
+      term: () => Term | null;
+      /** Does what is due on a customer's meter, wherever the customer is. */
+      tick: (customerId: string, meterId: string) => Promise<unknown>;
+    },
+  ) {
+    this.#storage = deps.storage;
+    this.#orgClock = deps.orgClock;
+    const { term } = ask;
+    this.#meters = new Alarms(deps, {
+      term,
+      kind: 'meter',
+      ring: ({ actorId, subjectId }) => ask.tick(actorId, subjectId),
+    });
+    this.#payments = new Alarms(deps, {
+      term,
+      kind: 'payment',
+      ring: ({ actorId }) => deps.onPaymentDue(actorId),
+    });
+    this.#subscriptions = new Alarms(deps, {
+      term,
+      kind: 'subscription',
+      ring: ({ tenant, actorId, subjectId }) =>
+        deps.onSubscriptionDue(tenant, { customerId: actorId, id: subjectId }),
+    });
+  }
+
+  start(): void {
+    for (const alarms of this.#all) alarms.start();
+  }
+
+  stop(): void {
+    for (const alarms of this.#all) alarms.stop();
+  }
+
+  /** The organisation's clock is stopped: resolves when none of its test mode's rings any more that rang by itself. */
+  async quiet(organisationId: string): Promise<void> {
+    await Promise.all(this.#all.map((alarms) => alarms.quiet(organisationId)));
+  }
+
+  /** Those that are due next of an organisation whose clock is stopped, by `until` at the latest, earliest first; without those that have
+   * just failed. */
+  async next(organisationId: string, until: number): Promise<readonly DueAlarm[]> {
+    // Whoever moves it was taken for dead: it runs again, and its alarms ring by themselves.
+    if (!this.#orgClock.stopped.has(organisationId))
+      throw new LedgerUnavailable('the clock runs again');
+    const except = [
+      ...this.#meters.resting,
+      ...this.#payments.resting,
+      ...this.#subscriptions.resting,
+    ];
+    const query = { organisationId, until, withinMs: TOGETHER_MS, atMost: AT_ONCE, except };
+    const due = await this.#storage.nextAlarms(query);
+    assert(
+      due.every(({ dueAt }) => dueAt <= until),
+      'nothing rings before it is due',
+    );
+    return due;
+  }
+
+  /** Rings them, those of one actor in their order; resolves when what they bring about is decided. */
+  async ring(due: readonly DueAlarm[]): Promise<void> {
+    const ofActors = [...Map.groupBy(due, ({ actorId }) => actorId).values()];
+    await Promise.all(
+      ofActors.map(async (own) => {
+        for (const alarm of own) await this.#ring(alarm);
+      }),
+    );
+  }
+
+  #ring({ kind, ...alarm }: DueAlarm): Promise<void> {
+    switch (kind) {
+      case 'meter':
+        return this.#meters.ring({ ...alarm, kind });
+      case 'payment':
+        return this.#payments.ring({ ...alarm, kind });
+      case 'subscription':
+        return this.#subscriptions.ring({ ...alarm, kind });
+      default:
+        return unreachable(kind);
+    }
+  }
+
+  get #all() {
+    return [this.#meters, this.#payments, this.#subscriptions] as const;
+  }
+}

@@ -1,0 +1,77 @@
+import { assert } from '../kernel/assert.ts';
+import { UNIT_BYTES_MAX, UNIT_ROWS_MAX } from '../limits.ts';
+import type { UsageRequest } from '../outcome.ts';
+import type { Scalar } from '../kernel/transfers.ts';
+
+/** What a unit writes, as far as that is known before it is decided. */
+export type UnitSize = {
+  /** Transfers and events. */
+  readonly rows: number;
+  /** Of the metadata that callers sent, as often as it is written. */
+  readonly bytes: number;
+};
+
+type Metadata = UsageRequest['metadata'];
+
+type Item = {
+  readonly customer: { readonly id: string };
+  readonly meter: { readonly id: string };
+  readonly request: { readonly metadata: Metadata };
+  readonly follows: boolean;
+};
+
+/**
+ * Of usage that is recorded together. An event's metadata is written with its first meter alone; where somebody listens (`isTold`), once
+ * more with what tells of each customer and meter.
+ */
+export function sizeOfBatch(items: readonly Item[], isTold: boolean): UnitSize {
+  let bytes = 0;
+  let own = 0;
+  const told = new Map<string, number>();
+  for (const { customer, meter, request, follows } of items) {
+    if (!follows) {
+      own = bytesOf(request.metadata);
+      bytes += own;
+    }
+    if (!isTold) continue;
+    const about = `${customer.id}${meter.id}`;
+    told.set(about, Math.max(told.get(about) ?? 0, own));
+  }
+  for (const most of told.values()) bytes += most;
+  return { rows: items.length + told.size, bytes };
+}
+
+/** Why it is too large to be written at once, in words for whoever asked; null where it is not. */
+export function tooLarge({ rows, bytes }: UnitSize): string | null {
+  if (bytes > UNIT_BYTES_MAX)
+    return `metadata of ${bytes} bytes would be written at once: at most ${UNIT_BYTES_MAX} may be`;
+  if (rows > UNIT_ROWS_MAX)
+    return `${rows} rows would be written at once: at most ${UNIT_ROWS_MAX} may be`;
+  return null;
+}
+
+/** As JSON in UTF-8, but for what is escaped in it. */
+export function bytesOf(metadata: Metadata): number {
+  if (metadata === null) return 0;
+  let bytes = 2;
+  for (const key in metadata) {
+    bytes += Buffer.byteLength(key) + scalarBytes(metadata[key] ?? '') + PUNCTUATION;
+  }
+  return bytes;
+}
+
+/** PostgreSQL writes a number out, without an exponent: 1e300 has 301 digits. */
+function scalarBytes(value: Scalar): number {
+  if (typeof value === 'string') return Buffer.byteLength(value) + QUOTES;
+  assert(typeof value === 'boolean' || Number.isFinite(value), 'JSON has no other number');
+  const text = String(value);
+  const exponent = typeof value === 'number' ? text.indexOf('e') : -1;
+  if (exponent === -1) return text.length;
+  return ZERO_POINT + exponent + Math.abs(Number(text.slice(exponent + 1)));
+}
+
+const ZERO_POINT = 2;
+const QUOTES = 2;
+
+/** The quotes of the key, a colon and a comma. */
+const PUNCTUATION = QUOTES + 2;

@@ -1,0 +1,15 @@
+import type { Ids } from '../ports.ts';
+
+/** Ids that follow from what they name: whoever works them out gets the same, so nothing is made twice. */
+
+type Key = { readonly customerId: string; readonly meterId: string };
+
+/** The account of a customer's meter in the period that starts at `start`, milliseconds. */
+export function periodAccountId(ids: Ids, key: Key & { readonly start: number }): string {
+  return ids.derive('period', key.customerId, key.meterId, String(key.start));
+}
+
+/** The object that a customer's events on a meter are about. */
+export function entitlementId(ids: Ids, { customerId, meterId }: Key): string {
+  return ids.derive('entitlement', customerId, meterId);
+}

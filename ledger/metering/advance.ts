@@ -1,0 +1,311 @@
+import { assert, must } from '../kernel/assert.ts';
+import { boundary, periodIndex } from '../kernel/calendar.ts';
+import type { MeterContext, MeterEffects } from './meter-draft.ts';
+import { MeterDraft } from './meter-draft.ts';
+import { type Grant, leaderOf, left } from './grants.ts';
+import { ADVANCE_STEPS_MAX, PERIODS_KEPT_MS } from '../limits.ts';
+import { type MeterState, type Period, calendarPeriod, dueOf, emptyPeriod } from './meter.ts';
+import { periodAccountId } from '../kernel/derived-ids.ts';
+
+/**
+ * Time: grants start and expire, allowances are given anew, periods end. Everything due is done in due order, each at its own due
+ * time, so that the result is the same whether an alarm came on the minute, a call came a week later, or a check only looked. Ids
+ * are derived from the grant and the period, so that no period is opened and no allowance is given twice, whoever tries (I5).
+ *
+ * The meter's period is that of its leading allowance. Any other one is given anew at its own time, within the period.
+ */
+export function advance(draft: MeterDraft): void {
+  for (let step = 0; step < ADVANCE_STEPS_MAX; step += 1) {
+    const due = dueOf(draft.state.grants, draft.state.current);
+    if (due > draft.context.now) return;
+    stepAt(draft, due);
+    assert(
+      dueOf(draft.state.grants, draft.state.current) >= due,
+      'time went backwards in an advance',
+    );
+  }
+}
+
+/** The state as it is now, for a question that writes nothing. */
+export function advanced(context: MeterContext, state: MeterState): MeterState {
+  if (context.now < state.nextDue) return state;
+  const draft = new MeterDraft(context, state);
+  advance(draft);
+  return draft.effects().state;
+}
+
+/** What an alarm does. */
+export function decideTick(context: MeterContext, state: MeterState): MeterEffects {
+  const draft = new MeterDraft(context, state);
+  advance(draft);
+  // The alarm's row is written again even where nothing was due any more, or it would ring for ever.
+  draft.change({});
+  return draft.effects();
+}
+
+function stepAt(draft: MeterDraft, due: number): void {
+  const { grants, current } = draft.state;
+  const expired = grants.find((grant) => grant.started && grant.expiresAt === due);
+  if (expired !== undefined) return endWhole(draft, expired, due, 'expired');
+  if (current.end === due) {
+    const leader = must(leaderOf(grants), 'the allowance whose period ends');
+    return rollPeriod(draft, due, leader);
+  }
+  const renewing = grants.find((grant) => grant.started && grant.renewsAt === due);
+  if (renewing !== undefined) return renewWithin(draft, renewing.id, due);
+  const starting = grants.find((grant) => !grant.started && grant.effectiveAt === due);
+  assert(starting !== undefined, 'something was due');
+  startGrant(draft, starting, due);
+}
+
+/** When what begins at `at` begins on this meter: told a little late, then all the same, but not before the period that runs. */
+export function since(draft: MeterDraft, at: number): number {
+  return Math.max(Math.min(at, draft.context.now), draft.state.current.start);
+}
+
+/** Credits a grant. An allowance that comes to lead also opens its first period. */
+export function startGrant(
+  draft: MeterDraft,
+  grant: Grant,
+  at: number,
+  source: string = isOfPlan(grant) ? 'subscription_start' : 'manual_top_up',
+): void {
+  assert(!grant.started && grant.ended === null, 'a grant starts once');
+  assert(grant.amount === null || grant.used <= grant.amount, 'no more was used than it gives');
+  draft.checkpoint();
+  const { ids } = draft.context;
+  if (draft.state.firstGrantAt === null) draft.change({ firstGrantAt: grant.effectiveAt });
+  const started = { ...grant, started: true, renewsAt: renewalAfter(grant, at) };
+  const others = draft.state.grants.filter((other) => other.id !== grant.id);
+  if (leaderOf([...others, started]) === started) rollPeriod(draft, at, started);
+  draft.putGrant(started);
+  // Derived from the grant alone: it is credited once, whenever and by whomever.
+  const fresh = grant.amount === null ? 0n : grant.amount - grant.used;
+  draft.credit(ids.derive('grant', grant.id), fresh, at);
+  draft.announceGrant(grant, grant.amount === null ? null : fresh, source, at);
+}
+
+/** Takes back what is left of a grant, and ends it. What was used of it stays used. */
+export function endGrant(
+  draft: MeterDraft,
+  grant: Grant,
+  at: number,
+  how: 'expired' | 'voided',
+): void {
+  const led = leaderOf(draft.state.grants)?.id === grant.id;
+  settleEnd(draft, grant, at, how);
+  if (how === 'expired') draft.change({ everExpired: true });
+  // Where no other allowance leads now, what top-ups have left goes on in an endless period.
+  if (led) rollPeriod(draft, at, leaderOf(draft.state.grants));
+}
+
+/** Ends a grant in its period, and returns it as it was then. */
+function settleEnd(draft: MeterDraft, grant: Grant, at: number, how: 'expired' | 'voided'): Grant {
+  assert(grant.ended === null, 'a grant ends once');
+  draft.checkpoint();
+  const settled = draft.state.grants.find((other) => other.id === grant.id) ?? grant;
+  if (settled.started) {
+    // An unlimited grant has given what was used of it in this period, and leaves that behind.
+    const rest = left(settled);
+    const given = rest === null ? settled.used : -rest;
+    draft.credit(draft.context.ids.derive('end', grant.id), given, at);
+  }
+  draft.putGrant({ ...settled, ended: { at, how } });
+  return settled;
+}
+
+/**
+ * Puts a grant in the place of another one: what was used of that one is used of this one. What this one cannot hold it remembers, so
+ * that a detour by way of less, or of unlimited, forgets nothing.
+ */
+export function replaceGrant(draft: MeterDraft, old: Grant, grant: Grant): void {
+  assert(old.started && !grant.started, 'what has started is replaced by what has not');
+  const { now, ids } = draft.context;
+  const settled = settleEnd(draft, old, now, 'voided');
+  const { amount } = grant;
+  // Of an unlimited one nothing was used up.
+  const before = settled.spent + (settled.amount === null ? 0n : settled.used);
+  const room = amount ?? 0n;
+  const used = before < room ? before : room;
+  const spent = before - used;
+  const { expiresAt, suspended, createdAt } = settled;
+  const renewsAt = renewalAfter(grant, now);
+  draft.putGrant({
+    ...grant,
+    used,
+    spent,
+    started: true,
+    renewsAt,
+    expiresAt,
+    suspended,
+    createdAt,
+  });
+  if (amount !== null) draft.credit(ids.derive('grant', grant.id), amount - used, now);
+  draft.announceGrant(grant, amount, 'plan_change', now);
+  const leader = leaderOf(draft.state.grants);
+  if ((leader?.renewsAt ?? null) !== draft.state.current.end) rollPeriod(draft, now, leader);
+}
+
+/** Ends a grant, and with a subscription's allowance what has rolled over from it. */
+export function endWhole(
+  draft: MeterDraft,
+  grant: Grant,
+  at: number,
+  how: 'expired' | 'voided',
+): void {
+  const rolled = isOfPlan(grant)
+    ? draft.state.grants.filter((other) => isRolloverOf(other, grant))
+    : [];
+  for (const other of rolled) endGrant(draft, other, at, how);
+  endGrant(draft, grant, at, how);
+}
+
+/** Closes the current period at `at` and opens the next one, by the leader's cycle or, without one, endless. */
+function rollPeriod(draft: MeterDraft, at: number, leader: Grant | null): void {
+  draft.checkpoint();
+  const end = leader === null ? null : renewalAfter(leader, at);
+  const closing = draft.state.current;
+  assert(at >= closing.start, 'a period ends after it starts');
+  assert(end === null || end > at, 'a period has a length');
+  const started = draft.state.grants.filter((grant) => grant.started);
+  const renewing = started.filter((grant) => grant.renewsAt === at);
+  if (closing.start === at) {
+    // It began in this same millisecond, and only changes its end.
+    assert(renewing.length === 0, 'a period begins with what renews then');
+    draft.change({ exhausted: false, current: { ...closing, end } });
+    return;
+  }
+  const carried = started.filter((grant) => grant.renewsAt !== at);
+  takeOut(draft, carried, at);
+  openPeriod(draft, at, end);
+  for (const grant of carried) carryOver(draft, grant, at);
+  for (const grant of renewing) {
+    rollOver(draft, grant, at);
+    renew(draft, grant, at, 0n);
+  }
+}
+
+/** What the others have left moves on to the next period, and so out of this one's limit. */
+function takeOut(draft: MeterDraft, carried: readonly Grant[], at: number): void {
+  for (const grant of carried) {
+    draft.credit(carryId(draft, 'out', grant, at), -(left(grant) ?? 0n), at);
+  }
+}
+
+function carryOver(draft: MeterDraft, grant: Grant, at: number): void {
+  const rest = left(grant);
+  if (rest === null) {
+    draft.putGrant({ ...grant, used: 0n });
+  } else if (rest === 0n && grant.recurs === null && !isOfPlan(grant)) {
+    draft.putGrant({ ...grant, ended: { at, how: 'used_up' } });
+  } else {
+    draft.credit(carryId(draft, 'in', grant, at), rest, at);
+  }
+}
+
+function carryId(draft: MeterDraft, side: 'in' | 'out', grant: Grant, at: number): string {
+  return draft.context.ids.derive('carry', side, grant.id, String(at));
+}
+
+/** Closes the current period and makes the next one current. Its account may exist: an event came ahead of its time. */
+function openPeriod(draft: MeterDraft, at: number, end: number | null): void {
+  const closing = draft.state.current;
+  if (closing.opened) draft.putPeriod(closing, { ...closing, end: at });
+  const closed = draft.state.current;
+  const early = draft.state.others.find((period) => period.start === at);
+  const next = early === undefined ? newPeriod(draft.context, at, end) : { ...early, end };
+  const others = draft.state.others.filter(
+    (period) => period.start !== at && mayBeLate(draft.context, period),
+  );
+  const keepsClosed = closed.opened && mayBeLate(draft.context, closed);
+  draft.change({
+    current: next,
+    others: keepsClosed ? [...others, closed].sort((a, b) => a.start - b.start) : others,
+    allocated: 0n,
+    exhausted: false,
+  });
+}
+
+/** Whether an event may still come that falls into it. */
+function mayBeLate({ now }: MeterContext, { end }: Period): boolean {
+  return end === null || end > now - PERIODS_KEPT_MS;
+}
+
+/** A period that no account exists for yet. Its account's id follows from what it is for. */
+export function newPeriod(context: MeterContext, start: number, end: number | null): Period {
+  const { customer, meter, ids } = context;
+  const key = { customerId: customer.id, meterId: meter.id, start };
+  return emptyPeriod(periodAccountId(ids, key), start, end);
+}
+
+/** An allowance that does not lead is given anew while the meter's period goes on: what it had left is replaced. */
+function renewWithin(draft: MeterDraft, grantId: string, at: number): void {
+  draft.checkpoint();
+  const settled = must(
+    draft.state.grants.find((grant) => grant.id === grantId),
+    'the allowance that renews',
+  );
+  rollOver(draft, settled, at);
+  renew(draft, settled, at, left(settled) ?? 0n);
+}
+
+/** Gives an allowance anew, of which `kept` units are still in the limit. */
+function renew(draft: MeterDraft, allowance: Grant, at: number, kept: bigint): void {
+  const { ids } = draft.context;
+  const amount = allowance.amount ?? 0n;
+  assert(allowance.renewsAt === at, 'an allowance is given at its time');
+  assert(kept >= 0n && kept <= amount, 'no more is left than was given');
+  const renewsAt = renewalAfter(allowance, at);
+  // Unlimited, what was used of it is in this period still.
+  const used = allowance.amount === null && draft.state.current.start !== at ? allowance.used : 0n;
+  draft.putGrant({ ...allowance, used, spent: 0n, renewsAt });
+  draft.credit(ids.derive('grant', allowance.id, String(at)), amount - kept, at);
+  if (allowance.suspended !== null) return;
+  draft.announceGrant(allowance, allowance.amount, 'renewal', at);
+}
+
+/** What an allowance had left becomes a grant of its own, up to the cap on all that rolled over. */
+function rollOver(draft: MeterDraft, allowance: Grant, at: number): void {
+  const { recurs, amount: given, suspended } = allowance;
+  assert(recurs !== null, 'only an allowance rolls over');
+  const { rollover, cycle } = recurs;
+  if (rollover === null || given === null || suspended !== null) return;
+  let held = 0n;
+  for (const grant of draft.state.grants) {
+    if (isRolloverOf(grant, allowance)) held += left(grant) ?? 0n;
+  }
+  const room = rollover.max - held;
+  const rest = given - allowance.used;
+  const amount = rest < room ? rest : room;
+  if (amount <= 0n) return;
+  const grant: Grant = {
+    ...allowance,
+    id: draft.context.ids.derive('rollover', allowance.id, String(at)),
+    source: 'rollover',
+    amount,
+    used: 0n,
+    spent: 0n,
+    effectiveAt: at,
+    expiresAt: boundary(cycle, periodIndex(cycle, at) + rollover.expiresAfterPeriods),
+    createdAt: at,
+    overageAllowed: false,
+    recurs: null,
+    renewsAt: null,
+    reason: null,
+  };
+  draft.putGrant(grant);
+  draft.credit(draft.context.ids.derive('grant', grant.id), amount, at);
+}
+
+function renewalAfter({ recurs }: Grant, at: number): number | null {
+  return recurs === null ? null : calendarPeriod(recurs.cycle, at).end;
+}
+
+function isRolloverOf(grant: Grant, allowance: Grant): boolean {
+  return grant.source === 'rollover' && grant.subscriptionId === allowance.subscriptionId;
+}
+
+/** Whether it comes from a subscription: it stays until that takes it back, used up or not. */
+export function isOfPlan(grant: Grant): boolean {
+  return grant.source === 'subscription';
+}

@@ -1,0 +1,88 @@
+import { advance, endGrant, isOfPlan, since, startGrant } from './advance.ts';
+import { type MeterContext, MeterDraft, type MeterEffects } from './meter-draft.ts';
+import { type Grant, left } from './grants.ts';
+import { GRANTS_KEPT_MAX } from '../limits.ts';
+import type { MeterState } from './meter.ts';
+import { inRange } from '../kernel/quantity.ts';
+
+export type GrantOutcome =
+  | { readonly kind: 'granted'; readonly grant: Grant }
+  | { readonly kind: GrantRefusal };
+
+export type GrantRefusal = 'too_many_grants' | 'too_many_meters' | 'out_of_range';
+
+/** Adds a grant: at once, or at its `effectiveAt` where that is in the future. */
+export function decideGrant(
+  context: MeterContext,
+  state: MeterState,
+  grant: Grant,
+): { readonly outcome: GrantOutcome; readonly effects: MeterEffects | null } {
+  const draft = new MeterDraft(context, state);
+  advance(draft);
+  retireUsedUp(draft);
+  const refused = refuseGrant(draft, grant);
+  if (refused !== null) return { outcome: { kind: refused }, effects: null };
+
+  // From here it must succeed.
+  if (grant.effectiveAt > context.now) {
+    draft.putGrant(grant);
+    return { outcome: { kind: 'granted', grant }, effects: draft.effects() };
+  }
+  // One that begins when it is made begins then, and not when its actor was reached.
+  const isBackdated = grant.effectiveAt < grant.createdAt;
+  startGrant(draft, grant, isBackdated ? context.now : since(draft, grant.effectiveAt));
+  // What was used beyond the limit before now comes out of the new grant; the answer shows it whole (decisions 5).
+  return { outcome: { kind: 'granted', grant }, effects: draft.effects() };
+}
+
+/** Makes room: top-ups that are used up count for nothing but corrections. */
+function retireUsedUp(draft: MeterDraft): void {
+  if (draft.state.grants.length < GRANTS_KEPT_MAX) return;
+  draft.checkpoint();
+  const at = draft.context.now;
+  for (const grant of draft.state.grants) {
+    const isUsedUp = grant.started && grant.recurs === null && left(grant) === 0n;
+    if (isUsedUp && !isOfPlan(grant)) draft.putGrant({ ...grant, ended: { at, how: 'used_up' } });
+  }
+}
+
+/** Why the meter can hold no such grant, or null. */
+export function refuseGrant(
+  { state, context }: Pick<MeterDraft, 'state' | 'context'>,
+  grant: Grant,
+): GrantRefusal | null {
+  if (state.grants.length >= context.grantsMax) return 'too_many_grants';
+  let promised = state.current.granted + (grant.amount ?? 0n) + rolloverOf(grant);
+  for (const other of state.grants) {
+    promised += rolloverOf(other) + (other.started ? 0n : (other.amount ?? 0n));
+  }
+  return inRange(promised) ? null : 'out_of_range';
+}
+
+/** What may roll over beside the grant itself. */
+function rolloverOf(grant: Grant): bigint {
+  return grant.recurs?.rollover?.max ?? 0n;
+}
+
+export type VoidOutcome =
+  | { readonly kind: 'voided' }
+  /** It is not live any more: voided before, expired or used up. Nothing changes. */
+  | { readonly kind: 'not_live' };
+
+/** Takes back what is left of a grant. What was used of it stays used. */
+export function decideVoid(
+  context: MeterContext,
+  state: MeterState,
+  grantId: string,
+): { readonly outcome: VoidOutcome; readonly effects: MeterEffects | null } {
+  const draft = new MeterDraft(context, state);
+  advance(draft);
+  const grant = draft.state.grants.find((other) => other.id === grantId);
+  // It may have expired just now: then that is what is written.
+  if (grant === undefined) {
+    const isAsBefore = draft.state === state;
+    return { outcome: { kind: 'not_live' }, effects: isAsBefore ? null : draft.effects() };
+  }
+  endGrant(draft, grant, context.now, 'voided');
+  return { outcome: { kind: 'voided' }, effects: draft.effects() };
+}

@@ -1,0 +1,225 @@
+import { assert } from '../kernel/assert.ts';
+import type { LedgerEvent } from '../event.ts';
+import { type Grant, burn, burnOrder, leaderOf } from './grants.ts';
+import {
+  type Customer,
+  type Meter,
+  type MeterState,
+  type Period,
+  dueOf,
+  snapshotOf,
+} from './meter.ts';
+import type { Ids } from '../ports.ts';
+import { quantityNumber } from '../kernel/quantity.ts';
+import { type Began, externalIdOf } from './signup.ts';
+import type { Transfer } from '../kernel/transfers.ts';
+
+/** What a decision may know besides the state. */
+export type MeterContext = {
+  readonly customer: Customer;
+  readonly meter: Meter;
+  readonly now: number;
+  readonly ids: Ids;
+  /** Grants that may be live on the meter, scheduled ones too. */
+  readonly grantsMax: number;
+  /** Of the customer, by id: what its allowances are given by. */
+  readonly subscriptions: ReadonlyMap<string, Began>;
+  /** The other sides of this meter's transfers on the deciding node. */
+  readonly books: { readonly usage: string; readonly grants: string };
+};
+
+/** A period's account before and after a unit; `before` is what the store must still hold (I4, I6). */
+export type PeriodChange = { readonly before: Period; readonly after: Period };
+
+/** Everything that one decision on a meter wants written. Data only: the journal turns it into rows. */
+export type MeterEffects = {
+  readonly kind: 'meter';
+  readonly customer: Customer;
+  readonly meter: Meter;
+  readonly state: MeterState;
+  readonly transfers: readonly Transfer[];
+  readonly periods: readonly PeriodChange[];
+  readonly grants: readonly Grant[];
+  readonly events: readonly LedgerEvent[];
+  readonly members: readonly { readonly accountId: string; readonly member: bigint }[];
+  /** Whether the meter's own row changed, beyond its current account's totals. */
+  readonly stateChanged: boolean;
+};
+
+/** A state being rewritten, and what that writes. Lives inside one decision. */
+export class MeterDraft {
+  readonly context: MeterContext;
+  readonly transfers: Transfer[] = [];
+  readonly members: { accountId: string; member: bigint }[] = [];
+  state: MeterState;
+  #stateChanged = false;
+  readonly #periods = new Map<string, PeriodChange>();
+  readonly #grants = new Map<string, Grant>();
+  readonly #events: LedgerEvent[] = [];
+
+  constructor(context: MeterContext, state: MeterState) {
+    this.context = context;
+    this.state = state;
+  }
+
+  /** Replaces fields that the meter's own row holds. */
+  change(fields: Partial<MeterState>): void {
+    this.state = { ...this.state, ...fields };
+    this.#stateChanged = true;
+  }
+
+  /** Replaces a period of the state, and writes its account. */
+  putPeriod(before: Period, after: Period): void {
+    assert(before.accountId === after.accountId, 'a period keeps its account');
+    assert(after.granted >= 0n && after.reserved >= 0n, 'I4: totals are never negative');
+    assert(after.consumed === (after.aggregate > 0n ? after.aggregate : 0n), 'I4: the floor');
+    const first = this.#periods.get(after.accountId)?.before ?? before;
+    const written = { ...after, opened: true, updatedAt: this.context.now };
+    this.#periods.set(after.accountId, { before: first, after: written });
+    if (this.state.current.accountId === after.accountId) {
+      this.state = { ...this.state, current: written };
+      return;
+    }
+    const rest = this.state.others.filter((period) => period.accountId !== after.accountId);
+    const others = [...rest, written].sort((a, b) => a.start - b.start);
+    this.state = { ...this.state, others };
+  }
+
+  /** Replaces or adds a grant; one that has ended leaves the state and stays in the store. */
+  putGrant(grant: Grant): void {
+    this.#grants.set(grant.id, grant);
+    const grants = this.state.grants.filter((other) => other.id !== grant.id);
+    if (grant.ended === null) grants.push(grant);
+    this.change({ grants: grants.sort(burnOrder) });
+  }
+
+  /** Settles consumption on the grants, so that the set of grants may change. */
+  checkpoint(): void {
+    const { grants, rest } = burn(
+      this.state.grants,
+      this.state.current.consumed - this.state.allocated,
+    );
+    for (const [index, grant] of grants.entries()) {
+      if (grant !== this.state.grants[index]) this.#grants.set(grant.id, grant);
+    }
+    this.change({ grants, allocated: this.state.current.consumed - rest });
+  }
+
+  /** Credits the current period's account, or takes a credit back. */
+  credit(id: string, amount: bigint, at: number): void {
+    if (amount === 0n) return;
+    const before = this.state.current;
+    this.transfers.push({
+      id,
+      kind: amount > 0n ? 'single' : 'reverse',
+      slot: this.context.customer.slot,
+      debit: this.context.books.grants,
+      credit: before.accountId,
+      amount: amount > 0n ? amount : -amount,
+      hold: null,
+      at,
+      usage: null,
+    });
+    this.putPeriod(before, { ...before, granted: before.granted + amount });
+  }
+
+  /** `entitlement.granted`, which also arms the exhaustion event again. */
+  announceGrant(grant: Grant, amount: bigint | null, source: string, at: number): void {
+    const { meter } = this.context;
+    const number = (units: bigint | null): number | null =>
+      units === null ? null : quantityNumber(units, meter.scale);
+    const after = snapshotOf(this.state);
+    this.#event(
+      'entitlement.granted',
+      { at, by: grant },
+      {
+        amount: number(amount),
+        limit: number(after.limit),
+        balance: number(
+          after.limit === null ? null : after.limit - after.consumed - after.reserved,
+        ),
+        source,
+        grantId: grant.id,
+        subscriptionId: grant.subscriptionId,
+        expiresAt: iso(grant.expiresAt),
+      },
+    );
+    this.change({ exhausted: false });
+  }
+
+  /** `entitlement.exhausted`, once for each crossing. */
+  announceExhaustion(at: number): void {
+    const { meter } = this.context;
+    const { granted, consumed, reserved } = this.state.current;
+    this.#event(
+      'entitlement.exhausted',
+      { at, by: leaderOf(this.state.grants) },
+      {
+        limit: quantityNumber(granted, meter.scale),
+        consumed: quantityNumber(consumed, meter.scale),
+        remaining: 0,
+        balance: quantityNumber(granted - consumed - reserved, meter.scale),
+      },
+    );
+    this.change({ exhausted: true });
+  }
+
+  /** `by`: the grant that it tells of. What a subscription gives tells of what began that. */
+  #event(
+    type: LedgerEvent['type'],
+    { at, by }: { readonly at: number; readonly by: Grant | null },
+    data: Record<string, unknown>,
+  ): void {
+    const { customer, meter, ids, subscriptions } = this.context;
+    const subscription = subscriptions.get(by?.subscriptionId ?? '');
+    const timestamp = Math.max(at, this.state.eventAt + 1);
+    const sequence = this.state.sequence + 1n;
+    const { periodStart, periodEnd } = snapshotOf(this.state);
+    this.#events.push({
+      id: ids.next(),
+      type,
+      objectType: 'ENTITLEMENT',
+      objectId: this.state.entitlementId,
+      accountId: customer.id,
+      timestamp,
+      sequence,
+      data: {
+        customerId: customer.id,
+        externalCustomerId:
+          subscription === undefined ? customer.externalId : externalIdOf(subscription, customer),
+        // The customer's own is not in memory: it is added where the event is written.
+        ...(subscription !== undefined && { metadata: subscription.signup.metadata }),
+        featureKey: meter.slug,
+        meterId: meter.id,
+        ...data,
+        periodStart: iso(periodStart),
+        periodEnd: iso(periodEnd),
+      },
+    });
+    this.change({ sequence, eventAt: timestamp });
+  }
+
+  /** The finished effects. The next due time is worked out here, once, whatever the decision did. */
+  effects(): MeterEffects {
+    if (this.#stateChanged) {
+      const nextDue = dueOf(this.state.grants, this.state.current);
+      this.state = { ...this.state, nextDue };
+    }
+    return {
+      kind: 'meter',
+      customer: this.context.customer,
+      meter: this.context.meter,
+      state: this.state,
+      transfers: this.transfers,
+      periods: [...this.#periods.values()],
+      grants: [...this.#grants.values()],
+      events: this.#events,
+      members: this.members,
+      stateChanged: this.#stateChanged,
+    };
+  }
+}
+
+function iso(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
+}

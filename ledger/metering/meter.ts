@@ -1,0 +1,265 @@
+import { type Cycle, boundary, periodIndex } from '../kernel/calendar.ts';
+import { type Grant, type Suspension, burn, isUnlimited, left } from './grants.ts';
+import type { Reason } from '../kernel/transfers.ts';
+
+/**
+ * The balance of one customer on one meter: immutable data, replaced as a whole by each decision.
+ *
+ *     scheduled grant ──effective──▶ live ──expires | void | period ends used up──▶ ended
+ *     period ──ends──▶ the next one: the allowance afresh, rollover, and what top-ups had left
+ *
+ * One period is one account, and a new period is a new account, never a reset in place. What the account was credited is the
+ * period's `limit`, what it was debited is `consumed` (decisions 5). Customers with top-ups alone have one endless period.
+ *
+ * Here are the shape and the questions that change nothing; `advance.ts` moves it through time, `usage.ts` records usage,
+ * `grant-decisions.ts` adds and voids grants. None of them reads a clock, draws an id or touches a store.
+ */
+export type Aggregation = 'sum' | 'count' | 'max' | 'last' | 'unique';
+
+export type Mode = 'test' | 'live';
+
+export type Meter = {
+  readonly id: string;
+  readonly organisationId: string;
+  readonly mode: Mode;
+  readonly slug: string;
+  readonly aggregation: Aggregation;
+  readonly scale: number;
+};
+
+export type Customer = {
+  readonly id: string;
+  readonly slot: number;
+  readonly organisationId: string;
+  readonly mode: Mode;
+  readonly externalId: string | null;
+  readonly email: string | null;
+};
+
+export type Period = {
+  readonly accountId: string;
+  /** 0 for the endless period that a customer starts with. */
+  readonly start: number;
+  readonly end: number | null;
+  /** Whether the account's row exists, here or in a flush under way. */
+  readonly opened: boolean;
+  readonly granted: bigint;
+  readonly consumed: bigint;
+  readonly reserved: bigint;
+  /** The aggregate of the period's events before the floor: `consumed` is max(0, aggregate), so that order never matters. */
+  readonly aggregate: bigint;
+  /** The event that set a `last` meter: later time wins, then the greater id. */
+  readonly latest: { readonly at: number; readonly id: string } | null;
+  /** When a decision last changed it, milliseconds. */
+  readonly updatedAt: number;
+};
+
+export type MeterState = {
+  readonly meterId: string;
+  /** The object that this meter's events are about. */
+  readonly entitlementId: string;
+  readonly current: Period;
+  /** Other periods that a late or early event may fall into, ascending. All of the last 35 days once `historyLoaded`. */
+  readonly others: readonly Period[];
+  readonly historyLoaded: boolean;
+  /** Live and scheduled, in burn order. */
+  readonly grants: readonly Grant[];
+  /** Consumption of the current period that is settled on the grants' `used`. */
+  readonly allocated: bigint;
+  readonly firstGrantAt: number | null;
+  /** Whether a grant ran out of time while it lasted: tells `expired` from `not_entitled`. */
+  readonly everExpired: boolean;
+  /** Whether this crossing was announced; armed again by a grant or a new period. */
+  readonly exhausted: boolean;
+  readonly sequence: bigint;
+  readonly eventAt: number;
+  /** When time alone next changes something; Infinity for never. */
+  readonly nextDue: number;
+};
+
+/** What is true of the current period, in scaled integers. `limit` null is unlimited. */
+export type Snapshot = {
+  readonly limit: bigint | null;
+  readonly consumed: bigint;
+  readonly reserved: bigint;
+  readonly overageAllowed: boolean;
+  readonly periodStart: number | null;
+  readonly periodEnd: number | null;
+};
+
+export type CheckAnswer = {
+  readonly units: bigint;
+  readonly allowed: boolean;
+  readonly reason: Reason;
+  readonly snapshot: Snapshot;
+  /** What `render` has made of it, once for all the times that it is given. */
+  rendered: string | null;
+};
+
+export function emptyPeriod(accountId: string, start: number, end: number | null): Period {
+  return {
+    accountId,
+    start,
+    end,
+    opened: false,
+    granted: 0n,
+    consumed: 0n,
+    reserved: 0n,
+    aggregate: 0n,
+    latest: null,
+    updatedAt: 0,
+  };
+}
+
+export function emptyMeterState(
+  meterId: string,
+  entitlementId: string,
+  period: Period,
+): MeterState {
+  return {
+    meterId,
+    entitlementId,
+    current: period,
+    others: [],
+    historyLoaded: false,
+    grants: [],
+    allocated: 0n,
+    firstGrantAt: null,
+    everExpired: false,
+    exhausted: false,
+    sequence: 0n,
+    eventAt: 0,
+    nextDue: Infinity,
+  };
+}
+
+/** Whether `at` lies in the period. */
+export function within(period: Period, at: number): boolean {
+  return at >= period.start && (period.end === null || at < period.end);
+}
+
+/** Start and end of the period that the calendar gives for `at`, inside the cycle. */
+export function calendarPeriod(cycle: Cycle, at: number): { start: number; end: number } {
+  const n = periodIndex(cycle, at);
+  return { start: boundary(cycle, n), end: boundary(cycle, n + 1) };
+}
+
+/** Granted less consumed less reserved; null is unlimited. */
+export function balance(snapshot: Snapshot): bigint | null {
+  return snapshot.limit === null ? null : snapshot.limit - snapshot.consumed - snapshot.reserved;
+}
+
+function isEntitled(state: MeterState): boolean {
+  return state.grants.some((grant) => grant.started);
+}
+
+function isOverageAllowed(state: MeterState): boolean {
+  return state.grants.some(
+    (grant) => grant.started && grant.overageAllowed && grant.suspended === null,
+  );
+}
+
+/** The limit of a period: unlimited only where an unlimited grant is live in the current one. */
+function limitOf(state: MeterState, period: Period): bigint | null {
+  return period === state.current && state.grants.some(isUnlimited) ? null : period.granted;
+}
+
+export function snapshotOf(state: MeterState, period: Period = state.current): Snapshot {
+  return {
+    limit: limitOf(state, period),
+    consumed: period.consumed,
+    reserved: period.reserved,
+    overageAllowed: isOverageAllowed(state),
+    periodStart: period.start > 0 ? period.start : state.firstGrantAt,
+    periodEnd: period.end,
+  };
+}
+
+/** Whether `units` more may be used now. Expects a state that was advanced to now. */
+export function check(state: MeterState, units: bigint): CheckAnswer {
+  const snapshot = snapshotOf(state);
+  const reason = reasonFor(state, snapshot, units);
+  const allowed =
+    reason === 'ok' ||
+    reason === 'unlimited' ||
+    reason === 'overage_allowed' ||
+    reason === 'boolean';
+  return { units, allowed, reason, snapshot, rendered: null };
+}
+
+function reasonFor(state: MeterState, snapshot: Snapshot, units: bigint): Reason {
+  if (!isEntitled(state)) return state.everExpired ? 'expired' : 'not_entitled';
+  const usable = available(state, snapshot);
+  if (usable === null) return withoutLimit(state);
+  if (usable >= units && !isAllSuspended(state)) return 'ok';
+  return snapshot.overageAllowed ? 'overage_allowed' : shortage(state, snapshot, units);
+}
+
+/** Which kind of unlimited it is. */
+export function withoutLimit(state: MeterState): 'unlimited' | 'boolean' {
+  const isMetered = state.grants.some((grant) => isUnlimited(grant) && !grant.boolean);
+  return isMetered ? 'unlimited' : 'boolean';
+}
+
+/** The balance less what is left of suspended grants; null is unlimited. */
+export function available(state: MeterState, snapshot: Snapshot): bigint | null {
+  let rest = balance(snapshot);
+  // They stand last.
+  if (rest === null || !isSuspended(state.grants.at(-1))) return rest;
+  for (const { grant, remaining } of breakdown(state)) {
+    if (isSuspended(grant)) rest -= remaining ?? 0n;
+  }
+  return rest;
+}
+
+function isSuspended(grant: Grant | undefined): boolean {
+  return grant !== undefined && grant.suspended !== null;
+}
+
+function isAllSuspended({ grants }: MeterState): boolean {
+  return (
+    isSuspended(grants.at(-1)) && grants.every((grant) => !grant.started || isSuspended(grant))
+  );
+}
+
+/** Why `units` are too many: for want of them, or because what has them is suspended. */
+export function shortage(
+  state: MeterState,
+  snapshot: Snapshot,
+  units: bigint,
+): 'insufficient_balance' | 'subscription_paused' | 'blocked' {
+  let why: Suspension | null = null;
+  let isCovered = (balance(snapshot) ?? units) >= units;
+  for (const { started, suspended, amount, overageAllowed } of state.grants) {
+    if (!started || suspended === null) continue;
+    why = why === 'blocked' ? why : suspended;
+    isCovered ||= amount === null || overageAllowed;
+  }
+  if (why === null || !isCovered) return 'insufficient_balance';
+  return why === 'blocked' ? 'blocked' : 'subscription_paused';
+}
+
+/** The started grants with what is left of each now; the parts add up to max(0, balance). */
+export function breakdown(
+  state: MeterState,
+): readonly { readonly grant: Grant; readonly remaining: bigint | null }[] {
+  const dealt = burn(state.grants, state.current.consumed - state.allocated).grants;
+  return dealt
+    .filter((grant) => grant.started)
+    .map((grant) => ({
+      grant,
+      // Of a suspended unlimited one there is nothing to use.
+      remaining: isSuspended(grant) ? (left(grant) ?? 0n) : left(grant),
+    }));
+}
+
+/** The earliest time at which a grant starts, is given anew or expires, or the period ends. */
+export function dueOf(grants: readonly Grant[], current: Period): number {
+  let due = current.end ?? Infinity;
+  for (const grant of grants) {
+    const { started, expiresAt, renewsAt, effectiveAt } = grant;
+    const next = started ? Math.min(expiresAt ?? Infinity, renewsAt ?? Infinity) : effectiveAt;
+    if (next < due) due = next;
+  }
+  return due;
+}

@@ -1,0 +1,268 @@
+import {
+  advance,
+  endGrant,
+  endWhole,
+  isOfPlan,
+  replaceGrant,
+  since,
+  startGrant,
+} from './advance.ts';
+import { type GrantRefusal, refuseGrant } from './grant-decisions.ts';
+import { assert } from '../kernel/assert.ts';
+import type { Cycle, Interval } from '../kernel/calendar.ts';
+import { type MeterContext, MeterDraft, type MeterEffects } from './meter-draft.ts';
+import { type Grant, type Rollover, type Suspension, isUnlimited } from './grants.ts';
+import type { MeterState } from './meter.ts';
+
+/**
+ * What a subscription does to one meter of its customer. It decides; here its orders are carried out, in the same unit. Each may be
+ * given again: what is so already gives no effects.
+ */
+type Done<K extends string = never> = {
+  readonly outcome: { readonly kind: 'done' | K };
+  /** Null where nothing changes. */
+  readonly effects: MeterEffects | null;
+};
+
+/** What a product gives of a meter. */
+export type AllowanceTerms = {
+  readonly priority: number;
+  /** Scaled; null is unlimited. */
+  readonly limit: bigint | null;
+  /** `never`: given once, for as long as the subscription lasts. */
+  readonly resetInterval: 'never' | Interval;
+  readonly overageAllowed: boolean;
+  readonly rollover: Rollover | null;
+  readonly boolean: boolean;
+};
+
+type Subscriber = {
+  readonly grantId: string;
+  readonly subscriptionId: string;
+  readonly productId: string;
+  /** Where the periods of the subscription are counted from. */
+  readonly cycle: Pick<Cycle, 'anchor' | 'zone'>;
+  readonly createdAt: number;
+};
+
+/** What a product's entitlement gives to a subscriber. */
+export function planGrant(terms: AllowanceTerms & Subscriber): Grant {
+  const { grantId, limit, resetInterval, cycle, rollover, createdAt } = terms;
+  assert(limit === null || limit >= 0n, 'an allowance is never negative');
+  const { anchor, zone } = cycle;
+  return {
+    id: grantId,
+    source: 'subscription',
+    amount: terms.boolean ? null : limit,
+    used: 0n,
+    spent: 0n,
+    effectiveAt: createdAt,
+    expiresAt: null,
+    priority: terms.priority,
+    createdAt,
+    overageAllowed: terms.overageAllowed,
+    recurs:
+      resetInterval === 'never'
+        ? null
+        : { cycle: { anchor, interval: resetInterval, count: 1, zone }, rollover },
+    renewsAt: null,
+    started: false,
+    suspended: null,
+    boolean: terms.boolean,
+    productId: terms.productId,
+    subscriptionId: terms.subscriptionId,
+    reason: null,
+    ended: null,
+  };
+}
+
+/** Gives what is not given yet, at once, even where the clock of whoever orders it is ahead: all of it, or nothing. */
+export function startPlan(
+  context: MeterContext,
+  state: MeterState,
+  grants: readonly Grant[],
+): Done<GrantRefusal> {
+  const draft = advancedDraft(context, state);
+  for (const grant of grants) {
+    assert(isOfPlan(grant) && grant.subscriptionId !== null, 'a plan grants to its subscription');
+    if (draft.state.grants.some((other) => other.id === grant.id)) continue;
+    const refused = refuseGrant(draft, grant);
+    if (refused !== null) return { outcome: { kind: refused }, effects: null };
+    const effectiveAt = Math.min(grant.effectiveAt, context.now);
+    startGrant(draft, { ...grant, effectiveAt }, since(draft, effectiveAt), 'subscription_start');
+  }
+  return done(draft, state);
+}
+
+/**
+ * Another plan's allowances instead of these, each in the place of an old one. What was used of that in its period counts against
+ * the new: whoever changes back and forth gains nothing by it. What has rolled over stays.
+ */
+export function replacePlan(
+  context: MeterContext,
+  state: MeterState,
+  subscriptionId: string,
+  grants: readonly Grant[],
+): Done<GrantRefusal> {
+  const draft = advancedDraft(context, state);
+  const isNew = (id: string): boolean => grants.some((grant) => grant.id === id);
+  for (const grant of grants) {
+    assert(grant.subscriptionId === subscriptionId, 'a plan replaces its own allowances');
+    if (draft.state.grants.some((other) => other.id === grant.id)) continue;
+    const refused = refuseGrant(draft, grant);
+    if (refused !== null) return { outcome: { kind: refused }, effects: null };
+    const old = allowancesOf(draft.state, subscriptionId).find(({ id }) => !isNew(id));
+    if (old !== undefined) replaceGrant(draft, old, grant);
+    else startGrant(draft, grant, context.now, 'plan_change');
+  }
+  for (const { id } of allowancesOf(draft.state, subscriptionId)) {
+    if (!isNew(id)) endGrant(draft, live(draft, id), context.now, 'voided');
+  }
+  return done(draft, state);
+}
+
+/** What its product gives by now: another plan's in place where that differs, nothing where it does not. */
+export function refreshPlan(
+  context: MeterContext,
+  state: MeterState,
+  subscriptionId: string,
+  grants: readonly Grant[],
+): Done<GrantRefusal> {
+  const draft = advancedDraft(context, state);
+  const given = allowancesOf(draft.state, subscriptionId);
+  const isSame =
+    given.length === grants.length &&
+    grants.every((grant) => given.some((other) => hasTermsOf(other, grant)));
+  return isSame ? done(draft, state) : replacePlan(context, state, subscriptionId, grants);
+}
+
+function hasTermsOf(one: Grant, other: Grant): boolean {
+  const [mine, its] = [one.recurs, other.recurs];
+  return (
+    one.amount === other.amount &&
+    one.boolean === other.boolean &&
+    one.priority === other.priority &&
+    one.overageAllowed === other.overageAllowed &&
+    mine?.cycle.interval === its?.cycle.interval &&
+    mine?.rollover?.max === its?.rollover?.max &&
+    mine?.rollover?.expiresAfterPeriods === its?.rollover?.expiresAfterPeriods
+  );
+}
+
+/** Takes all of it back. After `expired`, whoever has nothing else is told so. */
+export function withdrawPlan(
+  context: MeterContext,
+  state: MeterState,
+  subscriptionId: string,
+  how: 'expired' | 'voided',
+): Done {
+  const draft = advancedDraft(context, state);
+  for (;;) {
+    const [grant] = grantsOf(draft.state, subscriptionId);
+    if (grant === undefined) return done(draft, state);
+    endWhole(draft, grant, context.now, how);
+  }
+}
+
+/** Sets when its allowances end; null: not yet. */
+export function expirePlanAt(
+  context: MeterContext,
+  state: MeterState,
+  subscriptionId: string,
+  at: number | null,
+): Done {
+  // Nothing ends before it is decided: by then the past was answered.
+  const expiresAt = at === null ? null : Math.max(at, context.now);
+  const draft = advancedDraft(context, state);
+  // What has rolled over ends by itself, and with its allowance at the latest.
+  const changed = allowancesOf(draft.state, subscriptionId).filter(
+    (grant) => grant.expiresAt !== expiresAt,
+  );
+  if (changed.length > 0) draft.checkpoint();
+  for (const { id } of changed) draft.putGrant({ ...live(draft, id), expiresAt });
+  return done(draft, state);
+}
+
+/** Keeps all of it from being used, or lets it be used again. */
+export function suspendPlan(
+  context: MeterContext,
+  state: MeterState,
+  subscriptionId: string,
+  why: Suspension | null,
+): Done {
+  const draft = advancedDraft(context, state);
+  const changed = grantsOf(draft.state, subscriptionId).filter((grant) => grant.suspended !== why);
+  for (const { id } of changed) suspend(draft, id, why);
+  return done(draft, state);
+}
+
+/** Begins it again from now on another cycle, on the same terms. What was given once stays as it is. */
+export function restartPlan(
+  context: MeterContext,
+  state: MeterState,
+  subscriptionId: string,
+  { anchor, zone }: Pick<Cycle, 'anchor' | 'zone'>,
+): Done {
+  const draft = advancedDraft(context, state);
+  for (const { id, suspended } of grantsOf(draft.state, subscriptionId)) {
+    if (suspended !== null) suspend(draft, id, null);
+  }
+  for (const old of allowancesOf(draft.state, subscriptionId)) {
+    const { recurs } = old;
+    if (recurs === null || (recurs.cycle.anchor === anchor && recurs.cycle.zone === zone)) continue;
+    const at = since(draft, anchor);
+    endGrant(draft, live(draft, old.id), at, 'voided');
+    const again: Grant = {
+      ...old,
+      id: context.ids.derive('restart', old.id, String(at)),
+      used: 0n,
+      spent: 0n,
+      effectiveAt: at,
+      createdAt: at,
+      recurs: { ...recurs, cycle: { ...recurs.cycle, anchor, zone } },
+      renewsAt: null,
+      started: false,
+    };
+    startGrant(draft, again, at, 'renewal');
+  }
+  return done(draft, state);
+}
+
+function advancedDraft(context: MeterContext, state: MeterState): MeterDraft {
+  const draft = new MeterDraft(context, state);
+  advance(draft);
+  return draft;
+}
+
+function done(draft: MeterDraft, before: MeterState): Done {
+  const effects = draft.state === before ? null : draft.effects();
+  return { outcome: { kind: 'done' }, effects };
+}
+
+/** All of it: its allowances, and what has rolled over from them. */
+function grantsOf(state: MeterState, subscriptionId: string): readonly Grant[] {
+  return state.grants.filter((grant) => grant.subscriptionId === subscriptionId);
+}
+
+function allowancesOf(state: MeterState, subscriptionId: string): readonly Grant[] {
+  return grantsOf(state, subscriptionId).filter(isOfPlan);
+}
+
+function live(draft: MeterDraft, id: string): Grant {
+  const grant = draft.state.grants.find((other) => other.id === id);
+  assert(grant !== undefined && grant.ended === null, 'only a live grant changes');
+  return grant;
+}
+
+function suspend(draft: MeterDraft, id: string, why: Suspension | null): void {
+  draft.checkpoint();
+  const grant = live(draft, id);
+  const { context } = draft;
+  if (why === null || !isUnlimited(grant)) {
+    draft.putGrant({ ...grant, suspended: why });
+    return;
+  }
+  // Unlimited no more, it leaves behind what was used of it, as when it ends.
+  draft.credit(context.ids.next(), grant.used, context.now);
+  draft.putGrant({ ...grant, used: 0n, suspended: why });
+}

@@ -1,0 +1,133 @@
+import { assert } from '../kernel/assert.ts';
+import type { LedgerEvent, LedgerEventType } from '../event.ts';
+import { formatMoney } from '../kernel/money.ts';
+import {
+  type Followup,
+  type PaymentAccount,
+  type PaymentEffects,
+  type PaymentState,
+  type Refund,
+} from './payment.ts';
+import type { Ids } from '../ports.ts';
+import type { Transfer } from '../kernel/transfers.ts';
+
+/** What a decision on a payment may know besides its state. */
+export type PaymentContext = {
+  readonly now: number;
+  readonly ids: Ids;
+  /** The other side of this currency's transfers on the deciding node. */
+  readonly clearing: string;
+};
+
+/** A payment's state being rewritten, and what that writes. Lives inside one decision. */
+export class PaymentDraft {
+  readonly context: PaymentContext;
+  readonly before: PaymentState;
+  state: PaymentState;
+  readonly #transfers: Transfer[] = [];
+  readonly #refunds = new Map<string, Refund>();
+  readonly #events: LedgerEvent[] = [];
+  readonly #followups: Followup[] = [];
+
+  constructor(context: PaymentContext, state: PaymentState) {
+    this.context = context;
+    this.before = state;
+    this.state = state;
+  }
+
+  change(fields: Partial<PaymentState>): void {
+    this.state = { ...this.state, ...fields };
+  }
+
+  /** Writes a transfer between the payment's account, on `side`, and clearing. */
+  move(
+    side: 'debit' | 'credit',
+    transfer: Pick<Transfer, 'id' | 'kind' | 'amount' | 'hold'> & Partial<Pick<Transfer, 'refund'>>,
+  ): void {
+    const { payment } = this.state;
+    const { clearing, now } = this.context;
+    assert(transfer.amount <= payment.amount, 'no more moves than was charged');
+    this.#transfers.push({
+      refund: null,
+      ...transfer,
+      slot: payment.slot,
+      debit: side === 'debit' ? payment.id : clearing,
+      credit: side === 'debit' ? clearing : payment.id,
+      at: now,
+      usage: null,
+    });
+  }
+
+  /** What the transfers made of the account. */
+  account(change: Partial<PaymentAccount>): void {
+    const account = { ...this.state.account, ...change, opened: true };
+    const { captured, refunded, reserved } = account;
+    assert(captured >= 0n && refunded >= 0n && reserved >= 0n, 'I4: totals are never negative');
+    assert(refunded + reserved <= captured, 'I4: no more is refunded than was captured');
+    this.change({ account });
+  }
+
+  /** A refund stays in memory while it may still change. */
+  putRefund(refund: Refund): void {
+    this.#refunds.set(refund.id, refund);
+    const refunds = new Map(this.state.refunds);
+    if (refund.askAt === null) refunds.delete(refund.id);
+    else refunds.set(refund.id, refund);
+    this.change({ refunds });
+  }
+
+  follow(kind: Followup['kind'], cause: string, data: Followup['data']): void {
+    const { ids } = this.context;
+    const { id: paymentId } = this.state.payment;
+    this.#followups.push({ id: ids.derive(kind, cause), kind, paymentId, data });
+  }
+
+  /** Announces something about the payment; `data` is the type's own, beyond what all payment events carry. */
+  announce(type: LedgerEventType, amount: bigint, data: Record<string, unknown>): void {
+    const { now, ids } = this.context;
+    const { payment, customerId, invoiceId } = this.state;
+    const timestamp = Math.max(now, this.state.eventAt + 1);
+    const sequence = this.state.sequence + 1n;
+    this.#events.push({
+      id: ids.next(),
+      type,
+      objectType: 'PAYMENT',
+      objectId: payment.id,
+      accountId: customerId,
+      timestamp,
+      sequence,
+      data: {
+        paymentId: payment.id,
+        subscriptionId: payment.subscriptionId,
+        invoiceId,
+        amount: formatMoney(amount, payment.currency),
+        currency: payment.currency,
+        transactionType: payment.transactionType,
+        ...payment.roundTrip,
+        ...data,
+      },
+    });
+    this.change({ sequence, eventAt: timestamp });
+  }
+
+  effects(): PaymentEffects {
+    return {
+      kind: 'payment',
+      at: this.context.now,
+      before: this.before,
+      state: this.state,
+      transfers: this.#transfers,
+      refunds: [...this.#refunds.values()],
+      events: this.#events,
+      followups: this.#followups,
+    };
+  }
+}
+
+/**
+ * Doubling from half a second to eight: silence is asked about for as long as it takes, and never taken for an answer. Not longer,
+ * because it outlives a crash: ten seconds after the restart it shall be decided (decisions 6).
+ */
+export function backoff(asks: number): number {
+  return Math.min(500 * 2 ** Math.min(asks, 4), 8000);
+}

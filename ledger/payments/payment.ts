@@ -1,0 +1,221 @@
+import { assert } from '../kernel/assert.ts';
+import type { LedgerEvent } from '../event.ts';
+import type { Mode } from '../metering/meter.ts';
+import type { Transfer } from '../kernel/transfers.ts';
+
+/**
+ * One payment: what was charged, and what of it goes back.
+ *
+ *     requires_action ─▶ processing ─▶ succeeded ◀─▶ partially_refunded ◀─▶ refunded      backwards only when a refund fails late
+ *            │               ├──▶ failed      the processor or the buyer's bank said no
+ *            └─▶ canceled    └──▶ errored     nothing was charged: the processor failed, or never heard of it
+ *
+ * A payment has one account. The capture credits it; a refund is a pending debit until the processor has answered, so what can
+ * still be refunded is what the account has left: nothing else computes it, and a CHECK holds it too. An answer that did not come
+ * is not a no: the reserve stays, and the processor is asked again at `askAt`.
+ *
+ * Here are the shape and the questions; `charge.ts` and `refund.ts` decide. All amounts are in the currency's smallest coin.
+ */
+export type PaymentStatus =
+  | 'requires_action'
+  | 'processing'
+  | 'succeeded'
+  | 'partially_refunded'
+  | 'refunded'
+  | 'failed'
+  | 'errored'
+  | 'canceled';
+
+/** What never changes. Its customer is known when it succeeds. */
+export type Payment = {
+  readonly id: string;
+  readonly slot: number;
+  readonly organisationId: string;
+  readonly mode: Mode;
+  readonly amount: bigint;
+  readonly currency: string;
+  readonly transactionType: 'PURCHASE' | 'SUBSCRIPTION_START' | 'RECURRING';
+  readonly subscriptionId: string | null;
+  readonly customerName: string | null;
+  /** Whether what the customer has left is charged, for an invoice: not an attempt at a checkout. */
+  readonly isOffSession: boolean;
+  /** 1 for the first try to be paid for the same thing. */
+  readonly attempt: number;
+  readonly createdAt: number;
+  /** What the merchant sent with the checkout, and gets back on every event (contract, Payment event data). */
+  readonly roundTrip: RoundTrip;
+};
+
+export type RoundTrip = {
+  readonly paymentLinkId: string | null;
+  readonly paymentLinkToken: string | null;
+  readonly productId: string | null;
+  readonly customerEmail: string | null;
+  readonly externalCustomerId: string | null;
+  readonly clientReferenceId: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
+};
+
+/** What of the buyer's means may be shown and kept. */
+export type PaymentMethod = {
+  readonly type: 'card' | 'bank_debit';
+  readonly brand: string | null;
+  readonly last4: string;
+};
+
+/** The payment's account, as its actor believes it to be. */
+export type PaymentAccount = {
+  /** Whether its row exists, here or in a flush under way. */
+  readonly opened: boolean;
+  readonly captured: bigint;
+  readonly refunded: bigint;
+  /** Refunds under way. */
+  readonly reserved: bigint;
+};
+
+export type PaymentState = {
+  readonly payment: Payment;
+  readonly status: PaymentStatus;
+  readonly account: PaymentAccount;
+  readonly customerId: string | null;
+  readonly invoiceId: string | null;
+  readonly method: PaymentMethod | null;
+  /** The processor's own name for it. */
+  readonly reference: string | null;
+  readonly failure: { readonly code: string; readonly message: string } | null;
+  readonly paidAt: number | null;
+  /** How often the processor was asked in vain, and when to ask it again; null where nothing is open. */
+  readonly asks: number;
+  readonly askAt: number | null;
+  /** Refunds that may still change. */
+  readonly refunds: ReadonlyMap<string, Refund>;
+  readonly sequence: bigint;
+  readonly eventAt: number;
+};
+
+export type RefundReason = 'duplicate' | 'fraudulent' | 'requested_by_customer';
+
+export type Refund = {
+  /** Also the id of its hold: derived from the caller's idempotency key where there is one. */
+  readonly id: string;
+  readonly amount: bigint;
+  readonly status: 'pending' | 'succeeded' | 'failed';
+  readonly reason: RefundReason;
+  readonly failureReason: RefundFailure | null;
+  readonly reference: string | null;
+  readonly asks: number;
+  readonly askAt: number | null;
+  readonly createdAt: number;
+  readonly settledAt: number | null;
+  /** What its caller was told first: a retry is told the same. */
+  readonly answered: RefundAnswer | null;
+};
+
+/** What of a refund changes, at one time. */
+export type RefundAnswer = Pick<Refund, 'status' | 'failureReason' | 'settledAt'>;
+
+/** Why a refund is refused before anything is reserved. */
+export type RefundRefusal = 'no_charge' | 'nothing_left' | 'exceeds_refundable';
+
+/** What others must still hear of; done after the flush that made it true, once. */
+export type Followup = {
+  readonly id: string;
+  readonly kind: 'payment_settled' | 'refund_settled';
+  readonly paymentId: string;
+  /** Of `refund_settled`: the refund, and by how much it changed what was refunded, as a decimal integer. */
+  readonly data: { readonly refundId?: string; readonly delta?: string };
+};
+
+/** Everything that one decision on a payment wants written. */
+export type PaymentEffects = {
+  readonly kind: 'payment';
+  /** When it was decided. */
+  readonly at: number;
+  readonly before: PaymentState;
+  readonly state: PaymentState;
+  readonly transfers: readonly Transfer[];
+  readonly refunds: readonly Refund[];
+  readonly events: readonly LedgerEvent[];
+  readonly followups: readonly Followup[];
+};
+
+/** What can still be refunded: pending refunds count as refunded (contract, refund ceiling). */
+export function refundable({ account }: PaymentState): bigint {
+  return account.captured - account.refunded - account.reserved;
+}
+
+/** Whether the processor's answer to the charge is final. */
+export function isCharged({ status }: PaymentState): boolean {
+  return status !== 'requires_action' && status !== 'processing';
+}
+
+/** Why a charge was not made, for programs. */
+export const FAILURE_CODES = [
+  'card_declined',
+  'insufficient_funds',
+  'lost_card',
+  'stolen_card',
+  'expired_card',
+  'invalid_expiry',
+  'incorrect_cvc',
+  'incorrect_number',
+  'incorrect_iban',
+  'authentication_failed',
+  'authentication_required',
+  'authentication_abandoned',
+  'mandate_lost',
+  'discount_spent',
+  'processing_error',
+  'not_found',
+  'canceled',
+] as const;
+export type FailureCode = (typeof FAILURE_CODES)[number];
+
+/** Why a refund was not made. */
+export const REFUND_FAILURES = [
+  'declined',
+  'expired_or_canceled_card',
+  'lost_or_stolen_card',
+  'insufficient_funds',
+  'disputed',
+  'processor_error',
+  'unknown',
+] as const;
+export type RefundFailure = (typeof REFUND_FAILURES)[number];
+
+/** Declines after which the same instrument is not tried again: it does not help. A card that has expired may have been renewed. */
+export const HARD_DECLINES: ReadonlySet<string> = new Set<FailureCode>([
+  'lost_card',
+  'stolen_card',
+  'incorrect_number',
+  'incorrect_iban',
+  'mandate_lost',
+  // Nobody is there who could.
+  'authentication_required',
+]);
+
+/** Whether it is a subscription that tells of it. */
+export function isBilled({ payment }: PaymentState): boolean {
+  return payment.subscriptionId !== null && payment.isOffSession;
+}
+
+/** Whether there is money that could go back. */
+export function isCaptured({ status }: PaymentState): boolean {
+  return status === 'succeeded' || status === 'partially_refunded' || status === 'refunded';
+}
+
+/** The status of a captured payment follows from its account. */
+export function capturedStatus({ captured, refunded }: PaymentAccount): PaymentStatus {
+  assert(refunded >= 0n && refunded <= captured, 'I4: no more is refunded than was captured');
+  if (refunded === 0n) return 'succeeded';
+  return refunded < captured ? 'partially_refunded' : 'refunded';
+}
+
+/** When the processor is to be asked next about anything; null for never. */
+export function nextAsk(state: PaymentState): number | null {
+  let next = state.askAt;
+  for (const { askAt } of state.refunds.values()) {
+    if (askAt !== null && (next === null || askAt < next)) next = askAt;
+  }
+  return next;
+}

@@ -1,0 +1,219 @@
+import { unreachable } from '../kernel/assert.ts';
+import { billPeriod, close, collect, makeVoid, retryAnew, settleOpen } from './invoicing.ts';
+import { recurringLine } from './proration.ts';
+import { catchUp } from './renewal.ts';
+import {
+  type Billing,
+  type Plan,
+  type PlanAllowance,
+  type Settlement,
+  type Subscription,
+  isOver,
+  isTrial,
+  renews,
+} from './subscription.ts';
+import { suspensionOf, SubscriptionDraft, type SubscriptionContext } from './subscription-draft.ts';
+import { changePlan, isBeingReplaced, restart, resume, settleWaiting } from './pending-payment.ts';
+import { type Action, TRANSITIONS, legalActions } from './transitions.ts';
+
+/** What its customer, its merchant or a processor says to a subscription. */
+export type Command =
+  | { readonly kind: 'cancel'; readonly mode: 'at_period_end' | 'immediate' }
+  | { readonly kind: 'uncancel' }
+  | { readonly kind: 'pause'; readonly resumesAt: number | null; readonly keepInvoices: boolean }
+  | { readonly kind: 'resume' }
+  | {
+      readonly kind: 'change';
+      readonly plan: Plan;
+      readonly allowances: readonly PlanAllowance[];
+    }
+  | { readonly kind: 'end_trial' }
+  /** Time alone. `allowances` is what its product gives by now, for a period that begins with it. */
+  | { readonly kind: 'tick'; readonly allowances?: readonly PlanAllowance[] }
+  | { readonly kind: 'settle'; readonly settlement: Settlement }
+  /** An open invoice was paid otherwise or made void by the merchant. `paymentId`: a charge of it that was ordered and never begins. */
+  | {
+      readonly kind: 'close_invoice';
+      readonly invoiceId: string;
+      readonly how: 'paid' | 'void';
+      readonly paymentId: string | null;
+    }
+  /** Somebody wants an invoice paid now. */
+  | { readonly kind: 'collect'; readonly invoiceId: string; readonly amount: bigint }
+  /** There is another card: what is unpaid is tried at once. */
+  | { readonly kind: 'method_changed' };
+
+export type CommandOutcome =
+  /** `owes`: whether something follows from it that others have to do. */
+  | { readonly kind: 'done'; readonly subscription: Subscription; readonly owes: boolean }
+  | { readonly kind: 'invalid_state'; readonly legal: readonly Action[] }
+  | { readonly kind: 'currency_mismatch' }
+  /** It has ended, or there never was one. */
+  | { readonly kind: 'unknown' };
+
+/** `outcome` is null where more was due than one decision does: what it did is written, and then it is decided again. */
+export type CommandDecision = {
+  readonly outcome: CommandOutcome | null;
+  readonly draft: SubscriptionDraft | null;
+};
+
+/** Decides a command on one subscription, after all that was due before it. */
+export function decideCommand(
+  context: SubscriptionContext,
+  billing: Billing,
+  { id, command }: { readonly id: string; readonly command: Command },
+): CommandDecision {
+  if (!billing.subscriptions.has(id)) return { outcome: { kind: 'unknown' }, draft: null };
+  const draft = new SubscriptionDraft(context, billing, id);
+  const allowances = command.kind === 'tick' ? command.allowances : undefined;
+  if (!catchUp(draft, allowances)) return { outcome: null, draft };
+  const refused = refusal(draft, command);
+  // What was due has happened, whatever is refused after it.
+  if (refused !== null) return { outcome: refused, draft };
+  run(draft, command);
+  // Time stood still for what waited, and an answer may be of a time gone by.
+  catchUp(draft);
+  return { outcome: { kind: 'done', subscription: draft.state, owes: draft.owes }, draft };
+}
+
+function refusal(draft: SubscriptionDraft, command: Command): CommandOutcome | null {
+  const { state: subscription } = draft;
+  const { kind } = command;
+  const isKnown =
+    kind !== 'collect' ||
+    subscription.open.some(({ invoiceId }) => invoiceId === command.invoiceId);
+  const hasEnded = subscription.status === 'canceled';
+  if (isOver(subscription) || (hasEnded && (kind in TRANSITIONS || !isKnown))) {
+    return { kind: 'unknown' };
+  }
+  if (kind === 'collect' && isBeingReplaced(draft, command.invoiceId)) {
+    return { kind: 'invalid_state', legal: legalActions(subscription) };
+  }
+  if (!(kind in TRANSITIONS)) return null;
+  const action = kind as Action;
+  if (!TRANSITIONS[action].holds(subscription)) {
+    return { kind: 'invalid_state', legal: legalActions(subscription) };
+  }
+  const isOther = command.kind === 'change' && command.plan.currency !== subscription.plan.currency;
+  return isOther ? { kind: 'currency_mismatch' } : null;
+}
+
+function run(draft: SubscriptionDraft, command: Command): void {
+  const { now } = draft.context;
+  switch (command.kind) {
+    case 'cancel':
+      return cancel(draft, command.mode);
+    case 'uncancel':
+      return uncancel(draft);
+    case 'pause':
+      return pause(draft, command);
+    case 'resume':
+      return draft.state.status === 'paused' && draft.state.waiting === null
+        ? resume(draft, now)
+        : undefined;
+    case 'change':
+      return changePlan(draft, command);
+    case 'end_trial':
+      return endTrial(draft);
+    case 'tick':
+      return undefined;
+    case 'settle':
+      if (settleWaiting(draft, command.settlement)) return undefined;
+      return unblocking(draft, () => settleOpen(draft, command.settlement));
+    case 'close_invoice':
+      if (isBeingCharged(draft, command)) return undefined;
+      return unblocking(draft, () => {
+        if (command.how === 'void') makeVoid(draft, command.invoiceId);
+        else close(draft, command.invoiceId);
+        draft.reconsider(now);
+      });
+    case 'collect':
+      return collect(draft, command);
+    case 'method_changed':
+      for (const invoice of draft.state.open) retryAnew(draft, invoice);
+      return undefined;
+    default:
+      return unreachable(command);
+  }
+}
+
+/** At the end of the period, or at once: then the end follows in the same breath (decisions 7). */
+function cancel(draft: SubscriptionDraft, mode: 'at_period_end' | 'immediate'): void {
+  const { now } = draft.context;
+  const { periodEnd, cancelAt } = draft.state;
+  if (mode === 'at_period_end' && periodEnd > now) {
+    if (cancelAt !== null) return;
+    draft.change({ cancelAt: periodEnd, canceledAt: now });
+    draft.order({ kind: 'expire_at', at: periodEnd });
+    return draft.announce('subscription.canceled', now);
+  }
+  const wasTrial = isTrial(draft.state);
+  draft.change({ status: 'canceled', cancelAt: now, canceledAt: now, resumesAt: null });
+  draft.announce('subscription.canceled', now);
+  if (wasTrial) draft.announceTrialEnd(now, 'expired');
+  draft.end(now, 'immediate');
+}
+
+function uncancel(draft: SubscriptionDraft): void {
+  const { state: before } = draft;
+  if (before.cancelAt === null) return;
+  draft.change({ cancelAt: null, canceledAt: null });
+  draft.order({ kind: 'expire_at', at: null });
+  draft.announceUpdate(before);
+}
+
+function pause(
+  draft: SubscriptionDraft,
+  { resumesAt, keepInvoices }: { resumesAt: number | null; keepInvoices: boolean },
+): void {
+  const { now } = draft.context;
+  const { state: before } = draft;
+  const { status, periodEnd } = before;
+  const same = before.resumesAt === resumesAt && before.keepInvoices === keepInvoices;
+  if (status === 'paused' && same) return;
+  const pausedAt = status === 'paused' ? draft.state.pausedAt : now;
+  draft.change({ status: 'paused', pausedAt, resumesAt, keepInvoices });
+  draft.order({ kind: 'suspend', why: suspensionOf(draft.state) });
+  draft.announceUpdate(before);
+  // Its periods had stopped, and are to go on.
+  if (periodEnd <= now && renews(draft.state)) beginPeriod(draft);
+}
+
+/** Then the answer decides, and finds its invoice: what was captured is told. */
+function isBeingCharged(
+  { state }: SubscriptionDraft,
+  { invoiceId, paymentId }: Extract<Command, { kind: 'close_invoice' }>,
+): boolean {
+  const invoice = state.open.find((other) => other.invoiceId === invoiceId);
+  return invoice !== undefined && invoice.paymentId !== null && invoice.paymentId !== paymentId;
+}
+
+/** The first paid period begins now. */
+function endTrial(draft: SubscriptionDraft): void {
+  draft.change({ trialEnd: draft.context.now });
+  beginPeriod(draft);
+}
+
+/** What it unblocks after its period goes on with a new one: the time in which it could not be used is nobody's to pay. */
+function unblocking(draft: SubscriptionDraft, act: () => void): void {
+  const wasBlocked = draft.state.overdue === 'blocked';
+  act();
+  const { waiting, periodEnd } = draft.state;
+  const isLate = waiting === null && periodEnd <= draft.context.now;
+  if (wasBlocked && isLate && renews(draft.state)) beginPeriod(draft);
+}
+
+/** Another period, counted from now, whether it is paid or not. */
+function beginPeriod(draft: SubscriptionDraft): void {
+  const { now: at } = draft.context;
+  const { plan } = draft.state;
+  restart(draft, at);
+  if (draft.state.status === 'paused') draft.change({ periodPrice: 0n });
+  billPeriod(draft, {
+    reason: 'subscription_cycle',
+    lines: [recurringLine(plan)],
+    periodStart: at,
+    periodEnd: draft.state.periodEnd,
+    at,
+  });
+}

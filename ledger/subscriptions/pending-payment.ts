@@ -1,0 +1,177 @@
+import { type Cycle, boundary } from '../kernel/calendar.ts';
+import {
+  type Billed,
+  announceFailed,
+  announcePaid,
+  bill,
+  endWithMandate,
+  periodInvoiceId,
+  totalOf,
+} from './invoicing.ts';
+import { changeLines, recurringLine } from './proration.ts';
+import {
+  type Beginning,
+  type Plan,
+  type PlanAllowance,
+  type Settlement,
+  type Subscription,
+  isTrial,
+  amountOf,
+  resumeRestarts,
+} from './subscription.ts';
+import { suspensionOf, type SubscriptionDraft } from './subscription-draft.ts';
+
+/**
+ * What begins with its payment and not without: a resume after the paid period, a dearer plan. Until the answer is there the
+ * subscription stays as it is, and time stands still for it (`subscriptionDue`).
+ */
+export function cycleOf({ interval, intervalCount }: Plan, anchor: number, zone: string): Cycle {
+  return { anchor, interval, count: intervalCount, zone };
+}
+
+/** What a pause was is over. */
+const RESUMED = { status: 'active', pausedAt: null, keepInvoices: false } as const;
+
+/** Inside the paid period it goes on; after it, or where that was never paid, a new one begins with its payment (decisions 7, Pause). */
+export function resume(draft: SubscriptionDraft, at: number): void {
+  const { state: before } = draft;
+  const { plan, cycle, pausedAt } = before;
+  if (!resumeRestarts(draft.state, at)) {
+    draft.change({ ...RESUMED, resumesAt: null });
+    draft.order({ kind: 'suspend', why: suspensionOf(draft.state) });
+    return draft.announceUpdate(before, at);
+  }
+  draft.change({ resumesAt: null });
+  const next = cycleOf(plan, at, cycle.zone);
+  const billed = bill(draft, {
+    cause: `resume ${pausedAt} ${at}`,
+    reason: 'subscription_resume',
+    lines: [recurringLine(plan)],
+    periodStart: at,
+    periodEnd: boundary(next, 1),
+    at,
+  });
+  wait(draft, { kind: 'resume', since: at }, billed);
+}
+
+/** What is left of the old plan comes back, the new one is charged: at once where that costs, as credit where it does not. */
+export function changePlan(
+  draft: SubscriptionDraft,
+  { plan, allowances }: { plan: Plan; allowances: readonly PlanAllowance[] },
+): void {
+  const { plan: from, periodStart, periodEnd, periodPrice, cycle } = draft.state;
+  // A clock that stepped back is still in the period.
+  const at = Math.max(draft.context.now, periodStart);
+  if (from.priceId === plan.priceId && from.quantity === plan.quantity) return;
+  const restarts = from.interval !== plan.interval || from.intervalCount !== plan.intervalCount;
+  const change = { kind: 'change', plan, allowances, restarts, since: at } as const;
+  if (isTrial(draft.state)) return begin(draft, change, at);
+  const period = { start: periodStart, end: periodEnd, price: periodPrice };
+  const lines = changeLines(period, { from, to: plan, at, restarts });
+  const total = totalOf(lines);
+  if (total <= 0n) {
+    draft.change({ credit: draft.state.credit - total });
+    return begin(draft, change, at);
+  }
+  const end = restarts ? boundary(cycleOf(plan, at, cycle.zone), 1) : periodEnd;
+  const billed = bill(draft, {
+    cause: `change ${plan.priceId} ${plan.quantity} ${at}`,
+    reason: 'subscription_update',
+    lines,
+    periodStart: at,
+    periodEnd: end,
+    at,
+  });
+  wait(draft, change, billed);
+}
+
+/** Waits for the payment; where all of it comes out of the credit, there is nothing to wait for. */
+function wait(
+  draft: SubscriptionDraft,
+  what: Beginning,
+  { invoiceId, amount, credit, payment }: Billed,
+): void {
+  if (payment === null) begin(draft, what, what.since);
+  else draft.change({ waiting: { ...what, invoiceId, amount, credit, paymentId: payment.id } });
+}
+
+function begin(draft: SubscriptionDraft, what: Beginning, at: number): void {
+  const { state: before } = draft;
+  const { cycle } = before;
+  if (what.kind === 'resume') {
+    const invoiceId = replacedBy(draft, what);
+    if (invoiceId !== null) draft.follow(invoiceId, at, { kind: 'void', invoiceId });
+    draft.change({ ...RESUMED, waiting: null });
+    restart(draft, what.since, at);
+    endWithPeriod(draft);
+    return draft.announceUpdate(before, at);
+  }
+  const { plan, allowances, restarts } = what;
+  const inTrial = isTrial(draft.state);
+  const anchor = inTrial ? cycle.anchor : what.since;
+  const next = restarts ? cycleOf(plan, anchor, cycle.zone) : cycle;
+  // What is left of the period costs the new plan's price from here on; a trial goes on free.
+  const moved = restarts && !inTrial ? firstPeriod(next) : { cycle: next };
+  const periodPrice = inTrial ? 0n : amountOf(plan);
+  draft.change({ plan, waiting: null, ...moved, periodPrice });
+  draft.order({ kind: 'replace', allowances, cycle: next });
+  endWithPeriod(draft);
+  draft.announceUpdate(before, at);
+}
+
+/** The invoice of the period that the new one is instead of: there was but a draft of it. */
+function replacedBy(draft: SubscriptionDraft, { kind, since }: Beginning): string | null {
+  return kind === 'resume' && since < draft.state.periodEnd ? periodInvoiceId(draft) : null;
+}
+
+/** Whether what waits for its payment comes in the place of this invoice: to charge both would be to charge twice. */
+export function isBeingReplaced(draft: SubscriptionDraft, invoiceId: string): boolean {
+  const { waiting } = draft.state;
+  return waiting !== null && replacedBy(draft, waiting) === invoiceId;
+}
+
+/** A cancellation that is scheduled moves with the end of the period. */
+function endWithPeriod(draft: SubscriptionDraft): void {
+  const { cancelAt, periodEnd } = draft.state;
+  if (cancelAt === null) return;
+  draft.change({ cancelAt: periodEnd });
+  draft.order({ kind: 'expire_at', at: periodEnd });
+}
+
+/** Periods count from `anchor` now, and a trial is over. */
+export function restart(draft: SubscriptionDraft, anchor: number, at: number = anchor): void {
+  const { plan, cycle } = draft.state;
+  const next = cycleOf(plan, anchor, cycle.zone);
+  const wasTrial = isTrial(draft.state);
+  draft.change({ ...firstPeriod(next), periodPrice: amountOf(plan) });
+  draft.order({ kind: 'restart', cycle: next });
+  // A restart lets the allowances be used again.
+  const why = suspensionOf(draft.state);
+  if (why !== null) draft.order({ kind: 'suspend', why });
+  if (wasTrial) draft.announceTrialEnd(at, 'converted');
+}
+
+function firstPeriod(cycle: Subscription['cycle']): Partial<Subscription> {
+  return { cycle, periodIndex: 0, periodStart: cycle.anchor, periodEnd: boundary(cycle, 1) };
+}
+
+/**
+ * Takes in what became of the charge that something waits for; whether it was that one. Where it was refused nothing begins, its
+ * invoice is void, and the credit that it took is there again.
+ */
+export function settleWaiting(draft: SubscriptionDraft, settlement: Settlement): boolean {
+  const { waiting } = draft.state;
+  if (waiting?.paymentId !== settlement.paymentId) return false;
+  const charged = { ...waiting, transactionType: 'RECURRING', attempt: 1, retryAt: null } as const;
+  if (settlement.kind === 'paid') {
+    announcePaid(draft, charged, settlement);
+    begin(draft, waiting, settlement.at);
+    return true;
+  }
+  if (settlement.kind !== 'no_method') announceFailed(draft, charged, settlement);
+  draft.change({ waiting: null, credit: draft.state.credit + waiting.credit });
+  const { invoiceId } = waiting;
+  draft.follow(invoiceId, settlement.at, { kind: 'void', invoiceId });
+  endWithMandate(draft, settlement);
+  return true;
+}

@@ -1,0 +1,88 @@
+import { boundary } from '../kernel/calendar.ts';
+import { assert } from '../kernel/assert.ts';
+import { announceSignup, billPeriod } from './invoicing.ts';
+import { recurringLine } from './proration.ts';
+import { catchUp } from './renewal.ts';
+import {
+  type Billing,
+  type Plan,
+  type PlanAllowance,
+  type SignupPayment,
+  type Subscription,
+  amountOf,
+} from './subscription.ts';
+import type { SignupContext } from '../metering/signup.ts';
+import { cycleOf } from './pending-payment.ts';
+import { SubscriptionDraft, type SubscriptionContext } from './subscription-draft.ts';
+
+export type NewSubscription = {
+  /** Derived from what it follows from, so that it starts once. */
+  readonly id: string;
+  readonly bundleId: string;
+  readonly plan: Plan;
+  readonly allowances: readonly PlanAllowance[];
+  readonly signup: SignupContext;
+  /** IANA, of its periods. */
+  readonly zone: string;
+  readonly startAt: number;
+  /** null: no trial. */
+  readonly trialEnd: number | null;
+  /** What comes off its invoices to come. */
+  readonly credit: bigint;
+  /** What was paid on the hosted page; null where the first period is still to be billed. */
+  readonly paid: SignupPayment | null;
+};
+
+/** Starts a subscription: its first period, or its trial, and its allowances. */
+export function decideStart(
+  context: SubscriptionContext,
+  billing: Billing,
+  wanted: NewSubscription,
+): SubscriptionDraft {
+  const { startAt, trialEnd, plan, paid } = wanted;
+  assert(trialEnd === null || trialEnd > startAt, 'a trial has a length');
+  const draft = new SubscriptionDraft(context, billing, wanted.id);
+  const cycle = cycleOf(plan, trialEnd ?? startAt, wanted.zone);
+  const subscription: Subscription = {
+    id: wanted.id,
+    bundleId: wanted.bundleId,
+    plan,
+    signup: wanted.signup,
+    createdAt: startAt,
+    cycle,
+    periodIndex: trialEnd === null ? 0 : -1,
+    periodStart: startAt,
+    periodEnd: trialEnd ?? boundary(cycle, 1),
+    periodPrice: paid?.amount ?? (trialEnd === null ? amountOf(plan) : 0n),
+    status: 'active',
+    trialEnd,
+    cancelAt: null,
+    canceledAt: null,
+    endedAt: null,
+    pausedAt: null,
+    resumesAt: null,
+    keepInvoices: false,
+    open: [],
+    waiting: null,
+    credit: wanted.credit,
+    overdue: 'clear',
+    sequence: 0n,
+    eventAt: 0,
+  };
+  draft.begin(subscription);
+  draft.announce('subscription.created', startAt);
+  draft.order({ kind: 'start', allowances: wanted.allowances, cycle, at: startAt });
+  if (paid !== null) announceSignup(draft, paid, startAt);
+  else if (trialEnd === null) {
+    billPeriod(draft, {
+      reason: 'subscription_create',
+      lines: [recurringLine(plan)],
+      periodStart: subscription.periodStart,
+      periodEnd: subscription.periodEnd,
+      at: startAt,
+    });
+  }
+  // What is told late may have been due for longer.
+  catchUp(draft);
+  return draft;
+}

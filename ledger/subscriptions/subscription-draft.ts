@@ -1,0 +1,253 @@
+import { assert, must } from '../kernel/assert.ts';
+import type { LedgerEvent, LedgerEventType } from '../event.ts';
+import type { Customer } from '../metering/meter.ts';
+import { formatMoney } from '../kernel/money.ts';
+import type { Ids } from '../ports.ts';
+import { externalIdOf } from '../metering/signup.ts';
+import {
+  type Billing,
+  type ExpiryReason,
+  type MeterOrder,
+  type OverdueState,
+  type Subscription,
+  type SubscriptionEffects,
+  type SubscriptionFollowup,
+  type SubscriptionOrder,
+  amountOf,
+  isOver,
+  nextOverdueAt,
+  overdueOf,
+  phaseName,
+} from './subscription.ts';
+
+/** What a decision on a subscription may know besides its state. */
+export type SubscriptionContext = {
+  readonly customer: Customer;
+  readonly now: number;
+  readonly ids: Ids;
+};
+
+type NewFollowup = SubscriptionFollowup extends infer F
+  ? F extends SubscriptionFollowup
+    ? Omit<F, 'id' | 'at'>
+    : never
+  : never;
+
+/** A customer's subscriptions being rewritten, and what that writes. Lives inside one decision, on one of them. */
+export class SubscriptionDraft {
+  readonly context: SubscriptionContext;
+  readonly orders: SubscriptionOrder[] = [];
+  readonly #before: Billing;
+  readonly #first: Subscription | null;
+  #subscription: Subscription | null;
+  readonly #events: LedgerEvent[] = [];
+  readonly #followups: (SubscriptionFollowup & { subscriptionId: string })[] = [];
+
+  /** `id`: of the subscription that is there, or of the one that `begin` makes. */
+  constructor(context: SubscriptionContext, billing: Billing, id: string) {
+    this.context = context;
+    this.#before = billing;
+    this.#first = billing.subscriptions.get(id) ?? null;
+    this.#subscription = this.#first;
+  }
+
+  get state(): Subscription {
+    return must(this.#subscription, 'a subscription');
+  }
+
+  /** Whether others have something to do when it is decided. */
+  get owes(): boolean {
+    return this.#followups.length > 0;
+  }
+
+  begin(subscription: Subscription): void {
+    assert(this.#subscription === null, 'a subscription starts once');
+    this.#subscription = subscription;
+  }
+
+  change(fields: Partial<Subscription>): void {
+    const next = { ...this.state, ...fields };
+    assert(next.periodEnd > next.periodStart, 'a period has a length');
+    assert(next.credit >= 0n, 'a credit is owed to the customer, never by it');
+    assert(next.status === 'paused' || next.resumesAt === null, 'only what is paused resumes');
+    this.#subscription = next;
+  }
+
+  /** What its customer's meters are to do. */
+  order(order: MeterOrder): void {
+    const { id: subscriptionId, sequence, plan } = this.state;
+    this.orders.push({ ...order, subscriptionId, sequence, productId: plan.productId });
+  }
+
+  /** `cause` names what it follows from: it is owed once for each. */
+  follow(cause: string, at: number, followup: NewFollowup): void {
+    const { ids } = this.context;
+    const { id: subscriptionId } = this.state;
+    const id = ids.derive(followup.kind, subscriptionId, cause);
+    this.#followups.push({ ...followup, id, at, subscriptionId });
+  }
+
+  /** `data` is the type's own, beyond what all events of a subscription carry. */
+  announce(type: LedgerEventType, at: number, data: Readonly<Record<string, unknown>> = {}): void {
+    const { customer } = this.context;
+    this.write(type, at, {
+      ...subscriptionData(this.state),
+      externalCustomerId: externalIdOf(this.state, customer),
+      customerEmail: customer.email,
+      ...data,
+    });
+  }
+
+  /** Says what it was `before`, by the names of what changed; another plan is named as such, too. */
+  announceUpdate(before: Subscription, at: number = this.context.now): void {
+    const [was, is] = [subscriptionData(before), subscriptionData(this.state)];
+    const changed = Object.keys(was).filter((name) => was[name] !== is[name]);
+    const previous = Object.fromEntries(changed.map((name) => [name, was[name]]));
+    const isPlan = before.plan !== this.state.plan;
+    const changes = isPlan ? ['plan', ...changed] : changed;
+    this.announce('subscription.updated', at, { changes, previous });
+  }
+
+  announceTrialEnd(at: number, outcome: 'converted' | 'expired'): void {
+    this.announce('subscription.trial_ended', at, { outcome, trialEndedAt: iso(at) });
+  }
+
+  /** An event of the subscription with just these fields. */
+  write(type: LedgerEventType, at: number, data: Readonly<Record<string, unknown>>): void {
+    const { ids, customer } = this.context;
+    const { id, sequence, eventAt } = this.state;
+    const next = { sequence: sequence + 1n, eventAt: Math.max(at, eventAt + 1) };
+    this.#events.push({
+      id: ids.next(),
+      type,
+      objectType: 'SUBSCRIPTION',
+      objectId: id,
+      accountId: customer.id,
+      timestamp: next.eventAt,
+      sequence: next.sequence,
+      data,
+    });
+    this.change(next);
+  }
+
+  /** The end: nothing is owed any more, and its allowances go. */
+  end(at: number, reason: ExpiryReason): void {
+    assert(this.state.status !== 'canceled' || this.state.endedAt === null, 'it ends once');
+    assert(this.state.waiting === null, 'what is being paid for is decided first');
+    // A charge under way is not called back: what it brings is of a period that had begun.
+    const underWay = this.state.open.filter(({ paymentId }) => paymentId !== null);
+    for (const { invoiceId, paymentId } of this.state.open) {
+      if (paymentId === null) this.follow(invoiceId, at, { kind: 'void', invoiceId });
+    }
+    this.change({
+      status: 'canceled',
+      canceledAt: this.state.canceledAt ?? at,
+      endedAt: at,
+      cancelAt: at,
+      resumesAt: null,
+      open: underWay,
+    });
+    this.#becomeOverdue('clear', at);
+    if (FOR_WANT_OF_MONEY.includes(reason)) this.follow('end', at, { kind: 'ended' });
+    this.order({ kind: 'withdraw', how: 'expired' });
+    this.announce('subscription.expired', at, { reason });
+  }
+
+  /** Works out what the open invoices make of it, and tells of the change in what is blocked. */
+  reconsider(at: number): void {
+    const { open, overdue, status, waiting } = this.state;
+    if (status === 'canceled') return;
+    // For what waits time stands still: what came due since then is done after it, in its order.
+    const asOf = waiting?.since ?? at;
+    const dunnings = open.flatMap(({ dunning }) => (dunning === null ? [] : [dunning]));
+    const isBlocked = dunnings.some(({ blockAt }) => blockAt <= asOf);
+    const next: OverdueState = isBlocked ? 'blocked' : dunnings.length > 0 ? 'warning' : 'clear';
+    if (next === overdue) return;
+    this.#becomeOverdue(next, at);
+    if (next !== 'blocked' && overdue !== 'blocked') return;
+    this.order({ kind: 'suspend', why: suspensionOf(this.state) });
+    this.write('subscription.blocked', at, {
+      subscriptionId: this.state.id,
+      stateName: isBlocked ? 'blocked' : 'clear',
+      service: 'dunning',
+      blockChange: isBlocked,
+      blockEntitlement: isBlocked,
+      blockBilling: false,
+      effectiveDate: iso(at),
+      externalCustomerId: externalIdOf(this.state, this.context.customer),
+      metadata: this.state.signup.metadata,
+    });
+  }
+
+  /** The customer's state is that of the worst subscription: who keeps it is told when that changes. */
+  #becomeOverdue(overdue: OverdueState, at: number): void {
+    const from = overdueOf(this.#billing());
+    this.change({ overdue });
+    const billing = this.#billing();
+    const [to, nextAt] = [overdueOf(billing), nextOverdueAt(billing)];
+    // Nothing names the change: the same one may come again at the same time.
+    if (from === to) return;
+    this.follow(this.context.ids.next(), at, { kind: 'overdue', from, to, nextAt });
+  }
+
+  #billing(): Billing {
+    const subscriptions = new Map(this.#before.subscriptions);
+    return { subscriptions: subscriptions.set(this.state.id, this.state) };
+  }
+
+  /** The finished effects; null where nothing changed. */
+  effects(): SubscriptionEffects | null {
+    const subscription = this.state;
+    if (subscription === this.#first) return null;
+    const subscriptions = new Map(this.#before.subscriptions).set(subscription.id, subscription);
+    if (isOver(subscription)) subscriptions.delete(subscription.id);
+    const state: Billing = { subscriptions };
+    return {
+      kind: 'subscription',
+      customer: this.context.customer,
+      before: this.#before,
+      state,
+      subscriptions: [subscription],
+      events: this.#events,
+      followups: this.#followups,
+    };
+  }
+}
+
+/** Ends that nobody asked for: the customer has to hear of it. */
+const FOR_WANT_OF_MONEY: readonly ExpiryReason[] = ['dunning_exhausted', 'mandate_lost'];
+
+/** Why its allowances may not be used; being blocked weighs more. */
+export function suspensionOf({ status, overdue }: Subscription): 'paused' | 'blocked' | null {
+  if (overdue === 'blocked') return 'blocked';
+  return status === 'paused' ? 'paused' : null;
+}
+
+/** Contract, Subscription event data. */
+function subscriptionData(subscription: Subscription): Record<string, unknown> {
+  const { id, bundleId, plan, signup, status, cancelAt } = subscription;
+  return {
+    subscriptionId: id,
+    bundleId,
+    planName: plan.planName,
+    phaseName: phaseName(subscription),
+    priceListName: plan.priceListName,
+    productId: plan.productId,
+    priceId: plan.priceId,
+    amount: formatMoney(amountOf(plan), plan.currency),
+    currency: plan.currency,
+    quantity: plan.quantity,
+    status,
+    cancelAtPeriodEnd: status !== 'canceled' && cancelAt !== null,
+    cancellationEffectiveAt: iso(cancelAt),
+    currentPeriodEnd: iso(subscription.periodEnd),
+    resumesAt: iso(subscription.resumesAt),
+    keepInvoices: subscription.keepInvoices,
+    clientReferenceId: signup.clientReferenceId,
+    metadata: signup.metadata,
+  };
+}
+
+export function iso(at: number | null): string | null {
+  return at === null ? null : new Date(at).toISOString();
+}

@@ -4,10 +4,10 @@
 // the embedded services for as long as the command takes. Exits with 0, 1 for what failed, 2 for what was not understood.
 import { parseArgs } from 'node:util';
 import { must } from '../ledger/kernel/assert.ts';
-import { audit } from '../ledger/store/audit.ts';
-import { checkSchema, migrate, MigrationFailure } from '../ledger/store/migrate.ts';
+import { audit } from './database/audit.ts';
+import { checkSchema, migrate, MigrationFailure } from './database/migrate.ts';
 import { resumeSeats } from '../ledger/store/nodes.ts';
-import { retain } from '../ledger/store/retention.ts';
+import { retain } from './database/retention.ts';
 import { type Config, ConfigError, parseConfig } from './config.ts';
 import { portalUrl } from './http/wire/portal-tokens.ts';
 import { Full } from './platform/bounds.ts';

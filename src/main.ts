@@ -3,7 +3,7 @@
 // Draining: no new connection is accepted and every answer that is owed is given, the journal writes what is queued and lets its
 // seat go, and then what was started is stopped. A second signal does not wait.
 import { parseArgs } from 'node:util';
-import { migrate, MigrationFailure } from '../ledger/store/migrate.ts';
+import { migrate, MigrationFailure } from './database/migrate.ts';
 import { type Config, ConfigError, parseConfig } from './config.ts';
 import { connectionsOf, followParent, openFleet } from './fleet.ts';
 import { claimPorts, openFront } from './front.ts';

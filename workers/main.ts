@@ -1,5 +1,5 @@
 // `bun run worker`: a process that delivers webhooks and mails and does nothing else. Any number may run, beside any number of servers.
-import { checkSchema, MigrationFailure } from '../ledger/store/migrate.ts';
+import { checkSchema, MigrationFailure } from '../src/database/migrate.ts';
 import { type Config, ConfigError, parseConfig } from '../src/config.ts';
 import { ServiceFailure } from '../src/platform/failure.ts';
 import { openLog } from '../src/platform/log.ts';

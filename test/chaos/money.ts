@@ -1,5 +1,5 @@
 // What the tests of money share: how their service is configured, and how their books are judged.
-import { audit } from '../../ledger/store/audit.ts';
+import { audit } from '../../src/database/audit.ts';
 import { openPool, type Sql } from '../../src/platform/postgres.ts';
 
 const SETTLE_MS = 500;

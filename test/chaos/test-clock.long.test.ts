@@ -1,6 +1,6 @@
 // Killed while a clock is moved: it is where it had come to, nothing is done twice, and whoever asks again goes on.
 import { expect, test } from 'bun:test';
-import { audit } from '../../ledger/store/audit.ts';
+import { audit } from '../../src/database/audit.ts';
 import { openPool } from '../../src/platform/postgres.ts';
 import { withSeed } from '../support/random.ts';
 import { ask, buy } from '../support/shop.ts';

@@ -1,5 +1,5 @@
 // Compares what callers were told with what is in the database and what the service says.
-import { audit } from '../../ledger/store/audit.ts';
+import { audit } from '../../src/database/audit.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { openPool, type Sql } from '../../src/platform/postgres.ts';
 import { keyedIds } from '../../src/http/wire/usage.ts';

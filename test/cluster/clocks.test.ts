@@ -1,6 +1,6 @@
 // The nodes' clocks differ: what one has stamped has begun on the next, and one that is wrong is not followed.
 import { afterEach, expect, test } from 'bun:test';
-import { audit } from '../../ledger/store/audit.ts';
+import { audit } from '../../src/database/audit.ts';
 import { clock } from '../../src/platform/clock.ts';
 import type { TestServer } from '../support/server.ts';
 import { ask, buy, type Seller } from '../support/shop.ts';

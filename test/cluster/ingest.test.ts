@@ -1,6 +1,6 @@
 // A call about customers of several nodes counts whole, and once, though the owner of a part of it falls silent while it records.
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
-import { audit } from '../../ledger/store/audit.ts';
+import { audit } from '../../src/database/audit.ts';
 import { balanced } from '../support/balanced.ts';
 import type { TestServer } from '../support/server.ts';
 import { untilReady } from '../support/until.ts';

@@ -1,6 +1,6 @@
 // An Idempotency-Key is one request, whichever nodes it comes in at: who was charged is not told that nothing was done.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { audit } from '../../ledger/store/audit.ts';
+import { audit } from '../../src/database/audit.ts';
 import type { Reply } from '../support/server.ts';
 import { ask, buy, type Seller } from '../support/shop.ts';
 import { type Nodes, startNodes } from './nodes.ts';

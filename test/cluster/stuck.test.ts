@@ -1,6 +1,6 @@
 // A node that hands over when it can write no more: whoever waits for it is told so when its seat is another's, not when it can write again.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { audit } from '../../ledger/store/audit.ts';
+import { audit } from '../../src/database/audit.ts';
 import { type Nodes, startNodes } from './nodes.ts';
 
 const LEASE_MS = 1000;

@@ -1,7 +1,7 @@
 // A node that loses the database is taken over, answers nothing from its memory meanwhile, and comes back.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { slotOf } from '../../ledger/kernel/slot.ts';
-import { audit } from '../../ledger/store/audit.ts';
+import { audit } from '../../src/database/audit.ts';
 import type { TestServer } from '../support/server.ts';
 import { until, untilReady } from '../support/until.ts';
 import { type Nodes, startNodes } from './nodes.ts';

@@ -1,6 +1,6 @@
 // A test clock that is moved at one node: every node stands there with it, and all that is due is done at its own time, wherever it lives.
 import { afterEach, expect, setDefaultTimeout, test } from 'bun:test';
-import { audit } from '../../ledger/store/audit.ts';
+import { audit } from '../../src/database/audit.ts';
 import type { TestServer } from '../support/server.ts';
 import { ask, buy, type Seller } from '../support/shop.ts';
 import { type Nodes, startNodes } from './nodes.ts';

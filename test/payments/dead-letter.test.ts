@@ -1,6 +1,6 @@
 // A follow-up that always fails: put off, then left to an operator. It is nobody else's delay, and the log quotes nothing of its row.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { audit } from '../../ledger/store/audit.ts';
+import { audit } from '../../src/database/audit.ts';
 import { runAdmin } from '../support/admin.ts';
 import { until } from '../support/until.ts';
 import { type Payment, Shop } from './shop.ts';

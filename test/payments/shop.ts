@@ -1,6 +1,6 @@
 // A shop, its buyers at the checkout, and what there is to see of a payment afterwards: all by the API and the door of payments.
 import { expect } from 'bun:test';
-import { audit } from '../../ledger/store/audit.ts';
+import { audit } from '../../src/database/audit.ts';
 import { parseMoney } from '../../ledger/kernel/money.ts';
 import type { Order, PayOutcome } from '../../src/payments/payments.ts';
 import { clock } from '../../src/platform/clock.ts';

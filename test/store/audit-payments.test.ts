@@ -1,6 +1,6 @@
 // Sound books have no findings; each kind of damage to money is found by its check.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { audit } from '../../ledger/store/audit.ts';
+import { audit } from '../../src/database/audit.ts';
 import { clock } from '../../src/platform/clock.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { sandbox } from '../../src/processors/sandbox.ts';

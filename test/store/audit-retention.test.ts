@@ -1,6 +1,6 @@
 // Books of which a part is archived and a part is closed have no findings; what is missing or twice in them is found.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { audit } from '../../ledger/store/audit.ts';
+import { audit } from '../../src/database/audit.ts';
 import { DAY_MS, Keeping } from './keeping.ts';
 
 const START = Date.parse('2028-01-10T12:00:00Z');

@@ -1,6 +1,6 @@
 // Sound books have no findings; each kind of damage to subscriptions is found by its check.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { audit } from '../../ledger/store/audit.ts';
+import { audit } from '../../src/database/audit.ts';
 import { Club } from '../http/subscriptions/subscribing.ts';
 
 setDefaultTimeout(60_000);

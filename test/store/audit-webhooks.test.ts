@@ -1,6 +1,6 @@
 // Sound books have no findings; each kind of damage to what is owed to receivers is found by its check.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { audit } from '../../ledger/store/audit.ts';
+import { audit } from '../../src/database/audit.ts';
 import { Bed } from '../workers/engine/bed.ts';
 import { Sink } from '../workers/engine/sink.ts';
 

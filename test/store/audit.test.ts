@@ -1,6 +1,6 @@
 // A sound database has no findings; each kind of damage is found by its check.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { audit } from '../../ledger/store/audit.ts';
+import { audit } from '../../src/database/audit.ts';
 import { Setting } from '../http/metering/setting.ts';
 
 let setting: Setting;

@@ -5,7 +5,7 @@ import { must } from '../../ledger/kernel/assert.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { openPool } from '../../src/platform/postgres.ts';
 
-const MIGRATIONS = join(import.meta.dir, '../../ledger/store/migrations');
+const MIGRATIONS = join(import.meta.dir, '../../src/database/migrations');
 
 const FILES = new Map(
   readdirSync(MIGRATIONS)

@@ -1,12 +1,12 @@
 // A service whose clock is moved by months, and what is kept of what it wrote.
 import { expect, setSystemTime } from 'bun:test';
-import { audit } from '../../ledger/store/audit.ts';
+import { audit } from '../../src/database/audit.ts';
 import {
   retain,
   type Retained,
   type RetentionDeps,
   type RetentionPolicy,
-} from '../../ledger/store/retention.ts';
+} from '../../src/database/retention.ts';
 import { clock, timers } from '../../src/platform/clock.ts';
 import { openPool, type Sql } from '../../src/platform/postgres.ts';
 import { Setting } from '../http/metering/setting.ts';

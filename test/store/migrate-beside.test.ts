@@ -2,7 +2,7 @@
 // killed where that tells most.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { must } from '../../ledger/kernel/assert.ts';
-import { migrate } from '../../ledger/store/migrate.ts';
+import { migrate } from '../../src/database/migrate.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { openPool, type Sql } from '../../src/platform/postgres.ts';
 import type { FreshDatabase } from '../support/database.ts';

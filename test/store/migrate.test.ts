@@ -1,6 +1,6 @@
 // A schema that this program cannot work on is said in one line, and nothing serves on it.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { migrate } from '../../ledger/store/migrate.ts';
+import { migrate } from '../../src/database/migrate.ts';
 import { openPool, type Sql } from '../../src/platform/postgres.ts';
 import { startProcess } from '../chaos/service-process.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';

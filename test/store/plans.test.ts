@@ -17,7 +17,7 @@ import {
   withdrawPlan,
 } from '../../ledger/metering/plan-allowance.ts';
 import { slotOf } from '../../ledger/kernel/slot.ts';
-import { audit } from '../../ledger/store/audit.ts';
+import { audit } from '../../src/database/audit.ts';
 import { decideUsage } from '../../ledger/metering/usage.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { type Bed, NO_ROWS, openBed } from './bed.ts';

@@ -1,7 +1,7 @@
 // Events, endpoints, organisations and a group at random, relays that pass on what is committed and lose their connections, and what must
 // have come of it: by a model that knows of whom each event was for and nothing of how that is found out.
 import { setImmediate } from 'node:timers/promises';
-import { audit } from '../../ledger/store/audit.ts';
+import { audit } from '../../src/database/audit.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { Full } from '../../src/platform/bounds.ts';
 import { openPool, type Sql } from '../../src/platform/postgres.ts';

@@ -1,8 +1,8 @@
 // Deliveries that are over go with their attempts; what is still to be sent stays, and so do the events that it is about.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { audit } from '../../ledger/store/audit.ts';
+import { audit } from '../../src/database/audit.ts';
 import { must } from '../../ledger/kernel/assert.ts';
-import { retain } from '../../ledger/store/retention.ts';
+import { retain } from '../../src/database/retention.ts';
 import { timers } from '../../src/platform/clock.ts';
 import { replay } from '../../src/records/deliveries.ts';
 import { Bed } from '../workers/engine/bed.ts';

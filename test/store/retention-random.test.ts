@@ -1,6 +1,6 @@
 // Usage that goes on while what is old is moved and dropped: the books close at every moment, and no key counts twice in its window.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { audit } from '../../ledger/store/audit.ts';
+import { audit } from '../../src/database/audit.ts';
 import { times } from '../http/metering/setting.ts';
 import { type Random, withSeed } from '../support/random.ts';
 import { DAY_MS, Keeping, POLICY } from './keeping.ts';

@@ -1,6 +1,6 @@
 // A database of 0.1.0 gets its new constraints while it may be large, and says whether keys of the organisation's scope were in use.
 import { afterAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
-import { migrate } from '../../ledger/store/migrate.ts';
+import { migrate } from '../../src/database/migrate.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { openPool, type Sql } from '../../src/platform/postgres.ts';
 import type { FreshDatabase } from '../support/database.ts';

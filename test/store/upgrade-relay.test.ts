@@ -1,7 +1,7 @@
 // A database in which the trigger fanned out goes on: what was told is passed, and what it owes is what it was.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { audit } from '../../ledger/store/audit.ts';
-import { migrate } from '../../ledger/store/migrate.ts';
+import { audit } from '../../src/database/audit.ts';
+import { migrate } from '../../src/database/migrate.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { openPool, type Sql } from '../../src/platform/postgres.ts';
 import type { FreshDatabase } from '../support/database.ts';

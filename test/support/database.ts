@@ -7,10 +7,10 @@ import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import postgres, { type Sql } from 'postgres';
-import { migrate } from '../../ledger/store/migrate.ts';
+import { migrate } from '../../src/database/migrate.ts';
 import { testServices } from './services.ts';
 
-const STORE = join(import.meta.dir, '../../ledger/store');
+const DATABASE = join(import.meta.dir, '../../src/database');
 const LOCK_KEY = 7_206_518;
 /** A closed connection leaves the server's list a moment after the client has gone. */
 const CLOSE_MS_MAX = 2000;
@@ -39,7 +39,7 @@ export async function freshDatabase(): Promise<FreshDatabase> {
 }
 
 async function ensureTemplate(sql: Sql, databaseUrl: string): Promise<string> {
-  const name = `template_${hashOf(STORE).slice(0, 16)}`;
+  const name = `template_${hashOf(DATABASE).slice(0, 16)}`;
   if (await exists(sql, name)) return name;
   await sql`select pg_advisory_lock(${LOCK_KEY})`;
   try {

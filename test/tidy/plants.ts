@@ -169,7 +169,7 @@ export const PLANTED: Record<RuleName, Plant[]> = {
   ],
   'files stay short': [
     { fault: 'code', files: file('ledger/kernel/money.ts', 'a;\n'.repeat(501)) },
-    { fault: 'SQL', files: file('ledger/store/migrations/0001_init.sql', '--\n'.repeat(501)) },
+    { fault: 'SQL', files: file('src/database/migrations/0001_init.sql', '--\n'.repeat(501)) },
   ],
   'invariants are defined once and cited': [
     {

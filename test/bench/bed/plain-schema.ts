@@ -1,7 +1,7 @@
 // The tables of the plain way, and what is in them before it is measured.
 import type { Sql } from 'postgres';
 import { parseMoney } from '../../../ledger/kernel/money.ts';
-import SANDBOX_SCHEMA from '../../../ledger/store/migrations/004.do.sandbox.sql' with { type: 'text' };
+import SANDBOX_SCHEMA from '../../../src/database/migrations/004.do.sandbox.sql' with { type: 'text' };
 import type { Shape } from '../generator/plan.ts';
 import { CURRENCY, PAYMENTS, PRICE } from '../generator/workload.ts';
 import type { Traces } from '../probes/database.ts';

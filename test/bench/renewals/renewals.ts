@@ -1,7 +1,7 @@
 // Renewals by the service as it is started: a hundred thousand monthly subscriptions whose period ended within the last hour are due
 // when it starts, and it is asked `/check` meanwhile. Then the same checks while nothing is due, and the plain way.
 import postgres from 'postgres';
-import { audit } from '../../../ledger/store/audit.ts';
+import { audit } from '../../../src/database/audit.ts';
 import { clock } from '../../../src/platform/clock.ts';
 import { openPool, type Sql } from '../../../src/platform/postgres.ts';
 import type { Closers } from '../../support/closers.ts';

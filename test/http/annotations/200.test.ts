@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { audit } from '../../../ledger/store/audit.ts';
+import { audit } from '../../../src/database/audit.ts';
 import { misfitsOf } from '../../support/catalogue.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import {

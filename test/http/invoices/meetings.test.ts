@@ -1,7 +1,7 @@
 // All meetings of pay, void, finalise, settle and refund: whatever stands at an invoice, and whatever comes then, it is as the model
 // says; and when everything has come to its end, money and invoice agree.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { audit } from '../../../ledger/store/audit.ts';
+import { audit } from '../../../src/database/audit.ts';
 import { ids } from '../../../src/platform/ids.ts';
 import { markUncollectible } from '../../../src/records/invoice-changes.ts';
 import { startServer, type TestServer } from '../../support/server.ts';

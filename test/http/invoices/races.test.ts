@@ -1,6 +1,6 @@
 // Paid and made void at once: one of the two, and the money of the one that was paid goes back like any.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { audit } from '../../../ledger/store/audit.ts';
+import { audit } from '../../../src/database/audit.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
 import { GOOD, openPortal } from '../portal/customer.ts';

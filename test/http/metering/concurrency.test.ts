@@ -1,6 +1,6 @@
 // Many callers at once, over real connections: what one customer may use is never overrun, and one key counts once.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { audit } from '../../../ledger/store/audit.ts';
+import { audit } from '../../../src/database/audit.ts';
 import { postTo, restart, Setting, tally, testBooksClose, times } from './setting.ts';
 
 let setting: Setting;

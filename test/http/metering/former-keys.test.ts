@@ -1,6 +1,6 @@
 // Up to 0.1.0 a key had the scope of its organisation, and gave another id. What was recorded then counts once after the upgrade, too.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { audit } from '../../../ledger/store/audit.ts';
+import { audit } from '../../../src/database/audit.ts';
 import { ids } from '../../../src/platform/ids.ts';
 import { postTo, restart, Setting } from './setting.ts';
 

@@ -1,6 +1,6 @@
 // What the metering tests call and look at: customers, meters and grants by the API, rows by SQL.
 import { expect, test } from 'bun:test';
-import { audit } from '../../../ledger/store/audit.ts';
+import { audit } from '../../../src/database/audit.ts';
 import { openLog } from '../../../src/platform/log.ts';
 import { openService } from '../../../src/service.ts';
 import { misfitsOf } from '../../support/catalogue.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
-import { audit } from '../../../ledger/store/audit.ts';
+import { audit } from '../../../src/database/audit.ts';
 import { clock } from '../../../src/platform/clock.ts';
 import { ids } from '../../../src/platform/ids.ts';
 import { createOrganisation, type FirstKeys } from '../../../src/records/onboarding.ts';

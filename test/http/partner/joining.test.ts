@@ -1,6 +1,6 @@
 // An organisation that joins a group, and leaves it: who hears of what from then on, and that the audit keeps up.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { audit } from '../../../ledger/store/audit.ts';
+import { audit } from '../../../src/database/audit.ts';
 import { runAdmin } from '../../support/admin.ts';
 import { relayAll } from '../../support/relayed.ts';
 import { startServer, type TestServer } from '../../support/server.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { issuesOf, validator } from '../../../src/http/validate.ts';
 import { EVENT_ENVELOPES } from '../../../src/http/wire/payloads/envelopes.ts';
 import { EVENT_TYPES } from '../../../src/records/events.ts';
-import { audit } from '../../../ledger/store/audit.ts';
+import { audit } from '../../../src/database/audit.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { anEvent, deliveriesOf, endpointOf, hearDue, unaccounted } from './owed.ts';
 

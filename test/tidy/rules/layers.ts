@@ -73,14 +73,18 @@ const LAYERS: Layer[] = [
   { files: ['ledger/*.ts'], may: [...KERNEL, 'ledger/*.ts', ...DECISIONS] },
   {
     files: ['ledger/store/**'],
+    may: [...LEDGER_FACE, 'ledger/store/**', 'big.js', 'postgres'],
+  },
+  {
+    files: ['src/database/**'],
     may: [
-      ...LEDGER_FACE,
-      'ledger/store/**',
-      'big.js',
+      'ledger/{limits,ports}.ts',
+      'ledger/kernel/**',
+      'ledger/store/bigints.ts',
+      'src/database/**',
       'postgres',
       'postgrator',
       'node:path',
-      'node:url',
     ],
   },
   {
@@ -176,7 +180,7 @@ const LAYERS: Layer[] = [
     may: [
       ...LEDGER_FACE,
       ...NODE,
-      'ledger/store/**',
+      'src/database/migrate.ts',
       'workers/**',
       'bullmq',
       'ioredis',

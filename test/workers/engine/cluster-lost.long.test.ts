@@ -2,7 +2,7 @@
 // since no worker dies.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { must } from '../../../ledger/kernel/assert.ts';
-import { audit } from '../../../ledger/store/audit.ts';
+import { audit } from '../../../src/database/audit.ts';
 import { until } from '../../support/until.ts';
 import { Bed, type Endpoint } from './bed.ts';
 import { type OwnCluster, startOwnCluster } from './own-cluster.ts';

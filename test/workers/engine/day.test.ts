@@ -1,6 +1,6 @@
 // The whole day of a delivery whose receiver never answers, and of an endpoint that is owed more than it can be tried with.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { audit } from '../../../ledger/store/audit.ts';
+import { audit } from '../../../src/database/audit.ts';
 import { until } from '../../support/until.ts';
 import { Bed } from './bed.ts';
 import { Sink } from './sink.ts';

@@ -1,6 +1,6 @@
 // Redis may be emptied, killed, frozen or away: nothing is lost or sent twice, and nothing floods.
 import { afterEach, beforeEach, expect, test } from 'bun:test';
-import { audit } from '../../../ledger/store/audit.ts';
+import { audit } from '../../../src/database/audit.ts';
 import { until } from '../../support/until.ts';
 import { Bed, type Endpoint } from './bed.ts';
 import { OwnRedis } from './own-redis.ts';

@@ -1,6 +1,6 @@
 // Who has a delivery: one worker at a time, and never again one that was struck off.
 import { afterEach, beforeEach, expect, test } from 'bun:test';
-import { audit } from '../../../ledger/store/audit.ts';
+import { audit } from '../../../src/database/audit.ts';
 import { ids } from '../../../src/platform/ids.ts';
 import { settle, signOn, strikeOff } from '../../../workers/claims.ts';
 import { until } from '../../support/until.ts';

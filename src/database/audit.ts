@@ -2,7 +2,7 @@ import type { Sql } from 'postgres';
 import { PAYMENT_CHECKS } from './audit-payments.ts';
 import { SUBSCRIPTION_CHECKS } from './audit-subscriptions.ts';
 import { WEBHOOK_CHECKS } from './audit-webhooks.ts';
-import type { Bigints } from './bigints.ts';
+import type { Bigints } from '../../ledger/store/bigints.ts';
 
 /** Every transfer that is still there. */
 const BOOKS = '(SELECT * FROM transfers UNION ALL SELECT * FROM transfers_archive)';

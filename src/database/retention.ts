@@ -7,11 +7,11 @@
 // A table is read from its first page to its last, a few pages a statement, so that it needs no index for this: the hot path would pay
 // for one. After each statement it rests, so that it takes a share of the database and no more, and less of it the busier that is.
 import type { ISql, Sql } from 'postgres';
-import { assert, must } from '../kernel/assert.ts';
-import { PERIODS_KEPT_MS } from '../limits.ts';
-import { type Clock, pause, type Timers } from '../ports.ts';
+import { assert, must } from '../../ledger/kernel/assert.ts';
+import { PERIODS_KEPT_MS } from '../../ledger/limits.ts';
+import { type Clock, pause, type Timers } from '../../ledger/ports.ts';
 import { closeMonth, listMonths, makeMonths, monthName } from './archive-months.ts';
-import type { Bigints } from './bigints.ts';
+import type { Bigints } from '../../ledger/store/bigints.ts';
 import { count, removal, type Sweep, SWEEPS } from './retention-sql.ts';
 
 export type RetentionPolicy = {

@@ -1,6 +1,6 @@
 import type { ISql, Sql } from 'postgres';
-import { assert } from '../kernel/assert.ts';
-import type { Bigints } from './bigints.ts';
+import { assert } from '../../ledger/kernel/assert.ts';
+import type { Bigints } from '../../ledger/store/bigints.ts';
 import { monthsOf, type Sweep } from './retention-sql.ts';
 
 /** A partition of the archive, by its name. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import Postgrator from 'postgrator';
 import postgres from 'postgres';
-import { assert } from '../kernel/assert.ts';
+import { assert } from '../../ledger/kernel/assert.ts';
 
 const LOCK_KEY = 7_206_519;
 /** Whoever waits for a table makes all others wait behind it, so it waits for moments, lets them pass, and comes again: for 6 minutes. */

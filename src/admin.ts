@@ -29,7 +29,7 @@ import {
 } from './records/api-keys.ts';
 import { retryEvents } from './records/event-faults.ts';
 import { listFailing, retryFailing } from './records/followups.ts';
-import { changeGroup, createGroup, createOrganisation } from './records/onboarding.ts';
+import { changeGroup, createGroup, createOrganisation } from './accounts/onboarding.ts';
 import { groupExists, organisationExists } from './records/organisations.ts';
 import {
   insertPortalToken,

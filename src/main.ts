@@ -17,7 +17,7 @@ import { dropRights, isRoot } from './platform/rights.ts';
 import { loadSecretsKey } from './platform/secrets.ts';
 import { openServices } from './platform/services.ts';
 import { untilTold } from './platform/signals.ts';
-import { createDemoOrganisation } from './records/onboarding.ts';
+import { createDemoOrganisation } from './accounts/onboarding.ts';
 import { openService } from './service.ts';
 
 const DRAIN_MS_MAX = 15_000;

@@ -4,7 +4,7 @@
 // notification that nobody heard, a retry whose time has come. It cannot flood: a ticket is for an endpoint, not for a row.
 import type { Clock, Log, Timers } from '../ledger/ports.ts';
 import type { Sql } from '../src/platform/postgres.ts';
-import { putOwedRight } from '../src/records/owed.ts';
+import { putOwedRight } from '../src/records/delivery-reconciliation.ts';
 import {
   type Due,
   endpointsDue,

@@ -8,7 +8,7 @@ import type { Changes } from '../platform/changes.ts';
 import type { Sql } from '../platform/postgres.ts';
 import { type Resolve, vetUrl } from '../platform/public-url.ts';
 import type { Secrets } from '../platform/secrets.ts';
-import { putOwedRight } from '../records/owed.ts';
+import { putOwedRight } from '../records/delivery-reconciliation.ts';
 import {
   deleteEndpoint,
   type EndpointPatch,

@@ -22,9 +22,9 @@ import {
   type InvoiceRefund,
   payInvoices,
   recordInvoiceRefunds,
-} from '../records/invoice-changes.ts';
+} from '../invoices/changes.ts';
 import { findPayment } from '../records/payments.ts';
-import { invoicePayment } from './invoicing.ts';
+import { invoicePayment } from '../invoices/checkout-invoice.ts';
 import { oweMails } from './mails.ts';
 
 const CONCURRENT_MAX = 2;

@@ -1,4 +1,4 @@
-// Invoices as readers see them. What may be done to them: invoice-transitions.ts; what does it: invoice-issue.ts, invoice-changes.ts.
+// Invoices as readers see them. What may be done to them: src/invoices/transitions.ts; what does it: src/invoices/issue.ts, src/invoices/changes.ts.
 import type { Executor } from '../platform/postgres.ts';
 import type { Address } from './customers.ts';
 import type { SellerDetails } from './organisations.ts';

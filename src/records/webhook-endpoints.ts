@@ -1,7 +1,7 @@
 // Who is told of events: an organisation's own endpoints, and a group's, which hear of every practice in it.
 //
 // Holds: a secret is here only as it is encrypted, and no function returns one. A deleted endpoint keeps its row, for the history of
-// its deliveries, and is never found again. What an endpoint was owed when it changed is put right by src/records/owed.ts.
+// its deliveries, and is never found again. What an endpoint was owed when it changed is put right by src/records/delivery-reconciliation.ts.
 import type { Bounds, Full } from '../platform/bounds.ts';
 import { notifyChange } from '../platform/changes.ts';
 import type { Executor, Sql, Transaction } from '../platform/postgres.ts';

@@ -9,14 +9,9 @@ import { unreachable } from '../../ledger/kernel/assert.ts';
 import type { Transaction } from '../platform/postgres.ts';
 import type { ProcessorFor } from '../processors/processor.ts';
 import { announceOverdue } from '../records/overdue.ts';
-import {
-  countAttempts,
-  isBeingPaid,
-  lockInvoice,
-  voidInvoice,
-} from '../records/invoice-changes.ts';
-import { refusalOf } from '../records/invoice-transitions.ts';
-import { draftInvoice, type Issuance, issueInvoices } from '../records/invoice-issue.ts';
+import { countAttempts, isBeingPaid, lockInvoice, voidInvoice } from '../invoices/changes.ts';
+import { refusalOf } from '../invoices/transitions.ts';
+import { draftInvoice, type Issuance, issueInvoices } from '../invoices/issue.ts';
 import { oweDunningMail } from '../records/mails.ts';
 import { listChargeable } from '../records/payment-methods.ts';
 import { FIRST_ASK_MS, insertPayments, type NewPayment } from '../records/payments.ts';

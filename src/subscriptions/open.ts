@@ -5,7 +5,7 @@ import type { Scope } from '../records/scope.ts';
 import { act } from './act.ts';
 import { Billing, type BillingDeps } from './billing.ts';
 import { createSubscription } from './create.ts';
-import { makeInvoiceVoid, payInvoice } from './invoices.ts';
+import { makeInvoiceVoid, payInvoice } from '../invoices/actions.ts';
 import { methodReturned, replaceMethod } from './methods.ts';
 import { allowancesOf } from './plans.ts';
 import { settlePayment } from './settling.ts';

@@ -2,7 +2,7 @@
 import { clock } from '../../src/platform/clock.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { openPool } from '../../src/platform/postgres.ts';
-import { createOrganisation } from '../../src/records/onboarding.ts';
+import { createOrganisation } from '../../src/accounts/onboarding.ts';
 import { call } from './call.ts';
 
 export type Tenant = {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { clock } from '../../src/platform/clock.ts';
 import { ids } from '../../src/platform/ids.ts';
-import { createDemoOrganisation } from '../../src/records/onboarding.ts';
+import { createDemoOrganisation } from '../../src/accounts/onboarding.ts';
 import { runAdmin } from '../support/admin.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { openMeterCatalogue, type MeterCatalogue } from '../../src/records/meter-catalogue.ts';
+import { openMeterCatalogue, type MeterCatalogue } from '../../src/metering/meter-catalogue.ts';
 import { findActiveMeter, listMetersOfEvent } from '../../src/records/meters.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 

@@ -1,7 +1,7 @@
 // The link to an invoice: opens it without a key, as it is now, and nothing else does.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { ids } from '../../src/platform/ids.ts';
-import { openInvoiceLinks } from '../../src/platform/invoice-links.ts';
+import { openInvoiceLinks } from '../../src/invoices/links.ts';
 import { PATIENCE_MS, Shop } from '../payments/shop.ts';
 import { TEST_SECRETS_KEY, TEST_SETTINGS } from '../support/settings.ts';
 import { until } from '../support/until.ts';

@@ -6,7 +6,7 @@ import { ids } from '../../src/platform/ids.ts';
 import { Full } from '../../src/platform/bounds.ts';
 import { openPool, type Sql } from '../../src/platform/postgres.ts';
 import type { EventType } from '../../src/records/events.ts';
-import { createGroup, createOrganisation } from '../../src/records/onboarding.ts';
+import { createGroup, createOrganisation } from '../../src/accounts/onboarding.ts';
 import {
   deleteEndpoint,
   insertEndpoint,

@@ -9,7 +9,7 @@ import { clock } from '../../src/platform/clock.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { openLog } from '../../src/platform/log.ts';
 import type { Sql } from '../../src/platform/postgres.ts';
-import { createGroup, createOrganisation, type FirstKeys } from '../../src/records/onboarding.ts';
+import { createGroup, createOrganisation, type FirstKeys } from '../../src/accounts/onboarding.ts';
 import { openService, type Service, type ServiceOptions } from '../../src/service.ts';
 import { balanced } from './balanced.ts';
 import { freshDatabase } from './database.ts';

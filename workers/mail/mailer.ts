@@ -7,7 +7,7 @@
 import { type Ids, type Log, pause, type Timers } from '../../ledger/ports.ts';
 import { Tally } from '../../ledger/kernel/tally.ts';
 import { letterOf, oneLine, sellerOf } from '../../src/mail/letter.ts';
-import type { InvoiceLinks } from '../../src/platform/invoice-links.ts';
+import type { InvoiceLinks } from '../../src/invoices/links.ts';
 import type { Sql } from '../../src/platform/postgres.ts';
 import { isMailAddress } from '../../src/platform/smtp-settings.ts';
 import { Sweep } from '../../src/platform/sweep.ts';

@@ -5,7 +5,7 @@ import { quantityNumber } from '../../../ledger/kernel/quantity.ts';
 import { listExistingMeters } from '../../records/meters.ts';
 import type { Route } from '../edge.ts';
 import { refuse } from '../errors.ts';
-import { findByReference } from '../metering.ts';
+import { findByReference } from './metering.ts';
 import { fromSnapshot, iso, overageOf } from '../wire/metering.ts';
 import { Balances } from '../wire/balances.ts';
 import { Body } from '../wire/values.ts';

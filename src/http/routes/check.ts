@@ -9,7 +9,7 @@ import {
   notRecorded,
   REPLAYED,
   refusedResponse,
-} from '../metering.ts';
+} from './metering.ts';
 import {
   CheckBatchBody,
   CheckBatchResult,

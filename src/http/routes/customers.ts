@@ -10,7 +10,7 @@ import {
   listCustomers,
   updateCustomer,
 } from '../../records/customers.ts';
-import { putCustomer } from '../../records/put-customer.ts';
+import { putCustomer } from '../../accounts/put-customer.ts';
 import { ofScope } from '../../records/page.ts';
 import type { Scope } from '../../records/scope.ts';
 import type { Edge, Route } from '../edge.ts';

@@ -6,7 +6,7 @@ import { type GrantRecord, findGrant } from '../../records/grants.ts';
 import type { UsageMeter } from '../../records/meters.ts';
 import type { Route } from '../edge.ts';
 import { type Issue, refuse, refuseInvalid } from '../errors.ts';
-import { type MeteringDeps, type Subject, findByReference, notRecorded } from '../metering.ts';
+import { type MeteringDeps, type Subject, findByReference, notRecorded } from './metering.ts';
 import { Grant, GrantCreate, fromGrant } from '../wire/grants.ts';
 import { quantityOf, timeOf } from '../wire/usage.ts';
 

@@ -12,7 +12,7 @@ import {
   findCustomer,
   isRefused,
   notRecorded,
-} from '../metering.ts';
+} from './metering.ts';
 import { withoutNulls } from '../lenient.ts';
 import { ISSUES_MAX, issuesOf, validator } from '../validate.ts';
 import { IngestBody, IngestEvent, IngestResult } from '../wire/metering.ts';

@@ -3,7 +3,7 @@ import { Elysia } from 'elysia';
 import type { Settings } from '../../config.ts';
 import { invoicePage } from '../../pages/invoice.ts';
 import { refusedPage } from '../../pages/portal/refused.ts';
-import type { InvoiceLinks } from '../../platform/invoice-links.ts';
+import type { InvoiceLinks } from '../../invoices/links.ts';
 import type { Sql } from '../../platform/postgres.ts';
 import type { RateLimiter } from '../../platform/rate-limit.ts';
 import { findLinkedInvoice } from '../../records/invoices.ts';

@@ -5,18 +5,14 @@ import type { Ids, OrgClock } from '../../../ledger/ports.ts';
 import { invoicePage } from '../../pages/invoice.ts';
 import type { KeyLocks } from '../../platform/key-locks.ts';
 import type { Sql } from '../../platform/postgres.ts';
-import { draftInvoice, finalizeInvoice, issueInvoices } from '../../records/invoice-issue.ts';
+import { draftInvoice, finalizeInvoice, issueInvoices } from '../../invoices/issue.ts';
 import {
   type Changed,
   findInvoice,
   type InvoiceRecord,
   listInvoices,
 } from '../../records/invoices.ts';
-import {
-  INVOICE_TRANSITIONS,
-  type InvoiceAction,
-  refusalOf,
-} from '../../records/invoice-transitions.ts';
+import { INVOICE_TRANSITIONS, type InvoiceAction, refusalOf } from '../../invoices/transitions.ts';
 import { scopeOf } from '../../records/scope.ts';
 import type { PayReply, Subscriptions } from '../../subscriptions/subscriptions.ts';
 import { ofScope } from '../../records/page.ts';

@@ -13,7 +13,7 @@ import {
   type MeterRecord,
   updateMeter,
 } from '../../records/meters.ts';
-import { putMeter } from '../../records/put-meter.ts';
+import { putMeter } from '../../metering/put-meter.ts';
 import { ofScope } from '../../records/page.ts';
 import type { Scope } from '../../records/scope.ts';
 import type { Edge, Route } from '../edge.ts';

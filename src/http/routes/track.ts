@@ -12,7 +12,7 @@ import {
   notRecorded,
   REPLAYED,
   refusedResponse,
-} from '../metering.ts';
+} from './metering.ts';
 import { TrackBody, TrackResult, fromSnapshot, iso, overageOf } from '../wire/metering.ts';
 import { fingerprintOf, keyedIds, measure, metadataText } from '../wire/usage.ts';
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { AMOUNT_DIGITS_MAX, formatMoney, isAmount } from '../../../ledger/kernel/money.ts';
 import type { CustomerRecord } from '../../records/customers.ts';
-import type { NewInvoice, NewInvoiceLine } from '../../records/invoice-issue.ts';
+import type { NewInvoice, NewInvoiceLine } from '../../invoices/issue.ts';
 import {
   amountDue,
   BILLING_REASONS,

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { MeterPatch, MeterRecord, NewMeter } from '../../records/meters.ts';
-import type { Fixed } from '../../records/put-meter.ts';
+import type { Fixed } from '../../metering/put-meter.ts';
 import { Metadata } from './metadata.ts';
 import { Body, Name, Nullable, Timestamp, Uuid } from './values.ts';
 

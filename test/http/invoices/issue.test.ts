@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { must } from '../../../ledger/kernel/assert.ts';
 import { ids } from '../../../src/platform/ids.ts';
-import { recordInvoiceRefunds } from '../../../src/records/invoice-changes.ts';
-import { issueInvoices } from '../../../src/records/invoice-issue.ts';
+import { recordInvoiceRefunds } from '../../../src/invoices/changes.ts';
+import { issueInvoices } from '../../../src/invoices/issue.ts';
 import { findInvoice } from '../../../src/records/invoices.ts';
-import { createOrganisation } from '../../../src/records/onboarding.ts';
+import { createOrganisation } from '../../../src/accounts/onboarding.ts';
 import type { Scope } from '../../../src/records/scope.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { issue, newInvoice, NOW, refund } from './issuing.ts';

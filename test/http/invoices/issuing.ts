@@ -7,12 +7,8 @@ import {
   payInvoices,
   recordInvoiceRefunds,
   voidInvoice,
-} from '../../../src/records/invoice-changes.ts';
-import {
-  draftInvoice,
-  issueInvoices,
-  type NewInvoice,
-} from '../../../src/records/invoice-issue.ts';
+} from '../../../src/invoices/changes.ts';
+import { draftInvoice, issueInvoices, type NewInvoice } from '../../../src/invoices/issue.ts';
 import {
   findInvoice,
   type InvoiceRecord,

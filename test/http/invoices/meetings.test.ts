@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { audit } from '../../../src/database/audit.ts';
 import { ids } from '../../../src/platform/ids.ts';
-import { markUncollectible } from '../../../src/records/invoice-changes.ts';
+import { markUncollectible } from '../../../src/invoices/changes.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
 import { openPortal, type Portal } from '../portal/customer.ts';

@@ -2,13 +2,9 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import fc from 'fast-check';
 import { ids } from '../../../src/platform/ids.ts';
-import {
-  finalizeInvoice,
-  type Issuance,
-  issueInvoices,
-} from '../../../src/records/invoice-issue.ts';
+import { finalizeInvoice, type Issuance, issueInvoices } from '../../../src/invoices/issue.ts';
 import type { InvoiceRecord } from '../../../src/records/invoices.ts';
-import { createOrganisation } from '../../../src/records/onboarding.ts';
+import { createOrganisation } from '../../../src/accounts/onboarding.ts';
 import type { Scope } from '../../../src/records/scope.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { invoiceThatIs, issue, newInvoice, NOW } from './issuing.ts';

@@ -1,12 +1,8 @@
 // What may become of an invoice: every status by everything that is done to one.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { ids } from '../../../src/platform/ids.ts';
-import {
-  countAttempts,
-  markUncollectible,
-  payInvoices,
-} from '../../../src/records/invoice-changes.ts';
-import { finalizeInvoice } from '../../../src/records/invoice-issue.ts';
+import { countAttempts, markUncollectible, payInvoices } from '../../../src/invoices/changes.ts';
+import { finalizeInvoice } from '../../../src/invoices/issue.ts';
 import {
   findInvoice,
   INVOICE_STATUSES,

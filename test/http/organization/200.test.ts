@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { audit } from '../../../src/database/audit.ts';
 import { clock } from '../../../src/platform/clock.ts';
 import { ids } from '../../../src/platform/ids.ts';
-import { createOrganisation, type FirstKeys } from '../../../src/records/onboarding.ts';
+import { createOrganisation, type FirstKeys } from '../../../src/accounts/onboarding.ts';
 import { billingPolicyOf } from '../../../src/records/organisations.ts';
 import type { Scope } from '../../../src/records/scope.ts';
 import { misfitsOf } from '../../support/catalogue.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { ids } from '../../../src/platform/ids.ts';
 import { openSecrets } from '../../../src/platform/secrets.ts';
-import { createGroup, createOrganisation } from '../../../src/records/onboarding.ts';
+import { createGroup, createOrganisation } from '../../../src/accounts/onboarding.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { TEST_SECRETS_KEY } from '../../support/settings.ts';
 import { anEvent, deliveriesOf, unaccounted, URL_OF_NOBODY } from '../webhook-endpoints/owed.ts';

@@ -1,6 +1,6 @@
 // What the fan-out could not know: an endpoint changed while an event was being committed.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { putOwedRight } from '../../../src/records/owed.ts';
+import { putOwedRight } from '../../../src/records/delivery-reconciliation.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { anEvent, deliveriesOf, endpointOf, hearDue, takenByWorker, unaccounted } from './owed.ts';
 

@@ -3,11 +3,11 @@ import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { timers } from '../../../src/platform/clock.ts';
 import { ids } from '../../../src/platform/ids.ts';
-import { createOrganisation } from '../../../src/records/onboarding.ts';
+import { createOrganisation } from '../../../src/accounts/onboarding.ts';
 import {
   listUsageSubscribers,
   openUsageSubscriptions,
-} from '../../../src/records/usage-subscriptions.ts';
+} from '../../../src/metering/usage-listeners.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { endpointOf, URL_OF_NOBODY } from './owed.ts';
 

@@ -1,6 +1,6 @@
 // Who hears of what.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { createOrganisation } from '../../../src/records/onboarding.ts';
+import { createOrganisation } from '../../../src/accounts/onboarding.ts';
 import { ids } from '../../../src/platform/ids.ts';
 import { Bed } from './bed.ts';
 import { Sink } from './sink.ts';

@@ -1,14 +1,14 @@
 // What the metering routes share: whom and what a request is about.
-import type { Found, Ledger } from '../../ledger/ledger.ts';
-import type { Ids, OrgClock } from '../../ledger/ports.ts';
-import type { Settings } from '../config.ts';
-import { Full } from '../platform/bounds.ts';
-import type { MeterCatalogue } from '../records/meter-catalogue.ts';
-import type { UsageMeter } from '../records/meters.ts';
-import { isUuid, type Scope } from '../records/scope.ts';
-import type { Edge } from './edge.ts';
-import { isStorableText } from './json.ts';
-import { type ErrorCode, type Issue, refuse, refuseInvalid } from './errors.ts';
+import type { Found, Ledger } from '../../../ledger/ledger.ts';
+import type { Ids, OrgClock } from '../../../ledger/ports.ts';
+import type { Settings } from '../../config.ts';
+import { Full } from '../../platform/bounds.ts';
+import type { MeterCatalogue } from '../../metering/meter-catalogue.ts';
+import type { UsageMeter } from '../../records/meters.ts';
+import { isUuid, type Scope } from '../../records/scope.ts';
+import type { Edge } from '../edge.ts';
+import { isStorableText } from '../json.ts';
+import { type ErrorCode, type Issue, refuse, refuseInvalid } from '../errors.ts';
 
 export type MeteringDeps = {
   readonly edge: Edge;

@@ -5,8 +5,8 @@
 // once. Seller and buyer are copied when the number is taken, and nothing rewrites them after that.
 import { assert, must } from '../../ledger/kernel/assert.ts';
 import type { Executor, Json, Transaction } from '../platform/postgres.ts';
-import { eventRow } from './events.ts';
-import { invoiceEvent } from './invoice-events.ts';
+import { eventRow } from '../records/events.ts';
+import { invoiceEvent } from './events.ts';
 import {
   type Buyer,
   type Changed,
@@ -17,9 +17,9 @@ import {
   type InvoiceRecord,
   type InvoiceRow,
   type StoredLine,
-} from './invoices.ts';
-import { INVOICE_TRANSITIONS } from './invoice-transitions.ts';
-import { isUuid, type Scope } from './scope.ts';
+} from '../records/invoices.ts';
+import { INVOICE_TRANSITIONS } from './transitions.ts';
+import { isUuid, type Scope } from '../records/scope.ts';
 
 /** An amount is `quantity` times `unitAmount`; what has no unit, such as a proration, has quantity 1. */
 export type NewInvoiceLine = Omit<InvoiceLine, 'id' | 'amount'>;

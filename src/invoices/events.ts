@@ -1,7 +1,7 @@
 import { formatMoney } from '../../ledger/kernel/money.ts';
-import type { NewEvent } from './events.ts';
-import { amountDue, type InvoiceRecord } from './invoices.ts';
-import type { Scope } from './scope.ts';
+import type { NewEvent } from '../records/events.ts';
+import { amountDue, type InvoiceRecord } from '../records/invoices.ts';
+import type { Scope } from '../records/scope.ts';
 
 /** What an invoice.updated tells. */
 export type InvoiceChange = {

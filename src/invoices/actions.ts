@@ -2,8 +2,8 @@
 import { must } from '../../ledger/kernel/assert.ts';
 import { slotOf } from '../../ledger/kernel/slot.ts';
 import type { Transaction } from '../platform/postgres.ts';
-import { countAttempts, lockInvoice, voidInvoice } from '../records/invoice-changes.ts';
-import { refusalOf } from '../records/invoice-transitions.ts';
+import { countAttempts, lockInvoice, voidInvoice } from './changes.ts';
+import { refusalOf } from './transitions.ts';
 import { amountDue, type Changed, findInvoice, type InvoiceRecord } from '../records/invoices.ts';
 import { findPaymentMethod } from '../records/payment-methods.ts';
 import {
@@ -15,8 +15,8 @@ import {
 } from '../records/payments.ts';
 import type { Scope } from '../records/scope.ts';
 import { tellSubscriptions } from '../records/subscription-followups.ts';
-import type { SubscriptionsDeps } from './deps.ts';
-import type { PayReply } from './subscriptions.ts';
+import type { SubscriptionsDeps } from '../subscriptions/deps.ts';
+import type { PayReply } from '../subscriptions/subscriptions.ts';
 
 export async function payInvoice(
   deps: SubscriptionsDeps,

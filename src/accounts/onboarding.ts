@@ -2,7 +2,7 @@
 import type { Ids } from '../../ledger/ports.ts';
 import { notifyChange } from '../platform/changes.ts';
 import type { Sql } from '../platform/postgres.ts';
-import { insertKey, type KeyOwner } from './api-keys.ts';
+import { insertKey, type KeyOwner } from '../records/api-keys.ts';
 import {
   anyOrganisationExists,
   groupExists,
@@ -10,7 +10,7 @@ import {
   insertOrganisation,
   lockGroupOf,
   moveToGroup,
-} from './organisations.ts';
+} from '../records/organisations.ts';
 
 export type Setting = { readonly sql: Sql; readonly ids: Ids; readonly now: number };
 

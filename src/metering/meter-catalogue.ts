@@ -6,8 +6,8 @@
 // Memory is bounded by ENTRIES_MAX, names that no meter has included; when it is full it starts afresh, as one organisation does
 // beyond its part of it.
 import type { Changes, ChangeKind, Subscriber } from '../platform/changes.ts';
-import type { UsageMeter } from './meters.ts';
-import type { Scope } from './scope.ts';
+import type { UsageMeter } from '../records/meters.ts';
+import type { Scope } from '../records/scope.ts';
 
 export type MeterCatalogue = {
   /** The active meter with this slug. */

@@ -8,7 +8,7 @@
 import type { Timers } from '../../ledger/ports.ts';
 import type { Changes, ChangeKind, Subscriber } from '../platform/changes.ts';
 import type { Executor } from '../platform/postgres.ts';
-import type { Scope } from './scope.ts';
+import type { Scope } from '../records/scope.ts';
 
 export type UsageSubscriptions = {
   wantsUsage(scope: Scope): boolean;

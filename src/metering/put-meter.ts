@@ -10,8 +10,8 @@ import {
   type MeterRecord,
   type NewMeter,
   updateMeter,
-} from './meters.ts';
-import type { Scope } from './scope.ts';
+} from '../records/meters.ts';
+import type { Scope } from '../records/scope.ts';
 
 /** It takes a meter that is deleted at the same moment to need a third. */
 const TRIES_MAX = 4;

@@ -2,18 +2,18 @@
 import { assert, must } from '../../ledger/kernel/assert.ts';
 import { formatMoney } from '../../ledger/kernel/money.ts';
 import type { Executor, Transaction } from '../platform/postgres.ts';
-import { insertEvents } from './events.ts';
-import { type InvoiceChange, invoiceEvent } from './invoice-events.ts';
+import { insertEvents } from '../records/events.ts';
+import { type InvoiceChange, invoiceEvent } from './events.ts';
 import {
   type Changed,
   invoiceColumns,
   invoiceOf,
   type InvoiceRecord,
   type InvoiceRow,
-} from './invoices.ts';
-import { INVOICE_TRANSITIONS, refusalOf } from './invoice-transitions.ts';
-import { findPaymentOf, hasFailed } from './payments.ts';
-import { isUuid, type Scope } from './scope.ts';
+} from '../records/invoices.ts';
+import { INVOICE_TRANSITIONS, refusalOf } from './transitions.ts';
+import { findPaymentOf, hasFailed } from '../records/payments.ts';
+import { isUuid, type Scope } from '../records/scope.ts';
 
 export type InvoicePayment = {
   readonly invoiceId: string;

@@ -2,7 +2,7 @@
 import { boundary } from '../../ledger/kernel/calendar.ts';
 import type { Transaction } from '../platform/postgres.ts';
 import type { CheckoutRecord } from '../records/checkouts.ts';
-import { issueInvoices } from '../records/invoice-issue.ts';
+import { issueInvoices } from './issue.ts';
 import { must } from '../../ledger/kernel/assert.ts';
 import type { InvoiceLine } from '../records/invoices.ts';
 import { billingPolicyOf } from '../records/organisations.ts';

@@ -5,7 +5,7 @@
 //
 // A payment is live until it has failed: under way, or captured while the invoice has yet to hear of it. So a charge and a void never
 // meet: whichever holds the invoice's row first is the one, and the money of a live payment always finds its invoice payable.
-import type { InvoiceRecord, InvoiceStatus } from './invoices.ts';
+import type { InvoiceRecord, InvoiceStatus } from '../records/invoices.ts';
 
 type Transition = {
   readonly from: readonly InvoiceStatus[];

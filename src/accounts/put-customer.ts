@@ -8,8 +8,8 @@ import {
   insertCustomer,
   type NewCustomer,
   updateCustomer,
-} from './customers.ts';
-import type { Scope } from './scope.ts';
+} from '../records/customers.ts';
+import type { Scope } from '../records/scope.ts';
 
 /** It takes a customer that is given another name at the same moment to need a second. */
 const TRIES_MAX = 3;

@@ -18,12 +18,12 @@ import {
   type AuthenticatorOptions,
   LOOKUPS_MAX,
   openAuthenticator,
-} from './http/auth.ts';
-import { createEdge, type Edge } from './http/edge.ts';
-import { FairSql } from './http/fair-sql.ts';
+} from './http/edge/auth.ts';
+import { createEdge, type Edge } from './http/edge/edge.ts';
+import { FairSql } from './http/edge/fair-sql.ts';
 import { renderCheck } from './http/wire/metering.ts';
-import { openKeyed } from './http/keyed.ts';
-import { openPortalDoor, type PortalDoorDeps } from './http/portal-door.ts';
+import { openKeyed } from './http/idempotency/keyed.ts';
+import { openPortalDoor, type PortalDoorDeps } from './http/portal/visitor.ts';
 import {
   type Change,
   type Changes,

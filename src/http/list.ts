@@ -7,9 +7,9 @@ import type { Sql } from '../platform/postgres.ts';
 import { findCustomerByExternalId } from '../records/customers.ts';
 import { findPlace, type ListName, type Page, type Whose } from '../records/page.ts';
 import type { Scope } from '../records/scope.ts';
-import type { Principal } from './auth.ts';
-import { refuseInvalid } from './errors.ts';
-import type { FairSql } from './fair-sql.ts';
+import type { Principal } from './edge/auth.ts';
+import { refuseInvalid } from './edge/errors.ts';
+import type { FairSql } from './edge/fair-sql.ts';
 import { Uuid } from './wire/values.ts';
 
 const OFFSET_MAX = 10_000;

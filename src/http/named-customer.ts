@@ -6,7 +6,7 @@ import {
   findCustomerByExternalId,
 } from '../records/customers.ts';
 import type { Scope } from '../records/scope.ts';
-import type { Issue } from './errors.ts';
+import type { Issue } from './edge/errors.ts';
 
 type Named = { readonly customer_id?: string; readonly external_customer_id?: string };
 

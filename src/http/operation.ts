@@ -1,7 +1,7 @@
 // What a route takes and answers, said once: it validates, it types the handler, and it is the OpenAPI document.
 import type { Static, TObject, TSchema } from '@sinclair/typebox';
-import type { ErrorCode } from './errors.ts';
-import type { Tag } from './tags.ts';
+import type { ErrorCode } from './edge/errors.ts';
+import type { Tag } from './openapi/tags.ts';
 
 /** Who may call. `portal`: whoever has the token in the path. */
 export type Access = 'organisation' | 'group' | 'portal' | 'open';

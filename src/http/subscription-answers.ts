@@ -1,7 +1,7 @@
 // What the door to subscriptions says of an action, as an answer: the same to a merchant and to the customer's portal.
 import { unreachable } from '../../ledger/kernel/assert.ts';
 import type { Act, ActReply } from '../subscriptions/subscriptions.ts';
-import { type Answer, answer, refusal, refusedField } from './idempotency.ts';
+import { type Answer, answer, refusal, refusedField } from './idempotency/idempotency.ts';
 import { fromSubscription } from './wire/subscriptions.ts';
 
 export const NOT_FOR_SALE = 'is of a product that is archived or unpublished';

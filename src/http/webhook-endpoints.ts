@@ -20,11 +20,11 @@ import {
   type Subscription,
   updateEndpoint,
 } from '../records/webhook-endpoints.ts';
-import type { Principal } from './auth.ts';
-import type { Edge } from './edge.ts';
-import { errorText, type Issue, refuse, refuseInvalid } from './errors.ts';
-import type { FairSql } from './fair-sql.ts';
-import { type Answer, answer, once, refusal } from './idempotency.ts';
+import type { Principal } from './edge/auth.ts';
+import type { Edge } from './edge/edge.ts';
+import { errorText, type Issue, refuse, refuseInvalid } from './edge/errors.ts';
+import type { FairSql } from './edge/fair-sql.ts';
+import { type Answer, answer, once, refusal } from './idempotency/idempotency.ts';
 
 export type EndpointDeps = {
   readonly edge: Edge;

@@ -2,7 +2,7 @@
 //
 // Holds: each list has one order, which an index gives, and the id makes it total. `after` names the last row that was seen: what
 // follows it in that order is the next page, without a gap or a repeat, whatever was added at the front meanwhile, at the same cost
-// for the last page as for the first. An offset is counted off row by row, so it is bounded (src/http/query.ts).
+// for the last page as for the first. An offset is counted off row by row, so it is bounded (src/http/edge/query.ts).
 // Does not: judge the row by the list's filters. It may have changed since, and its place is what counts.
 import type { PendingQuery, Row } from 'postgres';
 import type { Executor } from '../platform/postgres.ts';

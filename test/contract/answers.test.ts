@@ -1,7 +1,7 @@
 // What leaves fits the schema that the document shows: payments, refunds, checkouts, invoices, customers and events in each state.
 import type { TSchema } from '@sinclair/typebox';
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { issuesOf, validator } from '../../src/http/validate.ts';
+import { issuesOf, validator } from '../../src/http/edge/validate.ts';
 import { Checkout } from '../../src/http/wire/checkouts.ts';
 import { Customer } from '../../src/http/wire/customers.ts';
 import { Event } from '../../src/http/wire/events.ts';

@@ -1,7 +1,7 @@
 // Every route of the app, whichever there are, asks for a key before it looks at anything else. A route that should be open has
 // to be named here.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { type Described, hasKey } from '../../src/http/document.ts';
+import { type Described, hasKey } from '../../src/http/openapi/document.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { insertKey } from '../../src/records/api-keys.ts';
 import { startServer, type Call, type TestServer } from '../support/server.ts';

@@ -1,7 +1,7 @@
 // Every refusal that the document names for what moves money is one that a caller can meet, and he meets no other one. Where the
 // contract names a code, it is named here by a call that gets it.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { STATUS_OF } from '../../src/http/errors.ts';
+import { STATUS_OF } from '../../src/http/edge/errors.ts';
 import { BUYER } from '../support/shop.ts';
 import { PATIENCE_MS, Shop } from '../payments/shop.ts';
 import type { Call, Reply } from '../support/server.ts';

@@ -1,5 +1,5 @@
 // What the routes of subscriptions refuse, by a call for each code that the document names.
-import { lockOf } from '../../src/http/idempotency.ts';
+import { lockOf } from '../../src/http/idempotency/idempotency.ts';
 import { Club } from '../http/subscriptions/subscribing.ts';
 import type { Shop } from '../payments/shop.ts';
 import type { Call, Reply } from '../support/server.ts';

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import SwaggerParser from '@apidevtools/swagger-parser';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import generateTypes from 'openapi-typescript';
-import { type OpenApi, openApiOf } from '../../src/http/openapi.ts';
+import { type OpenApi, openApiOf } from '../../src/http/openapi/openapi.ts';
 import { listRoutes } from './edge/operations.ts';
 
 // Linters take seconds, and more where the machine is busy.

@@ -1,6 +1,6 @@
 // A proxy in front of PostgreSQL that has nothing behind it, as HAProxy has during a failover.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { isUnavailable } from '../../src/http/errors.ts';
+import { isUnavailable } from '../../src/http/edge/errors.ts';
 import { openPool, type Sql } from '../../src/platform/postgres.ts';
 import { checkPostgres, versionRefusal } from '../../src/platform/reachable.ts';
 import { type Proxy, startProxy } from '../support/proxy.ts';

@@ -38,7 +38,7 @@ const PLANTS: [path: string, rule: string, text: string][] = [
     `type Kind = 'single' | 'pending';\nexport function f(kind: Kind) {\n  switch (kind) {\n    case 'single':\n      return 1;\n    default:\n      return 2;\n  }\n}\n`,
   ],
   ['ledger/e.ts', 'no-explicit-any', 'export const f = (x: any) => x;\n'],
-  ['src/http/json.ts', 'no-unsafe-assignment', `export const x: string = JSON.parse('1');\n`],
+  ['src/http/edge/json.ts', 'no-unsafe-assignment', `export const x: string = JSON.parse('1');\n`],
   ['ledger/x.ts', 'no-cycle', `import { y } from './y.ts';\nexport const x = (): number => y();\n`],
   ['ledger/y.ts', 'no-cycle', `import { x } from './x.ts';\nexport const y = (): number => x();\n`],
   [

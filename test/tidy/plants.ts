@@ -122,7 +122,10 @@ export const PLANTED: Record<RuleName, Plant[]> = {
     },
     {
       fault: 'http to store',
-      files: file('src/http/auth.ts', `import type { J } from '../../ledger/store/journal.ts';`),
+      files: file(
+        'src/http/edge/auth.ts',
+        `import type { J } from '../../ledger/store/journal.ts';`,
+      ),
     },
     {
       fault: 'bullmq outside workers',
@@ -153,7 +156,7 @@ export const PLANTED: Record<RuleName, Plant[]> = {
   'no barrels, and every import names its file': [
     { fault: 'star', files: file('ledger/all.ts', `export * from './money.ts';`) },
     { fault: 'index', files: file('src/http/index.ts', `export const a = 1;`) },
-    { fault: 'no extension', files: file('src/http/auth.ts', `import { e } from './error';`) },
+    { fault: 'no extension', files: file('src/http/edge/auth.ts', `import { e } from './error';`) },
   ],
   'the top level is fixed': [
     { fault: 'a folder', files: file('lib/money.ts', '') },

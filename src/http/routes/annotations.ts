@@ -13,10 +13,10 @@ import {
 } from '../../records/annotations.ts';
 import { ofScope, type Page } from '../../records/page.ts';
 import type { Scope } from '../../records/scope.ts';
-import type { Edge, Route } from '../edge.ts';
-import type { FairSql } from '../fair-sql.ts';
-import { refuse } from '../errors.ts';
-import { type Answer, answer, type Attempt, once, refusal } from '../idempotency.ts';
+import type { Edge, Route } from '../edge/edge.ts';
+import type { FairSql } from '../edge/fair-sql.ts';
+import { refuse } from '../edge/errors.ts';
+import { type Answer, answer, type Attempt, once, refusal } from '../idempotency/idempotency.ts';
 import type { QueryOf } from '../operation.ts';
 import { answerList, PAGE } from '../list.ts';
 import {

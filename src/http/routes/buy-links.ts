@@ -6,9 +6,9 @@ import { regionalCurrency } from '../../payments/regions.ts';
 import type { Sql } from '../../platform/postgres.ts';
 import type { RateLimiter } from '../../platform/rate-limit.ts';
 import { findPublicProduct } from '../../records/products.ts';
-import type { Edge, Route } from '../edge.ts';
-import { refuse, refuseInvalid } from '../errors.ts';
-import { refuseRate } from '../rate-limit.ts';
+import type { Edge, Route } from '../edge/edge.ts';
+import { refuse, refuseInvalid } from '../edge/errors.ts';
+import { refuseRate } from '../edge/rate-limit.ts';
 import {
   BuyLinkCheckout,
   BuyLinkCheckoutCreate,

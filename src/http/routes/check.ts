@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia';
-import type { OrganisationPrincipal } from '../auth.ts';
-import type { Route } from '../edge.ts';
-import { refuseInvalid } from '../errors.ts';
+import type { OrganisationPrincipal } from '../edge/auth.ts';
+import type { Route } from '../edge/edge.ts';
+import { refuseInvalid } from '../edge/errors.ts';
 import {
   type MeteringDeps,
   findSubject,

@@ -8,10 +8,10 @@ import { expireCheckout, findCheckout, listCheckouts } from '../../records/check
 import { findProduct } from '../../records/products.ts';
 import { ofScope } from '../../records/page.ts';
 import type { Scope } from '../../records/scope.ts';
-import type { Edge, Route } from '../edge.ts';
-import type { FairSql } from '../fair-sql.ts';
-import { refuse, refuseInvalid } from '../errors.ts';
-import { type Answer, answer, once, refusal, refusedField } from '../idempotency.ts';
+import type { Edge, Route } from '../edge/edge.ts';
+import type { FairSql } from '../edge/fair-sql.ts';
+import { refuse, refuseInvalid } from '../edge/errors.ts';
+import { type Answer, answer, once, refusal, refusedField } from '../idempotency/idempotency.ts';
 import { findNamedCustomer } from '../named-customer.ts';
 import { answerList, PAGE } from '../list.ts';
 import {

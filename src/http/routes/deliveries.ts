@@ -2,9 +2,9 @@ import { Elysia } from 'elysia';
 import type { Clock } from '../../../ledger/ports.ts';
 import type { Sql } from '../../platform/postgres.ts';
 import { findDelivery, type NotSent, retryDelivery } from '../../records/deliveries.ts';
-import type { Edge, Route } from '../edge.ts';
-import { refuse } from '../errors.ts';
-import { answer, once, refusal } from '../idempotency.ts';
+import type { Edge, Route } from '../edge/edge.ts';
+import { refuse } from '../edge/errors.ts';
+import { answer, once, refusal } from '../idempotency/idempotency.ts';
 import { Delivery, fromDelivery } from '../wire/webhooks.ts';
 
 export type DeliveryRoutesDeps = {

@@ -1,9 +1,9 @@
 import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
-import { docsPage } from '../docs-page.ts';
+import { docsPage } from '../openapi/docs-page.ts';
 import type { Page } from '../../pages/layout.ts';
-import type { Edge } from '../edge.ts';
-import { type Addresses, type OpenApi, openApiOf, type RouteList } from '../openapi.ts';
+import type { Edge } from '../edge/edge.ts';
+import { type Addresses, type OpenApi, openApiOf, type RouteList } from '../openapi/openapi.ts';
 import { sendPage } from '../page.ts';
 
 export type DocumentRoutesDeps = {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import { EMBED_SCRIPT } from '../../pages/embed/parent.ts';
-import type { Edge } from '../edge.ts';
+import type { Edge } from '../edge/edge.ts';
 
 const SCRIPT = {
   operationId: 'getEmbedScript',

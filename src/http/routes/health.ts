@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia';
 import type { Settings } from '../../config.ts';
-import type { Edge } from '../edge.ts';
-import { refuse } from '../errors.ts';
+import type { Edge } from '../edge/edge.ts';
+import { refuse } from '../edge/errors.ts';
 import { Health, Readiness as Ready } from '../wire/health.ts';
 
 export type Readiness = () => { readonly ready: boolean; readonly reason?: string };

@@ -3,9 +3,9 @@ import { INGEST_BYTES_MAX } from '../../../ledger/limits.ts';
 import { breathe, type Timers } from '../../../ledger/ports.ts';
 import type { CallOutcome, EventRefusal } from '../../../ledger/outcome.ts';
 import { Full } from '../../platform/bounds.ts';
-import type { OrganisationPrincipal } from '../auth.ts';
-import type { Route } from '../edge.ts';
-import { type Issue, refuse, refuseInvalid } from '../errors.ts';
+import type { OrganisationPrincipal } from '../edge/auth.ts';
+import type { Route } from '../edge/edge.ts';
+import { type Issue, refuse, refuseInvalid } from '../edge/errors.ts';
 import {
   type MeteringDeps,
   type Subject,
@@ -13,8 +13,8 @@ import {
   isRefused,
   notRecorded,
 } from './metering.ts';
-import { withoutNulls } from '../lenient.ts';
-import { ISSUES_MAX, issuesOf, validator } from '../validate.ts';
+import { withoutNulls } from '../edge/lenient.ts';
+import { ISSUES_MAX, issuesOf, validator } from '../edge/validate.ts';
 import { IngestBody, IngestEvent, IngestResult } from '../wire/metering.ts';
 import { eventTime, fingerprintOf, keyedIds, measure, metadataText } from '../wire/usage.ts';
 

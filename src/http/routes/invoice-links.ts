@@ -7,9 +7,9 @@ import type { InvoiceLinks } from '../../invoices/links.ts';
 import type { Sql } from '../../platform/postgres.ts';
 import type { RateLimiter } from '../../platform/rate-limit.ts';
 import { findLinkedInvoice } from '../../records/invoices.ts';
-import type { Edge } from '../edge.ts';
+import type { Edge } from '../edge/edge.ts';
 import { sendPage } from '../page.ts';
-import { refuseRatePage } from '../rate-limit.ts';
+import { refuseRatePage } from '../edge/rate-limit.ts';
 
 export type InvoiceLinkRoutesDeps = {
   readonly edge: Edge;

@@ -16,9 +16,9 @@ import { INVOICE_TRANSITIONS, type InvoiceAction, refusalOf } from '../../invoic
 import { scopeOf } from '../../records/scope.ts';
 import type { PayReply, Subscriptions } from '../../subscriptions/subscriptions.ts';
 import { ofScope } from '../../records/page.ts';
-import type { Edge, Route } from '../edge.ts';
-import type { FairSql } from '../fair-sql.ts';
-import { refuse, refuseInvalid } from '../errors.ts';
+import type { Edge, Route } from '../edge/edge.ts';
+import type { FairSql } from '../edge/fair-sql.ts';
+import { refuse, refuseInvalid } from '../edge/errors.ts';
 import {
   type Answer,
   answer,
@@ -26,7 +26,7 @@ import {
   onceRepeatable,
   refusal,
   refusedField,
-} from '../idempotency.ts';
+} from '../idempotency/idempotency.ts';
 import { findNamedCustomer } from '../named-customer.ts';
 import { sendPage } from '../page.ts';
 import { answerList, ofCustomer, PAGE } from '../list.ts';

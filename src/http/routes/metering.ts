@@ -6,9 +6,9 @@ import { Full } from '../../platform/bounds.ts';
 import type { MeterCatalogue } from '../../metering/meter-catalogue.ts';
 import type { UsageMeter } from '../../records/meters.ts';
 import { isUuid, type Scope } from '../../records/scope.ts';
-import type { Edge } from '../edge.ts';
-import { isStorableText } from '../json.ts';
-import { type ErrorCode, type Issue, refuse, refuseInvalid } from '../errors.ts';
+import type { Edge } from '../edge/edge.ts';
+import { isStorableText } from '../edge/json.ts';
+import { type ErrorCode, type Issue, refuse, refuseInvalid } from '../edge/errors.ts';
 
 export type MeteringDeps = {
   readonly edge: Edge;

@@ -16,11 +16,11 @@ import {
 import { putMeter } from '../../metering/put-meter.ts';
 import { ofScope } from '../../records/page.ts';
 import type { Scope } from '../../records/scope.ts';
-import type { Edge, Route } from '../edge.ts';
-import type { FairSql } from '../fair-sql.ts';
-import { refuse, refuseInvalid } from '../errors.ts';
-import { answer, once, refusal } from '../idempotency.ts';
-import { isStorableText } from '../json.ts';
+import type { Edge, Route } from '../edge/edge.ts';
+import type { FairSql } from '../edge/fair-sql.ts';
+import { refuse, refuseInvalid } from '../edge/errors.ts';
+import { answer, once, refusal } from '../idempotency/idempotency.ts';
+import { isStorableText } from '../edge/json.ts';
 import { answerList, PAGE } from '../list.ts';
 import {
   fromMeter,

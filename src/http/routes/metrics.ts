@@ -2,8 +2,8 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import type { Registry } from 'prom-client';
-import type { Edge, Route } from '../edge.ts';
-import { refuse } from '../errors.ts';
+import type { Edge, Route } from '../edge/edge.ts';
+import { refuse } from '../edge/errors.ts';
 
 export type MetricsRoutesDeps = {
   readonly edge: Edge;

@@ -2,8 +2,8 @@ import { Elysia } from 'elysia';
 import type { Ids, OrgClock } from '../../../ledger/ports.ts';
 import type { Sql } from '../../platform/postgres.ts';
 import { findOrganisation, updateOrganisation } from '../../records/organisations.ts';
-import type { Edge, Route } from '../edge.ts';
-import { refuseInvalid } from '../errors.ts';
+import type { Edge, Route } from '../edge/edge.ts';
+import { refuseInvalid } from '../edge/errors.ts';
 import {
   dunningIssue,
   fromOrganisation,

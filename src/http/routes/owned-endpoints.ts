@@ -8,11 +8,11 @@ import {
   type Subscription,
   whoseEndpoints,
 } from '../../records/webhook-endpoints.ts';
-import type { Principal } from '../auth.ts';
-import type { Route } from '../edge.ts';
+import type { Principal } from '../edge/auth.ts';
+import type { Route } from '../edge/edge.ts';
 import type { Handler, Operation } from '../operation.ts';
 import { answerList, PAGE } from '../list.ts';
-import type { Tag } from '../tags.ts';
+import type { Tag } from '../openapi/tags.ts';
 import {
   change,
   type EndpointDeps,

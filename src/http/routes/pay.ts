@@ -11,14 +11,14 @@ import { regionalCurrency } from '../../payments/regions.ts';
 import type { Sql } from '../../platform/postgres.ts';
 import type { RateLimiter } from '../../platform/rate-limit.ts';
 import type { ProcessorFor } from '../../processors/processor.ts';
-import { awaitingCookie, isAwaiting } from '../awaiting.ts';
+import { awaitingCookie, isAwaiting } from '../checkout/return-cookie.ts';
 import {
   findSession,
   type Session,
   type Terms,
   termsOf,
   type Wished,
-} from '../checkout-session.ts';
+} from '../checkout/session.ts';
 import {
   type Asks,
   asksOf,
@@ -30,12 +30,12 @@ import {
   paidView,
   processingView,
   saidBy,
-} from '../checkout-view.ts';
-import type { Edge, Route } from '../edge.ts';
-import { EMBEDDED_BACK, embedOf } from '../embed.ts';
+} from '../checkout/view.ts';
+import type { Edge, Route } from '../edge/edge.ts';
+import { EMBEDDED_BACK, embedOf } from '../checkout/embed.ts';
 import { type PageOptions, sendPage } from '../page.ts';
 import { codeOf, enteredOf, type Mend, PayForm, readOrder, TOTAL_CHANGED } from '../wire/pay.ts';
-import { urlOf } from '../url.ts';
+import { urlOf } from '../edge/url.ts';
 
 export type PayRoutesDeps = {
   readonly edge: Edge;

@@ -7,11 +7,11 @@ import type { Payments, RefundReply } from '../../payments/payments.ts';
 import type { Sql } from '../../platform/postgres.ts';
 import { findPayment, findRefund, listPayments, listRefunds } from '../../records/payments.ts';
 import { ofScope } from '../../records/page.ts';
-import type { Edge, Route } from '../edge.ts';
-import type { FairSql } from '../fair-sql.ts';
-import { refuse, refuseInvalid } from '../errors.ts';
+import type { Edge, Route } from '../edge/edge.ts';
+import type { FairSql } from '../edge/fair-sql.ts';
+import { refuse, refuseInvalid } from '../edge/errors.ts';
 import { answerList, PAGE } from '../list.ts';
-import { refuseRate } from '../rate-limit.ts';
+import { refuseRate } from '../edge/rate-limit.ts';
 import { moneyOf } from '../wire/money.ts';
 import {
   fromPayment,

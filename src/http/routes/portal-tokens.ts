@@ -10,10 +10,10 @@ import {
   PORTAL_TTL_S_DEFAULT,
   revokePortalToken,
 } from '../../records/portal-tokens.ts';
-import type { Edge, Route } from '../edge.ts';
-import { refuse } from '../errors.ts';
-import { answer, once, refusal } from '../idempotency.ts';
-import { isStorableText } from '../json.ts';
+import type { Edge, Route } from '../edge/edge.ts';
+import { refuse } from '../edge/errors.ts';
+import { answer, once, refusal } from '../idempotency/idempotency.ts';
+import { isStorableText } from '../edge/json.ts';
 import { fromPortalToken, PortalToken, PortalTokenCreate } from '../wire/portal-tokens.ts';
 
 export type PortalTokenRoutesDeps = {

@@ -8,11 +8,11 @@ import { NOTICES, type Notice } from '../../pages/portal/view.ts';
 import type { ProcessorFor } from '../../processors/processor.ts';
 import { findInvoice } from '../../records/invoices.ts';
 import type { Subscriptions } from '../../subscriptions/subscriptions.ts';
-import type { Edge, Route } from '../edge.ts';
+import type { Edge, Route } from '../edge/edge.ts';
 import { sendPage } from '../page.ts';
-import { act, nothingHere, preview } from '../portal-actions.ts';
-import { readMethodForm, replaceMethod } from '../portal-method.ts';
-import { frameOf, isShown, type PortalRecords, portalView } from '../portal-view.ts';
+import { act, nothingHere, preview } from '../portal/actions.ts';
+import { readMethodForm, replaceMethod } from '../portal/method.ts';
+import { frameOf, isShown, type PortalRecords, portalView } from '../portal/view.ts';
 import {
   dayAgain,
   MethodForm,
@@ -23,7 +23,7 @@ import {
   PortalUncancel,
   toPause,
 } from '../wire/portal.ts';
-import { urlOf } from '../url.ts';
+import { urlOf } from '../edge/url.ts';
 import { Subscription } from '../wire/subscriptions.ts';
 
 export type PortalRoutesDeps = PortalRecords & {

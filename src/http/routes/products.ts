@@ -15,10 +15,10 @@ import {
 } from '../../records/products.ts';
 import { ofScope } from '../../records/page.ts';
 import type { Scope } from '../../records/scope.ts';
-import type { Edge, Route } from '../edge.ts';
-import type { FairSql } from '../fair-sql.ts';
-import { refuse, refuseInvalid } from '../errors.ts';
-import { answer, once, refusal } from '../idempotency.ts';
+import type { Edge, Route } from '../edge/edge.ts';
+import type { FairSql } from '../edge/fair-sql.ts';
+import { refuse, refuseInvalid } from '../edge/errors.ts';
+import { answer, once, refusal } from '../idempotency/idempotency.ts';
 import { answerList, PAGE } from '../list.ts';
 import {
   fromPrice,

@@ -5,9 +5,9 @@ import type { OrgClock } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
 import type { Sql } from '../../platform/postgres.ts';
 import type { Sandbox } from '../../processors/sandbox.ts';
-import type { Edge, Route } from '../edge.ts';
-import { framersOfReturn } from '../embed.ts';
-import { isStorableText } from '../json.ts';
+import type { Edge, Route } from '../edge/edge.ts';
+import { framersOfReturn } from '../checkout/embed.ts';
+import { isStorableText } from '../edge/json.ts';
 import { sendPage } from '../page.ts';
 import { ChallengeForm } from '../wire/pay.ts';
 

@@ -9,12 +9,18 @@ import type { Sql } from '../../platform/postgres.ts';
 import { scopeOf } from '../../records/scope.ts';
 import { findSubscription, listSubscriptions } from '../../records/subscriptions.ts';
 import type { Act, CreateReply, Subscriptions } from '../../subscriptions/subscriptions.ts';
-import type { OrganisationPrincipal } from '../auth.ts';
+import type { OrganisationPrincipal } from '../edge/auth.ts';
 import { ofScope } from '../../records/page.ts';
-import type { Edge, Route } from '../edge.ts';
-import type { FairSql } from '../fair-sql.ts';
-import { refuse, refuseInvalid } from '../errors.ts';
-import { type Answer, answer, onceRepeatable, refusal, refusedField } from '../idempotency.ts';
+import type { Edge, Route } from '../edge/edge.ts';
+import type { FairSql } from '../edge/fair-sql.ts';
+import { refuse, refuseInvalid } from '../edge/errors.ts';
+import {
+  type Answer,
+  answer,
+  onceRepeatable,
+  refusal,
+  refusedField,
+} from '../idempotency/idempotency.ts';
 import { findNamedCustomer, namingIssue } from '../named-customer.ts';
 import { answerList, ofCustomer, PAGE } from '../list.ts';
 import { actAnswer, NOT_FOR_SALE, QUANTITY_TOO_LARGE } from '../subscription-answers.ts';

@@ -1,9 +1,9 @@
 import { Elysia } from 'elysia';
 import { unreachable } from '../../../ledger/kernel/assert.ts';
 import type { TestClocks } from '../../test-clock/test-clocks.ts';
-import type { OrganisationPrincipal } from '../auth.ts';
-import type { Edge, Route } from '../edge.ts';
-import { refuse, refuseInvalid } from '../errors.ts';
+import type { OrganisationPrincipal } from '../edge/auth.ts';
+import type { Edge, Route } from '../edge/edge.ts';
+import { refuse, refuseInvalid } from '../edge/errors.ts';
 import { fromTestClock, TestClock, TestClockMove, toTarget } from '../wire/test-clock.ts';
 
 export type TestClockRoutesDeps = {

@@ -2,8 +2,8 @@ import { Elysia } from 'elysia';
 import type { RecordOutcome } from '../../../ledger/outcome.ts';
 import { quantityNumber } from '../../../ledger/kernel/quantity.ts';
 import type { Reason } from '../../../ledger/kernel/transfers.ts';
-import type { Route } from '../edge.ts';
-import { refuse, refuseInvalid } from '../errors.ts';
+import type { Route } from '../edge/edge.ts';
+import { refuse, refuseInvalid } from '../edge/errors.ts';
 import {
   type MeteringDeps,
   type Subject,

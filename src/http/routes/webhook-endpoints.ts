@@ -6,9 +6,9 @@ import {
   type EndpointRecord,
   findEndpoint,
 } from '../../records/webhook-endpoints.ts';
-import type { Route } from '../edge.ts';
-import { refuseInvalid } from '../errors.ts';
-import { answer, once, refusal } from '../idempotency.ts';
+import type { Route } from '../edge/edge.ts';
+import { refuseInvalid } from '../edge/errors.ts';
+import { answer, once, refusal } from '../idempotency/idempotency.ts';
 import { answerList } from '../list.ts';
 import { type EndpointDeps, noSuchEndpoint } from '../webhook-endpoints.ts';
 import { ListOf } from '../wire/values.ts';

@@ -4,7 +4,7 @@ import type { CheckoutRefusal, CheckoutWish } from '../../payments/open-checkout
 import { REDIRECT_URL_LENGTH_MAX, redirectUrlIssue } from '../../payments/urls.ts';
 import type { CheckoutRecord } from '../../records/checkouts.ts';
 import type { ProductRecord } from '../../records/products.ts';
-import type { Issue } from '../errors.ts';
+import type { Issue } from '../edge/errors.ts';
 import { Amount, Currency } from './money.ts';
 import { SAMPLE } from './payloads/samples.ts';
 import { Metadata } from './metadata.ts';

@@ -5,8 +5,8 @@ import type {
   CustomerRecord,
   NewCustomer,
 } from '../../records/customers.ts';
-import { isStorableText } from '../json.ts';
-import { validator } from '../validate.ts';
+import { isStorableText } from '../edge/json.ts';
+import { validator } from '../edge/validate.ts';
 import { SAMPLE } from './payloads/samples.ts';
 import { Metadata } from './metadata.ts';
 import {

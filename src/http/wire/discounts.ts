@@ -1,8 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { DiscountRecord, NewDiscount } from '../../records/discounts.ts';
 import { formatMoney } from '../../../ledger/kernel/money.ts';
-import type { Issue } from '../errors.ts';
-import { AskedFor } from '../lenient.ts';
+import type { Issue } from '../edge/errors.ts';
+import { AskedFor } from '../edge/lenient.ts';
 import { Amount, Currency, moneyOf } from './money.ts';
 import { timeOf } from './usage.ts';
 import { Body, Nullable, Timestamp, Uuid } from './values.ts';

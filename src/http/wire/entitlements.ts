@@ -7,7 +7,7 @@ import type {
   NewEntitlement,
 } from '../../records/entitlements.ts';
 import type { ProductRecord } from '../../records/products.ts';
-import type { Issue } from '../errors.ts';
+import type { Issue } from '../edge/errors.ts';
 import { Quantity } from './metering.ts';
 import { quantityOf } from './usage.ts';
 import { Body, Nullable, Timestamp, Uuid } from './values.ts';

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { type ErrorCode, STATUS_OF } from '../errors.ts';
+import { type ErrorCode, STATUS_OF } from '../edge/errors.ts';
 
 /** The closed list, in the order in which it is kept. */
 export const ErrorType = Type.Union(

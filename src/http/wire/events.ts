@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { EVENT_TYPES } from '../../records/events.ts';
-import type { Issue } from '../errors.ts';
+import type { Issue } from '../edge/errors.ts';
 import { PAGE } from '../list.ts';
 import { EVENT_ENVELOPES } from './payloads/envelopes.ts';
 import { timeOf } from './usage.ts';

@@ -3,7 +3,7 @@ import { INTERVALS } from '../../../ledger/kernel/calendar.ts';
 import { GRANT_SOURCES } from '../../../ledger/metering/grants.ts';
 import { quantityNumber } from '../../../ledger/kernel/quantity.ts';
 import type { GrantRecord } from '../../records/grants.ts';
-import { AskedFor } from '../lenient.ts';
+import { AskedFor } from '../edge/lenient.ts';
 import { Quantity, iso } from './metering.ts';
 import { Body, Nullable, Timestamp, Uuid } from './values.ts';
 

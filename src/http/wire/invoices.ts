@@ -9,7 +9,7 @@ import {
   type InvoiceRecord,
   LINE_TYPES,
 } from '../../records/invoices.ts';
-import type { Issue } from '../errors.ts';
+import type { Issue } from '../edge/errors.ts';
 import { namingIssue } from '../named-customer.ts';
 import { Amount, Currency, moneyOf } from './money.ts';
 import { timeOf } from './usage.ts';

@@ -4,8 +4,8 @@
 // Holds: lengths count characters, of which half of a surrogate pair is none, and to count them takes time that grows with the text
 // alone, at most twice the bound. No pattern is tried on it.
 import type { Scalar } from '../../../ledger/kernel/transfers.ts';
-import type { Issue } from '../errors.ts';
-import { rule, ruled } from '../validate.ts';
+import type { Issue } from '../edge/errors.ts';
+import { rule, ruled } from '../edge/validate.ts';
 
 const PAIRS_MAX = 50;
 const KEY_LENGTH_MAX = 40;

@@ -8,7 +8,7 @@ import {
   balance,
 } from '../../../ledger/metering/meter.ts';
 import { quantityNumber } from '../../../ledger/kernel/quantity.ts';
-import { issuesOf, rule, ruled, validator } from '../validate.ts';
+import { issuesOf, rule, ruled, validator } from '../edge/validate.ts';
 import { UsageMetadata } from './metadata.ts';
 import { ErrorType, Issues } from './errors.ts';
 import { Body, ExternalCustomerId, Nullable, Timestamp, Uuid } from './values.ts';

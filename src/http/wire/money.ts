@@ -1,7 +1,7 @@
 // Amounts and currencies, as they come in and go out (decisions 1).
 import { FormatRegistry, Type } from '@sinclair/typebox';
 import { exponentOf, isCurrency, parseMoney } from '../../../ledger/kernel/money.ts';
-import type { Issue } from '../errors.ts';
+import type { Issue } from '../edge/errors.ts';
 
 /** A string only: a JSON number has been through a double. How many decimals fit, its currency decides. */
 export const Amount = Type.String({

@@ -10,7 +10,7 @@ import type {
   OrganisationPatch,
   OrganisationRecord,
 } from '../../records/organisations.ts';
-import type { Issue } from '../errors.ts';
+import type { Issue } from '../edge/errors.ts';
 import { Body, Country, Email, Line, Nullable, Timestamp, Uuid } from './values.ts';
 
 const Timezone = Type.String({

@@ -3,9 +3,9 @@ import { type Static, Type } from '@sinclair/typebox';
 import { shownTotal } from '../../pages/checkout/form.ts';
 import type { FieldError, OpenView } from '../../pages/checkout/view.ts';
 import type { Order } from '../../payments/payments.ts';
-import type { Terms } from '../checkout-session.ts';
-import type { Said, Shown } from '../checkout-view.ts';
-import { validator } from '../validate.ts';
+import type { Terms } from '../checkout/session.ts';
+import type { Said, Shown } from '../checkout/view.ts';
+import { validator } from '../edge/validate.ts';
 import { readInstrument } from './instrument.ts';
 import { Body, Email, Name } from './values.ts';
 

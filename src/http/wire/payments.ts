@@ -6,7 +6,7 @@ import {
   type RefundRecord,
   TRANSACTION_TYPES,
 } from '../../records/payments.ts';
-import { AskedFor } from '../lenient.ts';
+import { AskedFor } from '../edge/lenient.ts';
 import { Amount, Currency } from './money.ts';
 import { Metadata } from './metadata.ts';
 import { Body, Email, ExternalCustomerId, Nullable, Timestamp, Uuid } from './values.ts';

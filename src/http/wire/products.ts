@@ -9,7 +9,7 @@ import type {
   ProductPatch,
   ProductRecord,
 } from '../../records/products.ts';
-import type { Issue } from '../errors.ts';
+import type { Issue } from '../edge/errors.ts';
 import { Amount, Currency, moneyOf } from './money.ts';
 import { Metadata } from './metadata.ts';
 import { Body, Name, Timestamp, Uuid } from './values.ts';

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { phaseName } from '../../../ledger/subscriptions/subscription.ts';
 import type { SubscriptionRecord } from '../../records/subscriptions.ts';
 import type { Act } from '../../subscriptions/subscriptions.ts';
-import type { Issue } from '../errors.ts';
+import type { Issue } from '../edge/errors.ts';
 import { timeOf } from './usage.ts';
 import { SAMPLE } from './payloads/samples.ts';
 import { Metadata } from './metadata.ts';

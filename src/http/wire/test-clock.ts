@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import type { Issue } from '../errors.ts';
+import type { Issue } from '../edge/errors.ts';
 import { timeOf } from './usage.ts';
 import { Body, Timestamp } from './values.ts';
 

@@ -6,7 +6,7 @@ import { one, parseQuantity, type QuantityError } from '../../../ledger/kernel/q
 import type { Scalar, UsageMetadata } from '../../../ledger/kernel/transfers.ts';
 import type { UsageMeter } from '../../records/meters.ts';
 import type { Scope } from '../../records/scope.ts';
-import type { Issue } from '../errors.ts';
+import type { Issue } from '../edge/errors.ts';
 
 export type Reported = {
   readonly value?: number | string;

@@ -1,6 +1,6 @@
 // Values that many bodies share, as schemas.
 import { FormatRegistry, type Static, type TObject, type TSchema, Type } from '@sinclair/typebox';
-import { IMMUTABLE } from '../validate.ts';
+import { IMMUTABLE } from '../edge/validate.ts';
 import { isUuid } from '../../records/scope.ts';
 
 FormatRegistry.Set('uuid', isUuid);

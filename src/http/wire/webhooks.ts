@@ -14,10 +14,10 @@ import type {
   EndpointRecord,
   Subscription,
 } from '../../records/webhook-endpoints.ts';
-import type { Issue } from '../errors.ts';
+import type { Issue } from '../edge/errors.ts';
 import { PAGE } from '../list.ts';
-import { AskedFor } from '../lenient.ts';
-import { rule, ruled } from '../validate.ts';
+import { AskedFor } from '../edge/lenient.ts';
+import { rule, ruled } from '../edge/validate.ts';
 import { EventType as EventTypeName } from './events.ts';
 import { accountOf, EVENT_CATALOGUE, sampleData } from './payloads/catalogue.ts';
 import { timeOf } from './usage.ts';

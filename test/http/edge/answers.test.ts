@@ -1,9 +1,9 @@
 // The edge around handlers that misbehave, and around a group's routes.
 import { expect, test } from 'bun:test';
 import { Elysia } from 'elysia';
-import type { Principal } from '../../../src/http/auth.ts';
-import { createEdge } from '../../../src/http/edge.ts';
-import { Unavailable } from '../../../src/http/errors.ts';
+import type { Principal } from '../../../src/http/edge/auth.ts';
+import { createEdge } from '../../../src/http/edge/edge.ts';
+import { Unavailable } from '../../../src/http/edge/errors.ts';
 import { clock, timers } from '../../../src/platform/clock.ts';
 import { openLog } from '../../../src/platform/log.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { LOOKUPS_MAX, openAuthenticator } from '../../../src/http/auth.ts';
+import { LOOKUPS_MAX, openAuthenticator } from '../../../src/http/edge/auth.ts';
 import { notifyChange } from '../../../src/platform/changes.ts';
 import { hashKey, newKey } from '../../../src/platform/keys.ts';
 import { ids } from '../../../src/platform/ids.ts';

@@ -2,10 +2,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
-import { Components } from '../../../src/http/components.ts';
-import { describe } from '../../../src/http/document.ts';
-import { createEdge } from '../../../src/http/edge.ts';
-import { refuse } from '../../../src/http/errors.ts';
+import { Components } from '../../../src/http/openapi/components.ts';
+import { describe } from '../../../src/http/openapi/document.ts';
+import { createEdge } from '../../../src/http/edge/edge.ts';
+import { refuse } from '../../../src/http/edge/errors.ts';
 import { clock, timers } from '../../../src/platform/clock.ts';
 import { openLog } from '../../../src/platform/log.ts';
 

@@ -1,7 +1,7 @@
 // However a body, a query, a form or a header is written, to judge it takes time that grows with its length alone.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
-import { Admission } from '../../../src/http/admission.ts';
-import { clientAddress } from '../../../src/http/client-address.ts';
+import { Admission } from '../../../src/http/edge/admission.ts';
+import { clientAddress } from '../../../src/http/edge/client-address.ts';
 import type { Operation } from '../../../src/http/operation.ts';
 import { openLog } from '../../../src/platform/log.ts';
 import { HOSTILE, inForm, type Place, placesOf, put, sampleOf } from './hostile.ts';

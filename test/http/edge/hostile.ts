@@ -1,6 +1,6 @@
 // Strings that a pattern may take long over, and where a schema takes a string.
 import { Kind, type TSchema } from '@sinclair/typebox';
-import { FORM_BYTES_MAX } from '../../../src/http/body.ts';
+import { FORM_BYTES_MAX } from '../../../src/http/edge/body.ts';
 
 const HOSTILE_BYTES = 64 * 1024;
 

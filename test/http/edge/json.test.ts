@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { Malformed, parseJson } from '../../../src/http/json.ts';
+import { Malformed, parseJson } from '../../../src/http/edge/json.ts';
 
 const told = (text: string): unknown => {
   const value = parseJson(text);

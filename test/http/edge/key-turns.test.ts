@@ -1,6 +1,6 @@
 // Calls with one key that are at this process at once: they take turns.
 import { expect, test } from 'bun:test';
-import { KeyTurns } from '../../../src/http/key-turns.ts';
+import { KeyTurns } from '../../../src/http/idempotency/key-turns.ts';
 
 const timers = {
   after: (ms: number, task: () => void) => {

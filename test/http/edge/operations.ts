@@ -1,7 +1,7 @@
 // Every operation of the HTTP surface, as its routes hand them to the edge; no route is ever called.
 import { createApp, type AppDeps } from '../../../src/app.ts';
-import type { Described } from '../../../src/http/document.ts';
-import type { Edge } from '../../../src/http/edge.ts';
+import type { Described } from '../../../src/http/openapi/document.ts';
+import type { Edge } from '../../../src/http/edge/edge.ts';
 import type { Access, Operation } from '../../../src/http/operation.ts';
 
 export type Listed = {

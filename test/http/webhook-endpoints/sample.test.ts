@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { issuesOf, validator } from '../../../src/http/validate.ts';
+import { issuesOf, validator } from '../../../src/http/edge/validate.ts';
 import { EVENT_ENVELOPES } from '../../../src/http/wire/payloads/envelopes.ts';
 import { EVENT_TYPES } from '../../../src/records/events.ts';
 import { audit } from '../../../src/database/audit.ts';

@@ -2,25 +2,25 @@
 //
 // A program sends JSON and gets the subscription. A page sends a form and is led back, so that to load it again does nothing again;
 // where it could not be done it is shown once more, and says why.
-import { must, unreachable } from '../../ledger/kernel/assert.ts';
-import type { OrgClock } from '../../ledger/ports.ts';
-import type { Settings } from '../config.ts';
-import type { FieldError } from '../pages/fields.ts';
-import { actionPage } from '../pages/portal/action.ts';
-import { refusedPage } from '../pages/portal/refused.ts';
-import type { Action, Entered, Frame, Notice, SubscriptionView } from '../pages/portal/view.ts';
-import type { Sql } from '../platform/postgres.ts';
-import { findPaymentMethod } from '../records/payment-methods.ts';
-import { findSubscription, type SubscriptionRecord } from '../records/subscriptions.ts';
-import type { Act, ActReply, Subscriptions } from '../subscriptions/subscriptions.ts';
-import type { PortalPrincipal } from './auth.ts';
-import { isForm } from './body.ts';
-import { respond } from './idempotency.ts';
-import { sendPage } from './page.ts';
-import { frameOf, subscriptionViews } from './portal-view.ts';
-import { actAnswer } from './subscription-answers.ts';
-import { resumeDaysOf } from './wire/portal.ts';
-import { urlOf } from './url.ts';
+import { must, unreachable } from '../../../ledger/kernel/assert.ts';
+import type { OrgClock } from '../../../ledger/ports.ts';
+import type { Settings } from '../../config.ts';
+import type { FieldError } from '../../pages/fields.ts';
+import { actionPage } from '../../pages/portal/action.ts';
+import { refusedPage } from '../../pages/portal/refused.ts';
+import type { Action, Entered, Frame, Notice, SubscriptionView } from '../../pages/portal/view.ts';
+import type { Sql } from '../../platform/postgres.ts';
+import { findPaymentMethod } from '../../records/payment-methods.ts';
+import { findSubscription, type SubscriptionRecord } from '../../records/subscriptions.ts';
+import type { Act, ActReply, Subscriptions } from '../../subscriptions/subscriptions.ts';
+import type { PortalPrincipal } from '../edge/auth.ts';
+import { isForm } from '../edge/body.ts';
+import { respond } from '../idempotency/idempotency.ts';
+import { sendPage } from '../page.ts';
+import { frameOf, subscriptionViews } from './view.ts';
+import { actAnswer } from '../subscription-answers.ts';
+import { resumeDaysOf } from '../wire/portal.ts';
+import { urlOf } from '../edge/url.ts';
 
 export type ActionDeps = {
   readonly sql: Sql;

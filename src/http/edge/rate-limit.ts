@@ -1,7 +1,7 @@
-import { refusedPage } from '../pages/portal/refused.ts';
-import type { Taken } from '../platform/rate-limit.ts';
+import { refusedPage } from '../../pages/portal/refused.ts';
+import type { Taken } from '../../platform/rate-limit.ts';
 import { refuse } from './errors.ts';
-import { sendPage } from './page.ts';
+import { sendPage } from '../page.ts';
 
 type Refused = Omit<Taken, 'allowed'>;
 

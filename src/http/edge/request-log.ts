@@ -1,5 +1,5 @@
-import type { Clock } from '../../ledger/ports.ts';
-import type { Log } from '../platform/log.ts';
+import type { Clock } from '../../../ledger/ports.ts';
+import type { Log } from '../../platform/log.ts';
 import type { PortalPrincipal, Principal } from './auth.ts';
 import { isUnavailable, refuse, refuseInvalid } from './errors.ts';
 import { urlOf } from './url.ts';

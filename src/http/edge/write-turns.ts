@@ -1,10 +1,10 @@
 // What one caller may write at once: so many transactions that what waits in them, for an invoice's number or for the count of a bound,
 // leaves connections to everybody else.
 //
-// Who calls: idempotency.ts, around the transactions that make records.
+// Who calls: src/http/idempotency/idempotency.ts, around the transactions that make records.
 // Holds: a tenant has at most PER_TENANT of them under way in a process; its others wait in a line of its own, which has a bound.
-import { timers } from '../platform/clock.ts';
-import { Lane } from '../platform/lane.ts';
+import { timers } from '../../platform/clock.ts';
+import { Lane } from '../../platform/lane.ts';
 import { Unavailable } from './errors.ts';
 
 /** Of the eight connections that write. */

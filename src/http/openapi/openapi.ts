@@ -1,7 +1,7 @@
 // The OpenAPI 3.1 document, gathered from what every route says of itself.
-import { assert } from '../../ledger/kernel/assert.ts';
+import { assert } from '../../../ledger/kernel/assert.ts';
 import { Components } from './components.ts';
-import { HEADERS } from './document-headers.ts';
+import { HEADERS } from './headers.ts';
 import { describe, type Described, type Documented } from './document.ts';
 import { type Tag, TAGS } from './tags.ts';
 import { type Webhook, webhooks } from './webhooks.ts';

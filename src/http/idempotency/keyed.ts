@@ -4,14 +4,14 @@
 // How: an operation that writes rows keeps its answer with them (idempotency.ts), and the ledger knows the keys of what it records. Of
 // all others, which may be done again (what is canceled stays canceled), the answer is kept here, after it was given.
 // Does not: keep what may be otherwise when it is sent again: what was not found, not well formed, limited or not answered now.
-import type { Clock, Timers } from '../../ledger/ports.ts';
-import type { KeyLocks } from '../platform/key-locks.ts';
-import type { Sql } from '../platform/postgres.ts';
-import { type PortalPrincipal, type Principal, tenantOf } from './auth.ts';
-import { isInProgress } from './errors.ts';
+import type { Clock, Timers } from '../../../ledger/ports.ts';
+import type { KeyLocks } from '../../platform/key-locks.ts';
+import type { Sql } from '../../platform/postgres.ts';
+import { type PortalPrincipal, type Principal, tenantOf } from '../edge/auth.ts';
+import { isInProgress } from '../edge/errors.ts';
 import { type Answer, onceRepeatable } from './idempotency.ts';
 import { KeyTurns } from './key-turns.ts';
-import type { Call, Handler, Operation } from './operation.ts';
+import type { Call, Handler, Operation } from '../operation.ts';
 
 export type Keyed = <O extends Operation, P extends Principal | PortalPrincipal | null>(
   operation: O,

@@ -1,14 +1,14 @@
 // A checkout as its page needs it: the records behind a token, and what it costs by what the buyer wishes.
-import { must } from '../../ledger/kernel/assert.ts';
-import type { OrgClock } from '../../ledger/ports.ts';
-import type { FieldError } from '../pages/checkout/view.ts';
-import { type NoQuote, type Quote, quote } from '../payments/quote.ts';
-import type { Sql } from '../platform/postgres.ts';
-import { type CheckoutRecord, findCheckoutByToken } from '../records/checkouts.ts';
-import { type DiscountRecord, findDiscount, findDiscountByCode } from '../records/discounts.ts';
-import { findOrganisation } from '../records/organisations.ts';
-import { findPayment, type PaymentRecord } from '../records/payments.ts';
-import { findProduct, type ProductRecord } from '../records/products.ts';
+import { must } from '../../../ledger/kernel/assert.ts';
+import type { OrgClock } from '../../../ledger/ports.ts';
+import type { FieldError } from '../../pages/checkout/view.ts';
+import { type NoQuote, type Quote, quote } from '../../payments/quote.ts';
+import type { Sql } from '../../platform/postgres.ts';
+import { type CheckoutRecord, findCheckoutByToken } from '../../records/checkouts.ts';
+import { type DiscountRecord, findDiscount, findDiscountByCode } from '../../records/discounts.ts';
+import { findOrganisation } from '../../records/organisations.ts';
+import { findPayment, type PaymentRecord } from '../../records/payments.ts';
+import { findProduct, type ProductRecord } from '../../records/products.ts';
 
 export type Session = {
   readonly checkout: CheckoutRecord;

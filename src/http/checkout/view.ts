@@ -1,20 +1,20 @@
 // What a buyer sees of a checkout: its records as the page's view.
-import { must } from '../../ledger/kernel/assert.ts';
+import { must } from '../../../ledger/kernel/assert.ts';
 import type {
   CheckoutView,
   ClosedView,
   OpenView,
   Recurrence,
   Sale,
-} from '../pages/checkout/view.ts';
-import type { Quote } from '../payments/quote.ts';
-import { paidUrl } from '../payments/urls.ts';
-import type { Processor } from '../processors/processor.ts';
-import type { CheckoutRecord } from '../records/checkouts.ts';
-import type { PaymentRecord } from '../records/payments.ts';
-import type { PriceRecord } from '../records/products.ts';
-import { trialEndOf } from '../subscriptions/plans.ts';
-import type { Session, Terms } from './checkout-session.ts';
+} from '../../pages/checkout/view.ts';
+import type { Quote } from '../../payments/quote.ts';
+import { paidUrl } from '../../payments/urls.ts';
+import type { Processor } from '../../processors/processor.ts';
+import type { CheckoutRecord } from '../../records/checkouts.ts';
+import type { PaymentRecord } from '../../records/payments.ts';
+import type { PriceRecord } from '../../records/products.ts';
+import { trialEndOf } from '../../subscriptions/plans.ts';
+import type { Session, Terms } from './session.ts';
 
 /** What the page of an open checkout shows beside its terms. */
 export type Shown = Pick<OpenView, 'errors' | 'notice'> & {

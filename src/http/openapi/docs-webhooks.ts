@@ -1,10 +1,10 @@
 // The webhooks on the page to read: what every delivery carries once, then what each type says.
-import { EVENT_TYPES } from '../records/events.ts';
-import { type Html, html } from '../pages/html.ts';
+import { EVENT_TYPES } from '../../records/events.ts';
+import { type Html, html } from '../../pages/html.ts';
 import { fields, prose, resolve, type Schema, type Schemas } from './docs-schema.ts';
 import type { OpenApi } from './openapi.ts';
 import type { Webhook } from './webhooks.ts';
-import { EVENT_ENVELOPE } from './wire/payloads/envelopes.ts';
+import { EVENT_ENVELOPE } from '../wire/payloads/envelopes.ts';
 
 const ENVELOPE = EVENT_ENVELOPE as unknown as Schema;
 const COMMON = ENVELOPE.properties?.['data'] ?? {};

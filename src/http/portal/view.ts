@@ -1,13 +1,13 @@
 // What a customer sees of the portal: the records of it as the pages' views.
-import type { Ledger, MeterBalance } from '../../ledger/ledger.ts';
-import { withoutLimit } from '../../ledger/metering/meter.ts';
+import type { Ledger, MeterBalance } from '../../../ledger/ledger.ts';
+import { withoutLimit } from '../../../ledger/metering/meter.ts';
 import {
   amountOf,
   isTrial,
   resumeRestarts,
   type Subscription,
-} from '../../ledger/subscriptions/subscription.ts';
-import { legalActions } from '../../ledger/subscriptions/transitions.ts';
+} from '../../../ledger/subscriptions/subscription.ts';
+import { legalActions } from '../../../ledger/subscriptions/transitions.ts';
 import type {
   Action,
   Frame,
@@ -16,17 +16,17 @@ import type {
   PortalView,
   SubscriptionView,
   UsageView,
-} from '../pages/portal/view.ts';
-import type { Sql } from '../platform/postgres.ts';
-import { findCustomer } from '../records/customers.ts';
-import { type InvoiceRecord, listInvoices } from '../records/invoices.ts';
-import { listMeterLabels } from '../records/meters.ts';
-import { findOrganisation } from '../records/organisations.ts';
-import { findPaymentMethod } from '../records/payment-methods.ts';
-import { listProductNames } from '../records/products.ts';
-import type { Scope } from '../records/scope.ts';
-import { listSubscriptions, type SubscriptionRecord } from '../records/subscriptions.ts';
-import type { PortalPrincipal } from './auth.ts';
+} from '../../pages/portal/view.ts';
+import type { Sql } from '../../platform/postgres.ts';
+import { findCustomer } from '../../records/customers.ts';
+import { type InvoiceRecord, listInvoices } from '../../records/invoices.ts';
+import { listMeterLabels } from '../../records/meters.ts';
+import { findOrganisation } from '../../records/organisations.ts';
+import { findPaymentMethod } from '../../records/payment-methods.ts';
+import { listProductNames } from '../../records/products.ts';
+import type { Scope } from '../../records/scope.ts';
+import { listSubscriptions, type SubscriptionRecord } from '../../records/subscriptions.ts';
+import type { PortalPrincipal } from '../edge/auth.ts';
 
 export type PortalRecords = { readonly sql: Sql; readonly ledger: Ledger };
 

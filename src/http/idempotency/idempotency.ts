@@ -7,9 +7,9 @@
 // the other is told so, and waits (key-turns.ts).
 // Does not: forget. Answers are kept for at least 30 days.
 import { createHash } from 'node:crypto';
-import type { KeyLocks } from '../platform/key-locks.ts';
-import type { Sql, Transaction } from '../platform/postgres.ts';
-import type { Secrets } from '../platform/secrets.ts';
+import type { KeyLocks } from '../../platform/key-locks.ts';
+import type { Sql, Transaction } from '../../platform/postgres.ts';
+import type { Secrets } from '../../platform/secrets.ts';
 import {
   findAnswer,
   type IdempotencyScope,
@@ -17,10 +17,10 @@ import {
   keepAnswer,
   type StoredAnswer,
   tryLockKey,
-} from '../records/idempotency.ts';
-import { type PortalPrincipal, type Principal, tenantOf } from './auth.ts';
-import { type ErrorCode, errorText, inProgress, refuse, STATUS_OF } from './errors.ts';
-import { writeInTurn } from './write-turns.ts';
+} from '../../records/idempotency.ts';
+import { type PortalPrincipal, type Principal, tenantOf } from '../edge/auth.ts';
+import { type ErrorCode, errorText, inProgress, refuse, STATUS_OF } from '../edge/errors.ts';
+import { writeInTurn } from '../edge/write-turns.ts';
 
 /** What is sent, and stored where a key came with the request. */
 export type Answer = {

@@ -1,5 +1,5 @@
 // A schema as a table to read. What has a name is a link to where it is shown.
-import { type Html, html } from '../pages/html.ts';
+import { type Html, html } from '../../pages/html.ts';
 
 export type Schema = {
   readonly type?: string | readonly string[];

@@ -2,7 +2,7 @@
 import { FormatRegistry, Kind, type TSchema, Type, TypeRegistry } from '@sinclair/typebox';
 import { TypeCompiler, type TypeCheck } from '@sinclair/typebox/compiler';
 import { type ValueError, ValueErrorType } from '@sinclair/typebox/errors';
-import { assert } from '../../ledger/kernel/assert.ts';
+import { assert } from '../../../ledger/kernel/assert.ts';
 import type { Issue } from './errors.ts';
 
 /** Enough to mend a form, and a bound on what a hostile body can make us write. */

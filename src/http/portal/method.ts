@@ -1,22 +1,22 @@
 // What a customer's periods are charged to, replaced by the customer in the portal.
-import { unreachable } from '../../ledger/kernel/assert.ts';
-import type { Ids } from '../../ledger/ports.ts';
-import type { FieldError } from '../pages/fields.ts';
-import type { Method } from '../pages/instrument.ts';
-import { methodPage } from '../pages/portal/method.ts';
-import type { Frame } from '../pages/portal/view.ts';
-import type { ProcessorFor } from '../processors/processor.ts';
-import { findPaymentMethod } from '../records/payment-methods.ts';
-import { isUuid, scopeOf } from '../records/scope.ts';
-import type { MethodReply } from '../subscriptions/subscriptions.ts';
-import type { PortalPrincipal } from './auth.ts';
-import { sendPage } from './page.ts';
-import { type ActionDeps, backTo, nothingHere, type PortalCall } from './portal-actions.ts';
-import { frameOf } from './portal-view.ts';
-import { readInstrument } from './wire/instrument.ts';
-import { portalUrl } from './wire/portal-tokens.ts';
-import type { MethodForm } from './wire/portal.ts';
-import { urlOf } from './url.ts';
+import { unreachable } from '../../../ledger/kernel/assert.ts';
+import type { Ids } from '../../../ledger/ports.ts';
+import type { FieldError } from '../../pages/fields.ts';
+import type { Method } from '../../pages/instrument.ts';
+import { methodPage } from '../../pages/portal/method.ts';
+import type { Frame } from '../../pages/portal/view.ts';
+import type { ProcessorFor } from '../../processors/processor.ts';
+import { findPaymentMethod } from '../../records/payment-methods.ts';
+import { isUuid, scopeOf } from '../../records/scope.ts';
+import type { MethodReply } from '../../subscriptions/subscriptions.ts';
+import type { PortalPrincipal } from '../edge/auth.ts';
+import { sendPage } from '../page.ts';
+import { type ActionDeps, backTo, nothingHere, type PortalCall } from './actions.ts';
+import { frameOf } from './view.ts';
+import { readInstrument } from '../wire/instrument.ts';
+import { portalUrl } from '../wire/portal-tokens.ts';
+import type { MethodForm } from '../wire/portal.ts';
+import { urlOf } from '../edge/url.ts';
 
 export type MethodDeps = ActionDeps & { readonly ids: Ids; readonly processorFor: ProcessorFor };
 

@@ -3,17 +3,17 @@
 // Who calls: the edge, before it reads anything else of a request.
 // Holds: a token is looked up on each use, so that one that was revoked or has expired opens nothing from then on. What is refused
 // says nothing of whose portal it would have been: to a browser as a page, to a program as an error.
-import type { Clock } from '../../ledger/ports.ts';
-import type { Settings } from '../config.ts';
-import { refusedPage } from '../pages/portal/refused.ts';
-import type { Sql } from '../platform/postgres.ts';
-import type { RateLimiter } from '../platform/rate-limit.ts';
-import { findPortalAccess } from '../records/portal-tokens.ts';
-import type { PortalPrincipal } from './auth.ts';
-import { isForm } from './body.ts';
-import { refuse } from './errors.ts';
-import { sendPage } from './page.ts';
-import { refuseRate, refuseRatePage } from './rate-limit.ts';
+import type { Clock } from '../../../ledger/ports.ts';
+import type { Settings } from '../../config.ts';
+import { refusedPage } from '../../pages/portal/refused.ts';
+import type { Sql } from '../../platform/postgres.ts';
+import type { RateLimiter } from '../../platform/rate-limit.ts';
+import { findPortalAccess } from '../../records/portal-tokens.ts';
+import type { PortalPrincipal } from '../edge/auth.ts';
+import { isForm } from '../edge/body.ts';
+import { refuse } from '../edge/errors.ts';
+import { sendPage } from '../page.ts';
+import { refuseRate, refuseRatePage } from '../edge/rate-limit.ts';
 
 /** Whoever the token admits, or the refusal. */
 export type AdmitPortal = (request: Request, token: string) => Promise<PortalPrincipal | Response>;

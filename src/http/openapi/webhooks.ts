@@ -1,8 +1,8 @@
 // The webhooks that we send, as OpenAPI 3.1 describes them: one for each type of event.
-import { EVENT_TYPES, envelopeOf, type EventType } from '../records/events.ts';
+import { EVENT_TYPES, envelopeOf, type EventType } from '../../records/events.ts';
 import { type Components, type JsonSchema, pascal } from './components.ts';
-import { accountOf, EVENT_CATALOGUE, sampleData } from './wire/payloads/catalogue.ts';
-import { EVENT_ENVELOPES } from './wire/payloads/envelopes.ts';
+import { accountOf, EVENT_CATALOGUE, sampleData } from '../wire/payloads/catalogue.ts';
+import { EVENT_ENVELOPES } from '../wire/payloads/envelopes.ts';
 
 export type Webhook = {
   readonly post: {

@@ -1,8 +1,8 @@
 // The OpenAPI document as a page to read: no script, nothing loaded from elsewhere, so that it works offline and under a strict
 // content security policy.
-import { type Html, html } from '../pages/html.ts';
-import { layout, type Page } from '../pages/layout.ts';
-import { stylesheet } from '../pages/styles.ts';
+import { type Html, html } from '../../pages/html.ts';
+import { layout, type Page } from '../../pages/layout.ts';
+import { stylesheet } from '../../pages/styles.ts';
 import {
   bounds,
   example,

@@ -1,11 +1,11 @@
 // An operation as OpenAPI 3.1 describes it. It hangs on the route as `detail`; openapi.ts gathers them.
-import { bodyBytesMaxOf, isIdempotent } from './admission.ts';
-import { FORM_MEDIA, JSON_MEDIA } from './body.ts';
+import { bodyBytesMaxOf, isIdempotent } from '../edge/admission.ts';
+import { FORM_MEDIA, JSON_MEDIA } from '../edge/body.ts';
 import type { Components, JsonSchema } from './components.ts';
-import { headersOf, type HeaderName } from './document-headers.ts';
-import { type ErrorCode, STATUS_OF } from './errors.ts';
-import type { Access, Operation } from './operation.ts';
-import { Error as ErrorBody } from './wire/errors.ts';
+import { headersOf, type HeaderName } from './headers.ts';
+import { type ErrorCode, STATUS_OF } from '../edge/errors.ts';
+import type { Access, Operation } from '../operation.ts';
+import { Error as ErrorBody } from '../wire/errors.ts';
 
 /** What a route says of itself. */
 export type Described = {

@@ -4,9 +4,9 @@
 // How: those of this process wait in memory, for each other. Where the first is at another node, the call is told so by the database and
 // tries again, a little later each time; only one of this process does, and it holds no connection in between.
 // Holds: nobody waits longer than 5 s, nor do more than WAITERS_MAX of one tenant in a process: over it a call is told to come back.
-import { type Clock, pause, type Timers } from '../../ledger/ports.ts';
-import { Tally } from '../../ledger/kernel/tally.ts';
-import { inProgress, isInProgress } from './errors.ts';
+import { type Clock, pause, type Timers } from '../../../ledger/ports.ts';
+import { Tally } from '../../../ledger/kernel/tally.ts';
+import { inProgress, isInProgress } from '../edge/errors.ts';
 
 const KEY_WAIT_MS_MAX = 5000;
 const WAITERS_MAX = 100;

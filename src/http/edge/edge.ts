@@ -8,8 +8,8 @@
 // 4xx and 5xx has the contract's body and an x-request-id, and a bug leaves as a 500 that says nothing of itself.
 // Costs: on the path of a known key nothing is awaited but the body. A request id goes out on every refusal, on a success only
 // where the caller sent one: to give each success its own was measured at 3.4 % of the rate.
-import { breathe, type Clock, type Timers } from '../../ledger/ports.ts';
-import type { Log } from '../platform/log.ts';
+import { breathe, type Clock, type Timers } from '../../../ledger/ports.ts';
+import type { Log } from '../../platform/log.ts';
 import type {
   Authenticate,
   GroupPrincipal,
@@ -20,11 +20,11 @@ import type {
 import { Admission } from './admission.ts';
 import { takeBody } from './body.ts';
 import { isCrossSite } from './cross-site.ts';
-import { hasKey, type Described } from './document.ts';
+import { hasKey, type Described } from '../openapi/document.ts';
 import { refuse } from './errors.ts';
-import type { Keyed } from './keyed.ts';
-import type { Access, Call, Handler, Operation } from './operation.ts';
-import type { AdmitPortal } from './portal-door.ts';
+import type { Keyed } from '../idempotency/keyed.ts';
+import type { Access, Call, Handler, Operation } from '../operation.ts';
+import type { AdmitPortal } from '../portal/visitor.ts';
 import { type Course, RequestLog } from './request-log.ts';
 
 /** What follows the path in `app.post(path, ...route)`. */

@@ -2,13 +2,13 @@
 //
 // Holds: only the origins of `success_url` and `cancel_url` may frame it, and nothing else of ours is framed but the sandbox's bank on
 // the way of such a payment. It needs no cookie: in the frame nobody is sent on to `success_url`, the page that frames it is told.
-import type { OrgClock } from '../../ledger/ports.ts';
-import type { Embed } from '../pages/embed/frame.ts';
-import { framersOf } from '../payments/urls.ts';
-import type { Sql } from '../platform/postgres.ts';
-import type { CheckoutRecord } from '../records/checkouts.ts';
-import { findSession } from './checkout-session.ts';
-import { urlOf } from './url.ts';
+import type { OrgClock } from '../../../ledger/ports.ts';
+import type { Embed } from '../../pages/embed/frame.ts';
+import { framersOf } from '../../payments/urls.ts';
+import type { Sql } from '../../platform/postgres.ts';
+import type { CheckoutRecord } from '../../records/checkouts.ts';
+import { findSession } from './session.ts';
+import { urlOf } from '../edge/url.ts';
 
 /** What leads a framed page to itself. */
 export const EMBEDDED_BACK = '?embed=1';

@@ -12,7 +12,7 @@ import {
 import { refuseInvalid } from './errors.ts';
 import { Malformed, parseJson } from './json.ts';
 import { hasCurrency, upperCurrencies, withoutNulls } from './lenient.ts';
-import type { Access, Operation } from './operation.ts';
+import type { Access, Operation } from '../operation.ts';
 import { readPairs, readQuery } from './query.ts';
 import { issuesOf, validator, type Validator } from './validate.ts';
 

@@ -2,33 +2,33 @@
 // `Checkout` and not one without a name; a list of them is `CheckoutList`. A schema itself knows nothing of it: what validates is
 // not changed, and not slower.
 import { type TLiteral, type TObject, type TSchema, TypeGuard } from '@sinclair/typebox';
-import { assert } from '../../ledger/kernel/assert.ts';
+import { assert } from '../../../ledger/kernel/assert.ts';
 import type { DocumentDecoration } from 'elysia';
-import * as annotations from './wire/annotations.ts';
-import * as balances from './wire/balances.ts';
-import * as checkouts from './wire/checkouts.ts';
-import * as customers from './wire/customers.ts';
-import * as discounts from './wire/discounts.ts';
-import * as entitlements from './wire/entitlements.ts';
-import * as errors from './wire/errors.ts';
-import * as events from './wire/events.ts';
-import * as grants from './wire/grants.ts';
-import * as health from './wire/health.ts';
-import * as invoices from './wire/invoices.ts';
-import * as metering from './wire/metering.ts';
-import * as metadata from './wire/metadata.ts';
-import * as meters from './wire/meters.ts';
-import * as organization from './wire/organization.ts';
-import * as pay from './wire/pay.ts';
-import { EVENT_ENVELOPES } from './wire/payloads/envelopes.ts';
-import * as payments from './wire/payments.ts';
-import * as portalTokens from './wire/portal-tokens.ts';
-import * as portal from './wire/portal.ts';
-import * as products from './wire/products.ts';
-import * as subscriptions from './wire/subscriptions.ts';
-import * as testClock from './wire/test-clock.ts';
-import * as common from './wire/values.ts';
-import * as webhooks from './wire/webhooks.ts';
+import * as annotations from '../wire/annotations.ts';
+import * as balances from '../wire/balances.ts';
+import * as checkouts from '../wire/checkouts.ts';
+import * as customers from '../wire/customers.ts';
+import * as discounts from '../wire/discounts.ts';
+import * as entitlements from '../wire/entitlements.ts';
+import * as errors from '../wire/errors.ts';
+import * as events from '../wire/events.ts';
+import * as grants from '../wire/grants.ts';
+import * as health from '../wire/health.ts';
+import * as invoices from '../wire/invoices.ts';
+import * as metering from '../wire/metering.ts';
+import * as metadata from '../wire/metadata.ts';
+import * as meters from '../wire/meters.ts';
+import * as organization from '../wire/organization.ts';
+import * as pay from '../wire/pay.ts';
+import { EVENT_ENVELOPES } from '../wire/payloads/envelopes.ts';
+import * as payments from '../wire/payments.ts';
+import * as portalTokens from '../wire/portal-tokens.ts';
+import * as portal from '../wire/portal.ts';
+import * as products from '../wire/products.ts';
+import * as subscriptions from '../wire/subscriptions.ts';
+import * as testClock from '../wire/test-clock.ts';
+import * as common from '../wire/values.ts';
+import * as webhooks from '../wire/webhooks.ts';
 
 /** A schema as Elysia's types for OpenAPI want it. */
 export type JsonSchema = NonNullable<

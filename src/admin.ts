@@ -14,11 +14,11 @@ import { Full } from './platform/bounds.ts';
 import { clock, timers } from './platform/clock.ts';
 import { ServiceFailure } from './platform/failure.ts';
 import { ids } from './platform/ids.ts';
-import { openPool, type Sql } from './platform/postgres.ts';
-import { checkPostgres, sayNoConnection } from './platform/reachable.ts';
-import { safeError } from './platform/safe-error.ts';
-import { openServices, readRuntime } from './platform/services.ts';
-import { newToken } from './platform/tokens.ts';
+import { openPool, type Sql } from './platform/postgres/postgres.ts';
+import { checkPostgres, sayNoConnection } from './platform/net/reachable.ts';
+import { safeError } from './platform/postgres/safe-error.ts';
+import { openServices, readRuntime } from './platform/embedded/services.ts';
+import { newToken } from './platform/crypto/tokens.ts';
 import {
   findRoomForKey,
   insertKey,

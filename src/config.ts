@@ -3,7 +3,7 @@
 //
 // Holds: a Config is complete and valid, so no reader checks again. Every bad variable is reported,
 // each in one line, and no line repeats a value that may hold a password.
-// Does not: read files, touch the network, or make DATA_DIR (src/platform/services.ts does).
+// Does not: read files, touch the network, or make DATA_DIR (src/platform/embedded/services.ts does).
 
 import { type Bounds, readBounds } from './platform/bounds.ts';
 import { type MailSettings, parseMailbox, parseSmtpUrl } from './platform/smtp-settings.ts';

@@ -13,9 +13,14 @@ import type { AddressInfo } from 'node:net';
 import { promises as timers } from 'node:timers';
 import { join } from 'node:path';
 import type { Config } from './config.ts';
-import { bind, claimPort, unbind } from './platform/listen.ts';
-import type { StopStep } from './platform/processes.ts';
-import { type Log, type ServiceSpec, supervise, type Supervised } from './platform/supervisor.ts';
+import { bind, claimPort, unbind } from './platform/net/listen.ts';
+import type { StopStep } from './platform/embedded/processes.ts';
+import {
+  type Log,
+  type ServiceSpec,
+  supervise,
+  type Supervised,
+} from './platform/embedded/supervisor.ts';
 
 /** From when all that are left leave at once. */
 const IN_TURN_MS_MAX = 30_000;

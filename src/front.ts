@@ -8,7 +8,7 @@
 // Does not: wait where there is no other node. Nobody else would answer.
 import type { Config } from './config.ts';
 import { clock } from './platform/clock.ts';
-import { claimPort, listenOn } from './platform/listen.ts';
+import { claimPort, listenOn } from './platform/net/listen.ts';
 import type { Service } from './service.ts';
 
 /** A load balancer that asks /ready every second has noticed by then. */

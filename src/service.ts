@@ -29,7 +29,7 @@ import {
   type Changes,
   listenForChanges,
   type OpenChanges,
-} from './platform/changes.ts';
+} from './platform/postgres/changes.ts';
 import { openDelivery } from '../workers/delivery.ts';
 import { openMailer } from '../workers/mail/open.ts';
 import { attemptObserver } from './metrics/deliveries.ts';
@@ -43,17 +43,17 @@ import type { Subscriptions } from './subscriptions/subscriptions.ts';
 import { clock as ownClock, timers } from './platform/clock.ts';
 import { openOrgClocks, type TestClock } from './platform/org-clock.ts';
 import { ids } from './platform/ids.ts';
-import { KeyLocks } from './platform/key-locks.ts';
-import { listenOn } from './platform/listen.ts';
-import { openNames } from './platform/names.ts';
+import { KeyLocks } from './platform/postgres/key-locks.ts';
+import { listenOn } from './platform/net/listen.ts';
+import { openNames } from './platform/net/dns.ts';
 import { OpenPeers } from './platform/peers/peers.ts';
-import { onEach, openPool, type Sql } from './platform/postgres.ts';
-import { openRateLimiter } from './platform/rate-limit.ts';
-import { openRedis } from './platform/redis.ts';
-import { checkSecrets, openSecrets } from './platform/secrets.ts';
-import { newSigningSecret, SECRET_BYTES } from './platform/signing-secret.ts';
+import { onEach, openPool, type Sql } from './platform/postgres/postgres.ts';
+import { openRateLimiter } from './platform/redis/rate-limit.ts';
+import { openRedis } from './platform/redis/redis.ts';
+import { checkSecrets, openSecrets } from './platform/crypto/secrets.ts';
+import { newSigningSecret, SECRET_BYTES } from './platform/crypto/signing-secret.ts';
 import { openInvoiceLinks } from './invoices/links.ts';
-import { newToken } from './platform/tokens.ts';
+import { newToken } from './platform/crypto/tokens.ts';
 import { openProcessors } from './processors/registry.ts';
 import { type Sandbox, sandbox } from './processors/sandbox.ts';
 import { findKeys, markKeysUsed } from './records/api-keys.ts';

@@ -1,9 +1,9 @@
 // One attempt at a delivery: sign, send, judge.
 import type { Clock } from '../ledger/ports.ts';
-import type { Secrets } from '../src/platform/secrets.ts';
+import type { Secrets } from '../src/platform/crypto/secrets.ts';
 import { envelopeOf } from '../src/records/events.ts';
 import type { Due, Target } from './claims.ts';
-import { judge, type Verdict } from './schedule.ts';
+import { judge, type Verdict } from './retry-policy.ts';
 import type { Sender, Sent } from './sender.ts';
 import type { Result } from './settler.ts';
 import { LEGACY_HEADERS, signatureHeaders } from './sign.ts';

@@ -3,7 +3,7 @@
 // Holds: a ticket keeps its worker's slot for a moment only. A receiver that hangs goes on hanging beside it, and gets no more until it has
 // answered; the next ticket is another endpoint's turn. What is in flight is bounded for the process.
 import type { Clock, Log, Timers } from '../ledger/ports.ts';
-import type { Sql } from '../src/platform/postgres.ts';
+import type { Sql } from '../src/platform/postgres/postgres.ts';
 import type { Attempts } from './attempt.ts';
 import { claim, type Claimed, type Due } from './claims.ts';
 import { type Result, Settler } from './settler.ts';

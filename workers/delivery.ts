@@ -3,9 +3,9 @@
 // Who calls: the server beside its API, and main.ts in a process that does nothing else.
 import { clock, timers } from '../src/platform/clock.ts';
 import { ids } from '../src/platform/ids.ts';
-import { openNames } from '../src/platform/names.ts';
-import { openPool } from '../src/platform/postgres.ts';
-import { checkSecrets, openSecrets } from '../src/platform/secrets.ts';
+import { openNames } from '../src/platform/net/dns.ts';
+import { openPool } from '../src/platform/postgres/postgres.ts';
+import { checkSecrets, openSecrets } from '../src/platform/crypto/secrets.ts';
 import { findSealedSecret } from '../src/records/webhook-endpoints.ts';
 import { openWorkers, type Workers, type WorkersDeps } from './open.ts';
 

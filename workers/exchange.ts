@@ -11,7 +11,7 @@ import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { isIP } from 'node:net';
 import type { Timers } from '../ledger/ports.ts';
-import { unbracketed } from '../src/platform/public-url.ts';
+import { unbracketed } from '../src/platform/net/public-url.ts';
 
 /** Of an answer: the head that is kept as text, and what is read at all. */
 const HEAD_BYTES = 1024;

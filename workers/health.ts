@@ -1,7 +1,7 @@
 // How an endpoint fares, and what follows: it is paused while it fails, woken when it answers, disabled when it says so or has
 // failed for too long.
-import type { Executor } from '../src/platform/postgres.ts';
-import { WINDOW_MS } from './schedule.ts';
+import type { Executor } from '../src/platform/postgres/postgres.ts';
+import { WINDOW_MS } from './retry-policy.ts';
 
 /** What the attempts at one endpoint in one batch came to. */
 export type Tally = {

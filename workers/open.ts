@@ -1,8 +1,8 @@
 // The delivery of webhooks, put together: in the server's process, and in as many others as there are (`bun run worker`).
 import type { Clock, Ids, Log, Timers } from '../ledger/ports.ts';
-import type { Sql } from '../src/platform/postgres.ts';
-import type { Resolve } from '../src/platform/public-url.ts';
-import type { Secrets } from '../src/platform/secrets.ts';
+import type { Sql } from '../src/platform/postgres/postgres.ts';
+import type { Resolve } from '../src/platform/net/public-url.ts';
+import type { Secrets } from '../src/platform/crypto/secrets.ts';
 import { installationName } from '../src/records/installation.ts';
 import { openAttempts } from './attempt.ts';
 import type { Due } from './claims.ts';

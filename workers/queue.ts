@@ -4,7 +4,7 @@
 // each is owed, Redis holds no more than there are endpoints, and there is nothing in it to lose: the sweeper writes every
 // ticket anew from PostgreSQL. Adding one never waits for Redis.
 import { Queue, Worker } from 'bullmq';
-import { connectRedis } from '../src/platform/redis-connection.ts';
+import { connectRedis } from '../src/platform/redis/redis-connection.ts';
 
 const NAME = 'deliveries';
 /** A server that says nothing for this long does not answer. */

@@ -9,7 +9,7 @@
 // commits. What cannot be passed is set aside, alone, and logged.
 // Does not: remember anything. A database that was restored, or failed over, says itself where it is.
 import { type Clock, type Log, pause, type Timers } from '../ledger/ports.ts';
-import type { Executor, Sql } from '../src/platform/postgres.ts';
+import type { Executor, Sql } from '../src/platform/postgres/postgres.ts';
 
 const CHANNEL = 'tollhouse_events';
 const SWEEP_MS = 1000;

@@ -2,7 +2,7 @@
 //
 // Holds: an attempt ends at its deadline, names resolved included. It never throws for what a receiver or a name server does.
 import type { Clock, Timers } from '../ledger/ports.ts';
-import { type Resolve, type Vetted, vetUrl } from '../src/platform/public-url.ts';
+import { type Resolve, type Vetted, vetUrl } from '../src/platform/net/public-url.ts';
 import { type Answer, type ExchangeError, type Exchanged, Exchanger } from './exchange.ts';
 
 export type SendError = ExchangeError | 'refused_address' | 'dns';

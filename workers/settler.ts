@@ -1,6 +1,6 @@
 // Results of attempts, written together: whatever came in while the last statement was on its way goes into the next one.
 import { type Log, pause, type Timers } from '../ledger/ports.ts';
-import type { Sql } from '../src/platform/postgres.ts';
+import type { Sql } from '../src/platform/postgres/postgres.ts';
 import { type Settlement, settle } from './claims.ts';
 import { recordHealth, type Tally } from './health.ts';
 

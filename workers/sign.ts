@@ -2,7 +2,7 @@
 //
 // The contract keys the HMAC with the text after `whsec_`; every Standard Webhooks library decodes that text first. So each
 // secret signs twice, decoded first. A receiver accepts when any entry matches: both kinds of reader do.
-import { SECRET_PREFIX } from '../src/platform/signing-secret.ts';
+import { SECRET_PREFIX } from '../src/platform/crypto/signing-secret.ts';
 
 /** Whether the headers of before Standard Webhooks go along. Release 0.2 removes them (contract, Versioning 1). */
 export const LEGACY_HEADERS: boolean = true;

@@ -3,7 +3,7 @@
 // Holds: the sweep is the one way back from everything: a ticket that Redis lost, an add that failed, a worker that was killed, a
 // notification that nobody heard, a retry whose time has come. It cannot flood: a ticket is for an endpoint, not for a row.
 import type { Clock, Log, Timers } from '../ledger/ports.ts';
-import type { Sql } from '../src/platform/postgres.ts';
+import type { Sql } from '../src/platform/postgres/postgres.ts';
 import { putOwedRight } from '../src/records/delivery-reconciliation.ts';
 import {
   type Due,

@@ -1,7 +1,7 @@
 // Creates an organisation or a group with its first keys, in one transaction.
 import type { Ids } from '../../ledger/ports.ts';
-import { notifyChange } from '../platform/changes.ts';
-import type { Sql } from '../platform/postgres.ts';
+import { notifyChange } from '../platform/postgres/changes.ts';
+import type { Sql } from '../platform/postgres/postgres.ts';
 import { insertKey, type KeyOwner } from '../records/api-keys.ts';
 import {
   anyOrganisationExists,

@@ -1,7 +1,7 @@
 // PUT of a customer: made under the merchant's own id, or changed where it is there.
 //
 // Holds: of two at once one makes it, and the other changes it. The constraint on the external id decides, not a look before.
-import type { Transaction } from '../platform/postgres.ts';
+import type { Transaction } from '../platform/postgres/postgres.ts';
 import {
   type CustomerPatch,
   type CustomerRecord,

@@ -3,7 +3,7 @@
 // Holds: no page costs more than the first one does. `after` goes on from a row; an offset, which the database counts off, is bounded.
 // A row that is not the caller's is unknown, like one that nobody has.
 import { Type } from '@sinclair/typebox';
-import type { Sql } from '../platform/postgres.ts';
+import type { Sql } from '../platform/postgres/postgres.ts';
 import { findCustomerByExternalId } from '../records/customers.ts';
 import { findPlace, type ListName, type Page, type Whose } from '../records/page.ts';
 import type { Scope } from '../records/scope.ts';

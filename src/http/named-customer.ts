@@ -1,5 +1,5 @@
 // The customer that a body names, by one of its two ids.
-import type { Executor } from '../platform/postgres.ts';
+import type { Executor } from '../platform/postgres/postgres.ts';
 import {
   type CustomerRecord,
   findCustomer,

@@ -4,10 +4,10 @@
 import type { Clock, Ids } from '../../ledger/ports.ts';
 import type { Settings } from '../config.ts';
 import { Full } from '../platform/bounds.ts';
-import type { Changes } from '../platform/changes.ts';
-import type { Sql } from '../platform/postgres.ts';
-import { type Resolve, vetUrl } from '../platform/public-url.ts';
-import type { Secrets } from '../platform/secrets.ts';
+import type { Changes } from '../platform/postgres/changes.ts';
+import type { Sql } from '../platform/postgres/postgres.ts';
+import { type Resolve, vetUrl } from '../platform/net/public-url.ts';
+import type { Secrets } from '../platform/crypto/secrets.ts';
 import { putOwedRight } from '../records/delivery-reconciliation.ts';
 import {
   deleteEndpoint,

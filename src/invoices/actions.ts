@@ -1,7 +1,7 @@
 // An invoice that somebody wants paid now, with what the customer has left, or not at all.
 import { must } from '../../ledger/kernel/assert.ts';
 import { slotOf } from '../../ledger/kernel/slot.ts';
-import type { Transaction } from '../platform/postgres.ts';
+import type { Transaction } from '../platform/postgres/postgres.ts';
 import { countAttempts, lockInvoice, voidInvoice } from './changes.ts';
 import { refusalOf } from './transitions.ts';
 import { amountDue, type Changed, findInvoice, type InvoiceRecord } from '../records/invoices.ts';

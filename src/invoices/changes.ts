@@ -1,7 +1,7 @@
 // What becomes of an invoice that is there. Each transition holds the row until the commit, so of two at once the second sees the first.
 import { assert, must } from '../../ledger/kernel/assert.ts';
 import { formatMoney } from '../../ledger/kernel/money.ts';
-import type { Executor, Transaction } from '../platform/postgres.ts';
+import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import { insertEvents } from '../records/events.ts';
 import { type InvoiceChange, invoiceEvent } from './events.ts';
 import {

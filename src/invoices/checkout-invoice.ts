@@ -1,6 +1,6 @@
 // The invoice of a checkout that was paid: what was bought, by whom, for how much. Issued with the payment, so it is paid from the start.
 import { boundary } from '../../ledger/kernel/calendar.ts';
-import type { Transaction } from '../platform/postgres.ts';
+import type { Transaction } from '../platform/postgres/postgres.ts';
 import type { CheckoutRecord } from '../records/checkouts.ts';
 import { issueInvoices } from './issue.ts';
 import { must } from '../../ledger/kernel/assert.ts';

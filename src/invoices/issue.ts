@@ -4,7 +4,7 @@
 // that a rollback puts back. Whoever takes one holds that row until the commit: it is the last thing a transaction does, and does
 // once. Seller and buyer are copied when the number is taken, and nothing rewrites them after that.
 import { assert, must } from '../../ledger/kernel/assert.ts';
-import type { Executor, Json, Transaction } from '../platform/postgres.ts';
+import type { Executor, Json, Transaction } from '../platform/postgres/postgres.ts';
 import { eventRow } from '../records/events.ts';
 import { invoiceEvent } from './events.ts';
 import {

@@ -5,7 +5,7 @@
 // Holds: nobody makes a token without SECRETS_KEY. A wrong one is refused before the database is asked.
 // Does not: end. A link opens its invoice for as long as there is one; another SECRETS_KEY ends all links at once.
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
-import { fromBase62, toBase62 } from '../platform/tokens.ts';
+import { fromBase62, toBase62 } from '../platform/crypto/tokens.ts';
 
 const ID_BYTES = 16;
 const MAC_BYTES = 32;

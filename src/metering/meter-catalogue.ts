@@ -2,10 +2,10 @@
 //
 // Who calls: the metering routes, once for each feature in a request. Without a promise wherever the answer is known.
 // Holds: an archived or deleted meter stops counting, and a new one counts, within a second on every node
-// (src/platform/changes.ts). A change of one meter forgets all of its organisation: that is rare and needs no index.
+// (src/platform/postgres/changes.ts). A change of one meter forgets all of its organisation: that is rare and needs no index.
 // Memory is bounded by ENTRIES_MAX, names that no meter has included; when it is full it starts afresh, as one organisation does
 // beyond its part of it.
-import type { Changes, ChangeKind, Subscriber } from '../platform/changes.ts';
+import type { Changes, ChangeKind, Subscriber } from '../platform/postgres/changes.ts';
 import type { UsageMeter } from '../records/meters.ts';
 import type { Scope } from '../records/scope.ts';
 

@@ -2,7 +2,7 @@
 //
 // Holds: of two at once one makes it, and the other finds it. A meter that is there is found where no more may be made.
 import { type Bounds, Full } from '../platform/bounds.ts';
-import type { Transaction } from '../platform/postgres.ts';
+import type { Transaction } from '../platform/postgres/postgres.ts';
 import {
   insertMeter,
   lockMeter,

@@ -1,13 +1,13 @@
 // Who has an endpoint that hears of usage: `usage.recorded` is written for nobody else.
 //
-// Who calls: whoever records usage, for each call, without a promise. The routes of endpoints tell of a change (src/platform/changes.ts),
+// Who calls: whoever records usage, for each call, without a promise. The routes of endpoints tell of a change (src/platform/postgres/changes.ts),
 // so that the next request counts it on every node.
 // Holds: whoever subscribes misses nothing: where this process does not know, or would not hear of a change, the answer is yes, and
 // the worst of that is an event that nobody is sent.
 // Does not: keep anything of those who do not subscribe. All who do are read together: that is a few, and changes are rare.
 import type { Timers } from '../../ledger/ports.ts';
-import type { Changes, ChangeKind, Subscriber } from '../platform/changes.ts';
-import type { Executor } from '../platform/postgres.ts';
+import type { Changes, ChangeKind, Subscriber } from '../platform/postgres/changes.ts';
+import type { Executor } from '../platform/postgres/postgres.ts';
 import type { Scope } from '../records/scope.ts';
 
 export type UsageSubscriptions = {

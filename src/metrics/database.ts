@@ -6,7 +6,7 @@
 // Does not: run unless somebody scrapes.
 import type { Registry } from 'prom-client';
 import type { Timers } from '../../ledger/ports.ts';
-import type { Sql } from '../platform/postgres.ts';
+import type { Sql } from '../platform/postgres/postgres.ts';
 import { gauge } from './numbers.ts';
 
 /** The statement timeout of the pool that asks. */

@@ -4,7 +4,7 @@ import type { Ledger, LedgerDeps } from '../../ledger/ledger.ts';
 import type { Clock, Timers } from '../../ledger/ports.ts';
 import type { OrgClocks } from '../platform/org-clock.ts';
 import type { PeerStats } from '../platform/peers/peers.ts';
-import { openPool } from '../platform/postgres.ts';
+import { openPool } from '../platform/postgres/postgres.ts';
 import { watchClock } from './clock.ts';
 import { QUERY_MS_MAX, watchDatabase } from './database.ts';
 import { watchEventLoop } from './event-loop.ts';

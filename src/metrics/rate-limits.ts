@@ -1,6 +1,6 @@
 // A rate limiter that is counted.
 import { Counter, type Registry } from 'prom-client';
-import type { RateLimiter } from '../platform/rate-limit.ts';
+import type { RateLimiter } from '../platform/redis/rate-limit.ts';
 
 export function countTakes(registry: Registry, limiter: RateLimiter): RateLimiter {
   const takes = new Counter({

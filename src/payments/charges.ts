@@ -7,8 +7,8 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import { must } from '../../ledger/kernel/assert.ts';
 import { type PaymentState, isCharged } from '../../ledger/payments/payment.ts';
 import type { Ids, OrgClock } from '../../ledger/ports.ts';
-import type { Changes } from '../platform/changes.ts';
-import type { Sql } from '../platform/postgres.ts';
+import type { Changes } from '../platform/postgres/changes.ts';
+import type { Sql } from '../platform/postgres/postgres.ts';
 import type { ChargeResult, ProcessorFor, Processor } from '../processors/processor.ts';
 import { findInvoice } from '../records/invoices.ts';
 import {

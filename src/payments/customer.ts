@@ -5,7 +5,7 @@
 // time: an address that somebody types is nobody's proof.
 import { must } from '../../ledger/kernel/assert.ts';
 import type { Ids } from '../../ledger/ports.ts';
-import type { Transaction } from '../platform/postgres.ts';
+import type { Transaction } from '../platform/postgres/postgres.ts';
 import { lockPayer, setPayer } from '../records/checkouts.ts';
 import {
   type CustomerRecord,

@@ -4,8 +4,8 @@
 // once. Whoever settled a charge waits for it; refunds are done soon, those of many payments together; what a crash left behind is swept up.
 import { must, unreachable } from '../../ledger/kernel/assert.ts';
 import type { Ids, Log, OrgClock, Timers } from '../../ledger/ports.ts';
-import { OwedWork } from '../platform/owed-work.ts';
-import type { Sql, Transaction } from '../platform/postgres.ts';
+import { OwedWork } from '../platform/background/outbox-tasks.ts';
+import type { Sql, Transaction } from '../platform/postgres/postgres.ts';
 import { findCheckout, finishAttempt } from '../records/checkouts.ts';
 import { releaseDiscount } from '../records/discounts.ts';
 import {

@@ -1,7 +1,7 @@
 // What follow-ups of payments tell buyers: a receipt, a refund, a charge for a subscription that failed. Owed in their transaction.
 import { must } from '../../ledger/kernel/assert.ts';
 import type { Ids } from '../../ledger/ports.ts';
-import type { Transaction } from '../platform/postgres.ts';
+import type { Transaction } from '../platform/postgres/postgres.ts';
 import type { Followup } from '../records/followups.ts';
 import { type InvoiceMail, oweDunningMail, oweInvoiceMails } from '../records/mails.ts';
 

@@ -1,7 +1,7 @@
 // Opens a session on the hosted page, for the API and for buy links.
 import type { Ids } from '../../ledger/ports.ts';
 import { type Bounds, Full } from '../platform/bounds.ts';
-import type { Transaction } from '../platform/postgres.ts';
+import type { Transaction } from '../platform/postgres/postgres.ts';
 import type { ProcessorFor } from '../processors/processor.ts';
 import { type CheckoutRecord, insertCheckout, type NewCheckout } from '../records/checkouts.ts';
 import type { ProductRecord } from '../records/products.ts';

@@ -2,9 +2,9 @@
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Ids, Log, OrgClock, Timers } from '../../ledger/ports.ts';
 import type { Settings } from '../config.ts';
-import type { Changes } from '../platform/changes.ts';
-import type { Sql } from '../platform/postgres.ts';
-import type { RateLimiter } from '../platform/rate-limit.ts';
+import type { Changes } from '../platform/postgres/changes.ts';
+import type { Sql } from '../platform/postgres/postgres.ts';
+import type { RateLimiter } from '../platform/redis/rate-limit.ts';
 import type { ProcessorFor } from '../processors/processor.ts';
 import { Charges } from './charges.ts';
 import { Followups } from './followups.ts';

@@ -7,7 +7,7 @@
 // Nobody is charged what was not shown: the total that the page showed must still be the total.
 import type { Ids, OrgClock } from '../../ledger/ports.ts';
 import { slotOf } from '../../ledger/kernel/slot.ts';
-import type { Sql, Transaction } from '../platform/postgres.ts';
+import type { Sql, Transaction } from '../platform/postgres/postgres.ts';
 import type { Processor, ProcessorFor } from '../processors/processor.ts';
 import { type CheckoutRecord, lockCheckout, startAttempt } from '../records/checkouts.ts';
 import { redeemDiscount } from '../records/discounts.ts';

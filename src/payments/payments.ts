@@ -1,6 +1,6 @@
 // The door to everything that moves money: what routes, pages and alarms may ask, and each answer they may get.
 import type { RefundReason, RefundRefusal } from '../../ledger/payments/payment.ts';
-import type { Taken } from '../platform/rate-limit.ts';
+import type { Taken } from '../platform/redis/rate-limit.ts';
 import type { Instrument } from '../processors/processor.ts';
 import type { RefundRecord } from '../records/payments.ts';
 import type { Scope } from '../records/scope.ts';

@@ -5,7 +5,7 @@
 // Holds: the same product, wishes and discount give the same quote; 0 <= total <= subtotal.
 // Does not: redeem the discount. It can be spent between the quote and the payment, which asks again (records/discounts.ts).
 import { discountOn } from '../../ledger/payments/pricing.ts';
-import type { Executor } from '../platform/postgres.ts';
+import type { Executor } from '../platform/postgres/postgres.ts';
 import { type DiscountRecord, findDiscountByCode } from '../records/discounts.ts';
 import type { PriceRecord, ProductRecord } from '../records/products.ts';
 import type { Scope } from '../records/scope.ts';

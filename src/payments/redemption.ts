@@ -7,7 +7,7 @@
 // none. Who comes back takes it again before the charge is confirmed; where it is gone nothing is charged, and the page shows the new
 // total.
 // Holds: what is confirmed is not given back by a look at the bank that was slower: only what came to nothing is.
-import type { Transaction } from '../platform/postgres.ts';
+import type { Transaction } from '../platform/postgres/postgres.ts';
 import { lockRedemption, setRedemption } from '../records/checkouts.ts';
 import { redeemDiscount, releaseDiscount } from '../records/discounts.ts';
 

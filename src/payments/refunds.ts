@@ -11,7 +11,7 @@ import type { PaymentState, Refund } from '../../ledger/payments/payment.ts';
 import type { Ids } from '../../ledger/ports.ts';
 import type { RefundDecision, RefundRequest } from '../../ledger/payments/refund.ts';
 import type { StoredRefund } from '../../ledger/storage.ts';
-import type { RateLimit, Taken } from '../platform/rate-limit.ts';
+import type { RateLimit, Taken } from '../platform/redis/rate-limit.ts';
 import type { ProcessorFor, RefundResult } from '../processors/processor.ts';
 import type { RefundRecord } from '../records/payments.ts';
 import { isUuid, type Scope } from '../records/scope.ts';

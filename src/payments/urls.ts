@@ -1,5 +1,5 @@
 // Where a buyer is sent after the page: which addresses a merchant may give, and what becomes of them.
-import { NOT_HTTPS, parseHttpUrl } from '../platform/http-url.ts';
+import { NOT_HTTPS, parseHttpUrl } from '../platform/net/http-url.ts';
 
 /** Characters of an address. */
 export const REDIRECT_URL_LENGTH_MAX = 2048;

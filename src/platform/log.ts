@@ -1,6 +1,6 @@
 import pino, { type Logger } from 'pino';
 import type { LogLevel } from '../config.ts';
-import { safeError } from './safe-error.ts';
+import { safeError } from './postgres/safe-error.ts';
 
 export type Log = Logger;
 

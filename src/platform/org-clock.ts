@@ -9,7 +9,7 @@
 // READ_AGAIN_MS.
 import { HybridClock, type HybridClockStats } from '../../ledger/kernel/hybrid-clock.ts';
 import type { Clock, SharedClock, Tenant, Timers } from '../../ledger/ports.ts';
-import type { Changes, ChangeKind, Subscriber } from './changes.ts';
+import type { Changes, ChangeKind, Subscriber } from './postgres/changes.ts';
 
 /** Where an organisation's test mode is. */
 export type TestClock = {

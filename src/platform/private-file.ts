@@ -1,6 +1,6 @@
 import { closeSync, fchownSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { Account } from './processes.ts';
+import type { Account } from './embedded/processes.ts';
 
 /**
  * Writes a file that only its owner can read (0600), whole or not at all, and durably: the file and

@@ -7,7 +7,7 @@
 // Costs: nothing can be read any more that only root may read, such as the program itself in a home of mode 700. So all of it is
 // loaded at the start, and a parent that starts nodes again keeps its rights; it serves nobody.
 import { join, resolve } from 'node:path';
-import { findAccount, NO_ACCOUNT } from './place.ts';
+import { findAccount, NO_ACCOUNT } from './embedded/service-account.ts';
 
 type Log = {
   info(fields: object, message: string): void;

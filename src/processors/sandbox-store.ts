@@ -2,7 +2,7 @@
 //
 // What happens later is not done later: a row says what it becomes and when, and is read as what it is by then.
 import type { FailureCode, RefundFailure } from '../../ledger/payments/payment.ts';
-import type { Executor, Sql } from '../platform/postgres.ts';
+import type { Executor, Sql } from '../platform/postgres/postgres.ts';
 import type { ChargeCourse, Failure, RefundCourse } from './cards.ts';
 import type { Expiry, Method, RefundRequest } from './processor.ts';
 

@@ -5,7 +5,7 @@
 // The clock is asked at each call, so that what settles later follows whichever clock it was given.
 import { must, unreachable } from '../../ledger/kernel/assert.ts';
 import type { Clock } from '../../ledger/ports.ts';
-import type { Sql } from '../platform/postgres.ts';
+import type { Sql } from '../platform/postgres/postgres.ts';
 import {
   type Behaviour,
   behaviourOf,

@@ -3,7 +3,7 @@
 // Holds: an object has a tag or a field of a name once, and not more of either than it may. None of them changes: it is made, and is
 // removed, and so its events are two. What they are on is never deleted.
 import type { Bounds, Full } from '../platform/bounds.ts';
-import type { Executor, Transaction } from '../platform/postgres.ts';
+import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import { insertEvent } from './events.ts';
 import { type Page, pageOf } from './page.ts';
 import type { Echo } from './invoices.ts';

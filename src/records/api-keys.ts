@@ -1,7 +1,7 @@
 import type { Bounds, Full } from '../platform/bounds.ts';
-import { notifyChange } from '../platform/changes.ts';
-import { hashKey, newKey } from '../platform/keys.ts';
-import type { Executor, Transaction } from '../platform/postgres.ts';
+import { notifyChange } from '../platform/postgres/changes.ts';
+import { hashKey, newKey } from '../platform/crypto/keys.ts';
+import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import { findRoom } from './room.ts';
 
 export type Mode = 'test' | 'live';

@@ -8,8 +8,8 @@
 import { must } from '../../ledger/kernel/assert.ts';
 import type { OrgClock } from '../../ledger/ports.ts';
 import type { Bounds, Full } from '../platform/bounds.ts';
-import type { Executor, Transaction } from '../platform/postgres.ts';
-import { isToken } from '../platform/tokens.ts';
+import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
+import { isToken } from '../platform/crypto/tokens.ts';
 import type { Mode } from './api-keys.ts';
 import { type Page, pageOf } from './page.ts';
 import { findRoom, ownerOfScope } from './room.ts';

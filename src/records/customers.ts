@@ -1,5 +1,5 @@
-import { notifyChange } from '../platform/changes.ts';
-import type { Executor, Json, Transaction } from '../platform/postgres.ts';
+import { notifyChange } from '../platform/postgres/changes.ts';
+import type { Executor, Json, Transaction } from '../platform/postgres/postgres.ts';
 import { insertEvent } from './events.ts';
 import { type Page, pageOf } from './page.ts';
 import { isUuid, type Scope } from './scope.ts';

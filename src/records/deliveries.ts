@@ -1,5 +1,5 @@
 // What an endpoint is owed of each event, and how the attempts went. Workers claim and settle; here it is read, and made due again.
-import type { Executor, Transaction } from '../platform/postgres.ts';
+import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import { type EventType, insertEvent, type NewEvent } from './events.ts';
 import { type Page, pageOf } from './page.ts';
 import { isUuid, type Scope } from './scope.ts';

@@ -4,7 +4,7 @@
 // endpoint's status just before it changed commits rows just after, and an outage may leave a million.
 // Holds: an enabled endpoint has nothing held, a disabled one nothing pending, a deleted one neither, but for what is in a worker's
 // hands, which is put right when that is over. The number of an event's deliveries never changes here, only their status.
-import type { Executor } from '../platform/postgres.ts';
+import type { Executor } from '../platform/postgres/postgres.ts';
 
 /** Rows of each kind in one statement. */
 const BATCH_MAX = 2000;

@@ -1,5 +1,5 @@
 // Events that the relay could not pass on and has set aside (workers/relay.ts).
-import type { Executor } from '../platform/postgres.ts';
+import type { Executor } from '../platform/postgres/postgres.ts';
 
 /** Queues them again, in the place that they had. How many. */
 export async function retryEvents(sql: Executor): Promise<number> {

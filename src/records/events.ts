@@ -1,4 +1,4 @@
-import type { Executor, Json, Transaction } from '../platform/postgres.ts';
+import type { Executor, Json, Transaction } from '../platform/postgres/postgres.ts';
 import type { Mode } from './api-keys.ts';
 import { type Page, pageOf } from './page.ts';
 import { isUuid, type Scope } from './scope.ts';

@@ -4,7 +4,7 @@
 //       └──failed──▶ put off, 4 s to 5 min ──failed for an hour──▶ dead ──an operator──▶ owed
 //
 // Holds: what a payment or a subscription owes is done in its order, so while one of its follow-ups is dead the others of it wait.
-import type { Executor, Transaction } from '../platform/postgres.ts';
+import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import type { Scope } from './scope.ts';
 
 export type Followup = Scope & {

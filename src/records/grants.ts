@@ -1,5 +1,5 @@
 import type { GrantSource } from '../../ledger/metering/grants.ts';
-import type { Executor } from '../platform/postgres.ts';
+import type { Executor } from '../platform/postgres/postgres.ts';
 import { isUuid, type Scope } from './scope.ts';
 
 /** A grant as it was last written. The ledger writes them; here they are only read. */

@@ -1,4 +1,4 @@
-import type { Executor, Transaction } from '../platform/postgres.ts';
+import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import type { Scope } from './scope.ts';
 
 /** One key of one caller for one kind of request. */

@@ -1,4 +1,4 @@
-import type { Executor } from '../platform/postgres.ts';
+import type { Executor } from '../platform/postgres/postgres.ts';
 
 /** Tells this installation from others that share a Redis with it. */
 export async function installationName(sql: Executor): Promise<string> {

@@ -1,5 +1,5 @@
 // Invoices as readers see them. What may be done to them: src/invoices/transitions.ts; what does it: src/invoices/issue.ts, src/invoices/changes.ts.
-import type { Executor } from '../platform/postgres.ts';
+import type { Executor } from '../platform/postgres/postgres.ts';
 import type { Address } from './customers.ts';
 import type { SellerDetails } from './organisations.ts';
 import { type Page, pageOf } from './page.ts';

@@ -7,7 +7,7 @@
 import { unreachable } from '../../ledger/kernel/assert.ts';
 import { fromJson } from '../../ledger/store/subscription-row.ts';
 import type { OpenInvoice } from '../../ledger/subscriptions/subscription.ts';
-import type { Executor, Json, Transaction } from '../platform/postgres.ts';
+import type { Executor, Json, Transaction } from '../platform/postgres/postgres.ts';
 import type { Scope } from './scope.ts';
 
 const MAIL_WINDOW_MS = 24 * 3_600_000;

@@ -1,8 +1,8 @@
 import { METERS_PER_EVENT_MAX } from '../../ledger/limits.ts';
 import type { Aggregation, Meter } from '../../ledger/metering/meter.ts';
 import type { Bounds, Full } from '../platform/bounds.ts';
-import { notifyChange } from '../platform/changes.ts';
-import type { Executor, Transaction } from '../platform/postgres.ts';
+import { notifyChange } from '../platform/postgres/changes.ts';
+import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import { type Page, pageOf } from './page.ts';
 import { findRoom, ownerOfScope } from './room.ts';
 import { isUuid, type Scope } from './scope.ts';

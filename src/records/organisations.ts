@@ -4,7 +4,7 @@
 // Who changes a setting holds its row until the commit: the events of a mode are in the order of their numbers and their times.
 import { must } from '../../ledger/kernel/assert.ts';
 import type { DunningPolicy } from '../../ledger/subscriptions/subscription.ts';
-import type { Executor, Transaction } from '../platform/postgres.ts';
+import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import { insertEvents, type NewEvent } from './events.ts';
 import { type Scope, scopeOf } from './scope.ts';
 

@@ -1,7 +1,7 @@
 // How a customer stands with what it owes, told to the merchant. An event of the customer: its row counts them.
 import type { OverdueState } from '../../ledger/subscriptions/subscription.ts';
 import { formatMoney } from '../../ledger/kernel/money.ts';
-import type { Transaction } from '../platform/postgres.ts';
+import type { Transaction } from '../platform/postgres/postgres.ts';
 import { insertEvent } from './events.ts';
 import type { Scope } from './scope.ts';
 

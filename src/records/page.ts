@@ -5,7 +5,7 @@
 // for the last page as for the first. An offset is counted off row by row, so it is bounded (src/http/edge/query.ts).
 // Does not: judge the row by the list's filters. It may have changed since, and its place is what counts.
 import type { PendingQuery, Row } from 'postgres';
-import type { Executor } from '../platform/postgres.ts';
+import type { Executor } from '../platform/postgres/postgres.ts';
 import { isUuid, type Scope } from './scope.ts';
 
 type By = {

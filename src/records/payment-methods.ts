@@ -2,7 +2,7 @@
 //
 // Holds: a subscription is charged to what it was bought with, or to what its customer has left in the portal since, which is for all of
 // the customer's. What was bought with nothing, and what a merchant starts by hand, is charged to the customer's newest.
-import type { Executor } from '../platform/postgres.ts';
+import type { Executor } from '../platform/postgres/postgres.ts';
 import type { Scope } from './scope.ts';
 
 export type PaymentMethodRecord = {

@@ -7,7 +7,7 @@ import type {
   RefundFailure,
   RefundReason,
 } from '../../ledger/payments/payment.ts';
-import type { Executor, Transaction } from '../platform/postgres.ts';
+import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import { type Page, pageOf } from './page.ts';
 import { isUuid, type Scope } from './scope.ts';
 

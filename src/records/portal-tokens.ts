@@ -1,7 +1,7 @@
 import type { Bounds, Full } from '../platform/bounds.ts';
-import { hashKey } from '../platform/keys.ts';
-import type { Executor, Transaction } from '../platform/postgres.ts';
-import { isToken } from '../platform/tokens.ts';
+import { hashKey } from '../platform/crypto/keys.ts';
+import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
+import { isToken } from '../platform/crypto/tokens.ts';
 import { findRoom } from './room.ts';
 import { isUuid, type Scope } from './scope.ts';
 

@@ -1,7 +1,7 @@
 // Whether there is room for one more of what is bounded (src/platform/bounds.ts).
 import type { PendingQuery, Row } from 'postgres';
 import { type BoundName, type Bounds, Full } from '../platform/bounds.ts';
-import type { Transaction } from '../platform/postgres.ts';
+import type { Transaction } from '../platform/postgres/postgres.ts';
 
 type Rows = PendingQuery<Row[]>;
 

@@ -3,7 +3,7 @@ import { fromJson } from '../../ledger/store/subscription-row.ts';
 import type { Command } from '../../ledger/subscriptions/commands.ts';
 import type { SubscriptionFollowup } from '../../ledger/subscriptions/subscription.ts';
 import type { Ids } from '../../ledger/ports.ts';
-import type { Executor, Transaction } from '../platform/postgres.ts';
+import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import { isAlive, isDue, type Owing } from './followups.ts';
 import type { Scope } from './scope.ts';
 

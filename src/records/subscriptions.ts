@@ -4,7 +4,7 @@ import {
   type SubscriptionRow,
   subscriptionOf,
 } from '../../ledger/store/subscription-row.ts';
-import type { Executor } from '../platform/postgres.ts';
+import type { Executor } from '../platform/postgres/postgres.ts';
 import { type Page, pageOf } from './page.ts';
 import { isUuid, type Scope } from './scope.ts';
 

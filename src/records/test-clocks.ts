@@ -1,7 +1,7 @@
 // Where the test clocks are. A row outlives whoever moves it: it counts as stopped while that node's lease runs.
-import { notification } from '../platform/changes.ts';
+import { notification } from '../platform/postgres/changes.ts';
 import type { TestClock } from '../platform/org-clock.ts';
-import type { Executor } from '../platform/postgres.ts';
+import type { Executor } from '../platform/postgres/postgres.ts';
 
 type Row = { organisationId: string; aheadMs: bigint; stoppedAt: Date | null; version: bigint };
 

@@ -1,4 +1,4 @@
-import type { Sql } from '../platform/postgres.ts';
+import type { Sql } from '../platform/postgres/postgres.ts';
 
 /**
  * Whether usage may be in the books under a key whose scope was the organisation's, as it was up to 0.1.0: then that is looked up for

@@ -3,8 +3,8 @@
 // Holds: a secret is here only as it is encrypted, and no function returns one. A deleted endpoint keeps its row, for the history of
 // its deliveries, and is never found again. What an endpoint was owed when it changed is put right by src/records/delivery-reconciliation.ts.
 import type { Bounds, Full } from '../platform/bounds.ts';
-import { notifyChange } from '../platform/changes.ts';
-import type { Executor, Sql, Transaction } from '../platform/postgres.ts';
+import { notifyChange } from '../platform/postgres/changes.ts';
+import type { Executor, Sql, Transaction } from '../platform/postgres/postgres.ts';
 import type { KeyOwner, Mode } from './api-keys.ts';
 import { EVENT_TYPES, type EventType } from './events.ts';
 import { ofScope, type Page, pageOf, type Whose } from './page.ts';

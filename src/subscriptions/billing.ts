@@ -7,14 +7,14 @@
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Ids, Log, OrgClock, Timers } from '../../ledger/ports.ts';
 import type { Command } from '../../ledger/subscriptions/commands.ts';
-import { OwedWork } from '../platform/owed-work.ts';
-import type { Sql } from '../platform/postgres.ts';
+import { OwedWork } from '../platform/background/outbox-tasks.ts';
+import type { Sql } from '../platform/postgres/postgres.ts';
 import type { ProcessorFor } from '../processors/processor.ts';
 import { putOff } from '../records/followups.ts';
 import { billingPolicyOf } from '../records/organisations.ts';
 import { deleteFollowups, listSubscriptionsOwing } from '../records/subscription-followups.ts';
 import type { Scope } from '../records/scope.ts';
-import { carryOut, type Owed, type Unpayable, type UntoldNews } from './carry-out.ts';
+import { carryOut, type Owed, type Unpayable, type UntoldNews } from './execute.ts';
 
 const CONCURRENT_MAX = 4;
 

@@ -3,7 +3,7 @@ import { must } from '../../ledger/kernel/assert.ts';
 import { discountOn } from '../../ledger/payments/pricing.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Ids } from '../../ledger/ports.ts';
-import type { Executor } from '../platform/postgres.ts';
+import type { Executor } from '../platform/postgres/postgres.ts';
 import { type CheckoutRecord, findCheckout } from '../records/checkouts.ts';
 import { findDiscount } from '../records/discounts.ts';
 import { listEntitlementsWithMeters } from '../records/entitlements.ts';

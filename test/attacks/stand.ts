@@ -3,7 +3,7 @@ import { newPlace } from '../support/new-place.ts';
 import { call, type Sender } from '../chaos/call.ts';
 import { startProcess } from '../chaos/service-process.ts';
 import { createKeys } from '../chaos/tenant.ts';
-import { openPool } from '../../src/platform/postgres.ts';
+import { openPool } from '../../src/platform/postgres/postgres.ts';
 import { freshDatabase } from '../support/database.ts';
 import { TEST_SECRETS_KEY } from '../support/settings.ts';
 import { until } from '../support/until.ts';

@@ -1,5 +1,5 @@
 // What became of buyers' checkouts, compared with what they saw: whoever paid is charged once, billed once and told once, and nobody else.
-import type { Sql } from '../../src/platform/postgres.ts';
+import type { Sql } from '../../src/platform/postgres/postgres.ts';
 import type { CheckoutLoad } from './checkout-load.ts';
 
 /** What may become of a payment, by the end of its card; one that was killed before the charge has none. */

@@ -1,6 +1,6 @@
 // Buyers on the hosted page with every kind of card, and kill -9 between the attempt, the charge and what follows from it.
 import { expect, test } from 'bun:test';
-import type { Sql } from '../../src/platform/postgres.ts';
+import type { Sql } from '../../src/platform/postgres/postgres.ts';
 import { withSeed } from '../support/random.ts';
 import { sell } from '../support/shop.ts';
 import { until } from '../support/until.ts';

@@ -1,6 +1,6 @@
 // Nodes that come and go as planned: callers who never try again notice nothing.
 import { expect, test } from 'bun:test';
-import { openPool } from '../../src/platform/postgres.ts';
+import { openPool } from '../../src/platform/postgres/postgres.ts';
 import { freshDatabase } from '../support/database.ts';
 import { withSeed } from '../support/random.ts';
 import { testServices } from '../support/services.ts';

@@ -7,7 +7,7 @@ import { startProcess } from './service-process.ts';
 import { createTenant } from './tenant.ts';
 import { violations } from './verdict.ts';
 
-/** Each restart waits twice as long as the one before (src/platform/supervisor.ts): the last is longer than the lease. */
+/** Each restart waits twice as long as the one before (src/platform/embedded/supervisor.ts): the last is longer than the lease. */
 const CRASHES = 5;
 const LEASE_MS = 1000;
 const ANSWERS_BEFORE_CRASH_MAX = 300;

@@ -1,6 +1,6 @@
 // A server whose events go to many endpoints, and a worker that delivers them: what its end may cost, and what it may not.
 import { afterEach, beforeEach, expect } from 'bun:test';
-import { audit } from '../../ledger/store/audit.ts';
+import { audit } from '../../src/database/audit.ts';
 import { withSeed } from '../support/random.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';

@@ -1,6 +1,6 @@
 // Two real processes on one database, and one of them freezes.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
-import { openPool, type Sql } from '../../src/platform/postgres.ts';
+import { openPool, type Sql } from '../../src/platform/postgres/postgres.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 import { Book } from './book.ts';

@@ -1,6 +1,6 @@
 // What the tests of money share: how their service is configured, and how their books are judged.
 import { audit } from '../../src/database/audit.ts';
-import { openPool, type Sql } from '../../src/platform/postgres.ts';
+import { openPool, type Sql } from '../../src/platform/postgres/postgres.ts';
 
 const SETTLE_MS = 500;
 

@@ -4,8 +4,8 @@ import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connectionsOf } from '../../src/fleet.ts';
-import { processesIn } from '../../src/platform/processes.ts';
-import { openServices } from '../../src/platform/services.ts';
+import { processesIn } from '../../src/platform/embedded/processes.ts';
+import { openServices } from '../../src/platform/embedded/services.ts';
 import { until } from '../support/until.ts';
 
 export type OwnPostgres = {

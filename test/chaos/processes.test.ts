@@ -1,6 +1,6 @@
 // `--processes 3`: nodes on one port, of which one may die, and which leave without a failed request.
 import { afterEach, beforeEach, expect, test } from 'bun:test';
-import { openPool } from '../../src/platform/postgres.ts';
+import { openPool } from '../../src/platform/postgres/postgres.ts';
 import { freshDatabase, type FreshDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
 import { until } from '../support/until.ts';

@@ -1,5 +1,5 @@
 // The refunds that are there, compared with what callers were told.
-import type { Sql } from '../../src/platform/postgres.ts';
+import type { Sql } from '../../src/platform/postgres/postgres.ts';
 import { cents, type RefundLoad } from './refund-load.ts';
 
 /** Each refund is one that a caller was told of, or asked for without a key and was never answered. */

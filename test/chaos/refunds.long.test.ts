@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import type { Means } from '../support/means.ts';
 import { type Random, withSeed } from '../support/random.ts';
 import { ask, buy, sell } from '../support/shop.ts';
-import type { Sql } from '../../src/platform/postgres.ts';
+import type { Sql } from '../../src/platform/postgres/postgres.ts';
 import { until } from '../support/until.ts';
 import { startKillable } from './killable.ts';
 import { DECIDED_MS_MAX, MONEY_ENV, withSql, wrongBooks } from './money.ts';

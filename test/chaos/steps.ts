@@ -1,6 +1,6 @@
 // Places between two commits at which a service is stopped: its database makes whoever comes there wait, with all it did since the last
 // commit still to be rolled back.
-import { openPool } from '../../src/platform/postgres.ts';
+import { openPool } from '../../src/platform/postgres/postgres.ts';
 import { until } from '../support/until.ts';
 
 /** What is about to be committed: the first row of this kind waits. */

@@ -1,6 +1,6 @@
 // Signups and renewals with kill -9 between any two of their commits, and at any moment: each period is charged, billed, given and told once.
 import { expect, test } from 'bun:test';
-import type { Sql } from '../../src/platform/postgres.ts';
+import type { Sql } from '../../src/platform/postgres/postgres.ts';
 import { type Random, withSeed } from '../support/random.ts';
 import { until } from '../support/until.ts';
 import { type Killable, startKillable } from './killable.ts';

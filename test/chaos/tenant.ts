@@ -1,7 +1,7 @@
 // An organisation with meters and customers to use them.
 import { clock } from '../../src/platform/clock.ts';
 import { ids } from '../../src/platform/ids.ts';
-import { openPool } from '../../src/platform/postgres.ts';
+import { openPool } from '../../src/platform/postgres/postgres.ts';
 import { createOrganisation } from '../../src/accounts/onboarding.ts';
 import { call } from './call.ts';
 

@@ -1,7 +1,7 @@
 // Nodes are killed while a clock is moved: whoever moved it holds nobody up, what is due is done once, and whoever asks again goes on.
 import { afterEach, expect, test } from 'bun:test';
 import { audit } from '../../src/database/audit.ts';
-import { openPool } from '../../src/platform/postgres.ts';
+import { openPool } from '../../src/platform/postgres/postgres.ts';
 import { freshDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
 import { type Random, withSeed } from '../support/random.ts';

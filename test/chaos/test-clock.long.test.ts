@@ -1,7 +1,7 @@
 // Killed while a clock is moved: it is where it had come to, nothing is done twice, and whoever asks again goes on.
 import { expect, test } from 'bun:test';
 import { audit } from '../../src/database/audit.ts';
-import { openPool } from '../../src/platform/postgres.ts';
+import { openPool } from '../../src/platform/postgres/postgres.ts';
 import { withSeed } from '../support/random.ts';
 import { ask, buy } from '../support/shop.ts';
 import { startKillable } from './killable.ts';

@@ -1,7 +1,7 @@
 // Compares what callers were told with what is in the database and what the service says.
 import { audit } from '../../src/database/audit.ts';
 import { ids } from '../../src/platform/ids.ts';
-import { openPool, type Sql } from '../../src/platform/postgres.ts';
+import { openPool, type Sql } from '../../src/platform/postgres/postgres.ts';
 import { keyedIds } from '../../src/http/wire/usage.ts';
 import type { Book } from './book.ts';
 import { call } from './call.ts';

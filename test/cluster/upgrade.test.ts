@@ -1,6 +1,6 @@
 // A process of the release before there were many nodes still runs while the schema is new: it waits for its turn, and must not get it.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import type { Sql } from '../../src/platform/postgres.ts';
+import type { Sql } from '../../src/platform/postgres/postgres.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { type Nodes, startNodes } from './nodes.ts';
 

@@ -1,7 +1,7 @@
 // What is done to the database under load. Each ends when callers are answered again; what it takes to be whole again comes after.
 import { must } from '../../ledger/kernel/assert.ts';
 import { ids } from '../../src/platform/ids.ts';
-import { openPool } from '../../src/platform/postgres.ts';
+import { openPool } from '../../src/platform/postgres/postgres.ts';
 import type { Book } from '../chaos/book.ts';
 import type { Member } from './patroni.ts';
 import type { Stand } from './stand.ts';

@@ -1,8 +1,8 @@
 // A program of the stand that can be killed, frozen and started again.
 import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
-import type { Place } from '../../src/platform/place.ts';
-import { daemon, exitOf } from '../../src/platform/processes.ts';
+import type { Place } from '../../src/platform/embedded/service-account.ts';
+import { daemon, exitOf } from '../../src/platform/embedded/processes.ts';
 
 export type Signal = 'SIGKILL' | 'SIGSTOP' | 'SIGCONT' | 'SIGTERM';
 

@@ -1,6 +1,6 @@
 // Three nodes of etcd: who holds the leader's lease is what two of them say.
 import { join } from 'node:path';
-import { makeOwned, type Place } from '../../src/platform/place.ts';
+import { makeOwned, type Place } from '../../src/platform/embedded/service-account.ts';
 import { freePort } from '../support/free-port.ts';
 import { until } from '../support/until.ts';
 import { Daemon } from './daemon.ts';

@@ -1,6 +1,6 @@
 // HAProxy in front: one address that is the primary's, as Patroni says it.
 import { join } from 'node:path';
-import type { Place } from '../../src/platform/place.ts';
+import type { Place } from '../../src/platform/embedded/service-account.ts';
 import { writePrivate } from '../../src/platform/private-file.ts';
 import { freePort } from '../support/free-port.ts';
 import { Daemon } from './daemon.ts';

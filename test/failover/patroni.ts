@@ -1,9 +1,9 @@
 // One PostgreSQL and the Patroni that decides what it is.
 import { join } from 'node:path';
-import type { Place } from '../../src/platform/place.ts';
-import { makeOwned } from '../../src/platform/place.ts';
+import type { Place } from '../../src/platform/embedded/service-account.ts';
+import { makeOwned } from '../../src/platform/embedded/service-account.ts';
 import { writePrivate } from '../../src/platform/private-file.ts';
-import { processesIn } from '../../src/platform/processes.ts';
+import { processesIn } from '../../src/platform/embedded/processes.ts';
 import { freePort } from '../support/free-port.ts';
 import { Daemon, signalAll, type Signal } from './daemon.ts';
 import type { Programs } from './programs.ts';

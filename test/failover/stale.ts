@@ -1,5 +1,5 @@
 // Asynchronous standbys: one that lacks the last writes is promoted. The node notices and serves no more; the writes are lost.
-import { openPool } from '../../src/platform/postgres.ts';
+import { openPool } from '../../src/platform/postgres/postgres.ts';
 import { eventViolations } from '../chaos/verdict.ts';
 import { until } from '../support/until.ts';
 import { signalAll } from './daemon.ts';

@@ -1,7 +1,7 @@
 // Three PostgreSQL under Patroni, three etcd, HAProxy and Redis, in a folder of their own on the loopback.
 import { must } from '../../ledger/kernel/assert.ts';
-import { preparePlace } from '../../src/platform/place.ts';
-import { openPool } from '../../src/platform/postgres.ts';
+import { preparePlace } from '../../src/platform/embedded/service-account.ts';
+import { openPool } from '../../src/platform/postgres/postgres.ts';
 import { until } from '../support/until.ts';
 import { OwnRedis } from '../workers/engine/own-redis.ts';
 import { type Etcd, startEtcd } from './etcd.ts';

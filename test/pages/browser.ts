@@ -1,6 +1,6 @@
 // A real Chromium, from the system's packages. A test that cannot have one fails; it is never skipped.
 import { type Browser, chromium } from 'playwright-core';
-import { run } from '../../src/platform/run-command.ts';
+import { run } from '../../src/platform/embedded/run-command.ts';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
 const INSTALL = ['install', '-y', '-q', '--no-install-recommends', 'chromium'];

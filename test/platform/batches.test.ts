@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { Batches } from '../../src/platform/batches.ts';
+import { Batches } from '../../src/platform/background/batches.ts';
 
 function batches(work: (keys: readonly string[]) => Promise<ReadonlyMap<string, string>>) {
   const failures: unknown[] = [];

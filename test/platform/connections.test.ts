@@ -1,7 +1,7 @@
 // Whoever gets no connection of PostgreSQL says so in one line, however many it has by then.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { randomBytes } from 'node:crypto';
-import { openPool, type Sql } from '../../src/platform/postgres.ts';
+import { openPool, type Sql } from '../../src/platform/postgres/postgres.ts';
 import { startProcess } from '../chaos/service-process.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 

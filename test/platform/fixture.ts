@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdtempSync, realpathSync, rmSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Log } from '../../src/platform/supervisor.ts';
+import type { Log } from '../../src/platform/embedded/supervisor.ts';
 
 /** A directory for DATA_DIR to lie in. Whatever the services put elsewhere is removed with it. */
 export function temporaryDataDir(mode: number): { dataDir: string; remove(): void } {

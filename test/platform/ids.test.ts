@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { ids } from '../../src/platform/ids.ts';
-import { hashKey, newKey, scopeOfKey } from '../../src/platform/keys.ts';
+import { hashKey, newKey, scopeOfKey } from '../../src/platform/crypto/keys.ts';
 import { openLog } from '../../src/platform/log.ts';
 
 const DERIVED = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { Lane } from '../../src/platform/lane.ts';
+import { Lane } from '../../src/platform/postgres/lane.ts';
 
 /** A lane whose calls end when they are told to; time passes when it is told to. */
 function open(options: { places: number; perTenant: number; waitingMax: number }) {

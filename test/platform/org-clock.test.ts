@@ -1,6 +1,6 @@
 // An organisation's time: the wall clock, ahead of it, or stopped; never back.
 import { expect, test } from 'bun:test';
-import type { ChangeKind, Subscriber } from '../../src/platform/changes.ts';
+import type { ChangeKind, Subscriber } from '../../src/platform/postgres/changes.ts';
 import { openOrgClocks, type OrgClocks, type TestClock } from '../../src/platform/org-clock.ts';
 
 const TEST = { organisationId: 'one', mode: 'test' } as const;

@@ -1,8 +1,8 @@
 // A proxy in front of PostgreSQL that has nothing behind it, as HAProxy has during a failover.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { isUnavailable } from '../../src/http/edge/errors.ts';
-import { openPool, type Sql } from '../../src/platform/postgres.ts';
-import { checkPostgres, versionRefusal } from '../../src/platform/reachable.ts';
+import { openPool, type Sql } from '../../src/platform/postgres/postgres.ts';
+import { checkPostgres, versionRefusal } from '../../src/platform/net/reachable.ts';
 import { type Proxy, startProxy } from '../support/proxy.ts';
 import { testServices } from '../support/services.ts';
 import { until } from '../support/until.ts';

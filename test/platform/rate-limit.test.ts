@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { ids } from '../../src/platform/ids.ts';
-import { openRateLimiter } from '../../src/platform/rate-limit.ts';
-import { openRedis } from '../../src/platform/redis.ts';
-import type { RedisConnection } from '../../src/platform/redis-connection.ts';
+import { openRateLimiter } from '../../src/platform/redis/rate-limit.ts';
+import { openRedis } from '../../src/platform/redis/redis.ts';
+import type { RedisConnection } from '../../src/platform/redis/redis-connection.ts';
 import { type Proxy, startProxy } from '../support/proxy.ts';
 import { testServices } from '../support/services.ts';
 

@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { endProcesses, processesIn } from '../../src/platform/processes.ts';
+import { endProcesses, processesIn } from '../../src/platform/embedded/processes.ts';
 import { freePort } from '../support/free-port.ts';
 import { until } from '../support/until.ts';
 

@@ -1,8 +1,8 @@
 // What is written down of an error quotes no row, no parameter and no query.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { openLog } from '../../src/platform/log.ts';
-import { openPool, type Sql } from '../../src/platform/postgres.ts';
-import { errorLine, safeError } from '../../src/platform/safe-error.ts';
+import { openPool, type Sql } from '../../src/platform/postgres/postgres.ts';
+import { errorLine, safeError } from '../../src/platform/postgres/safe-error.ts';
 import { freshDatabase } from '../support/database.ts';
 
 const PRIVATE = 'ada.private@example.com';

@@ -3,8 +3,8 @@ import { readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import postgres, { type Row, type Sql } from 'postgres';
-import { processesIn } from '../../src/platform/processes.ts';
-import { openServices, readRuntime, type Services } from '../../src/platform/services.ts';
+import { processesIn } from '../../src/platform/embedded/processes.ts';
+import { openServices, readRuntime, type Services } from '../../src/platform/embedded/services.ts';
 import { RecordedLog, startInstance, temporaryDataDir } from './fixture.ts';
 
 const AGAIN = 'a service runs again';

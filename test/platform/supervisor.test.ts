@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { daemon } from '../../src/platform/processes.ts';
-import { supervise, type ServiceSpec } from '../../src/platform/supervisor.ts';
+import { daemon } from '../../src/platform/embedded/processes.ts';
+import { supervise, type ServiceSpec } from '../../src/platform/embedded/supervisor.ts';
 import { RecordedLog } from './fixture.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'tollhouse-supervisor-'));

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { clock, timers } from '../../src/platform/clock.ts';
 import { ids } from '../../src/platform/ids.ts';
-import { openPool, type Sql } from '../../src/platform/postgres.ts';
+import { openPool, type Sql } from '../../src/platform/postgres/postgres.ts';
 import { guarded } from '../../src/processors/guarded.ts';
 import type { ChargeResult, Instrument } from '../../src/processors/processor.ts';
 import { openProcessors } from '../../src/processors/registry.ts';

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { HARD_DECLINES } from '../../ledger/payments/payment.ts';
 import { ids } from '../../src/platform/ids.ts';
-import { openPool, type Sql } from '../../src/platform/postgres.ts';
+import { openPool, type Sql } from '../../src/platform/postgres/postgres.ts';
 import type { ChargeResult, Instrument } from '../../src/processors/processor.ts';
 import { sandbox } from '../../src/processors/sandbox.ts';
 import { freshDatabase } from '../support/database.ts';

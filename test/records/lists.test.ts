@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import postgres from 'postgres';
 import { ids } from '../../src/platform/ids.ts';
-import type { Sql } from '../../src/platform/postgres.ts';
+import type { Sql } from '../../src/platform/postgres/postgres.ts';
 import { listAnnotations } from '../../src/records/annotations.ts';
 import { listCheckouts } from '../../src/records/checkouts.ts';
 import { listCustomers } from '../../src/records/customers.ts';

@@ -1,7 +1,7 @@
 // Which instrument of a customer is charged.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { ids } from '../../src/platform/ids.ts';
-import { openPool, type Sql } from '../../src/platform/postgres.ts';
+import { openPool, type Sql } from '../../src/platform/postgres/postgres.ts';
 import {
   findPaymentMethod,
   listChargeable,

@@ -6,7 +6,7 @@ import type { Transfer } from '../../ledger/kernel/transfers.ts';
 import { slotOf } from '../../ledger/kernel/slot.ts';
 import { timers } from '../../src/platform/clock.ts';
 import { ids } from '../../src/platform/ids.ts';
-import { openPool, type Sql } from '../../src/platform/postgres.ts';
+import { openPool, type Sql } from '../../src/platform/postgres/postgres.ts';
 import { freshDatabase } from '../support/database.ts';
 
 export type Bed = {

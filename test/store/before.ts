@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { must } from '../../ledger/kernel/assert.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { openPool } from '../../src/platform/postgres.ts';
+import { openPool } from '../../src/platform/postgres/postgres.ts';
 
 const MIGRATIONS = join(import.meta.dir, '../../src/database/migrations');
 

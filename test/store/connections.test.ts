@@ -5,7 +5,7 @@ import { type PostgresStorage, postgresStorage } from '../../ledger/store/postgr
 import { slotOf } from '../../ledger/kernel/slot.ts';
 import { timers } from '../../src/platform/clock.ts';
 import { ids } from '../../src/platform/ids.ts';
-import { onEach, openPool } from '../../src/platform/postgres.ts';
+import { onEach, openPool } from '../../src/platform/postgres/postgres.ts';
 import { freshDatabase, type FreshDatabase } from '../support/database.ts';
 import { type Proxy, startProxy } from '../support/proxy.ts';
 

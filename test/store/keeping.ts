@@ -8,7 +8,7 @@ import {
   type RetentionPolicy,
 } from '../../src/database/retention.ts';
 import { clock, timers } from '../../src/platform/clock.ts';
-import { openPool, type Sql } from '../../src/platform/postgres.ts';
+import { openPool, type Sql } from '../../src/platform/postgres/postgres.ts';
 import { Setting } from '../http/metering/setting.ts';
 import type { ServerOptions } from '../support/server.ts';
 import { relayAll } from '../support/relayed.ts';

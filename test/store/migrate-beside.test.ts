@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test
 import { must } from '../../ledger/kernel/assert.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { ids } from '../../src/platform/ids.ts';
-import { openPool, type Sql } from '../../src/platform/postgres.ts';
+import { openPool, type Sql } from '../../src/platform/postgres/postgres.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 import { databaseBefore, scriptOf, VERSIONS } from './before.ts';

@@ -1,7 +1,7 @@
 // A schema that this program cannot work on is said in one line, and nothing serves on it.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { migrate } from '../../src/database/migrate.ts';
-import { openPool, type Sql } from '../../src/platform/postgres.ts';
+import { openPool, type Sql } from '../../src/platform/postgres/postgres.ts';
 import { startProcess } from '../chaos/service-process.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 

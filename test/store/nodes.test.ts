@@ -6,7 +6,7 @@ import { postgresStorage } from '../../ledger/store/postgres-storage.ts';
 import { slotOf } from '../../ledger/kernel/slot.ts';
 import { timers } from '../../src/platform/clock.ts';
 import { ids } from '../../src/platform/ids.ts';
-import { openPool, type Sql } from '../../src/platform/postgres.ts';
+import { openPool, type Sql } from '../../src/platform/postgres/postgres.ts';
 import { freshDatabase, type FreshDatabase } from '../support/database.ts';
 import { NO_ROWS } from './bed.ts';
 

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { audit } from '../../src/database/audit.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { Full } from '../../src/platform/bounds.ts';
-import { openPool, type Sql } from '../../src/platform/postgres.ts';
+import { openPool, type Sql } from '../../src/platform/postgres/postgres.ts';
 import type { EventType } from '../../src/records/events.ts';
 import { createGroup, createOrganisation } from '../../src/accounts/onboarding.ts';
 import {

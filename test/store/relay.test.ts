@@ -1,7 +1,7 @@
 // Whatever happens between the commit of an event and its deliveries: each is owed once to whoever was there, and the books close.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { audit } from '../../src/database/audit.ts';
-import { openPool, type Sql } from '../../src/platform/postgres.ts';
+import { openPool, type Sql } from '../../src/platform/postgres/postgres.ts';
 import { retryEvents } from '../../src/records/event-faults.ts';
 import { passEvents, type Step } from '../../workers/relay.ts';
 import { anEvent, deliveriesOf, endpointOf, unaccounted } from '../http/webhook-endpoints/owed.ts';

@@ -3,7 +3,7 @@
 // It is read from the catalogue: the embedded PostgreSQL has no pg_dump. Tables are in the order in which
 // the migrations made them. The catalogue has no comments, so those come from the migrations.
 // What this file cannot print (a view, an identity column, ...) is an error, so that nothing is left out.
-import type { Sql } from '../../src/platform/postgres.ts';
+import type { Sql } from '../../src/platform/postgres/postgres.ts';
 
 /** By the name of a type, table, index, sequence or function, or `table.column`, `table.constraint`. */
 export type Comments = ReadonlyMap<string, readonly string[]>;

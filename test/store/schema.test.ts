@@ -1,7 +1,7 @@
 // Only a server, and a command that writes, bring a schema. Whoever else finds another than its own says so in one line, and changes nothing.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
-import { openPool, type Sql } from '../../src/platform/postgres.ts';
+import { openPool, type Sql } from '../../src/platform/postgres/postgres.ts';
 import { WORKER_COMMAND, workerEnvironment } from '../chaos/worker-process.ts';
 import { type Finished, runAdmin } from '../support/admin.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';

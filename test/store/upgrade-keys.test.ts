@@ -2,7 +2,7 @@
 import { afterAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { migrate } from '../../src/database/migrate.ts';
 import { ids } from '../../src/platform/ids.ts';
-import { openPool, type Sql } from '../../src/platform/postgres.ts';
+import { openPool, type Sql } from '../../src/platform/postgres/postgres.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { databaseBefore } from './before.ts';
 

@@ -1,7 +1,7 @@
 // A database that was in use before subscriptions goes on: its allowances keep their periods.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { ids } from '../../src/platform/ids.ts';
-import { openPool, type Sql } from '../../src/platform/postgres.ts';
+import { openPool, type Sql } from '../../src/platform/postgres/postgres.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { databaseBefore, scriptOf } from './before.ts';
 

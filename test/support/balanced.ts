@@ -1,7 +1,7 @@
 import { rendezvous } from '../../ledger/cluster/placement.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { SLOTS } from '../../ledger/limits.ts';
-import type { Sql } from '../../src/platform/postgres.ts';
+import type { Sql } from '../../src/platform/postgres/postgres.ts';
 import { until } from './until.ts';
 
 type Node = { readonly ledger: Pick<Ledger, 'stats'>; readonly sql: Sql };

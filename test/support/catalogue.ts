@@ -2,7 +2,7 @@
 import { Value } from '@sinclair/typebox/value';
 import { EVENT_ENVELOPES } from '../../src/http/wire/payloads/envelopes.ts';
 import { envelopeOf, type EventEnvelope, type EventRecord } from '../../src/records/events.ts';
-import type { Sql } from '../../src/platform/postgres.ts';
+import type { Sql } from '../../src/platform/postgres/postgres.ts';
 
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const MOMENT_NAME = /(?:At|Start|End|Date|^timestamp)$/;

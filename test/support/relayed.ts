@@ -1,5 +1,5 @@
 // What a worker does with events, where a test has none.
-import type { Sql } from '../../src/platform/postgres.ts';
+import type { Sql } from '../../src/platform/postgres/postgres.ts';
 import { passEvents } from '../../workers/relay.ts';
 
 /** Passes on all events that are committed. */

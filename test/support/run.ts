@@ -7,7 +7,7 @@ import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connectionsOf } from '../../src/fleet.ts';
-import { openServices, type Services } from '../../src/platform/services.ts';
+import { openServices, type Services } from '../../src/platform/embedded/services.ts';
 
 const LOG = {
   warn: (fields: object, message: string) => console.error(message, fields),
@@ -61,7 +61,7 @@ function runTests(services: Services) {
 }
 
 function removeDataDir(dataDir: string): void {
-  // The services may live elsewhere, behind a link (src/platform/place.ts).
+  // The services may live elsewhere, behind a link (src/platform/embedded/service-account.ts).
   try {
     rmSync(realpathSync(join(dataDir, 'services')), { recursive: true, force: true });
   } catch {

@@ -4,11 +4,11 @@
 // of several.
 import type { Clock } from '../../ledger/ports.ts';
 import type { Settings } from '../../src/config.ts';
-import { type Changes, notifyChange } from '../../src/platform/changes.ts';
+import { type Changes, notifyChange } from '../../src/platform/postgres/changes.ts';
 import { clock } from '../../src/platform/clock.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { openLog } from '../../src/platform/log.ts';
-import type { Sql } from '../../src/platform/postgres.ts';
+import type { Sql } from '../../src/platform/postgres/postgres.ts';
 import { createGroup, createOrganisation, type FirstKeys } from '../../src/accounts/onboarding.ts';
 import { openService, type Service, type ServiceOptions } from '../../src/service.ts';
 import { balanced } from './balanced.ts';

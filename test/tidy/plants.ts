@@ -129,7 +129,7 @@ export const PLANTED: Record<RuleName, Plant[]> = {
     },
     {
       fault: 'bullmq outside workers',
-      files: file('src/platform/redis.ts', `import { Queue } from 'bullmq';`),
+      files: file('src/platform/redis/redis.ts', `import { Queue } from 'bullmq';`),
     },
     {
       fault: 'worker to http',

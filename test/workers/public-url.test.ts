@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { isPublicAddress } from '../../src/platform/public-address.ts';
-import { type Resolve, vetUrl } from '../../src/platform/public-url.ts';
+import { isPublicAddress } from '../../src/platform/net/public-address.ts';
+import { type Resolve, vetUrl } from '../../src/platform/net/public-url.ts';
 
 const PUBLIC = '93.184.215.14';
 const PUBLIC_6 = '2606:2800:21f:cb07:6820:80da:af6b:8b2c';

@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ServiceFailure } from '../../src/platform/failure.ts';
-import { checkSecrets, loadSecretsKey, openSecrets } from '../../src/platform/secrets.ts';
+import { checkSecrets, loadSecretsKey, openSecrets } from '../../src/platform/crypto/secrets.ts';
 
 const KEY = randomBytes(32);
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
@@ -73,7 +73,7 @@ test('a configured key is taken, and nothing is written', () => {
 test('processes that make the key at once end with one', async () => {
   const dataDir = join(parent, 'raced');
   const script = `
-    import { loadSecretsKey } from ${JSON.stringify(join(import.meta.dir, '../../src/platform/secrets.ts'))};
+    import { loadSecretsKey } from ${JSON.stringify(join(import.meta.dir, '../../src/platform/crypto/secrets.ts'))};
     const key = loadSecretsKey({ secretsKey: undefined, dataDir: ${JSON.stringify(dataDir)} });
     console.log(Buffer.from(key).toString('base64'));`;
   const started = Array.from({ length: 6 }, () =>

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { clock, timers } from '../../src/platform/clock.ts';
-import type { Resolve } from '../../src/platform/public-url.ts';
+import type { Resolve } from '../../src/platform/net/public-url.ts';
 import { Exchanger } from '../../workers/exchange.ts';
 import { openSender, type Sender } from '../../workers/sender.ts';
 import { certificateFor } from './support/certificates.ts';

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
-import { newSigningSecret } from '../../src/platform/signing-secret.ts';
+import { newSigningSecret } from '../../src/platform/crypto/signing-secret.ts';
 import { LEGACY_HEADERS, signatureHeaders } from '../../workers/sign.ts';
 
 const AT = 1_614_265_330_000;

@@ -8,9 +8,9 @@ import { type Ids, type Log, pause, type Timers } from '../../ledger/ports.ts';
 import { Tally } from '../../ledger/kernel/tally.ts';
 import { letterOf, oneLine, sellerOf } from '../../src/mail/letter.ts';
 import type { InvoiceLinks } from '../../src/invoices/links.ts';
-import type { Sql } from '../../src/platform/postgres.ts';
+import type { Sql } from '../../src/platform/postgres/postgres.ts';
 import { isMailAddress } from '../../src/platform/smtp-settings.ts';
-import { Sweep } from '../../src/platform/sweep.ts';
+import { Sweep } from '../../src/platform/background/sweep.ts';
 import { findInvoice } from '../../src/records/invoices.ts';
 import {
   claimMails,
@@ -21,7 +21,7 @@ import {
 } from '../../src/records/mails.ts';
 import { findOrganisation } from '../../src/records/organisations.ts';
 import { scopeOf } from '../../src/records/scope.ts';
-import { waitAfter } from './schedule.ts';
+import { waitAfter } from './retry-policy.ts';
 import type { Outgoing, Smtp } from './smtp.ts';
 
 const SWEEP_MS = 1000;

@@ -5,7 +5,7 @@ import type { Log } from '../../ledger/ports.ts';
 import { timers } from '../../src/platform/clock.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { openInvoiceLinks } from '../../src/invoices/links.ts';
-import { openPool } from '../../src/platform/postgres.ts';
+import { openPool } from '../../src/platform/postgres/postgres.ts';
 import type { MailSettings } from '../../src/platform/smtp-settings.ts';
 import { Mailer, type MailerDeps } from './mailer.ts';
 import { openSmtp } from './smtp.ts';

@@ -5,7 +5,7 @@
 import type { OrgClock } from '../../../ledger/ports.ts';
 import type { Embed } from '../../pages/embed/frame.ts';
 import { framersOf } from '../../payments/urls.ts';
-import type { Sql } from '../../platform/postgres.ts';
+import type { Sql } from '../../platform/postgres/postgres.ts';
 import type { CheckoutRecord } from '../../records/checkouts.ts';
 import { findSession } from './session.ts';
 import { urlOf } from '../edge/url.ts';

@@ -3,7 +3,7 @@ import { must } from '../../../ledger/kernel/assert.ts';
 import type { OrgClock } from '../../../ledger/ports.ts';
 import type { FieldError } from '../../pages/checkout/view.ts';
 import { type NoQuote, type Quote, quote } from '../../payments/quote.ts';
-import type { Sql } from '../../platform/postgres.ts';
+import type { Sql } from '../../platform/postgres/postgres.ts';
 import { type CheckoutRecord, findCheckoutByToken } from '../../records/checkouts.ts';
 import { type DiscountRecord, findDiscount, findDiscountByCode } from '../../records/discounts.ts';
 import { findOrganisation } from '../../records/organisations.ts';

@@ -2,12 +2,12 @@
 //
 // Who calls this: the edge, before it reads anything else of a request.
 // How: the answer for a header is kept under the header itself, so that a known key costs one look-up in a Map and no hash.
-// Holds: a revoked key is refused within a second on every node (src/platform/changes.ts drops it here), an expired one at
+// Holds: a revoked key is refused within a second on every node (src/platform/postgres/changes.ts drops it here), an expired one at
 // once. Memory is bounded: by KEYS_MAX for keys, by REFUSED_MAX for headers that look like keys and are none.
 // Does not: decide what a caller may do, or write on the path of a request: `last_used_at` follows in batches.
 import type { Clock, Timers } from '../../../ledger/ports.ts';
-import type { Changes } from '../../platform/changes.ts';
-import { hashKey, scopeOfKey } from '../../platform/keys.ts';
+import type { Changes } from '../../platform/postgres/changes.ts';
+import { hashKey, scopeOfKey } from '../../platform/crypto/keys.ts';
 import type { FoundKey, Mode } from '../../records/api-keys.ts';
 import { Unavailable } from './errors.ts';
 

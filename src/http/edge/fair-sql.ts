@@ -1,6 +1,6 @@
 // Connections for what one tenant can make slow, beside those that everybody needs: lists, and replays of events.
-import { Lane, type LaneOptions } from '../../platform/lane.ts';
-import type { Sql } from '../../platform/postgres.ts';
+import { Lane, type LaneOptions } from '../../platform/postgres/lane.ts';
+import type { Sql } from '../../platform/postgres/postgres.ts';
 import { type Principal, tenantOf } from './auth.ts';
 import { Unavailable } from './errors.ts';
 

@@ -1,5 +1,5 @@
 import { refusedPage } from '../../pages/portal/refused.ts';
-import type { Taken } from '../../platform/rate-limit.ts';
+import type { Taken } from '../../platform/redis/rate-limit.ts';
 import { refuse } from './errors.ts';
 import { sendPage } from '../page.ts';
 

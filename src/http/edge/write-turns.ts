@@ -4,7 +4,7 @@
 // Who calls: src/http/idempotency/idempotency.ts, around the transactions that make records.
 // Holds: a tenant has at most PER_TENANT of them under way in a process; its others wait in a line of its own, which has a bound.
 import { timers } from '../../platform/clock.ts';
-import { Lane } from '../../platform/lane.ts';
+import { Lane } from '../../platform/postgres/lane.ts';
 import { Unavailable } from './errors.ts';
 
 /** Of the eight connections that write. */

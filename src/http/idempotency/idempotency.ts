@@ -7,9 +7,9 @@
 // the other is told so, and waits (key-turns.ts).
 // Does not: forget. Answers are kept for at least 30 days.
 import { createHash } from 'node:crypto';
-import type { KeyLocks } from '../../platform/key-locks.ts';
-import type { Sql, Transaction } from '../../platform/postgres.ts';
-import type { Secrets } from '../../platform/secrets.ts';
+import type { KeyLocks } from '../../platform/postgres/key-locks.ts';
+import type { Sql, Transaction } from '../../platform/postgres/postgres.ts';
+import type { Secrets } from '../../platform/crypto/secrets.ts';
 import {
   findAnswer,
   type IdempotencyScope,

@@ -5,8 +5,8 @@
 // all others, which may be done again (what is canceled stays canceled), the answer is kept here, after it was given.
 // Does not: keep what may be otherwise when it is sent again: what was not found, not well formed, limited or not answered now.
 import type { Clock, Timers } from '../../../ledger/ports.ts';
-import type { KeyLocks } from '../../platform/key-locks.ts';
-import type { Sql } from '../../platform/postgres.ts';
+import type { KeyLocks } from '../../platform/postgres/key-locks.ts';
+import type { Sql } from '../../platform/postgres/postgres.ts';
 import { type PortalPrincipal, type Principal, tenantOf } from '../edge/auth.ts';
 import { isInProgress } from '../edge/errors.ts';
 import { type Answer, onceRepeatable } from './idempotency.ts';

@@ -9,7 +9,7 @@ import type { FieldError } from '../../pages/fields.ts';
 import { actionPage } from '../../pages/portal/action.ts';
 import { refusedPage } from '../../pages/portal/refused.ts';
 import type { Action, Entered, Frame, Notice, SubscriptionView } from '../../pages/portal/view.ts';
-import type { Sql } from '../../platform/postgres.ts';
+import type { Sql } from '../../platform/postgres/postgres.ts';
 import { findPaymentMethod } from '../../records/payment-methods.ts';
 import { findSubscription, type SubscriptionRecord } from '../../records/subscriptions.ts';
 import type { Act, ActReply, Subscriptions } from '../../subscriptions/subscriptions.ts';

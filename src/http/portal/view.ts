@@ -17,7 +17,7 @@ import type {
   SubscriptionView,
   UsageView,
 } from '../../pages/portal/view.ts';
-import type { Sql } from '../../platform/postgres.ts';
+import type { Sql } from '../../platform/postgres/postgres.ts';
 import { findCustomer } from '../../records/customers.ts';
 import { type InvoiceRecord, listInvoices } from '../../records/invoices.ts';
 import { listMeterLabels } from '../../records/meters.ts';

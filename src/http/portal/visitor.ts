@@ -6,8 +6,8 @@
 import type { Clock } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
 import { refusedPage } from '../../pages/portal/refused.ts';
-import type { Sql } from '../../platform/postgres.ts';
-import type { RateLimiter } from '../../platform/rate-limit.ts';
+import type { Sql } from '../../platform/postgres/postgres.ts';
+import type { RateLimiter } from '../../platform/redis/rate-limit.ts';
 import { findPortalAccess } from '../../records/portal-tokens.ts';
 import type { PortalPrincipal } from '../edge/auth.ts';
 import { isForm } from '../edge/body.ts';

@@ -3,7 +3,7 @@ import { Elysia } from 'elysia';
 import type { OrgClock } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
 import { openCheckout, type OpenCheckoutDeps } from '../../payments/open-checkout.ts';
-import type { Executor, Sql } from '../../platform/postgres.ts';
+import type { Executor, Sql } from '../../platform/postgres/postgres.ts';
 import { expireCheckout, findCheckout, listCheckouts } from '../../records/checkouts.ts';
 import { findProduct } from '../../records/products.ts';
 import { ofScope } from '../../records/page.ts';

@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import type { Ids, OrgClock } from '../../../ledger/ports.ts';
-import type { Changes } from '../../platform/changes.ts';
-import type { Executor, Sql } from '../../platform/postgres.ts';
+import type { Changes } from '../../platform/postgres/changes.ts';
+import type { Executor, Sql } from '../../platform/postgres/postgres.ts';
 import {
   type CustomerRecord,
   findCustomer,

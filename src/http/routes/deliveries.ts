@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia';
 import type { Clock } from '../../../ledger/ports.ts';
-import type { Sql } from '../../platform/postgres.ts';
+import type { Sql } from '../../platform/postgres/postgres.ts';
 import { findDelivery, type NotSent, retryDelivery } from '../../records/deliveries.ts';
 import type { Edge, Route } from '../edge/edge.ts';
 import { refuse } from '../edge/errors.ts';

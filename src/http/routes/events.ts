@@ -1,5 +1,5 @@
 import { Elysia } from 'elysia';
-import type { Sql } from '../../platform/postgres.ts';
+import type { Sql } from '../../platform/postgres/postgres.ts';
 import { envelopeOf, findEvent, listEvents } from '../../records/events.ts';
 import { ofScope } from '../../records/page.ts';
 import type { Edge, Route } from '../edge/edge.ts';

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia';
 import type { Grant as LedgerGrant } from '../../../ledger/metering/grants.ts';
 import { Full } from '../../platform/bounds.ts';
-import type { Sql } from '../../platform/postgres.ts';
+import type { Sql } from '../../platform/postgres/postgres.ts';
 import { type GrantRecord, findGrant } from '../../records/grants.ts';
 import type { UsageMeter } from '../../records/meters.ts';
 import type { Route } from '../edge/edge.ts';

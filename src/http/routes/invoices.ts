@@ -3,8 +3,8 @@ import { Elysia } from 'elysia';
 import { must, unreachable } from '../../../ledger/kernel/assert.ts';
 import type { Ids, OrgClock } from '../../../ledger/ports.ts';
 import { invoicePage } from '../../pages/invoice.ts';
-import type { KeyLocks } from '../../platform/key-locks.ts';
-import type { Sql } from '../../platform/postgres.ts';
+import type { KeyLocks } from '../../platform/postgres/key-locks.ts';
+import type { Sql } from '../../platform/postgres/postgres.ts';
 import { draftInvoice, finalizeInvoice, issueInvoices } from '../../invoices/issue.ts';
 import {
   type Changed,

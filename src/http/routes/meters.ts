@@ -3,8 +3,8 @@ import { Elysia } from 'elysia';
 import type { Ids, OrgClock } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
 import { Full } from '../../platform/bounds.ts';
-import type { Changes } from '../../platform/changes.ts';
-import type { Executor, Sql } from '../../platform/postgres.ts';
+import type { Changes } from '../../platform/postgres/changes.ts';
+import type { Executor, Sql } from '../../platform/postgres/postgres.ts';
 import {
   deleteMeter,
   findMeter,

@@ -1,6 +1,6 @@
 import { Elysia } from 'elysia';
 import type { Ids, OrgClock } from '../../../ledger/ports.ts';
-import type { Sql } from '../../platform/postgres.ts';
+import type { Sql } from '../../platform/postgres/postgres.ts';
 import { findOrganisation, updateOrganisation } from '../../records/organisations.ts';
 import type { Edge, Route } from '../edge/edge.ts';
 import { refuseInvalid } from '../edge/errors.ts';

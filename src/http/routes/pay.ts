@@ -8,8 +8,8 @@ import type { Embed } from '../../pages/embed/frame.ts';
 import type { CheckoutView, OpenView } from '../../pages/checkout/view.ts';
 import type { Payments } from '../../payments/payments.ts';
 import { regionalCurrency } from '../../payments/regions.ts';
-import type { Sql } from '../../platform/postgres.ts';
-import type { RateLimiter } from '../../platform/rate-limit.ts';
+import type { Sql } from '../../platform/postgres/postgres.ts';
+import type { RateLimiter } from '../../platform/redis/rate-limit.ts';
 import type { ProcessorFor } from '../../processors/processor.ts';
 import { awaitingCookie, isAwaiting } from '../checkout/return-cookie.ts';
 import {

@@ -4,7 +4,7 @@ import { unreachable } from '../../../ledger/kernel/assert.ts';
 import type { RefundRefusal } from '../../../ledger/payments/payment.ts';
 import { slotOf } from '../../../ledger/kernel/slot.ts';
 import type { Payments, RefundReply } from '../../payments/payments.ts';
-import type { Sql } from '../../platform/postgres.ts';
+import type { Sql } from '../../platform/postgres/postgres.ts';
 import { findPayment, findRefund, listPayments, listRefunds } from '../../records/payments.ts';
 import { ofScope } from '../../records/page.ts';
 import type { Edge, Route } from '../edge/edge.ts';

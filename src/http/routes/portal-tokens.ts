@@ -2,8 +2,8 @@ import { Elysia } from 'elysia';
 import type { Clock, Ids } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
 import { Full } from '../../platform/bounds.ts';
-import type { Sql } from '../../platform/postgres.ts';
-import type { Secrets } from '../../platform/secrets.ts';
+import type { Sql } from '../../platform/postgres/postgres.ts';
+import type { Secrets } from '../../platform/crypto/secrets.ts';
 import { findCustomer } from '../../records/customers.ts';
 import {
   insertPortalToken,

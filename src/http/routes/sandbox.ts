@@ -3,7 +3,7 @@ import { Elysia } from 'elysia';
 import { challengePage } from '../../pages/challenge.ts';
 import type { OrgClock } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
-import type { Sql } from '../../platform/postgres.ts';
+import type { Sql } from '../../platform/postgres/postgres.ts';
 import type { Sandbox } from '../../processors/sandbox.ts';
 import type { Edge, Route } from '../edge/edge.ts';
 import { framersOfReturn } from '../checkout/embed.ts';

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { must } from '../../../ledger/kernel/assert.ts';
 import type { Ids } from '../../../ledger/ports.ts';
-import { PUBLIC_URL_LENGTH_MAX } from '../../platform/public-url.ts';
+import { PUBLIC_URL_LENGTH_MAX } from '../../platform/net/public-url.ts';
 import {
   type AttemptRecord,
   DELIVERY_STATUSES,

@@ -1,6 +1,6 @@
 // Everything that a measurement needs, running and seeded: PostgreSQL and Redis of their own under a
 // directory of their own, the service, and its three peers.
-import { openServices } from '../../../src/platform/services.ts';
+import { openServices } from '../../../src/platform/embedded/services.ts';
 import type { Closers } from '../../support/closers.ts';
 import { makeDataDir, removeDataDir } from './data-dir.ts';
 import { openLimit, openLossy, openPlain } from './peers.ts';

@@ -2,7 +2,7 @@
 import { chmodSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { preparePlace } from '../../../src/platform/place.ts';
+import { preparePlace } from '../../../src/platform/embedded/service-account.ts';
 
 // The service, and each peer with pools of its own, keep what they opened.
 const POSTGRES_SETTINGS = 'max_connections = 300\n';
@@ -17,7 +17,7 @@ export function makeDataDir(): string {
 }
 
 export function removeDataDir(dataDir: string): void {
-  // The services may live elsewhere, behind a link (src/platform/place.ts).
+  // The services may live elsewhere, behind a link (src/platform/embedded/service-account.ts).
   try {
     rmSync(realpathSync(join(dataDir, 'services')), { recursive: true, force: true });
   } catch {

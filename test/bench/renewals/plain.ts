@@ -1,6 +1,6 @@
 // The plain way to renew: one transaction for each, with the pool that suits it. No processor is asked, and no allowance given anew.
 import { ids } from '../../../src/platform/ids.ts';
-import { openPool, type Transaction } from '../../../src/platform/postgres.ts';
+import { openPool, type Transaction } from '../../../src/platform/postgres/postgres.ts';
 import { metered } from './meter.ts';
 
 export type PlainSettings = {

@@ -3,7 +3,7 @@
 import postgres from 'postgres';
 import { audit } from '../../../src/database/audit.ts';
 import { clock } from '../../../src/platform/clock.ts';
-import { openPool, type Sql } from '../../../src/platform/postgres.ts';
+import { openPool, type Sql } from '../../../src/platform/postgres/postgres.ts';
 import type { Closers } from '../../support/closers.ts';
 import { ask, sessionOf, submit } from '../../support/shop.ts';
 import {

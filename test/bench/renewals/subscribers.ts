@@ -7,7 +7,7 @@ import { boundary } from '../../../ledger/kernel/calendar.ts';
 import { entitlementId, periodAccountId } from '../../../ledger/kernel/derived-ids.ts';
 import { slotOf } from '../../../ledger/kernel/slot.ts';
 import { ids } from '../../../src/platform/ids.ts';
-import type { Sql } from '../../../src/platform/postgres.ts';
+import type { Sql } from '../../../src/platform/postgres/postgres.ts';
 import { customerName } from '../generator/workload.ts';
 
 const BATCH = 500;

@@ -1,6 +1,6 @@
 // The other node: a process of its own that answers as an owner would, from memory and at once.
 import { clock, timers } from '../../../src/platform/clock.ts';
-import { listenOn } from '../../../src/platform/listen.ts';
+import { listenOn } from '../../../src/platform/net/listen.ts';
 import { OpenPeers } from '../../../src/platform/peers/peers.ts';
 import type { Request } from './wire.ts';
 

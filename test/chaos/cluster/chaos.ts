@@ -5,7 +5,7 @@
 // to what it stands beside. Does not: repeat a run to the letter. The seed gives what happens in which order; what it meets is up to the
 // processes.
 import Redis from 'ioredis';
-import { openPool, type Sql } from '../../../src/platform/postgres.ts';
+import { openPool, type Sql } from '../../../src/platform/postgres/postgres.ts';
 import { Closers } from '../../support/closers.ts';
 import { type Random, seeded } from '../../support/random.ts';
 import { until } from '../../support/until.ts';

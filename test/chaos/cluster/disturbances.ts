@@ -1,6 +1,6 @@
 // What happens to a cluster, one thing each: it resolves when it is over, with what must be known of it.
 import type { Redis } from 'ioredis';
-import type { Sql } from '../../../src/platform/postgres.ts';
+import type { Sql } from '../../../src/platform/postgres/postgres.ts';
 import type { Random } from '../../support/random.ts';
 import type { OwnPostgres } from '../own-postgres.ts';
 import type { Fleet, FleetNode } from './fleet.ts';

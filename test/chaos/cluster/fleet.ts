@@ -1,5 +1,5 @@
 // Nodes on one database as an operator runs them, each with a proxy before its database and before its door for the others.
-import type { Sql } from '../../../src/platform/postgres.ts';
+import type { Sql } from '../../../src/platform/postgres/postgres.ts';
 import { slotOf } from '../../../ledger/kernel/slot.ts';
 import { freePort } from '../../support/free-port.ts';
 import { type Proxy, startProxy } from '../../support/proxy.ts';

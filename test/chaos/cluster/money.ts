@@ -1,5 +1,5 @@
 // Buyers, refunds and signups at any node of a cluster, for as long as it takes; and what must be true of them in the end.
-import type { Sql } from '../../../src/platform/postgres.ts';
+import type { Sql } from '../../../src/platform/postgres/postgres.ts';
 import type { Means } from '../../support/means.ts';
 import type { Random } from '../../support/random.ts';
 import { ask, buy, sell } from '../../support/shop.ts';

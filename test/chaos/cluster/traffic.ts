@@ -1,5 +1,5 @@
 // All that callers do to a cluster at once, and what must be true of it in the end.
-import type { Sql } from '../../../src/platform/postgres.ts';
+import type { Sql } from '../../../src/platform/postgres/postgres.ts';
 import type { Random } from '../../support/random.ts';
 import { until } from '../../support/until.ts';
 import type { Book } from '../book.ts';

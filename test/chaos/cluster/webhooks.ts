@@ -1,5 +1,5 @@
 // A receiver of what happens in some organisations: whatever is committed there must arrive, at least once.
-import type { Sql } from '../../../src/platform/postgres.ts';
+import type { Sql } from '../../../src/platform/postgres/postgres.ts';
 import { ask, type Seller } from '../../support/shop.ts';
 import { until } from '../../support/until.ts';
 import { Sink } from '../../workers/engine/sink.ts';

@@ -1,5 +1,5 @@
 // A payment at a node, and what the sandbox knows of it.
-import type { Sql } from '../../../src/platform/postgres.ts';
+import type { Sql } from '../../../src/platform/postgres/postgres.ts';
 import type { Means } from '../../support/means.ts';
 import { buy, type Seller, sell } from '../../support/shop.ts';
 import type { GatedNode } from './gated-node.ts';

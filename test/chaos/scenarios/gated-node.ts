@@ -1,6 +1,6 @@
 // One node in this process whose journal writes through a gate, and a customer to record usage of.
 import { openLog } from '../../../src/platform/log.ts';
-import { openPool, type Sql } from '../../../src/platform/postgres.ts';
+import { openPool, type Sql } from '../../../src/platform/postgres/postgres.ts';
 import { openService } from '../../../src/service.ts';
 import { freshDatabase } from '../../support/database.ts';
 import { until } from '../../support/until.ts';

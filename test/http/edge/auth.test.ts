@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { LOOKUPS_MAX, openAuthenticator } from '../../../src/http/edge/auth.ts';
-import { notifyChange } from '../../../src/platform/changes.ts';
-import { hashKey, newKey } from '../../../src/platform/keys.ts';
+import { notifyChange } from '../../../src/platform/postgres/changes.ts';
+import { hashKey, newKey } from '../../../src/platform/crypto/keys.ts';
 import { ids } from '../../../src/platform/ids.ts';
 import { insertKey } from '../../../src/records/api-keys.ts';
 import { startServer, type TestServer } from '../../support/server.ts';

@@ -1,6 +1,6 @@
 // One tenant's slow lists and replays, and keys that somebody invents, make nobody else wait.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
-import { newKey } from '../../../src/platform/keys.ts';
+import { newKey } from '../../../src/platform/crypto/keys.ts';
 import { clock } from '../../../src/platform/clock.ts';
 import { ids } from '../../../src/platform/ids.ts';
 import { insertKey } from '../../../src/records/api-keys.ts';

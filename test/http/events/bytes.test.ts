@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ids } from '../../../src/platform/ids.ts';
-import type { Json } from '../../../src/platform/postgres.ts';
+import type { Json } from '../../../src/platform/postgres/postgres.ts';
 import { envelopeOf, type EventEnvelope, insertEvent } from '../../../src/records/events.ts';
 import { misfits } from '../../support/catalogue.ts';
 import { relayAll } from '../../support/relayed.ts';

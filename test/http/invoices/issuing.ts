@@ -1,7 +1,7 @@
 // Invoices as payments issue them.
 import { must } from '../../../ledger/kernel/assert.ts';
 import { ids } from '../../../src/platform/ids.ts';
-import type { Sql } from '../../../src/platform/postgres.ts';
+import type { Sql } from '../../../src/platform/postgres/postgres.ts';
 import {
   markUncollectible,
   payInvoices,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { ids } from '../../../src/platform/ids.ts';
-import { openSecrets } from '../../../src/platform/secrets.ts';
+import { openSecrets } from '../../../src/platform/crypto/secrets.ts';
 import { createGroup, createOrganisation } from '../../../src/accounts/onboarding.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { TEST_SECRETS_KEY } from '../../support/settings.ts';

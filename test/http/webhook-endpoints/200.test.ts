@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { openSecrets } from '../../../src/platform/secrets.ts';
+import { openSecrets } from '../../../src/platform/crypto/secrets.ts';
 import { relayAll } from '../../support/relayed.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { TEST_SECRETS_KEY } from '../../support/settings.ts';

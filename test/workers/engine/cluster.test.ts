@@ -1,8 +1,8 @@
 // REDIS_URL with several nodes is a Redis Cluster: the queue works there, and its keys are on one of them.
 import { expect, test } from 'bun:test';
-import { openRateLimiter } from '../../../src/platform/rate-limit.ts';
-import { checkRedis } from '../../../src/platform/reachable.ts';
-import { openRedis } from '../../../src/platform/redis.ts';
+import { openRateLimiter } from '../../../src/platform/redis/rate-limit.ts';
+import { checkRedis } from '../../../src/platform/net/reachable.ts';
+import { openRedis } from '../../../src/platform/redis/redis.ts';
 import { until } from '../../support/until.ts';
 import { Bed } from './bed.ts';
 import { startOwnCluster } from './own-cluster.ts';

@@ -1,7 +1,7 @@
 // What one process has on its way at once is bounded, whatever hangs.
 import { expect, test } from 'bun:test';
 import { ids } from '../../../src/platform/ids.ts';
-import { openSecrets } from '../../../src/platform/secrets.ts';
+import { openSecrets } from '../../../src/platform/crypto/secrets.ts';
 import { TEST_SECRETS_KEY } from '../../support/settings.ts';
 import { until } from '../../support/until.ts';
 import { Bed } from './bed.ts';

@@ -6,7 +6,7 @@ import type {
 } from '../../ledger/subscriptions/subscription.ts';
 import type { Ids, OrgClock } from '../../ledger/ports.ts';
 import { unreachable } from '../../ledger/kernel/assert.ts';
-import type { Transaction } from '../platform/postgres.ts';
+import type { Transaction } from '../platform/postgres/postgres.ts';
 import type { ProcessorFor } from '../processors/processor.ts';
 import { announceOverdue } from '../records/overdue.ts';
 import { countAttempts, isBeingPaid, lockInvoice, voidInvoice } from '../invoices/changes.ts';

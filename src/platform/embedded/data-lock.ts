@@ -7,7 +7,7 @@
 import { Database } from 'bun:sqlite';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { ServiceFailure } from './failure.ts';
+import { ServiceFailure } from '../failure.ts';
 
 /** isHeld() takes the lock for an instant; a start waits this long, so that it does not trip on it. */
 const WAIT_MS = 250;

@@ -10,11 +10,11 @@ import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import postgres from 'postgres';
 import type { Credentials } from './credentials.ts';
-import { ServiceFailure } from './failure.ts';
-import { makeOwned, type Place } from './place.ts';
+import { ServiceFailure } from '../failure.ts';
+import { makeOwned, type Place } from './service-account.ts';
 import { postgresBinaries } from './postgres-binaries.ts';
 import { POSTGRES_HBA, postgresSettings } from './postgres-settings.ts';
-import { syncDirectory, writePrivate } from './private-file.ts';
+import { syncDirectory, writePrivate } from '../private-file.ts';
 import { daemon, endProcesses, processesIn, runOnce, type StopStep } from './processes.ts';
 import { supervise, type Log, type ServiceSpec, type Supervised } from './supervisor.ts';
 

@@ -5,7 +5,7 @@
 // may be somebody else's by now.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { closeSync, fchownSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
-import { ServiceFailure } from './failure.ts';
+import { ServiceFailure } from '../failure.ts';
 
 /** Whom a service runs as. undefined: as ourselves. */
 export type Account = { readonly uid: number; readonly gid: number } | undefined;

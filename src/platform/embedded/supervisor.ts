@@ -10,7 +10,7 @@
 // Does not: notice a child that lives and does not answer. Whoever uses the service sees that.
 import type { ChildProcess } from 'node:child_process';
 import { promises as timers } from 'node:timers';
-import { ServiceFailure } from './failure.ts';
+import { ServiceFailure } from '../failure.ts';
 import { exitOf, type StopStep } from './processes.ts';
 
 const BACKOFF_MS_MIN = 100;

@@ -4,8 +4,8 @@ import { randomBytes, randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { ServiceFailure } from './failure.ts';
-import { writePrivate } from './private-file.ts';
+import { ServiceFailure } from '../failure.ts';
+import { writePrivate } from '../private-file.ts';
 
 // Below the range from which systems take ports for outgoing connections: one of those must not
 // hold our port at the moment a service is started again.

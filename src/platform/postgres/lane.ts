@@ -6,8 +6,8 @@
 // else it waits in the tenant's own line. A place that becomes free goes to the tenants in turn, one call each.
 // Holds: a tenant that asks for more than its share makes nobody wait but itself: it never holds all places, its line has a bound in
 // calls and each of them one in time, and what runs is ended by the database (the pool's statement timeout).
-import type { Timers } from '../../ledger/ports.ts';
-import { Tally } from '../../ledger/kernel/tally.ts';
+import type { Timers } from '../../../ledger/ports.ts';
+import { Tally } from '../../../ledger/kernel/tally.ts';
 
 export type LaneOptions = {
   readonly places: number;

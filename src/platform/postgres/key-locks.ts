@@ -4,8 +4,8 @@
 // How: one session holds all locks of this process, and calls of this process wait for each other in memory. With the session go its
 // locks, so that whoever dies blocks nobody; a machine that goes away is noticed within seconds, by keepalives.
 // Does not: hold for sure. Who loses its session in the middle is not alone any more: what it does must be repeatable all the same.
-import { InTurn } from '../../ledger/kernel/keyed-mutex.ts';
-import { type Clock, pause, type Timers } from '../../ledger/ports.ts';
+import { InTurn } from '../../../ledger/kernel/keyed-mutex.ts';
+import { type Clock, pause, type Timers } from '../../../ledger/ports.ts';
 import { openPool, type Sql } from './postgres.ts';
 
 type KeyLocksOptions = {

@@ -1,7 +1,7 @@
 // Whether a service that was configured answers, before anything else is started.
-import { ServiceFailure } from './failure.ts';
-import { openPool } from './postgres.ts';
-import { connectRedis, redisUrls } from './redis-connection.ts';
+import { ServiceFailure } from '../failure.ts';
+import { openPool } from '../postgres/postgres.ts';
+import { connectRedis, redisUrls } from '../redis/redis-connection.ts';
 
 const TIMEOUT_MS = 5000;
 /** What PostgreSQL calls it where the server, the database or the role has as many connections as it may. */

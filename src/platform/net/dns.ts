@@ -4,7 +4,7 @@
 // c-ares remembers answers for as long as their servers say. It is opened anew now and then, so that it remembers nothing for longer,
 // and sees a resolv.conf that has changed. /etc/hosts has no say: the public internet is asked.
 import { promises as dns } from 'node:dns';
-import type { Clock } from '../../ledger/ports.ts';
+import type { Clock } from '../../../ledger/ports.ts';
 import type { Resolve } from './public-url.ts';
 
 const TIMEOUT_MS = 1500;

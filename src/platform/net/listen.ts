@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:net';
-import { ServiceFailure } from './failure.ts';
+import { ServiceFailure } from '../failure.ts';
 
 /** What listens on a port; a port that cannot be had is one line. @throws ServiceFailure */
 export function listenOn<T>(port: number, listen: () => T): T {

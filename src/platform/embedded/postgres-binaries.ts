@@ -6,8 +6,8 @@
 // the account that runs the server, a copy beside the cluster is used.
 import { cpSync, existsSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { ServiceFailure } from './failure.ts';
-import type { Place } from './place.ts';
+import { ServiceFailure } from '../failure.ts';
+import type { Place } from './service-account.ts';
 import { runOnce } from './processes.ts';
 
 interface Link {

@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'bun:test';
 import { clock } from '../../src/platform/clock.ts';
-import { openNames } from '../../src/platform/names.ts';
-import { vetUrl } from '../../src/platform/public-url.ts';
+import { openNames } from '../../src/platform/net/dns.ts';
+import { vetUrl } from '../../src/platform/net/public-url.ts';
 import { NameServer, type Zone } from './support/name-server.ts';
 
 const PUBLIC = '93.184.215.14';

@@ -22,7 +22,7 @@ import {
   symlinkSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { ServiceFailure } from './failure.ts';
+import { ServiceFailure } from '../failure.ts';
 import { runOnce, type Account } from './processes.ts';
 
 const OUTSIDE = '/var/lib/tollhouse';

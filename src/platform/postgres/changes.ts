@@ -7,7 +7,7 @@
 // Holds: who has the answer to a change sees it with the next request on any node that answers its peers. And a cache that drops what it is told to drop, and keeps nothing while `trusted` is false, is never wrong for longer
 // than BEAT_MS + SILENCE_MS_MAX.
 // Does not: carry data. A notification names what to forget; the reader asks the database.
-import type { Timers } from '../../ledger/ports.ts';
+import type { Timers } from '../../../ledger/ports.ts';
 import { openPool, type Executor, type Sql } from './postgres.ts';
 
 const CHANNEL = 'tollhouse_changes';

@@ -3,7 +3,7 @@
 // No npm package ships such a server, so it comes from the system: on Debian and Ubuntu, and
 // as root, through apt-get. What else there is says in one line what to install.
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
-import { ServiceFailure } from './failure.ts';
+import { ServiceFailure } from '../failure.ts';
 import { run } from './run-command.ts';
 import type { Log } from './supervisor.ts';
 

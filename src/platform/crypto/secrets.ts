@@ -8,8 +8,8 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { ServiceFailure } from './failure.ts';
-import { syncDirectory, writePrivate } from './private-file.ts';
+import { ServiceFailure } from '../failure.ts';
+import { syncDirectory, writePrivate } from '../private-file.ts';
 
 const SECRETS_KEY_BYTES = 32;
 

@@ -1,5 +1,5 @@
 // What is left behind is looked for again and again.
-import type { Timers } from '../../ledger/ports.ts';
+import type { Timers } from '../../../ledger/ports.ts';
 
 export type SweepOptions = {
   readonly timers: Timers;

@@ -3,7 +3,7 @@
 //   DATA_DIR/lock           held while we run (data-lock.ts)
 //   DATA_DIR/services.json  ports and passwords (credentials.ts)
 //   DATA_DIR/runtime.json   the URLs, for `bun run admin`, while we run
-//   DATA_DIR/services/      clusters, settings and logs (place.ts)
+//   DATA_DIR/services/      clusters, settings and logs (service-account.ts)
 //
 // Who calls: the start command, `bun run admin` where nothing runs, and the test command.
 // Holds: one instance for each DATA_DIR; what is embedded is restarted when it dies, and is gone
@@ -11,15 +11,15 @@
 // Does not: watch services that were configured, or listen to signals.
 import { chmodSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { Config } from '../config.ts';
+import type { Config } from '../../config.ts';
 import { loadCredentials, type CredentialsOf } from './credentials.ts';
 import { isHeld, lockDataDir } from './data-lock.ts';
-import { clearPostgres, openPostgres, type EmbeddedPostgres } from './embedded-postgres.ts';
-import { clearRedis, openRedis, type EmbeddedRedis } from './embedded-redis.ts';
-import { ServiceFailure } from './failure.ts';
-import { preparePlace, type Place } from './place.ts';
-import { writePrivate } from './private-file.ts';
-import { checkPostgres, checkRedis } from './reachable.ts';
+import { clearPostgres, openPostgres, type EmbeddedPostgres } from './postgres.ts';
+import { clearRedis, openRedis, type EmbeddedRedis } from './redis.ts';
+import { ServiceFailure } from '../failure.ts';
+import { preparePlace, type Place } from './service-account.ts';
+import { writePrivate } from '../private-file.ts';
+import { checkPostgres, checkRedis } from '../net/reachable.ts';
 import type { Log } from './supervisor.ts';
 
 /** What one server and its admin commands need. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
-import { judge, type Verdict } from '../../workers/schedule.ts';
+import { judge, type Verdict } from '../../workers/retry-policy.ts';
 
 const SECOND = 1000;
 const HOUR = 3_600_000;

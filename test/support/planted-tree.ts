@@ -9,6 +9,7 @@ const COPIED = [
   'ledger',
   'workers',
   'test/support',
+  'test/ledger',
   'test/chaos',
   'test/simulation',
   'package.json',
@@ -22,6 +23,14 @@ export type Fault = {
   readonly replace: readonly (readonly [is: string, becomes: string])[];
 };
 
+/** A copy of the program, in a folder of its own. */
+export function copyTree(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'tollhouse-planted-'));
+  for (const name of COPIED) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
+  symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  return folder;
+}
+
 /** What a file of the program prints, run on a copy with the fault. */
 export async function printedWith(
   fault: Fault,
@@ -31,10 +40,8 @@ export async function printedWith(
     msMax = RUN_MS_MAX,
   }: { readonly main: string; readonly args: readonly string[]; readonly msMax?: number },
 ): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'tollhouse-planted-'));
+  const folder = copyTree();
   try {
-    for (const name of COPIED) cpSync(join(ROOT, name), join(folder, name), { recursive: true });
-    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
     await plant(join(folder, fault.file), fault);
     const child = Bun.spawn([process.execPath, join(folder, main), ...args], {
       cwd: folder,

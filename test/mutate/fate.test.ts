@@ -1,0 +1,84 @@
+// A fault that a test sees, one that none sees, and one that no test runs.
+import { afterAll, expect, test } from 'bun:test';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { copyTree } from '../support/planted-tree.ts';
+import { fateOf } from './fate.ts';
+import { type Mutant, mutantsOf, sampleOf } from './mutants.ts';
+import { reachOf } from './reach.ts';
+import { isEnough, type Outcome, reportOf } from './report.ts';
+import { runTests } from './tests.ts';
+
+const copy = copyTree();
+afterAll(() => rmSync(copy, { recursive: true, force: true }));
+
+const RULE = 'rule.ts';
+const TEST = 'rule.test.ts';
+const TEXT = `export const isLess = (a: number, b: number): boolean => a < b;
+export function never(a: number): boolean {
+  return a < 1;
+}
+`;
+await Bun.write(join(copy, RULE), TEXT);
+await Bun.write(
+  join(copy, TEST),
+  `import { expect, test } from 'bun:test';
+import { isLess } from './rule.ts';
+test('less', () => expect(isLess(1, 2)).toBe(true));
+`,
+);
+
+const mutants = await mutantsOf(copy, [RULE]);
+const reach = await reachOf(copy, TEST);
+const outcomes: Outcome[] = [];
+for (const mutant of mutants) outcomes.push({ mutant, fate: await fateOf(copy, mutant, [reach]) });
+
+const told = ({ line, change }: Mutant): string => `${line} ${change.becomes}`;
+
+test('each mutant has the fate that the tests give it', () => {
+  expect(outcomes.map(({ mutant, fate }) => `${told(mutant)} ${fate}`)).toEqual([
+    '1 <= survived',
+    '1 >= seen',
+    '3 <= unreached',
+    '3 >= unreached',
+    '3 2 unreached',
+  ]);
+});
+
+test('the copy is left as it was', async () => {
+  expect(await Bun.file(join(copy, RULE)).text()).toBe(TEXT);
+});
+
+test('what fails without a fault proves nothing', async () => {
+  await Bun.write(
+    join(copy, 'red.test.ts'),
+    `import { test } from 'bun:test'; test('a', () => { throw 1; });`,
+  );
+  const failure = await reachOf(copy, 'red.test.ts').catch(String);
+  expect(failure).toContain('fails without a fault');
+});
+
+test('a test that does not end is stopped', async () => {
+  await Bun.write(join(copy, 'loop.test.ts'), 'for (;;);');
+  expect((await runTests(copy, 'loop.test.ts', { args: [], msMax: 300 })).kind).toBe('late');
+});
+
+test('the report names what lives, and a score below 90 % is not enough', () => {
+  const report = reportOf(outcomes);
+  expect(report).toContain('rule.ts:1 survived: a [ < -> <= ] b\n');
+  expect(report).toContain('1 of     5   20.0 %');
+  expect(isEnough(outcomes)).toBe(false);
+  const [, seen] = outcomes;
+  expect(isEnough(outcomes.map((outcome) => ({ ...outcome, fate: seen!.fate })))).toBe(true);
+  const nine = Array.from({ length: 10 }, (_, i) => (i === 0 ? outcomes[0]! : seen!));
+  expect([isEnough(nine), isEnough(nine.slice(0, 9))]).toEqual([true, false]);
+});
+
+test('a sample is the same for the same seed', () => {
+  const names = (seed: string) => sampleOf(mutants, 3, seed).map(told);
+  expect(names('1')).toHaveLength(3);
+  expect(names('1')).toEqual(names('1'));
+  expect(new Set(['1', '2', '3', '4', '5'].map((seed) => names(seed).join())).size).toBeGreaterThan(
+    1,
+  );
+});

@@ -1,0 +1,56 @@
+// Which tests run which lines, and how long they take: a mutant is shown only to tests that run its line.
+import { join } from 'node:path';
+import type { Mutant } from './mutants.ts';
+import { runTests } from './tests.ts';
+
+export type Reach = {
+  readonly test: string;
+  readonly ms: number;
+  /** By file: how often each line ran. What is not there is no code, or in the middle of some. */
+  readonly lines: ReadonlyMap<string, ReadonlyMap<number, number>>;
+};
+
+/** Runs one file of tests as it is; it must pass. */
+export async function reachOf(folder: string, test: string): Promise<Reach> {
+  const report = join(folder, 'coverage', test);
+  const began = performance.now();
+  const ran = await runTests(folder, test, {
+    args: ['--coverage', '--coverage-reporter=lcov', `--coverage-dir=${report}`],
+    msMax: 600_000,
+  });
+  if (ran.kind !== 'passed') throw new Error(`${test} fails without a fault: ${ran.output}`);
+  const ms = performance.now() - began;
+  return { test, ms, lines: readLcov(await Bun.file(join(report, 'lcov.info')).text()) };
+}
+
+/** Those that may see it, the quickest first. */
+export function reaching(reaches: readonly Reach[], mutant: Mutant): readonly Reach[] {
+  return reaches.filter((reach) => runs(reach, mutant)).toSorted((a, b) => a.ms - b.ms);
+}
+
+function runs({ lines }: Reach, { file, line: first, lastLine }: Mutant): boolean {
+  const hits = lines.get(file);
+  if (hits === undefined) return false;
+  let isKnown = false;
+  for (let line = first; line <= lastLine; line += 1) {
+    const count = hits.get(line);
+    if (count !== undefined && count > 0) return true;
+    isKnown ||= count !== undefined;
+  }
+  return !isKnown;
+}
+
+function readLcov(text: string): Map<string, Map<number, number>> {
+  const files = new Map<string, Map<number, number>>();
+  let hits = new Map<number, number>();
+  for (const row of text.split('\n')) {
+    if (row.startsWith('SF:')) {
+      hits = new Map();
+      files.set(row.slice(3), hits);
+    }
+    if (!row.startsWith('DA:')) continue;
+    const [line, count] = row.slice(3).split(',').map(Number);
+    hits.set(line!, count!);
+  }
+  return files;
+}

@@ -4,6 +4,7 @@ import { Club, DAY_MS, type Json } from '../http/subscriptions/subscribing.ts';
 import { portalOf } from '../http/portal/customer.ts';
 import { PATIENCE_MS, Shop } from '../payments/shop.ts';
 import { NUMBERS } from '../support/means.ts';
+import { UNHURRIED } from '../support/settling.ts';
 import { until } from '../support/until.ts';
 import { mailSettings, openPostOffice, type PostOffice } from './post-office.ts';
 
@@ -14,7 +15,7 @@ let club: Club;
 beforeAll(async () => {
   office = await openPostOffice();
   const mail = mailSettings(office);
-  const settings = { mail, sandboxSettleMs: 1000 };
+  const settings = { mail, ...UNHURRIED };
   club = new Club(await Shop.open({ deliver: true, settings }));
   await club.shop.server.call('PATCH', '/organization', { body: { timezone: 'Pacific/Auckland' } });
 });

@@ -2,6 +2,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { expect } from 'bun:test';
 import { startServer, type TestServer } from '../support/server.ts';
+import { settle, UNHURRIED } from '../support/settling.ts';
 import { openBrowser } from './browser.ts';
 
 export type Bed = {
@@ -13,6 +14,8 @@ export type Bed = {
   buyer(options?: BuyerOptions): Promise<Buyer>;
   /** Closes the browsers of all buyers; what their pages complained of. */
   leave(): Promise<readonly string[]>;
+  /** What the bank takes its time for is settled. */
+  settle(): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -39,8 +42,7 @@ export async function openBed(): Promise<Bed> {
       baseUrl: url,
       appUrl: url,
       checkoutUrl: `${url}/pay`,
-      // Long enough to be seen, and over before the page looks again.
-      sandboxSettleMs: 1500,
+      ...UNHURRIED,
       limits: {
         refundsPerOrg: 0,
         refundsPerPayment: 0,
@@ -82,6 +84,7 @@ export async function openBed(): Promise<Bed> {
       await Promise.all(all.map((buyer) => buyer.close()));
       return all.flatMap((buyer) => buyer.complaints);
     },
+    settle: () => settle(server),
     async close() {
       await browser.close();
       await server.stop();

@@ -115,6 +115,7 @@ describe.each([true, false])('with JavaScript %p', (javaScriptEnabled) => {
     await page.fill('[name=iban]', 'DE89 3704 0044 0532 0130 00');
     await pay(page);
     await page.getByRole('heading', { name: 'Your bank is on it' }).waitFor();
+    await bed.settle();
     await page.waitForURL(`${bed.shopUrl}/**`, { timeout: 8000 });
     expect(await statusOf(id)).toBe('paid');
   });

@@ -170,6 +170,7 @@ describe('the merchant hears', () => {
     await frame.fill('[name=iban]', 'DE89370400440532013000');
     await payIn({ page, frame });
     await frame.getByRole('heading', { name: 'Your bank is on it' }).waitFor();
+    await bed.settle();
     await heard(page, 'paid');
     const again = await show(url, '#here');
     await heard(again.page, 'paid');

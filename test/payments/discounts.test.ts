@@ -3,13 +3,13 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Means } from '../support/means.ts';
 import { type Fields, PATIENCE_MS, type Payment, Shop } from './shop.ts';
+import { UNHURRIED } from '../support/settling.ts';
 
 setDefaultTimeout(PATIENCE_MS);
 
 let shop: Shop;
 beforeAll(async () => {
-  // Time to look at what is under way.
-  shop = await Shop.open({ settings: { sandboxSettleMs: 1000 } });
+  shop = await Shop.open({ settings: UNHURRIED });
 });
 afterAll(() => shop.close());
 
@@ -51,6 +51,7 @@ describe('what came to nothing gives it back', () => {
           kind: 'discount_refused',
         });
       }
+      await shop.settle();
       expect((await shop.checkoutAfter(session)).status).toBe('active');
       expect(await redemptions(code)).toBe(0);
       expect(await shop.pay(session, { discountCode, total: '90' })).toEqual({ kind: 'attempted' });

@@ -2,13 +2,13 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Session } from '../support/shop.ts';
 import { type Envelope, type Fields, PATIENCE_MS, type Payment, Shop } from './shop.ts';
+import { UNHURRIED } from '../support/settling.ts';
 
 setDefaultTimeout(PATIENCE_MS);
 
 let shop: Shop;
 beforeAll(async () => {
-  // Time to look at what is under way.
-  shop = await Shop.open({ settings: { sandboxSettleMs: 1000 } });
+  shop = await Shop.open({ settings: UNHURRIED });
 });
 afterAll(() => shop.close());
 
@@ -161,6 +161,7 @@ test('payment.refunded: all at once, and only when it has settled', async () => 
   const { json: refund } = await shop.refund(payment.id);
   expect(refund.status).toBe('pending');
   expect(await shop.events(payment.id)).toHaveLength(1);
+  await shop.settle();
   const [, event] = await shop.events(payment.id, 2);
   expect(dataOf(event)).toEqual({
     ...refunding(payment, session, refund),
@@ -174,6 +175,7 @@ test('payment.refunded: all at once, and only when it has settled', async () => 
 test('payment.refund_failed, after payment.refunded', async () => {
   const [payment, session] = await buy({ means: 'refundFailsLate' });
   const { json: refund } = await shop.refund(payment.id, { amount: '40' });
+  await shop.settle();
   const events = await shop.events(payment.id, 3);
   expect(events.map(({ type }) => type)).toEqual([
     'payment.succeeded',
@@ -198,6 +200,7 @@ test('customer.created, invoice.created and invoice.updated', async () => {
   await shop.pay(session, { means: 'refundFailsLate' });
   const payment = await shop.lastOf(session);
   const { json: refund } = await shop.refund(payment.id, { amount: '0.01' });
+  await shop.settle();
   const [customer] = await shop.events(payment.customer_id, 1);
   const own = { organizationId: shop.server.organisation.id, mode: 'test' };
   expect([customer.type, dataOf(customer)]).toEqual([

@@ -2,13 +2,13 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type Means, NUMBERS } from '../support/means.ts';
 import { PATIENCE_MS, Shop } from './shop.ts';
+import { UNHURRIED } from '../support/settling.ts';
 
 setDefaultTimeout(PATIENCE_MS);
 
 let shop: Shop;
 beforeAll(async () => {
-  // Time to look at what is under way.
-  shop = await Shop.open({ settings: { sandboxSettleMs: 1000 } });
+  shop = await Shop.open({ settings: UNHURRIED });
 });
 afterAll(() => shop.close());
 
@@ -44,6 +44,7 @@ describe('what each does', () => {
       expect(await shop.pay(session)).toEqual({ kind: 'not_open' });
       expect(await shop.events(first.id)).toEqual([]);
       expect(first).toMatchObject({ refundable_amount: '0.00', paid_at: null, invoice_id: null });
+      await shop.settle();
     }
     const last = await shop.paymentThatIs(atLast, first.id);
     const number = NUMBERS[means];

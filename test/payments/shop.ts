@@ -14,6 +14,7 @@ import {
   startServer,
   type TestServer,
 } from '../support/server.ts';
+import { settle } from '../support/settling.ts';
 import { TEST_SETTINGS } from '../support/settings.ts';
 import { type Means, NUMBERS } from '../support/means.ts';
 import { BUYER, type Session, sessionOf } from '../support/shop.ts';
@@ -105,6 +106,11 @@ export class Shop {
     const session = await this.checkout(checkout);
     await this.pay(session, rest);
     return this.lastOf(session);
+  }
+
+  /** What is under way is settled. */
+  settle(): Promise<void> {
+    return settle(this.server);
   }
 
   async lastOf({ id }: Session): Promise<Payment> {

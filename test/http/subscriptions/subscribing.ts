@@ -5,6 +5,7 @@ import { type Envelope, type Fields, made, Shop } from '../../payments/shop.ts';
 import type { Means } from '../../support/means.ts';
 import type { Call, Reply } from '../../support/server.ts';
 import { ask, type Session, sessionOf, submit } from '../../support/shop.ts';
+import { UNHURRIED } from '../../support/settling.ts';
 
 export const DAY_MS = 86_400_000;
 export const UNKNOWN = '01890000-0000-7000-8000-000000000000';
@@ -29,7 +30,7 @@ export class Club {
   }
 
   static async open(): Promise<Club> {
-    return new Club(await Shop.open({ settings: { sandboxSettleMs: 1000 } }));
+    return new Club(await Shop.open({ settings: UNHURRIED }));
   }
 
   async plan({ limit = 10_000, feature, ...price }: PlanWish = {}): Promise<Plan> {

@@ -1,13 +1,13 @@
 // Refunds that are taken: what is answered, and what payment, invoice and refund say afterwards.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type Fields, PATIENCE_MS, type Payment, Shop } from '../../../payments/shop.ts';
+import { UNHURRIED } from '../../../support/settling.ts';
 
 setDefaultTimeout(PATIENCE_MS);
 
 let shop: Shop;
 beforeAll(async () => {
-  // Time to look at what is under way.
-  shop = await Shop.open({ settings: { sandboxSettleMs: 1000 } });
+  shop = await Shop.open({ settings: UNHURRIED });
 });
 afterAll(() => shop.close());
 
@@ -95,6 +95,7 @@ test('a slow one is reserved at once, and counts as refunded until it is', async
   expect(moneyOf(await shop.payment(id))).toEqual(['succeeded', '0.00', '60.00', '40.00']);
   const more = await shop.refund(id, { amount: '40.01' });
   expect([more.status, more.json.error.type]).toEqual([400, 'validation_error']);
+  await shop.settle();
   expect(await shop.refundThatIs('succeeded', json.id)).toEqual({
     ...json,
     status: 'succeeded',
@@ -104,6 +105,7 @@ test('a slow one is reserved at once, and counts as refunded until it is', async
   const rest = await shop.refund(id);
   expect(rest.json).toMatchObject({ status: 'pending', amount: '40.00' });
   expect((await shop.refund(id)).status).toBe(400);
+  await shop.settle();
   await shop.refundThatIs('succeeded', rest.json.id);
   expect(moneyOf(await shop.payment(id))).toEqual(['refunded', '100.00', '0.00', '0.00']);
   await shop.events(id, 3);
@@ -115,6 +117,7 @@ test('one that fails late gives its amount back, and can be tried again', async 
   const { json: first } = await shop.refund(id);
   expect(first.status).toBe('succeeded');
   expect(moneyOf(await shop.payment(id))).toEqual(['refunded', '100.00', '0.00', '0.00']);
+  await shop.settle();
   expect(await shop.refundThatIs('failed', first.id)).toEqual({
     ...first,
     status: 'failed',
@@ -125,15 +128,18 @@ test('one that fails late gives its amount back, and can be tried again', async 
   const { status, json } = await shop.refund(id, { amount: '99' });
   expect([status, json.amount]).toEqual([200, '99.00']);
   await shop.events(invoice_id, 4);
+  await shop.settle();
   await shop.refundThatIs('failed', json.id);
 });
 
 test('of several, one fails late and the others stay', async () => {
   const { id } = await shop.buy({ means: 'refundFailsLate' });
   const { json: one } = await shop.refund(id, { amount: '10' });
+  await shop.settle();
   await shop.refundThatIs('failed', one.id);
   const { json: two } = await shop.refund(id, { amount: '20' });
   expect(moneyOf(await shop.payment(id))).toEqual(['partially_refunded', '20.00', '0.00', '80.00']);
+  await shop.settle();
   await shop.refundThatIs('failed', two.id);
   const list: Payment[] = (await shop.read(`/payments/${id}/refunds`)).data;
   expect(list.map(({ amount, status }) => [amount, status])).toEqual([
@@ -146,6 +152,7 @@ test('of several, one fails late and the others stay', async () => {
 test('what the bank account paid can be refunded once it has settled', async () => {
   const { id } = await shop.buy({ means: 'iban' });
   expect((await shop.refund(id)).status).toBe(400);
+  await shop.settle();
   await shop.paymentThatIs('succeeded', id);
   expect((await shop.refund(id)).json).toMatchObject({ status: 'succeeded', amount: '100.00' });
 });

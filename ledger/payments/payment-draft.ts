@@ -129,5 +129,5 @@ export class PaymentDraft {
  * because it outlives a crash: ten seconds after the restart it shall be decided (decisions 6).
  */
 export function backoff(asks: number): number {
-  return Math.min(500 * 2 ** Math.min(asks, 4), 8000);
+  return 500 * 2 ** Math.min(asks, 4);
 }

@@ -34,6 +34,9 @@ const ANSWERS = [
   [UNKNOWN, 'processing', null],
 ] as const;
 
+/** Of the same payment, for a subscription. */
+const BILLED = { subscriptionId: 'subscription', isOffSession: true } as const;
+
 const FINAL: readonly PaymentStatus[] = ['succeeded', 'failed', 'errored', 'canceled'];
 
 describe('what the processor says of a charge that is under way', () => {
@@ -49,6 +52,7 @@ describe('what the processor says of a charge that is under way', () => {
     expect(world.followups.map(({ kind }) => kind)).toEqual(isFinal ? ['payment_settled'] : []);
     // What is open is asked about again; what is final never.
     expect(state.askAt === null).toBe(isFinal);
+    expect(state.paidAt).toBe(status === 'succeeded' ? T0 : null);
     expect(world.totals.creditsPosted).toBe(status === 'succeeded' ? 10_000n : 0n);
     expect(state.account.captured).toBe(world.totals.creditsPosted);
   });
@@ -67,6 +71,68 @@ describe('after a final answer no other one counts', () => {
       },
     );
   }
+});
+
+test.each(ANSWERS.filter(([, kind]) => FINAL.includes(kind)))(
+  'after a final answer nobody asks, however often it was asked before: %p',
+  (answer) => {
+    const world = new PaymentWorld();
+    world.charge(UNKNOWN);
+    world.charge(answer);
+    expect(world.state).toMatchObject({ asks: 0, askAt: null });
+  },
+);
+
+test('a charge that takes its time is asked about when the processor says', () => {
+  const world = new PaymentWorld();
+  world.charge(UNKNOWN);
+  world.charge(PENDING);
+  expect(world.state).toMatchObject({
+    status: 'processing',
+    reference: 'ch_1',
+    method: METHOD,
+    asks: 0,
+    askAt: T0 + 3000,
+  });
+});
+
+test('a decline says what was tried, or leaves what is known of it', () => {
+  const world = new PaymentWorld();
+  world.charge(DECLINED);
+  expect(world.state).toMatchObject({
+    method: METHOD,
+    failure: { code: 'insufficient_funds', message: 'No.' },
+  });
+  const later = new PaymentWorld();
+  later.charge(PENDING);
+  later.charge({ ...DECLINED, method: null });
+  expect(later.state.method).toEqual(METHOD);
+});
+
+// prettier-ignore
+test.each([
+  ['a success for a subscription',             BILLED,                                SUCCEEDED,     []],
+  ['a success of its first payment',           { ...BILLED, isOffSession: false },    SUCCEEDED,     []],
+  ['a decline for a subscription',             BILLED,                                DECLINED,      []],
+  ['an error for a subscription',              BILLED,                                NOT_ATTEMPTED, []],
+  ['a decline of its first payment',           { ...BILLED, isOffSession: false },    DECLINED,      ['payment.failed']],
+  ['a decline of a stored card for a product', { ...BILLED, subscriptionId: null },   DECLINED,      ['payment.failed']],
+] as const)('who tells of it: %s', (_what, options, answer, told) => {
+  const world = new PaymentWorld(options);
+  world.charge(answer);
+  expect<readonly string[]>(world.events.map(({ type }) => type)).toEqual(told);
+  expect(world.followups.map(({ kind }) => kind)).toEqual(['payment_settled']);
+});
+
+test('only what was not attempted is told to be worth a try', () => {
+  const told = (answer: ChargeAnswer) => {
+    const world = new PaymentWorld();
+    world.charge(answer);
+    return world.events.map(({ data }) => [data['failureCode'], data['retryable']]);
+  };
+  expect(told(NOT_ATTEMPTED)).toEqual([['processing_error', true]]);
+  expect(told(DECLINED)).toEqual([['insufficient_funds', undefined]]);
+  expect(told(ABANDONED)).toEqual([['authentication_abandoned', undefined]]);
 });
 
 test('silence is no answer: it is asked about again, ever more slowly, and nothing is released', () => {
@@ -104,6 +170,7 @@ test('payment.succeeded carries what the contract names', () => {
     objectId: 'payment',
     accountId: 'customer',
     sequence: 1n,
+    timestamp: T0,
     data: {
       paymentId: 'payment',
       transactionId: 'capture/payment',

@@ -4,6 +4,7 @@ import { EXPONENTS } from '../../ledger/kernel/currencies.ts';
 import {
   exponentOf,
   formatMoney,
+  isAmount,
   isCurrency,
   parseMoney,
   percentOf,
@@ -55,6 +56,29 @@ describe('parse and print', () => {
     ['1.00000', 'CLF', 'not_an_amount'],
   ] as const)('%p in %s is %p', (text, currency, expected) => {
     expect<bigint | string>(parseMoney(text, currency)).toBe(expected);
+  });
+
+  test.each([
+    [-1250n, 'USD', '-12.50'],
+    [-1n, 'USD', '-0.01'],
+    [0n, 'USD', '0.00'],
+    [1n, 'KWD', '0.001'],
+    [-1000n, 'JPY', '-1000'],
+  ])('%p in %s is printed as %p', (amount, currency, text) => {
+    expect(formatMoney(amount, currency)).toBe(text);
+  });
+
+  test.each([
+    [-1n, 'JPY', false],
+    [0n, 'JPY', true],
+    [10n ** 12n - 1n, 'JPY', true],
+    [10n ** 12n, 'JPY', false],
+    [10n ** 14n - 1n, 'USD', true],
+    [10n ** 14n, 'USD', false],
+    [10n ** 15n - 1n, 'KWD', true],
+  ])('whether %p in %s can be written: %p', (amount, currency, can) => {
+    expect(isAmount(amount, currency)).toBe(can);
+    if (can) expect(parseMoney(formatMoney(amount, currency), currency)).toBe(amount);
   });
 
   test('what is printed reads back as the same amount, in every currency', () => {

@@ -45,7 +45,17 @@ export class PaymentWorld {
   readonly #totals = new Map<string, Totals>();
   #ids = 0;
 
-  constructor({ amount = 10_000n, currency = 'USD' } = {}) {
+  constructor({
+    amount = 10_000n,
+    currency = 'USD',
+    subscriptionId = null,
+    isOffSession = false,
+  }: {
+    readonly amount?: bigint;
+    readonly currency?: string;
+    readonly subscriptionId?: string | null;
+    readonly isOffSession?: boolean;
+  } = {}) {
     this.state = {
       payment: {
         id: 'payment',
@@ -55,9 +65,9 @@ export class PaymentWorld {
         amount,
         currency,
         transactionType: 'PURCHASE',
-        subscriptionId: null,
+        subscriptionId,
         customerName: 'Ada',
-        isOffSession: false,
+        isOffSession,
         attempt: 2,
         createdAt: T0,
         roundTrip: {

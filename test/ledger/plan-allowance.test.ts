@@ -2,17 +2,10 @@
 import { expect, test } from 'bun:test';
 import { GRANTS_KEPT_MAX, GRANTS_LIVE_MAX, QUANTITY_BOUND } from '../../ledger/limits.ts';
 import { breakdown, check, snapshotOf } from '../../ledger/metering/meter.ts';
-import { DAY, HOUR, type PlanFields, T0, World, granted } from './world.ts';
+import { DAY, HOUR, type PlanFields, T0, World, granted, subscribed } from './world.ts';
 
 const FEB = Date.UTC(2026, 1, 28, 12);
 const MAR = Date.UTC(2026, 2, 31, 12);
-
-/** A plan of 10 a month from 31 January. */
-function subscribed(fields: PlanFields = {}): World {
-  const world = new World();
-  world.plan(fields);
-  return world;
-}
 
 const period = (world: World): [number, number | null] => {
   const { start, end } = world.seen.current;
@@ -129,7 +122,7 @@ test('ended and begun in one millisecond beside a top-up: each movement is made 
 
 test('what is given already is not given again', () => {
   const world = new World();
-  const terms = { grantId: 'once' } as PlanFields;
+  const terms = { grantId: 'once' };
   expect([world.plan(terms), world.plan(terms)]).toEqual(['done', 'nothing']);
   expect(world.numbers).toEqual([10n, 0n, 10n]);
 });
@@ -380,80 +373,25 @@ test('what was given once is not given again by a restart', () => {
   expect([world.numbers, world.check(6n)]).toEqual([[10n, 4n, 6n], 'allowed ok']);
 });
 
-// prettier-ignore
-const REPLACED: [string, PlanFields, bigint, PlanFields[], [bigint | null, bigint, bigint | null]][] = [
-  // what                                                old               used   new                                        limit consumed balance
-  ['more: what was used counts',                         {},               4n,    [{ limit: 30n }],                          [30n, 4n, 26n]],
-  ['less: what was used counts',                         {},               4n,    [{ limit: 5n }],                           [5n, 4n, 1n]],
-  ['less than was used: nothing is left',                {},               8n,    [{ limit: 5n }],                           [8n, 8n, 0n]],
-  ['what was used beyond the old is paid by the new',    {},               14n,   [{ limit: 30n }],                          [30n, 14n, 16n]],
-  ['unlimited instead',                                  {},               4n,    [{ limit: null }],                         [null, 4n, null]],
-  ['instead of unlimited: it had used nothing up',       { limit: null },  99n,   [{ limit: 5n }],                           [104n, 99n, 5n]],
-  ['by the day instead: a new period, and it counts',    {},               4n,    [{ resetInterval: 'day' }],                [6n, 0n, 6n]],
-  ['nothing instead',                                    {},               4n,    [],                                        [0n, 0n, 0n]],
-  ['two instead',                                        {},               4n,    [{ limit: 5n }, { limit: 6n }],            [11n, 4n, 7n]],
-];
-
-test.each(REPLACED)('another plan: %s', (_what, old, used, plans, expected) => {
-  const world = subscribed(old);
-  world.use(used);
-  world.now += HOUR;
-  const cycle = { anchor: T0, zone: 'UTC' };
-  expect(world.replacePlan(...plans.map((plan) => ({ cycle, ...plan })))).toBe('done');
-  expect(world.numbers).toEqual(expected);
-});
-
-// prettier-ignore
-const DETOURS: [string, PlanFields][] = [
-  ['less',                     { limit: 1n }],
-  ['none at all',              { limit: 0n }],
-  ['unlimited',                { limit: null }],
-  ['less, by the week',        { limit: 1n, resetInterval: 'week' }],
-  ['a feature one has',        { boolean: true }],
-];
-
-test.each(DETOURS)('by way of %s and back gains nothing until the period ends', (_what, other) => {
-  const world = subscribed();
-  world.use(8n);
-  const cycle = { anchor: T0, zone: 'UTC' };
-  const balanceAfter = (...plans: PlanFields[]) => {
-    for (const plan of plans) {
-      world.now += 1;
-      world.replacePlan({ cycle, ...plan });
-    }
-    return world.numbers[2];
-  };
-  expect(balanceAfter(other, {})).toBe(2n);
-  expect(balanceAfter(other, { limit: 5n }, other, { limit: 9n })).toBe(1n);
-  world.now = FEB;
-  world.tickAt(FEB);
-  expect(world.numbers[2]).toBe(9n);
-  expect(balanceAfter({ limit: 1n }, {})).toBe(10n);
-});
-
-test('back and forth between plans gains nothing', () => {
-  const world = subscribed();
-  world.use(10n);
-  const cycle = { anchor: T0, zone: 'UTC' };
-  for (const resetInterval of ['month', 'day', 'month', 'week', 'never', 'month'] as const) {
-    world.now += 1;
-    world.replacePlan({ cycle, resetInterval });
-    expect(world.check(1n)).toBe('denied insufficient_balance');
+test('it begins when it is given where the clock of who orders it is ahead, and then where it is late', () => {
+  for (const [createdAt, effectiveAt] of [
+    [T0 + HOUR, T0],
+    [T0 - HOUR, T0 - HOUR],
+  ] as const) {
+    const world = subscribed({ createdAt });
+    expect(world.grants.get('id-000001')?.effectiveAt).toBe(effectiveAt);
+    expect(world.numbers).toEqual([10n, 0n, 10n]);
   }
-  expect(world.events.at(-1)?.data).toMatchObject({ source: 'plan_change' });
 });
 
-test('another plan in the middle of it all keeps its place: when it ends, that it rests, what has rolled over', () => {
-  const world = subscribed({ rollover: ROLLS });
-  world.now = FEB;
-  world.suspendPlan('paused');
-  world.expirePlanAt(FEB + 9 * DAY);
-  const before = period(world);
-  world.replacePlan({ limit: 20n, cycle: { anchor: T0, zone: 'UTC' } });
-  expect([period(world), world.check(1n)]).toEqual([before, 'denied subscription_paused']);
-  expect(world.parts).toEqual([20n, 6n]);
-  world.now = FEB + 9 * DAY;
-  expect(world.check(1n)).toBe('denied expired');
+test('what was used before its end was planned was not used of what burns first now', () => {
+  const world = new World();
+  world.grant({ amount: 5n });
+  world.plan({});
+  world.use(3n);
+  expect(world.parts).toEqual([2n, 10n]);
+  world.expirePlanAt(T0 + DAY);
+  expect(world.parts).toEqual([10n, 2n]);
 });
 
 test('the numbers of a past period are of what it was granted', () => {

@@ -2,9 +2,9 @@ import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { EXPONENTS } from '../../ledger/kernel/currencies.ts';
 import { formatMoney, parseMoney } from '../../ledger/kernel/money.ts';
-import { type Refund, refundable } from '../../ledger/payments/payment.ts';
+import { type Refund, isCaptured, nextAsk, refundable } from '../../ledger/payments/payment.ts';
 import type { RefundDecision, RefundOutcome } from '../../ledger/payments/refund.ts';
-import { PaymentWorld, SUCCEEDED } from './payment-world.ts';
+import { PaymentWorld, SUCCEEDED, T0 } from './payment-world.ts';
 import { holds, seeded } from './property.ts';
 
 const DONE: RefundOutcome = { kind: 'succeeded', reference: 're_1', askAfterMs: null };
@@ -30,7 +30,8 @@ describe('what a refund is refused for, in this order', () => {
     ['more than was captured', captured(), 10_001n, 'exceeds_refundable'],
   ] as const)('%s', (_name, world, amount, refusal) => {
     expect(world.refund(amount)).toEqual({ kind: 'refused', refusal });
-    expect(world.transfers.filter(({ kind }) => kind === 'pending')).toEqual([]);
+    // Nor is it written that it was refused: without a key nobody comes again with it.
+    expect(world.transfers.filter(({ kind }) => kind !== 'single')).toEqual([]);
   });
 
   test('what is pending counts as refunded', () => {
@@ -55,10 +56,50 @@ describe('what a refund is refused for, in this order', () => {
   });
 });
 
+describe('there is money to give back as long as it is captured', () => {
+  test('a second refund of what is left, and none after that', () => {
+    const world = captured();
+    for (const [amount, status] of [
+      [4000n, 'partially_refunded'],
+      [6000n, 'refunded'],
+    ] as const) {
+      expect(isCaptured(world.state)).toBe(true);
+      world.settle(reserved(world.refund(amount)).id, DONE);
+      expect(world.state.status).toBe(status);
+    }
+    expect(world.refund(1n)).toEqual({ kind: 'refused', refusal: 'nothing_left' });
+  });
+
+  test('a charge that failed has none', () => {
+    const world = new PaymentWorld();
+    world.charge({ kind: 'abandoned' });
+    expect(isCaptured(world.state)).toBe(false);
+    expect(world.refund(1n)).toEqual({ kind: 'refused', refusal: 'no_charge' });
+  });
+});
+
+// prettier-ignore
+test.each([
+  // the charge  the refunds       next
+  [null,         [],               null],
+  [5,            [],               5],
+  [null,         [null],           null],
+  [null,         [7],              7],
+  [null,         [7, 6, 8],        6],
+  [5,            [7, null],        5],
+  [5,            [4],              4],
+] as const)('the processor is asked when the first is due: charge %p, refunds %p', (askAt, refunds, next) => {
+  const world = captured();
+  const asked = refunds.map((at) => ({ ...reserved(world.refund(1n)), askAt: at }));
+  const open = new Map(asked.map((refund) => [refund.id, refund]));
+  expect(nextAsk({ ...world.state, askAt, refunds: open })).toBe(next);
+});
+
 describe('what becomes of a refund', () => {
   test('reserved before it is sent, posted when it is done', () => {
     const world = captured();
-    const { id } = reserved(world.refund(3000n));
+    const { id, askAt } = reserved(world.refund(3000n));
+    expect(askAt).toBe(T0 + 3000);
     expect(world.totals).toMatchObject({ debitsPending: 3000n, debitsPosted: 0n });
     expect(world.state.status).toBe('succeeded');
     expect(world.settle(id, DONE)).toMatchObject({ status: 'succeeded', askAt: null });
@@ -67,6 +108,8 @@ describe('what becomes of a refund', () => {
     expect(world.events.at(-1)).toMatchObject({
       type: 'payment.refunded',
       sequence: 2n,
+      // Events have one order: it happened in the same millisecond.
+      timestamp: T0 + 1,
       data: {
         refundId: id,
         amount: '30.00',
@@ -81,11 +124,15 @@ describe('what becomes of a refund', () => {
   test('slow: nothing changes but that it is asked about, then it is posted once', () => {
     const world = captured();
     const { id } = reserved(world.refund(null));
+    world.settle(id, { kind: 'unknown' });
     world.settle(id, PENDING);
+    expect(world.refunds.get(id)).toMatchObject({ asks: 0, askAt: T0 + 3000, reference: 're_1' });
     expect(world.state.status).toBe('succeeded');
     expect(world.events.length).toBe(1);
-    world.settle(id, DONE);
+    world.settle(id, { kind: 'unknown' });
+    expect(world.settle(id, DONE)).toMatchObject({ asks: 0, settledAt: T0 });
     expect(world.state.status).toBe('refunded');
+    expect(world.events.at(-1)?.data['partial']).toBe(false);
     expect(world.settle(id, DONE)).toBeNull();
     expect(world.events.map(({ type }) => type)).toEqual(['payment.succeeded', 'payment.refunded']);
   });
@@ -135,7 +182,12 @@ describe('what becomes of a refund', () => {
       const world = captured();
       const { id } = reserved(world.refund(null));
       for (let ask = 0; ask < 20; ask += 1) {
-        expect(world.settle(id, outcome)).toMatchObject({ status: 'pending', asks: ask + 1 });
+        const askAt = T0 + 500 * 2 ** Math.min(ask, 4);
+        expect(world.settle(id, outcome)).toMatchObject({
+          status: 'pending',
+          asks: ask + 1,
+          askAt,
+        });
       }
       expect(refundable(world.state)).toBe(0n);
       world.settle(id, DONE);

@@ -21,9 +21,9 @@ import {
   snapshotOf,
 } from '../../ledger/metering/meter.ts';
 import {
-  type AllowanceTerms,
   expirePlanAt,
   planGrant,
+  refreshPlan,
   replacePlan,
   restartPlan,
   startPlan,
@@ -58,10 +58,7 @@ const cycleFrom = (anchor: number, interval: Interval): Cycle => ({
 });
 
 /** What a plan gives: of the subscription `plan`, 10 a month, counted from now, if nothing else is said. */
-export type PlanFields = Partial<AllowanceTerms> & {
-  readonly subscriptionId?: string;
-  readonly cycle?: Pick<Cycle, 'anchor' | 'zone'>;
-};
+export type PlanFields = Partial<Parameters<typeof planGrant>[0]>;
 
 /** Readable and repeatable: what belongs to the same parts has the same name. */
 export function readableIds(): Ids {
@@ -187,6 +184,11 @@ export class World {
   replacePlan(...fields: readonly PlanFields[]): string {
     const grants = fields.map((terms) => this.planned(terms));
     return this.#decided(replacePlan(this.context, this.state, 'plan', grants));
+  }
+
+  refreshPlan(...fields: readonly PlanFields[]): string {
+    const grants = fields.map((terms) => this.planned(terms));
+    return this.#decided(refreshPlan(this.context, this.state, 'plan', grants));
   }
 
   withdrawPlan(how: 'expired' | 'voided', id = 'plan'): string {
@@ -320,4 +322,11 @@ function sumOf(a: Totals, b: Totals): Totals {
 export function granted(outcome: ReturnType<World['grant']>): string {
   if (outcome.kind !== 'granted') throw new Error(`not granted: ${outcome.kind}`);
   return outcome.grant.id;
+}
+
+/** A plan of 10 a month from 31 January. */
+export function subscribed(fields: PlanFields = {}): World {
+  const world = new World();
+  world.plan(fields);
+  return world;
 }

@@ -11,6 +11,7 @@ const PLANTED: [code: string, becomes: string[]][] = [
   ['f(!a, -b);',                       [';', 'f(a, -b);', 'f(!a, b);']],
   ['f(0n, 7, true);',                  [';', 'f(1n, 7, true);', 'f(0n, 8, true);', 'f(0n, 7, false);']],
   ['f([a, b]);',                       [';', 'f([b]);', 'f([a]);']],
+  ['f([1, 2] as const);',              [';', 'f([2] as const);', 'f([1] as const);', 'f([2, 2] as const);', 'f([1, 3] as const);']],
   ['f([a]);',                          [';', 'f([]);']],
   ['f(a?.b, c?.[d]);',                 [';', 'f(a.b, c?.[d]);', 'f(a?.b, c[d]);']],
   ['Math.min(a, b);',                  [';', 'Math.max(a, b);']],
@@ -37,6 +38,7 @@ const LEFT_ALONE = [
   `throw new Error(a < 1 ? 'b' : 'c');`,
   'this.deps.log.warn({ a: 1 }, b);',
   'const BOUND_MS = 60_000;',
+  `const UNION = ['a', 'b'] as const;`,
   '// a < b',
 ];
 

@@ -1,15 +1,15 @@
 import { Actor } from './actor/actor.ts';
-import { AlarmDesk } from './actor/alarms-api.ts';
+import { AlarmsApi } from './actor/alarms-api.ts';
 import type { CustomerRef } from './actor/directory.ts';
 import { checkHere, type MeterBalance } from './actor/metering.ts';
-import { NotHere } from './actor/own-slots.ts';
+import { NotOwner } from './actor/own-slots.ts';
 import { recordOne } from './actor/recording.ts';
 import type { GrantOutcome, VoidOutcome } from './metering/grant-decisions.ts';
 import { type Item, recordEverywhere } from './cluster/batch.ts';
 import { Customers, type Found } from './cluster/customers.ts';
-import { PaymentDesk, SubscriptionDesk } from './cluster/apis.ts';
+import { PaymentsApi, SubscriptionsApi } from './cluster/apis.ts';
 import { Member, type MemberDeps } from './cluster/member.ts';
-import { Others } from './cluster/broadcast.ts';
+import { Broadcast } from './cluster/broadcast.ts';
 import { Router } from './cluster/router.ts';
 import type { Grant } from './metering/grants.ts';
 import type { Meter } from './metering/meter.ts';
@@ -18,7 +18,7 @@ import type { Tenant } from './ports.ts';
 import { slotOf } from './kernel/slot.ts';
 
 /**
- * The door of the ledger, the same on every node. Everything that moves money or usage comes through here, and nothing that leaves
+ * The ledger's API, the same on every node. Everything that moves money or usage comes through here, and nothing that leaves
  * through here is less than durable. What it is about lives on one node: there it is done, wherever it was asked (`cluster/`).
  *
  * Throws `LedgerUnavailable` where it cannot answer now; everything else that it refuses is a value.
@@ -28,10 +28,10 @@ export class Ledger {
   readonly #member: Member;
   readonly #router: Router;
   readonly #customers: Customers;
-  readonly alarms: AlarmDesk;
-  readonly others: Others;
-  readonly payments: PaymentDesk;
-  readonly subscriptions: SubscriptionDesk;
+  readonly alarms: AlarmsApi;
+  readonly broadcast: Broadcast;
+  readonly payments: PaymentsApi;
+  readonly subscriptions: SubscriptionsApi;
 
   constructor(deps: LedgerDeps) {
     this.#deps = deps;
@@ -39,14 +39,14 @@ export class Ledger {
     this.#member = member;
     this.#router = new Router({ ...deps, member });
     this.#customers = new Customers({ ...deps, member });
-    this.others = new Others({ ...deps, member });
-    this.alarms = new AlarmDesk(deps, {
-      term: () => member.term,
+    this.broadcast = new Broadcast({ ...deps, member });
+    this.alarms = new AlarmsApi(deps, {
+      session: () => member.session,
       tick: (customerId, meterId) =>
         this.#router.run(slotOf(customerId), 'tick', customerId, meterId),
     });
-    this.payments = new PaymentDesk(this.#router, deps.storage);
-    this.subscriptions = new SubscriptionDesk(this.#router);
+    this.payments = new PaymentsApi(this.#router, deps.storage);
+    this.subscriptions = new SubscriptionsApi(this.#router);
   }
 
   /** Tries for a seat now, and then until it has it. Throws where the database cannot be reached the first time. */
@@ -96,8 +96,8 @@ export class Ledger {
   /** Whether `units` may be used now, from its owner's memory: as `render` says it. Without a promise where that is here. */
   check(found: Found, meter: Meter, units: bigint): string | Promise<string> {
     if (found instanceof Actor && !found.dropped) {
-      const place = this.#member.place(found.slot);
-      if (place.kind === 'here') return checkHere(place.term, found, meter, units);
+      const location = this.#member.locate(found.slot);
+      if (location.kind === 'here') return checkHere(location.session, found, meter, units);
     }
     return this.#router.run(found.slot, 'check', found.id, meter, units);
   }
@@ -114,10 +114,10 @@ export class Ledger {
       return isOurs ? { ...outcome, replayed: false } : outcome;
     };
     if (!(found instanceof Actor)) return elsewhere();
-    const place = this.#member.place(found.slot);
-    if (place.kind !== 'here') return elsewhere();
-    return recordOne(place.term, { actor: found, meter, request }).catch((error: unknown) => {
-      if (error instanceof NotHere) return elsewhere();
+    const location = this.#member.locate(found.slot);
+    if (location.kind !== 'here') return elsewhere();
+    return recordOne(location.session, { actor: found, meter, request }).catch((error: unknown) => {
+      if (error instanceof NotOwner) return elsewhere();
       throw error;
     });
   }

@@ -19,7 +19,7 @@ export type SharedClock = OrgClock & {
   /** The time where nobody has moved a clock. Nodes tell it to each other. */
   wall(): number;
   /** What another node's `wall` was: from now on none here is earlier, unless that clock is wrong (`HybridClock`). */
-  hear(wall: number): void;
+  observe(wall: number): void;
   /** Organisations whose test mode stands still, because its clock is being moved: nothing of it happens by itself. */
   readonly stopped: ReadonlySet<string>;
   /** Reads what was done to clocks until now. A node does so after it took its seat, before it serves anything. */

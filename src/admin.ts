@@ -60,11 +60,11 @@ const USAGE = `usage: bun run admin COMMAND [--json]
 class UsageError extends Error {}
 
 /** What was asked for cannot be done: exit code 1. */
-class Refused extends Error {}
+class CommandRefused extends Error {}
 
 type Result = { readonly value: unknown; readonly failed?: boolean };
 type Command = (sql: Sql, config: Config) => Promise<Result>;
-type Asked = {
+type ParsedCommand = {
   readonly command: Command;
   /** It changes nothing, the schema neither: the database may be one that nobody has a backup of yet. */
   readonly onlyReads: boolean;
@@ -116,7 +116,7 @@ const COMMANDS: Readonly<
   resume: { takes: [], plan: () => runResume },
 };
 
-function parse(args: string[]): Asked {
+function parse(args: string[]): ParsedCommand {
   const { values, positionals } = parseArguments(args);
   const [noun = '', verb = ''] = positionals;
   const name = Object.hasOwn(COMMANDS, noun) ? noun : `${noun} ${verb}`;
@@ -164,7 +164,7 @@ function planOrganisation({ name, group }: Options): Command {
   };
   return async (sql) => {
     const made = await createOrganisation({ sql, ids, now: clock.now() }, asked);
-    if (made === 'no_such_group') throw new Refused(`there is no group ${group}`);
+    if (made === 'no_such_group') throw new CommandRefused(`there is no group ${group}`);
     return { value: { organization_id: made.id, test_key: made.testKey, live_key: made.liveKey } };
   };
 }
@@ -175,8 +175,8 @@ function planMove({ group }: Options, rest: string[]): Command {
   const groupId = group === 'none' ? null : idOf('--group', group);
   return async (sql) => {
     const done = await changeGroup({ sql, now: clock.now() }, { id, groupId });
-    if (done === 'no_such_organisation') throw new Refused(`there is no organisation ${id}`);
-    if (done === 'no_such_group') throw new Refused(`there is no group ${groupId}`);
+    if (done === 'no_such_organisation') throw new CommandRefused(`there is no organisation ${id}`);
+    if (done === 'no_such_group') throw new CommandRefused(`there is no group ${groupId}`);
     return { value: { organization_id: id, group_id: groupId } };
   };
 }
@@ -202,12 +202,12 @@ function planKey({ org, group, mode: asked, 'expires-at': expiry }: Options): Co
       owner.kind === 'group'
         ? await groupExists(sql, owner.groupId)
         : await organisationExists(sql, owner.organisationId);
-    if (!exists) throw new Refused(`there is no ${owner.kind} ${org ?? group}`);
+    if (!exists) throw new CommandRefused(`there is no ${owner.kind} ${org ?? group}`);
     const id = ids.next();
     const options = { id, owner, mode, expiresAt, now: clock.now() };
     const key = await sql.begin(async (transaction) => {
       const full = await findRoomForKey(transaction, bounds, options);
-      if (full !== null) throw new Refused(full.message);
+      if (full !== null) throw new CommandRefused(full.message);
       return insertKey(transaction, options);
     });
     return { value: { id, key, mode, expires_at: isoOf(expiresAt) } };
@@ -221,7 +221,7 @@ function planRevocation(rest: string[]): Command {
     const found = await sql.begin((transaction) =>
       revokeKey(transaction, { id, now: clock.now() }),
     );
-    if (!found) throw new Refused(`there is no key ${id}`);
+    if (!found) throw new CommandRefused(`there is no key ${id}`);
     return { value: { id, revoked: true } };
   };
 }
@@ -230,7 +230,7 @@ function planList({ org }: Options): Command {
   const organisationId = idOf('--org', org);
   return async (sql) => {
     if (!(await organisationExists(sql, organisationId))) {
-      throw new Refused(`there is no organisation ${organisationId}`);
+      throw new CommandRefused(`there is no organisation ${organisationId}`);
     }
     const keys = await listKeys(sql, organisationId);
     const data = keys.map(({ id, mode, createdAt, expiresAt, revokedAt, lastUsedAt }) => ({
@@ -253,8 +253,8 @@ function planPortalToken({ customer, ttl }: Options): Command {
     const token = newToken();
     const wanted = { id: ids.next(), customerId, token, ttlS, bounds, now: clock.now() };
     const made = await sql.begin((transaction) => insertPortalToken(transaction, wanted));
-    if (made === null) throw new Refused(`there is no customer ${customerId}`);
-    if (made instanceof Full) throw new Refused(made.message);
+    if (made === null) throw new CommandRefused(`there is no customer ${customerId}`);
+    if (made instanceof Full) throw new CommandRefused(made.message);
     const { id, expiresAt } = made;
     const expiry = expiresAt.toISOString();
     return { value: { token, url: portalUrl(appUrl, token), id, expires_at: expiry } };
@@ -266,7 +266,7 @@ function planPortalRevocation(rest: string[]): Command {
   const id = idOf('TOKEN_ID', rest[0]);
   return async (sql) => {
     const isKnown = await revokePortalToken(sql, null, { id, now: clock.now() });
-    if (!isKnown) throw new Refused(`there is no portal token ${id}`);
+    if (!isKnown) throw new CommandRefused(`there is no portal token ${id}`);
     return { value: { id, revoked: true } };
   };
 }
@@ -297,7 +297,7 @@ function planFollowupRetry(rest: string[]): Command {
   const id = rest[0] === undefined ? null : idOf('FOLLOWUP_ID', rest[0]);
   return async (sql) => {
     const retried = await retryFailing(sql, id);
-    if (id !== null && retried === 0) throw new Refused(`no follow-up ${id} fails`);
+    if (id !== null && retried === 0) throw new CommandRefused(`no follow-up ${id} fails`);
     return { value: { retried } };
   };
 }
@@ -379,7 +379,7 @@ function isoOf(time: number | null): string | null {
 }
 
 /** Runs it on the database that there is. */
-async function execute({ command, onlyReads }: Asked): Promise<Result> {
+async function execute({ command, onlyReads }: ParsedCommand): Promise<Result> {
   const config = parseConfig(process.env);
   const known = config.databaseUrl ?? readRuntime(config.dataDir)?.databaseUrl;
   const warn = (fields: object, message: string): void => console.error(message, fields);
@@ -429,7 +429,7 @@ async function main(args: string[]): Promise<number> {
       console.error(`${error.message}\n${USAGE}`);
       return 2;
     }
-    const expected = [Refused, ServiceFailure, ConfigError, MigrationFailure];
+    const expected = [CommandRefused, ServiceFailure, ConfigError, MigrationFailure];
     const isExpected = error instanceof Error && expected.some((kind) => error instanceof kind);
     console.error(isExpected ? error.message : safeError(error).stack);
     return 1;

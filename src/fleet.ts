@@ -36,7 +36,7 @@ const CONNECTIONS_PER_NODE = 65;
 const CONNECTIONS_OF_OTHERS = 48;
 
 type Environment = Readonly<Record<string, string | undefined>>;
-type Place = { readonly address: string; readonly listen: string };
+type NodeAddress = { readonly address: string; readonly listen: string };
 
 export type FleetOptions = {
   readonly processes: number;
@@ -119,7 +119,7 @@ function specOf(address: string, env: Environment): ServiceSpec {
 
 function environmentOf(
   { env, config, secretsKey, services }: FleetOptions,
-  { place, index }: { readonly place: Place; readonly index: number },
+  { place, index }: { readonly place: NodeAddress; readonly index: number },
 ): Environment {
   const { metricsPort, node, allowLoopbackUrls } = config;
   return {
@@ -142,7 +142,10 @@ function secretOfNodes(secretsKey: Uint8Array): string {
 }
 
 /** On one machine: any ports that are free, which no other machine reaches. On several: those from the given one on. */
-async function placesOf({ config: { node }, processes }: FleetOptions): Promise<readonly Place[]> {
+async function placesOf({
+  config: { node },
+  processes,
+}: FleetOptions): Promise<readonly NodeAddress[]> {
   if (node === undefined) {
     const ports = await freePorts(processes);
     return ports.map((port) => ({ address: `${LOOPBACK}:${port}`, listen: `${LOOPBACK}:${port}` }));

@@ -24,7 +24,7 @@ export type Front = {
 
 export type FrontConfig = Pick<Config, 'port' | 'host' | 'reusePort' | 'metricsPort' | 'node'>;
 
-type Door = Pick<Service, 'app' | 'operatorsApp' | 'leave'>;
+type FrontService = Pick<Service, 'app' | 'operatorsApp' | 'leave'>;
 
 /** For before a node joins: one that joined and cannot be heard keeps its customers waiting. @throws ServiceFailure where a port is in use */
 export async function claimPorts({
@@ -38,7 +38,7 @@ export async function claimPorts({
 }
 
 /** @throws ServiceFailure where a port is in use */
-export function openFront(service: Door, config: FrontConfig): Front {
+export function openFront(service: FrontService, config: FrontConfig): Front {
   const { app, operatorsApp } = service;
   const { port, host: hostname, reusePort, metricsPort } = config;
   listenOn(port, () => app.listen({ port, hostname, reusePort }));
@@ -58,13 +58,13 @@ export function openFront(service: Door, config: FrontConfig): Front {
 }
 
 /** A connection that its caller has left half open would hold it up for as long as it may be idle. */
-async function untilStopped({ app }: Door): Promise<void> {
+async function untilStopped({ app }: FrontService): Promise<void> {
   await Promise.race([app.server?.stop(), Bun.sleep(IDLE_MS_MAX)]);
   while ((app.server?.pendingRequests ?? 0) > 0) await Bun.sleep(LOOK_MS);
   await app.server?.stop(true);
 }
 
-async function untilQuiet({ app, leave }: Door): Promise<void> {
+async function untilQuiet({ app, leave }: FrontService): Promise<void> {
   const answered = leave();
   const end = clock.monotonic() + LEAVE_MS_MAX;
   let [known, since] = [answered(), clock.monotonic()];

@@ -132,8 +132,8 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const sql = openPool(databaseUrl, { max: RECORDS_POOL, applicationName: 'tollhouse records' });
   const metrics = openMetrics({ databaseUrl, clock, timers });
   const keyLocks = new KeyLocks({ databaseUrl, clock, timers });
-  const tellOthers = (change: Change) => ledger.others.tell({ change } satisfies Told);
-  const changes = await listenForChanges({ url, timers, warn, tellOthers });
+  const toPeers = (change: Change) => ledger.broadcast.publish({ change } satisfies PeerMessage);
+  const changes = await listenForChanges({ url, timers, warn, toPeers });
   const records = { sql, changes, ...openLanes(databaseUrl) };
   const auth = openAuth(records, warn);
   const heard = { clock, timers, changes, warn };
@@ -149,7 +149,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     onSubscriptionDue: (tenant, subscription) => subscriptions.due(tenant, subscription),
     wantsUsage: (tenant) => usageSubscriptions.wantsUsage(tenant),
     onFlush: metrics.onFlush,
-    onTold: (what) => take(what as Told, { changes, testClocks }),
+    onTold: (what) => take(what as PeerMessage, { changes, testClocks }),
   });
   forgetCustomers(changes, ledger);
   const usageSubscriptions = await openUsage(records);
@@ -262,19 +262,20 @@ function openTestClocks({
       stop: (to) => stopTestClock(sql, { ...to, mover }),
       run: (organisationId) => runTestClock(sql, { organisationId, mover }),
     },
-    tellAll: async (clock) => (await ledger.others.tellAll({ clock } satisfies Told)) as number[],
+    tellAll: async (clock) =>
+      (await ledger.broadcast.publishToAll({ clock } satisfies PeerMessage)) as number[],
     timers,
   });
 }
 
 /** What one node tells all. */
-type Told = { readonly change: Change } | { readonly clock: TestClock };
+type PeerMessage = { readonly change: Change } | { readonly clock: TestClock };
 
 async function take(
-  told: Told,
+  told: PeerMessage,
   { changes, testClocks }: { changes: OpenChanges; testClocks: TestClocks },
 ): Promise<unknown> {
-  return 'change' in told ? changes.hear(told.change) : testClocks.take(told.clock);
+  return 'change' in told ? changes.receive(told.change) : testClocks.take(told.clock);
 }
 
 /** The way to other nodes; null where there are none. */

@@ -21,7 +21,7 @@ const ANNOUNCEMENTS_MAX = 8;
 /** How long a connection waits for the next delivery: less than most servers wait, so that they seldom close it under us. */
 const IDLE_MS = 4000;
 
-export type Answer = {
+export type HttpReply = {
   readonly kind: 'answered';
   readonly statusCode: number;
   readonly retryAfter: string | null;
@@ -38,7 +38,7 @@ export type ExchangeError =
   | 'too_large_headers';
 
 export type Exchanged =
-  | Answer
+  | HttpReply
   | { readonly kind: 'failed'; readonly error: ExchangeError; readonly wasReused: boolean };
 
 export type Post = {

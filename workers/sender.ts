@@ -3,12 +3,12 @@
 // Holds: an attempt ends at its deadline, names resolved included. It never throws for what a receiver or a name server does.
 import type { Clock, Timers } from '../ledger/ports.ts';
 import { type Resolve, type Vetted, vetUrl } from '../src/platform/net/public-url.ts';
-import { type Answer, type ExchangeError, type Exchanged, Exchanger } from './exchange.ts';
+import { type HttpReply, type ExchangeError, type Exchanged, Exchanger } from './exchange.ts';
 
 export type SendError = ExchangeError | 'refused_address' | 'dns';
 
 export type Sent =
-  | (Answer & { readonly address: string; readonly durationMs: number })
+  | (HttpReply & { readonly address: string; readonly durationMs: number })
   | {
       readonly kind: 'failed';
       readonly error: SendError;
@@ -78,7 +78,7 @@ export function openSender(deps: {
 }
 
 type Outcome =
-  | (Answer & { readonly address: string })
+  | (HttpReply & { readonly address: string })
   | { readonly kind: 'failed'; readonly error: SendError; readonly address: string | null };
 
 /** null: it did not come in time. */

@@ -3,10 +3,10 @@ import { LOADS_CONCURRENT_MAX, LOAD_KEYS_MAX, MAILBOX_MAX } from '../limits.ts';
 import type { Timers } from '../ports.ts';
 import { slotOf } from '../kernel/slot.ts';
 import { Batcher } from './batcher.ts';
-import { NotHere, type OwnSlots } from './own-slots.ts';
+import { NotOwner, type OwnSlots } from './own-slots.ts';
 
 /** An actor, as whoever keeps it in memory sees it. */
-export type Resident = {
+export type CachedActor = {
   readonly id: string;
   readonly slot: number;
   /** Since the last sweep. */
@@ -27,25 +27,28 @@ export type Resident = {
 export const unwatched = (): void => undefined;
 
 /** What may be in memory; what is in use is, whatever that is. */
-export type Room = { readonly actors: number; readonly bytes: number };
+export type CacheBounds = { readonly actors: number; readonly bytes: number };
 
 /** Of what a node's memory has room for: each kind may be so many, and has a part of the bytes. */
-export function partOf({ actors, bytes }: Room, kind: 'customers' | 'payments' | 'guests'): Room {
+export function partOf(
+  { actors, bytes }: CacheBounds,
+  kind: 'customers' | 'payments' | 'guests',
+): CacheBounds {
   return { actors, bytes: kind === 'customers' ? (bytes * 3) / 4 : bytes / 8 };
 }
 
 /**
- * Actors of one kind in memory, each loaded once however many ask: those of the slots that are ours. Lives for one term of a node.
+ * Actors of one kind in memory, each loaded once however many ask: those of the slots that are ours. Lives for one ownership session.
  *
  * Memory is bounded by `max`, in actors and in bytes: beyond it, actors that nobody asked for since the last sweep and that have
  * nothing in flight are dropped (a second-chance queue, which costs the hot path one store). An actor is only a cache: dropping one
  * costs a load.
  */
-export class Residents<A extends Resident> {
+export class ActorCache<A extends CachedActor> {
   readonly #actors = new Map<string, A>();
   readonly #loads: Batcher<string, A>;
   readonly #slots: OwnSlots;
-  readonly #max: Room;
+  readonly #max: CacheBounds;
   readonly #timers: Timers;
   readonly #onEnter: (actor: A) => void;
   readonly #onDrop: (actor: A) => void;
@@ -60,7 +63,7 @@ export class Residents<A extends Resident> {
   constructor(options: {
     slots: OwnSlots;
     timers: Timers;
-    max: Room;
+    max: CacheBounds;
     load: (ids: readonly string[]) => Promise<readonly A[]>;
     onEnter?: (actor: A) => void;
     onDrop?: (actor: A) => void;
@@ -115,10 +118,10 @@ export class Residents<A extends Resident> {
 
   /**
    * On behalf of a tenant, where that is known. It may be `dropped` when it comes: then its slot went meanwhile.
-   * @throws NotHere where its slot is not ours
+   * @throws NotOwner where its slot is not ours
    */
   async find(id: string, tenant?: string): Promise<A | null> {
-    if (!this.#slots.has(slotOf(id))) throw new NotHere();
+    if (!this.#slots.has(slotOf(id))) throw new NotOwner();
     const actor = this.#actors.get(id) ?? (await this.#loads.get(id, tenant));
     if (actor !== null) actor.touched = true;
     return actor;

@@ -18,7 +18,7 @@ const MEMBERS_MAX = 50_000;
  * What a customer has of one meter, in two versions. `tentative` is what the next decision sees; `durable` is what the database
  * has. They differ while a flush is on its way; both are immutable values, so that neither costs a copy.
  */
-export type Holding = {
+export type CustomerMeter = {
   meter: Meter;
   tentative: MeterState | undefined;
   durable: MeterState | undefined;
@@ -48,9 +48,9 @@ export class Actor {
   dropped = false;
   /** What the next decision sees, and what the database has. */
   billing: { tentative: Billing; durable: Billing };
-  readonly #holdings = new Map<string, Holding>();
+  readonly #customerMeters = new Map<string, CustomerMeter>();
   /** The one that was asked for last: most customers are asked about one meter, and a Map is slow to reach in cold memory. */
-  #last: Holding | undefined;
+  #last: CustomerMeter | undefined;
   /** By account: which members the store has counted (true), and which it has not (false). May be forgotten at any time. */
   readonly #members = new Map<string, Map<bigint, boolean>>();
   #memberCount = 0;
@@ -75,7 +75,13 @@ export class Actor {
     this.#bytes = bytesOfCustomer(customer);
     for (const { meter, state } of meters) {
       const bytes = bytesOfState(state);
-      this.#holdings.set(meter.id, { meter, tentative: state, durable: state, kept: null, bytes });
+      this.#customerMeters.set(meter.id, {
+        meter,
+        tentative: state,
+        durable: state,
+        kept: null,
+        bytes,
+      });
       this.#bytes += bytes;
     }
     this.#weighBilling();
@@ -97,19 +103,19 @@ export class Actor {
     return this.customer.slot;
   }
 
-  get holdings(): ReadonlyMap<string, Holding> {
-    return this.#holdings;
+  get customerMeters(): ReadonlyMap<string, CustomerMeter> {
+    return this.#customerMeters;
   }
 
   /** undefined: the customer never touched the meter. */
-  holding(meter: Meter): Holding | undefined {
+  customerMeter(meter: Meter): CustomerMeter | undefined {
     if (this.#last?.meter === meter) return this.#last;
-    const holding = this.#holdings.get(meter.id);
-    if (holding === undefined) return undefined;
+    const customerMeter = this.#customerMeters.get(meter.id);
+    if (customerMeter === undefined) return undefined;
     // One object for all customers: the next look is a comparison of pointers.
-    holding.meter = meter;
-    this.#last = holding;
-    return holding;
+    customerMeter.meter = meter;
+    this.#last = customerMeter;
+    return customerMeter;
   }
 
   /** Takes a decision over into memory; returns the state that it replaced. */
@@ -123,10 +129,10 @@ export class Actor {
       this.#weighBilling();
       return effects.before;
     }
-    const holding = this.#hold(effects.meter);
-    const before = holding.tentative;
-    holding.tentative = effects.state;
-    this.#weigh(holding);
+    const customerMeter = this.#hold(effects.meter);
+    const before = customerMeter.tentative;
+    customerMeter.tentative = effects.state;
+    this.#weigh(customerMeter);
     this.#count(effects);
     return before;
   }
@@ -137,10 +143,10 @@ export class Actor {
       this.billing.tentative = effects.before;
       this.#weighBilling();
     } else {
-      const holding = this.#hold(effects.meter);
-      holding.tentative = before as MeterState | undefined;
-      this.#weigh(holding);
-      this.#letGoOfNothing(holding);
+      const customerMeter = this.#hold(effects.meter);
+      customerMeter.tentative = before as MeterState | undefined;
+      this.#weigh(customerMeter);
+      this.#letGoOfNothing(customerMeter);
       this.#uncount(effects);
     }
     this.#settle();
@@ -165,28 +171,28 @@ export class Actor {
       this.billing.tentative = this.billing.durable;
       this.#weighBilling();
     } else {
-      const holding = this.#hold(effects.meter);
-      holding.tentative = holding.durable;
-      this.#weigh(holding);
-      this.#letGoOfNothing(holding);
+      const customerMeter = this.#hold(effects.meter);
+      customerMeter.tentative = customerMeter.durable;
+      this.#weigh(customerMeter);
+      this.#letGoOfNothing(customerMeter);
       this.#uncount(effects);
     }
     this.#settle();
   }
 
-  #hold(meter: Meter): Holding {
-    const known = this.holding(meter);
+  #hold(meter: Meter): CustomerMeter {
+    const known = this.customerMeter(meter);
     if (known !== undefined) return known;
-    const holding = { meter, tentative: undefined, durable: undefined, kept: null, bytes: 0 };
-    this.#holdings.set(meter.id, holding);
-    return holding;
+    const customerMeter = { meter, tentative: undefined, durable: undefined, kept: null, bytes: 0 };
+    this.#customerMeters.set(meter.id, customerMeter);
+    return customerMeter;
   }
 
   /** What was refused has left nothing on the meter. */
-  #letGoOfNothing(holding: Holding): void {
-    if (holding.tentative !== undefined || holding.durable !== undefined) return;
-    this.#holdings.delete(holding.meter.id);
-    if (this.#last === holding) this.#last = undefined;
+  #letGoOfNothing(customerMeter: CustomerMeter): void {
+    if (customerMeter.tentative !== undefined || customerMeter.durable !== undefined) return;
+    this.#customerMeters.delete(customerMeter.meter.id);
+    if (this.#last === customerMeter) this.#last = undefined;
   }
 
   #settle(): void {
@@ -195,12 +201,12 @@ export class Actor {
   }
 
   /** Reckons what it takes now. */
-  #weigh(holding: Holding): void {
-    const state = holding.tentative ?? holding.durable;
+  #weigh(customerMeter: CustomerMeter): void {
+    const state = customerMeter.tentative ?? customerMeter.durable;
     const bytes = state === undefined ? 0 : bytesOfState(state);
-    if (bytes === holding.bytes) return;
-    const by = bytes - holding.bytes;
-    holding.bytes = bytes;
+    if (bytes === customerMeter.bytes) return;
+    const by = bytes - customerMeter.bytes;
+    customerMeter.bytes = bytes;
     this.#grow(by);
   }
 
@@ -258,12 +264,12 @@ export class Actor {
 
   /** Adds past periods. Those that memory knows are newer there: nobody else writes them. */
   learnHistory(meterId: string, periods: readonly Period[]): void {
-    const holding = this.#holdings.get(meterId);
-    if (holding === undefined) return;
-    const { tentative, durable } = holding;
-    holding.tentative = tentative && withHistory(tentative, periods);
-    holding.durable = durable && withHistory(durable, periods);
-    this.#weigh(holding);
+    const customerMeter = this.#customerMeters.get(meterId);
+    if (customerMeter === undefined) return;
+    const { tentative, durable } = customerMeter;
+    customerMeter.tentative = tentative && withHistory(tentative, periods);
+    customerMeter.durable = durable && withHistory(durable, periods);
+    this.#weigh(customerMeter);
   }
 }
 

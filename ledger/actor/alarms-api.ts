@@ -2,46 +2,46 @@ import { assert, unreachable } from '../kernel/assert.ts';
 import { LedgerUnavailable } from '../ports.ts';
 import type { DueAlarm } from '../storage.ts';
 import { Alarms } from './alarms.ts';
-import type { Term, TermDeps } from './ownership-session.ts';
+import type { OwnershipSession, OwnershipSessionDeps } from './ownership-session.ts';
 
 /** What a test clock rings together: closer to one another than anybody looks. */
 const TOGETHER_MS = 60_000;
 const AT_ONCE = 500;
 
 /**
- * The alarms' side of the ledger's door: every kind of them, and what a test clock needs that rings those of one organisation itself,
+ * The alarms' side of the ledger's API: every kind of them, and what a test clock needs that rings those of one organisation itself,
  * each at its own due time.
  */
-export class AlarmDesk {
-  readonly #storage: TermDeps['storage'];
-  readonly #orgClock: TermDeps['orgClock'];
+export class AlarmsApi {
+  readonly #storage: OwnershipSessionDeps['storage'];
+  readonly #orgClock: OwnershipSessionDeps['orgClock'];
   readonly #meters: Alarms<'meter'>;
   readonly #payments: Alarms<'payment'>;
   readonly #subscriptions: Alarms<'subscription'>;
 
   constructor(
-    deps: TermDeps,
+    deps: OwnershipSessionDeps,
     ask: {
-      term: () => Term | null;
+      session: () => OwnershipSession | null;
       /** Does what is due on a customer's meter, wherever the customer is. */
       tick: (customerId: string, meterId: string) => Promise<unknown>;
     },
   ) {
     this.#storage = deps.storage;
     this.#orgClock = deps.orgClock;
-    const { term } = ask;
+    const { session } = ask;
     this.#meters = new Alarms(deps, {
-      term,
+      session,
       kind: 'meter',
       ring: ({ actorId, subjectId }) => ask.tick(actorId, subjectId),
     });
     this.#payments = new Alarms(deps, {
-      term,
+      session,
       kind: 'payment',
       ring: ({ actorId }) => deps.onPaymentDue(actorId),
     });
     this.#subscriptions = new Alarms(deps, {
-      term,
+      session,
       kind: 'subscription',
       ring: ({ tenant, actorId, subjectId }) =>
         deps.onSubscriptionDue(tenant, { customerId: actorId, id: subjectId }),

@@ -2,7 +2,7 @@ import { assert } from '../kernel/assert.ts';
 import { decideTick } from '../metering/advance.ts';
 import { LedgerUnavailable, TooSlow } from '../ports.ts';
 import type { Alarm, AlarmKind } from '../storage.ts';
-import type { Term, TermDeps } from './ownership-session.ts';
+import type { OwnershipSession, OwnershipSessionDeps } from './ownership-session.ts';
 
 const POLL_MS = 1000;
 const AT_ONCE = 500;
@@ -21,8 +21,8 @@ const RESTING_MAX = 10_000;
  * One of these for each kind, and no alarm waits for another: a processor that is silent holds up nobody's period.
  */
 export class Alarms<K extends AlarmKind> {
-  readonly #deps: TermDeps;
-  readonly #term: () => Term | null;
+  readonly #deps: OwnershipSessionDeps;
+  readonly #session: () => OwnershipSession | null;
   readonly #kind: K;
   readonly #ring: (alarm: Alarm<K>) => Promise<unknown>;
   /** By subject: those that ring now, and those that failed and are left alone for a while. */
@@ -32,15 +32,15 @@ export class Alarms<K extends AlarmKind> {
   #stopped = false;
 
   constructor(
-    deps: TermDeps,
+    deps: OwnershipSessionDeps,
     options: {
-      term: () => Term | null;
+      session: () => OwnershipSession | null;
       kind: K;
       ring: (alarm: Alarm<K>) => Promise<unknown>;
     },
   ) {
     this.#deps = deps;
-    this.#term = options.term;
+    this.#session = options.session;
     this.#kind = options.kind;
     this.#ring = options.ring;
   }
@@ -91,14 +91,14 @@ export class Alarms<K extends AlarmKind> {
 
   /** Whether there were more than may begin together; then there is room for them. */
   async #fire(): Promise<boolean> {
-    const term = this.#term();
+    const session = this.#session();
     const room = Math.min(TOGETHER, AT_ONCE - this.#ringing.size);
-    if (term === null || !term.journal.isLeaseValid() || room === 0) return false;
+    if (session === null || !session.journal.isLeaseValid() || room === 0) return false;
     const { storage, orgClock } = this.#deps;
     const except = [...this.#ringing.values().map(({ alarm }) => alarm), ...this.resting];
     const due = await storage.dueAlarms({
       kind: this.#kind,
-      slots: term.slots.list(),
+      slots: session.slots.list(),
       now: orgClock.wall(),
       atMost: room,
       except,
@@ -136,12 +136,16 @@ export class Alarms<K extends AlarmKind> {
   }
 }
 
-/** Does what is due on a customer's meter. @throws NotHere */
-export async function tick(term: Term, customerId: string, meterId: string): Promise<null> {
-  const actor = await term.directory.find(customerId);
-  const meter = actor?.holdings.get(meterId)?.meter;
+/** Does what is due on a customer's meter. @throws NotOwner */
+export async function tick(
+  session: OwnershipSession,
+  customerId: string,
+  meterId: string,
+): Promise<null> {
+  const actor = await session.directory.find(customerId);
+  const meter = actor?.customerMeters.get(meterId)?.meter;
   if (!actor || meter === undefined) return null;
-  return term.decide(customerId, meter, (context, state) => ({
+  return session.decide(customerId, meter, (context, state) => ({
     outcome: null,
     effects: decideTick(context, state),
   }));

@@ -1,7 +1,7 @@
 import { LedgerUnavailable } from '../ports.ts';
 import type { Timers } from '../ports.ts';
 import { Tally } from '../kernel/tally.ts';
-import { Turns } from './turns.ts';
+import { RoundRobin } from './round-robin.ts';
 
 type Waiting<K, V> = {
   readonly key: K;
@@ -18,7 +18,7 @@ type Waiting<K, V> = {
 export class Batcher<K, V> {
   readonly #options: BatcherOptions<K, V>;
   readonly #waiting = new Map<string, Waiting<K, V>>();
-  readonly #queue = new Turns<string>();
+  readonly #queue = new RoundRobin<string>();
   #running = 0;
   #waiters = 0;
   readonly #waitersOf = new Tally();

@@ -1,55 +1,55 @@
 import type { Customer } from '../metering/meter.ts';
 import type { Tenant, Timers } from '../ports.ts';
 import type { OwnSlots } from './own-slots.ts';
-import { type Resident, Residents, type Room } from './actor-cache.ts';
+import { type CachedActor, ActorCache, type CacheBounds } from './actor-cache.ts';
 
 export type CustomerRef = { readonly id: string } | { readonly externalId: string };
 
 /** Whoever stands for a customer in memory. */
-type Named = Resident & {
+type Named = CachedActor & {
   readonly customer: Customer;
   /** Whether its customer's row was changed by somebody else while it was in use. */
   outdated: boolean;
 };
 
 /** Customers whose rows have changed. */
-type Told = { readonly ids: Set<string>; isAll: boolean };
+type ChangedCustomers = { readonly ids: Set<string>; isAll: boolean };
 
 /**
- * Those who stand for customers, by id and by the merchant's own name for them. Those with actors live for one term of a node: one that
+ * Those who stand for customers, by id and by the merchant's own name for them. Those with actors live for one ownership session: one that
  * lost its seat throws its directory away with all that is in it.
  */
 export class Directory<A extends Named> {
-  readonly #residents: Residents<A>;
+  readonly #cache: ActorCache<A>;
   /** By mode and organisation, then by the merchant's own id: short keys, hashed once. */
   readonly #byExternalId = {
     test: new Map<string, Map<string, A>>(),
     live: new Map<string, Map<string, A>>(),
   };
   /** For each load that is under way: whose rows were said to have changed since it began. */
-  readonly #told = new Set<Told>();
+  readonly #told = new Set<ChangedCustomers>();
 
   constructor(options: {
     slots: OwnSlots;
     timers: Timers;
-    max: Room;
+    max: CacheBounds;
     load: (ids: readonly string[]) => Promise<readonly A[]>;
   }) {
     const { load, ...rest } = options;
-    this.#residents = new Residents({
+    this.#cache = new ActorCache({
       ...rest,
       load: (ids) => this.#read(() => load(ids)),
-      onEnter: (resident) => this.#name(resident),
-      onDrop: (resident) => this.#unname(resident),
+      onEnter: (actor) => this.#name(actor),
+      onDrop: (actor) => this.#unname(actor),
     });
   }
 
   get size(): number {
-    return this.#residents.size;
+    return this.#cache.size;
   }
 
   get stats(): Readonly<Record<string, number>> {
-    const { size, bytes, evicted, loading } = this.#residents;
+    const { size, bytes, evicted, loading } = this.#cache;
     return { actors: size, actorBytes: bytes, evicted, loading };
   }
 
@@ -57,7 +57,7 @@ export class Directory<A extends Named> {
   peek(tenant: Tenant, ref: CustomerRef): A | null | undefined {
     const byId = 'id' in ref;
     const found = byId
-      ? this.#residents.get(ref.id)
+      ? this.#cache.get(ref.id)
       : this.#byExternalId[tenant.mode].get(tenant.organisationId)?.get(ref.externalId);
     if (found === undefined || this.#dropOutdated(found)) return undefined;
     found.touched = true;
@@ -67,44 +67,44 @@ export class Directory<A extends Named> {
 
   /** By id, whoever's it is, if it is in memory. */
   get(id: string): A | undefined {
-    const found = this.#residents.get(id);
+    const found = this.#cache.get(id);
     if (found === undefined || this.#dropOutdated(found)) return undefined;
     found.touched = true;
     return found;
   }
 
-  /** By id, whoever's it is. @throws NotHere, see `Residents.find` */
+  /** By id, whoever's it is. @throws NotOwner, see `ActorCache.find` */
   find(id: string, tenant?: string): Promise<A | null> {
-    const found = this.#residents.get(id);
+    const found = this.#cache.get(id);
     if (found !== undefined) this.#dropOutdated(found);
-    return this.#residents.find(id, tenant);
+    return this.#cache.find(id, tenant);
   }
 
   /** The customer's row changed: the next call loads it again. */
   forget(id: string): void {
     for (const told of this.#told) told.ids.add(id);
-    const found = this.#residents.get(id);
+    const found = this.#cache.get(id);
     if (found === undefined) return;
     this.#unname(found);
-    if (found.pending === 0) this.#residents.drop(found);
+    if (found.pending === 0) this.#cache.drop(found);
     // In use: it stays the one actor of its customer, and is dropped by whoever finds it idle.
     else found.outdated = true;
   }
 
   forgetAll(): void {
     for (const told of this.#told) told.isAll = true;
-    for (const id of this.#residents.ids()) this.forget(id);
+    for (const id of this.#cache.ids()) this.forget(id);
   }
 
-  /** See `Residents.dropLost`. */
+  /** See `ActorCache.dropLost`. */
   dropLost(): void {
-    this.#residents.dropLost();
+    this.#cache.dropLost();
   }
 
   /** A row that was changed while it was read is read again: what is entered is never older than what was told. */
   async #read(load: () => Promise<readonly A[]>): Promise<readonly A[]> {
     for (;;) {
-      const told: Told = { ids: new Set(), isAll: false };
+      const told: ChangedCustomers = { ids: new Set(), isAll: false };
       this.#told.add(told);
       try {
         const loaded = await load();
@@ -115,24 +115,24 @@ export class Directory<A extends Named> {
     }
   }
 
-  #dropOutdated(resident: A): boolean {
-    if (!resident.outdated || resident.pending > 0) return false;
-    this.#residents.drop(resident);
+  #dropOutdated(actor: A): boolean {
+    if (!actor.outdated || actor.pending > 0) return false;
+    this.#cache.drop(actor);
     return true;
   }
 
-  #name(resident: A): void {
-    const { externalId, mode, organisationId } = resident.customer;
+  #name(actor: A): void {
+    const { externalId, mode, organisationId } = actor.customer;
     if (externalId === null) return;
     const names = this.#byExternalId[mode].get(organisationId) ?? new Map<string, A>();
-    this.#byExternalId[mode].set(organisationId, names.set(externalId, resident));
+    this.#byExternalId[mode].set(organisationId, names.set(externalId, actor));
   }
 
-  #unname(resident: A): void {
-    const { externalId, mode, organisationId } = resident.customer;
+  #unname(actor: A): void {
+    const { externalId, mode, organisationId } = actor.customer;
     if (externalId === null) return;
     const names = this.#byExternalId[mode].get(organisationId);
-    if (names?.get(externalId) === resident) names.delete(externalId);
+    if (names?.get(externalId) === actor) names.delete(externalId);
     if (names?.size === 0) this.#byExternalId[mode].delete(organisationId);
   }
 }

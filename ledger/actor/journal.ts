@@ -4,7 +4,7 @@ import { type Clock, type Log, pause, type Timers } from '../ports.ts';
 import type { Fence, FlushRows, Storage } from '../storage.ts';
 import { Batch } from './batch.ts';
 import { HEARTBEAT, type Unit } from './journal-unit.ts';
-import { Line } from './line.ts';
+import { WaitQueue } from './wait-queue.ts';
 import { Retries } from './retries.ts';
 import { RowBuilder } from './rows.ts';
 
@@ -39,7 +39,7 @@ export class Journal {
   readonly #rows = new RowBuilder();
   /** Decided, on what is in the flush under way. */
   #next = new Batch();
-  readonly #line = new Line();
+  readonly #line = new WaitQueue();
   readonly #retries = new Retries();
   /** Whether the flush under way was not one of what had failed. */
   #isRetryNext = true;

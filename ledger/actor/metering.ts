@@ -17,14 +17,19 @@ import {
   snapshotOf,
 } from '../metering/meter.ts';
 import type { Actor } from './actor.ts';
-import type { Term } from './ownership-session.ts';
+import type { OwnershipSession } from './ownership-session.ts';
 
-// What is asked of a customer's meters, but for recording usage. Each throws NotHere where the customer is another node's.
+// What is asked of a customer's meters, but for recording usage. Each throws NotOwner where the customer is another node's.
 
 /** Whether `units` may be used now, from memory: as whoever asked is told. */
-export function checkHere(term: Term, actor: Actor, meter: Meter, units: bigint): string {
-  const answer = answerOf(term, actor, meter, units);
-  answer.rendered ??= term.deps.render(answer, meter);
+export function checkHere(
+  session: OwnershipSession,
+  actor: Actor,
+  meter: Meter,
+  units: bigint,
+): string {
+  const answer = answerOf(session, actor, meter, units);
+  answer.rendered ??= session.deps.render(answer, meter);
   return answer.rendered;
 }
 
@@ -32,47 +37,52 @@ export function checkHere(term: Term, actor: Actor, meter: Meter, units: bigint)
  * Of the tentative and the durable state it reads the one with the lower balance: it never allows on what may still be rolled back,
  * and never forgets what was acknowledged.
  */
-function answerOf(term: Term, actor: Actor, meter: Meter, units: bigint): CheckAnswer {
-  const holding = actor.holding(meter);
-  const isSettled = actor.pending === 0 || holding?.durable === holding?.tentative;
-  if (holding !== undefined && isSettled) {
-    const kept = holding.kept;
+function answerOf(
+  session: OwnershipSession,
+  actor: Actor,
+  meter: Meter,
+  units: bigint,
+): CheckAnswer {
+  const customerMeter = actor.customerMeter(meter);
+  const isSettled = actor.pending === 0 || customerMeter?.durable === customerMeter?.tentative;
+  if (customerMeter !== undefined && isSettled) {
+    const kept = customerMeter.kept;
     // Asked the same while nothing has changed, it says the same.
     if (
       kept !== null &&
-      kept.state === holding.tentative &&
+      kept.state === customerMeter.tentative &&
       kept.answer.units === units &&
-      term.deps.orgClock.now(actor.customer) < kept.until
+      session.deps.orgClock.now(actor.customer) < kept.until
     ) {
       return kept.answer;
     }
   }
-  const context = term.context(actor, meter);
-  const tentative = holding?.tentative ?? term.emptyState(actor, meter);
+  const context = session.context(actor, meter);
+  const tentative = customerMeter?.tentative ?? session.emptyState(actor, meter);
   const answer = check(advanced(context, tentative), units);
-  if (holding !== undefined && context.now < tentative.nextDue) {
-    holding.kept = { answer, state: tentative, until: tentative.nextDue };
+  if (customerMeter !== undefined && context.now < tentative.nextDue) {
+    customerMeter.kept = { answer, state: tentative, until: tentative.nextDue };
   }
   if (isSettled) return answer;
-  const durable = holding?.durable ?? term.emptyState(actor, meter);
+  const durable = customerMeter?.durable ?? session.emptyState(actor, meter);
   const other = check(advanced(context, durable), units);
   return isLower(other, answer) ? other : answer;
 }
 
 /** Adds a grant, once for each id. */
 export function addGrant(
-  term: Term,
+  session: OwnershipSession,
   customerId: string,
   meter: Meter,
   grant: Grant,
 ): Promise<GrantOutcome | { readonly kind: 'duplicate' }> {
-  return term.inTurn.alone([grant.id], async () => {
-    if (await term.deps.storage.grantExists(grant.id)) return { kind: 'duplicate' };
-    return term.decide<GrantOutcome | { readonly kind: 'duplicate' }>(
+  return session.mutex.alone([grant.id], async () => {
+    if (await session.deps.storage.grantExists(grant.id)) return { kind: 'duplicate' };
+    return session.decide<GrantOutcome | { readonly kind: 'duplicate' }>(
       customerId,
       meter,
       (context, state, actor) =>
-        term.hasRoom(actor, meter)
+        session.hasRoom(actor, meter)
           ? decideGrant(context, state, grant)
           : { outcome: { kind: 'too_many_meters' }, effects: null },
       // Its key may be in use for another customer by now, on another node.
@@ -83,14 +93,14 @@ export function addGrant(
 
 /** null where the customer has nothing on that meter. */
 export async function voidGrant(
-  term: Term,
+  session: OwnershipSession,
   customerId: string,
   { meterId, grantId }: { readonly meterId: string; readonly grantId: string },
 ): Promise<VoidOutcome | null> {
-  const actor = await term.actorOf(customerId);
-  const meter = actor.holdings.get(meterId)?.meter;
+  const actor = await session.actorOf(customerId);
+  const meter = actor.customerMeters.get(meterId)?.meter;
   if (meter === undefined) return null;
-  return term.decide(customerId, meter, (context, state) => decideVoid(context, state, grantId));
+  return session.decide(customerId, meter, (context, state) => decideVoid(context, state, grantId));
 }
 
 export type MeterBalance = {
@@ -101,13 +111,16 @@ export type MeterBalance = {
 };
 
 /** What the customer has of each meter, as it is durable now. */
-export function balancesOf(term: Term, customerId: string): Promise<readonly MeterBalance[]> {
-  return term.read(
-    () => term.actorOf(customerId),
+export function balancesOf(
+  session: OwnershipSession,
+  customerId: string,
+): Promise<readonly MeterBalance[]> {
+  return session.read(
+    () => session.actorOf(customerId),
     (actor) =>
-      [...actor.holdings.values()].flatMap(({ meter, durable }) => {
+      [...actor.customerMeters.values()].flatMap(({ meter, durable }) => {
         if (durable === undefined) return [];
-        const state = advanced(term.context(actor, meter), durable);
+        const state = advanced(session.context(actor, meter), durable);
         return [{ meter, snapshot: snapshotOf(state), breakdown: breakdown(state), state }];
       }),
   );

@@ -2,7 +2,7 @@ import { assert } from '../kernel/assert.ts';
 import { SLOTS } from '../limits.ts';
 
 /**
- * The slots that a term of a node serves. They come and go while it lasts, and each time the slot's version moves on: what was loaded
+ * The slots that an ownership session serves. They come and go while it lasts, and each time the slot's version moves on: what was loaded
  * under another version may have been changed since by another node, so it is not believed.
  */
 export class OwnSlots {
@@ -64,6 +64,6 @@ export function everySlot(): OwnSlots {
 }
 
 /** What was asked for lives on another node now, or is on its way there: whoever asked looks where. */
-export class NotHere extends Error {
-  override readonly name = 'NotHere';
+export class NotOwner extends Error {
+  override readonly name = 'NotOwner';
 }

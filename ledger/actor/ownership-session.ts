@@ -8,7 +8,7 @@ import {
   emptyPeriod,
 } from '../metering/meter.ts';
 import { must } from '../kernel/assert.ts';
-import { InTurn } from '../kernel/keyed-mutex.ts';
+import { KeyedMutex } from '../kernel/keyed-mutex.ts';
 import { STALE } from '../outcome.ts';
 import { LedgerUnavailable } from '../ports.ts';
 import type { Clock, Ids, Log, SharedClock, Tenant, Timers } from '../ports.ts';
@@ -20,14 +20,14 @@ import type { Fence, Storage } from '../storage.ts';
 import { Actor } from './actor.ts';
 import { Directory } from './directory.ts';
 import { METERS_KEPT_MAX } from '../limits.ts';
-import { Kept } from './kept.ts';
+import { BoundedCache } from './bounded-cache.ts';
 import { OwnSlots } from './own-slots.ts';
 import { PaymentActor } from './payment-actor.ts';
 import { RecentIds } from './recent-ids.ts';
-import { partOf, type Resident, Residents, type Room } from './actor-cache.ts';
+import { partOf, type CachedActor, ActorCache, type CacheBounds } from './actor-cache.ts';
 import { ActorUnit, type Apply, DUPLICATE, type Subject } from './unit.ts';
 
-export type TermDeps = {
+export type OwnershipSessionDeps = {
   readonly storage: Storage;
   readonly clock: Clock;
   readonly orgClock: SharedClock;
@@ -38,7 +38,7 @@ export type TermDeps = {
   /** What one customer may have. */
   readonly bounds: CustomerBounds;
   /** What may be in memory of customers and payments (but never less than what is in use). */
-  readonly room: Room;
+  readonly room: CacheBounds;
   /** Something about the payment is to be asked again, of whoever moves the money. */
   readonly onPaymentDue: (paymentId: string) => Promise<void>;
   /** Time has brought something about on the subscription: it is to be decided, and what follows carried out. */
@@ -63,20 +63,20 @@ export type CustomerBounds = {
 };
 
 /** All memory of a node between taking its seat and losing it. */
-export class Term {
+export class OwnershipSession {
   readonly journal: Journal;
   readonly slots = new OwnSlots();
   readonly directory: Directory<Actor>;
-  readonly payments: Residents<PaymentActor>;
+  readonly payments: ActorCache<PaymentActor>;
   readonly recent = new RecentIds();
   /** What has a key and is on its way: a second call with the key waits for the first. */
-  readonly inTurn = new InTurn<string>();
-  readonly deps: TermDeps;
-  readonly #meters = new Kept<Meter>(METERS_KEPT_MAX);
-  readonly #books = new Kept<MeterContext['books']>(METERS_KEPT_MAX);
+  readonly mutex = new KeyedMutex<string>();
+  readonly deps: OwnershipSessionDeps;
+  readonly #meters = new BoundedCache<Meter>(METERS_KEPT_MAX);
+  readonly #books = new BoundedCache<MeterContext['books']>(METERS_KEPT_MAX);
 
   constructor(
-    deps: TermDeps,
+    deps: OwnershipSessionDeps,
     seat: { fence: Fence; askedAt: Lease; onLost: JournalDeps['onLost'] },
   ) {
     this.deps = deps;
@@ -91,7 +91,7 @@ export class Term {
           ({ customer, meters, subscriptions }) => new Actor(customer, meters, subscriptions),
         ),
     });
-    this.payments = new Residents({
+    this.payments = new ActorCache({
       slots,
       timers,
       max: partOf(room, 'payments'),
@@ -150,18 +150,21 @@ export class Term {
 
   /** Whether the customer may have something on this meter. */
   hasRoom(actor: Actor, meter: Meter): boolean {
-    return actor.holding(meter) !== undefined || actor.holdings.size < this.deps.bounds.meters;
+    return (
+      actor.customerMeter(meter) !== undefined ||
+      actor.customerMeters.size < this.deps.bounds.meters
+    );
   }
 
   stateOf(actor: Actor, meter: Meter): MeterState {
-    return actor.holding(meter)?.tentative ?? this.emptyState(actor, meter);
+    return actor.customerMeter(meter)?.tentative ?? this.emptyState(actor, meter);
   }
 
   /**
    * One decision on one actor, answered when it is durable. The actor is looked up again where it was dropped meanwhile, or where `run`
    * says so.
    */
-  async decideOn<A extends Resident & Subject, T>(
+  async decideOn<A extends CachedActor & Subject, T>(
     op: string,
     find: () => Promise<A>,
     keys: readonly string[],
@@ -181,7 +184,7 @@ export class Term {
     }
   }
 
-  /** One decision on one meter, answered when it is durable. @throws NotHere */
+  /** One decision on one meter, answered when it is durable. @throws NotOwner */
   async decide<T>(
     customerId: string,
     meter: Meter,
@@ -213,7 +216,7 @@ export class Term {
   }
 
   /** An answer from the memory of an actor that was not dropped meanwhile. @throws LedgerUnavailable */
-  async read<A extends Resident | null, T>(
+  async read<A extends CachedActor | null, T>(
     find: () => Promise<A>,
     answer: (actor: A) => T,
   ): Promise<T> {
@@ -230,13 +233,13 @@ export class Term {
     if (!this.journal.isLeaseValid()) throw new LedgerUnavailable('the lease is not renewed');
   }
 
-  /** The customer's actor. @throws NotHere */
+  /** The customer's actor. @throws NotOwner */
   async actorOf(customerId: string, organisationId?: string): Promise<Actor> {
     const found = await this.directory.find(customerId, organisationId);
     return must(found, 'a customer that was found before');
   }
 
-  /** The actor that is now that customer's. @throws NotHere */
+  /** The actor that is now that customer's. @throws NotOwner */
   async again(actor: Actor): Promise<Actor> {
     return actor.dropped ? this.actorOf(actor.id, actor.organisationId) : actor;
   }

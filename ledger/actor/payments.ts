@@ -10,62 +10,62 @@ import {
   decideRefundOutcome,
 } from '../payments/refund.ts';
 import type { PaymentActor } from './payment-actor.ts';
-import type { Term } from './ownership-session.ts';
+import type { OwnershipSession } from './ownership-session.ts';
 import { DUPLICATE } from './unit.ts';
 
-// What is asked of payments. Every answer is durable when it is given. Each throws NotHere where the payment is another node's.
+// What is asked of payments. Every answer is durable when it is given. Each throws NotOwner where the payment is another node's.
 
 /** As the last decision left it; null where there is none of this id. */
-export function findPayment(term: Term, id: string): Promise<PaymentState | null> {
-  return term.read(
-    () => term.payments.find(id),
+export function findPayment(session: OwnershipSession, id: string): Promise<PaymentState | null> {
+  return session.read(
+    () => session.payments.find(id),
     (actor) => actor?.tentative ?? null,
   );
 }
 
 /** Takes in what the processor said of the charge; the payment as it is then. */
 export async function chargePayment(
-  term: Term,
+  session: OwnershipSession,
   id: string,
   answer: ChargeAnswer,
 ): Promise<PaymentState> {
-  await decide(term, id, {
+  await decide(session, id, {
     keys: NO_KEYS,
     decision: (context, state) => ({
       outcome: null,
       effects: decideCharge(context, state, answer),
     }),
   });
-  return must(await findPayment(term, id), 'a payment that was charged');
+  return must(await findPayment(session, id), 'a payment that was charged');
 }
 
 /** Reserves a refund. `duplicate`: its id was used before, by a call with its key or by this one. */
 export async function reserveRefund(
-  term: Term,
+  session: OwnershipSession,
   id: string,
   request: RefundRequest,
 ): Promise<RefundDecision | 'duplicate'> {
-  const decided = await decide(term, id, {
+  const decided = await decide(session, id, {
     keys: [request.id],
     decision: (context, state) => {
       const { decision, effects } = decideRefund(context, state, request);
       return { outcome: decision, effects };
     },
   });
-  if (decided === 'duplicate' || decided.kind === 'reserved' || !term.recent.has(request.id))
+  if (decided === 'duplicate' || decided.kind === 'reserved' || !session.recent.has(request.id))
     return decided;
   // A refusal without a key writes nothing, so no constraint has spoken: what stands in the way of a repeat may be its own reserve.
-  const [used] = await term.deps.storage.usedIds([request.id]);
+  const [used] = await session.deps.storage.usedIds([request.id]);
   return used === undefined ? decided : 'duplicate';
 }
 
 /** What the refund became; null where it could not change any more. */
 export async function settleRefund(
-  term: Term,
+  session: OwnershipSession,
   id: string,
   answer: { readonly refundId: string; readonly outcome: RefundOutcome },
 ): Promise<Refund | null> {
-  const settled = await decide(term, id, {
+  const settled = await decide(session, id, {
     keys: NO_KEYS,
     decision: (context, state) => {
       const decided = decideRefundOutcome(context, state, answer);
@@ -78,7 +78,7 @@ export async function settleRefund(
 const NO_KEYS: readonly string[] = [];
 
 async function decide<T>(
-  term: Term,
+  session: OwnershipSession,
   id: string,
   {
     keys,
@@ -91,13 +91,13 @@ async function decide<T>(
     ) => { readonly outcome: T; readonly effects: PaymentEffects | null };
   },
 ): Promise<T | 'duplicate'> {
-  const decided = await term.decideOn<PaymentActor, T>(
+  const decided = await session.decideOn<PaymentActor, T>(
     'payment',
-    async () => must(await term.payments.find(id), 'a payment that exists'),
+    async () => must(await session.payments.find(id), 'a payment that exists'),
     keys,
     (actor, apply) => {
       const state = actor.tentative;
-      const { outcome, effects } = decision(term.paymentContext(state.payment), state);
+      const { outcome, effects } = decision(session.paymentContext(state.payment), state);
       if (effects !== null) apply(actor, effects);
       return outcome;
     },

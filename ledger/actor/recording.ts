@@ -13,7 +13,7 @@ import type { StoredUsage } from '../storage.ts';
 import { type Missing, type Usage, decideUsage, missing } from '../metering/usage.ts';
 import { type Recorded, usageEvent } from '../metering/usage-event.ts';
 import type { Actor } from './actor.ts';
-import type { Term } from './ownership-session.ts';
+import type { OwnershipSession } from './ownership-session.ts';
 import { bytesOf, sizeOfBatch, type UnitSize } from './unit-size.ts';
 import { NO_SIZE } from './journal-unit.ts';
 import { ActorUnit, type Apply, type Discard, DUPLICATE } from './unit.ts';
@@ -29,25 +29,25 @@ import { ActorUnit, type Apply, type Discard, DUPLICATE } from './unit.ts';
  */
 type Item = { readonly actor: Actor; readonly meter: Meter; readonly request: UsageRequest };
 
-export function recordOne(term: Term, item: Item): Promise<RecordOutcome> {
+export function recordOne(session: OwnershipSession, item: Item): Promise<RecordOutcome> {
   const { keyId } = item.request;
-  if (keyId === null) return attempt(term, item, term.deps.ids.next());
-  return term.inTurn.alone([keyId], () => attempt(term, item, keyId));
+  if (keyId === null) return attempt(session, item, session.deps.ids.next());
+  return session.mutex.alone([keyId], () => attempt(session, item, keyId));
 }
 
-async function attempt(term: Term, asked: Item, id: string): Promise<RecordOutcome> {
+async function attempt(session: OwnershipSession, asked: Item, id: string): Promise<RecordOutcome> {
   const { meter, request } = asked;
   const isKeyed = request.keyId !== null;
-  if (isKeyed && term.recent.has(id)) {
-    const [stored] = await term.deps.storage.findUsage([id]);
-    if (stored !== undefined) return replay(term, asked, stored);
+  if (isKeyed && session.recent.has(id)) {
+    const [stored] = await session.deps.storage.findUsage([id]);
+    if (stored !== undefined) return replay(session, asked, stored);
   }
   if (request.formerKeyId !== null) {
-    const [former] = await formerUsage(term, [asked]);
-    if (former !== undefined) return replay(term, asked, former.stored);
+    const [former] = await formerUsage(session, [asked]);
+    if (former !== undefined) return replay(session, asked, former.stored);
   }
   const usage: Usage = { ...request, id };
-  for (let item = asked; ; item = { ...item, actor: await term.again(item.actor) }) {
+  for (let item = asked; ; item = { ...item, actor: await session.again(item.actor) }) {
     const { actor } = item;
     const unit = new ActorUnit<RecordOutcome | Missing | typeof STALE>({
       op: 'record',
@@ -56,31 +56,35 @@ async function attempt(term: Term, asked: Item, id: string): Promise<RecordOutco
       actors: [actor],
       run: (apply) => {
         if (actor.dropped) return STALE;
-        if (!term.hasRoom(actor, meter)) return { kind: 'too_many_meters' };
-        const context = term.context(actor, meter);
-        const state = term.stateOf(actor, meter);
+        if (!session.hasRoom(actor, meter)) return { kind: 'too_many_meters' };
+        const context = session.context(actor, meter);
+        const state = session.stateOf(actor, meter);
         const lacking = missing(context, state, usage, actor.seen);
         if (lacking !== null) return lacking;
         const { outcome, effects } = decideUsage(context, state, usage, actor.seen);
         if (effects !== null) apply(actor, effects);
         if (outcome.kind === 'out_of_range') return outcome;
-        if (outcome.kind === 'recorded' && term.deps.wantsUsage(actor.customer)) {
-          tell(term, apply, { actor, meter, recorded: [{ request, record: outcome.record }] });
+        if (outcome.kind === 'recorded' && session.deps.wantsUsage(actor.customer)) {
+          publishUsage(session, apply, {
+            actor,
+            meter,
+            recorded: [{ request, record: outcome.record }],
+          });
         }
         return { kind: outcome.kind, record: outcome.record, replayed: false };
       },
     });
-    const outcome = await term.submit(unit);
+    const outcome = await session.submit(unit);
     if (outcome === STALE) continue;
     if (outcome !== DUPLICATE && (outcome.kind === 'history' || outcome.kind === 'member')) {
-      await learn(term, item, [outcome]);
+      await learn(session, item, [outcome]);
       continue;
     }
-    if (isKeyed) term.recent.add(id);
+    if (isKeyed) session.recent.add(id);
     if (outcome === DUPLICATE) {
-      const [stored] = await term.deps.storage.findUsage([id]);
+      const [stored] = await session.deps.storage.findUsage([id]);
       assert(stored !== undefined, 'a duplicate id is in the table');
-      return replay(term, item, stored);
+      return replay(session, item, stored);
     }
     return outcome;
   }
@@ -91,12 +95,12 @@ const ONE_ROW = { rows: 1, bytes: 0 };
 
 /** Those of the items that were recorded under their keys' former ids. */
 async function formerUsage<I extends Item>(
-  term: Term,
+  session: OwnershipSession,
   items: readonly I[],
 ): Promise<readonly { readonly item: I; readonly stored: StoredUsage }[]> {
   const ids = items.flatMap(({ request: { formerKeyId } }) => formerKeyId ?? []);
   if (ids.length === 0) return [];
-  const found = await term.deps.storage.findFormerUsage(ids);
+  const found = await session.deps.storage.findFormerUsage(ids);
   return items.flatMap((item) => {
     const stored = found.find(
       ({ id, customerId }) => id === item.request.formerKeyId && customerId === item.actor.id,
@@ -106,19 +110,27 @@ async function formerUsage<I extends Item>(
 }
 
 /** What a decision recorded on one customer's meter. */
-type Told = Pick<Item, 'actor' | 'meter'> & { readonly recorded: Recorded[] };
+type RecordedUsage = Pick<Item, 'actor' | 'meter'> & { readonly recorded: Recorded[] };
 
 /** Part of the same unit: the event is as durable as what it tells of. */
-function tell(term: Term, apply: Apply, { actor, meter, recorded }: Told): void {
-  apply(actor, usageEvent(term.context(actor, meter), term.stateOf(actor, meter), recorded));
+function publishUsage(
+  session: OwnershipSession,
+  apply: Apply,
+  { actor, meter, recorded }: RecordedUsage,
+): void {
+  apply(actor, usageEvent(session.context(actor, meter), session.stateOf(actor, meter), recorded));
 }
 
 /** The answer that the first call with this key got. Of what that call did not store, as it is now. */
-function replay(term: Term, { actor, meter, request }: Item, stored: StoredUsage): RecordOutcome {
+function replay(
+  session: OwnershipSession,
+  { actor, meter, request }: Item,
+  stored: StoredUsage,
+): RecordOutcome {
   if (stored.fingerprint !== request.fingerprint) return { kind: 'key_reused' };
   const { answer } = stored;
   const { overageAllowed, periodStart, periodEnd } =
-    answer ?? snapshotOf(advanced(term.context(actor, meter), term.stateOf(actor, meter)));
+    answer ?? snapshotOf(advanced(session.context(actor, meter), session.stateOf(actor, meter)));
   return {
     kind: stored.refused ? 'refused' : 'recorded',
     replayed: true,
@@ -141,8 +153,12 @@ function replay(term: Term, { actor, meter, request }: Item, stored: StoredUsage
 }
 
 /** Loads what a decision lacked. */
-async function learn(term: Term, item: Item, lacking: readonly Missing[]): Promise<void> {
-  const { storage, orgClock } = term.deps;
+async function learn(
+  session: OwnershipSession,
+  item: Item,
+  lacking: readonly Missing[],
+): Promise<void> {
+  const { storage, orgClock } = session.deps;
   const { actor, meter } = item;
   const { id: customerId, slot } = actor.customer;
   actor.held += 1;
@@ -193,20 +209,20 @@ type Batch = {
 
 /** See `Ledger.recordAll`. Items with the same key are one event: the first counts, with all of its meters. */
 export async function recordBatch(
-  term: Term,
+  session: OwnershipSession,
   items: readonly BatchItem[],
   isPartial: boolean,
 ): Promise<BatchOutcome> {
-  const batch = batchOf(term, items, isPartial);
+  const batch = batchOf(session, items, isPartial);
   const keys = [...batch.keys.keys()];
-  return term.inTurn.alone(keys, async () => {
-    const lately = keys.filter((key) => term.recent.has(key));
+  return session.mutex.alone(keys, async () => {
+    const lately = keys.filter((key) => session.recent.has(key));
     const refused =
-      (await learnUsed(term, batch, lately)) ??
-      (await learnFormer(term, batch)) ??
-      (await recordFresh(term, batch, { isTrial: false }));
+      (await learnUsed(session, batch, lately)) ??
+      (await learnFormer(session, batch)) ??
+      (await recordFresh(session, batch, { isTrial: false }));
     if (refused !== null) return refused;
-    for (const key of keys) term.recent.add(key);
+    for (const key of keys) session.recent.add(key);
     return {
       kind: 'recorded',
       items: batch.all.map((item) => {
@@ -224,16 +240,21 @@ export async function recordBatch(
  * nodes: none is asked to record before each has said that it would.
  */
 export async function refusalOfBatch(
-  term: Term,
+  session: OwnershipSession,
   items: readonly BatchItem[],
 ): Promise<BatchRefused | null> {
-  const batch = batchOf(term, items, false);
+  const batch = batchOf(session, items, false);
   const refused =
-    (await learnUsed(term, batch, [...batch.keys.keys()])) ?? (await learnFormer(term, batch));
-  return refused ?? recordFresh(term, batch, { isTrial: true });
+    (await learnUsed(session, batch, [...batch.keys.keys()])) ??
+    (await learnFormer(session, batch));
+  return refused ?? recordFresh(session, batch, { isTrial: true });
 }
 
-function batchOf(term: Term, items: readonly BatchItem[], isPartial: boolean): Batch {
+function batchOf(
+  session: OwnershipSession,
+  items: readonly BatchItem[],
+  isPartial: boolean,
+): Batch {
   const all: Keyed[] = [];
   const keys = new Map<string, Keyed>();
   let head: Keyed | null = null;
@@ -247,7 +268,7 @@ function batchOf(term: Term, items: readonly BatchItem[], isPartial: boolean): B
       // The event is the transfer of its first meter: there alone is what the caller said of it.
       usage: {
         ...request,
-        id: keyId ?? term.deps.ids.next(),
+        id: keyId ?? session.deps.ids.next(),
         metadata: follows ? null : request.metadata,
       },
       index: all.length,
@@ -272,12 +293,12 @@ export type BatchRefused = Exclude<BatchOutcome, { kind: 'recorded' }>;
 
 /** Adds to `used` which of the keys were used before; one of those that were refused is why nothing is recorded. */
 async function learnUsed(
-  term: Term,
+  session: OwnershipSession,
   batch: Batch,
   keys: readonly string[],
 ): Promise<BatchRefused | null> {
   if (keys.length === 0) return null;
-  const stored = await term.deps.storage.findUsage(keys);
+  const stored = await session.deps.storage.findUsage(keys);
   for (const { id } of stored) batch.used.set(id, id);
   const refused = stored.filter((usage) => usage.refused);
   return refusedBefore(
@@ -296,8 +317,8 @@ function refusedBefore(batch: Batch, items: readonly Keyed[]): BatchRefused | nu
 }
 
 /** The same of the ids that the keys gave before. */
-async function learnFormer(term: Term, batch: Batch): Promise<BatchRefused | null> {
-  const found = await formerUsage(term, [...batch.keys.values()]);
+async function learnFormer(session: OwnershipSession, batch: Batch): Promise<BatchRefused | null> {
+  const found = await formerUsage(session, [...batch.keys.values()]);
   for (const { item, stored } of found) batch.used.set(item.usage.id, stored.id);
   const refused = found.filter(({ stored }) => stored.refused);
   return refusedBefore(
@@ -311,13 +332,13 @@ async function learnFormer(term: Term, batch: Batch): Promise<BatchRefused | nul
  * trace.
  */
 async function recordFresh(
-  term: Term,
+  session: OwnershipSession,
   batch: Batch,
   options: { readonly isTrial: boolean },
 ): Promise<BatchRefused | null> {
   for (const { actor } of batch.all) actor.held += 1;
   try {
-    return await recordHeld(term, batch, options);
+    return await recordHeld(session, batch, options);
   } finally {
     for (const { actor } of batch.all) actor.held -= 1;
   }
@@ -325,7 +346,7 @@ async function recordFresh(
 
 /** While its actors are held: where memory is full, to load the next one would else drop the last, again and again. */
 async function recordHeld(
-  term: Term,
+  session: OwnershipSession,
   batch: Batch,
   { isTrial }: { readonly isTrial: boolean },
 ): Promise<BatchRefused | null> {
@@ -334,24 +355,24 @@ async function recordHeld(
     if (items.length === 0) return null;
     const unit = new ActorUnit<BatchAttempt | typeof STALE>({
       op: 'recordAll',
-      size: isTrial ? NO_SIZE : sizeOf(term, items),
+      size: isTrial ? NO_SIZE : sizeOf(session, items),
       keys: [...batch.keys.keys()].filter((key) => !batch.used.has(key)),
       actors: items.map((item) => item.actor),
       run: (apply, discard) => {
         if (items.some(({ actor }) => actor.dropped)) return STALE;
-        const attempted = runBatch(term, items, { apply, discard, isPartial: batch.isPartial });
+        const attempted = runBatch(session, items, { apply, discard, isPartial: batch.isPartial });
         if (isTrial && attempted.kind === 'recorded') discard();
         return attempted;
       },
     });
-    const outcome = await term.submit(unit);
+    const outcome = await session.submit(unit);
     if (outcome === STALE) {
-      await Promise.all(batch.all.map((item) => holdAgain(term, item)));
+      await Promise.all(batch.all.map((item) => holdAgain(session, item)));
     } else if (outcome === DUPLICATE) {
-      const refused = await learnUsed(term, batch, unit.keys);
+      const refused = await learnUsed(session, batch, unit.keys);
       if (refused !== null) return refused;
     } else if (outcome.kind === 'lacking') {
-      for (const [item, lacking] of outcome.lacking) await learn(term, item, lacking);
+      for (const [item, lacking] of outcome.lacking) await learn(session, item, lacking);
     } else if (outcome.kind === 'recorded') {
       for (const [id, why] of outcome.refused) batch.refused.set(id, why);
       return null;
@@ -362,14 +383,14 @@ async function recordHeld(
 }
 
 /** Its actor, where that was dropped another one, which is held in its place. */
-async function holdAgain(term: Term, item: Keyed): Promise<void> {
-  const actor = await term.again(item.actor);
+async function holdAgain(session: OwnershipSession, item: Keyed): Promise<void> {
+  const actor = await session.again(item.actor);
   item.actor.held -= 1;
   actor.held += 1;
   item.actor = actor;
 }
 
-function sizeOf(term: Term, items: readonly Keyed[]): UnitSize {
+function sizeOf(session: OwnershipSession, items: readonly Keyed[]): UnitSize {
   return sizeOfBatch(
     items.map(({ actor, meter, request, head }) => ({
       customer: actor,
@@ -377,13 +398,13 @@ function sizeOf(term: Term, items: readonly Keyed[]): UnitSize {
       request,
       follows: head !== null,
     })),
-    isTold(term, items),
+    isTold(session, items),
   );
 }
 
 /** A call is one tenant's. */
-function isTold(term: Term, items: readonly Keyed[]): boolean {
-  return items.slice(0, 1).some(({ actor }) => term.deps.wantsUsage(actor.customer));
+function isTold(session: OwnershipSession, items: readonly Keyed[]): boolean {
+  return items.slice(0, 1).some(({ actor }) => session.deps.wantsUsage(actor.customer));
 }
 
 type BatchAttempt =
@@ -399,7 +420,11 @@ type Memory = {
 };
 
 /** Decides the items one after the other. What is refused of a partial batch is as if it had not been in it. */
-function runBatch(term: Term, items: readonly Keyed[], memory: Memory): BatchAttempt {
+function runBatch(
+  session: OwnershipSession,
+  items: readonly Keyed[],
+  memory: Memory,
+): BatchAttempt {
   const lacking = new Map<Item, Missing[]>();
   const refused = new Map<string, EventRefusal>();
   const recorded: Reported[] = [];
@@ -409,7 +434,7 @@ function runBatch(term: Term, items: readonly Keyed[], memory: Memory): BatchAtt
   for (const item of items) {
     if (item.head === null) before = applied;
     if (refused.has(eventOf(item))) continue;
-    const decided = decide(term, item);
+    const decided = decide(session, item);
     if ('refusal' in decided) {
       memory.discard(memory.isPartial ? before : 0);
       if (!memory.isPartial) return { kind: decided.refusal, index: item.index };
@@ -430,18 +455,18 @@ function runBatch(term: Term, items: readonly Keyed[], memory: Memory): BatchAtt
     memory.discard();
     return { kind: 'lacking', lacking };
   }
-  if (isTold(term, items)) {
+  if (isTold(session, items)) {
     const stand = recorded.filter(({ item }) => !refused.has(eventOf(item)));
-    tellOfAll(term, memory.apply, stand);
+    tellOfAll(session, memory.apply, stand);
   }
   return { kind: 'recorded', refused };
 }
 
 /** What an item comes to, as of now. */
-function decide(term: Term, { actor, meter, usage }: Keyed) {
-  if (!term.hasRoom(actor, meter)) return { refusal: 'too_many_meters' } as const;
-  const context = term.context(actor, meter);
-  const state = term.stateOf(actor, meter);
+function decide(session: OwnershipSession, { actor, meter, usage }: Keyed) {
+  if (!session.hasRoom(actor, meter)) return { refusal: 'too_many_meters' } as const;
+  const context = session.context(actor, meter);
+  const state = session.stateOf(actor, meter);
   const part = missing(context, state, usage, actor.seen);
   if (part !== null) return { missing: part };
   const { outcome, effects } = decideUsage(context, state, usage, actor.seen);
@@ -453,8 +478,8 @@ function decide(term: Term, { actor, meter, usage }: Keyed) {
 type Reported = { readonly item: Keyed; readonly record: Recorded['record'] };
 
 /** Once for each customer and meter. */
-function tellOfAll(term: Term, apply: Apply, reported: readonly Reported[]): void {
-  const told = new Map<string, Told>();
+function tellOfAll(session: OwnershipSession, apply: Apply, reported: readonly Reported[]): void {
+  const told = new Map<string, RecordedUsage>();
   for (const { item, record } of reported) {
     const { actor, meter, request } = item;
     const key = `${actor.id} ${meter.id}`;
@@ -462,5 +487,5 @@ function tellOfAll(term: Term, apply: Apply, reported: readonly Reported[]): voi
     about.recorded.push({ request, record });
     told.set(key, about);
   }
-  for (const about of told.values()) tell(term, apply, about);
+  for (const about of told.values()) publishUsage(session, apply, about);
 }

@@ -22,29 +22,29 @@ import type {
 } from '../subscriptions/subscription.ts';
 import { type NewSubscription, decideStart } from '../subscriptions/start.ts';
 import type { Actor } from './actor.ts';
-import type { Term } from './ownership-session.ts';
+import type { OwnershipSession } from './ownership-session.ts';
 import { type Apply, DUPLICATE } from './unit.ts';
 
 // What is asked of subscriptions. A decision and what it does to the customer's meters are one unit: both are written by one flush, or
-// neither. Every answer is durable when it is given. Each throws NotHere where the customer is another node's.
+// neither. Every answer is durable when it is given. Each throws NotOwner where the customer is another node's.
 
 /** Starts it, once for each id. It may have ended since. `full`: the customer has as many as it may. */
 export function startSubscription(
-  term: Term,
+  session: OwnershipSession,
   customerId: string,
   wanted: NewSubscription,
 ): Promise<'started' | 'exists' | 'full'> {
-  return term.inTurn.alone([wanted.id], async () => {
-    if (await term.deps.storage.subscriptionExists(wanted.id)) return 'exists';
-    return decide(term, customerId, (actor) => {
+  return session.mutex.alone([wanted.id], async () => {
+    if (await session.deps.storage.subscriptionExists(wanted.id)) return 'exists';
+    return decide(session, customerId, (actor) => {
       const { tentative } = actor.billing;
       if (tentative.subscriptions.has(wanted.id)) return { outcome: 'exists', draft: null };
       // What was paid for begins, whatever there is.
       const isPaid = wanted.paid !== null;
-      if (!isPaid && tentative.subscriptions.size >= term.deps.bounds.subscriptions) {
+      if (!isPaid && tentative.subscriptions.size >= session.deps.bounds.subscriptions) {
         return { outcome: 'full', draft: null };
       }
-      const context = term.subscriptionContext(actor);
+      const context = session.subscriptionContext(actor);
       return { outcome: 'started', draft: decideStart(context, tentative, wanted) };
     });
   });
@@ -52,42 +52,42 @@ export function startSubscription(
 
 /** What the customer, the merchant or a processor says to one of them. */
 export function commandSubscription(
-  term: Term,
+  session: OwnershipSession,
   customerId: string,
   { id, command }: { readonly id: string; readonly command: Command },
 ): Promise<CommandOutcome> {
-  return decide(term, customerId, (actor) =>
-    decideCommand(term.subscriptionContext(actor), actor.billing.tentative, { id, command }),
+  return decide(session, customerId, (actor) =>
+    decideCommand(session.subscriptionContext(actor), actor.billing.tentative, { id, command }),
   );
 }
 
 /** As the last decision left it; null where nothing can happen to it any more. */
 export function findSubscription(
-  term: Term,
+  session: OwnershipSession,
   customerId: string,
   id: string,
 ): Promise<Subscription | null> {
-  return term.read(
-    () => term.actorOf(customerId),
+  return session.read(
+    () => session.actorOf(customerId),
     ({ billing }) => billing.tentative.subscriptions.get(id) ?? null,
   );
 }
 
 async function decide<T>(
-  term: Term,
+  session: OwnershipSession,
   customerId: string,
   decision: (actor: Actor) => {
     readonly outcome: T | null;
     readonly draft: SubscriptionDraft | null;
   },
 ): Promise<T> {
-  const decided = await term.decideOn<Actor, T>(
+  const decided = await session.decideOn<Actor, T>(
     'subscription',
-    () => term.actorOf(customerId),
+    () => session.actorOf(customerId),
     [],
     (actor, apply) => {
       const { outcome, draft } = decision(actor);
-      if (draft !== null) take(apply, { term, actor, draft });
+      if (draft !== null) take(apply, { session, actor, draft });
       return outcome ?? STALE;
     },
   );
@@ -95,7 +95,7 @@ async function decide<T>(
   return decided;
 }
 
-type Taking = { readonly term: Term; readonly actor: Actor };
+type Taking = { readonly session: OwnershipSession; readonly actor: Actor };
 
 function take(
   apply: Apply,
@@ -105,14 +105,14 @@ function take(
   if (effects === null) return;
   apply(at.actor, effects);
   for (const order of draft.orders) {
-    for (const meter of metersOf(at.actor, order)) carryOut(apply, { ...at, order, meter });
+    for (const meter of metersOf(at.actor, order)) executeOrders(apply, { ...at, order, meter });
   }
 }
 
 /** Those that have something of the subscription, and those that are to have. */
 function metersOf(actor: Actor, order: SubscriptionOrder): readonly Meter[] {
   const meters = new Map<string, Meter>();
-  for (const { meter, tentative } of actor.holdings.values()) {
+  for (const { meter, tentative } of actor.customerMeters.values()) {
     const isIts = tentative?.grants.some(({ subscriptionId: id }) => id === order.subscriptionId);
     if (isIts === true) meters.set(meter.id, meter);
   }
@@ -122,21 +122,21 @@ function metersOf(actor: Actor, order: SubscriptionOrder): readonly Meter[] {
   return [...meters.values()];
 }
 
-function carryOut(
+function executeOrders(
   apply: Apply,
   {
-    term,
+    session,
     actor,
     order,
     meter,
   }: Taking & { readonly order: SubscriptionOrder; readonly meter: Meter },
 ): void {
-  const context = term.context(actor, meter);
-  const { outcome, effects } = ordered(context, term.stateOf(actor, meter), order);
+  const context = session.context(actor, meter);
+  const { outcome, effects } = ordered(context, session.stateOf(actor, meter), order);
   if (outcome.kind !== 'done') {
     // The plan goes on without it: the meter holds as much as it can.
     const what = { meter: meter.id, subscription: order.subscriptionId, why: outcome.kind };
-    term.deps.log.warn(what, 'an allowance could not be given');
+    session.deps.log.warn(what, 'an allowance could not be given');
   }
   assert(outcome.kind === 'done' || effects === null, 'what is refused changes nothing');
   if (effects !== null) apply(actor, effects);

@@ -10,8 +10,8 @@ import type { Command, CommandOutcome } from '../subscriptions/commands.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
 import type { Router } from './router.ts';
 
-/** The payments' side of the ledger's door. Every answer is durable when it is given. @throws LedgerUnavailable */
-export class PaymentDesk {
+/** The payments' side of the ledger's API. Every answer is durable when it is given. @throws LedgerUnavailable */
+export class PaymentsApi {
   readonly #router: Router;
   readonly #storage: Storage;
 
@@ -56,8 +56,8 @@ export class PaymentDesk {
   }
 }
 
-/** The subscriptions' side of the ledger's door. Every answer is durable when it is given. @throws LedgerUnavailable */
-export class SubscriptionDesk {
+/** The subscriptions' side of the ledger's API. Every answer is durable when it is given. @throws LedgerUnavailable */
+export class SubscriptionsApi {
   readonly #router: Router;
 
   constructor(router: Router) {

@@ -1,7 +1,7 @@
 import { Actor } from '../actor/actor.ts';
-import { NotHere } from '../actor/own-slots.ts';
+import { NotOwner } from '../actor/own-slots.ts';
 import { type BatchItem, recordBatch } from '../actor/recording.ts';
-import type { TermDeps } from '../actor/ownership-session.ts';
+import type { OwnershipSessionDeps } from '../actor/ownership-session.ts';
 import { assert, must } from '../kernel/assert.ts';
 import type { Meter } from '../metering/meter.ts';
 import type { CallOutcome, EventRefusal, UsageRequest } from '../outcome.ts';
@@ -24,7 +24,7 @@ type Deps = {
   readonly member: Member;
   readonly router: Router;
   readonly ids: Ids;
-  readonly wantsUsage: TermDeps['wantsUsage'];
+  readonly wantsUsage: OwnershipSessionDeps['wantsUsage'];
 };
 
 /**
@@ -53,12 +53,12 @@ export async function recordEverywhere(
   const why = tooLarge(sizeOfBatch(items, isTold));
   if (why !== null) return { kind: 'too_large', why };
   const here = actorsHere(member, items);
-  if (here !== null && member.term !== null) {
+  if (here !== null && member.session !== null) {
     try {
-      return await recordBatch(member.term, here, isPartial);
+      return await recordBatch(member.session, here, isPartial);
     } catch (error) {
       // Some moved meanwhile: nothing was recorded.
-      if (!(error instanceof NotHere)) throw error;
+      if (!(error instanceof NotOwner)) throw error;
     }
   }
   const placed = placedOf(deps.ids, items);
@@ -130,10 +130,10 @@ type Share = readonly Placed[];
 
 function sharesOf(member: Member, placed: readonly Placed[]): readonly Share[] {
   const byNode = Map.groupBy(placed, ({ slot }) => {
-    const place = member.place(slot);
+    const location = member.locate(slot);
     // What nobody serves now is waited for, slot by slot.
-    if (place.kind === 'nowhere') return String(slot);
-    return place.kind === 'there' ? place.address : 'here';
+    if (location.kind === 'nowhere') return String(slot);
+    return location.kind === 'there' ? location.address : 'here';
   });
   return [...byNode.values()];
 }
@@ -208,7 +208,7 @@ type Asking = {
 function actorsHere(member: Member, items: readonly Item[]): readonly BatchItem[] | null {
   const found: BatchItem[] = [];
   for (const { customer, ...item } of items) {
-    if (!(customer instanceof Actor) || member.place(customer.slot).kind !== 'here') return null;
+    if (!(customer instanceof Actor) || member.locate(customer.slot).kind !== 'here') return null;
     found.push({ ...item, actor: customer });
   }
   return found;

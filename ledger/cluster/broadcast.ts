@@ -2,7 +2,7 @@ import { type Clock, LedgerUnavailable, pause, type SharedClock } from '../ports
 import type { Peers, Timers } from '../ports.ts';
 import type { Storage } from '../storage.ts';
 import type { Member } from './member.ts';
-import { type Answer, answerOf, type Told } from './messages.ts';
+import { type PeerReply, answerOf, type PeerPublication } from './messages.ts';
 
 type Deps = {
   readonly member: Member;
@@ -15,7 +15,7 @@ type Deps = {
 };
 
 /** Tells the other nodes what all of them must know. What that means is not known here: it comes out at their `onTold`. */
-export class Others {
+export class Broadcast {
   readonly #deps: Deps;
 
   constructor(deps: Deps) {
@@ -23,7 +23,7 @@ export class Others {
   }
 
   /** Those that are known here. Resolves when each has taken it in, or will not in time: then it must hear of it in another way. */
-  async tell(what: unknown): Promise<void> {
+  async publish(what: unknown): Promise<void> {
     const asked = this.#deps.member.addresses().map((address) => this.#ask(address, what, TELL_MS));
     await Promise.allSettled(asked);
   }
@@ -33,7 +33,7 @@ export class Others {
    * that joins later must read what it missed: so `what` has to be in the database before this is called.
    * @throws LedgerUnavailable where one neither answers nor dies
    */
-  async tellAll(what: unknown): Promise<readonly unknown[]> {
+  async publishToAll(what: unknown): Promise<readonly unknown[]> {
     const { peers, clock, timers } = this.#deps;
     if (peers === null) return [];
     const until = clock.monotonic() + TELL_ALL_MS_MAX;
@@ -69,8 +69,8 @@ export class Others {
   async #ask(address: string, what: unknown, withinMs: number): Promise<unknown> {
     const { peers, orgClock } = this.#deps;
     if (peers === null) return null;
-    const told: Told = [orgClock.wall(), 'told', what];
-    return answerOf((await peers.ask(address, told, { withinMs })) as Answer, orgClock);
+    const told: PeerPublication = [orgClock.wall(), 'told', what];
+    return answerOf((await peers.ask(address, told, { withinMs })) as PeerReply, orgClock);
   }
 }
 

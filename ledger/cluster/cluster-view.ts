@@ -1,4 +1,4 @@
-import type { TermDeps } from '../actor/ownership-session.ts';
+import type { OwnershipSessionDeps } from '../actor/ownership-session.ts';
 import type { Peers } from '../ports.ts';
 import type { SeatedNode, Survey } from '../storage.ts';
 import type { Look } from './messages.ts';
@@ -10,11 +10,11 @@ import { stayers } from './placement.ts';
  * Holds: it is what the database said at the last look, never what another node says: a node that is told of a change looks again.
  * Does not: serve anything. Whose slots are served here, and what is done about what is seen, is `member.ts`.
  */
-export class View {
-  readonly #deps: ViewDeps;
+export class ClusterView {
+  readonly #deps: ClusterViewDeps;
   #survey: Survey = { nodes: [], owners: [] };
   /** The other nodes that live, by their seat. */
-  #others: ReadonlyMap<number, string> = new Map();
+  #addressOf: ReadonlyMap<number, string> = new Map();
   /** Of their addresses, those at which we were heard. */
   readonly #reached = new Set<string>();
   #lookedAt = -Infinity;
@@ -22,7 +22,7 @@ export class View {
   /** Since when no look failed; null where the last one did. */
   #seesSince: number | null = -Infinity;
 
-  constructor(deps: ViewDeps) {
+  constructor(deps: ClusterViewDeps) {
     this.#deps = deps;
   }
 
@@ -46,22 +46,24 @@ export class View {
 
   /** Where the node is that owns the slot, if it can be asked and is another one. */
   addressOf(slot: number): string | undefined {
-    return this.#others.get(this.#survey.owners[slot] ?? 0);
+    return this.#addressOf.get(this.#survey.owners[slot] ?? 0);
   }
 
   /** The other nodes that are alive and can be asked. */
   addresses(): readonly string[] {
-    return [...this.#others.values()];
+    return [...this.#addressOf.values()];
   }
 
   /** Whether there is anybody else to ask. */
   get hasOthers(): boolean {
-    return this.#others.size > 0;
+    return this.#addressOf.size > 0;
   }
 
   /** Who may be given slots: a node that does not hear us would own what nobody here could ask of it. */
   takers(): readonly number[] {
-    return stayers(this.#survey).filter((node) => this.#reached.has(this.#others.get(node) ?? ''));
+    return stayers(this.#survey).filter((node) =>
+      this.#reached.has(this.#addressOf.get(node) ?? ''),
+    );
   }
 
   get isBlind(): boolean {
@@ -96,10 +98,10 @@ export class View {
     this.#lookedAt = clock.monotonic();
     const before = addressesOf(this.#survey);
     const survey = await storage.survey();
-    const others = this.#askable(survey);
-    if (!this.#knows(survey, others)) this.#version += 1;
+    const addressOf = this.#askable(survey);
+    if (!this.#knows(survey, addressOf)) this.#version += 1;
     this.#survey = survey;
-    this.#others = others;
+    this.#addressOf = addressOf;
     this.#seesSince ??= clock.monotonic();
     const now = addressesOf(survey);
     for (const address of before.difference(now)) {
@@ -111,17 +113,17 @@ export class View {
     return survey;
   }
 
-  #knows({ owners }: Survey, others: ReadonlyMap<number, string>): boolean {
+  #knows({ owners }: Survey, addressOf: ReadonlyMap<number, string>): boolean {
     const known = this.#survey.owners;
     return (
       owners.every((node, slot) => node === known[slot]) &&
-      others.size === this.#others.size &&
-      [...others].every(([node, address]) => this.#others.get(node) === address)
+      addressOf.size === this.#addressOf.size &&
+      [...addressOf].every(([node, address]) => this.#addressOf.get(node) === address)
     );
   }
 
   /** To look again. Who does not hear it looks by itself, a little later. */
-  tellOthers(): void {
+  notifyPeers(): void {
     for (const address of this.addresses()) this.#tell(address);
   }
 
@@ -160,7 +162,10 @@ export class View {
   }
 }
 
-export type ViewDeps = Pick<TermDeps, 'storage' | 'clock' | 'orgClock' | 'leaseMs' | 'log'> & {
+export type ClusterViewDeps = Pick<
+  OwnershipSessionDeps,
+  'storage' | 'clock' | 'orgClock' | 'leaseMs' | 'log'
+> & {
   /** Where other nodes reach this one, and they it; null where it is alone. */
   readonly address: string | null;
   readonly peers: Peers | null;

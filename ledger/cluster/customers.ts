@@ -1,32 +1,33 @@
 import type { Actor } from '../actor/actor.ts';
 import { Batcher } from '../actor/batcher.ts';
 import { belongs, type CustomerRef, Directory } from '../actor/directory.ts';
-import { everySlot, NotHere } from '../actor/own-slots.ts';
+import { everySlot, NotOwner } from '../actor/own-slots.ts';
 import { LOADS_CONCURRENT_MAX, LOAD_KEYS_MAX, MAILBOX_MAX } from '../limits.ts';
 import type { Tenant, Timers } from '../ports.ts';
-import { partOf, type Room } from '../actor/actor-cache.ts';
+import { partOf, type CacheBounds } from '../actor/actor-cache.ts';
 import { slotOf } from '../kernel/slot.ts';
 import type { ExternalKey, Storage } from '../storage.ts';
-import { Guest } from './remote-customer.ts';
+import { RemoteCustomer } from './remote-customer.ts';
 import type { Member } from './member.ts';
 
 /** A customer: its actor where it lives here, else who it is. */
-export type Found = Actor | Guest;
+export type Found = Actor | RemoteCustomer;
 
 /** Finds customers, by id or by the merchant's own name for them, wherever they live. */
 export class Customers {
   readonly #member: Member;
-  readonly #guests: Directory<Guest>;
+  readonly #remote: Directory<RemoteCustomer>;
   readonly #names: Batcher<ExternalKey, string>;
 
-  constructor(deps: { member: Member; storage: Storage; timers: Timers; room: Room }) {
+  constructor(deps: { member: Member; storage: Storage; timers: Timers; room: CacheBounds }) {
     const { member, storage, timers, room } = deps;
     this.#member = member;
-    this.#guests = new Directory({
+    this.#remote = new Directory({
       slots: everySlot(),
       timers,
       max: partOf(room, 'guests'),
-      load: async (ids) => (await storage.identifyCustomers(ids)).map((row) => new Guest(row)),
+      load: async (ids) =>
+        (await storage.identifyCustomers(ids)).map((row) => new RemoteCustomer(row)),
     });
     this.#names = new Batcher({
       keysMax: LOAD_KEYS_MAX,
@@ -40,28 +41,28 @@ export class Customers {
   }
 
   get stats(): Readonly<Record<string, number>> {
-    return { guests: this.#guests.size };
+    return { guests: this.#remote.size };
   }
 
   /** The tenant's customer; null where it has none of that name. Without a promise where it is in memory. */
   find(tenant: Tenant, ref: CustomerRef): Found | null | Promise<Found | null> {
-    const here = this.#member.term?.directory.peek(tenant, ref);
+    const here = this.#member.session?.directory.peek(tenant, ref);
     if (here !== undefined) return here;
-    const guest = this.#guests.peek(tenant, ref);
-    const isElsewhere = guest && this.#member.place(guest.slot).kind !== 'here';
-    return isElsewhere === true ? guest : this.#look(tenant, ref);
+    const remote = this.#remote.peek(tenant, ref);
+    const isElsewhere = remote && this.#member.locate(remote.slot).kind !== 'here';
+    return isElsewhere === true ? remote : this.#look(tenant, ref);
   }
 
   /** The customer's row was changed by somebody else: read it again. */
   forget(id: string): void {
-    this.#member.term?.directory.forget(id);
-    this.#guests.forget(id);
+    this.#member.session?.directory.forget(id);
+    this.#remote.forget(id);
   }
 
   /** Any customer's row may have been changed. */
   forgetAll(): void {
-    this.#member.term?.directory.forgetAll();
-    this.#guests.forgetAll();
+    this.#member.session?.directory.forgetAll();
+    this.#remote.forgetAll();
   }
 
   async #look(tenant: Tenant, ref: CustomerRef): Promise<Found | null> {
@@ -84,12 +85,12 @@ export class Customers {
   }
 
   async #load(id: string, { organisationId }: Tenant): Promise<Found | null> {
-    const place = this.#member.place(slotOf(id));
-    if (place.kind !== 'here') return this.#guests.find(id, organisationId);
+    const location = this.#member.locate(slotOf(id));
+    if (location.kind !== 'here') return this.#remote.find(id, organisationId);
     try {
-      return await place.term.directory.find(id, organisationId);
+      return await location.session.directory.find(id, organisationId);
     } catch (error) {
-      if (error instanceof NotHere) return this.#guests.find(id, organisationId);
+      if (error instanceof NotOwner) return this.#remote.find(id, organisationId);
       throw error;
     }
   }

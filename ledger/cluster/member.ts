@@ -1,18 +1,18 @@
 import { assert } from '../kernel/assert.ts';
 import type { Settled } from '../actor/journal-unit.ts';
-import { Term, type TermDeps } from '../actor/ownership-session.ts';
+import { OwnershipSession, type OwnershipSessionDeps } from '../actor/ownership-session.ts';
 import { LedgerUnavailable } from '../ports.ts';
 import type { Handover, Survey } from '../storage.ts';
 import { HandoverUnit } from './handover-unit.ts';
 import { handovers, slotsOf, takeovers } from './placement.ts';
-import { View, type ViewDeps } from './cluster-view.ts';
+import { ClusterView, type ClusterViewDeps } from './cluster-view.ts';
 
 /**
  * This node among the others: its seat, and which slots it serves.
  *
  *     claim a seat ─▶ ( survey ─▶ take over from the dead ─▶ hand over what belongs elsewhere )* ─▶ leave: hand over all ─▶ release
  *
- * A node writes in terms. A term begins when the node has taken a seat and ends when it loses it: then all of its memory is thrown
+ * A node writes in ownership sessions. A session begins when the node has taken a seat and ends when it loses it: then all of its memory is thrown
  * away at once, everything unanswered is refused as unavailable, and the node asks for a seat again.
  *
  * Holds:
@@ -25,8 +25,8 @@ import { View, type ViewDeps } from './cluster-view.ts';
  */
 export class Member {
   readonly #deps: MemberDeps;
-  readonly #view: View;
-  #term: Term | null = null;
+  readonly #view: ClusterView;
+  #session: OwnershipSession | null = null;
   #closed = false;
   #isLeaving = false;
   /** Why it will not serve again. */
@@ -46,7 +46,7 @@ export class Member {
 
   constructor(deps: MemberDeps) {
     this.#deps = deps;
-    this.#view = new View({ ...deps, onReached: () => this.#seeReached() });
+    this.#view = new ClusterView({ ...deps, onReached: () => this.#seeReached() });
     this.#waitingSince = deps.clock.now();
   }
 
@@ -64,16 +64,16 @@ export class Member {
     else this.#later();
   }
 
-  /** Between terms null. */
-  get term(): Term | null {
-    return this.#term;
+  /** Null between sessions. */
+  get session(): OwnershipSession | null {
+    return this.#session;
   }
 
   /** Where this slot is served, as far as is known here. */
-  place(slot: number): Place {
-    const term = this.#term;
-    if (term !== null && term.slots.has(slot)) {
-      if (!this.#closed && term.journal.isLeaseValid()) return { kind: 'here', term };
+  locate(slot: number): SlotLocation {
+    const session = this.#session;
+    if (session !== null && session.slots.has(slot)) {
+      if (!this.#closed && session.journal.isLeaseValid()) return { kind: 'here', session };
       return NOWHERE;
     }
     const address = this.#view.addressOf(slot);
@@ -87,7 +87,7 @@ export class Member {
 
   /** Neither this node nor any other can answer. */
   refusal(): LedgerUnavailable | null {
-    if (this.hasOthers || this.#term?.journal.isLeaseValid() === true) return null;
+    if (this.hasOthers || this.#session?.journal.isLeaseValid() === true) return null;
     return new LedgerUnavailable(this.readiness().reason ?? 'this node cannot answer now');
   }
 
@@ -95,20 +95,20 @@ export class Member {
   readiness(): { readonly ready: boolean; readonly reason?: string } {
     if (this.#closed || this.#isLeaving) return { ready: false, reason: 'shutting down' };
     if (this.#stopped !== null) return { ready: false, reason: this.#stopped };
-    if (this.#term === null && this.#view.isHalted) return { ready: false, reason: HALTED };
-    const isServed = this.#term !== null && (this.#term.slots.size > 0 || this.hasOthers);
+    if (this.#session === null && this.#view.isHalted) return { ready: false, reason: HALTED };
+    const isServed = this.#session !== null && (this.#session.slots.size > 0 || this.hasOthers);
     if (!isServed) {
       const seconds = Math.round((this.#deps.clock.now() - this.#waitingSince) / 1000);
       return { ready: false, reason: `waiting ${seconds} s for another node to give up its lease` };
     }
-    if (this.#term?.journal.isLeaseValid() !== true)
+    if (this.#session?.journal.isLeaseValid() !== true)
       return { ready: false, reason: 'the lease is not renewed' };
     return { ready: true };
   }
 
   /** Whether an operator must decide before it serves again. */
   get isStopped(): boolean {
-    return this.#stopped !== null || (this.#term === null && this.#view.isHalted);
+    return this.#stopped !== null || (this.#session === null && this.#view.isHalted);
   }
 
   /** Whether its process is about to end: whoever waits, waits in vain. */
@@ -122,7 +122,7 @@ export class Member {
 
   get stats(): Readonly<Record<string, number>> {
     return {
-      ...this.#term?.stats,
+      ...this.#session?.stats,
       liveNodes: this.#view.survey.nodes.filter((node) => node.alive).length,
     };
   }
@@ -156,8 +156,8 @@ export class Member {
   async left(): Promise<void> {
     this.leave();
     for (;;) {
-      const { term } = this;
-      const isHeld = term !== null && term.slots.size > 0;
+      const { session } = this;
+      const isHeld = session !== null && session.slots.size > 0;
       if (!isHeld || this.#view.takers().length === 0 || this.#closed) return;
       await this.changed(this.#deps.leaseMs / 5);
     }
@@ -168,22 +168,22 @@ export class Member {
     this.#closed = true;
     this.#cancelStep();
     await this.#stepping;
-    await this.#term?.journal.close();
+    await this.#session?.journal.close();
     this.#end();
     this.#saySlots();
-    this.#view.tellOthers();
+    this.#view.notifyPeers();
   }
 
   /** Refuses everything that has no answer yet: the process must end, and the database does not answer. */
   abandon(): void {
     this.#closed = true;
     this.#cancelStep();
-    this.#term?.journal.abandon();
+    this.#session?.journal.abandon();
     this.#notify();
   }
 
   get #slots(): number {
-    return this.#term?.slots.size ?? 0;
+    return this.#session?.slots.size ?? 0;
   }
 
   #saySlots(): void {
@@ -226,12 +226,12 @@ export class Member {
 
   /** Whether there is more to do at once. */
   async #step(): Promise<boolean> {
-    if (this.#term === null && this.#stopped === null && !this.#isLeaving) await this.#claim();
+    if (this.#session === null && this.#stopped === null && !this.#isLeaving) await this.#claim();
     if (this.#isBehind) await this.#deps.orgClock.catchUp();
     this.#isBehind = false;
     await this.#look();
-    if (this.#term === null) return false;
-    const { fence } = this.#term.journal;
+    if (this.#session === null) return false;
+    const { fence } = this.#session.journal;
     if (this.#isLeaving && this.#view.nodeOf(fence.node)?.leaving === false)
       await this.#deps.storage.leave(fence);
     await this.#takeOver();
@@ -243,22 +243,25 @@ export class Member {
     const askedAt = { monotonic: clock.monotonic(), wall: clock.now() };
     const fence = await storage.claim();
     if (fence === null) return;
-    assert(this.#term === null, 'a node has one seat');
+    assert(this.#session === null, 'a node has one seat');
     // It came too late: the next node shall not wait for it.
     if (this.#closed) return storage.release(fence);
     log.info({ node: fence.node, epoch: String(fence.epoch) }, 'took a seat');
-    const term: Term = new Term(this.#deps, {
+    const session: OwnershipSession = new OwnershipSession(this.#deps, {
       fence,
       askedAt,
-      onLost: (why, howLong) => this.#lost(term, { why, howLong }),
+      onLost: (why, howLong) => this.#lost(session, { why, howLong }),
     });
-    this.#term = term;
+    this.#session = session;
     // Who moved a clock since either has seen this seat, and told us, or is seen by us now.
     this.#isBehind = true;
   }
 
-  #lost(term: Term, { why, howLong }: { why: string; howLong: 'for now' | 'for good' }): void {
-    if (this.#term !== term) return;
+  #lost(
+    session: OwnershipSession,
+    { why, howLong }: { why: string; howLong: 'for now' | 'for good' },
+  ): void {
+    if (this.#session !== session) return;
     this.#end();
     if (howLong === 'for good') this.#stopped = why;
     this.#waitingSince = this.#deps.clock.now();
@@ -268,9 +271,9 @@ export class Member {
 
   /** Whoever still holds an actor of it decides nothing on it any more. */
   #end(): void {
-    const term = this.#term;
-    this.#term = null;
-    term?.lose(term.slots.list());
+    const session = this.#session;
+    this.#session = null;
+    session?.lose(session.slots.list());
   }
 
   async #look(): Promise<void> {
@@ -284,24 +287,24 @@ export class Member {
   }
 
   #gain(survey: Survey): void {
-    const term = this.#term;
-    if (term === null) return;
-    const { node, epoch } = term.journal.fence;
+    const session = this.#session;
+    if (session === null) return;
+    const { node, epoch } = session.journal.fence;
     if (this.#view.nodeOf(node)?.epoch !== epoch) {
       // Raised by us after an unknown flush, or by who took over: then slots are another's, and the journal need not find that out.
-      if (term.slots.list().some((slot) => survey.owners[slot] !== node)) term.journal.lose();
+      if (session.slots.list().some((slot) => survey.owners[slot] !== node)) session.journal.lose();
       return;
     }
-    const gained = slotsOf(survey, node).filter((slot) => !term.slots.has(slot));
-    if (gained.length > 0) term.slots.gain(gained);
+    const gained = slotsOf(survey, node).filter((slot) => !session.slots.has(slot));
+    if (gained.length > 0) session.slots.gain(gained);
   }
 
   async #takeOver(): Promise<void> {
     const { storage, log } = this.#deps;
-    if (this.#term?.journal.isLeaseValid() !== true) this.#view.blind();
+    if (this.#session?.journal.isLeaseValid() !== true) this.#view.blind();
     if (!this.#view.isSureOfTheDead()) return;
     let isOver = false;
-    for (const { dead, to } of takeovers(this.#view.survey, this.#term?.journal.node ?? 0)) {
+    for (const { dead, to } of takeovers(this.#view.survey, this.#session?.journal.node ?? 0)) {
       const { node, address } = dead;
       // Whoever else sees it dead tries too: one of us does it.
       const isOurs = await storage.takeOver(dead, to);
@@ -310,25 +313,25 @@ export class Member {
     }
     if (!isOver) return;
     await this.#look();
-    this.#view.tellOthers();
+    this.#view.notifyPeers();
   }
 
   /** Whether there is more to hand over. */
   async #handOver(): Promise<boolean> {
-    const term = this.#term;
-    if (term === null) return false;
-    const { journal, slots } = term;
+    const session = this.#session;
+    if (session === null) return false;
+    const { journal, slots } = session;
     const own = { me: journal.node, isLeaving: this.#isLeaving, own: slots.list() };
     const going = handovers({ ...own, others: this.#view.takers() });
     // What is decided before it must be written before it: the journal has to take it.
     if (going.length === 0 || !journal.isLeaseValid()) return false;
-    term.lose(going.map(({ slot }) => slot));
+    session.lose(going.map(({ slot }) => slot));
     const unit = new HandoverUnit(going);
     journal.submit(unit);
-    const how = await this.#settled(term, unit, going);
+    const how = await this.#settled(session, unit, going);
     // Where they are now is what the database says: at their new node, or still here where that one has died.
     await this.#look();
-    this.#view.tellOthers();
+    this.#view.notifyPeers();
     assert(how !== 'duplicate', 'a handover has no keys');
     return how === 'committed';
   }
@@ -337,16 +340,20 @@ export class Member {
    * What became of the handover. While the journal cannot write, the seat may be taken: then nobody waits for it any more. Nothing is
    * gained meanwhile: a slot that is on its way may still be shown as ours.
    */
-  async #settled(term: Term, unit: HandoverUnit, going: readonly Handover[]): Promise<Settled> {
+  async #settled(
+    session: OwnershipSession,
+    unit: HandoverUnit,
+    going: readonly Handover[],
+  ): Promise<Settled> {
     for (;;) {
       const how = await Promise.race([unit.done, this.changed(this.#deps.leaseMs / 5)]);
       if (how !== undefined) return how;
-      if (term.journal.isLeaseValid()) continue;
+      if (session.journal.isLeaseValid()) continue;
       const survey = await this.#view.look().catch(() => null);
-      const { node, epoch } = term.journal.fence;
+      const { node, epoch } = session.journal.fence;
       if (survey === null || this.#view.nodeOf(node)?.epoch === epoch) continue;
-      const ours = [...term.slots.list(), ...going.map(({ slot }) => slot)];
-      if (ours.some((slot) => survey.owners[slot] !== node)) term.journal.lose();
+      const ours = [...session.slots.list(), ...going.map(({ slot }) => slot)];
+      if (ours.some((slot) => survey.owners[slot] !== node)) session.journal.lose();
     }
   }
 
@@ -362,10 +369,10 @@ export class Member {
   }
 }
 
-export type MemberDeps = Omit<TermDeps, 'onLost'> & Omit<ViewDeps, 'onReached'>;
+export type MemberDeps = Omit<OwnershipSessionDeps, 'onLost'> & Omit<ClusterViewDeps, 'onReached'>;
 
-export type Place =
-  | { readonly kind: 'here'; readonly term: Term }
+export type SlotLocation =
+  | { readonly kind: 'here'; readonly session: OwnershipSession }
   | { readonly kind: 'there'; readonly address: string }
   /** Its owner is dead, or it is on its way, or this node has lost its lease. */
   | { readonly kind: 'nowhere' };

@@ -1,12 +1,12 @@
-import { NotHere } from '../actor/own-slots.ts';
+import { NotOwner } from '../actor/own-slots.ts';
 import { LedgerUnavailable, type SharedClock, TooSlow } from '../ports.ts';
 import type { OpName } from './ops.ts';
 
 /** What nodes ask of each other. All of it begins with the asker's time (`SharedClock.wall`). */
-export type Request = Asked | Told | Look;
+export type Request = PeerRequest | PeerPublication | Look;
 
 /** Run this op, if the slot is yours. */
-export type Asked = readonly [
+export type PeerRequest = readonly [
   at: number,
   slot: number,
   name: OpName,
@@ -14,12 +14,12 @@ export type Asked = readonly [
   isRepeat: boolean,
 ];
 /** Something that all nodes must know (`Others`). */
-export type Told = readonly [at: number, 'told', what: unknown];
+export type PeerPublication = readonly [at: number, 'told', what: unknown];
 /** Look again who owns what. */
 export type Look = readonly [at: number, 'look'];
 
 /** The value, and the time of whoever answers; why it cannot answer now; or what went wrong there, a bug or lost I/O. */
-export type Answer = readonly [value: unknown, at: number] | string | Failed;
+export type PeerReply = readonly [value: unknown, at: number] | string | Failed;
 type Failed = { readonly message: string; readonly code: unknown };
 
 const TOO_SLOW = 'too_slow';
@@ -31,7 +31,7 @@ export const MOVED = 0;
 export function answering(
   orgClock: SharedClock,
   run: () => unknown,
-): Answer | typeof MOVED | Promise<Answer | typeof MOVED> {
+): PeerReply | typeof MOVED | Promise<PeerReply | typeof MOVED> {
   try {
     const result = run();
     return result instanceof Promise ? later(orgClock, result) : [result, orgClock.wall()];
@@ -41,18 +41,18 @@ export function answering(
 }
 
 /** @throws LedgerUnavailable, TooSlow */
-export function answerOf(answer: Answer, orgClock: SharedClock): unknown {
+export function answerOf(answer: PeerReply, orgClock: SharedClock): unknown {
   if (typeof answer === 'string') throw new LedgerUnavailable(answer);
   if ('message' in answer && answer.code === TOO_SLOW) throw new TooSlow(answer.message);
   if ('message' in answer) throw Object.assign(new Error(answer.message), { code: answer.code });
-  orgClock.hear(answer[1]);
+  orgClock.observe(answer[1]);
   return answer[0];
 }
 
 async function later(
   orgClock: SharedClock,
   result: Promise<unknown>,
-): Promise<Answer | typeof MOVED> {
+): Promise<PeerReply | typeof MOVED> {
   try {
     return [await result, orgClock.wall()];
   } catch (error) {
@@ -60,8 +60,8 @@ async function later(
   }
 }
 
-function refused(error: unknown): Answer | typeof MOVED {
-  if (error instanceof NotHere) return MOVED;
+function refused(error: unknown): PeerReply | typeof MOVED {
+  if (error instanceof NotOwner) return MOVED;
   if (error instanceof TooSlow) return { message: error.message, code: TOO_SLOW };
   if (error instanceof LedgerUnavailable) return error.message;
   const { message, code } = error as Failed;

@@ -3,7 +3,7 @@ import { bytesOfCustomer } from '../actor/weight.ts';
 import type { Customer } from '../metering/meter.ts';
 
 /** A customer whose actor lives on another node: who it is, for finding where. */
-export class Guest {
+export class RemoteCustomer {
   readonly customer: Customer;
   touched = true;
   readonly pending = 0;

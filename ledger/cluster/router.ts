@@ -1,5 +1,5 @@
-import { NotHere } from '../actor/own-slots.ts';
-import type { Term } from '../actor/ownership-session.ts';
+import { NotOwner } from '../actor/own-slots.ts';
+import type { OwnershipSession } from '../actor/ownership-session.ts';
 import { assert } from '../kernel/assert.ts';
 import { MAILBOX_MAX } from '../limits.ts';
 import {
@@ -10,8 +10,22 @@ import {
   type Peers,
 } from '../ports.ts';
 import type { Member } from './member.ts';
-import { type Answer, answering, answerOf, type Asked, MOVED, type Request } from './messages.ts';
-import { expectRepeat, ONCE, OPS, type OpAnswer, type OpArguments, type OpName } from './ops.ts';
+import {
+  type PeerReply,
+  answering,
+  answerOf,
+  type PeerRequest,
+  MOVED,
+  type Request,
+} from './messages.ts';
+import {
+  expectRepeat,
+  NON_IDEMPOTENT,
+  OPS,
+  type OpAnswer,
+  type OpArguments,
+  type OpName,
+} from './ops.ts';
 
 /**
  * Runs what is asked where its slot is served: here, or on the node that serves it.
@@ -77,19 +91,19 @@ export class Router {
     name: N,
     call: Call<OpArguments<N>>,
   ): Promise<Attempted<N>> {
-    const place = this.#member.place(slot);
-    if (place.kind === 'nowhere') return NOT_RUN;
-    if (place.kind === 'there') {
-      const asked: Asked = [this.#orgClock.wall(), slot, name, call.args, call.isRepeat];
-      const answer = await this.#ask(place.address, asked);
+    const location = this.#member.locate(slot);
+    if (location.kind === 'nowhere') return NOT_RUN;
+    if (location.kind === 'there') {
+      const asked: PeerRequest = [this.#orgClock.wall(), slot, name, call.args, call.isRepeat];
+      const answer = await this.#ask(location.address, asked);
       if (answer === MOVED) return NOT_RUN;
       if (answer === LOST) return { isLost: true };
       return { answer: answerOf(answer, this.#orgClock) as OpAnswer<N> };
     }
     try {
-      return { answer: await runHere(place.term, name, call) };
+      return { answer: await runHere(location.session, name, call) };
     } catch (error) {
-      if (error instanceof NotHere) return NOT_RUN;
+      if (error instanceof NotOwner) return NOT_RUN;
       throw error;
     }
   }
@@ -110,7 +124,7 @@ export class Router {
   /** What a peer asks of this node. Without a promise where the answer is in memory. */
   answer(request: unknown): unknown {
     const asked = request as Request;
-    this.#orgClock.hear(asked[0]);
+    this.#orgClock.observe(asked[0]);
     if (asked[1] === 'look') {
       this.#member.poke();
       return null;
@@ -121,28 +135,28 @@ export class Router {
     }
     const [, slot, name, args, isRepeat] = asked;
     this.#stats.answeredForOthers += 1;
-    const place = this.#member.place(slot);
-    if (place.kind !== 'here') {
+    const location = this.#member.locate(slot);
+    if (location.kind !== 'here') {
       // It may be ours since a moment ago.
       this.#member.poke();
       return MOVED;
     }
-    return answering(this.#orgClock, () => runHere(place.term, name, { args, isRepeat }));
+    return answering(this.#orgClock, () => runHere(location.session, name, { args, isRepeat }));
   }
 
-  async #ask(address: string, asked: Asked): Promise<Answer | typeof MOVED | typeof LOST> {
+  async #ask(address: string, asked: PeerRequest): Promise<PeerReply | typeof MOVED | typeof LOST> {
     assert(this.#peers !== null, 'only who has peers finds a slot there');
     this.#stats.forwarded += 1;
     try {
       const answer = await this.#peers.ask(address, asked, { withinMs: ANSWER_MS_MAX });
-      if (answer !== MOVED) return answer as Answer;
+      if (answer !== MOVED) return answer as PeerReply;
       this.#stats.movedAnswers += 1;
       this.#member.poke();
       return MOVED;
     } catch (error) {
       if (!(error instanceof PeerFailure)) throw error;
       const [, , name] = asked;
-      if (error.maybeDone && ONCE.has(name)) {
+      if (error.maybeDone && NON_IDEMPOTENT.has(name)) {
         throw new LedgerUnavailable('what became of it is not known: another node was lost');
       }
       this.#member.poke();
@@ -179,16 +193,16 @@ type Attempted<N extends OpName> = { readonly answer: OpAnswer<N> } | { readonly
 type Call<A extends readonly unknown[]> = { readonly args: A; readonly isRepeat: boolean };
 
 function runHere<N extends OpName>(
-  term: Term,
+  session: OwnershipSession,
   name: N,
   { args, isRepeat }: Call<readonly unknown[]>,
 ): Promise<OpAnswer<N>> {
-  if (isRepeat) expectRepeat(term, name, args);
+  if (isRepeat) expectRepeat(session, name, args);
   const op = OPS[name] as unknown as (
-    term: Term,
+    session: OwnershipSession,
     ...args: readonly unknown[]
   ) => Promise<OpAnswer<N>>;
-  return op(term, ...args);
+  return op(session, ...args);
 }
 
 const NOT_RUN = { isLost: false } as const;

@@ -28,7 +28,7 @@ export class HybridClock {
     return this.#heard > own && this.#heard - own <= FOLLOWED_MS_MAX ? this.#heard : own;
   }
 
-  hear(at: number): void {
+  observe(at: number): void {
     if (at <= this.#heard) return;
     const aheadMs = at - this.#clock.now();
     if (aheadMs <= 0) return;

@@ -1,5 +1,5 @@
 /** Runs tasks that share a key one after the other, as they came. They wait in memory: for those of this process alone. */
-export class InTurn<K> {
+export class KeyedMutex<K> {
   readonly #underWay = new Map<K, Promise<undefined>>();
 
   /** Runs `task` when none with any of these keys is under way. It holds all of them or none: nobody waits in a circle. */

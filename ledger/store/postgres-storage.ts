@@ -150,7 +150,7 @@ async function flush(
 function classify(error: unknown): FlushResult {
   const { severity, code, constraint_name: constraint } = error as Record<string, unknown>;
   if (severity !== 'ERROR') return { kind: 'unknown', error };
-  if (code === '23505' && ONCE.has(String(constraint))) return { kind: 'duplicate' };
+  if (code === '23505' && UNIQUE_BY_KEY.has(String(constraint))) return { kind: 'duplicate' };
   // Cancelled by its timeout or by somebody, or in the way of another: rolled back.
   if (typeof code === 'string' && /^(57014|55P03|40...)$/.test(code))
     return { kind: 'slow', error };
@@ -160,7 +160,7 @@ function classify(error: unknown): FlushResult {
 }
 
 /** Ids that a caller's key gives: of usage within its customer's slot, of refunds and grants over all slots. */
-const ONCE: ReadonlySet<string> = new Set([
+const UNIQUE_BY_KEY: ReadonlySet<string> = new Set([
   'transfers_id_once',
   'transfers_refund_once',
   'grants_by_id',

@@ -1,6 +1,9 @@
-// What the door to subscriptions says of an action, as an answer: the same to a merchant and to the customer's portal.
+// What the API of subscriptions says of an action, as an answer: the same to a merchant and to the customer's portal.
 import { unreachable } from '../../ledger/kernel/assert.ts';
-import type { Act, ActReply } from '../subscriptions/subscriptions.ts';
+import type {
+  SubscriptionAction,
+  SubscriptionActionReply,
+} from '../subscriptions/subscriptions.ts';
 import { type Answer, answer, refusal, refusedField } from './idempotency/idempotency.ts';
 import { fromSubscription } from './wire/subscriptions.ts';
 
@@ -9,7 +12,10 @@ export const NOT_FOR_SALE = 'is of a product that is archived or unpublished';
 export const QUANTITY_TOO_LARGE =
   'makes the price, or what the product gives, more than there can be';
 
-export function actAnswer(reply: ActReply, kind: Act['kind']): Answer {
+export function actAnswer(
+  reply: SubscriptionActionReply,
+  kind: SubscriptionAction['kind'],
+): Answer {
   switch (reply.kind) {
     case 'done':
       return answer(200, fromSubscription(reply.record));
@@ -34,7 +40,7 @@ export function actAnswer(reply: ActReply, kind: Act['kind']): Answer {
   }
 }
 
-function stateMessage(kind: Act['kind'], legal: readonly string[]): string {
+function stateMessage(kind: SubscriptionAction['kind'], legal: readonly string[]): string {
   const names = legal.length === 0 ? ['nothing'] : legal.map(named);
   return `it cannot ${named(kind)} now; legal now: ${names.join(', ')}`;
 }

@@ -169,5 +169,5 @@ async function putRight({ sql, clock }: EndpointDeps, endpointId: string): Promi
 
 /** Whatever the next request records must count it, on whichever node. */
 async function announceChange({ changes }: EndpointDeps, id: string): Promise<void> {
-  await changes.tell('webhook_endpoint', id);
+  await changes.publish('webhook_endpoint', id);
 }

@@ -178,7 +178,7 @@ export class Charges {
       if (kept !== null) await putPaymentMethod(transaction, scope, { method: kept, now });
       return payer;
     });
-    if (customer.changed) await changes.tell('customer', customer.id);
+    if (customer.changed) await changes.publish('customer', customer.id);
     return { kind: 'succeeded', reference, method, customerId: customer.id };
   }
 }

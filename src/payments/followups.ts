@@ -4,7 +4,7 @@
 // once. Whoever settled a charge waits for it; refunds are done soon, those of many payments together; what a crash left behind is swept up.
 import { must, unreachable } from '../../ledger/kernel/assert.ts';
 import type { Ids, Log, OrgClock, Timers } from '../../ledger/ports.ts';
-import { OwedWork } from '../platform/background/outbox-tasks.ts';
+import { OutboxTasks } from '../platform/background/outbox-tasks.ts';
 import type { Sql, Transaction } from '../platform/postgres/postgres.ts';
 import { findCheckout, finishAttempt } from '../records/checkouts.ts';
 import { releaseDiscount } from '../records/discounts.ts';
@@ -44,11 +44,11 @@ export type FollowupsDeps = {
 
 export class Followups {
   readonly #deps: FollowupsDeps;
-  readonly #owed: OwedWork<OwingPayment, Scope, never>;
+  readonly #owed: OutboxTasks<OwingPayment, Scope, never>;
 
   constructor(deps: FollowupsDeps) {
     this.#deps = deps;
-    this.#owed = new OwedWork({
+    this.#owed = new OutboxTasks({
       what: 'a follow-up of a payment',
       timers: deps.timers,
       log: deps.log,
@@ -94,7 +94,7 @@ export class Followups {
   async #work(paymentIds: readonly string[]): Promise<ReadonlyMap<string, never>> {
     await this.#deps.sql.begin(async (transaction) => {
       const owed = await takeFollowups(transaction, paymentIds);
-      await carryOut(transaction, owed, this.#deps);
+      await executeFollowup(transaction, owed, this.#deps);
     });
     return NOTHING;
   }
@@ -105,7 +105,7 @@ export class Followups {
   }
 }
 
-async function carryOut(
+async function executeFollowup(
   sql: Transaction,
   followups: readonly Followup[],
   { orgClock, ids, log, sendsMail }: FollowupsDeps,

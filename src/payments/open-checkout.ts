@@ -18,7 +18,7 @@ export type OpenCheckoutDeps = {
   readonly settings: { readonly bounds: Bounds };
 };
 
-export type CheckoutWish = Pick<
+export type CheckoutInput = Pick<
   NewCheckout,
   | 'source'
   | 'customerId'
@@ -48,7 +48,7 @@ export type CheckoutRefusal =
 export async function openCheckout(
   sql: Transaction,
   deps: OpenCheckoutDeps,
-  options: { readonly scope: Scope; readonly wish: CheckoutWish; readonly now: number },
+  options: { readonly scope: Scope; readonly wish: CheckoutInput; readonly now: number },
 ): Promise<{ readonly kind: 'opened'; readonly checkout: CheckoutRecord } | CheckoutRefusal> {
   const { scope, now } = options;
   const { product, currency: wanted, regional, discountCode: code, ...given } = options.wish;

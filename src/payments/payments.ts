@@ -1,4 +1,4 @@
-// The door to everything that moves money: what routes, pages and alarms may ask, and each answer they may get.
+// The API of everything that moves money: what routes, pages and alarms may ask, and each answer they may get.
 import type { RefundReason, RefundRefusal } from '../../ledger/payments/payment.ts';
 import type { Taken } from '../platform/redis/rate-limit.ts';
 import type { Instrument } from '../processors/processor.ts';

@@ -10,7 +10,7 @@ import { type DiscountRecord, findDiscountByCode } from '../records/discounts.ts
 import type { PriceRecord, ProductRecord } from '../records/products.ts';
 import type { Scope } from '../records/scope.ts';
 
-export type Wish = {
+export type QuoteInput = {
   readonly product: ProductRecord;
   /** The currency that was asked for; null where nobody did. */
   readonly currency: string | null;
@@ -50,14 +50,16 @@ export type NoQuote = {
 export async function quoteWithCode(
   sql: Executor,
   scope: Scope,
-  { code, ...wish }: Wish & { readonly code: string | null },
+  { code, ...wish }: QuoteInput & { readonly code: string | null },
 ): Promise<Quote | NoQuote> {
   if (code === null) return quote({ ...wish, discount: null });
   const discount = await findDiscountByCode(sql, scope, code);
   return discount === null ? { kind: 'discount_not_found' } : quote({ ...wish, discount });
 }
 
-export function quote(wish: Wish & { readonly discount: DiscountRecord | null }): Quote | NoQuote {
+export function quote(
+  wish: QuoteInput & { readonly discount: DiscountRecord | null },
+): Quote | NoQuote {
   const { product, pinned, discount, now } = wish;
   if (product.status !== 'active') return { kind: 'not_for_sale' };
   const active = product.prices.filter(({ status }) => status === 'active');

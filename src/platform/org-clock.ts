@@ -79,8 +79,8 @@ class Clocks implements OrgClocks, Subscriber {
     return this.#hybrid.now();
   }
 
-  hear(wall: number): void {
-    this.#hybrid.hear(wall);
+  observe(wall: number): void {
+    this.#hybrid.observe(wall);
   }
 
   set(clock: TestClock): void {

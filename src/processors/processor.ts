@@ -51,21 +51,25 @@ export type SavedChargeRequest = Pick<ChargeRequest, 'key' | 'amount' | 'currenc
 };
 
 /** What the processor keeps of the instrument. */
-type Kept = {
+type StoredInstrument = {
   /** Its own name of it, to be charged by later; null where nothing was to be saved. In `pending`, null where that is not known yet. */
   readonly saved: string | null;
   readonly expiry: Expiry | null;
 };
 
 export type ChargeResult =
-  | ({ readonly kind: 'succeeded'; readonly reference: string; readonly method: Method } & Kept)
+  | ({
+      readonly kind: 'succeeded';
+      readonly reference: string;
+      readonly method: Method;
+    } & StoredInstrument)
   /** Accepted, and settles later. */
   | ({
       readonly kind: 'pending';
       readonly reference: string;
       readonly method: Method;
       readonly askAfterMs: number;
-    } & Kept)
+    } & StoredInstrument)
   /** The buyer must do something at `url` first. Never the answer where no buyer is there. */
   | {
       readonly kind: 'requires_action';

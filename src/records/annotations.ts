@@ -7,7 +7,7 @@ import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import { insertEvent } from './events.ts';
 import { type Page, pageOf } from './page.ts';
 import type { Echo } from './invoices.ts';
-import { findRoom } from './room.ts';
+import { findRoom } from './capacity.ts';
 import { isUuid, type Scope } from './scope.ts';
 
 export const ANNOTATED = ['customer', 'subscription', 'invoice'] as const;

@@ -2,7 +2,7 @@ import type { Bounds, Full } from '../platform/bounds.ts';
 import { notifyChange } from '../platform/postgres/changes.ts';
 import { hashKey, newKey } from '../platform/crypto/keys.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
-import { findRoom } from './room.ts';
+import { findRoom } from './capacity.ts';
 
 export type Mode = 'test' | 'live';
 

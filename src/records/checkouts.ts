@@ -12,7 +12,7 @@ import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import { isToken } from '../platform/crypto/tokens.ts';
 import type { Mode } from './api-keys.ts';
 import { type Page, pageOf } from './page.ts';
-import { findRoom, ownerOfScope } from './room.ts';
+import { findRoom, ownerOfScope } from './capacity.ts';
 import { isUuid, type Scope } from './scope.ts';
 
 export type CheckoutStatus = 'active' | 'processing' | 'paid' | 'expired' | 'canceled';

@@ -2,7 +2,7 @@ import { assert } from '../../ledger/kernel/assert.ts';
 import type { Bounds, Full } from '../platform/bounds.ts';
 import type { Executor, Sql, Transaction } from '../platform/postgres/postgres.ts';
 import { type Page, pageOf } from './page.ts';
-import { findRoom, ownerOfScope } from './room.ts';
+import { findRoom, ownerOfScope } from './capacity.ts';
 import { isUuid, type Scope } from './scope.ts';
 
 export type DiscountRecord = {

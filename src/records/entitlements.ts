@@ -2,7 +2,7 @@ import type { Interval } from '../../ledger/kernel/calendar.ts';
 import type { Meter } from '../../ledger/metering/meter.ts';
 import type { Bounds, Full } from '../platform/bounds.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
-import { findRoom } from './room.ts';
+import { findRoom } from './capacity.ts';
 import { isUuid, type Scope } from './scope.ts';
 
 /** What a product gives of a feature. */

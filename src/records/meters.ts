@@ -4,7 +4,7 @@ import type { Bounds, Full } from '../platform/bounds.ts';
 import { notifyChange } from '../platform/postgres/changes.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import { type Page, pageOf } from './page.ts';
-import { findRoom, ownerOfScope } from './room.ts';
+import { findRoom, ownerOfScope } from './capacity.ts';
 import { isUuid, type Scope } from './scope.ts';
 
 export type MeterStatus = 'active' | 'archived';

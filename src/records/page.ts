@@ -45,13 +45,13 @@ export type Whose = Readonly<Record<string, string | number>>;
 type Fragment = PendingQuery<Row[]>;
 
 /** Where a row stands in its list. `at` as text: a Date has no microseconds. */
-export type Place = { readonly id: string; readonly at: string | null };
+export type Cursor = { readonly id: string; readonly at: string | null };
 
 /** Up to one row more than `limit` is read: it tells whether there is more. */
 export type Page = {
   readonly limit: number;
   readonly offset: number;
-  readonly after?: Place | undefined;
+  readonly after?: Cursor | undefined;
 };
 
 /** null where nothing of this id is among `whose` rows. Deleted ones have their place still, while they are kept. */
@@ -59,13 +59,13 @@ export async function findPlace(
   sql: Executor,
   list: { readonly name: ListName; readonly whose: Whose },
   id: string,
-): Promise<Place | null> {
+): Promise<Cursor | null> {
   if (!isUuid(id)) return null;
   const { table, by } = LISTS[list.name];
   const owned = Object.entries(list.whose).map(
     ([column, value]) => sql`and ${sql(column)} = ${value}`,
   );
-  const [row] = await sql<Place[]>`
+  const [row] = await sql<Cursor[]>`
     select id, ${by === null ? sql`null` : sql`${sql(by.column)}::text`} as at
     from ${sql(table)} where id = ${id} ${owned}`;
   return row ?? null;

@@ -2,7 +2,7 @@ import type { Bounds, Full } from '../platform/bounds.ts';
 import { hashKey } from '../platform/crypto/keys.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import { isToken } from '../platform/crypto/tokens.ts';
-import { findRoom } from './room.ts';
+import { findRoom } from './capacity.ts';
 import { isUuid, type Scope } from './scope.ts';
 
 /** Seconds that a token opens the portal. */

@@ -8,7 +8,7 @@ import type { Executor, Sql, Transaction } from '../platform/postgres/postgres.t
 import type { KeyOwner, Mode } from './api-keys.ts';
 import { EVENT_TYPES, type EventType } from './events.ts';
 import { ofScope, type Page, pageOf, type Whose } from './page.ts';
-import { findRoom } from './room.ts';
+import { findRoom } from './capacity.ts';
 import { isUuid } from './scope.ts';
 
 /** Whose endpoints: an organisation or a group, in one mode. */

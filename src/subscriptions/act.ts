@@ -8,11 +8,15 @@ import { findSubscription, type SubscriptionRecord } from '../records/subscripti
 import type { SubscriptionsDeps } from './deps.ts';
 import { priceOf } from './create.ts';
 import { allowancesOf, isWithinReach, planOf } from './plans.ts';
-import type { Act, ActReply, Target } from './subscriptions.ts';
+import type { SubscriptionAction, SubscriptionActionReply, Target } from './subscriptions.ts';
 
 const YEAR_MS = 366 * 86_400_000;
 
-export async function act(deps: SubscriptionsDeps, target: Target, wanted: Act): Promise<ActReply> {
+export async function act(
+  deps: SubscriptionsDeps,
+  target: Target,
+  wanted: SubscriptionAction,
+): Promise<SubscriptionActionReply> {
   const { sql, ledger, billing } = deps;
   const found = await findSubscription(sql, target.scope, target.id);
   if (found === null) return { kind: 'not_found' };
@@ -49,7 +53,7 @@ export async function act(deps: SubscriptionsDeps, target: Target, wanted: Act):
   }
 }
 
-type Refused = {
+type ActionRefused = {
   readonly refused:
     | 'price_not_found'
     | 'not_for_sale'
@@ -60,8 +64,8 @@ type Refused = {
 async function commandOf(
   { sql, orgClock }: SubscriptionsDeps,
   { organisationId, mode, subscription }: SubscriptionRecord,
-  wanted: Act,
-): Promise<Command | Refused> {
+  wanted: SubscriptionAction,
+): Promise<Command | ActionRefused> {
   const scope = { organisationId, mode };
   if (wanted.kind === 'pause' && wanted.resumesAt !== null) {
     const ahead = wanted.resumesAt - orgClock.now(scope);
@@ -93,7 +97,7 @@ async function unpaid(
   { sql }: SubscriptionsDeps,
   record: SubscriptionRecord,
   command: Command,
-): Promise<ActReply | null> {
+): Promise<SubscriptionActionReply | null> {
   const { subscription, organisationId, mode } = record;
   const { plan, status, waiting } = subscription;
   if (waiting !== null) return null;

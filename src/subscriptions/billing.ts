@@ -7,14 +7,14 @@
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Ids, Log, OrgClock, Timers } from '../../ledger/ports.ts';
 import type { Command } from '../../ledger/subscriptions/commands.ts';
-import { OwedWork } from '../platform/background/outbox-tasks.ts';
+import { OutboxTasks } from '../platform/background/outbox-tasks.ts';
 import type { Sql } from '../platform/postgres/postgres.ts';
 import type { ProcessorFor } from '../processors/processor.ts';
 import { putOff } from '../records/followups.ts';
 import { billingPolicyOf } from '../records/organisations.ts';
 import { deleteFollowups, listSubscriptionsOwing } from '../records/subscription-followups.ts';
 import type { Scope } from '../records/scope.ts';
-import { carryOut, type Owed, type Unpayable, type UntoldNews } from './execute.ts';
+import { executeOwed, type StillOwed, type Unpayable, type UntoldNews } from './execute.ts';
 
 const CONCURRENT_MAX = 4;
 
@@ -34,16 +34,16 @@ export type BillingDeps = {
 
 export class Billing {
   readonly #deps: BillingDeps;
-  readonly #owed: OwedWork<string, Scope, Owed>;
+  readonly #owed: OutboxTasks<string, Scope, StillOwed>;
 
   constructor(deps: BillingDeps) {
     this.#deps = deps;
-    this.#owed = new OwedWork({
+    this.#owed = new OutboxTasks({
       what: 'the billing of a subscription',
       timers: deps.timers,
       log: deps.log,
       concurrentMax: CONCURRENT_MAX,
-      work: (ids) => deps.sql.begin((transaction) => carryOut(transaction, deps, ids)),
+      work: (ids) => deps.sql.begin((transaction) => executeOwed(transaction, deps, ids)),
       list: (which) => listSubscriptionsOwing(deps.sql, which),
       idOf: (id) => id,
       carryOut: (id) => this.carryOut(id),

@@ -8,12 +8,12 @@ import type { Scope } from '../records/scope.ts';
 import { findSubscription } from '../records/subscriptions.ts';
 import type { SubscriptionsDeps } from './deps.ts';
 import { allowancesOf, isWithinReach, planOf, trialEndOf } from './plans.ts';
-import type { CreateReply, Wish } from './subscriptions.ts';
+import type { CreateReply, SubscriptionInput } from './subscriptions.ts';
 
 export async function createSubscription(
   { sql, ids, orgClock, ledger, billing }: SubscriptionsDeps,
   scope: Scope,
-  wish: Wish,
+  wish: SubscriptionInput,
 ): Promise<CreateReply> {
   const { customerId, idempotencyKey: key, quantity } = wish;
   const customer = await findCustomer(sql, scope, customerId);

@@ -1,4 +1,4 @@
 import type { Billing, BillingDeps } from './billing.ts';
 
-/** What the door's parts work with. */
+/** What the parts of this API work with. */
 export type SubscriptionsDeps = BillingDeps & { readonly billing: Billing };

@@ -23,7 +23,7 @@ import {
   type OwedBySubscription,
 } from '../records/subscription-followups.ts';
 
-export type CarryOutDeps = {
+export type ExecuteDeps = {
   readonly ids: Ids;
   readonly orgClock: OrgClock;
   readonly processorFor: ProcessorFor;
@@ -44,17 +44,17 @@ export type Unpayable = Untold & { readonly paymentId: string };
 export type UntoldNews = Untold & { readonly news: News };
 
 /** What is still to be done for a subscription, when this is on disk. */
-export type Owed = {
+export type StillOwed = {
   readonly charges: readonly string[];
   readonly unpayable: readonly Unpayable[];
   readonly news: readonly UntoldNews[];
 };
 
-export async function carryOut(
+export async function executeOwed(
   sql: Transaction,
-  deps: CarryOutDeps,
+  deps: ExecuteDeps,
   subscriptionIds: readonly string[],
-): Promise<ReadonlyMap<string, Owed>> {
+): Promise<ReadonlyMap<string, StillOwed>> {
   const owed = await lockSubscriptionFollowups(sql, subscriptionIds);
   if (owed.length === 0) return new Map();
   const payable = await listChargeable(
@@ -125,7 +125,7 @@ async function newsOf(
 /** What is to be charged for it; null for nothing. */
 async function doOne(
   sql: Transaction,
-  { ids, sendsMail }: CarryOutDeps,
+  { ids, sendsMail }: ExecuteDeps,
   {
     one,
     issuances,

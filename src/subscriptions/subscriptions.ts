@@ -1,4 +1,4 @@
-// The door to subscriptions: what routes, the portal and alarms may ask, and each answer they may get.
+// The API of subscriptions: what routes, the portal and alarms may ask, and each answer they may get.
 import type { Command } from '../../ledger/subscriptions/commands.ts';
 import type { Action } from '../../ledger/subscriptions/transitions.ts';
 import type { Instrument } from '../processors/processor.ts';
@@ -7,7 +7,7 @@ import type { PaymentMethodRecord } from '../records/payment-methods.ts';
 import type { Scope } from '../records/scope.ts';
 import type { SubscriptionRecord } from '../records/subscriptions.ts';
 
-export type Wish = {
+export type SubscriptionInput = {
   readonly customerId: string;
   readonly productId: string;
   /** null: the product's only recurring price, or the first that was made. */
@@ -31,7 +31,7 @@ export type CreateReply =
   | { readonly kind: 'full' };
 
 /** What a customer or a merchant may do with one. */
-export type Act =
+export type SubscriptionAction =
   | Extract<Command, { kind: 'cancel' | 'uncancel' | 'pause' | 'resume' | 'end_trial' }>
   /** null: as it is. */
   | { readonly kind: 'change'; readonly priceId: string | null; readonly quantity: number | null };
@@ -39,7 +39,7 @@ export type Act =
 /** Whose it must be; a customer's own where `customerId` is given. */
 export type Target = { readonly scope: Scope; readonly id: string; readonly customerId?: string };
 
-export type ActReply =
+export type SubscriptionActionReply =
   | { readonly kind: 'done'; readonly record: SubscriptionRecord }
   | { readonly kind: 'not_found' }
   | { readonly kind: 'invalid_state'; readonly legal: readonly Action[] }
@@ -71,8 +71,8 @@ export type PayReply =
   | { readonly kind: 'payment_failed'; readonly message: string };
 
 export type Subscriptions = {
-  create(scope: Scope, wish: Wish): Promise<CreateReply>;
-  act(target: Target, act: Act): Promise<ActReply>;
+  create(scope: Scope, wish: SubscriptionInput): Promise<CreateReply>;
+  act(target: Target, act: SubscriptionAction): Promise<SubscriptionActionReply>;
   /** Another card or account for all of the customer's subscriptions; what is unpaid is tried at once. */
   replaceMethod(
     scope: Scope,

@@ -30,7 +30,7 @@ const TRY_AGAIN_MS = 50;
 const RUN_AGAIN_MS = 1000;
 
 /** What time brings about. */
-export type Due = {
+export type DueAlarms = {
   /** Resolves when nothing rings any more that rang by itself. */
   quiet(organisationId: string): Promise<void>;
   next(organisationId: string, until: number): Promise<readonly DueAlarm[]>;
@@ -38,15 +38,15 @@ export type Due = {
 };
 
 /** What follows from it, in other places. */
-export type Owed = {
+export type OutboxWork = {
   /** Carries out what is not done yet; whether there was anything. */
   carryOut(tenant: Tenant): Promise<boolean>;
 };
 
 export type TestClocksDeps = {
   readonly clocks: OrgClocks;
-  readonly due: Due;
-  readonly owed: readonly Owed[];
+  readonly due: DueAlarms;
+  readonly owed: readonly OutboxWork[];
   readonly rows: {
     /** null where another node moves it. */
     stop(

@@ -1,17 +1,20 @@
 // What is kept of customers is never older than what was told of them; and what is told of others holds up nobody.
 import { expect, test } from 'bun:test';
 import { Directory } from '../../ledger/actor/directory.ts';
-import { Guest } from '../../ledger/cluster/remote-customer.ts';
+import { RemoteCustomer } from '../../ledger/cluster/remote-customer.ts';
 import { everySlot } from '../../ledger/actor/own-slots.ts';
 import { slotOf } from '../../ledger/kernel/slot.ts';
 import { timers } from '../../src/platform/clock.ts';
 import { ids } from '../../src/platform/ids.ts';
 
 /** A directory whose rows are changed each time that they are read, `until` they have been read so often. */
-function readers(until: number, changed: (directory: Directory<Guest>, id: string) => void) {
+function readers(
+  until: number,
+  changed: (directory: Directory<RemoteCustomer>, id: string) => void,
+) {
   const organisationId = ids.next();
   let reads = 0;
-  const directory: Directory<Guest> = new Directory({
+  const directory: Directory<RemoteCustomer> = new Directory({
     slots: everySlot(),
     timers,
     max: { actors: 10, bytes: Infinity },
@@ -24,7 +27,7 @@ function readers(until: number, changed: (directory: Directory<Guest>, id: strin
         organisationId,
         mode: 'test',
       } as const;
-      return [new Guest({ id, slot: slotOf(id), ...names })];
+      return [new RemoteCustomer({ id, slot: slotOf(id), ...names })];
     },
   });
   return { directory, reads: () => reads };
@@ -32,8 +35,8 @@ function readers(until: number, changed: (directory: Directory<Guest>, id: strin
 
 test('a row that changes while it is read is read again, until it does not', async () => {
   for (const changed of [
-    (directory: Directory<Guest>, id: string) => directory.forget(id),
-    (directory: Directory<Guest>) => directory.forgetAll(),
+    (directory: Directory<RemoteCustomer>, id: string) => directory.forget(id),
+    (directory: Directory<RemoteCustomer>) => directory.forgetAll(),
   ]) {
     const { directory, reads } = readers(4, changed);
     const found = await directory.find(ids.next());

@@ -1,19 +1,23 @@
 // A program of the stand that can be killed, frozen and started again.
 import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
-import type { Place } from '../../src/platform/embedded/service-account.ts';
+import type { ServiceAccount } from '../../src/platform/embedded/service-account.ts';
 import { daemon, exitOf } from '../../src/platform/embedded/processes.ts';
 
 export type Signal = 'SIGKILL' | 'SIGSTOP' | 'SIGCONT' | 'SIGTERM';
 
 export class Daemon {
   readonly name: string;
-  readonly #place: Place;
+  readonly #place: ServiceAccount;
   readonly #command: readonly [file: string, ...args: string[]];
   #child: ChildProcess | undefined;
   #exited: Promise<string> = Promise.resolve('never started');
 
-  constructor(name: string, place: Place, command: readonly [file: string, ...args: string[]]) {
+  constructor(
+    name: string,
+    place: ServiceAccount,
+    command: readonly [file: string, ...args: string[]],
+  ) {
     this.name = name;
     this.#place = place;
     this.#command = command;

@@ -1,6 +1,6 @@
 // Three nodes of etcd: who holds the leader's lease is what two of them say.
 import { join } from 'node:path';
-import { makeOwned, type Place } from '../../src/platform/embedded/service-account.ts';
+import { makeOwned, type ServiceAccount } from '../../src/platform/embedded/service-account.ts';
 import { freePort } from '../support/free-port.ts';
 import { until } from '../support/until.ts';
 import { Daemon } from './daemon.ts';
@@ -14,7 +14,7 @@ export type Etcd = {
   stop(): Promise<void>;
 };
 
-export async function startEtcd(program: string, place: Place): Promise<Etcd> {
+export async function startEtcd(program: string, place: ServiceAccount): Promise<Etcd> {
   const members = await Promise.all(
     NODES.map(async (name) => ({
       name,

@@ -1,6 +1,6 @@
 // HAProxy in front: one address that is the primary's, as Patroni says it.
 import { join } from 'node:path';
-import type { Place } from '../../src/platform/embedded/service-account.ts';
+import type { ServiceAccount } from '../../src/platform/embedded/service-account.ts';
 import { writePrivate } from '../../src/platform/private-file.ts';
 import { freePort } from '../support/free-port.ts';
 import { Daemon } from './daemon.ts';
@@ -10,7 +10,7 @@ export type Front = { readonly port: number; stop(): Promise<void> };
 
 export async function startHaproxy(
   program: string,
-  place: Place,
+  place: ServiceAccount,
   members: readonly Member[],
 ): Promise<Front> {
   const port = await freePort();

@@ -1,6 +1,6 @@
 // One PostgreSQL and the Patroni that decides what it is.
 import { join } from 'node:path';
-import type { Place } from '../../src/platform/embedded/service-account.ts';
+import type { ServiceAccount } from '../../src/platform/embedded/service-account.ts';
 import { makeOwned } from '../../src/platform/embedded/service-account.ts';
 import { writePrivate } from '../../src/platform/private-file.ts';
 import { processesIn } from '../../src/platform/embedded/processes.ts';
@@ -46,7 +46,7 @@ function dynamicSettings(replication: Replication) {
 export type MemberOptions = {
   readonly name: string;
   readonly programs: Programs;
-  readonly place: Place;
+  readonly place: ServiceAccount;
   readonly etcdHosts: readonly string[];
   readonly replication: Replication;
 };
@@ -56,7 +56,7 @@ export class Member {
   readonly port: number;
   readonly restPort: number;
   readonly #patroni: Daemon;
-  readonly #place: Place;
+  readonly #place: ServiceAccount;
   readonly #data: string;
 
   private constructor(options: MemberOptions, ports: { port: number; restPort: number }) {

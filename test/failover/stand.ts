@@ -1,6 +1,6 @@
 // Three PostgreSQL under Patroni, three etcd, HAProxy and Redis, in a folder of their own on the loopback.
 import { must } from '../../ledger/kernel/assert.ts';
-import { preparePlace } from '../../src/platform/embedded/service-account.ts';
+import { prepareServiceAccount } from '../../src/platform/embedded/service-account.ts';
 import { openPool } from '../../src/platform/postgres/postgres.ts';
 import { until } from '../support/until.ts';
 import { OwnRedis } from '../workers/engine/own-redis.ts';
@@ -124,7 +124,7 @@ export async function startStand(
   say('starting three etcd, three PostgreSQL under Patroni, HAProxy and Redis');
   const dataDir = makeFolder();
   closers.push(() => removeFolder(dataDir, logs));
-  const place = preparePlace(dataDir);
+  const place = prepareServiceAccount(dataDir);
   const redis = await OwnRedis.start();
   closers.push(() => redis.stop());
   const etcd = await startEtcd(programs.etcd, place);

@@ -66,7 +66,7 @@ test('what this process changes is seen with the next request, before any notifi
 test('an answer that was on its way while the meter changed is not kept', async () => {
   await create({ slug: 'raced' });
   const underWay = catalogue.bySlug(scope, 'raced');
-  await server.changes.tell('meter', scope.organisationId);
+  await server.changes.publish('meter', scope.organisationId);
   await underWay;
   expect(catalogue.bySlug(scope, 'raced')).toBeInstanceOf(Promise);
 });

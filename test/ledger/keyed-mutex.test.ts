@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test';
-import { InTurn } from '../../ledger/kernel/keyed-mutex.ts';
+import { KeyedMutex } from '../../ledger/kernel/keyed-mutex.ts';
 
 /** Tasks that say when they begin, and end when they are told to. Whoever waits for one begins before its caller knows that it ended. */
 class Tasks {
   readonly begun: string[] = [];
-  readonly #turn = new InTurn<string>();
+  readonly #turn = new KeyedMutex<string>();
   readonly #all = new Map<string, { ends: PromiseWithResolvers<void>; ended: Promise<void> }>();
 
   begin(name: string, keys: readonly string[]): void {

@@ -1,4 +1,4 @@
-// A shop, its buyers at the checkout, and what there is to see of a payment afterwards: all by the API and the door of payments.
+// A shop, its buyers at the checkout, and what there is to see of a payment afterwards: all by the API and the payments' API.
 import { expect } from 'bun:test';
 import { audit } from '../../src/database/audit.ts';
 import { parseMoney } from '../../ledger/kernel/money.ts';

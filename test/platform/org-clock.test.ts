@@ -31,7 +31,7 @@ class World {
       changes: {
         trusted: true,
         subscribe: (subscriber) => void (this.subscriber = subscriber),
-        tell: () => Promise.resolve(),
+        publish: () => Promise.resolve(),
         close: () => Promise.resolve(),
       },
       warn: (_fields, message) => this.warned.push(message),
@@ -145,14 +145,14 @@ test('whose mover died runs on, without anybody saying so', async () => {
 test('what was heard is past, unless that clock is wrong', async () => {
   const world = new World();
   const clocks = await world.open();
-  clocks.hear(900);
+  clocks.observe(900);
   expect(clocks.wall()).toBe(1000);
-  clocks.hear(3000);
-  clocks.hear(2999);
+  clocks.observe(3000);
+  clocks.observe(2999);
   expect([TEST, LIVE].map((tenant) => clocks.now(tenant))).toEqual([3000, 3000]);
   expect(clocks.stats).toEqual({ leadMs: 2000, wrong: 0 });
-  clocks.hear(3001);
-  clocks.hear(9999);
+  clocks.observe(3001);
+  clocks.observe(9999);
   expect(clocks.wall()).toBe(3000);
   expect(clocks.stats).toEqual({ leadMs: 2000, wrong: 2 });
   expect(world.warned).toHaveLength(1);

@@ -68,8 +68,8 @@ const PLANTED: readonly (readonly [name: string, fault: Fault])[] = [
     'slots that are served before they were surveyed',
     fault(
       MEMBER,
-      '    this.#term = term;\n',
-      '    this.#term = term;\n    term.slots.gain([...Array.from({ length: 1024 }).keys()]);\n',
+      '    this.#session = session;\n',
+      '    this.#session = session;\n    session.slots.gain([...Array.from({ length: 1024 }).keys()]);\n',
     ),
   ],
   [
@@ -77,10 +77,10 @@ const PLANTED: readonly (readonly [name: string, fault: Fault])[] = [
     {
       file: MEMBER,
       replace: [
-        ['    term.lose(going.map(({ slot }) => slot));\n', ''],
+        ['    session.lose(going.map(({ slot }) => slot));\n', ''],
         [
-          '    const how = await this.#settled(term, unit, going);\n',
-          '    const how = await this.#settled(term, unit, going);\n    term.lose(going.map(({ slot }) => slot));\n',
+          '    const how = await this.#settled(session, unit, going);\n',
+          '    const how = await this.#settled(session, unit, going);\n    session.lose(going.map(({ slot }) => slot));\n',
         ],
       ],
     },
@@ -97,8 +97,8 @@ const PLANTED: readonly (readonly [name: string, fault: Fault])[] = [
     'an owner that answers for what is not its own',
     fault(
       ROUTER,
-      "    if (place.kind !== 'here') {",
-      "    if (place.kind !== 'here' && this.#member.term === null) {",
+      "    if (location.kind !== 'here') {",
+      "    if (location.kind !== 'here' && this.#member.session === null) {",
     ),
   ],
   [

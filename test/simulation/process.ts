@@ -1,6 +1,6 @@
 // One start of the program on one place: the real ledger over simulated ports. It can die or stand still at any moment.
 import { HybridClock } from '../../ledger/kernel/hybrid-clock.ts';
-import type { Room } from '../../ledger/actor/actor-cache.ts';
+import type { CacheBounds } from '../../ledger/actor/actor-cache.ts';
 import { Ledger } from '../../ledger/ledger.ts';
 import type { CheckAnswer } from '../../ledger/metering/meter.ts';
 import {
@@ -42,7 +42,7 @@ function businessClock(clock: Clock): SharedClock {
   return {
     now: () => hybrid.now(),
     wall: () => hybrid.now(),
-    hear: (wall) => hybrid.hear(wall),
+    observe: (wall) => hybrid.observe(wall),
     stopped: new Set(),
     catchUp: () => Promise.resolve(),
   };
@@ -53,7 +53,7 @@ export type ProcessDeps = {
   readonly auditor: Auditor;
   readonly ids: Ids;
   readonly listeners: Map<string, Listener>;
-  readonly room: Room;
+  readonly room: CacheBounds;
   readonly wantsUsage: boolean;
   readonly onDeath: () => void;
   /** What a run wants to show of what its processes say. */

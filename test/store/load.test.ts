@@ -23,7 +23,10 @@ async function statesOf(customer: string): Promise<Record<string, MeterState>> {
   const actor = await setting.server.ledger.find(tenant, { id: customer });
   if (!(actor instanceof Actor)) throw new Error('no such customer here');
   return Object.fromEntries(
-    [...actor.holdings.values()].map(({ meter, durable }) => [meter.slug, comparable(durable!)]),
+    [...actor.customerMeters.values()].map(({ meter, durable }) => [
+      meter.slug,
+      comparable(durable!),
+    ]),
   );
 }
 

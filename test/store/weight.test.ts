@@ -133,7 +133,7 @@ test.each(SHAPES)('%s', (_what, count, shape) => {
 
 test('members may be forgotten at any time, but not what is counted and on its way', () => {
   const actor = actorOf(0, {});
-  const [holding] = actor.holdings.values();
+  const [holding] = actor.customerMeters.values();
   const { meter, tentative: state } = must(holding, 'what it has of a meter');
   const { customer } = actor;
   const rest = { transfers: [], periods: [], grants: [], events: [], stateChanged: false };

@@ -25,7 +25,7 @@ import { refuse } from './errors.ts';
 import type { Keyed } from '../idempotency/keyed.ts';
 import type { Access, Call, Handler, Operation } from '../operation.ts';
 import type { AdmitPortal } from '../portal/visitor.ts';
-import { type Course, RequestLog } from './request-log.ts';
+import { type RequestTrace, RequestLog } from './request-log.ts';
 
 /** What follows the path in `app.post(path, ...route)`. */
 export type Route = readonly [
@@ -76,7 +76,7 @@ export function createEdge(options: EdgeOptions): Edge {
   let leaving = false;
   let sinceLeaving = 0;
 
-  function finish(request: Request, response: Response, course: Course | null): Response {
+  function finish(request: Request, response: Response, course: RequestTrace | null): Response {
     if (leaving) {
       sinceLeaving += 1;
       response.headers.set('connection', 'close');

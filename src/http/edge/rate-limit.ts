@@ -3,10 +3,10 @@ import type { Taken } from '../../platform/redis/rate-limit.ts';
 import { refuse } from './errors.ts';
 import { sendPage } from '../page.ts';
 
-type Refused = Omit<Taken, 'allowed'>;
+type RateLimited = Omit<Taken, 'allowed'>;
 
 /** The answer where a limit does not allow it. */
-export function refuseRate(taken: Refused): Response {
+export function refuseRate(taken: RateLimited): Response {
   const headers = headersOf(taken);
   const seconds = headers['retry-after'];
   return refuse('rate_limited', `at most ${taken.limit} a minute; try again in ${seconds} s`, {
@@ -15,13 +15,13 @@ export function refuseRate(taken: Refused): Response {
 }
 
 /** The same, to read in a browser. */
-export function refuseRatePage(taken: Refused): Response {
+export function refuseRatePage(taken: RateLimited): Response {
   const page = sendPage(refusedPage('rate_limited'), { status: 429 });
   for (const [name, value] of Object.entries(headersOf(taken))) page.headers.set(name, value);
   return page;
 }
 
-function headersOf({ limit, remaining, resetMs }: Refused) {
+function headersOf({ limit, remaining, resetMs }: RateLimited) {
   const seconds = String(Math.max(1, Math.ceil(resetMs / 1000)));
   return {
     'retry-after': seconds,

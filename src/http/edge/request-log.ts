@@ -10,7 +10,7 @@ const REQUEST_ID = 'x-request-id';
 const REQUEST_ID_SANE = /^[\w.:/+=-]{1,128}$/;
 
 /** How a request went: who called and since when. null where that was never found out. */
-export type Course = {
+export type RequestTrace = {
   readonly principal: Principal | PortalPrincipal | null;
   readonly began: number;
 };
@@ -38,7 +38,7 @@ export class RequestLog {
     this.#logsAll = options.log.isLevelEnabled('debug');
   }
 
-  finish(request: Request, response: Response, course: Course | null): Response {
+  finish(request: Request, response: Response, course: RequestTrace | null): Response {
     const given = request.headers.get(REQUEST_ID);
     const { status } = response;
     if (given === null && status < 400 && !this.#logsAll) return response;
@@ -77,7 +77,7 @@ export class RequestLog {
 
   #write(
     request: Request,
-    { id, status, course }: { id: string; status: number; course: Course | null },
+    { id, status, course }: { id: string; status: number; course: RequestTrace | null },
   ): void {
     if (status === 503 && !this.#logsAll && !this.#hasRoom()) return;
     const leftOut = this.#leftOut;

@@ -24,7 +24,7 @@ type Parameter = {
 
 type Content = Record<string, { schema: JsonSchema }>;
 
-type Answer = {
+type DocumentedResponse = {
   description: string;
   headers: Record<string, { $ref: string }>;
   content?: Content;
@@ -39,7 +39,7 @@ export type Documented = {
   servers?: { url: string; description: string }[];
   parameters: Parameter[];
   requestBody?: { required: boolean; content: Content };
-  responses: Record<string, Answer>;
+  responses: Record<string, DocumentedResponse>;
 };
 
 const HTML = 'text/html';
@@ -74,7 +74,7 @@ export function hasKey(access: Access): access is 'organisation' | 'group' {
   return access === 'organisation' || access === 'group';
 }
 
-function parametersOf(route: Asked, components: Components): Parameter[] {
+function parametersOf(route: DocumentedRoute, components: Components): Parameter[] {
   const { params = {}, query } = route.operation;
   const parameters: Parameter[] = Object.entries(params).map(([name, description]) => ({
     name,
@@ -101,7 +101,10 @@ function parametersOf(route: Asked, components: Components): Parameter[] {
 }
 
 /** All answers, by status: what the handler answers, and what it or the edge refuses. */
-function responsesOf(route: Asked, components: Components): Record<string, Answer> {
+function responsesOf(
+  route: DocumentedRoute,
+  components: Components,
+): Record<string, DocumentedResponse> {
   const { operation } = route;
   const refusals = refusalsOf(route);
   const statuses = new Set([...Object.keys(operation.answers).map(Number), ...refusals.keys()]);
@@ -109,23 +112,23 @@ function responsesOf(route: Asked, components: Components): Record<string, Answe
     const codes = refusals.get(status) ?? [];
     return [status, answerOf({ ...route, components, status, codes })];
   });
-  return Object.fromEntries(answers) as Record<string, Answer>;
+  return Object.fromEntries(answers) as Record<string, DocumentedResponse>;
 }
 
-type Asked = {
+type DocumentedRoute = {
   readonly access: Access;
   readonly operation: Operation;
   readonly method: string;
 };
 
-type Answering = Asked & {
+type Answering = DocumentedRoute & {
   readonly components: Components;
   readonly status: number;
   /** By which it refuses with this status. */
   readonly codes: readonly ErrorCode[];
 };
 
-function answerOf({ components, status, codes, ...route }: Answering): Answer {
+function answerOf({ components, status, codes, ...route }: Answering): DocumentedResponse {
   const { access, operation } = route;
   const { answers, mediaType = JSON_MEDIA.type } = operation;
   const schema = answers[status];
@@ -189,7 +192,7 @@ const MAY_PASS = new Set<ErrorCode>([
 ]);
 
 /** What it refuses by, for each status: its own refusals, and those of the edge, which follow from what it takes. */
-function refusalsOf({ access, operation, method }: Asked): Map<number, ErrorCode[]> {
+function refusalsOf({ access, operation, method }: DocumentedRoute): Map<number, ErrorCode[]> {
   const { idempotent, params, form, query } = operation;
   const codes = new Set<ErrorCode>(operation.refusals);
   if (hasKey(access)) {

@@ -12,7 +12,11 @@ import type { Action, Entered, Frame, Notice, SubscriptionView } from '../../pag
 import type { Sql } from '../../platform/postgres/postgres.ts';
 import { findPaymentMethod } from '../../records/payment-methods.ts';
 import { findSubscription, type SubscriptionRecord } from '../../records/subscriptions.ts';
-import type { Act, ActReply, Subscriptions } from '../../subscriptions/subscriptions.ts';
+import type {
+  SubscriptionAction,
+  SubscriptionActionReply,
+  Subscriptions,
+} from '../../subscriptions/subscriptions.ts';
 import type { PortalPrincipal } from '../edge/auth.ts';
 import { isForm } from '../edge/body.ts';
 import { respond } from '../idempotency/idempotency.ts';
@@ -35,10 +39,10 @@ export type PortalCall = {
   readonly request: Request;
 };
 
-type Asked = {
+type PortalRequest = {
   readonly action: Action;
   /** null: what should be the time to resume at is none. A form counts in days of this zone. */
-  readonly wanted: (zone: string | null) => Act | null;
+  readonly wanted: (zone: string | null) => SubscriptionAction | null;
   readonly entered?: Entered;
 };
 
@@ -125,7 +129,7 @@ async function show(
 export async function act(
   deps: ActionDeps,
   call: PortalCall & { readonly body: { readonly subscription_id: string } },
-  { action, wanted, entered = NOTHING }: Asked,
+  { action, wanted, entered = NOTHING }: PortalRequest,
 ): Promise<Response> {
   const { sql, settings, subscriptions } = deps;
   const { principal, params, request, body } = call;
@@ -136,7 +140,7 @@ export async function act(
     ? await frameOf(sql, principal, { appUrl: settings.appUrl, token: params.token })
     : null;
   const command = wanted(frame?.timeZone ?? null);
-  const reply: ActReply =
+  const reply: SubscriptionActionReply =
     command === null
       ? { kind: 'resumes_at_out_of_range' }
       : await subscriptions.act({ scope, id, customerId }, command);
@@ -149,7 +153,7 @@ export async function act(
 }
 
 /** To a customer. */
-function told(reply: Exclude<ActReply, { kind: 'done' }>): {
+function told(reply: Exclude<SubscriptionActionReply, { kind: 'done' }>): {
   readonly status: number;
   readonly errors?: readonly FieldError[];
   readonly refusal?: string;

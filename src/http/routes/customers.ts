@@ -162,7 +162,7 @@ function changeCustomer({ edge, sql, ids, orgClock, changes }: CustomerRoutesDep
     });
     if (changed === 'not_found') return notFound();
     if (changed === 'external_id_taken') return refuse('conflict', TAKEN);
-    await changes.tell('customer', changed.id);
+    await changes.publish('customer', changed.id);
     return Response.json(fromCustomer(changed));
   });
 }
@@ -183,7 +183,7 @@ function putOneCustomer({ edge, sql, ids, orgClock, changes }: CustomerRoutesDep
       putCustomer(transaction, principal, { customer, patch, eventId: ids.next(), now }),
     );
     if (put === 'renamed') return refuse('conflict', 'it is renamed by other calls: send it again');
-    if (!put.isNew) await changes.tell('customer', put.customer.id);
+    if (!put.isNew) await changes.publish('customer', put.customer.id);
     return Response.json(fromCustomer(put.customer), { status: put.isNew ? 201 : 200 });
   });
 }

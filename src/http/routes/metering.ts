@@ -25,26 +25,29 @@ export type Subject = { readonly customer: Found; readonly meter: UsageMeter };
 
 type Who = { readonly customer_id?: string; readonly external_customer_id?: string };
 
-export type Refused = {
+export type SubjectRefused = {
   readonly refused: ErrorCode;
   readonly message: string;
   readonly issue?: Issue;
 };
 
 const ONE_OF = 'must be given unless external_customer_id is: exactly one of the two';
-const NO_CUSTOMER: Refused = { refused: 'not_found', message: 'no such customer' };
-const NO_FEATURE: Refused = { refused: 'not_found', message: 'no meter has this feature_key' };
-const NOT_ONE: Refused = {
+const NO_CUSTOMER: SubjectRefused = { refused: 'not_found', message: 'no such customer' };
+const NO_FEATURE: SubjectRefused = {
+  refused: 'not_found',
+  message: 'no meter has this feature_key',
+};
+const NOT_ONE: SubjectRefused = {
   refused: 'invalid_request',
   message: ONE_OF,
   issue: { path: ['customer_id'], message: ONE_OF },
 };
 
-export function isRefused(value: object): value is Refused {
+export function isRefused(value: object): value is SubjectRefused {
   return 'refused' in value;
 }
 
-export function refusedResponse({ refused, message, issue }: Refused): Response {
+export function refusedResponse({ refused, message, issue }: SubjectRefused): Response {
   return issue === undefined ? refuse(refused, message) : refuseInvalid([issue]);
 }
 
@@ -53,7 +56,7 @@ export function findCustomer(
   ledger: Ledger,
   scope: Scope,
   who: Who,
-): Found | Refused | Promise<Found | Refused> {
+): Found | SubjectRefused | Promise<Found | SubjectRefused> {
   const { customer_id: id, external_customer_id: externalId } = who;
   if ((id === undefined) === (externalId === undefined)) return NOT_ONE;
   const found = ledger.find(
@@ -80,7 +83,7 @@ export function findSubject(
   { ledger, meters }: MeteringDeps,
   scope: Scope,
   body: Who & { readonly feature_key: string },
-): Subject | Refused | Promise<Subject | Refused> {
+): Subject | SubjectRefused | Promise<Subject | SubjectRefused> {
   const customer = findCustomer(ledger, scope, body);
   const meter = meters.bySlug(scope, body.feature_key);
   if (customer instanceof Promise || meter instanceof Promise) {
@@ -89,7 +92,10 @@ export function findSubject(
   return subjectOf(customer, meter);
 }
 
-function subjectOf(customer: Found | Refused, meter: UsageMeter | null): Subject | Refused {
+function subjectOf(
+  customer: Found | SubjectRefused,
+  meter: UsageMeter | null,
+): Subject | SubjectRefused {
   if (isRefused(customer)) return customer;
   return meter === null ? NO_FEATURE : { customer, meter };
 }

@@ -147,7 +147,7 @@ function createMeter(deps: MeterRoutesDeps): Route {
       if (made instanceof Full) return refusal('conflict', made.message);
       return answer(201, fromMeter(made));
     });
-    await changes.tell('meter', principal.organisationId);
+    await changes.publish('meter', principal.organisationId);
     return response;
   });
 }
@@ -183,7 +183,7 @@ function changeMeter({ edge, sql, orgClock, changes }: MeterRoutesDeps): Route {
       const changed = await updateMeter(transaction, principal, change);
       return changed === null ? notFound() : Response.json(fromMeter(changed));
     });
-    await changes.tell('meter', principal.organisationId);
+    await changes.publish('meter', principal.organisationId);
     return response;
   });
 }
@@ -214,7 +214,7 @@ function putOneMeter(deps: MeterRoutesDeps): Route {
       const message = 'cannot be changed';
       return refuseInvalid(put.fields.map((field) => ({ path: [FIXED_NAMES[field]], message })));
     }
-    await changes.tell('meter', principal.organisationId);
+    await changes.publish('meter', principal.organisationId);
     return Response.json(fromMeter(put.meter), { status: put.kind === 'made' ? 201 : 200 });
   });
 }
@@ -230,7 +230,7 @@ function removeMeter({ edge, sql, orgClock, changes }: MeterRoutesDeps): Route {
         return refuse('conflict', 'a product gives it, or a customer has an allowance on it');
       return outcome === 'not_found' ? notFound() : new Response(null, { status: 204 });
     });
-    await changes.tell('meter', principal.organisationId);
+    await changes.publish('meter', principal.organisationId);
     return response;
   });
 }

@@ -8,7 +8,11 @@ import type { KeyLocks } from '../../platform/postgres/key-locks.ts';
 import type { Sql } from '../../platform/postgres/postgres.ts';
 import { scopeOf } from '../../records/scope.ts';
 import { findSubscription, listSubscriptions } from '../../records/subscriptions.ts';
-import type { Act, CreateReply, Subscriptions } from '../../subscriptions/subscriptions.ts';
+import type {
+  SubscriptionAction,
+  CreateReply,
+  Subscriptions,
+} from '../../subscriptions/subscriptions.ts';
 import type { OrganisationPrincipal } from '../edge/auth.ts';
 import { ofScope } from '../../records/page.ts';
 import type { Edge, Route } from '../edge/edge.ts';
@@ -285,7 +289,7 @@ function endTrialOfOne(deps: SubscriptionRoutesDeps): Route {
   return deps.edge.organisation(END_TRIAL, (call) => actOnce(deps, call, { kind: 'end_trial' }));
 }
 
-type Asked = {
+type ActionCall = {
   readonly principal: OrganisationPrincipal;
   readonly params: { readonly id: string };
   readonly idempotencyKey: string | null;
@@ -293,8 +297,8 @@ type Asked = {
 
 function actOnce(
   { sql, orgClock, keyLocks, subscriptions }: SubscriptionRoutesDeps,
-  { principal, params: { id: given }, idempotencyKey: key }: Asked,
-  act: Act,
+  { principal, params: { id: given }, idempotencyKey: key }: ActionCall,
+  act: SubscriptionAction,
 ): Promise<Response> {
   const id = given.toLowerCase();
   const operation = `POST /subscriptions/:id/${act.kind}`;

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { formatMoney } from '../../../ledger/kernel/money.ts';
-import type { CheckoutRefusal, CheckoutWish } from '../../payments/open-checkout.ts';
+import type { CheckoutRefusal, CheckoutInput } from '../../payments/open-checkout.ts';
 import { REDIRECT_URL_LENGTH_MAX, redirectUrlIssue } from '../../payments/urls.ts';
 import type { CheckoutRecord } from '../../records/checkouts.ts';
 import type { ProductRecord } from '../../records/products.ts';
@@ -126,7 +126,7 @@ export function urlIssues(
 export function toCheckoutWish(
   body: Static<typeof CheckoutCreate>,
   product: ProductRecord,
-): CheckoutWish {
+): CheckoutInput {
   return {
     product,
     source: 'api',
@@ -147,8 +147,8 @@ export function toCheckoutWish(
 
 export function toBuyLinkWish(
   body: Static<typeof BuyLinkCheckoutCreate>,
-  { product, regional }: Pick<CheckoutWish, 'product' | 'regional'>,
-): CheckoutWish {
+  { product, regional }: Pick<CheckoutInput, 'product' | 'regional'>,
+): CheckoutInput {
   return {
     product,
     source: 'buy_link',

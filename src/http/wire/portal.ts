@@ -1,6 +1,6 @@
 // What a customer says in the portal: as JSON from the merchant's backend, as a form from the page.
 import { type Static, Type } from '@sinclair/typebox';
-import type { Act } from '../../subscriptions/subscriptions.ts';
+import type { SubscriptionAction } from '../../subscriptions/subscriptions.ts';
 import { CancelMode } from './subscriptions.ts';
 import { timeOf } from './usage.ts';
 import { SAMPLE } from './payloads/samples.ts';
@@ -50,7 +50,7 @@ export const MethodForm = Body({
 
 export type MethodForm = Static<typeof MethodForm>;
 
-type Pause = Extract<Act, { kind: 'pause' }>;
+type Pause = Extract<SubscriptionAction, { kind: 'pause' }>;
 
 /** null: what stands in `resumes_at` is no time. A form counts in days of `zone`; without one it is a time. */
 export function toPause(

@@ -121,12 +121,12 @@ export const Product = Type.Object({
   updated_at: Timestamp,
 });
 
-type Refused = { readonly issues: readonly Issue[] };
+type InvalidProduct = { readonly issues: readonly Issue[] };
 
 export function toNewProduct(
   body: Static<typeof ProductCreate>,
   newId: () => string,
-): NewProduct | Refused {
+): NewProduct | InvalidProduct {
   const prices: NewPrice[] = [];
   const issues: Issue[] = [];
   for (const [index, given] of (body.prices ?? []).entries()) {
@@ -151,7 +151,7 @@ export function toNewProduct(
 export function toNewPrice(
   price: Static<typeof PriceCreate>,
   { id, path }: { readonly id: string; readonly path: readonly string[] },
-): NewPrice | Refused {
+): NewPrice | InvalidProduct {
   const amount = moneyOf(price.amount, price.currency, [...path, 'amount']);
   const issues = recurrenceIssues(price).map(({ field, message }) => ({
     path: [...path, field],

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { phaseName } from '../../../ledger/subscriptions/subscription.ts';
 import type { SubscriptionRecord } from '../../records/subscriptions.ts';
-import type { Act } from '../../subscriptions/subscriptions.ts';
+import type { SubscriptionAction } from '../../subscriptions/subscriptions.ts';
 import type { Issue } from '../edge/errors.ts';
 import { timeOf } from './usage.ts';
 import { SAMPLE } from './payloads/samples.ts';
@@ -114,7 +114,7 @@ export const Subscription = Type.Object({
 /** What a body that pauses asks for. */
 export function toPause(
   body: Static<typeof SubscriptionPause> = {},
-): Extract<Act, { kind: 'pause' }> | Issue {
+): Extract<SubscriptionAction, { kind: 'pause' }> | Issue {
   const { resumes_at: text, keep_invoices: keepInvoices = false } = body;
   const resumesAt = text === undefined ? null : timeOf(text);
   return text !== undefined && resumesAt === null

@@ -14,7 +14,7 @@ const LEFT_BEHIND_MS = 1500;
 const SWEPT_AT_ONCE = 200;
 const DONE_TOGETHER_MAX = 100;
 
-export type OwedWorkOptions<Item, Scope, Result> = {
+export type OutboxTasksOptions<Item, Scope, Result> = {
   /** What it is, for the log. */
   readonly what: string;
   readonly timers: Timers;
@@ -40,13 +40,13 @@ export type OwedSince<Scope> = {
   readonly scope: Scope | null;
 };
 
-export class OwedWork<Item, Scope, Result> {
-  readonly #options: OwedWorkOptions<Item, Scope, Result>;
+export class OutboxTasks<Item, Scope, Result> {
+  readonly #options: OutboxTasksOptions<Item, Scope, Result>;
   readonly #batches: Batches<Result>;
   readonly #sweep: Sweep;
   #closed = false;
 
-  constructor(options: OwedWorkOptions<Item, Scope, Result>) {
+  constructor(options: OutboxTasksOptions<Item, Scope, Result>) {
     const { timers, concurrentMax, work } = options;
     const failed = (id: string, error: unknown) => this.failed(id, error);
     this.#options = options;

@@ -7,7 +7,7 @@
 import { cpSync, existsSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { ServiceFailure } from '../failure.ts';
-import type { Place } from './service-account.ts';
+import type { ServiceAccount } from './service-account.ts';
 import { runOnce } from './processes.ts';
 
 interface Link {
@@ -16,7 +16,7 @@ interface Link {
 }
 
 /** The directory that holds bin/postgres and bin/initdb, usable by the account of `place`. */
-export function postgresBinaries(place: Place): string {
+export function postgresBinaries(place: ServiceAccount): string {
   const root = packageRoot();
   const installed = join(root, 'native');
   if (hydrate(root) && complaint(installed, place) === undefined) return installed;
@@ -70,7 +70,7 @@ function copyBinaries(root: string, copy: string): void {
 }
 
 /** Why the account cannot use these binaries, or undefined. */
-function complaint(native: string, { account }: Place): string | undefined {
+function complaint(native: string, { account }: ServiceAccount): string | undefined {
   const script = '"$0/bin/postgres" --version && test -r "$0/share/postgresql/postgres.bki"';
   const { ok, output } = runOnce({ file: '/bin/sh', args: ['-c', script, native], account });
   return ok ? undefined : output;

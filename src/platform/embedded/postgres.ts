@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import postgres from 'postgres';
 import type { Credentials } from './credentials.ts';
 import { ServiceFailure } from '../failure.ts';
-import { makeOwned, type Place } from './service-account.ts';
+import { makeOwned, type ServiceAccount } from './service-account.ts';
 import { postgresBinaries } from './postgres-binaries.ts';
 import { POSTGRES_HBA, postgresSettings } from './postgres-settings.ts';
 import { syncDirectory, writePrivate } from '../private-file.ts';
@@ -39,7 +39,7 @@ export interface EmbeddedPostgres extends Supervised {
 
 /** Starts the server and keeps it running. @throws ServiceFailure */
 export async function openPostgres(options: {
-  place: Place;
+  place: ServiceAccount;
   credentials: Credentials;
   connectionsMax: number;
   log: Log;
@@ -84,7 +84,11 @@ export async function openPostgres(options: {
   return { url, pid: () => supervised.pid(), stop: () => supervised.stop() };
 }
 
-function createCluster(options: { place: Place; binaries: string; password: string }): void {
+function createCluster(options: {
+  place: ServiceAccount;
+  binaries: string;
+  password: string;
+}): void {
   const { place, binaries, password } = options;
   const unfinished = join(place.directory, 'postgres.new');
   const passwordFile = join(place.directory, 'password');
@@ -111,7 +115,7 @@ function createCluster(options: { place: Place; binaries: string; password: stri
 }
 
 /** After this nothing runs in the cluster, and no file of an earlier run stands in the way. */
-export async function clearPostgres({ directory, account }: Place): Promise<void> {
+export async function clearPostgres({ directory, account }: ServiceAccount): Promise<void> {
   const cluster = join(directory, 'postgres');
   const name = 'an earlier PostgreSQL';
   const pids = processesIn(cluster, account);

@@ -8,7 +8,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import type { Credentials } from './credentials.ts';
-import { makeOwned, type Place } from './service-account.ts';
+import { makeOwned, type ServiceAccount } from './service-account.ts';
 import { writePrivate } from '../private-file.ts';
 import { daemon, endProcesses, processesIn, type StopStep } from './processes.ts';
 import { redisBinary } from './redis-binary.ts';
@@ -27,7 +27,7 @@ export interface EmbeddedRedis extends Supervised {
 
 /** Starts the server and keeps it running. @throws ServiceFailure */
 export async function openRedis(options: {
-  place: Place;
+  place: ServiceAccount;
   credentials: Credentials;
   log: Log;
 }): Promise<EmbeddedRedis> {
@@ -62,7 +62,7 @@ export async function openRedis(options: {
 }
 
 /** After this no Redis of an earlier run works in the directory. */
-export async function clearRedis({ directory, account }: Place): Promise<void> {
+export async function clearRedis({ directory, account }: ServiceAccount): Promise<void> {
   const pids = processesIn(join(directory, 'redis'), account);
   if (pids.length > 0) await endProcesses({ name: 'an earlier Redis', pids, steps: STOP_STEPS });
 }

@@ -28,14 +28,14 @@ import { runOnce, type Account } from './processes.ts';
 const OUTSIDE = '/var/lib/tollhouse';
 const ACCOUNTS = ['tollhouse', 'postgres', 'nobody'];
 
-export interface Place {
+export interface ServiceAccount {
   /** A real path: it is compared with the working directories of processes. */
   readonly directory: string;
   readonly account: Account;
 }
 
 /** Makes the directory where there is none. @throws ServiceFailure */
-export function preparePlace(dataDir: string): Place {
+export function prepareServiceAccount(dataDir: string): ServiceAccount {
   const link = join(dataDir, 'services');
   const isRoot = process.getuid?.() === 0;
   const isNew = lstatSync(link, { throwIfNoEntry: false }) === undefined;

@@ -17,7 +17,7 @@ import { isHeld, lockDataDir } from './data-lock.ts';
 import { clearPostgres, openPostgres, type EmbeddedPostgres } from './postgres.ts';
 import { clearRedis, openRedis, type EmbeddedRedis } from './redis.ts';
 import { ServiceFailure } from '../failure.ts';
-import { preparePlace, type Place } from './service-account.ts';
+import { prepareServiceAccount, type ServiceAccount } from './service-account.ts';
 import { writePrivate } from '../private-file.ts';
 import { checkPostgres, checkRedis } from '../net/reachable.ts';
 import type { Log } from './supervisor.ts';
@@ -83,7 +83,7 @@ async function openEmbedded(options: {
   const { config, dataDir, log, unlock } = options;
   const runtimeFile = join(dataDir, 'runtime.json');
   rmSync(runtimeFile, { force: true });
-  const place = preparePlace(dataDir);
+  const place = prepareServiceAccount(dataDir);
   // First, so that an orphan frees its port, and the URLs stay what they were.
   await Promise.all([clearPostgres(place), clearRedis(place)]);
   const credentials = await loadCredentials(dataDir);
@@ -112,7 +112,7 @@ async function openEmbedded(options: {
 /** Both at once: the first start of each takes a while. Where one fails, the other is stopped. */
 async function openBoth(options: {
   config: ServicesConfig;
-  place: Place;
+  place: ServiceAccount;
   credentials: CredentialsOf;
   log: Log;
 }): Promise<{ database: EmbeddedPostgres | undefined; redis: EmbeddedRedis | undefined }> {

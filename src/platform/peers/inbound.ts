@@ -19,7 +19,7 @@ import type { Parts } from './parts.ts';
 import { newNonce } from './proof.ts';
 
 /** Its answer to a peer. It is begun in the order of the asks; what it throws is a bug here, and told as one. */
-export type Answer = (request: unknown, from: string) => unknown;
+export type RequestHandler = (request: unknown, from: string) => unknown;
 
 export type Caller = {
   /** What it says its host:port is. */
@@ -27,7 +27,7 @@ export type Caller = {
   /** Ours, which it dialled. */
   readonly self: string;
   readonly nonce: string;
-  readonly answer: Answer;
+  readonly answer: RequestHandler;
 };
 
 /** Close codes of our own. */

@@ -24,7 +24,7 @@ import {
 } from '../../../ledger/ports.ts';
 import { newCounters, type PeerCounters } from './counters.ts';
 import { FORMAT } from './frame.ts';
-import { Inbound, type Answer } from './inbound.ts';
+import { Inbound, type RequestHandler } from './inbound.ts';
 import { PEER_LIMITS, type PeerLimits } from './limits.ts';
 import { Outbound } from './outbound.ts';
 import type { Parts } from './parts.ts';
@@ -36,7 +36,7 @@ export type PeersOptions = {
   readonly secret: string;
   /** Our host:port, as others reach us: what they dial, letter by letter, wherever we listen. */
   readonly self: string;
-  readonly answer: Answer;
+  readonly answer: RequestHandler;
   readonly clock: Clock;
   readonly timers: Timers;
   readonly log: Log;

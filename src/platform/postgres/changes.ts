@@ -1,7 +1,7 @@
 // What other processes changed, so that no cache here outlives it by more than a second.
 //
 // Who calls: the repositories notify in the transaction that changes a row; caches subscribe.
-// How: whoever changed it tells the other nodes before it answers (`tell`). What does not reach them so, and what other programs change,
+// How: whoever changed it tells the other nodes before it answers (`publish`). What does not reach them so, and what other programs change,
 // comes by LISTEN on one channel, on a connection of its own. Every beat listens again and asks which backend answers: another one
 // than before means that something may have been missed, and no answer means that something may be missed now.
 // Holds: who has the answer to a change sees it with the next request on any node that answers its peers. And a cache that drops what it is told to drop, and keeps nothing while `trusted` is false, is never wrong for longer
@@ -35,13 +35,13 @@ export type Changes = {
    * What this process has just changed and committed. Resolves when it counts here and on the other nodes: whoever changed it must see it
    * with the next request, wherever that goes. A node that does not answer in time hears of it from the database.
    */
-  tell(kind: ChangeKind, id: string): Promise<void>;
+  publish(kind: ChangeKind, id: string): Promise<void>;
   close(): Promise<void>;
 };
 
 export type OpenChanges = Changes & {
   /** What another node has told. Resolves when it counts here. */
-  hear(told: Change): Promise<void>;
+  receive(told: Change): Promise<void>;
 };
 
 export type Change = { readonly kind: ChangeKind; readonly id: string };
@@ -50,7 +50,7 @@ export type ChangesOptions = {
   readonly url: string;
   readonly timers: Timers;
   /** Tells the other nodes, without waiting for the database. */
-  readonly tellOthers?: (change: Change) => Promise<void>;
+  readonly toPeers?: (change: Change) => Promise<void>;
   readonly warn: (fields: Record<string, unknown>, message: string) => void;
 };
 
@@ -90,12 +90,12 @@ class Listener implements OpenChanges {
     this.#subscribers.push(subscriber);
   }
 
-  async tell(kind: ChangeKind, id: string): Promise<void> {
+  async publish(kind: ChangeKind, id: string): Promise<void> {
     const change = { kind, id };
-    await Promise.all([this.hear(change), this.#options.tellOthers?.(change)]);
+    await Promise.all([this.receive(change), this.#options.toPeers?.(change)]);
   }
 
-  async hear({ kind, id }: Change): Promise<void> {
+  async receive({ kind, id }: Change): Promise<void> {
     await Promise.all(this.#subscribers.map(async (subscriber) => subscriber.changed(kind, id)));
   }
 
@@ -168,7 +168,7 @@ class Listener implements OpenChanges {
   #notified(channel: string, payload: string): void {
     const [kind = '', id = ''] = payload.split(':');
     if (channel !== CHANNEL || !isKind(kind)) return;
-    this.hear({ kind, id }).catch((error: unknown) =>
+    this.receive({ kind, id }).catch((error: unknown) =>
       this.#options.warn({ err: error }, 'a change elsewhere was not taken in'),
     );
   }

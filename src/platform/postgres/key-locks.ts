@@ -4,7 +4,7 @@
 // How: one session holds all locks of this process, and calls of this process wait for each other in memory. With the session go its
 // locks, so that whoever dies blocks nobody; a machine that goes away is noticed within seconds, by keepalives.
 // Does not: hold for sure. Who loses its session in the middle is not alone any more: what it does must be repeatable all the same.
-import { InTurn } from '../../../ledger/kernel/keyed-mutex.ts';
+import { KeyedMutex } from '../../../ledger/kernel/keyed-mutex.ts';
 import { type Clock, pause, type Timers } from '../../../ledger/ports.ts';
 import { openPool, type Sql } from './postgres.ts';
 
@@ -30,7 +30,7 @@ export class KeyLocks {
   readonly #options: KeyLocksOptions;
   readonly #sql: Sql;
   /** Those that are run here, or are about to be. */
-  readonly #here = new InTurn<bigint>();
+  readonly #here = new KeyedMutex<bigint>();
 
   constructor(options: KeyLocksOptions) {
     this.#options = options;

@@ -102,13 +102,13 @@ function open(url: string, options: PoolOptions): Sql {
   return postgres(url, settings);
 }
 
-type Place = Pick<postgres.ParsedOptions, 'host' | 'port' | 'path'>;
+type ServerAddress = Pick<postgres.ParsedOptions, 'host' | 'port' | 'path'>;
 
 /**
  * A proxy without a server behind it accepts and closes. postgres.js would connect again at once and without an end (1500 times in
  * 2 s here), and its query would never be answered; to say that it is an error gives it its backoff back.
  */
-function connectSocket({ host: [host = ''], port: [port = 0], path }: Place): Socket {
+function connectSocket({ host: [host = ''], port: [port = 0], path }: ServerAddress): Socket {
   // TLS checks the certificate against the host of the socket.
   const socket = Object.assign(new Socket(), { host });
   socket.on('end', () => {

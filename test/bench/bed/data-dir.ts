@@ -2,7 +2,7 @@
 import { chmodSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { preparePlace } from '../../../src/platform/embedded/service-account.ts';
+import { prepareServiceAccount } from '../../../src/platform/embedded/service-account.ts';
 
 // The service, and each peer with pools of its own, keep what they opened.
 const POSTGRES_SETTINGS = 'max_connections = 300\n';
@@ -11,7 +11,7 @@ export function makeDataDir(): string {
   const dataDir = mkdtempSync(join(tmpdir(), 'tollhouse-bench-'));
   // Open to the account that runs the services where we are root; its secrets are 0600 on their own.
   chmodSync(dataDir, 0o711);
-  const { directory } = preparePlace(dataDir);
+  const { directory } = prepareServiceAccount(dataDir);
   writeFileSync(join(directory, 'postgres.local.conf'), POSTGRES_SETTINGS);
   return dataDir;
 }

@@ -1,4 +1,4 @@
-// Nodes on one database as an operator runs them, each with a proxy before its database and before its door for the others.
+// Nodes on one database as an operator runs them, each with a proxy before its database and before its port for the other nodes.
 import type { Sql } from '../../../src/platform/postgres/postgres.ts';
 import { slotOf } from '../../../ledger/kernel/slot.ts';
 import { freePort } from '../../support/free-port.ts';

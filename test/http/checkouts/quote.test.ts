@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { type NoQuote, quote, type Quote, type Wish } from '../../../src/payments/quote.ts';
+import { type NoQuote, quote, type Quote, type QuoteInput } from '../../../src/payments/quote.ts';
 import type { DiscountRecord } from '../../../src/records/discounts.ts';
 import type { PriceRecord, ProductRecord } from '../../../src/records/products.ts';
 
@@ -21,7 +21,10 @@ function discount(change: Partial<DiscountRecord>): DiscountRecord {
   return { ...none, id, code: 'X', redemptions: 0, expiresAt: null, createdAt: AT, ...change };
 }
 
-function of(prices: PriceRecord[], wish: Partial<Wish & { discount: DiscountRecord | null }> = {}) {
+function of(
+  prices: PriceRecord[],
+  wish: Partial<QuoteInput & { discount: DiscountRecord | null }> = {},
+) {
   const product: ProductRecord = {
     id: '0199a000-0000-7000-8000-000000000000',
     slug: 'p',

@@ -99,7 +99,7 @@ function counting(
   const changes = {
     trusted: true,
     subscribe: () => undefined,
-    tell: () => Promise.resolve(),
+    publish: () => Promise.resolve(),
     close: () => Promise.resolve(),
   };
   const auth = openAuthenticator({

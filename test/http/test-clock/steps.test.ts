@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import { LedgerUnavailable } from '../../../ledger/ports.ts';
 import type { DueAlarm } from '../../../ledger/storage.ts';
 import { openOrgClocks, type OrgClocks } from '../../../src/platform/org-clock.ts';
-import { type Due, TestClocks } from '../../../src/test-clock/test-clocks.ts';
+import { type DueAlarms, TestClocks } from '../../../src/test-clock/test-clocks.ts';
 import { MINUTE } from './clock.ts';
 
 const ORG = 'one';
@@ -15,7 +15,7 @@ function alarm(name: string, dueAt: number): DueAlarm {
 }
 
 /** Alarms in memory: each rings once, and may bring about others. */
-class World implements Due {
+class World implements DueAlarms {
   alarms: DueAlarm[] = [];
   owed = 0;
   readonly causes = new Map<string, readonly DueAlarm[]>();
@@ -66,7 +66,7 @@ class World implements Due {
         changes: {
           trusted: true,
           subscribe: () => undefined,
-          tell: () => Promise.resolve(),
+          publish: () => Promise.resolve(),
           close: () => Promise.resolve(),
         },
         warn: () => undefined,

@@ -1,6 +1,6 @@
 import { PeerFailure } from '../../../ledger/ports.ts';
 import { clock, timers } from '../../../src/platform/clock.ts';
-import type { Answer } from '../../../src/platform/peers/inbound.ts';
+import type { RequestHandler } from '../../../src/platform/peers/inbound.ts';
 import type { PeerLimits } from '../../../src/platform/peers/limits.ts';
 import { OpenPeers } from '../../../src/platform/peers/peers.ts';
 
@@ -12,7 +12,7 @@ export type Logged = { readonly fields: Record<string, unknown>; readonly messag
 export type TestNode = OpenPeers & { readonly address: string; readonly logged: Logged[] };
 
 export type NodeOptions = {
-  readonly answer?: Answer;
+  readonly answer?: RequestHandler;
   readonly secret?: string;
   /** What others dial, where that is not where it listens. */
   readonly self?: string;

@@ -1,10 +1,10 @@
 import { assert, must } from '../kernel/assert.ts';
 import { QUEUE_BYTES_MAX, QUEUE_ROWS_MAX, QUEUE_UNITS_MAX } from '../limits.ts';
-import { Turns } from './turns.ts';
+import { RoundRobin } from './round-robin.ts';
 import type { Unit } from './journal-unit.ts';
 
 type Waiting = { units: number; rows: number; bytes: number };
-type Tenant = Waiting & { readonly turns: Turns<Unit> };
+type Tenant = Waiting & { readonly turns: RoundRobin<Unit> };
 
 /**
  * The units that wait undecided for a flush. Organisations take turns, and of each its customers.
@@ -12,7 +12,7 @@ type Tenant = Waiting & { readonly turns: Turns<Unit> };
  * Holds: one organisation has at most as much waiting as is still free, in units, rows and bytes: so alone it has half of the whole, and
  * whatever it sends, the next one finds room.
  */
-export class Line {
+export class WaitQueue {
   /** The one whose turn is next comes first. */
   readonly #tenants = new Map<string, Tenant>();
   readonly #all: Waiting = { units: 0, rows: 0, bytes: 0 };
@@ -89,7 +89,7 @@ export class Line {
   #tenantOf({ tenant }: Unit): Tenant {
     const known = this.#tenants.get(tenant);
     if (known !== undefined) return known;
-    const fresh = { turns: new Turns<Unit>(), units: 0, rows: 0, bytes: 0 };
+    const fresh = { turns: new RoundRobin<Unit>(), units: 0, rows: 0, bytes: 0 };
     this.#tenants.set(tenant, fresh);
     return fresh;
   }

@@ -1,5 +1,5 @@
 /** Values that can be made again, kept for the next who asks. Starts afresh when it is full. */
-export class Kept<V> {
+export class BoundedCache<V> {
   readonly #values = new Map<string, V>();
   readonly #max: number;
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { HEARTBEAT, type Unit } from '../../ledger/actor/journal-unit.ts';
-import { Line } from '../../ledger/actor/line.ts';
+import { WaitQueue } from '../../ledger/actor/wait-queue.ts';
 import { QUEUE_BYTES_MAX, QUEUE_ROWS_MAX, QUEUE_UNITS_MAX } from '../../ledger/limits.ts';
 import { holds, seeded } from './property.ts';
 
@@ -14,7 +14,7 @@ const unit = (tenant: string, subject = 'one', size = { rows: 1, bytes: 0 }): Un
 });
 
 /** Up to `count`, in the order in which they are taken. */
-function take(line: Line, count: number): Unit[] {
+function take(line: WaitQueue, count: number): Unit[] {
   const taken: Unit[] = [];
   line.take((one) => taken.length < count && taken.push(one) > 0);
   return taken;
@@ -24,7 +24,7 @@ const namesOf = (units: readonly Unit[]) =>
   units.map(({ tenant, subject }) => `${tenant}/${subject}`);
 
 test('organisations take turns, and of each its customers', () => {
-  const line = new Line();
+  const line = new WaitQueue();
   for (let n = 0; n < 4; n += 1) line.push(unit('loud', 'hot'));
   line.push(unit('loud', 'cold'));
   line.push(unit('quiet'));
@@ -35,14 +35,14 @@ test('organisations take turns, and of each its customers', () => {
 });
 
 test('from one flush to the next, who was served goes behind who was not', () => {
-  const line = new Line();
+  const line = new WaitQueue();
   for (let n = 0; n < 3; n += 1) for (const name of ['a', 'b', 'c']) line.push(unit(name));
   const flushes = Array.from({ length: 9 }, () => namesOf(take(line, 1)).join());
   expect(flushes.map((name) => name[0]).join('')).toBe('abcabcabc');
 });
 
 test('what is too large for the rest of a flush is first in the next', () => {
-  const line = new Line();
+  const line = new WaitQueue();
   line.push(unit('small'));
   line.push(unit('large', 'one', { rows: 9, bytes: 0 }));
   line.push(unit('small'));
@@ -62,7 +62,7 @@ test('what is too large for the rest of a flush is first in the next', () => {
 });
 
 test('who was refused by a flush is not asked by it again, however many are taken behind', () => {
-  const line = new Line();
+  const line = new WaitQueue();
   const each = 1000;
   const heavy = { rows: 9, bytes: 0 };
   for (let n = 0; n < each; n += 1) line.push(unit('a', `heavy ${n}`, heavy));
@@ -82,7 +82,7 @@ test('whatever one organisation sends, it has half at most, and the next one fin
     { rows: 1, bytes: QUEUE_BYTES_MAX / 16 },
   ];
   for (const size of largest) {
-    const line = new Line();
+    const line = new WaitQueue();
     for (let n = 0; n < 6; n += 1) {
       const greedy = unit(`greedy ${n}`, 'one', size);
       while (line.hasRoomFor(greedy)) line.push(greedy);
@@ -103,7 +103,7 @@ test(
   () => {
     holds(
       fc.property(arrivals, fc.array(fc.nat(5), { maxLength: 30 }), (all, counts) => {
-        const line = new Line();
+        const line = new WaitQueue();
         const units = all.map(({ tenant, subject }) => unit(tenant, subject));
         for (const one of units) line.push(one);
         const taken: Unit[] = [];

@@ -1,7 +1,7 @@
 import { assert } from '../kernel/assert.ts';
 
 /** What waits under several keys: that of one key in the order in which it came, the keys in turn. */
-export class Turns<T> {
+export class RoundRobin<T> {
   /** The key whose turn is next comes first. None is empty. */
   readonly #waiting = new Map<string, Queue<T>>();
   #size = 0;

@@ -1,29 +1,53 @@
-// The README as something that can be done: its chapters, their blocks of code, and what stands between.
+// A page as something that can be done: its blocks of code, and the text between them.
 
 export type Part =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'code'; readonly language: string; readonly lines: readonly string[] };
 
-/** The parts of a chapter, in order. */
-export function chapterOf(readme: string, title: string): Part[] {
-  const [, chapter] = `\n${readme}`.split(`\n## ${title}\n`);
-  if (chapter === undefined) throw new Error(`the README has no chapter "${title}"`);
-  const [body = ''] = chapter.split('\n## ');
-  return body.split('\n```').map((part, index) => {
-    if (index % 2 === 0) return { kind: 'text', text: part.trim() };
+/** A command, and what the page shows below it. */
+export type Exchange = { readonly command: string; readonly shown: readonly string[] };
+
+/** The parts of a page, or of one of its chapters, in order. */
+export function partsOf(page: string, title?: string): Part[] {
+  const [, chapter] = title === undefined ? ['', page] : page.split(`\n## ${title}\n`);
+  if (chapter === undefined) throw new Error(`the page has no chapter "${title}"`);
+  const body = title === undefined ? chapter : chapter.split('\n## ')[0]!;
+  return `\n${body}`.split('\n```').map((part, index) => {
+    if (index % 2 === 0) return { kind: 'text', text: part.replaceAll(/\s+/g, ' ').trim() };
     const [language = '', ...lines] = part.split('\n');
     return { kind: 'code', language, lines };
   });
 }
 
-/** A line of a terminal, and what the README says of it. */
-export type Line = { readonly command: string; readonly says: string | null };
-
-export function linesOf(lines: readonly string[]): Line[] {
-  return lines
-    .filter((line) => line.trim() !== '')
-    .map((line) => {
-      const [command = '', says = null] = line.split(/\s{2,}# /);
-      return { command, says };
-    });
+/** A command goes on where a line ends with a backslash; `# ` begins what it prints. */
+export function exchangesOf(lines: readonly string[]): Exchange[] {
+  const found: { command: string; shown: string[] }[] = [];
+  let goesOn = false;
+  for (const line of lines.filter((one) => one.trim() !== '')) {
+    const last = found.at(-1);
+    if (goesOn) last!.command += `\n${line}`;
+    else if (line.startsWith('# ')) last!.shown.push(line.slice(2).trim());
+    else found.push({ command: line, shown: [] });
+    goesOn = line.endsWith('\\');
+  }
+  return found;
 }
+
+/** What is printed where a page shows this: `…` stands for anything on its line. */
+export function patternOf(shown: readonly string[]): RegExp {
+  const lines = shown.map((line) =>
+    line
+      .split('…')
+      .map((part) => RegExp.escape(part))
+      .join('.*'),
+  );
+  return new RegExp(`^${lines.join('\n')}$`, 'm');
+}
+
+/** Without empty lines, and without the spaces around the others. */
+export const trimmed = (text: string): string =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .join('\n');

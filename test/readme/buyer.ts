@@ -31,6 +31,10 @@ export const pay = (url: string, number: string) => send(url, 'card_number', car
 export const replaceCard = (url: string, number: string) =>
   send(`${url}/payment-method`, 'attempt', card(number));
 
-/** Pauses and resumes, or whatever the portal has a form for. */
-export const act = (url: string, action: string, subscriptionId: string) =>
-  send(`${url}/${action}?subscription_id=${subscriptionId}`, 'subscription_id', {});
+/** Pauses and resumes, or whatever the portal has a form for: of the first subscription that may. */
+export async function act(url: string, action: string): Promise<void> {
+  const page = await (await fetch(url)).text();
+  const asked = new RegExp(`${action}\\?subscription_id=[\\w-]+`).exec(page)?.[0];
+  if (asked === undefined) throw new Error(`${url} has no link to ${action}`);
+  await send(`${url}/${asked}`, 'subscription_id', {});
+}

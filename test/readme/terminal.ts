@@ -1,41 +1,43 @@
-// A terminal that knows what was defined in it.
+// A terminal: one shell, which a page's commands are typed into.
 
-const IS_DEFINITION = /^(?:\w+=\S*|\w+\(\) \{.*\}|\w+="[^"]*")$/;
+/** Between what a command prints and how it ended. */
+const MARK = '\u001E';
 
 export class Terminal {
-  readonly #directory: string;
-  readonly #environment: Readonly<Record<string, string>>;
-  readonly #defined: string[] = [];
+  readonly #shell: Bun.Subprocess<'pipe', 'pipe', 'inherit'>;
+  readonly #printed: AsyncIterator<Uint8Array>;
 
   constructor(directory: string, environment: Readonly<Record<string, string>>) {
-    this.#directory = directory;
-    this.#environment = environment;
-  }
-
-  /** What the command prints. A definition prints nothing, and is there for all that follow. */
-  async run(command: string): Promise<string> {
-    if (IS_DEFINITION.test(command)) {
-      this.#defined.push(command);
-      return '';
-    }
-    const child = this.start(command);
-    const [said, complained, code] = await Promise.all([
-      child.stdout.text(),
-      child.stderr.text(),
-      child.exited,
-    ]);
-    if (code !== 0) throw new Error(`${command} exited with ${code}: ${complained}${said}`);
-    return said.trim();
-  }
-
-  /** For what runs until it is killed. */
-  start(command: string) {
-    const script = [...this.#defined, command].join('\n');
-    return Bun.spawn(['bash', '-c', script], {
-      cwd: this.#directory,
-      env: { ...process.env, ...this.#environment },
+    this.#shell = Bun.spawn(['bash'], {
+      cwd: directory,
+      env: { ...process.env, ...environment },
+      stdin: 'pipe',
       stdout: 'pipe',
-      stderr: 'pipe',
+      stderr: 'inherit',
     });
+    this.#printed = this.#shell.stdout[Symbol.asyncIterator]();
+  }
+
+  /** What the command prints, without what it says of itself on stderr. One at a time. @throws Error where it fails */
+  async run(command: string): Promise<string> {
+    await this.#shell.stdin.write(`{ ${command}\n} </dev/null; printf '${MARK}%s\\n' $?\n`);
+    await this.#shell.stdin.flush();
+    const decoder = new TextDecoder();
+    let said = '';
+    for (;;) {
+      const [printed = '', code] = said.split(MARK);
+      if (code === '0\n') return printed.trim();
+      if (code?.endsWith('\n')) throw new Error(`${command} ended with ${code}: ${printed}`);
+      const { value, done: isOver } = await this.#printed.next();
+      if (isOver === true) throw new Error(`the shell ended at ${command}: ${said}`);
+      said += decoder.decode(value, { stream: true });
+    }
+  }
+
+  /** With what it has left running. */
+  async close(): Promise<void> {
+    await this.#shell.stdin.write('kill $(jobs -p)\nexit\n');
+    await this.#shell.stdin.end();
+    await this.#shell.exited;
   }
 }

@@ -246,18 +246,6 @@ test('API keys, on the command line', async () => {
   );
 });
 
-test('each is in the README, with its default', async () => {
-  const readme = await Bun.file(new URL('../../../README.md', import.meta.url)).text();
-  const rows = readme.split('\n').filter((line) => line.startsWith('| `LIMIT_'));
-  for (const { variable, byDefault } of Object.values(BOUNDS)) {
-    const [, names = '', defaults = ''] = rows
-      .find((row) => row.includes(`\`${variable}\``))!
-      .split('|');
-    const at = names.split(',').findIndex((each) => each.includes(`\`${variable}\``));
-    expect(`${variable} ${defaults.split(',')[at]!.trim()}`).toBe(`${variable} ${byDefault}`);
-  }
-});
-
 test('usage is refused by the same name, and leaves nothing; on a meter that it has it goes on', async () => {
   await noMeters();
   const slugs = Array.from({ length: 2 * MAX }, (_, n) => `used-${n}`);

@@ -1,0 +1,123 @@
+// Does what a page says, in its order: each command in a terminal, each step in a browser by the page's forms.
+// What the page shows below a command is compared with what it prints; a command that shows nothing prints nothing.
+import { expect } from 'bun:test';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { until } from '../support/until.ts';
+import { type Exchange, exchangesOf, type Part, patternOf, trimmed } from './book.ts';
+import { act, pay, replaceCard } from './buyer.ts';
+import type { Clone } from './clone.ts';
+import type { Terminal } from './terminal.ts';
+
+/** What changes nothing, so that it may be asked again: what was done shows a moment later. */
+const READS = /^(?:sort |call \/check (?!.*consume)|call [^ ]+(?: \||$))/;
+const SAVED = /Save this as `([\w.]+)`/;
+/** From here on a file's program may be called. */
+const LISTENS = /^\w+=.* node [\w.]+ > [\w.]+ &$/;
+
+export class Reader {
+  readonly #clone: Clone;
+  readonly #terminal: Terminal;
+  readonly #ports: ReadonlyMap<string, number>;
+  readonly #key: string;
+  /** The address that was printed last. */
+  #address = '';
+  #saveAs: string | undefined;
+  readonly #did: string[] = [];
+
+  constructor(of: {
+    clone: Clone;
+    terminal: Terminal;
+    ports: ReadonlyMap<string, number>;
+    key: string;
+  }) {
+    this.#clone = of.clone;
+    this.#terminal = of.terminal;
+    this.#ports = of.ports;
+    this.#key = of.key;
+  }
+
+  /** Commands, and the words of what was done in a browser. */
+  get did(): readonly string[] {
+    return this.#did;
+  }
+
+  async read(parts: readonly Part[]): Promise<void> {
+    for (const part of parts) {
+      if (part.kind === 'text') await this.#visit(part.text);
+      else if (part.language === 'sh')
+        for (const exchange of exchangesOf(part.lines)) await this.#type(exchange);
+      else if (this.#saveAs !== undefined) this.#save(this.#saveAs, part.lines);
+    }
+  }
+
+  /** The page's ports, as those that are free here. */
+  here(text: string): string {
+    return text.replaceAll(/(localhost:|listen\()(\d+)/g, (whole, before, port) => {
+      const free = this.#ports.get(port);
+      return free === undefined ? whole : `${before}${free}`;
+    });
+  }
+
+  #save(name: string, lines: readonly string[]): void {
+    writeFileSync(join(this.#clone.directory, name), this.here(lines.join('\n')));
+    this.#saveAs = undefined;
+  }
+
+  async #visit(text: string): Promise<void> {
+    this.#saveAs = SAVED.exec(text)?.[1] ?? this.#saveAs;
+    for (const [words, step] of Object.entries(STEPS)) {
+      if (!text.includes(words)) continue;
+      await step(this.#address);
+      this.#did.push(words);
+    }
+  }
+
+  async #type({ command, shown }: Exchange): Promise<void> {
+    const filled = this.here(command).replace('KEY=svc_test_...', `KEY=${this.#key}`);
+    const pattern = patternOf(shown.map((line) => this.here(line)));
+    const isAsShown = async (): Promise<boolean> => {
+      printed = trimmed(await this.#terminal.run(filled));
+      return pattern.exec(printed)?.[0] === printed;
+    };
+    let printed = '';
+    const give = () => expect(`${command}\n${printed}`).toBe(`${command}\n${shown.join('\n')}`);
+    if (READS.test(command)) await until(command, isAsShown).catch(give);
+    else if (!(await isAsShown())) give();
+    this.#address = /http:\S+/.exec(printed)?.[0] ?? this.#address;
+    if (LISTENS.test(command)) await this.#untilHeard();
+    this.#did.push(command);
+    await this.#expectSet(/^(\w+)=\$\(.*\)$/.exec(command)?.[1]);
+  }
+
+  /** An id that was not there would only show later. */
+  async #expectSet(variable: string | undefined): Promise<void> {
+    if (variable === undefined) return;
+    expect([variable, await this.#terminal.run(`echo "$${variable}"`)]).toEqual([
+      variable,
+      expect.stringMatching(/./),
+    ]);
+  }
+
+  async #untilHeard(): Promise<void> {
+    const address = this.here('http://localhost:4000');
+    await until('the receiver listens', () =>
+      fetch(address, { method: 'POST' }).then(
+        ({ status }) => status === 401,
+        () => false,
+      ),
+    );
+  }
+}
+
+/** What a page asks its reader to do in a browser, by its words. */
+export const STEPS: Readonly<Record<string, (address: string) => Promise<void>>> = {
+  'pay with card 4242 4242 4242 4242': (address) => pay(address, '4242424242424242'),
+  'subscribe with card 4000 0000 0000 0341': (address) => pay(address, '4000000000000341'),
+  'Replace the card there with 4242 4242 4242 4242': (address) =>
+    replaceCard(address, '4242424242424242'),
+  'Pause the subscription there, and resume it': async (address) => {
+    await act(address, 'pause');
+    await act(address, 'resume');
+  },
+};

@@ -185,7 +185,16 @@ export const PLANTED: Record<RuleName, Plant[]> = {
     },
     { fault: 'never cited', files: file('ledger/README.md', '- **I3** three') },
   ],
-  'paths named in a README exist': [
+  'links lead somewhere': [
+    { fault: 'a file', files: file('src/API.md', 'See [it](gone.md).') },
+    { fault: 'a chapter', files: file('README.md', '# One\n\nSee [it](#two).') },
+    {
+      fault: 'a chapter elsewhere',
+      files: { 'README.md': 'See [it](src/API.md#two).', 'src/API.md': '## One' },
+    },
+  ],
+  'paths named in a document exist': [
+    { fault: 'in another document', files: file('src/API.md', 'See `test/gone/`.') },
     { fault: 'from the top', files: file('README.md', 'See `ledger/gone.ts`.') },
     { fault: 'in its folder', files: file('ledger/README.md', 'See `gone.ts:12`.') },
     { fault: 'in a command', files: file('README.md', 'Run `bun test/gone/run.ts --all`.') },
@@ -220,7 +229,9 @@ export const PLANTED: Record<RuleName, Plant[]> = {
 
 /** Sound files that a rule must leave alone. */
 export const SOUND: Record<string, string> = {
-  'README.md': 'See `ledger/store/journal.ts`, `test/`, `/check`, `POST /track`, `src/**/*.ts`.',
+  'src/API.md': '## Who it is: for\n\n[there](../README.md#a-b), [here](#who-it-is-for)',
+  'README.md':
+    '# A b\n\nSee `ledger/store/journal.ts`, `test/`, `/check`, `POST /track`, `src/**/*.ts`.',
   'ledger/README.md': '- **I1** one. See `kernel/money.ts` and `store/journal.ts`.',
   'ledger/kernel/money.ts': [
     `import Big from 'big.js'; // not import('elysia')`,

@@ -1,6 +1,6 @@
 // Every rule by name: what the real tree must pass and what a planted fault must fail.
 import { checkNoClock, checkTestsRun } from './rules/content.ts';
-import { checkInvariants, checkReadmePaths } from './rules/documents.ts';
+import { checkDocumentPaths, checkInvariants, checkLinks } from './rules/documents.ts';
 import { checkComputedImports, checkDirectImports, checkLayers } from './rules/layers.ts';
 import { checkPatterns } from './rules/patterns.ts';
 import { checkLength, checkNames, checkTopLevel } from './rules/places.ts';
@@ -14,7 +14,8 @@ export const RULES = {
   'names say what is inside': checkNames,
   'files stay short': checkLength,
   'invariants are defined once and cited': checkInvariants,
-  'paths named in a README exist': checkReadmePaths,
+  'paths named in a document exist': checkDocumentPaths,
+  'links lead somewhere': checkLinks,
   'every test runs': checkTestsRun,
   'the ledger reads no clock': checkNoClock,
   'no pattern repeats a choice': checkPatterns,

@@ -1,4 +1,4 @@
-// What the documents say must be there: invariants by number, files by path.
+// What the documents say must be there: invariants by number, files by path, chapters by link.
 import { dirname, join } from 'node:path';
 import { lineAt, PLANTS, type Tree, type Violation } from '../tree.ts';
 
@@ -9,6 +9,8 @@ const CITATION = /\bI(\d+)\b/g;
 const IN_BACKTICKS = /`([^`\n]+)`/g;
 const FENCED = /^```[\s\S]*?^```/gm;
 const REPOSITORY_PATH = /^(?:\.\/)?(?:src|ledger|workers|test|\.ci)\/[\w./*{},-]*$/;
+const LINK = /\]\(([^)\s]+)\)/g;
+const HEADING = /^#+ (.*)$/gm;
 const BARE_FILE = /^[\w.-]+\.(?:ts|sql|md)$/;
 
 /** The list in ledger/README.md is the only one: a number is defined there once, and something cites it. */
@@ -45,11 +47,12 @@ export function checkInvariants(tree: Tree): Violation[] {
   return found;
 }
 
-export function checkReadmePaths(tree: Tree): Violation[] {
+export function checkDocumentPaths(tree: Tree): Violation[] {
   const found: Violation[] = [];
   for (const [path, text] of tree) {
-    if (!path.endsWith('README.md')) continue;
-    const prose = text.replace(FENCED, (block) => block.replace(/[^\n]/g, ' '));
+    // The changelog tells of what was.
+    if (!path.endsWith('.md') || path === 'CHANGELOG.md') continue;
+    const prose = proseOf(text);
     for (const match of prose.matchAll(IN_BACKTICKS)) {
       for (const word of match[1]!.split(/\s+/)) {
         const named = word.replace(/:\d+(?:-\d+)?$/, '');
@@ -62,7 +65,40 @@ export function checkReadmePaths(tree: Tree): Violation[] {
   return found;
 }
 
-/** A README names a file from the top or from its own folder, and may name a folder or a glob. */
+/** A link names a file from its own folder, and a chapter as GitHub does. */
+export function checkLinks(tree: Tree): Violation[] {
+  const found: Violation[] = [];
+  for (const [path, text] of tree) {
+    if (!path.endsWith('.md')) continue;
+    const prose = proseOf(text);
+    for (const match of prose.matchAll(LINK)) {
+      const [, target = ''] = match;
+      if (/^https?:/.test(target)) continue;
+      const [file = '', chapter] = target.split('#');
+      const named = file === '' ? path : join(dirname(path), file);
+      if (tree.has(named) && hasChapter(tree.get(named)!, chapter)) continue;
+      found.push({ path, line: lineAt(prose, match.index), message: `${target} leads nowhere` });
+    }
+  }
+  return found;
+}
+
+function hasChapter(text: string, chapter: string | undefined): boolean {
+  if (chapter === undefined) return true;
+  const slugs = [...proseOf(text).matchAll(HEADING)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w\s-]/g, '')
+      .replaceAll(' ', '-'),
+  );
+  return slugs.includes(chapter);
+}
+
+/** Without what stands in code, at the same lines. */
+const proseOf = (text: string): string =>
+  text.replace(FENCED, (block) => block.replace(/[^\n]/g, ' '));
+
+/** A document names a file from the top or from its own folder, and may name a folder or a glob. */
 function exists(options: { tree: Tree; named: string; folder: string }): boolean {
   const { tree, named, folder } = options;
   return [join(named), join(folder, named)].some((candidate) => {

@@ -14,7 +14,7 @@ import { Router } from './cluster/router.ts';
 import type { Grant } from './metering/grants.ts';
 import type { Meter } from './metering/meter.ts';
 import type { CallOutcome, RecordOutcome, UsageRequest } from './outcome.ts';
-import type { Tenant } from './ports.ts';
+import type { Tenant } from './kernel/tenant.ts';
 import { slotOf } from './kernel/slot.ts';
 
 /**

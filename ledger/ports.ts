@@ -1,4 +1,4 @@
-import type { Mode } from './metering/meter.ts';
+import type { Tenant } from './kernel/tenant.ts';
 
 /** What the core asks of the world. Everything else it knows comes in as an argument or from the store. */
 export type Clock = {
@@ -25,8 +25,6 @@ export type SharedClock = OrgClock & {
   /** Reads what was done to clocks until now. A node does so after it took its seat, before it serves anything. */
   catchUp(): Promise<void>;
 };
-
-export type Tenant = { readonly organisationId: string; readonly mode: Mode };
 
 export type Ids = {
   /** A new UUIDv7. */

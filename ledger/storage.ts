@@ -1,7 +1,7 @@
 import type { LedgerEvent } from './event.ts';
 import type { Grant } from './metering/grants.ts';
-import type { Customer, Meter, MeterState, Mode, Period } from './metering/meter.ts';
-import type { Tenant } from './ports.ts';
+import type { Customer, Meter, MeterState, Period } from './metering/meter.ts';
+import type { Mode, Tenant } from './kernel/tenant.ts';
 import type { Followup, Payment, PaymentState, Refund, RefundRefusal } from './payments/payment.ts';
 import type { Subscription, SubscriptionFollowup } from './subscriptions/subscription.ts';
 import type { AnswerRest, Reason, Transfer } from './kernel/transfers.ts';

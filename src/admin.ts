@@ -2,6 +2,7 @@
 //
 // Works on the configured database, on the embedded one of the instance that runs on this DATA_DIR, or, where none runs, starts
 // the embedded services for as long as the command takes. Exits with 0, 1 for what failed, 2 for what was not understood.
+import type { Mode } from '../ledger/kernel/tenant.ts';
 import { parseArgs } from 'node:util';
 import { must } from '../ledger/kernel/assert.ts';
 import { audit } from './database/audit.ts';
@@ -24,7 +25,6 @@ import {
   insertKey,
   type KeyOwner,
   listKeys,
-  type Mode,
   revokeKey,
 } from './records/api-keys.ts';
 import { retryEvents } from './records/event-faults.ts';
@@ -38,7 +38,7 @@ import {
   revokePortalToken,
 } from './records/portal-tokens.ts';
 import { findAppUrl } from './records/installation.ts';
-import { isUuid } from './records/scope.ts';
+import { isUuid } from './records/uuid.ts';
 
 const USAGE = `usage: bun run admin COMMAND [--json]
   org create --name NAME [--group GROUP_ID]

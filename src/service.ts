@@ -1,8 +1,9 @@
 // The service, put together: what main.ts starts and what the tests start.
+import type { Tenant } from '../ledger/kernel/tenant.ts';
 import type { Log } from './platform/log.ts';
 import { Batcher } from '../ledger/actor/batcher.ts';
 import { Ledger, type LedgerDeps } from '../ledger/ledger.ts';
-import type { Clock, OrgClock, Tenant } from '../ledger/ports.ts';
+import type { Clock, OrgClock } from '../ledger/ports.ts';
 import type { Registry } from 'prom-client';
 import { slotOf } from '../ledger/kernel/slot.ts';
 import {

@@ -2,6 +2,7 @@
 //
 // Holds: a delivery is in one worker's hands at a time; a result counts only from the worker that still has it. Whoever is gone is
 // struck off by its silence (`strikeOff`), and by `next_at` where even that fails. Settling is one statement for many results.
+import type { Mode } from '../ledger/kernel/tenant.ts';
 import type { Executor, Sql } from '../src/platform/postgres/postgres.ts';
 import type { EventRecord } from '../src/records/events.ts';
 import { FAILURES_OPEN } from './health.ts';
@@ -10,7 +11,7 @@ import { FAILURES_OPEN } from './health.ts';
 export type Target = {
   readonly endpointId: string;
   readonly url: string;
-  readonly mode: 'test' | 'live';
+  readonly mode: Mode;
   readonly secret: Buffer;
   readonly previousSecret: Buffer | null;
   readonly previousSecretUntil: Date | null;

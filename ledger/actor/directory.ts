@@ -1,5 +1,6 @@
+import type { Tenant } from '../kernel/tenant.ts';
 import type { Customer } from '../metering/meter.ts';
-import type { Tenant, Timers } from '../ports.ts';
+import type { Timers } from '../ports.ts';
 import type { OwnSlots } from './own-slots.ts';
 import { type CachedActor, ActorCache, type CacheBounds } from './actor-cache.ts';
 

@@ -1,3 +1,4 @@
+import type { Tenant } from '../kernel/tenant.ts';
 import { type MeterContext, type MeterEffects } from '../metering/meter-draft.ts';
 import { entitlementId, periodAccountId } from '../kernel/derived-ids.ts';
 import {
@@ -11,7 +12,7 @@ import { must } from '../kernel/assert.ts';
 import { KeyedMutex } from '../kernel/keyed-mutex.ts';
 import { STALE } from '../outcome.ts';
 import { LedgerUnavailable } from '../ports.ts';
-import type { Clock, Ids, Log, SharedClock, Tenant, Timers } from '../ports.ts';
+import type { Clock, Ids, Log, SharedClock, Timers } from '../ports.ts';
 import { Journal, type JournalDeps, type Lease } from './journal.ts';
 import type { Payment } from '../payments/payment.ts';
 import type { PaymentContext } from '../payments/payment-draft.ts';

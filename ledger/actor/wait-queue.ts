@@ -4,7 +4,7 @@ import { RoundRobin } from './round-robin.ts';
 import type { Unit } from './journal-unit.ts';
 
 type Waiting = { units: number; rows: number; bytes: number };
-type Tenant = Waiting & { readonly turns: RoundRobin<Unit> };
+type TenantQueue = Waiting & { readonly turns: RoundRobin<Unit> };
 
 /**
  * The units that wait undecided for a flush. Organisations take turns, and of each its customers.
@@ -14,7 +14,7 @@ type Tenant = Waiting & { readonly turns: RoundRobin<Unit> };
  */
 export class WaitQueue {
   /** The one whose turn is next comes first. */
-  readonly #tenants = new Map<string, Tenant>();
+  readonly #tenants = new Map<string, TenantQueue>();
   readonly #all: Waiting = { units: 0, rows: 0, bytes: 0 };
 
   get size(): number {
@@ -86,7 +86,7 @@ export class WaitQueue {
     return units;
   }
 
-  #tenantOf({ tenant }: Unit): Tenant {
+  #tenantOf({ tenant }: Unit): TenantQueue {
     const known = this.#tenants.get(tenant);
     if (known !== undefined) return known;
     const fresh = { turns: new RoundRobin<Unit>(), units: 0, rows: 0, bytes: 0 };

@@ -1,7 +1,7 @@
 import { must } from '../kernel/assert.ts';
 import type { ChargeAnswer } from '../payments/charge.ts';
 import type { PaymentState, Refund } from '../payments/payment.ts';
-import type { Tenant } from '../ports.ts';
+import type { Tenant } from '../kernel/tenant.ts';
 import type { RefundDecision, RefundOutcome, RefundRequest } from '../payments/refund.ts';
 import { slotOf } from '../kernel/slot.ts';
 import type { Storage, StoredRefund } from '../storage.ts';

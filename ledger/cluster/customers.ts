@@ -1,9 +1,10 @@
+import type { Tenant } from '../kernel/tenant.ts';
 import type { Actor } from '../actor/actor.ts';
 import { Batcher } from '../actor/batcher.ts';
 import { belongs, type CustomerRef, Directory } from '../actor/directory.ts';
 import { everySlot, NotOwner } from '../actor/own-slots.ts';
 import { LOADS_CONCURRENT_MAX, LOAD_KEYS_MAX, MAILBOX_MAX } from '../limits.ts';
-import type { Tenant, Timers } from '../ports.ts';
+import type { Timers } from '../ports.ts';
 import { partOf, type CacheBounds } from '../actor/actor-cache.ts';
 import { slotOf } from '../kernel/slot.ts';
 import type { ExternalKey, Storage } from '../storage.ts';

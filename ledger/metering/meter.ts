@@ -1,3 +1,4 @@
+import type { Mode } from '../kernel/tenant.ts';
 import { type Cycle, boundary, periodIndex } from '../kernel/calendar.ts';
 import { type Grant, type Suspension, burn, isUnlimited, left } from './grants.ts';
 import type { Reason } from '../kernel/transfers.ts';
@@ -15,8 +16,6 @@ import type { Reason } from '../kernel/transfers.ts';
  * `grant-decisions.ts` adds and voids grants. None of them reads a clock, draws an id or touches a store.
  */
 export type Aggregation = 'sum' | 'count' | 'max' | 'last' | 'unique';
-
-export type Mode = 'test' | 'live';
 
 export type Meter = {
   readonly id: string;

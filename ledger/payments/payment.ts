@@ -1,6 +1,6 @@
 import { assert } from '../kernel/assert.ts';
 import type { LedgerEvent } from '../event.ts';
-import type { Mode } from '../metering/meter.ts';
+import type { Mode } from '../kernel/tenant.ts';
 import type { Transfer } from '../kernel/transfers.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres';
-import type { Mode } from '../metering/meter.ts';
+import type { Mode } from '../kernel/tenant.ts';
 import type { Alarm, AlarmKind, DueAlarm, Storage } from '../storage.ts';
 import type { Bigints } from './bigints.ts';
 

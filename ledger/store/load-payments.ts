@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres';
 import { must } from '../kernel/assert.ts';
-import type { Mode } from '../metering/meter.ts';
+import type { Mode } from '../kernel/tenant.ts';
 import type {
   Payment,
   PaymentMethod,

@@ -1,3 +1,4 @@
+import type { Mode } from '../kernel/tenant.ts';
 import type { Sql } from 'postgres';
 import type { Cycle, Interval } from '../kernel/calendar.ts';
 import { type Grant, type GrantSource, type Suspension, burnOrder } from '../metering/grants.ts';
@@ -6,7 +7,6 @@ import {
   type Customer,
   type Meter,
   type MeterState,
-  type Mode,
   type Period,
   dueOf,
   emptyMeterState,

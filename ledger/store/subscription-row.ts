@@ -1,4 +1,4 @@
-import type { Mode } from '../metering/meter.ts';
+import type { Mode } from '../kernel/tenant.ts';
 import type { Plan, Subscription } from '../subscriptions/subscription.ts';
 
 export type { Subscription };

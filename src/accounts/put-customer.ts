@@ -9,7 +9,7 @@ import {
   type NewCustomer,
   updateCustomer,
 } from '../records/customers.ts';
-import type { Scope } from '../records/scope.ts';
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 
 /** It takes a customer that is given another name at the same moment to need a second. */
 const TRIES_MAX = 3;
@@ -17,7 +17,7 @@ const TRIES_MAX = 3;
 /** `customer` is what is made; `patch` is of it what the caller gave. 'renamed': other calls give the name away and take it. */
 export async function putCustomer(
   sql: Transaction,
-  scope: Scope,
+  scope: Tenant,
   options: {
     readonly customer: NewCustomer & { readonly externalCustomerId: string };
     readonly patch: CustomerPatch;

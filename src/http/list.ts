@@ -6,7 +6,7 @@ import { Type } from '@sinclair/typebox';
 import type { Sql } from '../platform/postgres/postgres.ts';
 import { findCustomerByExternalId } from '../records/customers.ts';
 import { findPlace, type ListName, type Page, type Whose } from '../records/page.ts';
-import type { Scope } from '../records/scope.ts';
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type { Principal } from './edge/auth.ts';
 import { refuseInvalid } from './edge/errors.ts';
 import type { FairSql } from './edge/fair-sql.ts';
@@ -75,7 +75,7 @@ type OfCustomer = { readonly customer_id?: string; readonly external_customer_id
 
 /** The rows of a customer who may be named either way, or of all; of nobody where the two name no one customer. */
 export function ofCustomer<T>(
-  scope: Scope,
+  scope: Tenant,
   { customer_id: id, external_customer_id: externalId }: OfCustomer,
   rows: (sql: Sql, page: Page, customerId: string | undefined) => Promise<readonly T[]>,
 ): (sql: Sql, page: Page) => Promise<readonly T[]> {

@@ -5,7 +5,7 @@ import {
   findCustomer,
   findCustomerByExternalId,
 } from '../records/customers.ts';
-import type { Scope } from '../records/scope.ts';
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type { Issue } from './edge/errors.ts';
 
 type Named = { readonly customer_id?: string; readonly external_customer_id?: string };
@@ -20,7 +20,7 @@ export function namingIssue(body: Named): Issue | null {
 
 export async function findNamedCustomer(
   sql: Executor,
-  scope: Scope,
+  scope: Tenant,
   { customer_id: id, external_customer_id: externalId }: Named,
 ): Promise<CustomerRecord | null> {
   if (id === undefined) return findCustomerByExternalId(sql, scope, externalId ?? '');

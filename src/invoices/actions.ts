@@ -13,14 +13,14 @@ import {
   insertPayments,
   type PaymentRecord,
 } from '../records/payments.ts';
-import type { Scope } from '../records/scope.ts';
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { tellSubscriptions } from '../records/subscription-followups.ts';
 import type { SubscriptionsDeps } from '../subscriptions/deps.ts';
 import type { PayReply } from '../subscriptions/subscriptions.ts';
 
 export async function payInvoice(
   deps: SubscriptionsDeps,
-  scope: Scope,
+  scope: Tenant,
   id: string,
 ): Promise<PayReply> {
   const { sql, ledger, billing } = deps;
@@ -47,7 +47,7 @@ export async function payInvoice(
 
 export async function makeInvoiceVoid(
   { sql, ids, orgClock, billing }: SubscriptionsDeps,
-  scope: Scope,
+  scope: Tenant,
   id: string,
 ): Promise<Changed | 'not_found'> {
   const now = orgClock.now(scope);
@@ -72,7 +72,7 @@ export async function makeInvoiceVoid(
 async function begin(
   sql: Transaction,
   { ids, orgClock, processorFor }: SubscriptionsDeps,
-  { scope, id }: { readonly scope: Scope; readonly id: string },
+  { scope, id }: { readonly scope: Tenant; readonly id: string },
 ): Promise<string | null> {
   const invoice = must(await lockInvoice(sql, scope, id), 'an invoice that was found');
   const { customerId, subscriptionId } = invoice;
@@ -117,7 +117,7 @@ async function begin(
 /** By the payment itself. One that had failed `before` says nothing of this try: none was made. */
 async function replyOf(
   { sql }: SubscriptionsDeps,
-  scope: Scope,
+  scope: Tenant,
   { id, before }: { readonly id: string; readonly before: PaymentRecord | null },
 ): Promise<PayReply> {
   const invoice: InvoiceRecord = must(await findInvoice(sql, scope, id), 'an invoice');

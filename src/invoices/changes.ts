@@ -1,4 +1,5 @@
 // What becomes of an invoice that is there. Each transition holds the row until the commit, so of two at once the second sees the first.
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { assert, must } from '../../ledger/kernel/assert.ts';
 import { formatMoney } from '../../ledger/kernel/money.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
@@ -13,7 +14,7 @@ import {
 } from '../records/invoices.ts';
 import { INVOICE_TRANSITIONS, refusalOf } from './transitions.ts';
 import { findPaymentOf, hasFailed } from '../records/payments.ts';
-import { isUuid, type Scope } from '../records/scope.ts';
+import { isUuid } from '../records/uuid.ts';
 
 export type InvoicePayment = {
   readonly invoiceId: string;
@@ -68,7 +69,7 @@ export async function countAttempts(
 /** Nobody owes it any more. Announced where it had been issued; a draft goes in silence. */
 export async function voidInvoice(
   sql: Transaction,
-  scope: Scope,
+  scope: Tenant,
   options: { readonly id: string; readonly eventId: string; readonly now: number },
 ): Promise<Changed | 'not_found'> {
   const { id, eventId, now } = options;
@@ -101,7 +102,7 @@ export async function voidInvoice(
 /** It is tried no more, and may still be paid. Silent. */
 export async function markUncollectible(
   sql: Transaction,
-  scope: Scope,
+  scope: Tenant,
   { id, now }: { readonly id: string; readonly now: number },
 ): Promise<Changed | 'not_found'> {
   const before = await lockInvoice(sql, scope, id);
@@ -187,7 +188,7 @@ export async function isBeingPaid(
 
 export async function lockInvoice(
   sql: Transaction,
-  { organisationId, mode }: Scope,
+  { organisationId, mode }: Tenant,
   id: string,
 ): Promise<InvoiceRecord | null> {
   if (!isUuid(id)) return null;

@@ -8,13 +8,13 @@ import type { InvoiceLine } from '../records/invoices.ts';
 import { billingPolicyOf } from '../records/organisations.ts';
 import type { PaymentRecord } from '../records/payments.ts';
 import { findProduct, type PriceRecord } from '../records/products.ts';
-import type { Scope } from '../records/scope.ts';
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 
 const DAY_MS = 86_400_000;
 
 export async function invoicePayment(
   sql: Transaction,
-  scope: Scope,
+  scope: Tenant,
   options: {
     readonly payment: PaymentRecord;
     readonly checkout: CheckoutRecord;

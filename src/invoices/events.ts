@@ -1,7 +1,7 @@
 import { formatMoney } from '../../ledger/kernel/money.ts';
 import type { NewEvent } from '../records/events.ts';
 import { amountDue, type InvoiceRecord } from '../records/invoices.ts';
-import type { Scope } from '../records/scope.ts';
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 
 /** What an invoice.updated tells. */
 export type InvoiceChange = {
@@ -18,7 +18,7 @@ export function invoiceEvent(
     change,
     ...event
   }: Pick<NewEvent, 'id' | 'sequence' | 'at'> & { readonly change?: InvoiceChange },
-): Scope & NewEvent {
+): Tenant & NewEvent {
   const { id: invoiceId, organisationId, mode, currency, customerId, buyer, echo } = invoice;
   return {
     ...event,

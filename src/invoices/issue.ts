@@ -3,6 +3,7 @@
 // Holds: the numbers of an organisation's mode have no gap and no repetition and their dates ascend, so a number is taken from a row
 // that a rollback puts back. Whoever takes one holds that row until the commit: it is the last thing a transaction does, and does
 // once. Seller and buyer are copied when the number is taken, and nothing rewrites them after that.
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { assert, must } from '../../ledger/kernel/assert.ts';
 import type { Executor, Json, Transaction } from '../platform/postgres/postgres.ts';
 import { eventRow } from '../records/events.ts';
@@ -19,7 +20,7 @@ import {
   type StoredLine,
 } from '../records/invoices.ts';
 import { INVOICE_TRANSITIONS } from './transitions.ts';
-import { isUuid, type Scope } from '../records/scope.ts';
+import { isUuid } from '../records/uuid.ts';
 
 /** An amount is `quantity` times `unitAmount`; what has no unit, such as a proration, has quantity 1. */
 export type NewInvoiceLine = Omit<InvoiceLine, 'id' | 'amount'>;
@@ -48,7 +49,7 @@ export type NewInvoice = Pick<
 };
 
 export type Issuance = {
-  readonly scope: Scope;
+  readonly scope: Tenant;
   readonly invoice: NewInvoice;
   /** Paid in full then; null leaves it open, unless there is nothing to pay. */
   readonly paidAt: Date | null;
@@ -96,7 +97,7 @@ export async function issueInvoices(
 /** Issues a draft. Call it last in the transaction. */
 export async function finalizeInvoice(
   sql: Transaction,
-  scope: Scope,
+  scope: Tenant,
   options: { readonly id: string; readonly eventId: string; readonly now: number },
 ): Promise<Changed | 'not_found'> {
   const { id, eventId, now } = options;
@@ -189,7 +190,7 @@ function storedLine(line: NewInvoiceLine, id: string): StoredLine {
 /** The draft with seller and buyer as they are now, locked; null where it is none. */
 async function freezeParties(
   sql: Transaction,
-  { organisationId, mode }: Scope,
+  { organisationId, mode }: Tenant,
   id: string,
 ): Promise<InvoiceRecord | null> {
   const [row] = await sql<InvoiceRow[]>`

@@ -7,21 +7,21 @@
 // beyond its part of it.
 import type { Changes, ChangeKind, Subscriber } from '../platform/postgres/changes.ts';
 import type { UsageMeter } from '../records/meters.ts';
-import type { Scope } from '../records/scope.ts';
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 
 export type MeterCatalogue = {
   /** The active meter with this slug. */
-  bySlug(scope: Scope, slug: string): UsageMeter | null | Promise<UsageMeter | null>;
+  bySlug(scope: Tenant, slug: string): UsageMeter | null | Promise<UsageMeter | null>;
   /** The active meters that this event name feeds. */
   byEventName(
-    scope: Scope,
+    scope: Tenant,
     eventName: string,
   ): readonly UsageMeter[] | Promise<readonly UsageMeter[]>;
 };
 
 export type MeterSource = {
-  readonly findBySlug: (scope: Scope, slug: string) => Promise<UsageMeter | null>;
-  readonly listByEventName: (scope: Scope, eventName: string) => Promise<readonly UsageMeter[]>;
+  readonly findBySlug: (scope: Tenant, slug: string) => Promise<UsageMeter | null>;
+  readonly listByEventName: (scope: Tenant, eventName: string) => Promise<readonly UsageMeter[]>;
 };
 
 const ENTRIES_MAX = 100_000;
@@ -56,13 +56,13 @@ class Catalogue implements MeterCatalogue, Subscriber {
     this.#changes = changes;
   }
 
-  bySlug(scope: Scope, slug: string): UsageMeter | null | Promise<UsageMeter | null> {
+  bySlug(scope: Tenant, slug: string): UsageMeter | null | Promise<UsageMeter | null> {
     const known = this.#entriesOf(scope)?.bySlug.get(slug);
     return known === undefined ? this.#findBySlug(scope, slug) : known;
   }
 
   byEventName(
-    scope: Scope,
+    scope: Tenant,
     eventName: string,
   ): readonly UsageMeter[] | Promise<readonly UsageMeter[]> {
     return this.#entriesOf(scope)?.byEventName.get(eventName) ?? this.#list(scope, eventName);
@@ -85,14 +85,14 @@ class Catalogue implements MeterCatalogue, Subscriber {
     this.#size = 0;
   }
 
-  async #findBySlug(scope: Scope, slug: string): Promise<UsageMeter | null> {
+  async #findBySlug(scope: Tenant, slug: string): Promise<UsageMeter | null> {
     const generation = this.#generation;
     const meter = await this.#source.findBySlug(scope, slug);
     if (this.#mayKeep(generation)) this.#room(scope).bySlug.set(slug, meter);
     return meter;
   }
 
-  async #list(scope: Scope, eventName: string): Promise<readonly UsageMeter[]> {
+  async #list(scope: Tenant, eventName: string): Promise<readonly UsageMeter[]> {
     const generation = this.#generation;
     const meters = await this.#source.listByEventName(scope, eventName);
     if (this.#mayKeep(generation)) this.#room(scope).byEventName.set(eventName, meters);
@@ -103,12 +103,12 @@ class Catalogue implements MeterCatalogue, Subscriber {
     return this.#changes.trusted && generation === this.#generation;
   }
 
-  #entriesOf({ organisationId, mode }: Scope): Entries | undefined {
+  #entriesOf({ organisationId, mode }: Tenant): Entries | undefined {
     return (mode === 'live' ? this.#live : this.#test).get(organisationId);
   }
 
   /** Where one more entry goes. */
-  #room(scope: Scope): Entries {
+  #room(scope: Tenant): Entries {
     if (this.#size >= ENTRIES_MAX) this.reset();
     // Two that looked for the same are counted twice: that only makes it start afresh earlier.
     this.#size += 1;

@@ -11,7 +11,7 @@ import {
   type NewMeter,
   updateMeter,
 } from '../records/meters.ts';
-import type { Scope } from '../records/scope.ts';
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 
 /** It takes a meter that is deleted at the same moment to need a third. */
 const TRIES_MAX = 4;
@@ -31,7 +31,7 @@ export type PutMeter =
 /** `meter` is what is made; `patch` and `fixed` are of it what the caller gave. */
 export async function putMeter(
   sql: Transaction,
-  scope: Scope,
+  scope: Tenant,
   options: {
     readonly meter: NewMeter;
     readonly patch: MeterPatch;
@@ -65,7 +65,7 @@ export async function putMeter(
 
 async function change(
   sql: Transaction,
-  scope: Scope,
+  scope: Tenant,
   {
     there,
     patch,

@@ -8,10 +8,10 @@
 import type { Timers } from '../../ledger/ports.ts';
 import type { Changes, ChangeKind, Subscriber } from '../platform/postgres/changes.ts';
 import type { Executor } from '../platform/postgres/postgres.ts';
-import type { Scope } from '../records/scope.ts';
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 
 export type UsageSubscriptions = {
-  wantsUsage(scope: Scope): boolean;
+  wantsUsage(scope: Tenant): boolean;
 };
 
 const RETRY_MS = 1000;
@@ -19,7 +19,7 @@ const RETRY_MS = 1000;
 type Known = { readonly test: ReadonlySet<string>; readonly live: ReadonlySet<string> };
 
 export async function openUsageSubscriptions(options: {
-  readonly list: () => Promise<readonly Scope[]>;
+  readonly list: () => Promise<readonly Tenant[]>;
   readonly changes: Changes;
   readonly timers: Timers;
 }): Promise<UsageSubscriptions> {
@@ -30,8 +30,8 @@ export async function openUsageSubscriptions(options: {
 }
 
 /** Everyone whose usage some endpoint wants to hear of. */
-export async function listUsageSubscribers(sql: Executor): Promise<Scope[]> {
-  return sql<Scope[]>`
+export async function listUsageSubscribers(sql: Executor): Promise<Tenant[]> {
+  return sql<Tenant[]>`
     select distinct o.id as "organisationId", w.mode
     from webhook_endpoints w join organisations o on o.id = w.organisation_id or o.group_id = w.group_id
     where w.deleted_at is null and w.event_types && '{usage.recorded,*}'`;
@@ -48,7 +48,7 @@ class Subscriptions implements UsageSubscriptions, Subscriber {
     this.#options = options;
   }
 
-  wantsUsage({ organisationId, mode }: Scope): boolean {
+  wantsUsage({ organisationId, mode }: Tenant): boolean {
     if (this.#known === null || !this.#options.changes.trusted) return true;
     return this.#known[mode].has(organisationId);
   }
@@ -79,7 +79,7 @@ class Subscriptions implements UsageSubscriptions, Subscriber {
       this.#isStale = false;
       try {
         const scopes = await list();
-        const of = (mode: Scope['mode']): ReadonlySet<string> =>
+        const of = (mode: Tenant['mode']): ReadonlySet<string> =>
           new Set(
             scopes.filter((scope) => scope.mode === mode).map((scope) => scope.organisationId),
           );

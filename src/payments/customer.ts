@@ -16,7 +16,7 @@ import {
   lockEmail,
   updateCustomer,
 } from '../records/customers.ts';
-import type { Scope } from '../records/scope.ts';
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 
 export type Buyer = {
   readonly email: string;
@@ -29,7 +29,7 @@ type Matching = { readonly buyer: Buyer; readonly ids: Ids; readonly now: number
 
 export async function customerOf(
   sql: Transaction,
-  scope: Scope,
+  scope: Tenant,
   { checkoutId, ...matching }: Matching & { readonly checkoutId: string },
 ): Promise<Known> {
   const { source, customerId } = await lockPayer(sql, checkoutId);
@@ -47,7 +47,7 @@ export async function customerOf(
 }
 
 /** By the merchant's own id where there is one, else by the e-mail address, else somebody new. */
-async function matchCustomer(sql: Transaction, scope: Scope, matching: Matching): Promise<Known> {
+async function matchCustomer(sql: Transaction, scope: Tenant, matching: Matching): Promise<Known> {
   const { email, externalCustomerId } = matching.buyer;
   // Two payments at once of a new buyer are one customer's: the external id is unique, an address is locked.
   if (externalCustomerId === null) await lockEmail(sql, scope, email);
@@ -61,7 +61,7 @@ async function matchCustomer(sql: Transaction, scope: Scope, matching: Matching)
   return made ?? matchCustomer(sql, scope, matching);
 }
 
-async function makeStranger(sql: Transaction, scope: Scope, matching: Matching): Promise<Known> {
+async function makeStranger(sql: Transaction, scope: Tenant, matching: Matching): Promise<Known> {
   const buyer = { ...matching.buyer, externalCustomerId: null };
   const made = await makeCustomer(sql, scope, { ...matching, buyer, selfNamed: true });
   return must(made, 'a customer without an external id is new');
@@ -70,7 +70,7 @@ async function makeStranger(sql: Transaction, scope: Scope, matching: Matching):
 /** null where there is one of this external id. */
 async function makeCustomer(
   sql: Transaction,
-  scope: Scope,
+  scope: Tenant,
   { buyer, ids, now, selfNamed }: Matching & { readonly selfNamed: boolean },
 ): Promise<Known | null> {
   const made = await insertCustomer(sql, scope, {
@@ -84,7 +84,7 @@ async function makeCustomer(
 /** A customer who is known keeps what the merchant knows of it; what is missing is filled in. */
 async function complete(
   sql: Transaction,
-  scope: Scope,
+  scope: Tenant,
   { found, buyer, ids, now }: Matching & { readonly found: CustomerRecord },
 ): Promise<Known> {
   const patch = {

@@ -16,7 +16,7 @@ import {
   putOff,
   takeFollowups,
 } from '../records/followups.ts';
-import type { Scope } from '../records/scope.ts';
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import {
   type InvoicePayment,
   type InvoiceRefund,
@@ -39,12 +39,12 @@ export type FollowupsDeps = {
   /** Whether buyers are told by mail. */
   readonly sendsMail: boolean;
   /** A charge for a subscription is decided: the customer's actor hears of it first. It may be told again. */
-  readonly onSubscriptionPayment: (scope: Scope, paymentId: string) => Promise<void>;
+  readonly onSubscriptionPayment: (scope: Tenant, paymentId: string) => Promise<void>;
 };
 
 export class Followups {
   readonly #deps: FollowupsDeps;
-  readonly #owed: OutboxTasks<OwingPayment, Scope, never>;
+  readonly #owed: OutboxTasks<OwingPayment, Tenant, never>;
 
   constructor(deps: FollowupsDeps) {
     this.#deps = deps;
@@ -100,7 +100,7 @@ export class Followups {
   }
 
   /** Does what is owed for any payment of a tenant now; whether there was anything. */
-  carryOut(scope: Scope): Promise<boolean> {
+  carryOut(scope: Tenant): Promise<boolean> {
     return this.#owed.carryOutAll(scope);
   }
 }

@@ -5,7 +5,7 @@ import type { Transaction } from '../platform/postgres/postgres.ts';
 import type { ProcessorFor } from '../processors/processor.ts';
 import { type CheckoutRecord, insertCheckout, type NewCheckout } from '../records/checkouts.ts';
 import type { ProductRecord } from '../records/products.ts';
-import type { Scope } from '../records/scope.ts';
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { type NoQuote, quoteWithCode } from './quote.ts';
 
 const OPEN_MS = 24 * 60 * 60 * 1000;
@@ -48,7 +48,7 @@ export type CheckoutRefusal =
 export async function openCheckout(
   sql: Transaction,
   deps: OpenCheckoutDeps,
-  options: { readonly scope: Scope; readonly wish: CheckoutInput; readonly now: number },
+  options: { readonly scope: Tenant; readonly wish: CheckoutInput; readonly now: number },
 ): Promise<{ readonly kind: 'opened'; readonly checkout: CheckoutRecord } | CheckoutRefusal> {
   const { scope, now } = options;
   const { product, currency: wanted, regional, discountCode: code, ...given } = options.wish;

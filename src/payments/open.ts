@@ -10,7 +10,7 @@ import { Charges } from './charges.ts';
 import { Followups } from './followups.ts';
 import { pay } from './pay.ts';
 import type { Payments } from './payments.ts';
-import type { Scope } from '../records/scope.ts';
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { Refunds } from './refunds.ts';
 
 export type PaymentsDeps = {
@@ -27,7 +27,7 @@ export type PaymentsDeps = {
   /** Whether buyers are told by mail. */
   readonly sendsMail: boolean;
   /** A charge for a subscription is decided. It may be told again. */
-  readonly onSubscriptionPayment: (scope: Scope, paymentId: string) => Promise<void>;
+  readonly onSubscriptionPayment: (scope: Tenant, paymentId: string) => Promise<void>;
 };
 
 export function openPayments(deps: PaymentsDeps): Payments {

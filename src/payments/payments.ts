@@ -3,7 +3,7 @@ import type { RefundReason, RefundRefusal } from '../../ledger/payments/payment.
 import type { Taken } from '../platform/redis/rate-limit.ts';
 import type { Instrument } from '../processors/processor.ts';
 import type { RefundRecord } from '../records/payments.ts';
-import type { Scope } from '../records/scope.ts';
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 
 /** What a buyer sends from the hosted page. */
 export type Order = {
@@ -62,13 +62,13 @@ export type Payments = {
    * has to.
    */
   refresh(paymentId: string): Promise<{ readonly actionUrl: string | null }>;
-  refund(scope: Scope, call: RefundCall): Promise<RefundReply>;
+  refund(scope: Tenant, call: RefundCall): Promise<RefundReply>;
   /** An alarm: something about the payment is to be asked again. */
   due(paymentId: string): Promise<void>;
   /** Charges what the customer has left, for a payment that is on disk; resolves when there is an answer, or none came. */
   collect(paymentId: string): Promise<void>;
   /** Carries out what answers have brought about and is not done yet; whether there was anything. */
-  carryOut(scope: Scope): Promise<boolean>;
+  carryOut(scope: Tenant): Promise<boolean>;
   /** Stops what runs by itself, and waits for what is under way. */
   close(): Promise<void>;
 };

@@ -8,7 +8,7 @@ import { discountOn } from '../../ledger/payments/pricing.ts';
 import type { Executor } from '../platform/postgres/postgres.ts';
 import { type DiscountRecord, findDiscountByCode } from '../records/discounts.ts';
 import type { PriceRecord, ProductRecord } from '../records/products.ts';
-import type { Scope } from '../records/scope.ts';
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 
 export type QuoteInput = {
   readonly product: ProductRecord;
@@ -49,7 +49,7 @@ export type NoQuote = {
 /** With a discount by its code; null for none. */
 export async function quoteWithCode(
   sql: Executor,
-  scope: Scope,
+  scope: Tenant,
   { code, ...wish }: QuoteInput & { readonly code: string | null },
 ): Promise<Quote | NoQuote> {
   if (code === null) return quote({ ...wish, discount: null });

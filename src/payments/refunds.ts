@@ -5,6 +5,7 @@
 // Holds: the ceiling is the payment's account, so nothing here computes it. The processor hears of a refund only when its reserve is
 // on disk, under the refund's id as key, so asking again is the same refund. An answer that does not come leaves the reserve, and
 // an alarm asks again. A key is one refund for ever: the hold's id is derived from it, and the database takes an id once.
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { parseMoney } from '../../ledger/kernel/money.ts';
 import type { PaymentState, Refund } from '../../ledger/payments/payment.ts';
@@ -14,7 +15,7 @@ import type { StoredRefund } from '../../ledger/storage.ts';
 import type { RateLimit, Taken } from '../platform/redis/rate-limit.ts';
 import type { ProcessorFor, RefundResult } from '../processors/processor.ts';
 import type { RefundRecord } from '../records/payments.ts';
-import { isUuid, type Scope } from '../records/scope.ts';
+import { isUuid } from '../records/uuid.ts';
 import type { Followups } from './followups.ts';
 import type { RefundCall, RefundReply } from './payments.ts';
 
@@ -35,7 +36,7 @@ export class Refunds {
     this.#deps = deps;
   }
 
-  async refund(scope: Scope, call: RefundCall): Promise<RefundReply> {
+  async refund(scope: Tenant, call: RefundCall): Promise<RefundReply> {
     const { ids } = this.#deps;
     const { idempotencyKey: key } = call;
     if (key === null) return this.#execute(scope, call, ids.next());
@@ -56,7 +57,7 @@ export class Refunds {
     await Promise.all(open.map((refund) => this.#ask(state, refund, 'again')));
   }
 
-  async #execute(scope: Scope, call: RefundCall, id: string): Promise<RefundReply> {
+  async #execute(scope: Tenant, call: RefundCall, id: string): Promise<RefundReply> {
     const { ledger, ids } = this.#deps;
     if (!isUuid(call.paymentId)) return { kind: 'not_found' };
     const state = await ledger.payments.find(scope, call.paymentId);
@@ -99,7 +100,7 @@ export class Refunds {
     return stored === null ? { kind: 'in_progress' } : replay(stored, fingerprint);
   }
 
-  async #take({ organisationId, mode }: Scope, paymentId: string): Promise<Taken> {
+  async #take({ organisationId, mode }: Tenant, paymentId: string): Promise<Taken> {
     const { perOrganisation, perPayment } = this.#deps.limits;
     const taken = await perPayment.take(paymentId);
     return taken.allowed ? perOrganisation.take(`${organisationId} ${mode}`) : taken;

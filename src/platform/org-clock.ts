@@ -7,8 +7,9 @@
 // was further already, that. What is known of a clock is a row of the database, however it came here: the newer version counts.
 // A clock is stopped for as long as whoever moves it lives. Whoever moves it tells all nodes; where that is lost, the row is read within
 // READ_AGAIN_MS.
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { HybridClock, type HybridClockStats } from '../../ledger/kernel/hybrid-clock.ts';
-import type { Clock, SharedClock, Tenant, Timers } from '../../ledger/ports.ts';
+import type { Clock, SharedClock, Timers } from '../../ledger/ports.ts';
 import type { Changes, ChangeKind, Subscriber } from './postgres/changes.ts';
 
 /** Where an organisation's test mode is. */

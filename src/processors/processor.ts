@@ -9,7 +9,7 @@
 // - An instrument is saved by a charge with its buyer there, and by nothing else; it may be charged from when that charge is accepted.
 // Amounts are bigints in units of the currency's smallest coin.
 import type { FailureCode, RefundFailure } from '../../ledger/payments/payment.ts';
-import type { Tenant } from '../../ledger/ports.ts';
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 
 /** How the buyer pays. Where a processor has a page of its own (`page: 'redirect'`), it asks there and gets `null`. */
 export type Instrument =

@@ -1,4 +1,5 @@
-import type { Log, Tenant, Timers } from '../../ledger/ports.ts';
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
+import type { Log, Timers } from '../../ledger/ports.ts';
 import { guarded } from './guarded.ts';
 import type { Processor, ProcessorFor } from './processor.ts';
 

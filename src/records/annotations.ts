@@ -2,13 +2,14 @@
 //
 // Holds: an object has a tag or a field of a name once, and not more of either than it may. None of them changes: it is made, and is
 // removed, and so its events are two. What they are on is never deleted.
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type { Bounds, Full } from '../platform/bounds.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import { insertEvent } from './events.ts';
 import { type Page, pageOf } from './page.ts';
 import type { Echo } from './invoices.ts';
 import { findRoom } from './capacity.ts';
-import { isUuid, type Scope } from './scope.ts';
+import { isUuid } from './uuid.ts';
 
 export const ANNOTATED = ['customer', 'subscription', 'invoice'] as const;
 export type Annotated = (typeof ANNOTATED)[number];
@@ -34,13 +35,13 @@ const columns = (sql: Executor) => sql`
   id, kind, object_type as "objectType", object_id as "objectId", customer_id as "customerId", name, value,
   created_at as "createdAt"`;
 
-const inScope = (sql: Executor, { organisationId, mode }: Scope) => sql`
+const inScope = (sql: Executor, { organisationId, mode }: Tenant) => sql`
   organisation_id = ${organisationId} and mode = ${mode}`;
 
 /** Announces it too. `annotation.id` and `eventId` are new. */
 export async function insertAnnotation(
   sql: Transaction,
-  scope: Scope,
+  scope: Tenant,
   options: {
     readonly annotation: NewAnnotation;
     readonly eventId: string;
@@ -71,7 +72,7 @@ export async function insertAnnotation(
 /** Newest first; up to one row more than `limit`. */
 export async function listAnnotations(
   sql: Executor,
-  scope: Scope,
+  scope: Tenant,
   options: Page & {
     readonly kind: AnnotationKind;
     readonly objectType?: Annotated | undefined;
@@ -92,7 +93,7 @@ export async function listAnnotations(
 /** Whether there was one. */
 export async function deleteAnnotation(
   sql: Transaction,
-  scope: Scope,
+  scope: Tenant,
   options: {
     readonly kind: AnnotationKind;
     readonly id: string;
@@ -115,7 +116,7 @@ export async function deleteAnnotation(
 /** Whose the object is; null where the scope has none of this type and id. */
 async function ownerOf(
   sql: Executor,
-  scope: Scope,
+  scope: Tenant,
   { objectType, objectId }: NewAnnotation,
 ): Promise<{ readonly customerId: string | null } | null> {
   const [row] = await sql<{ customerId: string | null }[]>`
@@ -129,7 +130,7 @@ const NOBODY: Echo = { externalCustomerId: null, metadata: {} };
 
 async function announce(
   sql: Transaction,
-  scope: Scope,
+  scope: Tenant,
   options: {
     readonly row: Row;
     readonly event: { readonly id: string; readonly sequence: bigint; readonly at: Date };

@@ -1,10 +1,9 @@
+import type { Mode } from '../../ledger/kernel/tenant.ts';
 import type { Bounds, Full } from '../platform/bounds.ts';
 import { notifyChange } from '../platform/postgres/changes.ts';
 import { hashKey, newKey } from '../platform/crypto/keys.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import { findRoom } from './capacity.ts';
-
-export type Mode = 'test' | 'live';
 
 /** A key belongs to one organisation or to one group. */
 export type KeyOwner =

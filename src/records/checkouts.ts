@@ -10,10 +10,10 @@ import type { OrgClock } from '../../ledger/ports.ts';
 import type { Bounds, Full } from '../platform/bounds.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import { isToken } from '../platform/crypto/tokens.ts';
-import type { Mode } from './api-keys.ts';
+import type { Mode, Tenant } from '../../ledger/kernel/tenant.ts';
 import { type Page, pageOf } from './page.ts';
 import { findRoom, ownerOfScope } from './capacity.ts';
-import { isUuid, type Scope } from './scope.ts';
+import { isUuid } from './uuid.ts';
 
 export type CheckoutStatus = 'active' | 'processing' | 'paid' | 'expired' | 'canceled';
 
@@ -69,12 +69,12 @@ const columns = (sql: Executor, now: number | null) => sql`
   payment_id as "paymentId", attempts, created_at as "createdAt", expires_at as "expiresAt",
   paid_at as "paidAt"`;
 
-const inScope = (sql: Executor, { organisationId, mode }: Scope) => sql`
+const inScope = (sql: Executor, { organisationId, mode }: Tenant) => sql`
   organisation_id = ${organisationId} and mode = ${mode}`;
 
 export async function insertCheckout(
   sql: Transaction,
-  scope: Scope,
+  scope: Tenant,
   options: { readonly checkout: NewCheckout; readonly bounds: Bounds; readonly now: number },
 ): Promise<CheckoutRecord | Full> {
   const { checkout, bounds, now } = options;
@@ -103,7 +103,7 @@ export async function insertCheckout(
 
 export async function findCheckout(
   sql: Executor,
-  scope: Scope,
+  scope: Tenant,
   { id, now }: { readonly id: string; readonly now: number },
 ): Promise<CheckoutRecord | null> {
   if (!isUuid(id)) return null;
@@ -127,7 +127,7 @@ export async function findCheckoutByToken(
 /** Newest first; up to one row more than `limit`. */
 export async function listCheckouts(
   sql: Executor,
-  scope: Scope,
+  scope: Tenant,
   options: Page & { readonly status?: CheckoutStatus | undefined; readonly now: number },
 ): Promise<CheckoutRecord[]> {
   const { status, now } = options;
@@ -144,7 +144,7 @@ export async function listCheckouts(
  */
 function rowsOf(
   sql: Executor,
-  scope: Scope,
+  scope: Tenant,
   { status, now, ...page }: Page & { readonly status?: CheckoutStatus | undefined; now: number },
 ) {
   if (status === undefined) return sql`checkouts`;
@@ -163,7 +163,7 @@ function rowsOf(
 /** Closes it to buyers. Where it is expired already it stays as it is; with a payment on it, it cannot. */
 export async function expireCheckout(
   sql: Transaction,
-  scope: Scope,
+  scope: Tenant,
   { id, now }: { readonly id: string; readonly now: number },
 ): Promise<CheckoutRecord | 'not_found' | 'not_active'> {
   if (!isUuid(id)) return 'not_found';

@@ -1,8 +1,9 @@
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { notifyChange } from '../platform/postgres/changes.ts';
 import type { Executor, Json, Transaction } from '../platform/postgres/postgres.ts';
 import { insertEvent } from './events.ts';
 import { type Page, pageOf } from './page.ts';
-import { isUuid, type Scope } from './scope.ts';
+import { isUuid } from './uuid.ts';
 
 /** A postal address, as it is printed. */
 export type Address = {
@@ -47,13 +48,13 @@ const columns = (sql: Executor) => sql`
   id, external_customer_id as "externalCustomerId", email, name, billing_address as "billingAddress", metadata,
   created_at as "createdAt", updated_at as "updatedAt"`;
 
-const inScope = (sql: Executor, { organisationId, mode }: Scope) => sql`
+const inScope = (sql: Executor, { organisationId, mode }: Tenant) => sql`
   organisation_id = ${organisationId} and mode = ${mode}`;
 
 /** Announces it too. `eventId` and `customer.id` are new. */
 export async function insertCustomer(
   sql: Transaction,
-  scope: Scope,
+  scope: Tenant,
   options: { readonly customer: NewCustomer; readonly eventId: string; readonly now: number },
 ): Promise<CustomerRecord | 'external_id_taken'> {
   const { customer, eventId, now } = options;
@@ -80,7 +81,7 @@ export async function insertCustomer(
 /** By id or external id; where one customer's external id is another's id, the id wins. */
 export async function findCustomer(
   sql: Executor,
-  scope: Scope,
+  scope: Tenant,
   reference: string,
 ): Promise<CustomerRecord | null> {
   if (isUuid(reference)) {
@@ -93,7 +94,7 @@ export async function findCustomer(
 
 export async function findCustomerByExternalId(
   sql: Executor,
-  scope: Scope,
+  scope: Tenant,
   externalId: string,
 ): Promise<CustomerRecord | null> {
   const [row] = await sql<CustomerRecord[]>`
@@ -105,7 +106,7 @@ export async function findCustomerByExternalId(
 /** Until the transaction ends nobody else looks for a customer of this address in order to make one. */
 export async function lockEmail(
   sql: Transaction,
-  { organisationId, mode }: Scope,
+  { organisationId, mode }: Tenant,
   email: string,
 ): Promise<void> {
   const name = `${organisationId} ${mode} ${email.toLowerCase()}`;
@@ -115,7 +116,7 @@ export async function lockEmail(
 /** The oldest of those whom the merchant knows by this address; case does not matter. */
 export async function findCustomerByEmail(
   sql: Executor,
-  scope: Scope,
+  scope: Tenant,
   email: string,
 ): Promise<CustomerRecord | null> {
   const [row] = await sql<CustomerRecord[]>`
@@ -128,7 +129,7 @@ export async function findCustomerByEmail(
 /** Newest first; up to one row more than `limit`. */
 export async function listCustomers(
   sql: Executor,
-  scope: Scope,
+  scope: Tenant,
   options: Page & {
     readonly externalCustomerId?: string | undefined;
     readonly email?: string | undefined;
@@ -146,7 +147,7 @@ export async function listCustomers(
 /** Announces what others may have copied; a change of metadata alone is silent. */
 export async function updateCustomer(
   sql: Transaction,
-  scope: Scope,
+  scope: Tenant,
   options: {
     readonly id: string;
     readonly patch: CustomerPatch;
@@ -203,7 +204,7 @@ async function unlessTaken<T>(
 
 async function announce(
   sql: Transaction,
-  scope: Scope,
+  scope: Tenant,
   event: {
     customer: CustomerRecord;
     type: 'customer.created' | 'customer.updated';

@@ -1,8 +1,9 @@
 // What an endpoint is owed of each event, and how the attempts went. Workers claim and settle; here it is read, and made due again.
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import { type EventType, insertEvent, type NewEvent } from './events.ts';
 import { type Page, pageOf } from './page.ts';
-import { isUuid, type Scope } from './scope.ts';
+import { isUuid } from './uuid.ts';
 import { type EndpointOwner, endPause, ofOwner } from './webhook-endpoints.ts';
 
 export const DELIVERY_STATUSES = ['pending', 'delivered', 'held', 'exhausted'] as const;
@@ -117,7 +118,7 @@ export type ReplayRange = {
  */
 export async function replay(
   sql: Transaction,
-  scope: Scope,
+  scope: Tenant,
   options: ReplayRange & { readonly endpointId: string; readonly now: number },
 ): Promise<number> {
   const { endpointId } = options;
@@ -152,7 +153,7 @@ export async function replay(
 /** How many events `replay` would make due. */
 export async function countReplay(
   sql: Executor,
-  scope: Scope,
+  scope: Tenant,
   { endpointId, ...range }: ReplayRange & { readonly endpointId: string },
 ): Promise<number> {
   const [row] = await sql<{ count: bigint }[]>`
@@ -165,7 +166,7 @@ export async function countReplay(
 /** Writes an event that is for one endpoint alone: it is owed to that one at once, whatever it subscribes to. */
 export async function sendSample(
   sql: Transaction,
-  scope: Scope,
+  scope: Tenant,
   { event, endpointId }: { readonly event: NewEvent; readonly endpointId: string },
 ): Promise<DeliveryRecord | null> {
   await insertEvent(sql, scope, { ...event, endpointId });
@@ -178,7 +179,7 @@ export async function sendSample(
 
 const inRange = (
   sql: Executor,
-  { organisationId, mode }: Scope,
+  { organisationId, mode }: Tenant,
   { since, until, types }: ReplayRange,
 ) => sql`
   e.organisation_id = ${organisationId} and e.mode = ${mode} and e.at >= ${since} and e.at < ${until}

@@ -1,9 +1,10 @@
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { assert } from '../../ledger/kernel/assert.ts';
 import type { Bounds, Full } from '../platform/bounds.ts';
 import type { Executor, Sql, Transaction } from '../platform/postgres/postgres.ts';
 import { type Page, pageOf } from './page.ts';
 import { findRoom, ownerOfScope } from './capacity.ts';
-import { isUuid, type Scope } from './scope.ts';
+import { isUuid } from './uuid.ts';
 
 export type DiscountRecord = {
   readonly id: string;
@@ -29,12 +30,12 @@ const columns = (sql: Executor) => sql`
   id, code, percent_off as "percentOff", amount_off as "amountOff", currency, max_redemptions as "maxRedemptions",
   redemptions, expires_at as "expiresAt", created_at as "createdAt"`;
 
-const inScope = (sql: Executor, { organisationId, mode }: Scope) => sql`
+const inScope = (sql: Executor, { organisationId, mode }: Tenant) => sql`
   organisation_id = ${organisationId} and mode = ${mode} and deleted_at is null`;
 
 export async function insertDiscount(
   sql: Transaction,
-  scope: Scope,
+  scope: Tenant,
   options: { readonly discount: NewDiscount; readonly bounds: Bounds; readonly now: number },
 ): Promise<DiscountRecord | 'code_taken' | Full> {
   const { discount, bounds, now } = options;
@@ -56,7 +57,7 @@ export async function insertDiscount(
 /** Newest first, without the deleted ones; up to one row more than `limit`. */
 export async function listDiscounts(
   sql: Executor,
-  scope: Scope,
+  scope: Tenant,
   page: Page,
 ): Promise<DiscountRecord[]> {
   return sql<DiscountRecord[]>`
@@ -67,7 +68,7 @@ export async function listDiscounts(
 /** By what a buyer typed, in upper or lower case. It may be spent or expired: `redeemDiscount` decides. */
 export async function findDiscountByCode(
   sql: Executor,
-  scope: Scope,
+  scope: Tenant,
   code: string,
 ): Promise<DiscountRecord | null> {
   if (!CODE.test(code)) return null;
@@ -86,7 +87,7 @@ export async function findDiscount(sql: Executor, id: string): Promise<DiscountR
 /** Keeps the row, for the payments that were made with it, and gives the code back. Whether there was one. */
 export async function deleteDiscount(
   sql: Sql,
-  scope: Scope,
+  scope: Tenant,
   { id, now }: { readonly id: string; readonly now: number },
 ): Promise<boolean> {
   if (!isUuid(id)) return false;

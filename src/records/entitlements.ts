@@ -1,9 +1,10 @@
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type { Interval } from '../../ledger/kernel/calendar.ts';
 import type { Meter } from '../../ledger/metering/meter.ts';
 import type { Bounds, Full } from '../platform/bounds.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import { findRoom } from './capacity.ts';
-import { isUuid, type Scope } from './scope.ts';
+import { isUuid } from './uuid.ts';
 
 /** What a product gives of a feature. */
 export type Entitlement = {
@@ -30,7 +31,7 @@ type Row = Omit<Entitlement, 'meter' | 'rollover'> & {
 /** Product and meter are the scope's own. */
 export async function insertEntitlement(
   sql: Transaction,
-  scope: Scope,
+  scope: Tenant,
   options: {
     readonly entitlement: NewEntitlement;
     readonly bounds: Bounds;
@@ -63,7 +64,7 @@ export async function insertEntitlement(
 /** All that a product gives, in the order in which it was attached. */
 export async function listEntitlementsWithMeters(
   sql: Executor,
-  { organisationId, mode }: Scope,
+  { organisationId, mode }: Tenant,
   productId: string,
 ): Promise<Entitlement[]> {
   if (!isUuid(productId)) return [];
@@ -81,7 +82,7 @@ export async function listEntitlementsWithMeters(
 /** What customers were granted by it stays theirs until it runs out. */
 export async function deleteEntitlement(
   sql: Executor,
-  { organisationId, mode }: Scope,
+  { organisationId, mode }: Tenant,
   { productId, id }: { readonly productId: string; readonly id: string },
 ): Promise<boolean> {
   if (!isUuid(productId) || !isUuid(id)) return false;

@@ -1,7 +1,7 @@
 import type { Executor, Json, Transaction } from '../platform/postgres/postgres.ts';
-import type { Mode } from './api-keys.ts';
+import type { Mode, Tenant } from '../../ledger/kernel/tenant.ts';
 import { type Page, pageOf } from './page.ts';
-import { isUuid, type Scope } from './scope.ts';
+import { isUuid } from './uuid.ts';
 
 /** The catalog (contract, Events). */
 export const EVENT_TYPES = [
@@ -60,7 +60,7 @@ export type NewEvent = {
 };
 
 export type EventRecord = Omit<NewEvent, 'data'> &
-  Scope & { readonly data: Readonly<Record<string, unknown>> };
+  Tenant & { readonly data: Readonly<Record<string, unknown>> };
 
 /** An event as it leaves: over REST and in a webhook, byte for byte the same fields. */
 export type EventEnvelope = {
@@ -112,12 +112,12 @@ const columns = (sql: Executor) => sql`
   id, organisation_id as "organisationId", mode, type, object_type as "objectType", object_id as "objectId",
   account_id as "accountId", sequence, at, data`;
 
-const inScope = (sql: Executor, { organisationId, mode }: Scope) => sql`
+const inScope = (sql: Executor, { organisationId, mode }: Tenant) => sql`
   organisation_id = ${organisationId} and mode = ${mode}`;
 
 export async function insertEvent(
   sql: Transaction,
-  { organisationId, mode }: Scope,
+  { organisationId, mode }: Tenant,
   event: NewEvent & {
     /** Of a sample: whom alone it is for. */
     readonly endpointId?: string;
@@ -132,7 +132,7 @@ export async function insertEvent(
 }
 
 /** As JSON that becomes a row of `events`. */
-export function eventRow(event: Scope & NewEvent) {
+export function eventRow(event: Tenant & NewEvent) {
   return {
     id: event.id,
     organisation_id: event.organisationId,
@@ -150,7 +150,7 @@ export function eventRow(event: Scope & NewEvent) {
 /** Those of one transaction, in one statement. */
 export async function insertEvents(
   sql: Transaction,
-  events: readonly (Scope & NewEvent)[],
+  events: readonly (Tenant & NewEvent)[],
 ): Promise<void> {
   const rows = events.map(eventRow);
   await sql`
@@ -161,7 +161,7 @@ export async function insertEvents(
 
 export async function findEvent(
   sql: Executor,
-  scope: Scope,
+  scope: Tenant,
   id: string,
 ): Promise<EventRecord | null> {
   if (!isUuid(id)) return null;
@@ -173,7 +173,7 @@ export async function findEvent(
 /** Newest first, without samples; up to one row more than `limit`. `since` is in, `until` is out. */
 export async function listEvents(
   sql: Executor,
-  scope: Scope,
+  scope: Tenant,
   options: Page & {
     readonly type?: EventType | undefined;
     readonly objectId?: string | undefined;

@@ -5,9 +5,9 @@
 //
 // Holds: what a payment or a subscription owes is done in its order, so while one of its follow-ups is dead the others of it wait.
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
-import type { Scope } from './scope.ts';
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 
-export type Followup = Scope & {
+export type Followup = Tenant & {
   readonly id: string;
   readonly kind: 'payment_settled' | 'refund_settled';
   readonly paymentId: string;
@@ -55,7 +55,7 @@ export async function owesSettlement(sql: Executor, paymentId: string): Promise<
   return rows.length > 0;
 }
 
-export type OwingPayment = Scope & { readonly id: string; readonly subscriptionId: string | null };
+export type OwingPayment = Tenant & { readonly id: string; readonly subscriptionId: string | null };
 
 /** Which of those that owe something are asked for. */
 export type Owing = {
@@ -63,7 +63,7 @@ export type Owing = {
   readonly olderThanMs: number;
   readonly atMost: number;
   /** null: anybody's. */
-  readonly scope: Scope | null;
+  readonly scope: Tenant | null;
 };
 
 /** Payments with something that is not done. */
@@ -101,7 +101,7 @@ export async function putOff(
   return rows.some(({ dead }) => dead) ? 'dead' : 'later';
 }
 
-export type FailingFollowup = Scope & {
+export type FailingFollowup = Tenant & {
   readonly id: string;
   readonly kind: string;
   readonly paymentId: string | null;

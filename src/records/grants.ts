@@ -1,6 +1,7 @@
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type { GrantSource } from '../../ledger/metering/grants.ts';
 import type { Executor } from '../platform/postgres/postgres.ts';
-import { isUuid, type Scope } from './scope.ts';
+import { isUuid } from './uuid.ts';
 
 /** A grant as it was last written. The ledger writes them; here they are only read. */
 export type GrantRecord = {
@@ -27,7 +28,7 @@ export type GrantRecord = {
 
 export async function findGrant(
   sql: Executor,
-  { organisationId, mode }: Scope,
+  { organisationId, mode }: Tenant,
   id: string,
 ): Promise<GrantRecord | null> {
   if (!isUuid(id)) return null;

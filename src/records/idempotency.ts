@@ -1,8 +1,8 @@
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
-import type { Scope } from './scope.ts';
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 
 /** One key of one caller for one kind of request. */
-export type IdempotencyScope = Scope & { readonly operation: string; readonly keyHash: Buffer };
+export type IdempotencyScope = Tenant & { readonly operation: string; readonly keyHash: Buffer };
 
 export type StoredAnswer = {
   readonly requestHash: Buffer;

@@ -1,9 +1,10 @@
 // Invoices as readers see them. What may be done to them: src/invoices/transitions.ts; what does it: src/invoices/issue.ts, src/invoices/changes.ts.
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type { Executor } from '../platform/postgres/postgres.ts';
 import type { Address } from './customers.ts';
 import type { SellerDetails } from './organisations.ts';
 import { type Page, pageOf } from './page.ts';
-import { isUuid, type Scope } from './scope.ts';
+import { isUuid } from './uuid.ts';
 
 export const INVOICE_STATUSES = ['draft', 'open', 'paid', 'void', 'uncollectible'] as const;
 export type InvoiceStatus = (typeof INVOICE_STATUSES)[number];
@@ -53,7 +54,7 @@ export type Echo = {
   readonly metadata: Readonly<Record<string, string>>;
 };
 
-export type InvoiceRecord = Scope & {
+export type InvoiceRecord = Tenant & {
   readonly id: string;
   /** null until it is finalised. */
   readonly number: string | null;
@@ -117,12 +118,12 @@ export const invoiceColumns = (sql: Executor) => sql`
   issued_at as "issuedAt", due_at as "dueAt", paid_at as "paidAt", attempts, lines, seller, buyer, ${echo(sql)} as echo,
   created_at as "createdAt", updated_at as "updatedAt"`;
 
-const inScope = (sql: Executor, { organisationId, mode }: Scope) => sql`
+const inScope = (sql: Executor, { organisationId, mode }: Tenant) => sql`
   organisation_id = ${organisationId} and mode = ${mode}`;
 
 export async function findInvoice(
   sql: Executor,
-  scope: Scope,
+  scope: Tenant,
   id: string,
 ): Promise<InvoiceRecord | null> {
   if (!isUuid(id)) return null;
@@ -142,7 +143,7 @@ export async function findLinkedInvoice(sql: Executor, id: string): Promise<Invo
 /** Newest first; up to one row more than `limit`. */
 export async function listInvoices(
   sql: Executor,
-  scope: Scope,
+  scope: Tenant,
   options: Page & {
     readonly customerId?: string | undefined;
     readonly subscriptionId?: string | undefined;

@@ -8,7 +8,7 @@ import { unreachable } from '../../ledger/kernel/assert.ts';
 import { fromJson } from '../../ledger/store/subscription-row.ts';
 import type { OpenInvoice } from '../../ledger/subscriptions/subscription.ts';
 import type { Executor, Json, Transaction } from '../platform/postgres/postgres.ts';
-import type { Scope } from './scope.ts';
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 
 const MAIL_WINDOW_MS = 24 * 3_600_000;
 /** When a mail of a process that is gone is due again: well beyond the deadline of an attempt. */
@@ -85,7 +85,7 @@ const chargedInVain = (sql: Executor, invoiceId: string | null) =>
     : sql`and o ->> 'invoiceId' = ${invoiceId}`;
 
 /** One to be sent now. */
-export type DueMail = Scope & {
+export type DueMail = Tenant & {
   readonly id: string;
   readonly invoiceId: string | null;
   readonly recipient: string;
@@ -102,7 +102,7 @@ export type DueMail = Scope & {
       }
   );
 
-type Row = Scope &
+type Row = Tenant &
   Pick<DueMail, 'id' | 'kind' | 'invoiceId' | 'recipient' | 'attempts'> & {
     readonly data: Readonly<Record<string, Json>>;
   };

@@ -1,3 +1,4 @@
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { METERS_PER_EVENT_MAX } from '../../ledger/limits.ts';
 import type { Aggregation, Meter } from '../../ledger/metering/meter.ts';
 import type { Bounds, Full } from '../platform/bounds.ts';
@@ -5,7 +6,7 @@ import { notifyChange } from '../platform/postgres/changes.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import { type Page, pageOf } from './page.ts';
 import { findRoom, ownerOfScope } from './capacity.ts';
-import { isUuid, type Scope } from './scope.ts';
+import { isUuid } from './uuid.ts';
 
 export type MeterStatus = 'active' | 'archived';
 
@@ -54,12 +55,12 @@ const columns = (sql: Executor) => sql`
   aggregation, value_property as "valueProperty", unique_property as "uniqueProperty", unit, scale,
   metadata, status, created_at as "createdAt", updated_at as "updatedAt"`;
 
-const inScope = (sql: Executor, { organisationId, mode }: Scope) => sql`
+const inScope = (sql: Executor, { organisationId, mode }: Tenant) => sql`
   organisation_id = ${organisationId} and mode = ${mode} and deleted_at is null`;
 
 export async function insertMeter(
   sql: Transaction,
-  scope: Scope,
+  scope: Tenant,
   options: { readonly meter: NewMeter; readonly bounds: Bounds; readonly now: number },
 ): Promise<MeterRecord | 'slug_taken' | Full> {
   const { meter, bounds, now } = options;
@@ -92,7 +93,7 @@ export async function insertMeter(
 /** By id or slug; where one meter's slug is another's id, the id wins. */
 export async function findMeter(
   sql: Executor,
-  scope: Scope,
+  scope: Tenant,
   reference: string,
 ): Promise<MeterRecord | null> {
   if (isUuid(reference)) {
@@ -108,7 +109,7 @@ export async function findMeter(
 /** By slug; nobody else changes it until the transaction ends. */
 export async function lockMeter(
   sql: Transaction,
-  scope: Scope,
+  scope: Tenant,
   slug: string,
 ): Promise<MeterRecord | null> {
   const [row] = await sql<MeterRecord[]>`
@@ -117,7 +118,7 @@ export async function lockMeter(
 }
 
 /** Newest first; up to one row more than `limit`. */
-export async function listMeters(sql: Executor, scope: Scope, page: Page): Promise<MeterRecord[]> {
+export async function listMeters(sql: Executor, scope: Tenant, page: Page): Promise<MeterRecord[]> {
   return sql<MeterRecord[]>`
     select ${columns(sql)} from meters where ${inScope(sql, scope)}
     ${pageOf(sql, 'meters', page)}`;
@@ -125,7 +126,7 @@ export async function listMeters(sql: Executor, scope: Scope, page: Page): Promi
 
 export async function findActiveMeter(
   sql: Executor,
-  scope: Scope,
+  scope: Tenant,
   slug: string,
 ): Promise<MeterRecord | null> {
   const [row] = await sql<MeterRecord[]>`
@@ -137,7 +138,7 @@ export async function findActiveMeter(
 /** Active meters that an event name feeds. */
 export async function listMetersOfEvent(
   sql: Executor,
-  scope: Scope,
+  scope: Tenant,
   eventName: string,
 ): Promise<MeterRecord[]> {
   return sql<MeterRecord[]>`
@@ -148,7 +149,7 @@ export async function listMetersOfEvent(
 
 export async function updateMeter(
   sql: Transaction,
-  scope: Scope,
+  scope: Tenant,
   { id, patch, now }: { readonly id: string; readonly patch: MeterPatch; readonly now: number },
 ): Promise<MeterRecord | null> {
   const changes = {
@@ -170,7 +171,7 @@ export async function updateMeter(
 /** Keeps the history and gives the slug back. Refused while a product gives it, or someone still has an allowance on it. */
 export async function deleteMeter(
   sql: Transaction,
-  scope: Scope,
+  scope: Tenant,
   { id, now }: { readonly id: string; readonly now: number },
 ): Promise<'deleted' | 'not_found' | 'in_use'> {
   const locked = await sql`

@@ -6,7 +6,7 @@ import { must } from '../../ledger/kernel/assert.ts';
 import type { DunningPolicy } from '../../ledger/subscriptions/subscription.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import { insertEvents, type NewEvent } from './events.ts';
-import { type Scope, scopeOf } from './scope.ts';
+import { type Tenant, tenantOf } from '../../ledger/kernel/tenant.ts';
 
 export type NewOrganisation = {
   readonly id: string;
@@ -28,7 +28,7 @@ export type SellerDetails = {
   readonly phone: string | null;
 };
 
-export type OrganisationRecord = Scope & {
+export type OrganisationRecord = Tenant & {
   readonly name: string;
   /** An IANA zone: where its calendar days begin and end. */
   readonly timezone: string;
@@ -138,11 +138,11 @@ export async function anyOrganisationExists(sql: Executor): Promise<boolean> {
   return rows.length > 0;
 }
 
-export async function findOrganisation(sql: Executor, scope: Scope): Promise<OrganisationRecord> {
+export async function findOrganisation(sql: Executor, scope: Tenant): Promise<OrganisationRecord> {
   return recordOf(await readRow(sql, scope, sql``));
 }
 
-export async function billingPolicyOf(sql: Executor, scope: Scope): Promise<BillingPolicy> {
+export async function billingPolicyOf(sql: Executor, scope: Tenant): Promise<BillingPolicy> {
   const { timezone: zone, dunning } = await findOrganisation(sql, scope);
   return { zone, dunning };
 }
@@ -150,7 +150,7 @@ export async function billingPolicyOf(sql: Executor, scope: Scope): Promise<Bill
 /** Announces each part that changed; a patch that changes nothing is silent, and one that does not fit what is there does nothing. */
 export async function updateOrganisation(
   sql: Transaction,
-  scope: Scope,
+  scope: Tenant,
   options: {
     readonly patch: OrganisationPatch;
     /** Who asks for it. */
@@ -170,7 +170,7 @@ export async function updateOrganisation(
   // Events of one object are a millisecond apart at least, even when the clock stands still or goes back.
   const first = Math.max(now, before.updatedAt.getTime() + 1);
   const events = parts.map(({ key, changes }, index) => ({
-    ...scopeOf(scope),
+    ...tenantOf(scope),
     id: newEventId(),
     type: 'organization.config_changed' as const,
     objectType: 'ORGANIZATION' as const,
@@ -189,7 +189,7 @@ export async function updateOrganisation(
 /** The settings of an organisation that exists. */
 async function readRow(
   sql: Executor,
-  { organisationId, mode }: Scope,
+  { organisationId, mode }: Tenant,
   lock: ReturnType<Executor>,
 ): Promise<Row> {
   const [row] = await sql<Row[]>`

@@ -3,7 +3,7 @@ import type { OverdueState } from '../../ledger/subscriptions/subscription.ts';
 import { formatMoney } from '../../ledger/kernel/money.ts';
 import type { Transaction } from '../platform/postgres/postgres.ts';
 import { insertEvent } from './events.ts';
-import type { Scope } from './scope.ts';
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 
 type Unpaid = {
   readonly id: string;
@@ -14,7 +14,7 @@ type Unpaid = {
 
 export async function announceOverdue(
   sql: Transaction,
-  scope: Scope,
+  scope: Tenant,
   change: {
     readonly customerId: string;
     readonly from: OverdueState;

@@ -4,9 +4,10 @@
 // follows it in that order is the next page, without a gap or a repeat, whatever was added at the front meanwhile, at the same cost
 // for the last page as for the first. An offset is counted off row by row, so it is bounded (src/http/edge/query.ts).
 // Does not: judge the row by the list's filters. It may have changed since, and its place is what counts.
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type { PendingQuery, Row } from 'postgres';
 import type { Executor } from '../platform/postgres/postgres.ts';
-import { isUuid, type Scope } from './scope.ts';
+import { isUuid } from './uuid.ts';
 
 type By = {
   readonly column: string;
@@ -72,7 +73,7 @@ export async function findPlace(
 }
 
 /** What an organisation's rows have in common, in one mode. */
-export function ofScope({ organisationId, mode }: Scope): Whose {
+export function ofScope({ organisationId, mode }: Tenant): Whose {
   return { organisation_id: organisationId, mode };
 }
 

@@ -3,7 +3,7 @@
 // Holds: a subscription is charged to what it was bought with, or to what its customer has left in the portal since, which is for all of
 // the customer's. What was bought with nothing, and what a merchant starts by hand, is charged to the customer's newest.
 import type { Executor } from '../platform/postgres/postgres.ts';
-import type { Scope } from './scope.ts';
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 
 export type PaymentMethodRecord = {
   readonly id: string;
@@ -26,7 +26,7 @@ export type NewPaymentMethod = Omit<PaymentMethodRecord, 'createdAt'>;
 /** Whether it was not there before. One that comes again changes nothing. `id` is new. */
 export async function putPaymentMethod(
   sql: Executor,
-  { organisationId, mode }: Scope,
+  { organisationId, mode }: Tenant,
   { method, now }: { readonly method: NewPaymentMethod; readonly now: number },
 ): Promise<boolean> {
   const { id, customerId, subscriptionId, processor, saved, type, brand, last4, expiry } = method;
@@ -54,7 +54,7 @@ const isFor = (sql: Executor, payer: { customer: Fragment; subscription: Fragmen
 /** What is charged. null: there is nothing left. */
 export async function findPaymentMethod(
   sql: Executor,
-  { organisationId, mode }: Scope,
+  { organisationId, mode }: Tenant,
   { customerId, subscriptionId }: Payer,
 ): Promise<PaymentMethodRecord | null> {
   const [row] = await sql<PaymentMethodRecord[]>`

@@ -1,5 +1,6 @@
 // Payments and refunds as readers see them, and the row that an attempt begins with. Everything after that is written by the
 // payment's actor in the ledger.
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type {
   FailureCode,
   PaymentMethod,
@@ -9,7 +10,7 @@ import type {
 } from '../../ledger/payments/payment.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import { type Page, pageOf } from './page.ts';
-import { isUuid, type Scope } from './scope.ts';
+import { isUuid } from './uuid.ts';
 
 /** What a charge was for. */
 export const TRANSACTION_TYPES = ['PURCHASE', 'SUBSCRIPTION_START', 'RECURRING'] as const;
@@ -89,7 +90,7 @@ export type NewPayment = Pick<
 /** The payments, and the alarms that find them again after a crash. No actor knows them yet, so no actor is passed by. */
 export async function insertPayments(
   sql: Transaction,
-  payments: readonly { readonly scope: Scope; readonly payment: NewPayment }[],
+  payments: readonly { readonly scope: Tenant; readonly payment: NewPayment }[],
 ): Promise<void> {
   if (payments.length === 0) return;
   const rows = payments.map(({ scope, payment }) => rowOf(scope, payment));
@@ -102,7 +103,7 @@ export async function insertPayments(
     select slot, id, id, ask_at, 'payment', organisation_id, mode from made`;
 }
 
-function rowOf({ organisationId, mode }: Scope, payment: NewPayment) {
+function rowOf({ organisationId, mode }: Tenant, payment: NewPayment) {
   return {
     slot: payment.slot,
     id: payment.id,
@@ -146,12 +147,12 @@ const columns = (sql: Executor) => sql`
 const tables = (sql: Executor) =>
   sql`payments left join accounts a on a.slot = payments.slot and a.id = payments.id`;
 
-const inScope = (sql: Executor, { organisationId, mode }: Scope) => sql`
+const inScope = (sql: Executor, { organisationId, mode }: Tenant) => sql`
   payments.organisation_id = ${organisationId} and payments.mode = ${mode}`;
 
 export async function findPayment(
   sql: Executor,
-  scope: Scope,
+  scope: Tenant,
   id: string,
 ): Promise<PaymentRecord | null> {
   if (!isUuid(id)) return null;
@@ -168,7 +169,7 @@ export function hasFailed({ status }: Pick<PaymentRecord, 'status'>): boolean {
 /** The one for the invoice that has not failed, else the last that has; null where there was none. */
 export async function findPaymentOf(
   sql: Executor,
-  scope: Scope,
+  scope: Tenant,
   invoiceId: string,
 ): Promise<PaymentRecord | null> {
   const [row] = await sql<PaymentRecord[]>`
@@ -189,7 +190,7 @@ export type PaymentFilter = {
 /** Newest first; up to one row more than `limit`. */
 export async function listPayments(
   sql: Executor,
-  scope: Scope,
+  scope: Tenant,
   options: PaymentFilter & Page,
 ): Promise<PaymentRecord[]> {
   const { customerId, externalCustomerId, subscriptionId, checkoutId, status } = options;
@@ -210,7 +211,7 @@ const refundColumns = (sql: Executor) => sql`
 
 export async function findRefund(
   sql: Executor,
-  { organisationId, mode }: Scope,
+  { organisationId, mode }: Tenant,
   id: string,
 ): Promise<RefundRecord | null> {
   if (!isUuid(id)) return null;

@@ -1,9 +1,10 @@
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type { Bounds, Full } from '../platform/bounds.ts';
 import { hashKey } from '../platform/crypto/keys.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import { isToken } from '../platform/crypto/tokens.ts';
 import { findRoom } from './capacity.ts';
-import { isUuid, type Scope } from './scope.ts';
+import { isUuid } from './uuid.ts';
 
 /** Seconds that a token opens the portal. */
 export const PORTAL_TTL_S_DEFAULT = 86_400;
@@ -20,7 +21,7 @@ export type PortalToken = {
 };
 
 /** Whose portal a token opens. */
-export type PortalAccess = Scope & { readonly customerId: string; readonly tokenId: string };
+export type PortalAccess = Tenant & { readonly customerId: string; readonly tokenId: string };
 
 /** It is of the customer's own organisation and mode. null: there is no such customer. Only a hash of `token` is kept. */
 export async function insertPortalToken(
@@ -69,7 +70,7 @@ export async function findPortalAccess(
 /** Whether there is such a token; of whichever organisation where `scope` is null. To revoke it again changes nothing. */
 export async function revokePortalToken(
   sql: Executor,
-  scope: Scope | null,
+  scope: Tenant | null,
   { id, now }: { readonly id: string; readonly now: number },
 ): Promise<boolean> {
   if (!isUuid(id)) return false;

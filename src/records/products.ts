@@ -1,9 +1,10 @@
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { assert } from '../../ledger/kernel/assert.ts';
 import { type Bounds, Full } from '../platform/bounds.ts';
 import type { Executor, Sql, Transaction } from '../platform/postgres/postgres.ts';
 import { type Page, pageOf } from './page.ts';
 import { findRoom, ownerOfScope } from './capacity.ts';
-import { isUuid, type Scope } from './scope.ts';
+import { isUuid } from './uuid.ts';
 
 export type ProductStatus = 'active' | 'archived' | 'unpublished';
 export type PriceInterval = 'day' | 'week' | 'month' | 'year';
@@ -58,13 +59,13 @@ const priceColumns = (sql: Executor) => sql`
   id, product_id as "productId", amount, currency, type, interval, interval_count as "intervalCount",
   trial_days as "trialDays", status, created_at as "createdAt"`;
 
-const inScope = (sql: Executor, { organisationId, mode }: Scope) => sql`
+const inScope = (sql: Executor, { organisationId, mode }: Tenant) => sql`
   organisation_id = ${organisationId} and mode = ${mode}`;
 
 /** With its prices. */
 export async function insertProduct(
   sql: Transaction,
-  scope: Scope,
+  scope: Tenant,
   options: { readonly product: NewProduct; readonly bounds: Bounds; readonly now: number },
 ): Promise<ProductRecord | 'slug_taken' | Full> {
   const { product, bounds, now } = options;
@@ -88,7 +89,7 @@ export async function insertProduct(
 
 export async function findProduct(
   sql: Executor,
-  scope: Scope,
+  scope: Tenant,
   id: string,
 ): Promise<ProductRecord | null> {
   if (!isUuid(id)) return null;
@@ -101,7 +102,7 @@ export async function findProduct(
 /** The product that has this price, archived or not. */
 export async function findProductOfPrice(
   sql: Executor,
-  scope: Scope,
+  scope: Tenant,
   priceId: string,
 ): Promise<ProductRecord | null> {
   if (!isUuid(priceId)) return null;
@@ -115,7 +116,7 @@ export async function findProductOfPrice(
 /** Newest first; up to one row more than `limit`. */
 export async function listProducts(
   sql: Executor,
-  scope: Scope,
+  scope: Tenant,
   options: Page & { readonly status?: ProductStatus | undefined },
 ): Promise<ProductRecord[]> {
   const { status } = options;
@@ -135,11 +136,11 @@ const SLUG = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 export async function findPublicProduct(
   sql: Executor,
   reference: string,
-): Promise<{ readonly scope: Scope; readonly product: ProductRecord } | null> {
+): Promise<{ readonly scope: Tenant; readonly product: ProductRecord } | null> {
   const id = reference.replace(/^prod_/, '');
   if (!isUuid(id) && !SLUG.test(reference)) return null;
   const named = isUuid(id) ? sql`id = ${id}` : sql`slug = ${reference}`;
-  const [row] = await sql<(Row & Scope)[]>`
+  const [row] = await sql<(Row & Tenant)[]>`
     select ${columns(sql)}, organisation_id as "organisationId", mode from products
     where ${named} and status = 'active'`;
   if (row === undefined) return null;
@@ -151,7 +152,7 @@ export async function findPublicProduct(
 /** One statement of its own, outside of any transaction: the constraint decides who has a slug. */
 export async function updateProduct(
   sql: Sql,
-  scope: Scope,
+  scope: Tenant,
   options: { readonly id: string; readonly patch: ProductPatch; readonly now: number },
 ): Promise<ProductRecord | 'not_found' | 'slug_taken'> {
   const { id, patch, now } = options;
@@ -204,7 +205,7 @@ export async function insertPrice(
 /** Again is the same. null where the product is not the scope's, or the price not the product's. */
 export async function archivePrice(
   sql: Executor,
-  scope: Scope,
+  scope: Tenant,
   { productId, priceId }: { readonly productId: string; readonly priceId: string },
 ): Promise<PriceRecord | null> {
   if (!isUuid(productId) || !isUuid(priceId)) return null;
@@ -252,7 +253,7 @@ function listPrices(sql: Executor, productIds: string[]): Promise<PriceRecord[]>
 /** By id, whatever became of the product. */
 export async function listProductNames(
   sql: Executor,
-  scope: Scope,
+  scope: Tenant,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   if (ids.length === 0) return new Map();

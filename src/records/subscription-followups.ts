@@ -5,7 +5,7 @@ import type { SubscriptionFollowup } from '../../ledger/subscriptions/subscripti
 import type { Ids } from '../../ledger/ports.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import { isAlive, isDue, type Owing } from './followups.ts';
-import type { Scope } from './scope.ts';
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 
 /** What became of a record that a subscription looks to. Written with that, and told after it. */
 export type News = Extract<Command, { readonly kind: 'close_invoice' | 'method_changed' }>;
@@ -17,7 +17,7 @@ type Telling = {
 };
 
 export type OwedBySubscription = {
-  readonly scope: Scope;
+  readonly scope: Tenant;
   readonly followup: SubscriptionFollowup | Telling;
   readonly subscriptionId: string;
   readonly customer: {
@@ -34,7 +34,7 @@ export type OwedBySubscription = {
   readonly metadata: Readonly<Record<string, string>>;
 };
 
-type Row = Scope &
+type Row = Tenant &
   Pick<
     OwedBySubscription,
     | 'subscriptionId'

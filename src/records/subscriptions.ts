@@ -1,4 +1,5 @@
 // Subscriptions as readers see them. The customer's actor in the ledger writes them.
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import {
   type Subscription,
   type SubscriptionRow,
@@ -6,9 +7,9 @@ import {
 } from '../../ledger/store/subscription-row.ts';
 import type { Executor } from '../platform/postgres/postgres.ts';
 import { type Page, pageOf } from './page.ts';
-import { isUuid, type Scope } from './scope.ts';
+import { isUuid } from './uuid.ts';
 
-export type SubscriptionRecord = Scope & {
+export type SubscriptionRecord = Tenant & {
   readonly subscription: Subscription;
   readonly customerId: string;
   readonly externalCustomerId: string | null;
@@ -25,12 +26,12 @@ const selected = (sql: Executor) => sql`
   from subscriptions join customers c on c.id = subscriptions.customer_id
   left join checkouts o on o.id = subscriptions.payment_link_id`;
 
-const inScope = (sql: Executor, { organisationId, mode }: Scope) => sql`
+const inScope = (sql: Executor, { organisationId, mode }: Tenant) => sql`
   subscriptions.organisation_id = ${organisationId} and subscriptions.mode = ${mode}`;
 
 export async function findSubscription(
   sql: Executor,
-  scope: Scope,
+  scope: Tenant,
   id: string,
 ): Promise<SubscriptionRecord | null> {
   if (!isUuid(id)) return null;
@@ -43,7 +44,7 @@ export async function findSubscription(
 /** Newest first; up to one row more than `limit`. */
 export async function listSubscriptions(
   sql: Executor,
-  scope: Scope,
+  scope: Tenant,
   options: Page & {
     readonly customerId?: string | undefined;
     readonly productId?: string | undefined;

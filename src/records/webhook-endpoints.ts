@@ -2,14 +2,15 @@
 //
 // Holds: a secret is here only as it is encrypted, and no function returns one. A deleted endpoint keeps its row, for the history of
 // its deliveries, and is never found again. What an endpoint was owed when it changed is put right by src/records/delivery-reconciliation.ts.
+import type { Mode } from '../../ledger/kernel/tenant.ts';
 import type { Bounds, Full } from '../platform/bounds.ts';
 import { notifyChange } from '../platform/postgres/changes.ts';
 import type { Executor, Sql, Transaction } from '../platform/postgres/postgres.ts';
-import type { KeyOwner, Mode } from './api-keys.ts';
+import type { KeyOwner } from './api-keys.ts';
 import { EVENT_TYPES, type EventType } from './events.ts';
 import { ofScope, type Page, pageOf, type Whose } from './page.ts';
 import { findRoom } from './capacity.ts';
-import { isUuid } from './scope.ts';
+import { isUuid } from './uuid.ts';
 
 /** Whose endpoints: an organisation or a group, in one mode. */
 export type EndpointOwner = KeyOwner & { readonly mode: Mode };

@@ -13,7 +13,7 @@ import type { ProcessorFor } from '../processors/processor.ts';
 import { putOff } from '../records/followups.ts';
 import { billingPolicyOf } from '../records/organisations.ts';
 import { deleteFollowups, listSubscriptionsOwing } from '../records/subscription-followups.ts';
-import type { Scope } from '../records/scope.ts';
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { executeOwed, type StillOwed, type Unpayable, type UntoldNews } from './execute.ts';
 
 const CONCURRENT_MAX = 4;
@@ -34,7 +34,7 @@ export type BillingDeps = {
 
 export class Billing {
   readonly #deps: BillingDeps;
-  readonly #owed: OutboxTasks<string, Scope, StillOwed>;
+  readonly #owed: OutboxTasks<string, Tenant, StillOwed>;
 
   constructor(deps: BillingDeps) {
     this.#deps = deps;
@@ -90,7 +90,7 @@ export class Billing {
   }
 
   /** Does what any subscription of a tenant owes now; whether there was anything. */
-  carryOutAll(scope: Scope): Promise<boolean> {
+  carryOutAll(scope: Tenant): Promise<boolean> {
     return this.#owed.carryOutAll(scope);
   }
 }

@@ -4,7 +4,7 @@ import { findCustomer } from '../records/customers.ts';
 import { listEntitlementsWithMeters } from '../records/entitlements.ts';
 import { billingPolicyOf } from '../records/organisations.ts';
 import { findProduct, type PriceRecord, type ProductRecord } from '../records/products.ts';
-import type { Scope } from '../records/scope.ts';
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { findSubscription } from '../records/subscriptions.ts';
 import type { SubscriptionsDeps } from './deps.ts';
 import { allowancesOf, isWithinReach, planOf, trialEndOf } from './plans.ts';
@@ -12,7 +12,7 @@ import type { CreateReply, SubscriptionInput } from './subscriptions.ts';
 
 export async function createSubscription(
   { sql, ids, orgClock, ledger, billing }: SubscriptionsDeps,
-  scope: Scope,
+  scope: Tenant,
   wish: SubscriptionInput,
 ): Promise<CreateReply> {
   const { customerId, idempotencyKey: key, quantity } = wish;

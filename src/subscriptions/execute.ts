@@ -15,7 +15,7 @@ import { draftInvoice, type Issuance, issueInvoices } from '../invoices/issue.ts
 import { oweDunningMail } from '../records/mails.ts';
 import { listChargeable } from '../records/payment-methods.ts';
 import { FIRST_ASK_MS, insertPayments, type NewPayment } from '../records/payments.ts';
-import type { Scope } from '../records/scope.ts';
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import {
   deleteFollowups,
   lockSubscriptionFollowups,
@@ -33,7 +33,7 @@ export type ExecuteDeps = {
 
 /** What the customer's actor has yet to hear. Its row is still there until it does. */
 type Untold = {
-  readonly scope: Scope;
+  readonly scope: Tenant;
   readonly customerId: string;
   readonly subscriptionId: string;
   readonly followupId: string;
@@ -62,7 +62,7 @@ export async function executeOwed(
     owed.map(({ customer, subscriptionId }) => ({ customerId: customer.id, subscriptionId })),
   );
   const issuances: Issuance[] = [];
-  const payments: { scope: Scope; payment: NewPayment }[] = [];
+  const payments: { scope: Tenant; payment: NewPayment }[] = [];
   const unpayable: Unpayable[] = [];
   const news: UntoldNews[] = [];
   const again: string[] = [];

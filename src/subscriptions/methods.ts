@@ -2,7 +2,7 @@
 import { must } from '../../ledger/kernel/assert.ts';
 import type { ChargeResult, Processor } from '../processors/processor.ts';
 import { findPaymentMethod, putPaymentMethod } from '../records/payment-methods.ts';
-import type { Scope } from '../records/scope.ts';
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { tellSubscriptions } from '../records/subscription-followups.ts';
 import { listSubscriptions } from '../records/subscriptions.ts';
 import type { SubscriptionsDeps } from './deps.ts';
@@ -16,7 +16,7 @@ type Returned = Parameters<Subscriptions['methodReturned']>[1];
 
 export async function replaceMethod(
   deps: SubscriptionsDeps,
-  scope: Scope,
+  scope: Tenant,
   change: Change,
 ): Promise<MethodReply> {
   const processor = deps.processorFor(scope);
@@ -30,7 +30,7 @@ export async function replaceMethod(
 
 export async function methodReturned(
   deps: SubscriptionsDeps,
-  scope: Scope,
+  scope: Tenant,
   { customerId, key }: Returned,
 ): Promise<MethodReply> {
   const processor = deps.processorFor(scope);
@@ -43,7 +43,7 @@ export async function methodReturned(
 
 async function keep(
   { sql, ids, orgClock, billing }: SubscriptionsDeps,
-  scope: Scope,
+  scope: Tenant,
   given: {
     readonly customerId: string;
     readonly processor: Processor;

@@ -1,7 +1,7 @@
 // Subscriptions, put together.
 import { type PlanAllowance, subscriptionDue } from '../../ledger/subscriptions/subscription.ts';
 import { listEntitlementsWithMeters } from '../records/entitlements.ts';
-import type { Scope } from '../records/scope.ts';
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { act } from './act.ts';
 import { Billing, type BillingDeps } from './billing.ts';
 import { createSubscription } from './create.ts';
@@ -40,7 +40,7 @@ export function openSubscriptions(deps: BillingDeps): Subscriptions {
 /** A period that begins gives what its product gives by then. */
 async function currentTerms(
   { sql, ledger }: BillingDeps,
-  scope: Scope,
+  scope: Tenant,
   { customerId, id }: { readonly customerId: string; readonly id: string },
 ): Promise<{ readonly allowances?: readonly PlanAllowance[] }> {
   const subscription = await ledger.subscriptions.find(customerId, id);

@@ -6,13 +6,13 @@ import { HARD_DECLINES, type PaymentState } from '../../ledger/payments/payment.
 import type { Settlement } from '../../ledger/subscriptions/subscription.ts';
 import { billingPolicyOf } from '../records/organisations.ts';
 import { findPayment } from '../records/payments.ts';
-import type { Scope } from '../records/scope.ts';
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { beginSubscription, type SignupDeps } from './signup.ts';
 
 /** The subscription that owes something now; null where none does. */
 export async function settlePayment(
   deps: SignupDeps & { readonly orgClock: OrgClock },
-  scope: Scope,
+  scope: Tenant,
   paymentId: string,
 ): Promise<string | null> {
   const { sql, ledger } = deps;
@@ -32,7 +32,7 @@ export async function settlePayment(
 
 async function settlementOf(
   { sql, ids, orgClock }: SignupDeps & { readonly orgClock: OrgClock },
-  scope: Scope,
+  scope: Tenant,
   { payment: { id: paymentId }, status, paidAt, failure }: PaymentState,
 ): Promise<Settlement> {
   if (paidAt !== null) {

@@ -10,7 +10,7 @@ import { listEntitlementsWithMeters } from '../records/entitlements.ts';
 import { billingPolicyOf } from '../records/organisations.ts';
 import type { PaymentRecord } from '../records/payments.ts';
 import { findProduct, type PriceRecord } from '../records/products.ts';
-import type { Scope } from '../records/scope.ts';
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { allowancesOf, planOf, trialEndOf } from './plans.ts';
 
 export type SignupDeps = { readonly sql: Executor; readonly ids: Ids; readonly ledger: Ledger };
@@ -18,7 +18,7 @@ export type SignupDeps = { readonly sql: Executor; readonly ids: Ids; readonly l
 /** Of a checkout that this payment has paid, with nothing perhaps. */
 export async function beginSubscription(
   { sql, ids, ledger }: SignupDeps,
-  scope: Scope,
+  scope: Tenant,
   payment: PaymentRecord,
 ): Promise<void> {
   const { checkoutId, subscriptionId, customerId, paidAt } = payment;

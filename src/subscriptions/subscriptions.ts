@@ -4,7 +4,7 @@ import type { Action } from '../../ledger/subscriptions/transitions.ts';
 import type { Instrument } from '../processors/processor.ts';
 import type { Changed, InvoiceRecord } from '../records/invoices.ts';
 import type { PaymentMethodRecord } from '../records/payment-methods.ts';
-import type { Scope } from '../records/scope.ts';
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type { SubscriptionRecord } from '../records/subscriptions.ts';
 
 export type SubscriptionInput = {
@@ -37,7 +37,7 @@ export type SubscriptionAction =
   | { readonly kind: 'change'; readonly priceId: string | null; readonly quantity: number | null };
 
 /** Whose it must be; a customer's own where `customerId` is given. */
-export type Target = { readonly scope: Scope; readonly id: string; readonly customerId?: string };
+export type Target = { readonly scope: Tenant; readonly id: string; readonly customerId?: string };
 
 export type SubscriptionActionReply =
   | { readonly kind: 'done'; readonly record: SubscriptionRecord }
@@ -71,11 +71,11 @@ export type PayReply =
   | { readonly kind: 'payment_failed'; readonly message: string };
 
 export type Subscriptions = {
-  create(scope: Scope, wish: SubscriptionInput): Promise<CreateReply>;
+  create(scope: Tenant, wish: SubscriptionInput): Promise<CreateReply>;
   act(target: Target, act: SubscriptionAction): Promise<SubscriptionActionReply>;
   /** Another card or account for all of the customer's subscriptions; what is unpaid is tried at once. */
   replaceMethod(
-    scope: Scope,
+    scope: Tenant,
     change: {
       readonly customerId: string;
       /** Names this try: the same again is the same. */
@@ -86,19 +86,19 @@ export type Subscriptions = {
   ): Promise<MethodReply>;
   /** The customer is back from where it had to go. */
   methodReturned(
-    scope: Scope,
+    scope: Tenant,
     change: { readonly customerId: string; readonly key: string },
   ): Promise<MethodReply>;
-  payInvoice(scope: Scope, invoiceId: string): Promise<PayReply>;
+  payInvoice(scope: Tenant, invoiceId: string): Promise<PayReply>;
   /** The merchant does not want it paid: it is not chased any more. */
-  voidInvoice(scope: Scope, invoiceId: string): Promise<Changed | 'not_found'>;
+  voidInvoice(scope: Tenant, invoiceId: string): Promise<Changed | 'not_found'>;
   /** A charge is decided. */
-  paymentSettled(scope: Scope, paymentId: string): Promise<void>;
+  paymentSettled(scope: Tenant, paymentId: string): Promise<void>;
   /** Carries out what is owed and not done yet; whether there was anything. */
-  carryOut(scope: Scope): Promise<boolean>;
+  carryOut(scope: Tenant): Promise<boolean>;
   /** An alarm. */
   due(
-    scope: Scope,
+    scope: Tenant,
     subscription: { readonly customerId: string; readonly id: string },
   ): Promise<void>;
   close(): Promise<void>;

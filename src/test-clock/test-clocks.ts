@@ -12,7 +12,8 @@
 // Each step is on disk before anything happens at its time: after a crash the clock runs on from the last one, what was due
 // then is still due, and whoever asks again goes on. It is moved for whoever waits for it: years of hourly allowances are hours of
 // work for everybody's database, and nobody else could end them.
-import { LedgerUnavailable, pause, type Tenant, type Timers } from '../../ledger/ports.ts';
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
+import { LedgerUnavailable, pause, type Timers } from '../../ledger/ports.ts';
 import type { DueAlarm } from '../../ledger/storage.ts';
 import type { OrgClocks, TestClock } from '../platform/org-clock.ts';
 

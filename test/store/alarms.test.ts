@@ -1,4 +1,5 @@
 // Which alarms ring: by the wall clock, and where an organisation's clock is ahead, by that.
+import type { Mode } from '../../ledger/kernel/tenant.ts';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { dueAlarms, nextAlarms } from '../../ledger/store/load-alarms.ts';
 import type { Alarm, AlarmKind } from '../../ledger/storage.ts';
@@ -22,8 +23,6 @@ beforeEach(async () => {
 
 const NOW = Date.parse('2030-01-01T00:00:00Z');
 const HOUR = 3_600_000;
-
-type Mode = 'test' | 'live';
 
 /** An alarm of the kind `meter`, so many milliseconds from now; its actor. */
 async function alarm(

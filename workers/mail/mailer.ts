@@ -20,7 +20,7 @@ import {
   settleMail,
 } from '../../src/records/mails.ts';
 import { findOrganisation } from '../../src/records/organisations.ts';
-import { scopeOf } from '../../src/records/scope.ts';
+import { tenantOf } from '../../ledger/kernel/tenant.ts';
 import { waitAfter } from './retry-policy.ts';
 import type { Outgoing, Smtp } from './smtp.ts';
 
@@ -167,8 +167,8 @@ export class Mailer {
   async #write(mail: DueMail): Promise<Outgoing | null> {
     const { sql, links, appUrl } = this.#deps;
     const { invoiceId } = mail;
-    const organisation = await findOrganisation(sql, scopeOf(mail));
-    const invoice = invoiceId === null ? null : await findInvoice(sql, scopeOf(mail), invoiceId);
+    const organisation = await findOrganisation(sql, tenantOf(mail));
+    const invoice = invoiceId === null ? null : await findInvoice(sql, tenantOf(mail), invoiceId);
     const link =
       invoiceId === null ? null : `${appUrl}/api/invoices/links/open/${links.tokenOf(invoiceId)}`;
     const letter = letterOf({ mail, organisation, invoice, link });

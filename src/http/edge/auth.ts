@@ -5,10 +5,11 @@
 // Holds: a revoked key is refused within a second on every node (src/platform/postgres/changes.ts drops it here), an expired one at
 // once. Memory is bounded: by KEYS_MAX for keys, by REFUSED_MAX for headers that look like keys and are none.
 // Does not: decide what a caller may do, or write on the path of a request: `last_used_at` follows in batches.
+import type { Mode } from '../../../ledger/kernel/tenant.ts';
 import type { Clock, Timers } from '../../../ledger/ports.ts';
 import type { Changes } from '../../platform/postgres/changes.ts';
 import { hashKey, scopeOfKey } from '../../platform/crypto/keys.ts';
-import type { FoundKey, Mode } from '../../records/api-keys.ts';
+import type { FoundKey } from '../../records/api-keys.ts';
 import { Unavailable } from './errors.ts';
 
 export type OrganisationPrincipal = {

@@ -1,4 +1,5 @@
 // What a customer's periods are charged to, replaced by the customer in the portal.
+import { tenantOf } from '../../../ledger/kernel/tenant.ts';
 import { unreachable } from '../../../ledger/kernel/assert.ts';
 import type { Ids } from '../../../ledger/ports.ts';
 import type { FieldError } from '../../pages/fields.ts';
@@ -7,7 +8,7 @@ import { methodPage } from '../../pages/portal/method.ts';
 import type { Frame } from '../../pages/portal/view.ts';
 import type { ProcessorFor } from '../../processors/processor.ts';
 import { findPaymentMethod } from '../../records/payment-methods.ts';
-import { isUuid, scopeOf } from '../../records/scope.ts';
+import { isUuid } from '../../records/uuid.ts';
 import type { MethodReply } from '../../subscriptions/subscriptions.ts';
 import type { PortalPrincipal } from '../edge/auth.ts';
 import { sendPage } from '../page.ts';
@@ -29,7 +30,7 @@ export async function readMethodForm(deps: MethodDeps, call: PortalCall): Promis
   if (!isUuid(attempt)) return show(deps, call, { frame, status: 200 });
   const { customerId } = principal;
   const key = keyOf(deps, principal, attempt);
-  const reply = await deps.subscriptions.methodReturned(scopeOf(principal), { customerId, key });
+  const reply = await deps.subscriptions.methodReturned(tenantOf(principal), { customerId, key });
   return became(deps, call, { frame, reply });
 }
 
@@ -44,7 +45,7 @@ export async function replaceMethod(
   const read = readInstrument(entered, form, deps.orgClock.now(principal));
   if (!read.ok) return show(deps, call, { frame, status: 400, entered, errors: read.errors });
   const back = `${portalUrl(deps.settings.appUrl, params.token)}/payment-method`;
-  const reply = await deps.subscriptions.replaceMethod(scopeOf(principal), {
+  const reply = await deps.subscriptions.replaceMethod(tenantOf(principal), {
     customerId: principal.customerId,
     key: keyOf(deps, principal, form.attempt),
     instrument: read.instrument,
@@ -59,7 +60,7 @@ function keyOf({ ids }: MethodDeps, { customerId }: PortalPrincipal, attempt: st
 }
 
 function takesFields({ processorFor }: MethodDeps, principal: PortalPrincipal): boolean {
-  return processorFor(scopeOf(principal))?.page === 'fields';
+  return processorFor(tenantOf(principal))?.page === 'fields';
 }
 
 function framed({ sql, settings }: MethodDeps, { principal, params }: PortalCall): Promise<Frame> {

@@ -24,7 +24,7 @@ import { listMeterLabels } from '../../records/meters.ts';
 import { findOrganisation } from '../../records/organisations.ts';
 import { findPaymentMethod } from '../../records/payment-methods.ts';
 import { listProductNames } from '../../records/products.ts';
-import type { Scope } from '../../records/scope.ts';
+import type { Tenant } from '../../../ledger/kernel/tenant.ts';
 import { listSubscriptions, type SubscriptionRecord } from '../../records/subscriptions.ts';
 import type { PortalPrincipal } from '../edge/auth.ts';
 
@@ -88,7 +88,7 @@ function isOver({ status }: SubscriptionView): boolean {
 
 export async function subscriptionViews(
   sql: Sql,
-  scope: Scope,
+  scope: Tenant,
   { records, now }: { readonly records: readonly SubscriptionRecord[]; readonly now: number },
 ): Promise<SubscriptionView[]> {
   const all = records.map(({ subscription }) => subscription);

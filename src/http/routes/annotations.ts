@@ -12,7 +12,7 @@ import {
   type NewAnnotation,
 } from '../../records/annotations.ts';
 import { ofScope, type Page } from '../../records/page.ts';
-import type { Scope } from '../../records/scope.ts';
+import type { Tenant } from '../../../ledger/kernel/tenant.ts';
 import type { Edge, Route } from '../edge/edge.ts';
 import type { FairSql } from '../edge/fair-sql.ts';
 import { refuse } from '../edge/errors.ts';
@@ -157,7 +157,7 @@ const WORDS = { tag: 'tag', custom_field: 'custom field' } as const;
 
 function add(
   { sql, ids, orgClock, settings: { bounds } }: AnnotationRoutesDeps,
-  asked: Pick<Attempt, 'principal' | 'operation' | 'key' | 'body'> & { readonly principal: Scope },
+  asked: Pick<Attempt, 'principal' | 'operation' | 'key' | 'body'> & { readonly principal: Tenant },
   what: { readonly annotation: NewAnnotation; readonly show: (made: Annotation) => object },
 ): Promise<Response> {
   const { annotation, show } = what;
@@ -179,7 +179,7 @@ function add(
 
 function annotationsOf(
   kind: AnnotationKind,
-  asked: { readonly principal: Scope; readonly query: QueryOf<typeof LIST_TAGS> },
+  asked: { readonly principal: Tenant; readonly query: QueryOf<typeof LIST_TAGS> },
 ) {
   const { principal, query: given } = asked;
   const { object_type: objectType, object_id: objectId, name } = given;
@@ -193,7 +193,7 @@ function annotationsOf(
 
 async function remove(
   { sql, ids, orgClock }: AnnotationRoutesDeps,
-  scope: Scope,
+  scope: Tenant,
   which: { readonly kind: AnnotationKind; readonly id: string },
 ): Promise<Response> {
   const now = orgClock.now(scope);

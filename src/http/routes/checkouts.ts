@@ -7,7 +7,7 @@ import type { Executor, Sql } from '../../platform/postgres/postgres.ts';
 import { expireCheckout, findCheckout, listCheckouts } from '../../records/checkouts.ts';
 import { findProduct } from '../../records/products.ts';
 import { ofScope } from '../../records/page.ts';
-import type { Scope } from '../../records/scope.ts';
+import type { Tenant } from '../../../ledger/kernel/tenant.ts';
 import type { Edge, Route } from '../edge/edge.ts';
 import type { FairSql } from '../edge/fair-sql.ts';
 import { refuse, refuseInvalid } from '../edge/errors.ts';
@@ -117,7 +117,7 @@ function createCheckout(deps: CheckoutRoutesDeps): Route {
 /** Whom a body names by both of its ids has both. */
 async function refusedCustomer(
   sql: Executor,
-  scope: Scope,
+  scope: Tenant,
   { customer_id: id, external_customer_id: externalId }: Static<typeof CheckoutCreate>,
 ): Promise<Answer | null> {
   if (id === undefined) return null;

@@ -12,7 +12,7 @@ import {
 } from '../../records/customers.ts';
 import { putCustomer } from '../../accounts/put-customer.ts';
 import { ofScope } from '../../records/page.ts';
-import type { Scope } from '../../records/scope.ts';
+import type { Tenant } from '../../../ledger/kernel/tenant.ts';
 import type { Edge, Route } from '../edge/edge.ts';
 import type { FairSql } from '../edge/fair-sql.ts';
 import { refuse, refuseInvalid } from '../edge/errors.ts';
@@ -191,7 +191,7 @@ function putOneCustomer({ edge, sql, ids, orgClock, changes }: CustomerRoutesDep
 /** What cannot be stored cannot be found. */
 async function find(
   sql: Executor,
-  scope: Scope,
+  scope: Tenant,
   reference: string,
 ): Promise<CustomerRecord | null> {
   return isStorableText(reference) ? findCustomer(sql, scope, reference) : null;

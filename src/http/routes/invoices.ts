@@ -13,7 +13,7 @@ import {
   listInvoices,
 } from '../../records/invoices.ts';
 import { INVOICE_TRANSITIONS, type InvoiceAction, refusalOf } from '../../invoices/transitions.ts';
-import { scopeOf } from '../../records/scope.ts';
+import { tenantOf } from '../../../ledger/kernel/tenant.ts';
 import type { PayReply, Subscriptions } from '../../subscriptions/subscriptions.ts';
 import { ofScope } from '../../records/page.ts';
 import type { Edge, Route } from '../edge/edge.ts';
@@ -164,7 +164,7 @@ function createInvoice({ edge, sql, ids, orgClock, appUrl }: InvoiceRoutesDeps):
       const customer = await findNamedCustomer(transaction, principal, body);
       if (customer === null) return refusal('not_found', 'no such customer');
       const invoice = toNewInvoice(ids.next(), bill, customer);
-      const issuance = { scope: scopeOf(principal), invoice, now };
+      const issuance = { scope: tenantOf(principal), invoice, now };
       const made =
         body.draft === true
           ? await draftInvoice(transaction, issuance)
@@ -225,7 +225,7 @@ function payOne({
     const operation = 'POST /invoices/:id/pay';
     const attempt = { sql, keyLocks, principal, operation, key, body: { id }, now };
     return onceRepeatable(attempt, async () =>
-      payAnswer(await subscriptions.payInvoice(scopeOf(principal), id), appUrl),
+      payAnswer(await subscriptions.payInvoice(tenantOf(principal), id), appUrl),
     );
   });
 }
@@ -251,7 +251,7 @@ function payAnswer(reply: PayReply, appUrl: string): Answer {
 
 function voidOne({ edge, subscriptions, appUrl }: InvoiceRoutesDeps): Route {
   return edge.organisation(VOID, async ({ principal, params: { id } }) => {
-    const changed = await subscriptions.voidInvoice(scopeOf(principal), id);
+    const changed = await subscriptions.voidInvoice(tenantOf(principal), id);
     return changedResponse(changed, { what: 'void', appUrl });
   });
 }

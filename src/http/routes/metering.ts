@@ -1,11 +1,12 @@
 // What the metering routes share: whom and what a request is about.
+import type { Tenant } from '../../../ledger/kernel/tenant.ts';
 import type { Found, Ledger } from '../../../ledger/ledger.ts';
 import type { Ids, OrgClock } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
 import { Full } from '../../platform/bounds.ts';
 import type { MeterCatalogue } from '../../metering/meter-catalogue.ts';
 import type { UsageMeter } from '../../records/meters.ts';
-import { isUuid, type Scope } from '../../records/scope.ts';
+import { isUuid } from '../../records/uuid.ts';
 import type { Edge } from '../edge/edge.ts';
 import { isStorableText } from '../edge/json.ts';
 import { type ErrorCode, type Issue, refuse, refuseInvalid } from '../edge/errors.ts';
@@ -54,7 +55,7 @@ export function refusedResponse({ refused, message, issue }: SubjectRefused): Re
 /** The customer that a body names. Without a promise where it is in memory. */
 export function findCustomer(
   ledger: Ledger,
-  scope: Scope,
+  scope: Tenant,
   who: Who,
 ): Found | SubjectRefused | Promise<Found | SubjectRefused> {
   const { customer_id: id, external_customer_id: externalId } = who;
@@ -70,7 +71,7 @@ export function findCustomer(
 /** A customer by what stands in a path: its id, or the merchant's own; its id wins. */
 export async function findByReference(
   ledger: Ledger,
-  scope: Scope,
+  scope: Tenant,
   reference: string,
 ): Promise<Found | null> {
   if (!isStorableText(reference)) return null;
@@ -81,7 +82,7 @@ export async function findByReference(
 /** The customer and the meter that a body names. */
 export function findSubject(
   { ledger, meters }: MeteringDeps,
-  scope: Scope,
+  scope: Tenant,
   body: Who & { readonly feature_key: string },
 ): Subject | SubjectRefused | Promise<Subject | SubjectRefused> {
   const customer = findCustomer(ledger, scope, body);

@@ -15,7 +15,7 @@ import {
 } from '../../records/meters.ts';
 import { putMeter } from '../../metering/put-meter.ts';
 import { ofScope } from '../../records/page.ts';
-import type { Scope } from '../../records/scope.ts';
+import type { Tenant } from '../../../ledger/kernel/tenant.ts';
 import type { Edge, Route } from '../edge/edge.ts';
 import type { FairSql } from '../edge/fair-sql.ts';
 import { refuse, refuseInvalid } from '../edge/errors.ts';
@@ -236,6 +236,6 @@ function removeMeter({ edge, sql, orgClock, changes }: MeterRoutesDeps): Route {
 }
 
 /** What cannot be stored cannot be found. */
-async function find(sql: Executor, scope: Scope, reference: string): Promise<MeterRecord | null> {
+async function find(sql: Executor, scope: Tenant, reference: string): Promise<MeterRecord | null> {
   return isStorableText(reference) ? findMeter(sql, scope, reference) : null;
 }

@@ -14,7 +14,7 @@ import {
   updateProduct,
 } from '../../records/products.ts';
 import { ofScope } from '../../records/page.ts';
-import type { Scope } from '../../records/scope.ts';
+import type { Tenant } from '../../../ledger/kernel/tenant.ts';
 import type { Edge, Route } from '../edge/edge.ts';
 import type { FairSql } from '../edge/fair-sql.ts';
 import { refuse, refuseInvalid } from '../edge/errors.ts';
@@ -205,7 +205,7 @@ function publishProduct(deps: ProductRoutesDeps): Route {
 
 async function change(
   { sql, orgClock }: ProductRoutesDeps,
-  scope: Scope,
+  scope: Tenant,
   { id, patch }: { id: string; patch: ProductPatch },
 ): Promise<Response> {
   const changed = await updateProduct(sql, scope, { id, patch, now: orgClock.now(scope) });

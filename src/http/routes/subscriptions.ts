@@ -6,7 +6,7 @@ import type { Settings } from '../../config.ts';
 import { Full } from '../../platform/bounds.ts';
 import type { KeyLocks } from '../../platform/postgres/key-locks.ts';
 import type { Sql } from '../../platform/postgres/postgres.ts';
-import { scopeOf } from '../../records/scope.ts';
+import { tenantOf } from '../../../ledger/kernel/tenant.ts';
 import { findSubscription, listSubscriptions } from '../../records/subscriptions.ts';
 import type {
   SubscriptionAction,
@@ -188,7 +188,7 @@ function createOne({
     return onceRepeatable(attempt, async () => {
       const customer = await findNamedCustomer(sql, principal, body);
       if (customer === null) return refusal('not_found', 'no such customer');
-      const reply = await subscriptions.create(scopeOf(principal), {
+      const reply = await subscriptions.create(tenantOf(principal), {
         customerId: customer.id,
         productId: body.product_id,
         priceId: body.price_id?.toLowerCase() ?? null,
@@ -305,6 +305,6 @@ function actOnce(
   const now = orgClock.now(principal);
   const attempt = { sql, keyLocks, principal, operation, key, body: { id, act }, now };
   return onceRepeatable(attempt, async () =>
-    actAnswer(await subscriptions.act({ scope: scopeOf(principal), id }, act), act.kind),
+    actAnswer(await subscriptions.act({ scope: tenantOf(principal), id }, act), act.kind),
   );
 }

@@ -5,7 +5,7 @@ import type { Ids } from '../../../ledger/ports.ts';
 import { one, parseQuantity, type QuantityError } from '../../../ledger/kernel/quantity.ts';
 import type { Scalar, UsageMetadata } from '../../../ledger/kernel/transfers.ts';
 import type { UsageMeter } from '../../records/meters.ts';
-import type { Scope } from '../../records/scope.ts';
+import type { Tenant } from '../../../ledger/kernel/tenant.ts';
 import type { Issue } from '../edge/errors.ts';
 
 export type Reported = {
@@ -95,7 +95,7 @@ const NO_KEY: KeyedIds = { keyId: null, formerKeyId: null };
  */
 export function keyedIds(
   { ids, hasFormerKeys }: { readonly ids: Ids; readonly hasFormerKeys: boolean },
-  { organisationId, mode, id: customerId }: Scope & { readonly id: string },
+  { organisationId, mode, id: customerId }: Tenant & { readonly id: string },
   key: CallerKey,
 ): KeyedIds {
   const said = key.body ?? key.header;

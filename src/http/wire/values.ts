@@ -1,7 +1,7 @@
 // Values that many bodies share, as schemas.
 import { FormatRegistry, type Static, type TObject, type TSchema, Type } from '@sinclair/typebox';
 import { IMMUTABLE } from '../edge/validate.ts';
-import { isUuid } from '../../records/scope.ts';
+import { isUuid } from '../../records/uuid.ts';
 
 FormatRegistry.Set('uuid', isUuid);
 

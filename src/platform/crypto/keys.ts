@@ -1,8 +1,9 @@
+import type { Mode } from '../../../ledger/kernel/tenant.ts';
 import { createHash } from 'node:crypto';
 import { newToken } from './tokens.ts';
 
 /** The prefix is the only source of truth of what a key is for. */
-export type KeyScope = { readonly kind: 'organisation' | 'group'; readonly mode: 'test' | 'live' };
+export type KeyScope = { readonly kind: 'organisation' | 'group'; readonly mode: Mode };
 
 const KEY = /^svc_(group_)?(test|live)_[0-9A-Za-z]{43}$/;
 

@@ -6,7 +6,7 @@ import { recordInvoiceRefunds } from '../../../src/invoices/changes.ts';
 import { issueInvoices } from '../../../src/invoices/issue.ts';
 import { findInvoice } from '../../../src/records/invoices.ts';
 import { createOrganisation } from '../../../src/accounts/onboarding.ts';
-import type { Scope } from '../../../src/records/scope.ts';
+import type { Tenant } from '../../../ledger/kernel/tenant.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { issue, newInvoice, NOW, refund } from './issuing.ts';
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-async function freshScope(mode: Scope['mode'] = 'test'): Promise<Scope> {
+async function freshScope(mode: Tenant['mode'] = 'test'): Promise<Tenant> {
   const setting = { sql: server.sql, ids, now: NOW };
   const made = await createOrganisation(setting, { name: 'Fresh', groupId: null });
   if (typeof made === 'string') throw new Error(made);

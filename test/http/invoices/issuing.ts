@@ -14,7 +14,7 @@ import {
   type InvoiceRecord,
   type InvoiceStatus,
 } from '../../../src/records/invoices.ts';
-import type { Scope } from '../../../src/records/scope.ts';
+import type { Tenant } from '../../../ledger/kernel/tenant.ts';
 
 export const NOW = Date.UTC(2026, 10, 21, 9, 30, 15, 250);
 
@@ -40,7 +40,7 @@ export function newInvoice(fields: Partial<NewInvoice> = {}): NewInvoice {
 
 export async function issue(
   sql: Sql,
-  scope: Scope,
+  scope: Tenant,
   fields: Partial<NewInvoice> & { readonly now?: number; readonly paidAt?: Date | null } = {},
 ): Promise<InvoiceRecord> {
   const { now = NOW, paidAt = new Date(NOW - 1000), ...rest } = fields;
@@ -52,7 +52,7 @@ export async function issue(
 /** One in each status, in a scope of its own or another's. */
 export async function invoiceThatIs(
   sql: Sql,
-  scope: Scope,
+  scope: Tenant,
   status: InvoiceStatus,
 ): Promise<InvoiceRecord> {
   const invoice = newInvoice({ paymentId: null });

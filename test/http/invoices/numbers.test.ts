@@ -5,7 +5,7 @@ import { ids } from '../../../src/platform/ids.ts';
 import { finalizeInvoice, type Issuance, issueInvoices } from '../../../src/invoices/issue.ts';
 import type { InvoiceRecord } from '../../../src/records/invoices.ts';
 import { createOrganisation } from '../../../src/accounts/onboarding.ts';
-import type { Scope } from '../../../src/records/scope.ts';
+import type { Tenant } from '../../../ledger/kernel/tenant.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { invoiceThatIs, issue, newInvoice, NOW } from './issuing.ts';
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-async function freshScope(): Promise<Scope> {
+async function freshScope(): Promise<Tenant> {
   const setting = { sql: server.sql, ids, now: NOW };
   const made = await createOrganisation(setting, { name: 'Fresh', groupId: null });
   if (typeof made === 'string') throw new Error(made);
@@ -31,7 +31,7 @@ const issueAll = (issuances: readonly Issuance[]) =>
 const numberOf = (nth: number): string => `INV-2026-${String(nth).padStart(6, '0')}`;
 const upTo = (last: number): string[] => Array.from({ length: last }, (_, i) => numberOf(i + 1));
 
-const issuedIn = ({ organisationId }: Scope) => server.sql<
+const issuedIn = ({ organisationId }: Tenant) => server.sql<
   { number: string; at: Date; told: string }[]
 >`
   select i.number, i.issued_at as at, e.data->>'number' as told

@@ -5,7 +5,7 @@ import { clock } from '../../../src/platform/clock.ts';
 import { ids } from '../../../src/platform/ids.ts';
 import { sandbox } from '../../../src/processors/sandbox.ts';
 import { putPaymentMethod } from '../../../src/records/payment-methods.ts';
-import type { Scope } from '../../../src/records/scope.ts';
+import type { Tenant } from '../../../ledger/kernel/tenant.ts';
 import { type Means, NUMBERS } from '../../support/means.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
@@ -14,7 +14,7 @@ import { invoiceThatIs } from './issuing.ts';
 setDefaultTimeout(20_000);
 
 let server: TestServer;
-let scope: Scope;
+let scope: Tenant;
 beforeAll(async () => {
   server = await startServer({ settings: { sandboxSettleMs: 100 } });
   scope = { organisationId: server.organisation.id, mode: 'test' };

@@ -8,12 +8,12 @@ import {
   INVOICE_STATUSES,
   type InvoiceStatus,
 } from '../../../src/records/invoices.ts';
-import type { Scope } from '../../../src/records/scope.ts';
+import type { Tenant } from '../../../ledger/kernel/tenant.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { invoiceThatIs, issue, newInvoice, NOW } from './issuing.ts';
 
 let server: TestServer;
-let scope: Scope;
+let scope: Tenant;
 beforeAll(async () => {
   server = await startServer();
   scope = { organisationId: server.organisation.id, mode: 'test' };

@@ -4,7 +4,7 @@ import { clock } from '../../../src/platform/clock.ts';
 import { ids } from '../../../src/platform/ids.ts';
 import { createOrganisation, type FirstKeys } from '../../../src/accounts/onboarding.ts';
 import { billingPolicyOf } from '../../../src/records/organisations.ts';
-import type { Scope } from '../../../src/records/scope.ts';
+import type { Tenant } from '../../../ledger/kernel/tenant.ts';
 import { misfitsOf } from '../../support/catalogue.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 
@@ -30,7 +30,7 @@ const read = async (key = mine.testKey) =>
   (await server.call('GET', '/organization', { key })).json;
 const patch = (body: object, key = mine.testKey) =>
   server.call('PATCH', '/organization', { body, key });
-const test_ = (): Scope => ({ organisationId: mine.id, mode: 'test' });
+const test_ = (): Tenant => ({ organisationId: mine.id, mode: 'test' });
 
 /** Who sells, as an invoice that is issued now keeps it. */
 async function sellerOnInvoice(key = mine.testKey) {

@@ -1,0 +1,6 @@
+const UUID = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
+
+/** Whether PostgreSQL would take it as a uuid. Anything else cannot be an id. */
+export function isUuid(text: string): boolean {
+  return UUID.test(text);
+}

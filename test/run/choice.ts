@@ -1,19 +1,26 @@
 // Which files a call of the test command runs.
 import { Glob } from 'bun';
+import { changedFiles } from './changed.ts';
 import { Graph, ROOT } from './graph.ts';
 import { WORKERS, type Suite } from './suite.ts';
 
-/** Wants minutes, or a machine of its own. */
+/** Goes on for long, or wants the machine for itself. */
 const LONG = '.long.test.ts';
 
 /** What starts PostgreSQL and Redis, and what asks for those that were started. */
 const SERVICES = ['src/platform/embedded/services.ts', 'test/support/services.ts'];
+
+/** Every test depends on these. */
+const EVERYWHERE = ['package.json', 'bun.lock', 'bunfig.toml', 'tsconfig.json'];
 
 /** Run by one node, and in the long run by three nodes as well. */
 const BY_THREE_NODES = /^test\/(contract|http|payments)\//;
 
 /** Flags of `bun test` whose value is the next argument. */
 const WITH_VALUE = new Set(['-t', '--test-name-pattern']);
+
+/** Relative to the root. */
+type Files = readonly string[];
 
 export interface Choice {
   readonly suites: readonly Suite[];
@@ -22,50 +29,82 @@ export interface Choice {
   readonly needsServices: boolean;
 }
 
+type Mode =
+  | { readonly kind: 'short' }
+  | { readonly kind: 'unit' }
+  | { readonly kind: 'long' }
+  | { readonly kind: 'changed'; readonly since: string | undefined }
+  | { readonly kind: 'paths'; readonly paths: readonly string[] };
+
 /** @throws Error in one line where nothing can be chosen so */
 export function choose(args: readonly string[]): Choice {
-  const { mode, paths, flags } = parse(args);
-  const all = [...new Glob('test/**/*.test.ts').scanSync(ROOT)].toSorted();
-  const short = all.filter((file) => !file.endsWith(LONG));
-  if (mode === '--unit') return { suites: suitesOf(unitOf(short)), flags, needsServices: false };
-  return { suites: suites(), flags, needsServices: true };
-
-  function suites(): readonly Suite[] {
-    if (mode === '--long') return longOf(all);
-    return suitesOf(paths.length === 0 ? short : paths.flatMap((path) => filesIn(path, all)));
-  }
+  const { mode, flags } = parse(args);
+  const graph = new Graph();
+  const suites = suitesOf(mode, graph).filter(({ files }) => files.length > 0);
+  const needsServices = suites.some(({ files }) => files.some((file) => needs(graph, file)));
+  return { suites, flags, needsServices };
 }
 
-function parse(args: readonly string[]) {
-  const [modes, paths, flags]: [string[], string[], string[]] = [[], [], []];
+function parse(args: readonly string[]): { mode: Mode; flags: readonly string[] } {
+  const modes: Mode[] = [];
+  const [paths, flags]: [string[], string[]] = [[], []];
   for (let at = 0; at < args.length; at += 1) {
     const arg = args[at]!;
-    if (arg === '--unit' || arg === '--long') modes.push(arg);
+    const [name, value] = arg.split('=', 2);
+    if (name === '--unit') modes.push({ kind: 'unit' });
+    else if (name === '--long') modes.push({ kind: 'long' });
+    else if (name === '--changed') modes.push({ kind: 'changed', since: value });
     else if (WITH_VALUE.has(arg)) flags.push(arg, args[(at += 1)] ?? '');
     else if (arg.startsWith('-')) flags.push(arg);
     else paths.push(arg);
   }
-  const [mode] = modes;
-  if (modes.length > 1 || (mode !== undefined && paths.length > 0)) {
-    throw new Error(`these do not go together: ${[...modes, ...paths].join(' ')}`);
-  }
-  return { mode, paths, flags };
+  if (paths.length > 0) modes.push({ kind: 'paths', paths });
+  if (modes.length > 1) throw new Error('one of PATH..., --changed, --unit and --long');
+  return { mode: modes[0] ?? { kind: 'short' }, flags };
+}
+
+function suitesOf(mode: Mode, graph: Graph): readonly Suite[] {
+  const all = [...new Glob('test/**/*.test.ts').scanSync(ROOT)].toSorted();
+  const short = all.filter((file) => !file.endsWith(LONG));
+  if (mode.kind === 'long') return longOf(all);
+  return [{ files: filesOf(mode, { all, short, graph }), workers: WORKERS }];
+}
+
+function filesOf(
+  mode: Exclude<Mode, { kind: 'long' }>,
+  { all, short, graph }: { readonly all: Files; readonly short: Files; readonly graph: Graph },
+): Files {
+  if (mode.kind === 'short') return short;
+  if (mode.kind === 'unit') return short.filter((file) => !needs(graph, file));
+  if (mode.kind === 'changed') return dependentsOf(short, graph, changedFiles(mode.since));
+  return [...new Set(mode.paths.flatMap((path) => filesIn(path, all)))];
+}
+
+function needs(graph: Graph, file: string): boolean {
+  const reached = graph.reach(file);
+  return SERVICES.some((services) => reached.has(services));
+}
+
+function dependentsOf(files: Files, graph: Graph, changed: Files): Files {
+  const found = changed.some((path) => EVERYWHERE.includes(path))
+    ? files
+    : files.filter((file) => {
+        const reached = graph.reach(file);
+        return changed.some((path) => reached.has(path));
+      });
+  console.log(`${found.length} of ${files.length} files depend on the ${changed.length} changed`);
+  return found;
 }
 
 /** Those whose path contains it, as `bun test` has it. */
-function filesIn(path: string, all: readonly string[]): readonly string[] {
+function filesIn(path: string, all: Files): Files {
   const part = path.replace(/^\.\//, '');
   const found = all.filter((file) => file.includes(part));
   if (found.length === 0) throw new Error(`no test file has a path like ${path}`);
   return found;
 }
 
-function unitOf(short: readonly string[]): readonly string[] {
-  const graph = new Graph();
-  return short.filter((file) => SERVICES.every((services) => !graph.reach(file).has(services)));
-}
-
-function longOf(all: readonly string[]): readonly Suite[] {
+function longOf(all: Files): readonly Suite[] {
   return [
     {
       files: all.filter((file) => BY_THREE_NODES.test(file)),
@@ -75,8 +114,4 @@ function longOf(all: readonly string[]): readonly Suite[] {
     // One at a time: they start processes of their own, and some have bounds on time.
     { files: all.filter((file) => file.endsWith(LONG)), workers: 1 },
   ];
-}
-
-function suitesOf(files: readonly string[]): readonly Suite[] {
-  return [{ files: [...new Set(files)], workers: WORKERS }];
 }

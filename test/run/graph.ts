@@ -10,7 +10,7 @@ export const ROOT = resolve(import.meta.dir, '../..');
 
 /** In quotes, with a slash or an extension in it. */
 const PATH = /(['"`])((?:[\w@.-]+\/)*[\w@.-]*[./][\w@.-]*)\1/g;
-const PARSED = /\.(ts|json|toml)$/;
+const PARSED = /\.ts$/;
 
 /** Paths are relative to the root. */
 export class Graph {

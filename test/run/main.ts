@@ -3,10 +3,27 @@
 // It chooses files, starts PostgreSQL and Redis for them, runs `bun test` with several files at once
 // and the flags that it was given, prints which files took longest, and exits as `bun test` did.
 // Nothing that fails is run again.
-import { constants } from 'node:os';
+import { mkdtempSync } from 'node:fs';
+import { constants, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { choose } from './choice.ts';
 import { openThrowAway } from './services.ts';
 import { runSuite } from './suite.ts';
+import { holdWarmServices } from './warm.ts';
+
+interface TestServices {
+  readonly databaseUrl: string;
+  readonly redisUrl: string;
+  release(): Promise<void> | void;
+}
+
+/** In CI, and beside servers that are given, they stop with the run. */
+async function openTestServices(): Promise<TestServices> {
+  const given = ['CI', 'TEST_DATABASE_URL', 'TEST_REDIS_URL'];
+  if (given.every((name) => process.env[name] === undefined)) return holdWarmServices();
+  const services = await openThrowAway(mkdtempSync(join(tmpdir(), 'tollhouse-test-')));
+  return { ...services, release: () => services.stop() };
+}
 
 async function main(): Promise<number> {
   const { suites, flags, needsServices } = choose(process.argv.slice(2));
@@ -14,7 +31,7 @@ async function main(): Promise<number> {
   const { signal } = stopping;
   process.on('SIGINT', () => stopping.abort('SIGINT'));
   process.on('SIGTERM', () => stopping.abort('SIGTERM'));
-  const services = needsServices ? await openThrowAway() : undefined;
+  const services = needsServices ? await openTestServices() : undefined;
   const env = {
     TEST_DATABASE_URL: services?.databaseUrl ?? '',
     TEST_REDIS_URL: services?.redisUrl ?? '',
@@ -30,7 +47,7 @@ async function main(): Promise<number> {
       code ||= outcome;
     }
   } finally {
-    await services?.stop();
+    await services?.release();
   }
   if (signal.aborted) return 128 + constants.signals[signal.reason as NodeJS.Signals];
   return code;

@@ -1,8 +1,8 @@
-// A throw-away PostgreSQL and Redis for tests, or the servers that TEST_DATABASE_URL and TEST_REDIS_URL name.
+// A throw-away PostgreSQL and Redis for tests, or the servers that TEST_DATABASE_URL and TEST_REDIS_URL name (the database user must
+// be allowed to create databases).
 //
 // Nothing is kept when the machine stops, so PostgreSQL does not wait for its disk. Tests about durability start servers of their own.
-import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import postgres from 'postgres';
 import { connectionsOf } from '../../src/fleet.ts';
@@ -17,9 +17,12 @@ const LOG = {
   error: (fields: object, message: string) => console.error(message, fields),
 };
 
-/** @throws ServiceFailure in one line; nothing is left running then */
-export async function openThrowAway(): Promise<Services> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'tollhouse-test-'));
+/**
+ * Their files are below `dataDir`, which is gone when they have stopped.
+ * @throws ServiceFailure in one line; nothing is left running then
+ */
+export async function openThrowAway(dataDir: string): Promise<Services> {
+  mkdirSync(dataDir, { recursive: true });
   // Open to the account that runs the services where we are root; its secrets are 0600 on their own.
   chmodSync(dataDir, 0o711);
   try {
@@ -46,6 +49,16 @@ export async function openThrowAway(): Promise<Services> {
   }
 }
 
+export function removeDataDir(dataDir: string): void {
+  // The services may live elsewhere, behind a link (src/platform/embedded/service-account.ts).
+  try {
+    rmSync(realpathSync(join(dataDir, 'services')), { recursive: true, force: true });
+  } catch {
+    // They were never made.
+  }
+  rmSync(dataDir, { recursive: true, force: true });
+}
+
 async function doNotWaitForDisk(databaseUrl: string): Promise<void> {
   const sql = postgres(databaseUrl, { max: 1 });
   try {
@@ -56,14 +69,4 @@ async function doNotWaitForDisk(databaseUrl: string): Promise<void> {
   } finally {
     await sql.end();
   }
-}
-
-function removeDataDir(dataDir: string): void {
-  // The services may live elsewhere, behind a link (src/platform/embedded/service-account.ts).
-  try {
-    rmSync(realpathSync(join(dataDir, 'services')), { recursive: true, force: true });
-  } catch {
-    // They were never made.
-  }
-  rmSync(dataDir, { recursive: true, force: true });
 }

@@ -1,0 +1,99 @@
+// PostgreSQL and Redis that stay for some minutes after a run, so that the next one need not start them.
+//
+// A process of its own keeps them (keeper.ts). Each user, each clone and each state of the files that start them has its own.
+import { createHash } from 'node:crypto';
+import { chmodSync, closeSync, lstatSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { tmpdir, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { Graph, ROOT } from './graph.ts';
+
+export const SOCKET = 'socket';
+const PREFIX = `tollhouse-warm-${userInfo().uid}-`;
+/** Of all clones of this user, beside each other. */
+export const DIRECTORIES = `${PREFIX}*`;
+
+const KEEPER = 'test/run/keeper.ts';
+const IDLE_MS = 5 * 60_000;
+const START_MS_MAX = 60_000;
+const POLL_MS = 20;
+
+export interface WarmServices {
+  readonly databaseUrl: string;
+  readonly redisUrl: string;
+  /** They may stop some time after this. */
+  release(): void;
+}
+
+/** @throws Error with the last words of what does not start */
+export async function holdWarmServices(
+  directory = join(tmpdir(), `${PREFIX}${version()}`),
+  idleMs = IDLE_MS,
+): Promise<WarmServices> {
+  prepare(directory);
+  const deadline = performance.now() + START_MS_MAX;
+  let keeper: Keeper | undefined;
+  while (performance.now() < deadline) {
+    const held = await ask(join(directory, SOCKET));
+    if (held !== undefined) return held;
+    // One that finds another at work leaves. The other may be about to end, so it is tried again.
+    if (keeper === undefined || keeper.exitCode === 0) keeper = start(directory, idleMs);
+    if (keeper.exitCode !== null && keeper.exitCode !== 0) break;
+    await Bun.sleep(POLL_MS);
+  }
+  throw new Error(`the services of the tests do not start: ${lastWords(directory)}`);
+}
+
+/** What would start other services has another version. */
+function version(): string {
+  const hash = createHash('sha256').update(`${ROOT} ${Bun.version}`);
+  const files = [...new Graph().reach(KEEPER), 'bun.lock'].toSorted();
+  for (const file of files) hash.update(file).update(readFileSync(join(ROOT, file)));
+  return hash.digest('hex').slice(0, 12);
+}
+
+function prepare(directory: string): void {
+  mkdirSync(directory, { recursive: true });
+  const { uid } = lstatSync(directory);
+  if (uid !== userInfo().uid) throw new Error(`${directory} is of another user`);
+  // The account that runs the services where we are root passes through.
+  chmodSync(directory, 0o711);
+}
+
+type Keeper = ReturnType<typeof start>;
+
+function start(directory: string, idleMs: number) {
+  const log = openSync(join(directory, 'keeper.log'), 'a', 0o600);
+  try {
+    const keeper = Bun.spawn([process.execPath, join(ROOT, KEEPER), directory, String(idleMs)], {
+      cwd: '/',
+      stdio: ['ignore', log, log],
+      // Ctrl-C in the terminal of a run is not for it.
+      detached: true,
+    });
+    keeper.unref();
+    return keeper;
+  } finally {
+    closeSync(log);
+  }
+}
+
+function lastWords(directory: string): string {
+  return readFileSync(join(directory, 'keeper.log'), 'utf8').trimEnd().split('\n').at(-1) ?? '';
+}
+
+/** undefined: nobody is there, or it is about to leave. */
+function ask(socket: string): Promise<WarmServices | undefined> {
+  return new Promise((resolve) => {
+    const keeper: Socket = connect(socket);
+    let told = '';
+    keeper.on('data', (chunk) => {
+      told += chunk.toString();
+      if (!told.endsWith('\n')) return;
+      const urls = JSON.parse(told) as Pick<WarmServices, 'databaseUrl' | 'redisUrl'>;
+      resolve({ ...urls, release: () => keeper.destroy() });
+    });
+    keeper.on('error', () => resolve(undefined));
+    keeper.on('close', () => resolve(undefined));
+  });
+}

@@ -8,16 +8,12 @@ import {
   endpoints,
   ENDPOINTS,
   killWorker,
-  moreArrive,
   openBedForEach,
   owed,
-  startLoad,
   wronglyArrived,
 } from './deliveries.ts';
 import { startWorker } from './worker-process.ts';
 
-const STOPS = 4;
-const CUTS = 10;
 const GATE = 7;
 
 openBedForEach();
@@ -25,23 +21,6 @@ openBedForEach();
 test('kill -9 of the worker under load, a few times', async () => {
   await killWorker(4);
 }, 60_000);
-
-test('SIGTERM under load: what is in hand is finished, and nothing arrives twice', async () => {
-  await endpoints(ENDPOINTS);
-  const load = startLoad();
-  for (let stop = 0; stop < STOPS; stop += 1) {
-    await moreArrive(ENDPOINTS);
-    bed.worker.signal('SIGTERM');
-    expect(await bed.worker.exited).toBe(0);
-    const left = await bed.server.sql`
-      select id from deliveries where worker is not null union all select id from delivery_workers`;
-    expect([...left]).toEqual([]);
-    bed.worker = await startWorker(bed.server.databaseUrl);
-  }
-  await load.stop();
-  await allDelivered();
-  expect(await wronglyArrived(new Set())).toEqual([]);
-}, 40_000);
 
 test('a worker that was frozen for too long finds that others have done its work, and that its results do not count', async () => {
   const [id] = await endpoints(1);
@@ -78,25 +57,6 @@ test('a worker that was frozen for too long finds that others have done its work
   // It works again, under another name.
   await anEvent();
   await allDelivered();
-}, 40_000);
-
-test('its connections to the database are cut again and again', async () => {
-  await endpoints(ENDPOINTS);
-  const load = startLoad();
-  for (let cut = 0; cut < CUTS; cut += 1) {
-    await moreArrive(ENDPOINTS);
-    await bed.server.sql`
-      select pg_terminate_backend(pid) from pg_stat_activity
-      where datname = current_database() and application_name = 'tollhouse deliveries'`;
-  }
-  await load.stop();
-  await allDelivered();
-  expect(await wronglyArrived(new Set())).toEqual([]);
-  await until('it listens again', async () => {
-    const listening = await bed.server.sql`
-      select from pg_stat_activity where datname = current_database() and query like 'listen "tollhouse_%'`;
-    return listening.length > 0;
-  });
 }, 40_000);
 
 test('kill -9 in the middle of a step of the relay: the server ends it or another worker does, and nothing is lost or twice', async () => {

@@ -8,6 +8,8 @@ import { type Nodes, startNodes } from './nodes.ts';
 setDefaultTimeout(120_000);
 
 const MONTHS = 12;
+/** Often while a year passes, and no load of its own. */
+const LOOK_MS = 10;
 const DAY = 24 * 3_600_000;
 
 let nodes: Nodes;
@@ -70,7 +72,10 @@ async function watched<T>(work: Promise<T>): Promise<{ result: T; seen: Seen[] }
   const seen: Seen[] = [];
   const run = { isOver: false };
   const watching = nodes.all.map(async (node, index) => {
-    while (!run.isOver) seen.push({ index, ...(await read(node)) });
+    while (!run.isOver) {
+      seen.push({ index, ...(await read(node)) });
+      await Bun.sleep(LOOK_MS);
+    }
   });
   const result = await work.finally(() => (run.isOver = true));
   await Promise.all(watching);

@@ -1,5 +1,6 @@
 // Events, endpoints, organisations and a group at random, relays that pass on what is committed and lose their connections, and what must
 // have come of it: by a model that knows of whom each event was for and nothing of how that is found out.
+import { expect } from 'bun:test';
 import { setImmediate } from 'node:timers/promises';
 import { audit } from '../../src/database/audit.ts';
 import { ids } from '../../src/platform/ids.ts';
@@ -24,6 +25,7 @@ const TYPES = ['tag.created', 'tag.deleted', 'customer.created'] as const;
 const MODES = ['test', 'live'] as const;
 const OBJECTS = 3;
 const EVENTS_MAX = 20;
+const STEPS = 150;
 
 type Organisation = { readonly id: string; readonly groupId: string | null };
 type Mode = (typeof MODES)[number];
@@ -283,4 +285,20 @@ function isFor(event: Event, { owner, mode, heard }: Endpoint): 'owed' | 'not ow
     .map(({ types }) => types.includes('*') || types.includes(event.type));
   if (!hears.includes(true)) return 'not owed';
   return hears.includes(false) || made >= event.written ? 'either' : 'owed';
+}
+
+/** What is wrong after a world of its own, with what was planted in its database. */
+export async function faultsOf(
+  random: Random,
+  plant: (sql: Sql) => Promise<void>,
+): Promise<string[]> {
+  const world = await RelayWorld.open(random);
+  try {
+    await plant(world.sql);
+    await world.run(STEPS);
+    expect(world.size.events).toBeGreaterThan(STEPS);
+    return await world.faults();
+  } finally {
+    await world.close();
+  }
 }

@@ -1,0 +1,10 @@
+// Relays and their world at random: each event is owed once to those who were there.
+import { expect, test } from 'bun:test';
+import { withSeed } from '../support/random.ts';
+import { faultsOf } from './relay-world.ts';
+
+test('at random, with two relays that lose their connections', async () => {
+  await withSeed(async (random) => {
+    expect(await faultsOf(random, async () => undefined)).toEqual([]);
+  });
+}, 60_000);

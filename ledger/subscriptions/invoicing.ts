@@ -129,8 +129,6 @@ export function settleOpen(draft: SubscriptionDraft, settlement: Settlement): bo
       close(draft, invoice.invoiceId);
       break;
     case 'no_method':
-      chase(draft, invoice, settlement);
-      break;
     case 'failed':
     case 'errored':
       chase(draft, invoice, settlement);

@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import { type ChargeAnswer, isActionOverdue } from '../../ledger/payments/charge.ts';
-import type { PaymentStatus } from '../../ledger/payments/payment.ts';
+import {
+  type FailureCode,
+  HARD_DECLINES,
+  type PaymentStatus,
+} from '../../ledger/payments/payment.ts';
 import { METHOD, PaymentWorld, SUCCEEDED, T0 } from './payment-world.ts';
 
 const PENDING: ChargeAnswer = {
@@ -133,6 +137,31 @@ test('only what was not attempted is told to be worth a try', () => {
   expect(told(NOT_ATTEMPTED)).toEqual([['processing_error', true]]);
   expect(told(DECLINED)).toEqual([['insufficient_funds', undefined]]);
   expect(told(ABANDONED)).toEqual([['authentication_abandoned', undefined]]);
+});
+
+/** Whether the same instrument is not tried again. */
+const FINAL_FOR_IT: Readonly<Record<FailureCode, boolean>> = {
+  card_declined: false,
+  insufficient_funds: false,
+  lost_card: true,
+  stolen_card: true,
+  expired_card: false,
+  invalid_expiry: false,
+  incorrect_cvc: false,
+  incorrect_number: true,
+  incorrect_iban: true,
+  authentication_failed: false,
+  authentication_required: true,
+  authentication_abandoned: false,
+  mandate_lost: true,
+  discount_spent: false,
+  processing_error: false,
+  not_found: false,
+  canceled: false,
+};
+
+test.each(Object.entries(FINAL_FOR_IT))('after %s no other try helps: %p', (code, isFinal) => {
+  expect(HARD_DECLINES.has(code)).toBe(isFinal);
 });
 
 test('silence is no answer: it is asked about again, ever more slowly, and nothing is released', () => {

@@ -9,6 +9,7 @@ import {
   parseMoney,
   percentOf,
 } from '../../ledger/kernel/money.ts';
+import { holds, seeded } from './property.ts';
 
 const currencies = [...EXPONENTS.keys()];
 
@@ -81,8 +82,8 @@ describe('parse and print', () => {
     if (can) expect(parseMoney(formatMoney(amount, currency), currency)).toBe(amount);
   });
 
-  test('what is printed reads back as the same amount, in every currency', () => {
-    fc.assert(
+  test(seeded('what is printed reads back as the same amount, in every currency'), () => {
+    holds(
       fc.property(
         fc.constantFrom(...currencies),
         fc.bigInt({ min: 0n, max: 10n ** 12n - 1n }),
@@ -92,6 +93,7 @@ describe('parse and print', () => {
           expect(parseMoney(text, currency)).toBe(amount);
         },
       ),
+      100,
     );
   });
 

@@ -1,0 +1,189 @@
+// Where two things happen at one moment, come twice, or come to nothing.
+import { describe, expect, test } from 'bun:test';
+import { must } from '../../ledger/kernel/assert.ts';
+import type { Subscription } from '../../ledger/subscriptions/subscription.ts';
+import { MONTHLY, SubscriptionWorld, chargesOf, told } from './subscription-world.ts';
+import { END, active, after, cancel, pause, trial, unpaid } from './subscription-situations.ts';
+import { DAY, HOUR, T0 } from './world.ts';
+
+const MARCH = Date.UTC(2026, 2, 31, 12);
+
+const firstOpen = ({ open }: Subscription) => must(open[0], 'an invoice that is unpaid');
+
+/** Two invoices, a charge of each under way. */
+function chargedTwice(world: SubscriptionWorld): SubscriptionWorld {
+  world.do({ kind: 'collect', ...firstOpen(world.state) });
+  world.do({ kind: 'collect', invoiceId: 'finalised', amount: 100n });
+  expect(world.state.open.map(({ paymentId }) => paymentId === null)).toEqual([false, false]);
+  return world;
+}
+
+describe('an invoice that its merchant closes', () => {
+  function withCredit(): SubscriptionWorld {
+    const world = new SubscriptionWorld();
+    world.start({ credit: 500n });
+    world.failed({ hard: true });
+    return world;
+  }
+  // prettier-ignore
+  test.each([
+    ['paid otherwise: its credit is spent, and its period has its price', 'paid', { credit: 0n, periodPrice: 3000n }],
+    ['void: its credit is there again, and its period is worth nothing',  'void', { credit: 500n, periodPrice: 0n }],
+  ] as const)('%s', (_what, how, left) => {
+    const world = withCredit();
+    const { invoiceId, amount } = firstOpen(world.state);
+    expect(amount).toBe(2500n);
+    world.do({ kind: 'close_invoice', invoiceId, how, paymentId: null });
+    expect(world.state).toMatchObject({ open: [], overdue: 'clear', ...left });
+  });
+
+  test('of another one, nothing is written', () => {
+    for (const how of ['paid', 'void'] as const) {
+      const world = withCredit();
+      const before = world.state;
+      world.do({ kind: 'close_invoice', invoiceId: 'another', how, paymentId: null });
+      expect(world.state).toBe(before);
+    }
+  });
+});
+
+describe('ended, with two charges under way', () => {
+  test('each is known until it is answered', () => {
+    const world = chargedTwice(unpaid(1));
+    const invoices = world.state.open;
+    world.do(cancel('immediate'));
+    for (const invoice of invoices) {
+      expect(world.do({ kind: 'collect', ...invoice })).toMatchObject({
+        kind: 'done',
+        followups: [],
+      });
+    }
+    expect(world.do({ kind: 'collect', invoiceId: 'other', amount: 1n }).kind).toBe('unknown');
+  });
+
+  test('what is unpaid does not block it any more', () => {
+    const world = chargedTwice(unpaid(15));
+    const [, second] = world.state.open;
+    world.do(cancel('immediate'));
+    expect(world.state.overdue).toBe('clear');
+    expect(told(world.failed({}, second?.paymentId ?? '').events)).toEqual(['payment.failed']);
+    expect(world.state).toMatchObject({ overdue: 'clear', status: 'canceled' });
+  });
+});
+
+describe('when it gets worse is told with how bad it is', () => {
+  const overdue = ({ followups }: SubscriptionWorld) =>
+    followups.flatMap((one) => (one.kind === 'overdue' ? [[one.to, one.nextAt]] : []));
+
+  test('blocked next, then over, then nothing', () => {
+    const world = unpaid(22);
+    expect(overdue(world)).toEqual([
+      ['warning', END + 14 * DAY],
+      ['blocked', END + 21 * DAY],
+      ['clear', null],
+    ]);
+  });
+
+  test('of several, what comes first', () => {
+    const world = new SubscriptionWorld();
+    for (const id of ['sub', 'other', 'paid']) world.start({ id });
+    const [first, second] = chargesOf(world.followups);
+    world.noMethod(first?.id);
+    world.wait(HOUR);
+    world.noMethod(second?.id, 'other');
+    world.goTo(T0 + 15 * DAY);
+    expect(overdue(world)).toEqual([
+      ['warning', T0 + 14 * DAY],
+      ['blocked', T0 + 14 * DAY + HOUR],
+    ]);
+  });
+});
+
+describe('a pause', () => {
+  test('of what is paused goes on from when it began', () => {
+    const world = after(pause(), pause(true));
+    expect(world.state).toMatchObject({ pausedAt: T0 + HOUR, keepInvoices: true });
+  });
+
+  test('that ends with its period begins a new one', () => {
+    const world = after(pause());
+    world.goTo(END);
+    expect(chargesOf(world.do({ kind: 'resume' }).followups)).toMatchObject([{ amount: 3000n }]);
+  });
+
+  test('a moment before that, the same one goes on', () => {
+    const world = after(pause());
+    world.goTo(END - 1);
+    expect(world.do({ kind: 'resume' }).followups).toEqual([]);
+    expect(world.state).toMatchObject({ status: 'active', periodEnd: END });
+  });
+
+  test('from the first moment of a period that was made free leaves it free', () => {
+    const world = new SubscriptionWorld();
+    world.start();
+    world.failed({ hard: true });
+    const { invoiceId } = firstOpen(world.state);
+    world.do({ kind: 'close_invoice', invoiceId, how: 'void', paymentId: null });
+    world.do(pause());
+    expect(world.state).toMatchObject({ pausedAt: T0, periodStart: T0, periodPrice: 0n });
+    expect(world.do({ kind: 'resume' }).followups).toEqual([]);
+    expect(world.state.status).toBe('active');
+  });
+
+  // prettier-ignore
+  test.each([
+    ['a plan that costs nothing goes on with the period', 0n, END],
+    ['a plan that costs a coin begins a new one',         1n, END + DAY],
+  ])('over the start of a period, %s', (_what, unitAmount, periodStart) => {
+    const world = new SubscriptionWorld();
+    world.start({ plan: { ...MONTHLY, unitAmount } });
+    if (unitAmount > 0n) world.paid();
+    world.wait(HOUR);
+    world.do(pause(true));
+    world.goTo(END + DAY);
+    world.do({ kind: 'resume' });
+    if (unitAmount > 0n) world.paid();
+    expect(world.state).toMatchObject({ status: 'active', periodStart });
+  });
+
+  test('whose resume begins a new period moves a scheduled end to the end of that', () => {
+    const world = after(pause(true));
+    world.goTo(END + DAY);
+    world.do(cancel('at_period_end'));
+    expect(world.state.cancelAt).toBe(MARCH);
+    world.do({ kind: 'resume' });
+    const { orders } = world.paid();
+    const { periodEnd, cancelAt } = world.state;
+    expect(periodEnd).toBeGreaterThan(MARCH);
+    expect(cancelAt).toBe(periodEnd);
+    expect(world.allowances.expiresAt).toBe(periodEnd);
+    expect(orders.map(({ kind }) => kind)).toEqual(['restart', 'expire_at']);
+  });
+});
+
+describe('what its product gives by then', () => {
+  const renewed = (world: SubscriptionWorld) => {
+    world.now = END;
+    return world.do({ kind: 'tick', allowances: [] }).orders;
+  };
+
+  test('is ordered with the next period', () => {
+    expect(renewed(active())).toMatchObject([{ kind: 'refresh', allowances: [] }]);
+  });
+
+  test('is not to be used while it is paused', () => {
+    expect(renewed(after(pause(true)))).toMatchObject([
+      { kind: 'refresh' },
+      { kind: 'suspend', why: 'paused' },
+    ]);
+  });
+
+  test('is not ordered where nothing begins', () => {
+    const world = active();
+    expect(world.do({ kind: 'tick', allowances: [] }).orders).toEqual([]);
+  });
+});
+
+test('a trial costs nothing, whatever its plan does', () => {
+  expect(trial().state.periodPrice).toBe(0n);
+});

@@ -16,15 +16,21 @@ import type { Transfer } from '../kernel/transfers.ts';
  *
  * Here are the shape and the questions; `charge.ts` and `refund.ts` decide. All amounts are in the currency's smallest coin.
  */
-export type PaymentStatus =
-  | 'requires_action'
-  | 'processing'
-  | 'succeeded'
-  | 'partially_refunded'
-  | 'refunded'
-  | 'failed'
-  | 'errored'
-  | 'canceled';
+export const PAYMENT_STATUSES = [
+  'requires_action',
+  'processing',
+  'succeeded',
+  'partially_refunded',
+  'refunded',
+  'failed',
+  'errored',
+  'canceled',
+] as const;
+export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
+
+/** What a charge is for. */
+export const TRANSACTION_TYPES = ['PURCHASE', 'SUBSCRIPTION_START', 'RECURRING'] as const;
+export type TransactionType = (typeof TRANSACTION_TYPES)[number];
 
 /** What never changes. Its customer is known when it succeeds. */
 export type Payment = {
@@ -34,7 +40,7 @@ export type Payment = {
   readonly mode: Mode;
   readonly amount: bigint;
   readonly currency: string;
-  readonly transactionType: 'PURCHASE' | 'SUBSCRIPTION_START' | 'RECURRING';
+  readonly transactionType: TransactionType;
   readonly subscriptionId: string | null;
   readonly customerName: string | null;
   /** Whether what the customer has left is charged, for an invoice: not an attempt at a checkout. */
@@ -93,13 +99,16 @@ export type PaymentState = {
   readonly eventAt: number;
 };
 
-export type RefundReason = 'duplicate' | 'fraudulent' | 'requested_by_customer';
+export const REFUND_REASONS = ['duplicate', 'fraudulent', 'requested_by_customer'] as const;
+export type RefundReason = (typeof REFUND_REASONS)[number];
+
+export const REFUND_STATUSES = ['pending', 'succeeded', 'failed'] as const;
 
 export type Refund = {
   /** Also the id of its hold: derived from the caller's idempotency key where there is one. */
   readonly id: string;
   readonly amount: bigint;
-  readonly status: 'pending' | 'succeeded' | 'failed';
+  readonly status: (typeof REFUND_STATUSES)[number];
   readonly reason: RefundReason;
   readonly failureReason: RefundFailure | null;
   readonly reference: string | null;
@@ -140,8 +149,12 @@ export type PaymentEffects = {
 };
 
 /** What can still be refunded: pending refunds count as refunded (contract, refund ceiling). */
-export function refundable({ account }: PaymentState): bigint {
-  return account.captured - account.refunded - account.reserved;
+export function refundable({
+  captured,
+  refunded,
+  reserved,
+}: Omit<PaymentAccount, 'opened'>): bigint {
+  return captured - refunded - reserved;
 }
 
 /** Whether the processor's answer to the charge is final. */

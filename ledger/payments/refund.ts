@@ -49,7 +49,7 @@ export function decideRefund(
 ): { readonly decision: RefundDecision; readonly effects: PaymentEffects | null } {
   const { id, reason, fingerprint } = request;
   const { now } = context;
-  const left = refundable(state);
+  const left = refundable(state.account);
   const amount = request.amount ?? left;
   assert(request.amount === null || amount > 0n, 'the wire refuses an amount of nothing');
   const refusal = refusalOf(state, amount, left);
@@ -206,7 +206,7 @@ function announce(
     status: refund.status,
     partial: refund.amount < account.captured,
     amountRefundedTotal: formatMoney(account.refunded, payment.currency),
-    refundableAmount: formatMoney(refundable(draft.state), payment.currency),
+    refundableAmount: formatMoney(refundable(account), payment.currency),
     ...data,
   });
 }

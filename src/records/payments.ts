@@ -3,56 +3,35 @@
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type {
   FailureCode,
-  PaymentMethod,
+  Payment,
+  PaymentAccount,
+  PaymentState,
   PaymentStatus,
-  RefundFailure,
-  RefundReason,
+  Refund,
+  RoundTrip,
 } from '../../ledger/payments/payment.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import { type Page, pageOf } from './page.ts';
 import { isUuid } from './uuid.ts';
 
-/** What a charge was for. */
-export const TRANSACTION_TYPES = ['PURCHASE', 'SUBSCRIPTION_START', 'RECURRING'] as const;
-export type TransactionType = (typeof TRANSACTION_TYPES)[number];
+/** A payment as it is read: one snapshot of the actor's row and of its account. */
+export type PaymentRecord = Omit<PaymentAccount, 'opened'> &
+  Pick<
+    Payment,
+    'id' | 'amount' | 'currency' | 'transactionType' | 'subscriptionId' | 'customerName' | 'attempt'
+  > &
+  Pick<PaymentState, 'status' | 'customerId' | 'invoiceId' | 'method'> &
+  Omit<RoundTrip, 'paymentLinkId' | 'paymentLinkToken'> & {
+    readonly checkoutId: string | null;
+    readonly failureCode: FailureCode | null;
+    readonly failureMessage: string | null;
+    readonly createdAt: Date;
+    readonly paidAt: Date | null;
+  };
 
-/** One snapshot: its amounts are the account's. */
-export type PaymentRecord = {
-  readonly id: string;
-  readonly status: PaymentStatus;
-  readonly amount: bigint;
-  readonly currency: string;
-  readonly refunded: bigint;
-  readonly reserved: bigint;
-  readonly captured: bigint;
-  readonly transactionType: TransactionType;
-  /** 1 for the first try to be paid for the same thing. */
-  readonly attempt: number;
-  readonly method: PaymentMethod | null;
-  readonly checkoutId: string | null;
-  readonly subscriptionId: string | null;
-  readonly invoiceId: string | null;
-  readonly customerId: string | null;
-  readonly customerEmail: string | null;
-  readonly customerName: string | null;
-  readonly externalCustomerId: string | null;
-  readonly clientReferenceId: string | null;
-  readonly metadata: Readonly<Record<string, string>>;
-  readonly productId: string | null;
-  readonly failureCode: FailureCode | null;
-  readonly failureMessage: string | null;
-  readonly createdAt: Date;
-  readonly paidAt: Date | null;
-};
-
-export type RefundRecord = {
-  readonly id: string;
+export type RefundRecord = Pick<Refund, 'id' | 'amount' | 'status' | 'reason' | 'failureReason'> & {
   readonly paymentId: string;
-  readonly amount: bigint;
   readonly currency: string;
-  readonly status: 'pending' | 'succeeded' | 'failed';
-  readonly reason: RefundReason;
-  readonly failureReason: RefundFailure | null;
   readonly createdAt: Date;
   readonly settledAt: Date | null;
 };
@@ -77,9 +56,9 @@ export type NewPayment = Pick<
   | 'clientReferenceId'
   | 'metadata'
   | 'attempt'
+  | 'transactionType'
 > & {
   readonly slot: number;
-  readonly transactionType: TransactionType;
   readonly checkoutToken: string | null;
   readonly processor: string;
   /** When to ask what became of it, should whoever asks now be gone by then. */

@@ -112,12 +112,7 @@ const PLANTED: readonly Planted[] = [
     name: 'a ceiling that ignores what is reserved',
     fault: {
       file: 'ledger/payments/payment.ts',
-      replace: [
-        [
-          'return account.captured - account.refunded - account.reserved;',
-          'return account.captured - account.refunded;',
-        ],
-      ],
+      replace: [['return captured - refunded - reserved;', 'return captured - refunded;']],
     },
     scenario: 'the processor fails on refunds for a while',
     finds: 'a refund of more than is left: 500, not 400',

@@ -144,7 +144,7 @@ describe('what becomes of a refund', () => {
       status: 'failed',
       failureReason: 'expired_or_canceled_card',
     });
-    expect(refundable(world.state)).toBe(10_000n);
+    expect(refundable(world.state.account)).toBe(10_000n);
     expect(world.state.status).toBe('succeeded');
     expect(world.events.at(-1)).toMatchObject({
       type: 'payment.refund_failed',
@@ -189,7 +189,7 @@ describe('what becomes of a refund', () => {
           askAt,
         });
       }
-      expect(refundable(world.state)).toBe(0n);
+      expect(refundable(world.state.account)).toBe(0n);
       world.settle(id, DONE);
       expect(world.state.status).toBe('refunded');
     },

@@ -1,11 +1,15 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { formatMoney } from '../../../ledger/kernel/money.ts';
-import { FAILURE_CODES, REFUND_FAILURES } from '../../../ledger/payments/payment.ts';
 import {
-  type PaymentRecord,
-  type RefundRecord,
+  FAILURE_CODES,
+  PAYMENT_STATUSES,
+  REFUND_FAILURES,
+  REFUND_REASONS,
+  REFUND_STATUSES,
+  refundable,
   TRANSACTION_TYPES,
-} from '../../records/payments.ts';
+} from '../../../ledger/payments/payment.ts';
+import type { PaymentRecord, RefundRecord } from '../../records/payments.ts';
 import { AskedFor } from '../edge/lenient.ts';
 import { Amount, Currency } from './money.ts';
 import { Metadata } from './metadata.ts';
@@ -22,11 +26,7 @@ export const RefundCreate = Body(
     amount: Type.Optional(AskedFor(Amount)),
     reason: Type.Optional(
       Type.Union(
-        [
-          Type.Literal('duplicate'),
-          Type.Literal('fraudulent'),
-          Type.Literal('requested_by_customer'),
-        ],
+        REFUND_REASONS.map((reason) => Type.Literal(reason)),
         { default: 'requested_by_customer' },
       ),
     ),
@@ -39,23 +39,14 @@ export const Refund = Type.Object({
   payment_id: Uuid,
   amount: Amount,
   currency: Currency,
-  status: oneOf('pending', 'succeeded', 'failed'),
-  reason: oneOf('duplicate', 'fraudulent', 'requested_by_customer'),
+  status: oneOf(...REFUND_STATUSES),
+  reason: oneOf(...REFUND_REASONS),
   failure_reason: Nullable(RefundFailure),
   created_at: Timestamp,
   settled_at: Nullable(Timestamp),
 });
 
-export const PaymentStatus = oneOf(
-  'requires_action',
-  'processing',
-  'succeeded',
-  'partially_refunded',
-  'refunded',
-  'failed',
-  'errored',
-  'canceled',
-);
+export const PaymentStatus = oneOf(...PAYMENT_STATUSES);
 
 export const Payment = Type.Object({
   id: Uuid,
@@ -89,15 +80,15 @@ export const Payment = Type.Object({
 });
 
 export function fromPayment(payment: PaymentRecord): Static<typeof Payment> {
-  const { currency, refunded, reserved, captured } = payment;
+  const { currency } = payment;
   return {
     id: payment.id,
     status: payment.status,
     amount: formatMoney(payment.amount, currency),
     currency,
-    amount_refunded: formatMoney(refunded, currency),
-    amount_refund_pending: formatMoney(reserved, currency),
-    refundable_amount: formatMoney(captured - refunded - reserved, currency),
+    amount_refunded: formatMoney(payment.refunded, currency),
+    amount_refund_pending: formatMoney(payment.reserved, currency),
+    refundable_amount: formatMoney(refundable(payment), currency),
     transaction_type: payment.transactionType,
     payment_method: payment.method,
     checkout_id: payment.checkoutId,

@@ -1,13 +1,16 @@
 import { type TProperties, Type } from '@sinclair/typebox';
-import { FAILURE_CODES, REFUND_FAILURES } from '../../../../ledger/payments/payment.ts';
-import { TRANSACTION_TYPES } from '../../../records/payments.ts';
+import {
+  FAILURE_CODES,
+  REFUND_FAILURES,
+  REFUND_REASONS,
+  TRANSACTION_TYPES,
+} from '../../../../ledger/payments/payment.ts';
 import { Amount, Currency } from '../money.ts';
 import { Metadata } from '../metadata.ts';
 import { Nullable, Timestamp, Uuid } from '../values.ts';
 import { oneOf, type Payload, type Payloads } from './payload.ts';
 import { ROUND_TRIP, SAMPLE } from './samples.ts';
 
-const REASONS = ['duplicate', 'fraudulent', 'requested_by_customer'];
 const CAPTURED = ['succeeded', 'partially_refunded', 'refunded'];
 const OF_CHARGE = ['PAYMENT', 'SUBSCRIPTION'] satisfies Payload['about'];
 
@@ -55,7 +58,7 @@ const refund = <F extends TProperties, const S extends 'succeeded' | 'failed'>(
   ...MOVED,
   transactionType: Type.Literal('REFUND'),
   refundId: Uuid,
-  reason: oneOf(REASONS),
+  reason: oneOf(REFUND_REASONS),
   status: Type.Literal(status),
   partial: Type.Boolean({ description: 'Whether this refund is of less than was captured.' }),
   amountRefundedTotal: Type.String({ ...Amount, description: 'Of all refunds that succeeded.' }),

@@ -3,6 +3,7 @@
 // Holds: a delivery is in one worker's hands at a time; a result counts only from the worker that still has it. Whoever is gone is
 // struck off by its silence (`strikeOff`), and by `next_at` where even that fails. Settling is one statement for many results.
 import type { Mode } from '../ledger/kernel/tenant.ts';
+import { iso } from '../ledger/kernel/iso.ts';
 import type { Executor, Sql } from '../src/platform/postgres/postgres.ts';
 import type { EventRecord } from '../src/records/events.ts';
 import { FAILURES_OPEN } from './health.ts';
@@ -126,7 +127,6 @@ export async function settle(
   settlements: readonly Settlement[],
 ): Promise<string[]> {
   const column = <T>(of: (settlement: Settlement) => T): T[] => settlements.map(of);
-  const iso = (at: number): string => new Date(at).toISOString();
   const lost = await sql<{ id: string }[]>`
     with results as (
       select * from unnest(${column((s) => s.deliveryId)}::uuid[], ${column((s) => s.status)}::text[],

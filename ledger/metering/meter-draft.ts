@@ -1,3 +1,4 @@
+import { iso } from '../kernel/iso.ts';
 import { assert } from '../kernel/assert.ts';
 import type { LedgerEvent } from '../event.ts';
 import { type Grant, burn, burnOrder, leaderOf } from './grants.ts';
@@ -218,8 +219,4 @@ export class MeterDraft {
       stateChanged: this.#stateChanged,
     };
   }
-}
-
-function iso(at: number | null): string | null {
-  return at === null ? null : new Date(at).toISOString();
 }

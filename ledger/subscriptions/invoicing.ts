@@ -9,7 +9,8 @@ import {
   type SignupPayment,
 } from './subscription.ts';
 import { externalIdOf } from '../metering/signup.ts';
-import { iso, type SubscriptionDraft } from './subscription-draft.ts';
+import { iso } from '../kernel/iso.ts';
+import type { SubscriptionDraft } from './subscription-draft.ts';
 
 /**
  * Money for a period that has begun: an invoice becomes open, a charge is ordered, its answer comes back.

@@ -1,3 +1,4 @@
+import { iso } from '../kernel/iso.ts';
 import { assert, must } from '../kernel/assert.ts';
 import type { LedgerEvent, LedgerEventType } from '../event.ts';
 import type { Customer } from '../metering/meter.ts';
@@ -246,8 +247,4 @@ function subscriptionData(subscription: Subscription): Record<string, unknown> {
     clientReferenceId: signup.clientReferenceId,
     metadata: signup.metadata,
   };
-}
-
-export function iso(at: number | null): string | null {
-  return at === null ? null : new Date(at).toISOString();
 }

@@ -8,12 +8,15 @@ import {
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type { Issue } from './edge/errors.ts';
 
-type Named = { readonly customer_id?: string; readonly external_customer_id?: string };
+export type NamedCustomer = {
+  readonly customer_id?: string;
+  readonly external_customer_id?: string;
+};
 
 const ONE_OF = 'must be given unless external_customer_id is: exactly one of the two';
 
 /** What is wrong with a body that names none or two; null for nothing. */
-export function namingIssue(body: Named): Issue | null {
+export function namingIssue(body: NamedCustomer): Issue | null {
   const isOne = (body.customer_id === undefined) !== (body.external_customer_id === undefined);
   return isOne ? null : { path: ['customer_id'], message: ONE_OF };
 }
@@ -21,7 +24,7 @@ export function namingIssue(body: Named): Issue | null {
 export async function findNamedCustomer(
   sql: Executor,
   scope: Tenant,
-  { customer_id: id, external_customer_id: externalId }: Named,
+  { customer_id: id, external_customer_id: externalId }: NamedCustomer,
 ): Promise<CustomerRecord | null> {
   if (id === undefined) return findCustomerByExternalId(sql, scope, externalId ?? '');
   const customer = await findCustomer(sql, scope, id);

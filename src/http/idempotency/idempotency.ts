@@ -21,6 +21,7 @@ import {
 import { type PortalPrincipal, type Principal, tenantOf } from '../edge/auth.ts';
 import { type ErrorCode, errorText, inProgress, refuse, STATUS_OF } from '../edge/errors.ts';
 import { writeInTurn } from '../edge/write-turns.ts';
+import { REPLAYED } from './replayed.ts';
 
 /** What is sent, and stored where a key came with the request. */
 export type Answer = {
@@ -165,7 +166,7 @@ function replay(
     return refuse('idempotency_key_reused', 'this Idempotency-Key came with another body before');
   }
   const first = { status, body: opened(attempt, organisationId, body) };
-  return respond(first, { 'idempotency-replayed': 'true' });
+  return respond(first, REPLAYED.headers);
 }
 
 function hashOf({ body }: Attempt): Buffer {

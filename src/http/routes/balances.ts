@@ -1,12 +1,13 @@
 import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import type { MeterBalance } from '../../../ledger/ledger.ts';
+import { iso } from '../../../ledger/kernel/iso.ts';
 import { quantityNumber } from '../../../ledger/kernel/quantity.ts';
 import { listExistingMeters } from '../../records/meters.ts';
 import type { Route } from '../edge/edge.ts';
 import { refuse } from '../edge/errors.ts';
 import { findByReference } from './metering.ts';
-import { fromSnapshot, iso, overageOf } from '../wire/metering.ts';
+import { fromSnapshot, overageOf } from '../wire/metering.ts';
 import { Balances } from '../wire/balances.ts';
 import { Body } from '../wire/values.ts';
 import type { GrantRoutesDeps } from './grants.ts';

@@ -2,12 +2,12 @@ import { Elysia } from 'elysia';
 import type { OrganisationPrincipal } from '../edge/auth.ts';
 import type { Route } from '../edge/edge.ts';
 import { refuseInvalid } from '../edge/errors.ts';
+import { REPLAYED } from '../idempotency/replayed.ts';
 import {
   type MeteringDeps,
   findSubject,
   isRefused,
   notRecorded,
-  REPLAYED,
   refusedResponse,
 } from './metering.ts';
 import {

@@ -6,6 +6,7 @@ import { type GrantRecord, findGrant } from '../../records/grants.ts';
 import type { UsageMeter } from '../../records/meters.ts';
 import type { Route } from '../edge/edge.ts';
 import { type Issue, refuse, refuseInvalid } from '../edge/errors.ts';
+import { REPLAYED } from '../idempotency/replayed.ts';
 import { type MeteringDeps, type Subject, findByReference, notRecorded } from './metering.ts';
 import { Grant, GrantCreate, fromGrant } from '../wire/grants.ts';
 import { quantityOf, timeOf } from '../wire/usage.ts';
@@ -88,10 +89,7 @@ function createRoute(deps: GrantRoutesDeps): Route {
     }
     // As it was answered first, whatever became of it.
     const created = stored.effectiveAt.getTime() <= stored.createdAt.getTime();
-    return Response.json(fromGrant({ ...first, started: created }), {
-      status: 201,
-      headers: { 'idempotency-replayed': 'true' },
-    });
+    return Response.json(fromGrant({ ...first, started: created }), { status: 201, ...REPLAYED });
   });
 }
 

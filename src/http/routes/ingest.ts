@@ -13,6 +13,7 @@ import {
   isRefused,
   notRecorded,
 } from './metering.ts';
+import { REPLAYED } from '../idempotency/replayed.ts';
 import { withoutNulls } from '../edge/lenient.ts';
 import { ISSUES_MAX, issuesOf, validator } from '../edge/validate.ts';
 import { IngestBody, IngestEvent, IngestResult } from '../wire/metering.ts';
@@ -204,7 +205,7 @@ function answer(
   const result = { inserted: events.length - duplicates, duplicates, events };
   return Response.json(
     rejected === null ? result : { ...result, rejected },
-    replayed ? { headers: { 'idempotency-replayed': 'true' } } : undefined,
+    replayed ? REPLAYED : undefined,
   );
 }
 

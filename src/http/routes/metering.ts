@@ -10,6 +10,7 @@ import { isUuid } from '../../records/uuid.ts';
 import type { Edge } from '../edge/edge.ts';
 import { isStorableText } from '../edge/json.ts';
 import { type ErrorCode, type Issue, refuse, refuseInvalid } from '../edge/errors.ts';
+import { type NamedCustomer, namingIssue } from '../named-customer.ts';
 
 export type MeteringDeps = {
   readonly edge: Edge;
@@ -24,24 +25,16 @@ export type MeteringDeps = {
 
 export type Subject = { readonly customer: Found; readonly meter: UsageMeter };
 
-type Who = { readonly customer_id?: string; readonly external_customer_id?: string };
-
 export type SubjectRefused = {
   readonly refused: ErrorCode;
   readonly message: string;
   readonly issue?: Issue;
 };
 
-const ONE_OF = 'must be given unless external_customer_id is: exactly one of the two';
 const NO_CUSTOMER: SubjectRefused = { refused: 'not_found', message: 'no such customer' };
 const NO_FEATURE: SubjectRefused = {
   refused: 'not_found',
   message: 'no meter has this feature_key',
-};
-const NOT_ONE: SubjectRefused = {
-  refused: 'invalid_request',
-  message: ONE_OF,
-  issue: { path: ['customer_id'], message: ONE_OF },
 };
 
 export function isRefused(value: object): value is SubjectRefused {
@@ -56,10 +49,11 @@ export function refusedResponse({ refused, message, issue }: SubjectRefused): Re
 export function findCustomer(
   ledger: Ledger,
   scope: Tenant,
-  who: Who,
+  named: NamedCustomer,
 ): Found | SubjectRefused | Promise<Found | SubjectRefused> {
-  const { customer_id: id, external_customer_id: externalId } = who;
-  if ((id === undefined) === (externalId === undefined)) return NOT_ONE;
+  const issue = namingIssue(named);
+  if (issue !== null) return { refused: 'invalid_request', message: issue.message, issue };
+  const { customer_id: id, external_customer_id: externalId } = named;
   const found = ledger.find(
     scope,
     id === undefined ? { externalId: externalId ?? '' } : { id: id.toLowerCase() },
@@ -83,7 +77,7 @@ export async function findByReference(
 export function findSubject(
   { ledger, meters }: MeteringDeps,
   scope: Tenant,
-  body: Who & { readonly feature_key: string },
+  body: NamedCustomer & { readonly feature_key: string },
 ): Subject | SubjectRefused | Promise<Subject | SubjectRefused> {
   const customer = findCustomer(ledger, scope, body);
   const meter = meters.bySlug(scope, body.feature_key);
@@ -100,9 +94,6 @@ function subjectOf(
   if (isRefused(customer)) return customer;
   return meter === null ? NO_FEATURE : { customer, meter };
 }
-
-/** What an answer that was given before carries. */
-export const REPLAYED = { headers: { 'idempotency-replayed': 'true' } };
 
 /** Why a usage left no trace. */
 export function notRecorded(

@@ -10,6 +10,7 @@ import { ofScope } from '../../records/page.ts';
 import type { Edge, Route } from '../edge/edge.ts';
 import type { FairSql } from '../edge/fair-sql.ts';
 import { refuse, refuseInvalid } from '../edge/errors.ts';
+import { REPLAYED } from '../idempotency/replayed.ts';
 import { answerList, PAGE } from '../list.ts';
 import { refuseRate } from '../edge/rate-limit.ts';
 import { moneyOf } from '../wire/money.ts';
@@ -176,7 +177,7 @@ function respond(reply: RefundReply, amount: string): Response {
 }
 
 function replayed(reply: { readonly replayed: boolean }) {
-  return reply.replayed ? { headers: { 'idempotency-replayed': 'true' } } : {};
+  return reply.replayed ? REPLAYED : {};
 }
 
 function readRefunds({ edge, sql, lists }: PaymentRoutesDeps): Route {

@@ -1,19 +1,20 @@
 import { Elysia } from 'elysia';
 import type { RecordOutcome } from '../../../ledger/outcome.ts';
+import { iso } from '../../../ledger/kernel/iso.ts';
 import { quantityNumber } from '../../../ledger/kernel/quantity.ts';
 import type { Reason } from '../../../ledger/kernel/transfers.ts';
 import type { Route } from '../edge/edge.ts';
 import { refuse, refuseInvalid } from '../edge/errors.ts';
+import { REPLAYED } from '../idempotency/replayed.ts';
 import {
   type MeteringDeps,
   type Subject,
   findSubject,
   isRefused,
   notRecorded,
-  REPLAYED,
   refusedResponse,
 } from './metering.ts';
-import { TrackBody, TrackResult, fromSnapshot, iso, overageOf } from '../wire/metering.ts';
+import { TrackBody, TrackResult, fromSnapshot, overageOf } from '../wire/metering.ts';
 import { fingerprintOf, keyedIds, measure, metadataText } from '../wire/usage.ts';
 
 const OVER_LIMIT = 'the usage would go over the limit';

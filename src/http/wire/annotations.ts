@@ -1,9 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { ANNOTATED, type Annotation, type NewAnnotation } from '../../records/annotations.ts';
 import { SAMPLE } from './payloads/samples.ts';
-import { Body, Line, Timestamp, Uuid } from './values.ts';
+import { Body, Line, Timestamp, Uuid, oneOf } from './values.ts';
 
-const ObjectType = Type.Union(ANNOTATED.map((type) => Type.Literal(type)));
+const ObjectType = oneOf(ANNOTATED);
 
 const NAME_MAX = 100;
 const VALUE_MAX = 500;

@@ -8,7 +8,7 @@ import type { Issue } from '../edge/errors.ts';
 import { Amount, Currency } from './money.ts';
 import { SAMPLE } from './payloads/samples.ts';
 import { Metadata } from './metadata.ts';
-import { Body, Email, ExternalCustomerId, Nullable, Timestamp, Uuid } from './values.ts';
+import { Body, Email, ExternalCustomerId, Nullable, Timestamp, Uuid, oneOf } from './values.ts';
 
 const RedirectUrl = (description: string) =>
   Type.String({ minLength: 1, maxLength: REDIRECT_URL_LENGTH_MAX, description });
@@ -30,15 +30,9 @@ const ClientReferenceId = Type.String({
 
 const DiscountCode = Type.String({ minLength: 1, maxLength: 255 });
 
-export const CheckoutStatus = Type.Union([
-  Type.Literal('active'),
-  Type.Literal('processing'),
-  Type.Literal('paid'),
-  Type.Literal('expired'),
-  Type.Literal('canceled'),
-]);
+export const CheckoutStatus = oneOf(['active', 'processing', 'paid', 'expired', 'canceled']);
 
-const CheckoutType = Type.Union([Type.Literal('one_time'), Type.Literal('recurring')]);
+const CheckoutType = oneOf(['one_time', 'recurring']);
 
 const Url = Type.String({ format: 'uri', description: 'Ends in the token.' });
 

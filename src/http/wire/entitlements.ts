@@ -10,22 +10,19 @@ import type { ProductRecord } from '../../records/products.ts';
 import type { Issue } from '../edge/errors.ts';
 import { Quantity } from './metering.ts';
 import { quantityOf } from './usage.ts';
-import { Body, Nullable, Timestamp, Uuid } from './values.ts';
+import { Body, Nullable, Timestamp, Uuid, oneOf } from './values.ts';
 
 const RESETS = ['never', ...INTERVALS] as const;
 
-const FeatureType = Type.Union([Type.Literal('metered'), Type.Literal('boolean')], {
+const FeatureType = oneOf(['metered', 'boolean'], {
   description: 'A boolean feature is had or not: it has no limit and is not used up.',
 });
 
-const ResetInterval = Type.Union(
-  RESETS.map((interval) => Type.Literal(interval)),
-  {
-    description:
-      "How often the limit is given afresh. Default: the interval of the product's recurring prices where they agree, else `month`.",
-    error: `must be one of ${RESETS.join(', ')}`,
-  },
-);
+const ResetInterval = oneOf(RESETS, {
+  description:
+    "How often the limit is given afresh. Default: the interval of the product's recurring prices where they agree, else `month`.",
+  error: `must be one of ${RESETS.join(', ')}`,
+});
 
 const FeatureKey = Type.String({
   minLength: 1,

@@ -4,12 +4,9 @@ import type { Issue } from '../edge/errors.ts';
 import { PAGE } from '../list.ts';
 import { EVENT_ENVELOPES } from './payloads/envelopes.ts';
 import { timeOf } from './usage.ts';
-import { Body, Uuid } from './values.ts';
+import { Body, Uuid, oneOf } from './values.ts';
 
-export const EventType = Type.Union(
-  EVENT_TYPES.map((type) => Type.Literal(type)),
-  { error: 'must be a type of event' },
-);
+export const EventType = oneOf(EVENT_TYPES, { error: 'must be a type of event' });
 
 export const EventQuery = Body({
   ...PAGE,

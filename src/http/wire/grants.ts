@@ -4,13 +4,10 @@ import { GRANT_SOURCES } from '../../../ledger/metering/grants.ts';
 import { quantityNumber } from '../../../ledger/kernel/quantity.ts';
 import type { GrantRecord } from '../../records/grants.ts';
 import { AskedFor } from '../edge/lenient.ts';
-import { Quantity, iso } from './metering.ts';
-import { Body, Nullable, Timestamp, Uuid } from './values.ts';
+import { Quantity } from './metering.ts';
+import { Body, Nullable, Timestamp, Uuid, namedOneOf, oneOf } from './values.ts';
 
-const Interval = Type.Union(
-  INTERVALS.map((interval) => Type.Literal(interval)),
-  { error: `must be one of ${INTERVALS.join(', ')}` },
-);
+const Interval = namedOneOf(INTERVALS);
 
 export const GrantCreate = Body(
   {
@@ -55,7 +52,7 @@ export const GrantCreate = Body(
 
 export type GrantCreate = Static<typeof GrantCreate>;
 
-export const GrantOrigin = Type.Union(GRANT_SOURCES.map((source) => Type.Literal(source)));
+export const GrantOrigin = oneOf(GRANT_SOURCES);
 
 export const Grant = Type.Object({
   id: Uuid,
@@ -73,9 +70,7 @@ export const Grant = Type.Object({
   rollover: Nullable(Type.Object({ max: Type.Number(), expires_after_periods: Type.Integer() })),
   overage_allowed: Type.Boolean(),
   reason: Nullable(Type.String()),
-  status: Type.Union(
-    ['scheduled', 'active', 'expired', 'voided', 'used_up'].map((name) => Type.Literal(name)),
-  ),
+  status: oneOf(['scheduled', 'active', 'expired', 'voided', 'used_up']),
   created_at: Timestamp,
   ended_at: Nullable(Timestamp),
 });
@@ -97,15 +92,15 @@ export function fromGrant(grant: GrantRecord) {
     amount: number(grant.amount),
     remaining: grant.endedAt === null ? number(grant.amount) : 0,
     unlimited: grant.amount === null,
-    effective_at: iso(grant.effectiveAt.getTime()),
-    expires_at: iso(grant.expiresAt?.getTime() ?? null),
+    effective_at: grant.effectiveAt.toISOString(),
+    expires_at: grant.expiresAt?.toISOString() ?? null,
     priority: grant.priority,
     reset_interval: grant.resetInterval,
     rollover,
     overage_allowed: grant.overageAllowed,
     reason: grant.reason,
     status: grant.endedHow ?? (grant.started ? 'active' : 'scheduled'),
-    created_at: iso(grant.createdAt.getTime()),
-    ended_at: iso(grant.endedAt?.getTime() ?? null),
+    created_at: grant.createdAt.toISOString(),
+    ended_at: grant.endedAt?.toISOString() ?? null,
   };
 }

@@ -1,9 +1,10 @@
 import { Type } from '@sinclair/typebox';
+import { oneOf } from './values.ts';
 
 export const Health = Type.Object({ status: Type.Literal('ok') });
 export const Readiness = Type.Object({
   status: Type.Literal('ready'),
-  mail: Type.Union([Type.Literal('on'), Type.Literal('off')], {
+  mail: oneOf(['on', 'off'], {
     description: 'Whether receipts and the mails of dunning are sent: on with SMTP_URL.',
   }),
 });

@@ -13,7 +13,15 @@ import type { Issue } from '../edge/errors.ts';
 import { namingIssue } from '../named-customer.ts';
 import { Amount, Currency, moneyOf } from './money.ts';
 import { timeOf } from './usage.ts';
-import { Body, ExternalCustomerId, Nullable, Timestamp, Uuid } from './values.ts';
+import {
+  Body,
+  ExternalCustomerId,
+  Nullable,
+  Timestamp,
+  Uuid,
+  namedOneOf,
+  oneOf,
+} from './values.ts';
 
 const LINES_MAX = 100;
 
@@ -50,10 +58,7 @@ export const InvoiceCreate = Body(
   },
 );
 
-export const InvoiceStatus = Type.Union(
-  INVOICE_STATUSES.map((status) => Type.Literal(status)),
-  { error: `must be one of ${INVOICE_STATUSES.join(', ')}` },
-);
+export const InvoiceStatus = namedOneOf(INVOICE_STATUSES);
 
 /** Of a line: what is given back is negative. */
 const LineAmount = Type.String({
@@ -63,7 +68,7 @@ const LineAmount = Type.String({
 
 const InvoiceLine = Type.Object({
   id: Type.String(),
-  type: Type.Union(LINE_TYPES.map((type) => Type.Literal(type))),
+  type: oneOf(LINE_TYPES),
   description: Type.String(),
   quantity: Type.Integer(),
   unit_amount: LineAmount,
@@ -85,7 +90,7 @@ export const Invoice = Type.Object({
   amount_paid: Amount,
   amount_due: Amount,
   amount_refunded: Amount,
-  billing_reason: Type.Union(BILLING_REASONS.map((reason) => Type.Literal(reason))),
+  billing_reason: oneOf(BILLING_REASONS),
   customer_id: Nullable(Uuid),
   subscription_id: Nullable(Uuid),
   payment_id: Nullable(Uuid),

@@ -7,11 +7,12 @@ import {
   type Snapshot,
   balance,
 } from '../../../ledger/metering/meter.ts';
+import { iso } from '../../../ledger/kernel/iso.ts';
 import { quantityNumber } from '../../../ledger/kernel/quantity.ts';
 import { issuesOf, rule, ruled, validator } from '../edge/validate.ts';
 import { UsageMetadata } from './metadata.ts';
 import { ErrorType, Issues } from './errors.ts';
-import { Body, ExternalCustomerId, Nullable, Timestamp, Uuid } from './values.ts';
+import { Body, ExternalCustomerId, Nullable, Timestamp, Uuid, oneOf } from './values.ts';
 
 /** A quantity as it comes in: a JSON number or a decimal string, with at most the decimals of its meter. */
 export const Quantity = Type.Union(
@@ -140,19 +141,17 @@ export const CheckResult = Type.Object({
   limit: OutQuantity,
   consumed: Type.Number(),
   remaining: OutQuantity,
-  reason: Type.Union(
-    [
-      'ok',
-      'unlimited',
-      'overage_allowed',
-      'boolean',
-      'insufficient_balance',
-      'not_entitled',
-      'subscription_paused',
-      'blocked',
-      'expired',
-    ].map((reason) => Type.Literal(reason)),
-  ),
+  reason: oneOf([
+    'ok',
+    'unlimited',
+    'overage_allowed',
+    'boolean',
+    'insufficient_balance',
+    'not_entitled',
+    'subscription_paused',
+    'blocked',
+    'expired',
+  ]),
   feature_key: Type.String(),
   requested: Type.Number(),
   unlimited: Type.Boolean(),
@@ -195,7 +194,7 @@ export const IngestResult = Type.Object({
       index: Type.Integer(),
       id: Uuid,
       external_id: Nullable(Type.String()),
-      status: Type.Union([Type.Literal('inserted'), Type.Literal('duplicate')]),
+      status: oneOf(['inserted', 'duplicate']),
     }),
   ),
   rejected: Type.Optional(
@@ -205,10 +204,6 @@ export const IngestResult = Type.Object({
     }),
   ),
 });
-
-export function iso(at: number | null): string | null {
-  return at === null ? null : new Date(at).toISOString();
-}
 
 const number = (value: bigint | null, scale: number): number | null =>
   value === null ? null : quantityNumber(value, scale);
@@ -235,7 +230,7 @@ export function fromCheck(
   { slug, scale }: { readonly slug: string; readonly scale: number },
 ) {
   const { balance: rest, limit, consumed, remaining } = fromSnapshot(snapshot, scale);
-  const periodEnd = snapshot.periodEnd === null ? null : iso(snapshot.periodEnd);
+  const periodEnd = iso(snapshot.periodEnd);
   return {
     allowed,
     balance: rest,

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import type { MeterPatch, MeterRecord, NewMeter } from '../../records/meters.ts';
 import type { Fixed } from '../../metering/put-meter.ts';
 import { Metadata } from './metadata.ts';
-import { Body, Name, Nullable, Timestamp, Uuid } from './values.ts';
+import { Body, Name, Nullable, Timestamp, Uuid, oneOf } from './values.ts';
 
 const SLUG = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 const SLUG_FORM = 'must be 1 to 64 of a-z, 0-9, _ and -, and begin with a letter or digit';
@@ -13,18 +13,11 @@ const Property = (description?: string) =>
 const Unit = Type.String({ minLength: 1, maxLength: 40 });
 const Description = Type.String({ maxLength: 1000 });
 
-const Aggregation = Type.Union(
-  [
-    Type.Literal('sum'),
-    Type.Literal('count'),
-    Type.Literal('max'),
-    Type.Literal('last'),
-    Type.Literal('unique'),
-  ],
-  { description: 'How the events of a period become its consumption.' },
-);
+const Aggregation = oneOf(['sum', 'count', 'max', 'last', 'unique'], {
+  description: 'How the events of a period become its consumption.',
+});
 
-const Status = Type.Union([Type.Literal('active'), Type.Literal('archived')]);
+const Status = oneOf(['active', 'archived']);
 
 /** What the consumption of a meter depends on: it is said once. */
 const FIXED = {

@@ -11,7 +11,7 @@ import type {
   OrganisationRecord,
 } from '../../records/organisations.ts';
 import type { Issue } from '../edge/errors.ts';
-import { Body, Country, Email, Line, Nullable, Timestamp, Uuid } from './values.ts';
+import { Body, Country, Email, Line, Nullable, Timestamp, Uuid, oneOf } from './values.ts';
 
 const Timezone = Type.String({
   maxLength: 64,
@@ -76,7 +76,7 @@ export const OrganizationChange = Body(
 
 export const Organization = Type.Object({
   id: Uuid,
-  mode: Type.Union([Type.Literal('test'), Type.Literal('live')]),
+  mode: oneOf(['test', 'live']),
   name: Type.String(),
   timezone: Timezone,
   seller: Type.Object({

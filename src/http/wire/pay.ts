@@ -7,7 +7,7 @@ import type { Terms } from '../checkout/session.ts';
 import type { Said, Shown } from '../checkout/view.ts';
 import { validator } from '../edge/validate.ts';
 import { readInstrument } from './instrument.ts';
-import { Body, Email, Name } from './values.ts';
+import { Body, Email, Name, oneOf } from './values.ts';
 
 const Field = (description: string) => Type.Optional(Type.String({ description }));
 
@@ -30,7 +30,7 @@ export const PayForm = Body({
 
 /** Of the sandbox's bank. */
 export const ChallengeForm = Body({
-  answer: Type.Union([Type.Literal('complete'), Type.Literal('fail')]),
+  answer: oneOf(['complete', 'fail']),
 });
 
 export type PayForm = Static<typeof PayForm>;

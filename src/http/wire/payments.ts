@@ -13,23 +13,15 @@ import type { PaymentRecord, RefundRecord } from '../../records/payments.ts';
 import { AskedFor } from '../edge/lenient.ts';
 import { Amount, Currency } from './money.ts';
 import { Metadata } from './metadata.ts';
-import { Body, Email, ExternalCustomerId, Nullable, Timestamp, Uuid } from './values.ts';
+import { Body, Email, ExternalCustomerId, Nullable, Timestamp, Uuid, oneOf } from './values.ts';
 
-const oneOf = <const T extends string>(...values: readonly T[]) =>
-  Type.Union(values.map((value) => Type.Literal(value)));
-
-export const FailureCode = oneOf(...FAILURE_CODES);
-export const RefundFailure = oneOf(...REFUND_FAILURES);
+export const FailureCode = oneOf(FAILURE_CODES);
+export const RefundFailure = oneOf(REFUND_FAILURES);
 
 export const RefundCreate = Body(
   {
     amount: Type.Optional(AskedFor(Amount)),
-    reason: Type.Optional(
-      Type.Union(
-        REFUND_REASONS.map((reason) => Type.Literal(reason)),
-        { default: 'requested_by_customer' },
-      ),
-    ),
+    reason: Type.Optional(oneOf(REFUND_REASONS, { default: 'requested_by_customer' })),
   },
   { amount: '4.50', reason: 'requested_by_customer' },
 );
@@ -39,14 +31,14 @@ export const Refund = Type.Object({
   payment_id: Uuid,
   amount: Amount,
   currency: Currency,
-  status: oneOf(...REFUND_STATUSES),
-  reason: oneOf(...REFUND_REASONS),
+  status: oneOf(REFUND_STATUSES),
+  reason: oneOf(REFUND_REASONS),
   failure_reason: Nullable(RefundFailure),
   created_at: Timestamp,
   settled_at: Nullable(Timestamp),
 });
 
-export const PaymentStatus = oneOf(...PAYMENT_STATUSES);
+export const PaymentStatus = oneOf(PAYMENT_STATUSES);
 
 export const Payment = Type.Object({
   id: Uuid,
@@ -56,10 +48,10 @@ export const Payment = Type.Object({
   amount_refunded: Amount,
   amount_refund_pending: Amount,
   refundable_amount: Amount,
-  transaction_type: oneOf(...TRANSACTION_TYPES),
+  transaction_type: oneOf(TRANSACTION_TYPES),
   payment_method: Nullable(
     Type.Object({
-      type: oneOf('card', 'bank_debit'),
+      type: oneOf(['card', 'bank_debit']),
       brand: Nullable(Type.String()),
       last4: Type.String(),
     }),

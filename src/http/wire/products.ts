@@ -12,7 +12,7 @@ import type {
 import type { Issue } from '../edge/errors.ts';
 import { Amount, Currency, moneyOf } from './money.ts';
 import { Metadata } from './metadata.ts';
-import { Body, Name, Timestamp, Uuid } from './values.ts';
+import { Body, Name, Timestamp, Uuid, oneOf } from './values.ts';
 
 /** Not one that reads like an id: a buy link names its product by either. */
 const Slug = Type.String({
@@ -24,19 +24,13 @@ const Slug = Type.String({
 
 const Description = Type.String({ maxLength: 5000 });
 
-export const ProductStatus = Type.Union(
-  [Type.Literal('active'), Type.Literal('archived'), Type.Literal('unpublished')],
-  { description: 'Only an active product can be bought.' },
-);
+export const ProductStatus = oneOf(['active', 'archived', 'unpublished'], {
+  description: 'Only an active product can be bought.',
+});
 
-const PriceType = Type.Union([Type.Literal('one_time'), Type.Literal('recurring')]);
+const PriceType = oneOf(['one_time', 'recurring']);
 
-const Interval = Type.Union([
-  Type.Literal('day'),
-  Type.Literal('week'),
-  Type.Literal('month'),
-  Type.Literal('year'),
-]);
+const Interval = oneOf(['day', 'week', 'month', 'year']);
 
 /** A period is at most three years, or 365 days where it is counted in days. */
 const INTERVAL_COUNT_MAX: Readonly<Record<PriceInterval, number>> = {
@@ -105,7 +99,7 @@ export const Price = Type.Object({
   interval: Type.Optional(Interval),
   interval_count: Type.Optional(Type.Integer(RECURRING_ONLY)),
   trial_days: Type.Optional(Type.Integer(RECURRING_ONLY)),
-  status: Type.Union([Type.Literal('active'), Type.Literal('archived')]),
+  status: oneOf(['active', 'archived']),
   created_at: Timestamp,
 });
 

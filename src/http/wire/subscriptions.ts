@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { iso } from '../../../ledger/kernel/iso.ts';
 import { phaseName } from '../../../ledger/subscriptions/subscription.ts';
 import type { SubscriptionRecord } from '../../records/subscriptions.ts';
 import type { SubscriptionAction } from '../../subscriptions/subscriptions.ts';
@@ -6,15 +7,18 @@ import type { Issue } from '../edge/errors.ts';
 import { timeOf } from './usage.ts';
 import { SAMPLE } from './payloads/samples.ts';
 import { Metadata } from './metadata.ts';
-import { Body, Email, ExternalCustomerId, Nullable, Timestamp, Uuid } from './values.ts';
+import {
+  Body,
+  Email,
+  ExternalCustomerId,
+  Nullable,
+  Timestamp,
+  Uuid,
+  namedOneOf,
+  oneOf,
+} from './values.ts';
 
-const oneOf = <const T extends string>(...values: readonly T[]) =>
-  Type.Union(
-    values.map((value) => Type.Literal(value)),
-    { error: `must be one of ${values.join(', ')}` },
-  );
-
-export const SubscriptionStatus = oneOf('active', 'paused', 'canceled');
+export const SubscriptionStatus = namedOneOf(['active', 'paused', 'canceled']);
 
 const Quantity = Type.Integer({
   minimum: 1,
@@ -50,7 +54,7 @@ export const SubscriptionChange = Type.Object(
   { additionalProperties: false, minProperties: 1, examples: [{ quantity: 5 }] },
 );
 
-export const CancelMode = Type.Union([Type.Literal('at_period_end'), Type.Literal('immediate')], {
+export const CancelMode = oneOf(['at_period_end', 'immediate'], {
   default: 'at_period_end',
   error: 'must be one of at_period_end, immediate',
 });
@@ -92,7 +96,7 @@ export const Subscription = Type.Object({
   phase_name: Type.String({ description: 'Ends in `-trial` during a trial.' }),
   price_list_name: Type.String(),
   status: SubscriptionStatus,
-  overdue_state: oneOf('clear', 'warning', 'blocked'),
+  overdue_state: namedOneOf(['clear', 'warning', 'blocked']),
   quantity: Type.Integer(),
   current_period_start: Timestamp,
   current_period_end: Timestamp,
@@ -139,21 +143,18 @@ export function fromSubscription(record: SubscriptionRecord): Static<typeof Subs
     status,
     overdue_state: subscription.overdue,
     quantity: plan.quantity,
-    current_period_start: time(subscription.periodStart),
-    current_period_end: time(subscription.periodEnd),
-    anchor_at: time(subscription.cycle.anchor),
-    trial_end: timeOrNull(subscription.trialEnd),
+    current_period_start: iso(subscription.periodStart),
+    current_period_end: iso(subscription.periodEnd),
+    anchor_at: iso(subscription.cycle.anchor),
+    trial_end: iso(subscription.trialEnd),
     cancel_at_period_end: status !== 'canceled' && cancelAt !== null,
-    cancellation_effective_at: timeOrNull(cancelAt),
-    canceled_at: timeOrNull(subscription.canceledAt),
-    ended_at: timeOrNull(subscription.endedAt),
-    paused_at: timeOrNull(subscription.pausedAt),
-    resumes_at: timeOrNull(subscription.resumesAt),
+    cancellation_effective_at: iso(cancelAt),
+    canceled_at: iso(subscription.canceledAt),
+    ended_at: iso(subscription.endedAt),
+    paused_at: iso(subscription.pausedAt),
+    resumes_at: iso(subscription.resumesAt),
     keep_invoices: subscription.keepInvoices,
     metadata: subscription.signup.metadata,
-    created_at: time(subscription.createdAt),
+    created_at: iso(subscription.createdAt),
   };
 }
-
-const time = (at: number): string => new Date(at).toISOString();
-const timeOrNull = (at: number | null): string | null => (at === null ? null : time(at));

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { Issue } from '../edge/errors.ts';
 import { timeOf } from './usage.ts';
-import { Body, Timestamp } from './values.ts';
+import { Body, Timestamp, oneOf } from './values.ts';
 
 const DURATION =
   '^P(?=\\d|T\\d)(?:\\d{1,2}Y)?(?:\\d{1,3}M)?(?:\\d{1,3}W)?(?:\\d{1,4}D)?(?:T(?=\\d)(?:\\d{1,5}H)?(?:\\d{1,7}M)?(?:\\d{1,9}S)?)?$';
@@ -25,7 +25,7 @@ export const TestClockMove = Body(
 
 export const TestClock = Type.Object({
   now: Timestamp,
-  status: Type.Union([Type.Literal('ready'), Type.Literal('advancing')], {
+  status: oneOf(['ready', 'advancing'], {
     description: '`advancing` while what is due is being done, at the time that `now` says.',
   }),
 });

@@ -1,5 +1,12 @@
 // Values that many bodies share, as schemas.
-import { FormatRegistry, type Static, type TObject, type TSchema, Type } from '@sinclair/typebox';
+import {
+  FormatRegistry,
+  type SchemaOptions,
+  type Static,
+  type TObject,
+  type TSchema,
+  Type,
+} from '@sinclair/typebox';
 import { IMMUTABLE } from '../edge/validate.ts';
 import { isUuid } from '../../records/uuid.ts';
 
@@ -61,6 +68,17 @@ export const Timestamp = Type.String({
   format: 'date-time',
   description: 'ISO 8601 in UTC, with milliseconds.',
 });
+
+/** One of these words. */
+export const oneOf = <const T extends string>(values: readonly T[], options: SchemaOptions = {}) =>
+  Type.Union(
+    values.map((value) => Type.Literal(value)),
+    options,
+  );
+
+/** The same; a refusal lists the words. */
+export const namedOneOf = <const T extends string>(values: readonly T[]) =>
+  oneOf(values, { error: `must be one of ${values.join(', ')}` });
 
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 

@@ -21,7 +21,7 @@ import { rule, ruled } from '../edge/validate.ts';
 import { EventType as EventTypeName } from './events.ts';
 import { accountOf, EVENT_CATALOGUE, sampleData } from './payloads/catalogue.ts';
 import { timeOf } from './usage.ts';
-import { Body, Nullable, Timestamp, Uuid } from './values.ts';
+import { Body, Nullable, Timestamp, Uuid, oneOf } from './values.ts';
 
 const Url = Type.String({
   maxLength: PUBLIC_URL_LENGTH_MAX,
@@ -31,7 +31,7 @@ const Url = Type.String({
 
 const SUBSCRIBABLE: readonly string[] = ['*', ...EVENT_TYPES];
 
-export const SubscribedType = Type.Union(SUBSCRIBABLE.map((type) => Type.Literal(type)));
+export const SubscribedType = oneOf(SUBSCRIBABLE);
 
 /** Types, each once, or `*` alone. */
 const SUBSCRIPTION = rule('Subscription', subscriptionIssues);
@@ -71,7 +71,7 @@ const PartnerEventTypes = SubscriptionList('Omitted: payment.refunded and paymen
 
 const Description = Type.String({ maxLength: 500 });
 
-const Status = Type.Union([Type.Literal('enabled'), Type.Literal('disabled')]);
+const Status = oneOf(['enabled', 'disabled']);
 
 const Secret = Type.String({
   description: 'Signs every delivery: `whsec_` and base64. It is shown this once.',
@@ -139,7 +139,7 @@ const partnerFields = {
   group_id: Uuid,
   url: Url,
   event_types: PartnerEventTypes,
-  environment: Type.Union([Type.Literal('test'), Type.Literal('live')]),
+  environment: oneOf(['test', 'live']),
   status: Status,
   created_at: Timestamp,
 };
@@ -176,10 +176,9 @@ export const Replayed = Type.Object({
   count: Type.Integer({ description: 'Deliveries that are sent again, or for the first time.' }),
 });
 
-const DeliveryStatus = Type.Union(
-  DELIVERY_STATUSES.map((status) => Type.Literal(status)),
-  { description: '`held` while the endpoint is disabled; `exhausted` when all attempts failed.' },
-);
+const DeliveryStatus = oneOf(DELIVERY_STATUSES, {
+  description: '`held` while the endpoint is disabled; `exhausted` when all attempts failed.',
+});
 
 export const Delivery = Type.Object({
   id: Uuid,

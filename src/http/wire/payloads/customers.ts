@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { ANNOUNCED } from '../../../records/customers.ts';
-import { Nullable } from '../values.ts';
-import { ECHO, oneOf, type Payloads } from './payload.ts';
+import { Nullable, oneOf } from '../values.ts';
+import { ECHO, type Payloads } from './payload.ts';
 import { SAMPLE, SAMPLE_ECHO } from './samples.ts';
 
 const CUSTOMER = {

@@ -1,9 +1,9 @@
 // An event of each type, as it is sent and read.
 import { type TObject, Type } from '@sinclair/typebox';
 import { EVENT_TYPES, type EventType } from '../../../records/events.ts';
-import { Timestamp, Uuid } from '../values.ts';
+import { Timestamp, Uuid, oneOf } from '../values.ts';
 import { EVENT_CATALOGUE } from './catalogue.ts';
-import { commonFields, dataSchema, oneOf } from './payload.ts';
+import { commonFields, dataSchema } from './payload.ts';
 
 /** What all types have in common. */
 export const EVENT_ENVELOPE = Type.Object({

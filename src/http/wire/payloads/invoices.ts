@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox';
 import { BILLING_REASONS, INVOICE_STATUSES } from '../../../records/invoices.ts';
 import { Amount, Currency } from '../money.ts';
-import { Nullable, Timestamp, Uuid } from '../values.ts';
-import { ECHO, oneOf, type Payloads } from './payload.ts';
+import { Nullable, Timestamp, Uuid, oneOf } from '../values.ts';
+import { ECHO, type Payloads } from './payload.ts';
 import { SAMPLE, SAMPLE_ECHO } from './samples.ts';
 
 const CHANGES = ['credited', 'adjusted', 'refunded', 'voided'];

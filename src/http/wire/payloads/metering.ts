@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { UsageMetadata } from '../metadata.ts';
-import { Nullable, Timestamp, Uuid } from '../values.ts';
-import { ECHO, oneOf, type Payloads } from './payload.ts';
+import { Nullable, Timestamp, Uuid, oneOf } from '../values.ts';
+import { ECHO, type Payloads } from './payload.ts';
 import { SAMPLE, SAMPLE_ECHO } from './samples.ts';
 
 const GRANT_SOURCES = ['subscription_start', 'plan_change', 'manual_top_up', 'renewal'];

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { SETTINGS } from '../../../records/organisations.ts';
-import { Uuid } from '../values.ts';
-import { ECHO, oneOf, type Payloads } from './payload.ts';
+import { Uuid, oneOf } from '../values.ts';
+import { ECHO, type Payloads } from './payload.ts';
 import { SAMPLE, SAMPLE_ECHO } from './samples.ts';
 
 const OBJECTS = ['CUSTOMER', 'SUBSCRIPTION', 'INVOICE'];

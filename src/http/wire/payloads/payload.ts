@@ -3,7 +3,7 @@
 import { type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox';
 import { type EventType, OBJECT_TYPES, type ObjectType } from '../../../records/events.ts';
 import { Metadata } from '../metadata.ts';
-import { Nullable, Timestamp, Uuid } from '../values.ts';
+import { Nullable, Timestamp, Uuid, oneOf } from '../values.ts';
 
 export type Payload = {
   readonly meaning: string;
@@ -31,9 +31,6 @@ export const ECHO = {
   ),
   metadata: Metadata,
 };
-
-export const oneOf = (values: readonly string[]) =>
-  Type.Union(values.map((value) => Type.Literal(value)));
 
 /** What all events carry (contract, Envelope; decisions 8). */
 export function commonFields(type: TSchema, about: TSchema = oneOf(OBJECT_TYPES)) {

@@ -7,8 +7,8 @@ import {
 } from '../../../../ledger/payments/payment.ts';
 import { Amount, Currency } from '../money.ts';
 import { Metadata } from '../metadata.ts';
-import { Nullable, Timestamp, Uuid } from '../values.ts';
-import { oneOf, type Payload, type Payloads } from './payload.ts';
+import { Nullable, Timestamp, Uuid, oneOf } from '../values.ts';
+import { type Payload, type Payloads } from './payload.ts';
 import { ROUND_TRIP, SAMPLE } from './samples.ts';
 
 const CAPTURED = ['succeeded', 'partially_refunded', 'refunded'];

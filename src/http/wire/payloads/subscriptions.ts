@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox';
 import { Amount, Currency } from '../money.ts';
 import { Metadata } from '../metadata.ts';
-import { Nullable, Timestamp, Uuid } from '../values.ts';
-import { ECHO, oneOf, type Payload, type Payloads } from './payload.ts';
+import { Nullable, Timestamp, Uuid, oneOf } from '../values.ts';
+import { ECHO, type Payload, type Payloads } from './payload.ts';
 import { ROUND_TRIP, SAMPLE, SAMPLE_ECHO } from './samples.ts';
 
 const STATUSES = ['active', 'paused', 'canceled'];

@@ -1,19 +1,11 @@
 import type { Sql } from 'postgres';
 import { must } from '../kernel/assert.ts';
 import type { Mode } from '../kernel/tenant.ts';
-import type {
-  Payment,
-  PaymentMethod,
-  PaymentState,
-  PaymentStatus,
-  Refund,
-  RefundAnswer,
-  RefundFailure,
-  RefundReason,
-  RefundRefusal,
-} from '../payments/payment.ts';
+import type { Payment, PaymentState, Refund, RefundRefusal } from '../payments/payment.ts';
 import type { StoredRefund } from '../storage.ts';
 import type { Bigints } from './bigints.ts';
+import type { RowOf } from './columns.ts';
+import type { PAYMENT_COLUMNS, REFUND_COLUMNS } from './payment-columns.ts';
 
 /** Payments as they are in the database, with the refunds that may still change. */
 export async function loadPayments(
@@ -124,12 +116,9 @@ function refundOf(row: RefundRow): Refund {
   };
 }
 
-type PaymentRow = {
-  slot: number;
-  id: string;
+type PaymentRow = RowOf<typeof PAYMENT_COLUMNS> & {
   organisation_id: string;
   mode: Mode;
-  status: PaymentStatus;
   amount: bigint;
   currency: string;
   transaction_type: Payment['transactionType'];
@@ -139,8 +128,6 @@ type PaymentRow = {
   payment_link_token: string | null;
   product_id: string | null;
   subscription_id: string | null;
-  invoice_id: string | null;
-  customer_id: string | null;
   customer_email: string | null;
   customer_name: string | null;
   attempt: number;
@@ -148,35 +135,13 @@ type PaymentRow = {
   external_customer_id: string | null;
   client_reference_id: string | null;
   metadata: Readonly<Record<string, string>>;
-  processor_reference: string | null;
-  method: PaymentMethod | null;
-  failure_code: string | null;
-  failure_message: string | null;
-  asks: number;
-  ask_at: Date | null;
-  sequence: bigint;
-  event_at: Date;
-  paid_at: Date | null;
   opened: boolean;
   captured: bigint;
   refunded: bigint;
   reserved: bigint;
 };
 
-type RefundRow = {
-  id: string;
-  payment_id: string;
-  amount: bigint;
-  status: Refund['status'];
-  reason: RefundReason;
-  failure_reason: RefundFailure | null;
-  processor_reference: string | null;
-  asks: number;
-  ask_at: Date | null;
-  created_at: Date;
-  settled_at: Date | null;
-  answered: RefundAnswer | null;
-};
+type RefundRow = RowOf<typeof REFUND_COLUMNS>;
 
 type KeyRow = {
   kind: string;

@@ -1,5 +1,6 @@
 import type { Sql } from 'postgres';
-import { type Subscription, type SubscriptionRow, subscriptionOf } from './subscription-row.ts';
+import type { Subscription } from '../subscriptions/subscription.ts';
+import { type SubscriptionRow, subscriptionOf } from './subscription-row.ts';
 import type { Bigints } from './bigints.ts';
 
 /** The subscriptions of some customers to which anything can still happen. */

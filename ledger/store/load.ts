@@ -1,7 +1,7 @@
 import type { Mode } from '../kernel/tenant.ts';
 import type { Sql } from 'postgres';
-import type { Cycle, Interval } from '../kernel/calendar.ts';
-import { type Grant, type GrantSource, type Suspension, burnOrder } from '../metering/grants.ts';
+import type { Cycle } from '../kernel/calendar.ts';
+import { type Grant, burnOrder } from '../metering/grants.ts';
 import {
   type Aggregation,
   type Customer,
@@ -17,7 +17,9 @@ import { entitlementId, periodAccountId } from '../kernel/derived-ids.ts';
 import type { Ids } from '../ports.ts';
 import type { ExternalKey, LoadedCustomer, MeterKey } from '../storage.ts';
 import type { Bigints } from './bigints.ts';
+import type { RowOf } from './columns.ts';
 import { loadSubscriptions } from './load-subscriptions.ts';
+import type { GRANT_COLUMNS, STATE_COLUMNS } from './meter-columns.ts';
 
 /** An actor's own totals fit. */
 const totals = (sql: Sql<Bigints>) => sql`
@@ -261,44 +263,6 @@ type PeriodRow = MeterColumns & {
   updated_at: Date | null;
 };
 
-type StateRow = MeterColumns & {
-  customer_id: string;
-  period_start: Date;
-  period_end: Date | null;
-  allocated: bigint;
-  first_grant_at: Date | null;
-  ever_expired: boolean;
-  exhausted: boolean;
-  sequence: bigint;
-  event_at: Date;
-};
+type StateRow = MeterColumns & RowOf<typeof STATE_COLUMNS>;
 
-type GrantRow = {
-  id: string;
-  customer_id: string;
-  meter_id: string;
-  source: GrantSource;
-  amount: bigint | null;
-  used: bigint;
-  spent: bigint;
-  effective_at: Date;
-  expires_at: Date | null;
-  priority: number;
-  overage_allowed: boolean;
-  cycle_anchor: Date | null;
-  reset_interval: Interval | null;
-  reset_count: number | null;
-  cycle_zone: string | null;
-  renews_at: Date | null;
-  rollover_max: bigint | null;
-  rollover_periods: number | null;
-  started: boolean;
-  suspended: Suspension | null;
-  is_boolean: boolean;
-  product_id: string | null;
-  subscription_id: string | null;
-  reason: string | null;
-  created_at: Date;
-  ended_at: Date | null;
-  ended_how: 'expired' | 'voided' | 'used_up' | null;
-};
+type GrantRow = RowOf<typeof GRANT_COLUMNS>;

@@ -5,7 +5,7 @@
 // be moved, and servers need not agree. Nothing is sent later than MAIL_WINDOW_MS after it was written, tried or not.
 // Does not: keep an address once the mail is settled; it is on the invoice.
 import { unreachable } from '../../ledger/kernel/assert.ts';
-import { fromJson } from '../../ledger/store/subscription-row.ts';
+import { fromJson, type JsonOf } from '../../ledger/store/json.ts';
 import type { OpenInvoice } from '../../ledger/subscriptions/subscription.ts';
 import type { Executor, Json, Transaction } from '../platform/postgres/postgres.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
@@ -157,7 +157,9 @@ function mailOf({ data, kind, ...row }: Row): DueMail {
     case 'charge_failed':
     case 'blocked':
     case 'ended': {
-      const open = fromJson(data['open'] ?? null) as OpenInvoice | null;
+      const open = fromJson<OpenInvoice | null>(
+        (data['open'] ?? null) as JsonOf<OpenInvoice | null>,
+      );
       return { ...row, kind, plan: data['plan'] as string, open };
     }
     default:

@@ -1,5 +1,5 @@
 // What decisions on subscriptions still owe others. Written by flushes, deleted by the transaction that does it.
-import { fromJson } from '../../ledger/store/subscription-row.ts';
+import { fromJson, type JsonOf } from '../../ledger/store/json.ts';
 import type { Command } from '../../ledger/subscriptions/commands.ts';
 import type { SubscriptionFollowup } from '../../ledger/subscriptions/subscription.ts';
 import type { Ids } from '../../ledger/ports.ts';
@@ -73,7 +73,12 @@ export async function lockSubscriptionFollowups(
   return rows.map(({ id, kind, at, data, organisationId, mode, ...row }) => ({
     ...row,
     scope: { organisationId, mode },
-    followup: fromJson({ id, kind, at: at.getTime(), ...data }) as OwedBySubscription['followup'],
+    followup: fromJson<OwedBySubscription['followup']>({
+      id,
+      kind,
+      at: at.getTime(),
+      ...data,
+    } as JsonOf<OwedBySubscription['followup']>),
   }));
 }
 

@@ -1,10 +1,7 @@
 // Subscriptions as readers see them. The customer's actor in the ledger writes them.
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
-import {
-  type Subscription,
-  type SubscriptionRow,
-  subscriptionOf,
-} from '../../ledger/store/subscription-row.ts';
+import { type SubscriptionRow, subscriptionOf } from '../../ledger/store/subscription-row.ts';
+import type { Subscription } from '../../ledger/subscriptions/subscription.ts';
 import type { Executor } from '../platform/postgres/postgres.ts';
 import { type Page, pageOf } from './page.ts';
 import { isUuid } from './uuid.ts';

@@ -18,7 +18,8 @@ import type {
 import { NO_BILLING, subscriptionDue } from '../../ledger/subscriptions/subscription.ts';
 import { type SubscriptionRow, subscriptionOf } from '../../ledger/store/subscription-row.ts';
 import type { LedgerEvent } from '../../ledger/event.ts';
-import { subscriptionRow } from '../../ledger/store/encode-subscriptions.ts';
+import { encodeRows } from '../../ledger/store/columns.ts';
+import { SUBSCRIPTION_COLUMNS } from '../../ledger/store/subscription-columns.ts';
 import { DAY, T0, readableIds } from './world.ts';
 
 export const POLICY: DunningPolicy = {
@@ -223,9 +224,11 @@ export class SubscriptionWorld {
   #write(effects: SubscriptionEffects): void {
     const subscriptions = new Map(this.billing.subscriptions);
     for (const subscription of effects.subscriptions) {
-      const row = subscriptionRow({ customer: this.customer, subscription });
-      this.last = subscriptionOf(read(row));
-      if (row['live'] === true) subscriptions.set(subscription.id, this.last);
+      const written = { customer: this.customer, subscription };
+      const [encoded] = encodeRows(SUBSCRIPTION_COLUMNS, [written]);
+      const row = read(encoded);
+      this.last = subscriptionOf(row);
+      if (row.live) subscriptions.set(subscription.id, this.last);
       else subscriptions.delete(subscription.id);
     }
     this.billing = { subscriptions };
@@ -261,7 +264,7 @@ function obeyed(before: Allowances, order: MeterOrder): Allowances {
 }
 
 /** The row as the driver gives it back: times are dates, bigints are bigints, documents went through JSON. */
-function read(written: Record<string, unknown>): SubscriptionRow {
+function read(written: object | undefined): SubscriptionRow {
   const row = JSON.parse(JSON.stringify(written)) as Record<string, unknown>;
   const isTime = (name: string): boolean => /_(at|start|end)$/u.test(name);
   const entries = Object.entries(row).map(([name, value]) => {

@@ -131,7 +131,12 @@ const LAYERS: Layer[] = [
   { files: ['src/pages/**'], may: [...LEDGER_FACE, 'src/pages/**', 'src/platform/**'] },
   {
     files: ['src/records/**'],
-    may: [...LEDGER_FACE, 'ledger/store/subscription-row.ts', 'src/records/**', 'src/platform/**'],
+    may: [
+      ...LEDGER_FACE,
+      'ledger/store/{json,subscription-row}.ts',
+      'src/records/**',
+      'src/platform/**',
+    ],
     mayType: ['postgres'],
   },
   {

@@ -80,7 +80,7 @@ const LAYERS: Layer[] = [
     may: [
       'ledger/{limits,ports}.ts',
       'ledger/kernel/**',
-      'ledger/store/bigints.ts',
+      'ledger/store/{audit,bigints}.ts',
       'src/database/**',
       'postgres',
       'postgrator',

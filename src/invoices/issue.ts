@@ -248,39 +248,48 @@ async function numberDrafts(
   }));
 }
 
-/** Into the invoices and their events, in one statement: everyone else who issues waits from here to the commit. */
+/**
+ * Numbers, announces and issues drafts in one statement: all others who issue for the organisation wait from here to the commit.
+ *
+ * - `drafts`: in the order given. `nth` counts them within their organisation and mode; none is issued before an earlier one.
+ * - `counters`: each moves on by the number of its drafts, once. `previously` is when it last gave a number.
+ * - `counted`: each draft's place in its counter, and when it is issued: never before the invoice with the number before it.
+ * - `numbered`: the place as a number, with the year.
+ * - `announced`: the events of `invoice.created`, which have the number.
+ * - `issued`: the drafts become invoices.
+ */
 async function takeNumbers(
   sql: Transaction,
-  issued: readonly Readonly<Record<string, Json>>[],
+  drafts: readonly Readonly<Record<string, Json>>[],
 ): Promise<ReadonlyMap<string, { readonly number: string; readonly issuedAt: Date }>> {
   const rows = await sql<{ id: string; number: string; issuedAt: Date }[]>`
-    with asked as (
-      select t.*, row_number() over so_far as nth, max(at) over so_far as latest
-      from rows from (jsonb_to_recordset(${sql.json(issued)}) as (id uuid, organisation_id uuid, mode mode, status text,
+    with drafts as (
+      select d.*, row_number() over so_far as nth, max(at) over so_far as latest
+      from rows from (jsonb_to_recordset(${sql.json(drafts)}) as (id uuid, organisation_id uuid, mode mode, status text,
         amount_paid bigint, paid_at timestamptz, due_at timestamptz, at timestamptz, event jsonb)) with ordinality
-        as t (id, organisation_id, mode, status, amount_paid, paid_at, due_at, at, event, place)
+        as d (id, organisation_id, mode, status, amount_paid, paid_at, due_at, at, event, place)
       window so_far as (partition by organisation_id, mode order by place)
-    ), taken as (
+    ), counters as (
       insert into invoice_counters as counter (organisation_id, mode, last, issued_at)
-      select organisation_id, mode, count(*), max(at) from asked group by organisation_id, mode order by organisation_id, mode
+      select organisation_id, mode, count(*), max(at) from drafts group by organisation_id, mode order by organisation_id, mode
       on conflict (organisation_id, mode) do update set last = counter.last + excluded.last,
         issued_at = greatest(counter.issued_at, excluded.issued_at)
-      returning organisation_id, mode, last, old.issued_at as before
-    ), dated as (
-      select a.*, t.last - count(*) over (partition by a.organisation_id, a.mode) + a.nth as counted,
-        greatest(a.latest, t.before) as issued_at
-      from asked a join taken t on t.organisation_id = a.organisation_id and t.mode = a.mode
+      returning organisation_id, mode, last, old.issued_at as previously
+    ), counted as (
+      select d.*, c.last - count(*) over (partition by d.organisation_id, d.mode) + d.nth as place_in_counter,
+        greatest(d.latest, c.previously) as issued_at
+      from drafts d join counters c on c.organisation_id = d.organisation_id and c.mode = d.mode
     ), numbered as (
       select *, 'INV-' || to_char(issued_at at time zone 'UTC', 'FMYYYY') || '-'
-        || lpad(counted::text, greatest(length(counted::text), 6), '0') as next
-      from dated
+        || lpad(place_in_counter::text, greatest(length(place_in_counter::text), 6), '0') as number
+      from counted
     ), announced as (
       insert into events (id, organisation_id, mode, type, object_type, object_id, account_id, sequence, at, data)
       select e.id, e.organisation_id, e.mode, e.type, e.object_type, e.object_id, e.account_id, e.sequence, e.at,
-        e.data || jsonb_build_object('number', next)
-      from numbered, jsonb_populate_record(null::events, event) as e
+        e.data || jsonb_build_object('number', n.number)
+      from numbered n, jsonb_populate_record(null::events, n.event) as e
     ), issued as (
-      update invoices i set number = next, status = n.status, amount_paid = n.amount_paid, paid_at = n.paid_at,
+      update invoices i set number = n.number, status = n.status, amount_paid = n.amount_paid, paid_at = n.paid_at,
         due_at = n.due_at, issued_at = n.issued_at, event_sequence = 1, updated_at = n.at
       from numbered n where i.id = n.id returning i.id, i.number, i.issued_at
     )

@@ -3,6 +3,7 @@
 //
 // Rows come in one of two ways. Of the tables that most flushes write, each column is one parameter, an array (`ArrayColumn`).
 // Rows of all other tables come in one JSON document (`JsonColumn`), named as the table's columns.
+import { iso } from '../kernel/iso.ts';
 
 /** An element of an array parameter. */
 export type Cell = string | number | bigint | null;
@@ -98,7 +99,7 @@ export type RowOf<Columns> = {
 export function time(at: number): Stored<Date>;
 export function time(at: number | null): Stored<Date> | null;
 export function time(at: number | null): Stored<Date> | null {
-  return at === null ? null : (new Date(at).toISOString() as Stored<Date>);
+  return iso(at) as Stored<Date> | null;
 }
 
 /** A bigint as the database reads it. JSON has no integers beyond 2^53. */

@@ -8,7 +8,7 @@ import type {
   GrantRow,
   StateRow,
 } from '../storage.ts';
-import type { Tenant } from '../ports.ts';
+import type { Tenant } from '../kernel/tenant.ts';
 import { added, int8, type JsonColumns, kept, replaced, time } from './columns.ts';
 
 export const ACCOUNT_COLUMNS = {

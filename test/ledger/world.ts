@@ -1,7 +1,8 @@
 // One customer's meter without a database: decisions are applied at once, and their rows are kept as the store would keep them.
 //
 // Holds: every account here is the fold of the rows that the ledger's own RowBuilder made, and refuses what the store refuses: an
-// account that is opened twice, and totals that are not what the decision believed.
+// account that is opened twice, and totals that are not what the decision believed. What is in memory was written.
+import { isDeepStrictEqual } from 'node:util';
 import type { Cycle, Interval } from '../../ledger/kernel/calendar.ts';
 import { decideGrant, decideVoid } from '../../ledger/metering/grant-decisions.ts';
 import { advanced, decideTick } from '../../ledger/metering/advance.ts';
@@ -13,6 +14,7 @@ import {
   type Aggregation,
   type Meter,
   type MeterState,
+  type Period,
   balance,
   breakdown,
   check,
@@ -92,6 +94,8 @@ export class World {
   readonly #names = readableIds();
   readonly #rows = new RowBuilder();
   readonly #members = new Set<string>();
+  /** As last written, by account. */
+  readonly #periods = new Map<string, Period>();
 
   constructor(aggregation: Aggregation = 'sum', scale = 0) {
     this.meter = {
@@ -286,6 +290,8 @@ export class World {
     const rows = this.#rows.build([effects]);
     for (const { id, delta, kind } of rows.opened) {
       if (this.accounts.has(id)) throw new Error(`${kind} account ${id} is opened twice`);
+      const isBook = id === this.context.books.usage || id === this.context.books.grants;
+      if ((kind === 'meter') === isBook) throw new Error(`account ${id} is no ${kind} account`);
       this.accounts.set(id, sumOf(NO_TOTALS, delta));
     }
     for (const { id, delta, expected } of rows.touched) {
@@ -302,10 +308,35 @@ export class World {
     }
     this.#rows.committed(rows);
     for (const { grant } of rows.grants) this.grants.set(grant.id, grant);
-    for (const { accountId, member } of rows.members) this.#members.add(`${accountId} ${member}`);
+    for (const { accountId, member } of rows.members) {
+      if (this.#members.has(`${accountId} ${member}`)) throw new Error(`${member} counts twice`);
+      this.#members.add(`${accountId} ${member}`);
+    }
     this.transfers.push(...effects.transfers);
     this.events.push(...effects.events);
+    this.#expectWritten(effects);
     this.state = effects.state;
+  }
+
+  /** A crash now leaves what is in memory. */
+  #expectWritten({ state, periods, stateChanged }: MeterEffects): void {
+    for (const grant of state.grants) {
+      if (this.grants.get(grant.id) !== grant) throw new Error(`grant ${grant.id} is not written`);
+    }
+    for (const { after } of periods) this.#periods.set(after.accountId, after);
+    for (const { accountId, opened, granted: units, consumed } of [
+      state.current,
+      ...state.others,
+    ]) {
+      const written = this.#periods.get(accountId);
+      const isAsWritten = written?.granted === units && written.consumed === consumed;
+      if (opened && !isAsWritten) throw new Error(`period ${accountId} is not written`);
+    }
+    // What of the periods has changed is in their accounts.
+    const { current, others } = this.state;
+    if (!stateChanged && !isDeepStrictEqual({ ...state, current, others }, this.state)) {
+      throw new Error('the state is not written');
+    }
   }
 }
 

@@ -1,0 +1,199 @@
+// Of metering, what only shows at the edge: in one moment, at nothing left, in a period that is over, and in what is told.
+import { describe, expect, test } from 'bun:test';
+import { leaderOf } from '../../ledger/metering/grants.ts';
+import { GRANTS_KEPT_MAX } from '../../ledger/limits.ts';
+import { DAY, HOUR, T0, World, granted, subscribed } from './world.ts';
+
+const iso = (at: number): string => new Date(at).toISOString();
+
+describe('a grant tells', () => {
+  test('what it gives, and what there is now, in the units of its meter', () => {
+    const world = new World('sum', 2);
+    world.use(150n);
+    world.grant({ amount: 1000n, expiresAt: T0 + DAY });
+    expect(world.events).toMatchObject([
+      {
+        type: 'entitlement.granted',
+        timestamp: T0,
+        sequence: 1n,
+        data: {
+          amount: 10,
+          limit: 10,
+          balance: 8.5,
+          source: 'manual_top_up',
+          subscriptionId: null,
+          expiresAt: iso(T0 + DAY),
+          periodStart: iso(T0),
+          periodEnd: null,
+        },
+      },
+    ]);
+  });
+
+  test('no number of what is unlimited', () => {
+    const world = new World();
+    world.grant({ amount: null });
+    world.grant({ every: 'day' });
+    expect(
+      world.events.map(({ data }) => [data['amount'], data['limit'], data['balance']]),
+    ).toEqual([
+      [null, null, null],
+      [10, null, null],
+    ]);
+    // Of one millisecond, they are told one after the other.
+    expect(world.events.map(({ timestamp }) => timestamp)).toEqual([T0, T0 + 1]);
+  });
+
+  test('of a plan, that a subscription began', () => {
+    expect(subscribed().events.at(-1)?.data).toMatchObject({
+      source: 'subscription_start',
+      subscriptionId: 'plan',
+    });
+    const later = new World();
+    later.grant({ source: 'subscription', effectiveAt: T0 + HOUR, subscriptionId: 'plan' });
+    later.tickAt(T0 + HOUR);
+    expect(later.events.at(-1)?.data).toMatchObject({ source: 'subscription_start' });
+  });
+});
+
+describe('when a grant begins', () => {
+  // prettier-ignore
+  test.each([
+    ['made an hour ago, for then: then',        { createdAt: T0 - HOUR, effectiveAt: T0 - HOUR }, T0 - HOUR],
+    ['made now, for an hour ago: now',          { createdAt: T0, effectiveAt: T0 - HOUR },        T0],
+    ['made now, for now: now',                  { createdAt: T0, effectiveAt: T0 },               T0],
+  ])('%s', (_what, fields, at) => {
+    const world = new World();
+    world.grant(fields);
+    expect(world.transfers).toMatchObject([{ at }]);
+  });
+
+  test('restarted by a clock that is ahead, it begins now', () => {
+    const world = subscribed();
+    world.now += HOUR;
+    world.restartPlan({ anchor: T0 + 2 * HOUR, zone: 'UTC' });
+    expect([...world.grants.values()].at(-1)).toMatchObject({ effectiveAt: T0 + HOUR });
+  });
+});
+
+describe('used-up top-ups', () => {
+  const full = (last: Parameters<World['grant']>[0]): World => {
+    const world = new World();
+    for (let i = 1; i < GRANTS_KEPT_MAX; i += 1) world.grant({ amount: 1n });
+    world.grant({ amount: 1n, ...last });
+    world.use(BigInt(GRANTS_KEPT_MAX));
+    return world;
+  };
+
+  test('make room where there are too many', () => {
+    const world = full({});
+    expect(world.state.grants).toHaveLength(GRANTS_KEPT_MAX);
+    world.grant({ amount: 7n });
+    expect(world.state.grants.map(({ amount }) => amount)).toEqual([7n]);
+    const { ended } = [...world.grants.values()][0] ?? {};
+    expect(ended).toEqual({ at: T0, how: 'used_up' });
+  });
+
+  // prettier-ignore
+  test.each([
+    ['one that comes again',  { every: 'day' as const },          [1n, 7n]],
+    ['one of the future',     { effectiveAt: T0 + DAY },          [1n, 7n]],
+    ['one that has units',    { amount: 2n },                     [2n, 7n]],
+  ])('but not %s', (_what, last, kept) => {
+    const world = full(last);
+    world.grant({ amount: 7n });
+    expect(new Set(world.state.grants.map(({ amount }) => amount))).toEqual(new Set(kept));
+  });
+
+  test('stay while there are few', () => {
+    const world = new World();
+    world.grant({ amount: 1n });
+    world.use(1n);
+    world.grant({ amount: 7n });
+    expect(world.state.grants).toHaveLength(2);
+  });
+});
+
+test('voiding what is not live writes nothing', () => {
+  const world = new World();
+  world.grant();
+  const before = world.state;
+  world.void('nothing');
+  expect(world.state).toBe(before);
+});
+
+describe('over the end of a period', () => {
+  test('an unlimited top-up begins again at nothing used', () => {
+    const world = new World();
+    world.grant({ every: 'day', priority: 200 });
+    const id = granted(world.grant({ amount: null }));
+    world.use(5n);
+    world.tickAt(T0 + DAY);
+    expect(world.grants.get(id)?.used).toBe(0n);
+    world.use(2n);
+    world.void(id);
+    // It gave what was used of it in this period, beside the 10 of the day.
+    expect(world.numbers).toEqual([12n, 2n, 10n]);
+  });
+
+  test('of nothing left nothing rolls over, not even a grant of nothing', () => {
+    const world = new World();
+    world.grant({ every: 'day', rollover: { max: 6n, expiresAfterPeriods: 2 } });
+    world.use(10n);
+    world.tickAt(T0 + DAY);
+    expect(world.state.grants.map(({ source }) => source)).toEqual(['manual']);
+  });
+
+  test('a late event is answered with the numbers of its own period', () => {
+    const world = new World();
+    world.grant({ every: 'day' });
+    world.use(4n);
+    world.now = T0 + DAY;
+    world.use(1n);
+    const late = world.use(2n, { eventAt: T0 + 1 });
+    expect(late).toMatchObject({
+      record: { snapshot: { consumed: 6n, periodStart: T0, periodEnd: T0 + DAY } },
+    });
+  });
+});
+
+test('of one priority and age, the lower id leads', () => {
+  const world = new World();
+  world.grant({ every: 'day' });
+  world.grant({ every: 'week' });
+  const [first, second] = world.state.grants;
+  if (first === undefined || second === undefined) throw new Error('two grants');
+  for (const grants of [
+    [first, second],
+    [second, first],
+  ]) {
+    expect(leaderOf(grants)?.id).toBe('id-000001');
+  }
+});
+
+describe('at nothing left', () => {
+  test('overage that is not used yet is no overage', () => {
+    const world = new World();
+    world.grant({ overageAllowed: true });
+    expect(world.use(10n)).toMatchObject({ record: { reason: 'ok' } });
+    expect(world.use(1n)).toMatchObject({ record: { reason: 'overage_allowed' } });
+  });
+
+  test('what counts as one is asked for as one, whatever it reports', () => {
+    const world = new World('count');
+    world.grant({ amount: 1n });
+    expect(world.use(0n, { admission: 'consume' }).kind).toBe('recorded');
+    expect(world.use(0n, { admission: 'consume' }).kind).toBe('refused');
+  });
+
+  test('what changes nothing is admitted as a fact, not held to the limit', () => {
+    const world = new World('max');
+    world.grant();
+    world.use(4n, { admission: 'reject' });
+    world.use(3n, { admission: 'reject' });
+    expect(world.transfers.map(({ usage }) => usage?.guarded)).toEqual([undefined, true, false]);
+    expect(world.transfers.at(-1)).toMatchObject({ kind: 'single', amount: 0n });
+    world.use(5n, { admission: 'reject' });
+    expect(world.transfers.at(-1)).toMatchObject({ amount: 1n, usage: { guarded: true } });
+  });
+});

@@ -4,10 +4,10 @@
 // and the flags that it was given, prints which files took longest, and exits as `bun test` did.
 // Nothing that fails is run again.
 import { mkdtempSync } from 'node:fs';
-import { constants, tmpdir } from 'node:os';
+import { constants } from 'node:os';
 import { join } from 'node:path';
 import { choose } from './choice.ts';
-import { openThrowAway } from './services.ts';
+import { openThrowAway, scratch } from './services.ts';
 import { runSuite } from './suite.ts';
 import { holdWarmServices } from './warm.ts';
 
@@ -21,7 +21,7 @@ interface TestServices {
 async function openTestServices(): Promise<TestServices> {
   const given = ['CI', 'TEST_DATABASE_URL', 'TEST_REDIS_URL'];
   if (given.every((name) => process.env[name] === undefined)) return holdWarmServices();
-  const services = await openThrowAway(mkdtempSync(join(tmpdir(), 'tollhouse-test-')));
+  const services = await openThrowAway(mkdtempSync(join(scratch(), 'tollhouse-test-')));
   return { ...services, release: () => services.stop() };
 }
 

@@ -1,8 +1,10 @@
 // A throw-away PostgreSQL and Redis for tests, or the servers that TEST_DATABASE_URL and TEST_REDIS_URL name (the database user must
 // be allowed to create databases).
 //
-// Nothing is kept when the machine stops, so PostgreSQL does not wait for its disk. Tests about durability start servers of their own.
-import { chmodSync, mkdirSync, realpathSync, rmSync } from 'node:fs';
+// Nothing is kept when the machine stops: PostgreSQL does not wait for its disk, and its files are in memory where there is enough. A
+// database is some 400 files, whose copy is most of what a test file costs PostgreSQL. Tests about durability start servers of their own.
+import { chmodSync, mkdirSync, realpathSync, rmSync, statfsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import postgres from 'postgres';
 import { connectionsOf } from '../../src/fleet.ts';
@@ -12,10 +14,31 @@ import { WORKERS } from './suite.ts';
 /** The most nodes of a cluster that one file starts. */
 const NODES_MAX = 3;
 
+const SHARED_MEMORY = '/dev/shm';
+/** Of the file system: each database takes 11 MB while it is there, the log of PostgreSQL at most 1 GB. */
+const MEMORY_BYTES_MIN = 4 * 1024 ** 3;
+const SETTINGS = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  max_wal_size: '512MB',
+  min_wal_size: '80MB',
+};
+
 const LOG = {
   warn: (fields: object, message: string) => console.error(message, fields),
   error: (fields: object, message: string) => console.error(message, fields),
 };
+
+/** Where directories of throw-away services are made. */
+export function scratch(): string {
+  try {
+    const { blocks, bsize } = statfsSync(SHARED_MEMORY);
+    return blocks * bsize >= MEMORY_BYTES_MIN ? SHARED_MEMORY : tmpdir();
+  } catch {
+    return tmpdir();
+  }
+}
 
 /**
  * Their files are below `dataDir`, which is gone when they have stopped.
@@ -35,7 +58,7 @@ export async function openThrowAway(dataDir: string): Promise<Services> {
       },
       LOG,
     );
-    if (services.embedded) await doNotWaitForDisk(services.databaseUrl);
+    if (services.embedded) await set(services.databaseUrl);
     return {
       ...services,
       async stop() {
@@ -59,11 +82,11 @@ export function removeDataDir(dataDir: string): void {
   rmSync(dataDir, { recursive: true, force: true });
 }
 
-async function doNotWaitForDisk(databaseUrl: string): Promise<void> {
+async function set(databaseUrl: string): Promise<void> {
   const sql = postgres(databaseUrl, { max: 1 });
   try {
-    for (const setting of ['fsync', 'synchronous_commit', 'full_page_writes']) {
-      await sql`alter system set ${sql(setting)} = off`;
+    for (const [name, value] of Object.entries(SETTINGS)) {
+      await sql.unsafe(`alter system set ${name} = '${value}'`);
     }
     await sql`select pg_reload_conf()`;
   } finally {

@@ -4,9 +4,10 @@
 import { createHash } from 'node:crypto';
 import { chmodSync, closeSync, lstatSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
-import { tmpdir, userInfo } from 'node:os';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { Graph, ROOT } from './graph.ts';
+import { scratch } from './services.ts';
 
 export const SOCKET = 'socket';
 const PREFIX = `tollhouse-warm-${userInfo().uid}-`;
@@ -27,7 +28,7 @@ export interface WarmServices {
 
 /** @throws Error with the last words of what does not start */
 export async function holdWarmServices(
-  directory = join(tmpdir(), `${PREFIX}${version()}`),
+  directory = join(scratch(), `${PREFIX}${version()}`),
   idleMs = IDLE_MS,
 ): Promise<WarmServices> {
   prepare(directory);

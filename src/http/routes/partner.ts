@@ -6,28 +6,82 @@ import {
   PartnerEndpointChange,
   PartnerEndpointCreate,
   PartnerEndpointWithSecret,
+  RotatedSecret,
 } from '../wire/webhooks.ts';
-import { ownedEndpointRoutes } from './owned-endpoints.ts';
+import { ListOf } from '../wire/values.ts';
+import {
+  CHANGE_DESCRIPTION,
+  ENDPOINT_ID,
+  ENDPOINT_PAGE,
+  ownedEndpointRoutes,
+  ROTATE_DESCRIPTION,
+  SECRET_ONCE,
+} from './owned-endpoints.ts';
+
+const tag = 'Partner';
+
+const ENDPOINTS = {
+  create: {
+    operationId: 'createPartnerWebhookEndpoint',
+    summary: "Register a group's webhook endpoint",
+    description: `Events of every organisation in the group are delivered to it; \`data.organizationId\` says of which. ${SECRET_ONCE}`,
+    tag,
+    body: PartnerEndpointCreate,
+    idempotent: true,
+    answers: { 201: PartnerEndpointWithSecret },
+    refusals: ['conflict'],
+  },
+  list: {
+    operationId: 'listPartnerWebhookEndpoints',
+    summary: "List the group's webhook endpoints, newest first",
+    tag,
+    query: ENDPOINT_PAGE,
+    answers: { 200: ListOf(PartnerEndpoint) },
+  },
+  read: {
+    operationId: 'getPartnerWebhookEndpoint',
+    summary: "Get a group's webhook endpoint",
+    tag,
+    params: ENDPOINT_ID,
+    answers: { 200: PartnerEndpoint },
+    refusals: ['not_found'],
+  },
+  change: {
+    operationId: 'updatePartnerWebhookEndpoint',
+    summary: "Change a group's webhook endpoint",
+    description: CHANGE_DESCRIPTION,
+    tag,
+    params: ENDPOINT_ID,
+    body: PartnerEndpointChange,
+    answers: { 200: PartnerEndpoint },
+    refusals: ['not_found'],
+  },
+  remove: {
+    operationId: 'deletePartnerWebhookEndpoint',
+    summary: "Delete a group's webhook endpoint",
+    description: 'Nothing more is sent to it.',
+    tag,
+    params: ENDPOINT_ID,
+    answers: { 204: null },
+    refusals: ['not_found'],
+  },
+  rotate: {
+    operationId: 'rotatePartnerWebhookEndpointSecret',
+    summary: "Replace the secret of a group's webhook endpoint",
+    description: ROTATE_DESCRIPTION,
+    tag,
+    params: ENDPOINT_ID,
+    idempotent: true,
+    answers: { 200: RotatedSecret },
+    refusals: ['not_found'],
+  },
+} as const;
 
 export function partnerRoutes(deps: EndpointDeps) {
   return ownedEndpointRoutes(deps, {
     path: '/partner/webhook-endpoints',
     route: (operation, handler) => deps.edge.group(operation, handler),
-    tag: 'Partner',
-    words: {
-      one: "group's webhook endpoint",
-      id: 'PartnerWebhookEndpoint',
-      all: "the group's webhook endpoints",
-      registered:
-        'Events of every organisation in the group are delivered to it; `data.organizationId` says of which.',
-      deleted: 'Nothing more is sent to it.',
-    },
-    schemas: {
-      create: PartnerEndpointCreate,
-      change: PartnerEndpointChange,
-      endpoint: PartnerEndpoint,
-      withSecret: PartnerEndpointWithSecret,
-    },
+    operations: ENDPOINTS,
     byDefault: PARTNER_DEFAULT_TYPES,
     wire: fromPartnerEndpoint,
   });

@@ -23,14 +23,79 @@ import {
   fromEndpoint,
   Replayed,
   ReplayRequest,
+  RotatedSecret,
   SampleRequest,
   sampleOf,
   toReplayRange,
 } from '../wire/webhooks.ts';
-import { ownedEndpointRoutes } from './owned-endpoints.ts';
+import {
+  CHANGE_DESCRIPTION,
+  ENDPOINT_ID,
+  ENDPOINT_PAGE,
+  ownedEndpointRoutes,
+  ROTATE_DESCRIPTION,
+  SECRET_ONCE,
+} from './owned-endpoints.ts';
 
 const tag = 'Webhooks';
-const params = { id: 'The id of the endpoint.' };
+
+const ENDPOINTS = {
+  create: {
+    operationId: 'createWebhookEndpoint',
+    summary: 'Register a webhook endpoint',
+    description: `Events are delivered to it as signed POST requests. ${SECRET_ONCE}`,
+    tag,
+    body: EndpointCreate,
+    idempotent: true,
+    answers: { 201: EndpointWithSecret },
+    refusals: ['conflict'],
+  },
+  list: {
+    operationId: 'listWebhookEndpoints',
+    summary: 'List webhook endpoints, newest first',
+    tag,
+    query: ENDPOINT_PAGE,
+    answers: { 200: ListOf(Endpoint) },
+  },
+  read: {
+    operationId: 'getWebhookEndpoint',
+    summary: 'Get a webhook endpoint',
+    tag,
+    params: ENDPOINT_ID,
+    answers: { 200: Endpoint },
+    refusals: ['not_found'],
+  },
+  change: {
+    operationId: 'updateWebhookEndpoint',
+    summary: 'Change a webhook endpoint',
+    description: CHANGE_DESCRIPTION,
+    tag,
+    params: ENDPOINT_ID,
+    body: EndpointChange,
+    answers: { 200: Endpoint },
+    refusals: ['not_found'],
+  },
+  remove: {
+    operationId: 'deleteWebhookEndpoint',
+    summary: 'Delete a webhook endpoint',
+    description:
+      'Nothing more is sent to it. What was sent can still be read, by the ids of the deliveries.',
+    tag,
+    params: ENDPOINT_ID,
+    answers: { 204: null },
+    refusals: ['not_found'],
+  },
+  rotate: {
+    operationId: 'rotateWebhookEndpointSecret',
+    summary: 'Replace the secret of a webhook endpoint',
+    description: ROTATE_DESCRIPTION,
+    tag,
+    params: ENDPOINT_ID,
+    idempotent: true,
+    answers: { 200: RotatedSecret },
+    refusals: ['not_found'],
+  },
+} as const;
 
 const TEST = {
   operationId: 'sendSampleEvent',
@@ -38,7 +103,7 @@ const TEST = {
   description:
     'Of the given type, or else of one that the endpoint subscribes to; `data.test` is true. No other endpoint gets it.',
   tag,
-  params,
+  params: ENDPOINT_ID,
   body: SampleRequest,
   bodyOptional: true,
   idempotent: true,
@@ -50,7 +115,7 @@ const DELIVERIES = {
   operationId: 'listDeliveries',
   summary: 'List what was and is owed to a webhook endpoint, newest first',
   tag,
-  params,
+  params: ENDPOINT_ID,
   query: DeliveryQuery,
   answers: { 200: ListOf(Delivery) },
   refusals: ['not_found'],
@@ -64,7 +129,7 @@ const REPLAY = {
     'it or was not there yet. `count` is how many that are; what is being sent at that moment is not among them, nor what was told a moment ' +
     'ago and is on its way to all endpoints. A range of very many takes a while: with an Idempotency-Key the count can be asked for again.',
   tag,
-  params,
+  params: ENDPOINT_ID,
   body: ReplayRequest,
   idempotent: true,
   answers: { 200: Replayed },
@@ -78,21 +143,7 @@ export function webhookEndpointRoutes(deps: EndpointDeps) {
   return ownedEndpointRoutes(deps, {
     path,
     route: (operation, handler) => deps.edge.organisation(operation, handler),
-    tag,
-    words: {
-      one: 'webhook endpoint',
-      id: 'WebhookEndpoint',
-      all: 'webhook endpoints',
-      registered: 'Events are delivered to it as signed POST requests.',
-      deleted:
-        'Nothing more is sent to it. What was sent can still be read, by the ids of the deliveries.',
-    },
-    schemas: {
-      create: EndpointCreate,
-      change: EndpointChange,
-      endpoint: Endpoint,
-      withSecret: EndpointWithSecret,
-    },
+    operations: ENDPOINTS,
     byDefault: DEFAULT_TYPES,
     wire: fromEndpoint,
   })

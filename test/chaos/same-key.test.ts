@@ -2,15 +2,13 @@
 // it, and memory has none either.
 import Redis from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { testServices } from '../support/services.ts';
+import { redisDatabase } from '../support/services.ts';
 import { ask, buy, type Seller, sell } from '../support/shop.ts';
 import { type Killable, startKillable } from './killable.ts';
 import { MONEY_ENV, withSql, wrongBooks } from './money.ts';
 import { createKeys } from './tenant.ts';
 
 const CALLERS = 100;
-/** A database of its own there, so that what is flushed is nobody else's. */
-const REDIS_DATABASE = '/9';
 
 let service: Killable;
 let seller: Seller;
@@ -19,7 +17,7 @@ let product: string;
 let payment: string;
 
 beforeAll(async () => {
-  redisUrl = new URL(REDIS_DATABASE, testServices().redisUrl).href;
+  redisUrl = redisDatabase(9);
   // With a limit, so that Redis has something to forget.
   service = await startKillable({
     ...MONEY_ENV,

@@ -252,7 +252,8 @@ test('what is written while a month is made for the rest, of a month that has no
     const begun = keeping.retain();
     await until('it waits', async () => {
       const [row] =
-        await sql`select count(*)::int from pg_locks where not granted and relation = 'transfers_archive'::regclass`;
+        await sql`select count(*)::int from pg_locks where not granted and relation = 'transfers_archive'::regclass
+          and database = (select oid from pg_database where datname = current_database())`;
       return row!['count'] === 1;
     });
     await sql`

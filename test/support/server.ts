@@ -68,6 +68,8 @@ export type ServerOptions = {
   readonly beside?: TestServer | undefined;
   /** How other nodes reach this one; without it, it is alone. */
   readonly node?: ServiceOptions['node'];
+  /** Of a file that empties it. */
+  readonly redisUrl?: string;
   /** Whether webhooks are delivered. */
   readonly deliver?: boolean;
   readonly leaseMs?: number;
@@ -139,7 +141,7 @@ async function startNode(options: ServerOptions, logged: string[] = []): Promise
   const { settings } = options;
   const service = await openService({
     databaseUrl: database.url,
-    redisUrl: testServices().redisUrl,
+    redisUrl: options.redisUrl ?? testServices().redisUrl,
     settings: { ...TEST_SETTINGS, ...(typeof settings === 'function' ? settings(url) : settings) },
     secretsKey: TEST_SECRETS_KEY,
     deliver: options.deliver ?? false,

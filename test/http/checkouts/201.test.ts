@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Redis } from 'ioredis';
 import { startServer, type TestServer } from '../../support/server.ts';
-import { testServices } from '../../support/services.ts';
+import { redisDatabase } from '../../support/services.ts';
 import { BUYER, checkout, checkouts, discount, product } from './fixture.ts';
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ redisUrl: redisDatabase(10) });
 });
 afterAll(() => server.stop());
 
@@ -194,8 +194,8 @@ test('100 at once with one key make one checkout, which outlives the data in Red
   expect(made).toHaveLength(100);
   expect(new Set(made.map(({ text }) => text)).size).toBe(1);
   // Redis knows nothing of it.
-  const redis = new Redis(testServices().redisUrl);
-  await redis.flushall();
+  const redis = new Redis(redisDatabase(10));
+  await redis.flushdb();
   redis.disconnect();
   const replay = await checkout(server, { product_id }, 'hundred');
   expect([replay.status, replay.text]).toEqual([201, made[0]!.text]);

@@ -150,7 +150,7 @@ async function askAll<N extends 'wouldRefuse' | 'recordAll'>(
   readonly isSplit: boolean;
 }> {
   const answered: { share: Share; answer: OpAnswer<N> }[] = [];
-  const waits = router.waits();
+  const waiting = router.startWaiting();
   let isRepeat = false;
   let isSplit = false;
   for (let left = placed; left.length > 0;) {
@@ -158,15 +158,15 @@ async function askAll<N extends 'wouldRefuse' | 'recordAll'>(
     isSplit ||= name === 'recordAll' && shares.length > 1;
     const asked = await askOnce(router, name, { shares, isRepeat, isSplit, isPartial });
     left = asked
-      .flatMap(({ share, found }) => ('answer' in found ? [] : share))
+      .flatMap(({ share, found }) => (found.kind === 'answered' ? [] : share))
       .toSorted((a, b) => a.index - b.index);
     for (const { share, found } of asked) {
-      if ('answer' in found) answered.push({ share, answer: found.answer as OpAnswer<N> });
-      else isRepeat ||= found.isLost;
+      if (found.kind === 'answered') answered.push({ share, answer: found.answer as OpAnswer<N> });
+      else isRepeat ||= found.kind === 'lost';
     }
     // One may be recorded: then the others are, too.
     const isBegun = isSplit && (isRepeat || answered.length > 0);
-    if (left.length > 0) await waits({ isBegun });
+    if (left.length > 0) await router.wait(waiting, isBegun ? 'takeover' : 'planned_move');
   }
   return { answered, isSplit };
 }
@@ -189,7 +189,7 @@ async function askOnce(
       } catch (error) {
         // It may have been recorded, or may be by asking again; but what was too slow for one is so for its heir.
         if (isSplit && mayPass(error) && !(error instanceof TooSlow))
-          return { share, found: { isLost: true } };
+          return { share, found: { kind: 'lost' } as const };
         throw error;
       }
     }),

@@ -2,7 +2,7 @@ import { type Clock, LedgerUnavailable, pause, type SharedClock } from '../ports
 import type { Peers, Timers } from '../ports.ts';
 import type { Storage } from '../storage.ts';
 import type { Member } from './member.ts';
-import { type PeerReply, answerOf, type PeerPublication } from './messages.ts';
+import { type PeerReply, type PeerPublication, valueOf } from './messages.ts';
 
 type Deps = {
   readonly member: Member;
@@ -70,7 +70,7 @@ export class Broadcast {
     const { peers, orgClock } = this.#deps;
     if (peers === null) return null;
     const told: PeerPublication = [orgClock.wall(), 'told', what];
-    return answerOf((await peers.ask(address, told, { withinMs })) as PeerReply, orgClock);
+    return valueOf((await peers.ask(address, told, { withinMs })) as PeerReply, orgClock);
   }
 }
 

@@ -1,66 +1,68 @@
 import { NotOwner } from '../actor/own-slots.ts';
 import { LedgerUnavailable, type SharedClock, TooSlow } from '../ports.ts';
-import type { OpName } from './ops.ts';
+import type { OpArguments, OpName } from './ops.ts';
 
-/** What nodes ask of each other. All of it begins with the asker's time (`SharedClock.wall`). */
+/** What one node asks of another. Each request begins with the sender's time (`SharedClock.wall`). */
 export type Request = PeerRequest | PeerPublication | Look;
 
-/** Run this op, if the slot is yours. */
-export type PeerRequest = readonly [
-  at: number,
-  slot: number,
-  name: OpName,
-  args: readonly unknown[],
-  isRepeat: boolean,
-];
-/** Something that all nodes must know (`Others`). */
+/** Run this op if you own the slot. */
+export type PeerRequest<N extends OpName = OpName> = {
+  readonly [K in N]: readonly [
+    at: number,
+    slot: number,
+    name: K,
+    args: OpArguments<K>,
+    isRepeat: boolean,
+  ];
+}[N];
+/** Something that every node must know (`Broadcast`). */
 export type PeerPublication = readonly [at: number, 'told', what: unknown];
-/** Look again who owns what. */
+/** The owners of slots may have changed: read them again. */
 export type Look = readonly [at: number, 'look'];
 
-/** The value, and the time of whoever answers; why it cannot answer now; or what went wrong there, a bug or lost I/O. */
+/** The value and the replier's time; why it cannot answer now; or an error, a bug or lost I/O. */
 export type PeerReply = readonly [value: unknown, at: number] | string | Failed;
 type Failed = { readonly message: string; readonly code: unknown };
 
 const TOO_SLOW = 'too_slow';
 
-/** The slot is not that node's. */
+/** On the wire: the node does not own the slot. */
 export const MOVED = 0;
 
-/** Without a promise where the result has none. */
-export function answering(
+/** Synchronous where `run` is. */
+export function replyTo(
   orgClock: SharedClock,
   run: () => unknown,
 ): PeerReply | typeof MOVED | Promise<PeerReply | typeof MOVED> {
   try {
     const result = run();
-    return result instanceof Promise ? later(orgClock, result) : [result, orgClock.wall()];
+    return result instanceof Promise ? replyLater(orgClock, result) : [result, orgClock.wall()];
   } catch (error) {
-    return refused(error);
+    return failed(error);
   }
 }
 
 /** @throws LedgerUnavailable, TooSlow */
-export function answerOf(answer: PeerReply, orgClock: SharedClock): unknown {
-  if (typeof answer === 'string') throw new LedgerUnavailable(answer);
-  if ('message' in answer && answer.code === TOO_SLOW) throw new TooSlow(answer.message);
-  if ('message' in answer) throw Object.assign(new Error(answer.message), { code: answer.code });
-  orgClock.observe(answer[1]);
-  return answer[0];
+export function valueOf(reply: PeerReply, orgClock: SharedClock): unknown {
+  if (typeof reply === 'string') throw new LedgerUnavailable(reply);
+  if ('message' in reply && reply.code === TOO_SLOW) throw new TooSlow(reply.message);
+  if ('message' in reply) throw Object.assign(new Error(reply.message), { code: reply.code });
+  orgClock.observe(reply[1]);
+  return reply[0];
 }
 
-async function later(
+async function replyLater(
   orgClock: SharedClock,
   result: Promise<unknown>,
 ): Promise<PeerReply | typeof MOVED> {
   try {
     return [await result, orgClock.wall()];
   } catch (error) {
-    return refused(error);
+    return failed(error);
   }
 }
 
-function refused(error: unknown): PeerReply | typeof MOVED {
+function failed(error: unknown): PeerReply | typeof MOVED {
   if (error instanceof NotOwner) return MOVED;
   if (error instanceof TooSlow) return { message: error.message, code: TOO_SLOW };
   if (error instanceof LedgerUnavailable) return error.message;

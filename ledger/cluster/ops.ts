@@ -13,10 +13,12 @@ import type { Meter } from '../metering/meter.ts';
 import type { BatchOutcome, RecordOutcome, UsageRequest } from '../outcome.ts';
 
 /**
- * All that one node may ask of another, by name. The first argument is the owner's own; the others and the answer are plain data that
- * can travel. Each throws NotOwner where what it is about is not the node's any more; then nothing of it was done.
+ * Every operation that one node may ask of another, by name. The first argument is the owner's
+ * session; the others and the answer are plain data that can travel. An op throws NotOwner where the
+ * node lost the slot; then nothing was done.
  *
- * Each may be asked twice, where the first answer was lost: whoever asks chooses the ids. But for what stands in `ONCE`.
+ * An op may run twice, where the first reply was lost: the caller chooses the ids, so it counts once.
+ * The exceptions are in `NON_IDEMPOTENT`.
  */
 export const OPS = {
   check,
@@ -36,39 +38,54 @@ export const OPS = {
   findSubscription,
 } as const;
 
-/** What another time may mean another thing. */
+/** Ops that may do something else when they run a second time. */
 export const NON_IDEMPOTENT: ReadonlySet<OpName> = new Set(['commandSubscription'] as const);
 
+/** What an op needs when it was asked for before and the reply was lost. */
+type Repeats = {
+  readonly [N in OpName]?: (session: OwnershipSession, ...args: OpArguments<N>) => void;
+};
+
 /**
- * It was asked for before, and the answer was lost. What would be refused now may have been recorded then, perhaps by the last owner:
- * so its keys are looked up first.
+ * The first request may have been recorded, perhaps by the previous owner, and would be refused now.
+ * So its keys are looked up first.
  */
-export function expectRepeat(
+const REPEATS: Repeats = {
+  record: ({ recent }, _customerId, _meter, { keyId }) =>
+    recent.add(must(keyId, 'the id of what is asked for again')),
+  reserveRefund: ({ recent }, _paymentId, { id }) => recent.add(id),
+  recordAll: ({ recent }, items) => {
+    for (const { request } of items) recent.add(must(request.keyId, 'the id of an item'));
+  },
+};
+
+/** Runs an op on this node. `isRepeat`: it was asked for before, and the reply was lost. */
+export function runOp<N extends OpName>(
   session: OwnershipSession,
-  name: OpName,
-  args: readonly unknown[],
-): void {
-  if (name === 'record') {
-    const [, , request] = args as OpArguments<'record'>;
-    session.recent.add(must(request.keyId, 'the id of what is asked for again'));
-  } else if (name === 'reserveRefund') {
-    const [, { id }] = args as OpArguments<'reserveRefund'>;
-    session.recent.add(id);
-  } else if (name === 'recordAll') {
-    const [items] = args as OpArguments<'recordAll'>;
-    for (const { request } of items) session.recent.add(must(request.keyId, 'the id of an item'));
-  }
+  name: N,
+  { args, isRepeat }: { readonly args: OpArguments<N>; readonly isRepeat: boolean },
+): OpAnswer<N> | Promise<OpAnswer<N>> {
+  if (isRepeat) REPEATS[name]?.(session, ...args);
+  const ops: OpTable = OPS;
+  return ops[name](session, ...args);
 }
 
 type Ops = typeof OPS;
 export type OpName = keyof Ops;
-export type OpArguments<N extends OpName> = Ops[N] extends (
-  session: OwnershipSession,
-  ...args: infer A
-) => unknown
-  ? A
-  : never;
+export type OpArguments<N extends OpName> = {
+  readonly [K in N]: Ops[K] extends (session: OwnershipSession, ...args: infer A) => unknown
+    ? A
+    : never;
+}[N];
 export type OpAnswer<N extends OpName> = Awaited<ReturnType<Ops[N]>>;
+
+/** `OPS` as one generic name sees it: the arguments and the answer of each op belong together. */
+type OpTable = {
+  readonly [N in OpName]: (
+    session: OwnershipSession,
+    ...args: OpArguments<N>
+  ) => OpAnswer<N> | Promise<OpAnswer<N>>;
+};
 
 /** Without a promise where the customer is in memory. */
 function check(

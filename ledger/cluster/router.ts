@@ -1,5 +1,4 @@
 import { NotOwner } from '../actor/own-slots.ts';
-import type { OwnershipSession } from '../actor/ownership-session.ts';
 import { assert } from '../kernel/assert.ts';
 import { MAILBOX_MAX } from '../limits.ts';
 import {
@@ -12,31 +11,29 @@ import {
 import type { Member } from './member.ts';
 import {
   type PeerReply,
-  answering,
-  answerOf,
   type PeerRequest,
   MOVED,
   type Request,
+  replyTo,
+  valueOf,
 } from './messages.ts';
-import {
-  expectRepeat,
-  NON_IDEMPOTENT,
-  OPS,
-  type OpAnswer,
-  type OpArguments,
-  type OpName,
-} from './ops.ts';
+import { NON_IDEMPOTENT, type OpAnswer, type OpArguments, type OpName, runOp } from './ops.ts';
 
 /**
- * Runs what is asked where its slot is served: here, or on the node that serves it.
+ * Runs an operation on the node that owns its slot.
  *
- *     run ─▶ here: the op itself
- *         ─▶ there: one request to the owner ─▶ its answer, or `moved`: look again, ask again
- *         ─▶ nowhere: wait for what moves or is taken over, within a bound
+ *     run ─▶ here:    runs the op
+ *         ─▶ there:   sends one request to the owner; on `moved`, refreshes the map and retries
+ *         ─▶ nowhere: waits until the slot has moved or was taken over, within a bound
  *
- * Holds: a request takes one hop at most, because what a node asks of another is never passed on. An op whose answer was lost is run
- * again only where that is the same as once (`ONCE`). A stale map costs a hop, never a wrong answer: the owner knows what it owns. Both
- * say what time it is, so neither is behind the other when it decides on what the other has stamped.
+ * Holds:
+ * - A request takes one hop at most: a node does not forward what another node asks.
+ * - An op whose reply was lost runs again only if that counts once (`NON_IDEMPOTENT`).
+ * - A stale map costs a hop and never gives a wrong answer: the owner knows what it owns.
+ * - Requests and replies carry the sender's time, so a node never decides on a stamp of another node
+ *   with an earlier clock.
+ *
+ * Does not: choose owners (`placement.ts`) or move slots (`member.ts`).
  */
 export class Router {
   readonly #member: Member;
@@ -45,7 +42,7 @@ export class Router {
   readonly #leaseMs: number;
   readonly #orgClock: SharedClock;
   readonly #onTold: (what: unknown) => unknown;
-  /** Calls that wait now. */
+  /** Calls that wait for a slot now. */
   #held = 0;
   readonly #stats = { forwarded: 0, answeredForOthers: 0, movedAnswers: 0, heldCalls: 0 };
 
@@ -55,7 +52,7 @@ export class Router {
     clock: Clock;
     leaseMs: number;
     orgClock: SharedClock;
-    /** What another node tells all (`Others`). */
+    /** Takes in what another node publishes (`Broadcast`); its return value is the reply. */
     onTold: (what: unknown) => unknown;
   }) {
     this.#member = deps.member;
@@ -76,105 +73,56 @@ export class Router {
     name: N,
     ...args: OpArguments<N>
   ): Promise<OpAnswer<N>> {
-    const waits = this.waits();
+    const waiting = this.startWaiting();
     for (let isRepeat = false; ;) {
-      const found: Attempted<N> = await this.attempt(slot, name, { args, isRepeat });
-      if ('answer' in found) return found.answer;
-      isRepeat ||= found.isLost;
-      await waits();
+      const attempt: Attempt<N> = await this.attempt(slot, name, { args, isRepeat });
+      if (attempt.kind === 'answered') return attempt.answer;
+      isRepeat ||= attempt.kind === 'lost';
+      await this.wait(waiting, 'planned_move');
     }
   }
 
-  /** Once, where the slot is served as far as is known. */
+  /** Runs the op once, on the node that owns the slot as far as this node knows. */
   async attempt<N extends OpName>(
     slot: number,
     name: N,
-    call: Call<OpArguments<N>>,
-  ): Promise<Attempted<N>> {
+    { args, isRepeat }: Call<N>,
+  ): Promise<Attempt<N>> {
     const location = this.#member.locate(slot);
     if (location.kind === 'nowhere') return NOT_RUN;
     if (location.kind === 'there') {
-      const asked: PeerRequest = [this.#orgClock.wall(), slot, name, call.args, call.isRepeat];
-      const answer = await this.#ask(location.address, asked);
-      if (answer === MOVED) return NOT_RUN;
-      if (answer === LOST) return { isLost: true };
-      return { answer: answerOf(answer, this.#orgClock) as OpAnswer<N> };
+      const at = this.#orgClock.wall();
+      return this.#ask<N>(location.address, [at, slot, name, args, isRepeat]);
     }
     try {
-      return { answer: await runHere(location.session, name, call) };
+      const answer = await runOp(location.session, name, { args, isRepeat });
+      return { kind: 'answered', answer };
     } catch (error) {
       if (error instanceof NotOwner) return NOT_RUN;
       throw error;
     }
   }
 
+  /** For `wait`: when a call began. */
+  startWaiting(): Waiting {
+    return { began: this.#clock.monotonic(), tries: 0 };
+  }
+
   /**
-   * What waits between the attempts of one call. It throws LedgerUnavailable where that has taken too long, or nothing can change. A call
-   * that `isBegun` has other parts that are done: it waits past a takeover, be it by this node, alone.
+   * Waits between two attempts of one call, until the owners of slots change or a short time passes.
+   * @throws LedgerUnavailable where the call has waited too long, or where waiting cannot help
    */
-  waits(): (call?: { readonly isBegun: boolean }) => Promise<void> {
-    const began = this.#clock.monotonic();
-    let tries = 0;
-    return ({ isBegun } = { isBegun: false }) => {
-      tries += 1;
-      return this.#wait(began, { tries, isBegun });
-    };
-  }
-
-  /** What a peer asks of this node. Without a promise where the answer is in memory. */
-  answer(request: unknown): unknown {
-    const asked = request as Request;
-    this.#orgClock.observe(asked[0]);
-    if (asked[1] === 'look') {
-      this.#member.poke();
-      return null;
-    }
-    if (asked[1] === 'told') {
-      const [, , what] = asked;
-      return answering(this.#orgClock, () => this.#onTold(what));
-    }
-    const [, slot, name, args, isRepeat] = asked;
-    this.#stats.answeredForOthers += 1;
-    const location = this.#member.locate(slot);
-    if (location.kind !== 'here') {
-      // It may be ours since a moment ago.
-      this.#member.poke();
-      return MOVED;
-    }
-    return answering(this.#orgClock, () => runHere(location.session, name, { args, isRepeat }));
-  }
-
-  async #ask(address: string, asked: PeerRequest): Promise<PeerReply | typeof MOVED | typeof LOST> {
-    assert(this.#peers !== null, 'only who has peers finds a slot there');
-    this.#stats.forwarded += 1;
-    try {
-      const answer = await this.#peers.ask(address, asked, { withinMs: ANSWER_MS_MAX });
-      if (answer !== MOVED) return answer as PeerReply;
-      this.#stats.movedAnswers += 1;
-      this.#member.poke();
-      return MOVED;
-    } catch (error) {
-      if (!(error instanceof PeerFailure)) throw error;
-      const [, , name] = asked;
-      if (error.maybeDone && NON_IDEMPOTENT.has(name)) {
-        throw new LedgerUnavailable('what became of it is not known: another node was lost');
-      }
-      this.#member.poke();
-      return error.maybeDone ? LOST : MOVED;
-    }
-  }
-
-  async #wait(
-    began: number,
-    { tries, isBegun }: { readonly tries: number; readonly isBegun: boolean },
-  ): Promise<void> {
-    const heldMsMax = isBegun ? 2 * this.#leaseMs + HELD_MS_MAX : HELD_MS_MAX;
+  async wait(waiting: Waiting, patience: Patience): Promise<void> {
+    waiting.tries += 1;
+    const { began, tries } = waiting;
+    const isTakeover = patience === 'takeover';
+    const heldMsMax = isTakeover ? 2 * this.#leaseMs + HELD_MS_MAX : HELD_MS_MAX;
     const left = began + heldMsMax - this.#clock.monotonic();
     const { reason = 'what this is about is on its way to another node' } =
       this.#member.readiness();
-    const isVain = this.#member.isClosed || (!this.#member.hasOthers && !isBegun);
+    const isVain = this.#member.isClosed || (!this.#member.hasOthers && !isTakeover);
     if (isVain) throw new LedgerUnavailable(reason);
-    // One that was sent and lost has waited already: it gets one more try.
+    // A request that was sent and lost has waited already: it gets one more attempt.
     if ((left <= 0 && tries > 1) || this.#held >= MAILBOX_MAX) throw new LedgerUnavailable(reason);
     this.#stats.heldCalls += 1;
     this.#held += 1;
@@ -184,33 +132,79 @@ export class Router {
       this.#held -= 1;
     }
   }
+
+  /** Replies to another node. Synchronous where the answer is in memory. */
+  answer(message: unknown): unknown {
+    const request = message as Request;
+    this.#orgClock.observe(request[0]);
+    if (request[1] === 'look') {
+      this.#member.poke();
+      return null;
+    }
+    if (request[1] === 'told') {
+      const [, , what] = request;
+      return replyTo(this.#orgClock, () => this.#onTold(what));
+    }
+    const [, slot, name, args, isRepeat] = request;
+    this.#stats.answeredForOthers += 1;
+    const location = this.#member.locate(slot);
+    if (location.kind !== 'here') {
+      // This node may own it since a moment ago: read the owners again.
+      this.#member.poke();
+      return MOVED;
+    }
+    return replyTo(this.#orgClock, () => runOp(location.session, name, { args, isRepeat }));
+  }
+
+  async #ask<N extends OpName>(address: string, request: PeerRequest<N>): Promise<Attempt<N>> {
+    assert(this.#peers !== null, 'only a node with peers finds a slot there');
+    this.#stats.forwarded += 1;
+    let reply: PeerReply | typeof MOVED;
+    try {
+      const options = { withinMs: ANSWER_MS_MAX };
+      reply = (await this.#peers.ask(address, request, options)) as typeof reply;
+    } catch (error) {
+      if (!(error instanceof PeerFailure)) throw error;
+      const [, , name] = request;
+      if (error.maybeDone && NON_IDEMPOTENT.has(name)) {
+        throw new LedgerUnavailable('what became of it is not known: another node was lost');
+      }
+      this.#member.poke();
+      return error.maybeDone ? LOST : NOT_RUN;
+    }
+    if (reply === MOVED) {
+      this.#stats.movedAnswers += 1;
+      this.#member.poke();
+      return NOT_RUN;
+    }
+    return { kind: 'answered', answer: valueOf(reply, this.#orgClock) as OpAnswer<N> };
+  }
 }
 
-/** The answer, or that it was not run; `isLost`: it may have been, and is asked for again as a repeat. */
-type Attempted<N extends OpName> = { readonly answer: OpAnswer<N> } | { readonly isLost: boolean };
+/** What became of one attempt. */
+export type Attempt<N extends OpName> =
+  | { readonly kind: 'answered'; readonly answer: OpAnswer<N> }
+  /** The slot is not served where it was asked for: nothing was done. */
+  | { readonly kind: 'not_run' }
+  /** The owner was lost: the op may have run. The next attempt is a repeat. */
+  | { readonly kind: 'lost' };
 
-/** `isRepeat`: it was asked for before, and the answer was lost. */
-type Call<A extends readonly unknown[]> = { readonly args: A; readonly isRepeat: boolean };
+/** `isRepeat`: it was asked for before, and the reply was lost. */
+type Call<N extends OpName> = { readonly args: OpArguments<N>; readonly isRepeat: boolean };
 
-function runHere<N extends OpName>(
-  session: OwnershipSession,
-  name: N,
-  { args, isRepeat }: Call<readonly unknown[]>,
-): Promise<OpAnswer<N>> {
-  if (isRepeat) expectRepeat(session, name, args);
-  const op = OPS[name] as unknown as (
-    session: OwnershipSession,
-    ...args: readonly unknown[]
-  ) => Promise<OpAnswer<N>>;
-  return op(session, ...args);
-}
+export type Waiting = { readonly began: number; tries: number };
 
-const NOT_RUN = { isLost: false } as const;
-/** It may have been run. */
-const LOST = 1;
+/**
+ * How long a call waits for its slots. `planned_move`: 2 s. `takeover`: two leases more, also where
+ * this node is the one that takes over; for a call of which another part may be recorded.
+ */
+export type Patience = 'planned_move' | 'takeover';
 
-/** For how long a call waits for a slot that nobody serves now: a planned move takes milliseconds, a takeover longer than anybody waits. */
+const NOT_RUN = { kind: 'not_run' } as const;
+const LOST = { kind: 'lost' } as const;
+
+/** A planned move takes milliseconds; no call waits for a takeover with this. */
 const HELD_MS_MAX = 2000;
-/** A node that is alive and does not answer: its lease is over before. */
+/** For a node that is alive and does not reply: its lease ends before. */
 const ANSWER_MS_MAX = 15_000;
 const RETRY_MS_MIN = 4;

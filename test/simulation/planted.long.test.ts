@@ -103,11 +103,7 @@ const PLANTED: readonly (readonly [name: string, fault: Fault])[] = [
   ],
   [
     'an answer that it has moved is taken for the answer',
-    fault(
-      ROUTER,
-      '      if (answer === MOVED) return NOT_RUN;',
-      '      if (answer === undefined) return NOT_RUN;',
-    ),
+    fault(ROUTER, '    if (reply === MOVED) {', '    if (reply === undefined) {'),
   ],
   [
     'a key that counts once for all customers',

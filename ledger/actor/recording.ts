@@ -13,6 +13,7 @@ import type { StoredUsage } from '../storage.ts';
 import { type Missing, type Usage, decideUsage, missing } from '../metering/usage.ts';
 import { type Recorded, usageEvent } from '../metering/usage-event.ts';
 import type { Actor } from './actor.ts';
+import { type Deduped, dedupe, isFresh } from './dedupe.ts';
 import type { OwnershipSession } from './ownership-session.ts';
 import { bytesOf, sizeOfBatch, type UnitSize } from './unit-size.ts';
 import { NO_SIZE } from './journal-unit.ts';
@@ -181,23 +182,12 @@ async function learn(
 /** An item that `follows` is of the same event as the one before it, and counts if that one does. */
 export type BatchItem = Item & { readonly follows: boolean };
 
-/** An item of a batch under the id that it is recorded by. */
-type Keyed = {
-  actor: Actor;
-  readonly meter: Meter;
-  readonly request: UsageRequest;
-  readonly usage: Usage;
-  readonly index: number;
-  /** The first item of its event: itself, unless it follows. */
-  readonly head: Keyed | null;
-  /** Whether no item before it has its key. */
-  readonly isFirst: boolean;
-};
+/** An item of a batch, with the actor that is the customer's now. */
+type Keyed = Deduped<Omit<BatchItem, 'actor'> & { actor: Actor }>;
 
 /** What is known of a batch's keys. */
 type Batch = {
   readonly all: readonly Keyed[];
-  /** The caller's keys, with the first item of each. */
   readonly keys: ReadonlyMap<string, Keyed>;
   /** Keys that turned out to be used before, each with the id that it was recorded by. */
   readonly used: Map<string, string>;
@@ -226,10 +216,10 @@ export async function recordBatch(
     return {
       kind: 'recorded',
       items: batch.all.map((item) => {
-        const id = batch.used.get(item.usage.id) ?? item.usage.id;
+        const id = batch.used.get(item.id) ?? item.id;
         const refusal = batch.refused.get(eventOf(item));
         if (refusal !== undefined) return { id, duplicate: false, refused: refusal };
-        return { id, duplicate: !isFresh(batch, item) };
+        return { id, duplicate: !isFresh(item, batch.used) };
       }),
     };
   });
@@ -255,39 +245,12 @@ function batchOf(
   items: readonly BatchItem[],
   isPartial: boolean,
 ): Batch {
-  const all: Keyed[] = [];
-  const keys = new Map<string, Keyed>();
-  let head: Keyed | null = null;
-  for (const { actor, meter, request, follows } of items) {
-    assert(!follows || head !== null, 'a batch begins with an event');
-    const { keyId } = request;
-    const item: Keyed = {
-      actor,
-      meter,
-      request,
-      // The event is the transfer of its first meter: there alone is what the caller said of it.
-      usage: {
-        ...request,
-        id: keyId ?? session.deps.ids.next(),
-        metadata: follows ? null : request.metadata,
-      },
-      index: all.length,
-      head: follows ? head : null,
-      isFirst: keyId === null || !keys.has(keyId),
-    };
-    if (!follows) head = item;
-    if (keyId !== null && item.isFirst) keys.set(keyId, item);
-    all.push(item);
-  }
+  const { all, keys } = dedupe<BatchItem>(items, () => session.deps.ids.next());
   return { all, keys, used: new Map(), isPartial, refused: new Map() };
 }
 
 /** The id of the event that an item is of. */
-const eventOf = ({ head, usage }: Keyed): string => (head?.usage ?? usage).id;
-
-function isFresh(batch: Batch, { head, isFirst, usage }: Keyed): boolean {
-  return isFirst && !batch.used.has(usage.id) && (head === null || isFresh(batch, head));
-}
+const eventOf = ({ head, id }: Keyed): string => head?.id ?? id;
 
 export type BatchRefused = Exclude<BatchOutcome, { kind: 'recorded' }>;
 
@@ -319,7 +282,7 @@ function refusedBefore(batch: Batch, items: readonly Keyed[]): BatchRefused | nu
 /** The same of the ids that the keys gave before. */
 async function learnFormer(session: OwnershipSession, batch: Batch): Promise<BatchRefused | null> {
   const found = await formerUsage(session, [...batch.keys.values()]);
-  for (const { item, stored } of found) batch.used.set(item.usage.id, stored.id);
+  for (const { item, stored } of found) batch.used.set(item.id, stored.id);
   const refused = found.filter(({ stored }) => stored.refused);
   return refusedBefore(
     batch,
@@ -351,7 +314,7 @@ async function recordHeld(
   { isTrial }: { readonly isTrial: boolean },
 ): Promise<BatchRefused | null> {
   for (;;) {
-    const items = batch.all.filter((item) => isFresh(batch, item));
+    const items = batch.all.filter((item) => isFresh(item, batch.used));
     if (items.length === 0) return null;
     const unit = new ActorUnit<BatchAttempt | typeof STALE>({
       op: 'recordAll',
@@ -463,10 +426,12 @@ function runBatch(
 }
 
 /** What an item comes to, as of now. */
-function decide(session: OwnershipSession, { actor, meter, usage }: Keyed) {
+function decide(session: OwnershipSession, { actor, meter, request, id, head }: Keyed) {
   if (!session.hasRoom(actor, meter)) return { refusal: 'too_many_meters' } as const;
   const context = session.context(actor, meter);
   const state = session.stateOf(actor, meter);
+  // The event is the transfer of its first meter: there alone are the metadata.
+  const usage = { ...request, id, metadata: head === null ? request.metadata : null };
   const part = missing(context, state, usage, actor.seen);
   if (part !== null) return { missing: part };
   const { outcome, effects } = decideUsage(context, state, usage, actor.seen);

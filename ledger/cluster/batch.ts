@@ -1,18 +1,19 @@
 import { Actor } from '../actor/actor.ts';
+import { type Deduped, dedupe, isFresh } from '../actor/dedupe.ts';
 import { NotOwner } from '../actor/own-slots.ts';
 import { type BatchItem, recordBatch } from '../actor/recording.ts';
 import type { OwnershipSessionDeps } from '../actor/ownership-session.ts';
 import { assert, must } from '../kernel/assert.ts';
 import type { Meter } from '../metering/meter.ts';
-import type { CallOutcome, EventRefusal, UsageRequest } from '../outcome.ts';
+import type { BatchOutcome, CallOutcome, EventRefusal, UsageRequest } from '../outcome.ts';
 import { type Ids, LedgerUnavailable, mayPass, TooSlow } from '../ports.ts';
 import { sizeOfBatch, tooLarge } from '../actor/unit-size.ts';
 import type { Found } from './customers.ts';
 import type { Member } from './member.ts';
-import type { OpAnswer, SentItem } from './ops.ts';
-import type { Router } from './router.ts';
+import type { OpAnswer, OpName, SentItem } from './ops.ts';
+import type { Attempt, Router } from './router.ts';
 
-/** An item that `follows` is of the same event as the one before it, and counts if that one does. */
+/** An item that `follows` belongs to the event of the item before it, and counts if that one does. */
 export type Item = {
   readonly customer: Found;
   readonly meter: Meter;
@@ -28,19 +29,22 @@ type Deps = {
 };
 
 /**
- * Records all of these or, where one is refused, none, wherever their customers live. Where that is on several nodes, each is asked
- * first whether it would refuse; then each records its share.
+ * Records all items of a call or, where one is refused, none, on the nodes that own the customers.
  *
- *     wouldRefuse ─▶ any refuses, or cannot say: nothing is recorded
- *                 ─▶ recordAll: a share that is lost, or refused for now, is asked for again of whoever owns it then
+ *     one node:      recordAll
+ *     several nodes: wouldRefuse of each share ─▶ one refuses: nothing is recorded
+ *                                              ─▶ none does: recordAll of each share
  *
- * Holds: asked for again is the same as once, because each item has its id before anybody is asked. One share is one flush, whole or not
- * at all, so what became of it is the caller's to ask.
+ * A share whose owner is lost, or cannot answer now, is sent again to the node that owns it by then.
  *
- * Of a partial call nothing is asked first: each share leaves out the events that it refuses.
+ * Holds: each item has its id before the first request, so a repeat counts once. One share is one
+ * flush: it is recorded as a whole or not at all.
  *
- * Does not hold: a total that goes out of range between the two, or a share that cannot be recorded until the call's time is over, is
- * answered as unavailable while the other shares stand. What has keys may be sent again then.
+ * A partial call skips `wouldRefuse`: each share leaves out the events that it refuses.
+ *
+ * Does not: make shares of several nodes one transaction. A total that leaves its range between the
+ * two steps, or a share that cannot be recorded before the call gives up, is answered as unavailable
+ * while the other shares stay recorded. A caller with keys sends the call again.
  */
 export async function recordEverywhere(
   deps: Deps,
@@ -48,7 +52,7 @@ export async function recordEverywhere(
   isPartial: boolean,
 ): Promise<CallOutcome> {
   const { member } = deps;
-  // A call is one tenant's. As a whole, before any of its shares is recorded.
+  // All items of a call are one tenant's. The size counts for the call as a whole.
   const isTold = items.slice(0, 1).some(({ customer }) => deps.wantsUsage(customer.customer));
   const why = tooLarge(sizeOfBatch(items, isTold));
   if (why !== null) return { kind: 'too_large', why };
@@ -57,154 +61,186 @@ export async function recordEverywhere(
     try {
       return await recordBatch(member.session, here, isPartial);
     } catch (error) {
-      // Some moved meanwhile: nothing was recorded.
+      // A customer has moved to another node: nothing was recorded.
       if (!(error instanceof NotOwner)) throw error;
     }
   }
-  const placed = placedOf(deps.ids, items);
-  const fresh = placed.filter((one) => one.isFirst);
+  return recordElsewhere(deps, items, isPartial);
+}
+
+async function recordElsewhere(
+  deps: Deps,
+  items: readonly Item[],
+  isPartial: boolean,
+): Promise<BatchOutcome> {
+  const { member, router, ids } = deps;
+  const placed = dedupe(items, () => ids.next()).all.map(placedOf);
+  const fresh = placed.filter(({ item }) => isFresh(item, NONE_USED));
   if (!isPartial && sharesOf(member, fresh).length > 1) {
-    const { answered } = await askAll(deps, 'wouldRefuse', fresh, isPartial);
-    for (const { share, answer } of answered) {
-      if (answer !== null) return { ...answer, index: share[answer.index]?.index ?? 0 };
-    }
+    const { answered } = await askOwners(deps, fresh, {
+      ask: (slot, args, isRepeat) =>
+        router.attempt(slot, 'wouldRefuse', { args: [args], isRepeat }),
+      records: false,
+    });
+    for (const { share, answer } of answered) if (answer !== null) return refusalOf(share, answer);
   }
-  const { answered, isSplit } = await askAll(deps, 'recordAll', fresh, isPartial);
+  const { answered, spread } = await askOwners(deps, fresh, {
+    ask: (slot, args, isRepeat) =>
+      router.attempt(slot, 'recordAll', { args: [args, isPartial], isRepeat }),
+    records: true,
+  });
+  const recorded: RecordedShare[] = [];
+  for (const { share, answer } of answered) {
+    if (answer.kind === 'recorded') recorded.push({ share, items: answer.items });
+    else if (spread === 'one_node') return refusalOf(share, answer);
+    else throw new LedgerUnavailable('a part of it cannot be recorded now');
+  }
+  return outcomeOf(placed, recorded);
+}
+
+const NONE_USED: ReadonlyMap<string, unknown> = new Map();
+
+type Refused = Exclude<BatchOutcome, { kind: 'recorded' }>;
+
+/** The refusal of a share, about the item of the call. */
+function refusalOf(share: Share, refusal: Refused): Refused {
+  return { ...refusal, index: share[refusal.index]?.item.index ?? 0 };
+}
+
+type ItemOutcome = Extract<BatchOutcome, { kind: 'recorded' }>['items'][number];
+type RecordedShare = { readonly share: Share; readonly items: readonly ItemOutcome[] };
+
+function outcomeOf(placed: readonly Placed[], shares: readonly RecordedShare[]): BatchOutcome {
   const duplicates = new Set<number>();
-  // By the id that was asked for: the one that it is recorded by.
+  // By the id that was sent: the id that the item is recorded by.
   const recorded = new Map<string, string>();
   const refused = new Map<string, EventRefusal>();
-  for (const { share, answer } of answered) {
-    if (answer.kind !== 'recorded') {
-      if (isSplit) throw new LedgerUnavailable('a part of it cannot be recorded now');
-      return { ...answer, index: share[answer.index]?.index ?? 0 };
-    }
-    assert(answer.items.length === share.length, 'each item has an answer');
-    for (const [place, { id, duplicate, refused: refusal }] of answer.items.entries()) {
-      const one = must(share[place], 'what was answered');
-      recorded.set(keyOf(one), id);
-      if (refusal !== undefined) refused.set(keyOf(one), refusal);
-      // Without a key of its own it is this call's alone: an answer was lost, and it was asked for again.
-      if (duplicate && one.isKeyed) duplicates.add(one.index);
+  for (const { share, items } of shares) {
+    assert(items.length === share.length, 'each item has an answer');
+    for (const [place, { id, duplicate, refused: refusal }] of items.entries()) {
+      const { item } = must(share[place], 'what was answered');
+      recorded.set(item.id, id);
+      if (refusal !== undefined) refused.set(item.id, refusal);
+      // Without a key from the caller the id belongs to this call alone: a reply was lost, and the
+      // request was sent again.
+      if (duplicate && item.request.keyId !== null) duplicates.add(item.index);
     }
   }
   return {
     kind: 'recorded',
-    items: placed.map((one) => {
-      const id = recorded.get(keyOf(one)) ?? keyOf(one);
-      const refusal = refused.get(keyOf(one));
+    items: placed.map(({ item }) => {
+      const id = recorded.get(item.id) ?? item.id;
+      const refusal = refused.get(item.id);
       if (refusal !== undefined) return { id, duplicate: false, refused: refusal };
-      return { id, duplicate: !one.isFirst || duplicates.has(one.index) };
+      return { id, duplicate: !isFresh(item, NONE_USED) || duplicates.has(item.index) };
     }),
   };
 }
 
-const keyOf = ({ sent }: Placed): string => must(sent.request.keyId, 'the id of an item');
+/** An item with its slot, and as it is sent. */
+type Placed = { readonly item: Deduped<Item>; readonly slot: number; readonly sent: SentItem };
 
-/** An item as it travels. */
-type Placed = {
-  readonly index: number;
-  readonly slot: number;
-  readonly sent: SentItem;
-  readonly isKeyed: boolean;
-  /** Whether neither it nor what it follows has a key that stood before it in the call. */
-  readonly isFirst: boolean;
-};
-
-function placedOf(ids: Ids, items: readonly Item[]): readonly Placed[] {
-  const seen = new Set<string>();
-  let isHeadFirst = true;
-  return items.map(({ customer: { customer }, request, ...rest }, index) => {
-    const isKeyed = request.keyId !== null;
-    const keyId = request.keyId ?? ids.next();
-    const isFirst = !seen.has(keyId) && (!rest.follows || isHeadFirst);
-    if (!rest.follows) isHeadFirst = isFirst;
-    seen.add(keyId);
-    const sent = { ...rest, customerId: customer.id, request: { ...request, keyId } };
-    return { index, slot: customer.slot, sent, isKeyed, isFirst };
-  });
+function placedOf(item: Deduped<Item>): Placed {
+  const { customer, meter, follows, request, id } = item;
+  const { id: customerId, slot } = customer.customer;
+  const sent = { meter, follows, customerId, request: { ...request, keyId: id } };
+  return { item, slot, sent };
 }
 
-/** What one node is asked about. */
+/** The items that one node is asked about. */
 type Share = readonly Placed[];
 
 function sharesOf(member: Member, placed: readonly Placed[]): readonly Share[] {
   const byNode = Map.groupBy(placed, ({ slot }) => {
     const location = member.locate(slot);
-    // What nobody serves now is waited for, slot by slot.
+    // A slot that no node serves now is waited for by itself.
     if (location.kind === 'nowhere') return String(slot);
     return location.kind === 'there' ? location.address : 'here';
   });
   return [...byNode.values()];
 }
 
-/** Asks the owners of all of these, and again whoever owns what has no answer yet. @throws LedgerUnavailable */
-async function askAll<N extends 'wouldRefuse' | 'recordAll'>(
-  { member, router }: Deps,
-  name: N,
-  placed: readonly Placed[],
-  isPartial: boolean,
-): Promise<{
-  readonly answered: readonly { readonly share: Share; readonly answer: OpAnswer<N> }[];
-  /** Whether several were ever asked at once, be it that one owns all by now. */
-  readonly isSplit: boolean;
-}> {
-  const answered: { share: Share; answer: OpAnswer<N> }[] = [];
-  const waiting = router.startWaiting();
-  let isRepeat = false;
-  let isSplit = false;
-  for (let left = placed; left.length > 0;) {
-    const shares = sharesOf(member, left);
-    isSplit ||= name === 'recordAll' && shares.length > 1;
-    const asked = await askOnce(router, name, { shares, isRepeat, isSplit, isPartial });
-    left = asked
-      .flatMap(({ share, found }) => (found.kind === 'answered' ? [] : share))
-      .toSorted((a, b) => a.index - b.index);
-    for (const { share, found } of asked) {
-      if (found.kind === 'answered') answered.push({ share, answer: found.answer as OpAnswer<N> });
-      else isRepeat ||= found.kind === 'lost';
-    }
-    // One may be recorded: then the others are, too.
-    const isBegun = isSplit && (isRepeat || answered.length > 0);
-    if (left.length > 0) await router.wait(waiting, isBegun ? 'takeover' : 'planned_move');
-  }
-  return { answered, isSplit };
-}
-
-async function askOnce(
-  router: Router,
-  name: 'wouldRefuse' | 'recordAll',
-  { shares, isRepeat, isSplit, isPartial }: Asking,
-) {
-  return Promise.all(
-    shares.map(async (share) => {
-      const { slot } = must(share[0], 'a share is about something');
-      const sent = share.map((one) => one.sent);
-      try {
-        const found =
-          name === 'recordAll'
-            ? await router.attempt(slot, name, { args: [sent, isPartial], isRepeat })
-            : await router.attempt(slot, name, { args: [sent], isRepeat });
-        return { share, found };
-      } catch (error) {
-        // It may have been recorded, or may be by asking again; but what was too slow for one is so for its heir.
-        if (isSplit && mayPass(error) && !(error instanceof TooSlow))
-          return { share, found: { kind: 'lost' } as const };
-        throw error;
-      }
-    }),
-  );
-}
-
-type Asking = {
-  readonly shares: readonly Share[];
-  readonly isRepeat: boolean;
-  /** Whether there are others, which may be recorded whatever becomes of one. */
-  readonly isSplit: boolean;
-  readonly isPartial: boolean;
+/** What each owner is asked about its share. */
+type Question<N extends OpName> = {
+  readonly ask: (
+    slot: number,
+    items: readonly SentItem[],
+    isRepeat: boolean,
+  ) => Promise<Attempt<N>>;
+  /** Whether the op records the share. */
+  readonly records: boolean;
 };
 
-/** Their actors, where all live here, as they do where there is one node. */
+/**
+ * Over how many nodes a call spreads what it records.
+ *
+ *     one_node ─▶ several_nodes ─▶ begun
+ *
+ * It stays `several_nodes` although one node may own all of the rest by then.
+ */
+type Spread =
+  /** One node records the whole call or nothing. */
+  | 'one_node'
+  /** Several nodes are asked, and no share is known to be recorded. */
+  | 'several_nodes'
+  /** Several nodes are asked, and a share may be recorded: the others must be, too. */
+  | 'begun';
+
+type Answered<N extends OpName> = { readonly share: Share; readonly answer: OpAnswer<N> };
+
+/** Asks the owner of each item until all have answered. @throws LedgerUnavailable */
+async function askOwners<N extends OpName>(
+  { member, router }: Deps,
+  placed: readonly Placed[],
+  { ask, records }: Question<N>,
+): Promise<{ readonly answered: readonly Answered<N>[]; readonly spread: Spread }> {
+  const answered: Answered<N>[] = [];
+  const waiting = router.startWaiting();
+  let spread: Spread = 'one_node';
+  let isRepeat = false;
+  for (let left = placed; left.length > 0;) {
+    const shares = sharesOf(member, left);
+    if (records && shares.length > 1 && spread === 'one_node') spread = 'several_nodes';
+    const asking: Asking<N> = { ask, isRepeat, spread };
+    const attempts = await Promise.all(shares.map((share) => attemptShare(share, asking)));
+    left = attempts
+      .flatMap(({ share, attempt }) => (attempt.kind === 'answered' ? [] : share))
+      .toSorted((a, b) => a.item.index - b.item.index);
+    for (const { share, attempt } of attempts) {
+      if (attempt.kind === 'answered') answered.push({ share, answer: attempt.answer });
+      else isRepeat ||= attempt.kind === 'lost';
+    }
+    if (spread === 'several_nodes' && (isRepeat || answered.length > 0)) spread = 'begun';
+    if (left.length > 0) {
+      await router.wait(waiting, spread === 'begun' ? 'takeover' : 'planned_move');
+    }
+  }
+  return { answered, spread };
+}
+
+type Asking<N extends OpName> = Pick<Question<N>, 'ask'> & {
+  readonly isRepeat: boolean;
+  readonly spread: Spread;
+};
+
+async function attemptShare<N extends OpName>(
+  share: Share,
+  { ask, isRepeat, spread }: Asking<N>,
+): Promise<{ readonly share: Share; readonly attempt: Attempt<N> }> {
+  const { slot } = must(share[0], 'a share has items');
+  const sent = share.map((one) => one.sent);
+  try {
+    return { share, attempt: await ask(slot, sent, isRepeat) };
+  } catch (error) {
+    // The share may be recorded, or may be with the next attempt. A share that was too slow for one
+    // node is too slow for the next owner.
+    if (spread !== 'one_node' && mayPass(error) && !(error instanceof TooSlow))
+      return { share, attempt: { kind: 'lost' } };
+    throw error;
+  }
+}
+
+/** The actors of all items, where all live here, as on a node that is alone; else null. */
 function actorsHere(member: Member, items: readonly Item[]): readonly BatchItem[] | null {
   const found: BatchItem[] = [];
   for (const { customer, ...item } of items) {

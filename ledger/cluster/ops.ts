@@ -20,7 +20,7 @@ import type { BatchOutcome, RecordOutcome, UsageRequest } from '../outcome.ts';
  * An op may run twice, where the first reply was lost: the caller chooses the ids, so it counts once.
  * The exceptions are in `NON_IDEMPOTENT`.
  */
-export const OPS = {
+const OPS = {
   check,
   record,
   recordAll,

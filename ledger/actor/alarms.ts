@@ -98,7 +98,7 @@ export class Alarms<K extends AlarmKind> {
     const except = [...this.#ringing.values().map(({ alarm }) => alarm), ...this.resting];
     const due = await storage.dueAlarms({
       kind: this.#kind,
-      slots: session.slots.list(),
+      slots: session.store.slots.list(),
       now: orgClock.wall(),
       atMost: room,
       except,
@@ -142,10 +142,10 @@ export async function tick(
   customerId: string,
   meterId: string,
 ): Promise<null> {
-  const actor = await session.directory.find(customerId);
+  const actor = await session.store.directory.find(customerId);
   const meter = actor?.customerMeters.get(meterId)?.meter;
   if (!actor || meter === undefined) return null;
-  return session.decide(customerId, meter, (context, state) => ({
+  return session.executor.decideOnMeter(customerId, meter, (context, state) => ({
     outcome: null,
     effects: decideTick(context, state),
   }));

@@ -57,14 +57,14 @@ function answerOf(
       return kept.answer;
     }
   }
-  const context = session.context(actor, meter);
-  const tentative = customerMeter?.tentative ?? session.emptyState(actor, meter);
+  const context = session.contexts.ofMeter(actor, meter);
+  const tentative = customerMeter?.tentative ?? session.contexts.emptyState(actor, meter);
   const answer = check(advanced(context, tentative), units);
   if (customerMeter !== undefined && context.now < tentative.nextDue) {
     customerMeter.kept = { answer, state: tentative, until: tentative.nextDue };
   }
   if (isSettled) return answer;
-  const durable = customerMeter?.durable ?? session.emptyState(actor, meter);
+  const durable = customerMeter?.durable ?? session.contexts.emptyState(actor, meter);
   const other = check(advanced(context, durable), units);
   return isLower(other, answer) ? other : answer;
 }
@@ -78,11 +78,11 @@ export function addGrant(
 ): Promise<GrantOutcome | { readonly kind: 'duplicate' }> {
   return session.mutex.alone([grant.id], async () => {
     if (await session.deps.storage.grantExists(grant.id)) return { kind: 'duplicate' };
-    return session.decide<GrantOutcome | { readonly kind: 'duplicate' }>(
+    return session.executor.decideOnMeter<GrantOutcome | { readonly kind: 'duplicate' }>(
       customerId,
       meter,
       (context, state, actor) =>
-        session.hasRoom(actor, meter)
+        session.contexts.hasRoom(actor, meter)
           ? decideGrant(context, state, grant)
           : { outcome: { kind: 'too_many_meters' }, effects: null },
       // Its key may be in use for another customer by now, on another node.
@@ -97,10 +97,12 @@ export async function voidGrant(
   customerId: string,
   { meterId, grantId }: { readonly meterId: string; readonly grantId: string },
 ): Promise<VoidOutcome | null> {
-  const actor = await session.actorOf(customerId);
+  const actor = await session.store.actorOf(customerId);
   const meter = actor.customerMeters.get(meterId)?.meter;
   if (meter === undefined) return null;
-  return session.decide(customerId, meter, (context, state) => decideVoid(context, state, grantId));
+  return session.executor.decideOnMeter(customerId, meter, (context, state) =>
+    decideVoid(context, state, grantId),
+  );
 }
 
 export type MeterBalance = {
@@ -115,12 +117,12 @@ export function balancesOf(
   session: OwnershipSession,
   customerId: string,
 ): Promise<readonly MeterBalance[]> {
-  return session.read(
-    () => session.actorOf(customerId),
+  return session.executor.read(
+    () => session.store.actorOf(customerId),
     (actor) =>
       [...actor.customerMeters.values()].flatMap(({ meter, durable }) => {
         if (durable === undefined) return [];
-        const state = advanced(session.context(actor, meter), durable);
+        const state = advanced(session.contexts.ofMeter(actor, meter), durable);
         return [{ meter, snapshot: snapshotOf(state), breakdown: breakdown(state), state }];
       }),
   );

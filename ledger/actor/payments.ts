@@ -17,8 +17,8 @@ import { DUPLICATE } from './unit.ts';
 
 /** As the last decision left it; null where there is none of this id. */
 export function findPayment(session: OwnershipSession, id: string): Promise<PaymentState | null> {
-  return session.read(
-    () => session.payments.find(id),
+  return session.executor.read(
+    () => session.store.payments.find(id),
     (actor) => actor?.tentative ?? null,
   );
 }
@@ -91,13 +91,13 @@ async function decide<T>(
     ) => { readonly outcome: T; readonly effects: PaymentEffects | null };
   },
 ): Promise<T | 'duplicate'> {
-  const decided = await session.decideOn<PaymentActor, T>(
+  const decided = await session.executor.decideOn<PaymentActor, T>(
     'payment',
-    async () => must(await session.payments.find(id), 'a payment that exists'),
+    async () => must(await session.store.payments.find(id), 'a payment that exists'),
     keys,
     (actor, apply) => {
       const state = actor.tentative;
-      const { outcome, effects } = decision(session.paymentContext(state.payment), state);
+      const { outcome, effects } = decision(session.contexts.ofPayment(state.payment), state);
       if (effects !== null) apply(actor, effects);
       return outcome;
     },

@@ -44,7 +44,7 @@ export function startSubscription(
       if (!isPaid && tentative.subscriptions.size >= session.deps.bounds.subscriptions) {
         return { outcome: 'full', draft: null };
       }
-      const context = session.subscriptionContext(actor);
+      const context = session.contexts.ofSubscriptions(actor);
       return { outcome: 'started', draft: decideStart(context, tentative, wanted) };
     });
   });
@@ -57,7 +57,10 @@ export function commandSubscription(
   { id, command }: { readonly id: string; readonly command: Command },
 ): Promise<CommandOutcome> {
   return decide(session, customerId, (actor) =>
-    decideCommand(session.subscriptionContext(actor), actor.billing.tentative, { id, command }),
+    decideCommand(session.contexts.ofSubscriptions(actor), actor.billing.tentative, {
+      id,
+      command,
+    }),
   );
 }
 
@@ -67,8 +70,8 @@ export function findSubscription(
   customerId: string,
   id: string,
 ): Promise<Subscription | null> {
-  return session.read(
-    () => session.actorOf(customerId),
+  return session.executor.read(
+    () => session.store.actorOf(customerId),
     ({ billing }) => billing.tentative.subscriptions.get(id) ?? null,
   );
 }
@@ -81,9 +84,9 @@ async function decide<T>(
     readonly draft: SubscriptionDraft | null;
   },
 ): Promise<T> {
-  const decided = await session.decideOn<Actor, T>(
+  const decided = await session.executor.decideOn<Actor, T>(
     'subscription',
-    () => session.actorOf(customerId),
+    () => session.store.actorOf(customerId),
     [],
     (actor, apply) => {
       const { outcome, draft } = decision(actor);
@@ -131,8 +134,8 @@ function executeOrders(
     meter,
   }: Taking & { readonly order: SubscriptionOrder; readonly meter: Meter },
 ): void {
-  const context = session.context(actor, meter);
-  const { outcome, effects } = ordered(context, session.stateOf(actor, meter), order);
+  const context = session.contexts.ofMeter(actor, meter);
+  const { outcome, effects } = ordered(context, session.contexts.stateOf(actor, meter), order);
   if (outcome.kind !== 'done') {
     // The plan goes on without it: the meter holds as much as it can.
     const what = { meter: meter.id, subscription: order.subscriptionId, why: outcome.kind };

@@ -1,7 +1,7 @@
 import { Actor } from '../actor/actor.ts';
 import { type Deduped, dedupe, isFresh } from '../actor/dedupe.ts';
 import { NotOwner } from '../actor/own-slots.ts';
-import { type BatchItem, recordBatch } from '../actor/recording.ts';
+import { type BatchItem, recordBatch } from '../actor/batch-recording.ts';
 import type { OwnershipSessionDeps } from '../actor/ownership-session.ts';
 import { assert, must } from '../kernel/assert.ts';
 import type { Meter } from '../metering/meter.ts';

@@ -47,7 +47,7 @@ export class Customers {
 
   /** The tenant's customer; null where it has none of that name. Without a promise where it is in memory. */
   find(tenant: Tenant, ref: CustomerRef): Found | null | Promise<Found | null> {
-    const here = this.#member.session?.directory.peek(tenant, ref);
+    const here = this.#member.session?.store.directory.peek(tenant, ref);
     if (here !== undefined) return here;
     const remote = this.#remote.peek(tenant, ref);
     const isElsewhere = remote && this.#member.locate(remote.slot).kind !== 'here';
@@ -56,13 +56,13 @@ export class Customers {
 
   /** The customer's row was changed by somebody else: read it again. */
   forget(id: string): void {
-    this.#member.session?.directory.forget(id);
+    this.#member.session?.store.directory.forget(id);
     this.#remote.forget(id);
   }
 
   /** Any customer's row may have been changed. */
   forgetAll(): void {
-    this.#member.session?.directory.forgetAll();
+    this.#member.session?.store.directory.forgetAll();
     this.#remote.forgetAll();
   }
 
@@ -89,7 +89,7 @@ export class Customers {
     const location = this.#member.locate(slotOf(id));
     if (location.kind !== 'here') return this.#remote.find(id, organisationId);
     try {
-      return await location.session.directory.find(id, organisationId);
+      return await location.session.store.directory.find(id, organisationId);
     } catch (error) {
       if (error instanceof NotOwner) return this.#remote.find(id, organisationId);
       throw error;

@@ -72,7 +72,7 @@ export class Member {
   /** Where this slot is served, as far as is known here. */
   locate(slot: number): SlotLocation {
     const session = this.#session;
-    if (session !== null && session.slots.has(slot)) {
+    if (session !== null && session.store.slots.has(slot)) {
       if (!this.#closed && session.journal.isLeaseValid()) return { kind: 'here', session };
       return NOWHERE;
     }
@@ -96,7 +96,8 @@ export class Member {
     if (this.#closed || this.#isLeaving) return { ready: false, reason: 'shutting down' };
     if (this.#stopped !== null) return { ready: false, reason: this.#stopped };
     if (this.#session === null && this.#view.isHalted) return { ready: false, reason: HALTED };
-    const isServed = this.#session !== null && (this.#session.slots.size > 0 || this.hasOthers);
+    const isServed =
+      this.#session !== null && (this.#session.store.slots.size > 0 || this.hasOthers);
     if (!isServed) {
       const seconds = Math.round((this.#deps.clock.now() - this.#waitingSince) / 1000);
       return { ready: false, reason: `waiting ${seconds} s for another node to give up its lease` };
@@ -157,7 +158,7 @@ export class Member {
     this.leave();
     for (;;) {
       const { session } = this;
-      const isHeld = session !== null && session.slots.size > 0;
+      const isHeld = session !== null && session.store.slots.size > 0;
       if (!isHeld || this.#view.takers().length === 0 || this.#closed) return;
       await this.changed(this.#deps.leaseMs / 5);
     }
@@ -183,7 +184,7 @@ export class Member {
   }
 
   get #slots(): number {
-    return this.#session?.slots.size ?? 0;
+    return this.#session?.store.slots.size ?? 0;
   }
 
   #saySlots(): void {
@@ -273,7 +274,7 @@ export class Member {
   #end(): void {
     const session = this.#session;
     this.#session = null;
-    session?.lose(session.slots.list());
+    session?.store.lose(session.store.slots.list());
   }
 
   async #look(): Promise<void> {
@@ -292,11 +293,12 @@ export class Member {
     const { node, epoch } = session.journal.fence;
     if (this.#view.nodeOf(node)?.epoch !== epoch) {
       // Raised by us after an unknown flush, or by who took over: then slots are another's, and the journal need not find that out.
-      if (session.slots.list().some((slot) => survey.owners[slot] !== node)) session.journal.lose();
+      if (session.store.slots.list().some((slot) => survey.owners[slot] !== node))
+        session.journal.lose();
       return;
     }
-    const gained = slotsOf(survey, node).filter((slot) => !session.slots.has(slot));
-    if (gained.length > 0) session.slots.gain(gained);
+    const gained = slotsOf(survey, node).filter((slot) => !session.store.slots.has(slot));
+    if (gained.length > 0) session.store.slots.gain(gained);
   }
 
   async #takeOver(): Promise<void> {
@@ -320,12 +322,12 @@ export class Member {
   async #handOver(): Promise<boolean> {
     const session = this.#session;
     if (session === null) return false;
-    const { journal, slots } = session;
-    const own = { me: journal.node, isLeaving: this.#isLeaving, own: slots.list() };
+    const { journal, store } = session;
+    const own = { me: journal.node, isLeaving: this.#isLeaving, own: store.slots.list() };
     const going = handovers({ ...own, others: this.#view.takers() });
     // What is decided before it must be written before it: the journal has to take it.
     if (going.length === 0 || !journal.isLeaseValid()) return false;
-    session.lose(going.map(({ slot }) => slot));
+    session.store.lose(going.map(({ slot }) => slot));
     const unit = new HandoverUnit(going);
     journal.submit(unit);
     const how = await this.#settled(session, unit, going);
@@ -352,7 +354,7 @@ export class Member {
       const survey = await this.#view.look().catch(() => null);
       const { node, epoch } = session.journal.fence;
       if (survey === null || this.#view.nodeOf(node)?.epoch === epoch) continue;
-      const ours = [...session.slots.list(), ...going.map(({ slot }) => slot)];
+      const ours = [...session.store.slots.list(), ...going.map(({ slot }) => slot)];
       if (ours.some((slot) => survey.owners[slot] !== node)) session.journal.lose();
     }
   }

@@ -2,7 +2,8 @@ import { assert, must } from '../kernel/assert.ts';
 import { checkHere, addGrant, balancesOf, voidGrant } from '../actor/metering.ts';
 import { tick } from '../actor/alarms.ts';
 import { chargePayment, findPayment, reserveRefund, settleRefund } from '../actor/payments.ts';
-import { type BatchItem, recordBatch, recordOne, refusalOfBatch } from '../actor/recording.ts';
+import { type BatchItem, recordBatch, refusalOfBatch } from '../actor/batch-recording.ts';
+import { recordOne } from '../actor/recording.ts';
 import {
   commandSubscription,
   findSubscription,
@@ -94,9 +95,9 @@ function check(
   meter: Meter,
   units: bigint,
 ): string | Promise<string> {
-  const actor = session.directory.get(customerId);
+  const actor = session.store.directory.get(customerId);
   if (actor === undefined) return checkLater(session, customerId, meter, units);
-  return checkHere(session, actor, session.meter(meter), units);
+  return checkHere(session, actor, session.contexts.meter(meter), units);
 }
 
 function checkLater(
@@ -105,9 +106,9 @@ function checkLater(
   meter: Meter,
   units: bigint,
 ): Promise<string> {
-  return session.read(
-    () => session.actorOf(customerId, meter.organisationId),
-    (actor) => checkHere(session, actor, session.meter(meter), units),
+  return session.executor.read(
+    () => session.store.actorOf(customerId, meter.organisationId),
+    (actor) => checkHere(session, actor, session.contexts.meter(meter), units),
   );
 }
 
@@ -119,8 +120,9 @@ async function record(
 ): Promise<RecordOutcome> {
   assert(request.keyId !== null, 'what may be asked for again has an id');
   const actor =
-    session.directory.get(customerId) ?? (await session.actorOf(customerId, meter.organisationId));
-  return recordOne(session, { actor, meter: session.meter(meter), request });
+    session.store.directory.get(customerId) ??
+    (await session.store.actorOf(customerId, meter.organisationId));
+  return recordOne(session, { actor, meter: session.contexts.meter(meter), request });
 }
 
 /** An item of a batch that another node has sent. */
@@ -146,10 +148,10 @@ async function received(
   return Promise.all(
     sent.map(async ({ customerId, ...item }) => ({
       ...item,
-      meter: session.meter(item.meter),
+      meter: session.contexts.meter(item.meter),
       actor:
-        session.directory.get(customerId) ??
-        (await session.actorOf(customerId, item.meter.organisationId)),
+        session.store.directory.get(customerId) ??
+        (await session.store.actorOf(customerId, item.meter.organisationId)),
     })),
   );
 }

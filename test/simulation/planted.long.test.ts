@@ -13,7 +13,7 @@ const RUN_MS_MAX = 120_000;
 const MEMBER = 'ledger/cluster/member.ts';
 const ROUTER = 'ledger/cluster/router.ts';
 const RETRIES = 'ledger/actor/retries.ts';
-const TERM = 'ledger/actor/ownership-session.ts';
+const STORE = 'ledger/actor/actor-store.ts';
 /** The database's own part stands in the simulated one. */
 const FLUSH = 'test/simulation/flush.ts';
 const SEATS = 'test/simulation/seats.ts';
@@ -63,13 +63,13 @@ const PLANTED: readonly (readonly [name: string, fault: Fault])[] = [
       ],
     },
   ],
-  ['actors that stay when their slot goes', fault(TERM, '    this.directory.dropLost();\n', '')],
+  ['actors that stay when their slot goes', fault(STORE, '    this.directory.dropLost();\n', '')],
   [
     'slots that are served before they were surveyed',
     fault(
       MEMBER,
       '    this.#session = session;\n',
-      '    this.#session = session;\n    session.slots.gain([...Array.from({ length: 1024 }).keys()]);\n',
+      '    this.#session = session;\n    session.store.slots.gain([...Array.from({ length: 1024 }).keys()]);\n',
     ),
   ],
   [
@@ -77,10 +77,10 @@ const PLANTED: readonly (readonly [name: string, fault: Fault])[] = [
     {
       file: MEMBER,
       replace: [
-        ['    session.lose(going.map(({ slot }) => slot));\n', ''],
+        ['    session.store.lose(going.map(({ slot }) => slot));\n', ''],
         [
           '    const how = await this.#settled(session, unit, going);\n',
-          '    const how = await this.#settled(session, unit, going);\n    session.lose(going.map(({ slot }) => slot));\n',
+          '    const how = await this.#settled(session, unit, going);\n    session.store.lose(going.map(({ slot }) => slot));\n',
         ],
       ],
     },

@@ -32,7 +32,7 @@ const DECISIONS = [
 ];
 /** What an actor's node shows the cluster: the rest of the room is how a unit is decided and written. */
 const ACTOR_FACE = [
-  'ledger/actor/{actor,actor-cache,alarms,alarms-api,batcher,dedupe,directory,journal-unit,metering}.ts',
+  'ledger/actor/{actor,actor-cache,alarms,alarms-api,batch-recording,batcher,dedupe,directory,journal-unit,metering}.ts',
   'ledger/actor/{own-slots,ownership-session,payments,recording,subscriptions,unit-size,weight}.ts',
 ];
 

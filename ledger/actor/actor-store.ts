@@ -1,0 +1,78 @@
+import type { Timers } from '../ports.ts';
+import { must } from '../kernel/assert.ts';
+import type { Storage } from '../storage.ts';
+import { Actor } from './actor.ts';
+import { ActorCache, type CacheBounds, partOf } from './actor-cache.ts';
+import { Directory } from './directory.ts';
+import { OwnSlots } from './own-slots.ts';
+import { PaymentActor } from './payment-actor.ts';
+
+/**
+ * The actors in memory of one ownership session, and the slots that they belong to.
+ *
+ * Holds: an actor is loaded once, however many ask for it. An actor of a slot that is lost is dropped
+ * at once and decides nothing more.
+ */
+export class ActorStore {
+  readonly slots = new OwnSlots();
+  readonly directory: Directory<Actor>;
+  readonly payments: ActorCache<PaymentActor>;
+
+  constructor({
+    storage,
+    timers,
+    room,
+  }: {
+    readonly storage: Storage;
+    readonly timers: Timers;
+    readonly room: CacheBounds;
+  }) {
+    const { slots } = this;
+    this.directory = new Directory({
+      slots,
+      timers,
+      max: partOf(room, 'customers'),
+      load: async (ids) =>
+        (await storage.loadCustomers(ids)).map(
+          ({ customer, meters, subscriptions }) => new Actor(customer, meters, subscriptions),
+        ),
+    });
+    this.payments = new ActorCache({
+      slots,
+      timers,
+      max: partOf(room, 'payments'),
+      load: async (ids) =>
+        (await storage.loadPayments(ids)).map((state) => new PaymentActor(state)),
+    });
+  }
+
+  get stats(): Readonly<Record<string, number>> {
+    const { size: paymentActors, bytes: paymentBytes, loading: paymentsLoading } = this.payments;
+    const { loading = 0, ...directory } = this.directory.stats;
+    return {
+      ...directory,
+      paymentActors,
+      paymentBytes,
+      slots: this.slots.size,
+      loading: loading + paymentsLoading,
+    };
+  }
+
+  /** The slots are another node's now, or on their way there. */
+  lose(slots: readonly number[]): void {
+    this.slots.lose(slots);
+    this.directory.dropLost();
+    this.payments.dropLost();
+  }
+
+  /** The actor of a customer that exists. @throws NotOwner */
+  async actorOf(customerId: string, organisationId?: string): Promise<Actor> {
+    const found = await this.directory.find(customerId, organisationId);
+    return must(found, 'a customer that was found before');
+  }
+
+  /** The customer's actor now: the same one, unless it was dropped. @throws NotOwner */
+  async again(actor: Actor): Promise<Actor> {
+    return actor.dropped ? this.actorOf(actor.id, actor.organisationId) : actor;
+  }
+}

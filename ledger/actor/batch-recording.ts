@@ -1,0 +1,286 @@
+// Records the usage of a batch in one unit: all of it or none; of a partial batch, the events that
+// are not refused.
+//
+// Keys count as in `recording.ts`. Items with the same key are one event: the first one counts, with
+// all of its meters. Keys that earlier calls used are left out of the unit, and named in the outcome.
+import { decideUsage, missing } from '../metering/usage.ts';
+import { type BatchOutcome, type EventRefusal, STALE } from '../outcome.ts';
+import type { Actor } from './actor.ts';
+import { type Dedupe, type Deduped, dedupe, isFresh } from './dedupe.ts';
+import { RETRY, type Task } from './executor.ts';
+import { NO_SIZE } from './journal-unit.ts';
+import { Lacking } from './loader.ts';
+import type { OwnershipSession } from './ownership-session.ts';
+import { formerUsage, type UsageItem } from './stored-usage.ts';
+import { sizeOfBatch, type UnitSize } from './unit-size.ts';
+import { ActorUnit, type Apply, type Discard } from './unit.ts';
+import { publishBatch, type Reported } from './usage-publication.ts';
+
+/** An item that `follows` belongs to the event of the item before it, and counts if that one does. */
+export type BatchItem = UsageItem & { readonly follows: boolean };
+
+/** An item of a batch, with the actor that is the customer's now. */
+type Keyed = Deduped<Omit<BatchItem, 'actor'> & { actor: Actor }>;
+
+type Batch = Dedupe<Keyed> & {
+  /** Keys that earlier calls used, each with the id that it was recorded by. */
+  readonly used: Map<string, string>;
+  /** Whether refused events are left out. Otherwise one of them refuses the batch. */
+  readonly isPartial: boolean;
+  /** Of a partial batch: why nothing of these events is recorded, by the id of each. */
+  readonly refused: Map<string, EventRefusal>;
+};
+
+export type BatchRefused = Exclude<BatchOutcome, { kind: 'recorded' }>;
+
+/** See `Ledger.recordAll`. */
+export async function recordBatch(
+  session: OwnershipSession,
+  items: readonly BatchItem[],
+  isPartial: boolean,
+): Promise<BatchOutcome> {
+  const batch = batchOf(session, items, isPartial);
+  const keys = [...batch.keys.keys()];
+  return session.mutex.alone(keys, async () => {
+    const lately = keys.filter((key) => session.recent.has(key));
+    const refused =
+      (await learnUsed(session, batch, lately)) ??
+      (await learnFormer(session, batch)) ??
+      (await recordFresh(session, batch, { isTrial: false }));
+    if (refused !== null) return refused;
+    for (const key of keys) session.recent.add(key);
+    return {
+      kind: 'recorded',
+      items: batch.all.map((item) => {
+        const id = batch.used.get(item.id) ?? item.id;
+        const refusal = batch.refused.get(eventOf(item));
+        if (refusal !== undefined) return { id, duplicate: false, refused: refusal };
+        return { id, duplicate: !isFresh(item, batch.used) };
+      }),
+    };
+  });
+}
+
+/**
+ * The reason why `recordBatch` would record nothing now; null where it would record the items. For a
+ * call over several nodes: none of them records before each has answered this.
+ */
+export async function refusalOfBatch(
+  session: OwnershipSession,
+  items: readonly BatchItem[],
+): Promise<BatchRefused | null> {
+  const batch = batchOf(session, items, false);
+  const refused =
+    (await learnUsed(session, batch, [...batch.keys.keys()])) ??
+    (await learnFormer(session, batch));
+  return refused ?? recordFresh(session, batch, { isTrial: true });
+}
+
+function batchOf(
+  session: OwnershipSession,
+  items: readonly BatchItem[],
+  isPartial: boolean,
+): Batch {
+  const { all, keys } = dedupe<BatchItem>(items, () => session.deps.ids.next());
+  return { all, keys, used: new Map(), isPartial, refused: new Map() };
+}
+
+/** The id of the event that an item belongs to. */
+const eventOf = ({ head, id }: Keyed): string => head?.id ?? id;
+
+/** Adds to `used` the keys that earlier calls used. A refused one refuses the batch. */
+async function learnUsed(
+  session: OwnershipSession,
+  batch: Batch,
+  keys: readonly string[],
+): Promise<BatchRefused | null> {
+  if (keys.length === 0) return null;
+  const stored = await session.deps.storage.findUsage(keys);
+  for (const { id } of stored) batch.used.set(id, id);
+  const refused = stored.filter((usage) => usage.refused);
+  return refusedBefore(
+    batch,
+    refused.flatMap(({ id }) => batch.keys.get(id) ?? []),
+  );
+}
+
+/** Of a whole batch, the refusal; of a partial one, leaves these events out. */
+function refusedBefore(batch: Batch, items: readonly Keyed[]): BatchRefused | null {
+  const [first] = items;
+  if (first === undefined) return null;
+  if (!batch.isPartial) return { kind: 'was_refused', index: first.index };
+  for (const item of items) batch.refused.set(eventOf(item), 'was_refused');
+  return null;
+}
+
+/** As `learnUsed`, for the former ids of the keys. */
+async function learnFormer(session: OwnershipSession, batch: Batch): Promise<BatchRefused | null> {
+  const found = await formerUsage(session, [...batch.keys.values()]);
+  for (const { item, stored } of found) batch.used.set(item.id, stored.id);
+  const refused = found.filter(({ stored }) => stored.refused);
+  return refusedBefore(
+    batch,
+    refused.map(({ item }) => item),
+  );
+}
+
+/**
+ * Records the fresh items, or says why nothing is recorded. A trial leaves no trace.
+ *
+ * Holds the actors meanwhile. Otherwise, where memory is full, each load would drop the actor that
+ * was loaded before it, again and again.
+ */
+async function recordFresh(
+  session: OwnershipSession,
+  batch: Batch,
+  { isTrial }: { readonly isTrial: boolean },
+): Promise<BatchRefused | null> {
+  if (freshOf(batch).length === 0) return null;
+  for (const { actor } of batch.all) actor.held += 1;
+  try {
+    const outcome = await session.executor.run(new BatchTask(session, batch, isTrial));
+    if (outcome.kind !== 'recorded') return outcome;
+    for (const [id, why] of outcome.refused) batch.refused.set(id, why);
+    return null;
+  } finally {
+    for (const { actor } of batch.all) actor.held -= 1;
+  }
+}
+
+const freshOf = ({ all, used }: Batch): readonly Keyed[] =>
+  all.filter((item) => isFresh(item, used));
+
+type Recorded = {
+  readonly kind: 'recorded';
+  /** Of a partial batch: why nothing of these events is recorded. */
+  readonly refused: ReadonlyMap<string, EventRefusal>;
+};
+
+class BatchTask implements Task<Recorded | BatchRefused> {
+  readonly #session: OwnershipSession;
+  readonly #batch: Batch;
+  readonly #isTrial: boolean;
+
+  constructor(session: OwnershipSession, batch: Batch, isTrial: boolean) {
+    this.#session = session;
+    this.#batch = batch;
+    this.#isTrial = isTrial;
+  }
+
+  unit(): ActorUnit<Recorded | BatchRefused | Lacking | typeof STALE> {
+    const items = freshOf(this.#batch);
+    const { keys, used } = this.#batch;
+    return new ActorUnit({
+      op: 'recordAll',
+      size: this.#isTrial ? NO_SIZE : sizeOf(this.#session, items),
+      keys: [...keys.keys()].filter((key) => !used.has(key)),
+      actors: items.map((item) => item.actor),
+      run: (apply, discard) => {
+        if (items.some(({ actor }) => actor.dropped)) return STALE;
+        const { isPartial } = this.#batch;
+        const decided = decideBatch(this.#session, items, { apply, discard, isPartial });
+        if (this.#isTrial) discard();
+        return decided;
+      },
+    });
+  }
+
+  async reload(): Promise<void> {
+    await Promise.all(this.#batch.all.map((item) => this.#holdAgain(item)));
+  }
+
+  async onDuplicate(keys: readonly string[]): Promise<Recorded | BatchRefused | typeof RETRY> {
+    const refused = await learnUsed(this.#session, this.#batch, keys);
+    if (refused !== null) return refused;
+    return freshOf(this.#batch).length === 0 ? NOTHING_FRESH : RETRY;
+  }
+
+  /** Holds the customer's actor of now in the place of the one before. */
+  async #holdAgain(item: Keyed): Promise<void> {
+    const actor = await this.#session.store.again(item.actor);
+    item.actor.held -= 1;
+    actor.held += 1;
+    item.actor = actor;
+  }
+}
+
+const NOTHING_FRESH: Recorded = { kind: 'recorded', refused: new Map() };
+
+function sizeOf(session: OwnershipSession, items: readonly Keyed[]): UnitSize {
+  return sizeOfBatch(
+    items.map(({ actor, meter, request, head }) => ({
+      customer: actor,
+      meter,
+      request,
+      follows: head !== null,
+    })),
+    isPublished(session, items),
+  );
+}
+
+/** Whether `usage.recorded` is written. All items of a call are one tenant's. */
+function isPublished(session: OwnershipSession, items: readonly Keyed[]): boolean {
+  return items.slice(0, 1).some(({ actor }) => session.deps.wantsUsage(actor.customer));
+}
+
+type Memory = {
+  readonly apply: Apply;
+  readonly discard: Discard;
+  readonly isPartial: boolean;
+};
+
+/** Decides the items in their order. A refused event of a partial batch leaves no trace. */
+function decideBatch(
+  session: OwnershipSession,
+  items: readonly Keyed[],
+  memory: Memory,
+): Recorded | BatchRefused | Lacking {
+  const lacking: Lacking['items'][number][] = [];
+  const refused = new Map<string, EventRefusal>();
+  const reported: (Reported & { readonly item: Keyed })[] = [];
+  let applied = 0;
+  // How many were applied before the event that is decided now.
+  let before = 0;
+  for (const item of items) {
+    if (item.head === null) before = applied;
+    if (refused.has(eventOf(item))) continue;
+    const decided = decideItem(session, item);
+    if ('refusal' in decided) {
+      memory.discard(memory.isPartial ? before : 0);
+      if (!memory.isPartial) return { kind: decided.refusal, index: item.index };
+      applied = before;
+      refused.set(eventOf(item), decided.refusal);
+    } else if ('missing' in decided) {
+      lacking.push({ actor: item.actor, meter: item.meter, missing: decided.missing });
+    } else {
+      const { effects, record } = decided;
+      if (effects !== null) {
+        memory.apply(item.actor, effects);
+        applied += 1;
+      }
+      if (record !== null) reported.push({ item, record });
+    }
+  }
+  if (lacking.length > 0) {
+    memory.discard();
+    return new Lacking(lacking);
+  }
+  if (isPublished(session, items)) {
+    const kept = reported.filter(({ item }) => !refused.has(eventOf(item)));
+    publishBatch(session, memory.apply, kept);
+  }
+  return { kind: 'recorded', refused };
+}
+
+function decideItem({ contexts }: OwnershipSession, { actor, meter, request, id, head }: Keyed) {
+  if (!contexts.hasRoom(actor, meter)) return { refusal: 'too_many_meters' } as const;
+  const context = contexts.ofMeter(actor, meter);
+  const state = contexts.stateOf(actor, meter);
+  // The metadata of an event are written with its first meter only.
+  const usage = { ...request, id, metadata: head === null ? request.metadata : null };
+  const part = missing(context, state, usage, actor.seen);
+  if (part !== null) return { missing: part };
+  const { outcome, effects } = decideUsage(context, state, usage, actor.seen);
+  if (outcome.kind === 'out_of_range') return { refusal: 'out_of_range' } as const;
+  return { effects, record: outcome.kind === 'recorded' ? outcome.record : null };
+}

@@ -1,0 +1,98 @@
+import { entitlementId, periodAccountId } from '../kernel/derived-ids.ts';
+import { METERS_KEPT_MAX } from '../limits.ts';
+import { type Meter, type MeterState, emptyMeterState, emptyPeriod } from '../metering/meter.ts';
+import type { MeterContext } from '../metering/meter-draft.ts';
+import type { Payment } from '../payments/payment.ts';
+import type { PaymentContext } from '../payments/payment-draft.ts';
+import type { Ids, SharedClock } from '../ports.ts';
+import type { SubscriptionContext } from '../subscriptions/subscription-draft.ts';
+import type { Actor } from './actor.ts';
+import { BoundedCache } from './bounded-cache.ts';
+
+type ContextsDeps = {
+  readonly ids: Ids;
+  readonly orgClock: SharedClock;
+  readonly bounds: CustomerBounds;
+  /** The number of this node's seat: the other sides of its transfers belong to it. */
+  readonly node: number;
+};
+
+/** The bounds of one customer. Infinity: no bound. */
+export type CustomerBounds = {
+  /** Meters that the customer has anything on. */
+  readonly meters: number;
+  readonly grantsPerMeter: number;
+  /** Live subscriptions. At the bound only one that was paid for starts. */
+  readonly subscriptions: number;
+};
+
+/** What the pure rules get beside the state that they decide on: the time, ids, bounds, accounts. */
+export class Contexts {
+  readonly #deps: ContextsDeps;
+  readonly #meters = new BoundedCache<Meter>(METERS_KEPT_MAX);
+  readonly #books = new BoundedCache<MeterContext['books']>(METERS_KEPT_MAX);
+
+  constructor(deps: ContextsDeps) {
+    this.#deps = deps;
+  }
+
+  /** One object for each meter. The fields that usage depends on never change. */
+  meter(meter: Meter): Meter {
+    return this.#meters.get(meter.id, () => meter);
+  }
+
+  ofMeter({ customer, billing }: Actor, meter: Meter): MeterContext {
+    const { orgClock, ids, bounds } = this.#deps;
+    return {
+      customer,
+      meter,
+      now: orgClock.now(customer),
+      ids,
+      grantsMax: bounds.grantsPerMeter,
+      subscriptions: billing.tentative.subscriptions,
+      books: this.#booksOf(meter),
+    };
+  }
+
+  ofSubscriptions({ customer }: Actor): SubscriptionContext {
+    const { orgClock, ids } = this.#deps;
+    return { customer, now: orgClock.now(customer), ids };
+  }
+
+  ofPayment({ organisationId, mode, currency }: Payment): PaymentContext {
+    const { orgClock, ids, node } = this.#deps;
+    const clearing = ids.derive('clearing', organisationId, mode, currency, String(node));
+    return { now: orgClock.now({ organisationId, mode }), ids, clearing };
+  }
+
+  stateOf(actor: Actor, meter: Meter): MeterState {
+    return actor.customerMeter(meter)?.tentative ?? this.emptyState(actor, meter);
+  }
+
+  /** The state of a meter that the customer never used. */
+  emptyState(actor: Actor, meter: Meter): MeterState {
+    const { ids } = this.#deps;
+    const key = { customerId: actor.customer.id, meterId: meter.id };
+    const period = emptyPeriod(periodAccountId(ids, { ...key, start: 0 }), 0, null);
+    return emptyMeterState(meter.id, entitlementId(ids, key), period);
+  }
+
+  /** Whether the customer has this meter or may have one more. */
+  hasRoom(actor: Actor, meter: Meter): boolean {
+    return (
+      actor.customerMeter(meter) !== undefined ||
+      actor.customerMeters.size < this.#deps.bounds.meters
+    );
+  }
+
+  #booksOf(meter: Meter): MeterContext['books'] {
+    return this.#books.get(meter.id, () => {
+      const { ids } = this.#deps;
+      const node = String(this.#deps.node);
+      return {
+        usage: ids.derive('usage', meter.id, node),
+        grants: ids.derive('grants', meter.id, node),
+      };
+    });
+  }
+}

@@ -11,9 +11,9 @@ import {
   type Meter,
   type MeterState,
   type Snapshot,
-  balance,
   breakdown,
   check,
+  isLower,
   snapshotOf,
 } from '../metering/meter.ts';
 import type { Actor } from './actor.ts';
@@ -126,12 +126,4 @@ export function balancesOf(
         return [{ meter, snapshot: snapshotOf(state), breakdown: breakdown(state), state }];
       }),
   );
-}
-
-function isLower(a: CheckAnswer, b: CheckAnswer): boolean {
-  const [left, right] = [balance(a.snapshot), balance(b.snapshot)];
-  if (left === null) return false;
-  if (right === null) return true;
-  // At the same balance the one that denies.
-  return left < right || (left === right && !a.allowed);
 }

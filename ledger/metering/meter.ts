@@ -186,6 +186,15 @@ export function check(state: MeterState, units: bigint): CheckAnswer {
   return { units, allowed, reason, snapshot, rendered: null };
 }
 
+/** Whether the first of two answers leaves less. */
+export function isLower(a: CheckAnswer, b: CheckAnswer): boolean {
+  const [one, other] = [balance(a.snapshot), balance(b.snapshot)];
+  if (one === null) return false;
+  if (other === null) return true;
+  // At the same balance the one that denies.
+  return one < other || (one === other && !a.allowed);
+}
+
 function reasonFor(state: MeterState, snapshot: Snapshot, units: bigint): Reason {
   if (!isEntitled(state)) return state.everExpired ? 'expired' : 'not_entitled';
   const usable = available(state, snapshot);

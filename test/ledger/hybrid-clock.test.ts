@@ -20,6 +20,7 @@ const HEARD: [string, Step[], number, number, number][] = [
   ['its own has caught up',                   [['hear', 9], ['own', 9]],                              9,     0,     0],
   ['its own has gone on',                     [['hear', 9], ['own', 10]],                             10,    0,     0],
   ['its own has been set back a little',      [['hear', 9], ['own', -1991]],                          9,     2000,  0],
+  ['one that was behind counts for nothing later', [['hear', -5], ['own', -10]],                     -10,   0,     0],
   ['its own has been set back further',       [['hear', 9], ['own', -1992]],                          -1992, 0,     0],
 ];
 

@@ -1,7 +1,14 @@
 // Which failures may pass, and how the ledger waits.
 import { expect, test } from 'bun:test';
 import { slotOf } from '../../ledger/kernel/slot.ts';
-import { LedgerUnavailable, TooSlow, breathe, mayPass, pause } from '../../ledger/ports.ts';
+import {
+  LedgerUnavailable,
+  PeerFailure,
+  TooSlow,
+  breathe,
+  mayPass,
+  pause,
+} from '../../ledger/ports.ts';
 
 const withCode = (code: unknown): Error => Object.assign(new Error('failed'), { code });
 
@@ -21,6 +28,10 @@ test.each([
   ['nothing',                     false,  null],
 ])('%s may pass: %p', (_what, may, error) => {
   expect(mayPass(error)).toBe(may);
+});
+
+test.each([true, false])('a peer that fails says whether it may be done: %p', (maybeDone) => {
+  expect(new PeerFailure('lost', maybeDone)).toMatchObject({ message: 'lost', maybeDone });
 });
 
 test('it waits for its timer, and lets others go first', async () => {

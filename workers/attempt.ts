@@ -10,7 +10,7 @@ import { LEGACY_HEADERS, signatureHeaders } from './sign.ts';
 
 const DEADLINE_MS = 10_000;
 
-/** For one claim: its endpoint's secrets are opened once. */
+/** For one claim: its endpoint's secrets are decrypted once. */
 export type Attempts = (target: Target) => (due: Due) => Promise<Result>;
 
 export type AttemptDeps = {
@@ -39,7 +39,7 @@ async function attempt(
   const { clock, sender, random, allowLoopback } = deps;
   const { event, deliveryId } = due;
   const at = clock.now();
-  // The same bytes each time: an event does not change, and its envelope is a function of it.
+  // The same bytes at each attempt: an event does not change, and its envelope follows from it.
   const body = JSON.stringify(envelopeOf(event));
   const sent = await sender.send({
     url: target.url,

@@ -1,14 +1,16 @@
-// What is due, in PostgreSQL: claimed by a worker, and settled by that worker alone.
+// Claims of due deliveries, in PostgreSQL: a worker claims them, and only that worker settles them.
 //
-// Holds: a delivery is in one worker's hands at a time; a result counts only from the worker that still has it. Whoever is gone is
-// struck off by its silence (`strikeOff`), and by `next_at` where even that fails. Settling is one statement for many results.
+// How it works: a claim writes the worker's id into the rows. A worker that falls silent loses its
+// rows (`strikeOff`); if even that fails, `next_at` makes them due again. One statement settles
+// many results.
+// Holds: one worker has a delivery at a time, and only its result counts.
 import type { Mode } from '../ledger/kernel/tenant.ts';
 import { iso } from '../ledger/kernel/iso.ts';
 import type { Executor, Sql } from '../src/platform/postgres/postgres.ts';
 import type { EventRecord } from '../src/records/events.ts';
 import { FAILURES_OPEN } from './health.ts';
 
-/** Where to, and with what. Secrets are still encrypted. */
+/** The endpoint, with its secrets as ciphertext. */
 export type Target = {
   readonly endpointId: string;
   readonly url: string;
@@ -32,7 +34,7 @@ export type Due = {
 
 export type Claimed = { readonly target: Target; readonly due: readonly Due[] };
 
-/** One attempt, and what it makes of its delivery. */
+/** One attempt, and the new state of its delivery. */
 export type Settlement = {
   readonly deliveryId: string;
   readonly endpointId: string;
@@ -47,14 +49,14 @@ export type Settlement = {
   readonly responseHead: string | null;
 };
 
-/** When a worker has lost what it claimed, if nobody strikes it off: well beyond the deadline of an attempt. */
+/** When a claim ends if nobody takes it from the worker: well beyond the deadline of an attempt. */
 const LEASE_MS = 60_000;
 /** How long the answer to a claim may take. */
 const ANSWER_MS_MAX = 5000;
 
 /**
- * Up to `atMost` of what is due at the endpoint, earliest first; one, where it is only probed. null where it is disabled, paused, or
- * nothing is due.
+ * Claims up to `atMost` deliveries that are due at the endpoint, earliest first; one where the
+ * endpoint is only probed. null where the endpoint is disabled or paused, or nothing is due.
  */
 export async function claim(
   sql: Sql,
@@ -120,7 +122,10 @@ function dueOf(row: Row): Due {
   return { deliveryId, attempts, firstAt, createdAt, event };
 }
 
-/** Writes the results of attempts, and each attempt down. The deliveries that the worker did not have any more: they are unchanged. */
+/**
+ * Writes the results and the log of the attempts. Returns the deliveries that the worker had lost:
+ * they are unchanged.
+ */
 export async function settle(
   sql: Executor,
   worker: string,
@@ -142,7 +147,7 @@ export async function settle(
       returning d.id
     ), logged as (
       insert into delivery_attempts (delivery_id, at, status_code, error, duration_ms, address, response_head)
-      -- A database that was restored meanwhile may not know the delivery.
+      -- A database that was restored meanwhile may not have the delivery.
       select id, at, status_code, error, duration_ms, address, response_head from results r
       where exists (select from deliveries d where d.id = r.id)
       on conflict do nothing
@@ -151,7 +156,10 @@ export async function settle(
   return lost.map((row) => row.id);
 }
 
-/** Endpoints at which something is due and may be sent. Skips from endpoint to endpoint, however many rows each has. */
+/**
+ * Endpoints with due deliveries that may be sent. It skips from endpoint to endpoint, however many
+ * rows each has.
+ */
 export async function endpointsDue(sql: Executor, now: number): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     with recursive owed as (
@@ -168,7 +176,10 @@ export async function endpointsDue(sql: Executor, now: number): Promise<string[]
   return rows.map((row) => row.id);
 }
 
-/** Says that the worker is alive. False where it had been struck off: what it had is not its own any more. */
+/**
+ * Renews the worker's life sign. False where the worker was struck off: then it has lost its
+ * deliveries.
+ */
 export async function heartbeat(sql: Executor, worker: string): Promise<boolean> {
   const { count } = await sql`update delivery_workers set seen_at = now() where id = ${worker}`;
   return count === 1;
@@ -178,14 +189,17 @@ export async function signOn(sql: Executor, worker: string): Promise<void> {
   await sql`insert into delivery_workers (id, seen_at) values (${worker}, now())`;
 }
 
-/** Lets go of whatever the worker still has. */
+/** Releases all deliveries that the worker still has. */
 export async function signOff(sql: Executor, worker: string): Promise<void> {
   await sql`
     with gone as (delete from delivery_workers where id = ${worker})
     update deliveries set worker = null, next_at = now() where worker = ${worker}`;
 }
 
-/** Strikes silent workers off, by the database's clock. What they had is due now, and so is what one claimed that had been struck off. */
+/**
+ * Strikes silent workers off, by the database's clock. Their deliveries are due now, and so are
+ * those that a worker claimed after it was struck off.
+ */
 export async function strikeOff(sql: Executor, silenceMs: number): Promise<void> {
   await sql`
     with gone as (
@@ -196,7 +210,10 @@ export async function strikeOff(sql: Executor, silenceMs: number): Promise<void>
       and (d.worker in (select id from gone) or not exists (select from delivery_workers w where w.id = d.worker))`;
 }
 
-/** Lets go of what a worker is said to have and does not: the answer to its claim was lost with a connection. */
+/**
+ * Releases what the rows say a worker has, and it has not: the answer to its claim was lost with a
+ * connection.
+ */
 export async function letGoOfLost(
   sql: Sql,
   {

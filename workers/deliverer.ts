@@ -1,7 +1,8 @@
-// Tickets worked off: claim what is due at an endpoint, send it, write down what became of it.
+// Works tickets off: claims what is due at an endpoint, sends it, and hands on the results.
 //
-// Holds: a ticket keeps its worker's slot for a moment only. A receiver that hangs goes on hanging beside it, and gets no more until it has
-// answered; the next ticket is another endpoint's turn. What is in flight is bounded for the process.
+// Holds: a ticket keeps its slot for a moment only. An endpoint that hangs goes on hanging beside
+// it, and gets no more until it has answered; the next ticket is another endpoint's turn. The
+// deliveries in flight are bounded for the process.
 import type { Clock, Log, Timers } from '../ledger/ports.ts';
 import type { Sql } from '../src/platform/postgres/postgres.ts';
 import type { Attempts } from './attempt.ts';
@@ -9,14 +10,14 @@ import { claim, type Claimed, type Due } from './claims.ts';
 import { type Result, Settler } from './settler.ts';
 import type { Sweeper } from './sweeper.ts';
 
-/** Of one process. */
+/** In flight, of one process. */
 const IN_FLIGHT_MAX = 2000;
-/** Rows of one claim: few, which is what an endpoint that hangs can hold, and more while one answers. */
+/** Rows of one claim: few, because an endpoint that hangs holds as many; more while one answers. */
 const CLAIM_MIN = 4;
 const CLAIM_MAX = 32;
-/** How long a ticket waits for its answers before it lets others have their turn. */
+/** How long a ticket waits for its answers before the next endpoint has its turn. */
 const TURN_MS = 250;
-/** The results that wait to be written, at most: beyond, nothing new is claimed. */
+/** How many results may wait to be written. Beyond that nothing new is claimed. */
 const UNWRITTEN_MAX = 10_000;
 
 export type DelivererDeps = {
@@ -26,11 +27,11 @@ export type DelivererDeps = {
   readonly log: Log;
   readonly sweeper: Sweeper;
   readonly attempts: Attempts;
-  /** What was claimed and is not settled. */
+  /** Claimed and not settled. */
   readonly inHand: Set<Due>;
   readonly onAttempt: (made: {
     readonly result: string;
-    /** Since the event was committed, of a first attempt. */
+    /** From the event's commit to the end of a first attempt. */
     readonly sinceCommitMs: number | null;
   }) => void;
 };
@@ -38,12 +39,12 @@ export type DelivererDeps = {
 export class Deliverer {
   readonly #deps: DelivererDeps;
   readonly #settler: Settler;
-  /** Endpoints whose turn was over before they had answered. */
+  /** Endpoints whose turn ended before they had answered. */
   readonly #hanging = new Set<string>();
   /** Rows of the next claim, of endpoints that answer and have more. */
   readonly #pace = new Map<string, number>();
   readonly #landing = new Set<Promise<void>>();
-  /** Rows that claims on their way may come back with. */
+  /** Rows that claims under way may return. */
   #claiming = 0;
 
   constructor(deps: DelivererDeps) {
@@ -57,7 +58,7 @@ export class Deliverer {
     const over = clock.monotonic() + TURN_MS / 2;
     let isMore = await this.#step(endpointId);
     while (isMore && clock.monotonic() < over) isMore = await this.#step(endpointId);
-    // The sweep would come to it too, a second later.
+    // The sweep would find it too, a second later.
     if (isMore) await sweeper.ticket([endpointId]);
   }
 
@@ -66,7 +67,7 @@ export class Deliverer {
     const pace = this.#pace.get(endpointId) ?? CLAIM_MIN;
     const { sql, clock, sweeper, inHand } = this.#deps;
     const atMost = Math.min(pace, IN_FLIGHT_MAX - inHand.size - this.#claiming);
-    // Whoever lands first writes another ticket.
+    // The first one that ends writes another ticket.
     if (atMost <= 0 || this.#hanging.has(endpointId) || this.#settler.waiting > UNWRITTEN_MAX) {
       return false;
     }
@@ -86,7 +87,9 @@ export class Deliverer {
     return isMore;
   }
 
-  /** Whether it answered before its turn was over. Otherwise the endpoint gets nothing more until it has. */
+  /**
+   * Whether it answered before its turn ended. If not, the endpoint gets nothing more until it has.
+   */
   async #takeTurn(endpointId: string, landed: Promise<void>): Promise<boolean> {
     const turn = Promise.withResolvers<'over'>();
     const cancel = this.#deps.timers.after(TURN_MS, () => turn.resolve('over'));
@@ -108,14 +111,15 @@ export class Deliverer {
       const attempt = this.#deps.attempts(target);
       await Promise.all(due.map((one) => this.#deliver(worker, one, attempt)));
     } catch (error) {
-      // A bug, or a secret that cannot be read: the sweep finds that they are lost, and the others go on.
+      // A bug, or a secret that cannot be decrypted. The sweep releases the deliveries, and the
+      // others go on.
       this.#deps.log.error({ err: error, endpoint: target.endpointId }, 'deliveries failed');
     } finally {
       for (const one of due) inHand.delete(one);
     }
   }
 
-  /** Waits for what is in flight, and for its results to be written. */
+  /** Waits for the deliveries in flight, and for their results to be written. */
   async land(): Promise<void> {
     while (this.#landing.size > 0) await Promise.all(this.#landing);
   }

@@ -1,4 +1,4 @@
-// The delivery of webhooks as it is started: on connections of its own, in this process's time.
+// The start of webhook delivery: it opens its own connections and runs in this process.
 //
 // Who calls: the server beside its API, and main.ts in a process that does nothing else.
 import { clock, timers } from '../src/platform/clock.ts';
@@ -13,11 +13,11 @@ const POOL = 8;
 
 export type DeliveryOptions = {
   readonly databaseUrl: string;
-  /** What the secrets of webhook endpoints are encrypted with. */
+  /** The key that encrypts the secrets of webhook endpoints. */
   readonly secretsKey: Uint8Array;
 } & Pick<WorkersDeps, 'redisUrl' | 'allowLoopback' | 'log' | 'onAttempt'>;
 
-/** @throws ServiceFailure where the stored secrets cannot be read */
+/** @throws ServiceFailure where the stored secrets cannot be decrypted */
 export async function openDelivery(options: DeliveryOptions): Promise<Workers> {
   const { databaseUrl, secretsKey, ...given } = options;
   const sql = openPool(databaseUrl, { max: POOL, applicationName: 'tollhouse deliveries' });

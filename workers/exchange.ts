@@ -1,11 +1,13 @@
-// One POST and its answer, over a connection to one address: HTTP without opinions about who may be reached (sender.ts has them).
+// One POST and its answer, over a connection to one address. sender.ts decides who may be reached.
 //
-// Holds: settles once, at the deadline at the latest. The connection then is either fit for the next request or closed: an answer that
-// is too long, or not over yet, loses its connection. No redirect is followed, and nothing is decompressed. An answer counts from its
-// status line on: whatever goes wrong after it costs the body only.
+// Holds: it settles once, at the deadline at the latest. After that the connection is either fit
+// for the next request or closed: an answer that is too long, or not complete, closes its
+// connection. No redirect is followed, and nothing is decompressed. An answer counts from its
+// status line on: a later failure costs the body only.
 //
-// node:http rather than fetch: fetch has one cap for all requests in flight of a process (256, unless the environment said otherwise
-// before the start), and an unread body holds its place for ever.
+// Why node:http and not fetch: fetch has one limit for all requests in flight of a process (256,
+// unless the environment said otherwise before the start), and an unread body keeps its place for
+// ever.
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Agent as HttpAgent, request as httpRequest } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
@@ -13,12 +15,15 @@ import { isIP } from 'node:net';
 import type { Timers } from '../ledger/ports.ts';
 import { unbracketed } from '../src/platform/net/public-url.ts';
 
-/** Of an answer: the head that is kept as text, and what is read at all. */
+/** Bounds of an answer: the head that is kept as text, and all that is read. */
 const HEAD_BYTES = 1024;
 const BODY_BYTES_MAX = 16 * 1024;
 const HEADERS_BYTES_MAX = 16 * 1024;
 const ANNOUNCEMENTS_MAX = 8;
-/** How long a connection waits for the next delivery: less than most servers wait, so that they seldom close it under us. */
+/**
+ * How long a connection waits for the next delivery: less than most servers wait, so that they
+ * seldom close it first.
+ */
 const IDLE_MS = 4000;
 
 export type HttpReply = {
@@ -43,12 +48,15 @@ export type Exchanged =
 
 export type Post = {
   readonly url: URL;
-  /** Where to connect to, whatever the URL's host is called: that only says whom to ask for, and whose certificate it must be. */
+  /**
+   * The address to connect to. The URL's host only says whom to ask for, and whose certificate it
+   * must be.
+   */
   readonly address: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly deadlineMs: number;
-  /** Not over a connection that was kept. */
+  /** Whether to open a new connection, instead of one that was kept. */
   readonly fresh?: boolean;
 };
 
@@ -64,7 +72,7 @@ export class Exchanger {
     this.#timers = timers;
   }
 
-  /** Closes the connections that are kept for later. */
+  /** Closes the kept connections. */
   close(): void {
     for (const agent of Object.values(this.#kept)) agent.destroy();
   }
@@ -79,7 +87,7 @@ export class Exchanger {
       port: url.port === '' ? (isTls ? 443 : 80) : url.port,
       method: 'POST',
       path: `${url.pathname}${url.search}`,
-      // An address is nothing to ask for by name; its certificate must be for the address then.
+      // An address is no server name; its certificate must be for the address then.
       ...(isTls && { servername: isIP(name) === 0 ? name : '' }),
       headers: { ...headers, host: url.host, 'content-length': String(Buffer.byteLength(body)) },
       maxHeaderSize: HEADERS_BYTES_MAX,
@@ -96,7 +104,10 @@ export class Exchanger {
   }
 }
 
-/** Connecting ──▶ Securing (TLS) ──▶ Asking ──status line──▶ Reading ──▶ settled. What fails is called after where it failed. */
+/**
+ * Connecting ──▶ Securing (TLS) ──▶ Asking ──status line──▶ Reading ──▶ settled. A failure is named
+ * after the phase.
+ */
 class Exchange {
   readonly #request: ClientRequest;
   readonly #settle: (exchanged: Exchanged) => void;
@@ -122,7 +133,7 @@ class Exchange {
     });
     request.once('response', (response) => this.#read(response));
     request.on('information', () => this.#inform());
-    // All of them: one that nobody listens to ends the process.
+    // On every event: an error event without a listener ends the process.
     request.on('error', (error) => this.#broken(error));
     // The last of all events.
     request.once('close', () => this.#broken(null));
@@ -134,7 +145,7 @@ class Exchange {
     this.#request.destroy();
   }
 
-  /** Answers that announce another one (100, 103) are not bounded by what headers may hold. */
+  /** Informational responses (100, 103) are outside the bound on headers. */
   #inform(): void {
     this.#announced += 1;
     if (this.#announced <= ANNOUNCEMENTS_MAX) return;
@@ -182,9 +193,9 @@ class Exchange {
   }
 }
 
-/** As text that PostgreSQL stores: UTF-8 that is whole, without the NUL. */
+/** As text that PostgreSQL stores: valid UTF-8 without NUL. */
 function headOf(body: Buffer): string {
-  // As a stream: it waits for the rest of a character that was cut in two, and never gets it.
+  // As a stream: it drops the rest of a character that was cut in two.
   const text = new TextDecoder().decode(body.subarray(0, HEAD_BYTES), { stream: true });
   return text.replaceAll('\0', '\uFFFD');
 }

@@ -1,9 +1,9 @@
-// How an endpoint fares, and what follows: it is paused while it fails, woken when it answers, disabled when it says so or has
-// failed for too long.
+// The health of an endpoint, and what follows from it: it is paused while it fails, resumed when it
+// answers, and disabled when it says so or has failed for too long.
 import type { Executor } from '../src/platform/postgres/postgres.ts';
 import { WINDOW_MS } from './retry-policy.ts';
 
-/** What the attempts at one endpoint in one batch came to. */
+/** The outcome of one batch of attempts at one endpoint. */
 export type Tally = {
   readonly endpointId: string;
   readonly successes: number;
@@ -11,26 +11,32 @@ export type Tally = {
   readonly exhausted: number;
   /** It answered 410. */
   readonly isGone: boolean;
-  /** The address that it is about: one that the endpoint does not have any more counts for nothing. */
+  /** The URL of the attempts. It counts for nothing where the endpoint has another one by now. */
   readonly url: string;
   readonly at: number;
 };
 
-/** After so many failures in a row an endpoint is only probed: what is due waits, and no attempt is spent on it. */
+/**
+ * After so many failures in a row an endpoint is only probed: its deliveries wait, and no attempt
+ * is spent on them.
+ */
 export const FAILURES_OPEN = 5;
 const PAUSE_MS_MIN = 5000;
 const PAUSE_MS_MAX = 300_000;
-/** Nothing but failures for a day, and so many deliveries given up: nobody is there. */
+/** All failures for a day, and so many deliveries given up: the endpoint is gone. */
 const DISABLE_AFTER_EXHAUSTED = 10;
-/** What its last attempt may be late by: a pause, a sweep, a queue. */
+/** How late the last attempt may be: a pause, a sweep, a queue. */
 const LATE_MS_MAX = 60_000;
 const GIVEN_UP_MAX = 2000;
-/** Rows that one result may move: the results of others are written with it. */
+/**
+ * Rows that one result may move: the results of other endpoints are written in the same statement.
+ */
 const MOVED_MAX = 2000;
 
 /**
- * Failures in a row open a breaker: until `paused_until`, which grows with the outage, nothing is sent, and then one probe is. An
- * endpoint that answers again gets all that waits for it now, not at the next step of a schedule of hours.
+ * A circuit breaker, opened by failures in a row: until `paused_until`, which grows with the
+ * outage, nothing is sent, and then one probe is. An endpoint that answers again gets all waiting
+ * deliveries now, not at the next step of a schedule of hours.
  */
 export async function recordHealth(sql: Executor, tally: Tally): Promise<void> {
   const { endpointId: id, at, url } = tally;
@@ -54,8 +60,9 @@ export async function recordHealth(sql: Executor, tally: Tally): Promise<void> {
 }
 
 /**
- * Gives up what was first tried more than a day ago at endpoints that are only probed: nobody has come to it again, and nothing is sent
- * later than that. It counts against the endpoint as if it had been tried to the end.
+ * Gives up deliveries that were first tried more than a day ago, at endpoints that are only probed:
+ * no attempt has reached them again, and nothing is sent later than that. Each counts against the
+ * endpoint as an exhausted one.
  */
 export async function giveUp(sql: Executor, at: number): Promise<void> {
   const hopeless = await sql<{ id: string; isHopeless: boolean }[]>`
@@ -77,13 +84,13 @@ export async function giveUp(sql: Executor, at: number): Promise<void> {
   }
 }
 
-/** Of a row that is being updated, as it becomes. */
+/** The new value in a row that is being updated. */
 const isHopeless = (sql: Executor, at: number) => sql`
   failing_since <= ${new Date(at - WINDOW_MS)} and exhausted >= ${DISABLE_AFTER_EXHAUSTED} as "isHopeless"`;
 
 /**
- * What waits for it is due, the oldest first; where that is too much for one result, `failing_since` stays until the next ones have moved
- * the rest.
+ * Makes the endpoint's waiting deliveries due, the oldest first. Where they are too many for one
+ * result, `failing_since` stays until the next results have moved the rest.
  */
 async function revive(
   sql: Executor,
@@ -94,7 +101,8 @@ async function revive(
     with before as (
       select failures from webhook_endpoints where id = ${id} and (failures > 0 or failing_since is not null)
     ), waiting as (
-      -- What somebody is changing at this moment is skipped: they may be waiting for the endpoint, which is locked here.
+      -- Skips rows that another transaction is changing: it may be waiting for the endpoint, which
+      -- is locked here.
       select id from deliveries
       where endpoint_id = ${id} and status = 'pending' and worker is null and next_at > ${now}
         and exists (select from before where failures = 0 or failures >= ${FAILURES_OPEN})
@@ -111,8 +119,9 @@ async function revive(
 }
 
 /**
- * What it is owed is held until its owner enables it again: the first rows here, the others and what is in a worker's hands by the sweep
- * (owed.ts). Meanwhile nothing of it is claimed.
+ * Holds the endpoint's deliveries until its owner enables it again. This moves the first rows; the
+ * sweep moves the others, and those that a worker has (src/records/delivery-reconciliation.ts).
+ * Meanwhile none of them is claimed.
  */
 async function disable(
   sql: Executor,

@@ -1,4 +1,5 @@
-// `bun run worker`: a process that delivers webhooks and mails and does nothing else. Any number may run, beside any number of servers.
+// `bun run worker`: a process that delivers webhooks and mails and does nothing else. Any number
+// may run, beside any number of servers.
 import { checkSchema, MigrationFailure } from '../src/database/migrate.ts';
 import { type Config, ConfigError, parseConfig } from '../src/config.ts';
 import { ServiceFailure } from '../src/platform/failure.ts';
@@ -12,13 +13,13 @@ import { openDelivery } from './delivery.ts';
 import { openMailer } from './mail/open.ts';
 
 async function main(): Promise<void> {
-  // From the first moment on: who started it may be gone before it delivers.
+  // From the first moment on: the parent process may be gone before the first delivery.
   const told = untilTold();
   const config = parseConfig(process.env);
   const log = openLog(config.logLevel);
   const addresses = addressesOf(config);
   await checkPostgres(addresses.databaseUrl);
-  // It reads and writes what servers do, and a server is who brings the schema.
+  // It reads and writes what servers do, and only a server migrates the schema.
   await checkSchema(addresses.databaseUrl);
   const secretsKey = loadSecretsKey(config);
   const delivery = await openDelivery({
@@ -46,7 +47,7 @@ async function main(): Promise<void> {
   log.info({}, 'stopped');
 }
 
-/** Where what is configured is not: the embedded services of the server that runs on this DATA_DIR. */
+/** Where no URL is configured: the embedded services of the server that runs on this DATA_DIR. */
 function addressesOf(config: Config): { databaseUrl: string; redisUrl: string } {
   const runtime = readRuntime(config.dataDir);
   const databaseUrl = config.databaseUrl ?? runtime?.databaseUrl;

@@ -1,4 +1,5 @@
-// The delivery of webhooks, put together: in the server's process, and in as many others as there are (`bun run worker`).
+// Webhook delivery, put together: in the server's process, and in any number of others (`bun run
+// worker`).
 import type { Clock, Ids, Log, Timers } from '../ledger/ports.ts';
 import type { Sql } from '../src/platform/postgres/postgres.ts';
 import type { Resolve } from '../src/platform/net/public-url.ts';
@@ -12,10 +13,13 @@ import { Relay } from './relay.ts';
 import { openSender } from './sender.ts';
 import { Sweeper } from './sweeper.ts';
 
-/** Tickets at once. Each holds a connection for its claim only, and its turn is short. */
+/** Tickets at once. Each needs a connection for its claim only, and its turn is short. */
 const CONCURRENCY = 64;
 
-/** Redis may be away while we stop, and the database: what either would be told then, the sweep of another worker finds out. */
+/**
+ * Redis and the database may be away while we stop. What they would be told then, another worker's
+ * sweep finds out.
+ */
 const REDIS_MS_MAX = 1500;
 /** Well beyond the deadline of an attempt. */
 const LAND_MS_MAX = 12_000;
@@ -30,13 +34,13 @@ export type WorkersDeps = {
   readonly secrets: Secrets;
   readonly resolve: Resolve;
   readonly allowLoopback: boolean;
-  /** 0 to 1, for what shortens a wait. */
+  /** 0 to 1: the jitter of waits. */
   readonly random: () => number;
   readonly onAttempt: DelivererDeps['onAttempt'];
 };
 
 export type Workers = {
-  /** Takes no more tickets, and writes down what became of everything in flight. */
+  /** Takes no more tickets, and writes the results of all deliveries in flight. */
   close(): Promise<void>;
 };
 

@@ -1,27 +1,32 @@
-// The queue: tickets, one for each endpoint at which something is due. A ticket says where to look, never what to send.
+// The queue: tickets, one for each endpoint with due deliveries. A ticket says where to look, never
+// what to send.
 //
-// Holds: at most one ticket of an endpoint is worked on and one waits (BullMQ's deduplication), so endpoints take turns however much
-// each is owed, Redis holds no more than there are endpoints, and there is nothing in it to lose: the sweeper writes every
-// ticket anew from PostgreSQL. Adding one never waits for Redis.
+// Holds: of each endpoint at most one ticket is worked on and one waits (BullMQ's deduplication).
+// So endpoints take turns, however much each is owed, and Redis holds no more tickets than there
+// are endpoints. Nothing in it can be lost: the sweeper writes every ticket again from PostgreSQL.
+// Adding a ticket never waits for Redis.
 import { Queue, Worker } from 'bullmq';
 import { connectRedis } from '../src/platform/redis/redis-connection.ts';
 
 const NAME = 'deliveries';
-/** A server that says nothing for this long does not answer. */
+/** After so long without an answer Redis counts as away. */
 const COMMAND_MS_MAX = 1000;
-/** A ticket whose worker is gone is somebody else's after this: eight turns. Its rows come back by themselves. */
+/**
+ * When a ticket of a dead worker goes to another one: eight turns. Its rows become due by
+ * themselves.
+ */
 const LOCK_MS = 2000;
 
 type Ticket = { readonly endpointId: string };
 
-/** Which Redis, and whose tickets there. */
+/** The Redis server, and the prefix of this installation's keys. */
 export type QueueAddress = { readonly redisUrl: string; readonly installation: string };
 
 /** In braces, so that all keys of the queue are on one node of a Redis Cluster. */
 const prefixOf = ({ installation }: QueueAddress): string => `{tollhouse ${installation}}`;
 
 export type TicketQueue = {
-  /** Whoever works on tickets will look at these endpoints. Rejects at once where Redis does not answer. */
+  /** Some worker will look at these endpoints. Rejects at once where Redis does not answer. */
   add(endpointIds: readonly string[]): Promise<void>;
   close(): Promise<void>;
 };
@@ -84,7 +89,7 @@ export function workOnTickets(
     concurrency: options.concurrency,
     lockDuration: LOCK_MS,
     stalledInterval: LOCK_MS / 2,
-    // It is looked up anew each time: nothing is wrong with one that stalled.
+    // A stalled ticket is no fault: its endpoint is looked at again each time.
     maxStalledCount: 1000,
   });
   worker.on('error', options.onError);

@@ -1,22 +1,27 @@
-// What was committed becomes deliveries: events are queued by the transaction that wrote them, and passed on here, a bounded step at a
-// time.
+// The relay: committed events become deliveries. The transaction that writes an event queues it;
+// the relay passes the queue on, a bounded step at a time.
 //
-// How: a commit notifies, and every second it is looked all the same. A step is one statement (`relay_events`, in the migrations). It
-// takes the oldest events of organisations in turn, gives each the next position, writes down what it owes to whom, and takes them
-// off the queue. Any number of relays may run: who comes while another one has the step leaves it to that one.
-// Holds: an event is passed once, whatever is killed when: it is on the queue until the commit that passes it. In a step nobody waits
-// for more than ROWS_MAX rows of another organisation. Positions have no gap, and those of an organisation are in the order of its
-// commits. What cannot be passed is set aside, alone, and logged.
-// Does not: remember anything. A database that was restored, or failed over, says itself where it is.
+// How it works: a commit notifies, and the relay also looks every second. A step is one statement
+// (`relay_events`, in the migrations). It takes the oldest events of organisations in turn, gives
+// each the next position, writes its deliveries, and takes it off the queue. Any number of relays
+// may run; only one has the step, and the others leave it to that one.
+// Holds: an event is passed once, whatever is killed when: it is on the queue until the commit that
+// passes it. Within a step no organisation waits for more than ROWS_MAX rows of another. Positions
+// have no gap, and those of an organisation are in the order of its commits. An event that cannot
+// be passed is set aside, alone, and logged.
+// Does not: remember anything. A database that was restored, or failed over, has all of its state.
 import { type Clock, type Log, pause, type Timers } from '../ledger/ports.ts';
 import type { Executor, Sql } from '../src/platform/postgres/postgres.ts';
 
 const CHANNEL = 'tollhouse_events';
 const SWEEP_MS = 1000;
-/** Of one step. An event that is for more endpoints than ROWS_MAX is a step of its own. */
+/** Of one step. An event for more endpoints than ROWS_MAX is a step of its own. */
 const EVENTS_MAX = 250;
 const ROWS_MAX = 500;
-/** While there is more it rests as long as it worked: others need the database too, and deliver at a quarter of that rate. */
+/**
+ * While there is more, the relay rests as long as it worked: others need the database too. Workers
+ * deliver at a quarter of its rate.
+ */
 const REST = 1;
 
 export type Step = {
@@ -66,7 +71,7 @@ export class Relay {
     this.#sweep();
   }
 
-  /** The step that is under way is the last one. */
+  /** The current step is the last one. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#stopTimer();
@@ -85,7 +90,7 @@ export class Relay {
     this.#running ??= this.#run().finally(() => (this.#running = null));
   }
 
-  /** Never rejects. Until nothing is left, or another relay is at it. */
+  /** Works until the queue is empty, or another relay has the step. Never rejects. */
   async #run(): Promise<void> {
     const { sql, clock, timers, log } = this.#deps;
     while (this.#isAsked && !this.#closed) {

@@ -1,8 +1,9 @@
-// What becomes of a delivery after an attempt (contract, Retries; decisions 8). Pure.
+// What follows from an attempt at a delivery (contract, Retries; decisions 8). Pure.
 //
-// Retry n waits min(5 s x 2^(n-1), 3 h); jitter only shortens that, and a receiver's Retry-After only lengthens it, up to 3 h.
-// Nothing is sent later than 24 hours after the first attempt. Unshortened: after 5, 15, 35, 75, 155, 315, 635 s, 21 m 15 s,
-// 42 m 35 s, 1 h 25 m 15 s, 2 h 50 m 35 s, 5 h 41 m 15 s, and every 3 h from then on, the last one after 23 h 41 m 15 s.
+// Retry n waits min(5 s x 2^(n-1), 3 h). Jitter only shortens a wait. A receiver's Retry-After only
+// lengthens it, up to 3 h. Nothing is sent later than 24 hours after the first attempt. Without
+// jitter retries come after 5, 15, 35, 75, 155, 315, 635 s, 21 m 15 s, 42 m 35 s, 1 h 25 m 15 s, 2
+// h 50 m 35 s, 5 h 41 m 15 s, and then every 3 h; the last one after 23 h 41 m 15 s.
 
 const BASE_MS = 5000;
 const WAIT_MS_MAX = 3 * 3_600_000;
@@ -17,7 +18,7 @@ const GONE = 410;
 
 export type Verdict =
   | { readonly kind: 'delivered' }
-  /** The receiver says that it will never be there again: its endpoint is disabled. */
+  /** The receiver answered 410: it is gone for good, and its endpoint is disabled. */
   | { readonly kind: 'gone' }
   | { readonly kind: 'retry'; readonly at: number }
   | { readonly kind: 'exhausted' };
@@ -29,7 +30,7 @@ export function judge(attempt: {
   readonly firstAt: number;
   /** When this one ended. */
   readonly at: number;
-  /** null: nobody answered. */
+  /** null: no answer came. */
   readonly statusCode: number | null;
   /** The receiver's header, as it came. */
   readonly retryAfter: string | null;

@@ -1,6 +1,8 @@
-// One attempt at a delivery: who may be reached is decided again each time, on the addresses that are then connected to.
+// One attempt at a delivery. Each time it decides again who may be reached, and connects only to
+// the addresses that it checked.
 //
-// Holds: an attempt ends at its deadline, names resolved included. It never throws for what a receiver or a name server does.
+// Holds: an attempt ends at its deadline, name resolution included. It never throws for a failure
+// of a receiver or a name server.
 import type { Clock, Timers } from '../ledger/ports.ts';
 import { type Resolve, type Vetted, vetUrl } from '../src/platform/net/public-url.ts';
 import { type HttpReply, type ExchangeError, type Exchanged, Exchanger } from './exchange.ts';
@@ -12,7 +14,7 @@ export type Sent =
   | {
       readonly kind: 'failed';
       readonly error: SendError;
-      /** The one that was tried last. */
+      /** The address that was tried last. */
       readonly address: string | null;
       readonly durationMs: number;
     };
@@ -59,7 +61,7 @@ export function openSender(deps: {
         exchanged = await exchanger.post({ ...post, address, deadlineMs: leftMs(), fresh: true });
       }
       last = outcomeOf(exchanged, address);
-      // Nobody there: a name has several addresses for that.
+      // No connection: a name has several addresses for that.
       if (last.kind === 'answered' || last.error !== 'connect') break;
     }
     return last;
@@ -87,7 +89,9 @@ function refusalOf(vetted: Exclude<Vetted, { kind: 'public' }> | null): Outcome 
   return { kind: 'failed', error, address: null };
 }
 
-/** The receiver closed the connection that we kept while the request was on its way: that is nobody's failure. */
+/**
+ * The receiver closed the kept connection while the request was on its way. It is not a failure.
+ */
 function wasStale(exchanged: Exchanged): boolean {
   return exchanged.kind === 'failed' && exchanged.error === 'reset' && exchanged.wasReused;
 }

@@ -1,4 +1,5 @@
-// Results of attempts, written together: whatever came in while the last statement was on its way goes into the next one.
+// Writes results of attempts together: all results that come in during one statement are in the
+// next one.
 import { type Log, pause, type Timers } from '../ledger/ports.ts';
 import type { Sql } from '../src/platform/postgres/postgres.ts';
 import { type Settlement, settle } from './claims.ts';
@@ -10,9 +11,11 @@ const RETRY_MS = 500;
 /** A result, and what it says of its endpoint. */
 export type Result = Settlement & {
   readonly isGone: boolean;
-  /** Where it went: what came of it says nothing of an address that the endpoint was given meanwhile. */
+  /**
+   * The URL of the attempt: its outcome says nothing of another URL that the endpoint has by now.
+   */
   readonly url: string;
-  /** Whether the endpoint was failing when this was claimed, so that a success is news. */
+  /** Whether the endpoint was failing at the claim, so that a success is news. */
   readonly wasFailing: boolean;
 };
 
@@ -63,13 +66,16 @@ export class Settler {
   }
 }
 
-/** What a worker did not have any more says nothing of its endpoint either: one that was frozen finds that all were late. */
+/**
+ * A result of a lost delivery says nothing of its endpoint either: to a frozen worker all answers
+ * seem late.
+ */
 async function record(sql: Sql, worker: string, results: readonly Result[]): Promise<void> {
   if (talliesOf(results).length === 0) {
     await settle(sql, worker, results);
     return;
   }
-  // Together, so that what is written a second time does not count twice.
+  // Together, so that a batch that is written again does not count twice.
   await sql.begin(async (transaction) => {
     const lost = new Set(await settle(transaction, worker, results));
     const counted = results.filter(({ deliveryId }) => !lost.has(deliveryId));
@@ -77,7 +83,10 @@ async function record(sql: Sql, worker: string, results: readonly Result[]): Pro
   });
 }
 
-/** Of endpoints about which there is news: one that answers and did so before is none. In an order in which nobody waits in a circle. */
+/**
+ * Endpoints with news: a success of an endpoint that was not failing is none. In one order, so that
+ * two workers never deadlock.
+ */
 function talliesOf(results: readonly Result[]): Tally[] {
   const tallies: Tally[] = [];
   for (const all of Map.groupBy(

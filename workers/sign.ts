@@ -1,10 +1,14 @@
-// How a delivery is signed (contract, Events; decisions 8). Pure.
+// The signature of a delivery (contract, Events; decisions 8). Pure.
 //
-// The contract keys the HMAC with the text after `whsec_`; every Standard Webhooks library decodes that text first. So each
-// secret signs twice, decoded first. A receiver accepts when any entry matches: both kinds of reader do.
+// The contract keys the HMAC with the text after `whsec_`; every Standard Webhooks library decodes
+// that text first. So each secret signs twice, decoded first. A receiver accepts when any entry
+// matches, so both kinds of receiver work.
 import { SECRET_PREFIX } from '../src/platform/crypto/signing-secret.ts';
 
-/** Whether the headers of before Standard Webhooks go along. Release 0.2 removes them (contract, Versioning 1). */
+/**
+ * Whether to send the headers from before Standard Webhooks, too. Release 0.2 removes them
+ * (contract, Versioning 1).
+ */
 export const LEGACY_HEADERS: boolean = true;
 
 export function signatureHeaders(options: {
@@ -13,7 +17,7 @@ export function signatureHeaders(options: {
   /** When this attempt is made, in milliseconds: receivers refuse what is older than 5 minutes. */
   readonly at: number;
   readonly secret: string;
-  /** The one that was replaced, while it still signs along. */
+  /** The replaced secret, while it still signs. */
   readonly previous: string | null;
   readonly legacy: boolean;
 }): Record<string, string> {
@@ -38,7 +42,7 @@ export function signatureHeaders(options: {
   };
 }
 
-/** Bun's own: that of node:crypto is a stream, and costs a delivery 9 us more. */
+/** Bun's own: the one of node:crypto is a stream, and costs a delivery 9 us more. */
 function hmac(key: string | Buffer, text: string): Bun.CryptoHasher {
   return new Bun.CryptoHasher('sha256', key).update(text);
 }

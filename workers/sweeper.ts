@@ -1,7 +1,9 @@
-// What is due becomes tickets: at once, when a commit says so, and every second whatever was said.
+// The sweeper: due deliveries become tickets, at once when a commit notifies, and every second in
+// any case.
 //
-// Holds: the sweep is the one way back from everything: a ticket that Redis lost, an add that failed, a worker that was killed, a
-// notification that nobody heard, a retry whose time has come. It cannot flood: a ticket is for an endpoint, not for a row.
+// Holds: the sweep recovers from everything: a ticket that Redis lost, an add that failed, a worker
+// that was killed, a notification that nobody heard, a retry whose time has come. It cannot flood:
+// a ticket is for an endpoint, not for a row.
 import type { Clock, Log, Timers } from '../ledger/ports.ts';
 import type { Sql } from '../src/platform/postgres/postgres.ts';
 import { putOwedRight } from '../src/records/delivery-reconciliation.ts';
@@ -21,7 +23,10 @@ const CHANNEL = 'tollhouse_deliveries';
 const SWEEP_MS = 1000;
 /** Notifications that come together become one addition. */
 const GATHER_MS = 5;
-/** Every so many sweeps it is looked whether anything is held, due or in hand that should not be. */
+/**
+ * Each time after so many sweeps, it looks for deliveries that are held, due or claimed and should
+ * not be.
+ */
 const ASTRAY_SWEEPS = 5;
 /** A worker that was silent for so long is gone: five sweeps. */
 const SILENCE_MS = 5000;
@@ -33,13 +38,13 @@ export type SweeperDeps = {
   readonly log: Log;
   readonly tickets: TicketQueue;
   readonly newWorkerId: () => string;
-  /** What this process has. */
+  /** The deliveries that this process has. */
   readonly inHand: ReadonlySet<Due>;
 };
 
 export class Sweeper {
   readonly #deps: SweeperDeps;
-  /** Under which this process claims. Another one after it was struck off. */
+  /** The id under which this process claims. It gets another one after it was struck off. */
   worker: string;
   readonly #told = new Set<string>();
   #stopTimer: () => void = () => undefined;
@@ -63,7 +68,7 @@ export class Sweeper {
     this.#next();
   }
 
-  /** Takes no more notice of anything. What is still in hand is let go by `leave`. */
+  /** Stops sweeping and listening. `leave` releases the deliveries that are still claimed. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#stopTimer();
@@ -118,7 +123,10 @@ export class Sweeper {
     });
   }
 
-  /** What an endpoint that was enabled or disabled is owed follows it, a batch at each sweep while there is more; what was lost is due. */
+  /**
+   * Puts the deliveries of enabled and disabled endpoints right, a batch at each sweep while there
+   * is more; lost ones are due.
+   */
   async #putRight(): Promise<void> {
     this.#sweeps += 1;
     if (!this.#isAstray && this.#sweeps % ASTRAY_SWEEPS !== 0) return;

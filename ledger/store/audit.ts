@@ -1,9 +1,11 @@
-// The invariants of the ledger's own tables: accounts, transfers, members and events (I1 to I5, I8).
+// The invariants of the ledger's own tables: accounts, transfers, members and events (I1 to I5,
+// I8).
 //
-// Each check is a query that returns no row. It derives every balance again, from the transfers that are there and from the closing
-// balances of those that are gone, and uses none of the code that wrote them. `src/database/audit.ts` runs all checks.
+// Each check is a query that returns no row. It derives every balance again, from the transfers
+// that exist and from the closing balances of those that were dropped. It uses none of the code
+// that wrote them. `src/database/audit.ts` runs all checks.
 
-/** Every transfer that is still there. */
+/** Every transfer that still exists. */
 const BOOKS = '(SELECT * FROM transfers UNION ALL SELECT * FROM transfers_archive)';
 
 export const LEDGER_CHECKS: Readonly<Record<string, string>> = {

@@ -1,2 +1,2 @@
-/** What every connection of the store is typed by: int8 comes and goes as bigint. */
+/** The type of each connection of the store: an int8 is a bigint. */
 export type Bigints = { bigint: bigint };

@@ -1,8 +1,10 @@
-// Columns of a flush. Each table of columns says once what a column is called, where its value comes from, and what the
-// statement does with it; both the SQL text (`flush-sql.ts`) and the parameters (`encode.ts`) follow from it.
+// Columns of a flush. A table of columns says once what a column is called, where its value comes
+// from, and what the statement does with it. Both the SQL text (`flush-sql.ts`) and the parameters
+// (`encode.ts`) follow from it.
 //
-// Rows come in one of two ways. Of the tables that most flushes write, each column is one parameter, an array (`ArrayColumn`).
-// Rows of all other tables come in one JSON document (`JsonColumn`), named as the table's columns.
+// Rows come in one of two ways. Of the tables that most flushes write, each column is one
+// parameter, an array (`ArrayColumn`). Rows of all other tables come in one JSON document
+// (`JsonColumn`), whose fields are the columns.
 import { iso } from '../kernel/iso.ts';
 
 /** An element of an array parameter. */
@@ -32,7 +34,7 @@ export type ArrayColumns<Row> = Readonly<Record<string, ArrayColumn<Row>>>;
 /** A column of rows that come as JSON. */
 export type JsonColumn<Row, Value = unknown> = {
   readonly of: (row: Row) => Value;
-  /** What happens to the column of a row that is there already. */
+  /** What happens to the column of a row that exists. */
   readonly update: 'keep' | 'replace' | 'add';
 };
 

@@ -3,13 +3,15 @@ import type { Timers } from '../ports.ts';
 import type { Bigints } from './bigints.ts';
 
 /**
- * Connections that are given up, all of them, when the database gives no answer in time: a way that fell silent stays so for a quarter
- * of an hour where nobody does, while new connections work. What still waits for one of them fails then.
+ * Connections that are replaced, all of them, when the database does not answer in time.
+ *
+ * A broken route can stay silent for a quarter of an hour, while new connections work. What still
+ * waits on an old connection fails then.
  */
 export class Connections {
   readonly #options: ConnectionsOptions;
   #sql: Sql<Bigints>;
-  /** In a row, and nothing was answered between. */
+  /** Late answers in a row, without an answer between them. */
   #late = 0;
 
   constructor(options: ConnectionsOptions) {
@@ -21,7 +23,10 @@ export class Connections {
     return this.#sql;
   }
 
-  /** Without a bound of its own: where nothing at all is answered, whoever is bounded gives these connections up. */
+  /**
+   * Has no bound of its own. Where nothing is answered, a bounded call (`within`) replaces the
+   * connections, and this one fails.
+   */
   async ask<T>(task: (sql: Sql<Bigints>) => Promise<T>): Promise<T> {
     const asked = this.#sql;
     const answer = await task(asked);
@@ -29,7 +34,7 @@ export class Connections {
     return answer;
   }
 
-  /** @throws Error where that takes longer; what was asked may still happen */
+  /** @throws Error where it takes longer; the task may still happen */
   async within<T>(ms: number, task: (sql: Sql<Bigints>) => Promise<T>): Promise<T> {
     const asked = this.#sql;
     const late = Promise.withResolvers<never>();
@@ -60,7 +65,7 @@ export class Connections {
 
 type ConnectionsOptions = {
   readonly open: () => Sql<Bigints>;
-  /** After how many answers in a row that did not come. */
+  /** After how many late answers in a row the connections are replaced. */
   readonly lateMax: number;
   readonly timers: Timers;
 };

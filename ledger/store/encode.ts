@@ -70,8 +70,9 @@ function printed(cell: Cell): Cell {
 }
 
 /**
- * Every node writes its transfers by id. Two nodes may write refunds with the same keys at the same time: in one order one of them
- * waits for the other; in two they may deadlock, and PostgreSQL ends one of them after a second. Ids without a key come almost sorted.
+ * Every node writes its transfers by id. Two nodes may write refunds with the same keys at once: in
+ * one order, one waits for the other; in two orders they may deadlock, and PostgreSQL ends one of
+ * them after a second. Ids without a key are almost sorted already.
  */
 function inOrder(rows: readonly Transfer[]): readonly Transfer[] {
   return rows.length < 2 ? rows : rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));

@@ -1,12 +1,14 @@
 // The statement of a flush: one transaction in one round trip.
 //
-// Of transfers and touched accounts each column is an array parameter; rows of all other tables come in one JSON document. Each part of
-// a statement costs even where it has no rows, so there are two statements: the lean one has none of the other tables.
-// Names, types and values of columns are not written here: they come from the tables of columns (`columns.ts`), in whose order
-// `encode.ts` sends them.
+// Each column of transfers and touched accounts is an array parameter; rows of all other tables
+// come in one JSON document. Each part of a statement costs even where it has no rows, so there are
+// two statements: the lean one has none of the other tables. Names, types and values of columns are
+// not written here. They come from the tables of columns (`columns.ts`), in whose order `encode.ts`
+// sends them.
 //
-// Holds: every part is joined to the fence, so nothing is written where the node's epoch or seq is not what the node believes (I6).
-// The counts at the end fail the statement where an account was not what its actor believed.
+// Holds: every part is joined to the fence, so nothing is written where the node's epoch or seq is
+// not what the node believes (I6). The counts at the end fail the statement where an account was
+// not what its actor believed.
 import { type ArrayColumn, type ArrayColumns, assignments, namesOf } from './columns.ts';
 import { FOLLOWUP_COLUMNS } from './followup-columns.ts';
 import {
@@ -91,14 +93,16 @@ const OPENED_COUNT = parameter();
 
 const { data: _data, ...EVENT_HEAD } = EVENT_COLUMNS;
 
-/** The document is parsed once: once for each part was two thirds of what a flush of refunds cost. */
+/**
+ * The document is parsed once. Once for each part was two thirds of the cost of a flush of refunds.
+ */
 const RARE = `,
   rare AS MATERIALIZED (SELECT ${parameter()}::text::jsonb AS parts),
   opened AS (
     INSERT INTO accounts AS a (${namesOf(ACCOUNT_COLUMNS)})
     SELECT ${namesOf(ACCOUNT_COLUMNS, 'r.')} FROM ${rowsOf('opened', 'accounts')}
     ON CONFLICT (slot, id) DO UPDATE SET ${assignments(ACCOUNT_COLUMNS, 'excluded', 'a')}
-    -- An actor's account is opened once; the other sides are opened by each process that first needs them.
+    -- An actor's account is opened once. Each process opens the other sides that it needs first.
     WHERE a.kind NOT IN ('meter', 'payment')
     RETURNING 1
   ),

@@ -3,7 +3,10 @@ import type { Mode } from '../kernel/tenant.ts';
 import type { Alarm, AlarmKind, DueAlarm, Storage } from '../storage.ts';
 import type { Bigints } from './bigints.ts';
 
-/** See `Storage.dueAlarms`. A clock that was moved is ahead, so what is due by the wall clock is due by every clock. */
+/**
+ * See `Storage.dueAlarms`. A moved clock is ahead of the wall clock, so an alarm that is due by the
+ * wall clock is due by every clock.
+ */
 export async function dueAlarms<K extends AlarmKind>(
   sql: Sql<Bigints>,
   query: Parameters<Storage['dueAlarms']>[0] & {

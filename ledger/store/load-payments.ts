@@ -88,7 +88,8 @@ function paymentOf(row: PaymentRow): Payment {
     attempt: row.attempt,
     createdAt: row.created_at.getTime(),
     roundTrip: {
-      // What is charged for a subscription has no checkout of its own: it tells of the one that began that.
+      // A charge for a subscription has no checkout of its own: it names the one that began the
+      // subscription.
       paymentLinkId: row.checkout_id ?? row.payment_link_id,
       paymentLinkToken: row.checkout_token ?? row.payment_link_token,
       productId: row.product_id,

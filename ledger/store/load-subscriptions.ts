@@ -3,7 +3,7 @@ import type { Subscription } from '../subscriptions/subscription.ts';
 import { type SubscriptionRow, subscriptionOf } from './subscription-row.ts';
 import type { Bigints } from './bigints.ts';
 
-/** The subscriptions of some customers to which anything can still happen. */
+/** The subscriptions of these customers that can still change. */
 export async function loadSubscriptions(
   sql: Sql<Bigints>,
   keys: { readonly slots: readonly number[]; readonly ids: readonly string[] },

@@ -21,11 +21,14 @@ import type { RowOf } from './columns.ts';
 import { loadSubscriptions } from './load-subscriptions.ts';
 import type { GRANT_COLUMNS, STATE_COLUMNS } from './meter-columns.ts';
 
-/** An actor's own totals fit. */
+/** An actor's own totals fit into a bigint. */
 const totals = (sql: Sql<Bigints>) => sql`
   a.credits_posted::bigint as granted, a.debits_posted::bigint as consumed, a.debits_pending::bigint as reserved`;
 
-/** Actors as they are in the database: customers, what they have of each meter, its open periods and its live grants. */
+/**
+ * Actors as the database has them: customers, their meters, open periods, live grants and
+ * subscriptions.
+ */
 export async function loadCustomers(
   sql: Sql<Bigints>,
   deps: { slotOf: (customerId: string) => number; ids: Ids },
@@ -103,7 +106,7 @@ function meterState(
   const periods = rows.periods.filter(of).map(periodOf);
   const row = rows.states.find(of);
   if (row === undefined) {
-    // Usage alone, never a grant.
+    // It has usage alone, and never had a grant.
     const first = periods[0] ?? emptyPeriod(account(0), 0, null);
     return emptyMeterState(key.meterId, entitlement, first);
   }
@@ -111,7 +114,7 @@ function meterState(
   const end = row.period_end?.getTime() ?? null;
   assert(end === null || end > start, 'a period has a length');
   const opened = periods.find((period) => period.start === start);
-  // Its account may still have the end that the calendar gave it.
+  // Its account may still have the calendar's end of the period.
   const current =
     opened === undefined ? emptyPeriod(account(start), start, end) : { ...opened, end };
   const grants = rows.grants.filter(of).map(grantOf).sort(burnOrder);

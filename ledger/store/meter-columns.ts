@@ -1,5 +1,5 @@
-// The columns of what actors of customers write now and then: accounts that are opened, grants, states of meters, alarms
-// and events. They come as JSON (`columns.ts`).
+// The columns of what a customer's actor writes now and then: accounts that it opens, grants,
+// states of meters, alarms and events. They come as JSON (`columns.ts`).
 import type {
   AccountOpening,
   AlarmKind,
@@ -89,7 +89,7 @@ export const STATE_COLUMNS = {
   event_at: replaced(({ state }) => time(state.eventAt)),
 } as const satisfies JsonColumns<StateRow>;
 
-/** An alarm; `dueAt` is null where there is none any more. */
+/** An alarm. `dueAt` is null where it is to be deleted. */
 export type AlarmRow = {
   readonly slot: number;
   readonly actorId: string;

@@ -4,21 +4,28 @@ import type { Fence, Handover, SeatedNode, Survey } from '../storage.ts';
 import type { Bigints } from './bigints.ts';
 
 /**
- * Seats and slots: a row in `nodes` is the right of one process to write, a row in `slots` says for which actors.
+ * Seats and slots. A row in `nodes` is the right of one process to write; a row in `slots` says for
+ * which actors.
  *
- * Only PostgreSQL's clock says that a lease is over. Whoever takes a seat or its slots raises its epoch, so that a late flush of the
- * old holder finds no row to move; its connections are ended first, because a frozen client may still hold the row's lock.
+ * How it works: only PostgreSQL's clock says that a lease is over. A node that takes a seat, or the
+ * slots of a dead one, raises the epoch of that seat, so that a late flush of the old holder finds
+ * no row to move. It ends the old holder's connections first, because a frozen client may still
+ * hold the row's lock.
  *
- * Holds: `slots.node = n` changes only by a flush of n itself (`handed_over` in `flush-sql.ts`), or by the transaction that raises the
- * epoch of n after its lease is over. A node without an address is alone: it joins nobody, and nobody joins it. At one address there is one node: whoever comes
- * after it waits for its lease, which is its own where it has died.
+ * Holds: `slots.node = n` changes only by a flush of n itself (`handed_over` in `flush-sql.ts`), or
+ * by the transaction that raises the epoch of n after its lease is over. A node without an address
+ * is alone: it joins nobody, and nobody joins it. At one address there is one node: the next one
+ * waits for its lease. After a crash that is its own lease.
  */
 type SeatRow = { id: number; epoch: bigint; seq: bigint };
 
-/** The name of a writing connection is this and its holder, so that whoever takes over finds all of them. */
+/**
+ * The name of a writing connection is this and its holder. So a node that takes over finds all of
+ * them.
+ */
 const JOURNAL = 'tollhouse journal ';
 
-/** Whoever joins does so alone: of two who cannot share only one may find the house empty. */
+/** One node joins at a time: of two that cannot share, only one may find that no other is alive. */
 const JOINING = 7_041_776_001;
 
 export function journalName(holder: string): string {
@@ -27,7 +34,7 @@ export function journalName(holder: string): string {
 
 type Who = { readonly holder: string; readonly address: string | null; readonly leaseMs: number };
 
-/** See `Storage.claim`. The first node takes the slots that nobody ever had. */
+/** See `Storage.claim`. The first node takes the slots that have no owner yet. */
 export async function claimSeat(writer: Sql<Bigints>, who: Who): Promise<Fence | null> {
   await endConnections(writer, freeSeat(writer));
   const [row] = await writer.begin(async (sql) => {
@@ -97,8 +104,9 @@ export async function takeOverSlots(
 }
 
 /**
- * See `Storage.recover`. The update waits for a flush that is still running, and then nothing of the old epoch can land. It does
- * not renew the lease, which only a flush does: a node that can send but not hear must not keep its seat.
+ * See `Storage.recover`. The update waits for a flush that is still running; after it nothing of
+ * the old epoch can land. It does not renew the lease, which only a flush does: a node that can
+ * send but not hear must not keep its seat.
  */
 export async function recoverSeat(
   writer: Sql<Bigints>,
@@ -115,10 +123,10 @@ export async function recoverSeat(
     where id = ${fence.node} and epoch = ${epoch}::bigint
     returning id, epoch, seq`;
   if (row !== undefined) return row.seq < fence.seq ? 'behind' : fenceOf(row);
-  // The number of a seat only grows, whoever holds it.
+  // The number of a seat only grows, under each of its holders.
   const [seat] = await writer<SeatRow[]>`select id, epoch, seq from nodes where id = ${fence.node}`;
   if (seat !== undefined && seat.seq >= fence.seq) return 'fenced';
-  // Whoever sits there since then lacks nothing of its own.
+  // The next holder of the seat has lost nothing of its own.
   await writer`
     update nodes set halted = true
     where id = ${fence.node} and holder = ${holder} and seq < ${seq}::bigint`;
@@ -139,7 +147,10 @@ export async function releaseSeat(writer: Sql<Bigints>, fence: Fence): Promise<v
     where id = ${fence.node} and epoch = ${String(fence.epoch)}::bigint`;
 }
 
-/** Ends what a stale copy halted; gives how many seats that were. What was written to them and is not there stays lost. */
+/**
+ * Ends the halt of seats that a stale copy of the database caused; gives their number. Writes that
+ * the copy does not have stay lost.
+ */
 export async function resumeSeats(sql: Sql<Bigints>): Promise<number> {
   return (await sql`update nodes set halted = false where halted`).count;
 }
@@ -149,7 +160,7 @@ function freeSeat(sql: ISql<Bigints>) {
   return sql`(select id from nodes where expires_at < now() order by id limit 1)`;
 }
 
-/** Ends every writing connection of whoever holds that seat, but this one. */
+/** Ends every writing connection of the seat's holder, but this one. */
 async function endConnections(
   writer: ISql<Bigints>,
   seat: ReturnType<typeof freeSeat>,
@@ -160,7 +171,7 @@ async function endConnections(
     where n.id = ${seat} and s.pid <> pg_backend_pid()`;
 }
 
-/** Neither a lock that somebody frozen holds nor our own silence may hold up the others. */
+/** Neither a lock of a frozen client nor our own silence may hold up the others. */
 async function boundWaits(sql: ISql<Bigints>, leaseMs: number): Promise<void> {
   await sql`
     select set_config('lock_timeout', ${String(leaseMs)}, true), set_config('statement_timeout', ${String(leaseMs)}, true),

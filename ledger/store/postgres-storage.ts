@@ -19,12 +19,15 @@ import type { Fence, FlushResult, FlushRows, Storage, StoredUsage } from '../sto
 import type { Bigints } from './bigints.ts';
 
 export type PostgresStorageDeps = {
-  /** Opens one connection, for flushes and the seat alone: the order of its statements is the order of the journal. */
+  /**
+   * Opens one connection, for flushes and the seat alone. Its statements run in the order of the
+   * journal.
+   */
   readonly openWriter: () => Sql<Bigints>;
-  /** Opens those for everything else, which has no order. */
+  /** Opens the connections for everything else, which has no order. */
   readonly openReader: () => Sql<Bigints>;
   readonly leaseMs: number;
-  /** This start of this process. */
+  /** Names this start of this process. */
   readonly holder: string;
   readonly address: string | null;
   readonly slotOf: (customerId: string) => number;
@@ -33,7 +36,7 @@ export type PostgresStorageDeps = {
 };
 
 export type PostgresStorage = Storage & {
-  /** Has each connection that reads plan what loads a customer. */
+  /** Lets each reading connection plan the statements that load a customer. */
   warm(onEach: OnEach): Promise<void>;
   /** Closes its connections. */
   end(): Promise<void>;
@@ -45,8 +48,9 @@ type OnEach = (
 ) => Promise<void>;
 
 /**
- * When the server is to cancel a flush (`statement_timeout`): its outcome is known then, and there is lease left to renew it. It does not
- * end a commit that waits for its disk or for a standby: that one is waited for, up to the bound below.
+ * When the server cancels a flush (`statement_timeout`). The outcome is known then, and there is
+ * time left to renew the lease. The timeout does not end a commit that waits for its disk or for a
+ * standby: that one is waited for up to the bound in `flush`.
  */
 export function flushMsMax(leaseMs: number): number {
   return Math.ceil(leaseMs / 3);
@@ -57,9 +61,10 @@ const NOBODY = '00000000-0000-0000-0000-000000000000';
 /** The ledger's storage in PostgreSQL. */
 export function postgresStorage(deps: PostgresStorageDeps): PostgresStorage {
   const { leaseMs, timers, openWriter, openReader } = deps;
-  // Recovery needs one that answers.
+  // Recovery needs a connection that answers.
   const writer = new Connections({ open: openWriter, lateMax: 1, timers });
-  // One that is late may be the machine that is busy, and the loads that wait for the others are not late yet.
+  // One late answer may come from a busy machine, and then the loads on other connections are not
+  // late yet.
   const reader = new Connections({ open: openReader, lateMax: 2, timers });
   return {
     warm: (onEach) => onEach(reader.sql, (sql) => loadCustomers(sql, deps, [NOBODY])),
@@ -68,7 +73,8 @@ export function postgresStorage(deps: PostgresStorageDeps): PostgresStorage {
     },
     flush: async (rows, fence) => {
       try {
-        // So that there is lease left to find out in what became of it: others look for the dead when it is over.
+        // Leaves time to find out the outcome before the lease ends: then other nodes look for dead
+        // ones.
         return await writer.within((leaseMs * 2) / 3, (sql) =>
           flush(sql, { rows, fence, leaseMs }),
         );
@@ -79,7 +85,8 @@ export function postgresStorage(deps: PostgresStorageDeps): PostgresStorage {
     recover: (fence) =>
       writer.within(leaseMs, (sql) => recoverSeat(sql, { fence, holder: deps.holder })),
     claim: () => writer.within(leaseMs, (sql) => claimSeat(sql, deps)),
-    // What the others wait for waits for no connection that fell silent; whoever asks again gets another one.
+    // All nodes wait for a survey, so it does not wait for a silent connection: the next call gets
+    // a new one.
     survey: () => reader.within(leaseMs / 2, surveyNodes),
     takeOver: (dead, to) =>
       reader.within(leaseMs, (sql) => takeOverSlots(sql, { dead, to, leaseMs })),
@@ -144,22 +151,25 @@ async function flush(
 }
 
 /**
- * Only an ERROR that the server reports says that nothing was written. Whatever else ends a flush, a FATAL too (it may follow a
- * commit), leaves open what became of it.
+ * Only an ERROR that the server reports says that nothing was written. Any other end leaves the
+ * outcome open, even a FATAL: it may follow a commit.
  */
 function classify(error: unknown): FlushResult {
   const { severity, code, constraint_name: constraint } = error as Record<string, unknown>;
   if (severity !== 'ERROR') return { kind: 'unknown', error };
   if (code === '23505' && UNIQUE_BY_KEY.has(String(constraint))) return { kind: 'duplicate' };
-  // Cancelled by its timeout or by somebody, or in the way of another: rolled back.
+  // Cancelled by its timeout or by an operator, or ended by a lock or a deadlock: rolled back.
   if (typeof code === 'string' && /^(57014|55P03|40...)$/.test(code))
     return { kind: 'slow', error };
-  // Out of something, or shut down half way. Recovery finds the old seq.
+  // The server is out of something, or shut down half way. Recovery finds the old seq.
   if (typeof code === 'string' && /^(57|53|55)/.test(code)) return { kind: 'unknown', error };
   return { kind: 'rejected', error };
 }
 
-/** Ids that a caller's key gives: of usage within its customer's slot, of refunds and grants over all slots. */
+/**
+ * Ids that follow from a caller's key: of usage within its customer's slot, of refunds and grants
+ * over all slots.
+ */
 const UNIQUE_BY_KEY: ReadonlySet<string> = new Set([
   'transfers_id_once',
   'transfers_refund_once',

@@ -1,5 +1,8 @@
-// The columns that most flushes write: transfers, and the accounts that they touch. They come as arrays (`columns.ts`).
-// To read a value out of an array costs more than to store it, so what all rows often share comes once, with the fence.
+// The columns that most flushes write: transfers, and the accounts that they touch. They come as
+// arrays (`columns.ts`).
+//
+// Reading a value out of an array costs more than storing it. So a value that all rows often share
+// comes once, with the fence.
 import type { Transfer } from '../kernel/transfers.ts';
 import type { AccountChange } from '../storage.ts';
 import type { ArrayColumn, ArrayColumns, Cell } from './columns.ts';
@@ -14,7 +17,7 @@ function shared<Row>(type: Type, of: (row: Row) => Cell, sql?: string): ArrayCol
   return { ...column(type, of, sql), shared: true };
 }
 
-/** `m` has `at` and `value` of the row, wherever they came from: see `flush-sql.ts`. */
+/** `m` has the row's `at` and `value`, from the array or from the fence: see `flush-sql.ts`. */
 export const TRANSFER_COLUMNS: ArrayColumns<Transfer> = {
   id: column('uuid', ({ id }) => id),
   debit: column('uuid', ({ debit }) => debit),
@@ -50,10 +53,13 @@ export const TRANSFER_COLUMNS: ArrayColumns<Transfer> = {
   ),
 };
 
-/** An account that changes, and when the actor that it belongs to last changed. */
+/** An account that changes, with the time of the last change of the actor that it belongs to. */
 export type TouchedRow = { readonly change: AccountChange; readonly updatedAt: number | null };
 
-/** `sql` is the account's new value. A column without it is only compared: the key, and what the actor expects. */
+/**
+ * `sql` is the account's new value. A column without it is only compared: the key, and the expected
+ * totals.
+ */
 export const TOUCHED_COLUMNS: ArrayColumns<TouchedRow> = {
   slot: column('smallint', ({ change }) => change.slot),
   id: column('uuid', ({ change }) => change.id),

@@ -3,12 +3,12 @@ import { assert } from '../../ledger/kernel/assert.ts';
 import type { Bigints } from '../../ledger/store/bigints.ts';
 import { monthsOf, type Sweep } from './retention-sql.ts';
 
-/** A partition of the archive, by its name. */
+/** The name of a partition of the archive. */
 const MONTH = /^transfers_archive_\d{4}_\d{2}$/;
 const LOCK_WAIT_MS_MAX = 5000;
 const LOCK_NOT_AVAILABLE = '55P03';
 
-/** The partition of the month, by UTC, that `now` is in, or of one `months` later. */
+/** The partition of the month, in UTC, of `now`, or of `months` later. */
 export function monthName(now: number | Date, months = 0): string {
   const [year, month] = monthStart(now, months).toISOString().split('-');
   return `transfers_archive_${year}_${month}`;
@@ -27,7 +27,10 @@ export async function listMonths(sql: ISql<Bigints>): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** Makes partitions for what is about to move, of so many months. Attached, not created as one: an audit may read the others. */
+/**
+ * Makes the partitions for rows that are about to move; gives the number of their months. A
+ * partition is attached, not created as one, because an audit may be reading the others.
+ */
 export async function makeMonths(
   sql: ISql<Bigints>,
   sweep: Sweep,
@@ -48,9 +51,11 @@ export async function makeMonths(
 }
 
 /**
- * Drops a month of the archive, and takes up what its transfers moved in closing balances. False: an audit reads it.
+ * Drops a month of the archive, and adds what its transfers moved to the closing balances. False
+ * where an audit is reading the archive.
  *
- * The lock is taken first and keeps audits out until both are done: a snapshot sees dropped tables as gone, whenever it was taken.
+ * The lock comes first and keeps audits out until both are done: every snapshot sees a dropped
+ * table as gone, however old the snapshot is.
  */
 export async function closeMonth(sql: Sql<Bigints>, month: string): Promise<boolean> {
   assert(MONTH.test(month), 'a month of the archive');

@@ -1,8 +1,8 @@
-/** Whose money was taken. */
+/** The status of a payment whose money was taken. */
 const CAPTURED = `('succeeded', 'partially_refunded', 'refunded')`;
 const OPEN = `('requires_action', 'processing')`;
 
-/** Payments with what their accounts say, and with what their commits still owe others. */
+/** Payments, with what their accounts say and what their followups still have to do. */
 const CHARGED = `
   WITH owed AS (
     SELECT payment_id, count(*) FILTER (WHERE kind = 'payment_settled') > 0 AS settling,
@@ -14,7 +14,10 @@ const CHARGED = `
     FROM payments p LEFT JOIN accounts a ON a.slot = p.slot AND a.id = p.id LEFT JOIN owed o ON o.payment_id = p.id
   )`;
 
-/** The invariants of money: by name, a query that returns no row. What is owed and not done yet is no fault. */
+/**
+ * The invariants of money: a name, and a query that returns no row. A followup that waits is no
+ * fault.
+ */
 export const PAYMENT_CHECKS: Readonly<Record<string, string>> = {
   'I1 debits equal credits for each currency': `
     SELECT organisation_id, mode, currency, sum(debits_posted) AS debits, sum(credits_posted) AS credits,
@@ -27,7 +30,7 @@ export const PAYMENT_CHECKS: Readonly<Record<string, string>> = {
     FROM payments p FULL JOIN (SELECT * FROM accounts WHERE kind = 'payment') a ON a.slot = p.slot AND a.id = p.id
     LEFT JOIN customers c ON c.id = p.customer_id AND c.organisation_id = p.organisation_id AND c.mode = p.mode
     WHERE p.id IS NULL OR (p.status IN ${CAPTURED}) <> (a.id IS NOT NULL)
-      -- What is charged without its buyer has an invoice and a customer before it has the money.
+      -- A charge without its buyer has an invoice and a customer before it has the money.
       OR num_nonnulls(p.paid_at, p.invoice_id, c.id) <> CASE WHEN a.id IS NOT NULL THEN 3 WHEN p.checkout_id IS NULL THEN 2 ELSE 0 END
       OR a.credits_posted <> p.amount OR NOT a.capped
       OR (a.organisation_id, a.mode, a.currency) <> (p.organisation_id, p.mode, p.currency)
@@ -69,7 +72,8 @@ export const PAYMENT_CHECKS: Readonly<Record<string, string>> = {
       GROUP BY object_id) e ON e.object_id = o.id
     WHERE o.sequence IS DISTINCT FROM coalesce(e.told, 0)`,
 
-  // A subscription tells what became of its charges: of the first one without its id, but with the invoice that it paid.
+  // A subscription's events tell the outcome of its charges. That of the first charge has no
+  // payment id, but has the id of the paid invoice.
   'I8 what became of a payment and its refunds was told once': `${CHARGED}, tellings AS (
       SELECT object_id AS payment_id, type FROM events WHERE object_type = 'PAYMENT' AND endpoint_id IS NULL
       UNION ALL
@@ -89,7 +93,7 @@ export const PAYMENT_CHECKS: Readonly<Record<string, string>> = {
     )
     SELECT p.id AS payment, p.status, t.succeeded, t.failed, t.errored, t.refunded, t.refunds_failed
     FROM charged p LEFT JOIN told t ON t.payment_id = p.id LEFT JOIN given_back g ON g.payment_id = p.id
-    -- Its subscription has yet to hear of one that is settling.
+    -- A charge that is settling: its subscription has not heard of it yet.
     WHERE NOT (p.settling AND p.subscription_id IS NOT NULL) AND (
         coalesce(t.succeeded, 0) <> (p.status IN ${CAPTURED})::int
         OR coalesce(t.failed, 0) <> (p.status IN ('failed', 'canceled'))::int
@@ -145,7 +149,7 @@ export const PAYMENT_CHECKS: Readonly<Record<string, string>> = {
     FROM (SELECT * FROM payments WHERE processor = 'sandbox') p
     FULL JOIN (SELECT *, CASE WHEN status = 'pending' THEN next_status ELSE status END AS ends FROM sandbox_charges) c
       ON c.key = p.id::text
-    -- What was verified to be saved moved no money, and need not be a payment.
+    -- A verification of a saved card moves no money, and need not be a payment.
     WHERE p.id IS NULL AND c.amount > 0 OR (c.amount, c.currency) <> (p.amount, p.currency)
       OR p.status IN ${CAPTURED} AND p.amount > 0 AND c.ends IS DISTINCT FROM 'succeeded'
       OR p.status NOT IN ${CAPTURED} AND p.status NOT IN ${OPEN} AND c.ends NOT IN ('declined', 'canceled')`,
@@ -155,7 +159,7 @@ export const PAYMENT_CHECKS: Readonly<Record<string, string>> = {
     FROM (SELECT r.* FROM refunds r JOIN payments p ON p.slot = r.slot AND p.id = r.payment_id WHERE p.processor = 'sandbox') r
     FULL JOIN (SELECT *, coalesce(next_status, status) AS ends FROM sandbox_refunds) s ON s.key = r.id::text
     WHERE r.id IS NULL OR s.charge_key <> r.payment_id::text OR s.amount <> r.amount
-      -- What may still fail there has an ask_at here.
+      -- A refund that may still fail at the processor has an ask_at here.
       OR r.status = 'succeeded' AND (s.key IS NULL OR s.ends <> 'succeeded' AND (r.ask_at IS NULL OR s.status <> 'succeeded'))
       OR r.status = 'failed' AND s.ends IS DISTINCT FROM 'declined'`,
 };

@@ -1,6 +1,9 @@
 const MS = `timestamptz 'epoch' + interval '1 ms' *`;
 
-/** What a subscription waits to be paid, an invoice each; what of that is written down and not carried out yet is no fault. */
+/**
+ * What a subscription waits to be paid, one invoice each, and the followups that will make or
+ * settle such invoices.
+ */
 const CHASED = `
   WITH chased AS (
     SELECT s.id AS subscription_id, s.organisation_id, s.mode, s.customer_id, (o ->> 'invoiceId')::uuid AS invoice_id,
@@ -14,7 +17,7 @@ const CHASED = `
     FROM followups f
   )`;
 
-/** The invariants of subscriptions: by name, a query that returns no row, at any moment. */
+/** The invariants of subscriptions: a name, and a query that returns no row at any moment. */
 export const SUBSCRIPTION_CHECKS: Readonly<Record<string, string>> = {
   'a subscription rings when something is due': `
     SELECT coalesce(s.id, l.subject_id) AS subscription, s.status, s.live, s.due_at, l.due_at AS rings_at
@@ -39,7 +42,7 @@ export const SUBSCRIPTION_CHECKS: Readonly<Record<string, string>> = {
         OR (i.subscription_id, i.organisation_id, i.mode, i.customer_id) IS DISTINCT FROM
           (c.subscription_id, c.organisation_id, c.mode, c.customer_id))`,
 
-  // A pause may leave drafts, and those that the merchant finalises are the merchant's.
+  // A pause may leave drafts; once the merchant finalises them they are the merchant's to collect.
   'an unpaid invoice is known to its subscription': `${CHASED}
     SELECT i.id AS invoice, i.number, i.subscription_id AS subscription
     FROM invoices i LEFT JOIN chased c ON c.invoice_id = i.id
@@ -69,7 +72,8 @@ export const SUBSCRIPTION_CHECKS: Readonly<Record<string, string>> = {
       AND subscription_id IS NOT NULL
     GROUP BY subscription_id, period_start HAVING count(*) > 1`,
 
-  // What was paused or blocked or had another plan since may begin anywhere, and so does the first period after a trial.
+  // After a pause, a block or another plan a period may begin anywhere, and so may the first one
+  // after a trial.
   'a period begins where the one before it ended': `
     SELECT i.subscription_id AS subscription, i.id AS invoice, i.period_start
     FROM invoices i JOIN subscriptions s ON s.id = i.subscription_id
@@ -78,7 +82,7 @@ export const SUBSCRIPTION_CHECKS: Readonly<Record<string, string>> = {
       AND NOT EXISTS (SELECT FROM events e WHERE e.object_id = s.id AND (e.type = 'subscription.blocked'
         OR e.type = 'subscription.updated' AND e.data -> 'changes' <> '["cancelAtPeriodEnd"]') AND e.at <= i.period_start)`,
 
-  // Where a clock is turned, the database and the calendar may take different hours.
+  // Where a clock is turned, the database and the calendar may choose different hours.
   'a period is counted from its anchor': `
     SELECT s.id AS subscription, s.anchor_at, s.period_index, s.period_start, s.period_end
     FROM subscriptions s CROSS JOIN LATERAL (

@@ -1,4 +1,4 @@
-/** The invariants of deliveries: by name, a query that returns no row, at any moment. */
+/** The invariants of deliveries: a name, and a query that returns no row at any moment. */
 export const WEBHOOK_CHECKS: Readonly<Record<string, string>> = {
   'an event waits for the relay, was passed, or is set aside': `
     SELECT coalesce(e.id, r.event_id) AS event, r.times
@@ -27,8 +27,9 @@ export const WEBHOOK_CHECKS: Readonly<Record<string, string>> = {
         SELECT FROM groups_left g WHERE g.organisation_id = e.organisation_id AND g.group_id = w.group_id))
     WHERE e.id IS NULL OR w.id IS NULL OR (e.type, e.mode) <> (d.event_type, w.mode) OR e.endpoint_id <> w.id`,
 
-  // Of endpoints that have not changed since, and organisations that were of the group by then; by the clocks of machines: `at` may be that
-  // of a test clock. The minute is for what was committed while they changed, and for clocks that differ.
+  // Only endpoints that have not changed since, and organisations that were in the group by then.
+  // The times are those of machines: `at` may be that of a test clock. The minute allows for a
+  // commit during the change, and for clocks that differ.
   'an endpoint is owed every event that it subscribed to': `
     SELECT e.id AS event, w.id AS endpoint, e.type FROM events e JOIN event_fanouts f ON f.event_id = e.id
     JOIN organisations o ON o.id = e.organisation_id

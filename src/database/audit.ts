@@ -1,7 +1,9 @@
 // The audit: the invariants as queries over the whole database, each of which returns no row.
 //
-// Runs all checks in one snapshot, beside a running service, and shows the first rows of each that found something. It decides
-// nothing and repairs nothing. The ledger has its own checks; those of money, subscriptions and webhooks are beside this file.
+// How it works: all checks run in one snapshot, beside a running service. A check that finds rows
+// shows the first of them. The ledger has its own checks; those of money, subscriptions and
+// webhooks are beside this file.
+// Does not: repair anything.
 import type { Sql } from 'postgres';
 import { LEDGER_CHECKS } from '../../ledger/store/audit.ts';
 import type { Bigints } from '../../ledger/store/bigints.ts';
@@ -20,10 +22,10 @@ const CHECKS: Readonly<Record<string, string>> = {
 
 const ROWS_SHOWN = 5;
 
-/** Every check that found something, with the first rows. Empty: the books close. */
+/** Every check that found something, with the first rows. An empty list: all invariants hold. */
 export async function audit(sql: Sql<Bigints>): Promise<readonly Finding[]> {
   return sql.begin('isolation level repeatable read read only', async (transaction) => {
-    // Before the snapshot is taken: afterwards no month of the archive goes away.
+    // Before the snapshot is taken: from then on no month of the archive is dropped.
     await transaction`lock table transfers_archive in access share mode`;
     await transaction`select set_config('statement_timeout', '0', true)`;
     const findings: Finding[] = [];

@@ -4,20 +4,25 @@ import postgres from 'postgres';
 import { assert } from '../../ledger/kernel/assert.ts';
 
 const LOCK_KEY = 7_206_519;
-/** Whoever waits for a table makes all others wait behind it, so it waits for moments, lets them pass, and comes again: for 6 minutes. */
+/**
+ * A statement that waits for a table makes all others wait behind it. So it waits a second, lets
+ * them pass, and tries again: for 6 minutes.
+ */
 const LOCK_WAIT_MS_MAX = 1000;
 const LOCK_TRIES_MAX = 180;
-/** PostgreSQL's names for a lock that did not come in time, and for two who wait for each other. */
+/** PostgreSQL's codes for a lock that did not come in time, and for a deadlock. */
 const LOCK_REFUSED = ['55P03', '40P01'];
-/** For as long as another process may be at it: an index of a large table takes minutes. */
+/** As long as another process may be migrating: an index of a large table takes minutes. */
 const TURN_MS_MAX = 3_600_000;
 const TURN_LOOK_MS = 200;
-/** How a file begins that PostgreSQL does not run in a transaction. */
+/** How a file begins that PostgreSQL cannot run in a transaction. */
 const ALONE = '-- Outside a transaction:';
-/** Nobody waits behind an index that is built beside others. */
+/** Nothing waits behind an index that is built concurrently. */
 const CONCURRENT = /^\s*CREATE (?:UNIQUE )?INDEX CONCURRENTLY/m;
 
-/** The schema is not one that this program can work on. The message is one line for whoever started it. */
+/**
+ * The schema is not one that this program can work on. The message is one line for the operator.
+ */
 export class MigrationFailure extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message.replaceAll(/\s*\n\s*/g, ' ').trim(), options);
@@ -26,9 +31,12 @@ export class MigrationFailure extends Error {
 }
 
 /**
- * Brings the database to the newest schema: forward only, each file and that it was applied in one transaction (or, where it says so,
- * each statement in its own: those may be repeated), under a lock so that processes that start together do it once. Refuses a file that
- * changed after it was applied, and a database that is newer than this program.
+ * Brings the database to the newest schema, forward only.
+ *
+ * A file and the record that it was applied are one transaction. A file that says so runs each
+ * statement in its own; those may be repeated. An advisory lock lets one of several processes that
+ * start together do it. Refuses a file that changed after it was applied, and a database that is
+ * newer than this program.
  * @throws MigrationFailure, and what the driver throws where the database cannot be reached
  */
 export async function migrate(databaseUrl: string): Promise<void> {
@@ -42,8 +50,10 @@ export async function migrate(databaseUrl: string): Promise<void> {
 }
 
 /**
- * For whoever works on a database and does not bring its schema: workers, and commands that only read.
- * @throws MigrationFailure where it is not the newest one, and what the driver throws where the database cannot be reached
+ * For a process that works on a database and does not migrate it: workers, and commands that only
+ * read.
+ * @throws MigrationFailure where the schema is not the newest one, and what the driver throws where
+ * the database cannot be reached
  */
 export async function checkSchema(databaseUrl: string): Promise<void> {
   const { found, known } = await connected(databaseUrl, (sql) => versionsOf(openPostgrator(sql)));
@@ -57,7 +67,7 @@ export async function checkSchema(databaseUrl: string): Promise<void> {
   );
 }
 
-/** Asked again and again: a statement that waits keeps an index from being built beside it. */
+/** Polls, because a waiting statement would keep an index from being built concurrently. */
 async function takeTurn(sql: postgres.Sql): Promise<void> {
   for (let waited = 0; waited < TURN_MS_MAX; waited += TURN_LOOK_MS) {
     const [turn] = await sql<{ mine: boolean }[]>`select pg_try_advisory_lock(${LOCK_KEY}) as mine`;
@@ -91,7 +101,7 @@ function openPostgrator(sql: postgres.Sql): Postgrator {
     schemaTable: 'schema_migrations',
     async execQuery(query) {
       const rows = await sql.unsafe(query);
-      // The one after a script says that it was applied.
+      // The query that follows a script records that it was applied.
       if (isOpen) await sql.unsafe('commit');
       isOpen = false;
       return { rows };

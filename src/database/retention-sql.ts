@@ -1,17 +1,22 @@
-/** What goes when it is old. `t` is a row of the table, `$3` the time from which on rows are kept. */
+/** What is deleted when it is old. `t` is a row of the table; rows since `$3` are kept. */
 export type Sweep = {
   readonly table: string;
-  /** The window that it is kept for. */
+  /** Which window keeps it. */
   readonly window: 'keys' | 'events';
-  /** Whether `t` goes. */
+  /** Whether `t` is deleted. */
   readonly over: string;
-  /** Parts of the same statement that say what becomes of the rows in `gone`, where anything does. */
+  /**
+   * Further parts of the same statement: what they write for the deleted rows, which are in `gone`.
+   */
   readonly instead?: string;
 };
 
 const KEPT_IN_BOOKS = `, kept AS (INSERT INTO transfers_archive SELECT * FROM gone)`;
 
-/** Usage says so itself; a grant is told from money by its account. Holds stay where their constraint is. */
+/**
+ * A usage transfer has a value; a grant differs from money by its account. Holds stay in the table
+ * that has their constraint.
+ */
 const MOVABLE = `t.at < $3 AND t.kind IN ('single', 'reverse', 'refused')
   AND (t.value IS NOT NULL OR EXISTS (SELECT FROM accounts a
     WHERE a.slot = t.slot AND a.id IN (t.debit, t.credit) AND a.meter_id IS NOT NULL))`;
@@ -20,7 +25,8 @@ const MOVABLE = `t.at < $3 AND t.kind IN ('single', 'reverse', 'refused')
 export const SWEEPS: readonly Sweep[] = [
   { table: 'transfers', window: 'keys', over: MOVABLE, instead: KEPT_IN_BOOKS },
   {
-    // Of periods in which no event can count any more. The account of the present one may have an end that the calendar gave it once.
+    // Of periods in which no event can count any more. The account of the current period may still
+    // have an end that the calendar gave it.
     table: 'members',
     window: 'keys',
     over: `EXISTS (SELECT FROM accounts a WHERE a.slot = t.slot AND a.id = t.account_id AND a.period_end < $3
@@ -32,7 +38,7 @@ export const SWEEPS: readonly Sweep[] = [
   },
   { table: 'idempotency', window: 'keys', over: 't.created_at < $3' },
   {
-    // Nobody has paid with it or tried to.
+    // No payment was made or tried with it.
     table: 'checkouts',
     window: 'events',
     over: `t.expires_at < $3 AND t.status IN ('active', 'expired', 'canceled') AND t.attempts = 0 AND t.payment_id IS NULL`,
@@ -40,7 +46,7 @@ export const SWEEPS: readonly Sweep[] = [
   { table: 'mails', window: 'events', over: 't.settled_at < $3' },
   { table: 'portal_tokens', window: 'events', over: 't.expires_at < $3' },
   {
-    // What is still to be sent stays, however old it is.
+    // A delivery that is still to be sent stays, however old it is.
     table: 'deliveries',
     window: 'events',
     over: `t.status <> 'pending' AND coalesce(t.settled_at, t.created_at) < $3
@@ -52,8 +58,8 @@ export const SWEEPS: readonly Sweep[] = [
       FROM (SELECT event_id, count(*) AS count FROM gone GROUP BY event_id) g WHERE f.event_id = g.event_id)`,
   },
   {
-    // Those of usage, and samples, once they are passed. What money and people did is told by events that stay, as do the rows that
-    // they are about.
+    // Events of usage, and samples, once the relay has passed them. Events of money and people
+    // stay, as do the rows that they are about.
     table: 'events',
     window: 'events',
     over: `t.at < $3 AND (t.object_type IN ('ENTITLEMENT', 'USAGE') OR t.endpoint_id IS NOT NULL)
@@ -78,6 +84,6 @@ export const removal = (sweep: Sweep): string => `
 export const count = (sweep: Sweep): string =>
   `SELECT count(*)::float8 AS count FROM ${inBlocks(sweep)}`;
 
-/** The months, by UTC, of what a removal from the transfers would move. */
+/** The months, in UTC, of the transfers that a removal would move. */
 export const monthsOf = (sweep: Sweep): string => `
   SELECT DISTINCT date_trunc('month', t.at, 'UTC') AS month FROM ${inBlocks(sweep)}`;

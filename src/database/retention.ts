@@ -1,11 +1,15 @@
-// What is kept, and for how long: `bun run admin retention` runs it, beside whatever serves.
+// Retention: what is kept, and for how long. `bun run admin retention` runs it beside a running
+// service.
 //
-// The transfers that answer retries stay in one table under one constraint. Those whose keys' window is over move to the archive, which
-// has a partition for each month, and a month of the archive is dropped behind closing balances, where that is wanted at all. The books
-// close after each statement: every one of them is a transaction that moves rows and what stands for them together.
+// How it works: transfers that answer retries stay in one table under one constraint. When the
+// window of their keys is over they move to the archive, which has a partition for each month.
+// Where the policy says so, a month of the archive is dropped and leaves closing balances. A table
+// is read from its first page to its last, a few pages a statement, so it needs no index for this,
+// which the hot path would pay for. After each statement the sweep rests: it takes a bounded share
+// of the database, and less of it when that is busier.
 //
-// A table is read from its first page to its last, a few pages a statement, so that it needs no index for this: the hot path would pay
-// for one. After each statement it rests, so that it takes a share of the database and no more, and less of it the busier that is.
+// Holds: the books close after each statement, because each is a transaction that moves rows and
+// writes what stands for them.
 import type { ISql, Sql } from 'postgres';
 import { assert, must } from '../../ledger/kernel/assert.ts';
 import { PERIODS_KEPT_MS } from '../../ledger/limits.ts';
@@ -15,9 +19,12 @@ import type { Bigints } from '../../ledger/store/bigints.ts';
 import { count, removal, type Sweep, SWEEPS } from './retention-sql.ts';
 
 export type RetentionPolicy = {
-  /** How long a key counts once, and its answer is kept. An event with a time of its own never counts twice: it would be too late. */
+  /**
+   * How long a key counts once, and its answer is kept. An event with its own time never counts
+   * twice: by then it is too late.
+   */
   readonly keysMs: number;
-  /** How long events of usage, deliveries, and checkouts and portal tokens that have expired are kept. */
+  /** How long events of usage, deliveries, expired checkouts and expired portal tokens are kept. */
   readonly eventsMs: number;
   /** How many whole months of usage stay in the archive; null: all. */
   readonly usageMonths: number | null;
@@ -27,30 +34,36 @@ export type RetentionDeps = {
   readonly sql: Sql<Bigints>;
   readonly clock: Clock;
   readonly timers: Timers;
-  /** Whether to count alone, and leave everything as it is. */
+  /** Whether to count only, and change nothing. */
   readonly dryRun: boolean;
 };
 
 export type Retained = {
-  /** Rows that went, or would, by table. Those of `transfers` are in the archive. */
+  /** Rows that were or would be deleted, by table. Those of `transfers` are in the archive. */
   readonly rows: Readonly<Record<string, number>>;
-  /** Months of the archive that went, or would. */
+  /** Months of the archive that were or would be dropped. */
   readonly closed: readonly string[];
-  /** Whether an audit that read the archive kept months from going: they do the next time. */
+  /**
+   * Whether an audit that was reading the archive kept months from being dropped. The next run
+   * drops them.
+   */
   readonly busy: boolean;
 };
 
-/** For as long as an event may come: by then its period is out of every actor's reach, too. */
+/** As long as an event may come late. After that no actor has its period in memory either. */
 const KEYS_MS_MIN = PERIODS_KEPT_MS;
 const EVENTS_MS_MIN = 30 * 86_400_000;
 
-/** Pages of a statement: some 500 transfers. What waits for a processor waits for one of them at most. */
+/**
+ * Pages of a statement: some 500 transfers. A request that needs a processor waits for one of them
+ * at most.
+ */
 const PAGES = 8;
-/** It rests so many times as long as it worked. */
+/** The rest after a statement, as a multiple of its time. */
 const REST = 4;
 const LOCK_KEY = 7_206_520;
 
-/** null: another one is at it. */
+/** null: another one is running. */
 export async function retain(
   deps: RetentionDeps,
   policy: RetentionPolicy,
@@ -58,7 +71,7 @@ export async function retain(
   assert(policy.keysMs >= KEYS_MS_MIN, 'a key counts once for as long as its event may come again');
   assert(policy.eventsMs >= EVENTS_MS_MIN, 'events are kept for 30 days');
   assert(policy.usageMonths === null || policy.usageMonths > 0, 'the present month is kept');
-  // The lock is the session's.
+  // The lock belongs to the session.
   const session = await deps.sql.reserve();
   try {
     const [lock] = await session<{ mine: boolean }[]>`
@@ -105,16 +118,18 @@ async function sweepTable(
   return total;
 }
 
-/** What is done to a range of pages. How many rows it was done to. */
+/** Does its work on a range of pages; gives the number of rows. */
 type Step = (sql: Sql<Bigints>, sweep: Sweep, range: string[]) => Promise<number>;
 
 const look: Step = (sql, sweep, range) => run(sql, count(sweep), range);
 const remove: Step = (sql, sweep, range) => run(sql, removal(sweep), range);
 
-/** Where more than a statement is needed. */
+/** Tables that need more than one statement. */
 const STEPS: Readonly<Record<string, Step>> = { transfers: move, events: dropUnlessReplayed };
 
-/** In one snapshot: what is due today may be written of a month long past, and have no partition yet. */
+/**
+ * In one snapshot: a row that is due today may be of a month long past, which has no partition yet.
+ */
 async function move(sql: Sql<Bigints>, sweep: Sweep, range: string[]): Promise<number> {
   return sql.begin('isolation level repeatable read', async (transaction) => {
     const months = await makeMonths(transaction, sweep, range);
@@ -122,7 +137,10 @@ async function move(sql: Sql<Bigints>, sweep: Sweep, range: string[]): Promise<n
   });
 }
 
-/** A replay owes events anew, unseen until it commits. While one runs none goes: they do the next time. */
+/**
+ * A replay makes deliveries of old events, unseen until it commits. While one runs no event is
+ * deleted; the next run does it.
+ */
 async function dropUnlessReplayed(
   sql: Sql<Bigints>,
   sweep: Sweep,

@@ -1,4 +1,5 @@
-// An invoice that somebody wants paid now, with what the customer has left, or not at all.
+// What a merchant or a buyer does with an invoice: pay it now with the customer's saved method, or
+// void it.
 import { must } from '../../ledger/kernel/assert.ts';
 import { slotOf } from '../../ledger/kernel/slot.ts';
 import type { Transaction } from '../platform/postgres/postgres.ts';
@@ -35,7 +36,7 @@ export async function payInvoice(
     subscriptionId === null || customerId === null
       ? null
       : (await ledger.subscriptions.command(customerId, subscriptionId, collect)).kind;
-  // Also of one that has ended: with its end this may have become void.
+  // Also for a subscription that has ended: its end may have made this invoice void.
   if (subscriptionId !== null) await billing.carryOut(subscriptionId);
   if (told === 'invalid_state') return { kind: 'being_replaced' };
   if (told !== 'done') {
@@ -68,7 +69,10 @@ export async function makeInvoiceVoid(
   return changed;
 }
 
-/** One that no subscription chases: the charge that it begins now, or the one under way; null where there is nothing to charge. */
+/**
+ * For an invoice that no subscription collects: the id of the charge that begins now, or of the one
+ * under way; null where there is nothing to charge.
+ */
 async function begin(
   sql: Transaction,
   { ids, orgClock, processorFor }: SubscriptionsDeps,
@@ -85,7 +89,7 @@ async function begin(
   const method = await findPaymentMethod(sql, scope, { customerId, subscriptionId });
   if (method === null) return null;
   const attempt = (last?.attempt ?? 0) + 1;
-  // Not an id that its subscription gives: that counts by itself.
+  // Not an id that a subscription derives: it counts its own attempts.
   const paymentId = ids.derive('invoice-payment', id, String(attempt));
   const now = orgClock.now(scope);
   const payment = {
@@ -114,7 +118,10 @@ async function begin(
   return paymentId;
 }
 
-/** By the payment itself. One that had failed `before` says nothing of this try: none was made. */
+/**
+ * The reply follows from the payment itself. A payment that had failed `before` says nothing of
+ * this try: no charge was made.
+ */
 async function replyOf(
   { sql }: SubscriptionsDeps,
   scope: Tenant,
@@ -124,7 +131,7 @@ async function replyOf(
   if (invoice.status === 'paid') return { kind: 'paid', invoice };
   if (!isPayable(invoice)) return { kind: 'invalid_state', invoice };
   const last = await findPaymentOf(sql, scope, id);
-  // One that has succeeded is the invoice's too, before the invoice has heard of it.
+  // A payment that has succeeded counts before the invoice has heard of it.
   if (last !== null && !hasFailed(last)) return { kind: 'pending', invoice };
   const failure = last?.id === before?.id ? null : last?.failureMessage;
   return { kind: 'payment_failed', message: failure ?? 'there is no payment method to charge' };

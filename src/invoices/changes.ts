@@ -1,4 +1,5 @@
-// What becomes of an invoice that is there. Each transition holds the row until the commit, so of two at once the second sees the first.
+// Changes of an invoice that exists. Each transition holds the invoice's row until the commit, so
+// of two at once the second sees the first.
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { assert, must } from '../../ledger/kernel/assert.ts';
 import { formatMoney } from '../../ledger/kernel/money.ts';
@@ -23,14 +24,15 @@ export type InvoicePayment = {
 };
 
 /**
- * Each is paid in full by its payment; what came of it, in the order given. Silent: the payment announces itself. `invalid_state`
- * says that this money is not for the invoice: it was voided meanwhile, or another payment was there first.
+ * Each invoice is paid in full by its payment; the outcomes, in the order given. No event: the
+ * payment announces itself. `invalid_state`: this money is not for the invoice, because it is void
+ * by now or another payment was first.
  */
 export async function payInvoices(
   sql: Transaction,
   payments: readonly InvoicePayment[],
 ): Promise<Changed[]> {
-  // Of two payments the first one counts.
+  // Of two payments for one invoice the first counts.
   const paying = new Map(payments.toReversed().map((payment) => [payment.invoiceId, payment]));
   const invoiceIds = [...paying.keys()];
   await sql`select from invoices where id = any(${invoiceIds}::uuid[]) order by id for update`;
@@ -57,7 +59,7 @@ export async function payInvoices(
   });
 }
 
-/** One more try to collect each. */
+/** Counts one more try to collect each. */
 export async function countAttempts(
   sql: Transaction,
   invoiceIds: readonly string[],
@@ -66,7 +68,7 @@ export async function countAttempts(
   await sql`update invoices set attempts = attempts + 1 where id = any(${invoiceIds}::uuid[])`;
 }
 
-/** Nobody owes it any more. Announced where it had been issued; a draft goes in silence. */
+/** Voids an invoice. An issued one is announced; a draft is not. */
 export async function voidInvoice(
   sql: Transaction,
   scope: Tenant,
@@ -76,7 +78,7 @@ export async function voidInvoice(
   const before = await lockInvoice(sql, scope, id);
   if (before === null) return 'not_found';
   if (before.status === 'void') return { kind: 'done', invoice: before };
-  // A charge under way is not called back: it decides first.
+  // A charge under way is not called back: its outcome comes first.
   const isLive = await isBeingPaid(sql, before);
   if (refusalOf('void', before, { isLive }) !== null) {
     return { kind: 'invalid_state', invoice: before };
@@ -99,7 +101,7 @@ export async function voidInvoice(
   return { kind: 'done', invoice };
 }
 
-/** It is tried no more, and may still be paid. Silent. */
+/** The invoice is collected no more, and may still be paid. No event. */
 export async function markUncollectible(
   sql: Transaction,
   scope: Tenant,
@@ -115,7 +117,7 @@ export async function markUncollectible(
   return { kind: 'done', invoice };
 }
 
-/** What was given back: a refund, or with a negative amount one that failed after it had succeeded. */
+/** A refund; with a negative amount, one that failed after it had succeeded. */
 export type InvoiceRefund = {
   readonly invoiceId: string;
   readonly paymentId: string;
@@ -126,8 +128,8 @@ export type InvoiceRefund = {
 };
 
 /**
- * Moves what was given back, of any number of invoices, and announces each refund in the order given. Answers the invoices that took
- * none: they were not paid by this payment.
+ * Adds the refunds to any number of invoices, and announces each in the order given. Returns the
+ * invoices that took none: another payment had paid them, or nothing had.
  */
 export async function recordInvoiceRefunds(
   sql: Transaction,
@@ -138,7 +140,8 @@ export async function recordInvoiceRefunds(
   const deltas = refunds.map(({ amountDelta }) => String(amountDelta));
   const times = refunds.map(({ at }) => new Date(at).toISOString());
   assert(!deltas.includes('0'), 'a refund moves money');
-  // Events of an invoice are a millisecond apart at least, even when the clock stands still or goes back.
+  // Events of an invoice are at least a millisecond apart, even where the clock stands still or
+  // goes back.
   const rows = await sql<(InvoiceRow & { sequence: bigint })[]>`
     update invoices set amount_refunded = amount_refunded + r.delta, event_sequence = event_sequence + r.count,
       updated_at = greatest(r.at, updated_at + interval '1 ms') + (r.count - 1) * interval '1 ms'
@@ -176,7 +179,10 @@ export async function recordInvoiceRefunds(
   return others;
 }
 
-/** Whether a payment of it has not failed; `but` is one that asks for itself. Of an invoice that is locked: none begins meanwhile. */
+/**
+ * Whether a payment of it has not failed; `but` is a payment that does not count. The invoice is
+ * locked, so no other begins meanwhile.
+ */
 export async function isBeingPaid(
   sql: Transaction,
   invoice: InvoiceRecord,
@@ -198,7 +204,7 @@ export async function lockInvoice(
   return row === undefined ? null : invoiceOf(row);
 }
 
-/** In one order, so that two who lock several never wait for each other in a circle. */
+/** In one order, so that two transactions that lock several never deadlock. */
 async function lockInvoices(
   sql: Transaction,
   invoiceIds: readonly string[],

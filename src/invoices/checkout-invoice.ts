@@ -1,4 +1,5 @@
-// The invoice of a checkout that was paid: what was bought, by whom, for how much. Issued with the payment, so it is paid from the start.
+// The invoice of a paid checkout: what was bought, by whom, for how much. It is issued with the
+// payment, so it is paid from the start.
 import { boundary } from '../../ledger/kernel/calendar.ts';
 import type { Transaction } from '../platform/postgres/postgres.ts';
 import type { CheckoutRecord } from '../records/checkouts.ts';

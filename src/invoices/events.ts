@@ -3,7 +3,7 @@ import type { NewEvent } from '../records/events.ts';
 import { amountDue, type InvoiceRecord } from '../records/invoices.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 
-/** What an invoice.updated tells. */
+/** What an `invoice.updated` tells. */
 export type InvoiceChange = {
   readonly change: 'adjusted' | 'refunded' | 'voided';
   readonly creditNoteId: null;
@@ -11,7 +11,7 @@ export type InvoiceChange = {
   readonly amountDelta: string | null;
 };
 
-/** An event that says what the invoice says. Without a change it is that it was issued. */
+/** An event with the invoice's state. Without a change it is `invoice.created`. */
 export function invoiceEvent(
   invoice: InvoiceRecord,
   {

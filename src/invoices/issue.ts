@@ -1,8 +1,10 @@
-// How an invoice comes about: drafted, numbered, announced.
+// How an invoice is made: drafted, numbered, announced.
 //
-// Holds: the numbers of an organisation's mode have no gap and no repetition and their dates ascend, so a number is taken from a row
-// that a rollback puts back. Whoever takes one holds that row until the commit: it is the last thing a transaction does, and does
-// once. Seller and buyer are copied when the number is taken, and nothing rewrites them after that.
+// How it works: a number is taken from a counter's row, which a rollback puts back. A transaction
+// that takes one holds that row until the commit, so it takes its numbers last, and once.
+//
+// Holds: the numbers of an organisation's mode have no gap and no repetition, and their dates
+// ascend. Seller and buyer are copied when the number is taken, and never change after that.
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { assert, must } from '../../ledger/kernel/assert.ts';
 import type { Executor, Json, Transaction } from '../platform/postgres/postgres.ts';
@@ -22,7 +24,10 @@ import {
 import { INVOICE_TRANSITIONS } from './transitions.ts';
 import { isUuid } from '../records/uuid.ts';
 
-/** An amount is `quantity` times `unitAmount`; what has no unit, such as a proration, has quantity 1. */
+/**
+ * An amount is `quantity` times `unitAmount`. A line without a unit, such as a proration, has
+ * quantity 1.
+ */
 export type NewInvoiceLine = Omit<InvoiceLine, 'id' | 'amount'>;
 
 export type NewInvoice = Pick<
@@ -38,26 +43,28 @@ export type NewInvoice = Pick<
   | 'periodEnd'
   | 'dueAt'
 > & {
-  /** Follows from what is billed, so that the same is billed once. */
+  /** Derived from what is billed, so that the same is billed once. */
   readonly id: string;
-  /** Its address is the customer's. */
+  /** The buyer's address is the customer's. */
   readonly buyer: Omit<Buyer, 'address'>;
-  /** The total is never negative: who is owed more than the rest gets that later. */
+  /** The total is never negative: excess credit carries over. */
   readonly lines: readonly NewInvoiceLine[];
-  /** Tries to collect it that begin with it; none where it is not said. */
+  /** Attempts to collect it that begin with it; none by default. */
   readonly attempts?: number;
 };
 
 export type Issuance = {
   readonly scope: Tenant;
   readonly invoice: NewInvoice;
-  /** Paid in full then; null leaves it open, unless there is nothing to pay. */
+  /** When it was paid in full. null leaves it open, unless there is nothing to pay. */
   readonly paidAt: Date | null;
   readonly eventId: string;
   readonly now: number;
 };
 
-/** Without a number, and silent. Again with the same id answers the invoice as it is. */
+/**
+ * Makes a draft: no number, no event. A second call with the same id returns the invoice as it is.
+ */
 export async function draftInvoice(
   sql: Transaction,
   { scope, invoice, now }: Pick<Issuance, 'scope' | 'invoice' | 'now'>,
@@ -68,8 +75,9 @@ export async function draftInvoice(
 }
 
 /**
- * Issues them, numbers and announces them in the order given, of whichever organisations. Call it last in the transaction. Again with
- * the same id, also at once, answers the invoice as it is and takes no number.
+ * Issues invoices, numbers and announces them in the order given, for any organisations. Call it
+ * last in the transaction. A second call with the same id, even at the same time, returns the
+ * invoice as it is and takes no number.
  */
 export async function issueInvoices(
   sql: Transaction,
@@ -119,7 +127,10 @@ export async function finalizeInvoice(
 const sellerOf = (sql: Executor) => sql`
   s.seller || jsonb_build_object('name', coalesce(s.seller->>'name', s.name, o.name))`;
 
-/** Those that are new. A conflict waits for whoever is making it, before there is a number to lose; in one order, so not in a circle. */
+/**
+ * Returns the new ones. A conflict waits for the transaction that is making the same invoice,
+ * before a number is taken. In one order, so that two never deadlock.
+ */
 async function insertDrafts(
   sql: Transaction,
   drafts: readonly Pick<Issuance, 'scope' | 'invoice' | 'now'>[],
@@ -187,7 +198,7 @@ function storedLine(line: NewInvoiceLine, id: string): StoredLine {
   };
 }
 
-/** The draft with seller and buyer as they are now, locked; null where it is none. */
+/** The draft, locked, with seller and buyer as they are now; null where it is not a draft. */
 async function freezeParties(
   sql: Transaction,
   { organisationId, mode }: Tenant,
@@ -213,7 +224,7 @@ type Numbering = {
   readonly at: Date;
 };
 
-/** Issues drafts that nobody else can, in the order given. */
+/** Issues drafts that are locked or new, in the order given. */
 async function numberDrafts(
   sql: Transaction,
   numberings: readonly Numbering[],
@@ -249,13 +260,17 @@ async function numberDrafts(
 }
 
 /**
- * Numbers, announces and issues drafts in one statement: all others who issue for the organisation wait from here to the commit.
+ * Numbers, announces and issues drafts in one statement. All others who issue for the organisation
+ * wait from here to the commit.
  *
- * - `drafts`: in the order given. `nth` counts them within their organisation and mode; none is issued before an earlier one.
- * - `counters`: each moves on by the number of its drafts, once. `previously` is when it last gave a number.
- * - `counted`: each draft's place in its counter, and when it is issued: never before the invoice with the number before it.
+ * - `drafts`: in the order given. `nth` counts them within their organisation and mode; none is
+ *   issued before an earlier one.
+ * - `counters`: each moves on by the number of its drafts, once. `previously` is when it last gave
+ *   a number.
+ * - `counted`: each draft's place in its counter, and when it is issued: never before the invoice
+ *   with the number before it.
  * - `numbered`: the place as a number, with the year.
- * - `announced`: the events of `invoice.created`, which have the number.
+ * - `announced`: the `invoice.created` events, with the number.
  * - `issued`: the drafts become invoices.
  */
 async function takeNumbers(

@@ -1,9 +1,11 @@
-// The links to invoices that mails carry: each opens one invoice, without a key.
+// Links to invoices in mails. Each opens one invoice, without a key.
 //
-// A token is the invoice's id and its MAC (HMAC-SHA-256, 256 bits) under a key that is derived from SECRETS_KEY, in base 62. Nothing is
-// stored, so that a mail that is sent again is the same mail, and a copy of the database opens nothing.
-// Holds: nobody makes a token without SECRETS_KEY. A wrong one is refused before the database is asked.
-// Does not: end. A link opens its invoice for as long as there is one; another SECRETS_KEY ends all links at once.
+// How it works: a token is the invoice's id and its MAC (HMAC-SHA-256, 256 bits), in base 62. The
+// key of the MAC is derived from SECRETS_KEY. Nothing is stored: a mail that is sent again is the
+// same mail, and a copy of the database opens nothing.
+// Holds: nobody makes a token without SECRETS_KEY. A wrong token is refused before a query.
+// Does not: expire. A link opens its invoice as long as that exists; another SECRETS_KEY ends all
+// links at once.
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import { fromBase62, toBase62 } from '../platform/crypto/tokens.ts';
 
@@ -13,7 +15,7 @@ const PURPOSE = 'tollhouse link to an invoice';
 
 export type InvoiceLinks = {
   tokenOf(invoiceId: string): string;
-  /** Of which invoice it is; null where it was never made. */
+  /** The id of the token's invoice; null where the token is not valid. */
   invoiceOf(token: string): string | null;
 };
 

@@ -1,38 +1,40 @@
-// What may happen to an invoice, and when: the one table that the API, what follows from payments, and dunning go by.
+// The one table of what may happen to an invoice. The API, payments and dunning follow it.
 //
-//   draft ──finalize──▶ open ──settle──▶ paid ──refund──▶ paid        draft, open, uncollectible ──void──▶ void
+//     draft ──finalize──▶ open ──settle──▶ paid ──refund──▶ paid
 //                         └──mark uncollectible──▶ uncollectible ──settle──▶ paid
+//     draft, open, uncollectible ──void──▶ void
 //
-// A payment is live until it has failed: under way, or captured while the invoice has yet to hear of it. So a charge and a void never
-// meet: whichever holds the invoice's row first is the one, and the money of a live payment always finds its invoice payable.
+// A payment is live until it has failed: it is under way, or captured and the invoice has not heard
+// of it. So a charge and a void never meet: the one that holds the invoice's row first wins, and
+// the money of a live payment always finds its invoice payable.
 import type { InvoiceRecord, InvoiceStatus } from '../records/invoices.ts';
 
 type Transition = {
   readonly from: readonly InvoiceStatus[];
-  /** What it is after it; null where only its amounts or its payments change. */
+  /** The status after it; null where only amounts or payments change. */
   readonly to: InvoiceStatus | null;
-  /** Whether it waits for a live payment to be decided first. */
+  /** Whether a live payment must be decided first. */
   readonly alone: boolean;
 };
 
 // prettier-ignore
 export const INVOICE_TRANSITIONS = {
   finalize:          { from: ['draft'],                          to: 'open',          alone: false },
-  /** Somebody has a charge begin. */
+  /** The merchant or the buyer starts a charge. */
   pay:               { from: ['open', 'uncollectible'],          to: null,            alone: true },
-  /** Its subscription has one begin: the first, or one of dunning. */
+  /** Its subscription starts a charge: the first, or one of dunning. */
   chase:             { from: ['open', 'uncollectible'],          to: null,            alone: true },
   /** Its live payment was captured. */
   settle:            { from: ['open', 'uncollectible'],          to: 'paid',          alone: false },
   void:              { from: ['draft', 'open', 'uncollectible'], to: 'void',          alone: true },
   markUncollectible: { from: ['open'],                           to: 'uncollectible', alone: false },
-  /** Money of the payment that paid it went back, or came back after all. */
+  /** Its payment was refunded, or a refund failed after all. */
   refund:            { from: ['paid'],                           to: null,            alone: false },
 } as const satisfies Readonly<Record<string, Transition>>;
 
 export type InvoiceAction = keyof typeof INVOICE_TRANSITIONS;
 
-/** Why not: its status, or a payment that decides first. null: it may. Of an invoice whose row is held. */
+/** Why not: the status, or a live payment. null: it may. The invoice's row must be locked. */
 export function refusalOf(
   action: InvoiceAction,
   { status }: Pick<InvoiceRecord, 'status'>,

@@ -1,7 +1,7 @@
-// What a merchant notes on an object: tags, and custom fields, which have a value too.
+// A merchant's notes on an object: tags, and custom fields, which also have a value.
 //
-// Holds: an object has a tag or a field of a name once, and not more of either than it may. None of them changes: it is made, and is
-// removed, and so its events are two. What they are on is never deleted.
+// Holds: an object has each tag and each field once, and no more than the bound. None of them
+// changes: each is made and removed, so there are two events. The object itself is never deleted.
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type { Bounds, Full } from '../platform/bounds.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
@@ -54,7 +54,7 @@ export async function insertAnnotation(
   const owner = await ownerOf(sql, scope, annotation);
   if (owner === null) return 'no_such_object';
   const bound = kind === 'tag' ? 'tagsPerObject' : 'customFieldsPerObject';
-  // A name that it has is a conflict of its own, also where there is no room.
+  // A name that exists is a conflict, even where there is no room.
   const rows = sql`annotations where object_id = ${objectId} and kind = ${kind} and name <> ${name}`;
   const full = await findRoom(sql, bounds, { bound, owner: objectId.toLowerCase(), rows });
   if (full !== null) return full;
@@ -90,7 +90,7 @@ export async function listAnnotations(
     ${pageOf(sql, 'annotations', options)}`;
 }
 
-/** Whether there was one. */
+/** Whether it existed. */
 export async function deleteAnnotation(
   sql: Transaction,
   scope: Tenant,
@@ -107,13 +107,13 @@ export async function deleteAnnotation(
     delete from annotations where ${inScope(sql, scope)} and kind = ${kind} and id = ${id}
     returning ${columns(sql)}`;
   if (row === undefined) return false;
-  // After its creation, even when the clock stands still or went back.
+  // After the creation, even where the clock stands still or goes back.
   const at = new Date(Math.max(now, row.createdAt.getTime() + 1));
   await announce(sql, scope, { row, event: { id: eventId, sequence: 2n, at }, what: 'deleted' });
   return true;
 }
 
-/** Whose the object is; null where the scope has none of this type and id. */
+/** The owner of the object; null where the scope has no such object. */
 async function ownerOf(
   sql: Executor,
   scope: Tenant,
@@ -125,7 +125,7 @@ async function ownerOf(
   return row ?? null;
 }
 
-/** What an invoice without a customer gives back. */
+/** The metadata that an invoice without a customer shows. */
 const NOBODY: Echo = { externalCustomerId: null, metadata: {} };
 
 async function announce(

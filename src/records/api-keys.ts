@@ -14,7 +14,7 @@ export type FoundKey = {
   readonly id: string;
   readonly owner: KeyOwner;
   readonly mode: Mode;
-  /** Milliseconds; null for never. */
+  /** Milliseconds; null: never. */
   readonly expiresAt: number | null;
 };
 
@@ -27,7 +27,10 @@ export type ListedKey = {
   readonly lastUsedAt: Date | null;
 };
 
-/** null where the owner may have one more: this transaction's. What is revoked or expired does not count. */
+/**
+ * null where the owner may have one more, until this transaction ends. Revoked and expired keys do
+ * not count.
+ */
 export function findRoomForKey(
   sql: Transaction,
   bounds: Bounds,
@@ -43,7 +46,7 @@ export function findRoomForKey(
   return findRoom(sql, bounds, { bound: 'apiKeys', owner: `${id} ${mode}`, rows });
 }
 
-/** Returns the key, this once. */
+/** Returns the key, this one time. */
 export async function insertKey(
   sql: Transaction,
   options: {
@@ -69,8 +72,8 @@ export async function insertKey(
 }
 
 /**
- * The keys with these hashes, in hexadecimal, but for those that were revoked. Whether one has expired is for the caller to see, each
- * time.
+ * The keys with these hashes (hexadecimal), without revoked ones. The caller checks the expiry,
+ * each time.
  */
 export async function findKeys(
   sql: Executor,
@@ -104,11 +107,11 @@ export async function findKeys(
 
 function ownerOf(organisationId: string | null, groupId: string | null): KeyOwner {
   if (organisationId !== null) return { kind: 'organisation', organisationId };
-  // The table holds that one of the two is there.
+  // A constraint of the table: one of the two is set.
   return { kind: 'group', groupId: groupId ?? '' };
 }
 
-/** Whether there is such a key. To revoke it again changes nothing. */
+/** Whether the key exists. A second revocation changes nothing. */
 export async function revokeKey(
   sql: Transaction,
   { id, now }: { readonly id: string; readonly now: number },

@@ -1,4 +1,4 @@
-// Whether there is room for one more of what is bounded (src/platform/bounds.ts).
+// Whether a bounded number of rows has room for one more (src/platform/bounds.ts).
 import type { PendingQuery, Row } from 'postgres';
 import { type BoundName, type Bounds, Full } from '../platform/bounds.ts';
 import type { Transaction } from '../platform/postgres/postgres.ts';
@@ -6,8 +6,9 @@ import type { Transaction } from '../platform/postgres/postgres.ts';
 type Rows = PendingQuery<Row[]>;
 
 /**
- * null where there is. Until the transaction ends nobody else adds to what this owner has: of two that come at once, the second
- * counts what the first has made. So it is asked just before the insert, and reads no more rows than the bound.
+ * null where there is room. Until the transaction ends no other transaction adds rows of this
+ * owner: of two at once, the second counts what the first has made. Call it just before the insert.
+ * It reads no more rows than the bound.
  */
 export async function findRoom(
   sql: Transaction,
@@ -15,7 +16,7 @@ export async function findRoom(
   asked: {
     readonly bound: BoundName;
     readonly owner: string;
-    /** What counts: `table where ...`. */
+    /** The rows that count: `table where ...`. */
     readonly rows: Rows;
     readonly adding?: number;
   },

@@ -1,10 +1,12 @@
-// Sessions on the hosted page.
+// Checkouts: sessions on the hosted page.
 //
-//     active ──attempt──▶ processing ──paid──▶ paid          active ──24 h, or the merchant──▶ expired
+//     active ──attempt──▶ processing ──paid──▶ paid
 //       ▲─────declined───────┘
+//     active ──24 h, or the merchant──▶ expired
 //
-// Holds: one attempt at a time, `payment_id` names it, and only that one can end it. A checkout expires by the clock, without
-// anybody writing so: `status` is what a reader at `now` must see. What is processing does not expire.
+// Holds: one attempt at a time. `payment_id` names it, and only that one can end it. A checkout
+// expires by the clock, without a write: `status` is what a reader at `now` must see. A checkout
+// that is processing does not expire.
 import { must } from '../../ledger/kernel/assert.ts';
 import type { OrgClock } from '../../ledger/ports.ts';
 import type { Bounds, Full } from '../platform/bounds.ts';
@@ -17,18 +19,18 @@ import { isUuid } from './uuid.ts';
 
 export type CheckoutStatus = 'active' | 'processing' | 'paid' | 'expired' | 'canceled';
 
-/** Amounts are in units of the currency's smallest coin. */
+/** Amounts are integers in the currency's smallest unit. */
 export type CheckoutRecord = {
   readonly id: string;
   readonly organisationId: string;
   readonly mode: Mode;
   readonly token: string;
   readonly productId: string;
-  /** A buy link leaves who buys to the page. */
+  /** null on a buy link: the buyer fills it in on the page. */
   readonly source: 'api' | 'buy_link';
   readonly type: 'one_time' | 'recurring';
   readonly status: CheckoutStatus;
-  /** Whom the merchant named, or who has paid. */
+  /** The customer that the merchant named, or that has paid. */
   readonly customerId: string | null;
   readonly customerEmail: string | null;
   readonly customerName: string | null;
@@ -39,7 +41,7 @@ export type CheckoutRecord = {
   readonly cancelUrl: string | null;
   readonly discountId: string | null;
   readonly priceId: string;
-  /** Whether the merchant chose the currency, so that the buyer may not. */
+  /** Whether the merchant chose the currency: then the buyer may not. */
   readonly currencyPinned: boolean;
   readonly subtotal: bigint;
   readonly amount: bigint;
@@ -112,7 +114,7 @@ export async function findCheckout(
   return row ?? null;
 }
 
-/** For the page: its address is the credential. What time it is depends on whose it is. */
+/** For the page: the address is the credential. The time is that of the checkout's organisation. */
 export async function findCheckoutByToken(
   sql: Executor,
   token: string,
@@ -139,8 +141,9 @@ export async function listCheckouts(
 }
 
 /**
- * Where those of a status are found, in the order of the list. A row that has expired may still say that it is active. So those that
- * are open are found by when they end (there are so many as there may be: twice LIMIT_OPEN_CHECKOUTS), and the expired ones in two places.
+ * Where checkouts of a status are found, in the order of the list. The row of an expired checkout
+ * may still say `active`. So open ones are found by when they end (they are bounded: twice
+ * LIMIT_OPEN_CHECKOUTS), and expired ones in two places.
  */
 function rowsOf(
   sql: Executor,
@@ -160,7 +163,7 @@ function rowsOf(
   return sql`((${stored('expired')} ${end}) union all (${stored('active')} and ${isOver} ${end}))`;
 }
 
-/** Closes it to buyers. Where it is expired already it stays as it is; with a payment on it, it cannot. */
+/** Closes it to buyers. An expired one stays as it is; one with a payment cannot be closed. */
 export async function expireCheckout(
   sql: Transaction,
   scope: Tenant,
@@ -176,7 +179,7 @@ export async function expireCheckout(
   return { ...found, status: 'expired' };
 }
 
-/** Until the transaction ends nobody else changes it. */
+/** Locks it: until the transaction ends no other transaction changes it. */
 export async function lockCheckout(
   sql: Transaction,
   token: string,
@@ -188,7 +191,7 @@ export async function lockCheckout(
   return row === undefined ? null : asOf(row, clock);
 }
 
-/** Until the transaction ends nobody else says whose it is. */
+/** Locks its owner: until the transaction ends no other transaction sets its customer. */
 export async function lockPayer(
   sql: Transaction,
   id: string,
@@ -198,7 +201,7 @@ export async function lockPayer(
   return must(row, 'a checkout that is being paid');
 }
 
-/** Whose it is, of one that was locked. */
+/** The customer of a locked checkout. */
 export async function setPayer(sql: Transaction, id: string, customerId: string): Promise<void> {
   await sql`update checkouts set customer_id = ${customerId} where id = ${id}`;
 }
@@ -209,7 +212,7 @@ function asOf(row: CheckoutRecord, clock: OrgClock): CheckoutRecord {
   return isOver ? { ...row, status: 'expired' } : row;
 }
 
-/** What the buyer agreed to pay, and as whom. */
+/** What the buyer agreed to pay, and who the buyer is. */
 export type Attempt = {
   readonly id: string;
   readonly paymentId: string;
@@ -222,7 +225,7 @@ export type Attempt = {
   readonly discountId: string | null;
 };
 
-/** Of a checkout that is locked and active. Its discount was redeemed. */
+/** Begins an attempt. The checkout is locked and active, and its discount was redeemed. */
 export async function startAttempt(sql: Transaction, attempt: Attempt): Promise<void> {
   const { id, paymentId, email, name, currency, priceId, subtotal, amount, discountId } = attempt;
   const { count } = await sql`
@@ -235,8 +238,9 @@ export async function startAttempt(sql: Transaction, attempt: Attempt): Promise<
 }
 
 /**
- * null where it ended no attempt: it must be the one under way. A buyer may try again where it is `active` then; `holds`: the discount
- * that it had redeemed, and has to give back.
+ * Ends the attempt under way; null where it is not this one. Where the status is `active` then, the
+ * buyer may try again. `holds`: the discount that the attempt had redeemed and that has to be
+ * released.
  */
 export async function finishAttempt(
   sql: Executor,
@@ -258,10 +262,13 @@ export async function finishAttempt(
   return { holds: isPaid || row.redemption === 'given_back' ? null : row.discountId };
 }
 
-/** Of the attempt under way: redeemed, given back while its buyer is at a bank, or redeemed for good when it came back. */
+/**
+ * The discount of the attempt under way: redeemed; released while the buyer is at a bank; or
+ * confirmed when the buyer came back.
+ */
 export type Redemption = 'taken' | 'given_back' | 'confirmed';
 
-/** The discount of an attempt that is under way, locked. */
+/** The discount of an attempt under way, locked. */
 export async function lockRedemption(
   sql: Transaction,
   { id, paymentId }: Pick<Attempt, 'id' | 'paymentId'>,

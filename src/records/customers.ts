@@ -30,18 +30,18 @@ export type NewCustomer = Pick<
   CustomerRecord,
   'id' | 'externalCustomerId' | 'email' | 'name' | 'billingAddress' | 'metadata'
 > & {
-  /** Nobody but the buyer has said that the address is the customer's. */
+  /** Whether only the buyer has said that the address belongs to the customer. */
   readonly selfNamed?: boolean;
 };
 
-/** What may change; undefined is left as it is. */
+/** What may change; undefined leaves it as it is. */
 export type CustomerPatch = {
   readonly [field in keyof Omit<NewCustomer, 'id' | 'selfNamed'>]?:
     | CustomerRecord[field]
     | undefined;
 };
 
-/** What `customer.updated` tells of. */
+/** What `customer.updated` tells. */
 export const ANNOUNCED = ['externalCustomerId', 'email', 'name', 'billingAddress'] as const;
 
 const columns = (sql: Executor) => sql`
@@ -78,7 +78,7 @@ export async function insertCustomer(
   return row;
 }
 
-/** By id or external id; where one customer's external id is another's id, the id wins. */
+/** By id or external id. Where one customer's external id is another's id, the id wins. */
 export async function findCustomer(
   sql: Executor,
   scope: Tenant,
@@ -103,7 +103,10 @@ export async function findCustomerByExternalId(
   return row ?? null;
 }
 
-/** Until the transaction ends nobody else looks for a customer of this address in order to make one. */
+/**
+ * Locks the address: until the transaction ends no other one looks for its customer in order to
+ * make one.
+ */
 export async function lockEmail(
   sql: Transaction,
   { organisationId, mode }: Tenant,
@@ -113,7 +116,7 @@ export async function lockEmail(
   await sql`select pg_advisory_xact_lock(hashtextextended(${name}, 1))`;
 }
 
-/** The oldest of those whom the merchant knows by this address; case does not matter. */
+/** The oldest of the customers that the merchant knows by this address; case does not matter. */
 export async function findCustomerByEmail(
   sql: Executor,
   scope: Tenant,
@@ -144,7 +147,9 @@ export async function listCustomers(
     ${pageOf(sql, 'customers', options)}`;
 }
 
-/** Announces what others may have copied; a change of metadata alone is silent. */
+/**
+ * Announces changes of fields that others may have copied. A change of metadata alone has no event.
+ */
 export async function updateCustomer(
   sql: Transaction,
   scope: Tenant,
@@ -167,7 +172,7 @@ export async function updateCustomer(
   if (changed.length === 0 && isSame) return before;
   const after = patched(before, patch);
   const sequence = before.sequence + (changed.length > 0 ? 1n : 0n);
-  // Events of a customer are in the order of their timestamps, even when the clock stands still or goes back.
+  // Events of a customer ascend in time, even where the clock stands still or goes back.
   const at = new Date(Math.max(now, before.updatedAt.getTime() + 1));
   const row = await unlessTaken(sql, async (savepoint) => {
     const [updated] = await savepoint<CustomerRecord[]>`
@@ -185,7 +190,7 @@ export async function updateCustomer(
   return row;
 }
 
-/** The constraint decides who has an external id: asking before would leave a gap for another to take it. */
+/** The constraint decides. A query before the insert would leave time for another insert. */
 async function unlessTaken<T>(
   sql: Transaction,
   task: (savepoint: Transaction) => Promise<T>,

@@ -1,4 +1,5 @@
-// What an endpoint is owed of each event, and how the attempts went. Workers claim and settle; here it is read, and made due again.
+// Deliveries as merchants see them: what an endpoint is owed of each event, and its attempts.
+// Workers claim and settle them; here they are read, and made due again.
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import { type EventType, insertEvent, type NewEvent } from './events.ts';
@@ -23,9 +24,9 @@ export type DeliveryRecord = {
   readonly eventType: EventType;
   readonly endpointId: string;
   readonly status: DeliveryStatus;
-  /** In the order in which they were made. */
+  /** In the order of the attempts. */
   readonly attempts: readonly AttemptRecord[];
-  /** null where none comes. */
+  /** null where there is no next attempt. */
   readonly nextAt: Date | null;
 };
 
@@ -34,14 +35,14 @@ type Row = Omit<DeliveryRecord, 'attempts'>;
 /** Why nothing can be sent again. */
 export type NotSent = 'in_flight' | 'endpoint_disabled' | 'endpoint_deleted';
 
-/** A replay writes for as long as it takes: a month of a busy endpoint is millions of rows. */
+/** A replay takes as long as it needs: a month of a busy endpoint is millions of rows. */
 const REPLAY_MS_MAX = 15 * 60_000;
 
 const columns = (sql: Executor) => sql`
   deliveries.id, deliveries.event_id as "eventId", deliveries.event_type as "eventType", deliveries.endpoint_id as "endpointId", deliveries.status,
   case when deliveries.status = 'pending' then deliveries.next_at end as "nextAt"`;
 
-/** By its id, of an endpoint that may be deleted by now. */
+/** By id. The endpoint may be deleted. */
 export async function findDelivery(
   sql: Executor,
   owner: EndpointOwner,
@@ -56,7 +57,7 @@ export async function findDelivery(
   return delivery ?? null;
 }
 
-/** Of an endpoint, which is the caller's own: newest first; up to one row more than `limit`. */
+/** Deliveries of the caller's own endpoint, newest first; up to one row more than `limit`. */
 export async function listDeliveries(
   sql: Executor,
   endpointId: string,
@@ -76,7 +77,7 @@ export async function listDeliveries(
   return withAttempts(sql, rows);
 }
 
-/** Makes it due now. One that was over begins its schedule again; one that waits goes on in its own. */
+/** Makes it due now. A settled one begins its schedule again; a pending one goes on in its own. */
 export async function retryDelivery(
   sql: Transaction,
   owner: EndpointOwner,
@@ -105,16 +106,17 @@ export async function retryDelivery(
 }
 
 export type ReplayRange = {
-  /** In. */
+  /** Inclusive. */
   readonly since: Date;
-  /** Out. */
+  /** Exclusive. */
   readonly until: Date;
   readonly types: readonly EventType[];
 };
 
 /**
- * Makes every event of the range due at the endpoint, whether it was sent before or was never owed to it. How many that is: exactly so
- * many are sent. What a worker is sending at this moment is not among them, nor what the relay has not passed yet, and samples never are.
+ * Makes every event of the range due at the endpoint, whether it was sent before or never owed.
+ * Returns exactly how many are sent. Without deliveries that a worker is sending now, events that
+ * the relay has not passed yet, and samples.
  */
 export async function replay(
   sql: Transaction,
@@ -124,7 +126,7 @@ export async function replay(
   const { endpointId } = options;
   const at = new Date(options.now);
   await sql`select set_config('statement_timeout', ${String(REPLAY_MS_MAX)}, true)`;
-  // Until it is done, none of the events goes for its age.
+  // Until this is committed, retention deletes none of the events.
   await sql`select since from retention where kind = 'events' for key share`;
   const [row] = await sql<{ count: bigint }[]>`
     with chosen as materialized (
@@ -141,7 +143,7 @@ export async function replay(
       on conflict do nothing
       returning event_id
     ), owed as (
-      -- In the order of the events, so that two replays cannot wait for each other.
+      -- In the order of the events, so that two replays never deadlock.
       insert into event_fanouts as f (event_id, owed, written_at) select event_id, 1, ${at} from made order by event_id
       on conflict (event_id) do update set owed = f.owed + 1
     )
@@ -163,7 +165,10 @@ export async function countReplay(
   return Number(row?.count ?? 0n);
 }
 
-/** Writes an event that is for one endpoint alone: it is owed to that one at once, whatever it subscribes to. */
+/**
+ * Writes an event for one endpoint alone. It is owed to that one at once, whatever types it
+ * subscribes to.
+ */
 export async function sendSample(
   sql: Transaction,
   scope: Tenant,
@@ -190,7 +195,10 @@ async function wake(sql: Transaction, endpointId: string): Promise<void> {
   await sql`select pg_notify('tollhouse_deliveries', ${endpointId})`;
 }
 
-/** Of each delivery, the last ones: a schedule has 19, and a merchant may ask for more by hand, any number of times. */
+/**
+ * The last attempts of each delivery. A schedule has 19, and a merchant may ask for any number
+ * more.
+ */
 const ATTEMPTS_SHOWN = 50;
 
 async function withAttempts(sql: Executor, rows: readonly Row[]): Promise<DeliveryRecord[]> {

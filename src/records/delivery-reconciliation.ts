@@ -1,15 +1,17 @@
-// What an endpoint is owed, put right after the endpoint changed.
+// Puts the deliveries of an endpoint right after the endpoint changed.
 //
-// Who calls: the routes, for the endpoint that they have just changed, and the sweep of the workers, for all: a fan-out that read an
-// endpoint's status just before it changed commits rows just after, and an outage may leave a million.
-// Holds: an enabled endpoint has nothing held, a disabled one nothing pending, a deleted one neither, but for what is in a worker's
-// hands, which is put right when that is over. The number of an event's deliveries never changes here, only their status.
+// Who calls: the routes, for the endpoint that they have just changed; and the workers' sweep, for
+// all: a fan-out may read an endpoint's status just before it changes and commit its rows just
+// after, and an outage may leave a million.
+// Holds: an enabled endpoint has nothing held, a disabled one nothing pending, a deleted one
+// neither. A delivery in a worker's hands is put right after that. The number of an event's
+// deliveries never changes here, only their status.
 import type { Executor } from '../platform/postgres/postgres.ts';
 
 /** Rows of each kind in one statement. */
 const BATCH_MAX = 2000;
 
-/** Of one endpoint or of all, one batch. Whether there may be more. */
+/** One batch, of one endpoint or of all. Whether there may be more. */
 export async function putOwedRight(
   sql: Executor,
   { endpointId, now }: { readonly endpointId?: string; readonly now: number },
@@ -34,7 +36,7 @@ export async function putOwedRight(
       where (w.status = 'disabled' or w.deleted_at is not null) ${named}
       limit ${BATCH_MAX}
     ), moved as (
-      -- What was held begins its schedule again: the day that the first one had may be over.
+      -- A held delivery begins its schedule again: the 24 hours of the first one may be over.
       update deliveries d set status = m.status, next_at = ${at},
         attempts = case when m.status = 'pending' then 0 else d.attempts end,
         first_at = case when m.status = 'pending' then null else d.first_at end,

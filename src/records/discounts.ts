@@ -9,13 +9,13 @@ import { isUuid } from './uuid.ts';
 export type DiscountRecord = {
   readonly id: string;
   readonly code: string;
-  /** A decimal, or null where an amount is taken off. */
+  /** A decimal; null where an amount is taken off. */
   readonly percentOff: string | null;
-  /** In units of the currency's smallest coin. */
+  /** In the currency's smallest unit. */
   readonly amountOff: bigint | null;
   readonly currency: string | null;
   readonly maxRedemptions: number | null;
-  /** Payments that were made with it, or are being made and not at a bank. */
+  /** Payments made with it, and payments under way that are not at a bank. */
   readonly redemptions: number;
   readonly expiresAt: Date | null;
   readonly createdAt: Date;
@@ -23,7 +23,7 @@ export type DiscountRecord = {
 
 export type NewDiscount = Omit<DiscountRecord, 'redemptions' | 'createdAt'>;
 
-/** What a code can be. Nothing else is looked for: a buyer may type anything. */
+/** The shape of a code. Nothing else is looked up: a buyer may type anything. */
 const CODE = /^[A-Za-z0-9_-]{1,64}$/;
 
 const columns = (sql: Executor) => sql`
@@ -54,7 +54,7 @@ export async function insertDiscount(
   return row ?? 'code_taken';
 }
 
-/** Newest first, without the deleted ones; up to one row more than `limit`. */
+/** Newest first, without deleted ones; up to one row more than `limit`. */
 export async function listDiscounts(
   sql: Executor,
   scope: Tenant,
@@ -65,7 +65,10 @@ export async function listDiscounts(
     ${pageOf(sql, 'discounts', page)}`;
 }
 
-/** By what a buyer typed, in upper or lower case. It may be spent or expired: `redeemDiscount` decides. */
+/**
+ * By what a buyer typed; case does not matter. It may be used up or expired: `redeemDiscount`
+ * decides.
+ */
 export async function findDiscountByCode(
   sql: Executor,
   scope: Tenant,
@@ -77,14 +80,16 @@ export async function findDiscountByCode(
   return row ?? null;
 }
 
-/** What a checkout names by its id; null where it was deleted meanwhile. */
+/** By a checkout's reference; null where it was deleted meanwhile. */
 export async function findDiscount(sql: Executor, id: string): Promise<DiscountRecord | null> {
   const [row] = await sql<DiscountRecord[]>`
     select ${columns(sql)} from discounts where id = ${id} and deleted_at is null`;
   return row ?? null;
 }
 
-/** Keeps the row, for the payments that were made with it, and gives the code back. Whether there was one. */
+/**
+ * Keeps the row for the payments that were made with it, and frees the code. Whether it existed.
+ */
 export async function deleteDiscount(
   sql: Sql,
   scope: Tenant,
@@ -97,8 +102,8 @@ export async function deleteDiscount(
 }
 
 /**
- * Takes one of its redemptions for a payment that begins; false where it is deleted, expired or used up. One statement: however many
- * come at once, no more get one than there are.
+ * Takes one redemption for a payment that begins; false where it is deleted, expired or used up.
+ * One statement: of many at once no more succeed than there are redemptions.
  */
 export async function redeemDiscount(sql: Transaction, id: string, now: number): Promise<boolean> {
   const { count } = await sql`
@@ -109,7 +114,7 @@ export async function redeemDiscount(sql: Transaction, id: string, now: number):
   return count === 1;
 }
 
-/** Gives back what `redeemDiscount` took, when the payment came to nothing. Whether it is deleted or expired does not matter. */
+/** Gives back a redemption of a payment that failed, even of a deleted or expired discount. */
 export async function releaseDiscount(sql: Transaction, id: string): Promise<void> {
   const { count } = await sql`
     update discounts set redemptions = redemptions - 1 where id = ${id}`;

@@ -12,7 +12,7 @@ export type Entitlement = {
   readonly productId: string;
   readonly meter: Meter;
   readonly type: 'metered' | 'boolean';
-  /** Scaled like the meter's quantities. Null: unlimited, and on a boolean one. */
+  /** Scaled like the meter's quantities. null: unlimited, and for a boolean feature. */
   readonly limit: bigint | null;
   readonly resetInterval: Interval | 'never';
   readonly overageAllowed: boolean;
@@ -28,7 +28,7 @@ type Row = Omit<Entitlement, 'meter' | 'rollover'> & {
   readonly rolloverPeriods: number | null;
 } & { readonly [field in keyof Meter as `meter_${field}`]: Meter[field] };
 
-/** Product and meter are the scope's own. */
+/** Product and meter are in the scope. */
 export async function insertEntitlement(
   sql: Transaction,
   scope: Tenant,
@@ -42,12 +42,12 @@ export async function insertEntitlement(
   const { id, productId, meter, type, limit, resetInterval, overageAllowed, rollover, priority } =
     entitlement;
   const createdAt = new Date(now);
-  // What it gives already is a conflict of its own, also where there is no room.
+  // A feature that the product has is a conflict, even where there is no room.
   const rows = sql`entitlements where product_id = ${productId} and meter_id <> ${meter.id}`;
   const asked = { bound: 'entitlementsPerProduct', owner: productId, rows } as const;
   const full = await findRoom(sql, bounds, asked);
   if (full !== null) return full;
-  // Nobody deletes the meter meanwhile.
+  // Locks the meter, so that it is not deleted meanwhile.
   const kept = await sql`
     select 1 from meters where id = ${meter.id} and deleted_at is null for share`;
   if (kept.length === 0) return 'meter_deleted';
@@ -79,7 +79,7 @@ export async function listEntitlementsWithMeters(
   return rows.map(entitlementOf);
 }
 
-/** What customers were granted by it stays theirs until it runs out. */
+/** Customers keep what it granted until that expires. */
 export async function deleteEntitlement(
   sql: Executor,
   { organisationId, mode }: Tenant,

@@ -1,7 +1,7 @@
-// Events that the relay could not pass on and has set aside (workers/relay.ts).
+// Events that the relay could not pass and has set aside (workers/relay.ts).
 import type { Executor } from '../platform/postgres/postgres.ts';
 
-/** Queues them again, in the place that they had. How many. */
+/** Queues them again, in their old places; how many. */
 export async function retryEvents(sql: Executor): Promise<number> {
   const { count } = await sql`
     with again as (

@@ -62,7 +62,7 @@ export type NewEvent = {
 export type EventRecord = Omit<NewEvent, 'data'> &
   Tenant & { readonly data: Readonly<Record<string, unknown>> };
 
-/** An event as it leaves: over REST and in a webhook, byte for byte the same fields. */
+/** An event as it leaves: the same fields, byte for byte, over REST and in a webhook. */
 export type EventEnvelope = {
   readonly id: string;
   readonly type: EventType;
@@ -81,9 +81,10 @@ export type EventEnvelope = {
 };
 
 /**
- * The body of a webhook is JSON.stringify of this, and its signature is of that body: so it is the same bytes at each attempt, in each
- * process and after each deploy. It is a function of the row, which never changes once it is committed; jsonb gives its keys in an order
- * of its own, and what all events have comes after them. test/http/events/envelopes.jsonl pins it.
+ * The body of a webhook is JSON.stringify of this, and its signature is of that body. So it is the
+ * same bytes at each attempt, in each process and after each deploy: a function of the row, which
+ * never changes after the commit. jsonb orders its keys by itself; the fields that all events have
+ * come after them. test/http/events/envelopes.jsonl pins it.
  */
 export function envelopeOf(event: EventRecord): EventEnvelope {
   const { id, type } = event;
@@ -93,7 +94,7 @@ export function envelopeOf(event: EventRecord): EventEnvelope {
     type,
     timestamp,
     data: {
-      // First, so that no field of a type's own takes the place of one that all have.
+      // First, so that a field of the type never replaces one that all events have.
       ...event.data,
       id,
       eventType: type,
@@ -119,7 +120,7 @@ export async function insertEvent(
   sql: Transaction,
   { organisationId, mode }: Tenant,
   event: NewEvent & {
-    /** Of a sample: whom alone it is for. */
+    /** A sample: the one endpoint that it is for. */
     readonly endpointId?: string;
   },
 ): Promise<void> {
@@ -147,7 +148,7 @@ export function eventRow(event: Tenant & NewEvent) {
   };
 }
 
-/** Those of one transaction, in one statement. */
+/** The events of one transaction, in one statement. */
 export async function insertEvents(
   sql: Transaction,
   events: readonly (Tenant & NewEvent)[],
@@ -170,7 +171,10 @@ export async function findEvent(
   return row ?? null;
 }
 
-/** Newest first, without samples; up to one row more than `limit`. `since` is in, `until` is out. */
+/**
+ * Newest first, without samples; up to one row more than `limit`. `since` is inclusive, `until` is
+ * not.
+ */
 export async function listEvents(
   sql: Executor,
   scope: Tenant,
@@ -182,7 +186,7 @@ export async function listEvents(
   },
 ): Promise<EventRecord[]> {
   const { type, objectId, since, until } = options;
-  // Usage is recorded where all is fast: it has no entry in the index of types, and says so.
+  // Recorded usage must stay cheap: the index of types leaves it out, and the query must say so.
   const others = type === 'usage.recorded' ? sql`` : sql`and type <> 'usage.recorded'`;
   return sql<EventRecord[]>`
     select ${columns(sql)} from events

@@ -1,9 +1,11 @@
-// What the ledger's commits still owe others. Written by flushes, deleted by the transaction that does it.
+// Followups: tasks that the ledger's commits leave for others. A flush writes them; the transaction
+// that does the task deletes them.
 //
 //     owed ──done──▶ gone
 //       └──failed──▶ put off, 4 s to 5 min ──failed for an hour──▶ dead ──an operator──▶ owed
 //
-// Holds: what a payment or a subscription owes is done in its order, so while one of its follow-ups is dead the others of it wait.
+// Holds: the followups of a payment or a subscription are done in their order. While one of them is
+// dead, the others of the same one wait.
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 
@@ -15,27 +17,30 @@ export type Followup = Tenant & {
   readonly invoiceId: string | null;
   /** Of a charge for a subscription. */
   readonly subscriptionId: string | null;
-  /** Of an attempt at one. */
+  /** Of an attempt to pay a checkout. */
   readonly checkoutId: string | null;
   readonly paidAt: Date | null;
   readonly data: { readonly refundId?: string; readonly delta?: string };
 };
 
-/** None of what `f` belongs to is dead. */
+/** No followup of the same payment or subscription is dead. */
 export const isAlive = (sql: Executor) => sql`
   not exists (select from followups dead where dead.dead_at is not null
     and (dead.payment_id = f.payment_id or dead.subscription_id = f.subscription_id))`;
 
-/** It is not put off either. */
+/** It is alive, and not put off. */
 export const isDue = (sql: Executor) => sql`
   (f.next_at is null or f.next_at <= now()) and ${isAlive(sql)}`;
 
-/** Those of some payments, for this transaction alone: what each owed when it settled, then refunds in the order of their times. */
+/**
+ * The followups of some payments, locked for this transaction: of each first its settlement, then
+ * refunds in the order of time.
+ */
 export async function takeFollowups(
   sql: Transaction,
   paymentIds: readonly string[],
 ): Promise<Followup[]> {
-  // Whoever locks several does it in the same order.
+  // Every transaction that locks several does it in this order.
   const sorted = paymentIds.toSorted();
   await sql`select pg_advisory_xact_lock(hashtextextended(id, 0)) from unnest(${sorted}::text[]) as id`;
   return sql<Followup[]>`
@@ -48,7 +53,7 @@ export async function takeFollowups(
     order by t.kind <> 'payment_settled', t.at, t.id`;
 }
 
-/** Whether it is not told yet what became of the charge itself. */
+/** Whether the outcome of the charge itself is still to be told. */
 export async function owesSettlement(sql: Executor, paymentId: string): Promise<boolean> {
   const rows = await sql`
     select 1 from followups where payment_id = ${paymentId} and kind = 'payment_settled'`;
@@ -57,16 +62,16 @@ export async function owesSettlement(sql: Executor, paymentId: string): Promise<
 
 export type OwingPayment = Tenant & { readonly id: string; readonly subscriptionId: string | null };
 
-/** Which of those that owe something are asked for. */
+/** Which followups are asked for. */
 export type Owing = {
-  /** Since it was written down. */
+  /** Since they were written. */
   readonly olderThanMs: number;
   readonly atMost: number;
-  /** null: anybody's. */
+  /** null: of all scopes. */
   readonly scope: Tenant | null;
 };
 
-/** Payments with something that is not done. */
+/** Payments with followups. */
 export async function listPaymentsOwing(
   sql: Executor,
   { olderThanMs, atMost, scope }: Owing,
@@ -86,7 +91,10 @@ const isOf = (sql: Executor, subject: Subject) =>
     ? sql`payment_id = ${subject.paymentId}`
     : sql`subscription_id = ${subject.subscriptionId}`;
 
-/** What it owes failed once more: it is tried later, or, after an hour of that, by an operator. */
+/**
+ * Its followup failed once more: it is tried later. After an hour of that, an operator must retry
+ * it.
+ */
 export async function putOff(
   sql: Executor,
   subject: Subject,
@@ -113,7 +121,7 @@ export type FailingFollowup = Tenant & {
   readonly error: string;
 };
 
-/** What is put off or dead, the oldest first. */
+/** Followups that are put off or dead, the oldest first. */
 export function listFailing(sql: Executor, atMost: number): Promise<FailingFollowup[]> {
   return sql<FailingFollowup[]>`
     select f.id, f.kind, f.payment_id as "paymentId", f.subscription_id as "subscriptionId", f.tries,
@@ -123,7 +131,10 @@ export function listFailing(sql: Executor, atMost: number): Promise<FailingFollo
     where f.failing_since is not null order by f.failing_since, f.at, f.id limit ${atMost}`;
 }
 
-/** As if nothing had failed: the next sweep of a server tries it. All that fails where `id` is null. How many there were. */
+/**
+ * Makes them due again, as if nothing had failed; all of them where `id` is null. Returns their
+ * number.
+ */
 export async function retryFailing(sql: Executor, id: string | null): Promise<number> {
   const { count } = await sql`
     update followups f set tries = 0, failing_since = null, next_at = null, dead_at = null, error = null

@@ -3,7 +3,7 @@ import type { GrantSource } from '../../ledger/metering/grants.ts';
 import type { Executor } from '../platform/postgres/postgres.ts';
 import { isUuid } from './uuid.ts';
 
-/** A grant as it was last written. The ledger writes them; here they are only read. */
+/** A grant as it was last written. The ledger writes grants; here they are only read. */
 export type GrantRecord = {
   readonly id: string;
   readonly customerId: string;

@@ -10,7 +10,7 @@ export type StoredAnswer = {
   readonly body: string;
 };
 
-/** Whether nobody else is executing this key now. Holds it until the transaction ends. */
+/** Whether no other transaction is executing this key. Locks it until this one ends. */
 export async function tryLockKey(sql: Transaction, lock: bigint): Promise<boolean> {
   const [row] = await sql<
     { locked: boolean }[]
@@ -31,7 +31,7 @@ export async function findAnswer(
 
 type Keeping = { readonly answer: StoredAnswer; readonly now: number };
 
-/** By whoever holds the key. */
+/** Only for the transaction that holds the key. */
 export async function insertAnswer(
   sql: Transaction,
   scope: IdempotencyScope,
@@ -40,7 +40,7 @@ export async function insertAnswer(
   if (!(await keepAnswer(sql, scope, keeping))) throw new Error('the key was answered already');
 }
 
-/** Whether it is the first answer: a later one is not kept. */
+/** Whether it is the first answer. A later one is not kept. */
 export async function keepAnswer(
   sql: Executor,
   scope: IdempotencyScope,

@@ -8,7 +8,7 @@ export async function installationName(sql: Executor): Promise<string> {
   return row.name;
 }
 
-/** For commands that print links: where the server is that was started last. */
+/** For commands that print links: the address of the server that was started last. */
 export async function recordAppUrl(sql: Executor, appUrl: string): Promise<void> {
   await sql`update installation set app_url = ${appUrl} where app_url is distinct from ${appUrl}`;
 }

@@ -1,4 +1,5 @@
-// Invoices as readers see them. What may be done to them: src/invoices/transitions.ts; what does it: src/invoices/issue.ts, src/invoices/changes.ts.
+// Invoices as readers see them. src/invoices/transitions.ts says what may be done to them;
+// src/invoices/issue.ts and src/invoices/changes.ts do it.
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type { Executor } from '../platform/postgres/postgres.ts';
 import type { Address } from './customers.ts';
@@ -9,7 +10,10 @@ import { isUuid } from './uuid.ts';
 export const INVOICE_STATUSES = ['draft', 'open', 'paid', 'void', 'uncollectible'] as const;
 export type InvoiceStatus = (typeof INVOICE_STATUSES)[number];
 
-/** The invoice after it; or that it could not be, and the invoice as it is. One that was there already is done, in silence. */
+/**
+ * The invoice after the change; or `invalid_state` and the invoice as it is. A repeated change is
+ * done, without an event.
+ */
 export type Changed = { readonly kind: 'done' | 'invalid_state'; readonly invoice: InvoiceRecord };
 
 export const BILLING_REASONS = [
@@ -30,10 +34,10 @@ export type InvoiceLine = {
   readonly type: LineType;
   readonly description: string;
   readonly quantity: number;
-  /** Negative in a credit, never in what is fixed or recurring. */
+  /** Negative in a credit, never in a fixed or recurring line. */
   readonly unitAmount: bigint;
   readonly amount: bigint;
-  /** What it is for, where it is for a time: `end` is out. */
+  /** The time that it is for, if any; `end` is exclusive. */
   readonly period: { readonly start: Date; readonly end: Date } | null;
 };
 
@@ -48,7 +52,9 @@ export type Buyer = {
   readonly address: Address | null;
 };
 
-/** What came with what began it: the checkout, else the subscription; where there is neither, the customer's own. */
+/**
+ * Of the checkout or else the subscription that it came from; without either, the customer's own.
+ */
 export type Echo = {
   readonly externalCustomerId: string | null;
   readonly metadata: Readonly<Record<string, string>>;
@@ -70,7 +76,7 @@ export type InvoiceRecord = Tenant & {
   readonly customerId: string | null;
   readonly subscriptionId: string | null;
   readonly checkoutId: string | null;
-  /** What paid it. */
+  /** The payment that paid it. */
   readonly paymentId: string | null;
   readonly periodStart: Date | null;
   readonly periodEnd: Date | null;
@@ -78,18 +84,18 @@ export type InvoiceRecord = Tenant & {
   readonly issuedAt: Date | null;
   readonly dueAt: Date | null;
   readonly paidAt: Date | null;
-  /** How often it was tried to collect it. */
+  /** How often a charge was tried. */
   readonly attempts: number;
   readonly lines: readonly InvoiceLine[];
   readonly seller: Seller;
   readonly buyer: Buyer;
-  /** What its events give back. */
+  /** Fields that its events repeat. */
   readonly echo: Echo;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 };
 
-/** How lines are kept: jsonb has neither bigint nor dates. */
+/** How lines are stored: jsonb has neither bigint nor dates. */
 export type StoredLine = Omit<InvoiceLine, 'unitAmount' | 'amount' | 'period'> & {
   readonly unitAmount: string;
   readonly amount: string;
@@ -98,7 +104,7 @@ export type StoredLine = Omit<InvoiceLine, 'unitAmount' | 'amount' | 'period'> &
 
 export type InvoiceRow = Omit<InvoiceRecord, 'lines'> & { readonly lines: readonly StoredLine[] };
 
-/** The names of the invoice's own columns are taken first: other tables have some of them, too. */
+/** Other tables have columns with the same names, so the invoice's come first. */
 const echo = (sql: Executor) => sql`
   (select jsonb_build_object(
       'externalCustomerId', case when k.id is not null then k.external_customer_id
@@ -132,7 +138,7 @@ export async function findInvoice(
   return row === undefined ? null : invoiceOf(row);
 }
 
-/** Of whichever organisation: for who has a link to it. */
+/** In any organisation: for a reader with a link to it. */
 export async function findLinkedInvoice(sql: Executor, id: string): Promise<InvoiceRecord | null> {
   const [row] = await sql<
     InvoiceRow[]
@@ -161,7 +167,7 @@ export async function listInvoices(
   return rows.map(invoiceOf);
 }
 
-/** Nobody owes what was voided. */
+/** A void invoice has nothing due. */
 export function amountDue({ status, total, amountPaid }: InvoiceRecord): bigint {
   return status === 'void' ? 0n : total - amountPaid;
 }

@@ -1,9 +1,11 @@
-// Mails to buyers that are owed: rows, until they are sent or given up.
+// Mails to buyers: a row for each, until it is sent or given up.
 //
-// Holds: a row is written in the transaction of what it tells of, under an id that follows from it, so that it is owed once. A claim
-// ends by itself, so that what a killed process had in hand is due again. All times are the database's own: an organisation's clock may
-// be moved, and servers need not agree. Nothing is sent later than MAIL_WINDOW_MS after it was written, tried or not.
-// Does not: keep an address once the mail is settled; it is on the invoice.
+// How it works: the row is written in the transaction of what the mail tells, under an id that
+// follows from that, so each mail is owed once. A claim ends by itself, so a killed process's mails
+// are due again. All times are the database's own: an organisation's clock may be moved, and
+// servers need not agree.
+// Holds: nothing is sent later than MAIL_WINDOW_MS after it was written, tried or not.
+// Does not: keep an address once the mail is settled; the invoice has it.
 import { unreachable } from '../../ledger/kernel/assert.ts';
 import { fromJson, type JsonOf } from '../../ledger/store/json.ts';
 import type { OpenInvoice } from '../../ledger/subscriptions/subscription.ts';
@@ -11,22 +13,22 @@ import type { Executor, Json, Transaction } from '../platform/postgres/postgres.
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 
 const MAIL_WINDOW_MS = 24 * 3_600_000;
-/** When a mail of a process that is gone is due again: well beyond the deadline of an attempt. */
+/** When a killed process's mail is due again: well beyond the deadline of an attempt. */
 const CLAIM_MS = 180_000;
-/** Of one statement. */
+/** Rows of one statement. */
 const GIVEN_UP_MAX = 500;
 
-/** What a mail tells of an invoice. */
+/** What a mail says of an invoice. */
 export type InvoiceMail = {
   readonly id: string;
   readonly invoiceId: string;
 } & (
   | { readonly kind: 'receipt' }
-  /** What was given back, in the currency's smallest coin. */
+  /** The refunded amount, in the currency's smallest unit. */
   | { readonly kind: 'refund'; readonly amount: bigint }
 );
 
-/** To who bought, where an address is known. */
+/** To the buyer, where an address is known. */
 export async function oweInvoiceMails(
   sql: Transaction,
   mails: readonly InvoiceMail[],
@@ -43,23 +45,26 @@ export async function oweInvoiceMails(
     select m.id, i.organisation_id, i.mode, m.kind, i.id, i.buyer ->> 'email', m.data
     from jsonb_to_recordset(${sql.json(rows)}) as m (id uuid, invoice_id uuid, kind text, data jsonb)
     join invoices i on i.id = m.invoice_id
-    -- Money that came for a void invoice is no receipt of it.
+    -- A payment that came for a void invoice has no receipt.
     where i.buyer ->> 'email' is not null and i.status = 'paid'
     order by m.id on conflict (id) do nothing`;
 }
 
-/** What a mail tells of a subscription whose invoice is not paid. */
+/** What a mail says of a subscription whose invoice is not paid. */
 export type DunningMail = {
   readonly id: string;
   readonly subscriptionId: string;
 } &
-  /** Of the invoice that was charged in vain; null: of one for which there was nothing to charge. */
+  /** The invoice whose charge failed; null where there was nothing to charge it to. */
   (
     | { readonly kind: 'charge_failed'; readonly invoiceId: string | null }
     | { readonly kind: 'blocked' | 'ended' }
   );
 
-/** To the customer, as known now. Of an invoice that is not chased nothing is told, such as one of a change of plan that was refused. */
+/**
+ * To the customer's current address. There is no mail about an invoice that is not collected, such
+ * as one of a refused change of plan.
+ */
 export async function oweDunningMail(sql: Transaction, mail: DunningMail): Promise<void> {
   const { id, kind, subscriptionId } = mail;
   await sql`
@@ -84,7 +89,7 @@ const chargedInVain = (sql: Executor, invoiceId: string | null) =>
     ? sql`and not exists (select from payments where invoice_id = (o ->> 'invoiceId')::uuid)`
     : sql`and o ->> 'invoiceId' = ${invoiceId}`;
 
-/** One to be sent now. */
+/** A mail to send now. */
 export type DueMail = Tenant & {
   readonly id: string;
   readonly invoiceId: string | null;
@@ -95,9 +100,9 @@ export type DueMail = Tenant & {
     | { readonly kind: 'refund'; readonly amount: bigint }
     | {
         readonly kind: 'charge_failed' | 'blocked' | 'ended';
-        /** What is paid for. */
+        /** The plan's name. */
         readonly plan: string;
-        /** The unpaid invoice as it stood then; null of what has ended. */
+        /** The unpaid invoice as it was then; null where the subscription has ended. */
         readonly open: OpenInvoice | null;
       }
   );
@@ -108,8 +113,9 @@ type Row = Tenant &
   };
 
 /**
- * One of each organisation that has some due and is not `busy`, the earliest, in the order of their ids from `after` on: so that in
- * turn each is asked, however many mails another has.
+ * One mail of each organisation that has some due and is not `busy`: the earliest. Organisations
+ * come in the order of their ids, after `after`, so each has its turn, however many mails another
+ * has.
  */
 export async function claimMails(
   sql: Executor,
@@ -167,7 +173,10 @@ function mailOf({ data, kind, ...row }: Row): DueMail {
   }
 }
 
-/** Sent; refused for good; about nothing any more; or to be tried again. Whoever has lost its claim changes nothing. */
+/**
+ * Sent; refused for good; dropped, because its reason is gone; or to be tried again. Without its
+ * claim it changes nothing.
+ */
 export type MailVerdict =
   | { readonly kind: 'sent' | 'refused' | 'dropped' }
   | { readonly kind: 'deferred'; readonly waitMs: number };
@@ -185,7 +194,7 @@ export async function settleMail(
     update mails set claim = null, ${what} where id = ${id} and claim = ${claim} and status = 'pending'`;
 }
 
-/** Those that nobody could send in time, whoever was to send them; which they were. */
+/** Gives up the mails that nobody could send in time; returns their ids. */
 export async function giveUpMails(sql: Executor): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     with late as (

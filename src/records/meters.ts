@@ -41,7 +41,7 @@ export type NewMeter = {
   readonly metadata: Readonly<Record<string, string>>;
 };
 
-/** What may change; undefined is left as it is. */
+/** What may change; undefined leaves it as it is. */
 export type MeterPatch = {
   readonly name?: string | undefined;
   readonly description?: string | null | undefined;
@@ -90,7 +90,7 @@ export async function insertMeter(
   return row;
 }
 
-/** By id or slug; where one meter's slug is another's id, the id wins. */
+/** By id or slug. Where one meter's slug is another's id, the id wins. */
 export async function findMeter(
   sql: Executor,
   scope: Tenant,
@@ -106,7 +106,7 @@ export async function findMeter(
   return bySlug ?? null;
 }
 
-/** By slug; nobody else changes it until the transaction ends. */
+/** By slug, locked until the transaction ends. */
 export async function lockMeter(
   sql: Transaction,
   scope: Tenant,
@@ -168,7 +168,10 @@ export async function updateMeter(
   return row;
 }
 
-/** Keeps the history and gives the slug back. Refused while a product gives it, or someone still has an allowance on it. */
+/**
+ * Keeps the history and frees the slug. Refused while a product gives it, or a customer has an
+ * allowance of it.
+ */
 export async function deleteMeter(
   sql: Transaction,
   scope: Tenant,
@@ -197,7 +200,7 @@ export async function listExistingMeters(
   return new Set(rows.map((row) => row.id));
 }
 
-/** How people read these meters, those of them that are not deleted. */
+/** The names of these meters, without deleted ones. */
 export async function listMeterLabels(
   sql: Executor,
   ids: readonly string[],

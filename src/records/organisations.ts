@@ -1,7 +1,8 @@
-// Groups and organisations, and what an organisation sets for itself.
+// Groups and organisations, and an organisation's settings.
 //
-// Holds: each mode has settings of its own, so that a test key never changes what a live invoice says or when a live debt is given up.
-// Who changes a setting holds its row until the commit: the events of a mode are in the order of their numbers and their times.
+// Holds: each mode has its own settings, so that a test key never changes what a live invoice says
+// or when a live debt is given up. A change of settings holds their row until the commit: the
+// events of a mode ascend in their numbers and their times.
 import { must } from '../../ledger/kernel/assert.ts';
 import type { DunningPolicy } from '../../ledger/subscriptions/subscription.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
@@ -14,7 +15,7 @@ export type NewOrganisation = {
   readonly name: string;
 };
 
-/** Who sells, as invoices print it. */
+/** The seller, as invoices print it. */
 export type SellerDetails = {
   readonly name: string | null;
   readonly addressLine1: string | null;
@@ -38,7 +39,7 @@ export type OrganisationRecord = Tenant & {
   readonly updatedAt: Date;
 };
 
-/** What may change; of the seller and of dunning what is undefined is left as it is. */
+/** What may change. Of seller and dunning, undefined leaves a field as it is. */
 export type OrganisationPatch = {
   readonly name?: string | undefined;
   readonly timezone?: string | undefined;
@@ -48,10 +49,10 @@ export type OrganisationPatch = {
 
 type Undefinable<T> = { readonly [field in keyof T]?: T[field] | undefined };
 
-/** Why a dunning policy is none. */
+/** Why a dunning policy is not valid. */
 export type DunningFault = 'retries_not_ascending' | 'retries_past_expiry' | 'blocked_past_expiry';
 
-/** What renewals and dunning go by. */
+/** The settings that renewals and dunning follow. */
 export type BillingPolicy = { readonly zone: string; readonly dunning: DunningPolicy };
 
 const NOBODY: SellerDetails = {
@@ -67,7 +68,7 @@ const NOBODY: SellerDetails = {
   phone: null,
 };
 
-/** What may change, by name, as `organization.config_changed` tells of it. */
+/** What may change, by its name in `organization.config_changed`. */
 export const SETTINGS: readonly string[] = [
   'timezone',
   ...Object.keys(NOBODY),
@@ -109,7 +110,7 @@ export async function organisationExists(sql: Executor, id: string): Promise<boo
   return rows.length > 0;
 }
 
-/** The group that it is of, or null. Whoever asks holds its row until the commit. */
+/** Its group, or null. Locks its row until the commit. */
 export async function lockGroupOf(
   sql: Transaction,
   id: string,
@@ -119,7 +120,7 @@ export async function lockGroupOf(
   return row;
 }
 
-/** Moves it to another group, or to none. */
+/** Moves it to another group, or out of its group. */
 export async function moveToGroup(
   sql: Transaction,
   id: string,
@@ -147,13 +148,16 @@ export async function billingPolicyOf(sql: Executor, scope: Tenant): Promise<Bil
   return { zone, dunning };
 }
 
-/** Announces each part that changed; a patch that changes nothing is silent, and one that does not fit what is there does nothing. */
+/**
+ * Announces each part that changed. A patch that changes nothing has no event, and one that does
+ * not fit the settings changes nothing.
+ */
 export async function updateOrganisation(
   sql: Transaction,
   scope: Tenant,
   options: {
     readonly patch: OrganisationPatch;
-    /** Who asks for it. */
+    /** Who makes the change. */
     readonly actor: string;
     readonly newEventId: () => string;
     readonly now: number;
@@ -167,7 +171,8 @@ export async function updateOrganisation(
   if (fault !== null) return fault;
   const parts = changedParts(before, after);
   if (parts.length === 0) return before;
-  // Events of one object are a millisecond apart at least, even when the clock stands still or goes back.
+  // Events of one object are at least a millisecond apart, even where the clock stands still or
+  // goes back.
   const first = Math.max(now, before.updatedAt.getTime() + 1);
   const events = parts.map(({ key, changes }, index) => ({
     ...tenantOf(scope),
@@ -254,7 +259,7 @@ type Part = {
   readonly changes: string[];
 };
 
-/** The parts that are not as they were, each with the names in it. */
+/** The parts that changed, each with its fields. */
 function changedParts(before: OrganisationRecord, after: OrganisationRecord): Part[] {
   const parts: Part[] = [
     { key: 'name', changes: before.name === after.name ? [] : ['name'] },

@@ -1,4 +1,5 @@
-// How a customer stands with what it owes, told to the merchant. An event of the customer: its row counts them.
+// How late a customer is with its invoices, told to the merchant. It is an event of the customer:
+// the customer's row counts it.
 import type { OverdueState } from '../../ledger/subscriptions/subscription.ts';
 import { formatMoney } from '../../ledger/kernel/money.ts';
 import type { Transaction } from '../platform/postgres/postgres.ts';
@@ -36,7 +37,7 @@ export async function announceOverdue(
   const unpaid = await sql<Unpaid[]>`
     select id, currency, total - amount_paid as due, issued_at as "issuedAt" from invoices i
     where customer_id = ${customerId} and status = 'open' and subscription_id is not null
-      -- One that has been paid may not have heard of it yet.
+      -- Without an invoice that is paid, even if it has not heard of that yet.
       and not exists (select 1 from payments p where p.invoice_id = i.id and p.paid_at is not null)
     order by issued_at, id`;
   const [earliest] = unpaid;

@@ -1,9 +1,11 @@
 // A page of a list: newest first, from a row on.
 //
-// Holds: each list has one order, which an index gives, and the id makes it total. `after` names the last row that was seen: what
-// follows it in that order is the next page, without a gap or a repeat, whatever was added at the front meanwhile, at the same cost
-// for the last page as for the first. An offset is counted off row by row, so it is bounded (src/http/edge/query.ts).
-// Does not: judge the row by the list's filters. It may have changed since, and its place is what counts.
+// How it works: each list has one order, which an index gives; the id makes it total. `after` names
+// the last row that was seen. The rows after it in that order are the next page.
+// Holds: no gap and no repeat, whatever is added at the front meanwhile, and the last page costs as
+// much as the first. An offset is counted row by row, so it is bounded (src/http/edge/query.ts).
+// Does not: apply the list's filters to the row of `after`. It may have changed since; its place is
+// what counts.
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type { PendingQuery, Row } from 'postgres';
 import type { Executor } from '../platform/postgres/postgres.ts';
@@ -12,13 +14,16 @@ import { isUuid } from './uuid.ts';
 type By = {
   readonly column: string;
   readonly type: string;
-  /** Whether no two rows of the list have the same. */
+  /** Whether no two rows of the list have the same value. */
   readonly isTotal?: boolean;
 };
 
 const BY_TIME: By = { column: 'created_at', type: 'timestamptz' };
 
-/** What is listed, and what its order is of before the id; null where the id alone gives it. */
+/**
+ * Each list: its table, and the column of its order before the id; null where the id alone gives
+ * the order.
+ */
 const LISTS = {
   annotations: { table: 'annotations', by: null },
   checkouts: { table: 'checkouts', by: null },
@@ -40,12 +45,12 @@ const LISTS = {
 
 export type ListName = keyof typeof LISTS;
 
-/** Columns that name the owner of a list, and what they hold. */
+/** Columns that name the owner of a list, with their values. */
 export type Whose = Readonly<Record<string, string | number>>;
 
 type Fragment = PendingQuery<Row[]>;
 
-/** Where a row stands in its list. `at` as text: a Date has no microseconds. */
+/** Where a row is in its list. `at` is text, because a Date has no microseconds. */
 export type Cursor = { readonly id: string; readonly at: string | null };
 
 /** Up to one row more than `limit` is read: it tells whether there is more. */
@@ -55,7 +60,9 @@ export type Page = {
   readonly after?: Cursor | undefined;
 };
 
-/** null where nothing of this id is among `whose` rows. Deleted ones have their place still, while they are kept. */
+/**
+ * null where the owner has no row with this id. A deleted row has its place as long as it is kept.
+ */
 export async function findPlace(
   sql: Executor,
   list: { readonly name: ListName; readonly whose: Whose },
@@ -72,12 +79,12 @@ export async function findPlace(
   return row ?? null;
 }
 
-/** What an organisation's rows have in common, in one mode. */
+/** The columns that all rows of an organisation share, in one mode. */
 export function ofScope({ organisationId, mode }: Tenant): Whose {
   return { organisation_id: organisationId, mode };
 }
 
-/** What ends a list's statement: it follows the conditions. */
+/** The end of a list's statement, after its conditions. */
 export function pageOf(sql: Executor, name: ListName, page: Page): Fragment {
   const { limit, offset, after } = page;
   const { table, by }: { table: string; by: By | null } = LISTS[name];

@@ -1,29 +1,30 @@
-// The instruments that customers left with a processor, to be charged when they are not there.
+// Payment methods that customers saved at a processor, to be charged when they are absent.
 //
-// Holds: a subscription is charged to what it was bought with, or to what its customer has left in the portal since, which is for all of
-// the customer's. What was bought with nothing, and what a merchant starts by hand, is charged to the customer's newest.
+// Holds: a subscription is charged to the method that it was bought with, or to a later one that
+// the customer saved in the portal for all subscriptions. A subscription without a method of its
+// own, and one that a merchant started by hand, is charged to the customer's newest method.
 import type { Executor } from '../platform/postgres/postgres.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 
 export type PaymentMethodRecord = {
   readonly id: string;
   readonly customerId: string;
-  /** What was bought with it; null for all of the customer's. */
+  /** The subscription that was bought with it; null: for all of the customer's. */
   readonly subscriptionId: string | null;
   readonly processor: string;
-  /** The processor's own name of it. */
+  /** The processor's name for it. */
   readonly saved: string;
   readonly type: 'card' | 'bank_debit';
   readonly brand: string | null;
   readonly last4: string;
-  /** The last month in which a card is good. */
+  /** The last month in which a card is valid. */
   readonly expiry: { readonly month: number; readonly year: number } | null;
   readonly createdAt: Date;
 };
 
 export type NewPaymentMethod = Omit<PaymentMethodRecord, 'createdAt'>;
 
-/** Whether it was not there before. One that comes again changes nothing. `id` is new. */
+/** Whether it is new. A repeated one changes nothing. `id` is new. */
 export async function putPaymentMethod(
   sql: Executor,
   { organisationId, mode }: Tenant,
@@ -40,7 +41,7 @@ export async function putPaymentMethod(
   return rows.length > 0;
 }
 
-/** Whose money: a customer's for one of its subscriptions, or for what is none. */
+/** What is to be charged: a subscription of a customer, or something else of the customer. */
 export type Payer = { readonly customerId: string; readonly subscriptionId: string | null };
 
 type Fragment = ReturnType<Executor>;
@@ -51,7 +52,7 @@ const isFor = (sql: Executor, payer: { customer: Fragment; subscription: Fragmen
     or m.subscription_id = ${payer.subscription} or not exists (select from payment_methods own
       where own.customer_id = ${payer.customer} and own.subscription_id = ${payer.subscription}))`;
 
-/** What is charged. null: there is nothing left. */
+/** The method to charge; null where there is none. */
 export async function findPaymentMethod(
   sql: Executor,
   { organisationId, mode }: Tenant,
@@ -68,7 +69,7 @@ export async function findPaymentMethod(
   return row ?? null;
 }
 
-/** Those of these subscriptions for which something may be charged. */
+/** Which of these subscriptions have a method to charge. */
 export async function listChargeable(
   sql: Executor,
   payers: readonly { readonly customerId: string; readonly subscriptionId: string }[],

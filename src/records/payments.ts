@@ -1,5 +1,5 @@
-// Payments and refunds as readers see them, and the row that an attempt begins with. Everything after that is written by the
-// payment's actor in the ledger.
+// Payments and refunds as readers see them, and the row that an attempt begins with. After that the
+// payment's actor in the ledger writes it.
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type {
   FailureCode,
@@ -36,7 +36,9 @@ export type RefundRecord = Pick<Refund, 'id' | 'amount' | 'status' | 'reason' | 
   readonly settledAt: Date | null;
 };
 
-/** When an alarm first looks what became of a charge, in case nobody is left who knows. */
+/**
+ * When an alarm first asks for the outcome of a charge, in case the process that made it is gone.
+ */
 export const FIRST_ASK_MS = 3000;
 
 /** What a charge begins with: an attempt at a checkout, or a period of a subscription. */
@@ -61,12 +63,15 @@ export type NewPayment = Pick<
   readonly slot: number;
   readonly checkoutToken: string | null;
   readonly processor: string;
-  /** When to ask what became of it, should whoever asks now be gone by then. */
+  /** When to ask for the outcome, if the process that makes the charge is gone by then. */
   readonly askAt: number;
   readonly now: number;
 };
 
-/** The payments, and the alarms that find them again after a crash. No actor knows them yet, so no actor is passed by. */
+/**
+ * The payments, and the alarms that find them again after a crash. No actor has loaded them yet, so
+ * none misses the write.
+ */
 export async function insertPayments(
   sql: Transaction,
   payments: readonly { readonly scope: Tenant; readonly payment: NewPayment }[],
@@ -140,12 +145,12 @@ export async function findPayment(
   return row ?? null;
 }
 
-/** Whether it came to nothing. Until then its money is there, or may come. */
+/** Whether it failed. Until then its money is captured, or may be. */
 export function hasFailed({ status }: Pick<PaymentRecord, 'status'>): boolean {
   return status === 'failed' || status === 'errored' || status === 'canceled';
 }
 
-/** The one for the invoice that has not failed, else the last that has; null where there was none. */
+/** The invoice's payment that has not failed, else the last one that has; null without any. */
 export async function findPaymentOf(
   sql: Executor,
   scope: Tenant,

@@ -6,11 +6,11 @@ import { isToken } from '../platform/crypto/tokens.ts';
 import { findRoom } from './capacity.ts';
 import { isUuid } from './uuid.ts';
 
-/** Seconds that a token opens the portal. */
+/** For how many seconds a token opens the portal. */
 export const PORTAL_TTL_S_DEFAULT = 86_400;
 export const PORTAL_TTL_S_MAX = 30 * 86_400;
 
-/** Expired ones are kept for so long, for whoever asks what became of them. */
+/** How long expired tokens are kept, to explain what became of them. */
 const KEPT_MS = 30 * 86_400_000;
 
 export type PortalToken = {
@@ -20,10 +20,13 @@ export type PortalToken = {
   readonly expiresAt: Date;
 };
 
-/** Whose portal a token opens. */
+/** The customer whose portal a token opens. */
 export type PortalAccess = Tenant & { readonly customerId: string; readonly tokenId: string };
 
-/** It is of the customer's own organisation and mode. null: there is no such customer. Only a hash of `token` is kept. */
+/**
+ * In the customer's own organisation and mode; null without such a customer. Only a hash of `token`
+ * is stored.
+ */
 export async function insertPortalToken(
   sql: Transaction,
   options: {
@@ -53,7 +56,9 @@ export async function insertPortalToken(
   return made ?? null;
 }
 
-/** null where it was never one, was revoked, or has expired. Asked anew each time, so that a revocation bites at once. */
+/**
+ * null where the token is unknown, revoked or expired. Never cached, so a revocation works at once.
+ */
 export async function findPortalAccess(
   sql: Executor,
   token: string,
@@ -67,7 +72,10 @@ export async function findPortalAccess(
   return found ?? null;
 }
 
-/** Whether there is such a token; of whichever organisation where `scope` is null. To revoke it again changes nothing. */
+/**
+ * Whether the token exists; in any organisation where `scope` is null. A second revocation changes
+ * nothing.
+ */
 export async function revokePortalToken(
   sql: Executor,
   scope: Tenant | null,

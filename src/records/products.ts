@@ -12,11 +12,11 @@ export type PriceInterval = 'day' | 'week' | 'month' | 'year';
 export type PriceRecord = {
   readonly id: string;
   readonly productId: string;
-  /** In units of the currency's smallest coin. */
+  /** In the currency's smallest unit. */
   readonly amount: bigint;
   readonly currency: string;
   readonly type: 'one_time' | 'recurring';
-  /** This and the two that follow are null on a one-time price. */
+  /** This and the next two are null on a one-time price. */
   readonly interval: PriceInterval | null;
   readonly intervalCount: number | null;
   readonly trialDays: number | null;
@@ -43,7 +43,7 @@ export type NewProduct = Omit<ProductRecord, 'prices' | 'createdAt' | 'updatedAt
   readonly prices: readonly NewPrice[];
 };
 
-/** What may change; undefined is left as it is. */
+/** What may change; undefined leaves it as it is. */
 export type ProductPatch = {
   readonly [field in 'slug' | 'name' | 'description' | 'status' | 'metadata']?:
     | ProductRecord[field]
@@ -130,8 +130,9 @@ export async function listProducts(
 const SLUG = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 
 /**
- * What a buy link names, by id, by `prod_` and id, or by slug, whoever sells it and in whichever mode. Only what is for sale. A
- * slug never reads like an id (the wire sees to it), so no product can be taken for another.
+ * The product of a buy link, by id, by `prod_` and id, or by slug, in any organisation and mode.
+ * Only a product that is for sale. A slug never looks like an id (the wire refuses it), so no
+ * product is mistaken for another.
  */
 export async function findPublicProduct(
   sql: Executor,
@@ -149,7 +150,7 @@ export async function findPublicProduct(
   return { scope: { organisationId, mode }, product: { ...rest, prices } };
 }
 
-/** One statement of its own, outside of any transaction: the constraint decides who has a slug. */
+/** One statement, outside of any transaction: the constraint decides who has a slug. */
 export async function updateProduct(
   sql: Sql,
   scope: Tenant,
@@ -182,7 +183,7 @@ export async function updateProduct(
   }
 }
 
-/** The product is the scope's own: `findProduct` gave it. */
+/** The product is in the scope: `findProduct` gave it. */
 export async function insertPrice(
   sql: Transaction,
   options: {
@@ -202,7 +203,10 @@ export async function insertPrice(
   return made;
 }
 
-/** Again is the same. null where the product is not the scope's, or the price not the product's. */
+/**
+ * A repeated call changes nothing. null where the product is not in the scope, or the price not of
+ * the product.
+ */
 export async function archivePrice(
   sql: Executor,
   scope: Tenant,
@@ -250,7 +254,7 @@ function listPrices(sql: Executor, productIds: string[]): Promise<PriceRecord[]>
     order by product_id, status, id`;
 }
 
-/** By id, whatever became of the product. */
+/** By id, even of an archived or deleted product. */
 export async function listProductNames(
   sql: Executor,
   scope: Tenant,

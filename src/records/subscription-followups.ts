@@ -1,4 +1,4 @@
-// What decisions on subscriptions still owe others. Written by flushes, deleted by the transaction that does it.
+// Followups of subscriptions. A flush writes them; the transaction that does the task deletes them.
 import { fromJson, type JsonOf } from '../../ledger/store/json.ts';
 import type { Command } from '../../ledger/subscriptions/commands.ts';
 import type { SubscriptionFollowup } from '../../ledger/subscriptions/subscription.ts';
@@ -7,7 +7,10 @@ import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import { isAlive, isDue, type Owing } from './followups.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 
-/** What became of a record that a subscription looks to. Written with that, and told after it. */
+/**
+ * The outcome of a record that a subscription waits for. It is written with that record, and told
+ * afterwards.
+ */
 export type News = Extract<Command, { readonly kind: 'close_invoice' | 'method_changed' }>;
 type Telling = {
   readonly id: string;
@@ -29,7 +32,7 @@ export type OwedBySubscription = {
   readonly productId: string;
   readonly productName: string;
   readonly clientReferenceId: string | null;
-  /** As sent with the checkout that began it; without one, the customer's own. */
+  /** As sent with the checkout that began the subscription; without one, the customer's own. */
   readonly externalCustomerId: string | null;
   readonly metadata: Readonly<Record<string, string>>;
 };
@@ -47,14 +50,15 @@ type Row = Tenant &
   > & { readonly id: string; readonly kind: string; readonly at: Date; readonly data: object };
 
 /**
- * Those of some subscriptions, for this transaction alone, in the order in which they became due; at one time what was tried
- * more often goes first, and what an invoice made void means to the customer comes after it. They stay until they are deleted.
+ * The followups of some subscriptions, locked for this transaction, in the order in which they
+ * became due. At the same time, later attempts go first, and what a void invoice means to the
+ * customer comes after it. They stay until they are deleted.
  */
 export async function lockSubscriptionFollowups(
   sql: Transaction,
   subscriptionIds: readonly string[],
 ): Promise<OwedBySubscription[]> {
-  // Whoever locks several does it in the same order.
+  // Every transaction that locks several does it in this order.
   const sorted = subscriptionIds.toSorted();
   await sql`select pg_advisory_xact_lock(hashtextextended(id, 0)) from unnest(${sorted}::text[]) as id`;
   const rows = await sql<Row[]>`
@@ -82,7 +86,7 @@ export async function lockSubscriptionFollowups(
   }));
 }
 
-/** For one subscription of a customer, or for all; which these are. */
+/** Tells one subscription of a customer, or all; returns their ids. */
 export async function tellSubscriptions(
   sql: Transaction,
   of: { readonly customerId: string; readonly subscriptionId: string | null },
@@ -104,7 +108,7 @@ export async function deleteFollowups(sql: Executor, ids: readonly string[]): Pr
   await sql`delete from followups where id = any(${ids}::uuid[])`;
 }
 
-/** Subscriptions with something that is not done. */
+/** Subscriptions with followups. */
 export async function listSubscriptionsOwing(
   sql: Executor,
   { olderThanMs, atMost, scope }: Owing,

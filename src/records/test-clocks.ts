@@ -1,4 +1,5 @@
-// Where the test clocks are. A row outlives whoever moves it: it counts as stopped while that node's lease runs.
+// Where the test clocks stand. The row survives the process that moves the clock: the clock counts
+// as stopped while the lease of that process's node runs.
 import { notification } from '../platform/postgres/changes.ts';
 import type { TestClock } from '../platform/org-clock.ts';
 import type { Executor } from '../platform/postgres/postgres.ts';
@@ -17,7 +18,10 @@ export async function listTestClocks(
   return rows.map(clockOf);
 }
 
-/** Stops it there for `mover`, or moves it on, and tells every process; null where somebody else moves it. Ahead it only goes forward. */
+/**
+ * Stops the clock there for `mover`, or moves it on, and tells every process; null where another
+ * mover has it. Where it is ahead it only goes forward.
+ */
 export async function stopTestClock(
   sql: Executor,
   {
@@ -45,7 +49,7 @@ export async function stopTestClock(
   return rows[0] === undefined ? null : clockOf(rows[0]);
 }
 
-/** Lets it run, and tells every process; null where `mover` does not move it any more. */
+/** Lets the clock run, and tells every process; null where `mover` does not have it any more. */
 export async function runTestClock(
   sql: Executor,
   { organisationId, mover }: { readonly organisationId: string; readonly mover: string },

@@ -1,8 +1,8 @@
 import type { Sql } from '../platform/postgres/postgres.ts';
 
 /**
- * Whether usage may be in the books under a key whose scope was the organisation's, as it was up to 0.1.0: then that is looked up for
- * each key. No more once retention has moved all of it.
+ * Whether the books may have usage under a key with the organisation as its scope, as keys were up
+ * to 0.1.0: then each key is looked up there too. False once retention has moved all of it.
  */
 export async function hasFormerKeys(sql: Sql): Promise<boolean> {
   const rows = await sql`

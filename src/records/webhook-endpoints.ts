@@ -1,7 +1,9 @@
-// Who is told of events: an organisation's own endpoints, and a group's, which hear of every practice in it.
+// Webhook endpoints: an organisation's own, and a group's, which hear the events of every
+// organisation in it.
 //
-// Holds: a secret is here only as it is encrypted, and no function returns one. A deleted endpoint keeps its row, for the history of
-// its deliveries, and is never found again. What an endpoint was owed when it changed is put right by src/records/delivery-reconciliation.ts.
+// Holds: a secret is stored encrypted, and only its ciphertext leaves this module. A deleted
+// endpoint keeps its row for the history of its deliveries, and is never found again.
+// src/records/delivery-reconciliation.ts puts its deliveries right after a change.
 import type { Mode } from '../../ledger/kernel/tenant.ts';
 import type { Bounds, Full } from '../platform/bounds.ts';
 import { notifyChange } from '../platform/postgres/changes.ts';
@@ -12,7 +14,7 @@ import { ofScope, type Page, pageOf, type Whose } from './page.ts';
 import { findRoom } from './capacity.ts';
 import { isUuid } from './uuid.ts';
 
-/** Whose endpoints: an organisation or a group, in one mode. */
+/** The owner: an organisation or a group, in one mode. */
 export type EndpointOwner = KeyOwner & { readonly mode: Mode };
 
 export type EndpointStatus = 'enabled' | 'disabled';
@@ -28,9 +30,9 @@ export type EndpointRecord = {
   readonly eventTypes: Subscription;
   readonly description: string | null;
   readonly status: EndpointStatus;
-  /** Where it was disabled other than by its owner. */
+  /** Why it was disabled, if not by its owner. */
   readonly disabledReason: 'gone' | 'failing' | null;
-  /** Since when nothing but failures. */
+  /** Since when all attempts have failed. */
   readonly failingSince: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -44,20 +46,23 @@ export type NewEndpoint = Pick<
   readonly secret: Buffer;
 };
 
-/** What may change; undefined is left as it is. */
+/** What may change; undefined leaves it as it is. */
 export type EndpointPatch = {
   readonly [field in 'url' | 'eventTypes' | 'description' | 'status']?:
     | EndpointRecord[field]
     | undefined;
 };
 
-/** What an endpoint of an organisation hears that names nothing: all but the one that comes with every recorded usage. */
+/**
+ * What an organisation's endpoint hears by default: all but the event that comes with every
+ * recorded usage.
+ */
 export const DEFAULT_TYPES: Subscription = EVENT_TYPES.filter((type) => type !== 'usage.recorded');
 
-/** What a group's does: the refund lifecycle (contract). */
+/** What a group's endpoint hears by default: the refund lifecycle (contract). */
 export const PARTNER_DEFAULT_TYPES: Subscription = ['payment.refunded', 'payment.refund_failed'];
 
-/** How long a replaced secret signs along (decisions 8). */
+/** How long a replaced secret still signs, too (decisions 8). */
 const OVERLAP_MS = 24 * 3_600_000;
 
 const columns = (sql: Executor) => sql`
@@ -65,7 +70,7 @@ const columns = (sql: Executor) => sql`
   disabled_reason as "disabledReason", failing_since as "failingSince", created_at as "createdAt",
   updated_at as "updatedAt"`;
 
-/** The rows of `webhook_endpoints` that an owner has, deleted ones too. */
+/** The rows of `webhook_endpoints` of an owner, with deleted ones. */
 export const ofOwner = (sql: Executor, owner: EndpointOwner) =>
   owner.kind === 'organisation'
     ? sql`organisation_id = ${owner.organisationId} and mode = ${owner.mode}`
@@ -126,7 +131,10 @@ export async function listEndpoints(
     ${pageOf(sql, 'webhookEndpoints', page)}`;
 }
 
-/** Short, because a worker that has a result waits for it. To enable, also again, or to move it, is a new start. */
+/**
+ * Short, because a worker that has a result waits for it. A new URL, or `enabled`, even again,
+ * resets its failures.
+ */
 export async function updateEndpoint(
   sql: Sql,
   owner: EndpointOwner,
@@ -155,7 +163,10 @@ export async function updateEndpoint(
   });
 }
 
-/** The new secret signs from now on, and the one that it replaces signs along. When that ends; null where there is no endpoint. */
+/**
+ * The new secret signs from now on, and the old one signs too until the returned time. null without
+ * such an endpoint.
+ */
 export async function replaceSecret(
   sql: Transaction,
   owner: EndpointOwner,
@@ -173,7 +184,7 @@ export async function replaceSecret(
   return until;
 }
 
-/** Whether there was one. */
+/** Whether it existed. */
 export async function deleteEndpoint(
   sql: Sql,
   owner: EndpointOwner,
@@ -190,7 +201,7 @@ export async function deleteEndpoint(
   });
 }
 
-/** Any one, to see whether the key that is configured opens it. */
+/** Any one of them, to see whether the configured key decrypts it. */
 export async function findSealedSecret(
   sql: Executor,
 ): Promise<{ readonly sealed: Buffer; readonly ownerId: string } | null> {
@@ -199,7 +210,7 @@ export async function findSealedSecret(
   return row ?? null;
 }
 
-/** A person waits for what comes next, so it is not held back by the pause of an endpoint that fails. */
+/** A person waits for the next delivery, so it ignores the pause of a failing endpoint. */
 export async function endPause(sql: Executor, id: string): Promise<void> {
   await sql`
     update webhook_endpoints set paused_until = null where id = ${id} and paused_until is not null`;

@@ -1,8 +1,9 @@
-// Mails that are owed, sent: claim, write the letter, hand it over, write down what became of it.
+// The mailer: claims mails, writes the letters, sends them, and records the outcomes.
 //
-// Holds: PostgreSQL is the truth, and Redis has no part in it. A mail is sent at least once, and twice only where a process died, or lost
-// the database for minutes, between the server's answer and its row: then with the same Message-ID. Of one organisation only a few are
-// in flight, so that what a server makes wait for one does not hold up the others; of a process a few more.
+// Holds: PostgreSQL is the truth; Redis has no part in it. A mail is sent at least once. It is sent
+// twice only where a process died, or lost the database for minutes, between the server's answer
+// and its row: then with the same Message-ID. Only a few mails of one organisation are in flight,
+// so that a slow one does not hold up the others, and a few more of a process.
 // Does not: keep an order between mails.
 import { type Ids, type Log, pause, type Timers } from '../../ledger/ports.ts';
 import { Tally } from '../../ledger/kernel/tally.ts';
@@ -25,16 +26,19 @@ import { waitAfter } from './retry-policy.ts';
 import type { Outgoing, Smtp } from './smtp.ts';
 
 const SWEEP_MS = 1000;
-/** Of this process. */
+/** In flight, of this process. */
 const IN_FLIGHT_MAX = 16;
 const IN_FLIGHT_OF_ONE_MAX = 4;
-/** How long an answer of the server is kept while the database does not take it: the claim lasts no longer. */
+/**
+ * How long the SMTP server's answer is kept while the database does not take it: the claim lasts no
+ * longer.
+ */
 const SETTLE_TRIES_MAX = 60;
 const SETTLE_AGAIN_MS = 1000;
-/** Of one look, and how many of each are named in the log. */
+/** Mails given up in one look, and how many of them the log names. */
 const GIVEN_UP_STATEMENTS_MAX = 20;
 const NAMED_MAX = 20;
-/** What is in flight may land while we stop; what does not is due again. */
+/** Mails in flight may be sent while we stop; the others are due again. */
 const LAND_MS_MAX = 5000;
 
 export type MailerDeps = {
@@ -53,14 +57,14 @@ export type MailerDeps = {
 export class Mailer {
   readonly #deps: MailerDeps;
   readonly #sweep: Sweep;
-  /** Organisations of what is in flight. */
+  /** Organisations of the mails in flight. */
   readonly #inFlight = new Tally();
   readonly #landing = new Set<Promise<void>>();
   readonly #abort = new AbortController();
-  /** Whose turn was last. */
+  /** The organisation that had the last turn. */
   #last: string | null = null;
   #filling: Promise<void> | null = null;
-  /** Whether the last mail that was handed over has to be tried again. */
+  /** Whether the last mail has to be tried again. */
   #isDeferring = false;
   #closed = false;
 
@@ -104,7 +108,10 @@ export class Mailer {
     return late.length;
   }
 
-  /** Claims until nothing is due, or as much is in flight as may be. One at a time: each goes by what the last has claimed. */
+  /**
+   * Claims until nothing is due, or the bound in flight is reached. One claim at a time: each
+   * starts after the last one's organisations.
+   */
   #fill(): Promise<void> {
     return (this.#filling ??= this.#claimAll().finally(() => (this.#filling = null)));
   }
@@ -136,7 +143,7 @@ export class Mailer {
       .finally(() => {
         this.#inFlight.remove(whose);
         this.#landing.delete(landing);
-        // There may be more. Where that fails, the sweep looks again.
+        // There may be more. Where this fails, the sweep looks again.
         this.#fill().catch(() => undefined);
       });
     this.#landing.add(landing);
@@ -151,7 +158,7 @@ export class Mailer {
       ? await smtp.hand(outgoing, this.#abort.signal)
       : ({ kind: 'refused', error: 'no address' } as const);
     const isDeferred = handed.kind === 'deferred';
-    // Of an outage the first, and not every mail.
+    // Logs the first failure of an outage, and not every mail.
     if (handed.kind === 'refused' || (isDeferred && !this.#isDeferring)) {
       const { error } = handed;
       log.warn({ mail: id, about: kind, attempts, error }, `a mail is ${handed.kind}`);

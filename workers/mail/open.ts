@@ -1,4 +1,4 @@
-// The mailer as it is started: on connections of its own, in this process's time.
+// The start of the mailer: it opens its own connections and runs in this process.
 //
 // Who calls: the server beside its API, and main.ts in a process that only delivers.
 import type { Log } from '../../ledger/ports.ts';
@@ -13,19 +13,19 @@ import { openSmtp } from './smtp.ts';
 const POOL = 2;
 
 export type OpenMailer = {
-  /** Takes no more mails, and writes down what became of those in flight. */
+  /** Takes no more mails, and records the outcomes of those in flight. */
   close(): Promise<void>;
 };
 
 export function openMailer(options: {
   readonly databaseUrl: string;
-  /** What links to invoices are made with. */
+  /** Makes links to invoices. */
   readonly secretsKey: Uint8Array;
   readonly mail: MailSettings;
   readonly appUrl: string;
   readonly log: Log;
   readonly onAttempt: MailerDeps['onAttempt'];
-  /** Of one attempt. */
+  /** The deadline of one attempt. */
   readonly deadlineMs?: number;
 }): OpenMailer {
   const { databaseUrl, secretsKey, mail, deadlineMs, ...given } = options;

@@ -1,7 +1,8 @@
-// One mail handed over to the SMTP server, on a connection of its own, and what the server made of it.
+// Sends one mail to the SMTP server, on a connection of its own, and judges the answer.
 //
-// Holds: an attempt ends at its deadline, whatever the server does, and its connection with it. It never throws for what a server does.
-// A login goes over TLS only, but on this machine. What the server says is not kept: it repeats addresses.
+// Holds: an attempt and its connection end at the deadline. It never throws for a failure of the
+// server. A login goes over TLS only, except on this machine. The server's words are not kept: they
+// repeat addresses.
 import { createTransport } from 'nodemailer';
 import type { MailSettings } from '../../src/platform/smtp-settings.ts';
 import type { Letter } from '../../src/mail/letter.ts';
@@ -11,15 +12,18 @@ const CONNECT_MS = 10_000;
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/i;
 
 export type Outgoing = Letter & {
-  /** Names the mail: it follows from it, so that one that comes twice is seen to be the same. */
+  /** The Message-ID: it follows from the mail, so a repeated mail is seen to be the same. */
   readonly id: string;
   readonly to: string;
-  /** Who sells: whom it is from, where MAIL_FROM has no name. */
+  /** The seller: the sender's name where MAIL_FROM has none. */
   readonly fromName: string;
   readonly replyTo: { readonly name: string; readonly address: string } | null;
 };
 
-/** `refused`: the server says for good that it does not take this mail. Everything else may be different the next time. */
+/**
+ * `refused`: the server will never take this mail. Any other failure may be different the next
+ * time.
+ */
 export type Handed =
   | { readonly kind: 'sent' }
   | { readonly kind: 'refused' | 'deferred'; readonly error: string };
@@ -36,7 +40,7 @@ export function openSmtp({ server, from }: MailSettings, deadlineMs: number = DE
     port,
     secure,
     ...(login !== null && { auth: login }),
-    // A server on this machine rarely has a certificate that anybody signed.
+    // A server on this machine rarely has a certificate of a known authority.
     ...(isLocal ? { ignoreTLS: true } : { requireTLS: login !== null }),
     connectionTimeout: CONNECT_MS,
     greetingTimeout: CONNECT_MS,
@@ -76,7 +80,10 @@ type SmtpError = {
   readonly responseCode?: number;
 };
 
-/** Of this mail alone: a server that does not know us, or our sender, is put right by who runs this. */
+/**
+ * Whether it is about this mail alone. The operator can mend a server that does not accept us, or
+ * our sender.
+ */
 const ABOUT_THE_MAIL = ['RCPT TO', 'DATA'];
 
 function judge(thrown: unknown): Handed {

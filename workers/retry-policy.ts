@@ -2,18 +2,13 @@
 //
 // Retry n waits min(5 s x 2^(n-1), 3 h). Jitter only shortens a wait. A receiver's Retry-After only
 // lengthens it, up to 3 h. Nothing is sent later than 24 hours after the first attempt. Without
-// jitter retries come after 5, 15, 35, 75, 155, 315, 635 s, 21 m 15 s, 42 m 35 s, 1 h 25 m 15 s, 2
-// h 50 m 35 s, 5 h 41 m 15 s, and then every 3 h; the last one after 23 h 41 m 15 s.
+// jitter retries come after 5, 15, 35, 75, 155, 315, 635 s, 21 m 15 s, 42 m 35 s, 1 h 25 m 15 s,
+// 2 h 50 m 35 s, 5 h 41 m 15 s, and then every 3 h; the last one after 23 h 41 m 15 s.
+import { type Backoff, waitAfter } from './backoff.ts';
 
-const BASE_MS = 5000;
-const WAIT_MS_MAX = 3 * 3_600_000;
+const BACKOFF: Backoff = { baseMs: 5000, waitMsMax: 3 * 3_600_000 };
 /** From the first attempt on. */
 export const WINDOW_MS = 24 * 3_600_000;
-/** The part of a wait that jitter may take off. */
-const JITTER = 0.2;
-/** Doublings after which every wait is the longest one. */
-const DOUBLINGS_MAX = 20;
-
 const GONE = 410;
 
 export type Verdict =
@@ -40,15 +35,11 @@ export function judge(attempt: {
   const { attempts, firstAt, at, statusCode, retryAfter, random } = attempt;
   if (statusCode !== null && statusCode >= 200 && statusCode < 300) return { kind: 'delivered' };
   if (statusCode === GONE) return { kind: 'gone' };
-  const wait = Math.round(plannedWait(attempts) * (1 - JITTER * random));
+  const wait = waitAfter(BACKOFF, attempts, random);
   const last = firstAt + WINDOW_MS;
   if (at + wait > last) return { kind: 'exhausted' };
-  const asked = Math.min(askedWait(retryAfter, at), WAIT_MS_MAX);
+  const asked = Math.min(askedWait(retryAfter, at), BACKOFF.waitMsMax);
   return { kind: 'retry', at: Math.min(at + Math.max(wait, asked), last) };
-}
-
-function plannedWait(retry: number): number {
-  return Math.min(BASE_MS * 2 ** Math.min(retry - 1, DOUBLINGS_MAX), WAIT_MS_MAX);
 }
 
 /** Retry-After is seconds or a date (RFC 9110, 10.2.3); 0 where it is neither. */

@@ -22,9 +22,11 @@ import {
 } from '../../src/records/mails.ts';
 import { findOrganisation } from '../../src/records/organisations.ts';
 import { tenantOf } from '../../ledger/kernel/tenant.ts';
-import { waitAfter } from './retry-policy.ts';
+import { type Backoff, waitAfter } from '../backoff.ts';
 import type { Outgoing, Smtp } from './smtp.ts';
 
+/** Over the day in which a mail is tried, these are about 100 tries. */
+const BACKOFF: Backoff = { baseMs: 15_000, waitMsMax: 900_000 };
 const SWEEP_MS = 1000;
 /** In flight, of this process. */
 const IN_FLIGHT_MAX = 16;
@@ -39,7 +41,7 @@ const SETTLE_AGAIN_MS = 1000;
 const GIVEN_UP_STATEMENTS_MAX = 20;
 const NAMED_MAX = 20;
 /** Mails in flight may be sent while we stop; the others are due again. */
-const LAND_MS_MAX = 5000;
+const DRAIN_MS_MAX = 5000;
 
 export type MailerDeps = {
   readonly sql: Sql;
@@ -59,7 +61,7 @@ export class Mailer {
   readonly #sweep: Sweep;
   /** Organisations of the mails in flight. */
   readonly #inFlight = new Tally();
-  readonly #landing = new Set<Promise<void>>();
+  readonly #sending = new Set<Promise<void>>();
   readonly #abort = new AbortController();
   /** The organisation that had the last turn. */
   #last: string | null = null;
@@ -85,9 +87,9 @@ export class Mailer {
   async close(): Promise<void> {
     this.#closed = true;
     this.#sweep.stop();
-    const cancel = this.#deps.timers.after(LAND_MS_MAX, () => this.#abort.abort());
+    const cancel = this.#deps.timers.after(DRAIN_MS_MAX, () => this.#abort.abort());
     await this.#filling;
-    await Promise.all(this.#landing);
+    await Promise.all(this.#sending);
     cancel();
   }
 
@@ -119,7 +121,7 @@ export class Mailer {
   async #claimAll(): Promise<void> {
     const { sql, ids } = this.#deps;
     for (;;) {
-      const free = IN_FLIGHT_MAX - this.#landing.size;
+      const free = IN_FLIGHT_MAX - this.#sending.size;
       if (this.#closed || free <= 0) return;
       const busy = this.#inFlight.atLeast(IN_FLIGHT_OF_ONE_MAX);
       const claim = ids.next();
@@ -138,15 +140,15 @@ export class Mailer {
   #take(mail: DueMail, claim: string): void {
     const { organisationId: whose } = mail;
     this.#inFlight.add(whose);
-    const landing = this.#send(mail, claim)
+    const sending = this.#send(mail, claim)
       .catch((error: unknown) => this.#deps.log.error({ err: error, mail: mail.id }, 'a mail'))
       .finally(() => {
         this.#inFlight.remove(whose);
-        this.#landing.delete(landing);
+        this.#sending.delete(sending);
         // There may be more. Where this fails, the sweep looks again.
         this.#fill().catch(() => undefined);
       });
-    this.#landing.add(landing);
+    this.#sending.add(sending);
   }
 
   async #send(mail: DueMail, claim: string): Promise<void> {
@@ -154,19 +156,19 @@ export class Mailer {
     const { id, kind, attempts } = mail;
     const outgoing = await this.#write(mail);
     if (outgoing === null) return this.#settle(mail, claim, { kind: 'dropped' });
-    const handed = isMailAddress(mail.recipient)
-      ? await smtp.hand(outgoing, this.#abort.signal)
+    const outcome = isMailAddress(mail.recipient)
+      ? await smtp.send(outgoing, this.#abort.signal)
       : ({ kind: 'refused', error: 'no address' } as const);
-    const isDeferred = handed.kind === 'deferred';
+    const isDeferred = outcome.kind === 'deferred';
     // Logs the first failure of an outage, and not every mail.
-    if (handed.kind === 'refused' || (isDeferred && !this.#isDeferring)) {
-      const { error } = handed;
-      log.warn({ mail: id, about: kind, attempts, error }, `a mail is ${handed.kind}`);
+    if (outcome.kind === 'refused' || (isDeferred && !this.#isDeferring)) {
+      const { error } = outcome;
+      log.warn({ mail: id, about: kind, attempts, error }, `a mail is ${outcome.kind}`);
     }
     this.#isDeferring = isDeferred;
-    onAttempt(handed.kind, 1);
-    const waitMs = this.#closed ? 0 : waitAfter(attempts, random());
-    const { kind: result } = handed;
+    onAttempt(outcome.kind, 1);
+    const waitMs = this.#closed ? 0 : waitAfter(BACKOFF, attempts, random());
+    const { kind: result } = outcome;
     const verdict = result === 'deferred' ? { kind: result, waitMs } : { kind: result };
     await this.#settle(mail, claim, verdict);
   }

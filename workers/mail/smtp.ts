@@ -24,12 +24,12 @@ export type Outgoing = Letter & {
  * `refused`: the server will never take this mail. Any other failure may be different the next
  * time.
  */
-export type Handed =
+export type SendResult =
   | { readonly kind: 'sent' }
   | { readonly kind: 'refused' | 'deferred'; readonly error: string };
 
 export type Smtp = {
-  hand(mail: Outgoing, signal: AbortSignal): Promise<Handed>;
+  send(mail: Outgoing, signal: AbortSignal): Promise<SendResult>;
 };
 
 export function openSmtp({ server, from }: MailSettings, deadlineMs: number = DEADLINE_MS): Smtp {
@@ -52,7 +52,7 @@ export function openSmtp({ server, from }: MailSettings, deadlineMs: number = DE
   });
   const domain = from.address.slice(from.address.lastIndexOf('@') + 1);
   return {
-    async hand({ id, to, subject, text, html, fromName, replyTo }, signal) {
+    async send({ id, to, subject, text, html, fromName, replyTo }, signal) {
       try {
         await transport.sendMail({
           messageId: `<${id}@${domain}>`,
@@ -86,7 +86,7 @@ type SmtpError = {
  */
 const ABOUT_THE_MAIL = ['RCPT TO', 'DATA'];
 
-function judge(thrown: unknown): Handed {
+function judge(thrown: unknown): SendResult {
   if (!(thrown instanceof Error)) throw thrown;
   const { code, command, responseCode } = thrown as SmtpError;
   const error = [code, command, responseCode].filter((part) => part !== undefined).join(' ');

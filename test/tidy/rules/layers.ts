@@ -197,6 +197,7 @@ const LAYERS: Layer[] = [
     files: ['workers/mail/**'],
     may: [
       ...LEDGER_FACE,
+      'workers/backoff.ts',
       'workers/mail/**',
       'nodemailer',
       'src/invoices/links.ts',

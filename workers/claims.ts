@@ -1,7 +1,7 @@
 // Claims of due deliveries, in PostgreSQL: a worker claims them, and only that worker settles them.
 //
 // How it works: a claim writes the worker's id into the rows. A worker that falls silent loses its
-// rows (`strikeOff`); if even that fails, `next_at` makes them due again. One statement settles
+// rows (`expireWorkers`); if even that fails, `next_at` makes them due again. One statement settles
 // many results.
 // Holds: one worker has a delivery at a time, and only its result counts.
 import type { Mode } from '../ledger/kernel/tenant.ts';
@@ -177,7 +177,7 @@ export async function endpointsDue(sql: Executor, now: number): Promise<string[]
 }
 
 /**
- * Renews the worker's life sign. False where the worker was struck off: then it has lost its
+ * Renews the worker's life sign. False where the worker expired: then it has lost its
  * deliveries.
  */
 export async function heartbeat(sql: Executor, worker: string): Promise<boolean> {
@@ -198,9 +198,9 @@ export async function signOff(sql: Executor, worker: string): Promise<void> {
 
 /**
  * Strikes silent workers off, by the database's clock. Their deliveries are due now, and so are
- * those that a worker claimed after it was struck off.
+ * those that a worker claimed after it expired.
  */
-export async function strikeOff(sql: Executor, silenceMs: number): Promise<void> {
+export async function expireWorkers(sql: Executor, silenceMs: number): Promise<void> {
   await sql`
     with gone as (
       delete from delivery_workers where seen_at < now() - ${silenceMs} * interval '1 millisecond' returning id

@@ -43,7 +43,7 @@ export class Deliverer {
   readonly #hanging = new Set<string>();
   /** Rows of the next claim, of endpoints that answer and have more. */
   readonly #pace = new Map<string, number>();
-  readonly #landing = new Set<Promise<void>>();
+  readonly #sending = new Set<Promise<void>>();
   /** Rows that claims under way may return. */
   #claiming = 0;
 
@@ -77,10 +77,10 @@ export class Deliverer {
       () => (this.#claiming -= atMost),
     );
     if (claimed === null) return false;
-    const landed = this.#sendAll(worker, claimed);
-    this.#landing.add(landed);
-    landed.finally(() => this.#landing.delete(landed)).catch(() => undefined);
-    const isInTime = await this.#takeTurn(endpointId, landed);
+    const sent = this.#sendAll(worker, claimed);
+    this.#sending.add(sent);
+    sent.finally(() => this.#sending.delete(sent)).catch(() => undefined);
+    const isInTime = await this.#takeTurn(endpointId, sent);
     const isMore = isInTime && claimed.due.length === atMost;
     if (isMore) this.#pace.set(endpointId, Math.min(pace * 2, CLAIM_MAX));
     else this.#pace.delete(endpointId);
@@ -90,14 +90,14 @@ export class Deliverer {
   /**
    * Whether it answered before its turn ended. If not, the endpoint gets nothing more until it has.
    */
-  async #takeTurn(endpointId: string, landed: Promise<void>): Promise<boolean> {
+  async #takeTurn(endpointId: string, sent: Promise<void>): Promise<boolean> {
     const turn = Promise.withResolvers<'over'>();
     const cancel = this.#deps.timers.after(TURN_MS, () => turn.resolve('over'));
-    const ended = await Promise.race([landed, turn.promise]);
+    const ended = await Promise.race([sent, turn.promise]);
     cancel();
     if (ended !== 'over') return true;
     this.#hanging.add(endpointId);
-    landed
+    sent
       .finally(() => this.#hanging.delete(endpointId))
       .then(() => this.#deps.sweeper.ticket([endpointId]))
       .catch((error: unknown) => this.#deps.log.error({ err: error }, 'after a turn'));
@@ -120,8 +120,8 @@ export class Deliverer {
   }
 
   /** Waits for the deliveries in flight, and for their results to be written. */
-  async land(): Promise<void> {
-    while (this.#landing.size > 0) await Promise.all(this.#landing);
+  async drain(): Promise<void> {
+    while (this.#sending.size > 0) await Promise.all(this.#sending);
   }
 
   async #deliver(worker: string, due: Due, attempt: (due: Due) => Promise<Result>): Promise<void> {

@@ -107,15 +107,15 @@ async function revive(
       where endpoint_id = ${id} and status = 'pending' and worker is null and next_at > ${now}
         and exists (select from before where failures = 0 or failures >= ${FAILURES_OPEN})
       order by next_at limit ${MOVED_MAX} for update skip locked
-    ), woken as (
+    ), made_due as (
       update deliveries d set next_at = ${now} from waiting where d.id = waiting.id
       returning 1
     ), revived as (
       update webhook_endpoints set failures = 0, exhausted = 0, paused_until = null,
-        failing_since = case when (select count(*) from woken) = ${MOVED_MAX} then failing_since end
+        failing_since = case when (select count(*) from made_due) = ${MOVED_MAX} then failing_since end
       where id = ${id} and exists (select from before)
     )
-    select pg_notify('tollhouse_deliveries', ${id}) where exists (select from woken)`;
+    select pg_notify('tollhouse_deliveries', ${id}) where exists (select from made_due)`;
 }
 
 /**

@@ -22,7 +22,7 @@ const CONCURRENCY = 64;
  */
 const REDIS_MS_MAX = 1500;
 /** Well beyond the deadline of an attempt. */
-const LAND_MS_MAX = 12_000;
+const DRAIN_MS_MAX = 12_000;
 
 export type WorkersDeps = {
   readonly sql: Sql;
@@ -74,7 +74,7 @@ export async function openWorkers(deps: WorkersDeps): Promise<Workers> {
       await relay.close();
       await sweeper.close();
       await atMost(REDIS_MS_MAX, worker.close());
-      await atMost(LAND_MS_MAX, deliverer.land());
+      await atMost(DRAIN_MS_MAX, deliverer.drain());
       sender.close();
       await sweeper.leave();
       await tickets.close();

@@ -6,7 +6,7 @@
 // a ticket is for an endpoint, not for a row.
 import type { Clock, Log, Timers } from '../ledger/ports.ts';
 import type { Sql } from '../src/platform/postgres/postgres.ts';
-import { putOwedRight } from '../src/records/delivery-reconciliation.ts';
+import { reconcileDeliveries } from '../src/records/delivery-reconciliation.ts';
 import {
   type Due,
   endpointsDue,
@@ -14,7 +14,7 @@ import {
   letGoOfLost,
   signOff,
   signOn,
-  strikeOff,
+  expireWorkers,
 } from './claims.ts';
 import { giveUp } from './health.ts';
 import type { TicketQueue } from './queue.ts';
@@ -44,7 +44,7 @@ export type SweeperDeps = {
 
 export class Sweeper {
   readonly #deps: SweeperDeps;
-  /** The id under which this process claims. It gets another one after it was struck off. */
+  /** The id under which this process claims. It gets another one after it expired. */
   worker: string;
   readonly #told = new Set<string>();
   #stopTimer: () => void = () => undefined;
@@ -52,7 +52,7 @@ export class Sweeper {
   #unlisten: () => Promise<void> = () => Promise.resolve();
   #closed = false;
   #sweeps = 0;
-  #isAstray = false;
+  #mayBeMore = false;
   #isQueueAway = false;
 
   constructor(deps: SweeperDeps) {
@@ -129,10 +129,10 @@ export class Sweeper {
    */
   async #putRight(): Promise<void> {
     this.#sweeps += 1;
-    if (!this.#isAstray && this.#sweeps % ASTRAY_SWEEPS !== 0) return;
+    if (!this.#mayBeMore && this.#sweeps % ASTRAY_SWEEPS !== 0) return;
     const { sql, clock, inHand } = this.#deps;
     const now = clock.now();
-    this.#isAstray = await putOwedRight(sql, { now });
+    this.#mayBeMore = await reconcileDeliveries(sql, { now });
     const ids = Array.from(inHand, ({ deliveryId }) => deliveryId);
     await letGoOfLost(sql, { worker: this.worker, inHand: ids, now });
   }
@@ -144,7 +144,7 @@ export class Sweeper {
         this.worker = newWorkerId();
         await signOn(sql, this.worker);
       }
-      await strikeOff(sql, SILENCE_MS);
+      await expireWorkers(sql, SILENCE_MS);
       await this.#putRight();
       await giveUp(sql, clock.now());
       await this.ticket(await endpointsDue(sql, clock.now()));

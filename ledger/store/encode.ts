@@ -1,5 +1,6 @@
-// The parameters of the flush statement (`flush-sql.ts`), in the order of its text: the fence, what all rows share, the arrays
-// of transfers and of touched accounts, how many rows must be there, and one JSON document for all other rows.
+// The parameters of the flush statement (`flush-sql.ts`), in the order of its text: the fence, what
+// all rows share, the arrays of transfers and of touched accounts, how many rows must be there, and
+// one JSON document for all other rows.
 import type { Transfer } from '../kernel/transfers.ts';
 import type { AccountChange, Fence, FlushRows } from '../storage.ts';
 import { type ArrayColumns, type Cell, encodeRows } from './columns.ts';
@@ -17,7 +18,7 @@ import { PAYMENT_COLUMNS, paymentAlarm, REFUND_COLUMNS } from './payment-columns
 import { SUBSCRIPTION_COLUMNS, subscriptionAlarm } from './subscription-columns.ts';
 import { TOUCHED_COLUMNS, type TouchedRow, TRANSFER_COLUMNS } from './usage-columns.ts';
 
-/** The parameters of the lean statement, or of the full one where there are rows of other tables. */
+/** The parameters of the lean statement; where other tables have rows, of the full one. */
 export function flushParameters(
   rows: FlushRows,
   fence: Fence,
@@ -43,8 +44,9 @@ export function flushParameters(
 }
 
 /**
- * Each column as an array literal. A column that is null in every row is the empty array: `unnest` pads it. A shared column is
- * empty too where all rows have the same: then the value is in `shared`, else null is.
+ * Each column as an array literal. A column that is null in every row is the empty array: `unnest`
+ * pads it. A shared column is empty too where all rows have the same value, which is in `shared`
+ * then; else `shared` has null.
  */
 function arraysOf<Row>(
   columns: ArrayColumns<Row>,

@@ -32,10 +32,14 @@ export function journalName(holder: string): string {
   return JOURNAL + holder;
 }
 
-type Who = { readonly holder: string; readonly address: string | null; readonly leaseMs: number };
+type Holder = {
+  readonly holder: string;
+  readonly address: string | null;
+  readonly leaseMs: number;
+};
 
 /** See `Storage.claim`. The first node takes the slots that have no owner yet. */
-export async function claimSeat(writer: Sql<Bigints>, who: Who): Promise<Fence | null> {
+export async function claimSeat(writer: Sql<Bigints>, who: Holder): Promise<Fence | null> {
   await endConnections(writer, freeSeat(writer));
   const [row] = await writer.begin(async (sql) => {
     await boundWaits(sql, who.leaseMs);
@@ -85,9 +89,9 @@ export async function takeOverSlots(
   },
 ): Promise<boolean> {
   const { node, epoch } = dead;
-  const it = writer`(select ${node}::smallint where exists (
+  const seat = writer`(select ${node}::smallint where exists (
     select from nodes where id = ${node} and epoch = ${String(epoch)}::bigint and expires_at < now()))`;
-  await endConnections(writer, it);
+  await endConnections(writer, seat);
   return writer.begin(async (sql) => {
     await boundWaits(sql, leaseMs);
     const raised = await sql`

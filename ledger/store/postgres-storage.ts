@@ -56,7 +56,8 @@ export function flushMsMax(leaseMs: number): number {
   return Math.ceil(leaseMs / 3);
 }
 
-const NOBODY = '00000000-0000-0000-0000-000000000000';
+/** The id of no customer: planning needs one. */
+const NO_CUSTOMER = '00000000-0000-0000-0000-000000000000';
 
 /** The ledger's storage in PostgreSQL. */
 export function postgresStorage(deps: PostgresStorageDeps): PostgresStorage {
@@ -67,7 +68,7 @@ export function postgresStorage(deps: PostgresStorageDeps): PostgresStorage {
   // late yet.
   const reader = new Connections({ open: openReader, lateMax: 2, timers });
   return {
-    warm: (onEach) => onEach(reader.sql, (sql) => loadCustomers(sql, deps, [NOBODY])),
+    warm: (onEach) => onEach(reader.sql, (sql) => loadCustomers(sql, deps, [NO_CUSTOMER])),
     end: async () => {
       await Promise.all([writer.end(), reader.end()]);
     },

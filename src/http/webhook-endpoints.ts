@@ -8,7 +8,7 @@ import type { Changes } from '../platform/postgres/changes.ts';
 import type { Sql } from '../platform/postgres/postgres.ts';
 import { type Resolve, vetUrl } from '../platform/net/public-url.ts';
 import type { Secrets } from '../platform/crypto/secrets.ts';
-import { putOwedRight } from '../records/delivery-reconciliation.ts';
+import { reconcileDeliveries } from '../records/delivery-reconciliation.ts';
 import {
   deleteEndpoint,
   type EndpointPatch,
@@ -163,7 +163,7 @@ function refusedUrl(issue: Issue): Answer {
 async function putRight({ sql, clock }: EndpointDeps, endpointId: string): Promise<void> {
   let mayBeMore = true;
   for (let batch = 0; mayBeMore && batch < BATCHES_MAX; batch += 1) {
-    mayBeMore = await putOwedRight(sql, { endpointId, now: clock.now() });
+    mayBeMore = await reconcileDeliveries(sql, { endpointId, now: clock.now() });
   }
 }
 

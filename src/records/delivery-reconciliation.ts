@@ -12,14 +12,14 @@ import type { Executor } from '../platform/postgres/postgres.ts';
 const BATCH_MAX = 2000;
 
 /** One batch, of one endpoint or of all. Whether there may be more. */
-export async function putOwedRight(
+export async function reconcileDeliveries(
   sql: Executor,
   { endpointId, now }: { readonly endpointId?: string; readonly now: number },
 ): Promise<boolean> {
   const at = new Date(now);
   const named = endpointId === undefined ? sql`` : sql`and w.id = ${endpointId}`;
   const [row] = await sql<{ moved: number }[]>`
-    with astray as (
+    with to_send as (
       select d.id, case when w.deleted_at is null then 'pending' else 'exhausted' end as status
       from webhook_endpoints w cross join lateral (
         select id from deliveries where endpoint_id = w.id and status = 'held'
@@ -27,7 +27,7 @@ export async function putOwedRight(
       ) d
       where (w.status = 'enabled' or w.deleted_at is not null) ${named}
       limit ${BATCH_MAX}
-    ), adrift as (
+    ), to_hold as (
       select d.id, case when w.deleted_at is null then 'held' else 'exhausted' end as status
       from webhook_endpoints w cross join lateral (
         select id from deliveries where endpoint_id = w.id and status = 'pending' and worker is null
@@ -41,12 +41,12 @@ export async function putOwedRight(
         attempts = case when m.status = 'pending' then 0 else d.attempts end,
         first_at = case when m.status = 'pending' then null else d.first_at end,
         settled_at = case when m.status = 'exhausted' then ${at}::timestamptz end
-      from (select * from astray union all select * from adrift) m where d.id = m.id
+      from (select * from to_send union all select * from to_hold) m where d.id = m.id
       returning d.endpoint_id, d.status
-    ), woken as (
+    ), notified as (
       select pg_notify('tollhouse_deliveries', endpoint_id::text)
       from (select distinct endpoint_id from moved where status = 'pending') due
     )
-    select (select count(*) from moved)::int as moved, (select count(*) from woken) as woken`;
+    select (select count(*) from moved)::int as moved, (select count(*) from notified) as notified`;
   return (row?.moved ?? 0) >= BATCH_MAX;
 }

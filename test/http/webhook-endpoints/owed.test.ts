@@ -1,6 +1,6 @@
 // What the fan-out could not know: an endpoint changed while an event was being committed.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { putOwedRight } from '../../../src/records/delivery-reconciliation.ts';
+import { reconcileDeliveries } from '../../../src/records/delivery-reconciliation.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { anEvent, deliveriesOf, endpointOf, hearDue, takenByWorker, unaccounted } from './owed.ts';
 
@@ -38,7 +38,7 @@ test.each(STATES)('%s, owed %s, flying %s: %s', async (endpoint, owed, flying, b
       deleted_at = ${endpoint === 'deleted' ? new Date() : null}
     where id = ${id}`;
   const due = await hearDue(server);
-  expect(await putOwedRight(server.sql, { now })).toBe(false);
+  expect(await reconcileDeliveries(server.sql, { now })).toBe(false);
   const [after] = await deliveriesOf(server, id);
   expect(after!['status']).toBe(becomes);
   expect(await due.told()).toEqual(owed === 'held' && becomes === 'pending' ? [id] : []);
@@ -52,9 +52,9 @@ test('of very many it does a batch, and says that there may be more', async () =
     insert into deliveries (id, endpoint_id, event_id, event_type, status, next_at, created_at)
     select uuidv7(), ${id}, uuidv7(), 'customer.created', 'held', now(), now() from generate_series(1, 3000)`;
   await server.sql`update webhook_endpoints set status = 'enabled' where id = ${id}`;
-  expect(await putOwedRight(server.sql, { now })).toBe(true);
-  expect(await putOwedRight(server.sql, { now })).toBe(false);
-  expect(await putOwedRight(server.sql, { now })).toBe(false);
+  expect(await reconcileDeliveries(server.sql, { now })).toBe(true);
+  expect(await reconcileDeliveries(server.sql, { now })).toBe(false);
+  expect(await reconcileDeliveries(server.sql, { now })).toBe(false);
   const left =
     await server.sql`select 1 from deliveries where endpoint_id = ${id} and status = 'held'`;
   expect(left).toHaveLength(0);

@@ -1,8 +1,8 @@
-// Who has a delivery: one worker at a time, and never again one that was struck off.
+// Who has a delivery: one worker at a time, and never again one that expired.
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { audit } from '../../../src/database/audit.ts';
 import { ids } from '../../../src/platform/ids.ts';
-import { settle, signOn, strikeOff } from '../../../workers/claims.ts';
+import { settle, signOn, expireWorkers } from '../../../workers/claims.ts';
 import { until } from '../../support/until.ts';
 import { Bed } from './bed.ts';
 import { Sink } from './sink.ts';
@@ -29,7 +29,7 @@ test('two engines on one database deliver each event once', async () => {
   expect(sink.ids.toSorted()).toEqual(expected.toSorted());
 });
 
-test('what a dead worker had is due again, also what it claimed after it was struck off', async () => {
+test('what a dead worker had is due again, also what it claimed after it expired', async () => {
   const { id } = await bed.endpoint(sink.url, { status: 'disabled' });
   const [first, second] = await bed.events(2);
   const { sql } = bed.server;
@@ -48,7 +48,7 @@ test('what a dead worker had is due again, also what it claimed after it was str
   expect(sink.ids).toEqual([second!, first!]);
 });
 
-test('results of a worker that was struck off do not count, against its endpoint neither', async () => {
+test('results of a worker that expired do not count, against its endpoint neither', async () => {
   const { id } = await bed.endpoint(sink.url, { status: 'disabled' });
   sink.answer = () => 'hang';
   const events = await bed.events(4);
@@ -59,7 +59,7 @@ test('results of a worker that was struck off do not count, against its endpoint
   // As if both had been silent for too long: they find out at their next sweep, and have new names then.
   bed.pass(1);
   await sql`delete from delivery_workers`;
-  await strikeOff(sql, 0);
+  await expireWorkers(sql, 0);
   await bed.all(id, 'delivered');
   expect(sink.ids.toSorted()).toEqual([...events, ...events].toSorted());
   // The late ones time out, and are written down, no more.

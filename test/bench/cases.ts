@@ -2,19 +2,19 @@
 import type { Shape } from './generator/plan.ts';
 import { CUSTOMERS, EVENTS_PER_CALL, PAYMENTS } from './generator/workload.ts';
 
-/** Ours, and what it is compared with. */
+/** The service, and what it is compared with. */
 export type WayName = 'tollhouse' | 'limit' | 'plain' | 'lossy';
 
 export interface Case {
   readonly name: string;
-  /** What `--only` picks it by. */
+  /** Its name for `--only`. */
   readonly group: 'check' | 'track' | 'hot' | 'ingest' | 'open' | 'refunds' | 'checkouts';
   readonly title: string;
   readonly shape: Shape;
   /** Customers or payments that requests are spread over; 1 is the hot one. */
   readonly spread: number;
   readonly connections: number;
-  /** An open loop at a tenth of the rate that a closed one has reached. */
+  /** An open loop at a tenth of the closed loop's rate. */
   readonly isOpen: boolean;
   /** Events in one request, on average. A refund or a checkout is one. */
   readonly events: number;
@@ -22,12 +22,13 @@ export interface Case {
   readonly ways: readonly WayName[];
 }
 
-// Enough to keep a server busy while it waits for its database; more only wait for each other.
+// Enough to keep a server busy while it waits for its database; more would only wait for each
+// other.
 const INGEST_CONNECTIONS = 8;
 const MONEY_CONNECTIONS = 32;
 
 const ALL_WAYS = ['tollhouse', 'limit', 'plain', 'lossy'] as const;
-/** Of money: a way that does not keep it is not one. */
+/** Money has no lossy way: it must not be lost. */
 const DURABLE_WAYS = ['tollhouse', 'plain'] as const;
 
 export const CASES: readonly Case[] = [

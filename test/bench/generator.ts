@@ -1,5 +1,5 @@
-// The load generator: one plan on stdin, one result on stdout, then it ends. A process of its own, so
-// that its work is neither in the server's processor time nor in the bench's event loop.
+// The load generator: one plan on stdin, one result on stdout, then it ends. It is a process of its
+// own, so that its work is neither in the server's processor time nor in the bench's event loop.
 import type { LoadPlan, LoadResult } from './generator/plan.ts';
 import { closedLoop, openLoop } from './generator/loops.ts';
 

@@ -1,5 +1,6 @@
-// Latencies in microseconds, counted in buckets whose width grows with the value (as HdrHistogram does):
-// exact below 256 us, within 0.8 % above, up to 35 minutes. Recording is one array increment.
+// Latencies in microseconds, counted in buckets whose width grows with the value (as HdrHistogram
+// does): exact below 256 us, within 0.8 % above, up to 35 minutes. Recording is one array
+// increment.
 const SUB_BITS = 7;
 const SUB = 1 << SUB_BITS;
 const BUCKETS = (32 - SUB_BITS) << SUB_BITS;
@@ -26,7 +27,7 @@ export class Histogram {
     if (value > this.#max) this.#max = value;
   }
 
-  /** The highest value of the bucket that holds this share (0-1) of all that was recorded. */
+  /** The highest value of the bucket that holds this share (0-1) of all recorded values. */
   percentile(share: number): number {
     const wanted = Math.max(1, Math.ceil(this.#count * share));
     let seen = 0;
@@ -59,7 +60,7 @@ export class Histogram {
   }
 }
 
-/** What goes from one process to another: the buckets that hold something. */
+/** The non-empty buckets, to send from one process to another. */
 export interface Encoded {
   readonly buckets: readonly (readonly [index: number, count: number])[];
   readonly max: number;
@@ -74,6 +75,6 @@ function indexOf(value: number): number {
 function highestOf(index: number): number {
   if (index < 2 * SUB) return index;
   const shift = (index >>> SUB_BITS) - 1;
-  // Not a shift: the last bucket ends at 2^31, which is no signed 32-bit number.
+  // Not a shift: the last bucket ends at 2^31, which is not a signed 32-bit number.
   return ((index & (SUB - 1)) + SUB + 1) * 2 ** shift - 1;
 }

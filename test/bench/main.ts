@@ -1,6 +1,6 @@
 // `bun run bench`: README.md says what it measures and how to read it.
 //
-// Exits with 1 where anything went wrong, be it one request; not where a goal is missed.
+// Exits with 1 after any error, even of one request; a missed goal is no error.
 import { constants } from 'node:os';
 import postgres from 'postgres';
 import { Closers } from '../support/closers.ts';
@@ -33,7 +33,7 @@ function onSignal(signal: NodeJS.Signals): void {
 process.on('SIGINT', onSignal);
 process.on('SIGTERM', onSignal);
 
-/** Whether all went well. */
+/** Whether there was no error. */
 async function main(options: Options): Promise<boolean> {
   const closers = new Closers();
   try {

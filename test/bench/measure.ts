@@ -1,8 +1,8 @@
 // One load on one server: what came back, and what it cost.
 //
-// Rate and latency are those of the measured time. Costs are counted from before the warm-up until the
-// last answer is in, divided by all that was answered: nothing is under way when they are read, so rows,
-// commits and bytes are exact.
+// Rate and latency are those of the measured time. Costs are counted from before the warm-up until
+// the last answer is in, divided by the number of answers. Nothing is in flight when they are read,
+// so rows, commits and bytes are exact.
 import type { Target } from './bed/target.ts';
 import { type Case, isOfMoney, type WayName } from './cases.ts';
 import type { LoadPlan, LoadResult } from './generator/plan.ts';
@@ -11,7 +11,7 @@ import { busySeconds } from './probes/processor-time.ts';
 
 const GENERATOR = Bun.fileURLToPath(import.meta.resolve('./generator.ts'));
 
-/** What the generator uses before it begins to count, and this process meanwhile. */
+/** Processor time of the generator before it begins to count, and of this process meanwhile. */
 const START_SECONDS = 0.1;
 
 export interface Measured {
@@ -22,9 +22,9 @@ export interface Measured {
   readonly events: number;
   readonly serverSeconds: number;
   readonly databaseSeconds: number;
-  /** From the last answer until all that it owed was done. */
+  /** From the last answer until all deferred work was done. */
   readonly settleMs: number;
-  /** Processors that were kept busy by somebody else. */
+  /** Processors that other programs kept busy. */
   readonly othersProcessors: number;
   /** What was added to PostgreSQL. */
   readonly footprint: Footprint | undefined;
@@ -68,11 +68,11 @@ export async function measure(
   const tookSeconds = (performance.now() - startedAt) / 1000;
   const after = await target.footprint?.(item);
   const footprint = before && after ? grown(before, after) : undefined;
-  // Of two shapes in turn the first is a check.
+  // Of two alternating shapes the first is a check.
   const acknowledged = Math.floor(load.succeeded * events);
   return {
     way: target.name,
-    // What was put off until after the answer is part of the work.
+    // Work deferred until after the answer counts too.
     requestsPerSecond: load.completed / ((load.measuredMs + settleMs) / 1000),
     load,
     events: acknowledged,
@@ -108,7 +108,8 @@ function problemsOf(
   const problems: string[] = [];
   if (load.errors > 0) problems.push(`${load.errors} errors, such as`, ...load.samples);
   if (load.completed === 0) problems.push('nothing was answered');
-  // An error may have been counted by the server all the same; without one, each event is one row.
+  // The server may have counted a failed request all the same; without failures, each event is one
+  // row.
   if (footprint !== undefined && load.errors === 0 && footprint.rows !== acknowledged) {
     problems.push(`${acknowledged} events were acknowledged, ${footprint.rows} rows were added`);
   }

@@ -4,24 +4,30 @@ import { CASES, type Case } from './cases.ts';
 
 const ALONE = ['memory', 'webhooks', 'renewals', 'peers', 'cluster'] as const;
 
-/** Of the cluster: by processes, forwarded against owned, beside a hot customer, while a node leaves and joins, after a kill. */
+/**
+ * Parts of the cluster bench: by number of nodes, forwarded against owned, beside a hot customer,
+ * while a node leaves and joins, after a kill.
+ */
 export const PARTS = ['scaling', 'forwarded', 'hot', 'move', 'kill'] as const;
 export type Part = (typeof PARTS)[number];
 
 export interface Options {
   readonly cases: readonly Case[];
-  /** A million customers, deliveries, subscriptions that renew, asks between nodes, or many nodes; null for the cases. */
+  /**
+   * A million customers, deliveries, renewals, messages between nodes, or many nodes; null for the
+   * cases.
+   */
   readonly alone: (typeof ALONE)[number] | null;
   readonly parts: readonly Part[];
   readonly json: boolean;
   readonly rounds: number;
   readonly warmUpMs: number;
   readonly measureMs: number;
-  /** Of the webhooks: deliveries that are due at once. */
+  /** For webhooks: deliveries that are due at once. */
   readonly due: number;
-  /** Of the renewals. */
+  /** For renewals. */
   readonly subscriptions: number;
-  /** Of the memory case and the webhooks. */
+  /** For the memory case and the webhooks. */
   readonly customers: number;
   readonly seconds: number;
 }

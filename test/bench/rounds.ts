@@ -1,12 +1,12 @@
-// Each case is measured in rounds, and in each round on every server, one after the other: what the
-// machine does meanwhile hits them all. Each round begins with another one, so that none always comes
-// first after a checkpoint.
+// Each case is measured in rounds; a round measures every server, one after the other, so that
+// other load on the machine affects them all. Each round begins with another server, so that none
+// is always first after a checkpoint.
 import type { Target } from './bed/target.ts';
 import { type Case, isOfMoney, type WayName } from './cases.ts';
 import { type LoadOptions, type Measured, measure } from './measure.ts';
 import type { Options } from './options.ts';
 
-/** Of the rate that a closed loop reaches. */
+/** The share of the closed loop's rate. */
 const OPEN_SHARE = 0.1;
 
 const OTHERS_PROCESSORS_MAX = 0.2;
@@ -14,7 +14,7 @@ const ATTEMPTS_MAX = 3;
 
 export interface Row {
   readonly case: Case;
-  /** Offered, in an open loop; null in a closed one. */
+  /** Offered in an open loop; null in a closed one. */
   readonly ratePerSecond: number | null;
   /** In rounds. */
   readonly measured: ReadonlyMap<WayName, readonly Measured[]>;
@@ -61,7 +61,9 @@ async function runCase(
   return { case: item, ratePerSecond, measured };
 }
 
-/** Measures again where somebody else used the processors, and looks at nothing else to decide that. */
+/**
+ * Measures again where other programs used the processors; the result itself does not decide that.
+ */
 async function measureInPeace(
   bench: Bench,
   runs: () => number,
@@ -75,7 +77,10 @@ async function measureInPeace(
   }
 }
 
-/** Has every server compile what is hot, for each shape that follows, and stops at the first error. */
+/**
+ * Makes every server compile its hot code, for each shape that follows, and stops at the first
+ * error.
+ */
 async function warmUp(bench: Bench, runs: () => number): Promise<void> {
   const shapes = new Map(bench.options.cases.map((item) => [item.shape, item]));
   if (shapes.size > 1) shapes.delete('mixed');
@@ -92,7 +97,7 @@ async function warmUp(bench: Bench, runs: () => number): Promise<void> {
   }
 }
 
-/** What the service reaches in a closed loop decides for all, so that all are offered the same. */
+/** The service's rate in a closed loop decides, so that all are offered the same. */
 async function tenthOfPeak(bench: Bench, runs: () => number, item: Case): Promise<number> {
   const [service] = bench.targets;
   if (service === undefined) throw new Error('no service to measure');

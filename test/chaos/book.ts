@@ -1,5 +1,5 @@
-// What the callers know: every event that was answered, and whether it counts. The truth that the database is compared with, and from
-// which follows what a reader may see in between.
+// What the callers know: every event that was answered, and whether it counts. The database is
+// compared with it, and it bounds what a reader may see.
 import { until } from '../support/until.ts';
 import { CAPPED_METER, type Tenant } from './tenant.ts';
 import type { Event, Usage } from './usage.ts';
@@ -7,28 +7,29 @@ import type { Event, Usage } from './usage.ts';
 export type Known = Event & { readonly counts: boolean };
 
 /**
- * Sums of one customer and meter that only grow. A call that is sent again counts in memory until it is known that it was done before,
- * so that `/check` allows nothing on what may still be undone: what is under way is all that was sent and has not ended.
+ * Sums of one customer and meter; they only grow. A repeated call counts in memory until the node
+ * knows that it is a repetition, so that `/check` allows nothing against usage that may be undone.
+ * Pending is therefore all that was sent and has not ended.
  */
 type Sums = {
-  /** Of whatever was sent, each time. */
+  /** Everything sent, counted each time. */
   sent: number;
-  /** Of what was answered with a yes, once each. */
+  /** Accepted, counted once each. */
   counted: number;
-  /** Of what was answered with a no, or again, or may no longer be under way. */
+  /** Refused, repeated, or certainly not pending any more. */
   ended: number;
-  /** Grants, likewise. */
+  /** The same for grants. */
   granting: number;
   granted: number;
   grantsEnded: number;
 };
 
-/** What was known when a reader asked. */
+/** The state of the book when a reader asked. */
 export type Mark = Readonly<Sums>;
 
 export type Seen = { readonly consumed: number; readonly limit: number | null };
 
-/** A call that was not answered may be under way for so long, at one node or another. */
+/** An unanswered call may still run for this long on some node. */
 const LATE_MS_MAX = 30_000;
 
 type Late = { readonly until: number; readonly end: () => void };
@@ -38,18 +39,18 @@ const nameOf = ({ customer, meter }: Pick<Event, 'customer' | 'meter'>): string 
 
 export class Book {
   readonly events = new Map<string, Known>();
-  /** Of callers without a key: what they were told of, by the id that they got, and what they never heard of again. */
+  /** Calls without a key: those answered, by the id they got, and those never answered. */
   readonly unkeyed = new Map<string, Event>();
   readonly lost: Event[] = [];
-  /** What should never have been answered. */
+  /** Answers that must not occur. */
   readonly faults: string[] = [];
-  /** How often a call was not answered, or refused as unavailable. */
+  /** How often a call got no answer, or a 503. */
   unknown = 0;
   unavailable = 0;
   answers = 0;
   readonly #granted: number;
   readonly #sums = new Map<string, Sums>();
-  /** What was not answered, in the order of its time. */
+  /** Unanswered calls, in order of time. */
   readonly #late: Late[] = [];
 
   constructor({ granted }: Pick<Tenant, 'granted'>) {
@@ -74,7 +75,7 @@ export class Book {
     this.answers += 1;
   }
 
-  /** It was not, or was refused as unavailable. */
+  /** It got no answer, or a 503. */
   miss(usage: Usage): void {
     this.#endLate(() => {
       for (const event of usage.events) this.#sumsOf(event).ended += event.value;
@@ -98,7 +99,7 @@ export class Book {
     this.#sumsOf(event).ended += event.value;
   }
 
-  /** Whether it is one of which nobody heard again: then it was done. */
+  /** Whether it is one of the unanswered calls: then it was recorded. */
   find(id: string, { customer, meter, value }: Omit<Event, 'key'>): boolean {
     const index = this.lost.findIndex(
       (lost) => lost.customer === customer && lost.meter === meter && lost.value === value,
@@ -131,7 +132,7 @@ export class Book {
     await until(`${count} more answers`, () => this.answers >= answers, withinMs);
   }
 
-  /** Before a reader asks. */
+  /** Call this before a reader asks. */
   mark(of: Pick<Event, 'customer' | 'meter'>): Mark {
     while (this.#late[0] !== undefined && this.#late[0].until < performance.now()) {
       this.#late.shift()?.end();
@@ -139,7 +140,10 @@ export class Book {
     return { ...this.#sumsOf(of) };
   }
 
-  /** What is wrong with what a reader saw: it includes whatever was acknowledged before he asked, and nothing that nobody asked for. */
+  /**
+   * What is wrong with a read. It must include all that was acknowledged before the read, and
+   * nothing that was not sent.
+   */
   judge(of: Pick<Event, 'customer' | 'meter'>, before: Mark, seen: Seen): string | null {
     const now = this.mark(of);
     const [least, most] = [before.counted, now.sent - before.ended];
@@ -154,14 +158,14 @@ export class Book {
       : `${nameOf(of)}: a reader saw the limit ${seen.limit}, between ${lowest} and ${highest} it can be`;
   }
 
-  /** Sum of what counts, by customer and meter. */
+  /** The sum of what counts, by customer and meter. */
   totals(): Map<string, number> {
     const totals = new Map<string, number>();
     for (const [name, { counted }] of this.#sums) if (counted > 0) totals.set(name, counted);
     return totals;
   }
 
-  /** What the customer may consume; null where it is not capped. */
+  /** What the customer may consume; null for no cap. */
   ceiling(of: Pick<Event, 'customer' | 'meter'>): number | null {
     return of.meter === CAPPED_METER ? this.#granted + this.#sumsOf(of).granted : null;
   }

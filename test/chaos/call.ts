@@ -1,8 +1,8 @@
-// One request to a service that may be gone, frozen or without its database.
+// One request to a service that may be down, frozen or without its database.
 export type Answered = {
   readonly status: number;
   readonly headers: Headers;
-  // What a test reads of an answer is the test's business.
+  // Each test checks the type of what it reads.
   readonly json: ReturnType<typeof JSON.parse>;
 };
 
@@ -10,7 +10,7 @@ export type Sender = { readonly url: string; readonly key: string };
 
 const ANSWER_MS_MAX = 20_000;
 
-/** @throws where no answer came: what became of the request is not known then */
+/** @throws where no answer came: then the outcome of the request is unknown */
 export async function call(
   { url, key }: Sender,
   path: string,

@@ -1,4 +1,5 @@
-// Buyers, one checkout after the other, with every kind of card. What they click may be lost: then they look again, and try again.
+// Buyers, one checkout after the other, with every kind of card. A click may be lost: then the
+// buyer looks at the page and tries again.
 import type { Means } from '../support/means.ts';
 import type { Random } from '../support/random.ts';
 import { ask, type Session, sessionOf, submit } from '../support/shop.ts';
@@ -9,9 +10,9 @@ export type CheckoutLoadOptions = {
   readonly productId: string;
   readonly buyers: number;
   readonly random: Random;
-  /** Where to buy now. */
+  /** The node to buy from now. */
   readonly target: () => Promise<string>;
-  /** Longer than an open charge is left alone, and longer than whatever else may be in its way. */
+  /** Longer than an open charge is left alone, and than anything else may delay it. */
   readonly stuckMs?: number;
 };
 
@@ -37,21 +38,21 @@ const MEANS: readonly Means[] = [
   'ibanFails',
 ];
 
-/** What somebody does besides clicking. */
+/** What a buyer does besides clicking. */
 type Habits = {
-  /** Loads the page again, or only waits. */
+  /** Reloads the page, or only waits. */
   readonly reloads: boolean;
-  /** What the bank is told. */
+  /** The answer on the bank's page. */
   readonly confirms: boolean;
-  /** Comes back from the bank, or has closed the page. */
+  /** Returns from the bank, or has closed the page. */
   readonly returns: boolean;
 };
 
-/** Begins when it is made. */
+/** Starts when it is made. */
 export class CheckoutLoad {
-  /** What should never have happened. */
+  /** Violations. */
   readonly faults: string[] = [];
-  /** What became of each checkout, by its id. */
+  /** The outcome of each checkout, by its id. */
   readonly seen = new Map<string, string>();
   answers = 0;
   readonly #options: CheckoutLoadOptions;
@@ -69,7 +70,7 @@ export class CheckoutLoad {
     await until(`${count} more answers`, () => this.answers >= enough);
   }
 
-  /** Resolves when every checkout that was begun is paid, or its buyer has given up. */
+  /** Resolves when every checkout is paid, or its buyer has given up. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#running;
@@ -104,7 +105,7 @@ export class CheckoutLoad {
     this.seen.set(checkout.id, status);
   }
 
-  /** Sends it until it is answered: it has a key. */
+  /** Retries until it is answered: it has a key. */
   async #open(): Promise<Session> {
     const { key, productId, random, target } = this.#options;
     const address = `buyer-${random.integer(1, ADDRESSES)}@example.com`;
@@ -120,7 +121,7 @@ export class CheckoutLoad {
         const response = await fetch(`${url}/checkouts`, { method: 'POST', headers, body });
         if (response.status === 201) return sessionOf(await response.json());
       } catch {
-        // It is being killed.
+        // The node is being killed.
       }
       await Bun.sleep(RETRY_MS);
     }
@@ -134,7 +135,7 @@ export class CheckoutLoad {
       const payment = /\/sandbox\/challenges\/([\w-]+)$/.exec(location)?.[1];
       if (payment !== undefined) await answerBank(url, { checkout, payment }, habits);
     } catch {
-      // The buyer has seen nothing of it, and looks.
+      // The buyer has got no answer, and looks at the page.
     }
   }
 
@@ -152,7 +153,10 @@ export class CheckoutLoad {
     return status;
   }
 
-  /** Whoever lost the way to the bank finds it again. @throws where the service is being killed */
+  /**
+   * A buyer who lost the link to the bank's page finds it again. @throws while the service is being
+   * killed
+   */
   async #look(checkout: Session, habits: Habits): Promise<string> {
     const url = await this.#options.target();
     const seller = { url, key: this.#options.key };
@@ -169,7 +173,7 @@ export class CheckoutLoad {
   }
 }
 
-/** The bank leads back to the page, which looks what came of it. */
+/** The bank redirects to the page, which shows the outcome. */
 async function answerBank(
   url: string,
   { checkout, payment }: { readonly checkout: Session; readonly payment: string },

@@ -1,8 +1,12 @@
-// What became of buyers' checkouts, compared with what they saw: whoever paid is charged once, billed once and told once, and nobody else.
+// Compares the outcome of checkouts with what their buyers saw: each buyer who paid is charged,
+// billed and told once, and nobody else is.
 import type { Sql } from '../../src/platform/postgres/postgres.ts';
 import type { CheckoutLoad } from './checkout-load.ts';
 
-/** What may become of a payment, by the end of its card; one that was killed before the charge has none. */
+/**
+ * The possible states of a payment, by the end of its card number; one that was killed before the
+ * charge has none.
+ */
 const OUTCOMES: Readonly<Record<string, readonly string[]>> = {
   '4242': ['succeeded'],
   '1000': ['succeeded'],
@@ -14,7 +18,10 @@ const OUTCOMES: Readonly<Record<string, readonly string[]>> = {
 };
 const NOT_CHARGED = ['errored'];
 
-/** What is wrong with the checkouts of this organisation, a line each. Every buyer must be done before. */
+/**
+ * What is wrong with the checkouts of this organisation, one line each. Every buyer must be done
+ * before.
+ */
 export async function wrongCheckouts(
   sql: Sql,
   organisationId: string,

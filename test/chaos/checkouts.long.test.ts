@@ -1,4 +1,5 @@
-// Buyers on the hosted page with every kind of card, and kill -9 between the attempt, the charge and what follows from it.
+// Buyers pay on the hosted page with every kind of card. kill -9 comes between the attempt, the
+// charge and the steps after it.
 import { expect, test } from 'bun:test';
 import type { Sql } from '../../src/platform/postgres/postgres.ts';
 import { withSeed } from '../support/random.ts';
@@ -46,7 +47,7 @@ test('checkouts with kill -9 in between: whoever paid is charged once, and nobod
         expect(load.faults.slice(0, 5)).toEqual([]);
         expect(await wrongCheckouts(sql, organisationId, load)).toEqual([]);
         expect(await wrongBooks(sql)).toEqual([]);
-        // Otherwise no kill hit what it was meant to hit.
+        // Otherwise no kill came at the intended step.
         expect(cut.open + cut.charged + cut.owing).toBeGreaterThan(0);
       }),
     );
@@ -61,7 +62,10 @@ async function openPayments(sql: Sql): Promise<readonly string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Payments that were begun and whose charge is not made, or is made and not taken in; and what a commit still owed. */
+/**
+ * Payments that have begun without a charge, or whose charge is not recorded yet; and open outbox
+ * tasks.
+ */
 async function halfDone(sql: Sql): Promise<{ open: number; charged: number; owing: number }> {
   const [row] = await sql<{ open: number; charged: number; owing: number }[]>`
     select count(*) filter (where c.key is null)::int as open, count(c.key)::int as charged,

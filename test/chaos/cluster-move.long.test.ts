@@ -1,4 +1,4 @@
-// Nodes that come and go as planned: callers who never try again notice nothing.
+// Nodes join and leave as planned: callers who never retry see no failure.
 import { expect, test } from 'bun:test';
 import { openPool } from '../../src/platform/postgres/postgres.ts';
 import { freshDatabase } from '../support/database.ts';

@@ -1,4 +1,4 @@
-// The chaos run, short: everything that it can do happens, and nothing is wrong after it.
+// The chaos run in short form: each disturbance happens, and nothing is wrong afterwards.
 import { expect, test } from 'bun:test';
 import { type ChaosResult, runChaos } from './cluster/chaos.ts';
 import { type DisturbanceName, DISTURBANCES } from './cluster/disturbances.ts';
@@ -12,7 +12,7 @@ function say(line: string): void {
   console.log(line);
 }
 
-/** What went wrong must be repeatable. */
+/** A failure must be repeatable. */
 function expectSound({ violations, lines, logs }: ChaosResult): void {
   for (const line of lines) say(line);
   if (violations.length > 0) {

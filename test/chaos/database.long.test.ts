@@ -7,13 +7,19 @@ import { startProcess } from './service-process.ts';
 import { createTenant } from './tenant.ts';
 import { violations } from './verdict.ts';
 
-/** Each restart waits twice as long as the one before (src/platform/embedded/supervisor.ts): the last is longer than the lease. */
+/**
+ * Each restart waits twice as long as the one before (src/platform/embedded/supervisor.ts): the
+ * last wait is longer than the lease.
+ */
 const CRASHES = 5;
 const LEASE_MS = 1000;
 const ANSWERS_BEFORE_CRASH_MAX = 300;
 /** Enough that every caller has had several. */
 const ANSWERS_TO_RECOVER = 100;
-/** From when the database takes connections again: a connect may wait for its timeout first, twice. */
+/**
+ * Counted from when the database accepts connections again: a connect may first wait for its
+ * timeout, twice.
+ */
 const RECOVERY_MS_MAX = 8000;
 
 test('the service lives through crashes of its database, and loses nothing', async () => {
@@ -39,7 +45,7 @@ test('the service lives through crashes of its database, and loses nothing', asy
       await load.stop();
       const place = { url: service.url, databaseUrl: postgres.url, tenant };
       expect(await violations(place, load.book)).toEqual([]);
-      // It said that it could not answer, rather than close on callers.
+      // It answered that it is unavailable, and did not cut connections.
       expect(load.book.unavailable).toBeGreaterThan(0);
       expect(load.book.unknown).toBe(0);
       expect(service.logged.filter((line) => line.includes('took a seat'))).toHaveLength(1);

@@ -1,4 +1,5 @@
-// A server whose events go to many endpoints, and a worker that delivers them: what its end may cost, and what it may not.
+// A server whose events go to many endpoints, and a worker that delivers them: which duplicates a
+// killed worker may cause, and which not.
 import { afterEach, beforeEach, expect } from 'bun:test';
 import { audit } from '../../src/database/audit.ts';
 import { withSeed } from '../support/random.ts';
@@ -8,14 +9,14 @@ import { Sink } from '../workers/engine/sink.ts';
 import { startWorker, type WorkerProcess } from './worker-process.ts';
 
 const ARRIVALS_BEFORE_KILL_MAX = 100;
-/** As many as an organisation may have, and a group. */
+/** The limit of an organisation, plus a group. */
 const ENDPOINTS_OF_ONE = 50;
-/** More than one worker has tickets of: when it dies, others can still be worked on. */
+/** More than one worker has slots for: when it dies, others must still be delivered. */
 export const ENDPOINTS = 2 * ENDPOINTS_OF_ONE;
 const BACKLOG_MAX = 300;
 const RESUMES_MS_MAX = 10_000;
 
-/** Of the test that runs. */
+/** Those of the running test. */
 export const bed = {} as { server: TestServer; sink: Sink; worker: WorkerProcess };
 
 export function openBedForEach(): void {
@@ -73,7 +74,10 @@ export const allDelivered = () =>
     30_000,
   );
 
-/** Deliveries that never arrived, or more often than once and once again for each worker that died with them. */
+/**
+ * Deliveries that never arrived, or arrived more than once plus once for each worker that died
+ * while it had them.
+ */
 export async function wronglyArrived(inHand: ReadonlySet<string>): Promise<string[]> {
   const rows = await bed.server.sql<{ id: string; key: string }[]>`
     select d.id, w.url || ' ' || d.event_id as key from deliveries d join webhook_endpoints w on w.id = d.endpoint_id`;
@@ -86,13 +90,13 @@ export async function wronglyArrived(inHand: ReadonlySet<string>): Promise<strin
   });
 }
 
-/** Until so many more have arrived. */
+/** Resolves when this many more have arrived. */
 export function moreArrive(count: number): Promise<void> {
   const enough = bed.sink.arrivals.length + count;
   return until('more arrives', () => bed.sink.arrivals.length >= enough);
 }
 
-/** Events by one caller, as long as not too many are on their way. */
+/** Events by one caller, with a bound on how many are undelivered. */
 export function startLoad() {
   const stopping = new AbortController();
   let made = 0;
@@ -112,7 +116,7 @@ export function startLoad() {
   };
 }
 
-/** Kills the worker so many times under load, at any moment. */
+/** Kills the worker this many times under load, at random. */
 export async function killWorker(kills: number): Promise<void> {
   await endpoints(ENDPOINTS);
   await withSeed(async (random) => {
@@ -133,7 +137,7 @@ export async function killWorker(kills: number): Promise<void> {
     await allDelivered();
     expect(await wronglyArrived(inHand)).toEqual([]);
     expect(Math.max(...resumes)).toBeLessThan(RESUMES_MS_MAX);
-    // Otherwise no kill hit a delivery that was on its way.
+    // Otherwise no kill came during a delivery.
     expect(inHand.size).toBeGreaterThan(0);
   });
 }

@@ -1,4 +1,4 @@
-// Two real processes on one database, and one of them freezes.
+// Two real processes on one database; one of them freezes.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { openPool, type Sql } from '../../src/platform/postgres/postgres.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
@@ -11,11 +11,11 @@ import { OPEN_METER, type Tenant, createTenant } from './tenant.ts';
 import { type Usage, sendUsage } from './usage.ts';
 import { violations } from './verdict.ts';
 
-/** Two processes start for each; what has to be quick says so itself. */
+/** Each test starts two processes; what has to be quick has its own bound. */
 setDefaultTimeout(20_000);
 
 const LEASE_MS = 1000;
-/** From the last that was heard of the frozen one. */
+/** Counted from the last sign of life of the frozen one. */
 const TAKEOVER_MS_MAX = LEASE_MS + 2000;
 
 let database: FreshDatabase;
@@ -70,7 +70,7 @@ async function seat() {
   return row!;
 }
 
-/** Freezes the first process with a flush of the call `key` held at `point`. */
+/** Freezes the first process while a flush of the call `key` is held at `point`. */
 async function freeze(point: 'before' | 'sync', key: string) {
   expect(await track(first, 'warm')).toBe(200);
   const holding = gate.hold(point);
@@ -92,7 +92,7 @@ test('a frozen process is replaced, and when it wakes neither writes nor answers
   held.release();
   expect(await Promise.all(asked)).toEqual([503, 503, 503]);
   expect(await late).toBe(503);
-  // Through several of its heartbeats and of its attempts to get the seat back.
+  // For several of its heartbeats and of its attempts to get the seat back.
   const wrong: number[] = [];
   await until('the second has written three times', async () => {
     const statuses = await Promise.all([check(first), track(first, 'not-here')]);
@@ -102,7 +102,7 @@ test('a frozen process is replaced, and when it wakes neither writes nor answers
   expect(wrong).toEqual([]);
   const { epoch, holder } = await seat();
   expect({ epoch, holder }).toEqual({ epoch: before.epoch, holder: before.holder });
-  // The callers ask the one that serves.
+  // The callers go to the node that serves.
   for (const key of ['late', 'while-frozen', 'not-here'])
     expect(await track(second, key)).toBe(200);
   second.signal('SIGTERM');
@@ -132,7 +132,8 @@ test('a connection that gives no answer is given up, and what was under way on i
   const holding = gate.hold('reply');
   const during = track(first, 'during');
   const held = await holding;
-  // It committed, but the first does not know: it asks again on another connection, and keeps its seat.
+  // It committed, but the first node does not know: it asks again on another connection, and keeps
+  // its seat.
   expect(await during).toBe(200);
   await first.ready();
   expect(await check(first)).toBe(200);

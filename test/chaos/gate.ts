@@ -1,33 +1,36 @@
-// A way to PostgreSQL that stops one flush at a chosen point, and can lose the connection there.
+// A proxy to PostgreSQL that stops one flush at a chosen point and can cut the connection there.
 //
 //     client ──Bind Execute──┬──Sync──▶ server ──reply──▶ client
 //                 'before' ──┘    │                │
 //                         'sync' ─┘       'reply' ─┘
 //
-// At 'before' the server has seen nothing; at 'sync' it has executed and holds its locks, but the transaction is open; at
-// 'reply' it has committed.
+// At 'before' the server has seen nothing. At 'sync' it has executed the statement and holds its
+// locks, but the transaction is open. At 'reply' it has committed.
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { ClientMessages, type ClientMessage, endsReady, firstTexts } from './wire-messages.ts';
 
 export type Point = 'before' | 'sync' | 'reply';
 
 export type Held = {
-  /** What was held goes to the server, and everything flows again. */
+  /** Sends what was held to the server, and lets everything pass again. */
   release(): void;
-  /** The client loses its connection. What was held may still be released to the server, which notices nothing. */
+  /**
+   * Cuts the client's connection. What was held may still be released to the server, which sees no
+   * cut.
+   */
   cutClient(): void;
-  /** Both lose the connection, and what was held is lost. */
+  /** Cuts both connections; what was held is lost. */
   cut(): void;
 };
 
 export type Gate = {
-  /** The same address, through the gate. */
+  /** The same database through the proxy. */
   readonly url: string;
   /** Resolves when the next flush that records usage is held at this point. */
   hold(point: Point): Promise<Held>;
-  /** Ends every connection on both sides, as a router that restarts. */
+  /** Cuts every connection on both sides, like a router that restarts. */
   cutAll(): void;
-  /** Releases whatever is held. */
+  /** Releases all that is held. */
   open(): void;
   stop(): Promise<void>;
 };
@@ -35,7 +38,7 @@ export type Gate = {
 type Armed = { readonly point: Point; readonly held: (held: Held) => void };
 
 const FLUSH = 'UPDATE nodes SET seq = seq + 1';
-/** An array that begins with a uuid: a heartbeat flushes empty ones. */
+/** An array that begins with a uuid: a heartbeat flushes empty arrays. */
 const HAS_USAGE = /\{[\da-f]{8}-[\da-f]{4}-/;
 
 export async function startGate(target: string): Promise<Gate> {
@@ -88,7 +91,7 @@ class Link implements Held {
   readonly #flushes = new Set<string>();
   #toServer: Buffer[] | null = null;
   #toClient: Buffer[] | null = null;
-  /** Seen its flush, waiting for the point. */
+  /** Its flush has been seen; it waits for the point. */
   #holding: Armed | undefined;
   #clientCut = false;
 
@@ -116,7 +119,7 @@ class Link implements Held {
 
   cutClient(): void {
     this.#clientCut = true;
-    // With a reset, as after a crash of the network: no goodbye of the client comes through.
+    // With a TCP reset, as after a network crash: no Terminate message of the client arrives.
     this.#client.resetAndDestroy();
   }
 

@@ -7,7 +7,7 @@ import { violations } from './verdict.ts';
 
 const ANSWERS_BEFORE_KILL_MAX = 300;
 
-/** Kills the service so many times under load: nothing is lost, and nothing counts twice. */
+/** Kills the service this many times under load: nothing is lost, and nothing counts twice. */
 export async function killAtRandom(kills: number): Promise<void> {
   const service = await startKillable();
   try {
@@ -24,7 +24,7 @@ export async function killAtRandom(kills: number): Promise<void> {
       await load.stop();
       const place = { url: await target(), databaseUrl, tenant };
       expect(await violations(place, load.book)).toEqual([]);
-      // Otherwise no kill hit a call that was under way.
+      // Otherwise no kill came during a call.
       expect(load.book.unknown).toBeGreaterThan(0);
     });
   } finally {

@@ -1,10 +1,10 @@
-// A service that is killed without a warning, and started again on the same database.
+// A service that is killed with SIGKILL and started again on the same database.
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
 import { type ServiceProcess, startProcess } from './service-process.ts';
 
 export type Killable = {
   readonly databaseUrl: string;
-  /** Where it is. Resolves when it is anywhere. */
+  /** Its address. Resolves once it listens. */
   readonly target: () => Promise<string>;
   /** kill -9. */
   kill(): Promise<void>;
@@ -13,7 +13,7 @@ export type Killable = {
   stop(): Promise<void>;
 };
 
-/** Its lease is over a second after it was killed. */
+/** Its lease has expired one second after the kill. */
 const LEASE_MS = 1000;
 
 export async function startKillable(env: Readonly<Record<string, string>> = {}): Promise<Killable> {

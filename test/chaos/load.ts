@@ -1,5 +1,5 @@
-// Concurrent callers that behave as well-made clients do: a call whose outcome is not known, or that was refused as
-// unavailable, is sent again with the same keys until it is answered.
+// Concurrent callers that behave as good clients do: a call of unknown outcome, or one that got a
+// 503, is sent again with the same keys until it is answered.
 import type { Random } from '../support/random.ts';
 import { Book } from './book.ts';
 import { call } from './call.ts';
@@ -11,12 +11,12 @@ const RETRY_MS = 20;
 const TWINS = 0.1;
 const AGAIN = 0.1;
 const REMEMBERED = 50;
-/** Calls without a key, where there are any: they are sent once. */
+/** Calls without a key, if any: they are sent once. */
 const UNKEYED = 0.15;
 
 export type Load = {
   readonly book: Book;
-  /** Resolves when every call that was begun is answered. */
+  /** Resolves when every call is answered. */
   stop(): Promise<void>;
 };
 
@@ -24,15 +24,15 @@ export function startLoad(options: {
   tenant: Tenant;
   random: Random;
   callers: number;
-  /** Where to send to now; resolves when there is such a place. */
+  /** The node to call now; resolves when there is one. */
   target: () => Promise<string>;
-  /** How long an answer is waited for. */
+  /** The timeout of a call. */
   withinMs?: number;
-  /** How long a caller rests between two calls. */
+  /** How long a caller pauses between two calls. */
   restMs?: number;
-  /** Whether some callers give no key. */
+  /** Whether some callers send no key. */
   unkeyed?: boolean;
-  /** Hears of every answer; 0 is none. */
+  /** Called with each status; 0 is no answer. */
   onAnswer?: (kind: string, status: number) => void;
 }): Load {
   const { tenant, random, target, withinMs, onAnswer } = options;

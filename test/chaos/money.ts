@@ -1,10 +1,10 @@
-// What the tests of money share: how their service is configured, and how their books are judged.
+// What the tests about money share: the configuration of the service, and the checks on its books.
 import { audit } from '../../src/database/audit.ts';
 import { openPool, type Sql } from '../../src/platform/postgres/postgres.ts';
 
 const SETTLE_MS = 500;
 
-/** Without limits: the callers are many on purpose. */
+/** Without rate limits: there are many callers on purpose. */
 export const MONEY_ENV = {
   RATE_LIMIT_REFUNDS_PER_ORG: '0',
   RATE_LIMIT_REFUNDS_PER_PAYMENT: '0',
@@ -12,7 +12,7 @@ export const MONEY_ENV = {
   SANDBOX_SETTLE_MS: String(SETTLE_MS),
 };
 
-/** After a crash, what was in flight is decided in this time (decisions 6). */
+/** After a crash, pending work is decided within this time (decisions 6). */
 export const DECIDED_MS_MAX = 10_000;
 
 export async function withSql<T>(databaseUrl: string, task: (sql: Sql) => Promise<T>): Promise<T> {
@@ -24,7 +24,7 @@ export async function withSql<T>(databaseUrl: string, task: (sql: Sql) => Promis
   }
 }
 
-/** What is wrong in the books, a line each. */
+/** What is wrong in the books, one line each. */
 export async function wrongBooks(sql: Sql): Promise<string[]> {
   const findings = await audit(sql);
   return findings.map(({ check, detail }) => `${check}: ${detail}`);

@@ -1,5 +1,5 @@
-// A PostgreSQL of the test's own, and a Redis where none is given, so that it can be killed: as with a crash of the machine, nothing is
-// flushed or said goodbye.
+// A PostgreSQL of the test's own, and a Redis where none is given, so that it can be killed: as in
+// a crash of the machine, nothing is flushed and no connection is closed in order.
 import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,23 +12,23 @@ export type OwnPostgres = {
   readonly url: string;
   readonly redisUrl: string;
   /**
-   * SIGQUIT stops it `immediate`, SIGKILL leaves its children to find out; resolves when it is down. Its supervisor starts it again,
-   * later each time.
+   * SIGQUIT is an `immediate` stop; SIGKILL leaves the child processes to notice. Resolves when it
+   * is down. Its supervisor starts it again, each time after a longer wait.
    */
   crash(signal?: 'SIGQUIT' | 'SIGKILL'): Promise<void>;
-  /** Resolves when it takes connections again. */
+  /** Resolves when it accepts connections again. */
   running(): Promise<void>;
   stop(): Promise<void>;
 };
 
-/** Nodes at a time, with those that were killed and whose connections the server still counts. */
+/** How many nodes at a time, including killed ones whose connections the server still counts. */
 const NODES_MAX = 6;
 
 const LOG = { warn: () => undefined, error: () => undefined };
 
 export async function startOwnPostgres(redisUrl: string | undefined): Promise<OwnPostgres> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tollhouse-chaos-'));
-  // The account that runs it where we are root passes through.
+  // When we are root, the account that runs it must be able to enter the directory.
   chmodSync(dataDir, 0o711);
   const connectionsMax = connectionsOf(NODES_MAX);
   const config = { databaseUrl: undefined, redisUrl, dataDir, connectionsMax };

@@ -1,4 +1,5 @@
-// That the scenarios can fail: each guard is taken out of a copy of the program, and its scenario must notice.
+// Shows that the scenarios can fail: each guard is removed in a copy of the program, and its
+// scenario must notice.
 import { expect, test } from 'bun:test';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,7 +16,7 @@ type Planted = {
   readonly name: string;
   readonly fault: Fault;
   readonly scenario: ScenarioName;
-  /** What it must say, among other things. */
+  /** What the scenario must report, among other things. */
   readonly finds: string;
 };
 
@@ -145,7 +146,7 @@ const PLANTED: readonly Planted[] = [
   },
 ];
 
-/** The lines that the scenario finds wrong, run on a copy with the fault. */
+/** The lines that the scenario reports when run on a copy with the fault. */
 async function violationsWith(fault: Fault, scenario: ScenarioName): Promise<string[]> {
   const printed = await printedWith(fault, { main: MAIN, args: [scenario] });
   return JSON.parse(printed) as string[];

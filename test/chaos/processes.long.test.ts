@@ -1,4 +1,4 @@
-// `--processes 3`: nodes on one port, of which one may die, and which leave without a failed request.
+// `--processes 3`: nodes on one port. One of them may die, and a planned stop fails no request.
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { openPool } from '../../src/platform/postgres/postgres.ts';
 import { freshDatabase, type FreshDatabase } from '../support/database.ts';
@@ -49,26 +49,26 @@ async function everyNodeIsReady(): Promise<boolean> {
   return (await Promise.all(ready)).every(Boolean);
 }
 
-/** A number of each node, by the port that is its own. */
+/** A number from each node, by its own port. */
 async function numbersOf(name: string): Promise<readonly number[]> {
   const texts = nodeUrls().map(async (url) => (await fetch(`${url}/metrics`)).text());
   const line = new RegExp(`^${name} (.*)$`, 'm');
   return (await Promise.all(texts)).map((text) => Number(line.exec(text)?.[1]));
 }
 
-/** Tells the process behind each of them. */
+/** Identifies the process behind each node. */
 const startTimes = () => numbersOf('process_start_time_seconds');
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0);
 
-/** The nodes, by what the system says of their parent. */
+/** The nodes' processes: those whose parent is this one, as the system says. */
 async function nodePids(): Promise<readonly number[]> {
   const listed = await Bun.$`ps -o pid= --ppid ${fleet.pid}`.nothrow().text();
   return listed.trim().split(/\s+/).filter(Boolean).map(Number);
 }
 
 type Load = {
-  /** Answers by status, and what became of the rest. */
+  /** Answers by status, and requests without an answer. */
   readonly seen: Map<string, number>;
   readonly recorded: Set<string>;
   /** When connections were reset. */
@@ -77,7 +77,7 @@ type Load = {
   stop(): Promise<void>;
 };
 
-/** Callers of /track that go on until they are refused a connection, over connections that are kept. */
+/** Callers of /track on kept connections; they continue until a connection is refused. */
 function startLoad({ customers, key }: Tenant): Load {
   const seen = new Map<string, number>();
   const recorded = new Set<string>();
@@ -128,13 +128,13 @@ function startLoad({ customers, key }: Tenant): Load {
   };
 }
 
-/** When the last node was told to leave. */
+/** When the last node was told to stop. */
 function lastLeaves(): number {
   const line = fleet.logged.findLast((said) => said.includes('"draining"'));
   return Date.parse((JSON.parse(line ?? '{}') as { time: string }).time);
 }
 
-/** @throws where anybody listens */
+/** @throws where a process still listens */
 async function claimPort(): Promise<void> {
   const port = Number(new URL(fleet.url).port);
   await Bun.serve({ port, hostname: '127.0.0.1', fetch: () => new Response() }).stop(true);
@@ -195,7 +195,8 @@ test('told to stop under load it answers everything that it took, and leaves not
   expect(failed).toEqual({});
   expect(recorded).toBe(load.recorded.size);
   expect(refused).toBe(CALLERS);
-  // A connection that was made in the moment in which the last node stopped listening. What came over it was not taken.
+  // A connection that was made just as the last node stopped listening. Its requests were not
+  // accepted.
   expect(reset).toBeLessThanOrEqual(CALLERS);
   expect(load.resets.filter((at) => at < lastLeaves())).toEqual([]);
   expect(await countRecorded()).toBe(grants + load.recorded.size);
@@ -229,7 +230,7 @@ test('arguments that make no sense, and a port that is in use, are one line each
     ]);
   }
   const port = Number(new URL(fleet.url).port);
-  // A node says it before it joins: customers that it took would wait for its lease to end.
+  // A node logs this before it joins: customers that it took would wait for its lease to end.
   const node = {
     NODE_ADDRESS: `127.0.0.1:${await freePort()}`,
     NODE_SECRET: 'of nobody else, and 32 characters long',

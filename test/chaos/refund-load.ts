@@ -1,5 +1,6 @@
-// Many callers who refund the same payments at once. Those with a key send it until they are answered, some of them twice at the same
-// time; those without try once, and may never know.
+// Many callers who refund the same payments at once. A caller with a key retries until it is
+// answered, sometimes twice in parallel; one without a key tries once and may never learn the
+// outcome.
 import { must } from '../../ledger/kernel/assert.ts';
 import { parseMoney } from '../../ledger/kernel/money.ts';
 import type { Random } from '../support/random.ts';
@@ -15,7 +16,7 @@ export type RefundLoadOptions = {
   readonly key: string;
   readonly wishes: readonly Wish[];
   readonly random: Random;
-  /** Where to send to now. */
+  /** The node to call now. */
   readonly target: () => Promise<string>;
 };
 
@@ -35,15 +36,15 @@ export function randomWishes(random: Random, payment: string, count: number): Wi
   });
 }
 
-/** Begins when it is made. */
+/** Starts when it is made. */
 export class RefundLoad {
-  /** What should never have been answered or seen. */
+  /** Answers and reads that must not occur. */
   readonly faults: string[] = [];
-  /** Refunds that callers were told of, by id. */
+  /** Acknowledged refunds, by id. */
   readonly refunds = new Map<string, Wish>();
-  /** Wishes without a key that were not answered. */
+  /** Unanswered requests without a key. */
   readonly lost: Wish[] = [];
-  /** Resolves when every wish is answered or lost. */
+  /** Resolves when every request is answered or lost. */
   readonly done: Promise<unknown>;
   answers = 0;
   snapshots = 0;
@@ -68,7 +69,7 @@ export class RefundLoad {
     await until(`${count} more answers`, () => this.answers >= enough);
   }
 
-  /** Sends every key once more: the answers must be the same to the byte. */
+  /** Sends every key once more: each answer must have the same bytes. */
   async repeat(): Promise<void> {
     const keyed = this.#options.wishes.filter(({ key }) => key !== null);
     await Promise.all(keyed.map((wish) => this.#untilKnown(wish)));
@@ -89,7 +90,7 @@ export class RefundLoad {
     }
   }
 
-  /** Whether it is known now. */
+  /** Whether the outcome is known now. */
   async #attempt(wish: Wish): Promise<boolean> {
     const { status, text } = await this.#send(wish);
     const isLater = status === 409 && text.includes('idempotency_in_progress');
@@ -130,7 +131,7 @@ export class RefundLoad {
     this.#texts.set(wish.key, text);
   }
 
-  /** Looks at the payment all the time. */
+  /** Reads the payment all the time. */
   async #read(payment: string): Promise<void> {
     while (!this.#reading.signal.aborted) {
       const url = await this.#options.target();
@@ -141,7 +142,7 @@ export class RefundLoad {
         if (wrong !== null) this.faults.push(wrong);
         this.snapshots += 1;
       } catch {
-        // It is being killed, or waits for another to be gone.
+        // The node is being killed, or waits for the seat.
         await Bun.sleep(RETRY_MS);
       }
     }

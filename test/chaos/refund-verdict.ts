@@ -1,8 +1,8 @@
-// The refunds that are there, compared with what callers were told.
+// Compares the refunds in the database with what callers were answered.
 import type { Sql } from '../../src/platform/postgres/postgres.ts';
 import { cents, type RefundLoad } from './refund-load.ts';
 
-/** Each refund is one that a caller was told of, or asked for without a key and was never answered. */
+/** Each refund was answered to a caller, or belongs to a call without a key that got no answer. */
 export async function wrongRefunds(
   sql: Sql,
   load: Pick<RefundLoad, 'refunds' | 'lost'>,

@@ -1,4 +1,5 @@
-// Refunds of one payment from everywhere at once, and kill -9 between the reserve, the processor and the result.
+// Many callers refund one payment at once, with kill -9 between the reserve, the processor and the
+// result.
 import { expect, test } from 'bun:test';
 import type { Means } from '../support/means.ts';
 import { type Random, withSeed } from '../support/random.ts';
@@ -16,7 +17,10 @@ const ANSWERS_BEFORE_KILL_MAX = 40;
 const HOT = 200;
 const BESIDE = 25;
 
-/** Whose refunds succeed, stay pending for a while, succeed and fail later; the last one's charge lost its answer. */
+/**
+ * Payments whose refunds succeed, stay pending for a while, or succeed and fail later; the answer
+ * to the last one's charge was lost.
+ */
 const CARDS: readonly Means[] = ['good', 'refundPends', 'refundFailsLate', 'answerLost'];
 
 test('refunds at once with kill -9 in between: never more than was captured, each made once', async () => {
@@ -45,7 +49,7 @@ test('refunds at once with kill -9 in between: never more than was captured, eac
         expect(load.faults.slice(0, 5)).toEqual([]);
         expect(await wrongRefunds(sql, load)).toEqual([]);
         expect(await wrongBooks(sql)).toEqual([]);
-        // Otherwise no kill hit what it was meant to hit.
+        // Otherwise no kill came at the intended step.
         expect(cut.reserved + cut.sent).toBeGreaterThan(0);
         expect(load.snapshots).toBeGreaterThan(KILLS);
       }),
@@ -55,7 +59,7 @@ test('refunds at once with kill -9 in between: never more than was captured, eac
   }
 }, 60_000);
 
-/** One payment is the hot one, whichever it is this time. */
+/** One payment is the hot one; which one changes. */
 async function wishesOf(random: Random, seller: { url: string; key: string }) {
   const product_id = await sell(seller, { USD: '100.00' });
   const hot = random.pick(CARDS);
@@ -70,7 +74,7 @@ async function wishesOf(random: Random, seller: { url: string; key: string }) {
   return (await Promise.all(wishes)).flat();
 }
 
-/** Refunds that nobody has been told of, and of which the processor has or has not heard. */
+/** Refunds without an answer; the processor may or may not have received them. */
 async function halfDone(sql: Sql): Promise<{ reserved: number; sent: number }> {
   const [row] = await sql<{ reserved: number; sent: number }[]>`
     select count(*) filter (where s.key is null)::int as reserved, count(s.key)::int as sent

@@ -1,5 +1,5 @@
-// One key and a hundred callers at once: one object, and everybody gets the same bytes or is told to come back. Redis has no part in
-// it, and memory has none either.
+// A hundred callers send one key at once: one object is made, and each caller gets the same bytes
+// or is told to retry. It works without Redis, and without what the process has in memory.
 import Redis from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { redisDatabase } from '../support/services.ts';
@@ -18,7 +18,7 @@ let payment: string;
 
 beforeAll(async () => {
   redisUrl = redisDatabase(9);
-  // With a limit, so that Redis has something to forget.
+  // With a rate limit, so that Redis has something to forget.
   service = await startKillable({
     ...MONEY_ENV,
     RATE_LIMIT_REFUNDS_PER_PAYMENT: '100000',
@@ -30,7 +30,9 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** Everybody at once, and then one more who must be answered. The bytes of every answer that is one. */
+/**
+ * All callers at once, then one more who must be answered. Returns the bytes of every final answer.
+ */
 async function everybody(key: string, path: string, body: object): Promise<string[]> {
   const url = await service.target();
   const answers: string[] = [];
@@ -65,7 +67,7 @@ async function flushRedis(): Promise<void> {
   redis.disconnect();
 }
 
-/** A refusal of this would be told otherwise now: nothing is left. */
+/** A new attempt would be refused in other words now: nothing is left. */
 const refundTheRest = async (): Promise<void> =>
   ask({ ...seller, url: await service.target() }, 'POST', `/payments/${payment}/refund`, {});
 

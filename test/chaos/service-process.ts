@@ -1,4 +1,4 @@
-// The service as an operator runs it: a process of its own, which can be stopped, frozen and killed.
+// The service as an operator runs it: a process of its own that can be stopped, frozen and killed.
 import { join } from 'node:path';
 import { freePort } from '../support/free-port.ts';
 import { testServices } from '../support/services.ts';
@@ -9,11 +9,11 @@ const ROOT = join(import.meta.dir, '../..');
 export type ServiceProcess = {
   readonly url: string;
   readonly pid: number;
-  /** What it has logged, a line each. */
+  /** Its log, one entry a line. */
   readonly logged: readonly string[];
   /** The exit code, once it has ended. */
   readonly exited: Promise<number>;
-  /** Resolves when it answers at all. */
+  /** Resolves when it answers at all, ready or not. */
   up(): Promise<void>;
   /** Resolves when it serves. */
   ready(): Promise<void>;
@@ -26,15 +26,15 @@ export type ServiceProcess = {
 export async function startProcess(options: {
   databaseUrl: string;
   leaseMs: number;
-  /** That of the test command where it is not given. */
+  /** By default the database of the test command. */
   redisUrl?: string;
-  /** Any that is free where it is not given. */
+  /** By default any free port. */
   port?: number;
-  /** What follows `bun run start`. */
+  /** The arguments after `bun run start`. */
   args?: readonly string[];
-  /** How long it may take until it answers. */
+  /** The longest time until it answers. */
   upMs?: number;
-  /** Other variables of its environment. */
+  /** Other environment variables. */
   env?: Readonly<Record<string, string>>;
 }): Promise<ServiceProcess> {
   const port = options.port ?? (await freePort());

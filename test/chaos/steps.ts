@@ -1,20 +1,23 @@
-// Places between two commits at which a service is stopped: its database makes whoever comes there wait, with all it did since the last
-// commit still to be rolled back.
+// Stops a service between two commits: its database blocks the statement, so that the open
+// transaction can still be rolled back.
 import { openPool } from '../../src/platform/postgres/postgres.ts';
 import { until } from '../support/until.ts';
 
-/** What is about to be committed: the first row of this kind waits. */
+/** The first row of this kind that is about to be committed waits. */
 export type Step = {
   readonly name: string;
   readonly on: string;
-  /** Of `old` and `new`. */
+  /** A condition on `old` and `new`. */
   readonly when?: string;
 };
 
 export type Held = {
-  /** Resolves when somebody is there. */
+  /** Resolves when a statement waits. */
   reached(): Promise<void>;
-  /** What waits there is rolled back, or committed without anybody who hears of it; nobody waits any more. */
+  /**
+   * Rolls the waiting transaction back, or commits it while its client is gone; then nothing waits
+   * any more.
+   */
   end(how: 'rolled back' | 'committed'): Promise<void>;
 };
 
@@ -26,7 +29,7 @@ export type Steps = {
 const SPACE = 7_206_520;
 
 export async function openSteps(databaseUrl: string, steps: readonly Step[]): Promise<Steps> {
-  // One connection, because the lock belongs to it.
+  // One connection, because it owns the lock.
   const sql = openPool(databaseUrl, { max: 1, applicationName: 'chaos steps' });
   await sql.unsafe(`
     create function wait_at_step() returns trigger language plpgsql as $$

@@ -1,4 +1,5 @@
-// Buyers who sign up for a plan by the day, and days that pass. What they send may be lost: then they look again, and send it again.
+// Buyers who sign up for a daily plan, and days that pass. A request may be lost: then the buyer
+// checks the state and sends it again.
 import type { Means } from '../support/means.ts';
 import type { Random } from '../support/random.ts';
 import { ask, type Seller, type Session, sessionOf, submit } from '../support/shop.ts';
@@ -7,23 +8,23 @@ import { until } from '../support/until.ts';
 export const LIMIT = 100;
 
 const RETRY_MS = 20;
-/** What is acknowledged may be used after this (decisions 5). */
+/** A paid entitlement must be usable within this time (decisions 5). */
 const SEEN_MS_MAX = 1000;
 const DAY_MS = 86_400_000;
-/** More often what nothing delays. */
+/** Cards that are not delayed come more often. */
 const MEANS: readonly Means[] = ['good', 'good', 'good', 'answerLost', 'iban'];
 
 export type SubscribersOptions = {
   readonly key: string;
   readonly random: Random;
-  /** Where to send to now. */
+  /** The node to call now. */
   readonly target: () => Promise<string>;
 };
 
 export class Subscribers {
-  /** What should never have happened. */
+  /** Violations. */
   readonly faults: string[] = [];
-  /** Payments that were acknowledged. */
+  /** Acknowledged payments. */
   paid = 0;
   begun = 0;
   readonly #options: SubscribersOptions;
@@ -45,7 +46,7 @@ export class Subscribers {
     return new Subscribers(options, id);
   }
 
-  /** So many more sign up. */
+  /** Signs up this many more subscribers. */
   begin(count: number): void {
     for (let left = count; left > 0; left -= 1) {
       const signup = this.#signUp(`buyer-${(this.begun += 1)}`);
@@ -53,12 +54,12 @@ export class Subscribers {
     }
   }
 
-  /** Resolves when all who began have what they paid for. */
+  /** Resolves when every subscriber who signed up has what they paid for. */
   async done(): Promise<void> {
     await Promise.all(this.#signups);
   }
 
-  /** A day later by the test clock; resolves when it is. */
+  /** Moves the test clock by one day; resolves when it is there. */
   async pass(target: number): Promise<void> {
     const now = new Date(target).toISOString();
     while ((await this.now()) < target) {
@@ -73,7 +74,7 @@ export class Subscribers {
     return Date.parse(now);
   }
 
-  /** When all periods that run now are over. */
+  /** The time when every current period has ended. */
   async tomorrow(): Promise<number> {
     return (await this.now()) + DAY_MS;
   }
@@ -101,7 +102,7 @@ export class Subscribers {
     await this.#seesAllowance(name);
   }
 
-  /** From the answer on, or from when there is somebody to ask again. */
+  /** Counted from the answer, or from when a node can be asked again. */
   async #seesAllowance(name: string): Promise<void> {
     for (;;) {
       const url = await this.#options.target();
@@ -134,7 +135,7 @@ export class Subscribers {
     });
   }
 
-  /** Until it is answered. */
+  /** Retries until it is answered. */
   async #again<T>(send: (seller: Seller) => Promise<T>): Promise<T> {
     for (;;) {
       try {
@@ -153,7 +154,7 @@ export class Subscribers {
     try {
       await send(await this.#options.target());
     } catch {
-      // Whoever sent it looks what became of it.
+      // The sender checks what became of it.
     }
   }
 }

@@ -1,4 +1,5 @@
-// Signups and renewals with kill -9 between any two of their commits, and at any moment: each period is charged, billed, given and told once.
+// Signups and renewals with kill -9 between any two of their commits, and at random. Each period is
+// charged, billed, granted and announced once.
 import { expect, test } from 'bun:test';
 import type { Sql } from '../../src/platform/postgres/postgres.ts';
 import { type Random, withSeed } from '../support/random.ts';
@@ -9,13 +10,13 @@ import { openSteps, type Step, type Steps } from './steps.ts';
 import { LIMIT, Subscribers } from './subscribers.ts';
 import { createKeys } from './tenant.ts';
 
-/** How often all of it is done; CI does it once. */
+/** How many rounds; CI runs one. */
 const ROUNDS = Number(process.env['CHAOS_ROUNDS'] ?? 1);
 const BUYERS = 32;
 const KILLS = 2;
 const KILL_MS_MAX = 600;
 
-/** What is committed one after the other when somebody signs up. */
+/** The commits of a signup, in order. */
 const SIGNUP: readonly Step[] = [
   { name: 'an attempt is written down', on: 'insert on payments' },
   { name: 'the charge is made', on: 'insert on sandbox_charges' },
@@ -23,7 +24,7 @@ const SIGNUP: readonly Step[] = [
   { name: 'the subscription begins', on: 'insert on subscriptions' },
   { name: 'the invoice is issued', on: 'insert on invoices' },
 ];
-/** And when a period ends. */
+/** The commits of a renewal. */
 const RENEWAL: readonly Step[] = [
   {
     name: 'the next period begins',
@@ -103,7 +104,10 @@ test(
 
 type Kill = { readonly service: Killable; readonly steps: Steps; readonly random: Random };
 
-/** While somebody is there: what he was about to commit is rolled back, or is committed and he never knows. */
+/**
+ * While a commit waits there: it is rolled back, or it is committed and the node never learns of
+ * it.
+ */
 async function killAt({ service, steps, random }: Kill, step: Step, begin: () => unknown) {
   const held = await steps.hold(step);
   begin();
@@ -119,7 +123,10 @@ async function killSoon({ service, random }: Kill): Promise<void> {
   await service.restart();
 }
 
-/** Nothing is owed, nothing waits for an answer, and nothing is due by the organisation's clock. */
+/**
+ * No outbox task is open, nothing waits for an answer, and nothing is due by the organisation's
+ * clock.
+ */
 async function isDone(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ left: number }[]>`
     select (select count(*) from followups)::int
@@ -129,7 +136,7 @@ async function isDone(sql: Sql): Promise<boolean> {
   return row?.left === 0;
 }
 
-/** Of each subscription, counted apart: as many of everything as it has had periods. */
+/** For each subscription: the count of each kind of record equals its number of periods. */
 async function wrongPeriods(sql: Sql, buyers: number): Promise<string[]> {
   const rows = await sql<({ id: string; periods: number } & Readonly<Record<string, number>>)[]>`
     select s.id, s.period_index + 1 as periods,

@@ -1,4 +1,4 @@
-// An organisation with meters and customers to use them.
+// An organisation with meters, and customers who use them.
 import { clock } from '../../src/platform/clock.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { openPool } from '../../src/platform/postgres/postgres.ts';
@@ -9,17 +9,17 @@ export type Tenant = {
   readonly organisationId: string;
   readonly key: string;
   readonly customers: readonly string[];
-  /** Of the capped meter, to each customer at first. */
+  /** The initial grant of the capped meter to each customer. */
   readonly granted: number;
 };
 
-/** Anything may be used of this one, past the limit too. */
+/** This one has overage allowed: usage may pass the limit. */
 export const OPEN_METER = 'calls';
-/** Of this one only what was granted is used: callers ask `/check` to consume it. */
+/** Of this one only granted units can be used: callers consume them with `/check`. */
 export const CAPPED_METER = 'credits';
 const CAPPED_GRANT = 2000;
 
-/** Makes it through the service at `url`, which must be ready. */
+/** Creates it through the service at `url`, which must be ready. */
 export async function createTenant(
   url: string,
   options: { databaseUrl: string; customers: number; granted?: number },
@@ -42,7 +42,7 @@ export async function createTenant(
   return { organisationId, key, customers, granted };
 }
 
-/** An organisation and its first keys, without a service. */
+/** An organisation and its first keys, created without a service. */
 export async function createKeys(databaseUrl: string) {
   const sql = openPool(databaseUrl, { max: 1, applicationName: 'chaos tenant' });
   try {

@@ -1,4 +1,5 @@
-// Nodes are killed while a clock is moved: whoever moved it holds nobody up, what is due is done once, and whoever asks again goes on.
+// Nodes are killed while a test clock moves: the clock of a dead node blocks nobody, due work is
+// done once, and a retry continues the move.
 import { afterEach, expect, test } from 'bun:test';
 import { audit } from '../../src/database/audit.ts';
 import { openPool } from '../../src/platform/postgres/postgres.ts';
@@ -45,7 +46,7 @@ for (const victim of ['whoever moves it', 'another'] as const) {
     let nodes: ServiceProcess[] = [];
     for (let made = 0; made < 3; made += 1) nodes.push(await startNode(database.url));
     const seller = (node: ServiceProcess) => ({ url: node.url, key });
-    /** As one who tries again while it is not ready. */
+    /** Retries while the node is not ready. */
     const insist = async <T>(work: () => Promise<T>): Promise<T> => {
       let result: { value: T } | null = null;
       await until('it is answered', async () => {
@@ -88,7 +89,8 @@ for (const victim of ['whoever moves it', 'another'] as const) {
         await killed.kill();
         ends.push(await moving);
         nodes = nodes.filter((node) => node !== killed);
-        // A dead mover stops nobody's clock: all that are left say that it runs, and what is not before.
+        // The clock does not wait for the dead node: every other node shows it running, and shows
+        // no earlier time.
         for (const node of nodes) {
           await until('the clock runs', async () => (await read(node)).status === 'ready');
           expect(Date.parse((await read(node)).now)).toBeGreaterThanOrEqual(Date.parse(before.now));

@@ -1,4 +1,5 @@
-// Killed while a clock is moved: it is where it had come to, nothing is done twice, and whoever asks again goes on.
+// The service is killed while a clock moves: the clock keeps what it reached, nothing is done
+// twice, and a retry continues the move.
 import { expect, test } from 'bun:test';
 import { audit } from '../../src/database/audit.ts';
 import { openPool } from '../../src/platform/postgres/postgres.ts';
@@ -41,12 +42,12 @@ test('kill -9 while two years of subscriptions pass bills each month once', asyn
         await service.kill();
         ends.push(await moving);
         await service.restart();
-        // Nothing has happened after what it says now.
+        // Nothing has happened after the time that it shows now.
         const [last] = await sql<{ at: Date }[]>`select max(issued_at) as at from invoices`;
         expect(await clock()).toBeGreaterThanOrEqual(Math.max(before, last!.at.getTime()));
       }
     });
-    // Otherwise no kill hit a clock that was moving.
+    // Otherwise no kill came during a move.
     expect(ends).toContain('stopped');
     if ((await clock()) < target.getTime()) await ask(await seller(), 'POST', '/test-clock', move);
     const rows = await sql<{ periods: number; invoices: number; paid: number }[]>`

@@ -1,4 +1,5 @@
-// An invoice made void, a card replaced, an end: killed before whom it concerns hears of it, he hears of it all the same, and first.
+// The process is killed between a change (a voided invoice, a replaced card, an ended
+// subscription) and the step that follows from it: that step is done all the same, and first.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { must } from '../../ledger/kernel/assert.ts';
 import { ask, buy, type Seller } from '../support/shop.ts';
@@ -42,7 +43,7 @@ afterAll(async () => {
 const seller = async (): Promise<Seller> => ({ url: await service.target(), key });
 const read = async (path: string) => ask(await seller(), 'GET', path);
 
-/** One whose renewal has failed: its id, its customer's, and the unpaid invoice's. */
+/** A subscription whose renewal has failed: its id, its customer's, and the unpaid invoice's. */
 async function failing(name: string) {
   const buyer = { customer_email: `${name}@example.com`, external_customer_id: name };
   const payment = await buy(await seller(), { means: ['renewalFails'], product_id, ...buyer });

@@ -1,4 +1,4 @@
-// A second process on the same database waits its turn, and gets it when the first one leaves.
+// A second process on the same database waits for the seat, and gets it when the first one leaves.
 import { expect, test } from 'bun:test';
 import { freshDatabase } from '../support/database.ts';
 import { withSeed } from '../support/random.ts';
@@ -8,7 +8,7 @@ import { startProcess } from './service-process.ts';
 import { OPEN_METER, createTenant } from './tenant.ts';
 import { eventViolations, violations } from './verdict.ts';
 
-/** The usual one: whoever waited for it would be noticed. */
+/** The usual lease: if the second process waited for it, the test would notice. */
 const LEASE_MS = 5000;
 const HANDOVER_MS_MAX = 2000;
 
@@ -38,7 +38,7 @@ test('a second process waits, and serves as soon as the first has drained', asyn
       first.signal('SIGTERM');
       expect(await first.exited).toBe(0);
       const left = performance.now();
-      // It answered everything that it had taken: what it left unanswered, it has not recorded.
+      // It answered everything that it had accepted: what it left unanswered, it has not recorded.
       const known = { databaseUrl: database.url, tenant };
       expect(await eventViolations(known, load.book)).toEqual([]);
       await second.ready();

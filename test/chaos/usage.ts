@@ -1,4 +1,4 @@
-// What callers of the load ask for, and how it is sent.
+// The calls that the load makes, and how they are sent.
 import type { Random } from '../support/random.ts';
 import { CAPPED_METER, OPEN_METER, type Tenant } from './tenant.ts';
 import { type Answered, call } from './call.ts';
@@ -10,7 +10,9 @@ export type Event = {
   readonly value: number;
 };
 
-/** One call: what becomes of its events is known from its answer, or not at all. */
+/**
+ * One call: its answer tells the outcome of all its events; without an answer they are all unknown.
+ */
 export type Usage = {
   readonly kind: 'track' | 'reject' | 'consume' | 'ingest';
   readonly events: readonly Event[];

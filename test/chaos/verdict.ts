@@ -1,4 +1,4 @@
-// Compares what callers were told with what is in the database and what the service says.
+// Compares what callers were answered with the database and with what the service says.
 import { audit } from '../../src/database/audit.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { openPool, type Sql } from '../../src/platform/postgres/postgres.ts';
@@ -11,7 +11,7 @@ type Place = { readonly url: string; readonly databaseUrl: string; readonly tena
 
 const SHOWN = 5;
 
-/** What is wrong, a line each. Every call must be answered before. */
+/** What is wrong, one line each. Every call must have been answered before. */
 export async function violations({ url, databaseUrl, tenant }: Place, book: Book) {
   const sql = openPool(databaseUrl, { max: 1, applicationName: 'chaos verdict' });
   try {
@@ -28,7 +28,7 @@ export async function violations({ url, databaseUrl, tenant }: Place, book: Book
   }
 }
 
-/** The same of the events alone, for when no service runs. */
+/** The same check on the events alone, for when no service runs. */
 export async function eventViolations(
   { databaseUrl, tenant }: Omit<Place, 'url'>,
   book: Book,
@@ -41,7 +41,10 @@ export async function eventViolations(
   }
 }
 
-/** Event by event: each is there once, counted as it was answered, and no other is there. */
+/**
+ * Each acknowledged event is stored exactly once, with the answered effect, and no other event is
+ * stored.
+ */
 async function wrongEvents(sql: Sql, tenant: Tenant, book: Book): Promise<string[]> {
   const made = { ids, hasFormerKeys: false };
   const scope = { organisationId: tenant.organisationId, mode: 'test' } as const;
@@ -67,7 +70,10 @@ async function wrongEvents(sql: Sql, tenant: Tenant, book: Book): Promise<string
   return [...wrong, ...(await wrongUntold(sql, [...stored.keys()], book))];
 }
 
-/** What is stored and nobody was told of: a caller without a key may have asked for it, once. */
+/**
+ * Events that are stored but were never acknowledged: each must be one call without a key, stored
+ * once.
+ */
 async function wrongUntold(sql: Sql, untold: readonly string[], book: Book): Promise<string[]> {
   const rows = await sql<{ id: string; customer: string; meter: string; value: bigint }[]>`
     select t.id, a.customer_id as customer, m.slug as meter, t.value
@@ -93,7 +99,7 @@ async function wrongTotals(sql: Sql, book: Book): Promise<string[]> {
   return compare('the database', stored, book);
 }
 
-/** What the service says, from memory, of every customer. */
+/** What the service answers from memory, for every customer. */
 export async function wrongBalances(url: string, tenant: Tenant, book: Book): Promise<string[]> {
   const told = new Map<string, number>();
   const wrong: string[] = [];

@@ -1,4 +1,4 @@
-// Workers that are killed, stopped and cut off again and again while they deliver.
+// Workers are killed, stopped and cut off many times while they deliver.
 import { expect, test } from 'bun:test';
 import { until } from '../support/until.ts';
 import {

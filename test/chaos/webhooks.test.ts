@@ -1,4 +1,5 @@
-// Workers that are killed, frozen and cut off while they deliver: every event arrives, and more than once only where a worker had it.
+// Workers are killed, frozen and cut off while they deliver: every event arrives, and more than
+// once only where a worker had taken it.
 import { expect, test } from 'bun:test';
 import { until } from '../support/until.ts';
 import {
@@ -42,7 +43,7 @@ test('a worker that was frozen for too long finds that others have done its work
   const second = await startWorker(bed.server.databaseUrl);
   try {
     await allDelivered();
-    // What it hears when it wakes: failures that are none any more.
+    // What it hears when it wakes: failures that are out of date.
     for (const answer of stuck) answer(new Response(null, { status: 500 }));
     bed.worker.signal('SIGCONT');
     await until('its attempts are written down', async () => {
@@ -75,7 +76,7 @@ test('kill -9 in the middle of a step of the relay: the server ends it or anothe
     await until('a step is half way', async () => (await stuck()).length === 1);
     await bed.worker.kill();
     bed.worker = await startWorker(bed.server.databaseUrl);
-    // As the server does where it notices that nobody waits for the answer.
+    // As the server does when it notices that the client is gone.
     if (isEnded) await sql`select pg_terminate_backend(${(await stuck())[0]?.pid ?? 0})`;
     await gate`select pg_advisory_unlock(${GATE})`;
     gate.release();

@@ -9,7 +9,7 @@ export class ClientMessages {
   #rest: Buffer = Buffer.alloc(0);
   #started = false;
 
-  /** The messages that are complete with this chunk. */
+  /** The messages that this chunk completes. */
   take(chunk: Buffer): ClientMessage[] {
     this.#rest = Buffer.concat([this.#rest, chunk]);
     const messages: ClientMessage[] = [];
@@ -26,14 +26,17 @@ export class ClientMessages {
   }
 }
 
-/** The texts that end with a zero byte at the start of a message: of Parse name and query, of Bind portal and name. */
+/**
+ * The zero-terminated strings at the start of a message: name and query of Parse, portal and name
+ * of Bind.
+ */
 export function firstTexts({ bytes }: ClientMessage): [string, string] {
   const first = bytes.indexOf(0, 5);
   const second = bytes.indexOf(0, first + 1);
   return [bytes.toString('utf8', 5, first), bytes.toString('utf8', first + 1, second)];
 }
 
-/** Whether these bytes of a server end with its "ready for query": everything asked so far is answered. */
+/** Whether these server bytes end with `ReadyForQuery`: every query so far is answered. */
 export function endsReady(bytes: Buffer): boolean {
   return bytes.length >= 6 && bytes.readUInt32BE(bytes.length - 5) === 5 && bytes.at(-6) === READY;
 }

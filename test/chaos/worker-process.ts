@@ -1,4 +1,5 @@
-// `bun run worker` as an operator runs it: a process that delivers webhooks, which can be frozen and killed.
+// `bun run worker` as an operator runs it: a process that delivers webhooks and can be frozen and
+// killed.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +9,7 @@ import { until } from '../support/until.ts';
 
 const ROOT = join(import.meta.dir, '../..');
 
-/** What `bun run worker` runs. */
+/** The program of `bun run worker`. */
 export const WORKER_COMMAND = [process.execPath, join(ROOT, 'workers/main.ts')] as const;
 
 export function workerEnvironment(databaseUrl: string, dataDir: string): Record<string, string> {

@@ -1,4 +1,5 @@
-// What is done to the database under load. Each ends when callers are answered again; what it takes to be whole again comes after.
+// The failures that the database gets under load. Each ends when callers are answered again; the
+// repair comes after.
 import { must } from '../../ledger/kernel/assert.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { openPool } from '../../src/platform/postgres/postgres.ts';
@@ -8,7 +9,7 @@ import type { Stand } from './stand.ts';
 
 export type Blow = {
   readonly name: string;
-  /** Resolves when callers are answered again. What puts it right again. */
+  /** Resolves when callers are answered again, with the function that repairs the damage. */
   strike(stand: Stand, book: Book): Promise<() => Promise<void>>;
 };
 
@@ -89,8 +90,9 @@ export const BLOWS: readonly Blow[] = [
 ];
 
 /**
- * Somebody who is connected to the primary itself, past HAProxy, and writes to it while it is frozen: it takes that up when it wakes and
- * does not know yet that it is the primary no more. Nothing may be acknowledged to him that the next primary does not have.
+ * A client is connected to the primary directly, past HAProxy, and writes while the primary is
+ * frozen. When the primary wakes, it reads this write before it knows that it was replaced. It must
+ * not acknowledge a write that the next primary lacks.
  */
 async function openCutOff({ url }: Member): Promise<CutOff> {
   const sql = openPool(url, { max: 1, applicationName: 'cut off' });

@@ -42,7 +42,7 @@ export class Daemon {
   }
 }
 
-/** Does nothing to a process that has gone. */
+/** Does nothing to a process that has ended. */
 export function signalAll(pids: readonly number[], signal: Signal): void {
   for (const pid of pids) {
     try {

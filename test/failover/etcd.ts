@@ -1,4 +1,4 @@
-// Three nodes of etcd: who holds the leader's lease is what two of them say.
+// Three nodes of etcd: two of them decide who holds the leader's lease.
 import { join } from 'node:path';
 import { makeOwned, type ServiceAccount } from '../../src/platform/embedded/service-account.ts';
 import { freePort } from '../support/free-port.ts';

@@ -1,4 +1,4 @@
-// Where one run keeps everything, and nothing after it but, where that was asked for, its logs.
+// The directory of one run. It is removed afterwards, but for the logs where they are asked for.
 import {
   chmodSync,
   copyFileSync,
@@ -13,7 +13,7 @@ import { join } from 'node:path';
 
 export function makeFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'tollhouse-failover-'));
-  // The account that runs the services where we are root passes through.
+  // When we are root, the account that runs the services must be able to enter it.
   chmodSync(folder, 0o711);
   return folder;
 }

@@ -1,4 +1,4 @@
-// HAProxy in front: one address that is the primary's, as Patroni says it.
+// HAProxy in front: one address for the primary, as Patroni reports it.
 import { join } from 'node:path';
 import type { ServiceAccount } from '../../src/platform/embedded/service-account.ts';
 import { writePrivate } from '../../src/platform/private-file.ts';
@@ -21,7 +21,10 @@ export async function startHaproxy(
   return { port, stop: () => daemon.kill() };
 }
 
-/** As in OPERATIONS.md. Who is no longer the primary loses its sessions: one that hangs would not close them itself. */
+/**
+ * As in OPERATIONS.md. A former primary loses its sessions: one that hangs would not close them
+ * itself.
+ */
 function settings(port: number, members: readonly Member[]): string {
   const servers = members.map(
     (member) =>

@@ -1,4 +1,4 @@
-// Every blow, some times, under load: whatever was acknowledged is there after it.
+// Every failure, some times, under load: everything acknowledged is there afterwards.
 import { violations } from '../chaos/verdict.ts';
 import { BLOWS } from './blows.ts';
 import type { Run } from './run.ts';

@@ -1,5 +1,5 @@
-// `bun run failover`: Tollhouse on a highly available PostgreSQL of its own, whose primary is killed, frozen and switched over under load.
-// README.md says what it needs and what it shows.
+// `bun run failover`: Tollhouse on a highly available PostgreSQL of its own, whose primary is
+// killed, frozen and switched over under load. README.md says what it needs and what it shows.
 import { constants } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Closers } from '../support/closers.ts';

@@ -1,4 +1,4 @@
-// One PostgreSQL and the Patroni that decides what it is.
+// One PostgreSQL and its Patroni, which decides its role.
 import { join } from 'node:path';
 import type { ServiceAccount } from '../../src/platform/embedded/service-account.ts';
 import { makeOwned } from '../../src/platform/embedded/service-account.ts';
@@ -13,28 +13,29 @@ export const PASSWORD = 'of-the-stand';
 /** `asynchronous` is here to be seen failing. */
 export type Replication = 'quorum' | 'asynchronous';
 
-/** What OPERATIONS.md says about them was measured with these. */
+/** The figures in OPERATIONS.md were measured with these settings. */
 function dynamicSettings(replication: Replication) {
   return {
-    // The shortest lease that Patroni takes: how long a primary that died is waited for.
+    // The shortest lease that Patroni accepts: how long a dead primary is waited for.
     ttl: 20,
     loop_wait: 5,
     retry_timeout: 5,
-    // A commit is answered when the primary and any one standby have it, and only who has all of those is promoted.
+    // A commit is answered when the primary and any one standby have it; only a standby that has
+    // all of them is promoted.
     synchronous_mode: replication === 'quorum' ? 'quorum' : false,
-    // Without a standby nothing is committed, rather than on one disk.
+    // Without a standby nothing is committed, instead of on one disk only.
     synchronous_mode_strict: replication === 'quorum',
     synchronous_node_count: 1,
-    // A primary that crashed is replaced, not waited for.
+    // A crashed primary is replaced, not waited for.
     primary_start_timeout: 0,
-    // While etcd is away a primary that all its standbys still answer goes on.
+    // While etcd is unavailable, a primary that all its standbys still answer continues.
     failsafe_mode: true,
     postgresql: {
       use_pg_rewind: true,
       parameters: {
         synchronous_commit: 'on',
         max_connections: 200,
-        // A standby that fell silent is given up.
+        // A silent standby is given up.
         wal_sender_timeout: '5s',
         wal_receiver_timeout: '5s',
         wal_keep_size: '256MB',
@@ -79,7 +80,7 @@ export class Member {
     return new Member(options, { port: await freePort(), restPort: await freePort() });
   }
 
-  /** Of the superuser, past the proxy. */
+  /** The superuser's, past the proxy. */
   get url(): string {
     return `postgres://postgres:${PASSWORD}@127.0.0.1:${this.port}/postgres`;
   }
@@ -88,13 +89,13 @@ export class Member {
     this.#patroni.start();
   }
 
-  /** kill -9 of Patroni and of all of PostgreSQL: the machine is gone. */
+  /** kill -9 of Patroni and of all of PostgreSQL, as if the machine were lost. */
   async kill(): Promise<void> {
     await this.#patroni.kill();
     this.signalPostgres('SIGKILL');
   }
 
-  /** Nothing is closed and nothing answers: it is cut off, or its machine hangs. */
+  /** No connection is closed and nothing answers: as if it were cut off, or its machine hung. */
   freeze(): void {
     this.#patroni.signal('SIGSTOP');
     this.signalPostgres('SIGSTOP');

@@ -1,4 +1,4 @@
-// The programs of the stand, which are the system's: none of them is an npm package.
+// The programs of the stand. They belong to the system: none of them is an npm package.
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -5,13 +5,13 @@ import type { Programs } from './programs.ts';
 /** One run of `bun run failover`. */
 export type Run = {
   readonly programs: Programs;
-  /** What was started is in here, whatever goes wrong on the way. */
+  /** All started programs are in here, so that an error cannot leave one behind. */
   readonly closers: Closers;
   readonly random: Random;
   /** Of Tollhouse. */
   readonly processes: number;
   readonly rounds: number;
-  /** Where the logs are put at its end. */
+  /** Where the logs go at its end. */
   readonly logs: string | undefined;
   readonly say: (line: string) => void;
 };

@@ -3,7 +3,7 @@ import type { Book } from '../chaos/book.ts';
 
 const LOOK_MS = 5;
 
-/** The longest time without an answer of 200 while `task` ran, in milliseconds. */
+/** The longest time without a 200 while `task` ran, in milliseconds. */
 export async function longestSilence(book: Book, task: () => Promise<unknown>): Promise<number> {
   let [answers, at, longest] = [book.answers, performance.now(), 0];
   const look = (): void => {

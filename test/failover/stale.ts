@@ -1,4 +1,5 @@
-// Asynchronous standbys: one that lacks the last writes is promoted. The node notices and serves no more; the writes are lost.
+// Asynchronous standbys: one that lacks the last writes is promoted. The node notices and stops
+// serving; the writes are lost.
 import { openPool } from '../../src/platform/postgres/postgres.ts';
 import { eventViolations } from '../chaos/verdict.ts';
 import { until } from '../support/until.ts';
@@ -10,14 +11,16 @@ import { startTollhouse } from './tollhouse.ts';
 
 const SAYS = 'the database is behind this node: a stale copy was promoted';
 const WARM_ANSWERS = 500;
-/** Less than Patroni lets a standby lack and still promotes it (maximum_lag_on_failover, 1 MiB). */
+/**
+ * Less than the lag with which Patroni still promotes a standby (maximum_lag_on_failover, 1 MiB).
+ */
 const ANSWERS_BEHIND = 100;
 const PROMOTED_MS_MAX = 90_000;
 
 /** Whether the node noticed. */
 export async function runStale(run: Run): Promise<boolean> {
   const stand = await startStand(run, 'asynchronous');
-  // One owns everything: of several only what it owned would be refused.
+  // One process owns all slots: of several, only the one that lost writes would stop.
   const { services, tenant, load } = await startTollhouse(run, stand, 1);
   await load.book.moreAnswers(WARM_ANSWERS);
   const primary = await stand.primary();

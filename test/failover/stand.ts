@@ -1,4 +1,5 @@
-// Three PostgreSQL under Patroni, three etcd, HAProxy and Redis, in a folder of their own on the loopback.
+// Three PostgreSQL under Patroni, three etcd, HAProxy and Redis, in a folder of their own on the
+// loopback.
 import { must } from '../../ledger/kernel/assert.ts';
 import { prepareServiceAccount } from '../../src/platform/embedded/service-account.ts';
 import { openPool } from '../../src/platform/postgres/postgres.ts';
@@ -14,7 +15,10 @@ const NAMES = ['postgres-1', 'postgres-2', 'postgres-3'];
 const START_MS_MAX = 90_000;
 /** A primary that died comes back as a standby of the next one, rewound or copied anew. */
 const WHOLE_MS_MAX = 120_000;
-/** Two rounds of Patroni: after an outage of etcd it looks whole, and counts its standbys anew. Whoever loses the primary then has none to promote. */
+/**
+ * Two rounds of Patroni. After an outage of etcd it looks healthy while it still counts its
+ * standbys anew; a primary that dies then has no standby to promote.
+ */
 const SETTLED_MS = 10_000;
 
 type Reported = {
@@ -48,7 +52,7 @@ export class Stand {
     this.#synchronous = parts.synchronous;
   }
 
-  /** Through HAProxy, whoever is the primary. */
+  /** Through HAProxy, to the current primary. */
   get databaseUrl(): string {
     return `postgres://tollhouse:${PASSWORD}@127.0.0.1:${this.#front.port}/tollhouse`;
   }
@@ -69,7 +73,10 @@ export class Stand {
     return this.members.filter((member) => member !== primary);
   }
 
-  /** Resolves when one is the primary, the others follow it and, where they must, count for its commits, and it has stayed so. */
+  /**
+   * Resolves when one is the primary, the others follow it and, if required, count for its commits,
+   * and this has lasted.
+   */
   async whole(withinMs = WHOLE_MS_MAX): Promise<void> {
     let since = Infinity;
     const settled = async (): Promise<boolean> => {
@@ -102,7 +109,7 @@ export class Stand {
     );
   }
 
-  /** What the first that answers says of all. */
+  /** What the first of them that answers says of all. */
   async #reported(): Promise<Reported[]> {
     for (const { restPort } of this.members) {
       try {

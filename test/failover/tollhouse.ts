@@ -19,7 +19,10 @@ export type Running = {
   readonly load: Load;
 };
 
-/** Several of them share the slots. Callers go to each in turn; one that does not serve sends them on. */
+/**
+ * Several processes share the slots. Callers go to each in turn; one that does not serve redirects
+ * them.
+ */
 export async function startTollhouse(
   { random, closers }: Run,
   { databaseUrl, redisUrl, dataDir }: Stand,
@@ -45,7 +48,7 @@ export async function startTollhouse(
   return { services, tenant, load: startLoad({ tenant, random, callers: CALLERS, target }) };
 }
 
-/** Of one of several nodes that share the slots. */
+/** The settings of one of several nodes that share the slots. */
 async function nodeEnv() {
   return {
     NODE_ADDRESS: `127.0.0.1:${await freePort()}`,
@@ -54,7 +57,7 @@ async function nodeEnv() {
   };
 }
 
-/** What `bun run admin audit` says, a line each; none where it finds nothing. */
+/** What `bun run admin audit` reports, one line each; empty where it finds nothing. */
 export async function adminAudit(databaseUrl: string): Promise<string[]> {
   const child = Bun.spawn([process.execPath, join(ROOT, 'src/admin.ts'), 'audit'], {
     env: { ...process.env, DATABASE_URL: databaseUrl },

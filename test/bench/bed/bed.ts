@@ -1,5 +1,5 @@
-// Everything that a measurement needs, running and seeded: PostgreSQL and Redis of their own under a
-// directory of their own, the service, and its three peers.
+// All that a measurement needs, running and seeded: PostgreSQL and Redis of its own in a directory
+// of its own, the service, and its three peers.
 import { openServices } from '../../../src/platform/embedded/services.ts';
 import type { Closers } from '../../support/closers.ts';
 import { makeDataDir, removeDataDir } from './data-dir.ts';
@@ -26,7 +26,7 @@ export async function openTargets(
   closers: Closers,
   options: { readonly withMoney: boolean },
 ): Promise<readonly Target[]> {
-  // The log of Redis is switched off by the lossy one, so before the service writes to it.
+  // The lossy peer switches the log of Redis off, so it starts before the service writes there.
   const lossy = await openLossy(stores, closers);
   const limit = await openLimit(stores, closers);
   const plain = await openPlain(stores, closers, options);

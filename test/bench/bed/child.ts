@@ -1,4 +1,4 @@
-// Processes that the bench starts: each has a port, is waited for, and is gone when the bench is.
+// Processes that the bench starts: each has a port, is waited for, and ends with the bench.
 import { openSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -13,7 +13,10 @@ export interface Child {
   stop(): Promise<void>;
 }
 
-/** Its output goes to <directory>/<name>.log. Resolves when `ready.path` is answered with `ready.status`. */
+/**
+ * Its output goes to <directory>/<name>.log. Resolves when `ready.path` is answered with
+ * `ready.status`.
+ */
 export async function startChild(options: {
   name: string;
   command: readonly string[];
@@ -27,7 +30,7 @@ export async function startChild(options: {
   const output = openSync(log, 'a');
   const child = Bun.spawn([...options.command], {
     env: { ...process.env, ...options.env },
-    // A pipe that closes with this process, however it ends.
+    // A pipe that closes with this process, for any reason.
     stdio: ['pipe', output, output],
   });
   async function stop(): Promise<void> {

@@ -1,4 +1,4 @@
-// The three servers beside which the service is measured, each seeded with the same customers.
+// The three servers that the service is compared with, each seeded with the same customers.
 import { Redis } from 'ioredis';
 import postgres from 'postgres';
 import type { Closers } from '../../support/closers.ts';
@@ -19,15 +19,17 @@ const PROGRAMS = {
   'plain-money': Bun.fileURLToPath(import.meta.resolve('../peers/plain-money.ts')),
   lossy: Bun.fileURLToPath(import.meta.resolve('../peers/lossy.ts')),
 };
-// The plain way gets the pool that suits it, measured here (requests/s at 256 connections with 10, 20, 32 and
-// 64): 2,960, 3,820, 3,360, 2,820 over many customers; 1,490, 1,230, 1,180, 790 on a hot one.
+// The plain way gets the best pool size, measured here (requests/s at 256 connections with 10, 20,
+// 32 and 64): 2,960, 3,820, 3,360, 2,820 over many customers; 1,490, 1,230, 1,180, 790 on a hot
+// one.
 const POOL = 20;
 const POOL_HOT = 10;
-// Refunds a second with 5, 10, 20 and 32 connections, on a machine that others used: 275 and 144, 169 and 144, 115 and 108, 66 and 81
-// of one payment; 464 and 398, 476 and 533, 456 and 512, 238 and 257 of a thousand.
+// Refunds a second with 5, 10, 20 and 32 connections, two runs each, on a machine with other load:
+// 275 and 144, 169 and 144, 115 and 108, 66 and 81 of one payment; 464 and 398, 476 and 533, 456
+// and 512, 238 and 257 of a thousand.
 const POOL_MONEY = 10;
 const DATABASE = 'bench_plain';
-/** Beside what the service keeps in number 0. */
+/** The Redis database beside number 0, which the service uses. */
 const REDIS_NUMBER = 1;
 const GRANT = 100_000_000;
 const AUTHORIZATION = 'Bearer svc_live_benchbenchbenchbenchbenchbenchbenchbenchben';
@@ -62,7 +64,7 @@ export async function openPlain(
   const usual = await start('plain', POOL);
   const hot = await start('plain', POOL_HOT);
   const money = withMoney ? await start('plain-money', POOL_MONEY) : usual;
-  // Those that are not asked use none.
+  // Idle peers use none.
   const children = new Set([usual, hot, money]);
   const postmaster = parentOf(await backendPid(sql));
   return {
@@ -80,7 +82,7 @@ export async function openLossy(stores: Stores, closers: Closers): Promise<Targe
   const redisUrl = withPath(stores.redisUrl, String(REDIS_NUMBER));
   const redis = new Redis(redisUrl);
   closers.push(() => redis.disconnect());
-  // As fast as Redis can be. Nothing that it holds here is worth a log.
+  // Redis at its fastest: its data here needs no log.
   await redis.config('SET', 'appendonly', 'no');
   const child = await startPeer('lossy', { ...stores, redisUrl }, closers);
   const pid = Number(/process_id:(\d+)/.exec(await redis.info('server'))?.[1]);
@@ -88,7 +90,7 @@ export async function openLossy(stores: Stores, closers: Closers): Promise<Targe
     ...targetOf('lossy', child),
     databaseSeconds: () => secondsOf(pid),
     footprint: undefined,
-    // Its keys of the last load are of no use to the next one, and a million of them fill the memory.
+    // The keys of the last load do not serve the next one, and a million of them fill the memory.
     reset: () => seedRedis(redis),
   };
 }
@@ -116,7 +118,7 @@ async function startPeer(
     port,
     env: { BENCH_PEER: JSON.stringify(settings) },
     directory: dataDir,
-    // Nothing is there, which shows that it listens.
+    // A 404 shows that it listens.
     ready: { path: '/', status: 404 },
   });
   closers.push(() => child.stop());
@@ -133,7 +135,7 @@ function targetOf(name: WayName, child: Child) {
     idsFor: () => [],
     serverSeconds: () => secondsOf(child.pid),
     reset: () => Promise.resolve(),
-    // It owes nothing: what it answers is done.
+    // It defers nothing: what it answers is done.
     settled: () => Promise.resolve(),
   };
 }

@@ -1,4 +1,4 @@
-// The tables of the plain way, and what is in them before it is measured.
+// The tables of the plain way, and their rows before the measurement.
 import type { Sql } from 'postgres';
 import { parseMoney } from '../../../ledger/kernel/money.ts';
 import SANDBOX_SCHEMA from '../../../src/database/migrations/004.do.sandbox.sql' with { type: 'text' };
@@ -6,7 +6,7 @@ import type { Shape } from '../generator/plan.ts';
 import { CURRENCY, PAYMENTS, PRICE } from '../generator/workload.ts';
 import type { Traces } from '../probes/database.ts';
 
-// The same as the service: room for an updated row on the same page, so that no index is touched.
+// As in the service: room for an updated row on the same page, so that no index is touched.
 export const USAGE_SCHEMA = `
   create table customers (
     id uuid primary key default uuidv7(),
@@ -21,7 +21,10 @@ export const USAGE_SCHEMA = `
     at timestamptz not null default now()
   );`;
 
-/** An index for each that the service has and that a refund or a checkout touches. The processor's tables are the service's own. */
+/**
+ * One index for each that the service has and a refund or a checkout touches. The processor's
+ * tables are the service's own.
+ */
 const MONEY_SCHEMA = `
   create table products (
     id uuid primary key default uuidv7(),
@@ -106,7 +109,7 @@ export const TRACES: Readonly<Record<Shape, Traces>> = {
   checkout: { rows: 'checkouts', others: [], flushed: false },
 };
 
-/** A product, and payments that were made for it. */
+/** A product, and payments for it. */
 export async function seedMoney(
   sql: Sql,
 ): Promise<{ readonly product: string; readonly payments: readonly string[] }> {

@@ -1,5 +1,5 @@
-// The service under test, as its user starts it: `bun src/main.ts`, an organisation through the admin
-// command, and a meter, customers, grants and payments over HTTP.
+// The service under test, as its user starts it: `bun src/main.ts`, an organisation through the
+// admin command, and a meter, customers, grants and payments over HTTP.
 import { join } from 'node:path';
 import postgres from 'postgres';
 import type { Closers } from '../../support/closers.ts';
@@ -20,7 +20,7 @@ import { type Child, startChild } from './child.ts';
 import type { Target } from './target.ts';
 
 const ROOT = join(import.meta.dir, '../../..');
-/** Enough for every event of a run, so that the answer is never a denial. */
+/** Enough for every event of a run, so that no answer is a denial. */
 const GRANT = 100_000_000;
 const SEEDS_AT_ONCE = 128;
 const PURCHASES_AT_ONCE = 16;
@@ -61,7 +61,7 @@ export interface Stores {
   readonly dataDir: string;
 }
 
-/** @param fixedPort any that is free, where it is not given */
+/** @param fixedPort any free port by default */
 export async function startService(
   { databaseUrl, redisUrl, dataDir }: Stores,
   env: Readonly<Record<string, string>> = {},
@@ -113,7 +113,7 @@ export async function openService(
   };
 }
 
-/** A refund is answered before its invoice says so. */
+/** A refund is answered before its invoice shows it. */
 async function noneOwed(sql: postgres.Sql): Promise<void> {
   for (const deadline = performance.now() + SETTLED_MS_MAX; performance.now() < deadline;) {
     const owed = await sql`select from followups limit 1`;
@@ -123,7 +123,7 @@ async function noneOwed(sql: postgres.Sql): Promise<void> {
   throw new Error('what was answered is not done');
 }
 
-/** Has every payment made as a buyer would. */
+/** Makes every payment as a buyer would. */
 async function openShop(seller: Seller) {
   const product = await sell(seller, { [CURRENCY]: PRICE });
   const payments: string[] = [];
@@ -138,7 +138,7 @@ async function openShop(seller: Seller) {
 
 export interface Organisation {
   readonly id: string;
-  /** Of test mode, whose processor needs nobody. */
+  /** In test mode, whose processor is the sandbox. */
   readonly key: string;
   readonly authorization: string;
 }
@@ -161,7 +161,7 @@ export async function createOrganisation(stores: Stores): Promise<Organisation> 
   return { id, key, authorization: `Bearer ${key}` };
 }
 
-/** Gives each customer more than a run can use up. */
+/** Grants each customer more than a run can use up. */
 export async function seed(port: number, authorization: string): Promise<void> {
   const post = poster(port, authorization);
   await createMeter(post);

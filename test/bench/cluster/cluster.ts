@@ -1,5 +1,5 @@
-// Many nodes: what they cost by their number, what forwarding costs, whom a hot customer hurts, and what a node that leaves, joins or dies
-// does to callers.
+// Many nodes: their cost by number, the cost of forwarding, the effect of a hot customer, and what
+// callers see when a node leaves, joins or dies.
 import { Closers } from '../../support/closers.ts';
 import type { Stores } from '../bed/service.ts';
 import type { Part } from '../options.ts';
@@ -39,7 +39,7 @@ export async function runCluster(
     runPart: (bed: Bed, own: Closers, pace: Pace & { readonly rounds: number }) => Promise<T[]>,
   ): Promise<T[]> {
     if (!parts.includes(part)) return [];
-    // Nodes of one part are gone before those of the next one start.
+    // The nodes of one part end before those of the next one start.
     const own = new Closers();
     try {
       return await runPart(bed, own, pace);

@@ -1,4 +1,5 @@
-// Two nodes, all requests to the first: for customers that it owns, and for customers that the other one owns.
+// Two nodes, all requests to the first: for customers that it owns, and for customers that the
+// other one owns.
 import type { Closers } from '../../support/closers.ts';
 import { type Loaded, loadInPeace, type Pace, WARM_UP } from './load.ts';
 import { type Bed, Nodes } from './nodes.ts';

@@ -1,4 +1,4 @@
-// What many nodes are meant to reach.
+// The goals for many nodes.
 import type { Spread } from '../report/summary.ts';
 import { spreadOf } from '../report/summary.ts';
 import type { Cluster } from './cluster.ts';

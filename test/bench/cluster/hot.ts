@@ -1,5 +1,6 @@
-// Others of a node at a fixed pace: alone, beside one hot customer of that node, and beside as hard a load that is spread over many
-// customers. The last tells what comes of the one customer, and what of a processor that is busy.
+// Customers of a node at a fixed pace: alone, beside one hot customer of that node, and beside the
+// same load spread over many customers. The last case shows what is due to the hot customer and
+// what to a busy processor.
 import type { Closers } from '../../support/closers.ts';
 import { Histogram } from '../histogram.ts';
 import { generate } from '../measure.ts';
@@ -9,20 +10,20 @@ import { type Bed, Nodes } from './nodes.ts';
 const OTHERS_PER_SECOND = 300;
 const OTHERS_CONNECTIONS = 64;
 const HOT_CONNECTIONS = 64;
-/** So that one more or less does not decide the 99.9th percentile. */
+/** So that one request more or less does not decide the 99.9th percentile. */
 const MEASURE_TIMES = 2;
 
 export const BESIDE = ['nobody', 'hot', 'many'] as const;
 
 export type Beside = {
   readonly beside: (typeof BESIDE)[number];
-  /** Of all rounds together, from the scheduled time. */
+  /** Over all rounds, from the scheduled time. */
   readonly latency: Histogram;
   /** By round, in microseconds. */
   readonly p99Micros: readonly number[];
   readonly errors: number;
   readonly samples: readonly string[];
-  /** Of the load beside them, by round. */
+  /** The load beside them, by round. */
   readonly besidePerSecond: readonly number[];
 };
 
@@ -70,7 +71,7 @@ export async function runHot(
         its === null ? 0 : outcomeOf(its).requestsPerSecond,
       ];
       bed.say(`hot: beside ${beside}: p99 ${p99} us, ${Math.round(rate)}/s beside them`);
-      // The first is for compiling.
+      // The first round only compiles the code.
       if (round < 0) continue;
       result.latency.add(latency.encode());
       result.p99Micros.push(p99);

@@ -1,5 +1,5 @@
-// SIGKILL of one of three nodes, and how long its customers wait for somebody else: each of a few dozen of them is asked after at another
-// node, again and again, until it is answered. The lease is the default one.
+// SIGKILL of one of three nodes, and how long its customers wait for the takeover: a few dozen of
+// them are tried at another node until they are answered. The lease is the default one.
 import type { Closers } from '../../support/closers.ts';
 import { customerName, FEATURE_KEY } from '../generator/workload.ts';
 import { type Bed, Nodes } from './nodes.ts';
@@ -44,7 +44,7 @@ export async function runKill(
   return results;
 }
 
-/** By a track: what the next owner can write, it owns. */
+/** By /track: a node that can write for a customer owns it. */
 async function untilServed(
   { authorization, signal }: Bed,
   { port, customer }: { readonly port: number; readonly customer: number },

@@ -7,7 +7,7 @@ import { footprintOf } from '../probes/database.ts';
 import { busySeconds, secondsOf, secondsOfTree } from '../probes/processor-time.ts';
 import type { Nodes } from './nodes.ts';
 
-/** What the generator uses before it begins to count, and this process meanwhile. */
+/** Processor time of the generator before it begins to count, and of this process meanwhile. */
 const START_SECONDS = 0.1;
 const OTHERS_PROCESSORS_MAX = 0.2;
 const ATTEMPTS_MAX = 3;
@@ -22,7 +22,7 @@ export type Loaded = {
   readonly errors: number;
   readonly samples: readonly string[];
   readonly latency: Histogram;
-  /** Microseconds of processor for each request that was answered. */
+  /** Microseconds of processor time for each answered request. */
   readonly cpuUs: {
     readonly nodes: readonly number[];
     readonly database: number;
@@ -33,7 +33,7 @@ export type Loaded = {
   readonly othersProcessors: number;
 };
 
-/** Of processes that are new: until what is hot is compiled, and their customers are in memory. */
+/** Of new processes: until their hot code is compiled and their customers are in memory. */
 export const WARM_UP = { connections: 128, warmUpMs: 0, measureMs: 4000 } as const;
 
 let runs = 1000;
@@ -45,13 +45,13 @@ export function planOf({ bed, ports }: Nodes, asked: Asked): LoadPlan {
     customers: CUSTOMERS,
     ids: [],
     ratePerSecond: null,
-    // Of four digits in all: every key has the same length.
+    // Four digits in all: every key has the same length.
     run: (runs += 1),
     ...asked,
   };
 }
 
-/** Again where somebody else used the processors. Nothing else decides that. */
+/** Measures again where other programs used the processors. Nothing else decides that. */
 export async function loadInPeace(nodes: Nodes, asked: Asked): Promise<Loaded> {
   for (let attempt = 1; ; attempt += 1) {
     const loaded = await load(nodes, asked);

@@ -1,5 +1,6 @@
-// Callers at a fixed pace over three nodes while one of them leaves by SIGTERM and joins again, as in a deploy. A connection that it ends goes on
-// at another node, as a load balancer's would; nothing is sent twice.
+// Callers at a fixed pace on three nodes while one of them leaves by SIGTERM and joins again, as in
+// a deploy. A connection that it closes reconnects to another node, as through a load balancer;
+// nothing is sent twice.
 import type { Closers } from '../../support/closers.ts';
 import type { Histogram } from '../histogram.ts';
 import { generate } from '../measure.ts';
@@ -10,7 +11,7 @@ const NODES = 3;
 const PER_SECOND = 400;
 const CONNECTIONS = 64;
 const STEADY_MS = 4000;
-/** Leaving takes the time that a load balancer needs to notice, joining that of a start. */
+/** Leaving takes the time in which a load balancer notices; joining takes a start. */
 const MOVING_MS = 16_000;
 const BEFORE_MS = 1000;
 

@@ -13,7 +13,7 @@ const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
 const SHARED_MS_MAX = 30_000;
 const POLL_MS = 20;
 
-/** A database that has all customers and no node, to be copied; and what the parts of the bench have in common. */
+/** A template database with all customers and no node, and what the parts of the bench share. */
 export type Bed = {
   readonly stores: Stores;
   readonly admin: Sql;
@@ -107,7 +107,7 @@ export class Nodes {
     this.#running.delete(at);
   }
 
-  /** Resolves when each that runs owns the slots that it will. */
+  /** Resolves when each running node owns its final slots. */
   async shared(): Promise<void> {
     const running = [...this.#running.keys()].map((at) => this.#place(at).address);
     const deadline = performance.now() + SHARED_MS_MAX;
@@ -118,13 +118,13 @@ export class Nodes {
       if (now !== known) [known, since] = [now, performance.now()];
       const holders = new Set(owners);
       const isShared = holders.size === running.length && running.every((one) => holders.has(one));
-      // What moves at all moves within a survey of the other.
+      // A node that is to take or give slots does so within one survey of the other.
       if (isShared && performance.now() - since > QUIET_MS) return;
     }
     throw new Error('the nodes do not come to share the slots');
   }
 
-  /** Numbers of the customers that live there. */
+  /** The numbers of the customers that it owns. */
   async customersOf(at: number): Promise<readonly number[]> {
     const { address } = this.#place(at);
     const owners = await this.#owners();
@@ -155,7 +155,7 @@ export class Nodes {
 
 type Place = { readonly port: number; readonly address: string };
 
-/** A node looks once a second, and after it was told. */
+/** A node looks once a second, and when it is notified. */
 const QUIET_MS = 1200;
 
 function withDatabase(stores: Stores, name: string): Stores {

@@ -184,7 +184,7 @@ function othersLine({ scaling, forwarded }: Cluster): string {
   return `Others used ${usual.toFixed(2)} processors meanwhile (median), ${max.toFixed(2)} at most.`;
 }
 
-/** Whatever went wrong. */
+/** All errors. */
 export function problemsOf({ scaling, forwarded, hot, move }: Cluster): readonly string[] {
   const loads = [
     ...scaling.flatMap(({ measured }) => measured),

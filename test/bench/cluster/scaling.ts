@@ -1,12 +1,16 @@
-// The same load on 1, 2 and 4 nodes, connections spread over all of them and each request for any customer: so of n nodes the share
-// (n - 1) / n of it is forwarded. The nodes of all three stand side by side, each on a database of its own.
+// The same load on 1, 2 and 4 nodes. Connections are spread over all nodes, and each request is for
+// any customer: of n nodes the share (n - 1) / n is forwarded. The three clusters run side by side,
+// each on a database of its own.
 import type { Closers } from '../../support/closers.ts';
 import { type Loaded, loadInPeace, type Pace, WARM_UP } from './load.ts';
 import { type Bed, Nodes } from './nodes.ts';
 
 const COUNTS = [1, 2, 4];
 const CONNECTIONS = 128;
-/** So few that each node has met each of them when it counts: what is measured is asking and answering, not loading. */
+/**
+ * So few that each node knows every customer when the measurement begins: it measures calls between
+ * nodes, not loading.
+ */
 const CUSTOMERS = Array.from({ length: 1000 }).map((_, index) => index + 1);
 export const SHAPES = ['check', 'track'] as const;
 

@@ -1,6 +1,7 @@
-// One keep-alive connection with at most one request in flight, and what became of each.
+// One keep-alive connection with at most one request in flight, and the outcome of each.
 //
-// Where the server ends it with an answer, or while it is idle, it goes on at the next port that listens, as a load balancer's would.
+// Where the server closes it after an answer or while it is idle, it reconnects to the next port
+// that listens, as a load balancer does.
 import type { Socket } from 'bun';
 import { HeadLayout, ResponseReader } from './response.ts';
 
@@ -8,18 +9,18 @@ const SAMPLES_MAX = 5;
 
 export interface Lane {
   readonly reader: ResponseReader;
-  /** Bytes that the kernel did not take yet. */
+  /** Bytes that the kernel has not taken yet. */
   unsent: Uint8Array | undefined;
   socket: Socket<Lane> | undefined;
   /** When the request in flight was sent, or should have been. undefined: nothing is in flight. */
   since: number | undefined;
-  /** Which of the ports it is connected to. */
+  /** The port in use, as an index. */
   at: number;
   isLost: boolean;
 }
 
 type Events = {
-  /** It came, whatever it says. */
+  /** An answer came, with any status. */
   readonly answered: (since: number) => void;
   /** The lane can take another request. */
   readonly free: (lane: Lane) => void;
@@ -41,7 +42,7 @@ export class Lanes {
   }
 
   async open(count: number): Promise<void> {
-    // One after the other: a burst of 256 would meet the server's accept queue, not the server.
+    // One after the other: a burst of 256 would measure the server's accept queue.
     for (let index = 0; index < count; index += 1) {
       const lane: Lane = {
         reader: new ResponseReader(this.#layout),
@@ -70,7 +71,7 @@ export class Lanes {
     });
   }
 
-  /** @param since the time that the answer's latency counts from */
+  /** @param since the time from which the answer's latency counts */
   send(lane: Lane, bytes: Uint8Array, since: number): void {
     lane.since = since;
     const written = lane.socket?.write(bytes) ?? 0;

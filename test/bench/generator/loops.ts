@@ -1,6 +1,6 @@
-// The two ways to send. A closed loop finds the highest rate, and hides how long a stall would have
-// kept others waiting. An open loop sends on a schedule, whatever comes back, and counts each latency
-// from the time on that schedule, so that a stall is seen by all who would have met it.
+// The two ways to send. A closed loop finds the highest rate, but hides how long a stall would have
+// delayed other requests (coordinated omission). An open loop sends on a schedule and counts each
+// latency from the scheduled time, so that a stall counts for every request that it delays.
 import { Histogram } from '../histogram.ts';
 import { type Lane, Lanes } from './lane.ts';
 import type { LoadPlan } from './plan.ts';
@@ -53,7 +53,7 @@ export async function openLoop(plan: LoadPlan, ratePerSecond: number): Promise<O
   const gapMs = 1000 / ratePerSecond;
   const [latency, lateness] = [new Histogram(), new Histogram()];
   const idle: Lane[] = [];
-  /** Times on the schedule that found no free connection. */
+  /** Scheduled times for which no connection was free. */
   const waiting: number[] = [];
   let waitingFrom = 0;
   let time: Timetable = { startAt: 0, measureFrom: 0, endAt: 0 };
@@ -101,8 +101,9 @@ function timetable(plan: LoadPlan): Timetable {
 }
 
 /**
- * Lets the sockets be served, and sleeps for a tenth of a millisecond: a timer sleeps for ten of those,
- * and not sleeping at all would take a processor from the server. Answers are seen that much later.
+ * Lets the sockets be served, and sleeps for a tenth of a millisecond. A timer sleeps for ten times
+ * as long, and a busy loop would take a processor from the server. Answers are seen that much
+ * later.
  */
 async function nap(): Promise<void> {
   Atomics.wait(NEVER_CHANGED, 0, 0, NAP_MS);

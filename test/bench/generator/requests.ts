@@ -1,12 +1,14 @@
-// Requests as bytes. There is one for each shape; the customer's number and the idempotency key are
-// digits of a fixed width, and a payment's or product's id is a UUID, overwritten in place before each is sent.
+// Requests as bytes, one buffer for each shape. The customer's number and the idempotency key are
+// digits of a fixed width, and a payment's or product's id is a UUID; they are overwritten in place
+// before each send.
 //
-// Holds: a key is used once in a database: run, then a counter, then the place within the call.
+// Holds: a key is used once in a database: the run, then a counter, then the position within the
+// call.
 import type { LoadPlan } from './plan.ts';
 import { CUSTOMER_DIGITS, EVENTS_PER_CALL, FEATURE_KEY, REFUND, customerName } from './workload.ts';
 
 const COUNTER_DIGITS = 8;
-// Bytes that are nowhere else in a request show where the digits go.
+// Bytes that occur nowhere else in a request mark the digits.
 const CUSTOMER_MARK = '~';
 const COUNTER_MARK = '#';
 const ID_MARK = '^';
@@ -16,7 +18,7 @@ const COUNTER = COUNTER_MARK.repeat(COUNTER_DIGITS);
 const ID = ID_MARK.repeat(ID_LENGTH);
 const DIGIT_0 = 48;
 
-/** The bytes of the next request. They stay valid until the next call. */
+/** The bytes of the next request. They are valid until the next call. */
 export type NextRequest = () => Uint8Array;
 
 export function requestsOf(plan: LoadPlan): NextRequest {
@@ -106,7 +108,7 @@ function requests(plan: LoadPlan, path: string, content: object): NextRequest {
   };
 }
 
-/** Where each run of marks ends. */
+/** The end of each run of markers. */
 function endsOf(bytes: Uint8Array, mark: string, length: number): Uint32Array {
   const ends: number[] = [];
   let at = bytes.indexOf(mark.charCodeAt(0));
@@ -126,7 +128,7 @@ function write(bytes: Uint8Array, end: number, value: { digits: number; number: 
   }
 }
 
-/** xorshift32: fast, and the same order in every run. */
+/** xorshift32: fast, and the same sequence in every run. */
 function randomSource(): () => number {
   let state = 0x9e37_79b9;
   return () => {

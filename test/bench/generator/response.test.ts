@@ -19,7 +19,7 @@ test.each<[string, string, Answer]>([
   const whole = new ResponseReader(layout);
   expect(whole.take(Buffer.from(text))).toBe(answer);
   if (answer === 'broken') return;
-  // The second time the head is where it was the first time.
+  // The second head begins as the first one did.
   for (const piecewise of [new ResponseReader(layout), new ResponseReader(new HeadLayout())]) {
     for (const byte of Buffer.from(text.slice(0, -1))) {
       expect(piecewise.take(Buffer.from([byte]))).toBe('partial');

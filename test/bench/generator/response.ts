@@ -1,9 +1,9 @@
 // Just enough HTTP/1.1 to know when an answer is complete and whether it is 2xx.
 //
-// Holds: one request is in flight for each reader, so an answer ends where the bytes end.
-// The head of one server's answers differs in digits only: where Content-Length stood last time
-// is looked at first, and a full search is the exception.
-// Does not: read interim (1xx) answers, or answers that only end with the connection.
+// Holds: one request is in flight for each reader, so an answer ends where the bytes end. The heads
+// of one server differ in digits only: Content-Length is first looked for where it was last time,
+// and a full search is the exception. Does not: read interim (1xx) answers, or answers that end
+// with the connection.
 const CR = 13;
 const LF = 10;
 const COLON = 58;
@@ -16,24 +16,26 @@ const BODY_SHOWN_MAX = 300;
 
 export type Answer = 'partial' | 'ok' | 'refused' | 'broken';
 
-/** Where the digits of Content-Length began in the last head, shared by all connections to a server. */
+/**
+ * Where the digits of Content-Length began in the last head; shared by all connections to a server.
+ */
 export class HeadLayout {
   lengthAt = 0;
 }
 
 export class ResponseReader {
-  /** Whether the server ends the connection with this answer. */
+  /** Whether the server closes the connection after this answer. */
   isLast = false;
   readonly #layout: HeadLayout;
   #missing = 0;
-  /** The bytes so far, where the answer cannot be judged by its length alone. */
+  /** The bytes so far, where the length alone does not decide. */
   #held: Buffer | undefined;
 
   constructor(layout: HeadLayout) {
     this.#layout = layout;
   }
 
-  /** Takes what has arrived. 'refused' is any status but 2xx; `shown` then tells of it. */
+  /** Takes received bytes. 'refused' is any status but 2xx; `shown` then describes it. */
   take(chunk: Buffer): Answer {
     if (this.#missing > 0) {
       this.#missing -= chunk.length;
@@ -91,12 +93,12 @@ export class ResponseReader {
     return 'ok';
   }
 
-  /** Where the answer ends, or will; undefined where the head does not say. */
+  /** Where the answer ends, or will end; undefined where the head does not say. */
   #endOf(held: Buffer, head: string): number | undefined {
     this.isLast = /\r\nconnection: close\r\n/i.test(head);
     const length = /\r\ncontent-length: (\d+)\r\n/i.exec(head);
     if (length !== null) {
-      // What is unusual about it shall be looked at again.
+      // An unusual head is searched again next time.
       if (!this.isLast) this.#layout.lengthAt = length.index + length[0].indexOf(':') + 2;
       return head.length + Number(length[1]);
     }

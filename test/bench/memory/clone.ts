@@ -1,9 +1,9 @@
-// A million customers without a million requests: one is made over HTTP, and the rows that this left are
-// copied in bulk under other ids. What a row holds besides its ids is so always what the code writes.
+// Makes a million customers without a million requests: one is made over HTTP, and its rows are
+// copied in bulk with other ids. So all other columns hold what the code writes.
 //
-// Holds: ids are those that the code would derive, and the other side of the grants gets their sum, so that
-// `admin audit` stays clean. Nothing that runs may know the meter's accounts while this writes.
-// Does not: copy events. They would say that a million webhooks are due.
+// Holds: ids are those that the code would derive, and the other side of the grants gets their sum,
+// so that `admin audit` stays clean. No running process may have the meter's accounts in memory
+// while this writes. Does not: copy events. They would make a million webhooks due.
 import type { Sql } from 'postgres';
 import { ids } from '../../../src/platform/ids.ts';
 import { customerName } from '../generator/workload.ts';
@@ -87,7 +87,8 @@ function cloneOf({ meter }: Original, number: number) {
     name: customerName(number),
     customer,
     slot: slotOf(customer),
-    // Customers with top-ups alone have one endless period, which starts at 0 (ledger/metering/advance.ts).
+    // A customer with top-ups alone has one endless period, which starts at 0
+    // (ledger/metering/advance.ts).
     account: ids.derive('period', customer, meter, '0'),
     grant: ids.next(),
     transfer: ids.next(),

@@ -1,8 +1,8 @@
-// The memory case: a million customers, a cache for a twentieth of them. Nearly every request loads one
-// actor and evicts another, so what eviction leaves behind shows as growth.
+// The memory case: a million customers, and a cache for a twentieth of them. Nearly every request
+// loads one actor and evicts another, so what eviction leaks shows as growth.
 //
-// The first half of the time is the warm-up: the heap finds its size, and what the service remembers of
-// recent keys fills up. The second half must be flat.
+// The first half of the time is the warm-up: the heap reaches its size, and the memory of recent
+// keys fills. The second half must be flat.
 import postgres from 'postgres';
 import type { Closers } from '../../support/closers.ts';
 import {
@@ -35,7 +35,7 @@ export interface Segment {
   readonly atSeconds: number;
   readonly requestsPerSecond: number;
   readonly p99Micros: number;
-  /** Samples of the server's resident memory within the segment: when, and bytes. */
+  /** Samples of the server's resident memory within the segment: time and bytes. */
   readonly resident: readonly (readonly [atSeconds: number, bytes: number])[];
   readonly serverProcessors: number;
   readonly errors: number;
@@ -99,7 +99,9 @@ async function runSegment(
   };
 }
 
-/** Gives the header value of a key. The service runs only for the one customer that is then copied. */
+/**
+ * Gives the header value of a key. The service runs only for the one customer that is then copied.
+ */
 async function seed(stores: Stores, customers: number): Promise<string> {
   const child = await startService(stores);
   let made: { authorization: string; customerId: string };

@@ -5,13 +5,13 @@ import { slopeOf } from './slope.ts';
 
 const MIB = 2 ** 20;
 
-/** Megabytes a minute that the resident memory grew by, over the second half. */
+/** Growth of the resident memory over the second half, in megabytes a minute. */
 export function growthOf(segments: readonly Segment[]): number {
   const second = segments.slice(Math.floor(segments.length / 2));
   return slopeOf(second.flatMap(({ resident }) => resident)) * (60 / MIB);
 }
 
-/** Every tenth of the time is a line. */
+/** Each tenth of the time is a line. */
 export function memoryMarkdown(
   segments: readonly Segment[],
   { customers, machine }: { customers: number; machine: Machine },

@@ -1,4 +1,4 @@
-/** The slope of the line that fits best, in y for each x. */
+/** The slope of the least-squares line, in y per x. */
 export function slopeOf(points: readonly (readonly [x: number, y: number])[]): number {
   const count = points.length;
   const meanX = points.reduce((sum, [x]) => sum + x, 0) / count;

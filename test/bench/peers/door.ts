@@ -1,5 +1,5 @@
-// What each peer has in common with the service: the port, the key that it asks for, the same schemas in
-// the same framework. A peer ends when the bench does, whatever ended the bench.
+// What each peer shares with the service: the port, the key check, the same schemas and the same
+// framework. A peer ends when the bench does, for any reason.
 import { Elysia } from 'elysia';
 
 export interface PeerSettings {
@@ -17,7 +17,7 @@ export function peerSettings(): PeerSettings {
 
 export interface Door {
   readonly app: Elysia;
-  /** Asked first by each handler: measured, no hook of Elysia is faster. */
+  /** Each handler calls it first: measured, no hook of Elysia is faster. */
   readonly letsIn: (request: Request) => boolean;
 }
 

@@ -1,5 +1,5 @@
-// The limit: what the framework can do at all. Same schemas, same check of the key, an answer of the
-// same shape that never changes and is written out as JSON anew each time.
+// The limit of the framework. Same schemas, same check of the key, and a constant answer of the
+// same shape that is serialised anew each time.
 import { customerName, EVENTS_PER_CALL, FEATURE_KEY } from '../generator/workload.ts';
 import { checkAnswer, ingestAnswer, trackAnswer } from './answers.ts';
 import { openDoor, peerSettings, refusal, serveUntilBenchEnds } from './door.ts';
@@ -21,7 +21,7 @@ const ingest = ingestAnswer(
 
 const settings = peerSettings();
 const { app, letsIn } = openDoor(settings);
-// To be told how to parse saves Elysia from looking at the content type.
+// With an explicit parser Elysia does not look at the content type.
 app
   .post('/check', ({ request }) => (letsIn(request) ? check : refusal()), {
     parse: 'json',

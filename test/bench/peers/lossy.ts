@@ -1,5 +1,5 @@
-// The lossy way: one Lua script in Redis for each request counts, and remembers the key. No record of the
-// event itself is kept, and what Redis has in memory alone is gone when it dies.
+// The lossy way: one Lua script in Redis for each request counts, and remembers the key. The event
+// itself is not kept, and what only Redis has in memory is lost when it dies.
 import { Redis } from 'ioredis';
 import type { Usage } from './answers.ts';
 import { peerSettings } from './door.ts';
@@ -23,8 +23,9 @@ const INGEST = `
   return isNew`;
 
 const settings = peerSettings();
-// Each where it is the faster one here. Scripts a second at 32 and 256 connections: Bun 42 and 46 thousand,
-// ioredis 37 and 37, with auto-pipelining 32 and 44. Reads: Bun 48 and 49, ioredis 36 and 44, then 45 and 57.
+// Each client where it is the faster one here. Scripts a second at 32 and 256 connections: Bun 42
+// and 46 thousand, ioredis 37 and 37, with auto-pipelining 32 and 44. Reads: Bun 48 and 49, ioredis
+// 36 and 44, then 45 and 57.
 const scripts = new Bun.RedisClient(settings.redisUrl);
 const reads = new Redis(settings.redisUrl, { enableAutoPipelining: true });
 const trackScript = await load(TRACK);

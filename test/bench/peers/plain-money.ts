@@ -1,5 +1,6 @@
-// The plain way of money: a refund locks the row of its payment, twice, with the processor asked in between; a checkout is a row.
-// The same steps as ours, each durable before the next: reserved, refunded by the processor, then posted and announced.
+// The plain way for money: a refund locks the row of its payment twice, and calls the processor in
+// between; a checkout is a row. The steps are ours, each durable before the next: reserved,
+// refunded by the processor, then posted and announced.
 import type { Static } from '@sinclair/typebox';
 import { formatMoney, parseMoney } from '../../../ledger/kernel/money.ts';
 import { clock } from '../../../src/platform/clock.ts';
@@ -16,7 +17,7 @@ import { openDoor, peerSettings, refusal, serveUntilBenchEnds } from './door.ts'
 const CHECKOUT_MS = 86_400_000;
 
 const settings = peerSettings();
-// Single statements and transactions have connections of their own each.
+// Single statements and transactions use separate connections.
 const sql = openPool(settings.databaseUrl, { max: settings.pool, applicationName: 'plain money' });
 const processor = sandbox({ sql, clock, settleMs: 0, challengeUrl: () => '' });
 
@@ -142,7 +143,8 @@ app
     },
     { parse: 'json', body: CheckoutCreate },
   );
-// Connected before it is asked: a pool whose first use is the load waits for no connection longer than a second.
+// It connects before the first request: under load a pool's first connection would time out after a
+// second.
 await Promise.all(
   Array.from({ length: settings.pool }, () =>
     Promise.all([sql`select 1`, sql.begin((transaction) => transaction`select 1`)]),

@@ -1,5 +1,5 @@
-// The plain way: the row of the customer is locked, the event is inserted, the row is updated, and the
-// transaction commits, for each request. Durable, correct, and what most people would write first.
+// The plain way: for each request a transaction locks the customer's row, inserts the event,
+// updates the row and commits. It is durable, correct, and what most people would write first.
 import postgres from 'postgres';
 import type { Usage } from './answers.ts';
 import { peerSettings } from './door.ts';
@@ -8,12 +8,13 @@ import { serve, type UsageEvent } from './ways.ts';
 const settings = peerSettings();
 const pool = {
   max: settings.pool,
-  // Without it postgres.js loses most of its rate under a steady queue. Its types do not know it, so
-  // that the options stand here, where unknown ones are let through.
+  // Without it postgres.js loses most of its rate under a steady queue. Its types lack the option,
+  // so it is set here, where unknown options compile.
   max_pipeline: 1,
 };
 const reads = postgres(settings.databaseUrl, pool);
-// Apart, because postgres.js loses a BEGIN that it sends behind another query (porsager/postgres#1189).
+// A pool of its own, because postgres.js loses a BEGIN that it sends behind another query
+// (porsager/postgres#1189).
 const writes = postgres(settings.databaseUrl, pool);
 
 interface Row {
@@ -49,7 +50,9 @@ async function track(event: UsageEvent) {
   });
 }
 
-/** One transaction for all events of a call. Two calls lock their customers in the same order. */
+/**
+ * One transaction for all events of a call. Customers are locked in the same order by every call.
+ */
 async function ingest(events: readonly UsageEvent[]): Promise<readonly boolean[]> {
   const ids = events.map((event) => event.id);
   const names = events.map((event) => event.externalId);

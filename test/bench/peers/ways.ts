@@ -1,4 +1,4 @@
-// The routes of the two ways that others take. What is in here costs both of them the same.
+// The routes of the plain and the lossy way. What is in here costs both the same.
 import { ids } from '../../../src/platform/ids.ts';
 import { checkAnswer, ingestAnswer, trackAnswer, type Usage } from './answers.ts';
 import { openDoor, type PeerSettings, refusal, serveUntilBenchEnds } from './door.ts';
@@ -71,7 +71,7 @@ export async function serve(settings: PeerSettings, way: Way): Promise<never> {
   return serveUntilBenchEnds(app, settings);
 }
 
-/** It follows from the key, as in the service: one index is the primary key and counts a key once. */
+/** Derived from the key, as in the service: one index is the primary key and counts a key once. */
 function eventId(key: string | undefined): string {
   return key === undefined ? ids.next() : ids.derive('event', key);
 }

@@ -1,4 +1,4 @@
-// What a load left behind in PostgreSQL. Read while nothing runs, so that the numbers are exact.
+// What a load left in PostgreSQL. It is read while nothing runs, so that the numbers are exact.
 import type { Sql } from 'postgres';
 
 export interface Footprint {
@@ -8,17 +8,17 @@ export interface Footprint {
   readonly tableBytes: number;
   /** Rows of the table that has one for each event, refund or checkout. */
   readonly rows: number;
-  /** Commits of the journal; 0 where there is none. */
+  /** Commits of the journal; 0 without one. */
   readonly flushes: number;
 }
 
 type Row = Record<'wal' | 'tables' | 'rows' | 'flushes', string>;
 
-/** What requests of a kind leave behind. */
+/** What requests of one kind leave behind. */
 export interface Traces {
-  /** The table that has a row for each. */
+  /** The table with one row for each. */
   readonly rows: string;
-  /** What else grows. */
+  /** Other tables that grow. */
   readonly others: readonly string[];
   /** Whether the journal writes them. */
   readonly flushed: boolean;
@@ -39,7 +39,7 @@ export async function footprintOf(sql: Sql, { rows, others, flushed }: Traces): 
   };
 }
 
-/** The process that all others of PostgreSQL descend from is the parent of the one that answers. */
+/** The backend that answers is a child of the first PostgreSQL process. */
 export async function backendPid(sql: Sql): Promise<number> {
   const [row] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`;
   return row?.pid ?? 0;

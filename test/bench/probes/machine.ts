@@ -1,4 +1,4 @@
-// The machine and the programs that the numbers belong to.
+// The machine and the programs that were measured.
 import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import os from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ export interface Machine {
   readonly model: string;
   readonly memoryGib: number;
   readonly kernel: string;
-  /** One after the other, of a page each, where the database is. */
+  /** Sequential writes of one page each, on the database's disk. */
   readonly syncsPerSecond: number;
   readonly bun: string;
   readonly postgres: string;

@@ -1,4 +1,4 @@
-// Processor time out of /proc: what a process, or PostgreSQL with all its processes, has used so far.
+// Processor time from /proc: what a process, or PostgreSQL with all its processes, has used so far.
 import { readdirSync, readFileSync } from 'node:fs';
 
 const TICKS_PER_SECOND = 100;
@@ -11,19 +11,19 @@ interface Stat {
   readonly endedTicks: number;
 }
 
-/** Seconds of this process: all its threads. */
+/** Seconds of this process, all threads. */
 export function secondsOf(pid: number): number {
   return (readStat(pid)?.ownTicks ?? 0) / TICKS_PER_SECOND;
 }
 
-/** Seconds of this process and all that it started, also of those that have ended since. */
+/** Seconds of this process and of all that it started, ended ones included. */
 export function secondsOfTree(root: number): number {
   const all = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .map((name) => readStat(Number(name)))
     .filter((stat) => stat !== undefined);
   const tree = new Set([root]);
-  // A parent may have the higher pid, so until nothing is added any more.
+  // A parent may have the higher pid, so this repeats until nothing is added.
   for (let size = 0; size !== tree.size;) {
     size = tree.size;
     for (const { pid, parent } of all) if (tree.has(parent)) tree.add(pid);
@@ -33,7 +33,7 @@ export function secondsOfTree(root: number): number {
   return ticks / TICKS_PER_SECOND;
 }
 
-/** Seconds that the processors of the machine were not idle, whoever used them. */
+/** Seconds that the machine's processors were not idle, for any program. */
 export function busySeconds(): number {
   const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n');
   const [user = 0, nice = 0, system = 0, , , interrupts = 0, soft = 0, stolen = 0] = line
@@ -60,7 +60,7 @@ function readStat(pid: number): Stat | undefined {
   } catch {
     return undefined;
   }
-  // The name stands in brackets and may hold spaces. After it: state, ppid, ..., utime is field 14.
+  // The name is in brackets and may hold spaces. After it: state, ppid, ..., utime is field 14.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const field = (number: number): number => Number(fields[number - 3]);
   return {

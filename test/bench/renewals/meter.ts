@@ -1,15 +1,18 @@
-// What renewing takes: time, and the processors of whom.
+// What renewing costs: wall time, and processor time by process.
 import { busySeconds, secondsOf, secondsOfTree } from '../probes/processor-time.ts';
 
 export type Taken = {
   readonly seconds: number;
   readonly serverSeconds: number;
   readonly databaseSeconds: number;
-  /** Processors that were kept busy by somebody else. */
+  /** Processors that other programs kept busy. */
   readonly othersProcessors: number;
 };
 
-/** From now to the call. `ownSeconds` of processor were the bench's. */
+/**
+ * From now until the returned function is called. The bench itself used `ownSeconds` of processor
+ * time.
+ */
 export function metered(pids: {
   readonly server: number;
   readonly postmaster: number;

@@ -1,4 +1,5 @@
-// The plain way to renew: one transaction for each, with the pool that suits it. No processor is asked, and no allowance given anew.
+// The plain way to renew: one transaction for each subscription, with the best pool size. No
+// processor is called, and no allowance is granted.
 import { ids } from '../../../src/platform/ids.ts';
 import { openPool, type Transaction } from '../../../src/platform/postgres/postgres.ts';
 import { metered } from './meter.ts';
@@ -7,12 +8,12 @@ export type PlainSettings = {
   readonly databaseUrl: string;
   readonly pool: number;
   readonly count: number;
-  /** The process that all others of PostgreSQL descend from. */
+  /** The parent of all other PostgreSQL processes. */
   readonly postmaster: number;
 };
 
 const AMOUNT = 3000n;
-// An index for each that the service has and that a renewal touches.
+// One index for each that the service has and a renewal touches.
 const SCHEMA = `
   create table subscriptions (
     id uuid primary key,
@@ -98,7 +99,7 @@ async function renew(transaction: Transaction, id: string): Promise<void> {
     { id: ids.next(), type: 'payment.succeeded', object_id: id, sequence: Number(sequence) + 1 },
   ].map((event) => ({ ...event, at: at.toISOString(), data }));
   await transaction`insert into outbox select * from jsonb_populate_recordset(null::outbox, ${transaction.json(events)})`;
-  // The counter last: whoever takes a number keeps all others waiting until the commit.
+  // The counter last: its row lock blocks all other renewals until the commit.
   await transaction`
     with taken as (update counters set last = last + 1 where id = 1 returning last)
     insert into invoices (id, number, status, total, customer_id, subscription_id, lines, created_at)

@@ -1,5 +1,6 @@
-// Renewals by the service as it is started: a hundred thousand monthly subscriptions whose period ended within the last hour are due
-// when it starts, and it is asked `/check` meanwhile. Then the same checks while nothing is due, and the plain way.
+// Renewals by the service as it is started. A hundred thousand monthly subscriptions, whose period
+// ended within the last hour, are due at its start, and it gets `/check` calls meanwhile. Then the
+// same calls while nothing is due, and the plain way.
 import postgres from 'postgres';
 import { audit } from '../../../src/database/audit.ts';
 import { clock } from '../../../src/platform/clock.ts';
@@ -23,8 +24,8 @@ import type { PlainSettings } from './plain.ts';
 import { cloneSubscriber } from './subscribers.ts';
 
 const PLAIN = Bun.fileURLToPath(import.meta.resolve('./plain.ts'));
-// Renewals a second with 4, 8, 16 and 32 connections, on a machine that others used: 403 and 1,181, 928 and 1,109, 805 and 899, 694 and
-// 524.
+// Renewals a second with 4, 8, 16 and 32 connections, two runs each, on a machine with other load:
+// 403 and 1,181, 928 and 1,109, 805 and 899, 694 and 524.
 const PLAIN_POOL = 8;
 const PLAIN_MAX = 20_000;
 const PLAIN_DATABASE = 'bench_plain_renewals';
@@ -36,7 +37,7 @@ const PATIENCE_MS = 1_200_000;
 
 export type Latencies = { readonly p50: number; readonly p99: number; readonly count: number };
 
-/** What renewing so many came to. */
+/** The cost of renewing this many. */
 export type Renewed = Taken & {
   readonly way: 'tollhouse' | 'plain';
   readonly renewals: number;
@@ -45,9 +46,9 @@ export type Renewed = Taken & {
 export type Renewals = {
   readonly results: readonly Renewed[];
   readonly checkMs: { readonly idle: Latencies; readonly during: Latencies };
-  /** Of the server, at most: before, and while it renewed. */
+  /** Peak memory of the server: before, and during the renewals. */
   readonly residentMib: { readonly before: number; readonly peak: number; readonly after: number };
-  /** Nothing of it may be. */
+  /** Must be empty. */
   readonly problems: readonly string[];
 };
 
@@ -92,7 +93,10 @@ export async function runRenewals(
   };
 }
 
-/** Gives the header value of a key. The service runs only for the one subscriber that is then copied. */
+/**
+ * Gives the header value of a key. The service runs only for the one subscriber that is then
+ * copied.
+ */
 async function seed({ stores, sql, count }: Bed): Promise<string> {
   const child = await startService(stores);
   let authorization: string;
@@ -161,7 +165,7 @@ async function renewAll(bed: Bed, authorization: string) {
   const result = { way: 'tollhouse', renewals: count, ...taken(others) } as const;
   await checking.finally(() => clearInterval(sampling));
   const after = mib();
-  // Started again: the same share of the customers is not in memory.
+  // Restarted: the same share of the customers is not in memory.
   await child.stop();
   child = await startService(stores);
   await check(idle, SEGMENT_MS * 2);
@@ -175,9 +179,12 @@ function latenciesOf(histogram: Histogram): Latencies {
   return { p50: ms(0.5), p99: ms(0.99), count: histogram.count };
 }
 
-/** Whether all have their new period, its allowance, its invoice and its payment, and nothing is owed to anybody. */
+/**
+ * Whether every subscription has its new period, allowance, invoice and payment, and no outbox task
+ * is open.
+ */
 async function areRenewed(sql: Sql, count: number): Promise<boolean> {
-  // One row says whether it is worth to look at the others.
+  // One row says whether the others are worth a look.
   const [counter] = await sql<{ last: bigint }[]>`select max(last) as last from invoice_counters`;
   if (Number(counter?.last) < 2 * count) return false;
   const left = await sql`

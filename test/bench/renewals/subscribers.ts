@@ -1,8 +1,10 @@
-// A hundred thousand subscribers without as many checkouts: one pays on the hosted page, and the rows that this left are copied under
-// other ids, numbers and times. What a row holds besides those is so always what the code writes.
+// Makes a hundred thousand subscribers without as many checkouts: one buyer pays on the hosted
+// page, and the rows that this left are copied with other ids, numbers and times. So all other
+// columns hold what the code writes.
 //
-// Holds: the other sides of the transfers get their sums and the invoices their numbers, so that `admin audit` stays clean. Nothing
-// that runs may know the accounts while this writes. Each subscriber's first period has just ended.
+// Holds: the other sides of the transfers get their sums and the invoices their numbers, so that
+// `admin audit` stays clean. No running process may have the accounts in memory while this writes.
+// Each subscriber's first period has just ended.
 import { boundary } from '../../../ledger/kernel/calendar.ts';
 import { entitlementId, periodAccountId } from '../../../ledger/kernel/derived-ids.ts';
 import { slotOf } from '../../../ledger/kernel/slot.ts';
@@ -11,10 +13,13 @@ import type { Sql } from '../../../src/platform/postgres/postgres.ts';
 import { customerName } from '../generator/workload.ts';
 
 const BATCH = 500;
-/** Longer than any month, so that a period that began so long ago is over. */
+/** Longer than any month: a period that began this long ago is over. */
 const MONTH_MS = 31 * 86_400_000;
 
-/** Ids, times of two spellings, and marks of the original: its name, its invoice's number and its slots. */
+/**
+ * Ids, times in two spellings, and markers of the original: its name, its invoice's number and its
+ * slots.
+ */
 const MARKS = [
   '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}',
   String.raw`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)`,
@@ -23,7 +28,7 @@ const MARKS = [
   '@[a-z]+',
 ];
 
-/** Rows of one table as JSON, with marks where copies differ. */
+/** Rows of one table as JSON, with markers where copies differ. */
 type Template = { readonly table: string; readonly rows: readonly string[] };
 
 type Original = {
@@ -35,7 +40,10 @@ type Original = {
   readonly periodEnd: number;
 };
 
-/** Copies the only subscriber as numbers 1 to count - 1, and lets the first period of all end within an hour, which is over. */
+/**
+ * Copies the only subscriber as numbers 1 to count - 1, and spreads the ends of the first periods
+ * over the past hour.
+ */
 export async function cloneSubscriber(
   sql: Sql,
   { count, now }: { readonly count: number; readonly now: number },
@@ -43,7 +51,7 @@ export async function cloneSubscriber(
   const original = await findOriginal(sql);
   const templates = await readTemplates(sql, original);
   const shared = new Set(await listShared(sql, original));
-  // Written again with the copies, so that its times are moved like theirs.
+  // The original is written again with the copies, so that its times move like theirs.
   for (const { table } of templates.toReversed()) {
     await sql`delete from ${sql(table)} r where ${isIts(sql, table, original)}`;
   }
@@ -82,7 +90,7 @@ async function findOriginal(sql: Sql): Promise<Original> {
   return { ...names, anchor: start.getTime(), periodEnd: end.getTime() };
 }
 
-/** In the order in which they refer to each other. */
+/** In the order of their foreign keys. */
 const TABLES = [
   'customers',
   'checkouts',
@@ -139,7 +147,7 @@ async function readTemplates(
   return templates;
 }
 
-/** Ids of what all subscribers have in common. */
+/** Ids that all subscribers share. */
 async function listShared(sql: Sql, { meterId }: Original): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select id from organisations union all select id from products union all select id from prices
@@ -148,7 +156,10 @@ async function listShared(sql: Sql, { meterId }: Original): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Writes a row of the original as one of a copy's. Ids that are worked out again are derived, the others are new. */
+/**
+ * Turns a row of the original into one of a copy. Derived ids are derived again, the others are
+ * new.
+ */
 function copierOf(
   original: Original,
   shared: ReadonlySet<string>,

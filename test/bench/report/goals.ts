@@ -1,4 +1,4 @@
-// What the service is meant to reach, as ratios within a round: both sides then had the same machine.
+// The goals of the service, as ratios within a round: both sides then had the same machine.
 import type { Case, WayName } from '../cases.ts';
 import type { Row } from '../rounds.ts';
 import { type Spread, spreadOf } from './summary.ts';
@@ -8,7 +8,7 @@ export interface Goal {
   readonly title: string;
   /** null: an absolute number of events a second. */
   readonly beside: WayName | null;
-  /** null: what it is, is of interest, without a number that it must reach. */
+  /** null: reported without a goal. */
   readonly target: number | null;
   readonly reached: Spread;
   readonly isReached: boolean | null;
@@ -16,7 +16,7 @@ export interface Goal {
 
 interface Wanted {
   readonly groups: readonly Case['group'][];
-  /** At least. */
+  /** The least value that meets it. */
   readonly connections: number;
   readonly beside: WayName | null;
   readonly target: number | null;

@@ -3,7 +3,7 @@ import type { Row } from '../rounds.ts';
 import type { Goal } from './goals.ts';
 import { summaryOf } from './summary.ts';
 
-/** All that the table says, and each round for itself. */
+/** All that the table says, and each round separately. */
 export function jsonOf(rows: readonly Row[], goals: readonly Goal[], machine: Machine): string {
   const results = rows.flatMap(({ case: item, ratePerSecond, measured }) =>
     [...measured].map(([way, rounds]) => ({

@@ -1,4 +1,4 @@
-// The result as Markdown, to read in a terminal and to paste into a README.
+// The result as Markdown, for a terminal and for a README.
 import { isOfMoney, type WayName } from '../cases.ts';
 import { REFUND } from '../generator/workload.ts';
 import type { Machine } from '../probes/machine.ts';
@@ -128,7 +128,7 @@ export function whole(value: number): string {
   return Math.round(value).toLocaleString('en-US');
 }
 
-/** Three digits that count. */
+/** Three significant digits. */
 export function short(value: number): string {
   return value >= 100
     ? whole(value)

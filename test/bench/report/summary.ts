@@ -11,16 +11,16 @@ export interface Spread {
 
 export interface Summary {
   readonly requestsPerSecond: Spread;
-  /** Of all rounds together. */
+  /** Over all rounds. */
   readonly latencyMicros: { p50: number; p99: number; p999: number; max: number };
   readonly errors: number;
-  /** null: there are no flushes here. */
+  /** null: it has no flushes. */
   readonly rowsPerFlush: number | null;
   readonly secondsPer10k: { server: number; database: number; generator: number };
   /** null: no events, or none in PostgreSQL. */
   readonly walBytesPerEvent: number | null;
   readonly tableBytesPerEvent: number | null;
-  /** Processors that others used meanwhile, in the worst round. */
+  /** Processors that other programs used, in the worst round. */
   readonly othersProcessors: number;
   readonly problems: readonly string[];
 }

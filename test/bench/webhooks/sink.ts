@@ -1,10 +1,10 @@
-// What receives the webhooks: a process of its own, where each path is an endpoint. One below /hang/ never answers. It keeps when each
-// delivery came first, by endpoint and `webhook-id`.
+// The receiver of the webhooks: a process of its own, where each path is an endpoint. A path below
+// /hang/ never answers. It keeps when each delivery first came, by endpoint and `webhook-id`.
 import { clock } from '../../../src/platform/clock.ts';
 
 export type SinkSettings = { readonly port: number };
 
-/** Endpoint, id of the event, and when it came. */
+/** The endpoint, the event's id, and the time of arrival. */
 export type Arrival = readonly [path: string, id: string, at: number];
 
 export type Seen = { readonly unique: number; readonly again: number; readonly unsigned: number };

@@ -1,6 +1,7 @@
 // Deliveries of webhooks by the service as it is started, to 500 endpoints on a sink of our own.
 //
-// - deliveries: so many are due at once, by one commit; the rate at which they are signed, received and logged.
+// - deliveries: this many are due at once, after one commit; the rate at which they are signed,
+//   received and logged.
 // - steady: a thousand events a second, each for one endpoint; from the commit to the sink.
 // - backlog: the same while one endpoint has a hundred thousand due.
 // - hanging: the same while three endpoints of five never answer.
@@ -16,7 +17,7 @@ import type { Arrival, Seen, SinkSettings } from './sink.ts';
 
 const SINK = Bun.fileURLToPath(import.meta.resolve('./sink.ts'));
 const ENDPOINTS = 500;
-/** As many as an organisation may have. */
+/** The limit of an organisation. */
 const ENDPOINTS_OF_ONE = 50;
 const HANGING = 300;
 const BACKLOG = 100_000;
@@ -33,11 +34,11 @@ export type Delivered = {
   /** Received more than once. */
   readonly again: number;
   readonly unsigned: number;
-  /** Attempts that were not answered with a success, at endpoints that do answer. */
+  /** Failed attempts at endpoints that do answer. */
   readonly failed: number;
   /** Until all were received and logged; null where they were paced. */
   readonly perSecond: number | null;
-  /** From the commit to the sink, of paced ones. */
+  /** From the commit to the sink, for paced ones. */
   readonly latencyMs: { readonly p50: number; readonly p99: number; readonly max: number } | null;
 };
 
@@ -115,7 +116,7 @@ async function openBed(stores: Stores, closers: Closers, signal: AbortSignal): P
   return { sql, owners, sinkUrl, endpoints: [...owners.keys()], signal };
 }
 
-/** Commits an event for each of these endpoints, null for all of them. Their ids. */
+/** Commits one event for each of these endpoints, null for all endpoints. Returns their ids. */
 async function owe(bed: Bed, to: readonly (string | null)[]): Promise<readonly string[]> {
   const everyone = [...new Set(bed.owners.values())];
   const events = to.flatMap<{ id: string; owner: string; endpoint: string | null }>((endpoint) =>
@@ -154,7 +155,7 @@ async function flood(bed: Bed, due: number): Promise<Delivered> {
   return { name: 'deliveries', owed: due, ...faults, perSecond, latencyMs: null };
 }
 
-/** Events for these endpoints in turn. What comes to those that answer counts. */
+/** Events for these endpoints in turn. Only arrivals at endpoints that answer count. */
 async function pace(
   bed: Bed,
   name: 'steady' | 'backlog' | 'hanging',
@@ -195,7 +196,7 @@ async function pace(
   return { name, owed, ...faults, perSecond: null, latencyMs };
 }
 
-/** Gives up after a while: what is missing then is told. */
+/** Gives up after a while and reports what is missing. */
 async function until(bed: Bed, isDone: () => Promise<boolean>): Promise<void> {
   for (const deadline = performance.now() + PATIENCE_MS; performance.now() < deadline;) {
     bed.signal.throwIfAborted();

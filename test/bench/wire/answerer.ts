@@ -1,4 +1,4 @@
-// The other node: a process of its own that answers as an owner would, from memory and at once.
+// The other node: a process of its own that answers at once from memory, as an owner would.
 import { clock, timers } from '../../../src/platform/clock.ts';
 import { listenOn } from '../../../src/platform/net/listen.ts';
 import { OpenPeers } from '../../../src/platform/peers/peers.ts';

@@ -1,7 +1,9 @@
-// Asks between two nodes on the loopback, and what one costs each of them, by how many share a frame.
+// Messages between two nodes on the loopback, and their cost on each side, by how many share a
+// frame.
 //
-// One frame at a time: the next is asked when all of the last are answered. So the rate is that of the round trip, and the processor time
-// includes going to sleep and waking up for each frame, which a busy node does not pay.
+// One frame is in flight at a time: the next is sent when the last is answered. So the rate is that
+// of the round trip, and the processor time includes sleeping and waking for each frame, which a
+// busy node does not pay.
 import { clock, timers } from '../../../src/platform/clock.ts';
 import { OpenPeers } from '../../../src/platform/peers/peers.ts';
 import type { Closers } from '../../support/closers.ts';
@@ -17,13 +19,13 @@ const REQUESTS = 4096;
 const WARM_UP_MS = 400;
 const WITHIN = { withinMs: 5000 };
 
-/** About what one tracked event takes. */
+/** About the size of one tracked event. */
 export type Request = ReturnType<typeof requestOf>;
 
 export type Wire = {
   readonly frameCalls: number;
   readonly callsPerSecond: number;
-  /** Of one call, in microseconds of processor time. */
+  /** Processor time of one call, in microseconds. */
   readonly askerUs: number;
   readonly answererUs: number;
 };

@@ -1,10 +1,11 @@
-// What a load balancer knows of the nodes: who said lately that it is ready. Now and then it is wrong, and callers try elsewhere.
+// What a load balancer knows of the nodes: which ones lately reported ready. Now and then it is
+// wrong, and callers try another node.
 import type { Random } from '../../support/random.ts';
 import type { FleetNode } from './fleet.ts';
 
 const POLL_MS = 200;
 
-/** Begins when it is made. */
+/** Starts when it is made. */
 export class Balancer {
   readonly #nodes: readonly FleetNode[];
   readonly #random: Random;
@@ -13,7 +14,7 @@ export class Balancer {
   readonly #stopping = new AbortController();
   readonly #polling: Promise<void>;
 
-  /** `blind` is the share of calls that it sends anywhere. */
+  /** `blind` is the share of calls that it sends to any node. */
   constructor(nodes: readonly FleetNode[], { random, blind }: { random: Random; blind: number }) {
     this.#blind = blind;
     this.#nodes = nodes;
@@ -21,7 +22,7 @@ export class Balancer {
     this.#polling = this.#poll();
   }
 
-  /** One that is ready, as far as is known; sometimes just any. */
+  /** A node that is ready, as far as is known; sometimes any node. */
   readonly target = (): Promise<string> => {
     const ready = [...this.#ready];
     const among = ready.length === 0 || this.#random.chance(this.#blind) ? this.#nodes : ready;

@@ -1,9 +1,9 @@
-// A cluster of real processes under all kinds of traffic, disturbed by the choices of a seed; then everything is compared with what callers
-// were told.
+// A cluster of real processes under all kinds of traffic, with disturbances chosen by a seed. At
+// the end everything is compared with what callers were answered.
 //
-// Holds: one disturbance at a time, or now and then two that go together, and the next when everybody is served again; so a figure belongs
-// to what it stands beside. Does not: repeat a run to the letter. The seed gives what happens in which order; what it meets is up to the
-// processes.
+// Holds: one disturbance happens at a time, or now and then two together, and the next one begins
+// when every customer is served again. So each figure belongs to one disturbance. Does not: repeat
+// a run exactly. The seed gives the disturbances and their order, not the timing of the processes.
 import Redis from 'ioredis';
 import { openPool, type Sql } from '../../../src/platform/postgres/postgres.ts';
 import { Closers } from '../../support/closers.ts';
@@ -19,22 +19,22 @@ import { openTraffic, type Traffic } from './traffic.ts';
 
 const WARM_UP_MS = 2000;
 const CALM_MS = { min: 300, max: 2000 } as const;
-/** From the end of a disturbance on. */
+/** Counted from the end of a disturbance. */
 const SERVED_MS_MAX = 30_000;
 const READY_MS_MAX = 30_000;
-/** Calls that go to any node, whatever is known of it. */
+/** The share of calls that go to any node, ready or not. */
 const BLIND = 0.05;
 const PAIRS = 0.2;
-/** What may happen beside something else. */
+/** What may happen together with another disturbance. */
 const BESIDE: readonly DisturbanceName[] = ['kill', 'cut peers', 'cut database', 'redis flushed'];
 
 export type ChaosResult = {
   readonly violations: readonly string[];
-  /** After how long each customer of a node that was killed was served again. */
+  /** When each customer of a killed node was served again. */
   readonly takeoversMs: readonly number[];
   readonly happened: ReadonlyMap<DisturbanceName, number>;
   readonly lines: readonly string[];
-  /** What each node logged. */
+  /** The log of each node. */
   readonly logs: ReadonlyMap<string, readonly string[]>;
 };
 
@@ -86,7 +86,7 @@ class Run {
     const { fleet, postgres, redis, sql, traffic } = parts;
     this.#options = options;
     this.#parts = parts;
-    // Of its own, so that what happens does not depend on how many callers there were.
+    // A separate generator, so that the choices do not depend on how many callers there were.
     this.#random = seeded(options.seed);
     const { probes, reader, tenant } = traffic;
     const rest = { customers: tenant.customers, random: this.#random, leaseMs: options.leaseMs };
@@ -116,7 +116,7 @@ class Run {
     };
   }
 
-  /** One after the other, each kind as often as the others, once at least. */
+  /** In turn, each kind as often as the others, and at least once. */
   async #disturb(): Promise<void> {
     const deadline = this.#began + this.#options.minutes * 60_000;
     const names = this.#options.kinds ?? (Object.keys(DISTURBANCES) as DisturbanceName[]);
@@ -132,7 +132,7 @@ class Run {
   async #one(name: DisturbanceName): Promise<void> {
     const nodes = shuffled(this.#parts.fleet.nodes, this.#random);
     const beside = this.#random.pick(BESIDE);
-    // Only what was asked for: a lone kind happens alone.
+    // Only the given kinds: a single kind happens alone.
     const isAsked = this.#options.kinds?.includes(beside) ?? true;
     const isPair =
       this.#random.chance(PAIRS) && isAsked && BESIDE.includes(name) && beside !== name;
@@ -162,7 +162,7 @@ class Run {
     );
   }
 
-  /** Everybody is served again, at any node. @throws where it takes too long */
+  /** Resolves when every customer is served again, at any node. @throws where it takes too long */
   async #calm(): Promise<void> {
     const { traffic, balancer, fleet } = this.#parts;
     const { customers } = traffic.tenant;

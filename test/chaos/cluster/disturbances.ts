@@ -1,4 +1,5 @@
-// What happens to a cluster, one thing each: it resolves when it is over, with what must be known of it.
+// The disturbances of a cluster. Each resolves when it is over, with what the comparison needs to
+// know.
 import type { Redis } from 'ioredis';
 import type { Sql } from '../../../src/platform/postgres/postgres.ts';
 import type { Random } from '../../support/random.ts';
@@ -19,16 +20,16 @@ export type Stage = {
   readonly leaseMs: number;
 };
 
-/** After how long each customer of a node was served again, null where they were not. */
+/** When each customer of a node was served again; null where it was not. */
 export type Outcome = { readonly servedAfterMs?: readonly (number | null)[] };
 
 export type Disturbance = (stage: Stage, node: FleetNode) => Promise<Outcome>;
 
-/** A killed node's customers are served again within the lease and this. */
+/** A killed node's customers are served again within the lease plus this. */
 export const TAKEOVER_MS = 2000;
-/** As long as anybody waits for them. */
+/** The longest wait for them. */
 const SERVED_MS_MAX = 30_000;
-/** What is asked of a node in the moment in which it wakes may take as long as its first look at the database. */
+/** A request at the moment of waking may take as long as the node's first look at the database. */
 const WAKE_MS_MAX = 10_000;
 const ASKED_BEFORE_WAKE = 8;
 
@@ -42,7 +43,10 @@ const kill: Disturbance = async ({ sql, customers, probes, random, leaseMs }, no
   return { servedAfterMs };
 };
 
-/** Frozen for longer than its lease; what it is asked meanwhile it finds when it wakes, and what it is asked then it must not answer from memory. */
+/**
+ * The node is frozen for longer than its lease. It finds the requests of that time when it wakes;
+ * it must answer neither those nor new ones from memory.
+ */
 const freeze: Disturbance = async (stage, node) => {
   const { sql, customers, probes, reader, random, leaseMs } = stage;
   const owned = await node.owned(sql, customers);
@@ -90,7 +94,10 @@ const silencePeers: Disturbance = async ({ random, leaseMs }, node) => {
   return {};
 };
 
-/** Shorter than a lease, or longer: then others take over, and what it sent comes late. */
+/**
+ * The cut is shorter than a lease, or longer: then other nodes take over, and what this one sent
+ * arrives late.
+ */
 const silenceDatabase: Disturbance = async ({ random, leaseMs }, node) => {
   node.database.freeze();
   await Bun.sleep(random.integer(200, 2 * leaseMs));

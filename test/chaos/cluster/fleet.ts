@@ -1,4 +1,5 @@
-// Nodes on one database as an operator runs them, each with a proxy before its database and before its port for the other nodes.
+// Nodes on one database as an operator runs them. Each has a proxy before its database and before
+// its port for the other nodes.
 import type { Sql } from '../../../src/platform/postgres/postgres.ts';
 import { slotOf } from '../../../ledger/kernel/slot.ts';
 import { freePort } from '../../support/free-port.ts';
@@ -9,7 +10,7 @@ import { MONEY_ENV } from '../money.ts';
 import { type ServiceProcess, startProcess } from '../service-process.ts';
 
 const SECRET = 'a secret that all nodes of a run share';
-/** On a machine that has too much to do. */
+/** The bound for an overloaded machine. */
 const UP_MS_MAX = 60_000;
 const READY_MS_MAX = 30_000;
 const EXIT_MS_MAX = 30_000;
@@ -42,7 +43,7 @@ export class Fleet {
     }
   }
 
-  /** One more; resolves when it answers. */
+  /** Starts one more; resolves when it answers. */
   async join(): Promise<FleetNode> {
     const name = String.fromCharCode('a'.charCodeAt(0) + this.nodes.length);
     const node = await FleetNode.open(name, this.options);
@@ -64,7 +65,7 @@ export class Fleet {
 export class FleetNode {
   readonly name: string;
   readonly url: string;
-  /** Where the others reach it. */
+  /** The address for the other nodes. */
   readonly address: string;
   readonly database: Proxy;
   readonly peers: Proxy;
@@ -144,7 +145,7 @@ export class FleetNode {
     this.#process?.signal('SIGCONT');
   }
 
-  /** SIGTERM; resolves when it has ended. @throws where it ends badly, or not in time */
+  /** SIGTERM; resolves when it has ended. @throws where it ends with an error, or not in time */
   async leave(): Promise<void> {
     const leaving = this.#process;
     leaving?.signal('SIGTERM');
@@ -160,7 +161,7 @@ export class FleetNode {
     await Promise.all([this.database.stop(), this.peers.stop()]);
   }
 
-  /** Which of these live here now, as the database has it. */
+  /** Which of these actors this node owns now, as the database says. */
   async owned(sql: Sql, customers: readonly string[]): Promise<string[]> {
     const slots = await this.slots(sql);
     return customers.filter((customer) => slots.has(slotOf(customer)));

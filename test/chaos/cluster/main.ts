@@ -1,11 +1,11 @@
-// `bun run chaos`: test/README.md says what it does. Exits with 1 where anything was violated.
+// `bun run chaos`: see test/README.md. Exits with 1 on any violation.
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ChaosResult, runChaos } from './chaos.ts';
 import { type ChaosOptions, parseOptions, USAGE } from './options.ts';
 
-/** For whoever looks for the cause. */
+/** Kept for the search of the cause. */
 function keepLogs({ logs }: ChaosResult): string {
   const directory = mkdtempSync(join(tmpdir(), 'tollhouse-chaos-logs-'));
   for (const [name, lines] of logs) {

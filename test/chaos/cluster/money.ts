@@ -1,4 +1,5 @@
-// Buyers, refunds and signups at any node of a cluster, for as long as it takes; and what must be true of them in the end.
+// Buyers, refunds and signups at any node of a cluster, until they are stopped; and what must hold
+// at their end.
 import type { Sql } from '../../../src/platform/postgres/postgres.ts';
 import type { Means } from '../../support/means.ts';
 import type { Random } from '../../support/random.ts';
@@ -17,7 +18,7 @@ const RETRY_MS = 100;
 const REST_MS = 500;
 const SIGNUP_MS = 3000;
 const WISHES = 24;
-/** How long a buyer may look at an open charge, over whatever happens meanwhile. */
+/** How long a buyer may see a pending charge, whatever is disturbed meanwhile. */
 const STUCK_MS = 90_000;
 const CARDS: readonly Means[] = ['good', 'refundPends', 'refundFailsLate', 'answerLost'];
 const PRICE = '10.00';
@@ -31,7 +32,7 @@ export type MoneyOptions = {
 
 type Shop = { readonly id: string; readonly testKey: string; readonly liveKey: string };
 
-/** Begins when it is opened. */
+/** Starts when it is opened. */
 export class Money {
   readonly organisations: readonly string[];
   readonly #options: MoneyOptions;
@@ -73,7 +74,7 @@ export class Money {
     this.#running = Promise.all([this.#refund(), this.#signUp()]);
   }
 
-  /** `prepare` is done with the key of each organisation before there is anything in it. */
+  /** `prepare` gets the key of each organisation while it is empty. */
   static async open(
     options: MoneyOptions,
     prepare: (key: string) => Promise<unknown>,
@@ -99,13 +100,13 @@ export class Money {
     });
   }
 
-  /** Resolves when everything that was begun has come to its end. */
+  /** Resolves when everything that has begun is done. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await Promise.all([this.#running, this.#checkouts.stop(), this.#subscribers.done()]);
   }
 
-  /** What is wrong, a line each. Nothing may be owed any more. */
+  /** What is wrong, one line each. No outbox task may be open any more. */
   async violations(sql: Sql): Promise<string[]> {
     const wrong = [...this.#faults, ...this.#checkouts.faults, ...this.#subscribers.faults];
     wrong.push(...(await wrongCheckouts(sql, this.#checkoutShop.id, this.#checkouts)));
@@ -137,7 +138,9 @@ export class Money {
     }
   }
 
-  /** One payment after the other, each refunded from everywhere at once until nothing is left of it. */
+  /**
+   * One payment after the other, each refunded by many callers at once until nothing is left of it.
+   */
   async #refund(): Promise<void> {
     const { random, target, tally } = this.#options;
     const { key } = this.#refunder;

@@ -7,9 +7,9 @@ export type ChaosOptions = {
   readonly seed: number;
   readonly nodes: number;
   readonly leaseMs: number;
-  /** What happens; everything where it is not given. */
+  /** The kinds of disturbance; all of them by default. */
   readonly kinds?: readonly DisturbanceName[];
-  /** Hears of what happens, a line each. */
+  /** Called with what happens, one line each. */
   readonly say: (line: string) => void;
 };
 

@@ -1,4 +1,5 @@
-// One caller for each customer that hardly rests: for how long is nobody served, and is what was acknowledged known at every node at once?
+// One busy caller for each customer: it measures how long the customer is not served, and whether
+// every node knows an acknowledged call at once.
 import type { Random } from '../../support/random.ts';
 import type { Book } from '../book.ts';
 import { OPEN_METER, type Tenant } from '../tenant.ts';
@@ -22,9 +23,9 @@ export type ProbesDeps = {
 
 type Waiter = { readonly since: number; readonly served: (afterMs: number) => void };
 
-/** Begins when it is made. */
+/** Starts when it is made. */
 export class Probes {
-  /** The longest that a caller who kept trying went without an answer, by customer. */
+  /** The longest time that a retrying caller waited for an answer, by customer. */
   readonly silences = new Map<string, number>();
   readonly faults: string[] = [];
   readonly #deps: ProbesDeps;
@@ -37,7 +38,10 @@ export class Probes {
     this.#running = Promise.all(deps.tenant.customers.map((customer) => this.#run(customer)));
   }
 
-  /** How long after `since` each of these was served with what was sent after it; null where it was not within the time. */
+  /**
+   * How long after `since` each customer was served with a call sent after it; null where that took
+   * too long.
+   */
   async served(customers: readonly string[], since: number, withinMs: number) {
     const late = Bun.sleep(Math.max(0, since + withinMs - performance.now())).then(() => null);
     return Promise.all(
@@ -45,7 +49,7 @@ export class Probes {
     );
   }
 
-  /** Resolves when every call that was begun is answered. */
+  /** Resolves when every call is answered. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#running;
@@ -83,7 +87,7 @@ export class Probes {
     }
   }
 
-  /** When that was sent which was answered. */
+  /** When the answered call was sent. */
   async #untilAnswered(usage: Usage): Promise<number> {
     const { book, balancer, tenant, tally } = this.#deps;
     for (;;) {

@@ -1,5 +1,5 @@
-// Reads of balances at any node, each held to what the callers know: nothing that was acknowledged is missing, nothing that nobody asked
-// for is there.
+// Reads balances at any node and compares each read with what the callers know: no acknowledged
+// call is missing, and there is nothing that was not sent.
 import type { Book, Seen } from '../book.ts';
 import { type Answered, call } from '../call.ts';
 import { CAPPED_METER, OPEN_METER, type Tenant } from '../tenant.ts';
@@ -28,7 +28,7 @@ export class Reader {
     this.#tally = tally;
   }
 
-  /** Each of these resolves when it is answered, or is not in time. */
+  /** Each of these resolves when it is answered, or after its timeout. */
   async check(url: string, customer: string, meter = CAPPED_METER, withinMs = WITHIN_MS) {
     const before = this.#book.mark({ customer, meter });
     const answer = await this.#ask(url, 'check', withinMs, '/check', {
@@ -98,7 +98,7 @@ export class Reader {
   }
 
   #note(wrong: string | null): void {
-    // When, to find it in what the nodes logged.
+    // The time, to find it in the nodes' logs.
     if (wrong !== null) this.faults.push(`${new Date().toISOString()} ${wrong}`);
   }
 }

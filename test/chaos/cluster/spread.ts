@@ -1,4 +1,4 @@
-/** The least, the median and the greatest. */
+/** The minimum, the median and the maximum. */
 export function spread(numbers: readonly number[]): string {
   const sorted = numbers.toSorted((a, b) => a - b);
   const middle = sorted[Math.floor((sorted.length - 1) / 2)];

@@ -1,4 +1,4 @@
-// Callers over kept connections who never try again: whatever is not answered with a yes is a fault.
+// Callers on kept connections who never retry: every answer that is not a success is a fault.
 import { must } from '../../../ledger/kernel/assert.ts';
 import { Histogram } from '../../bench/histogram.ts';
 import { until } from '../../support/until.ts';
@@ -9,7 +9,7 @@ import { sendUsage, type Usage } from '../usage.ts';
 import type { Balancer } from './balancer.ts';
 
 const CALLERS = 24;
-/** Each calls this often, as far as it is answered by then. */
+/** The interval of each caller, if the last call is answered by then. */
 const PERIOD_MS = 80;
 
 export type SteadyDeps = {
@@ -18,7 +18,7 @@ export type SteadyDeps = {
   readonly balancer: Balancer;
 };
 
-/** Begins when it is made. */
+/** Starts when it is made. */
 export class Steady {
   readonly faults: string[] = [];
   calls = 0;
@@ -34,19 +34,19 @@ export class Steady {
     this.#running = Promise.all(Array.from({ length: CALLERS }, (_, index) => this.#run(index)));
   }
 
-  /** What follows is measured apart. */
+  /** Starts a new phase of the measurement. */
   during(phase: string): void {
     this.#latencies.set(phase, (this.#latency = new Histogram()));
   }
 
-  /** Resolves when so many more calls are answered. */
+  /** Resolves when this many more calls are answered. */
   async more(calls: number): Promise<void> {
     const enough = this.calls + calls;
     const over = (): boolean => this.calls >= enough || this.faults.length > 0;
     await until(`${calls} more calls`, over, 30_000);
   }
 
-  /** How long calls took, a line for each phase. */
+  /** The latencies, one line for each phase. */
   lines(): string[] {
     return [...this.#latencies].map(([phase, of]) => {
       const [p50, p99, p999] = [0.5, 0.99, 0.999].map((share) => ms(of.percentile(share)));

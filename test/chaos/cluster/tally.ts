@@ -1,6 +1,6 @@
-// Requests by what they were answered.
+// Counts requests by their answer.
 
-/** Stands for no answer. */
+/** Means no answer. */
 const NONE = 0;
 
 export class Tally {
@@ -16,7 +16,7 @@ export class Tally {
     return [...this.#counts.values()].flatMap((of) => [...of.values()]).reduce((a, b) => a + b, 0);
   }
 
-  /** A line for each kind. */
+  /** One line for each kind. */
   lines(): string[] {
     const kinds = [...this.#counts].sort(([a], [b]) => a.localeCompare(b));
     return kinds.map(([kind, of]) => {

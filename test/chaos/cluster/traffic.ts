@@ -1,4 +1,4 @@
-// All that callers do to a cluster at once, and what must be true of it in the end.
+// All the traffic on a cluster, and what must hold at its end.
 import type { Sql } from '../../../src/platform/postgres/postgres.ts';
 import type { Random } from '../../support/random.ts';
 import { until } from '../../support/until.ts';
@@ -15,7 +15,7 @@ import { Tally } from './tally.ts';
 import { Receiver } from './webhooks.ts';
 
 const CUSTOMERS = 24;
-/** So little that the ceiling is met all the time. */
+/** So little that calls meet the ceiling all the time. */
 const GRANTED = 50;
 const CALLERS = 12;
 const READERS = 4;
@@ -26,9 +26,9 @@ const GRANT_REST_MS = 300;
 /** A customer has at most a thousand live grants of a feature. */
 const GRANTS_MAX = CUSTOMERS * 900;
 const SHOWN = 10;
-/** Whoever tries again and again is answered in this time, once nothing is disturbed any more. */
+/** A caller who retries is answered within this time, once nothing is disturbed any more. */
 const ENDS_MS_MAX = 120_000;
-/** And in this time everything is done that is owed. */
+/** And within this time every outbox task is done. */
 const DONE_MS_MAX = 60_000;
 
 export type TrafficOptions = {
@@ -48,15 +48,15 @@ export type Traffic = {
   readonly tally: Tally;
   readonly reader: Reader;
   readonly probes: Probes;
-  /** What came of it, a line each. */
+  /** The outcome, one line each. */
   lines(): string[];
-  /** Lets everything come to its end, and compares. What is wrong, a line each. */
+  /** Lets everything end, and compares. Returns what is wrong, one line each. */
   end(sql: Sql, urls: readonly string[]): Promise<string[]>;
-  /** Leaves everything as it is. */
+  /** Stops without a comparison. */
   abandon(): Promise<void>;
 };
 
-/** Begins at once. */
+/** Starts at once. */
 export async function openTraffic(options: TrafficOptions): Promise<Traffic> {
   const { databaseUrl, balancer, random } = options;
   const tally = new Tally();
@@ -158,13 +158,13 @@ async function keepGranting(
   }
 }
 
-/** What did not. */
+/** What did not hold. */
 async function ends(all: Promise<unknown>): Promise<string[]> {
   const late = Bun.sleep(ENDS_MS_MAX).then(() => ['some callers are never answered']);
   return Promise.race([all.then((): string[] => []), late]);
 }
 
-/** Nothing is owed, and nothing waits for an answer. */
+/** No outbox task is open, and nothing waits for an answer. */
 async function isDone(sql: Sql): Promise<boolean> {
   const [row] = await sql<{ left: number }[]>`
     select (select count(*) from followups)::int

@@ -1,10 +1,10 @@
-// A receiver of what happens in some organisations: whatever is committed there must arrive, at least once.
+// A receiver of the events of some organisations: every committed event must arrive, at least once.
 import type { Sql } from '../../../src/platform/postgres/postgres.ts';
 import { ask, type Seller } from '../../support/shop.ts';
 import { until } from '../../support/until.ts';
 import { Sink } from '../../workers/engine/sink.ts';
 
-/** Not what is told of every event: each of these is a row of its own. */
+/** Without the types that come with each usage event: there is one row for each. */
 const TYPES = [
   'payment.succeeded',
   'payment.failed',
@@ -14,7 +14,7 @@ const TYPES = [
   'invoice.created',
   'entitlement.granted',
 ];
-/** Longer than a worker that was killed keeps what it had. */
+/** Longer than a killed worker keeps its jobs. */
 const ARRIVED_MS_MAX = 90_000;
 
 export class Receiver {
@@ -31,7 +31,10 @@ export class Receiver {
     return this.#sink.arrivals.length;
   }
 
-  /** Events of these types since an endpoint was registered that did not arrive, a line each. */
+  /**
+   * Events of these types that were written since the endpoint was registered and did not arrive,
+   * one line each.
+   */
   async missing(sql: Sql): Promise<string[]> {
     const rows = await sql<{ id: string; type: string }[]>`
       select e.id, e.type from events e join webhook_endpoints w using (organisation_id, mode)

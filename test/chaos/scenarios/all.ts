@@ -1,4 +1,4 @@
-// Every scenario by name. Each gives what it found wrong, a line each.
+// Every scenario by name. Each returns what it found wrong, one line each.
 import { earlyAnswer } from './early-answer.ts';
 import { lateFlush } from './late-flush.ts';
 import {

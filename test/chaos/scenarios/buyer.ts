@@ -1,4 +1,4 @@
-// A payment at a node, and what the sandbox knows of it.
+// A payment at a node, and the sandbox's record of it.
 import type { Sql } from '../../../src/platform/postgres/postgres.ts';
 import type { Means } from '../../support/means.ts';
 import { buy, type Seller, sell } from '../../support/shop.ts';

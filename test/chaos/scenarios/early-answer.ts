@@ -1,4 +1,4 @@
-// A flush that takes long: nobody is answered before it is committed.
+// A slow flush: no caller is answered before it commits.
 import { differs, withGatedNode } from './gated-node.ts';
 
 const CALLS = Array.from({ length: 5 }, (_, index) => `call-${index}`);
@@ -13,7 +13,7 @@ export function earlyAnswer(): Promise<string[]> {
       return status;
     });
     const held = await holding;
-    // An answer that was free to leave would have left before the answer to this.
+    // An early answer would have arrived before the answer to this request.
     await node.check();
     await node.check();
     const early = answers;

@@ -1,4 +1,5 @@
-// One node in this process whose journal writes through a gate, and a customer to record usage of.
+// One node in this process whose journal writes through the gate, and a customer to record usage
+// of.
 import { openLog } from '../../../src/platform/log.ts';
 import { openPool, type Sql } from '../../../src/platform/postgres/postgres.ts';
 import { openService } from '../../../src/service.ts';
@@ -20,14 +21,17 @@ export type GatedNode = {
   readonly tenant: Tenant;
   readonly book: Book;
   readonly logged: readonly string[];
-  /** Tracks 1 under this key; the status of the answer, 0 for none. What is answered is entered in the book. */
+  /**
+   * Tracks 1 under this key. Gives the status of the answer, 0 for none, and enters the answer in
+   * the book.
+   */
   track(key: string): Promise<number>;
   /** The status of a /check that is answered from memory. */
   check(): Promise<number>;
   ready(): Promise<void>;
-  /** Tracks again whatever was not answered until it is, and compares everything. */
+  /** Retries every unanswered call until it is answered, then compares everything. */
   violations(keys: readonly string[]): Promise<string[]>;
-  /** Compares what is in the database with what was answered so far. */
+  /** Compares the database with the answers so far. */
   lost(): Promise<string[]>;
 };
 

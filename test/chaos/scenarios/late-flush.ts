@@ -1,5 +1,5 @@
-// A flush that reaches the database after another node has taken the seat. The connection lives, so that only the fence in the
-// statement can refuse it.
+// A flush reaches the database after another node has taken the seat. The connection is alive, so
+// only the fence in the statement can refuse it.
 import { differs, withGatedNode } from './gated-node.ts';
 
 export function lateFlush(): Promise<string[]> {
@@ -20,7 +20,7 @@ export function lateFlush(): Promise<string[]> {
       ...differs('a check from memory', await node.check(), 503),
     ];
     if (wrong.length > 0) return wrong;
-    // The other node goes away: this one serves again, and the call counts once.
+    // The other node leaves: this one serves again, and the call counts once.
     await node.sql`update nodes set expires_at = now() - interval '1 second'`;
     await node.ready();
     return node.violations(['late']);

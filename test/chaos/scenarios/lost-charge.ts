@@ -1,4 +1,5 @@
-// A charge is made and its answer is lost: it is asked about, and neither given up nor made again.
+// A charge is made and its answer is lost: the node asks about it, and neither gives up nor charges
+// again.
 import { until } from '../../support/until.ts';
 import { call } from '../call.ts';
 import { wrongBooks } from '../money.ts';

@@ -1,4 +1,5 @@
-// The connection is lost while a flush is under way: what became of it is found out by its number, and callers get their answer.
+// The connection is lost during a flush: the node finds the outcome by the flush's number, and
+// callers get their answer.
 import { until } from '../../support/until.ts';
 import type { Point } from '../gate.ts';
 import { type GatedNode, differs, withGatedNode } from './gated-node.ts';
@@ -8,7 +9,10 @@ const QUEUED = Array.from({ length: 20 }, (_, index) => `queued-${index}`);
 const KEYS = [FIRST, ...QUEUED];
 const ALL_OK = KEYS.map(() => 200);
 
-/** Begins a flush of one call, holds it at `point`, lets others queue behind it, and loses the connection with `lose`. */
+/**
+ * Begins a flush of one call, holds it at `point`, queues more calls behind it, and loses the
+ * connection with `lose`.
+ */
 async function lose(
   point: Point,
   how: 'cut' | 'cut the client',
@@ -24,7 +28,7 @@ async function lose(
     if (how === 'cut') held.cut();
     else held.cutClient();
     const statuses = await Promise.all([first, ...queued]);
-    // What was held arrives at last, long after the node has gone on.
+    // What was held arrives at last, long after the node has continued.
     if (how !== 'cut') held.release();
     const wrong = [
       ...differs('answers', statuses, ALL_OK),
@@ -34,22 +38,26 @@ async function lose(
   });
 }
 
-/** An answer to something that was sent later: what was sent before has been read. */
+/** An answer to a later request: everything sent before it has been read. */
 async function seenByNode(node: GatedNode): Promise<void> {
   await node.check();
 }
 
-/** What the node itself found out. */
+/** The node's own log of it. */
 function landed({ logged }: GatedNode): boolean | undefined {
   const line = logged.find((text) => text.includes('recovered an unknown flush'));
   return line === undefined ? undefined : (JSON.parse(line) as { landed: boolean }).landed;
 }
 
-/** The customer's first flush opens accounts, with the long statement; later ones take the short one. */
+/**
+ * The customer's first flush opens accounts with the long statement; later ones use the short one.
+ */
 const cold = async (): Promise<void> => undefined;
 const warm = (node: GatedNode): Promise<number> => node.track('warm');
 
-/** Between two flushes the node silently got another backend than the one with which it took its seat. */
+/**
+ * Between two flushes the node gets another backend than the one with which it claimed its seat.
+ */
 async function onAnotherBackend(node: GatedNode): Promise<void> {
   await warm(node);
   const before = await journalBackend(node);

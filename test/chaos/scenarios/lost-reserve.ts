@@ -1,4 +1,5 @@
-// The connection is lost before a refund is reserved: the processor has not heard of it, and then hears of it once.
+// The connection is lost before a refund is reserved: the processor is not called yet, and then is
+// called once.
 import { call } from '../call.ts';
 import { wrongBooks } from '../money.ts';
 import { payAt, refundsThere, sellerOf } from './buyer.ts';

@@ -1,7 +1,8 @@
-// Runs the scenario that is named by the argument and prints what it found wrong, as JSON: for a tree with a planted fault.
+// Runs the scenario that the argument names, and prints what it found wrong as JSON: for a tree
+// with a planted fault.
 import { SCENARIOS } from './all.ts';
 
-/** A fault may leave calls without an answer. */
+/** A fault may leave calls unanswered. */
 const END_MS_MAX = 12_000;
 
 const found = Object.entries(SCENARIOS).find(([name]) => name === process.argv[2]);

@@ -1,4 +1,5 @@
-// The processor fails on every refund for a while: what is not known stays reserved, is asked again, and then happens once.
+// The processor fails on every refund for a while. A refund of unknown outcome stays reserved, is
+// asked about again, and then happens once.
 import { until } from '../../support/until.ts';
 import { call } from '../call.ts';
 import { wrongBooks } from '../money.ts';

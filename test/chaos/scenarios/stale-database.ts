@@ -1,4 +1,5 @@
-// A standby that lacks the last flushes is promoted: the database is behind the node, which must notice and serve no more.
+// A standby that lacks the last flushes is promoted. The database is then behind the node, which
+// must notice and stop serving.
 import { until } from '../../support/until.ts';
 import { call } from '../call.ts';
 import { type GatedNode, differs, withGatedNode } from './gated-node.ts';
@@ -15,7 +16,7 @@ export function staleDatabase(): Promise<string[]> {
     held.cut();
     const status = await during;
     if (status !== 503) return differs('the answer', status, 503);
-    // Not even after the lease that it asked for meanwhile: what the database has is not what was acknowledged.
+    // Not even after the lease that it renewed meanwhile: the database lacks acknowledged writes.
     await leaseOver(node);
     const ready = await call({ url: node.url, key: node.tenant.key }, '/ready');
     const numbers = await (await fetch(`${node.url}/metrics`)).text();
@@ -32,7 +33,7 @@ export function staleDatabase(): Promise<string[]> {
   });
 }
 
-/** Resolves when the seat is free for long enough to have been asked for again, or is taken again. */
+/** Resolves when the seat has been free for long enough to be claimed again, or is taken. */
 async function leaseOver(node: GatedNode): Promise<void> {
   const rows = await node.sql<{ epoch: bigint }[]>`select epoch from nodes`;
   await until('the lease is over', async () => {

@@ -1,4 +1,5 @@
-// A node without an address beside those that have one: two kinds that cannot share, so it waits, and says so.
+// A node without an address beside nodes with one: they cannot share a database, so it waits, and
+// says so.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startServer, type TestServer } from '../support/server.ts';
 import { untilReady } from '../support/until.ts';

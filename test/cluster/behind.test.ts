@@ -1,4 +1,5 @@
-// A stale copy of the database is promoted: what it lacks is of one node, and the others must not serve from it either.
+// A stale copy of the database is promoted. It lacks one node's writes, and the other nodes must
+// not serve from it either.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { runAdmin } from '../support/admin.ts';
 import type { TestServer } from '../support/server.ts';
@@ -34,12 +35,12 @@ test('customers of the node that was ahead are refused everywhere until an opera
   const { exitCode, stdout } = await runAdmin(['resume'], ahead!.databaseUrl);
   expect([exitCode, stdout]).toEqual([0, 'resumed: 1\n']);
   await until('the other has taken over', async () => (await track(other!, its)) === 200);
-  // It was there all the time; only the number said that it was not.
+  // The data was there all the time; only the number was behind.
   const { json } = await other!.call('POST', '/check', {
     body: { feature_key: 'calls', customer_id: its },
   });
   expect(json.consumed).toBe(2);
-  // Its memory is of what was lost: only a new process may serve there.
+  // Its memory holds the lost writes: only a new process may serve there.
   expect(ahead!.ledger.isStopped).toBe(true);
 }, 20_000);
 

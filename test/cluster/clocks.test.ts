@@ -1,4 +1,5 @@
-// The nodes' clocks differ: what one has stamped has begun on the next, and one that is wrong is not followed.
+// The nodes' clocks differ: a time stamped by one node has begun on the next, and a wrong clock is
+// not followed.
 import { afterEach, expect, test } from 'bun:test';
 import { audit } from '../../src/database/audit.ts';
 import { clock } from '../../src/platform/clock.ts';
@@ -11,7 +12,7 @@ const HOUR = 3_600_000;
 let running: Nodes | null = null;
 afterEach(() => running?.stop());
 
-/** Nodes whose clocks are so many milliseconds ahead. */
+/** Nodes whose clocks are this many milliseconds ahead. */
 async function startSkewed(ahead: readonly number[]): Promise<readonly TestServer[]> {
   const nodes = await startNodes(ahead.length, (index) => ({
     clock: { ...clock, now: () => Date.now() + (ahead[index] ?? 0) },
@@ -25,7 +26,7 @@ const sellerAt = ({ url, organisation }: TestServer): Seller => ({
   key: organisation.testKey,
 });
 
-/** A plan that gives 100 calls a month; its id. */
+/** A plan that grants 100 calls a month; its id. */
 async function plan(seller: Seller): Promise<string> {
   await ask(seller, 'POST', '/meters', { slug: 'calls' });
   const monthly = { amount: '10', currency: 'USD', type: 'recurring', interval: 'month' };

@@ -1,4 +1,5 @@
-// What is kept of customers is never older than what was told of them; and what is told of others holds up nobody.
+// The cached customers are never older than the last notification; and notifications about other
+// customers delay nothing.
 import { expect, test } from 'bun:test';
 import { Directory } from '../../ledger/actor/directory.ts';
 import { RemoteCustomer } from '../../ledger/cluster/remote-customer.ts';
@@ -7,7 +8,7 @@ import { slotOf } from '../../ledger/kernel/slot.ts';
 import { timers } from '../../src/platform/clock.ts';
 import { ids } from '../../src/platform/ids.ts';
 
-/** A directory whose rows are changed each time that they are read, `until` they have been read so often. */
+/** A directory whose rows change at each read, `until` they have been read that often. */
 function readers(
   until: number,
   changed: (directory: Directory<RemoteCustomer>, id: string) => void,

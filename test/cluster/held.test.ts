@@ -1,4 +1,5 @@
-// Calls for what nobody serves wait for a moment: asking all the while would take the processor from those who can be served.
+// Calls for an unserved customer wait between their attempts: constant retries would take the
+// processor from other customers.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { slotOf } from '../../ledger/kernel/slot.ts';
 import { freePort } from '../support/free-port.ts';
@@ -7,7 +8,7 @@ import { until } from '../support/until.ts';
 import { type Nodes, startNodes } from './nodes.ts';
 
 const CALLS = 300;
-/** Each waits twice as long as before, up to 256 ms, for 2 s. */
+/** Each wait is twice as long as the one before, up to 256 ms, for 2 s. */
 const ASKS_MAX = 16;
 
 let nodes: Nodes;
@@ -17,7 +18,7 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => nodes.stop());
 
-/** Somebody whose owner's address leads to nobody. */
+/** A customer whose owner's address does not answer. */
 async function lostToAll(asked: TestServer): Promise<() => Promise<Reply>> {
   const customer_id = await ownedByAnother(asked);
   const nobody = `127.0.0.1:${await freePort()}`;
@@ -48,7 +49,7 @@ test('and none when its process must end, which waits for it', async () => {
   asked!.ledger.abandon();
   const forwarded = asked!.ledger.stats['forwarded']!;
   expect((await call).status).toBe(503);
-  // One may have been on its way.
+  // One may already have been in flight.
   expect(asked!.ledger.stats['forwarded']! - forwarded).toBeLessThanOrEqual(1);
 }, 20_000);
 

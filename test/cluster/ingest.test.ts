@@ -1,4 +1,5 @@
-// A call about customers of several nodes counts whole, and once, though the owner of a part of it falls silent while it records.
+// A call about customers of several nodes counts in full and once, though one owner falls silent
+// while it records.
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
 import { audit } from '../../src/database/audit.ts';
 import { balanced } from '../support/balanced.ts';
@@ -24,7 +25,7 @@ afterEach(async () => {
   expect(await audit(steady!.sql)).toEqual([]);
 }, 30_000);
 
-/** Whom that node owns, and has in memory. */
+/** The customers that this node owns and has in memory. */
 async function customerOf(owner: TestServer): Promise<string> {
   for (;;) {
     const { json } = await owner.call('POST', '/customers', { body: {} });
@@ -34,7 +35,7 @@ async function customerOf(owner: TestServer): Promise<string> {
   }
 }
 
-/** As a caller that tries again sees it. */
+/** As a retrying caller sees it. */
 async function consumed(node: TestServer, id: string): Promise<number> {
   for (;;) {
     const body = { feature_key: 'calls', customer_id: id };
@@ -50,7 +51,7 @@ const SILENT: ['freeze' | 'deafen', number, string, number][] = [
   ['freeze', 2,     'who owns the rest',   0],
   ['freeze', 3,     'who falls silent',    1],
   ['freeze', 3,     'who owns none of it', 2],
-  // it has recorded it, and does not hear so: the heir finds it
+  // it has recorded it, but its answer is lost: the next owner finds it
   ['deafen', 2,     'who falls silent',    1],
   ['deafen', 3,     'who owns the rest',   0],
 ];
@@ -61,7 +62,7 @@ test.each(SILENT)(
     await balanced(nodes.all);
     const [steady, silent] = nodes.all;
     const ids = [await customerOf(steady!), await customerOf(silent!)];
-    // Without keys: only the nodes between them know that it is the same call.
+    // Without keys: only the nodes know that it is the same call.
     const body = { events: ids.map((id) => ({ name: 'call', customer_id: id })) };
     silent!.journal[fault]();
     const { status, json } = await nodes.all[at]!.call('POST', '/events/ingest', { body });
@@ -75,7 +76,7 @@ test('a part that the database refuses is a fault, and not asked for again', asy
   const [broken, other] = nodes.all;
   const ids = [await customerOf(broken!), await customerOf(other!)];
   const { sql } = broken!;
-  // A number that is taken stays taken, whatever becomes of the statement.
+  // A taken number stays taken, whatever the outcome of the statement.
   await sql.unsafe(`
     create sequence refusals;
     create function refuse() returns trigger language plpgsql as $$

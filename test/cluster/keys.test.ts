@@ -1,4 +1,5 @@
-// An Idempotency-Key is one request, whichever nodes it comes in at: who was charged is not told that nothing was done.
+// An Idempotency-Key is one request on all nodes: a charged buyer is never told that nothing was
+// done.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { audit } from '../../src/database/audit.ts';
 import type { Reply } from '../support/server.ts';
@@ -17,7 +18,7 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => nodes.stop());
 
-/** Everybody at once with one key, each at another node than the one before. */
+/** All callers at once with one key, each at the next node. */
 function everybody(
   key: string,
   path: string,
@@ -112,7 +113,7 @@ test('the same keys for other customers, in other orders at every node, count fo
     expect(replies.map(({ status }) => status)).toEqual([200, 200, 200]);
     for (const { json } of replies) inserted += json.inserted;
   }
-  // Each node's customers have their own.
+  // Each node's customers have their own keys.
   expect(inserted).toBe(1800);
   const waited = nodes.all.flatMap(({ logged }) => logged.filter((line) => line.includes('flush')));
   expect(waited).toEqual([]);

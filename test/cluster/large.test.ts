@@ -10,7 +10,7 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => nodes.stop());
 
-/** Its first character makes two bytes of each of the others too, on the way to another node. */
+/** Its first character makes the text two bytes a character, also on the way to another node. */
 const wide = (text: string, length: number): string => `€${text}`.padEnd(length, 'x');
 
 test('500 events with all the metadata that a call may have are recorded by another node', async () => {
@@ -42,7 +42,7 @@ test('500 events with all the metadata that a call may have are recorded by anot
     type: 'payload_too_large',
     message: `metadata of ${more.bytes} bytes would be written at once: at most ${UNIT_BYTES_MAX} may be`,
   });
-  // Two meters count each event, and one of them has what was said of it.
+  // Two meters count each event, and one of them has its metadata.
   const [row] = await node.sql`
     select count(*)::int as transfers, count(metadata)::int as described from transfers`;
   expect(row).toEqual({ transfers: 2 * INGEST_EVENTS_MAX, described: INGEST_EVENTS_MAX });

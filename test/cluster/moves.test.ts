@@ -1,4 +1,4 @@
-// Nodes come and go under load: nobody is refused, and nothing is lost or counted twice.
+// Nodes join and leave under load: no call is refused, and nothing is lost or counted twice.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { TestServer } from '../support/server.ts';
 import { type Nodes, startNodes } from './nodes.ts';
@@ -19,7 +19,7 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => nodes.stop());
 
-/** Callers that never try again, each at a node that stays. */
+/** Callers that never retry, each at a node that stays. */
 function startCallers(targets: readonly TestServer[]) {
   const recorded = new Map<string, number>();
   const failed: string[] = [];
@@ -34,7 +34,7 @@ function startCallers(targets: readonly TestServer[]) {
       const answer = await target.call('POST', path, { body: sent });
       if (answer.status !== 200) failed.push(`${answer.status} ${answer.text}`);
       else if (path === '/track') recorded.set(id, (recorded.get(id) ?? 0) + 1);
-      // What was acknowledged before it was asked is in every answer.
+      // Each answer includes what was acknowledged before its request.
       if (answer.status === 200 && answer.json.consumed < before)
         failed.push(`${path} forgot: ${answer.json.consumed} of ${before}`);
     }

@@ -6,13 +6,13 @@ import { type ServerOptions, startServer, type TestServer } from '../support/ser
 
 export type Nodes = {
   readonly all: TestServer[];
-  /** Starts one more; resolves when the slots are where they belong. */
+  /** Starts one more; resolves when the slots have moved. */
   join(): Promise<TestServer>;
-  /** Ends one as SIGTERM does; resolves when it is gone. */
+  /** Stops one as SIGTERM does; resolves when it has ended. */
   leave(node: TestServer): Promise<void>;
-  /** The node that owns this customer or payment, as the database has it. */
+  /** The node that owns this customer or payment, as the database says. */
   ownerOf(id: string): Promise<TestServer>;
-  /** Any other. */
+  /** Any other node. */
   strangerTo(id: string): Promise<TestServer>;
   stop(): Promise<void>;
 };
@@ -54,7 +54,7 @@ export async function startNodes(
       return all.find((node) => node !== owner)!;
     },
     async stop() {
-      // The first one's database goes with it.
+      // The database belongs to the first node and ends with it.
       for (const node of all.toReversed()) await node.stop();
     },
   };

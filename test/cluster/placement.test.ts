@@ -1,4 +1,4 @@
-// Who should own what.
+// Which node should own which slots.
 import { expect, test } from 'bun:test';
 import { handovers, rendezvous, stayers, takeovers } from '../../ledger/cluster/placement.ts';
 import type { SeatedNode, Survey } from '../../ledger/storage.ts';

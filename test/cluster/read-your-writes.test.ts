@@ -1,4 +1,5 @@
-// Who was answered by one node is answered accordingly by the next, at once, whichever node it is: what is kept in memory is not old.
+// Read your writes: what one node has acknowledged, the next node shows at once, without stale
+// caches.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Reply, TestServer } from '../support/server.ts';
 import { type Nodes, startNodes } from './nodes.ts';
@@ -11,7 +12,7 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => nodes.stop());
 
-/** Each time the other way round. */
+/** Each time in the other direction. */
 function pair(time: number): readonly [TestServer, TestServer] {
   const [a, b] = nodes.all as [TestServer, TestServer];
   return time % 2 === 0 ? [a, b] : [b, a];

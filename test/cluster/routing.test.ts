@@ -1,4 +1,4 @@
-// Every node answers every request, wherever its customer lives.
+// Every node answers every request, whichever node owns the customer.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Reply, TestServer } from '../support/server.ts';
 import { type Nodes, startNodes } from './nodes.ts';
@@ -70,7 +70,7 @@ test('a key counts once, at whichever nodes it comes in', async () => {
 });
 
 test('a call is split over the nodes of its customers, all or nothing', async () => {
-  // So many that each node has some: with 60 it is one run in ten billion that has not.
+  // So many that each node has some: with 60, one run in ten billion has a node without any.
   const made = await Promise.all(Array.from({ length: 60 }).map(() => customer(1000)));
   const owners = new Set(await Promise.all(made.map(({ id }) => nodes.ownerOf(id))));
   expect(owners.size).toBe(3);
@@ -83,7 +83,7 @@ test('a call is split over the nodes of its customers, all or nothing', async ()
   expect(first.json).toMatchObject({ inserted: 120, duplicates: 0 });
   const again = await post(nodes.all[1]!, '/events/ingest', { events: sent });
   expect(again.json).toMatchObject({ inserted: 60, duplicates: 60 });
-  // A key that was refused refuses the whole call, at whichever node it is.
+  // A refused key refuses the whole call, whichever node refuses it.
   const { id } = await customer(1);
   const refused = { feature_key: 'calls', customer_id: id, value: 5, idempotency_key: 'refused' };
   const answer = await post(nodes.all[2]!, '/track', { ...refused, overage: 'reject' });

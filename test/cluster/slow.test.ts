@@ -1,11 +1,11 @@
-// A decision that the database does not take in time, because somebody holds a row that it writes: it fails alone, and is not asked for
-// again of anybody.
+// A decision that the database does not take in time, because another session locks a row that it
+// writes. It fails alone and is not retried.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { withSeed } from '../support/random.ts';
 import { type Nodes, startNodes } from './nodes.ts';
 
 const LEASE_MS = 3000;
-/** When the database cancels a flush, twice; the empty flushes between; and a machine that is busy. */
+/** The database cancels a flush twice; the empty flushes between; and a busy machine. */
 const REFUSED_MS_MAX = LEASE_MS * 2;
 const CUSTOMERS = 12;
 
@@ -28,7 +28,7 @@ async function track(id: string) {
   return node.call('POST', '/track', { body: { feature_key: 'calls', customer_id: id } });
 }
 
-/** Runs `task` while somebody holds the customer's account. */
+/** Runs `task` while another session locks the customer's account. */
 async function whileHeld<T>(id: string, task: () => Promise<T>): Promise<T> {
   return nodes.all[0]!.sql.begin(async (sql) => {
     const rows = await sql`select from accounts where customer_id = ${id} for update`;
@@ -59,7 +59,7 @@ test('it is refused in time, and others of its node are served meanwhile', async
     }
     expect((await refused).json.error.type).toBe('service_unavailable');
     expect(performance.now() - began).toBeLessThan(REFUSED_MS_MAX);
-    // Between its tries, not only after them.
+    // Between its attempts, not only after them.
     expect(served).toBeGreaterThan(others.length);
   });
   expect(await consumedOf(held)).toBe(1);

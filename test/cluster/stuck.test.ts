@@ -1,4 +1,5 @@
-// A node that hands over when it can write no more: whoever waits for it is told so when its seat is another's, not when it can write again.
+// A node hands over after it can no longer write: waiting callers are answered once another node
+// has its seat, not when it can write again.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { audit } from '../../src/database/audit.ts';
 import { type Nodes, startNodes } from './nodes.ts';

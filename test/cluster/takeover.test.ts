@@ -1,4 +1,5 @@
-// A node that loses the database is taken over, answers nothing from its memory meanwhile, and comes back.
+// A node that loses the database is taken over. Meanwhile it answers nothing from memory, and later
+// it comes back.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { slotOf } from '../../ledger/kernel/slot.ts';
 import { audit } from '../../src/database/audit.ts';
@@ -26,7 +27,7 @@ const track = (node: TestServer, id: string, key: string) =>
 const check = (node: TestServer, id: string) =>
   node.call('POST', '/check', { body: { feature_key: 'calls', customer_id: id } });
 
-/** Until it is answered, as a caller that tries again. */
+/** Retries until it is answered. */
 async function insist<T extends { status: number }>(ask: () => Promise<T>): Promise<T> {
   for (;;) {
     const answer = await ask();
@@ -41,11 +42,11 @@ test('what was acknowledged is there at the heir, and nothing is answered from b
   const its = ids.filter((_, i) => owners[i] === lost);
   const [other] = nodes.all.filter((node) => node !== lost);
   for (const id of its) expect((await track(lost, id, `first ${id}`)).json.consumed).toBe(1);
-  // It can say nothing to the database any more, and hears nothing; to its peers it can.
+  // It can neither write to the database nor read from it; its peers can still reach it.
   lost.journal.freeze();
   const late = track(lost, its[0]!, 'while it is lost');
   for (const id of its) {
-    // The call that the lost node holds is counted by now only if it has passed it on.
+    // The call at the cut-off node counts by now only if that node has forwarded it.
     const counts = id === its[0] ? [2, 3] : [2];
     const answer = await insist(() => track(other!, id, `second ${id}`));
     expect(counts).toContain(answer.json.consumed);
@@ -61,7 +62,7 @@ test('what was acknowledged is there at the heir, and nothing is answered from b
   expect([200, 503]).toContain(said.status);
   const again = await insist(() => track(other!, its[0]!, 'while it is lost'));
   expect(again.json.duplicate).toBe(said.status === 200);
-  // It takes a seat again, and its share of the slots.
+  // It claims a seat again, and gets its share of the slots.
   await untilReady(lost);
   await until('it has its share again', () => (lost.ledger.stats['slots'] ?? 0) >= 200);
   for (const id of ids) {
@@ -89,7 +90,7 @@ test.each(UNHEARD)(
       );
       const [seat] = await stranger.sql`select node from slots where slot = ${slotOf(id)}`;
       owner.journal.deafen();
-      // Without a key of the caller's: only the nodes between them know that it is the same call.
+      // The caller sent no key: only the nodes know that it is the same call.
       const body = { feature_key: 'calls', customer_id: id, ...how };
       const run = { isAnswered: false };
       const recorded = stranger.call('POST', path, { body }).finally(() => (run.isAnswered = true));

@@ -1,4 +1,5 @@
-// A test clock that is moved at one node: every node stands there with it, and all that is due is done at its own time, wherever it lives.
+// A test clock is moved through one node: every node shows the same time, and all that is due is
+// done at its own time, on whichever node.
 import { afterEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { audit } from '../../src/database/audit.ts';
 import type { TestServer } from '../support/server.ts';
@@ -8,7 +9,7 @@ import { type Nodes, startNodes } from './nodes.ts';
 setDefaultTimeout(120_000);
 
 const MONTHS = 12;
-/** Often while a year passes, and no load of its own. */
+/** Often during a year, and no load by itself. */
 const LOOK_MS = 10;
 const DAY = 24 * 3_600_000;
 
@@ -25,7 +26,7 @@ const read = async (node: TestServer): Promise<{ now: number; status: string }> 
   return { now: Date.parse(json.now), status: json.status };
 };
 
-/** So many customers, each with a monthly plan of an allowance, bought at any node. */
+/** This many customers, each with a monthly plan that has an allowance, bought through any node. */
 async function subscribe(count: number): Promise<void> {
   const sellers = nodes.all.map(sellerAt);
   const [first] = sellers;
@@ -45,7 +46,7 @@ async function target(months: number): Promise<string> {
   return to.toISOString();
 }
 
-/** Each subscription has an invoice for each month, paid within a minute of the beginning of its month. */
+/** Each subscription has an invoice for each month, paid within a minute of the month's start. */
 async function expectBilled(count: number, months: number): Promise<void> {
   const { sql } = nodes.all[0]!;
   const rows = await sql<object[]>`
@@ -60,14 +61,14 @@ async function expectBilled(count: number, months: number): Promise<void> {
   expect(await audit(sql)).toEqual([]);
 }
 
-/** All nodes show the same time, but for what it takes to ask them. */
+/** All nodes show the same time, within the duration of the calls. */
 async function expectTogether(to: number): Promise<void> {
   const shown = await Promise.all(nodes.all.map((node) => read(node)));
   for (const { now, status } of shown)
     expect([status, now >= to, now < to + 5000]).toEqual(['ready', true, true]);
 }
 
-/** What every node says of the clock while `work` goes on. */
+/** What every node says of the clock while `work` runs. */
 async function watched<T>(work: Promise<T>): Promise<{ result: T; seen: Seen[] }> {
   const seen: Seen[] = [];
   const run = { isOver: false };
@@ -98,7 +99,7 @@ test('a year of subscriptions that live on three nodes, with the clock the same 
     expect(times).toEqual(times.toSorted((a, b) => a - b));
     expect(seen.some((one) => one.index === index && one.status !== 'ready')).toBe(true);
   }
-  // Usage counts in the period that runs now, on all of them.
+  // Usage counts in the current period, on all of them.
   const question = { feature_key: 'calls', external_customer_id: '3' };
   for (const other of others)
     expect((await other.call('POST', '/check', { body: question })).json.balance).toBe(100);

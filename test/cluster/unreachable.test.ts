@@ -1,4 +1,5 @@
-// A node that no other can reach lives by the database, and is given nothing that nobody could ask of it.
+// A node that no peer can reach keeps its lease in the database, but gets no slots: nobody could
+// call it.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { newPlace } from '../support/new-place.ts';
 import { startServer, type TestServer } from '../support/server.ts';
@@ -24,7 +25,7 @@ test('it takes a seat, and no slot goes to it', async () => {
   await first!.call('POST', '/meters', { body: { slug: 'calls' } });
   const live = () => nodes.all.map(({ ledger }) => ledger.stats['liveNodes']);
   await until('all see three nodes', () => live().every((count) => count === 3));
-  // Each has looked many times when it has renewed its lease thrice.
+  // Each has looked many times when it has renewed its lease three times.
   const flushes = () => nodes.all.map(({ ledger }) => ledger.stats['flushes'] ?? 0);
   const before = flushes();
   const isRenewed = () => flushes().every((count, index) => count >= before[index]! + 3);

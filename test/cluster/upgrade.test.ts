@@ -1,4 +1,5 @@
-// A process of the release before there were many nodes still runs while the schema is new: it waits for its turn, and must not get it.
+// A process of the release before clusters still runs on the new schema: it waits for the seat, and
+// must not get it.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Sql } from '../../src/platform/postgres/postgres.ts';
 import { ids } from '../../src/platform/ids.ts';
@@ -10,7 +11,7 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => nodes.stop());
 
-/** What that release does, every second, until it has the one seat; word for word. */
+/** The statement that this release runs every second until it has the one seat, word for word. */
 async function claimAsBefore(sql: Sql): Promise<boolean> {
   return sql.begin(async (transaction) => {
     const seats = await transaction<{ id: number }[]>`

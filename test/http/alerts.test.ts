@@ -1,4 +1,4 @@
-// Every number that an alert goes by is one that a node exports.
+// Every metric that an alert uses is one that a node exports.
 import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

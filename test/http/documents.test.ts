@@ -3,7 +3,7 @@ import { startServer, type TestServer } from '../support/server.ts';
 
 type Operation = ReturnType<typeof JSON.parse>;
 
-/** The schema that a reference stands for. */
+/** The schema that a reference points to. */
 function named(document: Operation, { $ref: ref }: { $ref: string }): Operation {
   return document.components.schemas[ref.split('/').at(-1)!];
 }
@@ -41,7 +41,7 @@ test('the document is OpenAPI 3.1 and has every route, whole', async () => {
       names.push(`${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`);
       expect(operation.summary).toBeString();
       expect(operation.tags).toHaveLength(1);
-      // A form of ours leads on.
+      // A form redirects.
       expect(Object.keys(operation.responses).some((status) => /^[23]/.test(status))).toBe(true);
       expect(operation.responses['500'].content['application/json'].schema.$ref).toBe(
         '#/components/schemas/Error',

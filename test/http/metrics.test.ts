@@ -1,4 +1,4 @@
-// /metrics: who may read it, and that the numbers are those of what happened.
+// /metrics: who may read it, and that its numbers follow what happens.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { ids } from '../../src/platform/ids.ts';
 import { newNetwork } from '../support/network.ts';
@@ -8,7 +8,7 @@ const TOKEN = 'operators-only-0123';
 
 type Numbers = Readonly<Record<string, number>>;
 
-/** By name, labels and all; comments left out. */
+/** By name with labels; comments left out. */
 async function scrape(server: TestServer, call: Call = { key: null }): Promise<Numbers> {
   const { status, text } = await server.call('GET', '/metrics', call);
   expect(status).toBe(200);
@@ -81,7 +81,7 @@ describe('who may read it', () => {
 });
 
 test('the ledger: what it wrote, what it holds, and its lease', async () => {
-  // Long: what renews it is written as a unit as well, and this test counts units.
+  // A long lease: its renewal is also written as a unit, and this test counts units.
   const leaseMs = 60_000;
   const server = await startServer({ alone: true, leaseMs });
   await server.call('POST', '/meters', { body: { slug: 'calls' } });
@@ -158,7 +158,7 @@ describe('what the database knows', () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer({ alone: true });
-    // Nobody does now what is due.
+    // No other node does what is due now.
     await server.ledger.close();
   });
   afterAll(() => server.stop());

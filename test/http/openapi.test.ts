@@ -1,4 +1,4 @@
-// What others make of the document: linters, validators, and generators of clients.
+// The OpenAPI document in the hands of others: linters, validators, and generators of clients.
 import { beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import SwaggerParser from '@apidevtools/swagger-parser';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
@@ -6,7 +6,7 @@ import generateTypes from 'openapi-typescript';
 import { type OpenApi, openApiOf } from '../../src/http/openapi/openapi.ts';
 import { listRoutes } from './edge/operations.ts';
 
-// Linters take seconds, and more where the machine is busy.
+// Linters take seconds, and more on a busy machine.
 setDefaultTimeout(60_000);
 
 const ADDRESSES = {
@@ -15,13 +15,13 @@ const ADDRESSES = {
   checkoutUrl: 'https://buy.acme.io/pay',
 };
 
-/** What of the recommended rules is broken, and why. */
+/** Recommended rules that are broken, and why. */
 const BROKEN: Readonly<Record<string, string>> = {
   'info-license #/info': 'no license is given',
-  // A form leads on, with 303.
+  // A form redirects with 303.
   'operation-2xx-response #/paths/~1portal~1{token}~1payment-method/post/responses': 'a form',
   'operation-2xx-response #/paths/~1sandbox~1challenges~1{key}/post/responses': 'a form',
-  // Nothing is asked of who asks.
+  // These need no authentication.
   'operation-4xx-response #/paths/~1health/get/responses': 'nothing is refused',
   'operation-4xx-response #/paths/~1ready/get/responses': 'nothing is refused',
   'operation-4xx-response #/paths/~1openapi.json/get/responses': 'nothing is refused',
@@ -61,7 +61,7 @@ describe('what operations take and answer', () => {
           .filter(([type, { schema }]) => type === 'application/json' && !('$ref' in schema))
           .map(() => operationId),
       );
-    // Of a document in OpenAPI others have the types.
+    // The type generator needs types of the parsed document.
     expect(bare).toEqual(['getOpenApi']);
   });
 
@@ -115,7 +115,7 @@ describe('a generator of types', () => {
   test('knows each', () => {
     const vague = types
       .split('\n')
-      // What stands in quotes is a word of ours.
+      // Quoted text is our own wording.
       .map((line) => line.replaceAll(/"[^"]*"/g, '""'))
       .filter((line) => /\bunknown\b|\bany\b|Record<string, never>/.test(line))
       .map((line) => line.trim())

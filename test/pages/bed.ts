@@ -1,4 +1,5 @@
-// A shop, its buyers' browser, and the service between them, all real: what the tests of the checkout page stand on.
+// A shop, its buyers' browser, and the service between them, all real: the start of the checkout
+// page's tests.
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { expect } from 'bun:test';
 import { startServer, type TestServer } from '../support/server.ts';
@@ -7,14 +8,14 @@ import { openBrowser } from './browser.ts';
 
 export type Bed = {
   readonly server: TestServer;
-  /** Where the merchant sees what a buyer brings back; it loads nothing. */
+  /** The merchant's page, which shows what a buyer brings back; it loads nothing. */
   readonly shopUrl: string;
   product(fields?: object): Promise<{ readonly id: string }>;
   checkout(fields?: object): Promise<{ readonly id: string; readonly url: string }>;
   buyer(options?: BuyerOptions): Promise<Buyer>;
-  /** Closes the browsers of all buyers; what their pages complained of. */
+  /** Closes the browsers of all buyers; returns the errors of their pages. */
   leave(): Promise<readonly string[]>;
-  /** What the bank takes its time for is settled. */
+  /** Settles what is pending at the bank. */
   settle(): Promise<void>;
   close(): Promise<void>;
 };
@@ -25,10 +26,10 @@ export type BuyerOptions = {
   readonly width?: number;
 };
 
-/** A browser of its own, which keeps what it complained of. */
+/** A browser of its own, which collects the errors of its pages. */
 export type Buyer = {
   readonly page: Page;
-  /** What the console said, scripts that failed and what the content security policy stopped. */
+  /** Console errors, failed scripts, and what the content security policy blocked. */
   readonly complaints: readonly string[];
   readonly another: () => Promise<Page>;
   close(): Promise<void>;
@@ -109,7 +110,7 @@ async function openBuyer(browser: Browser, options: BuyerOptions): Promise<Buyer
 }
 
 function listen(context: BrowserContext, complaints: string[]): void {
-  // A refused form is a 400 on purpose, and Chromium says so for every one.
+  // A refused form is a 400 on purpose, and Chromium reports every one.
   context.on('console', (message) => {
     if (!/status of 4\d\d/.test(message.text())) complaints.push(message.text());
   });
@@ -117,7 +118,7 @@ function listen(context: BrowserContext, complaints: string[]): void {
   context.on('dialog', (dialog) => complaints.push(`dialog: ${dialog.message()}`));
 }
 
-/** Fills a card in; what else the page asks for is there already. */
+/** Fills a card in; the other fields are already filled. */
 export async function fillCard(page: Page, number: string): Promise<void> {
   await page.fill('[name=card_number]', number);
   await page.fill('[name=card_expiry]', '12 / 34');

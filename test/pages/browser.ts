@@ -1,11 +1,11 @@
-// A real Chromium, from the system's packages. A test that cannot have one fails; it is never skipped.
+// A real Chromium, from the system's packages. A test without one fails; it is never skipped.
 import { type Browser, chromium } from 'playwright-core';
 import { run } from '../../src/platform/embedded/run-command.ts';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'];
 const INSTALL = ['install', '-y', '-q', '--no-install-recommends', 'chromium'];
 
-/** @throws Error that says what to install, where there is no browser and none can be had */
+/** @throws Error that says what to install, where no browser can be had */
 export async function openBrowser(): Promise<Browser> {
   const executablePath = find() ?? (await install());
   // Chromium refuses its sandbox to root, and a container's /dev/shm is too small for it.
@@ -27,7 +27,8 @@ async function install(): Promise<string> {
   }
   console.error('chromium is not installed: installing it with apt-get');
   let said = '';
-  // The package lists of a fresh container are empty: only then, or when they are old, fetch them.
+  // The package lists of a fresh container are empty: they are fetched only then, or when they are
+  // old.
   for (const isUpdated of [false, true]) {
     if (isUpdated) await apt(['update', '-q']);
     said = (await apt(INSTALL)).lastLine;

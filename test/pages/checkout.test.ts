@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => bed.close());
 
-/** Whatever happened, no page may have complained. */
+/** No page may have reported an error. */
 afterEach(async () => expect(await bed.leave()).toEqual([]));
 
 const paymentsOf = async (checkoutId: string) =>
@@ -313,7 +313,7 @@ test('two tabs and a double click pay once', async () => {
     await fillCard(tab, GOOD);
   }
   await Promise.all([page.getByRole('button', { name: /^Pay/ }).dblclick(), pay(second)]);
-  // Who waited in both is sent on in one, and reads in the other that it is paid.
+  // The buyer waited in both tabs: one redirects, the other shows that it is paid.
   const paid = (tab: Page) =>
     Promise.any([
       tab.waitForURL(`${bed.shopUrl}/**`),

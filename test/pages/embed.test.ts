@@ -1,4 +1,5 @@
-// A checkout in a page of another origin, in a real browser: what that page hears, and which page cannot have it.
+// A checkout in a page of another origin, in a real browser: which messages that page gets, and
+// which page may not embed it.
 import {
   afterAll,
   afterEach,
@@ -19,7 +20,10 @@ const CHALLENGED = '4000 0027 6000 3184';
 const GOOD = '4242 4242 4242 4242';
 
 let bed: Bed;
-/** A merchant's page, and one of somebody else. Another site than the checkout's: no cookie passes. */
+/**
+ * A merchant's page, and one of a stranger. Both are another site than the checkout: no cookie
+ * passes.
+ */
 let merchant: { readonly origin: string; stop(): Promise<void> };
 let stranger: typeof merchant;
 beforeAll(async () => {
@@ -33,7 +37,7 @@ afterAll(async () => {
 });
 afterEach(async () => {
   const complaints = await bed.leave();
-  // The script of the page moves the focus in its place.
+  // The script of the page moves the focus instead.
   expect(complaints.filter((text) => !text.startsWith('Blocked autofocusing'))).toEqual([]);
 });
 
@@ -74,7 +78,7 @@ async function show(url: string, container?: string): Promise<Shown> {
   return { page, frame: frame!, complaints };
 }
 
-/** The frame is as high as what is in it: until then what is clicked may move away. */
+/** The frame is as high as its content: until then a button may move away under the click. */
 function still(page: Page, frame: Frame): Promise<void> {
   return until('the frame has its height', async () => {
     const held = await frame.evaluate<number>(
@@ -84,7 +88,7 @@ function still(page: Page, frame: Frame): Promise<void> {
   });
 }
 
-/** Until it is gone: a key that is pressed while the focus is on its way between two sites' processes is nobody's. */
+/** Waits until it is gone: a key pressed while the focus moves between two processes is lost. */
 function escapeIn(frame: Frame): Promise<void> {
   return until('Escape takes the frame away', async () => {
     await frame.press('[name=card_number]', 'Escape', { timeout: 500 }).catch(() => null);

@@ -1,4 +1,4 @@
-// What the page answers to whoever sends its form, browser or not.
+// The page's answers to its form, from a browser or not.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readInstrument } from '../../src/http/wire/instrument.ts';
 import { startServer, type TestServer } from '../support/server.ts';

@@ -1,11 +1,14 @@
-// Pages without a service behind them, in a real browser as wide as a phone, and what holds of each of them.
+// Pages without a service, in a real browser as wide as a phone, and what holds for each of them.
 import { expect } from 'bun:test';
 import type { Page as BrowserPage } from 'playwright-core';
 import { sendPage } from '../../src/http/page.ts';
 import type { Page } from '../../src/pages/layout.ts';
 import { openBrowser } from './browser.ts';
 
-/** Each breaks out of another place: an attribute, an element, a style, a title, a link, a comment. */
+/**
+ * Each breaks out of another context: an attribute, an element, a style, a title, a link, a
+ * comment.
+ */
 const HOSTILE = [
   `"><script>document.title='owned'</script>`,
   `<img src=x onerror=alert(1)>'`,
@@ -19,18 +22,18 @@ const HOSTILE = [
   '\u202e\u2066 right ',
 ].join(' ');
 
-/** The same texts, as somebody would write them who means harm. */
+/** The same texts, as an attacker would write them. */
 export function hostile<T extends Readonly<Record<string, string>>>(texts: T): T {
   return Object.fromEntries(Object.keys(texts).map((name) => [name, `${name} ${HOSTILE}`])) as T;
 }
 
-/** By whose texts they show, and by name. */
+/** By the kind of texts that they show, and by name. */
 type Pages = Readonly<Record<string, Readonly<Record<string, () => Page>>>>;
 
 export type Gallery = {
   readonly page: BrowserPage;
   open(texts: string, name: string): Promise<unknown>;
-  /** @throws where a page has complained: a script, the content security policy, a dialog. */
+  /** @throws where a page reported an error: a script, the content security policy, a dialog */
   close(): Promise<void>;
 };
 
@@ -65,7 +68,7 @@ export async function expectToFit(page: BrowserPage): Promise<void> {
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(WIDTH);
 }
 
-/** Nothing of the hostile texts has become markup, and `shown` of them can be read. */
+/** No hostile text has become markup, and the texts `shown` are readable. */
 export async function expectOnlyText(page: BrowserPage, shown: readonly string[]): Promise<void> {
   expect(await page.title()).not.toBe('owned');
   const made = 'script, img, iframe, [onload], [onfocus], [onmouseover]';
@@ -76,7 +79,10 @@ export async function expectOnlyText(page: BrowserPage, shown: readonly string[]
   for (const text of shown) expect(body).toContain(squeezed(text));
 }
 
-/** Every field has a label, every id is there once, what is referred to is there, and one heading leads. */
+/**
+ * Every field has a label, every id is unique, every reference has its target, and there is one
+ * main heading.
+ */
 export async function expectAccessible(page: BrowserPage): Promise<void> {
   const unnamed = `[...document.querySelectorAll('input:not([type=hidden]), select, button')]
     .filter((field) => field.tagName !== 'BUTTON' ? field.labels.length !== 1 : field.textContent.trim() === '').length`;
@@ -92,7 +98,7 @@ export async function expectAccessible(page: BrowserPage): Promise<void> {
   expect(await page.locator('html').getAttribute('lang')).toBe('en');
 }
 
-/** The response, and nothing else to load. */
+/** The response; nothing else can be loaded. */
 export async function expectOneRequest(
   page: BrowserPage,
   open: () => Promise<unknown>,

@@ -131,7 +131,7 @@ test.each(AMOUNTS)('%s', (currency, amount, shown, exact) => {
   const lines = [{ ...LINE, quantity: 1, unitAmount: amount, amount }];
   const money = { subtotal: amount, discountTotal: 0n, total: amount, amountPaid: amount };
   const page = show({ currency, lines, ...money });
-  // Each of the line's two, the total, and what was paid.
+  // The line has two amounts; then the total, and what was paid.
   expect(page.split(`value="${exact}"`)).toHaveLength(5);
   expect(readable(page).replaceAll(' ', ' ')).toContain(`Total ${currency} ${shown} Paid ${shown}`);
 });
@@ -172,7 +172,7 @@ const XSS = [
   '\u2028<b>\u202Eevil',
 ];
 
-/** Every field that comes from somebody. */
+/** Every field that a user can fill. */
 const filled = (text: string): string =>
   show({
     number: text,
@@ -209,7 +209,7 @@ const FIELDS = 22;
 test.each(XSS)('markup in any field shows as text: %s', (evil) => {
   const tags = (page: string): string[] => [...page.matchAll(/<[^>]*>/g)].map(([tag]) => tag);
   const page = filled(evil);
-  // Not a tag more or less, nor another attribute in any.
+  // No tag more or less, and no other attribute.
   expect(tags(page)).toEqual(tags(filled('harmless')));
   const shown = page.split(Bun.escapeHTML(evil).replaceAll('&#x27;', '&#39;'));
   expect(shown).toHaveLength(FIELDS + 1);

@@ -1,4 +1,4 @@
-// Every page of the portal, whatever is written in it: in a real browser, without a service behind it.
+// Every page of the portal, with any texts, in a real browser without a service.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import {
   expectAccessible,
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => gallery.close());
 
-/** What of the texts each page shows. */
+/** The texts that each page shows. */
 const SHOWN: Readonly<Record<string, readonly (keyof PortalTexts)[]>> = {
   home: ['merchant', 'plan', 'customer', 'email', 'feature', 'unit', 'invoice'],
   cancel_overdue: ['merchant', 'plan', 'refusal'],
@@ -57,7 +57,7 @@ describe.each(Object.keys(PAGES.plain))('%s', (name) => {
   test('every field has a label, every id is there once, and one heading leads', async () => {
     await gallery.open('plain', name);
     await expectAccessible(gallery.page);
-    // Two links of one name lead to one place.
+    // Two links with one name lead to one place.
     const ambiguous = `Object.values(Object.groupBy([...document.querySelectorAll('main .button[href]')], (a) => a.textContent))
       .filter((links) => new Set(links.map(({ href }) => href.replace(/=.*/, ''))).size > 1).length`;
     expect(await gallery.page.evaluate(ambiguous)).toBe(0);

@@ -36,7 +36,7 @@ export const PLAIN_PORTAL: PortalTexts = {
 
 const at = (day: string) => new Date(`${day}T00:00:00Z`);
 
-/** Every page of the portal by a name of its own. */
+/** Every page of the portal by its name. */
 export function everyPortalPage(texts: PortalTexts): Readonly<Record<string, () => Page>> {
   const frame: Frame = {
     merchant: texts.merchant,

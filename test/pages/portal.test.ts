@@ -1,4 +1,4 @@
-// A customer in his portal, in a real browser: with JavaScript and without, on a phone.
+// A customer in the portal, in a real browser: with JavaScript and without, on a phone.
 import {
   afterAll,
   afterEach,
@@ -20,10 +20,10 @@ beforeAll(async () => {
 });
 afterAll(() => bed.close());
 
-/** Whatever happened, no page may have complained. */
+/** No page may have reported an error. */
 afterEach(async () => expect(await bed.leave()).toEqual([]));
 
-/** His portal, open in a browser of his own. */
+/** The customer's portal, open in a browser of its own. */
 async function visit(options: BuyerOptions = {}, fields: object = {}) {
   const { id: customer } = await made(bed.server, '/customers', {
     name: 'Ada Lovelace',

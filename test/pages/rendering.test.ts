@@ -1,4 +1,4 @@
-// Every state of the page, whatever is written in it: in a real browser, without a service behind it.
+// Every state of the page, with any texts, in a real browser without a service.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { checkoutPage } from '../../src/pages/checkout/page.ts';
 import { stylesheet } from '../../src/pages/styles.ts';

@@ -21,7 +21,7 @@ export const PLAIN: Texts = {
   message: 'Your card was declined. Use another card, or ask your bank.',
 };
 
-/** Every state of the page by a name of its own. */
+/** Every state of the page by its name. */
 export function everyView(texts: Texts): Readonly<Record<string, CheckoutView>> {
   const sale: Sale = {
     merchant: texts.merchant,

@@ -1,4 +1,4 @@
-// What somebody who means ill tried, and got away with once.
+// Attacks that once succeeded.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { TEST_SETTINGS } from '../support/settings.ts';
 import { until } from '../support/until.ts';
@@ -66,7 +66,7 @@ test('a payment that the database refuses does not ring every second', async () 
   const rung = () => logged.filter((line) => line.includes('an alarm failed')).length;
   await sql`alter table payments add constraint nobody_pays check (status <> 'succeeded') not valid`;
   const session = await shop.checkout();
-  // The charge is made and its answer lost: an alarm asks, and what it learns cannot be written.
+  // The charge is made and its answer lost: an alarm asks for it, and the result cannot be written.
   await shop.pay(session, { means: 'answerLost' });
   await until('an alarm failed', () => rung() === 1);
   const others = Array.from({ length: 3 }, () =>

@@ -1,4 +1,4 @@
-// A buyer whose bank asks him something first.
+// The buyer's bank asks for confirmation (3-D Secure).
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Means } from '../support/means.ts';
 import type { Session } from '../support/shop.ts';
@@ -8,7 +8,7 @@ setDefaultTimeout(PATIENCE_MS);
 
 let shop: Shop;
 beforeAll(async () => {
-  // Whoever is not asked for soon leaves the memory: what the database says is true then.
+  // A payment that is not used soon is evicted: then the database decides.
   shop = await Shop.open({ alone: true, actorsMax: 1 });
 });
 afterAll(() => shop.close());
@@ -31,7 +31,7 @@ async function challenged(means: Means = 'challenge'): Promise<[Payment, Session
   return [payment, session];
 }
 
-/** The quarter of an hour is over. */
+/** The 15 minutes are over. */
 async function timePasses({ id }: Payment): Promise<void> {
   const { sql } = shop.server;
   for (let other = 0; other < 3; other += 1) await shop.buy();
@@ -51,7 +51,7 @@ const ANSWERS: [Means, boolean, string, string | null, string][] = [
 test.each(ANSWERS)('%s, confirmed %p: %s', async (means, passed, status, code, checkout) => {
   const [payment, session] = await challenged(means);
   expect(await shop.pay(session)).toEqual({ kind: 'not_open' });
-  // Coming back without having answered changes nothing.
+  // Coming back without an answer changes nothing.
   await shop.server.payments.refresh(payment.id);
   expect((await shop.payment(payment.id)).status).toBe('requires_action');
   expect(await shop.events(payment.id)).toEqual([]);
@@ -61,7 +61,7 @@ test.each(ANSWERS)('%s, confirmed %p: %s', async (means, passed, status, code, c
   expect((await shop.checkoutAfter(session)).status).toBe(checkout);
   const [event] = await shop.events(payment.id, 1);
   expect(event.type).toBe(`payment.${status}`);
-  // Who changes his mind is too late.
+  // A changed mind is too late.
   expect(await shop.bank.answerChallenge(payment.id, !passed)).toBeNull();
 });
 
@@ -98,7 +98,7 @@ test('agreed to at the moment of giving up: either, never both', async () => {
     ]);
     await payments.due(payment.id);
     const { status } = await shop.payment(payment.id);
-    // Nothing was charged at the bank: what is given up before it is confirmed stays so.
+    // The bank charged nothing: what is given up before it is confirmed stays so.
     expect(confirmed === null ? ['canceled'] : ['canceled', 'succeeded']).toContain(status);
     expect((await shop.checkoutAfter(session)).status).toBe(
       status === 'canceled' ? 'active' : 'paid',

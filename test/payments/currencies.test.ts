@@ -1,4 +1,5 @@
-// Every exponent, from the price to the last unit that is given back: payment, invoice and events agree to the unit.
+// Every exponent, from the price to the last refunded unit: payment, invoice and events agree to
+// the unit.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { formatMoney } from '../../ledger/kernel/money.ts';
 import { type Envelope, PATIENCE_MS, type Payment, Shop, units } from './shop.ts';
@@ -21,7 +22,7 @@ const CURRENCIES: Row[] = [
   ['CLF', '1.0000', ['0.0001', '0.001', '0.01', '0.9889'], '0.6670'],
 ];
 
-/** The amounts of a payment, each where it can be read, in the smallest coin. */
+/** The amounts of a payment in every place that shows them, in the minor unit. */
 async function seen(id: string, currency: string) {
   const payment: Payment = await shop.payment(id);
   const invoice = await shop.read(`/invoices/${payment.invoice_id}`);
@@ -61,7 +62,7 @@ describe.each(CURRENCIES)('%s', (currency, price, parts, reduced) => {
       refunded += units(part, currency);
       expect([status, json.status, json.currency]).toEqual([200, 'succeeded', currency]);
       expect(json.amount).toBe(formatMoney(units(part, currency), currency));
-      // The invoice hears of it right after.
+      // The invoice is updated right after.
       await shop.events(invoice_id, index + 2);
       expect(await seen(id, currency)).toEqual({
         captured: new Set([captured]),

@@ -1,4 +1,5 @@
-// Whose a payment is: the merchant's own id decides, else the e-mail address, else it is somebody new.
+// Which customer a payment belongs to: the merchant's own id decides, else the e-mail address, else
+// it is a new customer.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { type Fields, made, PATIENCE_MS, type Payment, Shop } from './shop.ts';
 
@@ -26,7 +27,7 @@ test('by the external id, which comes before the address', async () => {
     customer_name: 'Two',
   };
   expect(await customerOf(checkout)).toBe(one);
-  // What the merchant knows of him stays.
+  // The merchant's data of the customer stays.
   expect(await shop.read(`/customers/${one}`)).toMatchObject({
     email: 'one@example.com',
     name: 'One',
@@ -94,7 +95,7 @@ test.each<[string, Fields]>([
       shop.buy({
         checkout: {
           ...checkout,
-          // The case of an address does not make it another one.
+          // Addresses are compared without case.
           customer_email:
             index % 2 === 0
               ? checkout['customer_email']

@@ -1,4 +1,5 @@
-// A follow-up that always fails: put off, then left to an operator. It is nobody else's delay, and the log quotes nothing of its row.
+// A follow-up task that always fails: it is postponed, then left to an operator. It delays no other
+// task, and the log quotes nothing of its row.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { audit } from '../../src/database/audit.ts';
 import { runAdmin } from '../support/admin.ts';
@@ -15,7 +16,7 @@ beforeAll(async () => {
   shop = await Shop.open({ alone: true });
   poisoned = await shop.buy({ checkout: { customer_email: EMAIL, customer_name: 'Ada Private' } });
   const { invoice_id: id } = poisoned;
-  // What PostgreSQL says of it quotes the whole row.
+  // PostgreSQL's message quotes the whole row.
   await shop.server.sql.unsafe(`alter table invoices
     add constraint poison check (id <> '${id}' or amount_refunded = 0)`);
 });
@@ -68,7 +69,7 @@ test('after an hour it is given up, told, and what comes after it waits', async 
   ).toBe(true);
   expect(await metric('followups_dead')).toBe(1);
   expect((await shop.refund(poisoned.id, { amount: '1.00' })).status).toBe(200);
-  // Not tried any more, by nobody.
+  // It is not tried any more.
   const clock = await shop.server.call('POST', '/test-clock', { body: { advance: 'PT1H' } });
   expect([clock.status, (await rowOf(poisoned))!['tries']]).toEqual([200, tries]);
   expect((await audit(sql)).map(({ check }) => check)).toEqual(['nothing is owed for an hour']);

@@ -1,5 +1,5 @@
-// A discount is taken before a charge is made, given back when that comes to nothing or waits at a bank, and never taken more often than it
-// may be.
+// A discount is redeemed before a charge is made, returned when the charge fails or waits at a
+// bank, and never redeemed more often than allowed.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Means } from '../support/means.ts';
 import { type Fields, PATIENCE_MS, type Payment, Shop } from './shop.ts';
@@ -44,7 +44,7 @@ describe('what came to nothing gives it back', () => {
       const session = await shop.checkout();
       await shop.pay(session, { means, discountCode, total: '90' });
       if (means === 'ibanFails') {
-        // Until it is decided it is taken.
+        // It stays redeemed until the charge is decided.
         expect(await redemptions(code)).toBe(1);
         const other = await shop.checkout();
         expect(await shop.pay(other, { discountCode, total: '90' })).toEqual({
@@ -57,7 +57,7 @@ describe('what came to nothing gives it back', () => {
       expect(await shop.pay(session, { discountCode, total: '90' })).toEqual({ kind: 'attempted' });
       expect((await shop.lastOf(session)).amount).toBe('90.00');
       expect(await redemptions(code)).toBe(1);
-      // It is spent, also for who used it.
+      // It is used up, also for the customer who used it.
       expect(await shop.pay(await shop.checkout(), { discountCode, total: '90' })).toEqual({
         kind: 'discount_refused',
       });
@@ -149,7 +149,7 @@ test.each<[string, Fields]>([
     amount_paid: '0.00',
     amount_due: '0.00',
   });
-  // No processor was asked, so there is nothing to send back.
+  // No processor was called, so there is nothing to refund.
   expect(
     await shop.server.sql`select 1 from sandbox_charges where key = ${payment.id}`,
   ).toHaveLength(0);
@@ -164,7 +164,7 @@ describe('at a bank', () => {
     expect(outcome.kind).toBe('requires_action');
     return { session, payment: await shop.lastOf(session) };
   };
-  /** Comes back to the page, having agreed there. */
+  /** Returns to the page after agreeing at the bank. */
   const back = async ({ payment: { id } }: { payment: Payment }): Promise<Payment> => {
     await shop.bank.answerChallenge(id, true);
     await shop.server.payments.refresh(id);

@@ -1,4 +1,5 @@
-// What the outbox says on each path of a payment, field by field (contract, Payment event data; research 4.4).
+// The outbox events on each path of a payment, field by field (contract, Payment event data;
+// research 4.4).
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Session } from '../support/shop.ts';
 import { type Envelope, type Fields, PATIENCE_MS, type Payment, Shop } from './shop.ts';
@@ -12,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => shop.close());
 
-/** What a merchant may send to get back, none of it harmless. */
+/** Values that a merchant sends to get back, all of them hostile. */
 const SENT = {
   customer_email: 'Grüße+zoë@exämple.com',
   customer_name: 'Zoë “Z” 山田 <b>',
@@ -37,7 +38,7 @@ async function buy(wish: Parameters<Shop['pay']>[1]): Promise<[Payment, Session]
   return [await shop.lastOf(session), session];
 }
 
-/** What all payment events carry. */
+/** The fields of all payment events. */
 function common(payment: Payment, { id, token }: Session): Fields {
   return {
     objectType: 'PAYMENT',
@@ -59,7 +60,7 @@ function common(payment: Payment, { id, token }: Session): Fields {
 
 const UUID = expect.stringMatching(/^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/);
 
-/** The event's data without what `events` has compared with its envelope. */
+/** The event's data without the fields that `events` has compared with its envelope. */
 function dataOf({ data }: Envelope): Fields {
   const { id: _id, eventType: _type, timestamp: _timestamp, sequence: _sequence, ...rest } = data;
   return rest;
@@ -116,7 +117,7 @@ describe('a payment that came to nothing', () => {
   });
 });
 
-/** What the events of a refund carry. */
+/** The fields of a refund's events. */
 const refunding = (payment: Payment, session: Session, refund: Payment): Fields => ({
   ...common(payment, session),
   accountId: payment.customer_id,
@@ -213,7 +214,7 @@ test('customer.created, invoice.created and invoice.updated', async () => {
       externalCustomerId: sent.external_customer_id,
       email: sent.customer_email,
       name: sent.customer_name,
-      // Of the customer, who is new: the checkout's goes with what it began.
+      // The event of the new customer: the checkout's fields go to the objects that it began.
       metadata: {},
     },
   ]);

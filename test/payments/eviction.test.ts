@@ -1,4 +1,5 @@
-// Payments that leave the memory between any two steps: what comes back from the database decides alike.
+// Payments are evicted between any two steps: the state loaded from the database gives the same
+// decisions.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Means } from '../support/means.ts';
 import { PATIENCE_MS, type Payment, Shop } from './shop.ts';

@@ -1,4 +1,4 @@
-// A checkout is paid once, whatever happens at the same moment, and only what the buyer saw is charged.
+// A checkout is paid once under any concurrency, and only the amount that the buyer saw is charged.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Order } from '../../src/payments/payments.ts';
 import type { Means } from '../support/means.ts';
@@ -19,7 +19,7 @@ const times = <T>(count: number, task: (index: number) => Promise<T>): Promise<T
   Promise.all(Array.from({ length: count }, (_, index) => task(index)));
 const expire = ({ id }: Session) => shop.server.call('POST', `/checkouts/${id}/expire`);
 
-/** What the sandbox was asked to take for a checkout, whatever we believe. */
+/** What the sandbox was asked to charge for a checkout, whatever our records say. */
 async function charged({ id }: Session): Promise<bigint[]> {
   const rows = await shop.server.sql<{ amount: bigint }[]>`
     select c.amount from sandbox_charges c join payments p on p.id::text = c.key

@@ -1,4 +1,5 @@
-// What a settled payment owes others (its checkout, its invoice) is done once, whatever failed when it was to be done.
+// The follow-up tasks of a settled payment (its checkout, its invoice) are done once, whatever
+// fails when they are due.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { until } from '../support/until.ts';
 import { PATIENCE_MS, Shop } from './shop.ts';
@@ -29,7 +30,7 @@ test('a buyer who has paid is not told of a failure that comes after', async () 
   const session = await shop.checkout();
   const payment = await withoutInvoices(async () => {
     expect(await shop.pay(session)).toEqual({ kind: 'attempted' });
-    // He looks, and looks again.
+    // The buyer reloads the page, several times.
     const { id } = await shop.lastOf(session);
     await shop.server.payments.refresh(id);
     return shop.payment(id);

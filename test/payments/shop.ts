@@ -1,4 +1,5 @@
-// A shop, its buyers at the checkout, and what there is to see of a payment afterwards: all by the API and the payments' API.
+// A shop, its buyers at the checkout, and reads of a payment afterwards: all through the API and
+// the payments' API.
 import { expect } from 'bun:test';
 import { audit } from '../../src/database/audit.ts';
 import { parseMoney } from '../../ledger/kernel/money.ts';
@@ -20,18 +21,20 @@ import { type Means, NUMBERS } from '../support/means.ts';
 import { BUYER, type Session, sessionOf } from '../support/shop.ts';
 import { until } from '../support/until.ts';
 
-/** What settles later is found by an alarm within a second; a busy machine takes longer for everything. */
+/**
+ * An alarm finds a later settlement within a second; a busy machine needs longer for everything.
+ */
 export const PATIENCE_MS = 20_000;
 
 export type Fields = Readonly<Record<string, unknown>>;
 export type Payment = Reply['json'];
 export type Envelope = Reply['json'];
 
-/** What a buyer does, where it is not the usual: a good card, 100.00 USD, nobody's name. */
+/** Changes to the usual buyer: a good card, 100.00 USD, no customer named. */
 export type Wish = Partial<Omit<Order, 'total' | 'instrument'>> & {
   readonly means?: Means;
   readonly instrument?: Instrument | null;
-  /** As the page shows it. */
+  /** The attempt token of the page. */
   readonly total?: string;
 };
 
@@ -46,7 +49,7 @@ export class Shop {
   readonly server: TestServer;
   readonly productId: string;
   readonly priceId: string;
-  /** The sandbox as its own pages ask it. */
+  /** The sandbox, as its own pages call it. */
   readonly bank: Sandbox;
 
   private constructor(server: TestServer, product: Reply['json']) {
@@ -100,7 +103,7 @@ export class Shop {
     });
   }
 
-  /** A payment that was tried at a checkout of its own, as it is right after. */
+  /** A payment attempted at a checkout of its own, as it is right afterwards. */
   async buy(wish: Wish & { readonly checkout?: Fields } = {}): Promise<Payment> {
     const { checkout = {}, ...rest } = wish;
     const session = await this.checkout(checkout);
@@ -108,7 +111,7 @@ export class Shop {
     return this.lastOf(session);
   }
 
-  /** What is under way is settled. */
+  /** Settles what is pending. */
   settle(): Promise<void> {
     return settle(this.server);
   }
@@ -128,7 +131,7 @@ export class Shop {
     return this.read(`/payments/${id}`);
   }
 
-  /** The payment, once it is so. */
+  /** The payment, once the condition holds. */
   async paymentThatIs(status: string, id: string): Promise<Payment> {
     await until(`payment ${status}`, async () => (await this.payment(id)).status === status);
     return this.payment(id);
@@ -140,7 +143,7 @@ export class Shop {
     return read();
   }
 
-  /** The session, once nobody tries to pay it any more. */
+  /** The session, once no attempt at it is running. */
   async checkoutAfter({ id }: Pick<Session, 'id'>): Promise<Reply['json']> {
     const read = () => this.read(`/checkouts/${id}`);
     await until('an attempt is over', async () => (await read()).status !== 'processing');
@@ -152,12 +155,12 @@ export class Shop {
     return this.server.call('POST', `/payments/${paymentId}/refund`, { ...sent, ...call });
   }
 
-  /** A retry says so with its key. */
+  /** A retry is recognised by its key. */
   refundWithKey(key: string, paymentId: string, body?: unknown, call: Call = {}): Promise<Reply> {
     return this.refund(paymentId, body, { ...call, headers: { 'idempotency-key': key } });
   }
 
-  /** The events of an object, in their order; once there are so many, where that is given. */
+  /** The events of an object, in order; waits for `count` of them, where that is given. */
   async events(objectId: string, count?: number): Promise<Envelope[]> {
     const path = `/events?object_id=${objectId}&limit=200`;
     const read = async (): Promise<Envelope[]> => (await this.read(path)).data.toReversed();
@@ -176,7 +179,7 @@ export class Shop {
     return reply.json;
   }
 
-  /** Whatever was done, the books close, and every event is what the catalogue says. */
+  /** The books balance, and every event conforms to the catalogue. */
   async close(): Promise<void> {
     expect(await audit(this.server.sql)).toEqual([]);
     expect(await misfitsOf(this.server.sql)).toEqual([]);
@@ -184,14 +187,14 @@ export class Shop {
   }
 }
 
-/** In the currency's smallest coin. */
+/** In the currency's minor unit. */
 export function units(amount: string, currency: string): bigint {
   const parsed = parseMoney(amount, currency);
   if (typeof parsed === 'string') throw new Error(`${amount} ${currency}: ${parsed}`);
   return parsed;
 }
 
-/** Numbered without a gap, at times that ascend, and each event says the same twice. */
+/** Numbered without a gap, at ascending times, and each event renders the same twice. */
 function expectOrdered(events: readonly Envelope[]): void {
   expect(events.map(({ data }) => data.sequence)).toEqual(events.map((_event, index) => index + 1));
   let before = '';

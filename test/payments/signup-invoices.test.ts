@@ -1,4 +1,4 @@
-// The invoice of a checkout that begins a subscription says what period was paid for.
+// The invoice of a checkout that begins a subscription names the period that was paid for.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { startServer, type TestServer } from '../support/server.ts';
 import { ask, buy } from '../support/shop.ts';
@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 const DAY_MS = 86_400_000;
-/** Whole ones. */
+/** Whole days. */
 const days = (from: string, to: string): number =>
   Math.round((Date.parse(to) - Date.parse(from)) / DAY_MS);
 

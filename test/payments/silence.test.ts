@@ -1,4 +1,5 @@
-// A processor that fails or does not answer. What is open stays open and reserved until it says so; nothing moves twice.
+// A processor that fails or does not answer. What is pending stays pending and reserved until it
+// answers; nothing moves twice.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { until } from '../support/until.ts';
 import { PATIENCE_MS, Shop } from './shop.ts';
@@ -11,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => shop.close());
 
-/** Runs `task` while whatever needs that table of the sandbox fails. */
+/** Runs `task` while every statement on that table of the sandbox fails. */
 async function without<T>(table: string, task: () => Promise<T>): Promise<T> {
   const { sql } = shop.server;
   await sql.unsafe(`alter table ${table} rename to ${table}_gone`);
@@ -25,7 +26,7 @@ async function without<T>(table: string, task: () => Promise<T>): Promise<T> {
 const failures = () =>
   shop.server.logged.filter((line) => line.includes('the processor failed')).length;
 
-/** The processor was asked in vain, and not for the last time. */
+/** The processor call failed, and will be retried. */
 async function untilAskedAgain(): Promise<void> {
   const before = failures();
   await until('it is asked again', () => failures() > before);
@@ -71,7 +72,7 @@ test('a charge: nobody is charged for what was given up, and the buyer may try a
   const [event] = await shop.events(first.id, 1);
   expect(event.type).toBe('payment.errored');
   expect((await shop.checkoutAfter(session)).status).toBe('active');
-  // The first call, should it arrive after all.
+  // The first call, should it still arrive.
   const late = await shop.bank.charge({
     key: first.id,
     amount: 10_000n,
@@ -87,7 +88,7 @@ test('a charge: nobody is charged for what was given up, and the buyer may try a
 
 test('a refund that the processor refuses: failed at once, and its amount is there again', async () => {
   const { id } = await shop.buy();
-  // As if somebody had refunded it at the processor, beside us.
+  // As if a refund had been made at the processor, without us.
   await shop.server.sql`update sandbox_charges set refunded = amount where key = ${id}`;
   const { status, json, text } = await shop.refundWithKey('refused there', id, { amount: '60' });
   expect([status, json.status, json.failure_reason]).toEqual([200, 'failed', 'declined']);
@@ -109,7 +110,7 @@ test('a refund that the processor refuses: failed at once, and its amount is the
     },
   });
   expect((await shop.refundWithKey('refused there', id, { amount: '60' })).text).toBe(text);
-  // What was never given back was never on the invoice.
+  // A refund that never happened was never on the invoice.
   const { invoice_id } = await shop.payment(id);
   await shop.events(invoice_id, 1);
   expect((await shop.read(`/invoices/${invoice_id}`)).amount_refunded).toBe('0.00');

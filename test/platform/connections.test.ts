@@ -1,4 +1,4 @@
-// Whoever gets no connection of PostgreSQL says so in one line, however many it has by then.
+// A process that gets no connection of PostgreSQL says so in one line, however many it has by then.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { randomBytes } from 'node:crypto';
 import { openPool, type Sql } from '../../src/platform/postgres/postgres.ts';
@@ -12,7 +12,8 @@ let sql: Sql;
 beforeAll(async () => {
   database = await freshDatabase();
   sql = openPool(database.url, { max: 1, applicationName: 'test connections' });
-  // No limit holds for a superuser. This role may do what the user of the tests may, as many times as is said.
+  // No limit applies to a superuser. This role has the rights of the tests' user, and the given
+  // connection limit.
   await sql.unsafe(`
     create role ${ROLE} login password 'few';
     grant ${decodeURIComponent(new URL(database.url).username)} to ${ROLE}`);

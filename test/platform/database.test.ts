@@ -8,7 +8,7 @@ test('databases made at once are separate, and gone after drop', async () => {
   expect(new Set(databases.map(({ url }) => url)).size).toBe(3);
   for (const { url } of databases) {
     const sql = postgres(url, { max: 1 });
-    // Would fail in a database that another one shares.
+    // This would fail in a shared database.
     await sql`create table mine ()`;
     await sql.end();
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Log } from '../../src/platform/embedded/supervisor.ts';
 
-/** A directory for DATA_DIR to lie in. Whatever the services put elsewhere is removed with it. */
+/** The parent directory of DATA_DIR. What the services put elsewhere is removed with it. */
 export function temporaryDataDir(mode: number): { dataDir: string; remove(): void } {
   const parent = mkdtempSync(join(tmpdir(), 'tollhouse-platform-'));
   chmodSync(parent, mode);
@@ -46,7 +46,7 @@ export class RecordedLog implements Log {
   }
 }
 
-/** Starts test/platform/instance.ts and gives its first line with it. */
+/** Starts test/platform/instance.ts and returns it with its first line. */
 export async function startInstance(dataDir: string) {
   const child = Bun.spawn(
     [process.execPath, fileURLToPath(import.meta.resolve('./instance.ts')), dataDir],

@@ -1,5 +1,6 @@
-// A process that runs the embedded services on DATA_DIR (its argument) until it is killed: what the
-// tests kill, and what holds DATA_DIR when they start a second one. Prints one line when it is ready.
+// A process that runs the embedded services on DATA_DIR (its argument) until it is killed: the
+// tests kill it, and it holds DATA_DIR when they start a second one. Prints one line when it is
+// ready.
 import { openServices } from '../../src/platform/embedded/services.ts';
 
 const log = { warn: () => undefined, error: () => undefined };

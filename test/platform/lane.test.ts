@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { Lane } from '../../src/platform/postgres/lane.ts';
 
-/** A lane whose calls end when they are told to; time passes when it is told to. */
+/** A lane whose calls end, and whose time passes, when the test says so. */
 function open(options: { places: number; perTenant: number; waitingMax: number }) {
   const due = new Set<() => void>();
   const timers = {

@@ -1,4 +1,4 @@
-// An organisation's time: the wall clock, ahead of it, or stopped; never back.
+// An organisation's time: equal to the wall clock, ahead of it, or stopped; it never goes back.
 import { expect, test } from 'bun:test';
 import type { ChangeKind, Subscriber } from '../../src/platform/postgres/changes.ts';
 import { openOrgClocks, type OrgClocks, type TestClock } from '../../src/platform/org-clock.ts';
@@ -14,7 +14,7 @@ class World {
   isAway = false;
   version = 0;
   readonly warned: string[] = [];
-  /** What it does later. */
+  /** Timers that are set. */
   tasks: (() => void)[] = [];
 
   open(): Promise<OrgClocks> {
@@ -77,7 +77,7 @@ test('it does not go back when it is stopped where it was, or is behind whoever 
   const clocks = await world.open();
   clocks.set(world.ahead(4000));
   world.wall = 1500;
-  // Of a node whose clock is behind.
+  // From a node whose clock is behind.
   clocks.set({ ...world.ahead(4000), stoppedAt: 5100 });
   expect(clocks.now(TEST)).toBe(5500);
   clocks.set({ ...world.ahead(4000), stoppedAt: 7000 });
@@ -129,7 +129,7 @@ test('whose mover died runs on, without anybody saying so', async () => {
   await world.hear('test_clock');
   await world.later();
   expect([...clocks.stopped]).toEqual(['one']);
-  // The same row: its mover's lease is over.
+  // The same row: the lease of the node that moved it is over.
   world.stored = [{ ...stop, stoppedAt: null }];
   world.isAway = true;
   await world.later();
@@ -158,7 +158,7 @@ test('what was heard is past, unless that clock is wrong', async () => {
   expect(world.warned).toHaveLength(1);
   world.wall = 3100;
   expect([clocks.wall(), clocks.stats.leadMs]).toEqual([3100, 0]);
-  // Set back: it does not wait until it has caught up.
+  // The wall clock is set back: the timer does not wait until it has caught up.
   world.wall = 500;
   expect(clocks.wall()).toBe(500);
 });

@@ -1,4 +1,4 @@
-// A proxy in front of PostgreSQL that has nothing behind it, as HAProxy has during a failover.
+// A proxy in front of PostgreSQL that has no backend, as HAProxy during a failover.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { isUnavailable } from '../../src/http/edge/errors.ts';
 import { openPool, type Sql } from '../../src/platform/postgres/postgres.ts';
@@ -22,7 +22,7 @@ afterAll(async () => {
   await proxy.stop();
 });
 
-/** Whether it answered, or failed in a way that callers are told to try again. */
+/** Whether it answered, or failed with an error that callers may retry. */
 const answers = (): Promise<boolean> =>
   sql`select 1`.then(
     () => true,
@@ -50,7 +50,7 @@ test('who listens hears again after it', async () => {
   const heard: string[] = [];
   await sql.listen('after', (said) => heard.push(said));
   proxy.detach();
-  // Through several of its attempts to connect.
+  // For several of its attempts to connect.
   const before = proxy.accepted;
   await until('it has tried', () => proxy.accepted > before + 3);
   proxy.attach();

@@ -1,5 +1,6 @@
-// Started as root, whatever talks to the outside runs as the account of the embedded services, from a place that only root may enter,
-// and is still started, restarted and stopped as before.
+// Started as root, the program runs every process that talks to the outside under the account of
+// the embedded services, from a directory that only root may enter. It still starts, restarts and
+// stops them as before.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { type ChildProcess, spawn } from 'node:child_process';
 import {
@@ -20,13 +21,13 @@ import { until } from '../support/until.ts';
 
 setDefaultTimeout(180_000);
 
-/** A machine that is busy takes its time to start and to recover a database. */
+/** A busy machine needs long to start and to recover a database. */
 const PATIENCE_MS = 60_000;
 
 const ROOT = join(import.meta.dir, '../..');
 const asRoot = process.getuid?.() === 0 && process.platform === 'linux' ? test : test.skip;
 
-/** A clone in a home of mode 700. */
+/** A clone in a home directory of mode 700. */
 let home: string;
 const running = new Set<ChildProcess>();
 beforeAll(() => {
@@ -53,7 +54,7 @@ type Started = {
   readonly child: ChildProcess;
   readonly url: string;
   readonly exited: Promise<number | null>;
-  /** Resolves with the next line that has this in it. */
+  /** Resolves with the next line that contains this. */
   said(text: string): Promise<string>;
 };
 
@@ -99,7 +100,7 @@ async function start(dataDir: string, args: string[] = []): Promise<Started> {
   return { child, url: `http://127.0.0.1:${port}`, exited, said };
 }
 
-/** Real, effective, saved and of files, of user and group, of each of its threads. */
+/** The real, effective, saved and file-system ids, of user and group, of each of its threads. */
 function idsOf(pid: number): ReadonlySet<number> {
   const threads = readdirSync(`/proc/${pid}/task`);
   const lines = threads.flatMap((thread) =>

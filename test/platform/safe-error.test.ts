@@ -1,4 +1,4 @@
-// What is written down of an error quotes no row, no parameter and no query.
+// The logged form of an error quotes no row, no parameter and no query.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { openLog } from '../../src/platform/log.ts';
 import { openPool, type Sql } from '../../src/platform/postgres/postgres.ts';
@@ -46,7 +46,7 @@ test.each(FAILURES)('%s', async (_what, query, names) => {
   expect(all).not.toContain('private');
   expect(lines.every((line) => line.includes(names))).toBe(true);
   expect(errorLine(error)).toContain(names);
-  // Where it happened is there.
+  // It has the place of the error.
   expect(JSON.parse(lines[0]!).err).toMatchObject({ type: 'PostgresError', severity: 'ERROR' });
 });
 

@@ -102,7 +102,7 @@ test('a pid file that names a living stranger does not block the start', async (
   await services.stop();
   const cluster = join(dataDir, 'services/postgres');
   const { uid } = statSync(cluster);
-  // pid 1 lives on every machine, and is never our PostgreSQL.
+  // pid 1 exists on every machine, and is never our PostgreSQL.
   writeFileSync(join(cluster, 'postmaster.pid'), `1\n${cluster}\n0\n5432\n\n\n\nready\n`);
   services = await open();
   expect(statSync(cluster).uid).toBe(uid);

@@ -30,7 +30,7 @@ test('a program that does not exist fails the start', async () => {
 
 test('a start that fails later is tried again, and the log says so', async () => {
   const recorded = new RecordedLog();
-  // Runs at first; after its death it fails until the flag is there.
+  // It runs at first; after its death it fails until the flag exists.
   const flag = join(directory, 'flag');
   const supervised = await supervise(spec(`[ -e ${flag} ] && exit 4; ${RUN}`), recorded);
   await Bun.write(flag, '');

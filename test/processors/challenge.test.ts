@@ -12,7 +12,7 @@ let server: TestServer;
 let bank: ReturnType<typeof sandbox>;
 beforeAll(async () => {
   server = await startServer();
-  // The books are the server's: what one process charged, another one's page asks about.
+  // The books are the server's: one process charges, and the page of another one shows it.
   bank = sandbox({ sql: server.sql, clock, settleMs: 1, challengeUrl: (key) => `http://${key}` });
 });
 afterAll(() => server.stop());
@@ -136,6 +136,6 @@ test('runs nothing, loads nothing, and tells a browser where its form may lead',
   expect(policy).toContain("frame-ancestors 'none'");
   expect(policy).toContain("form-action 'self'");
   expect(policy).not.toContain('unsafe-inline');
-  // With no-referrer a browser over plain http would send `Origin: null`, which the edge refuses.
+  // With no-referrer a browser on plain http would send `Origin: null`, which the edge refuses.
   expect(headers.get('referrer-policy')).toBe('same-origin');
 });

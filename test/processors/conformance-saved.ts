@@ -1,4 +1,4 @@
-// What any payment processor must do with an instrument that it is asked to keep.
+// What every payment processor must do with an instrument that it is asked to save.
 import { describe, expect, test } from 'bun:test';
 import type {
   ChargeRequest,
@@ -15,7 +15,7 @@ const MANDATE_LOST = { kind: 'declined', code: 'mandate_lost' } as const;
 
 type Kind = ChargeResult['kind'];
 
-// What settles later is settled, and the buyer has confirmed what was asked.
+// Pending charges are settled, and the buyer has confirmed what was asked.
 const SAVED: [Behaviour, ChargeResult['kind']][] = [
   ['succeeds', 'succeeded'],
   ['succeeds_at_first', 'succeeded'],
@@ -57,7 +57,7 @@ export function savesInstruments(rigOf: () => Rig): void {
   const refund = (chargeKey: string, amount: bigint) =>
     rigOf().processor.refund({ key: rigOf().newKey(), chargeKey, amount, currency: CURRENCY });
 
-  /** What became of it, with whatever the buyer and the bank had still to do done. */
+  /** The final outcome, after the buyer and the bank have acted. */
   async function decided(made: ChargeRequest): Promise<ChargeResult> {
     const { processor } = rigOf();
     const { kind } = await processor.charge(made);
@@ -159,7 +159,7 @@ export function savesInstruments(rigOf: () => Rig): void {
       expect(await processor.chargeSaved(made)).toEqual(found);
       if (found.kind === 'succeeded') expect(found).toMatchObject(kept);
       else expect(found).toMatchObject({ code: expect.stringMatching(/^[a-z_]+$/) });
-      // What was declined once may be tried again, as another charge.
+      // A declined instrument may be tried again, with another charge.
       expect((await processor.chargeSaved(later(kept.saved))).kind).toBe(kind);
     });
 

@@ -1,5 +1,5 @@
-// What any payment processor must do, whoever's it is. `conforms` makes the tests; a rig brings the processor, and the means to make
-// it do each thing that a processor may do.
+// What every payment processor must do. `conforms` makes the tests; a rig brings the processor, and
+// the means to cause each outcome.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type {
   ChargeRequest,
@@ -59,7 +59,7 @@ export function conforms(name: string, open: () => Promise<Rig>): void {
         currency: CURRENCY,
         ...more,
       });
-    /** What can still be given back is exactly this. */
+    /** Exactly this much can still be refunded. */
     async function expectLeft(chargeKey: string, left: bigint): Promise<void> {
       expect((await refund(chargeKey, { amount: left + 1n })).kind).toBe('declined');
       if (left > 0n) {
@@ -184,7 +184,7 @@ export function conforms(name: string, open: () => Promise<Rig>): void {
         expect((await refund(made.key)).kind).toBe('declined');
         await rig.answer(made.key, passed);
         expect(await rig.processor.findCharge(made.key)).toMatchObject(decided);
-        // The first answer is the answer.
+        // The first answer counts.
         await rig.answer(made.key, !passed);
         expect(await rig.processor.findCharge(made.key)).toMatchObject(decided);
         expect(await rig.processor.charge(made)).toMatchObject(decided);

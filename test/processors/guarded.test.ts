@@ -1,4 +1,4 @@
-// What throws or is late is unknown, and is logged without what the buyer typed.
+// An exception or a late answer is `unknown`, and is logged without what the buyer typed.
 import { expect, test } from 'bun:test';
 import type { Timers } from '../../ledger/ports.ts';
 import { openLog } from '../../src/platform/log.ts';
@@ -35,7 +35,10 @@ const CALLS: [string, string, Ask][] = [
   ['findRefund', 'the-refund', (processor) => processor.findRefund('the-refund')],
 ];
 
-/** A processor whose every call does this, behind a guard whose deadline passes when the test says so. */
+/**
+ * A processor whose every call does this, behind a guard whose deadline passes when the test says
+ * so.
+ */
 function open(behave: () => Promise<never>) {
   const lines: string[] = [];
   const waiting = new Set<() => void>();
@@ -95,7 +98,7 @@ test.each(CALLS)('%s: what is late is unknown, and heard no more', async (call, 
   pass();
   expect(await asked).toEqual({ kind: 'unknown' });
   expect(JSON.parse(lines[0]!)).toMatchObject({ level: 'warn', processor: 'bad', call, id });
-  // Its failure is logged when it comes, and is nobody's unhandled rejection.
+  // The late failure is logged, and is no unhandled rejection.
   reject(failure());
   await Promise.resolve();
   await new Promise(setImmediate);

@@ -1,10 +1,10 @@
-// What the conformance suite needs of a processor that it tries.
+// What the conformance suite needs of a processor under test.
 import type { Instrument, Processor } from '../../src/processors/processor.ts';
 
-/** What a charge to an instrument does, or a refund of it. */
+/** The outcome of a charge to an instrument, or of a refund of it. */
 export type Behaviour =
   | 'succeeds'
-  /** While its buyer is there; when he is not, it is declined. */
+  /** On session; off session it is declined. */
   | 'succeeds_at_first'
   | 'settles'
   | 'bounces'
@@ -20,9 +20,9 @@ export type Rig = {
   readonly processor: Processor;
   readonly instruments: Readonly<Record<Behaviour, Instrument>>;
   readonly newKey: () => string;
-  /** Time passes, until what settles later has. */
+  /** Moves time until pending charges and refunds have settled. */
   settle(): void;
-  /** The buyer answers his bank. */
+  /** The buyer answers at the bank. */
   answer(chargeKey: string, passed: boolean): Promise<void>;
   close(): Promise<void>;
 };

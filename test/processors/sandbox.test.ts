@@ -1,4 +1,4 @@
-// The sandbox: what any processor must do, bare and guarded, and what its own cards and accounts do.
+// The sandbox: the conformance suite, bare and guarded, and its own cards and accounts.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { clock, timers } from '../../src/platform/clock.ts';
 import { ids } from '../../src/platform/ids.ts';
@@ -12,7 +12,7 @@ import { conforms } from './conformance.ts';
 import type { Rig } from './rig.ts';
 
 const SETTLE_MS = 3000;
-/** In the middle of a month, so that this month's cards are good. */
+/** In the middle of a month, so that this month's cards are valid. */
 const NOW = Date.UTC(2026, 10, 15);
 const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
@@ -112,7 +112,7 @@ const CARDS: [string, string, string | null][] = [
   ['4000000000000119',   'not_attempted',   'processing_error'],
   ['4000002760003184',   'requires_action', null],
   ['4000008400001629',   'requires_action', null],
-  // A good checksum is not enough: it may be somebody's.
+  // A valid checksum is not enough: it may be a real card.
   ['4111111111111111',   'declined',        'incorrect_number'],
   ['424242424242424',    'declined',        'incorrect_number'],
   ['',                   'declined',        'incorrect_number'],

@@ -1,4 +1,4 @@
-// What the sandbox's own cards and accounts do when they are saved, and when they are charged without their buyer.
+// The sandbox's own cards and accounts when they are saved, and when they are charged off session.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { HARD_DECLINES } from '../../ledger/payments/payment.ts';
 import { ids } from '../../src/platform/ids.ts';
@@ -74,7 +74,7 @@ const SAVINGS: [string, string, string][] = [
   ['4000002760003184',       'requires_action',                'requires_action'],
   ['4000008400001629',       'requires_action',                'requires_action'],
   ['4000000000001000',       'unknown',                        'unknown'],
-  // There is no money that could get lost on its way.
+  // There is no money that could be lost on its way.
   ['4000000000001018',       'unknown',                        'succeeded'],
   ['DE89370400440532013000', 'pending',                        'succeeded'],
   ['DE62370400440532013001', 'pending',                        'succeeded'],

@@ -1,22 +1,25 @@
-// What each call may be answered, known without the code that answers it.
+// The allowed answers of each call, computed without the code that answers it.
 //
-// Every usage carries a mark that is stored with it, and the other ids follow from what the caller chose. So each row of the database
-// belongs to one thing that somebody wanted, and the rows have the order in which it was done.
+// Every usage carries a mark that is stored with it, and all other ids follow from the caller's
+// choice. So each row of the database belongs to one operation that a client wanted, and the rows
+// are in the order of execution.
 import type { Fence } from '../../ledger/storage.ts';
 import { POISONED } from './hard.ts';
 import { type Database, type Written, totalsOf } from './database.ts';
 
-/** Something that a client wants done, once: all tries with one key are one of these. */
+/**
+ * An operation that a client wants done once: all attempts with one key belong to one operation.
+ */
 export type Wanted = {
   readonly what: string;
   readonly accountId: string;
-  /** When the first try began. */
+  /** When the first attempt began. */
   readonly startedAt: number;
-  /** When each try began, and when its answer came. */
+  /** When each attempt began, and when its answer came. */
   readonly tries: { readonly from: number; to: number }[];
-  /** When the first answer came that said that it is done; null while none did. */
+  /** When the first answer came that confirms it; null while none did. */
   doneAt: number | null;
-  /** What it takes from the account's balance where it is done; below zero where it gives. */
+  /** How much it takes from the account's balance; negative where it adds. */
   readonly takes: bigint;
 };
 
@@ -27,18 +30,24 @@ export type Seen = {
   /** When it was asked for, and when the answer came. */
   readonly from: number;
   readonly to: number;
-  /** What was said: exactly this, or less than this. */
+  /** The answer: exactly this, or less than this. */
   readonly balance: bigint;
   readonly says: 'is' | 'is below';
-  /** Whether it may rest on what is still on its way to the database, and may never come there. */
+  /** Whether it may include writes that are not durable yet and may never be. */
   readonly tentative: boolean;
 };
 
 export class Auditor {
   readonly problems: string[] = [];
-  /** Whether the database has lost what it had acknowledged: then only who goes on writing there is wrong. */
+  /**
+   * Whether the database has lost acknowledged writes: then only processes that go on writing there
+   * are wrong.
+   */
   isLossy = false;
-  /** Processes that had such writes acknowledged, and the seat that they had; until another one has it. */
+  /**
+   * Processes that acknowledged such writes, and the seat that they had; until another process has
+   * it.
+   */
   readonly behind = new Map<string, Fence>();
   readonly #now: () => number;
   /** By mark. */
@@ -46,14 +55,14 @@ export class Auditor {
   readonly #seen: Seen[] = [];
   /** Marks of rows that carry none. */
   readonly #marks = new Map<string, string>();
-  /** What each key was answered first. */
+  /** The first answer to each key. */
   readonly #answers = new Map<string, string>();
 
   constructor(now: () => number) {
     this.#now = now;
   }
 
-  /** Something is wrong. Where writes were lost, only what `matters` then too. */
+  /** Something is wrong. After lost writes, only what `matters` even then counts. */
   report(problem: string, matters: 'always' | null = null): void {
     if (this.isLossy && matters === null) return;
     this.problems.push(`${this.#now().toFixed(3)} ms: ${problem}`);
@@ -63,7 +72,7 @@ export class Auditor {
     if (!condition) this.report(problem);
   }
 
-  /** It begins, or is tried again. Returns what is to be called when this try is answered. */
+  /** An attempt begins. Returns a function to call when this attempt is answered. */
   want(mark: string, wanted: Pick<Wanted, 'what' | 'accountId' | 'takes'>): () => void {
     const known = this.#wanted.get(mark);
     const first = { ...wanted, startedAt: this.#now(), tries: [], doneAt: null };
@@ -75,18 +84,18 @@ export class Auditor {
     };
   }
 
-  /** The row with this id will be of that mark. */
+  /** The row with this id belongs to that mark. */
   mark(id: string, mark: string): void {
     this.#marks.set(id, mark);
   }
 
-  /** The answer that says so has come. */
+  /** The confirming answer has come. */
   done(mark: string): void {
     const wanted = this.#wanted.get(mark)!;
     wanted.doneAt ??= this.#now();
   }
 
-  /** All tries with one key are told the same. */
+  /** All attempts with one key get the same answer. */
   same(key: string, answer: unknown): void {
     const said = Bun.inspect(answer, { sorted: true, compact: true });
     const first = this.#answers.get(key) ?? said;
@@ -98,7 +107,7 @@ export class Auditor {
     this.#seen.push(seen);
   }
 
-  /** What a process says of itself that it never may. */
+  /** What a process must never report of itself. */
   said(name: string, message: string, error: unknown): void {
     const isPlanted = error instanceof Error && error.message === POISONED;
     if (EXPECTED.has(message) || isPlanted) return;
@@ -136,7 +145,7 @@ export class Auditor {
     return typeof mark === 'string' ? mark : (this.#marks.get(id) ?? null);
   }
 
-  /** I2, and that each usage was answered what the account was after it. */
+  /** I2; and each usage was answered with the account's state right after it. */
   #checkFold(db: Database, rows: readonly Written[]): void {
     const folded = new Map<string, { debits: bigint; credits: bigint }>();
     const fold = (id: string): { debits: bigint; credits: bigint } => {
@@ -165,8 +174,9 @@ export class Auditor {
   }
 
   /**
-   * What was said is what some beginning of the account's rows adds up to: with all that was acknowledged before it was asked, and
-   * nothing that was not durable when it was answered. What is tentative may be less, by what was on its way.
+   * The answer is the sum of some prefix of the account's rows: it includes everything acknowledged
+   * before the request, and nothing that was not durable at the answer. A tentative answer may be
+   * lower, by what was in flight.
    */
   #checkSeen(seen: Seen, rows: readonly Row[]): void {
     const { from, to } = seen;
@@ -198,8 +208,8 @@ export class Auditor {
   }
 
   /**
-   * All that had begun to be taken from the account, and may never have been written or only later; and what is tried again, for as
-   * long as its node has not found out that it was done before.
+   * Everything that had begun to be taken from the account and may never be written, or only later;
+   * and retries, until their node finds that they were done before.
    */
   #underWay({ accountId, from, to }: Seen, rows: readonly Row[]): bigint {
     let sum = 0n;
@@ -225,7 +235,7 @@ function changesOf({ transfer }: Written): { accountId: string; delta: bigint }[
   ];
 }
 
-/** What goes wrong by itself where processes are killed and cut off. */
+/** What fails by itself where processes are killed and cut off. */
 const EXPECTED: ReadonlySet<string> = new Set([
   'another node has taken the seat',
   'the database is behind this node: a stale copy was promoted',

@@ -1,4 +1,5 @@
-// The calls of the clients, and what each answer must agree with at once. What it must agree with over time is the auditor's.
+// The calls of the clients, and what each answer must agree with at once. The auditor checks what
+// must hold over time.
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Grant } from '../../ledger/metering/grants.ts';
 import { type Customer, type Meter, type Snapshot, balance } from '../../ledger/metering/meter.ts';
@@ -10,7 +11,7 @@ import { send } from './client.ts';
 import { checkAnswerOf, type Place, type Process, refundAnswer } from './process.ts';
 import type { World } from './world.ts';
 
-/** One usage that is wanted, once: each try sends the same. */
+/** One usage that a client wants once: each attempt sends the same. */
 export type Usage = {
   readonly customer: Customer;
   readonly meter: Meter;
@@ -176,7 +177,10 @@ export async function check(
   return reply.kind;
 }
 
-/** I6: whoever answers from its own memory has the slot, and its lease, by what the database says at this moment. */
+/**
+ * I6: a node that answers from memory owns the slot, and its lease is valid, as the database says
+ * at this moment.
+ */
 function demandOwner({ server, auditor, schedule }: World, process: Process, slot: number): void {
   const { name } = process.machine;
   const owner = server.db.nodes.get(server.db.slots[slot] ?? 0);
@@ -184,7 +188,7 @@ function demandOwner({ server, auditor, schedule }: World, process: Process, slo
   auditor.demand(isOwner, `I6: ${name} answers for slot ${slot} from memory that may be old`);
 }
 
-/** All that the customer has, as it is durable. */
+/** The customer's durable state. */
 export async function balances(
   world: World,
   { customer, meters }: { customer: Customer; meters: readonly Meter[] },

@@ -1,4 +1,4 @@
-// Who and what there is in a run: made by its seed, before anything happens.
+// The customers, meters and other objects of a run: made from its seed, before anything happens.
 import type { Customer, Meter } from '../../ledger/metering/meter.ts';
 import type { Ids } from '../../ledger/ports.ts';
 import type { PaymentState } from '../../ledger/payments/payment.ts';

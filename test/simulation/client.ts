@@ -1,23 +1,24 @@
-// Clients: each asks one thing after the other, of any place, and never knows what becomes of a call whose answer does not come.
+// Clients: each sends one call after the other, to any place. Without an answer a client never
+// learns the outcome.
 import type { Ledger } from '../../ledger/ledger.ts';
 import { LedgerUnavailable } from '../../ledger/ports.ts';
 import { isConnectionLost } from './network.ts';
 import type { Place, Process } from './process.ts';
 import type { World } from './world.ts';
 
-/** What became of a call, as its client sees it. */
+/** The outcome of a call, as its client sees it. */
 export type Reply<T> =
   | { readonly kind: 'answer'; readonly value: T }
   /** Refused for now, or never answered: it may have been done, or be done later. */
   | { readonly kind: 'unknown' };
 
 const PATIENCE_MS = 10_000;
-/** What a call waits where nothing goes wrong but that some units are not taken. */
+/** How long a call waits where the only faults are refused units. */
 const WAITED_LEASES_MAX = 4;
 
 /**
- * Runs `call` on any place that has a process. `atNode` sees the answer at the moment in which it leaves the node: whatever it says
- * must be durable by then.
+ * Runs `call` on any place that has a process. `atNode` sees the answer when it leaves the node:
+ * whatever it says must be durable by then.
  */
 export async function send<T>(
   world: World,

@@ -1,6 +1,6 @@
-// The database of a simulation: tables in memory, transactions that can be undone.
+// The database of a simulation: tables in memory, and transactions that can be undone.
 //
-// It is written against the promises of ledger/storage.ts, not after the SQL that keeps them in production.
+// It implements the promises of ledger/storage.ts, not the SQL that keeps them in production.
 import type { Fence, AccountKind, AccountOwner, AccountTotals } from '../../ledger/storage.ts';
 import type { Alarm, AlarmKind, GrantRow } from '../../ledger/storage.ts';
 import type { LedgerEvent } from '../../ledger/event.ts';
@@ -71,7 +71,7 @@ export type AccountRow = {
   readonly period: Period | null;
 };
 
-/** What a customer has of a meter, beyond its accounts and grants. */
+/** A customer's state on a meter, beyond its accounts and grants. */
 export type StateColumns = {
   readonly customer: Customer;
   readonly meterId: string;
@@ -85,12 +85,12 @@ export type StateColumns = {
   readonly eventAt: number;
 };
 
-/** A transfer, and which flush wrote it when. */
+/** A transfer, with the flush and the time that wrote it. */
 export type Written = {
   readonly transfer: Transfer;
   readonly node: number;
   readonly at: number;
-  /** Among all transfers. */
+  /** The position among all transfers. */
   readonly order: number;
 };
 
@@ -98,9 +98,9 @@ export type AlarmRow = Alarm<AlarmKind> & { readonly slot: number; readonly dueA
 
 export class Database {
   #steps: Undo[] = [];
-  /** How each transaction is undone, the last one last. */
+  /** How to undo each transaction, the last one last. */
   readonly #done: Undo[][] = [];
-  /** How many of them there were when the last one said who may write. */
+  /** How many there were when the last one decided who may write. */
   #seatsAt = 0;
   readonly #note = (step: Undo): void => {
     this.#steps.push(step);
@@ -111,7 +111,7 @@ export class Database {
   readonly accounts = new Table<string, AccountRow>(this.#note);
   /** By slot and id. */
   readonly transfers = new Table<string, Written>(this.#note);
-  /** By id: what was written last under it. No two slots should have the same. */
+  /** By id: the last row written under it. No two slots should have the same id. */
   readonly byId = new Table<string, Written>(this.#note);
   /** Holds that were resolved, with what resolved them. */
   readonly resolved = new Table<string, string>(this.#note);
@@ -133,7 +133,7 @@ export class Database {
     this.meters = new Map(catalogue.meters.map((meter) => [meter.id, meter]));
   }
 
-  /** All of `task`, or nothing where it throws. */
+  /** Runs all of `task`, or nothing where it throws. */
   transaction<T>(task: () => T): T {
     this.#steps = [];
     try {
@@ -146,14 +146,17 @@ export class Database {
     }
   }
 
-  /** A copy is promoted that lacks the last transactions; but it has all that said who may write. */
+  /**
+   * A copy is promoted that lacks the last transactions, but has all those that decided who may
+   * write.
+   */
   lose(transactions: number): void {
     const last = this.#done.slice(this.#seatsAt).slice(-transactions);
     this.#done.length -= last.length;
     for (const steps of last.reverse()) undo(steps);
   }
 
-  /** A transaction that says who may write. */
+  /** A transaction that decides who may write. */
   seated<T>(task: () => T): T {
     const result = this.transaction(task);
     this.#seatsAt = this.#done.length;
@@ -176,7 +179,7 @@ function undo(steps: readonly Undo[]): void {
   for (const step of steps.toReversed()) step();
 }
 
-/** Of all accounts together. */
+/** Over all accounts. */
 export function totalsOf(db: Database): { debits: bigint; credits: bigint } {
   let [debits, credits] = [0n, 0n];
   for (const { totals } of db.accounts.values()) {

@@ -1,4 +1,5 @@
-// The `Storage` port of one process: its connections to the database, which may be slow, cut, or end with an answer on its way.
+// The `Storage` port of one process: its connections to the database, which may be slow, be cut, or
+// end while an answer is in flight.
 import type { Fence, FlushResult, FlushRows, Storage } from '../../ledger/storage.ts';
 import type { Database } from './database.ts';
 import { flush } from './flush.ts';
@@ -8,21 +9,21 @@ import * as reads from './reads.ts';
 import type { Machine } from './schedule.ts';
 import * as seats from './seats.ts';
 
-/** The database of a run, and how it does now. */
+/** The database of a run, and its current faults. */
 export type Server = {
   db: Database;
   readonly network: Network;
   readonly leaseMs: number;
   /** Whether it answers at all. */
   isUp: boolean;
-  /** Milliseconds that a flush takes at most, and anything else. */
+  /** The longest duration in milliseconds, of a flush and of anything else. */
   slowMsMax: number;
   slowReadMsMax: number;
   /** The number of the last flush that each process knows to be durable. */
   readonly acknowledged: Map<string, Fence>;
   /** Called for each flush when it is sent. */
   readonly onTried: (rows: FlushRows) => void;
-  /** Called for each flush when it has been carried out. */
+  /** Called for each flush when it has been executed. */
   readonly onFlush: (flush: {
     readonly rows: FlushRows;
     readonly fence: Fence;
@@ -103,7 +104,10 @@ class Disk {
     this.#machine = machine;
   }
 
-  /** What the statement gives. Rejects where the connection is lost: before it is carried out, or after. */
+  /**
+   * The result of the statement. Rejects where the connection is lost: before the execution, or
+   * after.
+   */
   ask<T>(
     statement: (began: number) => T,
     slowMsMax: () => number = () => this.#server.slowReadMsMax,
@@ -113,7 +117,7 @@ class Disk {
     const name = this.#machine.name;
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const lost = (): void => {
-      // A connection that is reset says so at once; one that is silent is given up.
+      // A reset connection fails at once; a silent one fails at the timeout.
       const ms = schedule.random.chance(0.5) ? network.latency() : this.#server.leaseMs;
       schedule.after(ms, this.#machine, () => reject(new ConnectionLost('connection lost')));
     };
@@ -134,7 +138,7 @@ class Disk {
     return promise;
   }
 
-  /** A flush that is never carried out: the database cancels it, or the connection is lost again. */
+  /** A flush that is never executed: the database cancels it, or the connection is lost again. */
   async never(how: 'slow' | 'lost'): Promise<FlushResult> {
     const cancelled = async (): Promise<FlushResult> => {
       await this.#server.network.schedule.wait(this.#server.leaseMs / 3, this.#machine);
@@ -144,7 +148,9 @@ class Disk {
     return reached.kind === 'unknown' ? reached : cancelled();
   }
 
-  /** A flush: no answer within the lease is one that says nothing. It may still be carried out. */
+  /**
+   * A flush: without an answer within the lease its outcome is unknown. It may still be executed.
+   */
   async bounded(statement: (began: number) => FlushResult): Promise<FlushResult> {
     const late = Promise.withResolvers<never>();
     const { schedule } = this.#server.network;

@@ -1,4 +1,4 @@
-// What goes wrong in a run. Each seed has a few kinds of it, some often.
+// The faults of a run. Each seed has a few kinds, some of them often.
 import { DATABASE } from './network.ts';
 import { loseLast } from './owned.ts';
 import type { Place } from './process.ts';
@@ -6,7 +6,7 @@ import type { World } from './world.ts';
 
 type Fault = (world: World) => void;
 
-/** Longer than a lease, sometimes. */
+/** Sometimes longer than a lease. */
 const spell = (world: World): number => world.schedule.between(1, world.leaseMs * 2.5);
 
 const FAULTS = {
@@ -18,7 +18,7 @@ const FAULTS = {
       .catch((error: unknown) => world.auditor.said(process.machine.name, 'did not close', error));
   },
   pause: (world) => stand(world, { monotonicToo: false }),
-  /** A whole machine sleeps: its monotonic clock with it. */
+  /** A whole machine sleeps: its monotonic clock stops. */
   sleep: (world) => stand(world, { monotonicToo: true }),
   clockJump: (world) => {
     anyPlace(world).ahead += world.random.integer(world.mayStepBack ? -3000 : 0, 3000);
@@ -49,7 +49,7 @@ const FAULTS = {
       world.server.slowReadMsMax = 0;
     });
   },
-  /** A copy of the database that lacks the last transactions takes its place. */
+  /** A copy of the database that lacks the last transactions is promoted. */
   staleCopy: (world) => {
     if (world.auditor.isLossy || !world.random.chance(0.2)) return;
     loseLast(world.auditor, world.server, world.random.integer(1, 10));
@@ -70,7 +70,7 @@ const FAULTS = {
 
 export type FaultName = keyof typeof FAULTS;
 
-/** Plans what goes wrong until `until`. */
+/** Schedules the faults until `until`. */
 export function planFaults(world: World, until: number): readonly FaultName[] {
   const { random } = world.schedule;
   world.isCalm = random.chance(0.1);
@@ -101,7 +101,7 @@ function stand(world: World, { monotonicToo }: { monotonicToo: boolean }): void 
   machine.isPaused = true;
   const resume = (): void => {
     if (!machine.isPaused) return;
-    // A process that was started there since has a clock that never stood still, and none goes back.
+    // A process that started there since has a clock that never stopped, and no clock goes back.
     const isSame = place.process?.machine === machine;
     if (monotonicToo && isSame) place.stoodStill += world.schedule.now - began;
     world.schedule.resume(machine);
@@ -110,7 +110,7 @@ function stand(world: World, { monotonicToo }: { monotonicToo: boolean }): void 
   world.stopgaps.push(resume);
 }
 
-/** One way, or both. */
+/** One direction, or both. */
 function cut({ network, schedule, later }: World, a: string, b: string): void {
   const ways = schedule.random.pick([
     [[a, b]],

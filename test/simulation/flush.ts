@@ -1,5 +1,5 @@
-// A flush, as ledger/storage.ts promises it: the fence moves and everything is written, or nothing. What it refuses is what the
-// constraints of the schema refuse; none of it may ever come but a used id.
+// A flush, as ledger/storage.ts promises it: the fence moves and everything is written, or nothing.
+// It refuses what the schema's constraints refuse; of these refusals only a used id may ever occur.
 import { periodAccountId } from '../../ledger/kernel/derived-ids.ts';
 import { nextAsk } from '../../ledger/payments/payment.ts';
 import type { PaymentState } from '../../ledger/payments/payment.ts';
@@ -24,7 +24,9 @@ function demand(condition: boolean, constraint: string): void {
   if (!condition) throw new Refused(constraint);
 }
 
-/** Writes it at the time `now` of the database. The lease counts from when the transaction `began`. */
+/**
+ * Writes it at the time `now` of the database. The lease counts from when the transaction `began`.
+ */
 export function flush(
   db: Database,
   rows: FlushRows,
@@ -200,7 +202,7 @@ function writePayment(db: Database, state: PaymentState): void {
   arm(db, { ...alarm, slot, tenant: { organisationId, mode } }, nextAsk(state));
 }
 
-/** Each slot goes to its new node where that one is alive and stays, else it remains. */
+/** Each slot goes to its new node where that node is alive and stays; else it remains. */
 function handOver(db: Database, { handovers }: FlushRows, by: { node: number; now: number }): void {
   if (handovers.length === 0) return;
   const owners = [...db.slots];

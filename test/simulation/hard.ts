@@ -1,6 +1,7 @@
-// Units that the database does not take: what they bring about is nobody's but their own.
+// Poisoned units, which the database does not accept: they may harm nothing but themselves.
 //
-// A usage may be marked in its metadata, so that whatever flush it is part of is cancelled, loses its connection, or is refused.
+// A mark in a usage's metadata makes the database cancel every flush with it, lose its connection,
+// or refuse it.
 import type { FlushRows } from '../../ledger/storage.ts';
 import type { Transfer } from '../../ledger/kernel/transfers.ts';
 
@@ -12,7 +13,7 @@ const NAME = 'hard';
 
 export const hardMetadata = (kind: Hard): Record<string, string> => ({ [NAME]: kind });
 
-/** What is said of a poisoned unit, wherever it is said. */
+/** The message about a poisoned unit, wherever it appears. */
 export const POISONED = 'planted: it is poisoned';
 
 export function hardnessOf({ usage }: Transfer): Hard | null {
@@ -24,10 +25,13 @@ export function hardestOf({ transfers }: FlushRows): Hard | null {
   return HARD_KINDS.find((kind) => kinds.has(kind)) ?? null;
 }
 
-/** Where nothing else is wrong: the parts of a small flush, and twice alone. Elsewhere as often as the ledger allows. */
+/**
+ * Where nothing else is wrong: the parts of a small flush, and twice alone. Elsewhere as often as
+ * the ledger allows.
+ */
 const TRIES_MAX = { calm: 6, stormy: 16 };
 
-/** How often the database is asked for what it does not take. */
+/** How often the database is asked for what it does not accept. */
 export class HardUnits {
   readonly #demand: (condition: boolean, problem: string) => void;
   /** By mark: flushes, and how often a client has asked for it. */

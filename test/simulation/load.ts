@@ -1,4 +1,4 @@
-// What the clients want: drawn from the seed, retried like a client retries.
+// The clients' load: drawn from the seed, retried as clients do.
 import type { Grant } from '../../ledger/metering/grants.ts';
 import type { Customer } from '../../ledger/metering/meter.ts';
 import type { UsageRequest } from '../../ledger/outcome.ts';
@@ -13,7 +13,7 @@ type Call = () => Promise<'answer' | 'unknown'>;
 export class Load {
   readonly #world: World;
   readonly #ids;
-  /** Calls with a key that were sent before: anybody may send them again. */
+  /** Calls with a key that were sent before: any client may send them again. */
   readonly #sent: Call[] = [];
   readonly #grants: { readonly about: calls.About; readonly id: string }[] = [];
   readonly #refunds: { readonly paymentId: string; readonly id: string }[] = [];
@@ -21,7 +21,7 @@ export class Load {
   readonly #keys = new Map<string, Set<string>>();
   #count = 0;
   readonly #hasHard: boolean;
-  /** Clients that still ask. */
+  /** Clients that still send. */
   running = 0;
 
   constructor(world: World) {
@@ -30,7 +30,7 @@ export class Load {
     this.#hasHard = world.isCalm || world.random.chance(0.2);
   }
 
-  /** Begins to ask, until `until`. */
+  /** Starts, and sends until `until`. */
   start(until: number): void {
     const clients = this.#world.random.integer(1, 5);
     const pauseMs = this.#world.random.pick([100, 200, 400]);
@@ -170,7 +170,7 @@ export class Load {
     return { customer, meter, request, mark };
   }
 
-  /** A key that the customer has not used: often one that another one has. */
+  /** A key that the customer has not used; often one that another customer has. */
   #keyFor(customer: Customer): string {
     const { random } = this.#world;
     const others = [...this.#keys].filter(([, used]) => !used.has(customer.id));
@@ -183,7 +183,7 @@ export class Load {
   }
 }
 
-/** Of the usages of a run that has any: a few. */
+/** The marked share of the usages, in a run that has any. */
 const HARD_RATE = 0.03;
 
 const KINDS = [

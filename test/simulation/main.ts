@@ -1,5 +1,6 @@
-// Runs seeds one after the other and prints what each finds wrong: `bun test/simulation/main.ts 1 1000`. `… 1 1000 first` ends at
-// the first that finds anything; `… 17` runs one, and prints all that happens in it.
+// Runs seeds one after the other and prints what each finds wrong: `bun test/simulation/main.ts 1
+// 1000`. `… 1 1000 first` ends at the first seed that finds anything; `… 17` runs one, and prints
+// all its events.
 import { simulate } from './run.ts';
 
 const [from, to, until] = process.argv.slice(2);

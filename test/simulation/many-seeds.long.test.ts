@@ -1,4 +1,4 @@
-// The seeds that the short run leaves out.
+// The seeds beyond those of the short run.
 import { expect, test } from 'bun:test';
 import { failuresOf, SEEDS_OF_A_LONG_RUN, SEEDS_OF_A_SHORT_RUN } from './seeds.ts';
 

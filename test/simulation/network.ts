@@ -1,5 +1,5 @@
-// Who can reach whom. A message takes a while, may come after one that was sent later, and is lost where its way is cut when it is
-// sent or when it would arrive.
+// Who can reach whom. A message takes a while, may come after a later one, and is lost if its way
+// is cut when it is sent or when it would arrive.
 import type { Machine, Schedule } from './schedule.ts';
 
 const CONNECTION_LOST = 'CONNECTION_CLOSED';
@@ -10,7 +10,7 @@ export function isConnectionLost(error: unknown): boolean {
 
 export class ConnectionLost extends Error {
   override readonly name = 'ConnectionLost';
-  /** As the database's driver says it; it travels where the error itself does not. */
+  /** The message of the database's driver; it travels where the error itself does not. */
   readonly code = CONNECTION_LOST;
 }
 
@@ -18,9 +18,9 @@ export const DATABASE = 'database';
 
 export class Network {
   readonly schedule: Schedule;
-  /** How likely a message of a connection that works is lost with its connection. */
+  /** How likely a working connection is lost together with a message. */
   lossRate = 0;
-  /** Milliseconds that a message takes at most. */
+  /** The longest time of a message, in milliseconds. */
   latencyMsMax = 1;
   readonly #cut = new Set<string>();
 
@@ -45,7 +45,7 @@ export class Network {
     return this.#cut.has(way(from, to));
   }
 
-  /** Runs `arrive` on `to` after a while, or `lost`, and neither where `to` is dead by then. */
+  /** Runs `arrive` on `to` after a while, or `lost`; neither where `to` is dead by then. */
   send(
     message: { readonly from: string; readonly to: string; readonly at: Machine | null },
     arrive: () => void,

@@ -1,4 +1,5 @@
-// I6 and I7, at each flush: it writes for slots of its own node, and on no database that is behind it.
+// I6 and I7, at each flush: it writes only for slots of its own node, and to no database that is
+// behind it.
 import type { Fence, FlushResult, FlushRows } from '../../ledger/storage.ts';
 import type { Auditor } from './auditor.ts';
 import type { Database } from './database.ts';
@@ -25,7 +26,8 @@ export function checkFlush(auditor: Auditor, db: Database, flush: Flush): void {
     if (seat.node === fence.node && other !== holder) auditor.behind.delete(other);
   }
   const lost = auditor.behind.get(holder);
-  // Its own recovery or its own next claim is one epoch later; more, and somebody else had the seat.
+  // Its own recovery or its own next claim is one epoch later; a larger step means that another
+  // process had the seat.
   if (lost?.node === fence.node && fence.epoch <= lost.epoch + 1n) {
     auditor.report(`I7: ${holder} writes where its writes were lost`, 'always');
   }
@@ -42,7 +44,7 @@ function checkSlots(auditor: Auditor, db: Database, { rows, fence, holder }: Flu
     ...rows.payments.map(({ payment }) => payment.slot),
   ]);
   for (const slot of slots) {
-    // What goes with this flush was its own until now.
+    // The slots that this flush hands over were its own until now.
     const isOwn = db.slots[slot] === fence.node || given.has(slot);
     auditor.demand(
       isOwn,
@@ -51,14 +53,16 @@ function checkSlots(auditor: Auditor, db: Database, { rows, fence, holder }: Flu
   }
 }
 
-/** The last transactions are undone: whoever had one of them acknowledged must write no more. */
+/**
+ * The last transactions are undone: a process that has acknowledged one of them must write no more.
+ */
 export function loseLast(auditor: Auditor, server: Server, transactions: number): void {
   server.db.lose(transactions);
   auditor.isLossy = true;
   for (const [holder, fence] of server.acknowledged) {
     const { node, epoch, seq } = fence;
     const seat = server.db.nodes.get(node);
-    // Who has lost its seat since has nothing to compare with.
+    // A process that has lost its seat since has nothing to compare with.
     if (seat?.epoch === epoch && seat.seq < seq) auditor.behind.set(holder, fence);
   }
 }

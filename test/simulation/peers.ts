@@ -1,9 +1,10 @@
-// The `Peers` port of one process: asks and answers between nodes, in any order, some of them lost.
+// The `Peers` port of one process: calls and answers between nodes, in any order, some of them
+// lost.
 import { PeerFailure, type Peers } from '../../ledger/ports.ts';
 import type { Network } from './network.ts';
 import type { Machine } from './schedule.ts';
 
-/** Whoever listens at an address now. */
+/** The process that listens at an address now. */
 export type Listener = {
   readonly machine: Machine;
   readonly answer: (request: unknown) => Promise<unknown>;
@@ -26,7 +27,7 @@ export function peersOf(board: Switchboard, machine: Machine): Peers {
       const failLater = (maybeDone: boolean): void => {
         const failure = new PeerFailure('the connection was lost', maybeDone);
         const { schedule } = board.network;
-        // Where nothing says so, the deadline does.
+        // Where nothing reports it, the deadline does.
         if (schedule.random.chance(0.7))
           schedule.after(board.network.latency(), machine, () => one.fail(failure));
       };
@@ -66,7 +67,7 @@ function carry(
   const { machine, answer } = listener;
   const [from, to] = [ask.from.name, machine.name];
   const sent = structuredClone(ask.request);
-  // Whether it was cut before or after it was taken is not known.
+  // Whether the call was taken before the cut is unknown.
   const lost = (): void => then.failLater(true);
   const back = { from: to, to: from, at: ask.from };
   const take = async (): Promise<void> => {

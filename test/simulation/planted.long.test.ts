@@ -1,4 +1,5 @@
-// That the simulation can fail: each guard is taken out of a copy of the program, and some seed must notice.
+// Shows that the simulation can fail: each guard is removed in a copy of the program, and some seed
+// must notice.
 import { expect, test } from 'bun:test';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +7,7 @@ import { JOURNAL, TAKEN_FOR_WRITTEN, WRITTEN_AGAIN } from '../support/journal-fa
 import { type Fault, printedWith } from '../support/planted-tree.ts';
 
 const MAIN = relative(`${import.meta.dir}/../..`, fileURLToPath(import.meta.resolve('./main.ts')));
-/** It must be found within so many. */
+/** It must be found within this many seeds. */
 const SEEDS = 600;
 const RUN_MS_MAX = 120_000;
 
@@ -14,7 +15,7 @@ const MEMBER = 'ledger/cluster/member.ts';
 const ROUTER = 'ledger/cluster/router.ts';
 const RETRIES = 'ledger/actor/retries.ts';
 const STORE = 'ledger/actor/actor-store.ts';
-/** The database's own part stands in the simulated one. */
+/** The database's own part is in the simulated one. */
 const FLUSH = 'test/simulation/flush.ts';
 const SEATS = 'test/simulation/seats.ts';
 

@@ -1,4 +1,5 @@
-// One start of the program on one place: the real ledger over simulated ports. It can die or stand still at any moment.
+// One start of the program on one place: the real ledger over simulated ports. It can die or freeze
+// at any moment.
 import { HybridClock } from '../../ledger/kernel/hybrid-clock.ts';
 import type { CacheBounds } from '../../ledger/actor/actor-cache.ts';
 import { Ledger } from '../../ledger/ledger.ts';
@@ -18,7 +19,7 @@ import { isConnectionLost } from './network.ts';
 import { type Listener, peersOf } from './peers.ts';
 import { Machine } from './schedule.ts';
 
-/** Where processes run, one after the other: its clocks outlive them. */
+/** A machine on which processes run, one after the other: its clocks outlive them. */
 export class Place {
   readonly address: string | null;
   /** The process that runs here now. */
@@ -27,7 +28,7 @@ export class Place {
   ahead = 0;
   /** Milliseconds for which its monotonic clock stood still. */
   stoodStill = 0;
-  /** How fast its monotonic clock goes. */
+  /** The rate of its monotonic clock. */
   readonly rate: number;
 
   constructor(address: string | null, rate: number) {
@@ -36,7 +37,7 @@ export class Place {
   }
 }
 
-/** Nobody moves a test clock here. */
+/** No test clock is moved here. */
 function businessClock(clock: Clock): SharedClock {
   const hybrid = new HybridClock(clock, () => undefined);
   return {
@@ -56,7 +57,7 @@ export type ProcessDeps = {
   readonly room: CacheBounds;
   readonly wantsUsage: boolean;
   readonly onDeath: () => void;
-  /** What a run wants to show of what its processes say. */
+  /** What a run shows of its processes' logs. */
   readonly trace: (line: string) => void;
 };
 
@@ -123,12 +124,12 @@ export class Process {
     }
   }
 
-  /** Ends as it should: hands over, writes what is queued, and dies. */
+  /** Ends in order: hands over, writes what is queued, and exits. */
   async stop(): Promise<void> {
     if (this.isClosing) return;
     this.isClosing = true;
     const { schedule } = this.#deps.server.network;
-    // Who does not end in time is killed.
+    // A process that does not end in time is killed.
     schedule.after(CLOSE_MS_MAX, null, () => this.kill());
     await this.ledger.close();
     this.kill();
@@ -153,7 +154,7 @@ export class Process {
   }
 }
 
-/** Whether it comes from none of what is broken on purpose. */
+/** Whether the error has another cause than the injected faults. */
 function isBug(error: unknown): boolean {
   if (!(error instanceof Error) || isConnectionLost(error)) return false;
   return !(error instanceof LedgerUnavailable || error instanceof PeerFailure);
@@ -165,7 +166,7 @@ function described({ err, ...fields }: Record<string, unknown>): string {
   return [err instanceof Error ? err.message : '', JSON.stringify(fields)].join(' ');
 }
 
-/** What whoever moves the money does when the ledger says that it is to be asked again. */
+/** What the owner of payments does when the ledger says that the processor is to be asked again. */
 async function settlePayment(ledger: Ledger, id: string): Promise<void> {
   const state = await ledger.payments.load(id);
   if (state.status === 'processing') {
@@ -184,7 +185,7 @@ function tagged(value: unknown): unknown {
   return typeof value === 'bigint' ? `${value}n` : value;
 }
 
-/** What `render` has said. */
+/** The output of `render`. */
 export function checkAnswerOf(text: string): CheckAnswer {
   return JSON.parse(text, (_key, value: unknown) =>
     typeof value === 'string' && /^-?\d+n$/.test(value) ? BigInt(value.slice(0, -1)) : value,
@@ -198,7 +199,7 @@ const chargeAnswer = {
   customerId: 'customer',
 } as const;
 
-/** The processor says the same whenever it is asked. */
+/** The processor gives the same answer every time. */
 export function refundAnswer(refundId: string) {
   return refundId.charCodeAt(0) % 3 === 0
     ? ({ kind: 'declined', reason: 'declined' } as const)

@@ -1,5 +1,6 @@
-// What the ledger reads, as ledger/storage.ts promises it. Each function is one query and sees one moment; what takes several queries
-// in production takes several here (`Loading`), and other writes may come in between.
+// The ledger's reads, as ledger/storage.ts promises them. Each function is one query with one
+// snapshot. What takes several queries in production takes several here (`Loading`), and other
+// writes may come in between.
 import { type Grant, burnOrder } from '../../ledger/metering/grants.ts';
 import {
   type Customer,
@@ -24,7 +25,7 @@ import type {
 import { ids } from '../../src/platform/ids.ts';
 import type { AccountRow, Database, StateColumns } from './database.ts';
 
-/** What was found by the queries of one load so far. */
+/** The results so far of the queries of one load. */
 export class CustomerLoad {
   readonly #db: Database;
   readonly #wanted: ReadonlySet<string>;

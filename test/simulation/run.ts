@@ -1,4 +1,4 @@
-// One seed, from the start of the first process to the last word of the auditor.
+// One seed, from the start of the first process to the auditor's final check.
 import * as calls from './calls.ts';
 import { type FaultName, planFaults } from './faults.ts';
 import { Load } from './load.ts';
@@ -12,7 +12,7 @@ export type Run = {
 };
 
 const ACTIVE_MS = 6000;
-/** A lease that has to run out, what is tried again meanwhile, and no more than two seconds. */
+/** A lease that must expire, the retries meanwhile, and at most two seconds. */
 const SERVED_MS_MAX = 2000;
 /** Longer than any client waits. */
 const LAST_MS = 60_000;
@@ -41,7 +41,7 @@ export function simulate(seed: number, trace: (line: string) => void = () => und
   return { problems: auditor.problems, faults, events: schedule.events, transfers };
 }
 
-/** From here on nothing goes wrong. */
+/** No faults from here on. */
 function heal(world: World): void {
   const { network, server, places, stopgaps } = world;
   world.trace('all faults are over');
@@ -55,7 +55,10 @@ function heal(world: World): void {
   for (const place of places) world.start(place);
 }
 
-/** Everybody is served now by every place, or by the only one that may, and told exactly what is in the database. */
+/**
+ * Every customer is now served by every place, or by the only one that may serve, and every answer
+ * is exactly the database's state.
+ */
 async function askLast(world: World): Promise<void> {
   const { catalogue, auditor, places } = world;
   const meters = [catalogue.meters.open, catalogue.meters.strict];

@@ -1,5 +1,5 @@
-// Virtual time: what is to happen is a queue of events, and between two of them everything that is ready runs to its end. One seed
-// and one order of events are one run.
+// Virtual time: a queue of future events. Between two of them everything that is ready runs to its
+// end. One seed and one order of events are one run.
 import { drainMicrotasks } from 'bun:jsc';
 import type { Random } from '../support/random.ts';
 
@@ -10,12 +10,12 @@ type Event = {
   readonly held: { cancelled: boolean };
 };
 
-/** What can die or stand still: then its events are dropped, or wait. */
+/** Something that can die or freeze: then its events are dropped, or wait. */
 export class Machine {
   readonly name: string;
   isDead = false;
   isPaused = false;
-  /** What came while it stood still. */
+  /** Events that came while it was frozen. */
   readonly waiting: Event[] = [];
 
   constructor(name: string) {
@@ -27,9 +27,9 @@ export class Schedule {
   readonly random: Random;
   /** Milliseconds since the start of the run. */
   now = 0;
-  /** How much has happened. */
+  /** The number of events so far. */
   events = 0;
-  /** The next one last. */
+  /** Sorted, the next one last. */
   readonly #queue: Event[] = [];
 
   constructor(random: Random) {
@@ -41,7 +41,7 @@ export class Schedule {
     return this.random.integer(Math.round(min * 1000), Math.round(max * 1000)) / 1000;
   }
 
-  /** Runs `task` in `ms`, on `machine` if it lives then; returns the cancel. */
+  /** Runs `task` in `ms`, on `machine` if that is alive then; returns the cancel function. */
   after(ms: number, machine: Machine | null, task: () => void): () => void {
     const held = { cancelled: false };
     this.#add({ at: this.now + Math.max(0, ms), machine, task, held });
@@ -50,14 +50,14 @@ export class Schedule {
     };
   }
 
-  /** Resolves in `ms`, if `machine` lives then. */
+  /** Resolves in `ms`, if `machine` is alive then. */
   async wait(ms: number, machine: Machine | null): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<undefined>();
     this.after(ms, machine, () => resolve(undefined));
     await promise;
   }
 
-  /** It goes on. What came meanwhile is found in any order. */
+  /** It continues. It finds the events of the meantime in any order. */
   resume(machine: Machine): void {
     machine.isPaused = false;
     for (const event of machine.waiting.splice(0)) {
@@ -65,7 +65,7 @@ export class Schedule {
     }
   }
 
-  /** Runs all that happens up to `until`, or until `isDone` says so. */
+  /** Runs all events up to `until`, or until `isDone` says so. */
   run(until: number, isDone: () => boolean = () => false): void {
     drainMicrotasks();
     for (let event = this.#queue.at(-1); event !== undefined; event = this.#queue.at(-1)) {
@@ -89,7 +89,7 @@ export class Schedule {
     drainMicrotasks();
   }
 
-  /** What comes at the same time happens in the order in which it was added. */
+  /** Events of the same time run in the order in which they were added. */
   #add(event: Event): void {
     let [low, high] = [0, this.#queue.length];
     while (low < high) {

@@ -1,4 +1,5 @@
-// Who may write, as ledger/storage.ts promises it: seats, leases by the database's clock alone, and the slots.
+// Who may write, as ledger/storage.ts promises it: seats, leases by the database's clock alone, and
+// the slots.
 import type { Fence, Handover, SeatedNode, Survey } from '../../ledger/storage.ts';
 import type { Database, NodeRow } from './database.ts';
 
@@ -49,7 +50,7 @@ export function survey(db: Database, now: number): Survey {
   return { nodes, owners: db.slots };
 }
 
-/** Null where the row is not there any more as it was. */
+/** Null where the row has changed or is gone. */
 function seatOf(db: Database, { node, epoch }: Pick<Fence, 'node' | 'epoch'>): NodeRow | null {
   const row = db.nodes.get(node);
   return row?.epoch === epoch ? row : null;
@@ -94,7 +95,7 @@ export function recover(
   return { node, epoch, seq };
 }
 
-/** As an operator does who accepts what is lost. */
+/** As an operator does to accept the loss. */
 export function resume(db: Database): void {
   db.seated(() => {
     for (const row of db.nodes.values()) db.nodes.set(row.node, { ...row, halted: false });

@@ -1,10 +1,10 @@
 import { simulate } from './run.ts';
 
-/** Enough that a fault in what each seed does is seen at once. */
+/** Enough to find at once a fault in what each seed does. */
 export const SEEDS_OF_A_SHORT_RUN = 250;
 export const SEEDS_OF_A_LONG_RUN = 2500;
 
-/** What is wrong, a line for each seed that finds anything; the first five of them. */
+/** What is wrong, one line for each failing seed; the first five of them. */
 export function failuresOf(first: number, last: number): string[] {
   const failed: string[] = [];
   for (let seed = first; seed <= last && failed.length < 5; seed += 1) {

@@ -1,4 +1,4 @@
-// The real ledger in a world that its seed makes: whatever goes wrong there, no answer may be wrong.
+// The real ledger in a simulated world made from a seed: no answer may be wrong, whatever fails.
 import { expect, test } from 'bun:test';
 import { simulate } from './run.ts';
 import { failuresOf, SEEDS_OF_A_SHORT_RUN } from './seeds.ts';

@@ -1,4 +1,4 @@
-// All of one run: the database, the network, the places with their processes, and who watches.
+// One whole run: the database, the network, the places with their processes, and the auditor.
 import { type Random, seeded } from '../support/random.ts';
 import { Auditor } from './auditor.ts';
 import { type Catalogue, catalogueOf, idsOf } from './catalogue.ts';
@@ -12,7 +12,7 @@ import { Schedule } from './schedule.ts';
 import { checkFlush } from './owned.ts';
 import { resume } from './seats.ts';
 
-/** Until somebody accepts that what a copy of the database lacks is lost. */
+/** Until an operator accepts that the promoted copy lacks some writes. */
 const OPERATOR_MS_MAX = 1000;
 
 export class World {
@@ -27,13 +27,16 @@ export class World {
   /** Whether only one process serves, and the others wait for it. */
   readonly isSolo: boolean;
   readonly leaseMs = 1500;
-  /** What is under way that ends when all faults do. */
+  /** Faults in progress, which end when all faults end. */
   readonly stopgaps: (() => void)[] = [];
-  /** Not where machines sleep: a monotonic clock that stands still while the other one is put back is more than a lease can bear. */
+  /**
+   * Not where machines sleep: with a stopped monotonic clock and a wall clock set back together, no
+   * lease is safe.
+   */
   mayStepBack = true;
-  /** Whether nothing goes wrong but what units bring about. */
+  /** Whether the only faults are those of the marked units. */
   isCalm = false;
-  /** Until a process that died is started again. */
+  /** The delay before a dead process is started again. */
   downMsMax: number;
   readonly trace: (line: string) => void;
   readonly #listeners = new Map<string, Listener>();

@@ -1,4 +1,4 @@
-// Which alarms ring: by the wall clock, and where an organisation's clock is ahead, by that.
+// Which alarms are due: by the wall clock, or by the organisation's clock where that is ahead.
 import type { Mode } from '../../ledger/kernel/tenant.ts';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { dueAlarms, nextAlarms } from '../../ledger/store/load-alarms.ts';
@@ -24,7 +24,7 @@ beforeEach(async () => {
 const NOW = Date.parse('2030-01-01T00:00:00Z');
 const HOUR = 3_600_000;
 
-/** An alarm of the kind `meter`, so many milliseconds from now; its actor. */
+/** An alarm of kind `meter`, due in this many milliseconds; its actor. */
 async function alarm(
   organisationId: string,
   mode: Mode,
@@ -127,7 +127,7 @@ test('one node moves a clock, while its lease runs', async () => {
   expect(await stopTestClock(server.sql, stranger)).toBeNull();
   expect(await runTestClock(server.sql, stranger)).toBeNull();
   await runTestClock(server.sql, { ...to, mover: node!.holder });
-  // Nobody who lives: it counts as running, and anybody may take it.
+  // Its node is dead: it counts as running, and any node may take it.
   expect(await stopTestClock(server.sql, stranger)).toMatchObject({ stoppedAt: NOW });
   expect(await listTestClocks(server.sql, ahead)).toMatchObject([{ stoppedAt: null }]);
   expect(await stopTestClock(server.sql, { ...to, mover: node!.holder })).not.toBeNull();

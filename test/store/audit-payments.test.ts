@@ -1,4 +1,4 @@
-// Sound books have no findings; each kind of damage to money is found by its check.
+// Correct books have no findings; each kind of damage to money is found by its check.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { audit } from '../../src/database/audit.ts';
 import { clock } from '../../src/platform/clock.ts';
@@ -11,7 +11,7 @@ import { until } from '../support/until.ts';
 
 let server: TestServer;
 
-/** In an order in which they can be filled. */
+/** In the order of their foreign keys. */
 const TABLES = [
   'accounts',
   'transfers',
@@ -130,7 +130,7 @@ const PENDING = `(select payment_id from refunds where status = 'pending')`;
 const EURO = `(select id from payments where currency = 'EUR')`;
 const UNTOLD =
   'delete from event_queue q where not exists (select from events e where e.id = q.event_id)';
-/** Its event is not told and its followup is not done. */
+/** Its event is not announced and its outbox task is not done. */
 const owed = (invoice: string): string => `
   insert into followups select slot, gen_random_uuid(), 'refund_settled', id, '{"delta": "300"}', now() from payments where id = ${REFUNDED};
   update invoices set amount_refunded = ${invoice}, event_sequence = 1 where payment_id = ${REFUNDED};

@@ -1,4 +1,5 @@
-// Books of which a part is archived and a part is closed have no findings; what is missing or twice in them is found.
+// Books with an archived and a closed part have no findings; missing or duplicate rows in them are
+// found.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { audit } from '../../src/database/audit.ts';
 import { DAY_MS, Keeping } from './keeping.ts';
@@ -37,7 +38,7 @@ beforeAll(async () => {
   };
   for (const feature of ['sum', 'count', 'max', 'last']) await setting.grant(customer, feature);
   await setting.grant(customer, 'unique', ends);
-  // Closed, archived, and as it was.
+  // Closed, archived, and unchanged.
   await use([30, 4, -1]);
   await keeping.travel(START + 100 * DAY_MS);
   await keeping.retain({ usageMonths: 1 });
@@ -73,7 +74,7 @@ const TOLD = 'I8 every meter has told what its state says';
 const account = (feature: string): string =>
   `(select id from accounts where kind = 'meter' and meter_id = (select id from meters where slug = '${feature}') order by period_start limit 1)`;
 const of = (feature: string): string => `account_id = ${account(feature)}`;
-/** A usage that is in the archive. */
+/** A usage in the archive. */
 const ARCHIVED = `debit = ${account('sum')} and value = 20000000`;
 const MOVED_BACK = `insert into transfers select * from transfers_archive`;
 

@@ -1,4 +1,4 @@
-// Sound books have no findings; each kind of damage to subscriptions is found by its check.
+// Correct books have no findings; each kind of damage to subscriptions is found by its check.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { audit } from '../../src/database/audit.ts';
 import { Club } from '../http/subscriptions/subscribing.ts';
@@ -6,7 +6,7 @@ import { Club } from '../http/subscriptions/subscribing.ts';
 setDefaultTimeout(60_000);
 
 let club: Club;
-/** One that goes on, one that is chased, one whose customer has nothing to pay with, one that has ended, one that is paused. */
+/** One active, one in dunning, one whose customer has no payment method, one ended, one paused. */
 const of: Record<'good' | 'failing' | 'unpayable' | 'ended' | 'paused', string> = {
   good: '',
   failing: '',
@@ -15,7 +15,7 @@ const of: Record<'good' | 'failing' | 'unpayable' | 'ended' | 'paused', string> 
   paused: '',
 };
 
-/** In an order in which they can be filled. */
+/** In the order of their foreign keys. */
 const TABLES = [
   'subscriptions',
   'grants',
@@ -83,7 +83,7 @@ const itsOwn = (name: keyof typeof of): string => `subscription_id = '${of[name]
 const unpaid = (): string =>
   `(select id from invoices where ${itsOwn('failing')} and status = 'open')`;
 const paid = (): string => `${itsOwn('good')} and billing_reason = 'subscription_cycle'`;
-/** The invoice that it waits for, with other fields. */
+/** The open invoice, with other fields. */
 const waits = (fields: string): string =>
   `update subscriptions set open = jsonb_build_array((open -> 0) || ${fields}::jsonb) where ${idOf('failing')}`;
 

@@ -1,4 +1,4 @@
-// Sound books have no findings; each kind of damage to what is owed to receivers is found by its check.
+// Correct books have no findings; each kind of damage to pending deliveries is found by its check.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { audit } from '../../src/database/audit.ts';
 import { Bed } from '../workers/engine/bed.ts';
@@ -68,10 +68,10 @@ const ATTEMPTS = 'a delivery is what its attempts made it';
 const ONE = `(select id from deliveries where status = 'delivered' order by id limit 1)`;
 const PENDING = `(select id from deliveries where status = 'pending' order by id limit 1)`;
 const HELD = `(select id from deliveries where status = 'held' order by id limit 1)`;
-/** Of an endpoint that has not changed since. */
+/** For an endpoint that has not changed since. */
 const WELL = `(select d.id from deliveries d join webhook_endpoints w on w.id = d.endpoint_id and w.event_types = '{*}' order by d.id limit 1)`;
 
-/** What is done to the books, and the checks that must notice. */
+/** The damage, and the checks that must find it. */
 // prettier-ignore
 const DAMAGE: [what: string, statement: string, found: string[]][] = [
   ['a delivery that is lost',                    `delete from deliveries where id = ${HELD}`,                                    [OWED]],

@@ -1,4 +1,4 @@
-// A sound database has no findings; each kind of damage is found by its check.
+// Correct books have no findings; each kind of damage is found by its check.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { audit } from '../../src/database/audit.ts';
 import { Setting } from '../http/metering/setting.ts';
@@ -22,7 +22,7 @@ beforeAll(async () => {
   await setting.track(customer, 'sum', { value: -1 });
   const { sql, ledger } = setting.server;
   await ledger.close();
-  // A hold that was posted in part, and one that is open: no route makes them yet.
+  // A hold that was posted in part, and an open one: no route makes them yet.
   await sql`
     insert into transfers (id, debit, credit, amount, at, hold, kind, slot, node, guarded)
     select t.id, a.id, u.id, t.amount, now(), t.hold, t.kind::transfer_kind, a.slot, 1, false
@@ -36,7 +36,7 @@ beforeAll(async () => {
     update accounts a set debits_pending = case kind when 'meter' then 4000000 else 0 end,
       credits_pending = case kind when 'usage' then 4000000 else 0 end
     from meters m where m.id = a.meter_id and m.slug = 'sum'`;
-  // What guards against the damage that is done here on purpose.
+  // The constraints against the damage that is done here on purpose.
   await sql.unsafe(`
     alter table accounts drop constraint accounts_within_ceiling, drop constraint accounts_consumption_is_floored,
       drop constraint accounts_totals_not_negative;

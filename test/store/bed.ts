@@ -1,4 +1,4 @@
-// The ledger's storage alone, on a database of its own, with a seat that was claimed.
+// The ledger's storage alone, on a database of its own, with a claimed seat.
 import type { Fence, FlushRows, Storage } from '../../ledger/storage.ts';
 import { postgresStorage } from '../../ledger/store/postgres-storage.ts';
 import { emptyPeriod, type Meter } from '../../ledger/metering/meter.ts';
@@ -12,7 +12,7 @@ import { freshDatabase } from '../support/database.ts';
 export type Bed = {
   readonly storage: Storage;
   readonly sql: Sql;
-  /** Moves with each flush that commits. */
+  /** Moves with each committed flush. */
   fence: Fence;
   stop(): Promise<void>;
 };

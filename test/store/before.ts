@@ -19,7 +19,7 @@ export function scriptOf(version: number): string {
   return readFileSync(join(MIGRATIONS, must(FILES.get(version), 'a file')), 'utf8');
 }
 
-/** What comes from `version` on is not applied. */
+/** Migrations from `version` on are not applied. */
 export async function databaseBefore(version: number): Promise<FreshDatabase> {
   const database = await freshDatabase();
   const sql = openPool(database.url, { max: 1, applicationName: 'test before' });
@@ -27,7 +27,7 @@ export async function databaseBefore(version: number): Promise<FreshDatabase> {
     select * from schema_migrations where version < ${version}`;
   await sql.unsafe('drop schema public cascade; create schema public');
   for (const one of VERSIONS.filter((known) => known < version)) {
-    // Nobody else is here.
+    // No other process uses this database.
     await sql.unsafe(scriptOf(one).replaceAll('CONCURRENTLY', ''));
   }
   await sql`create table schema_migrations (version bigint primary key, name text, md5 text, run_at timestamptz)`;

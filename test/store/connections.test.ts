@@ -1,4 +1,5 @@
-// A way to the database that falls silent and stays so, as behind a router that forgot it, while new connections work.
+// A connection to the database falls silent and stays silent, as behind a router that forgot it,
+// while new connections work.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { journalName } from '../../ledger/store/nodes.ts';
 import { type PostgresStorage, postgresStorage } from '../../ledger/store/postgres-storage.ts';
@@ -65,7 +66,7 @@ test('a claim that is not answered is made again on another connection', async (
   expect(await storage.claim()).not.toBeNull();
   proxy.silence();
   expect(await failure(storage.claim())).toMatch(LATE);
-  // The lease of what was claimed first is over.
+  // The lease of the first claim is over.
   expect(await storage.claim()).toMatchObject({ epoch: 2n });
 });
 

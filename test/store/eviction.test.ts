@@ -4,7 +4,10 @@ import { Setting, tally, testBooksClose, times } from '../http/metering/setting.
 
 const ACTORS_MAX = 8;
 const CUSTOMERS = 60;
-/** One round of the sweep gives each that was used a second chance, so a few more may be there for a moment. */
+/**
+ * One round of the sweep gives each used actor a second chance, so a few more may be in memory for
+ * a moment.
+ */
 const ACTORS_SEEN_MAX = ACTORS_MAX + 2;
 
 let setting: Setting;
@@ -58,7 +61,7 @@ test('a storm of keyed, late, unique and named calls over all of them: nothing i
   const sum = (rows: readonly (readonly number[])[]) => rows.flat().reduce((a, b) => a + b, 0);
   const after = await Promise.all(customers.map((id) => setting.consumed(id, 'api')));
   expect(sum(after) - sum(before)).toBe((CUSTOMERS * 20 * 4) / 5);
-  // All of them may have been in use at once and so in memory; the next that come push them out.
+  // All of them may have been in use at once, and so in memory; the next ones push them out.
   for (let i = 0; i < 3; i += 1) await setting.check(await setting.customer(), 'api');
   expect(setting.server.ledger.stats['actors']).toBeLessThanOrEqual(ACTORS_SEEN_MAX);
 });

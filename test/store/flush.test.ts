@@ -1,4 +1,5 @@
-// What the database refuses whatever the actor believed. A refused flush leaves nothing behind, not even its number.
+// What the database refuses, whatever the actor believed. A refused flush leaves nothing behind,
+// not even its number.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Fence, FlushRows } from '../../ledger/storage.ts';
 import { ids } from '../../src/platform/ids.ts';
@@ -27,7 +28,7 @@ async function written(): Promise<unknown> {
   return row;
 }
 
-/** An account with 10 granted and 4 used, and one like it that is capped. */
+/** An account with 10 granted and 4 used, and one like it with a cap. */
 async function accounts(): Promise<{ plain: string; capped: string }> {
   const [plain, capped] = [ids.next(), ids.next()];
   const opened = [plain, capped].map((id) => opening(id, { credits: 10n, debits: 4n }));
@@ -122,7 +123,7 @@ test.each(REFUSED)('%s is refused, and what came with it', async (_what, rows, o
   const { transfers = [], ...rest } = rows(on);
   expect(await flush({ ...rest, transfers: [transfer({}), ...transfers] })).toBe(outcome);
   expect(await written()).toEqual(before);
-  // And the journal can go on.
+  // And the journal continues.
   expect(await flush({ transfers: [transfer({})] })).toBe('committed');
 });
 

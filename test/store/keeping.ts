@@ -1,4 +1,4 @@
-// A service whose clock is moved by months, and what is kept of what it wrote.
+// A service whose clock is moved by months, and the rows that it then keeps.
 import { expect, setSystemTime } from 'bun:test';
 import { audit } from '../../src/database/audit.ts';
 import {
@@ -24,7 +24,7 @@ export const POLICY: RetentionPolicy = {
 
 export class Keeping {
   readonly setting: Setting;
-  /** Of its own, as the command has. */
+  /** A connection of its own, as the command has. */
   readonly #sql: Sql;
 
   private constructor(setting: Setting) {
@@ -41,8 +41,8 @@ export class Keeping {
   }
 
   /**
-   * A lease is over when the clock has jumped past it; the node renews it by itself. Resolves when what is due by then is written, too:
-   * it would come between two looks at what is kept.
+   * The jump ends the lease; the node renews it by itself. Resolves when what is due by then is
+   * written, too: otherwise it would come between two counts.
    */
   async travel(at: number | null): Promise<void> {
     if (at === null) setSystemTime();
@@ -56,7 +56,7 @@ export class Keeping {
     });
   }
 
-  /** Once all events are passed on, as they are by a worker. */
+  /** Once all events are fanned out, as a worker does. */
   async retain(
     policy: Partial<RetentionPolicy> = {},
     deps: Partial<RetentionDeps> = {},

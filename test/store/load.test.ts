@@ -1,4 +1,4 @@
-// An actor is only a cache: loaded again, it is what it was.
+// An actor is only a cache: loaded again, it is the same.
 import { afterAll, afterEach, beforeAll, expect, setSystemTime, test } from 'bun:test';
 import { Actor } from '../../ledger/actor/actor.ts';
 import type { MeterState } from '../../ledger/metering/meter.ts';
@@ -30,7 +30,7 @@ async function statesOf(customer: string): Promise<Record<string, MeterState>> {
   );
 }
 
-/** The past is loaded only when something late comes. */
+/** The past is loaded only for late events. */
 function comparable(state: MeterState): MeterState {
   const others = state.others.filter(({ start }) => start > state.current.start);
   return { ...state, others, historyLoaded: false };
@@ -87,7 +87,7 @@ test.each(LIVES)('%s', async (_what, steps) => {
   setting.server.ledger.forget(customer);
   const after = await statesOf(customer);
   expect(after).toEqual(before);
-  // And it goes on from there.
+  // And it continues from there.
   for (const feature of Object.keys(after)) {
     const fields = feature === 'unique' ? user('z') : {};
     expect((await setting.track(customer, feature, fields)).status).toBe(200);

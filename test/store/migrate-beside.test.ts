@@ -1,5 +1,5 @@
-// An upgrade while a server of before serves: nobody waits for it long, and what stands in its way it comes back for. And one that is
-// killed where that tells most.
+// An upgrade while an older server runs: it delays no call for long, and tries again later where a
+// lock is in its way. And an upgrade that is killed at its most critical points.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { must } from '../../ledger/kernel/assert.ts';
 import { migrate } from '../../src/database/migrate.ts';
@@ -11,7 +11,7 @@ import { databaseBefore, scriptOf, VERSIONS } from './before.ts';
 
 setDefaultTimeout(60_000);
 
-/** What came after the last release with a trigger that fanned out. */
+/** The migrations after the last release whose trigger fanned out. */
 const VERSION = 23;
 const NEWEST = BigInt(must(VERSIONS.at(-1), 'a version'));
 
@@ -75,7 +75,7 @@ test('while somebody reads for long, others go on', async () => {
   await migrating;
   const [row] = await sql`select count(*)::int as count from event_fanouts where position = 0`;
   expect(row).toEqual({ count: 1 });
-  // A server of before replays still.
+  // An older server still replays.
   await replayed();
 });
 
@@ -102,7 +102,7 @@ test('what is no transaction may be killed after each of its statements', async 
       alter table schema_migrations add constraint not_this_one check (version <> ${version})`);
     await migrate(database.url).catch(() => undefined);
     const statements = script.split(/;\s*\n/);
-    // Each goes on where the one before was killed.
+    // Each attempt continues where the one before was killed.
     for (const index of statements.keys()) {
       for (const statement of statements.slice(0, index + 1)) await sql.unsafe(statement);
     }

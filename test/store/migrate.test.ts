@@ -1,4 +1,4 @@
-// A schema that this program cannot work on is said in one line, and nothing serves on it.
+// A schema that this program cannot use is reported in one line, and no node serves on it.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { migrate } from '../../src/database/migrate.ts';
 import { openPool, type Sql } from '../../src/platform/postgres/postgres.ts';
@@ -41,7 +41,7 @@ test('a migration that PostgreSQL refuses', async () => {
     delete from schema_migrations
     where version = (select max(version) from schema_migrations) returning version, md5, name`;
   const { version, ...row } = newest!;
-  // It is there already.
+  // It exists already.
   expect(await failure()).toMatch(
     new RegExp(`^MigrationFailure: migration ${version} failed: PostgresError: .*$`),
   );

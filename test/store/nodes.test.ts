@@ -117,7 +117,7 @@ test('slots go with a flush, to who lives and stays', async () => {
   expect(await owner.storage.flush(rows, owner.fence)).toEqual({ kind: 'committed' });
   const { owners } = await owner.storage.survey();
   expect(owners.slice(0, 4)).toEqual([lives!.fence.node, 1, 1, 1]);
-  // Nobody gives away what is another's, nor with a fence that has moved on.
+  // A node gives away only its own slots, and only with its current fence.
   const back = { ...NO_ROWS, handovers: [{ slot: 0, node: owner.fence.node }] };
   expect(await owner.storage.flush(back, owner.fence)).toEqual({ kind: 'fenced' });
   const now = { ...owner.fence, seq: owner.fence.seq + 1n };
@@ -138,7 +138,7 @@ test('the dead are taken over once, and write nothing any more', async () => {
   const tried = await Promise.all([b, c].map(({ storage }) => storage.takeOver(dead, to)));
   expect(tried.filter((isOurs) => isOurs)).toHaveLength(1);
   expect([await slotsOf(b.fence.node), await slotsOf(c.fence.node)]).toEqual([512, 512]);
-  // Its connections were ended: it may not know what became of its flush, and finds out.
+  // Its connections were closed: the outcome of its flush may be unknown, and it finds out.
   expect(['unknown', 'fenced']).toContain((await a.storage.flush(NO_ROWS, a.fence)).kind);
   expect(await a.storage.recover(a.fence)).toBe('fenced');
   expect(await a.storage.flush(NO_ROWS, a.fence)).toEqual({ kind: 'fenced' });

@@ -1,4 +1,5 @@
-// What plans do, through the store: written and read again it is what was decided, and the books close.
+// Plans through the store: what is written and read again equals the decision, and the books
+// balance.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { RowBuilder } from '../../ledger/actor/rows.ts';
 import { decideTick } from '../../ledger/metering/advance.ts';
@@ -35,7 +36,7 @@ const builder = new RowBuilder();
 
 type Decision = { readonly effects: MeterEffects | null };
 
-/** A customer and a meter of his, whose every decision is written at once. */
+/** A customer and one meter, whose every decision is written at once. */
 class Written {
   now = START;
   readonly #context: Omit<MeterContext, 'now'>;
@@ -109,7 +110,7 @@ class Written {
   }
 }
 
-/** The past is loaded only when something late comes. */
+/** The past is loaded only for late events. */
 function comparable(state: MeterState): MeterState {
   const others = state.others.filter(({ start }) => start > state.current.start);
   return { ...state, others, historyLoaded: false };
@@ -191,7 +192,7 @@ test.each(LIVES)('%s', async (_what, steps) => {
     await step(written);
     expect(await written.stored()).toEqual(comparable(written.state));
   }
-  // And it goes on from what was read.
+  // And it continues from what was read.
   const { state } = written;
   written.state = { ...(await written.stored()), others: state.others };
   await days(33)(written);
@@ -200,7 +201,7 @@ test.each(LIVES)('%s', async (_what, steps) => {
 });
 
 test('the books close', async () => {
-  // The plans here are of subscriptions that nobody has.
+  // These plans belong to subscriptions that do not exist.
   const findings = (await audit(bed.sql)).filter(
     ({ check }) => check !== 'allowances are as their subscription is',
   );

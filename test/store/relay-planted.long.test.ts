@@ -1,10 +1,11 @@
-// That the world of a relay can show a fault: each is planted in a function of the migrations, and a check must say it.
+// Shows that the relay's random test can fail: each fault is planted in a function of the
+// migrations, and a check must report it.
 import { expect, test } from 'bun:test';
 import type { Sql } from '../../src/platform/postgres/postgres.ts';
 import { seeded } from '../support/random.ts';
 import { faultsOf } from './relay-world.ts';
 
-/** What is changed in a function of the migration, and what is then said. */
+/** The change in a function of the migration, and the expected report. */
 // prettier-ignore
 const FAULTS: [what: string, of: string, from: string, to: string, said: RegExp][] = [
   ['two at once',                      'relay_events', ' FOR UPDATE SKIP LOCKED', '',                    /set aside|positions|passed of/],
@@ -16,7 +17,10 @@ const FAULTS: [what: string, of: string, from: string, to: string, said: RegExp]
   ['a position that is skipped',       'pass_events',  'position + cardinality(chosen)', 'position + cardinality(chosen) + 1', /positions/],
 ];
 
-/** What two relays do at once is not of the seed: where one world shows nothing, the next one may. */
+/**
+ * The seed does not fix what two relays do at once: where one world finds nothing, the next one
+ * may.
+ */
 const WORLDS = 10;
 
 test.each(FAULTS)(

@@ -1,4 +1,4 @@
-// Relays and their world at random: each event is owed once to those who were there.
+// Relays in a random world: each event is delivered once to the endpoints of its time.
 import { expect, test } from 'bun:test';
 import { withSeed } from '../support/random.ts';
 import { faultsOf } from './relay-world.ts';

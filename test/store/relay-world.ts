@@ -1,5 +1,6 @@
-// Events, endpoints, organisations and a group at random, relays that pass on what is committed and lose their connections, and what must
-// have come of it: by a model that knows of whom each event was for and nothing of how that is found out.
+// Random events, endpoints, organisations and a group, with relays that fan out committed events
+// and lose their connections. The expected result comes from a model that knows only for whom each
+// event was.
 import { expect } from 'bun:test';
 import { setImmediate } from 'node:timers/promises';
 import { audit } from '../../src/database/audit.ts';
@@ -34,7 +35,10 @@ type Endpoint = {
   readonly id: string;
   readonly owner: { readonly organisationId: string } | { readonly groupId: string };
   readonly mode: Mode;
-  /** The step of this world before which it was not there, and all that it has heard from that step on; none once it is deleted. */
+  /**
+   * The step in which it was made, and all that it received from then on; nothing once it is
+   * deleted.
+   */
   readonly heard: { readonly since: number; readonly types: readonly string[] }[];
 };
 
@@ -84,7 +88,7 @@ export class RelayWorld {
     await this.#drop();
   }
 
-  /** So many steps while relays pass on; then all that is left is passed on. */
+  /** Runs this many steps while relays fan out; then fans out all that is left. */
   async run(steps: number): Promise<void> {
     const stopping = new AbortController();
     const relays = Array.from({ length: 2 }, () => this.#relay(stopping.signal));
@@ -97,11 +101,11 @@ export class RelayWorld {
     await relayAll(this.sql);
   }
 
-  /** Loses its connection now and then; what became of its step then, it does not know. */
+  /** Loses its connection now and then; the outcome of its step is then unknown. */
   async #relay(signal: AbortSignal): Promise<void> {
     const sql = openPool(this.#url, { max: 1, applicationName: RELAY });
     while (!signal.aborted) {
-      // Of a connection that was ended, and of a fault that is planted.
+      // From a closed connection, or from a planted fault.
       await passEvents(sql).catch(() => undefined);
       await setImmediate();
     }
@@ -118,7 +122,10 @@ export class RelayWorld {
     else await this.#kill();
   }
 
-  /** Some events of an organisation in one transaction, which may be undone, or end only after the next step. */
+  /**
+   * Some events of an organisation in one transaction, which may be rolled back, or end only after
+   * the next step.
+   */
   async #write(among = this.#organisations): Promise<void> {
     const random = this.#random;
     const written: (Omit<Event, 'committed'> & { object: { id: string; sequence: number } })[] = [];
@@ -271,7 +278,10 @@ function ownerOf(owner: Endpoint['owner'], mode: Mode) {
     : ({ kind: 'organisation', organisationId: owner.organisationId, mode } as const);
 }
 
-/** What an endpoint hears is looked at some time after the commit: where it changed since, both are right. */
+/**
+ * The endpoint's subscription is read at some time after the commit: if it changed since, both
+ * results are right.
+ */
 function isFor(event: Event, { owner, mode, heard }: Endpoint): 'owed' | 'not owed' | 'either' {
   const isItsOwn =
     'groupId' in owner
@@ -287,7 +297,7 @@ function isFor(event: Event, { owner, mode, heard }: Endpoint): 'owed' | 'not ow
   return hears.includes(false) || made >= event.written ? 'either' : 'owed';
 }
 
-/** What is wrong after a world of its own, with what was planted in its database. */
+/** What is wrong after one world of its own, with a planted fault in its database. */
 export async function faultsOf(
   random: Random,
   plant: (sql: Sql) => Promise<void>,

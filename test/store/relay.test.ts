@@ -1,4 +1,5 @@
-// Whatever happens between the commit of an event and its deliveries: each is owed once to whoever was there, and the books close.
+// Any failure between the commit of an event and its deliveries: each endpoint of that time gets it
+// once, and the audit closes.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { audit } from '../../src/database/audit.ts';
 import { openPool } from '../../src/platform/postgres/postgres.ts';
@@ -21,7 +22,7 @@ afterEach(async () => {
   await server.stop();
 });
 
-/** Events that no relay has passed. */
+/** Events that no relay has fanned out. */
 async function write(count: number, key?: string): Promise<void> {
   for (let n = 0; n < count; n += 1) {
     await server.call('POST', '/customers', { body: {}, ...(key !== undefined && { key }) });
@@ -53,7 +54,7 @@ test.each(PARTS)('killed %s: another one does all of it, once', async (part) => 
   const stopped = () => sql<{ pid: number }[]>`
     select pid from pg_stat_activity where application_name = 'to be killed' and wait_event = 'advisory'`;
   await until('it is half way', async () => (await stopped()).length === 1);
-  // Half way is nothing, and another one leaves it to who is at it.
+  // A step in progress has no effect yet, and a second relay leaves it to the first.
   expect([await waiting(), (await deliveriesOf(server, id)).length]).toEqual([3, 0]);
   expect(await passEvents(sql)).toBeNull();
   const [{ pid } = { pid: 0 }] = await stopped();
@@ -114,7 +115,7 @@ test('an event that cannot be passed is set aside, the others go on, and it is q
   expect(await audit(sql)).toEqual([]);
   const metrics = await (await fetch(`${server.url}/metrics`)).text();
   expect(metrics).toContain('tollhouse_events_set_aside 1\n');
-  // Endpoints that are made meanwhile are not owed it.
+  // Endpoints that are made meanwhile do not get it.
   const late = await endpointOf(server);
   await sql`drop trigger poison on deliveries`;
   expect(await retryEvents(sql)).toBe(1);
@@ -155,7 +156,8 @@ test('where the test clock stands is not compared with any other clock', async (
   const { status } = await server.call('POST', '/test-clock', { body: { now: to } });
   expect(status).toBe(200);
   await anEvent(server);
-  // An endpoint that is made or changed now hears what comes after it, whatever the organisation's time is.
+  // An endpoint that is made or changed now gets the events after it, at any time of the
+  // organisation's clock.
   const late = await endpointOf(server);
   await anEvent(server);
   expect(await deliveriesOf(server, late.id)).toHaveLength(1);

@@ -1,4 +1,4 @@
-// Deliveries that are over go with their attempts; what is still to be sent stays, and so do the events that it is about.
+// Finished deliveries are removed with their attempts; pending ones stay, and so do their events.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { audit } from '../../src/database/audit.ts';
 import { must } from '../../ledger/kernel/assert.ts';
@@ -15,7 +15,7 @@ let wellId: string;
 beforeAll(async () => {
   bed = await Bed.start({ engines: 0, faster: 10 });
   const close = await bed.addEngine();
-  // Told before anybody listened.
+  // Announced before any endpoint existed.
   const { server } = bed;
   await server.call('POST', '/meters', { body: { slug: 'api' } });
   const { json } = await server.call('POST', '/customers', { body: {} });
@@ -84,7 +84,7 @@ test('while an event is replayed it does not go, and what it is owed by then kee
 
 test('after it what is pending stays, with its attempts and its event', async () => {
   const rows = await sweepAt(Date.now() + 91 * DAY_MS);
-  // The sample; no event of a customer, and not the grant that is told again.
+  // The sample; no customer's event, and not the grant that is replayed.
   expect([rows['deliveries'], rows['events']]).toEqual([0, 1]);
   const [left] = await bed.server.sql`
     select (select count(*)::int from delivery_attempts) as attempts, (select sum(owed)::int from event_fanouts) as owed,

@@ -1,4 +1,5 @@
-// Usage that goes on while what is old is moved and dropped: the books close at every moment, and no key counts twice in its window.
+// Usage continues while old rows are moved and dropped: the books balance at every moment, and no
+// key counts twice within its window.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { audit } from '../../src/database/audit.ts';
 import { times } from '../http/metering/setting.ts';
@@ -7,10 +8,10 @@ import { DAY_MS, Keeping, POLICY } from './keeping.ts';
 
 const START = Date.parse('2028-01-10T12:00:00Z');
 const CUSTOMERS = 5;
-/** Of each customer. */
+/** For each customer. */
 const KEYS = 800;
 const ROUNDS = 8;
-/** Each is a call of 300 events: more than the pages of one statement in a few rounds. */
+/** Each is a call of 300 events: in a few rounds more than the pages of one statement. */
 const CALLS = 5;
 
 let keeping: Keeping;
@@ -27,7 +28,7 @@ beforeAll(async () => {
 }, 30_000);
 afterAll(() => keeping.stop());
 
-/** What is known of it without the database: when each key last counted, and how much was taken. */
+/** The expected state, without the database: when each key last counted, and how much was used. */
 class Model {
   /** By customer and key. */
   readonly counted = new Map<string, number>();
@@ -62,10 +63,10 @@ class Model {
   }
 }
 
-/** A key is its customer's. */
+/** A key belongs to its customer. */
 const nameOf = (customer: string, key: string): string => `${customer} ${key}`;
 
-/** How many audits there were, one after the other, of which none found anything. */
+/** The number of consecutive audits without a finding. */
 async function auditUntil(signal: AbortSignal): Promise<number> {
   let count = 0;
   while (!signal.aborted) {
@@ -91,7 +92,8 @@ test(
           keeping.retain({ usageMonths: random.pick([null, 1, 2]) }),
           keeping.retain(),
         ]);
-        // In turn: a key that two calls use at once counts for one of them, and which is not known here.
+        // One after the other: with concurrent calls the test cannot know which one a shared key
+        // counts for.
         for (let call = 0; call < CALLS; call += 1) await model.ingest(random);
         for (const done of await sweeping) {
           seen.moved += done?.rows['transfers'] ?? 0;

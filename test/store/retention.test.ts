@@ -1,4 +1,5 @@
-// What is old goes, and nobody who calls can tell: keys count once for their window, old periods and old payments go on as before.
+// Old rows are removed, and no caller can tell: keys count once within their window, old periods
+// and old payments work as before.
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
 import { must } from '../../ledger/kernel/assert.ts';
 import { times } from '../http/metering/setting.ts';
@@ -50,7 +51,7 @@ test('a key counts once to the last minute of its window, and anew after it', as
   expect(await used()).toEqual([false, 14]);
   expect(await used()).toEqual([true, 14]);
   expect(await refused()).toBe(402);
-  // The second use of the key goes the same way as the first.
+  // The second use of the key is removed like the first.
   await keeping.travel(START + 81 * DAY_MS);
   expect(must(await keeping.retain(), 'what went').rows['transfers']).toBe(2);
 });
@@ -94,7 +95,7 @@ test('late events and corrections count in an old period whose transfers are in 
   };
   for (const customer of [monthly, endless]) await setting.track(customer, 'api', { value: 10 });
   for (const user of ['a', 'b', 'a']) await seen(user);
-  // Beyond the window of the first transfers, and the first period can just be reached.
+  // Beyond the window of the first transfers; the first period can just be reached.
   const later = START + 60 * DAY_MS;
   await keeping.travel(later);
   for (const customer of [monthly, endless]) await setting.track(customer, 'api', { value: 1 });
@@ -111,7 +112,7 @@ test('late events and corrections count in an old period whose transfers are in 
   }
   expect(await setting.consumed(monthly, 'api')).toEqual([0, 0, 1]);
   expect(await setting.consumed(endless, 'api')).toEqual([0]);
-  // Who was counted in the first period is still known.
+  // The members counted in the first period are still known.
   await seen('a', later - 34 * DAY_MS);
   await seen('c', later - 34 * DAY_MS);
   expect((await setting.consumed(users, 'users'))[0]).toBe(3);
@@ -179,7 +180,7 @@ test('what has expired goes: answers, events of usage, checkouts that nobody pai
   expect(await keeping.count('events')).toBe(events - 2);
   const { data } = await ask(seller, 'GET', '/checkouts');
   expect((data as { id: string }[]).map(({ id }) => id)).toContain(paid.id);
-  // Its next event goes on where the last one was.
+  // Its next event has the next number.
   await setting.grant(customer, 'api', { amount: 5000 });
   const { data: told } = await ask(seller, 'GET', `/events?limit=1&type=entitlement.granted`);
   expect(told[0].data.sequence).toBe(3);

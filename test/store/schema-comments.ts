@@ -1,5 +1,5 @@
-// What the migrations say of a table, a column, a constraint, an index, a type or a function: the comment right above it.
-// A later migration's comment takes the place of an earlier one's.
+// The migrations' comment on a table, a column, a constraint, an index, a type or a function: the
+// one right above it. A later migration's comment replaces an earlier one's.
 import type { Comments } from './schema-dump.ts';
 
 const NAMED =
@@ -8,7 +8,7 @@ const TABLE = /^\s*(?:CREATE|ALTER) TABLE (?:IF NOT EXISTS )?(\w+)/;
 const PART = /^\s+(?:ADD (?:COLUMN )?(?:IF NOT EXISTS )?)?(?:CONSTRAINT )?([a-z_]\w*) /;
 const COMMENT = /^\s*(?:--|\/\*+|\*(?!\/))\s?(.*?)(?:\s*\*\/)?$/;
 
-/** What has become another since, and no migration says: their bytes do not change. */
+/** Changes since then that no migration comments on: the bytes of a migration never change. */
 const SINCE: readonly (readonly [string, readonly string[]])[] = [
   [
     'idempotency',

@@ -1,11 +1,14 @@
 // The schema of a database as SQL that a person can read from top to bottom and PostgreSQL can run.
 //
-// It is read from the catalogue: the embedded PostgreSQL has no pg_dump. Tables are in the order in which
-// the migrations made them. The catalogue has no comments, so those come from the migrations.
-// What this file cannot print (a view, an identity column, ...) is an error, so that nothing is left out.
+// It is read from the catalogue: the embedded PostgreSQL has no pg_dump. Tables are in the order in
+// which the migrations made them. The catalogue has no comments, so those come from the migrations.
+// What this file cannot print (a view, an identity column, ...) is an error, so that nothing is
+// left out.
 import type { Sql } from '../../src/platform/postgres/postgres.ts';
 
-/** By the name of a type, table, index, sequence or function, or `table.column`, `table.constraint`. */
+/**
+ * By the name of a type, table, index, sequence or function, or `table.column`, `table.constraint`.
+ */
 export type Comments = ReadonlyMap<string, readonly string[]>;
 
 type Named = { readonly name: string; readonly definition: string };
@@ -121,7 +124,7 @@ function described(all: readonly Named[], comments: Comments): string {
   return all.map((one) => `${commentLines(comments, one.name)}${plain(one.definition)}\n`).join('');
 }
 
-/** On one line, and without what goes without saying. */
+/** On one line, without PostgreSQL's redundant parts. */
 const plain = (definition: string): string =>
   definition
     .replaceAll(/\s*\n\s*/g, ' ')

@@ -1,4 +1,5 @@
-// Only a server, and a command that writes, bring a schema. Whoever else finds another than its own says so in one line, and changes nothing.
+// Only a server, and a command that writes, migrate a schema. Every other command reports another
+// schema than its own in one line, and changes nothing.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { openPool, type Sql } from '../../src/platform/postgres/postgres.ts';
@@ -37,7 +38,7 @@ const READERS: readonly (() => Promise<Finished>)[] = [
   () => runAdmin(['retention', '--dry-run'], database.url),
 ];
 
-/** How all of them end, and what they say. */
+/** How each of them ends, and its output. */
 async function said(): Promise<readonly string[]> {
   const before = await versions();
   const all = await Promise.all(READERS.map((run) => run()));

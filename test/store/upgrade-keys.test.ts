@@ -1,4 +1,5 @@
-// A database of 0.1.0 gets its new constraints while it may be large, and says whether keys of the organisation's scope were in use.
+// A database of 0.1.0 gets its new constraints even when it is large, and reports whether
+// organisation-wide keys were in use.
 import { afterAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { migrate } from '../../src/database/migrate.ts';
 import { ids } from '../../src/platform/ids.ts';

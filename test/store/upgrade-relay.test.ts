@@ -1,4 +1,5 @@
-// A database in which the trigger fanned out goes on: what was told is passed, and what it owes is what it was.
+// An upgrade from the release whose trigger fanned events out: announced events are passed on, and
+// pending deliveries stay.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { audit } from '../../src/database/audit.ts';
 import { migrate } from '../../src/database/migrate.ts';
@@ -26,7 +27,7 @@ afterAll(async () => {
 const organisation = ids.next();
 const endpoint = ids.next();
 
-/** Told to the endpoint alone where `to` is. */
+/** Announced to the endpoint alone where `to` is set. */
 async function tell(second: number, to: string | null = null): Promise<string> {
   const id = ids.next();
   await sql`

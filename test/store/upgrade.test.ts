@@ -1,4 +1,4 @@
-// A database that was in use before subscriptions goes on: its allowances keep their periods.
+// A database from before subscriptions is upgraded: its allowances keep their periods.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { ids } from '../../src/platform/ids.ts';
 import { openPool, type Sql } from '../../src/platform/postgres/postgres.ts';

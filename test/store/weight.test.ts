@@ -1,4 +1,5 @@
-// What is reckoned of an actor's memory is what the engine says that it takes: not less, and not many times as much.
+// The estimate of an actor's memory against the engine's own figure: not less, and not many times
+// as much.
 import { heapStats } from 'bun:jsc';
 import { expect, test } from 'bun:test';
 import { must } from '../../ledger/kernel/assert.ts';
@@ -94,7 +95,7 @@ function actorOf(
   return actor;
 }
 
-/** Nothing is let go of while others are measured. */
+/** Nothing is released while others are measured. */
 const held: unknown[] = [];
 
 function heap(): number {

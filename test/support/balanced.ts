@@ -6,7 +6,10 @@ import { until } from './until.ts';
 
 type Node = { readonly ledger: Pick<Ledger, 'stats'>; readonly sql: Sql };
 
-/** Resolves when each slot is where it belongs and is served there: none will move. What a node has to give, it gives within milliseconds. */
+/**
+ * Resolves when each slot is at its node and served there, so that none will move. A node gives up
+ * slots within milliseconds.
+ */
 export async function balanced(nodes: readonly Node[]): Promise<void> {
   const { sql } = nodes[0]!;
   await until('each slot is where it belongs', async () => {

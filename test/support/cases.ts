@@ -1,2 +1,5 @@
-/** How many cases of a property are enough. With a planted fault (test/mutate) fewer are, and nobody asks for the smallest that fails. */
+/**
+ * The number of cases of a property. With a planted fault (test/mutate) it is lower, and failing
+ * cases are not shrunk.
+ */
 export const CASES_MAX = Number(process.env['CASES_MAX'] ?? Infinity);

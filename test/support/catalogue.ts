@@ -1,4 +1,4 @@
-// Events held to the catalogue: what is written is what the document says, no more and no less.
+// Compares events with the catalogue: each has exactly the documented fields.
 import { Value } from '@sinclair/typebox/value';
 import { EVENT_ENVELOPES } from '../../src/http/wire/payloads/envelopes.ts';
 import { envelopeOf, type EventEnvelope, type EventRecord } from '../../src/records/events.ts';
@@ -7,7 +7,7 @@ import type { Sql } from '../../src/platform/postgres/postgres.ts';
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const MOMENT_NAME = /(?:At|Start|End|Date|^timestamp)$/;
 
-/** What of the event is not as the catalogue has it, one line each. */
+/** How the event differs from the catalogue, one line each. */
 export function misfits(event: EventEnvelope): string[] {
   const { schema, data } = EVENT_ENVELOPES[event.type];
   const found = [...Value.Errors(schema, event)].map(({ path, message }) => `${path} ${message}`);
@@ -20,7 +20,7 @@ export function misfits(event: EventEnvelope): string[] {
   return found.map((line) => `${event.type} ${line}`);
 }
 
-/** Of every event in the database. */
+/** The same for every event in the database. */
 export async function misfitsOf(sql: Sql): Promise<string[]> {
   const events = await sql<EventRecord[]>`
     select id, organisation_id as "organisationId", mode, type, object_type as "objectType", object_id as "objectId",

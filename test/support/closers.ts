@@ -1,4 +1,4 @@
-/** What must be closed, last opened first, whatever went wrong on the way. */
+/** Closes everything, last opened first, even after errors. */
 export class Closers {
   readonly #closers: (() => Promise<void> | void)[] = [];
 

@@ -1,7 +1,7 @@
 // A database of its own for each test file, made from a template that was migrated once.
 //
-// The template is named after what the migrations say, so that a server that outlives the run does
-// not serve an old one. It gets its name only when it is complete. Files may run in parallel
+// The template is named after the migrations' content, so that a server that outlives the run never
+// serves an old one. It gets its name only when it is complete. Files may run in parallel
 // processes: one builds it under an advisory lock, the others wait.
 import { createHash, randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
@@ -63,7 +63,7 @@ async function drop(sql: Sql, name: string): Promise<void> {
   if (open.length > 0) throw new Error(`connections were left open:\n${open.join('\n')}`);
 }
 
-/** What is still connected when it should not be, one line each. */
+/** Connections that should be closed, one line each. */
 async function untilClosed(sql: Sql, name: string): Promise<string[]> {
   const deadline = performance.now() + CLOSE_MS_MAX;
   for (;;) {
@@ -80,7 +80,7 @@ async function exists(sql: Sql, name: string): Promise<boolean> {
   return found.length > 0;
 }
 
-/** One connection, because the advisory lock belongs to it. */
+/** One connection, because it owns the advisory lock. */
 async function withServer<T>(url: string, task: (sql: Sql) => Promise<T>): Promise<T> {
   const sql = postgres(url, { max: 1, onnotice: () => undefined });
   try {

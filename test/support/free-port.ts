@@ -1,14 +1,14 @@
-// Ports for what is started later, by processes of their own: nothing else may take one in the meantime.
+// Ports for processes that start later: nothing else may take one in the meantime.
 import { createServer } from 'node:net';
 
-/** Below those that systems give to connections, and to whoever listens on any port. */
+/** Below the ephemeral ports of the system, which also go to listeners on port 0. */
 const FIRST = 20_000;
 const COUNT = 10_000;
 
-/** Runs beside each other begin elsewhere. */
+/** Parallel runs begin at different ports. */
 let next = Math.floor(Math.random() * COUNT);
 
-/** Of 127.0.0.1; never the same twice in one run. */
+/** Free on 127.0.0.1; never the same twice in one run. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = FIRST + (next++ % COUNT);

@@ -1,4 +1,4 @@
-// Faults of the journal that more than one kind of test must notice.
+// Faults of the journal that more than one kind of test must find.
 import type { Fault } from './planted-tree.ts';
 
 export const JOURNAL = 'ledger/actor/journal.ts';
@@ -7,7 +7,7 @@ const LANDED = 'const landed = found.seq === this.#fence.seq + 1n;';
 const LANDED_ASSERT =
   "assert(landed || found.seq === this.#fence.seq, 'I7: a flush number was skipped');";
 
-/** A lost flush that is always written again. */
+/** A lost flush is always written again. */
 export const WRITTEN_AGAIN: Fault = {
   file: JOURNAL,
   replace: [
@@ -16,7 +16,7 @@ export const WRITTEN_AGAIN: Fault = {
   ],
 };
 
-/** A lost flush that is always taken for written. */
+/** A lost flush always counts as written. */
 export const TAKEN_FOR_WRITTEN: Fault = {
   file: JOURNAL,
   replace: [

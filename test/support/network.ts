@@ -1,7 +1,8 @@
 import { randomInt } from 'node:crypto';
 
 /**
- * A network of clients that nobody else is: all tests share one Redis, with those that run beside them and those that ran a minute ago.
+ * A client network that no other test uses: all tests share one Redis, also with parallel runs and
+ * those of the last minute.
  */
 export function newNetwork(): (host: number) => string {
   const network = [randomInt(1, 224), randomInt(256), randomInt(256)].join('.');

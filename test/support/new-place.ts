@@ -1,7 +1,7 @@
 import type { ServiceOptions } from '../../src/service.ts';
 import { freePort } from './free-port.ts';
 
-/** Where the other nodes of a test reach one that is yet to start. Those with another secret do not. */
+/** The address of a node that is yet to start. Nodes with another secret do not reach it. */
 export async function newPlace(
   secret = 'what only the nodes of a test know',
 ): Promise<NonNullable<ServiceOptions['node']>> {

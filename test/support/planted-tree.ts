@@ -1,4 +1,4 @@
-// A copy of the program with one fault in it, and what it prints there.
+// A copy of the program with one planted fault, and its output.
 import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ const RUN_MS_MAX = 30_000;
 
 export type Fault = {
   readonly file: string;
-  /** Each text must stand there once, and is replaced by the other. */
+  /** Each text must occur there exactly once, and is replaced by the other. */
   readonly replace: readonly (readonly [is: string, becomes: string])[];
 };
 
@@ -31,7 +31,7 @@ export function copyTree(): string {
   return folder;
 }
 
-/** What a file of the program prints, run on a copy with the fault. */
+/** The output of a file of the program, run on a copy with the fault. */
 export async function printedWith(
   fault: Fault,
   {

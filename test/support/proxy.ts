@@ -1,18 +1,19 @@
-// A way to a server that can fall silent, as a network that loses us: nothing is closed, nothing comes through. It can be cut, too.
+// A proxy to a server that can fall silent, as a network partition: nothing is closed, nothing
+// comes through. It can be cut, too.
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
 export type Proxy = {
-  /** The same address, through the proxy. */
+  /** The address of the proxy. */
   readonly url: string;
   freeze(): void;
-  /** What is sent arrives, and no answer comes back. */
+  /** Requests arrive, but no answer comes back. */
   deafen(): void;
-  /** Nothing comes through what is open now; what is opened next works. */
+  /** Nothing passes on open connections; new ones work. */
   silence(): void;
   thaw(): void;
-  /** Ends every connection, as a router that restarts. */
+  /** Cuts every connection, like a router that restarts. */
   cut(): void;
-  /** Nothing is behind it any more: who is connected is cut off, whoever connects is let in and shown out. */
+  /** The backend is gone: open connections are cut, new ones are accepted and closed. */
   detach(): void;
   attach(): void;
   /** How many have connected. */
@@ -20,11 +21,11 @@ export type Proxy = {
   stop(): Promise<void>;
 };
 
-/** `next` says where each connection leads, where that is not always the target. */
+/** `next` gives the target of each connection, where that is not always the same. */
 export async function startProxy(target: string, next = () => target): Promise<Proxy> {
   const sockets = new Set<Socket>();
   let frozen = false;
-  /** Those that lead to the server. */
+  /** The connections to the server. */
   const answering = new Set<Socket>();
   let deaf = false;
   let detached = false;

@@ -1,4 +1,4 @@
-// Random choices that can be made again: CHAOS_SEED=<number> repeats a run that failed.
+// Repeatable random choices: CHAOS_SEED=<number> repeats a run that failed.
 export type Random = {
   /** A whole number from `min` to `max`, both included. */
   integer(min: number, max: number): number;

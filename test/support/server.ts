@@ -1,7 +1,8 @@
-// The HTTP edge on a database of its own and a real port, with two organisations and a group to call as.
+// The HTTP edge on a database of its own and a real port, with two organisations and a group to
+// call as.
 //
-// TEST_NODES=3 serves each test by three nodes behind one address, and every call goes to the next of them: what holds of one node holds
-// of several.
+// TEST_NODES=3 serves each test by three nodes behind one address, and every call goes to the next
+// of them: what holds for one node holds for several.
 import type { Clock } from '../../ledger/ports.ts';
 import type { Settings } from '../../src/config.ts';
 import { type Changes, notifyChange } from '../../src/platform/postgres/changes.ts';
@@ -31,7 +32,7 @@ export type Reply = {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  // What a test reads of an answer is the test's business.
+  // Each test checks the type of what it reads.
   readonly json: ReturnType<typeof JSON.parse>;
 };
 
@@ -40,9 +41,9 @@ export type TestServer = {
   readonly databaseUrl: string;
   readonly sql: Sql;
   readonly changes: Changes;
-  /** What `changes` listens through. */
+  /** The connection on which `changes` listens. */
   readonly proxy: Proxy;
-  /** What the ledger's journal writes through. */
+  /** The connection of the ledger's journal. */
   readonly journal: Proxy;
   readonly ledger: Service['ledger'];
   readonly payments: Service['payments'];
@@ -50,23 +51,23 @@ export type TestServer = {
   readonly organisation: FirstKeys;
   readonly other: FirstKeys;
   readonly group: FirstKeys;
-  /** Everything that was logged. */
+  /** The whole log. */
   readonly logged: string[];
   /** As the organisation in test mode, unless `key` says otherwise; null sends no key. */
   call(method: string, path: string, call?: Call): Promise<Reply>;
-  /** Resolves when every change that was committed before has been heard: they come in order. */
+  /** Resolves when every change committed before has been received: they come in order. */
   untilHeard(): Promise<void>;
-  /** Writes what the server writes now and then. */
+  /** Writes what the server writes periodically. */
   flush(): Promise<void>;
   stop(): Promise<void>;
 };
 
 export type ServerOptions = {
-  /** One node, also where tests are served by several: what is tested is a node's own. */
+  /** One node, even when TEST_NODES asks for several: the test is about one node. */
   readonly alone?: boolean;
-  /** One more node of the cluster that this server is of. Its organisations are the same. */
+  /** One more node of the cluster of this server. Its organisations are the same. */
   readonly beside?: TestServer | undefined;
-  /** How other nodes reach this one; without it, it is alone. */
+  /** The address for other nodes; without one, it is alone. */
   readonly node?: ServiceOptions['node'];
   /** Of a file that empties it. */
   readonly redisUrl?: string;
@@ -75,9 +76,9 @@ export type ServerOptions = {
   readonly leaseMs?: number;
   readonly actorsMax?: number;
   readonly actorBytesMax?: number;
-  /** What it takes for the time. */
+  /** Its source of time. */
   readonly clock?: Clock;
-  /** A function of the server's own address, where they have to name it. */
+  /** A function of the server's own address, for settings that name it. */
   readonly settings?: Partial<Settings> | ((url: string) => Partial<Settings>) | undefined;
 };
 
@@ -89,7 +90,7 @@ export function startServer(options: ServerOptions = {}): Promise<TestServer> {
   return isOne ? startNode(options) : startSeveral(options);
 }
 
-/** Calls go to them in turn, and so do connections to its address; all else is of the first. */
+/** Calls and connections go to them in turn; all else goes to the first. */
 async function startSeveral(options: ServerOptions): Promise<TestServer> {
   const nodes: TestServer[] = [];
   let turn = 0;
@@ -135,7 +136,7 @@ async function startNode(options: ServerOptions, logged: string[] = []): Promise
   const log = openLog('debug', (line) => logged.push(line));
   const proxy = await startProxy(database.url);
   const journal = await startProxy(database.url);
-  // Known before the server is there: its settings name it.
+  // Known before the server starts: its settings name it.
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
   const { settings } = options;

@@ -9,7 +9,10 @@ export function testServices(): TestServices {
   return { databaseUrl: needed('TEST_DATABASE_URL'), redisUrl: needed('TEST_REDIS_URL') };
 }
 
-/** One of the sixteen databases of Redis, for a file that empties it. Each such file has a number of its own. */
+/**
+ * One of the sixteen databases of Redis, for a file that empties it. Each such file has a number of
+ * its own.
+ */
 export function redisDatabase(number: 9 | 10 | 11): string {
   return new URL(`/${number}`, testServices().redisUrl).href;
 }

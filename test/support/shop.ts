@@ -1,4 +1,5 @@
-// A product that is for sale and buyers of it, all over HTTP: what a test needs before there is a payment to look at.
+// A product for sale and its buyers, all over HTTP: what a test needs before there is a payment to
+// look at.
 import { must } from '../../ledger/kernel/assert.ts';
 import { type Means, NUMBERS } from './means.ts';
 
@@ -7,7 +8,7 @@ export type Seller = { readonly url: string; readonly key: string };
 
 export const BUYER = 'buyer@example.com';
 
-/** A checkout that a buyer was sent to. */
+/** A checkout for a buyer. */
 export type Session = { readonly id: string; readonly token: string };
 
 /** Its id; prices by currency. */
@@ -28,7 +29,7 @@ export function sessionOf({ id, url }: ReturnType<typeof JSON.parse>): Session {
   return { id, token: (url as string).split('/').at(-1) ?? '' };
 }
 
-/** Sends the form of the hosted page. Where it leads. */
+/** Sends the form of the hosted page. Returns where it redirects. */
 export async function submit(url: string, { token }: Session, means: Means): Promise<string> {
   const number = NUMBERS[means];
   const form = number.startsWith('DE')
@@ -45,7 +46,10 @@ export async function submit(url: string, { token }: Session, means: Means): Pro
   return location;
 }
 
-/** A checkout of its own that is tried with each of the means in turn. The last payment. */
+/**
+ * A checkout of its own that is tried with each of the payment methods in turn. Returns the last
+ * payment.
+ */
 export async function buy(
   seller: Seller,
   { means, ...body }: { readonly means: readonly Means[]; readonly product_id: string } & object,

@@ -2,7 +2,7 @@ const POLL_MS = 5;
 /** Shorter than a test may take, and long enough on a machine that is busy. */
 const WITHIN_MS = 45_000;
 
-/** Asks until it is so. @throws Error that says what did not come about in time */
+/** Polls until it holds. @throws Error that names what did not happen in time */
 export async function until(
   what: string,
   holds: () => boolean | Promise<boolean>,
@@ -15,7 +15,7 @@ export async function until(
   }
 }
 
-/** Until it may be given calls. @throws Error where that takes too long */
+/** Until it accepts calls. @throws Error where that takes too long */
 export function untilReady(server: Asked, withinMs?: number): Promise<void> {
   const isReady = async () => (await server.call('GET', '/ready')).status === 200;
   return until('the node is ready', isReady, withinMs);

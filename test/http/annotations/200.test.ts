@@ -93,7 +93,7 @@ describe.each(RESOURCES)('%s', (path, resource) => {
     const [created, deleted, ...rest] = await told(server, made.id);
     expect(rest).toEqual([]);
     expect(deleted!.type).toBe(`${resource.kind}.deleted`);
-    // It says what it was.
+    // It keeps the old value.
     const { id, eventType, timestamp, sequence, ...said } = deleted!.data;
     expect([id, eventType, sequence]).toEqual([deleted!.id, deleted!.type, 2]);
     expect(created!.data).toMatchObject(said);

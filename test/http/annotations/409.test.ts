@@ -66,7 +66,7 @@ describe.each(RESOURCES)('%s', (path, resource) => {
       expect(json.error.message).toBe(`an object has at most 50 ${LIMITED[resource.kind]}`);
     }
     expect(await count(on.object_id)).toBe(ANNOTATIONS_PER_OBJECT_MAX);
-    // A name that it has is still the nearer reason.
+    // An existing name is reported first.
     const again = await add(server, resource, { ...on, name: replies[0]!.json.name ?? 'n0' });
     expect(again.status).toBe(409);
     const { json } = await server.call('GET', `${path}?object_id=${on.object_id}&limit=1`);

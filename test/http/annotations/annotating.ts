@@ -1,4 +1,4 @@
-// Tags and custom fields side by side: but for the value they keep the same rules.
+// Tags and custom fields side by side: apart from the value they follow the same rules.
 import { ids } from '../../../src/platform/ids.ts';
 import type { EventEnvelope } from '../../../src/records/events.ts';
 import type { Reply, TestServer } from '../../support/server.ts';
@@ -7,7 +7,7 @@ import { issue } from '../invoices/issuing.ts';
 export type Resource = {
   readonly path: '/tags' | '/custom-fields';
   readonly kind: 'tag' | 'custom_field';
-  /** What a body has beside the name. */
+  /** The fields of a body besides the name. */
   readonly extra: Readonly<Record<string, string>>;
 };
 
@@ -24,7 +24,7 @@ export async function aCustomer(server: TestServer, key?: string): Promise<Objec
   return { object_type: 'customer', object_id: json.id };
 }
 
-/** Of a customer, or of nobody. */
+/** Of a customer, or of none. */
 export async function anInvoice(
   server: TestServer,
   customerId: string | null = null,
@@ -57,7 +57,7 @@ export function add(
   return server.call('POST', path, { body: { name: 'vip', ...extra, ...body }, ...call });
 }
 
-/** In their order. */
+/** In order. */
 export async function told(server: TestServer, objectId: string): Promise<EventEnvelope[]> {
   const { json } = await server.call('GET', `/events?object_id=${objectId}`);
   return json.data.toReversed();

@@ -1,4 +1,5 @@
-// What one organisation, customer, product, ... may have: each bound is reached by as many calls at once, and never passed.
+// How many things one organisation, customer, product, ... may have: each bound can be reached by
+// concurrent calls, and is never passed.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { BOUNDS, type BoundName, type Bounds } from '../../../src/platform/bounds.ts';
 import { ids } from '../../../src/platform/ids.ts';
@@ -21,9 +22,9 @@ afterAll(() => server.stop());
 
 type Add = (n: number) => Promise<Reply>;
 type Case = {
-  /** Makes what they are made of, and gives what makes the nth. */
+  /** Makes the parents, and returns a function that makes the nth thing. */
   readonly open: () => Promise<Add>;
-  /** What each of them is removed by, where it can be. */
+  /** How to delete one, where that is possible. */
   readonly remove?: (made: Reply) => Promise<Reply>;
   readonly max?: number;
 };
@@ -127,7 +128,7 @@ const CASES: Readonly<Record<Exclude<BoundName, 'apiKeys'>, Case>> = {
     async open() {
       await noMeters();
       const path = `/customers/${await aCustomer()}/grants`;
-      // Deleted ones leave what there was on them.
+      // Deleted parents keep what they had.
       return call(
         path,
         (n) => ({ feature_key: `h${n}`, amount: 1 }),
@@ -147,7 +148,7 @@ const CASES: Readonly<Record<Exclude<BoundName, 'apiKeys'>, Case>> = {
       return call(`/customers/${await aCustomer()}/grants`, (n) => ({
         feature_key: 'granted',
         amount: 1,
-        // Those that are only planned count, too.
+        // Planned ones count, too.
         ...(n % 2 === 0 && { effective_at: '2099-01-01T00:00:00Z' }),
       }));
     },

@@ -14,11 +14,11 @@ let server: TestServer;
 let id: string;
 beforeAll(async () => {
   const limits = { ...TEST_SETTINGS.limits, buyLinks: MOST };
-  // Each test is a client of its own, told by its proxy.
+  // Each test is a client of its own, by the address that its proxy reports.
   server = await startServer({ settings: { limits, proxyHops: 1 } });
   ({ id } = await product(server));
   const redis = new Redis(testServices().redisUrl);
-  // What a run of a moment ago took; no other test is limited by the address of its connection.
+  // Remains of a run a moment ago; no other test is limited by the address of its connection.
   await redis.del('rate:buy-link:127.0.0.1');
   redis.disconnect();
 });

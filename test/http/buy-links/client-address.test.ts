@@ -5,12 +5,12 @@ import { clientAddress } from '../../../src/http/edge/client-address.ts';
 test.each([
   // peer                        X-Forwarded-For                 proxies  counted
   ['203.0.113.7',                null,                           0,       '203.0.113.7'],
-  // Nobody vouches for it.
+  // No proxy vouches for it.
   ['203.0.113.7',                '198.51.100.1',                 0,       '203.0.113.7'],
   ['10.0.0.1',                   '198.51.100.1',                 1,       '198.51.100.1'],
   ['10.0.0.1',                   '6.6.6.6, 198.51.100.1',        1,       '198.51.100.1'],
   ['10.0.0.1',                   '6.6.6.6,198.51.100.1,10.0.0.2', 2,      '198.51.100.1'],
-  // Came past the proxies, or they are not set up.
+  // The request came past the proxies, or they are not configured.
   ['203.0.113.7',                null,                           1,       '203.0.113.7'],
   ['203.0.113.7',                '198.51.100.1',                 2,       '203.0.113.7'],
   ['203.0.113.7',                'unknown',                      1,       '203.0.113.7'],

@@ -1,4 +1,5 @@
-// An e-mail address that somebody types is nobody's proof: a stranger with a buy link changes nothing of a customer who exists.
+// A typed e-mail address proves nothing: a stranger with a buy link changes nothing of an existing
+// customer.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { ids } from '../../../src/platform/ids.ts';
 import { type Means, NUMBERS } from '../../support/means.ts';
@@ -15,7 +16,7 @@ afterAll(() => club.close());
 
 const newEmail = () => `${ids.next()}@example.com`;
 
-/** What somebody without a key does: opens the link, types, pays. The payment. */
+/** What a stranger without a key can do: open the link, type, pay. Returns the payment. */
 async function viaLink(plan: Plan, email: string, means: Means): Promise<Json> {
   const { json } = await club.post(`/buy-links/${plan.productId}/checkout`, {}, { key: null });
   return pay(sessionOf(json), means, { email });
@@ -83,7 +84,7 @@ test.each([['by its address'], ['from a buy link']])(
     await club.advance('P7DT1H');
     expect(await chargedTo(stranger.subscription_id)).toEqual(['0341 succeeded', '0341 failed']);
     expect(await chargedTo(victim.subscription_id)).toEqual(['4242 succeeded', '4242 succeeded']);
-    // Two customers of one address: the merchant sees both.
+    // Two customers with one address: the merchant sees both.
     const { data } = await club.shop.read(`/customers?email=${email}`);
     expect(new Set(data.map(({ id }: Json) => id))).toEqual(
       new Set([stranger.customer_id, victim.customer_id]),

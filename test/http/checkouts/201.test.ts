@@ -193,7 +193,7 @@ test('100 at once with one key make one checkout, which outlives the data in Red
   const made = replies.filter(({ status }) => status === 201);
   expect(made).toHaveLength(100);
   expect(new Set(made.map(({ text }) => text)).size).toBe(1);
-  // Redis knows nothing of it.
+  // Redis does not have it.
   const redis = new Redis(redisDatabase(10));
   await redis.flushdb();
   redis.disconnect();

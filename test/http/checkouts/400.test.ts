@@ -104,7 +104,7 @@ test('a bad filter', async () => {
   expect([reply.status, reply.json.error.issues[0].path]).toEqual([400, ['status']]);
 });
 
-/** A product that cannot be bought, and what else is asked for. */
+/** A product that cannot be bought, and the other fields of the request. */
 const REFUSED: [string, (server: TestServer) => Promise<object>, string][] = [
   ['an archived product', (at) => notActive(at, 'archived'), 'archived or unpublished'],
   ['an unpublished product', (at) => notActive(at, 'unpublished'), 'archived or unpublished'],
@@ -183,7 +183,7 @@ test.each(REFUSED)(
     expect(first.json.error.message).toContain(why);
     expect(first.json.error).not.toHaveProperty('issues');
     const again = await checkout(server, body, what);
-    // Nothing was made, so it is decided anew.
+    // Nothing was stored, so it is decided anew.
     expect([again.status, again.text]).toEqual([400, first.text]);
     expect(again.headers.get('idempotency-replayed')).toBeNull();
     expect(await checkouts(server)).toBe(before);

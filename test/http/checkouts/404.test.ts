@@ -27,7 +27,7 @@ test('POST for a product that is unknown, of another organisation or of the othe
   ];
   for (const { status, text } of replies) {
     expect(status).toBe(404);
-    // Not a word more for one that exists than for one that does not.
+    // The answer has the same words for one that exists as for one that does not.
     expect(text).toBe(replies[0]!.text);
   }
   expect(replies[0]!.json.error).toEqual({ type: 'not_found', message: 'no such product' });

@@ -26,7 +26,10 @@ async function opened(): Promise<CheckoutRecord> {
   return (await findCheckoutByToken(server.sql, url.split('/').at(-1), clock))!;
 }
 
-/** What paying does with the row: the payment's id where it began, null where it was not open. */
+/**
+ * How paying changes the row: to the payment's id where one began, null where the checkout was not
+ * open.
+ */
 function begin({ token }: CheckoutRecord, now = NOW): Promise<string | null> {
   return server.sql.begin(async (sql) => {
     const found = await lockCheckout(sql, token, { now: () => now });
@@ -76,7 +79,7 @@ test('a declined attempt opens it again, and the next one counts', async () => {
   expect(await finish(made.id, first, 'active')).toBe(true);
   expect(await read(made)).toMatchObject({ status: 'active', paymentId: first, attempts: 1 });
   const second = (await begin(made))!;
-  // Late news of the first one changes nothing.
+  // A late result of the first one changes nothing.
   expect(await finish(made.id, first, 'paid')).toBe(false);
   expect(await finish(made.id, first, 'active')).toBe(false);
   expect(await read(made)).toMatchObject({ status: 'processing', paymentId: second, attempts: 2 });

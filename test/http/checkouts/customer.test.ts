@@ -1,4 +1,4 @@
-// A checkout made with a key may name its customer, whatever its address.
+// A checkout made with an API key may name its customer, with any e-mail address.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { made, PATIENCE_MS, Shop } from '../../payments/shop.ts';
 

@@ -2,7 +2,7 @@ import type { Reply, TestServer } from '../../support/server.ts';
 
 export const BUYER = 'buyer@example.com';
 
-/** The id of a new product with these prices, `['10.00', 'USD']` each. */
+/** The id of a new product with these prices, each like `['10.00', 'USD']`. */
 export async function product(
   server: TestServer,
   options: { prices?: [amount: string, currency: string][]; key?: string; body?: object } = {},

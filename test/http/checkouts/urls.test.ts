@@ -69,7 +69,7 @@ test('whatever is accepted leads to an https address that a header can carry', (
         const url = paidUrl(successUrl, { id: ID, token: TOKEN });
         expect(url).toMatch(/^https:\/\/[^/@]+\/[\x21-\x7E]*$/);
         expect(url).toContain(OURS);
-        // One source of a policy, and no more than the host that it names.
+        // One source in the policy, with nothing but the host that it names.
         const [framer] = framersOf({ successUrl, cancelUrl: null, token: TOKEN });
         expect(framer).toMatch(/^https:\/\/(?:[\w.-]+|\[[0-9a-f:]+\])(?::\d+)?$/);
       },

@@ -116,7 +116,7 @@ test('a billing address is kept as it came, replaced as a whole and cleared', as
   const path = `/customers/${made.id}`;
   const patch = async (billing_address: object | null) =>
     (await server.call('PATCH', path, { body: { billing_address } })).json.billing_address;
-  // What is read can be written.
+  // What a GET returns can be sent back.
   expect(await patch(made.billing_address)).toEqual(ADDRESS);
   const moved = await patch({ country: 'DE' });
   expect(moved).toEqual({

@@ -20,7 +20,7 @@ test('POST with an external id that is taken, also at once', async () => {
   const statuses = replies.map(({ status }) => status).sort((a, b) => a - b);
   expect(statuses).toEqual([201, ...Array.from({ length: 7 }, () => 409)]);
   expect(replies.find(({ status }) => status === 409)!.json.error).toEqual(CONFLICT);
-  // Nothing is announced that did not happen.
+  // No event for what did not happen.
   expect(
     await server.sql`select 1 from events where data->>'externalCustomerId' = 'taken'`,
   ).toHaveLength(1);

@@ -1,4 +1,5 @@
-// PUT /customers/{external_customer_id}: for scripts that say what shall be, as often as they run.
+// PUT /customers/{external_customer_id}: for scripts that declare the wanted state and run any
+// number of times.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startServer, type TestServer } from '../../support/server.ts';
 

@@ -92,7 +92,7 @@ test('a code is found whatever its case, until it is deleted; then it is free', 
   const made = await create({ code: 'Welcome', percent_off: 10 });
   const find = async (code: string) => (await findDiscountByCode(server.sql, scope(), code))?.id;
   for (const code of ['Welcome', 'WELCOME', 'welcome']) expect(await find(code)).toBe(made.id);
-  // The sign of the kelvin is a k in lower case, and no letter of a code.
+  // The kelvin sign becomes a k in lower case, but is not a letter of a code.
   for (const code of ['Welcom', 'Welcome ', '', 'a\0', '\u212A']) {
     expect(await find(code)).toBeUndefined();
   }

@@ -1,4 +1,4 @@
-// The edge around handlers that misbehave, and around a group's routes.
+// The edge around handlers that throw or return nonsense, and around a group's routes.
 import { expect, test } from 'bun:test';
 import { Elysia } from 'elysia';
 import type { Principal } from '../../../src/http/edge/auth.ts';
@@ -73,7 +73,8 @@ for (const how of ['thrown', 'rejected'] as const) {
     expect(text).not.toContain('secret');
     expect(response.headers.get('retry-after')).toBe(retryAfter);
     expect(response.headers.get('x-request-id')).toBe('the-request-id');
-    // What is not sent is logged, under the id that was sent; of what is no error, that it was.
+    // An error that the client does not see is logged under the request id that it gets; what is no
+    // error is logged as such.
     expect(lines[0]).toContain(error instanceof Error ? 'secret' : 'not an Error');
     expect(lines.every((line) => line.includes('the-request-id'))).toBe(true);
   });

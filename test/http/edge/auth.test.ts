@@ -90,7 +90,7 @@ test('no key is ever logged', async () => {
   expect(server.logged.join('')).not.toMatch(/svc_(?:test|live)_\w{10}/);
 });
 
-/** An authenticator without a database, to count what it asks. */
+/** An authenticator without a database, to count its queries. */
 function counting(
   found: (hash: Buffer) => ReturnType<Parameters<typeof openAuthenticator>[0]['find']>,
 ) {

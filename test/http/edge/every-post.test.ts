@@ -1,4 +1,4 @@
-// Whatever is sent twice under one Idempotency-Key has one effect, and gets one answer.
+// A call that is sent twice under one Idempotency-Key has one effect and one answer.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Reply } from '../../support/server.ts';
 import { Club } from '../subscriptions/subscribing.ts';
@@ -10,13 +10,13 @@ let club: Club;
 beforeAll(async () => {
   club = await Club.open();
 });
-// No audit: the wall clock is not that of what this one owes its endpoints.
+// No audit: the wall clock differs from the test clock of the deliveries.
 afterAll(() => club.shop.server.stop());
 
-/** Those of the service itself, which change all the time. */
+/** The service's own tables, which change all the time. */
 const LIVING = new Set(['nodes', 'slots', 'api_keys', 'idempotency']);
 
-/** All that is stored, once nothing more follows from what was done. */
+/** All stored rows, once all deferred work is done. */
 async function stored(): Promise<Record<string, string>> {
   for (let before = ''; ;) {
     const now = await contents();
@@ -53,7 +53,7 @@ function send({ path, body, key }: Posted, idempotencyKey: string) {
   });
 }
 
-/** /events/ingest tells of each event whether it was there already. */
+/** /events/ingest says of each event whether it was a duplicate. */
 function toldOf(name: string, { text, json }: Reply): unknown {
   return name === '/events/ingest' ? json.events.map(({ id }: { id: string }) => id) : text;
 }

@@ -1,4 +1,5 @@
-// One call for each POST that takes an Idempotency-Key: of a kind that would do something again, were it done again.
+// One call for each POST that takes an Idempotency-Key. Each call would have a second effect if it
+// ran twice.
 import type { Club, Plan } from '../subscriptions/subscribing.ts';
 import { anEvent, deliveriesOf, endpointOf } from '../webhook-endpoints/owed.ts';
 

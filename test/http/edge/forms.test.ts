@@ -1,4 +1,5 @@
-// HTML forms at the edge: what is read of them, what is refused, and that only our own pages may send them.
+// HTML forms at the edge: how they are read, what is refused, and that only our own pages may send
+// them.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
@@ -40,7 +41,7 @@ const operation = {
   form: FORM,
   answers: { 200: FORM },
 } as const;
-/** From a program as JSON, from a page as a form. */
+/** A program sends JSON, a page sends a form. */
 const JSON_BODY = Type.Object({ count: Type.Integer() }, { additionalProperties: false });
 const either = {
   ...operation,
@@ -66,7 +67,7 @@ afterAll(() => app.server!.stop(true));
 async function post(body: string | Buffer, headers: Record<string, string> = {}, path = '/form') {
   const sent = { 'content-type': FORM_TYPE, ...headers };
   const response = await fetch(`${origin}${path}`, { method: 'POST', body, headers: sent });
-  // What a test reads of an answer is the test's business.
+  // Each test checks the type of what it reads.
   const json = (await response.json()) as ReturnType<typeof JSON.parse>;
   return { status: response.status, json };
 }

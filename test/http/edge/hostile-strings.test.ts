@@ -1,4 +1,4 @@
-// However a body, a query, a form or a header is written, to judge it takes time that grows with its length alone.
+// Validating a body, query, form or header takes time linear in its length, for any content.
 import { describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { Admission } from '../../../src/http/edge/admission.ts';
 import { clientAddress } from '../../../src/http/edge/client-address.ts';
@@ -8,7 +8,7 @@ import { cpuMs } from '../../support/cpu.ts';
 import { HOSTILE, inForm, type Place, placesOf, put, sampleOf } from './hostile.ts';
 import { listOperations } from './operations.ts';
 
-/** What is quadratic takes seconds with so long a string; what is linear, a millisecond. */
+/** Quadratic work takes seconds with a string this long; linear work takes a millisecond. */
 const BOUND_MS = 50;
 const TRIES = 3;
 
@@ -75,7 +75,7 @@ test('every operation of the surface is tried', () => {
   expect(withStrings.length).toBeGreaterThan(30);
 });
 
-/** What a pattern is written with. */
+/** The special characters of patterns. */
 const PATTERN = /\^|\\[dwsux]|\(\?|\[\w-\w/;
 
 async function messagesOf(refusal: Response): Promise<string[]> {
@@ -92,7 +92,7 @@ test.each(OPERATIONS)('$name', async ({ operation, access }) => {
     const told = admission.admit({ request, params: {}, principal: null, text });
     if (told instanceof Response) messages.push(...(await messagesOf(told)));
     if (ms >= BOUND_MS) slow.push(`${where} ${ms.toFixed(0)} ms`);
-    // One is enough to know, and the next may take minutes.
+    // One finding suffices, and the next may take minutes.
     if (slow.length > 0) break;
   }
   expect(slow).toEqual([]);

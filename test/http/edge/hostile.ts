@@ -1,4 +1,4 @@
-// Strings that a pattern may take long over, and where a schema takes a string.
+// Strings on which a pattern may backtrack for long, and the places where a schema takes a string.
 import { Kind, type TSchema } from '@sinclair/typebox';
 import { FORM_BYTES_MAX } from '../../../src/http/edge/body.ts';
 
@@ -34,7 +34,7 @@ const CLASSES: Readonly<Record<string, string>> = {
   credentials: 'a://b:',
 };
 
-/** Each also with an end that fits nothing, which sends a pattern back to its beginning. */
+/** Each also with an end that never matches, which makes a pattern backtrack. */
 export const HOSTILE: readonly (readonly [name: string, text: string])[] = Object.entries(
   CLASSES,
 ).flatMap(([name, unit]) => {
@@ -47,16 +47,16 @@ export const HOSTILE: readonly (readonly [name: string, text: string])[] = Objec
 
 type Path = readonly (string | number)[];
 
-/** A place for a string: where, and whether it is a key. */
+/** A place for a string: its path, and whether it is a key. */
 export type Place = { readonly path: Path; readonly isKey: boolean };
 
-/** As much of it as a form may hold. */
+/** The longest string that a form may hold. */
 export const inForm = (text: string): string => {
   const encoded = new URLSearchParams({ '': text }).toString().length;
   return text.slice(0, Math.floor((text.length * (FORM_BYTES_MAX - 100)) / encoded / 2));
 };
 
-/** Every place in a value of this schema where a caller may put a string, wanted or not. */
+/** Every place in a value of this schema where a caller can put a string, allowed or not. */
 export function placesOf(schema: TSchema, path: Path = []): Place[] {
   const here: Place = { path, isKey: false };
   if (Array.isArray(schema['anyOf'])) {
@@ -73,7 +73,7 @@ export function placesOf(schema: TSchema, path: Path = []): Place[] {
   ];
 }
 
-/** `base` with a string put there, and whatever it takes to get there. */
+/** `base` with a string at that place, and the containers that it needs. */
 export function put(base: unknown, { path, isKey }: Place, text: string): unknown {
   const [step, ...rest] = path;
   if (step === undefined) return isKey ? { ...(base as object), [text]: 'x' } : text;
@@ -86,7 +86,10 @@ export function put(base: unknown, { path, isKey }: Place, text: string): unknow
   return { ...(typeof base === 'object' ? base : {}), [step]: next };
 }
 
-/** Something that fits, or nearly: fields that are needed, so that a check comes to the one that is tried. */
+/**
+ * A value that fits or nearly fits: it has the required fields, so that validation reaches the
+ * field under test.
+ */
 export function sampleOf(schema: TSchema): unknown {
   const [example] = (schema['examples'] ?? []) as unknown[];
   if (example !== undefined) return example;

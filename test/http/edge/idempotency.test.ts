@@ -77,7 +77,7 @@ test('five checkouts at once under one key are one', async () => {
   expect(new Set(replies.map(({ text }) => text)).size).toBe(1);
 });
 
-/** Runs `task` while nobody can make a meter of the organisation. */
+/** Runs `task` while a lock keeps every caller from making a meter of the organisation. */
 async function whileHeld<T>(task: (release: () => void) => Promise<T>): Promise<T> {
   const released = Promise.withResolvers<void>();
   const held = Promise.withResolvers<void>();
@@ -112,7 +112,7 @@ test('it waits 5 s and is told to come back', async () => {
   const send = () => post('/meters', 'k7b', { body: { slug: 'slower' } });
   await whileHeld(async () => {
     const began = performance.now();
-    // Whichever came first waits for the row, and the other one for it.
+    // The first one waits for the row, and the second waits for the first.
     const told = await Promise.race([send(), send()]);
     expect([told.status, told.json.error.type]).toEqual([409, 'idempotency_in_progress']);
     expect(told.headers.get('retry-after')).toBe('1');
@@ -123,7 +123,7 @@ test('it waits 5 s and is told to come back', async () => {
 test('those who wait hold nothing that others need, and there is a bound to them', async () => {
   const send = () => post('/meters', 'k7c', { body: { slug: 'slowest' } });
   await whileHeld(async (release) => {
-    // More than each node lets wait.
+    // More than each node allows to wait.
     const many = Array.from({ length: 150 * Number(process.env['TEST_NODES'] ?? 1) }, send);
     const { status } = await server.call('GET', '/customers', { key: server.other.testKey });
     expect(status).toBe(200);

@@ -1,4 +1,4 @@
-// Calls with one key that are at this process at once: they take turns.
+// Concurrent calls with one key in one process run one after the other.
 import { expect, test } from 'bun:test';
 import { KeyTurns } from '../../../src/http/idempotency/key-turns.ts';
 

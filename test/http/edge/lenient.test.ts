@@ -1,4 +1,5 @@
-// What clients send that means what it should: null for what they have no value for, currencies in lower case, lists of nothing.
+// Input that is accepted for what it clearly means: null for an absent value, currencies in lower
+// case, empty lists.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { connect } from 'node:net';
 import { type Reply, startServer, type TestServer } from '../../support/server.ts';

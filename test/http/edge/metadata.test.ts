@@ -1,4 +1,4 @@
-// Metadata holds 50 pairs, keys of 40 and values of 500 characters, whatever the characters are.
+// Metadata holds 50 pairs, keys of 40 and values of 500 characters, in any script.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startServer, type TestServer } from '../../support/server.ts';
 

@@ -1,4 +1,4 @@
-// Every operation of the HTTP surface, as its routes hand them to the edge; no route is ever called.
+// Every operation of the HTTP surface, as its routes register it at the edge; no route is called.
 import { createApp, type AppDeps } from '../../../src/app.ts';
 import type { Described } from '../../../src/http/openapi/document.ts';
 import type { Edge } from '../../../src/http/edge/edge.ts';
@@ -12,7 +12,7 @@ export type Listed = {
   readonly operation: Operation;
 };
 
-/** Whatever is asked of it is it again: routes only keep what they are given. */
+/** Every property and call returns the object itself: routes only store what they are given. */
 const anything: unknown = new Proxy(() => undefined, {
   get: (_target, name) => (name === Symbol.toPrimitive ? () => '1' : anything),
   apply: () => anything,

@@ -1,4 +1,4 @@
-// What the edge refuses before a handler runs, and in which order. Any route that takes a body will do.
+// What the edge refuses before a handler runs, and in which order. Any route with a body will do.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { connect } from 'node:net';
 import { startServer, type Call, type TestServer } from '../../support/server.ts';
@@ -60,9 +60,9 @@ test.each(TABLE)('%s', async (_what, call, status, type, at) => {
   expect(reply.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
 });
 
-// Authentication comes first: whatever is wrong besides, the answer is 401.
+// Authentication comes first: the answer is 401, whatever else is wrong.
 test.each(TABLE)('without a key, %s is a 401', async (_what, call) => {
-  // A stream was read by the test above.
+  // The test above has consumed the stream.
   const raw = call.raw instanceof ReadableStream ? streamed(BAD) : call.raw;
   const again = raw === undefined ? call : { ...call, raw };
   const reply = await server.call('POST', '/customers', { ...again, key: null });
@@ -155,7 +155,7 @@ test('a caller that leaves in the middle of a body is no failure of ours', async
       'Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"a',
   );
   const left = () => server.logged.find((line) => line.includes('the caller left'));
-  // Once the server waits for the rest.
+  // The server now waits for the rest.
   await server.call('GET', '/health');
   socket.destroy();
   while (left() === undefined) await Bun.sleep(1);

@@ -1,4 +1,5 @@
-// A key that is revoked by another process stops working here within a second, whatever happens to our connection.
+// A key that another process revokes stops working here within a second, also when the connection
+// to the database is lost.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { ids } from '../../../src/platform/ids.ts';
 import { insertKey } from '../../../src/records/api-keys.ts';
@@ -13,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** A key that the server knows by heart: it has heard of it, and answered with it since. */
+/** A key in the server's cache. */
 async function makeKnownKey(): Promise<{ id: string; key: string }> {
   await untilTrusted();
   const id = ids.next();
@@ -56,7 +57,7 @@ test('revoked right after our listening connection was cut', async () => {
   const { id, key } = await makeKnownKey();
   const [before] = await listeners();
   await server.sql`select pg_terminate_backend(${before!.pid})`;
-  // Not through the repository: nobody is told.
+  // By SQL, so that no notification is sent.
   await server.sql`update api_keys set revoked_at = now() where id = ${id}`;
   expect(await msUntilRefused(key)).toBeLessThan(WITHIN_MS);
   // And it listens again.

@@ -1,4 +1,5 @@
-// Times at the end of what can be written down. An offset may lead past the year 9999, which the database does not read.
+// Times at the end of the range. An offset may lead past the year 9999, which the database does not
+// accept.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { made } from '../portal/customer.ts';

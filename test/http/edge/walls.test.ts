@@ -1,4 +1,4 @@
-// One tenant's slow lists and replays, and keys that somebody invents, make nobody else wait.
+// One tenant's slow lists and replays, and calls with invented keys, delay no other tenant.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { newKey } from '../../../src/platform/crypto/keys.ts';
 import { clock } from '../../../src/platform/clock.ts';
@@ -26,7 +26,7 @@ async function made(path: string, body: object, key: string): Promise<Reply['jso
   return json;
 }
 
-/** While this runs, who lists tags or replays events waits for the database. */
+/** While this runs, listing tags and replaying events waits for the database. */
 async function whileSlow(task: () => Promise<void>): Promise<void> {
   await server.sql.begin(async (sql) => {
     await sql`lock table annotations, retention in access exclusive mode`;
@@ -34,7 +34,7 @@ async function whileSlow(task: () => Promise<void>): Promise<void> {
   });
 }
 
-/** No node has heard of it yet. */
+/** No node has it in its cache yet. */
 function coldKey(organisationId: string): Promise<string> {
   const owner = { kind: 'organisation', organisationId } as const;
   const options = {
@@ -79,7 +79,7 @@ test('another tenant is served as if there were none of it', async () => {
         server.call('POST', `/webhook-endpoints/${endpoint.id}/replay`, { body: { since, until } }),
       ),
     );
-    // They are under way, and hold what they can hold.
+    // They are running and hold as many places as they may.
     await prompt('a list of another', server.call('GET', '/products', { key: other.testKey }));
     const invented = of(INVENTED, () =>
       server.call('GET', '/meters', { key: newKey({ kind: 'organisation', mode: 'test' }) }),
@@ -99,7 +99,7 @@ test('another tenant is served as if there were none of it', async () => {
     ]);
     for (const { status } of await Promise.all(invented)) expect(status).toBe(401);
   });
-  // Whose they were is told to come back, for what there was no room.
+  // The slow tenant's extra calls are told to retry: there is no place for them.
   const statuses = new Set((await Promise.all(replies)).map(({ status }) => status));
   expect([...statuses].filter((status) => ![200, 503].includes(status))).toEqual([]);
 });

@@ -1,4 +1,4 @@
-// An operation without fields refuses whatever it is sent: what it would not look at was meant to change what it does.
+// An operation without fields refuses every body: the caller meant it to have an effect.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { listOperations } from './operations.ts';

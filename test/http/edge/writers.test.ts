@@ -1,4 +1,4 @@
-// One organisation's writes that wait for each other make nobody else wait: they hold some of the connections, and not all.
+// Blocked writes of one organisation delay no other: they hold some of the connections, never all.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { startServer, type TestServer } from '../../support/server.ts';
 

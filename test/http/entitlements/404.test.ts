@@ -56,7 +56,7 @@ test("another organisation's or mode's", async () => {
     expect((await server.call('POST', path, { key, body: LIMIT })).status).toBe(404);
     expect((await server.call('DELETE', `${path}/${mine.id}`, { key })).status).toBe(404);
   }
-  // Its own product does not open another's feature, nor another product of the same seller.
+  // A product does not give access to another product's feature, even of the same seller.
   const { json: theirs } = await server.call('POST', '/products', {
     key: other.testKey,
     body: { name: 'Plan' },

@@ -1,4 +1,4 @@
-// Meters and products to attach them to.
+// Meters, and products to attach them to.
 import type { TestServer } from '../../support/server.ts';
 
 export const UNKNOWN = '01890000-0000-7000-8000-000000000000';

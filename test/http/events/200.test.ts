@@ -101,7 +101,7 @@ test('GET lists, newest first, and filters', async () => {
   expect(await page('&type=customer.created')).toEqual(['a', false]);
   expect(await page('&type=customer.updated')).toEqual(['c b', false]);
   expect(await page('&type=payment.succeeded')).toEqual(['', false]);
-  // `since` is in, `until` is out.
+  // `since` is inclusive, `until` is exclusive.
   expect(await page(`&since=${middle!.timestamp}`)).toEqual(['c b', false]);
   expect(await page(`&until=${middle!.timestamp}`)).toEqual(['a', false]);
   expect(await page(`&since=${first!.timestamp}&until=${last!.timestamp}`)).toEqual(['b a', false]);

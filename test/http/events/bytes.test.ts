@@ -1,6 +1,7 @@
-// The body of a webhook, to the byte: it is what the signature is of, so it is the same at each attempt, in each process and after each
-// deploy. envelopes.jsonl holds each type that there is, as they were sent, and again where it has said more since. A line of it changes
-// never: whoever changes how an event is rendered breaks the signatures of what is still to be sent again.
+// The body of a webhook, to the byte. The signature covers it, so it is the same at each attempt,
+// in each process and after each deploy. envelopes.jsonl holds every type as it was sent, with
+// another line when fields were added. A line never changes: another rendering of an event breaks
+// the signatures of pending retries.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +17,7 @@ const GOLDEN = readFileSync(join(import.meta.dir, 'envelopes.jsonl'), 'utf8')
   .trim()
   .split('\n');
 
-/** The last line of each type is what is written now. */
+/** The last line of each type is the current rendering. */
 const NOW = new Map(GOLDEN.map((line) => [JSON.parse(line).type as string, line]));
 
 let server: TestServer;
@@ -25,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** Writes the event that a body is of, its fields in another order. */
+/** Stores the event of a body, with its fields in another order. */
 async function write(body: string): Promise<EventEnvelope> {
   const envelope: EventEnvelope = JSON.parse(body);
   const { id: _id, eventType: type, timestamp, organizationId: _, mode, ...data } = envelope.data;
@@ -46,7 +47,7 @@ async function write(body: string): Promise<EventEnvelope> {
   return envelope;
 }
 
-/** The line, with the organisation that it was of in place of ours. */
+/** The line, with our organisation in place of the original one. */
 const asOf = (envelope: EventEnvelope, text: string): string =>
   text.replace(server.organisation.id, envelope.data.organizationId);
 
@@ -61,7 +62,7 @@ test.each(GOLDEN.map((line) => [JSON.parse(line).type, line]))(
     if (NOW.get(type) === golden) expect(misfits(envelope)).toEqual([]);
     const { text } = await server.call('GET', `/events/${envelope.id}`);
     expect(asOf(envelope, text)).toBe(golden);
-    // Whoever has it loses it, and another one sends it again.
+    // The worker that has it loses it, and another one sends it again.
     for (const hour of [1, 2, 3]) {
       const now = Date.now() + hour * 3_600_000;
       const asked = { endpointId: endpoint.id, atMost: 10, now, until: now + 1000 };

@@ -1,4 +1,4 @@
-// What the catalogue says of each type, and that the document and its page say it.
+// The catalogue's entry for each type, and that the OpenAPI document and its page contain it.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { Value } from '@sinclair/typebox/value';
 import { EVENT_CATALOGUE, sampleData } from '../../../src/http/wire/payloads/catalogue.ts';
@@ -79,7 +79,7 @@ describe('a sample', () => {
     };
     const schema = dataSchema(type, EVENT_CATALOGUE[type]);
     expect([...Value.Errors(schema, { ...common, ...sample })]).toEqual([]);
-    // A field of its own must be there, and may not be of another kind.
+    // A required field must be present, with its own kind.
     for (const name of Object.keys(EVENT_CATALOGUE[type].fields)) {
       const { [name]: _left, ...rest } = { ...common, ...sample } as Record<string, unknown>;
       expect([name, Value.Check(schema, rest)]).toEqual([name, false]);

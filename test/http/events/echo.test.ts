@@ -1,4 +1,5 @@
-// What events give back: of a thing that a checkout began, what came with that checkout; of everything else, what the customer has now.
+// Which reference fields an event carries: for an object that a checkout began, those of the
+// checkout; for all others, those of the customer now.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import type { EventEnvelope } from '../../../src/records/events.ts';
 import { made, PATIENCE_MS } from '../../payments/shop.ts';
@@ -18,7 +19,7 @@ let byHand: Json;
 let checkout: { id: string; token: string };
 const told: EventEnvelope[] = [];
 
-/** Types of the events about these objects, with what each gives back. */
+/** The types of the events about these objects, with the fields that each returns. */
 function echoes(of: (event: EventEnvelope) => boolean): [string, unknown][] {
   return told.filter(of).map(({ type, data }) => {
     const { externalCustomerId, metadata } = data as unknown as typeof SENT;

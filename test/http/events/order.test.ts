@@ -1,22 +1,22 @@
-// What a receiver orders by: of a thousand changes of one object at once, the sequence has no gap, a later one has a later time, and
-// that is the order in which they were committed.
+// What a receiver can order by. After a thousand concurrent changes of one object the sequence has
+// no gap, a later number has a later time, and this is the order of the commits.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Shop } from '../../payments/shop.ts';
 import type { Reply } from '../../support/server.ts';
 
 const PATIENCE_MS = 60_000;
 const CHANGES = 1000;
-/** Below what one process of a client opens at once. */
+/** Below what one client process opens at once. */
 const AT_ONCE = 128;
 
 let shop: Shop;
 beforeAll(async () => {
   shop = await Shop.open();
 });
-// The invoice of a payment follows each of its refunds, one after the other.
+// A payment's invoice is updated after each of its refunds, one after the other.
 afterAll(() => shop.close(), PATIENCE_MS);
 
-/** All of them, so many at a time. */
+/** Runs all of them, this many at a time. */
 async function atOnce(task: (n: number) => Promise<Reply>): Promise<Reply[]> {
   const replies: Reply[] = [];
   let next = 0;
@@ -36,8 +36,8 @@ const gapless = (rows: readonly Row[]): boolean =>
   rows.every(({ sequence }, index) => sequence === BigInt(index + 1));
 
 /**
- * Looks again and again, while `work` runs, at what is committed. Whatever it sees has no gap: an event is never there before one
- * with a lower number, so that order is the order of the commits.
+ * Reads the committed events again and again while `work` runs. No read has a gap: no event is
+ * visible before one with a lower number, so the sequence is the order of the commits.
  */
 async function watching(objectId: string, work: Promise<Reply[]>): Promise<Reply[]> {
   const looks: number[] = [];
@@ -53,7 +53,7 @@ async function watching(objectId: string, work: Promise<Reply[]>): Promise<Reply
   const watched = watch();
   const replies = await work.finally(() => over.abort());
   await watched;
-  // It did look while they came.
+  // It did read while they were written.
   expect(new Set(looks).size).toBeGreaterThan(10);
   return replies;
 }
@@ -91,7 +91,8 @@ test(
     const replies = await watching(id, atOnce(refund));
     expect(statuses(replies)).toEqual([200]);
     await expectOrder(id, CHANGES + 1);
-    // In that order nothing was taken twice: what could still be refunded only shrinks, by one refund each.
+    // In that order the refundable amount shrinks by one refund each time, so nothing was refunded
+    // twice.
     const left = await shop.server.sql<{ left: string }[]>`
     select data ->> 'refundableAmount' as left from events
     where object_id = ${id} and type = 'payment.refunded' order by sequence`;
@@ -115,7 +116,7 @@ test(
     await shop.server.call('POST', '/meters', { body: { slug: 'calls' } });
     const { json: customer } = await shop.server.call('POST', '/customers', { body: {} });
     const used = { feature_key: 'calls', customer_id: customer.id, value: CHANGES };
-    // Each grant is used up when it comes, so that there is room for the next.
+    // Each grant is used up at once, so that there is room for the next.
     await shop.server.call('POST', '/track', { body: used });
     const first = await shop.server.call('POST', `/customers/${customer.id}/grants`, {
       body: { feature_key: 'calls', amount: 1 },

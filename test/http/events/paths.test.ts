@@ -1,4 +1,4 @@
-// Every type of the catalogue, brought about over HTTP: what is written is what the catalogue says, no more and no less.
+// Every type of the catalogue, caused over HTTP: each event has exactly the catalogue's fields.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { EVENT_TYPES, type EventEnvelope } from '../../../src/records/events.ts';
 import { made, Shop } from '../../payments/shop.ts';
@@ -56,7 +56,7 @@ async function meter(): Promise<void> {
   }
 }
 
-/** Tags, custom fields, and what the organisation sets for itself. */
+/** Tags, custom fields, and the organisation's settings. */
 async function annotate(): Promise<void> {
   const { server } = shop;
   const post = (path: string, body: object) => server.call('POST', path, { body });
@@ -79,7 +79,7 @@ async function annotate(): Promise<void> {
   await server.call('PATCH', '/organization', { body });
 }
 
-/** Payments, and what follows from them. */
+/** Payments and their consequences. */
 async function pay(): Promise<void> {
   const checkout = {
     customer_name: 'Grüße',
@@ -99,7 +99,7 @@ async function pay(): Promise<void> {
   await shop.events(id, 2);
 }
 
-/** Subscriptions, from a trial and a charge to each of their ends. */
+/** Subscriptions, from a trial and from a charge to each possible end. */
 async function subscribe(): Promise<void> {
   const club = new Club(shop);
   const plan = await club.plan({ interval: 'day' });
@@ -127,7 +127,7 @@ test('every event fits', async () => {
   await pay();
   await subscribe();
   await annotate();
-  // What follows from a refund is written after its answer.
+  // A refund's consequences are written after its answer.
   await shop.server.payments.close();
   const told: EventEnvelope[] = [];
   for (let offset = 0; ; offset += 200) {

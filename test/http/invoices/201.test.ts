@@ -1,4 +1,4 @@
-// Bills that a merchant writes by hand.
+// Invoices that a merchant writes by hand.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startServer, type TestServer } from '../../support/server.ts';
 

@@ -69,7 +69,7 @@ test('a bill to nobody that there is', async () => {
   const { organisation, other } = server;
   const replies = await Promise.all([
     ask({ external_customer_id: 'u_10' }, organisation.testKey),
-    // Somebody's external id is nobody's id.
+    // An external id is not accepted as an id.
     ask({ customer_id: uuid }, organisation.testKey),
     ask({ external_customer_id: 'u_9' }, organisation.liveKey),
     ask({ customer_id: customer.id }, other.testKey),

@@ -1,4 +1,4 @@
-// The rows behind the routes: what issuing and refunding leave there.
+// The rows that issuing and refunding write.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { must } from '../../../ledger/kernel/assert.ts';
 import { ids } from '../../../src/platform/ids.ts';

@@ -49,7 +49,7 @@ export async function issue(
   return must(invoice, 'the invoice that was issued');
 }
 
-/** One in each status, in a scope of its own or another's. */
+/** One invoice in each status, in a scope of its own or in a given one. */
 export async function invoiceThatIs(
   sql: Sql,
   scope: Tenant,

@@ -1,5 +1,5 @@
-// All meetings of pay, void, finalise, settle and refund: whatever stands at an invoice, and whatever comes then, it is as the model
-// says; and when everything has come to its end, money and invoice agree.
+// All combinations of pay, void, finalise, settle and refund: for every state of an invoice and
+// every action, the answer is that of the model, and in the end money and invoice agree.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { audit } from '../../../src/database/audit.ts';
 import { ids } from '../../../src/platform/ids.ts';
@@ -13,7 +13,7 @@ setDefaultTimeout(60_000);
 let server: TestServer;
 let portal: Portal;
 beforeAll(async () => {
-  // A debit is decided when the test says so.
+  // The test decides when a debit settles.
   server = await startServer({ alone: true, settings: { sandboxSettleMs: 3_600_000 } });
   portal = await openPortal(server, { email: 'ada@example.com' });
   const { text } = await portal.get('payment-method');
@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 type Status = 'draft' | 'open' | 'paid' | 'void' | 'uncollectible';
-/** What is so, by whatever is true and not by what an invoice has heard of it. */
+/** The true state, which the invoice may not have heard of yet. */
 type Model = {
   status: Status;
   payment: 'none' | 'under way' | 'captured' | 'failed';
@@ -33,7 +33,7 @@ type Model = {
 };
 type Action = 'pay' | 'void' | 'finalize' | 'refund' | 'capture' | 'fail' | 'give up';
 
-/** What it answers; null where nothing is asked over HTTP. */
+/** The expected answer; null where no HTTP call is made. */
 const MODEL: Record<Action, (model: Model) => number | null> = {
   pay(model) {
     const { status, payment } = model;
@@ -112,7 +112,7 @@ class Life {
     await this.heard();
   }
 
-  /** Nothing is owed any more. */
+  /** No outbox task is open any more. */
   async heard(): Promise<void> {
     await Promise.all(this.#asked);
     await until('everybody has heard', async () => {
@@ -143,7 +143,7 @@ class Life {
     if (this.#gate === null) await this.heard();
   }
 
-  /** The bank says so now. */
+  /** The bank decides now. */
   async #decide(to: 'succeeded' | 'failed'): Promise<void> {
     const { paymentId: id } = this;
     const next = to === 'failed' ? 'declined' : to;
@@ -201,11 +201,11 @@ test.each(SITUATIONS)('%s', async (_what, draft, steps, gated) => {
     if (gated.length > 0) await life.closeGate();
     for (const step of gated) await life.act(step);
     await life.act(action);
-    // A payment of its own that began behind the gate is another one.
+    // A second payment, which began behind the gate.
     await life.openGate();
     await life.heard();
     await life.agree();
-    // To the end, whatever is under way.
+    // Until nothing is pending.
     await life.act('capture');
     await life.agree();
   }

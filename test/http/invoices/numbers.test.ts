@@ -1,4 +1,4 @@
-// The numbers of invoices, and what they add up to, whatever is issued at once.
+// The numbers of invoices and their totals, under concurrent issuing.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import fc from 'fast-check';
 import { ids } from '../../../src/platform/ids.ts';
@@ -43,13 +43,13 @@ test('of 500 finalised at once, 30 % rolled back: 1..n without a hole, in the or
   const drafts: InvoiceRecord[] = [];
   for (let i = 0; i < 500; i += 1) drafts.push(await invoiceThatIs(server.sql, scope, 'draft'));
   class Rollback extends Error {}
-  /** As the numbers were taken. */
+  /** In the order in which the numbers were taken. */
   const order: string[] = [];
   const started = performance.now();
   const outcomes = await Promise.allSettled(
     drafts.map(({ id }, i) =>
       server.sql.begin(async (sql) => {
-        // The clock of one caller is behind another's.
+        // One caller's clock is behind another's.
         const now = NOW + (i % 7) * 1000;
         const finalised = await finalizeInvoice(sql, scope, { id, eventId: ids.next(), now });
         if (i % 10 < 3) throw new Rollback();
@@ -65,7 +65,7 @@ test('of 500 finalised at once, 30 % rolled back: 1..n without a hole, in the or
   const rows = await issuedIn(scope);
   expect(rows.map(({ number }) => number)).toEqual(upTo(350));
   expect(rows.map(({ told }) => told)).toEqual(upTo(350));
-  // Whoever has a number holds the counter: nobody gets the next one before.
+  // The transaction that takes a number locks the counter, so the next number waits.
   expect(order).toEqual(upTo(350));
   const times = rows.map(({ at }) => at.getTime());
   expect(times).toEqual(times.toSorted((a, b) => a - b));
@@ -168,7 +168,8 @@ test(`lines add up to the total, and it is never negative (seed ${SEED})`, async
       return { ...line, unitAmount: isCredit ? -(unitAmount + 1n) : unitAmount, period: null };
     });
     const sum = signed.reduce((all, line) => all + line.unitAmount * BigInt(line.quantity), 0n);
-    // Who is owed more than the rest: a line makes up for it, as a caller has to.
+    // The buyer is owed more than the other lines cost, so the caller adds a line that makes up for
+    // it.
     const makeUp = { type: 'adjustment', description: 'later', quantity: 1, period: null } as const;
     const whole = sum < 0n ? [...signed, { ...makeUp, unitAmount: -sum }] : signed;
     const discountTotal = sum < 0n ? 0n : (sum * BigInt(percent)) / 100n;

@@ -1,4 +1,4 @@
-// An open invoice that is charged to what the customer has left.
+// An open invoice is charged to the customer's saved payment method.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { must } from '../../../ledger/kernel/assert.ts';
 import { clock } from '../../../src/platform/clock.ts';
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** A bill of 20.00 to a customer of its own who has left this, or nothing. */
+/** An invoice of 20.00 for a new customer, who has this saved payment method or none. */
 async function bill(means: Means | null): Promise<string> {
   const { json: customer } = await server.call('POST', '/customers', {
     body: { email: 'ada@example.com', external_customer_id: ids.next() },
@@ -95,7 +95,7 @@ test('it is paid, once, and its payment can be refunded', async () => {
     async () => (await read(`/invoices/${id}`)).amount_refunded === '20.00',
   );
   const { data } = await read(`/events?object_id=${id}`);
-  // That it was paid is told by the payment.
+  // The payment's event announces it.
   const told = data.map((event: { type: string; data: { change?: string } }) => [
     event.type,
     event.data.change,

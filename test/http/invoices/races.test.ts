@@ -1,4 +1,5 @@
-// Paid and made void at once: one of the two, and the money of the one that was paid goes back like any.
+// An invoice is paid and voided at once: one of the two wins, and the money of the other's payment
+// goes back as a normal refund.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { audit } from '../../../src/database/audit.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
@@ -31,7 +32,7 @@ test(`${RACES} times`, async () => {
     const paying = post(`/invoices/${id}/pay`);
     await Bun.sleep(race++ % 12);
     const [paid, gone] = await Promise.all([paying, post(`/invoices/${id}/void`)]);
-    // A charge that took its time is decided by an alarm.
+    // An alarm decides a slow charge.
     const read = async () => (await server.call('GET', `/invoices/${id}`)).json;
     await until('it is decided', async () => (await read()).status !== 'open');
     const invoice = await read();

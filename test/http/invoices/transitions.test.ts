@@ -1,4 +1,4 @@
-// What may become of an invoice: every status by everything that is done to one.
+// The life of an invoice: every status against every action.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { ids } from '../../../src/platform/ids.ts';
 import { countAttempts, markUncollectible, payInvoices } from '../../../src/invoices/changes.ts';
@@ -38,7 +38,7 @@ const eventsOf = async (id: string) => {
   return rows.map(({ type, change }) => (change === null ? type : `${type} ${change}`));
 };
 
-/** What it is called where it is refused; null where it is done. */
+/** The name of the refusal; null where the action is done. */
 async function act(action: Action, id: string): Promise<string | null> {
   if (action === 'finalize' || action === 'void') {
     const { status, json } = await server.call('POST', `/invoices/${id}/${action}`);
@@ -81,7 +81,7 @@ test.each(CASES)('%s, %s: %p', async (from, action, to) => {
     ...(isIssued && { void: 'invoice.updated voided' }),
   };
   expect(news).toEqual([tells[action] ?? []].flat());
-  // A number is never taken back, and nothing but finalising gives one.
+  // A number is never taken back, and only finalising assigns one.
   expect(after!.number !== null).toBe(isIssued || action === 'finalize');
 });
 

@@ -1,4 +1,4 @@
-// A charge under way is not called back: its invoice stays until it is decided.
+// A pending charge cannot be recalled: its invoice keeps its status until the charge is decided.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { ask, buy } from '../../support/shop.ts';

@@ -1,4 +1,5 @@
-// Every list, page by page: `after` goes on where the page before ended, whatever comes in at the front meanwhile.
+// Every list, page by page: `after` continues where the page before ended, even when new rows come
+// at the front.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { ids } from '../../../src/platform/ids.ts';
 import { Shop } from '../../payments/shop.ts';
@@ -20,7 +21,7 @@ beforeAll(async () => {
   made.payment = (await shop.buy({ checkout: { external_customer_id: 'user-1' } })).id;
   for (let n = 0; n < ROWS; n += 1) for (const { add } of Object.values(LISTS)) await add(n);
 });
-// Its deliveries are made up: there is nothing to audit.
+// Its deliveries are made up, so there is no audit.
 afterAll(() => shop.server.stop());
 
 async function post(path: string, body: object): Promise<Reply['json']> {
@@ -33,7 +34,7 @@ const id = async (path: string, body: object): Promise<string> => (await post(pa
 
 type List = {
   readonly path: () => string;
-  /** One more row, the newest. */
+  /** Inserts one more row, the newest. */
   readonly add: (n: number) => Promise<unknown>;
   readonly filters?: () => readonly string[];
 };
@@ -69,7 +70,7 @@ const LISTS: Readonly<Record<string, List>> = {
     async add(n) {
       const { id: checkout } = await shop.checkout();
       if (n % 2 === 0) await post(`/checkouts/${checkout}/expire`, {});
-      // Over, though nobody has said so.
+      // Expired, though no job has marked it so.
       if (n % 4 === 1) {
         await shop.server.sql`update checkouts set expires_at = now() where id = ${checkout}`;
       }
@@ -174,7 +175,7 @@ describe.each(Object.entries(LISTS))('%s', (name, { path, add, filters = () => [
     await add(9);
     const rest = idsOf(await read(path(), `limit=200&after=${first.at(-1)}`));
     const wanted = before.slice(2);
-    // What a list shows in the order in which it was made, comes at its end.
+    // In a list in order of creation, a new row is the last.
     expect(name === 'entitlements' ? rest.slice(0, wanted.length) : rest).toEqual(wanted);
   });
 
@@ -188,7 +189,7 @@ describe.each(Object.entries(LISTS))('%s', (name, { path, add, filters = () => [
     ] as const) {
       const call = key === undefined ? {} : { key };
       const { status, json } = await shop.server.call('GET', `${path()}?after=${after}`, call);
-      // Below a path that is not theirs they find nothing at all.
+      // Below another parent's path the cursor finds nothing.
       if (key !== undefined && status === 404) continue;
       const issue = { path: ['after'], message: 'is not the id of a row of this list' };
       expect([status, json.error.issues]).toEqual([400, [issue]]);
@@ -213,7 +214,7 @@ test('every list of the document is among them', async () => {
   const paths = Object.entries(json.paths as Routes)
     .filter(([, { get }]) => get?.parameters?.some((one) => one.name === 'limit'))
     .map(([path]) => path)
-    // The same list, of a group's.
+    // The same list for a group.
     .filter((path) => !path.startsWith('/partner/'));
   const known = Object.values(LISTS).map(({ path }) => path().replace(/[0-9a-f-]{36}/, '{id}'));
   expect(new Set(paths)).toEqual(new Set(known));

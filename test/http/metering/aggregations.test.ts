@@ -100,7 +100,7 @@ test('events of every aggregation, shuffled, split into calls and sent twice, en
     for (const { status } of await Promise.all(calls)) expect(status).toBe(200);
     results.push((await allConsumed(customer)).flat());
   }
-  // `last` goes by time, and no two events have the same.
+  // `last` goes by time, and no two events have the same time.
   expect(results).toEqual(results.map(() => results[0]!));
   expect(results[0]!.slice(0, 3)).toEqual([
     events.reduce((sum, event) => sum + event.value, 0),

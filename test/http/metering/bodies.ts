@@ -1,8 +1,8 @@
-// Bodies that no metering route takes, as the text that is sent, and where each is at fault.
+// Bodies that every metering route refuses, as raw text, with the path of each fault.
 
 export type Malformed = readonly [what: string, raw: string, ...at: string[][]];
 
-/** Faults of a body that names a feature and a customer; `with` puts more fields into it. */
+/** Faults of a body that names a feature and a customer; `with` adds fields to it. */
 export function malformedBodies(valid: Readonly<Record<string, unknown>>): Malformed[] {
   const inner = JSON.stringify(valid).slice(1, -1);
   const raw = (fields: string): string => `{${inner},${fields}}`;

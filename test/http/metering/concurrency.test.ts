@@ -1,4 +1,5 @@
-// Many callers at once, over real connections: what one customer may use is never overrun, and one key counts once.
+// Many concurrent callers on real connections: one customer's ceiling is never passed, and one key
+// counts once.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { audit } from '../../../src/database/audit.ts';
 import { postTo, restart, Setting, tally, testBooksClose, times } from './setting.ts';
@@ -32,7 +33,7 @@ test('the same with /track and overage: reject', async () => {
     setting.track(customer, 'rejected', { value: 75, overage: 'reject' }),
   );
   expect(tally(replies.map(({ status }) => status))).toEqual({ 200: 6, 402: 994 });
-  // Each that was let in got its own place in the line.
+  // Each accepted call saw a different remaining balance.
   const consumed = replies.flatMap(({ status, json }) => (status === 200 ? [json.consumed] : []));
   expect(consumed.toSorted((a, b) => a - b)).toEqual([75, 150, 225, 300, 375, 450]);
 });

@@ -1,4 +1,5 @@
-// Up to 0.1.0 a key had the scope of its organisation, and gave another id. What was recorded then counts once after the upgrade, too.
+// Up to 0.1.0 a key belonged to its organisation, and gave another id. Usage recorded then counts
+// once after the upgrade, too.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { audit } from '../../../src/database/audit.ts';
 import { ids } from '../../../src/platform/ids.ts';
@@ -22,7 +23,7 @@ async function send(url: string, path: string, body: object, headers = {}) {
 }
 const withCustomer = (id: string) => (event: object) => ({ ...event, customer_id: id });
 
-/** All of it for one customer; the answers by what was sent. */
+/** All calls for one customer; the answers by call. */
 async function sendAll(url: string, id: string): Promise<Map<string, unknown>> {
   const of = withCustomer(id);
   const replies = {
@@ -34,7 +35,7 @@ async function sendAll(url: string, id: string): Promise<Map<string, unknown>> {
   return new Map(Object.entries(replies).map(([what, { json }]) => [what, json]));
 }
 
-/** Puts what was recorded where 0.1.0 would have: under the id that the key alone gives. */
+/** Moves recorded rows to the ids of 0.1.0, which follow from the key alone. */
 async function rename(meters: readonly string[]): Promise<void> {
   const { id: organisationId } = setting.server.organisation;
   const derive = (name: string, customer: string | null, ...key: string[]) =>

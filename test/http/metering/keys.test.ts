@@ -1,4 +1,5 @@
-// A key is its customer's own: by whichever of its names the customer is called, and whichever way the usage comes.
+// A key belongs to its customer, whichever id names the customer and whichever route records the
+// usage.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type Fields, Setting, testBooksClose } from './setting.ts';
 
@@ -22,7 +23,10 @@ async function customer(): Promise<Customer> {
   return { id, byId: { customer_id: id }, byName: { external_customer_id: name } };
 }
 
-/** How a usage of 3 comes under a key; whether it says that it counts now, and the id that it gives, if it gives one. */
+/**
+ * Ways to send a usage of 3 under a key: whether the answer says that it counts now, and the
+ * event's id, if it shows one.
+ */
 type Way = (who: Who, key: string) => Promise<{ readonly isNew: boolean; readonly id: unknown }>;
 
 const post = async (path: string, body: Fields, headers = {}) => {

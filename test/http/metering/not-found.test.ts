@@ -1,4 +1,5 @@
-// What does not exist, and what is another organisation's or mode's, is the same 404 everywhere, and leaves no trace.
+// A missing object, and one of another organisation or mode, give the same 404 everywhere, and no
+// trace of the call is stored.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Call, Reply } from '../../support/server.ts';
 import { NOT_FOUND, refusal, Setting, testBooksClose } from './setting.ts';
@@ -11,7 +12,7 @@ beforeAll(async () => {
   await setting.meter('feature');
   customer = await setting.customer({ external_customer_id: 'mine' });
   grant = (await setting.grant(customer, 'feature'))['id'] as string;
-  // Those who may not see it have a feature of the same name, and a customer of their own.
+  // The other organisation and mode have a feature of the same name and a customer of their own.
   const { organisation, other } = setting.server;
   for (const key of [organisation.liveKey, other.testKey, other.liveKey]) {
     await setting.meter('feature', {}, { key });

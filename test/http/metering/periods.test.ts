@@ -1,4 +1,4 @@
-// Months pass: the clock of this process is set forward, and the service follows it.
+// Months pass: this process sets its clock forward, and the service follows.
 import { afterAll, afterEach, beforeAll, expect, setSystemTime, test } from 'bun:test';
 import { untilReady } from '../../support/until.ts';
 import { type Fields, Setting, testBooksClose } from './setting.ts';
@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterEach(() => travel(null));
 afterAll(() => setting.stop());
 
-/** A lease is over when the clock has jumped past it; the node renews it by itself. */
+/** The jump ends the lease; the node renews it by itself. */
 async function travel(at: number | null): Promise<void> {
   if (at === null) setSystemTime();
   else setSystemTime(new Date(at));
@@ -39,7 +39,7 @@ test('a month from 31 January ends on 29 February, and then on 31 March', async 
   const customer = await customerAt(JAN, { reset_interval: 'month' });
   const seen = async () => {
     const { json } = await setting.check(customer, 'api');
-    // `start` is the clock of the first request, which may be a moment later than the jump.
+    // `start` is the time of the first request, which may be slightly later than the jump.
     return [json.period_start, json.period_end, json.consumed].map((part: unknown) =>
       typeof part === 'string' ? part.slice(0, 16) : part,
     );

@@ -1,4 +1,4 @@
-// What a subscription gives, as /check, /track and the balances say it.
+// What a subscription grants, as /check, /track and the balances show it.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type Fields, Setting, testBooksClose } from './setting.ts';
 

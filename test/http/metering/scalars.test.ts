@@ -1,4 +1,5 @@
-// Metadata of usage holds numbers and booleans as well as text, and they are what was sent wherever they are shown.
+// Metadata of usage holds numbers and booleans as well as text, and they are read back unchanged
+// everywhere.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type Fields, refusal, Setting, testBooksClose } from './setting.ts';
 
@@ -26,7 +27,7 @@ const SCALARS = {
   text: '12',
 };
 
-/** What the events of a customer tell of its metadata, and what is in the books. */
+/** The metadata in a customer's events and in the database. */
 async function kept(id: string): Promise<unknown[]> {
   const rows = await setting.server.sql<{ data: Fields }[]>`
     select id, data from events where account_id = ${id} and type = 'usage.recorded' order by id`;

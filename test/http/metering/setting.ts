@@ -1,4 +1,4 @@
-// What the metering tests call and look at: customers, meters and grants by the API, rows by SQL.
+// What the metering tests call and read: customers, meters and grants over HTTP, rows by SQL.
 import { expect, test } from 'bun:test';
 import { audit } from '../../../src/database/audit.ts';
 import { openLog } from '../../../src/platform/log.ts';
@@ -70,7 +70,10 @@ export class Setting {
     return (reply.json.data as Fields[])[0];
   }
 
-  /** Consumption of a feature in the period that starts at `start`; without it, of all periods in their order. */
+  /**
+   * Consumption of a feature in the period that starts at `start`; without it, of all periods in
+   * order.
+   */
   async consumed(customer: string, feature: string): Promise<number[]> {
     const rows = await this.server.sql<{ consumed: number }[]>`
       select (a.debits_posted / 10 ^ m.scale)::float8 as consumed
@@ -79,7 +82,7 @@ export class Setting {
     return rows.map((row) => row.consumed);
   }
 
-  /** How many rows there are of everything that a metering request may write. */
+  /** The row counts of every table that a metering request may write. */
   async rows(): Promise<Fields> {
     const [row] = await this.server.sql<Fields[]>`
       select (select count(*)::int from transfers) as transfers,
@@ -93,7 +96,7 @@ export class Setting {
     return row ?? {};
   }
 
-  /** The request, which must leave every row count as it was. */
+  /** Sends the request, which must leave every row count unchanged. */
   async withoutTrace(request: () => Promise<Reply>): Promise<Reply> {
     const before = await this.rows();
     const reply = await request();
@@ -112,7 +115,10 @@ function made(reply: Reply): Record<string, unknown> {
   return reply.json as Record<string, unknown>;
 }
 
-/** Last in each file: every balance follows from the transfers again, and every event is what the catalogue says. */
+/**
+ * Last in each file: every balance is recomputed from the transfers, and every event conforms to
+ * the catalogue.
+ */
 export function testBooksClose(setting: () => Setting): void {
   test('the books close', async () => {
     expect(await audit(setting().server.sql)).toEqual([]);
@@ -120,7 +126,7 @@ export function testBooksClose(setting: () => Setting): void {
   });
 }
 
-/** Status, code and the places of the issues. */
+/** Status, code and the paths of the issues. */
 export function refusal({ status, json }: Reply): unknown {
   const { type, issues } = json.error as {
     type: string;
@@ -132,7 +138,10 @@ export function refusal({ status, json }: Reply): unknown {
 export const invalidAt = (...paths: string[][]): unknown => [400, 'invalid_request', paths];
 export const NOT_FOUND = [404, 'not_found'];
 
-/** Another process's worth of the service on the same database, in place of the first, which may not be called any more. */
+/**
+ * Starts the service again on the same database, in place of the first, which must not be called
+ * any more.
+ */
 export async function restart(setting: Setting): Promise<{ url: string; stop(): Promise<void> }> {
   const { server } = setting;
   await server.ledger.close();
@@ -156,7 +165,7 @@ export async function restart(setting: Setting): Promise<{ url: string; stop(): 
   };
 }
 
-/** POST to a service that was restarted. */
+/** POST to a restarted service. */
 export async function postTo(
   url: string,
   key: string,

@@ -1,4 +1,4 @@
-// usage.recorded: who gets it, of what, and what it says.
+// usage.recorded: who gets it, for which usage, and its fields.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Call } from '../../support/server.ts';
 import { type Fields, Setting, testBooksClose, times } from './setting.ts';
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => setting.stop());
 
-/** An endpoint that asks for these; its id. */
+/** An endpoint that subscribes to these; its id. */
 async function subscribe(eventTypes: readonly string[] | null, call: Call = {}): Promise<string> {
   const body = { url: URL, ...(eventTypes && { event_types: eventTypes }) };
   const { status, json } = await setting.post('/webhook-endpoints', body, call);
@@ -21,7 +21,7 @@ async function subscribe(eventTypes: readonly string[] | null, call: Call = {}):
 
 const unsubscribe = (id: string) => setting.server.call('DELETE', `/webhook-endpoints/${id}`);
 
-/** Of one customer, in the order in which they were recorded. */
+/** Those of one customer, in the order of recording. */
 async function told(customer: string): Promise<Fields[]> {
   const rows = await setting.server.sql<{ id: string }[]>`
     select id from events where account_id = ${customer} and type = 'usage.recorded' order by id`;

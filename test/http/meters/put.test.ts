@@ -1,4 +1,4 @@
-// PUT /meters/{slug}: for scripts that say what shall be, as often as they run.
+// PUT /meters/{slug}: for scripts that declare the wanted state and run any number of times.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { BOUNDS } from '../../../src/platform/bounds.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
@@ -96,7 +96,7 @@ test('at once: one makes it, the others find it, and no more are made than may b
       [200, 200, 201],
       [409, 409, 409],
     ]).toContainEqual(statuses);
-    // Sent again, what was made is there, and what was not is named.
+    // Sent again, the call finds what was made and names what was not.
     const again = await put(slug, { name: 'Again' }, { key });
     expect(again.status).toBe(statuses.includes(201) ? 200 : 409);
     if (again.status === 409) expect(again.json.error.message).toContain(BOUNDS.meters.variable);

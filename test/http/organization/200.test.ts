@@ -11,7 +11,7 @@ import { startServer, type TestServer } from '../../support/server.ts';
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 let server: TestServer;
-/** A new one for each test. */
+/** A new organisation for each test. */
 let mine: FirstKeys;
 beforeAll(async () => {
   server = await startServer();
@@ -32,7 +32,7 @@ const patch = (body: object, key = mine.testKey) =>
   server.call('PATCH', '/organization', { body, key });
 const test_ = (): Tenant => ({ organisationId: mine.id, mode: 'test' });
 
-/** Who sells, as an invoice that is issued now keeps it. */
+/** The seller, as an invoice issued now stores it. */
 async function sellerOnInvoice(key = mine.testKey) {
   const { json: customer } = await server.call('POST', '/customers', { body: {}, key });
   const lines = [{ description: 'A day', unit_amount: '1.00' }];
@@ -44,7 +44,7 @@ async function sellerOnInvoice(key = mine.testKey) {
 
 type Told = { sequence: number; timestamp: string; key: string; changes: string[]; actor: string };
 
-/** In their order. */
+/** In order. */
 async function told(key = mine.testKey): Promise<Told[]> {
   const path = `/events?type=organization.config_changed&object_id=${mine.id}&limit=200`;
   const { json } = await server.call('GET', path, { key });

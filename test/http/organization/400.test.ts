@@ -53,7 +53,7 @@ const BODIES: [string, unknown, string][] = [
 
 test.each(BODIES)('PATCH with %s, and nothing of it is kept', async (_what, body, at) => {
   const before = (await server.call('GET', '/organization')).json;
-  // What is right beside it is not kept either.
+  // Valid fields beside an invalid one are not stored either.
   const sent = Array.isArray(body) ? body : { seller: { city: 'X' }, ...(body as object) };
   const reply = await server.call('PATCH', '/organization', { body: sent });
   expect([reply.status, reply.json.error.type]).toEqual([400, 'invalid_request']);

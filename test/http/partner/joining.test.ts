@@ -1,4 +1,5 @@
-// An organisation that joins a group, and leaves it: who hears of what from then on, and that the audit keeps up.
+// An organisation joins a group and leaves it: who gets which events from then on, and that the
+// audit agrees.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { audit } from '../../../src/database/audit.ts';
 import { runAdmin } from '../../support/admin.ts';
@@ -42,7 +43,7 @@ async function use(): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** As if all that has been was an hour ago. */
+/** Moves all that has happened one hour into the past. */
 async function anHourLater(): Promise<void> {
   await server.sql`update events set at = at - interval '1 hour'`;
   await server.sql`update event_fanouts set written_at = written_at - interval '1 hour'`;

@@ -1,4 +1,5 @@
-// Tokens of the portal: made by the merchant's backend or from the command line, kept as a hash, bounded in time, revoked at once.
+// Portal tokens: made by the merchant's backend or on the command line, stored as a hash, bounded
+// in time, revoked at once.
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { ids } from '../../../src/platform/ids.ts';

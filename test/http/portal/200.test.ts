@@ -1,4 +1,5 @@
-// The four actions as the merchant's backend calls them: JSON in, the subscription out, and one event for each change.
+// The four actions as the merchant's backend calls them: JSON in, the subscription out, and one
+// event for each change.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { GOOD, openPortal, type Portal, subscribe } from './customer.ts';

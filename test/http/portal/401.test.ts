@@ -1,4 +1,5 @@
-// A token that opens nothing: a 401, whatever else the request says, as JSON to a program and as a page to a browser.
+// An invalid token: a 401, whatever else the request says, as JSON to a program and as a page to a
+// browser.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { GOOD, openPortal, type Portal, portalOf, subscribe, UNKNOWN } from './customer.ts';
@@ -92,7 +93,7 @@ test('no token stands in the log', async () => {
   await portal.get();
   await portal.post('cancel', {});
   expect(server.logged.join('\n')).toContain('/portal/*/cancel');
-  // An address that was not copied right holds it too.
+  // The path of a mistyped address contains a token, too.
   for (const path of [
     `/Portal/${portal.token}`,
     `/app/portal/${portal.token}`,

@@ -1,4 +1,4 @@
-// A customer sees and touches what is his alone.
+// Customers see and change only what is their own.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { GOOD, made, openPortal, type Portal, subscribe, UNKNOWN } from './customer.ts';

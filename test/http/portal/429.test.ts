@@ -29,6 +29,6 @@ test('so many requests a minute for each token, pages and actions together', asy
   ]);
   expect(page.headers.get('retry-after')).toMatch(/^\d+$/);
   expect(page.text).toContain('There were too many requests');
-  // Another token of the same customer counts for itself.
+  // Another token of the same customer has its own limit.
   expect((await (await portalOf(server, portal.customer)).get()).status).toBe(200);
 });

@@ -1,11 +1,11 @@
-// A customer with a subscription and a token to his portal: what the tests of the portal stand on.
+// A customer with a subscription and a portal token: the start of the portal tests.
 import { must } from '../../../ledger/kernel/assert.ts';
 import type { Call, Reply, TestServer } from '../../support/server.ts';
 
 export const GOOD = '4242424242424242';
 export const DECLINED = '4000000000000002';
 export const CHALLENGED = '4000002760003184';
-/** Is verified, and fails when it is charged later. */
+/** It is verified, and fails when it is charged later. */
 export const FAILS_LATER = '4000000000000341';
 
 export const UNKNOWN = '01890000-0000-7000-8000-000000000000';
@@ -14,10 +14,10 @@ export type Portal = {
   readonly customer: string;
   readonly token: string;
   readonly tokenId: string;
-  /** As the merchant's backend does: JSON. */
+  /** JSON, as the merchant's backend sends it. */
   post(action: string, body: unknown, call?: Call): Promise<Reply>;
   get(path?: string): Promise<Reply>;
-  /** As the page does: a form. Where it leads to is in its headers. */
+  /** A form, as the page sends it. The target is in the answer's headers. */
   submit(path: string, fields: Record<string, string>): Promise<Reply>;
   /** Through the form of the page. */
   saveCard(number: string): Promise<Reply>;
@@ -65,7 +65,7 @@ async function followed(server: TestServer, path: string, raw: URLSearchParams):
   return { status, headers, text: await response.text(), json: undefined };
 }
 
-/** Of a product of its own: its id and the product's. */
+/** For a product of its own: its id and the product's. */
 export async function subscribe(
   server: TestServer,
   customer: string,

@@ -1,4 +1,4 @@
-// The pages of the portal over HTTP: how they leave, where their forms lead, and who may send those.
+// The portal's pages over HTTP: their headers, the targets of their forms, and who may send these.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { ids } from '../../../src/platform/ids.ts';
 import { startServer, type TestServer } from '../../support/server.ts';

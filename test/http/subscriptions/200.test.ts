@@ -1,4 +1,4 @@
-// Subscriptions that are read, and actions that are sent again.
+// Reads of subscriptions, and repeated actions.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { PATIENCE_MS } from '../../payments/shop.ts';
 import { Club, type Json } from './subscribing.ts';
@@ -74,6 +74,6 @@ test('a key replays an action to the byte, whatever has become of it since', asy
   expect((await pause({ keep_invoices: true })).status).toBe(422);
   const other = await club.subscribe(plan, await club.customer());
   expect((await pause({}, other.id)).status).toBe(422);
-  // Of another action it is another key.
+  // For another action it is another key.
   expect((await club.post(`/subscriptions/${id}/cancel`, {}, { headers })).status).toBe(200);
 });

@@ -1,4 +1,4 @@
-// A subscription that the merchant starts by hand.
+// A subscription that the merchant starts without a checkout.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { type Fields, PATIENCE_MS } from '../../payments/shop.ts';
 import { Club, DAY_MS } from './subscribing.ts';
@@ -154,7 +154,7 @@ test('the price that is named, or the first that was made', async () => {
   ]);
   const [payment] = await club.payments(named.id);
   expect(payment.amount).toBe('300.00');
-  // Two of one product give twice as much.
+  // A quantity of two grants twice as much.
   expect((await club.check(first, plan)).limit).toBe(20_000);
 });
 
@@ -205,7 +205,7 @@ test('the same key is the same subscription', async () => {
   expect(await club.payments(again.json.id)).toHaveLength(1);
   const other = await post({ quantity: 2 });
   expect([other.status, other.json.error.type]).toEqual([422, 'idempotency_key_reused']);
-  // Of another organisation and of another mode it is another key.
+  // In another organisation or mode it is another key.
   const elsewhere = { headers, key: club.shop.server.other.testKey };
   expect((await club.post('/subscriptions', body, elsewhere)).status).toBe(404);
 });

@@ -1,4 +1,4 @@
-// Bodies and queries that do not fit, and what only the subscription can tell; nothing is stored.
+// Invalid bodies and queries, and refusals that depend on the subscription; nothing is stored.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { PATIENCE_MS } from '../../payments/shop.ts';
 import { Club, type Plan, UNKNOWN } from './subscribing.ts';

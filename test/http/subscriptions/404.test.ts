@@ -1,4 +1,4 @@
-// What is not there, not ours, or of the other mode.
+// Subscriptions that are missing, of another organisation, or of the other mode.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { PATIENCE_MS } from '../../payments/shop.ts';
 import type { Call } from '../../support/server.ts';
@@ -53,7 +53,7 @@ test('whoever starts one names a customer, a product and a price of his own', as
   const body = { customer_id: customer, product_id: plan.productId };
   const elsewhere = await club.plan();
   const { json: theirs } = await club.post('/customers', {}, { key: other.testKey });
-  // The merchant's own id of somebody is not ours.
+  // The merchant's own id of a customer is not an id of ours.
   await club.post('/customers', { external_customer_id: UNKNOWN });
   const replies = await Promise.all([
     club.post('/subscriptions', { ...body, customer_id: UNKNOWN }),

@@ -1,4 +1,5 @@
-// What may be done with a subscription where it stands: anything else is refused, and the answer names what is possible.
+// The allowed actions for each state of a subscription: any other is refused, and the answer names
+// the allowed ones.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { PATIENCE_MS } from '../../payments/shop.ts';
 import { Club, type Plan } from './subscribing.ts';

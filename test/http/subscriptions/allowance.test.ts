@@ -1,4 +1,5 @@
-// What a subscription gives of a feature: where it shows, what is told of it, and what it does beside others.
+// The allowance of a subscription: where it shows, which events announce it, and how it combines
+// with other grants.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { made, PATIENCE_MS } from '../../payments/shop.ts';
 import { Club, type Json, type Plan } from './subscribing.ts';
@@ -11,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => club.close());
 
-/** What was granted of the plan's feature, oldest first. */
+/** The grants of the plan's feature, oldest first. */
 async function granted({ feature }: Plan, customerId: string): Promise<Json[]> {
   const { data } = await club.shop.read('/events?type=entitlement.granted&limit=200');
   return data
@@ -69,7 +70,7 @@ test('a balance says whose it is', async () => {
     ['subscription', plan.productId, subscription.id, 9999],
     ['top_up', null, null, 5],
   ]);
-  // A top-up is not the subscription's, and stays when that ends.
+  // A top-up does not belong to the subscription, and stays when that ends.
   await club.act(subscription.id, 'cancel', { mode: 'immediate' });
   expect(await club.check(subscription, plan)).toMatchObject({ allowed: true, balance: 5 });
 });

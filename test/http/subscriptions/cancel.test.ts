@@ -1,4 +1,4 @@
-// The end of a subscription, asked for: at the end of its period, at once, and taken back.
+// Cancellation: at the end of the period, at once, and taken back.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { PATIENCE_MS } from '../../payments/shop.ts';
 import { Club } from './subscribing.ts';

@@ -1,4 +1,5 @@
-// Another price or another quantity: what it costs by the millisecond, what it leaves as credit, what it gives.
+// A change of price or quantity: its cost by the millisecond, the credit that is left, and the new
+// allowance.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { PATIENCE_MS } from '../../payments/shop.ts';
 import { Club, type Json, type Plan } from './subscribing.ts';
@@ -16,7 +17,7 @@ const money = (units: bigint): string => `${units / 100n}.${String(units % 100n)
 const updatedOf = async (id: string): Promise<Json> =>
   (await club.events(id)).findLast(({ type }) => type === 'subscription.updated');
 
-/** What is left of `amount` at the time of the change, half a cent up. */
+/** The unused part of `amount` at the time of the change, rounded half up. */
 function left(amount: string, { from, to, at }: { from: string; to: string; at: string }): bigint {
   const [start, end, now] = [from, to, at].map((time) => BigInt(Date.parse(time)));
   const whole = end! - start!;
@@ -61,7 +62,7 @@ test('a dearer plan is charged for what is left of the period, and gives more at
     ['30.00', 'succeeded'],
     [money(due), 'succeeded'],
   ]);
-  // What was used of the old allowance counts against the new one.
+  // Usage of the old allowance counts against the new one.
   expect(await club.check(subscription, plan)).toMatchObject({ balance: 49_400 });
   expect((await club.types(id)).slice(2)).toEqual(['payment.succeeded', 'subscription.updated']);
   const updated = await updatedOf(id);

@@ -1,4 +1,4 @@
-// A renewal that is not paid: tried again, blocked, over; and what ends it before.
+// An unpaid renewal: retried, blocked, ended; and what ends the dunning before.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { must } from '../../../ledger/kernel/assert.ts';
 import { PATIENCE_MS } from '../../payments/shop.ts';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => club.close());
 
-/** A subscription whose first renewal was declined, with when that was. */
+/** A subscription whose first renewal was declined, and the time of that. */
 async function unpaid(plan: Plan): Promise<{ subscription: Json; failedAt: number }> {
   const subscription = await club.signUp(plan, 'renewalFails');
   await club.advanceTo(subscription.current_period_end);
@@ -85,7 +85,7 @@ test('paid while it is blocked, it is as before', async () => {
   await club.advanceTo(failedAt + 15 * DAY_MS);
   const [, owed] = await club.invoices(id);
   expect((await club.post(`/invoices/${owed.id}/pay`)).status).toBe(402);
-  // Another card that paid for something else is not this one's.
+  // A new card that paid for something else does not pay this.
   const other = await club.plan({ interval: 'year' });
   const who = { customer_email: email, external_customer_id: external };
   expect((await club.signUp(other, 'good', who)).customer_id).toBe(subscription.customer_id);

@@ -1,4 +1,5 @@
-// What a product gives may change: who has it keeps it until the period ends, and then gets what it gives by then.
+// A product's allowance changes: a subscriber keeps the old one until the period ends, and then
+// gets the new one.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { ask, buy } from '../../support/shop.ts';
@@ -52,7 +53,7 @@ test('an allowance that the product gives no more lasts until the renewal; one t
     [true, 300, 'ok'],
     [true, 40, 'ok'],
   ]);
-  // What has not changed is renewed once: three begin, three after a month, three after two.
+  // An unchanged allowance is renewed once: three begin, three after a month, three after two.
   const before = await granted();
   await ask(seller, 'POST', '/test-clock', { advance: 'P1M' });
   expect((await granted()) - before).toBe(3);

@@ -1,4 +1,4 @@
-// What somebody might get without paying for it, and what could be asked for that nobody can bill.
+// Ways to get something without paying for it, and requests that cannot be billed.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { PATIENCE_MS } from '../../payments/shop.ts';
 import { GOOD, portalOf } from '../portal/customer.ts';
@@ -27,7 +27,7 @@ test('a period that began while it was paused is not free to resume in: a new on
   const before = await club.now();
   const resumed = await club.act(id, 'resume');
   expect(Date.parse(resumed.current_period_start)).toBeGreaterThanOrEqual(before);
-  // What is paid for is there until its end.
+  // The paid period is kept until its end.
   expect(resumed.cancellation_effective_at).toBe(resumed.current_period_end);
   expect((await club.invoices(id)).map(({ status, total }) => [status, total])).toEqual([
     ['paid', '30.00'],

@@ -1,10 +1,11 @@
-// What the events of a subscription may tell, whatever was asked for at once: one life, each step of which is in the table.
+// The possible histories in the events of a subscription, after any concurrent calls: one life,
+// each step of which is in the table.
 import { expect } from 'bun:test';
 import type { Club, Json } from './subscribing.ts';
 
 type Life = { status: string | null; scheduled: boolean; overdue: boolean; over: boolean };
 
-/** What of its story cannot have happened, a line each. */
+/** The impossible steps of its history, one line each. */
 function impossible(events: readonly Json[]): string[] {
   const wrong: string[] = [];
   const life: Life = { status: null, scheduled: false, overdue: false, over: false };
@@ -24,7 +25,7 @@ function impossible(events: readonly Json[]): string[] {
   return wrong;
 }
 
-/** Takes it one step on; why it cannot. */
+/** Takes it one step further; returns why it cannot. */
 function step(life: Life, type: string, data: Json): string | null {
   if (type === 'subscription.blocked') {
     const [was, is] = [life.overdue, data.blockEntitlement === true];
@@ -66,7 +67,9 @@ function step(life: Life, type: string, data: Json): string | null {
   }
 }
 
-/** Each has one possible life, one charge an invoice at most, and nothing of a time when it was over. */
+/**
+ * Each has one possible history, at most one charge for each invoice, and no event after its end.
+ */
 export async function expectPossible(club: Club, ids: readonly string[]): Promise<void> {
   const { sql } = club.shop.server;
   const stories = await Promise.all(ids.map((id) => club.events(id)));
@@ -78,7 +81,8 @@ export async function expectPossible(club: Club, ids: readonly string[]): Promis
     from payments p join sandbox_charges c on c.key = p.id::text
     where 'succeeded' in (c.status, c.next_status) and p.subscription_id = any(${ids}::uuid[])
     group by invoice_id having count(*) > 1`;
-  // A clock that is being moved stands still while things happen: what ends then may have gone on just before.
+  // A moving clock stands still while things happen: what ends at that time may have been active
+  // just before.
   const late = await sql<{ line: string }[]>`
     select i.id || ' is of ' || i.period_start || ', and ' || s.id || ' ended at ' || s.ended_at as line
     from subscriptions s join invoices i on i.subscription_id = s.id

@@ -1,4 +1,4 @@
-// An invoice that was left to the merchant, and is then wanted by several at once.
+// An invoice that dunning left to the merchant, and several concurrent attempts to collect it.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { ask, buy } from '../../support/shop.ts';
@@ -27,7 +27,7 @@ test('a draft of a pause, finalised and paid ten times at once and again later, 
   expect(replies.every(({ status }) => status === 200 || status === 202)).toBe(true);
   const paid = (await pay()).json;
   expect(paid).toMatchObject({ status: 'paid', amount_paid: '9.00' });
-  // One who had read that it is open, and asks when it is paid.
+  // A caller who read it as open, and sends the request when it is paid.
   const late = { kind: 'collect', invoiceId: paid.id, amount: 900n } as const;
   await server.ledger.subscriptions.command(paid.customer_id, id, late);
   await ask(seller, 'POST', '/test-clock', { advance: 'PT1S' });
@@ -53,7 +53,7 @@ test('while a resume waits for its payment, the draft in whose place it comes is
     await ask(seller, 'POST', `/subscriptions/${id}/pause`, { keep_invoices: true });
     await ask(seller, 'POST', '/test-clock', { advance: 'P1M' });
     const [draft] = (await ask(seller, 'GET', '/invoices?status=draft')).data;
-    // Its debit takes its time.
+    // A debit settles later.
     await ask(seller, 'POST', `/subscriptions/${id}/resume`);
     await ask(seller, 'POST', `/invoices/${draft.id}/finalize`);
     const refused = await slow.call('POST', `/invoices/${draft.id}/pay`);

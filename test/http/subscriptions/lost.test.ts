@@ -1,4 +1,5 @@
-// Renewals whose charge or answer gets lost on its way: one charge in the end, and time goes on meanwhile.
+// Renewals whose charge or answer is lost on its way: in the end there is one charge, and periods
+// go on meanwhile.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { GOOD, portalOf } from '../portal/customer.ts';
 import { Club, type Json } from './subscribing.ts';

@@ -1,4 +1,5 @@
-// Asked for by many at once, cut off, or sent again: it happens once, and nothing waits for a connection that nobody gives back.
+// An action that many callers send at once, that is cut off, or that is sent again: it happens
+// once, and no connection is held for ever.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { PATIENCE_MS } from '../../payments/shop.ts';
 import type { Reply } from '../../support/server.ts';

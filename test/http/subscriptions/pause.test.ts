@@ -1,4 +1,4 @@
-// A subscription that rests: what it gives while it does, and what it costs to go on.
+// A paused subscription: what it grants meanwhile, and what resuming costs.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { PATIENCE_MS } from '../../payments/shop.ts';
 import { Club, DAY_MS } from './subscribing.ts';
@@ -42,7 +42,7 @@ test('after it a new period begins, with its payment', async () => {
   await club.track(subscription, plan, 400);
   await club.act(id, 'pause');
   await club.advance('P3M');
-  // Nothing was billed, and nothing is moved.
+  // Nothing was billed, and no date has moved.
   expect(await club.invoices(id)).toHaveLength(1);
   expect((await club.subscription(id)).current_period_end).toBe(subscription.current_period_end);
   const before = await club.now();
@@ -88,7 +88,7 @@ test('where its payment is declined it stays paused', async () => {
   expect(invoices.map((invoice) => invoice.status)).toEqual(['paid', 'void']);
   const failed = (await club.events(id)).at(-1);
   expect([failed.type, failed.data.nextAttemptAt]).toEqual(['payment.failed', null]);
-  // Again it is tried again.
+  // Its payment is tried again.
   expect((await club.refused(id, 'resume'))[0]).toBe(402);
   expect(await club.payments(id)).toHaveLength(3);
 });
@@ -132,7 +132,7 @@ test('kept invoices are drafts, which the merchant finalises or makes void', asy
   expect([issued.status, issued.amount_due]).toEqual(['open', '30.00']);
   const { status, json: paid } = await club.post(`/invoices/${second.id}/pay`);
   expect([status, paid.status]).toEqual([200, 'paid']);
-  // The period that runs is paid.
+  // The current period is paid.
   expect(await club.act(id, 'resume')).toMatchObject({
     status: 'active',
     keep_invoices: false,

@@ -1,4 +1,5 @@
-// When periods end: by the calendar from where they count, in the organisation's zone, and the allowance with them.
+// When periods end: by the calendar from their anchor, in the organisation's time zone; the
+// allowance follows.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { type Fields, PATIENCE_MS } from '../../payments/shop.ts';
 import { Club } from './subscribing.ts';
@@ -11,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => club.close());
 
-/** A time of a year that is still to come. */
+/** A time in a future year. */
 async function comingYear(): Promise<number> {
   return new Date(await club.now()).getUTCFullYear() + 1;
 }
@@ -52,7 +53,7 @@ test('in the organisation’s zone the wall clock stays', async () => {
   const plan = await club.plan({ amount: '0' });
   const subscription = await club.subscribe(plan, await club.customer());
   await setZone('UTC');
-  // Noon in winter is 11:00, in summer 10:00.
+  // Noon is 11:00 UTC in winter and 10:00 in summer.
   expect(subscription.current_period_end.slice(5, 16)).toBe('04-15T10:00');
   await club.advanceTo(subscription.current_period_end);
   const { current_period_end: next } = await club.subscription(subscription.id);

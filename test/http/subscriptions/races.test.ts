@@ -1,4 +1,5 @@
-// What happens at the same moment: time, the merchant, the customer in his portal, a bank that answers late. One life comes of it.
+// Concurrent actions: time, the merchant, the customer in the portal, and a bank that answers late.
+// The result is one possible history.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Means } from '../../support/means.ts';
 import { type Random, withSeed } from '../../support/random.ts';
@@ -10,7 +11,7 @@ import { Club, DAY_MS, type Plan } from './subscribing.ts';
 
 setDefaultTimeout(120_000);
 
-/** More of them where a fault is looked for. */
+/** More of them when searching for a fault. */
 const ROUNDS = Number(process.env['RACE_ROUNDS'] ?? 4);
 const EACH = 4;
 const AT_ONCE = 5;
@@ -82,7 +83,7 @@ const moves = (): readonly Move[] => [
   card(FAILS_LATER),
 ];
 
-/** Of whatever is asked: what is answered, and never that something is broken. */
+/** The expected answers of every call; never a 5xx. */
 const ANSWERS = [200, 202, 303, 402, 409];
 
 test('anything at once, while time passes: one life each', async () => {
@@ -149,7 +150,7 @@ type Meeting = (one: Member) => Promise<unknown>[];
 
 const ends = (): Move => api('cancel', { mode: 'immediate' });
 
-/** What meets when the period ends. */
+/** The actions that coincide with the end of a period. */
 const MEETINGS: [string, Means, Meeting][] = [
   ['and its merchant ends it', 'good', (one) => [ends().run(one)]],
   [

@@ -1,4 +1,4 @@
-// What a buyer has who paid a recurring price on the hosted page, at once and a period later.
+// What a buyer of a recurring price on the hosted page has, at once and one period later.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { PATIENCE_MS } from '../../payments/shop.ts';
 import { Club } from './subscribing.ts';
@@ -83,7 +83,7 @@ test('it is active at once, and its allowance is there', async () => {
     clientReferenceId: 'order-1',
     metadata,
   });
-  // The payment itself tells nothing: its subscription does.
+  // The payment has no event of its own here: its subscription has.
   expect(await club.events(payment.id)).toEqual([]);
 });
 

@@ -1,4 +1,4 @@
-// Plans, customers who subscribe to them, and what there is to see of it, all over HTTP.
+// Plans, customers who subscribe to them, and reads of both, all over HTTP.
 import { expect } from 'bun:test';
 import { ids } from '../../../src/platform/ids.ts';
 import { type Envelope, type Fields, made, Shop } from '../../payments/shop.ts';
@@ -13,13 +13,13 @@ export const UNKNOWN = '01890000-0000-7000-8000-000000000000';
 export type Plan = {
   readonly productId: string;
   readonly priceId: string;
-  /** The slug of what it gives. */
+  /** The slug of the feature that it grants. */
   readonly feature: string;
 };
 
 export type Json = Reply['json'];
 
-/** What a plan is, where it is not the usual: 30.00 USD a month for 10000 units of a feature of its own. */
+/** Changes to the usual plan: 30.00 USD a month for 10000 units of a feature of its own. */
 export type PlanWish = Fields & { readonly limit?: number | null; readonly feature?: string };
 
 export class Club {
@@ -55,13 +55,13 @@ export class Club {
     return made(await this.post('/customers', { email: `${ids.next()}@example.com` })).id;
   }
 
-  /** What somebody who pays on the hosted page then has. */
+  /** What a buyer on the hosted page then has. */
   async signUp(plan: Plan, means: Means = 'good', fields: Fields = {}): Promise<Json> {
     const session = await this.checkout(plan, fields);
     return this.subscription((await this.pay(session, means)).subscription_id);
   }
 
-  /** Sends the form of the hosted page; the payment. */
+  /** Sends the form of the hosted page; returns the payment. */
   async pay(session: Session, means: Means = 'good'): Promise<Json> {
     await submit(this.shop.server.url, session, means);
     return this.shop.lastOf(session);
@@ -74,13 +74,13 @@ export class Club {
     return sessionOf(made(await this.post('/checkouts', body)));
   }
 
-  /** A customer whose card is kept, by way of something else that he pays for. */
+  /** A customer with a saved card, from another purchase. */
   async cardholder(means: Means = 'good'): Promise<string> {
     const other = await this.plan({ interval: 'year', interval_count: 3 });
     return (await this.signUp(other, means)).customer_id;
   }
 
-  /** By hand. */
+  /** Started by the merchant. */
   async subscribe(plan: Plan, customerId: string, fields: Fields = {}): Promise<Json> {
     const body = { customer_id: customerId, product_id: plan.productId, ...fields };
     return made(await this.post('/subscriptions', body));
@@ -146,7 +146,7 @@ export class Club {
     return (await this.shop.read(`/payments?subscription_id=${id}&limit=200`)).data.toReversed();
   }
 
-  /** Its events: in order, without a gap in their numbers. */
+  /** Its events in order, with no gap in their numbers. */
   events(id: string): Promise<Envelope[]> {
     return this.shop.events(id);
   }

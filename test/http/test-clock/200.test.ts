@@ -1,4 +1,5 @@
-// The clock is moved, and what an organisation has in test mode follows it: all that was due, each at its own time.
+// The clock advances, and the organisation's test mode follows: everything due happens, each at its
+// own time.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { BUYER } from '../../support/shop.ts';
 import { type Fields, made, PATIENCE_MS, Shop } from '../../payments/shop.ts';
@@ -14,7 +15,7 @@ setDefaultTimeout(PATIENCE_MS);
 
 /** Nothing settles by itself while a test runs. */
 const SETTLE_MS = 6 * HOUR;
-/** What a test takes, at most, of the time that it looks at. */
+/** The longest time that a test takes, subtracted from the times that it looks at. */
 const SLOW_MS = 30_000;
 
 const openShop = (): Promise<Shop> => Shop.open({ settings: { sandboxSettleMs: SETTLE_MS } });
@@ -186,7 +187,7 @@ test('a grant begins and ends, and a period is given afresh', async () => {
   expect(await check(once, 'calls')).toMatchObject({ allowed: false, reason: 'expired' });
   await moved(shop.server, { advance: 'P1M' });
   expect((await check(monthly, 'calls')).balance).toBe(10);
-  // An event is judged by the same clock.
+  // An event's time is validated against the same clock.
   const event = { name: 'calls', customer_id: monthly };
   const send = async (timestamp: number) =>
     (

@@ -1,4 +1,4 @@
-// What the tests of the test clock call: it, and what is due by it.
+// What the tests of the test clock call: the clock, and reads of what it makes due.
 import { expect } from 'bun:test';
 import type { Shop } from '../../payments/shop.ts';
 import type { Call, Reply, TestServer } from '../../support/server.ts';
@@ -11,7 +11,7 @@ export function move(server: TestServer, body: object, call: Call = {}): Promise
   return server.call('POST', '/test-clock', { body, ...call });
 }
 
-/** What the clock says after it was moved. */
+/** The clock's time after an advance. */
 export async function moved(server: TestServer, body: object, call: Call = {}): Promise<number> {
   const { status, text, json } = await move(server, body, call);
   expect([status, text]).toEqual([200, text]);
@@ -32,7 +32,7 @@ type Told = {
   readonly data: Readonly<Record<string, unknown>>;
 };
 
-/** What became known of everything, without ids: the events of each object in their order, at which hour since the first. */
+/** The events of every object in order, without ids, each with the hour since the first event. */
 export async function storyOf(shop: Shop): Promise<string[]> {
   const told = await shop.server.sql<Told[]>`
     select object_id as id, type, at, data from events order by sequence`;
@@ -46,7 +46,7 @@ export async function storyOf(shop: Shop): Promise<string[]> {
   return stories.map((story) => JSON.stringify(story)).toSorted();
 }
 
-/** The name of a plan holds what nobody chose. */
+/** The name of a plan holds a random part. */
 function phaseOf({ phaseName }: Told['data']): string | null {
   return typeof phaseName === 'string' ? phaseName.replace(/^plan-[0-9a-f]+-/, '') : null;
 }

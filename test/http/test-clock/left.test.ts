@@ -1,4 +1,5 @@
-// Whoever moves a clock by years of hourly allowances, and goes: the work ends with him.
+// A caller advances the clock by years of hourly allowances and disconnects: the work ends with the
+// connection.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { made } from '../portal/customer.ts';

@@ -1,4 +1,4 @@
-// What the test clock refuses: nothing moves then.
+// What the test clock refuses: it does not move then.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { move, moved, read } from './clock.ts';

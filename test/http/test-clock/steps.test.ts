@@ -1,4 +1,5 @@
-// The steps of a clock that is moved, on alarms that the test makes: in which order, at which time, and what ends it early.
+// The steps of an advancing clock, on alarms that the test makes: their order, their times, and
+// what ends the advance early.
 import { expect, test } from 'bun:test';
 import { LedgerUnavailable } from '../../../ledger/ports.ts';
 import type { DueAlarm } from '../../../ledger/storage.ts';
@@ -14,13 +15,13 @@ function alarm(name: string, dueAt: number): DueAlarm {
   return { kind: 'meter', actorId: name, subjectId: name, tenant: TENANT, dueAt };
 }
 
-/** Alarms in memory: each rings once, and may bring about others. */
+/** Alarms in memory: each fires once, and may add others. */
 class World implements DueAlarms {
   alarms: DueAlarm[] = [];
   owed = 0;
   readonly causes = new Map<string, readonly DueAlarm[]>();
   readonly stuck = new Set<string>();
-  /** What rang, and what time it was. */
+  /** Each fired alarm and its time. */
   readonly rung: [string, number][] = [];
   readonly saved: number[] = [];
   version = 0;
@@ -127,7 +128,7 @@ test('each at its own time, what is close together at the last of them, none bey
     ['third', 5 * MINUTE],
     ['caused', 7 * MINUTE],
   ]);
-  // Each step was on disk, and so is the end.
+  // Each step was stored, and so is the end.
   expect(world.saved).toEqual([0, 3 * MINUTE + 7, 5 * MINUTE, 7 * MINUTE, 10 * MINUTE]);
   expect([world.now, world.held]).toEqual([10 * MINUTE, []]);
 });

@@ -1,4 +1,5 @@
-// Subscriptions by the test clock: each period, charge and try of dunning at its own time, in one call as in many.
+// Subscriptions under the test clock: each period, charge and dunning attempt happens at its own
+// time, in one advance as in many.
 import { expect, setDefaultTimeout, test } from 'bun:test';
 import type { Means } from '../../support/means.ts';
 import { made, Shop } from '../../payments/shop.ts';
@@ -8,7 +9,7 @@ setDefaultTimeout(120_000);
 
 type Price = Readonly<Record<string, unknown>>;
 
-/** Sells a plan and signs up to it with each of the means. */
+/** Sells a plan, and subscribes a customer with each of the payment methods. */
 async function signUp(
   shop: Shop,
   { price, means }: { readonly price: Price; readonly means: readonly Means[] },
@@ -22,7 +23,7 @@ async function signUp(
   const granted = { feature_key: 'calls', limit: 1000 };
   made(await shop.server.call('POST', `/products/${id}/entitlements`, { body: granted }));
   const total = price['trial_days'] === undefined ? '30' : '0';
-  // In this order: what is due within a minute is done at the last of those times.
+  // In this order: what is due within one minute is done at the latest of those times.
   for (const [index, one] of means.entries()) {
     const wish = { product_id: id, external_customer_id: `${id} ${index}` };
     const session = await shop.checkout({ ...wish, customer_email: `${index}@example.com` });
@@ -75,7 +76,7 @@ test('12 months of 100 subscriptions: 13 paid invoices each, at their own times'
   const { json } = await shop.server.call('POST', '/check', { body });
   expect(json).toMatchObject({ allowed: true, balance: 1000 });
   expect(Date.parse(json.period_end) - Date.parse(json.period_start)).toBeLessThanOrEqual(31 * DAY);
-  // 4 seconds on two processors that others used too: this is for a machine that is busier by far.
+  // It took 4 seconds on two shared processors; the bound is for a much busier machine.
   expect(seconds).toBeLessThan(40);
   await shop.close();
 });

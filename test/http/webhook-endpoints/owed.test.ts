@@ -1,4 +1,4 @@
-// What the fan-out could not know: an endpoint changed while an event was being committed.
+// What the fan-out cannot see: an endpoint changes while an event is being committed.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { reconcileDeliveries } from '../../../src/records/delivery-reconciliation.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
@@ -12,7 +12,7 @@ afterAll(() => server.stop());
 
 const now = Date.now();
 
-/** What the endpoint has become, what is owed to it in which state, and what that has to be. */
+/** The endpoint's new state, its deliveries by state, and the expected states afterwards. */
 // prettier-ignore
 const STATES: [string, string, string, string][] = [
   // endpoint    owed        in a worker's hands   becomes

@@ -1,9 +1,9 @@
-// Events that are owed, and what became of them: what the workers would write, written here.
+// Pending deliveries, and their outcome: what the workers would write, written here.
 import { setImmediate } from 'node:timers/promises';
 import { relayAll } from '../../support/relayed.ts';
 import type { TestServer } from '../../support/server.ts';
 
-/** Never resolves, and is taken: it may by the time of a delivery. */
+/** Never resolves, and is taken: it can be due at any time. */
 export const URL_OF_NOBODY = 'https://hooks.example/tollhouse';
 
 export async function endpointOf(server: TestServer, body: object = {}, key?: string) {
@@ -15,7 +15,7 @@ export async function endpointOf(server: TestServer, body: object = {}, key?: st
   return reply.json;
 }
 
-/** One `customer.created`, passed on to whoever it is for. The id of the event. */
+/** One `customer.created`, fanned out to its endpoints. The id of the event. */
 export async function anEvent(server: TestServer, key?: string): Promise<string> {
   const call = { body: {}, ...(key !== undefined && { key }) };
   const customer = await server.call('POST', '/customers', call);
@@ -32,7 +32,7 @@ export async function deliveriesOf(server: TestServer, endpointId: string) {
   return [...rows];
 }
 
-/** What is owed and is not accounted for: always none. */
+/** Pending deliveries without a task: always none. */
 export async function unaccounted(server: TestServer) {
   const rows = await server.sql`
     select coalesce(f.event_id, d.event_id) as event, f.owed, d.count
@@ -58,12 +58,14 @@ export async function takenByWorker(server: TestServer, deliveryId: string) {
     update deliveries set worker = uuidv7(), next_at = now() + interval '1 minute' where id = ${deliveryId}`;
 }
 
-/** Hears which endpoints the workers are told of, from now on. */
+/** Listens, from now on, to the notifications about endpoints. */
 export async function hearDue(server: TestServer) {
   const told: string[] = [];
   const listening = await server.sql.listen('tollhouse_deliveries', (id) => told.push(id));
   return {
-    /** What was told since the last time: notifications come in order, so a marker is the last of them. */
+    /**
+     * The notifications since the last call: they come in order, so a marker is the last of them.
+     */
     async told(): Promise<string[]> {
       await server.sql`select pg_notify('tollhouse_deliveries', 'marker')`;
       while (told.at(-1) !== 'marker') await setImmediate();

@@ -12,7 +12,7 @@ import {
 
 let server: TestServer;
 beforeAll(async () => {
-  // Each node replays two at once.
+  // Each node runs two replays at once.
   server = await startServer({ alone: true });
 });
 beforeEach(async () => {
@@ -109,7 +109,7 @@ test('one replay at a time or two at once: every event is owed once to each endp
     endpointOf(server, { event_types: ['tag.created'] }),
     endpointOf(server, { event_types: ['tag.created'] }),
   ]);
-  // Two at once are done; one more has to come again, so that replays do not take what everybody else needs.
+  // Two at once are done; a third is told to retry, so that replays leave resources to others.
   const all = [...endpoints, ...endpoints, ...endpoints];
   const replies = await Promise.all(all.map(({ id }) => replay(id, { ...ALL, types })));
   const refused = replies.filter(({ status }) => status !== 200);

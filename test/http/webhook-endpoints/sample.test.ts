@@ -40,7 +40,7 @@ test.each(EVENT_TYPES.map((type) => [type]))('a sample of %s', async (type) => {
     sequence: 1,
   });
   expect(issuesOf(fits, event)).toEqual([]);
-  // Nothing of ours has the ids of a sample.
+  // No stored object has the ids of a sample.
   const { objectId, accountId } = event.data;
   const known = await server.sql`select 1 from customers where id in (${objectId}, ${accountId})`;
   expect(known).toHaveLength(0);
@@ -58,7 +58,7 @@ test('no other endpoint gets it, it is in no list, and the books stay right', as
     ).json.id,
   ];
   const { json } = await send(mine.id);
-  // The first of what it subscribes to: of everything, the canonical signal of a payment.
+  // The first type that it subscribes to; with a subscription to all, payment.succeeded.
   expect(json.event_type).toBe('payment.succeeded');
   expect(await deliveriesOf(server, mine.id)).toMatchObject([
     { id: json.id, event: json.event_id },

@@ -1,4 +1,4 @@
-// With the workers running and a receiver that counts: what the API says is sent is what arrives.
+// With running workers and a receiver that counts: what the API shows as sent is what arrives.
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { startServer, type TestServer } from '../../support/server.ts';
@@ -38,7 +38,7 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await setImmediate();
 }
 
-/** Until nothing is owed to the endpoint that is not `status`. */
+/** Until every delivery of the endpoint has `status`. */
 const untilAll = (id: string, status: string) =>
   until(async () => (await deliveriesOf(server, id)).every((row) => row['status'] === status));
 

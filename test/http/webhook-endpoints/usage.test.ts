@@ -1,4 +1,5 @@
-// `usage.recorded` is written for those who have an endpoint that hears of it, from the next request on, and for nobody else.
+// `usage.recorded` is written for an organisation with an endpoint that subscribes to it, from the
+// next request on, and for no other.
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { timers } from '../../../src/platform/clock.ts';
@@ -38,7 +39,7 @@ test('as its endpoints come, change and go, in its own mode', async () => {
   expect(await told(testKey)).toBe(0);
   const named = await endpointOf(server, { event_types: ['usage.recorded'] }, testKey);
   expect([await told(testKey), await told(liveKey)]).toEqual([1, 0]);
-  // What a disabled endpoint would have got is held for it.
+  // Events for a disabled endpoint are held for it.
   const disabled = { status: 'disabled' };
   await server.call('PATCH', `/webhook-endpoints/${named.id}`, { key: testKey, body: disabled });
   expect(await told(testKey)).toBe(1);

@@ -12,7 +12,7 @@ afterEach(async () => {
   await nodes.close();
 });
 
-/** Two nodes, and a way between them that can be cut or frozen. */
+/** Two nodes, and a connection between them that can be cut or frozen. */
 async function apart(options: { answerer?: NodeOptions; asker?: NodeOptions } = {}) {
   const proxy = await startProxy('http://127.0.0.1', () => `http://${answerer.address}`);
   proxies.push(proxy);
@@ -215,7 +215,7 @@ describe('bounds', () => {
     const limits = { bytesMax: 1 << 20, silentMs: 60_000 };
     const { answerer, asker, proxy, address } = await apart({ answerer: { answer, limits } });
     await asker.ask(address, 0, SOON);
-    // Some may be answered before it reads no more.
+    // Some may be answered before it stops reading.
     const asks = Array.from({ length: 64 }, (_, at) =>
       failureOf(asker.ask(address, at, SOON)).catch(() => 'answered'),
     );

@@ -14,7 +14,7 @@ export type TestNode = OpenPeers & { readonly address: string; readonly logged: 
 export type NodeOptions = {
   readonly answer?: RequestHandler;
   readonly secret?: string;
-  /** What others dial, where that is not where it listens. */
+  /** The address that others dial, where it differs from the one it listens on. */
   readonly self?: string;
   readonly port?: number;
   readonly limits?: Partial<PeerLimits>;
@@ -54,7 +54,7 @@ export class Nodes {
   }
 }
 
-/** How an ask failed: whether it may have been done, or that it was no failure of the connection. */
+/** How a call failed: whether it may have been done, or that the connection did not fail. */
 export async function failureOf(ask: Promise<unknown>): Promise<'maybe' | 'no' | `bug: ${string}`> {
   try {
     await ask;
@@ -70,7 +70,7 @@ export async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await Bun.sleep(2);
 }
 
-/** A latch: what waits for it goes on once it is open. */
+/** A latch: what waits for it continues once it is open. */
 export function latch(): { readonly opened: Promise<void>; readonly open: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { opened: promise, open: resolve };

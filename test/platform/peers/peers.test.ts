@@ -14,7 +14,7 @@ const key = fc.oneof(
 /** No objects: two Maps with such keys are hard to compare. */
 const mapKey = fc.oneof(key, fc.integer(), fc.bigInt(), fc.constant(undefined));
 
-/** What structured clone copies, with the keys and numbers that other encodings trip over. */
+/** What structured clone copies, with the keys and numbers that other encodings get wrong. */
 const { plain } = fc.letrec((tie) => ({
   plain: fc.oneof(
     { maxDepth: 4 },

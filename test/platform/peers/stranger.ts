@@ -1,4 +1,4 @@
-// Speaks the protocol by hand, to say what no node would.
+// Speaks the protocol by hand, to send what no node would.
 import { serialize } from 'bun:jsc';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
@@ -12,7 +12,7 @@ export const encoded = (frame: unknown): Uint8Array =>
 /** The headers of an upgrade. */
 export type Upgrade = Record<string, string>;
 
-/** Of who dialled `to`. */
+/** The nonce of the side that dialled `to`. */
 export function upgradeOf(to: string, options: { secret?: string; format?: string } = {}): Upgrade {
   const { secret = SECRET, format = FORMAT } = options;
   const nonce = newNonce();
@@ -65,12 +65,12 @@ export class Stranger {
   }
 }
 
-/** What both sides know of a connection, once the answerer has said its nonce. */
+/** What both sides know of a connection, once the answering side has sent its nonce. */
 export function saidOf(upgrade: Upgrade, nonce: string): readonly string[] {
   return [upgrade['x-node']!, upgrade['x-node-to']!, upgrade['x-node-nonce']!, nonce];
 }
 
-/** A stranger that holds the secret, and has proven it. */
+/** A stranger that has the secret and has proved it. */
 export async function admitted(address: string): Promise<Stranger> {
   const upgrade = upgradeOf(address);
   const stranger = new Stranger(address, upgrade);
@@ -79,7 +79,7 @@ export async function admitted(address: string): Promise<Stranger> {
   return stranger;
 }
 
-/** A server that answers an upgrade, and then says only this. */
+/** A server that answers an upgrade, and then sends only this. */
 export function impostor(says: (upgrade: Upgrade) => readonly (string | Uint8Array)[]) {
   const upgrades: Upgrade[] = [];
   const server = Bun.serve<Upgrade>({
@@ -103,7 +103,10 @@ export function impostor(says: (upgrade: Upgrade) => readonly (string | Uint8Arr
   return { address: `127.0.0.1:${server.port}`, upgrades, stop: () => server.stop(true) };
 }
 
-/** Without the secret, at an address of its own: passes to the node at `target` what an asker proves, and then speaks for it. */
+/**
+ * Without the secret, at an address of its own: a man in the middle that passes the caller's proof
+ * to the node at `target`, and then speaks in the caller's place.
+ */
 export async function relay(target: string, frame: Uint8Array) {
   const { hostname, port } = new URL(`http://${target}`);
   const { promise: spoken, resolve: speak } = Promise.withResolvers<void>();
@@ -132,7 +135,7 @@ export async function relay(target: string, frame: Uint8Array) {
   });
   return {
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** When it has spoken for the asker. */
+    /** When it has spoken in the caller's place. */
     spoken,
     async stop() {
       server.close();
@@ -141,7 +144,7 @@ export async function relay(target: string, frame: Uint8Array) {
   };
 }
 
-/** As a client's frame of less than 126 bytes goes over a WebSocket; its mask is nought. */
+/** A client frame of less than 126 bytes of a WebSocket; its mask is zero. */
 function masked(frame: Uint8Array): Buffer {
   const head = [0x82, 0x80 | frame.length, 0, 0, 0, 0];
   return Buffer.concat([Buffer.from(head), frame]);

@@ -1,4 +1,4 @@
-// When a process ends because of whoever started it: with its runner, and with nobody else.
+// When a process ends because its parent ended: with its runner, and with no other process.
 import { afterEach, expect, test } from 'bun:test';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -9,7 +9,7 @@ const TOLD = `'${process.execPath}' '${fileURLToPath(import.meta.resolve('./told
 /** Longer than two looks at the runner. */
 const LOOKS_MS = 1300;
 
-/** As whoever runs us was not run by a script himself. */
+/** As if the test's own runner had not been started by a script. */
 const { npm_command: _, npm_lifecycle_event: __, ...PLAIN } = process.env;
 
 const started = new Set<number>();
@@ -31,7 +31,7 @@ type Told = {
   readonly reason: Promise<string>;
 };
 
-/** Resolves when the inner process is there. */
+/** Resolves when the inner process runs. */
 async function start(file: string, args: readonly string[]): Promise<Told> {
   const outer = spawn(file, args, { env: PLAIN, stdio: ['ignore', 'pipe', 'inherit'] });
   const lines = createInterface({ input: outer.stdout })[Symbol.asyncIterator]();

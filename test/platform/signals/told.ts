@@ -1,4 +1,5 @@
-// A process that waits until it is told to end: says that it is there and what its pid is, then what it was told.
+// A process that waits until it is told to end. It prints that it runs and its pid, then the
+// signal.
 import { untilTold } from '../../../src/platform/signals.ts';
 
 const told = untilTold();

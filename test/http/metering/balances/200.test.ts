@@ -108,7 +108,7 @@ test('the row of a meter that was deleted is gone; its history stays', async () 
   expect((await setting.server.call('DELETE', '/meters/doomed')).status).toBe(204);
   expect(await rowsOf(`/customers/${customer}/balances`)).toEqual([]);
   expect(await setting.consumed(customer, 'doomed')).toEqual([1]);
-  // The slug is free, and the new meter knows nothing of the old one.
+  // The slug is free again, and the new meter starts at zero.
   await setting.meter('doomed');
   expect((await setting.check(customer, 'doomed')).json).toMatchObject({
     reason: 'not_entitled',

@@ -26,7 +26,7 @@ afterAll(() => setting.stop());
 
 const event = (fields: Fields = {}): Fields => ({ name: 'api', customer_id: customer, ...fields });
 
-/** A customer for one test, and what he used. */
+/** A customer for one test, and what they used. */
 async function fresh(): Promise<{ id: string; used: (feature?: string) => Promise<number> }> {
   const id = await setting.customer();
   return {

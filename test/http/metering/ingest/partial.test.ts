@@ -1,4 +1,5 @@
-// {partial: true}: what is good is recorded, what is not is listed, and nothing counts twice when it is sent again.
+// {partial: true}: valid events are recorded, invalid ones are listed, and a retry counts nothing
+// twice.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { Call } from '../../../support/server.ts';
 import { TEST_SETTINGS } from '../../../support/settings.ts';
@@ -28,7 +29,7 @@ const event = (fields: Fields = {}): Fields => ({ name: 'api', customer_id: cust
 const sum = async (id: string, feature = 'api') =>
   (await setting.consumed(id, feature)).reduce((total, part) => total + part, 0);
 
-/** What `usage.recorded` tells of a customer while somebody listens. */
+/** The `usage.recorded` events of a customer, which exist while an endpoint subscribes to them. */
 async function toldOf<T>(id: string, task: () => Promise<T>) {
   const hook = { url: 'https://example.com/hook', event_types: ['usage.recorded'] };
   const endpoint = await setting.post('/webhook-endpoints', hook);

@@ -1,4 +1,4 @@
-// What is not the caller's is not there: a payment, its refunds, a refund.
+// A payment, its refunds or a refund of another organisation gives a 404.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { Shop } from '../../../payments/shop.ts';
 

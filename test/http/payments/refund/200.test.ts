@@ -1,4 +1,4 @@
-// Refunds that are taken: what is answered, and what payment, invoice and refund say afterwards.
+// Successful refunds: the answer, and what payment, invoice and refund show afterwards.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { type Fields, PATIENCE_MS, type Payment, Shop } from '../../../payments/shop.ts';
 import { UNHURRIED } from '../../../support/settling.ts';
@@ -14,7 +14,7 @@ afterAll(() => shop.close());
 const TIME = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 const UUID = expect.stringMatching(/^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/);
 
-/** What the payment says of its money. */
+/** The payment's amounts. */
 const moneyOf = ({
   status,
   amount_refunded,
@@ -91,7 +91,7 @@ test('a slow one is reserved at once, and counts as refunded until it is', async
   const { id, invoice_id } = await shop.buy({ means: 'refundPends' });
   const { status, json } = await shop.refund(id, { amount: '60' });
   expect([status, json.status, json.settled_at]).toEqual([200, 'pending', null]);
-  // It does not change what the payment is.
+  // It does not change the payment's status.
   expect(moneyOf(await shop.payment(id))).toEqual(['succeeded', '0.00', '60.00', '40.00']);
   const more = await shop.refund(id, { amount: '40.01' });
   expect([more.status, more.json.error.type]).toEqual([400, 'validation_error']);

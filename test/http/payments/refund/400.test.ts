@@ -1,4 +1,5 @@
-// What is no refund. Nothing is stored, the processor hears nothing, and the payment is as it was.
+// Refunds that are refused. Nothing is stored, the processor is not called, and the payment is
+// unchanged.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Means } from '../../../support/means.ts';
 import { type Fields, PATIENCE_MS, Shop } from '../../../payments/shop.ts';

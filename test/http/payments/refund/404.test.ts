@@ -1,4 +1,4 @@
-// A payment that is not the caller's is indistinguishable from none. Nothing of it changes.
+// A payment of another organisation looks like a missing one. Nothing of it changes.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { Shop } from '../../../payments/shop.ts';
 

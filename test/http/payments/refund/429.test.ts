@@ -1,4 +1,5 @@
-// Refunds a minute, of one payment and of an organisation's mode. Who retries with a key is not counted again.
+// Refunds a minute, for one payment and for one mode of an organisation. A retry with the same key
+// does not count again.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { PATIENCE_MS, Shop } from '../../../payments/shop.ts';
 import type { Reply } from '../../../support/server.ts';
@@ -7,7 +8,7 @@ import { TEST_SETTINGS } from '../../../support/settings.ts';
 const PER_PAYMENT = 3;
 const PER_ORGANISATION = 5;
 
-// Each on a database of its own, so that the organisation of each is a new one to Redis.
+// Each on a database of its own, so that each organisation is new to Redis.
 setDefaultTimeout(PATIENCE_MS);
 
 let shop: Shop;
@@ -37,7 +38,7 @@ test('of one payment', async () => {
   expect(refused).toHaveLength(2);
   for (const reply of refused) expectLimited(reply, PER_PAYMENT);
   expect((await shop.payment(one.id)).amount_refunded).toBe('3.00');
-  // The other payment has its own.
+  // The other payment has its own limit.
   expect((await shop.refund(two.id, { amount: '1' })).status).toBe(200);
 });
 
@@ -63,7 +64,7 @@ test('a retry is answered however many there were, and counts for nothing', asyn
   }
   expectLimited(await shop.refund(id, { amount: '1' }), PER_PAYMENT);
   expect((await send()).text).toBe(first.text);
-  // A reused key is told so, and counts for nothing either.
+  // A key reused with another body is refused as such, and does not count either.
   expect((await shop.refundWithKey('k', id, { amount: '2' })).status).toBe(422);
 });
 

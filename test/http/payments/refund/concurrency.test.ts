@@ -1,4 +1,4 @@
-// Many refunds of one payment at once: at no moment that anybody can read has more gone back than came in.
+// Many concurrent refunds of one payment: at no visible moment is more refunded than was captured.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import type { Means } from '../../../support/means.ts';
 import { PATIENCE_MS, type Payment, Shop, units } from '../../../payments/shop.ts';
@@ -16,7 +16,7 @@ const usd = (amount: string): bigint => units(amount, 'USD');
 const sum = (amounts: readonly string[]): bigint =>
   amounts.reduce((total, amount) => total + usd(amount), 0n);
 
-/** Reads until it is told to stop, and judges each read. */
+/** Reads until it is told to stop, and checks each read. */
 function watch(id: string): () => Promise<number> {
   const watching = new AbortController();
   let reads = 0;
@@ -48,7 +48,7 @@ describe.each<[Means]>([['good'], ['refundPends']])('200 partial refunds at once
   test('never more than was captured, and nothing is left when all are refused', async () => {
     const { id } = await shop.buy({ means });
     const stop = watch(id);
-    // The same sequence in every run: a step that has no common divisor with its range.
+    // The same sequence in every run: the step and the range have no common divisor.
     const amounts = Array.from({ length: 200 }, (_, index) => ((index * 37) % 199) + 1);
     const replies = await Promise.all(
       amounts.map((amount, index) => {
@@ -68,7 +68,7 @@ describe.each<[Means]>([['good'], ['refundPends']])('200 partial refunds at once
     const total = sum(taken.map(({ amount }) => amount));
     expect(total).toBeLessThanOrEqual(CAPTURED);
     expect(refused.length).toBeGreaterThan(0);
-    // Each that was refused did not fit: what is left is less than the least of them.
+    // Each refused refund did not fit: what is left is less than the least of them.
     const { refundable_amount } = await shop.payment(id);
     expect(usd(refundable_amount)).toBe(CAPTURED - total);
     const rest = await shop.refund(id);

@@ -1,4 +1,5 @@
-// A key is one refund for ever (decisions 4): its retry is answered with the bytes of the first answer, and moves nothing.
+// A key is one refund for ever (decisions 4): a retry gets the bytes of the first answer, and moves
+// nothing.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { Redis } from 'ioredis';
 import { PATIENCE_MS, Shop } from '../../../payments/shop.ts';

@@ -1,5 +1,6 @@
 // Of metering, what only shows at the edge: in one moment, at nothing left, in a period that is over, and in what is told.
 import { describe, expect, test } from 'bun:test';
+import { decideTick } from '../../ledger/metering/advance.ts';
 import { leaderOf } from '../../ledger/metering/grants.ts';
 import { GRANTS_KEPT_MAX } from '../../ledger/limits.ts';
 import { DAY, HOUR, T0, World, granted, subscribed } from './world.ts';
@@ -122,7 +123,25 @@ test('voiding what is not live writes nothing', () => {
   expect(world.state).toBe(before);
 });
 
+test('an alarm that finds nothing to do is written all the same, or it would ring for ever', () => {
+  const world = new World();
+  world.grant({ every: 'day' });
+  expect(decideTick(world.context, world.state).stateChanged).toBe(true);
+});
+
 describe('over the end of a period', () => {
+  test('a top-up that is used up ends, and what rolls over allows no overage', () => {
+    const world = new World();
+    const rollover = { max: 6n, expiresAfterPeriods: 2 };
+    world.grant({ every: 'day', rollover, overageAllowed: true, priority: 200 });
+    const id = granted(world.grant({ amount: 3n }));
+    world.use(5n);
+    world.tickAt(T0 + DAY);
+    expect(world.grants.get(id)?.ended).toEqual({ at: T0 + DAY, how: 'used_up' });
+    const rolled = world.state.grants.find(({ source }) => source === 'rollover');
+    expect(rolled).toMatchObject({ amount: 6n, overageAllowed: false });
+  });
+
   test('an unlimited top-up begins again at nothing used', () => {
     const world = new World();
     world.grant({ every: 'day', priority: 200 });

@@ -1,9 +1,19 @@
 // Where two things happen at one moment, come twice, or come to nothing.
 import { describe, expect, test } from 'bun:test';
 import { must } from '../../ledger/kernel/assert.ts';
+import { type Command, decideCommand } from '../../ledger/subscriptions/commands.ts';
 import type { Subscription } from '../../ledger/subscriptions/subscription.ts';
 import { MONTHLY, SubscriptionWorld, chargesOf, told } from './subscription-world.ts';
-import { END, active, after, cancel, pause, trial, unpaid } from './subscription-situations.ts';
+import {
+  END,
+  active,
+  after,
+  cancel,
+  change,
+  pause,
+  trial,
+  unpaid,
+} from './subscription-situations.ts';
 import { DAY, HOUR, T0 } from './world.ts';
 
 const MARCH = Date.UTC(2026, 2, 31, 12);
@@ -182,6 +192,15 @@ describe('what its product gives by then', () => {
     const world = active();
     expect(world.do({ kind: 'tick', allowances: [] }).orders).toEqual([]);
   });
+});
+
+test('who orders it is told whether others have something to do', () => {
+  const owes = (world: SubscriptionWorld, command: Command): boolean => {
+    const { outcome } = decideCommand(world.context, world.billing, { id: 'sub', command });
+    return outcome?.kind === 'done' && outcome.owes;
+  };
+  expect(owes(active(), change())).toBe(true);
+  expect(owes(active(), pause())).toBe(false);
 });
 
 test('a trial costs nothing, whatever its plan does', () => {

@@ -127,8 +127,8 @@ export class Ledger {
    * before are left out and named.
    */
   recordAll(items: readonly Item[], { isPartial = false } = {}): Promise<CallOutcome> {
-    const { ids, wantsUsage } = this.#deps;
-    const deps = { member: this.#member, router: this.#router, ids, wantsUsage };
+    const { ids, wantsUsage, storage } = this.#deps;
+    const deps = { member: this.#member, router: this.#router, ids, wantsUsage, storage };
     return recordEverywhere(deps, items, isPartial);
   }
 

@@ -84,17 +84,6 @@ export class PeerFailure extends Error {
   }
 }
 
-/** What postgres.js and PostgreSQL say when it is the connection or the server that failed, not the query. */
-const LOST =
-  /^(?:CONNECTION_\w+|CONNECT_TIMEOUT|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOTFOUND|08\w{3}|53\w{3}|57P\d\d|57014|55P03|40\w{3})$/;
-
-/** Whether trying again may help. */
-export function mayPass(error: unknown): boolean {
-  if (error instanceof LedgerUnavailable) return true;
-  if (!(error instanceof Error) || !('code' in error)) return false;
-  return typeof error.code === 'string' && LOST.test(error.code);
-}
-
 /** The ledger cannot answer now: no lease, no database, or too much is waiting. Trying again is safe and may help. */
 export class LedgerUnavailable extends Error {
   override readonly name = 'LedgerUnavailable';

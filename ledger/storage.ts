@@ -38,6 +38,8 @@ export type Storage = {
   leave(fence: Fence): Promise<void>;
   /** Lets the seat go, so that the next node need not wait for the lease. */
   release(fence: Fence): Promise<void>;
+  /** Whether a call of this storage that failed so may succeed later: the database was away or busy. */
+  mayPass(error: unknown): boolean;
   loadCustomers(ids: readonly string[]): Promise<readonly LoadedCustomer[]>;
   /** Who they are, and nothing of what they have: for a node that does not own them. */
   identifyCustomers(ids: readonly string[]): Promise<readonly Customer[]>;

@@ -6,7 +6,8 @@ import type { OwnershipSessionDeps } from '../actor/ownership-session.ts';
 import { assert, must } from '../kernel/assert.ts';
 import type { Meter } from '../metering/meter.ts';
 import type { BatchOutcome, CallOutcome, EventRefusal, UsageRequest } from '../outcome.ts';
-import { type Ids, LedgerUnavailable, mayPass, TooSlow } from '../ports.ts';
+import { type Ids, LedgerUnavailable, TooSlow } from '../ports.ts';
+import type { Storage } from '../storage.ts';
 import { sizeOfBatch, tooLarge } from '../actor/unit-size.ts';
 import type { Found } from './customers.ts';
 import type { Member } from './member.ts';
@@ -26,6 +27,7 @@ type Deps = {
   readonly router: Router;
   readonly ids: Ids;
   readonly wantsUsage: OwnershipSessionDeps['wantsUsage'];
+  readonly storage: Pick<Storage, 'mayPass'>;
 };
 
 /**
@@ -190,7 +192,7 @@ type Answered<N extends OpName> = { readonly share: Share; readonly answer: OpAn
 
 /** Asks the owner of each item until all have answered. @throws LedgerUnavailable */
 async function askOwners<N extends OpName>(
-  { member, router }: Deps,
+  { member, router, storage }: Deps,
   placed: readonly Placed[],
   { ask, records }: Question<N>,
 ): Promise<{ readonly answered: readonly Answered<N>[]; readonly spread: Spread }> {
@@ -201,7 +203,7 @@ async function askOwners<N extends OpName>(
   for (let left = placed; left.length > 0;) {
     const shares = sharesOf(member, left);
     if (records && shares.length > 1 && spread === 'one_node') spread = 'several_nodes';
-    const asking: Asking<N> = { ask, isRepeat, spread };
+    const asking: Asking<N> = { ask, isRepeat, spread, storage };
     const attempts = await Promise.all(shares.map((share) => attemptShare(share, asking)));
     left = attempts
       .flatMap(({ share, attempt }) => (attempt.kind === 'answered' ? [] : share))
@@ -221,11 +223,12 @@ async function askOwners<N extends OpName>(
 type Asking<N extends OpName> = Pick<Question<N>, 'ask'> & {
   readonly isRepeat: boolean;
   readonly spread: Spread;
+  readonly storage: Deps['storage'];
 };
 
 async function attemptShare<N extends OpName>(
   share: Share,
-  { ask, isRepeat, spread }: Asking<N>,
+  { ask, isRepeat, spread, storage }: Asking<N>,
 ): Promise<{ readonly share: Share; readonly attempt: Attempt<N> }> {
   const { slot } = must(share[0], 'a share has items');
   const sent = share.map((one) => one.sent);
@@ -234,9 +237,9 @@ async function attemptShare<N extends OpName>(
   } catch (error) {
     // The share may be recorded, or may be with the next attempt. A share that was too slow for one
     // node is too slow for the next owner.
-    if (spread !== 'one_node' && mayPass(error) && !(error instanceof TooSlow))
-      return { share, attempt: { kind: 'lost' } };
-    throw error;
+    const mayPass = error instanceof LedgerUnavailable || storage.mayPass(error);
+    if (spread === 'one_node' || !mayPass || error instanceof TooSlow) throw error;
+    return { share, attempt: { kind: 'lost' } };
   }
 }
 

@@ -13,6 +13,7 @@ import {
   surveyNodes,
   takeOverSlots,
 } from './nodes.ts';
+import { isOutage, kindOf } from './outages.ts';
 import { findRefund, loadPayments } from './load-payments.ts';
 import { identifyCustomers, loadCustomers, loadHistory, resolveCustomers } from './load.ts';
 import type { Fence, FlushResult, FlushRows, Storage, StoredUsage } from '../storage.ts';
@@ -93,6 +94,7 @@ export function postgresStorage(deps: PostgresStorageDeps): PostgresStorage {
       reader.within(leaseMs, (sql) => takeOverSlots(sql, { dead, to, leaseMs })),
     leave: (fence) => reader.within(leaseMs, (sql) => leaveSeat(sql, fence)),
     release: (fence) => writer.within(leaseMs, (sql) => releaseSeat(sql, fence)),
+    mayPass: isOutage,
     loadCustomers: (ids) => reader.ask((sql) => loadCustomers(sql, deps, ids)),
     identifyCustomers: (ids) => reader.ask((sql) => identifyCustomers(sql, deps.slotOf, ids)),
     resolveCustomers: (keys) => reader.ask((sql) => resolveCustomers(sql, keys)),
@@ -159,11 +161,10 @@ function classify(error: unknown): FlushResult {
   const { severity, code, constraint_name: constraint } = error as Record<string, unknown>;
   if (severity !== 'ERROR') return { kind: 'unknown', error };
   if (code === '23505' && UNIQUE_BY_KEY.has(String(constraint))) return { kind: 'duplicate' };
-  // Cancelled by its timeout or by an operator, or ended by a lock or a deadlock: rolled back.
-  if (typeof code === 'string' && /^(57014|55P03|40...)$/.test(code))
-    return { kind: 'slow', error };
-  // The server is out of something, or shut down half way. Recovery finds the old seq.
-  if (typeof code === 'string' && /^(57|53|55)/.test(code)) return { kind: 'unknown', error };
+  const kind = kindOf(code);
+  if (kind === 'cancelled') return { kind: 'slow', error };
+  // It may have been shut down half way. Recovery finds the old seq.
+  if (kind === 'exhausted') return { kind: 'unknown', error };
   return { kind: 'rejected', error };
 }
 

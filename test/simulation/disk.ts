@@ -4,7 +4,7 @@ import type { Fence, FlushResult, FlushRows, Storage } from '../../ledger/storag
 import type { Database } from './database.ts';
 import { flush } from './flush.ts';
 import { hardestOf } from './hard.ts';
-import { ConnectionLost, DATABASE, type Network } from './network.ts';
+import { ConnectionLost, DATABASE, isConnectionLost, type Network } from './network.ts';
 import * as reads from './reads.ts';
 import type { Machine } from './schedule.ts';
 import * as seats from './seats.ts';
@@ -73,6 +73,7 @@ export function diskOf(
     takeOver: (dead, to) => ask(() => seats.takeOver(server.db, { dead, to, now: now() })),
     leave: (fence) => ask(() => seats.leave(server.db, fence)),
     release: (fence) => ask(() => seats.release(server.db, fence, now())),
+    mayPass: isConnectionLost,
     loadCustomers: async (ids) => {
       const load = new reads.CustomerLoad(server.db, ids);
       await Promise.all(load.queries.map((query) => ask(query)));

@@ -1,6 +1,6 @@
 // Every refusal that leaves, in the contract's body. The codes are stable; messages are for people and may change.
 // Public text and internal cause never share a field: what an exception says is logged, never sent.
-import { mayPass } from '../../../ledger/ports.ts';
+import { mayPass } from '../../platform/postgres/may-pass.ts';
 
 /** The closed list of codes, each with its status. */
 export const STATUS_OF = {

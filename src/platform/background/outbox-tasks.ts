@@ -3,7 +3,8 @@
 // Holds: each is tried again until its row is gone, so that it may come twice. What fails by itself is put off, longer each time, and in
 // the end left to an operator: it is nobody else's delay, and nobody is asked to wait for it. What an outage has failed is not put off.
 // After close() nothing begins, and nothing is under way.
-import { type Log, mayPass, type Timers } from '../../../ledger/ports.ts';
+import type { Log, Timers } from '../../../ledger/ports.ts';
+import { mayPass } from '../postgres/may-pass.ts';
 import { Batches } from './batches.ts';
 import { errorLine } from '../postgres/safe-error.ts';
 import { Sweep } from './sweep.ts';

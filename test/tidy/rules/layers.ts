@@ -182,6 +182,7 @@ const LAYERS: Layer[] = [
     files: ['src/platform/**'],
     may: [
       ...LEDGER_FACE,
+      'ledger/store/outages.ts',
       ...NODE,
       'src/platform/**',
       'postgres',

@@ -46,7 +46,7 @@ export class Broadcast {
             answers.set(address, await this.#ask(address, what, TELL_ALL_MS_MAX));
             return null;
           } catch (error) {
-            // Whatever it is: a process that is just starting at the address of one that died is not ready to be told.
+            // Any error: a node that is just starting is not ready to receive (`Late`).
             return error instanceof Error ? error : new Error(String(error));
           }
         }),

@@ -1,4 +1,4 @@
-import type { ServiceOptions } from '../../src/service.ts';
+import type { ServiceOptions } from '../../src/service/options.ts';
 import { freePort } from './free-port.ts';
 
 /** The address of a node that is yet to start. Nodes with another secret do not reach it. */

@@ -39,7 +39,14 @@ const ACTOR_FACE = [
 const LAYERS: Layer[] = [
   // Composition roots only wire, so they see everything.
   {
-    files: ['src/main.ts', 'src/service.ts', 'src/admin.ts', 'workers/main.ts'],
+    files: [
+      'src/main.ts',
+      'src/service.ts',
+      'src/service/**',
+      'src/admin.ts',
+      'src/admin/**',
+      'workers/main.ts',
+    ],
     may: ['**'],
     never: ['test/**'],
   },

@@ -1,0 +1,117 @@
+// What moves money, recurs, and follows a test clock; and delivery, where this process does it.
+import type { Registry } from 'prom-client';
+import type { Clock } from '../../ledger/ports.ts';
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
+import { openDelivery } from '../../workers/delivery.ts';
+import { openMailer } from '../../workers/mail/open.ts';
+import type { Settings } from '../config.ts';
+import { attemptObserver } from '../metrics/deliveries.ts';
+import { mailObserver } from '../metrics/mails.ts';
+import { openPayments } from '../payments/open.ts';
+import type { Payments } from '../payments/payments.ts';
+import { clock as ownClock, timers } from '../platform/clock.ts';
+import { ids } from '../platform/ids.ts';
+import type { Late } from '../platform/late.ts';
+import type { Sql } from '../platform/postgres/postgres.ts';
+import type { RateLimiter } from '../platform/redis/rate-limit.ts';
+import { openProcessors } from '../processors/registry.ts';
+import type { ProcessorFor } from '../processors/processor.ts';
+import { type Sandbox, sandbox } from '../processors/sandbox.ts';
+import { runTestClock, stopTestClock } from '../records/test-clocks.ts';
+import { openSubscriptions } from '../subscriptions/open.ts';
+import type { Subscriptions } from '../subscriptions/subscriptions.ts';
+import { type OutboxWork, TestClocks } from '../test-clock/test-clocks.ts';
+import type { Connections } from './connections.ts';
+import type { Node } from './node.ts';
+import type { ServiceOptions } from './options.ts';
+import type { PeerMessage } from './peer-message.ts';
+
+/** The third stage. Payments and subscriptions tell each other what was decided. */
+export type Business = {
+  readonly payments: Payments;
+  readonly subscriptions: Subscriptions;
+  readonly testClocks: TestClocks;
+  readonly sandbox: Sandbox;
+  readonly processorFor: ProcessorFor;
+};
+
+/** Binds the parts that the ledger calls. */
+export function openBusiness(
+  options: ServiceOptions,
+  { connections, node, limiter }: { connections: Connections; node: Node; limiter: RateLimiter },
+  late: {
+    readonly payments: Late<Payments>;
+    readonly subscriptions: Late<Subscriptions>;
+    readonly testClocks: Late<TestClocks>;
+  },
+): Business {
+  const { settings, log } = options;
+  const { ledger } = node;
+  const banks = openBanks(options, connections);
+  const { processorFor } = banks;
+  const sendsMail = settings.mail !== undefined;
+  const port = { ...connections, ids, timers, log };
+  const deps = { ...port, ledger, limiter, processorFor, settings, sendsMail };
+  const payments = openPayments({
+    ...deps,
+    onSubscriptionPayment: (scope, id) => late.subscriptions.get().paymentSettled(scope, id),
+  });
+  const subscriptions = openSubscriptions({ ...deps, collect: (id) => payments.collect(id) });
+  const owed = [payments, subscriptions];
+  const testClocks = openTestClocks(connections, node, owed);
+  late.payments.bind(payments);
+  late.subscriptions.bind(subscriptions);
+  late.testClocks.bind(testClocks);
+  return { payments, subscriptions, testClocks, ...banks };
+}
+
+function openTestClocks(
+  { sql, orgClock: clocks }: Connections,
+  { ledger, holder: mover }: Node,
+  owed: readonly OutboxWork[],
+): TestClocks {
+  return new TestClocks({
+    clocks,
+    owed,
+    due: ledger.alarms,
+    rows: {
+      stop: (to) => stopTestClock(sql, { ...to, mover }),
+      run: (organisationId) => runTestClock(sql, { organisationId, mover }),
+    },
+    tellAll: async (clock) =>
+      (await ledger.broadcast.publishToAll({ clock } satisfies PeerMessage)) as number[],
+    timers,
+  });
+}
+
+/** The sandbox on the wall clock, for its own pages; and each tenant's processor, in its time. */
+function openBanks({ settings, log }: ServiceOptions, { sql, orgClock }: Connections) {
+  const sandboxOn = openSandbox(sql, settings);
+  const sandboxFor = (tenant: Tenant) => sandboxOn({ now: () => orgClock.now(tenant) });
+  return {
+    sandbox: sandboxOn(ownClock),
+    processorFor: openProcessors({ sandboxFor, timers, log }),
+  };
+}
+
+function openSandbox(
+  sql: Sql,
+  { baseUrl, sandboxSettleMs: settleMs }: Settings,
+): (its: Pick<Clock, 'now'>) => Sandbox {
+  const challengeUrl = (key: string): string => `${baseUrl}/sandbox/challenges/${key}`;
+  return (its) => sandbox({ sql, clock: its, settleMs, challengeUrl });
+}
+
+/** Webhooks and mails delivered by this process, beside the API; null where others do it. */
+export async function openOwnDelivery(options: ServiceOptions, registry: Registry) {
+  const [onAttempt, onMail] = [attemptObserver(registry), mailObserver(registry)];
+  if (!options.deliver) return null;
+  const { allowLoopbackUrls: allowLoopback, mail, appUrl } = options.settings;
+  const delivery = await openDelivery({ ...options, allowLoopback, onAttempt });
+  const mailer = mail && openMailer({ ...options, mail, appUrl, onAttempt: onMail });
+  return {
+    async close() {
+      await Promise.all([delivery.close(), mailer?.close()]);
+    },
+  };
+}

@@ -1,0 +1,54 @@
+// Who calls, and what happens to each request before its handler.
+import { Batcher } from '../../ledger/actor/batcher.ts';
+import { type Authenticator, LOOKUPS_MAX, openAuthenticator } from '../http/edge/auth.ts';
+import { createEdge, type Edge } from '../http/edge/edge.ts';
+import { openKeyed } from '../http/idempotency/keyed.ts';
+import { openPortalDoor, type PortalDoorDeps } from '../http/portal/visitor.ts';
+import { clock as ownClock, timers } from '../platform/clock.ts';
+import { ids } from '../platform/ids.ts';
+import { findKeys, markKeysUsed } from '../records/api-keys.ts';
+import { type Connections, DOORS_POOL } from './connections.ts';
+import type { ServiceOptions } from './options.ts';
+
+const KEYS_AT_ONCE = 500;
+
+export type Callers = { readonly auth: Authenticator; readonly edge: Edge };
+
+export function openCallers(
+  { settings, log }: ServiceOptions,
+  connections: Connections,
+  limiter: PortalDoorDeps['limiter'],
+): Callers {
+  const { sql, doors, keyLocks } = connections;
+  const auth = openAuth(connections);
+  const edge = createEdge({
+    authenticate: auth.authenticate,
+    admitPortal: openPortalDoor({ sql: doors, limiter, settings, clock: ownClock }),
+    keyed: openKeyed({ sql, keyLocks, clock: ownClock, timers }),
+    clock: ownClock,
+    timers,
+    log,
+    newRequestId: () => ids.next(),
+  });
+  return { auth, edge };
+}
+
+/** Unknown keys are looked up together, so a caller that invents keys holds up no other caller. */
+function openAuth({ doors, changes, warn }: Connections): Authenticator {
+  const keys = new Batcher({
+    keysMax: KEYS_AT_ONCE,
+    concurrentMax: DOORS_POOL,
+    waitingMax: LOOKUPS_MAX,
+    timers,
+    nameOf: (hash: string) => hash,
+    load: async (hashes) => [...(await findKeys(doors, hashes))],
+  });
+  return openAuthenticator({
+    find: (hash) => keys.get(hash.toString('hex')),
+    markUsed: (keyIds) => markKeysUsed(doors, { ids: keyIds, now: ownClock.now() }),
+    changes,
+    clock: ownClock,
+    timers,
+    warn,
+  });
+}

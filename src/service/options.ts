@@ -1,0 +1,25 @@
+import type { Clock } from '../../ledger/ports.ts';
+import type { NodePlace, Settings } from '../config.ts';
+import type { Log } from '../platform/log.ts';
+
+export type ServiceOptions = {
+  readonly databaseUrl: string;
+  readonly redisUrl: string;
+  readonly settings: Settings;
+  /** Whether webhooks and mails are delivered by this process, too. */
+  readonly deliver: boolean;
+  /** What the secrets of webhook endpoints are encrypted with. */
+  readonly secretsKey: Uint8Array;
+  readonly leaseMs: number;
+  readonly actorsMax: number;
+  /** What customers and payments in memory may take, reckoned. */
+  readonly actorBytesMax?: number | undefined;
+  /** Where other nodes reach this one, and the secret that they share; undefined where it is alone. */
+  readonly node?: NodePlace | undefined;
+  readonly log: Log;
+  /** This machine's clock, where that is not the one to go by. */
+  readonly clock?: Clock;
+  /** Where it listens for changes and where its journal writes, when not straight at `databaseUrl`. */
+  readonly changesUrl?: string;
+  readonly journalUrl?: string;
+};

@@ -12,7 +12,8 @@ import {
   isTrial,
   renews,
 } from './subscription.ts';
-import { suspensionOf, SubscriptionDraft, type SubscriptionContext } from './subscription-draft.ts';
+import { suspensionOf } from './dunning.ts';
+import { SubscriptionDraft, type SubscriptionContext } from './subscription-draft.ts';
 import { changePlan, isBeingReplaced, restart, resume, settleWaiting } from './pending-payment.ts';
 import { type Action, TRANSITIONS, legalActions } from './transitions.ts';
 

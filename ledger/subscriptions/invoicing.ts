@@ -10,18 +10,17 @@ import {
 } from './subscription.ts';
 import { externalIdOf } from '../metering/signup.ts';
 import { iso } from '../kernel/iso.ts';
+import { afterFailure, isMandateLost } from './dunning.ts';
 import type { SubscriptionDraft } from './subscription-draft.ts';
 
 /**
  * Money for a period that has begun: an invoice becomes open, a charge is ordered, its answer comes back.
  *
  *     open ──paid──▶ gone
- *       └──failed──▶ dunning: tried again 1, 3, 7 … days after the first failure; blocked at 14, over at 21 (decisions 7)
+ *       └──failed──▶ dunning (`dunning.ts`): tried again, blocked, given up
  *
  * Ids follow from what they bill, and an answer counts where its charge is the one under way: so orders and answers may come twice.
  */
-const DAY_MS = 86_400_000;
-
 type Bill = {
   /** What it is for, within the subscription: one invoice for each. */
   readonly cause: string;
@@ -144,10 +143,10 @@ export function settleOpen(draft: SubscriptionDraft, settlement: Settlement): bo
   return true;
 }
 
-/** Without a mandate nothing more can be collected (contract, States and transitions). */
+/** With its mandate the subscription ends. */
 export function endWithMandate(draft: SubscriptionDraft, settlement: Settlement): void {
-  const isLost = 'code' in settlement && settlement.code === 'mandate_lost';
-  if (isLost && draft.state.status !== 'canceled') draft.end(settlement.at, 'mandate_lost');
+  if (!isMandateLost(settlement) || draft.state.status === 'canceled') return;
+  draft.end(settlement.at, 'mandate_lost');
 }
 
 /** It is paid, or void: nothing is due on it any more. */
@@ -226,17 +225,8 @@ function chase(
     draft.follow(invoice.invoiceId, at, { kind: 'void', invoiceId: invoice.invoiceId });
     return;
   }
-  const dunning = invoice.dunning ?? {
-    failedAt: at,
-    retryDays: policy.retryDays,
-    blockAt: at + policy.blockAfterDays * DAY_MS,
-    expireAt: at + policy.expireAfterDays * DAY_MS,
-  };
-  const isHopeless = settlement.kind !== 'no_method' && settlement.hard;
-  const next = isHopeless
-    ? undefined
-    : dunning.retryDays.find((days) => dunning.failedAt + days * DAY_MS > at);
-  const later = next === undefined ? null : dunning.failedAt + next * DAY_MS;
+  const hard = settlement.kind !== 'no_method' && settlement.hard;
+  const { dunning, retryAt: later } = afterFailure(invoice, { at, policy, hard });
   const retryAt = invoice.again ? draft.context.now : later;
   const failed = { ...invoice, paymentId: null, retryAt, dunning };
   put(draft, failed);

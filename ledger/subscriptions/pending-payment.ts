@@ -19,7 +19,8 @@ import {
   amountOf,
   resumeRestarts,
 } from './subscription.ts';
-import { suspensionOf, type SubscriptionDraft } from './subscription-draft.ts';
+import { suspensionOf } from './dunning.ts';
+import type { SubscriptionDraft } from './subscription-draft.ts';
 
 /**
  * What begins with its payment and not without: a resume after the paid period, a dearer plan. Until the answer is there the

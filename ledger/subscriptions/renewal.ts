@@ -2,8 +2,9 @@ import { boundary } from '../kernel/calendar.ts';
 import { assert } from '../kernel/assert.ts';
 import { billPeriod, retry } from './invoicing.ts';
 import { recurringLine } from './proration.ts';
+import { blocksAt, expiresAt, suspensionOf } from './dunning.ts';
 import { type PlanAllowance, isTrial, renews, subscriptionDue, amountOf } from './subscription.ts';
-import { suspensionOf, type SubscriptionDraft } from './subscription-draft.ts';
+import type { SubscriptionDraft } from './subscription-draft.ts';
 import { resume } from './pending-payment.ts';
 
 /** Steps in one decision. */
@@ -24,13 +25,9 @@ export function catchUp(draft: SubscriptionDraft, allowances?: readonly PlanAllo
 function step(draft: SubscriptionDraft, due: number, allowances?: readonly PlanAllowance[]): void {
   const { cancelAt, resumesAt, open, periodEnd } = draft.state;
   if (cancelAt === due) return lapse(draft, due);
-  if (open.some(({ dunning }) => dunning?.expireAt === due)) {
-    return draft.end(due, 'dunning_exhausted');
-  }
+  if (expiresAt(draft.state, due)) return draft.end(due, 'dunning_exhausted');
   if (renews(draft.state) && periodEnd === due) return renew(draft, due, allowances);
-  if (draft.state.overdue !== 'blocked' && open.some(({ dunning }) => dunning?.blockAt === due)) {
-    return draft.reconsider(due);
-  }
+  if (blocksAt(draft.state, due)) return draft.reconsider(due);
   if (resumesAt === due) return resume(draft, due);
   const failed = open.find(({ retryAt }) => retryAt === due);
   assert(failed !== undefined, 'something was due');

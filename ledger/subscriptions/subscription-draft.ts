@@ -6,18 +6,23 @@ import { formatMoney } from '../kernel/money.ts';
 import type { Ids } from '../ports.ts';
 import { externalIdOf } from '../metering/signup.ts';
 import {
+  type OverdueState,
+  isUnpaidEnd,
+  nextOverdueAt,
+  overdueOf,
+  overdueStateAt,
+  suspensionOf,
+} from './dunning.ts';
+import {
   type Billing,
   type ExpiryReason,
   type MeterOrder,
-  type OverdueState,
   type Subscription,
   type SubscriptionEffects,
   type SubscriptionFollowup,
   type SubscriptionOrder,
   amountOf,
   isOver,
-  nextOverdueAt,
-  overdueOf,
   phaseName,
 } from './subscription.ts';
 
@@ -149,24 +154,21 @@ export class SubscriptionDraft {
       open: underWay,
     });
     this.#becomeOverdue('clear', at);
-    if (FOR_WANT_OF_MONEY.includes(reason)) this.follow('end', at, { kind: 'ended' });
+    if (isUnpaidEnd(reason)) this.follow('end', at, { kind: 'ended' });
     this.order({ kind: 'withdraw', how: 'expired' });
     this.announce('subscription.expired', at, { reason });
   }
 
-  /** Works out what the open invoices make of it, and tells of the change in what is blocked. */
+  /** Takes over what dunning makes of the open invoices. Being blocked, or no longer, is announced. */
   reconsider(at: number): void {
-    const { open, overdue, status, waiting } = this.state;
+    const { overdue, status } = this.state;
     if (status === 'canceled') return;
-    // For what waits time stands still: what came due since then is done after it, in its order.
-    const asOf = waiting?.since ?? at;
-    const dunnings = open.flatMap(({ dunning }) => (dunning === null ? [] : [dunning]));
-    const isBlocked = dunnings.some(({ blockAt }) => blockAt <= asOf);
-    const next: OverdueState = isBlocked ? 'blocked' : dunnings.length > 0 ? 'warning' : 'clear';
+    const next = overdueStateAt(this.state, at);
     if (next === overdue) return;
     this.#becomeOverdue(next, at);
     if (next !== 'blocked' && overdue !== 'blocked') return;
     this.order({ kind: 'suspend', why: suspensionOf(this.state) });
+    const isBlocked = next === 'blocked';
     this.write('subscription.blocked', at, {
       subscriptionId: this.state.id,
       stateName: isBlocked ? 'blocked' : 'clear',
@@ -213,15 +215,6 @@ export class SubscriptionDraft {
       followups: this.#followups,
     };
   }
-}
-
-/** Ends that nobody asked for: the customer has to hear of it. */
-const FOR_WANT_OF_MONEY: readonly ExpiryReason[] = ['dunning_exhausted', 'mandate_lost'];
-
-/** Why its allowances may not be used; being blocked weighs more. */
-export function suspensionOf({ status, overdue }: Subscription): 'paused' | 'blocked' | null {
-  if (overdue === 'blocked') return 'blocked';
-  return status === 'paused' ? 'paused' : null;
 }
 
 /** Contract, Subscription event data. */

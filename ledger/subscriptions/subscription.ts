@@ -4,6 +4,13 @@ import type { Customer, Meter } from '../metering/meter.ts';
 import type { PaymentMethod } from '../payments/payment.ts';
 import type { AllowanceTerms } from '../metering/plan-allowance.ts';
 import type { SignupContext } from '../metering/signup.ts';
+import {
+  type Dunning,
+  type DunningPolicy,
+  type OverdueState,
+  type UnpaidEnd,
+  nextDunningAt,
+} from './dunning.ts';
 
 /**
  * One subscription: what a customer pays for again and again, and what that gives.
@@ -21,14 +28,8 @@ import type { SignupContext } from '../metering/signup.ts';
  * milliseconds, amounts bigints in the currency's smallest coin.
  */
 export type SubscriptionStatus = 'active' | 'paused' | 'canceled';
-export type OverdueState = 'clear' | 'warning' | 'blocked';
 
-export type ExpiryReason =
-  | 'cancellation_effective'
-  | 'immediate'
-  | 'dunning_exhausted'
-  | 'mandate_lost'
-  | 'trial_expired';
+export type ExpiryReason = 'cancellation_effective' | 'immediate' | 'trial_expired' | UnpaidEnd;
 
 /** What is sold. Replaced as a whole by a change of plan. */
 export type Plan = {
@@ -92,21 +93,6 @@ export type OpenInvoice = {
   readonly retryAt: number | null;
   /** Since its first failure. */
   readonly dunning: Dunning | null;
-};
-
-export type Dunning = {
-  readonly failedAt: number;
-  readonly retryDays: readonly number[];
-  readonly blockAt: number;
-  readonly expireAt: number;
-};
-
-/** Days after the first failure (decisions 7, Dunning). */
-export type DunningPolicy = {
-  /** Strictly ascending. */
-  readonly retryDays: readonly number[];
-  readonly blockAfterDays: number;
-  readonly expireAfterDays: number;
 };
 
 /** A resume after the paid period, or another plan. */
@@ -291,18 +277,12 @@ export function resumeRestarts(subscription: Subscription, at: number): boolean 
 
 /** When time alone next changes something; Infinity for never. */
 export function subscriptionDue(subscription: Subscription): number {
-  const { status, cancelAt, resumesAt, open } = subscription;
+  const { status, cancelAt, resumesAt, waiting } = subscription;
   // A payment under way decides first: its answer comes, and then time goes on where it stood.
-  if (status === 'canceled' || subscription.waiting !== null) return Infinity;
-  let due = Math.min(cancelAt ?? Infinity, resumesAt ?? Infinity);
-  if (renews(subscription)) due = Math.min(due, subscription.periodEnd);
-  for (const { retryAt, dunning } of open) {
-    due = Math.min(due, retryAt ?? Infinity);
-    if (dunning === null) continue;
-    due = Math.min(due, dunning.expireAt);
-    if (subscription.overdue !== 'blocked') due = Math.min(due, dunning.blockAt);
-  }
-  return due;
+  if (status === 'canceled' || waiting !== null) return Infinity;
+  const periodEnd = renews(subscription) ? subscription.periodEnd : Infinity;
+  const ends = Math.min(cancelAt ?? Infinity, resumesAt ?? Infinity, periodEnd);
+  return Math.min(ends, nextDunningAt(subscription));
 }
 
 /** Whether nothing can happen to it any more: a charge that was under way when it ended still comes back. */
@@ -317,27 +297,4 @@ export function isOver({ status, open }: Subscription): boolean {
 export function renews({ status, keepInvoices, overdue }: Subscription): boolean {
   if (overdue === 'blocked') return false;
   return status === 'active' || (status === 'paused' && keepInvoices);
-}
-
-const BY_SEVERITY: readonly OverdueState[] = ['clear', 'warning', 'blocked'];
-
-/** Of a customer: that of its worst subscription. */
-export function overdueOf({ subscriptions }: Billing): OverdueState {
-  let worst = 0;
-  for (const { overdue } of subscriptions.values()) {
-    worst = Math.max(worst, BY_SEVERITY.indexOf(overdue));
-  }
-  return BY_SEVERITY[worst] ?? 'clear';
-}
-
-/** When time alone next makes it worse: blocked, or over. null: nothing is overdue. */
-export function nextOverdueAt({ subscriptions }: Billing): number | null {
-  let next = Infinity;
-  for (const { overdue, open } of subscriptions.values()) {
-    for (const { dunning } of open) {
-      if (dunning === null) continue;
-      next = Math.min(next, overdue === 'blocked' ? dunning.expireAt : dunning.blockAt);
-    }
-  }
-  return next === Infinity ? null : next;
 }

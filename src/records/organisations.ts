@@ -4,7 +4,7 @@
 // or when a live debt is given up. A change of settings holds their row until the commit: the
 // events of a mode ascend in their numbers and their times.
 import { must } from '../../ledger/kernel/assert.ts';
-import type { DunningPolicy } from '../../ledger/subscriptions/subscription.ts';
+import type { DunningPolicy } from '../../ledger/subscriptions/dunning.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import { insertEvents, type NewEvent } from './events.ts';
 import { type Tenant, tenantOf } from '../../ledger/kernel/tenant.ts';

@@ -1,6 +1,6 @@
 // How late a customer is with its invoices, told to the merchant. It is an event of the customer:
 // the customer's row counts it.
-import type { OverdueState } from '../../ledger/subscriptions/subscription.ts';
+import type { OverdueState } from '../../ledger/subscriptions/dunning.ts';
 import { formatMoney } from '../../ledger/kernel/money.ts';
 import type { Transaction } from '../platform/postgres/postgres.ts';
 import { insertEvent } from './events.ts';

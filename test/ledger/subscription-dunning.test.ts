@@ -1,7 +1,7 @@
 // What becomes of a bill that is not paid, and of the answers to its charges.
 import { describe, expect, test } from 'bun:test';
 import { must } from '../../ledger/kernel/assert.ts';
-import { overdueOf } from '../../ledger/subscriptions/subscription.ts';
+import { overdueOf } from '../../ledger/subscriptions/dunning.ts';
 import {
   DEARER,
   MONTHLY,

@@ -1,6 +1,7 @@
 // A subscription told a second time, as simply as it can be: flat, in place, by bill numbers instead of ids. What the machine writes must
 // be what this says, word for word.
-import { type OverdueState, type Plan, amountOf } from '../../ledger/subscriptions/subscription.ts';
+import type { OverdueState } from '../../ledger/subscriptions/dunning.ts';
+import { type Plan, amountOf } from '../../ledger/subscriptions/subscription.ts';
 import { POLICY } from './subscription-world.ts';
 import { DAY } from './world.ts';
 

@@ -2,13 +2,13 @@
 // its row and back.
 //
 // Holds: what is written is what is read again, and what the meters are told to do they can do.
+import type { DunningPolicy } from '../../ledger/subscriptions/dunning.ts';
 import { unreachable } from '../../ledger/kernel/assert.ts';
 import { decideStart, type NewSubscription } from '../../ledger/subscriptions/start.ts';
 import { type Command, decideCommand } from '../../ledger/subscriptions/commands.ts';
 import type { SubscriptionDraft } from '../../ledger/subscriptions/subscription-draft.ts';
 import type {
   Billing,
-  DunningPolicy,
   MeterOrder,
   PaymentOrder,
   Plan,

@@ -22,7 +22,7 @@ const LEDGER_FACE = [
   'ledger/kernel/**',
   'ledger/metering/{grants,meter}.ts',
   'ledger/payments/{charge,payment,pricing,refund}.ts',
-  'ledger/subscriptions/{commands,subscription,transitions}.ts',
+  'ledger/subscriptions/{commands,dunning,subscription,transitions}.ts',
 ];
 /** What decides, as actors call it. */
 const DECISIONS = [

@@ -1,6 +1,7 @@
 import { assert, must, unreachable } from '../kernel/assert.ts';
 import { formatMoney } from '../kernel/money.ts';
 import {
+  FIRST_ASK_MS,
   type PaymentEffects,
   type PaymentState,
   type Refund,
@@ -34,9 +35,6 @@ export type RefundOutcome =
   | { readonly kind: 'declined'; readonly reason: RefundFailure }
   | { readonly kind: 'not_attempted' }
   | { readonly kind: 'unknown' };
-
-/** When to ask about a refund whose caller's process is gone: longer than it takes the processor to answer. */
-const FIRST_ASK_MS = 3000;
 
 /**
  * Reserves a refund: a pending debit, durable before the processor hears of it. A refusal that came with a key is kept as a transfer

@@ -1,17 +1,16 @@
 // What a merchant or a buyer does with an invoice: pay it now with the customer's saved method, or
 // void it.
 import { must } from '../../ledger/kernel/assert.ts';
-import { slotOf } from '../../ledger/kernel/slot.ts';
 import type { Transaction } from '../platform/postgres/postgres.ts';
 import { countAttempts, lockInvoice, voidInvoice } from './changes.ts';
 import { refusalOf } from './transitions.ts';
 import { amountDue, type Changed, findInvoice, type InvoiceRecord } from '../records/invoices.ts';
 import { findPaymentMethod } from '../records/payment-methods.ts';
 import {
-  FIRST_ASK_MS,
   findPaymentOf,
   hasFailed,
   insertPayments,
+  newPayment,
   type PaymentRecord,
 } from '../records/payments.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
@@ -92,27 +91,21 @@ async function begin(
   // Not an id that a subscription derives: it counts its own attempts.
   const paymentId = ids.derive('invoice-payment', id, String(attempt));
   const now = orgClock.now(scope);
-  const payment = {
+  const payment = newPayment({
     id: paymentId,
-    slot: slotOf(paymentId),
     amount: amountDue(invoice),
     currency: invoice.currency,
     transactionType: 'PURCHASE',
-    subscriptionId: null,
     invoiceId: id,
     customerId,
-    checkoutId: null,
-    checkoutToken: null,
-    productId: null,
     customerEmail: invoice.buyer.email,
     customerName: invoice.buyer.name,
     ...invoice.echo,
-    clientReferenceId: null,
     attempt,
     processor: processor.name,
-    askAt: now + FIRST_ASK_MS,
+    sentAt: now,
     now,
-  } as const;
+  });
   await insertPayments(sql, [{ scope, payment }]);
   await countAttempts(sql, [id]);
   return paymentId;

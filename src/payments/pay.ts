@@ -6,12 +6,11 @@
 // row decides under its lock. Before the processor hears of a payment, the payment is on disk with an alarm that finds it again.
 // Nobody is charged what was not shown: the total that the page showed must still be the total.
 import type { Ids, OrgClock } from '../../ledger/ports.ts';
-import { slotOf } from '../../ledger/kernel/slot.ts';
 import type { Sql, Transaction } from '../platform/postgres/postgres.ts';
 import type { Processor, ProcessorFor } from '../processors/processor.ts';
 import { type CheckoutRecord, lockCheckout, startAttempt } from '../records/checkouts.ts';
 import { redeemDiscount } from '../records/discounts.ts';
-import { FIRST_ASK_MS, insertPayments } from '../records/payments.ts';
+import { insertPayments, newPayment } from '../records/payments.ts';
 import { findProduct } from '../records/products.ts';
 import type { Charges } from './charges.ts';
 import type { Order, PayOutcome } from './payments.ts';
@@ -91,16 +90,13 @@ async function begin(
   const discountId = discount?.id ?? null;
   await startAttempt(sql, { id: checkout.id, paymentId, email, name, ...what, discountId });
   const isSignup = price.type === 'recurring';
-  const payment = {
+  const payment = newPayment({
     id: paymentId,
-    slot: slotOf(paymentId),
     amount,
     currency: quote.currency,
     transactionType: isSignup ? 'SUBSCRIPTION_START' : 'PURCHASE',
     // One checkout is one subscription, whichever of its attempts pays.
     subscriptionId: isSignup ? deps.ids.derive('subscription', checkout.id) : null,
-    invoiceId: null,
-    customerId: null,
     checkoutId: checkout.id,
     checkoutToken: checkout.token,
     productId: checkout.productId,
@@ -111,9 +107,9 @@ async function begin(
     metadata: checkout.metadata,
     attempt: checkout.attempts + 1,
     processor: processor.name,
-    askAt: now + FIRST_ASK_MS,
+    sentAt: now,
     now,
-  } as const;
+  });
   await insertPayments(sql, [{ scope: checkout, payment }]);
   const save = isSignup && price.amount > 0n;
   return { kind: 'begun', paymentId, amount, save, checkout, processor };

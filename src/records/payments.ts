@@ -1,14 +1,16 @@
 // Payments and refunds as readers see them, and the row that an attempt begins with. After that the
 // payment's actor in the ledger writes it.
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
-import type {
-  FailureCode,
-  Payment,
-  PaymentAccount,
-  PaymentState,
-  PaymentStatus,
-  Refund,
-  RoundTrip,
+import { slotOf } from '../../ledger/kernel/slot.ts';
+import {
+  FIRST_ASK_MS,
+  type FailureCode,
+  type Payment,
+  type PaymentAccount,
+  type PaymentState,
+  type PaymentStatus,
+  type Refund,
+  type RoundTrip,
 } from '../../ledger/payments/payment.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import { type Page, pageOf } from './page.ts';
@@ -36,11 +38,6 @@ export type RefundRecord = Pick<Refund, 'id' | 'amount' | 'status' | 'reason' | 
   readonly settledAt: Date | null;
 };
 
-/**
- * When an alarm first asks for the outcome of a charge, in case the process that made it is gone.
- */
-export const FIRST_ASK_MS = 3000;
-
 /** What a charge begins with: an attempt at a checkout, or a period of a subscription. */
 export type NewPayment = Pick<
   PaymentRecord,
@@ -67,6 +64,39 @@ export type NewPayment = Pick<
   readonly askAt: number;
   readonly now: number;
 };
+
+type Required =
+  | 'id'
+  | 'amount'
+  | 'currency'
+  | 'transactionType'
+  | 'customerEmail'
+  | 'customerName'
+  | 'externalCustomerId'
+  | 'metadata'
+  | 'attempt'
+  | 'processor'
+  | 'now';
+
+/** Builds a new payment: what it is not for is null. Its alarm first asks after `sentAt`. */
+export function newPayment({
+  sentAt,
+  ...given
+}: Pick<NewPayment, Required> &
+  Partial<Omit<NewPayment, 'slot' | 'askAt'>> & { readonly sentAt: number }): NewPayment {
+  return {
+    checkoutId: null,
+    checkoutToken: null,
+    productId: null,
+    subscriptionId: null,
+    invoiceId: null,
+    customerId: null,
+    clientReferenceId: null,
+    ...given,
+    slot: slotOf(given.id),
+    askAt: sentAt + FIRST_ASK_MS,
+  };
+}
 
 /**
  * The payments, and the alarms that find them again after a crash. No actor has loaded them yet, so

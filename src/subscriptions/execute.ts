@@ -1,5 +1,4 @@
 // One transaction that does what many subscriptions owe: invoices are made void or issued, charges written down.
-import { slotOf } from '../../ledger/kernel/slot.ts';
 import type {
   PaymentOrder,
   SubscriptionFollowup,
@@ -14,7 +13,7 @@ import { refusalOf } from '../invoices/transitions.ts';
 import { draftInvoice, type Issuance, issueInvoices } from '../invoices/issue.ts';
 import { oweDunningMail } from '../records/mails.ts';
 import { listChargeable } from '../records/payment-methods.ts';
-import { FIRST_ASK_MS, insertPayments, type NewPayment } from '../records/payments.ts';
+import { insertPayments, type NewPayment, newPayment } from '../records/payments.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import {
   deleteFollowups,
@@ -79,8 +78,8 @@ export async function executeOwed(
       unpayable.push({ ...untold(one), paymentId: order.id });
       continue;
     }
-    const askAt = deps.orgClock.now(one.scope) + FIRST_ASK_MS;
-    const payment = { ...paymentOf(one, order), processor: processor.name, askAt };
+    const sentAt = deps.orgClock.now(one.scope);
+    const payment = paymentOf(one, order, { processor: processor.name, sentAt });
     payments.push({ scope: one.scope, payment });
     if (one.followup.kind === 'collect') again.push(order.invoiceId);
   }
@@ -208,29 +207,23 @@ function invoiceOf(
 
 function paymentOf(
   one: OwedBySubscription,
-  { id, invoiceId, amount, currency, attempt, transactionType }: PaymentOrder,
-): Omit<NewPayment, 'processor' | 'askAt'> {
+  order: PaymentOrder,
+  sent: { readonly processor: string; readonly sentAt: number },
+): NewPayment {
   const { customer, followup } = one;
-  return {
-    id,
-    slot: slotOf(id),
-    amount,
-    currency,
-    transactionType,
+  return newPayment({
+    ...order,
+    ...sent,
     subscriptionId: one.subscriptionId,
-    invoiceId,
     customerId: customer.id,
-    checkoutId: null,
-    checkoutToken: null,
     productId: one.productId,
     customerEmail: customer.email,
     customerName: customer.name,
     externalCustomerId: one.externalCustomerId,
     clientReferenceId: one.clientReferenceId,
     metadata: one.metadata,
-    attempt,
     now: followup.at,
-  };
+  });
 }
 
 function untold({ scope, customer, subscriptionId, followup }: OwedBySubscription): Untold {

@@ -7,7 +7,7 @@
 // Nobody is charged what was not shown: the total that the page showed must still be the total.
 import type { Ids, OrgClock } from '../../ledger/ports.ts';
 import type { Sql, Transaction } from '../platform/postgres/postgres.ts';
-import type { Processor, ProcessorFor } from '../processors/processor.ts';
+import type { ChargeResult, Processor, ProcessorFor } from '../processors/processor.ts';
 import { type CheckoutRecord, lockCheckout, startAttempt } from '../records/checkouts.ts';
 import { redeemDiscount } from '../records/discounts.ts';
 import { insertPayments, newPayment } from '../records/payments.ts';
@@ -33,35 +33,35 @@ type Begun = {
   readonly amount: bigint;
   /** Whether it will be charged again. */
   readonly save: boolean;
+  readonly checkout: CheckoutRecord;
+  readonly processor: Processor;
 };
 
 export async function pay(deps: PayDeps, token: string, order: Order): Promise<PayOutcome> {
-  const { sql, charges } = deps;
-  const begun = await sql.begin((transaction) => begin(transaction, deps, { token, order }));
+  const begun = await deps.sql.begin((transaction) => begin(transaction, deps, { token, order }));
   if (begun.kind !== 'begun') return begun;
-  const { paymentId, amount, save, checkout, processor } = begun;
-  const result = await charges.asking(paymentId, () =>
-    amount === 0n && !save
-      ? Promise.resolve({ kind: 'free' as const })
-      : processor.charge({
-          key: paymentId,
-          amount,
-          currency: order.currency,
-          instrument: order.instrument,
-          save,
-          returnUrl: `${deps.checkoutUrl}/${checkout.token}${order.isEmbedded === true ? '?embed=1' : ''}`,
-        }),
-  );
+  const result = await deps.charges.asking(begun.paymentId, () => charge(deps, begun, order));
   return result?.kind === 'requires_action'
     ? { kind: 'requires_action', url: result.url }
     : { kind: 'attempted' };
+}
+
+/** Asks the processor, except where nothing is due now or later. */
+async function charge(
+  { checkoutUrl }: PayDeps,
+  { paymentId: key, amount, save, checkout, processor }: Begun,
+  { currency, instrument, isEmbedded }: Order,
+): Promise<ChargeResult | { readonly kind: 'free' }> {
+  if (amount === 0n && !save) return { kind: 'free' };
+  const returnUrl = `${checkoutUrl}/${checkout.token}${isEmbedded === true ? '?embed=1' : ''}`;
+  return processor.charge({ key, amount, currency, instrument, save, returnUrl });
 }
 
 async function begin(
   sql: Transaction,
   deps: PayDeps,
   { token, order }: { token: string; order: Order },
-): Promise<PayOutcome | (Begun & { checkout: CheckoutRecord; processor: Processor })> {
+): Promise<PayOutcome | Begun> {
   const checkout = await lockCheckout(sql, token, deps.orgClock);
   if (checkout?.status !== 'active') return { kind: 'not_open' };
   const now = deps.orgClock.now(checkout);

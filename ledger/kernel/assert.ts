@@ -1,9 +1,14 @@
-/** Fails for a bug, never for bad input: the request dies, the actor reloads, the process goes on. */
+/**
+ * Thrown for a bug, never for bad input. The request fails, the actor reloads, the process goes on.
+ */
 class AssertionError extends Error {
   override readonly name = 'AssertionError';
 }
 
-/** Throws `AssertionError` unless `condition` holds. The message is lazy: hot paths pay for it only when it is needed. */
+/**
+ * Throws `AssertionError` unless `condition` holds. The message is lazy: hot paths pay for it only
+ * when it is needed.
+ */
 export function assert(condition: boolean, message: string | (() => string)): asserts condition {
   if (!condition) throw new AssertionError(typeof message === 'string' ? message : message());
 }

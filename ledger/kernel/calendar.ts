@@ -1,9 +1,13 @@
 import { assert } from './assert.ts';
 
 /**
- * Periods of a recurring allowance: period n runs from `anchor + n x count x interval` to the next such time, clamped to the month
- * (31 Jan, 28 Feb, 31 Mar) and computed from the anchor, never chained from the last one, so that nothing drifts (decisions 7).
- * In a zone, days and longer keep the wall clock of the anchor; an hour is an hour. Times are milliseconds since the epoch.
+ * Periods of a recurring allowance. Period n runs from `anchor + n x count x interval` to the next
+ * such time.
+ *
+ * What holds: a day that a month does not have becomes its last day (31 Jan, 28 Feb, 31 Mar). Each
+ * boundary is computed from the anchor, not from the last one, so nothing drifts (decisions 7). In
+ * a time zone, days and longer units keep the wall clock of the anchor; an hour is always an hour.
+ * Times are milliseconds since the epoch.
  */
 export const INTERVALS = ['hour', 'day', 'week', 'month', 'quarter', 'year'] as const;
 export type Interval = (typeof INTERVALS)[number];
@@ -43,7 +47,9 @@ export function boundary(cycle: Cycle, n: number): number {
   return zone === 'UTC' ? addMonths(anchor, units) : addInZone(cycle, unit, units);
 }
 
-/** The `n` whose period holds `at`: boundary(n) <= at < boundary(n + 1). Negative before the anchor. */
+/**
+ * The `n` whose period holds `at`: boundary(n) <= at < boundary(n + 1). Negative before the anchor.
+ */
 export function periodIndex(cycle: Cycle, at: number): number {
   const { anchor, zone } = cycle;
   const { unit, size } = stepOf(cycle);
@@ -53,7 +59,7 @@ export function periodIndex(cycle: Cycle, at: number): number {
   let n = Math.floor(units / size) + 1;
   while (boundary(cycle, n) > at) n -= 1;
   if (zone === 'UTC') return n;
-  // A zone may be more than a day from where it was: whole calendar days have been skipped.
+  // A zone may change its offset by more than a day: whole calendar days have been skipped.
   while (boundary(cycle, n + 1) <= at) n += 1;
   return n;
 }
@@ -91,15 +97,16 @@ function monthsBetween(anchor: number, at: number): number {
 }
 
 /**
- * The anchor's wall clock so many units on. A time that the clock skips is the one after the gap, a time that it repeats the first.
+ * The anchor's wall clock, `n` units later. A time that the clock skips becomes the one after the
+ * gap, a repeated time the first of the two.
  */
 function addInZone({ anchor, zone }: Cycle, unit: Unit, units: number): number {
   const from = Temporal.Instant.fromEpochMilliseconds(anchor).toZonedDateTimeISO(zone);
   const on = (more: number): number => from.add({ [unit]: units + more }).epochMilliseconds;
   const at = on(0);
   if (unit !== 'days') return at;
-  // A zone that crosses the date line has no such day, which would be a period without a length: it gets half of the two days
-  // around it.
+  // A zone that crosses the date line has no such day. The period would be empty, so it gets half
+  // of the two days around it.
   const following = on(1);
   if (following > at) return at;
   const half = on(-1) + (following - on(-1)) / 2;

@@ -1,6 +1,6 @@
 /**
- * The currencies of ISO 4217 that circulate or are units of account, by how many decimals they have. Written down rather than asked
- * of Intl, so that an update of ICU data cannot move money; a test compares the two.
+ * The currencies of ISO 4217 in circulation, by their number of decimals. They are a list here, not
+ * read from Intl, so that an update of ICU data cannot move money. A test compares the two.
  */
 const BY_EXPONENT: readonly (readonly [exponent: number, codes: string])[] = [
   [0, 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'],

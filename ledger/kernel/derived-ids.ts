@@ -1,6 +1,6 @@
 import type { Ids } from '../ports.ts';
 
-/** Ids that follow from what they name: whoever works them out gets the same, so nothing is made twice. */
+/** Ids derived from what they name. The same parts give the same id, so nothing is made twice. */
 
 type Key = { readonly customerId: string; readonly meterId: string };
 

@@ -1,14 +1,18 @@
 import type { Clock } from '../ports.ts';
 
-/** How far ahead another node's clock may be. One that is further is wrong, and would be everybody's. */
+/**
+ * How far ahead another node's clock may be. A clock that is further ahead is wrong and is ignored.
+ */
 const FOLLOWED_MS_MAX = 2000;
 
 /**
- * The wall clock of business where there are several nodes: a hybrid clock. Nodes tell each other what time it is with all that they ask
- * and answer, and none is behind what it has heard. So what one node has stamped has begun on every node that is asked of it next, and
- * what an owner has decided is not ahead of whoever asked for it, however much their clocks differ, up to the bound.
+ * The time of business on several nodes: a hybrid logical clock.
  *
- * Leases, and everything else that measures time, keep the clock itself.
+ * How it works: each request and reply between nodes carries the sender's time. A node never goes
+ * back behind a time that it has received.
+ * What holds: a time that one node has stamped is not in the future of the node that is asked next,
+ * up to the bound above.
+ * What it does not do: measure time. Leases and timeouts use the clock itself.
  */
 export class HybridClock {
   readonly #clock: Pick<Clock, 'now'>;
@@ -16,7 +20,7 @@ export class HybridClock {
   #heard = -Infinity;
   #wrong = 0;
 
-  /** `onWrong` is told of the first clock that is too far ahead. */
+  /** `onWrong` is called for the first clock that is too far ahead. */
   constructor(clock: Pick<Clock, 'now'>, onWrong: (aheadMs: number) => void) {
     this.#clock = clock;
     this.#onWrong = onWrong;
@@ -24,7 +28,7 @@ export class HybridClock {
 
   now(): number {
     const own = this.#clock.now();
-    // One that was set back since is believed: it does not stand until it has caught up.
+    // A clock that was set back is followed: this one does not stop until the other has caught up.
     return this.#heard > own && this.#heard - own <= FOLLOWED_MS_MAX ? this.#heard : own;
   }
 
@@ -47,8 +51,8 @@ export class HybridClock {
 }
 
 export type HybridClockStats = {
-  /** How far it is ahead of this node's own clock, because others are. */
+  /** How far it is ahead of this node's own clock. */
   readonly leadMs: number;
-  /** How often something was heard of a clock that is too far ahead. */
+  /** How many times a clock was too far ahead. */
   readonly wrong: number;
 };

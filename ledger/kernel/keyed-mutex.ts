@@ -1,8 +1,14 @@
-/** Runs tasks that share a key one after the other, as they came. They wait in memory: for those of this process alone. */
+/**
+ * Runs tasks that share a key one after the other, in order of arrival. Only for tasks of this
+ * process.
+ */
 export class KeyedMutex<K> {
   readonly #underWay = new Map<K, Promise<undefined>>();
 
-  /** Runs `task` when none with any of these keys is under way. It holds all of them or none: nobody waits in a circle. */
+  /**
+   * Runs `task` when no other task with any of these keys is running. Takes all keys at once, so
+   * there is no deadlock.
+   */
   async alone<T>(keys: readonly K[], task: () => Promise<T>): Promise<T> {
     for (let isFree = false; !isFree;) {
       isFree = true;

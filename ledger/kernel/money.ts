@@ -3,8 +3,11 @@ import { assert, must } from './assert.ts';
 import { EXPONENTS } from './currencies.ts';
 
 /**
- * Amounts of money: bigint inside, in units of the currency's smallest coin (12.50 USD is 1250n, 12.500 KWD is 12500n); decimal
- * strings with exactly the currency's decimals outside (decisions 1). The only place where an amount is anything but a bigint.
+ * Amounts of money (decisions 1).
+ *
+ * Inside, an amount is a bigint in the smallest coin of its currency: 12.50 USD is 1250n, 12.500
+ * KWD is 12500n. Outside, it is a decimal string with exactly the decimals of the currency. Only
+ * this module converts.
  */
 export type MoneyError = 'not_an_amount' | 'too_many_decimals';
 
@@ -22,7 +25,9 @@ export function exponentOf(currency: string): number {
   return must(EXPONENTS.get(currency), 'a known currency');
 }
 
-/** Parses a decimal string. Never rounds: more digits than the currency has are refused, zeros too. */
+/**
+ * Parses a decimal string. Never rounds: more digits than the currency has are refused, zeros too.
+ */
 export function parseMoney(text: string, currency: string): bigint | MoneyError {
   const match = AMOUNT.exec(text);
   if (match === null) return 'not_an_amount';
@@ -32,7 +37,7 @@ export function parseMoney(text: string, currency: string): bigint | MoneyError 
   return BigInt(whole + fraction.padEnd(exponent, '0'));
 }
 
-/** Whether it can be written as an amount again: what is reckoned out of several may be too much. */
+/** Whether it fits the bounds of an amount: a sum of several may not. */
 export function isAmount(amount: bigint, currency: string): boolean {
   return amount >= 0n && amount < 10n ** BigInt(AMOUNT_DIGITS_MAX + exponentOf(currency));
 }
@@ -46,7 +51,10 @@ export function formatMoney(amount: bigint, currency: string): string {
   return `${sign}${digits.slice(0, -exponent)}.${digits.slice(-exponent)}`;
 }
 
-/** `percent` (a decimal string from 0 to 100) of an amount, rounded half up to the smallest coin: the one place that rounds. */
+/**
+ * `percent` (a decimal string from 0 to 100) of an amount, rounded half up to the smallest coin:
+ * the one place that rounds.
+ */
 export function percentOf(amount: bigint, percent: string): bigint {
   assert(amount >= 0n, 'a percentage is of what is there');
   const share = new Big(String(amount)).times(percent).div(100).round(0, Big.roundHalfUp);

@@ -3,8 +3,10 @@ import { assert } from './assert.ts';
 import { QUANTITY_BOUND, SCALE_MAX } from '../limits.ts';
 
 /**
- * Quantities of a meter: bigint inside, scaled by the meter's `scale` (12.5 at scale 6 is 12500000n); JSON numbers or decimal
- * strings outside (decisions 1). The only place where a quantity is anything but a bigint.
+ * Quantities of a meter (decisions 1).
+ *
+ * Inside, a quantity is a bigint, scaled by the `scale` of the meter: 12.5 at scale 6 is 12500000n.
+ * Outside, it is a JSON number or a decimal string. Only this module converts.
  */
 export type QuantityError = 'not_a_decimal' | 'too_many_decimals' | 'out_of_range';
 
@@ -31,19 +33,22 @@ export function parseQuantity(input: number | string, scale: number): bigint | Q
   const match = DECIMAL.exec(text);
   if (match === null) return typeof input === 'number' ? whyNot(input) : 'not_a_decimal';
   const [, sign, whole = '', fraction = ''] = match;
-  // Zeros at the end say nothing: "1.50" is fine for a meter with one decimal.
+  // Trailing zeros do not count: "1.50" is fine for a meter with one decimal.
   const digits = fraction.replace(/0+$/, '');
   if (digits.length > scale) return 'too_many_decimals';
   const magnitude = BigInt(whole) * one(scale) + BigInt(digits.padEnd(scale, '0') || '0');
   return bounded(sign === '-' ? -magnitude : magnitude);
 }
 
-/** A number that is no quantity of any meter: too large, or with more decimals than any has, as 0.1 + 0.2 is. */
+/** A number that no meter can hold: too large, or with too many decimals, as 0.1 + 0.2 has. */
 function whyNot(input: number): QuantityError {
   return Math.abs(input) < 1e15 ? 'too_many_decimals' : 'out_of_range';
 }
 
-/** A double as the shortest decimal that reads back as itself, without an exponent: 1e-7 is "0.0000001". */
+/**
+ * A double as the shortest decimal that reads back as itself, without an exponent: 1e-7 is
+ * "0.0000001".
+ */
 function printed(input: number): string {
   return Number.isFinite(input) ? new Big(input).toFixed() : 'not finite';
 }
@@ -58,8 +63,9 @@ export function inRange(value: bigint): boolean {
 }
 
 /**
- * The JSON number of a scaled quantity. Both operands are exact doubles (below 2^53) and IEEE division rounds correctly, so the
- * result is the double nearest to the decimal, which prints as that decimal again: at most 15 significant digits.
+ * The JSON number of a scaled quantity. Both operands are exact doubles (below 2^53) and IEEE
+ * division rounds correctly, so the result is the double nearest to the decimal, which prints as
+ * that decimal again: at most 15 significant digits.
  */
 export function quantityNumber(value: bigint, scale: number): number {
   const divisor = DIVISORS[scale];

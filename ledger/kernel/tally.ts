@@ -1,6 +1,6 @@
 import { assert } from './assert.ts';
 
-/** How many there are of each key. Of what there is none, nothing is kept. */
+/** Counts by key. A key with a count of 0 takes no memory. */
 export class Tally {
   readonly #counts = new Map<string, number>();
 
@@ -19,7 +19,7 @@ export class Tally {
     else this.#counts.set(key, left);
   }
 
-  /** The keys that have so many, or more. */
+  /** The keys with this count or more. */
   atLeast(count: number): string[] {
     return [...this.#counts].flatMap(([key, own]) => (own >= count ? [key] : []));
   }

@@ -1,19 +1,24 @@
 import { assert, unreachable } from './assert.ts';
 
 /**
- * A transfer is one row: debit account, credit account, amount. It cannot be unbalanced, and it is never changed.
+ * A transfer is one row: debit account, credit account, amount. It cannot be unbalanced, and it is
+ * never changed.
  *
  * - `single`  moves the amount: debits of one account up, credits of the other up.
  * - `reverse` takes a movement back: both of those down again. A correction, an expiry, a void.
  * - `pending` reserves the amount on both sides until it is resolved, at most once, by
  * - `post`    (moves `amount`, at most what was held, and lets the rest go) or
  * - `void`    (lets all of it go).
- * - `refused` moves nothing: it is the record that a keyed request was answered with a no, so that its retry is too.
+ * - `refused` moves nothing: it is the record that a keyed request was answered with a no, so that
+ *   its retry is too.
  */
 export type TransferKind = 'single' | 'reverse' | 'pending' | 'post' | 'void' | 'refused';
 
 export type Transfer = {
-  /** UUID: derived from the caller's idempotency key where there is one, so that the row is itself the record of the key (I5). */
+  /**
+   * UUID: derived from the caller's idempotency key where there is one, so that the row is itself
+   * the record of the key (I5).
+   */
   readonly id: string;
   readonly kind: TransferKind;
   readonly slot: number;
@@ -31,21 +36,29 @@ export type Transfer = {
   readonly refund?: RefundKey | null;
 };
 
-/** What a refund's key was used for: the hash of what was asked, and why it was refused, if it was. */
+/**
+ * What a refund's key was used for: the hash of what was asked, and why it was refused, if it was.
+ */
 export type RefundKey = {
   readonly fingerprint: bigint | null;
   readonly refusal: string | null;
 };
 
-/** What JSON writes as one word, but null. A number is finite. */
+/** A JSON scalar, except null. A number is finite. */
 export type Scalar = string | number | boolean;
 
-/** What a caller said of an event, as it was said. */
+/** The metadata of an event, as the caller sent it. */
 export type UsageMetadata = Readonly<Record<string, Scalar>>;
 
-/** The part of a usage transfer that makes it the event's own record, and from which a retry gets the first answer again. */
+/**
+ * The part of a usage transfer that makes it the event's own record, and from which a retry gets
+ * the first answer again.
+ */
 export type UsageRecord = {
-  /** What the caller reported, scaled; the transfer's amount is what it changed in the period's consumption. */
+  /**
+   * What the caller reported, scaled; the transfer's amount is what it changed in the period's
+   * consumption.
+   */
   readonly value: bigint;
   /** When the usage happened, milliseconds. */
   readonly eventAt: number;
@@ -56,13 +69,15 @@ export type UsageRecord = {
   /** Null: unlimited. */
   readonly limitAfter: bigint | null;
   readonly metadata: UsageMetadata | null;
-  /** Whether it was admitted only because it fits under the limit: the database holds that too (I4). */
+  /**
+   * Whether it was admitted only because it fits under the limit: the database holds that too (I4).
+   */
   readonly guarded: boolean;
-  /** The rest of the answer, where a retry must get it to the byte. */
+  /** The rest of the answer, where a retry must get it unchanged, byte for byte. */
   readonly answer: AnswerRest | null;
 };
 
-/** What an answer said besides the numbers. Milliseconds. Stored as it is, in JSON. */
+/** The fields of an answer besides its numbers. Times are milliseconds. Stored as JSON. */
 export type AnswerRest = {
   readonly periodStart: number | null;
   readonly periodEnd: number | null;
@@ -97,7 +112,10 @@ export const NO_TOTALS: Totals = {
   creditsPending: 0n,
 };
 
-/** The totals of an account after `transfer`, seen from one of its sides. Both sides get the same numbers: that is I1. */
+/**
+ * The totals of an account after `transfer`, seen from one of its sides. Both sides get the same
+ * numbers: that is I1.
+ */
 export function applyTransfer(
   totals: Totals,
   transfer: Transfer,

@@ -8,11 +8,15 @@ import { type MeterState, type Period, calendarPeriod, dueOf, emptyPeriod } from
 import { periodAccountId } from '../kernel/derived-ids.ts';
 
 /**
- * Time: grants start and expire, allowances are given anew, periods end. Everything due is done in due order, each at its own due
- * time, so that the result is the same whether an alarm came on the minute, a call came a week later, or a check only looked. Ids
- * are derived from the grant and the period, so that no period is opened and no allowance is given twice, whoever tries (I5).
+ * Moves one meter through time: grants start and expire, allowances renew, periods end.
  *
- * The meter's period is that of its leading allowance. Any other one is given anew at its own time, within the period.
+ * How it works: whatever is due is done in due order, each at its own due time. So the result is
+ * the same if an alarm came on the minute, if a call came a week later, or if a check only looked.
+ * What holds: ids are derived from the grant and the period, so no period is opened twice and no
+ * allowance is given twice (I5). The period of the meter is that of its leading allowance. Other
+ * allowances renew at their own times within that period.
+ * What it does not do: read a clock, record usage (`usage.ts`) or add and void grants
+ * (`grant-decisions.ts`).
  */
 export function advance(draft: MeterDraft): void {
   for (let step = 0; step < ADVANCE_STEPS_MAX; step += 1) {
@@ -38,7 +42,8 @@ export function advanced(context: MeterContext, state: MeterState): MeterState {
 export function decideTick(context: MeterContext, state: MeterState): MeterEffects {
   const draft = new MeterDraft(context, state);
   advance(draft);
-  // The alarm's row is written again even where nothing was due any more, or it would ring for ever.
+  // The alarm is written again, even where nothing was due any more. Otherwise it would fire for
+  // ever.
   draft.change({});
   return draft.effects();
 }
@@ -58,7 +63,10 @@ function stepAt(draft: MeterDraft, due: number): void {
   startGrant(draft, starting, due);
 }
 
-/** When what begins at `at` begins on this meter: told a little late, then all the same, but not before the period that runs. */
+/**
+ * When something that begins at `at` begins on this meter. A late start keeps its time, but does
+ * not come before the current period.
+ */
 export function since(draft: MeterDraft, at: number): number {
   return Math.max(Math.min(at, draft.context.now), draft.state.current.start);
 }
@@ -79,7 +87,7 @@ export function startGrant(
   const others = draft.state.grants.filter((other) => other.id !== grant.id);
   if (leaderOf([...others, started]) === started) rollPeriod(draft, at, started);
   draft.putGrant(started);
-  // Derived from the grant alone: it is credited once, whenever and by whomever.
+  // Derived from the grant alone, so it is credited once.
   const fresh = grant.amount === null ? 0n : grant.amount - grant.used;
   draft.credit(ids.derive('grant', grant.id), fresh, at);
   draft.announceGrant(grant, grant.amount === null ? null : fresh, source, at);
@@ -95,7 +103,7 @@ export function endGrant(
   const led = leaderOf(draft.state.grants)?.id === grant.id;
   settleEnd(draft, grant, at, how);
   if (how === 'expired') draft.change({ everExpired: true });
-  // Where no other allowance leads now, what top-ups have left goes on in an endless period.
+  // Without another leading allowance, the rest of the top-ups moves to an endless period.
   if (led) rollPeriod(draft, at, leaderOf(draft.state.grants));
 }
 
@@ -105,7 +113,7 @@ function settleEnd(draft: MeterDraft, grant: Grant, at: number, how: 'expired' |
   draft.checkpoint();
   const settled = draft.state.grants.find((other) => other.id === grant.id) ?? grant;
   if (settled.started) {
-    // An unlimited grant has given what was used of it in this period, and leaves that behind.
+    // An unlimited grant leaves behind what was used of it in this period.
     const rest = left(settled);
     const given = rest === null ? settled.used : -rest;
     draft.credit(draft.context.ids.derive('end', grant.id), given, at);
@@ -115,15 +123,16 @@ function settleEnd(draft: MeterDraft, grant: Grant, at: number, how: 'expired' |
 }
 
 /**
- * Puts a grant in the place of another one: what was used of that one is used of this one. What this one cannot hold it remembers, so
- * that a detour by way of less, or of unlimited, forgets nothing.
+ * Replaces a grant by another one. Usage of the old grant counts as usage of the new one. What
+ * exceeds the new grant is kept in `spent`, so a change to a smaller or to an unlimited plan and
+ * back gains nothing.
  */
 export function replaceGrant(draft: MeterDraft, old: Grant, grant: Grant): void {
   assert(old.started && !grant.started, 'what has started is replaced by what has not');
   const { now, ids } = draft.context;
   const settled = settleEnd(draft, old, now, 'voided');
   const { amount } = grant;
-  // Of an unlimited one nothing was used up.
+  // An unlimited grant is never used up.
   const before = settled.spent + (settled.amount === null ? 0n : settled.used);
   const room = amount ?? 0n;
   const used = before < room ? before : room;
@@ -160,7 +169,10 @@ export function endWhole(
   endGrant(draft, grant, at, how);
 }
 
-/** Closes the current period at `at` and opens the next one, by the leader's cycle or, without one, endless. */
+/**
+ * Closes the current period at `at` and opens the next one, by the leader's cycle or, without one,
+ * endless.
+ */
 function rollPeriod(draft: MeterDraft, at: number, leader: Grant | null): void {
   draft.checkpoint();
   const end = leader === null ? null : renewalAfter(leader, at);
@@ -170,7 +182,7 @@ function rollPeriod(draft: MeterDraft, at: number, leader: Grant | null): void {
   const started = draft.state.grants.filter((grant) => grant.started);
   const renewing = started.filter((grant) => grant.renewsAt === at);
   if (closing.start === at) {
-    // It began in this same millisecond, and only changes its end.
+    // It began in this millisecond, so only its end changes.
     assert(renewing.length === 0, 'a period begins with what renews then');
     draft.change({ exhausted: false, current: { ...closing, end } });
     return;
@@ -185,7 +197,7 @@ function rollPeriod(draft: MeterDraft, at: number, leader: Grant | null): void {
   }
 }
 
-/** What the others have left moves on to the next period, and so out of this one's limit. */
+/** Moves what the other grants have left to the next period, out of the limit of this one. */
 function takeOut(draft: MeterDraft, carried: readonly Grant[], at: number): void {
   for (const grant of carried) {
     draft.credit(carryId(draft, 'out', grant, at), -(left(grant) ?? 0n), at);
@@ -207,7 +219,10 @@ function carryId(draft: MeterDraft, side: 'in' | 'out', grant: Grant, at: number
   return draft.context.ids.derive('carry', side, grant.id, String(at));
 }
 
-/** Closes the current period and makes the next one current. Its account may exist: an event came ahead of its time. */
+/**
+ * Closes the current period and makes the next one current. Its account may exist already: an early
+ * event opened it.
+ */
 function openPeriod(draft: MeterDraft, at: number, end: number | null): void {
   const closing = draft.state.current;
   if (closing.opened) draft.putPeriod(closing, { ...closing, end: at });
@@ -226,19 +241,21 @@ function openPeriod(draft: MeterDraft, at: number, end: number | null): void {
   });
 }
 
-/** Whether an event may still come that falls into it. */
+/** Whether an event of this period may still arrive. */
 function mayBeLate({ now }: MeterContext, { end }: Period): boolean {
   return end === null || end > now - PERIODS_KEPT_MS;
 }
 
-/** A period that no account exists for yet. Its account's id follows from what it is for. */
+/** A period without an account yet. The id of its account is derived. */
 export function newPeriod(context: MeterContext, start: number, end: number | null): Period {
   const { customer, meter, ids } = context;
   const key = { customerId: customer.id, meterId: meter.id, start };
   return emptyPeriod(periodAccountId(ids, key), start, end);
 }
 
-/** An allowance that does not lead is given anew while the meter's period goes on: what it had left is replaced. */
+/**
+ * Renews an allowance that does not lead, within the meter's period. What it had left is replaced.
+ */
 function renewWithin(draft: MeterDraft, grantId: string, at: number): void {
   draft.checkpoint();
   const settled = must(
@@ -249,14 +266,14 @@ function renewWithin(draft: MeterDraft, grantId: string, at: number): void {
   renew(draft, settled, at, left(settled) ?? 0n);
 }
 
-/** Gives an allowance anew, of which `kept` units are still in the limit. */
+/** Renews an allowance, of which `kept` units are still in the limit. */
 function renew(draft: MeterDraft, allowance: Grant, at: number, kept: bigint): void {
   const { ids } = draft.context;
   const amount = allowance.amount ?? 0n;
   assert(allowance.renewsAt === at, 'an allowance is given at its time');
   assert(kept >= 0n && kept <= amount, 'no more is left than was given');
   const renewsAt = renewalAfter(allowance, at);
-  // Unlimited, what was used of it is in this period still.
+  // If it is unlimited, what was used of it stays in this period.
   const used = allowance.amount === null && draft.state.current.start !== at ? allowance.used : 0n;
   draft.putGrant({ ...allowance, used, spent: 0n, renewsAt });
   draft.credit(ids.derive('grant', allowance.id, String(at)), amount - kept, at);
@@ -264,7 +281,10 @@ function renew(draft: MeterDraft, allowance: Grant, at: number, kept: bigint): v
   draft.announceGrant(allowance, allowance.amount, 'renewal', at);
 }
 
-/** What an allowance had left becomes a grant of its own, up to the cap on all that rolled over. */
+/**
+ * Rolls over what an allowance had left: a grant of its own, up to the cap on the total that is
+ * rolled over.
+ */
 function rollOver(draft: MeterDraft, allowance: Grant, at: number): void {
   const { recurs, amount: given, suspended } = allowance;
   assert(recurs !== null, 'only an allowance rolls over');
@@ -305,7 +325,10 @@ function isRolloverOf(grant: Grant, allowance: Grant): boolean {
   return grant.source === 'rollover' && grant.subscriptionId === allowance.subscriptionId;
 }
 
-/** Whether it comes from a subscription: it stays until that takes it back, used up or not. */
+/**
+ * Whether it comes from a subscription. Such a grant stays, used up or not, until the subscription
+ * ends it.
+ */
 export function isOfPlan(grant: Grant): boolean {
   return grant.source === 'subscription';
 }

@@ -28,14 +28,15 @@ export function decideGrant(
     draft.putGrant(grant);
     return { outcome: { kind: 'granted', grant }, effects: draft.effects() };
   }
-  // One that begins when it is made begins then, and not when its actor was reached.
+  // A grant without a later start begins when it is made, not when its actor is loaded.
   const isBackdated = grant.effectiveAt < grant.createdAt;
   startGrant(draft, grant, isBackdated ? context.now : since(draft, grant.effectiveAt));
-  // What was used beyond the limit before now comes out of the new grant; the answer shows it whole (decisions 5).
+  // Usage beyond the limit is taken from the new grant. The answer shows the whole grant (decisions
+  // 5).
   return { outcome: { kind: 'granted', grant }, effects: draft.effects() };
 }
 
-/** Makes room: top-ups that are used up count for nothing but corrections. */
+/** Makes room by ending top-ups that are used up: only corrections still need them. */
 function retireUsedUp(draft: MeterDraft): void {
   if (draft.state.grants.length < GRANTS_KEPT_MAX) return;
   draft.checkpoint();
@@ -66,7 +67,7 @@ function rolloverOf(grant: Grant): bigint {
 
 export type VoidOutcome =
   | { readonly kind: 'voided' }
-  /** It is not live any more: voided before, expired or used up. Nothing changes. */
+  /** The grant has ended: voided before, expired or used up. Nothing changes. */
   | { readonly kind: 'not_live' };
 
 /** Takes back what is left of a grant. What was used of it stays used. */
@@ -78,7 +79,7 @@ export function decideVoid(
   const draft = new MeterDraft(context, state);
   advance(draft);
   const grant = draft.state.grants.find((other) => other.id === grantId);
-  // It may have expired just now: then that is what is written.
+  // It may have expired just now: then the expiry is written.
   if (grant === undefined) {
     const isAsBefore = draft.state === state;
     return { outcome: { kind: 'not_live' }, effects: isAsBefore ? null : draft.effects() };

@@ -4,9 +4,12 @@ import type { Cycle } from '../kernel/calendar.ts';
 /**
  * What a customer may use of a meter, and in which order it is used up.
  *
- * A grant knows what of it was used as of the last checkpoint of its meter; what came after is dealt out to the grants in burn
- * order whenever somebody asks (`burn`). So a usage event writes no grant, and a checkpoint is only needed where the set of
- * grants changes: a grant comes, goes, expires, or the period ends.
+ * How it works: a grant stores its usage as of the last checkpoint of the meter. Later usage is
+ * divided among the grants in burn order when it is read (`burn`). So a usage event writes no
+ * grant. A checkpoint is needed only where the set of grants changes: one is added, ends or
+ * expires, or the period ends.
+ * What holds: the order is total, so the same state always burns the same way.
+ * What it does not do: change the state of a meter (`meter-draft.ts`).
  */
 export const GRANT_SOURCES = ['subscription', 'top_up', 'rollover', 'manual'] as const;
 export type GrantSource = (typeof GRANT_SOURCES)[number];
@@ -23,7 +26,10 @@ export type Grant = {
   readonly amount: bigint | null;
   /** What was used of it as of the last checkpoint (in this period, if it recurs). */
   readonly used: bigint;
-  /** Of a plan's: what was used in this period of the plans before it, beyond what this one gives. It counts against the next one. */
+  /**
+   * For a plan's grant: usage of earlier plans in this period beyond what this one gives. It counts
+   * against the next plan.
+   */
   readonly spent: bigint;
   readonly effectiveAt: number;
   readonly expiresAt: number | null;
@@ -31,15 +37,15 @@ export type Grant = {
   readonly priority: number;
   readonly createdAt: number;
   readonly overageAllowed: boolean;
-  /** Set on an allowance, which is given anew at the start of each of its periods. */
+  /** Set on an allowance, which renews at the start of each of its periods. */
   readonly recurs: { readonly cycle: Cycle; readonly rollover: Rollover | null } | null;
-  /** When it is next given anew; null until it has started, and where it does not recur. */
+  /** When it renews next; null until it has started, and where it does not recur. */
   readonly renewsAt: number | null;
   /** Whether it has been credited: a grant of the future has not. */
   readonly started: boolean;
   /** A suspended grant counts in the limit, but nothing of it may be used. */
   readonly suspended: Suspension | null;
-  /** A feature that one has or has not: unlimited, and no number is shown. */
+  /** A boolean feature: unlimited, and no number is shown. */
   readonly boolean: boolean;
   readonly productId: string | null;
   readonly subscriptionId: string | null;
@@ -49,8 +55,8 @@ export type Grant = {
 };
 
 /**
- * Burn order (decisions 5): lowest priority, then soonest expiry, then rollover before fresh, then oldest. Total: ids break ties.
- * What is suspended comes last of all.
+ * Burn order (decisions 5): lowest priority, then soonest expiry, then rollover before fresh, then
+ * oldest. Total: ids break ties. What is suspended comes last of all.
  */
 export function burnOrder(a: Grant, b: Grant): number {
   return (
@@ -64,8 +70,9 @@ export function burnOrder(a: Grant, b: Grant): number {
 }
 
 /**
- * The allowance whose periods are the meter's: of those that have started the one with the lowest priority, then the oldest. Not
- * the first to burn, because a suspension or a planned end moves that one, and the period must stay.
+ * The allowance that sets the periods of the meter: of those that have started, the one with the
+ * lowest priority, then the oldest. It is not the first to burn: a suspension or a planned end
+ * changes that order, and the period must stay.
  */
 export function leaderOf(grants: readonly Grant[]): Grant | null {
   let leader: Grant | null = null;
@@ -91,9 +98,9 @@ export function left(grant: Grant): bigint | null {
 }
 
 /**
- * Deals `units` out to the started grants, which stand in burn order. Negative units (corrections of what an earlier checkpoint
- * had settled) go back to the last ones that burned. Returns the grants with their new `used`, and the units that no grant took:
- * overage if positive.
+ * Divides `units` among the started grants, in burn order. Negative units are corrections of usage
+ * that an earlier checkpoint has settled: they go back to the last grants that burned. Returns the
+ * grants with their new `used`, and the units that no grant took: overage if positive.
  */
 export function burn(
   grants: readonly Grant[],

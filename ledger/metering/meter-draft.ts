@@ -25,14 +25,18 @@ export type MeterContext = {
   readonly grantsMax: number;
   /** Of the customer, by id: what its allowances are given by. */
   readonly subscriptions: ReadonlyMap<string, Began>;
-  /** The other sides of this meter's transfers on the deciding node. */
+  /** The other side of this meter's transfers on the deciding node. */
   readonly books: { readonly usage: string; readonly grants: string };
 };
 
-/** A period's account before and after a unit; `before` is what the store must still hold (I4, I6). */
+/**
+ * A period's account before and after a unit; `before` is what the store must still hold (I4, I6).
+ */
 export type PeriodChange = { readonly before: Period; readonly after: Period };
 
-/** Everything that one decision on a meter wants written. Data only: the journal turns it into rows. */
+/**
+ * Everything that one decision on a meter wants written. Data only: the journal turns it into rows.
+ */
 export type MeterEffects = {
   readonly kind: 'meter';
   readonly customer: Customer;
@@ -47,7 +51,10 @@ export type MeterEffects = {
   readonly stateChanged: boolean;
 };
 
-/** A state being rewritten, and what that writes. Lives inside one decision. */
+/**
+ * The state of a meter while a decision changes it, and what that writes. Lives inside one
+ * decision.
+ */
 export class MeterDraft {
   readonly context: MeterContext;
   readonly transfers: Transfer[] = [];
@@ -165,7 +172,7 @@ export class MeterDraft {
     this.change({ exhausted: true });
   }
 
-  /** `by`: the grant that it tells of. What a subscription gives tells of what began that. */
+  /** `by`: the grant that caused it. For a grant of a subscription, what caused that grant. */
   #event(
     type: LedgerEvent['type'],
     { at, by }: { readonly at: number; readonly by: Grant | null },
@@ -188,7 +195,7 @@ export class MeterDraft {
         customerId: customer.id,
         externalCustomerId:
           subscription === undefined ? customer.externalId : externalIdOf(subscription, customer),
-        // The customer's own is not in memory: it is added where the event is written.
+        // The merchant's own id is not in memory: it is added where the event is written.
         ...(subscription !== undefined && { metadata: subscription.signup.metadata }),
         featureKey: meter.slug,
         meterId: meter.id,
@@ -200,7 +207,7 @@ export class MeterDraft {
     this.change({ sequence, eventAt: timestamp });
   }
 
-  /** The finished effects. The next due time is worked out here, once, whatever the decision did. */
+  /** The finished effects. The next due time is computed here, once. */
   effects(): MeterEffects {
     if (this.#stateChanged) {
       const nextDue = dueOf(this.state.grants, this.state.current);

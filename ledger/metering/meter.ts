@@ -9,11 +9,13 @@ import type { Reason } from '../kernel/transfers.ts';
  *     scheduled grant ──effective──▶ live ──expires | void | period ends used up──▶ ended
  *     period ──ends──▶ the next one: the allowance afresh, rollover, and what top-ups had left
  *
- * One period is one account, and a new period is a new account, never a reset in place. What the account was credited is the
- * period's `limit`, what it was debited is `consumed` (decisions 5). Customers with top-ups alone have one endless period.
+ * One period is one account, and a new period is a new account, never a reset in place. What the
+ * account was credited is the period's `limit`, what it was debited is `consumed` (decisions 5).
+ * Customers with top-ups alone have one endless period.
  *
- * Here are the shape and the questions that change nothing; `advance.ts` moves it through time, `usage.ts` records usage,
- * `grant-decisions.ts` adds and voids grants. None of them reads a clock, draws an id or touches a store.
+ * Here are the shape and the questions that change nothing; `advance.ts` moves it through time,
+ * `usage.ts` records usage, `grant-decisions.ts` adds and voids grants. None of them reads a clock,
+ * draws an id or touches a store.
  */
 export type Aggregation = 'sum' | 'count' | 'max' | 'last' | 'unique';
 
@@ -45,7 +47,10 @@ export type Period = {
   readonly granted: bigint;
   readonly consumed: bigint;
   readonly reserved: bigint;
-  /** The aggregate of the period's events before the floor: `consumed` is max(0, aggregate), so that order never matters. */
+  /**
+   * The aggregate of the period's events before the floor: `consumed` is max(0, aggregate), so that
+   * order never matters.
+   */
   readonly aggregate: bigint;
   /** The event that set a `last` meter: later time wins, then the greater id. */
   readonly latest: { readonly at: number; readonly id: string } | null;
@@ -58,7 +63,10 @@ export type MeterState = {
   /** The object that this meter's events are about. */
   readonly entitlementId: string;
   readonly current: Period;
-  /** Other periods that a late or early event may fall into, ascending. All of the last 35 days once `historyLoaded`. */
+  /**
+   * Other periods that a late or early event may fall into, ascending. All of the last 35 days once
+   * `historyLoaded`.
+   */
   readonly others: readonly Period[];
   readonly historyLoaded: boolean;
   /** Live and scheduled, in burn order. */
@@ -66,7 +74,7 @@ export type MeterState = {
   /** Consumption of the current period that is settled on the grants' `used`. */
   readonly allocated: bigint;
   readonly firstGrantAt: number | null;
-  /** Whether a grant ran out of time while it lasted: tells `expired` from `not_entitled`. */
+  /** Whether a grant expired before it was used up. Separates `expired` from `not_entitled`. */
   readonly everExpired: boolean;
   /** Whether this crossing was announced; armed again by a grant or a new period. */
   readonly exhausted: boolean;

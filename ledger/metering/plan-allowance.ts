@@ -15,8 +15,11 @@ import { type Grant, type Rollover, type Suspension, isUnlimited } from './grant
 import type { MeterState } from './meter.ts';
 
 /**
- * What a subscription does to one meter of its customer. It decides; here its orders are carried out, in the same unit. Each may be
- * given again: what is so already gives no effects.
+ * What a subscription does to one meter of its customer. The subscription decides
+ * (`ledger/subscriptions`), this module executes its orders in the same unit.
+ *
+ * What holds: each order is idempotent. An order that is fulfilled already has no effects.
+ * What it does not do: decide when to start, suspend or end an allowance.
  */
 type Done<K extends string = never> = {
   readonly outcome: { readonly kind: 'done' | K };
@@ -76,7 +79,10 @@ export function planGrant(terms: AllowanceTerms & Subscriber): Grant {
   };
 }
 
-/** Gives what is not given yet, at once, even where the clock of whoever orders it is ahead: all of it, or nothing. */
+/**
+ * Starts the grants that have not started, all or none. They start now, even if the clock of the
+ * ordering node is ahead.
+ */
 export function startPlan(
   context: MeterContext,
   state: MeterState,
@@ -95,8 +101,8 @@ export function startPlan(
 }
 
 /**
- * Another plan's allowances instead of these, each in the place of an old one. What was used of that in its period counts against
- * the new: whoever changes back and forth gains nothing by it. What has rolled over stays.
+ * Replaces the allowances by those of another plan, one for one. Usage of the old one in its period
+ * counts against the new one, so changing back and forth gains nothing. Rollover stays.
  */
 export function replacePlan(
   context: MeterContext,
@@ -121,7 +127,7 @@ export function replacePlan(
   return done(draft, state);
 }
 
-/** What its product gives by now: another plan's in place where that differs, nothing where it does not. */
+/** Takes over what the product gives now. Without a difference nothing changes. */
 export function refreshPlan(
   context: MeterContext,
   state: MeterState,
@@ -149,7 +155,10 @@ function hasTermsOf(one: Grant, other: Grant): boolean {
   );
 }
 
-/** Takes all of it back. After `expired`, whoever has nothing else is told so. */
+/**
+ * Ends all grants of the subscription. After `expired`, checks say so if the customer has nothing
+ * else.
+ */
 export function withdrawPlan(
   context: MeterContext,
   state: MeterState,
@@ -164,17 +173,17 @@ export function withdrawPlan(
   }
 }
 
-/** Sets when its allowances end; null: not yet. */
+/** Sets when its allowances end; null for no end. */
 export function expirePlanAt(
   context: MeterContext,
   state: MeterState,
   subscriptionId: string,
   at: number | null,
 ): Done {
-  // Nothing ends before it is decided: by then the past was answered.
+  // Nothing ends in the past: checks of that time were answered already.
   const expiresAt = at === null ? null : Math.max(at, context.now);
   const draft = advancedDraft(context, state);
-  // What has rolled over ends by itself, and with its allowance at the latest.
+  // Rollover ends by its own rule, and with its allowance at the latest.
   const changed = allowancesOf(draft.state, subscriptionId).filter(
     (grant) => grant.expiresAt !== expiresAt,
   );
@@ -183,7 +192,7 @@ export function expirePlanAt(
   return done(draft, state);
 }
 
-/** Keeps all of it from being used, or lets it be used again. */
+/** Suspends all grants of the subscription, or ends the suspension. */
 export function suspendPlan(
   context: MeterContext,
   state: MeterState,
@@ -196,7 +205,10 @@ export function suspendPlan(
   return done(draft, state);
 }
 
-/** Begins it again from now on another cycle, on the same terms. What was given once stays as it is. */
+/**
+ * Restarts the allowances on another cycle, on the same terms. A grant that is given once stays as
+ * it is.
+ */
 export function restartPlan(
   context: MeterContext,
   state: MeterState,
@@ -239,7 +251,7 @@ function done(draft: MeterDraft, before: MeterState): Done {
   return { outcome: { kind: 'done' }, effects };
 }
 
-/** All of it: its allowances, and what has rolled over from them. */
+/** All grants of the subscription: its allowances and their rollover. */
 function grantsOf(state: MeterState, subscriptionId: string): readonly Grant[] {
   return state.grants.filter((grant) => grant.subscriptionId === subscriptionId);
 }
@@ -262,7 +274,7 @@ function suspend(draft: MeterDraft, id: string, why: Suspension | null): void {
     draft.putGrant({ ...grant, suspended: why });
     return;
   }
-  // Unlimited no more, it leaves behind what was used of it, as when it ends.
+  // It is no longer unlimited, so it leaves behind what was used of it, as when it ends.
   draft.credit(context.ids.next(), grant.used, context.now);
   draft.putGrant({ ...grant, used: 0n, suspended: why });
 }

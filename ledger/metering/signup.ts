@@ -1,6 +1,6 @@
 import type { Customer } from './meter.ts';
 
-/** What came with the signup and goes out with every event (contract, General rules 3). */
+/** What was sent with the signup, and is part of every event (contract, General rules 3). */
 export type SignupContext = {
   readonly paymentLinkId: string | null;
   readonly paymentLinkToken: string | null;
@@ -13,7 +13,10 @@ export type SignupContext = {
 /** What a signup began: a subscription. */
 export type Began = { readonly signup: SignupContext };
 
-/** What the merchant calls the customer in its events: as sent with the checkout that began it, else as the customer is called now. */
+/**
+ * The merchant's id of the customer in events: as sent with the checkout, else the customer's
+ * current one.
+ */
 export function externalIdOf({ signup }: Began, customer: Customer): string | null {
   return signup.paymentLinkId === null ? customer.externalId : signup.externalCustomerId;
 }

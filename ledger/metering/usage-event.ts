@@ -12,10 +12,11 @@ export type Recorded = {
 };
 
 /**
- * `usage.recorded`: what a call recorded on one meter of a customer, in the order in which it was decided. Effects that write this
- * event and nothing else, so that usage which nobody wants to hear of pays nothing for it.
+ * `usage.recorded`: what one call recorded on one meter of a customer, in the order of the
+ * decisions. It has effects of its own, so usage without a subscriber to this event costs nothing.
  *
- * Its object is the last of those usages, so that no counter need be kept: it is the first and only event of that object.
+ * The object of the event is the last of those usages. It is the first and only event of that
+ * object, so no counter is needed.
  */
 export function usageEvent(
   { customer, meter, now, ids }: MeterContext,
@@ -52,7 +53,8 @@ export function usageEvent(
           featureKey: meter.slug,
           meterId: meter.id,
           count: recorded.length,
-          // Each value is in range; their sum need not be, and a number that is not exact may not leave.
+          // Each value is in range; their sum need not be, and a number that is not exact may not
+          // leave.
           value: inRange(value) ? quantityNumber(value, meter.scale) : null,
           consumed: quantityNumber(record.snapshot.consumed, meter.scale),
           balance: rest === null ? null : quantityNumber(rest, meter.scale),
@@ -67,7 +69,9 @@ export function usageEvent(
   };
 }
 
-/** What they reported, as the meter looks at many values: the greatest, the latest, or their sum. */
+/**
+ * What they reported, as the meter looks at many values: the greatest, the latest, or their sum.
+ */
 function together(aggregation: Aggregation, recorded: readonly Recorded[]): bigint {
   const records = recorded.map(({ record }) => record);
   if (aggregation === 'max') {

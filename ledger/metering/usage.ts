@@ -34,8 +34,8 @@ export type Usage = {
   /** Hash of the unique property's value, on `unique` meters. */
   readonly member: bigint | null;
   /**
-   * `record`: usage is a fact and is counted in full, past the limit too. `reject`: not past the limit. `consume`: only where a
-   * check of the same value would allow it.
+   * `record`: usage is a fact and is counted in full, past the limit too. `reject`: not past the
+   * limit. `consume`: only where a check of the same value would allow it.
    */
   readonly admission: 'record' | 'reject' | 'consume';
   readonly fingerprint: bigint | null;
@@ -60,10 +60,13 @@ export type UsageAnswer = {
   readonly externalId: string | null;
 };
 
-/** Whether a member was counted in this period's account before; undefined where memory does not know. */
+/**
+ * Whether a member was counted in the account of this period before; undefined where memory does
+ * not know.
+ */
 export type Seen = (accountId: string, member: bigint) => boolean | undefined;
 
-/** What memory lacks before this usage can be decided. */
+/** What must be loaded before this usage can be decided. */
 export type Missing =
   | { readonly kind: 'history' }
   | { readonly kind: 'member'; readonly accountId: string; readonly member: bigint };
@@ -110,7 +113,8 @@ export function decideUsage(
     const answer = { id, value, eventAt, reason, snapshot, externalId };
     const outcome: UsageOutcome = { kind: 'refused', record: answer };
     if (usage.fingerprint === null) return { outcome, effects: null };
-    // A keyed refusal is remembered, so that its retry is refused too, whatever was granted in between.
+    // A keyed refusal is remembered, so that its retry is refused too, whatever was granted in
+    // between.
     draft.transfers.push(transferOf(context, period, answer, usage, 'refused'));
     return { outcome, effects: draft.effects() };
   }
@@ -140,8 +144,8 @@ export function decideUsage(
 }
 
 /**
- * A correction gives units back to the grants that paid. Where one of those has ended since, its units ended with it: they leave
- * the limit too, and cannot be used again.
+ * A correction gives units back to the grants that paid. If such a grant has ended since, its units
+ * have ended too: they leave the limit and cannot be used again.
  */
 function settleCorrection(draft: MeterDraft, usageId: string): void {
   draft.checkpoint();
@@ -158,7 +162,7 @@ function periodFor(context: MeterContext, state: MeterState, eventAt: number): P
   if (within(state.current, eventAt)) return state.current;
   const known = state.others.find((period) => within(period, eventAt));
   if (known !== undefined) return known;
-  // In none that an account exists for. Before the first grant there was one period, which the customer began with.
+  // No account exists for its period. Before the first grant there was one endless period.
   let [start, end]: [number, number | null] = [0, null];
   for (const period of [...state.others, state.current]) {
     if (period.end !== null && period.end <= eventAt) start = Math.max(start, period.end);
@@ -167,7 +171,8 @@ function periodFor(context: MeterContext, state: MeterState, eventAt: number): P
   if (state.firstGrantAt === null || eventAt < state.firstGrantAt) {
     return newPeriod(context, start, end);
   }
-  // What ended before events may come is not in memory: that has accounts of its own.
+  // A period that ended before the earliest time of an event is not in memory: it has accounts of
+  // its own.
   start = Math.max(start, context.now - PERIODS_KEPT_MS);
   const leader = leaderOf(state.grants);
   if (leader === null || leader.recurs === null) return newPeriod(context, start, end);
@@ -181,7 +186,10 @@ function periodFor(context: MeterContext, state: MeterState, eventAt: number): P
 
 type Aggregate = Pick<Period, 'aggregate' | 'latest'>;
 
-/** The aggregate after one more event. Each of the five gives the same result in any order of the same events. */
+/**
+ * The aggregate after one more event. Each of the five gives the same result in any order of the
+ * same events.
+ */
 function aggregated(
   context: MeterContext,
   period: Period,
@@ -221,12 +229,13 @@ function aggregated(
 function admit(state: MeterState, period: Period, usage: Usage, change: bigint): Reason | null {
   if (usage.admission === 'record') return null;
   if (usage.admission === 'consume') {
-    // The same question as a check of this value, and never more than it asked for.
+    // The same question as a check of this value; it never admits more than that.
     const answer = check(state, change > usage.value ? change : usage.value);
     return answer.allowed ? null : answer.reason;
   }
   const before = snapshotOf(state, period);
-  // Grants are suspended in the current period alone: in an earlier one, what they gave has been used or is gone.
+  // Grants are suspended in the current period only. What they gave in an earlier one is used or
+  // gone.
   const usable = period === state.current ? available(state, before) : balance(before);
   const fits = usable === null || usable >= change || before.overageAllowed;
   return fits || change <= 0n ? null : shortage(state, before, change);

@@ -8,13 +8,13 @@ import {
 } from './payment.ts';
 import { PaymentDraft, backoff, type PaymentContext } from './payment-draft.ts';
 
-/** What the processor said of a charge, in the ledger's words. */
+/** The processor's answer to a charge. */
 export type ChargeAnswer =
   | {
       readonly kind: 'succeeded';
       readonly reference: string | null;
       readonly method: PaymentMethod | null;
-      /** Whose it is: found or made before. */
+      /** The customer, which exists by now. */
       readonly customerId: string;
     }
   | {
@@ -31,14 +31,14 @@ export type ChargeAnswer =
       readonly method: PaymentMethod | null;
     }
   | { readonly kind: 'not_attempted'; readonly code: string; readonly message: string }
-  /** The buyer did not come back from where it had to act, and the processor gave the charge up. */
+  /** The buyer did not return from the bank, and the processor gave the charge up. */
   | { readonly kind: 'abandoned' }
   | { readonly kind: 'unknown' };
 
-/** How long a buyer has for what its bank wants before the charge is given up. */
+/** How long a buyer has to act at the bank before the charge is given up. */
 const ACTION_MS_MAX = 15 * 60_000;
 
-/** Whether it is over. */
+/** Whether that time is over. */
 export function isActionOverdue({ status, payment }: PaymentState, now: number): boolean {
   return status === 'requires_action' && now >= payment.createdAt + ACTION_MS_MAX;
 }
@@ -51,8 +51,9 @@ const ABANDONED = {
 };
 
 /**
- * Takes an answer in. One that comes again, or after the final one, changes nothing: `effects` is null. The invoice's id follows
- * from the payment's, so that the event can name it before it is there.
+ * Applies an answer. A repeated answer, or one after the final answer, changes nothing: `effects`
+ * is null. The id of the invoice is derived from that of the payment, so the event can name it
+ * before it exists.
  */
 export function decideCharge(
   context: PaymentContext,
@@ -81,7 +82,7 @@ export function decideCharge(
         reference: answer.reference,
         method: answer.method,
         asks: state.asks + 1,
-        // The buyer may have done it and never come back.
+        // The buyer may have acted and never returned.
         askAt: now + ACTION_FIRST_ASK_MS + backoff(state.asks),
       });
       break;
@@ -124,7 +125,7 @@ function capture(
     asks: 0,
     askAt: null,
   });
-  // A subscription's own events tell of what was paid for it, in their order.
+  // The events of the subscription announce this payment, in their own order.
   if (payment.subscriptionId === null) {
     draft.announce('payment.succeeded', payment.amount, { transactionId });
   }
@@ -139,11 +140,11 @@ function fail(
   const { payment } = draft.state;
   draft.change({ status, failure: { code, message }, asks: 0, askAt: null });
   const why = { failureCode: code, failureMessage: message };
-  // A buyer may try again, but nobody does it for them: what comes next is another payment.
+  // There is no automatic retry. If the buyer tries again, that is another payment.
   const tries = { attempt: payment.attempt, nextAttemptAt: null };
   const data = { transactionId: null, ...why, ...tries };
   if (isBilled(draft.state)) {
-    // Its subscription tells of it, and when it is tried again.
+    // The subscription announces it, with the time of the next try.
   } else if (status === 'errored') {
     draft.announce('payment.errored', payment.amount, { ...data, retryable: true });
   } else {

@@ -19,7 +19,10 @@ export type PaymentContext = {
   readonly clearing: string;
 };
 
-/** A payment's state being rewritten, and what that writes. Lives inside one decision. */
+/**
+ * The state of a payment while a decision changes it, and what that writes. Lives inside one
+ * decision.
+ */
 export class PaymentDraft {
   readonly context: PaymentContext;
   readonly before: PaymentState;
@@ -58,7 +61,7 @@ export class PaymentDraft {
     });
   }
 
-  /** What the transfers made of the account. */
+  /** Replaces the totals of the account. */
   account(change: Partial<PaymentAccount>): void {
     const account = { ...this.state.account, ...change, opened: true };
     const { captured, refunded, reserved } = account;
@@ -82,7 +85,7 @@ export class PaymentDraft {
     this.#followups.push({ id: ids.derive(kind, cause), kind, paymentId, data });
   }
 
-  /** Announces something about the payment; `data` is the type's own, beyond what all payment events carry. */
+  /** Writes an event of the payment; `data` adds to what all payment events carry. */
   announce(type: LedgerEventType, amount: bigint, data: Record<string, unknown>): void {
     const { now, ids } = this.context;
     const { payment, customerId, invoiceId } = this.state;
@@ -125,8 +128,9 @@ export class PaymentDraft {
 }
 
 /**
- * Doubling from half a second to eight: silence is asked about for as long as it takes, and never taken for an answer. Not longer,
- * because it outlives a crash: ten seconds after the restart it shall be decided (decisions 6).
+ * The delay doubles from half a second to eight. No answer is never taken for a no: the processor
+ * is asked until it answers. It is at most eight seconds, so that ten seconds after a restart a
+ * payment is decided (decisions 6).
  */
 export function backoff(asks: number): number {
   return 500 * 2 ** Math.min(asks, 4);

@@ -4,17 +4,19 @@ import type { Mode } from '../kernel/tenant.ts';
 import type { Transfer } from '../kernel/transfers.ts';
 
 /**
- * One payment: what was charged, and what of it goes back.
+ * One payment: what was charged, and what of it is refunded.
  *
- *     requires_action ─▶ processing ─▶ succeeded ◀─▶ partially_refunded ◀─▶ refunded      backwards only when a refund fails late
- *            │               ├──▶ failed      the processor or the buyer's bank said no
- *            └─▶ canceled    └──▶ errored     nothing was charged: the processor failed, or never heard of it
+ *     requires_action ─▶ processing ─▶ succeeded ◀─▶ partially_refunded ◀─▶ refunded
+ *            │               ├──▶ failed      the processor or the buyer's bank refused
+ *            └─▶ canceled    └──▶ errored     the processor failed or did not get it: nothing was charged
  *
- * A payment has one account. The capture credits it; a refund is a pending debit until the processor has answered, so what can
- * still be refunded is what the account has left: nothing else computes it, and a CHECK holds it too. An answer that did not come
- * is not a no: the reserve stays, and the processor is asked again at `askAt`.
- *
- * Here are the shape and the questions; `charge.ts` and `refund.ts` decide. All amounts are in the currency's smallest coin.
+ * How it works: a payment has one account. The capture credits it. A refund is a pending debit
+ * until the processor has answered. So what can still be refunded is what the account has left.
+ * What holds: only `refundable` computes the refund ceiling, and a CHECK of the database enforces
+ * it too. The status goes backwards only when a refund fails late. A missing answer is not a no:
+ * the reserve stays, and the processor is asked again at `askAt`.
+ * What it does not do: decide. `charge.ts` and `refund.ts` do. Amounts are in the smallest coin of
+ * the currency.
  */
 export const PAYMENT_STATUSES = [
   'requires_action',
@@ -43,12 +45,17 @@ export type Payment = {
   readonly transactionType: TransactionType;
   readonly subscriptionId: string | null;
   readonly customerName: string | null;
-  /** Whether what the customer has left is charged, for an invoice: not an attempt at a checkout. */
+  /**
+   * Whether what the customer has left is charged, for an invoice: not an attempt at a checkout.
+   */
   readonly isOffSession: boolean;
   /** 1 for the first try to be paid for the same thing. */
   readonly attempt: number;
   readonly createdAt: number;
-  /** What the merchant sent with the checkout, and gets back on every event (contract, Payment event data). */
+  /**
+   * What the merchant sent with the checkout, and gets back on every event (contract, Payment event
+   * data).
+   */
   readonly roundTrip: RoundTrip;
 };
 
@@ -93,7 +100,10 @@ export type PaymentState = {
   readonly reference: string | null;
   readonly failure: { readonly code: string; readonly message: string } | null;
   readonly paidAt: number | null;
-  /** How often the processor was asked in vain, and when to ask it again; null where nothing is open. */
+  /**
+   * How often the processor was asked in vain, and when to ask it again; null where nothing is
+   * open.
+   */
   readonly asks: number;
   readonly askAt: number | null;
   /** Refunds that may still change. */
@@ -119,7 +129,7 @@ export type Refund = {
   readonly askAt: number | null;
   readonly createdAt: number;
   readonly settledAt: number | null;
-  /** What its caller was told first: a retry is told the same. */
+  /** The first answer to the caller: a retry gets the same. */
   readonly answered: RefundAnswer | null;
 };
 
@@ -129,12 +139,15 @@ export type RefundAnswer = Pick<Refund, 'status' | 'failureReason' | 'settledAt'
 /** Why a refund is refused before anything is reserved. */
 export type RefundRefusal = 'no_charge' | 'nothing_left' | 'exceeds_refundable';
 
-/** What others must still hear of; done after the flush that made it true, once. */
+/** A task that follows from the decision. It is done once, after the flush. */
 export type Followup = {
   readonly id: string;
   readonly kind: 'payment_settled' | 'refund_settled';
   readonly paymentId: string;
-  /** Of `refund_settled`: the refund, and by how much it changed what was refunded, as a decimal integer. */
+  /**
+   * Of `refund_settled`: the refund, and by how much it changed what was refunded, as a decimal
+   * integer.
+   */
   readonly data: { readonly refundId?: string; readonly delta?: string };
 };
 
@@ -199,23 +212,26 @@ export const REFUND_FAILURES = [
 ] as const;
 export type RefundFailure = (typeof REFUND_FAILURES)[number];
 
-/** Declines after which the same instrument is not tried again: it does not help. A card that has expired may have been renewed. */
+/**
+ * Declines after which the same instrument is not tried again: it does not help. A card that has
+ * expired may have been renewed.
+ */
 export const HARD_DECLINES: ReadonlySet<string> = new Set<FailureCode>([
   'lost_card',
   'stolen_card',
   'incorrect_number',
   'incorrect_iban',
   'mandate_lost',
-  // Nobody is there who could.
+  // The buyer is not present.
   'authentication_required',
 ]);
 
-/** Whether it is a subscription that tells of it. */
+/** Whether its subscription announces it. */
 export function isBilled({ payment }: PaymentState): boolean {
   return payment.subscriptionId !== null && payment.isOffSession;
 }
 
-/** Whether there is money that could go back. */
+/** Whether there is money that can be refunded. */
 export function isCaptured({ status }: PaymentState): boolean {
   return status === 'succeeded' || status === 'partially_refunded' || status === 'refunded';
 }

@@ -28,7 +28,7 @@ export type RefundDecision =
   | { readonly kind: 'reserved'; readonly refund: Refund }
   | { readonly kind: 'refused'; readonly refusal: RefundRefusal };
 
-/** What the processor said of a refund. */
+/** The processor's answer to a refund. */
 export type RefundOutcome =
   | { readonly kind: 'succeeded'; readonly reference: string; readonly askAfterMs: number | null }
   | { readonly kind: 'pending'; readonly reference: string; readonly askAfterMs: number }
@@ -37,8 +37,9 @@ export type RefundOutcome =
   | { readonly kind: 'unknown' };
 
 /**
- * Reserves a refund: a pending debit, durable before the processor hears of it. A refusal that came with a key is kept as a transfer
- * that moves nothing, so that its retry is refused too (decisions 4).
+ * Reserves a refund: a pending debit that is durable before the processor is asked. A refusal of a
+ * request with a key is stored as a transfer that moves nothing, so a retry is refused too
+ * (decisions 4).
  */
 export function decideRefund(
   context: PaymentContext,
@@ -96,8 +97,8 @@ function refusalOf(state: PaymentState, amount: bigint, left: bigint): RefundRef
 }
 
 /**
- * Takes in what the processor said of a refund that may still change. Null where nothing can: it was settled before, and the caller
- * reads what it became.
+ * Applies the processor's answer to a refund that may still change. null if it was settled before:
+ * the caller then reads the result.
  */
 export function decideRefundOutcome(
   context: PaymentContext,
@@ -136,7 +137,7 @@ function later(
   return { reference, askAt: askAfterMs === null ? null : now + askAfterMs };
 }
 
-/** Writes the refund, with what its caller is told where it was not told yet. */
+/** Writes the refund. The first answer is stored with it, and a retry gets the same. */
 function put(draft: PaymentDraft, before: Refund, change: Partial<Refund>): Refund {
   const { status, failureReason, settledAt, answered, ...rest } = { ...before, ...change };
   const now = { status, failureReason, settledAt };
@@ -147,7 +148,7 @@ function put(draft: PaymentDraft, before: Refund, change: Partial<Refund>): Refu
 
 function succeed(draft: PaymentDraft, before: Refund, change: Partial<Refund>): void {
   if (before.status === 'succeeded') {
-    // Looked at again: it still holds.
+    // It was checked again and has still succeeded.
     put(draft, before, { askAt: change.askAt ?? null });
     return;
   }

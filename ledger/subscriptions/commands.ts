@@ -17,7 +17,7 @@ import { SubscriptionDraft, type SubscriptionContext } from './subscription-draf
 import { changePlan, isBeingReplaced, restart, resume, settleWaiting } from './pending-payment.ts';
 import { type Action, TRANSITIONS, legalActions } from './transitions.ts';
 
-/** What its customer, its merchant or a processor says to a subscription. */
+/** What a customer, a merchant, a processor or time asks of a subscription. */
 export type Command =
   | { readonly kind: 'cancel'; readonly mode: 'at_period_end' | 'immediate' }
   | { readonly kind: 'uncancel' }
@@ -29,30 +29,39 @@ export type Command =
       readonly allowances: readonly PlanAllowance[];
     }
   | { readonly kind: 'end_trial' }
-  /** Time alone. `allowances` is what its product gives by now, for a period that begins with it. */
+  /**
+   * Only time has passed. `allowances`: what the product gives now, for a period that begins with
+   * it.
+   */
   | { readonly kind: 'tick'; readonly allowances?: readonly PlanAllowance[] }
   | { readonly kind: 'settle'; readonly settlement: Settlement }
-  /** An open invoice was paid otherwise or made void by the merchant. `paymentId`: a charge of it that was ordered and never begins. */
+  /**
+   * An open invoice was paid in another way, or the merchant made it void. `paymentId`: an ordered
+   * charge of it that never begins.
+   */
   | {
       readonly kind: 'close_invoice';
       readonly invoiceId: string;
       readonly how: 'paid' | 'void';
       readonly paymentId: string | null;
     }
-  /** Somebody wants an invoice paid now. */
+  /** Charge an invoice now. */
   | { readonly kind: 'collect'; readonly invoiceId: string; readonly amount: bigint }
-  /** There is another card: what is unpaid is tried at once. */
+  /** The payment method has changed: unpaid invoices are retried at once. */
   | { readonly kind: 'method_changed' };
 
 export type CommandOutcome =
-  /** `owes`: whether something follows from it that others have to do. */
+  /** `owes`: whether it wrote follow-ups. */
   | { readonly kind: 'done'; readonly subscription: Subscription; readonly owes: boolean }
   | { readonly kind: 'invalid_state'; readonly legal: readonly Action[] }
   | { readonly kind: 'currency_mismatch' }
-  /** It has ended, or there never was one. */
+  /** It has ended, or never existed. */
   | { readonly kind: 'unknown' };
 
-/** `outcome` is null where more was due than one decision does: what it did is written, and then it is decided again. */
+/**
+ * `outcome` is null where more was due than one decision does. What was done is written, then the
+ * command is decided again.
+ */
 export type CommandDecision = {
   readonly outcome: CommandOutcome | null;
   readonly draft: SubscriptionDraft | null;
@@ -69,10 +78,10 @@ export function decideCommand(
   const allowances = command.kind === 'tick' ? command.allowances : undefined;
   if (!catchUp(draft, allowances)) return { outcome: null, draft };
   const refused = refusal(draft, command);
-  // What was due has happened, whatever is refused after it.
+  // What was due is done, even if the command is refused.
   if (refused !== null) return { outcome: refused, draft };
   run(draft, command);
-  // Time stood still for what waited, and an answer may be of a time gone by.
+  // Time stood still while a payment was pending, and its answer may be of an earlier time.
   catchUp(draft);
   return { outcome: { kind: 'done', subscription: draft.state, owes: draft.owes }, draft };
 }
@@ -138,7 +147,9 @@ function run(draft: SubscriptionDraft, command: Command): void {
   }
 }
 
-/** At the end of the period, or at once: then the end follows in the same breath (decisions 7). */
+/**
+ * Cancels at the end of the period, or at once; then it ends in the same decision (decisions 7).
+ */
 function cancel(draft: SubscriptionDraft, mode: 'at_period_end' | 'immediate'): void {
   const { now } = draft.context;
   const { periodEnd, cancelAt } = draft.state;
@@ -176,11 +187,14 @@ function pause(
   draft.change({ status: 'paused', pausedAt, resumesAt, keepInvoices });
   draft.order({ kind: 'suspend', why: suspensionOf(draft.state) });
   draft.announceUpdate(before);
-  // Its periods had stopped, and are to go on.
+  // Its periods had stopped and now go on.
   if (periodEnd <= now && renews(draft.state)) beginPeriod(draft);
 }
 
-/** Then the answer decides, and finds its invoice: what was captured is told. */
+/**
+ * Whether a charge of the invoice is under way. Then its answer decides, and needs the invoice: a
+ * capture must be announced.
+ */
 function isBeingCharged(
   { state }: SubscriptionDraft,
   { invoiceId, paymentId }: Extract<Command, { kind: 'close_invoice' }>,
@@ -195,7 +209,10 @@ function endTrial(draft: SubscriptionDraft): void {
   beginPeriod(draft);
 }
 
-/** What it unblocks after its period goes on with a new one: the time in which it could not be used is nobody's to pay. */
+/**
+ * Blocked time is not billed: if it is unblocked after the end of its period, a new period starts
+ * now.
+ */
 function unblocking(draft: SubscriptionDraft, act: () => void): void {
   const wasBlocked = draft.state.overdue === 'blocked';
   act();
@@ -204,7 +221,7 @@ function unblocking(draft: SubscriptionDraft, act: () => void): void {
   if (wasBlocked && isLate && renews(draft.state)) beginPeriod(draft);
 }
 
-/** Another period, counted from now, whether it is paid or not. */
+/** Starts a period now, paid or not. */
 function beginPeriod(draft: SubscriptionDraft): void {
   const { now: at } = draft.context;
   const { plan } = draft.state;

@@ -68,8 +68,9 @@ export function afterFailure(
 }
 
 /**
- * What the open invoices make of a subscription at `at`: blocked once the `blockAt` of any has come.
- * While a payment is `waiting`, time stands still: what came due since is done after its answer.
+ * What the open invoices make of a subscription at `at`: blocked once the `blockAt` of any has
+ * come. While a payment is `waiting`, time stands still: what came due since is done after its
+ * answer.
  */
 export function overdueStateAt(
   { open, waiting }: Pick<Chased, 'open'> & { readonly waiting: { readonly since: number } | null },

@@ -14,15 +14,19 @@ import { afterFailure, isMandateLost } from './dunning.ts';
 import type { SubscriptionDraft } from './subscription-draft.ts';
 
 /**
- * Money for a period that has begun: an invoice becomes open, a charge is ordered, its answer comes back.
+ * Invoices of a subscription: a period is billed, a charge is ordered, its answer is applied.
  *
- *     open ──paid──▶ gone
- *       └──failed──▶ dunning (`dunning.ts`): tried again, blocked, given up
+ *     open ──paid──▶ closed
+ *       └──failed──▶ dunning (`dunning.ts`): retried, blocked, given up
  *
- * Ids follow from what they bill, and an answer counts where its charge is the one under way: so orders and answers may come twice.
+ * How it works: billing writes follow-ups (`bill`, `collect`, `void`), which `src/subscriptions`
+ * executes after the flush. The answer comes back as a `settle` command.
+ * What holds: ids are derived from what they bill, and an answer counts only if its charge is the
+ * one under way. So orders and answers may be repeated.
+ * What it does not do: number or store invoices, ask a processor, or decide when to retry.
  */
 type Bill = {
-  /** What it is for, within the subscription: one invoice for each. */
+  /** The reason within the subscription: one invoice for each. */
   readonly cause: string;
   readonly reason: BillingReason;
   readonly lines: readonly InvoiceLineDraft[];
@@ -34,12 +38,15 @@ type Bill = {
 export type Billed = {
   readonly invoiceId: string;
   readonly amount: bigint;
-  /** What the customer's credit took off it. */
+  /** The credit of the customer that was used. */
   readonly credit: bigint;
   readonly payment: PaymentOrder | null;
 };
 
-/** Orders an invoice and what is due on it, less what the customer has as credit. A draft, which may come to nothing, takes none. */
+/**
+ * Orders an invoice and its charge, reduced by the customer's credit. A draft may come to nothing,
+ * so it uses no credit.
+ */
 export function bill(
   draft: SubscriptionDraft,
   { cause, reason, at, ...what }: Bill,
@@ -76,7 +83,9 @@ export function bill(
   return { invoiceId, amount, credit: totalOf(what.lines) - amount, payment };
 }
 
-/** Bills a period that goes on whether it is paid or not. Its start names it. */
+/**
+ * Bills a period that goes on even if it is not paid. The start of the period names the invoice.
+ */
 export function billPeriod(draft: SubscriptionDraft, what: Omit<Bill, 'cause'>): void {
   assert(what.periodStart === draft.state.periodStart, 'what is billed is the period that runs');
   const isDraft = draft.state.status === 'paused';
@@ -97,7 +106,7 @@ export function billPeriod(draft: SubscriptionDraft, what: Omit<Bill, 'cause'>):
   draft.change({ open: [...draft.state.open, opened] });
 }
 
-/** Of the period that runs, where that was billed by itself. */
+/** The invoice of the current period, if that was billed on its own. */
 export function periodInvoiceId({ context, state }: SubscriptionDraft): string {
   return context.ids.derive('invoice', state.id, String(state.periodStart));
 }
@@ -119,7 +128,7 @@ function withCredit(
   return [...lines, line];
 }
 
-/** Takes in what became of a charge for an open invoice; whether it was one. */
+/** Applies the answer to a charge of an open invoice. Returns whether it was one. */
 export function settleOpen(draft: SubscriptionDraft, settlement: Settlement): boolean {
   const invoice = draft.state.open.find(({ paymentId }) => paymentId === settlement.paymentId);
   if (invoice === undefined) return false;
@@ -132,41 +141,41 @@ export function settleOpen(draft: SubscriptionDraft, settlement: Settlement): bo
     case 'failed':
     case 'errored':
       chase(draft, invoice, settlement);
-      // Where another charge is under way, its answer says whether the mandate is lost.
+      // If another charge is under way, its answer says whether the mandate is lost.
       if (draft.state.waiting === null) endWithMandate(draft, settlement);
       break;
     default:
       unreachable(settlement);
   }
-  // Not as of the answer, which may come late: what has been blocked since then stays so.
+  // As of now: the answer may be late, and what was blocked since stays blocked.
   draft.reconsider(draft.context.now);
   return true;
 }
 
-/** With its mandate the subscription ends. */
+/** Ends the subscription when its mandate is lost. */
 export function endWithMandate(draft: SubscriptionDraft, settlement: Settlement): void {
   if (!isMandateLost(settlement) || draft.state.status === 'canceled') return;
   draft.end(settlement.at, 'mandate_lost');
 }
 
-/** It is paid, or void: nothing is due on it any more. */
+/** Removes an invoice that is paid or void. */
 export function close(draft: SubscriptionDraft, invoiceId: string): void {
   const { open } = draft.state;
   const left = open.filter((other) => other.invoiceId !== invoiceId);
   if (left.length < open.length) draft.change({ open: left });
 }
 
-/** Its merchant made it void: what the customer's credit took off it is there again. */
+/** The merchant made it void: its credit returns to the customer. */
 export function makeVoid(draft: SubscriptionDraft, invoiceId: string): void {
   const invoice = draft.state.open.find((other) => other.invoiceId === invoiceId);
   if (invoice === undefined) return;
   close(draft, invoiceId);
   draft.change({ credit: draft.state.credit + invoice.credit });
-  // What nobody pays for is worth nothing when the plan changes.
+  // An unpaid period is worth nothing when the plan changes.
   if (invoiceId === periodInvoiceId(draft)) draft.change({ periodPrice: 0n });
 }
 
-/** Tries again to collect an open invoice. */
+/** Retries an open invoice. */
 export function retry(draft: SubscriptionDraft, invoice: OpenInvoice, at: number): void {
   assert(invoice.paymentId === null, 'one charge of an invoice at a time');
   const attempt = invoice.attempt + 1;
@@ -178,13 +187,13 @@ export function retry(draft: SubscriptionDraft, invoice: OpenInvoice, at: number
   put(draft, { ...invoice, attempt, paymentId: id, again: false, retryAt: null });
 }
 
-/** With another card: at once, or as soon as a charge to the old one has failed. */
+/** Retries with another payment method: at once, or as soon as the charge under way has failed. */
 export function retryAnew(draft: SubscriptionDraft, invoice: OpenInvoice): void {
   if (invoice.paymentId === null) return retry(draft, invoice, draft.context.now);
   if (!invoice.again) put(draft, { ...invoice, again: true });
 }
 
-/** Tries to collect one now, whether it was being chased or had been left to the merchant. One that is being tried is left alone. */
+/** Charges an invoice now, in dunning or not. If a charge is under way, nothing changes. */
 export function collect(
   draft: SubscriptionDraft,
   { invoiceId, amount }: { readonly invoiceId: string; readonly amount: bigint },
@@ -205,13 +214,15 @@ export function collect(
   };
   if (known === undefined) {
     draft.change({ open: [...open, unknown] });
-    // From here on its period is one like any other, and not a draft.
+    // Its period is no longer a draft.
     if (invoiceId === periodInvoiceId(draft)) draft.change({ periodPrice: amount });
   }
   retry(draft, known ?? unknown, draft.context.now);
 }
 
-/** An unpaid invoice is tried again, for as long as the subscription lives. */
+/**
+ * Goes on after a failed charge: dunning while the subscription lives, else the invoice is void.
+ */
 function chase(
   draft: SubscriptionDraft,
   invoice: OpenInvoice,
@@ -259,7 +270,7 @@ export function announcePaid(
   });
 }
 
-/** What a signup on the hosted page paid, which may be nothing. */
+/** Announces what a signup on the hosted page paid. It may be nothing. */
 export function announceSignup(
   draft: SubscriptionDraft,
   { amount, customerEmail, invoiceId }: SignupPayment,

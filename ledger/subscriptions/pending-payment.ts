@@ -23,17 +23,26 @@ import { suspensionOf } from './dunning.ts';
 import type { SubscriptionDraft } from './subscription-draft.ts';
 
 /**
- * What begins with its payment and not without: a resume after the paid period, a dearer plan. Until the answer is there the
- * subscription stays as it is, and time stands still for it (`subscriptionDue`).
+ * Changes that take effect only when they are paid: a resume after the paid period, a more
+ * expensive plan.
+ *
+ * How it works: the change is billed and kept in `waiting`; the answer to the charge applies it or
+ * drops it.
+ * What holds: until the answer the subscription stays as it is, and time stands still for it
+ * (`subscriptionDue`).
+ * What it does not do: retry. A refused charge drops the change.
  */
 export function cycleOf({ interval, intervalCount }: Plan, anchor: number, zone: string): Cycle {
   return { anchor, interval, count: intervalCount, zone };
 }
 
-/** What a pause was is over. */
+/** The fields of a pause, cleared. */
 const RESUMED = { status: 'active', pausedAt: null, keepInvoices: false } as const;
 
-/** Inside the paid period it goes on; after it, or where that was never paid, a new one begins with its payment (decisions 7, Pause). */
+/**
+ * Within the paid period it simply goes on. After it, or if that was never paid, a new period
+ * begins with its payment (decisions 7, Pause).
+ */
 export function resume(draft: SubscriptionDraft, at: number): void {
   const { state: before } = draft;
   const { plan, cycle, pausedAt } = before;
@@ -55,13 +64,16 @@ export function resume(draft: SubscriptionDraft, at: number): void {
   wait(draft, { kind: 'resume', since: at }, billed);
 }
 
-/** What is left of the old plan comes back, the new one is charged: at once where that costs, as credit where it does not. */
+/**
+ * Changes the plan. The rest of the old plan is credited, the new plan is charged: a positive
+ * difference is due now, a negative one becomes credit.
+ */
 export function changePlan(
   draft: SubscriptionDraft,
   { plan, allowances }: { plan: Plan; allowances: readonly PlanAllowance[] },
 ): void {
   const { plan: from, periodStart, periodEnd, periodPrice, cycle } = draft.state;
-  // A clock that stepped back is still in the period.
+  // If the clock stepped back, it is still in the period.
   const at = Math.max(draft.context.now, periodStart);
   if (from.priceId === plan.priceId && from.quantity === plan.quantity) return;
   const restarts = from.interval !== plan.interval || from.intervalCount !== plan.intervalCount;
@@ -86,7 +98,7 @@ export function changePlan(
   wait(draft, change, billed);
 }
 
-/** Waits for the payment; where all of it comes out of the credit, there is nothing to wait for. */
+/** Waits for the payment. If the credit covers all of it, it begins at once. */
 function wait(
   draft: SubscriptionDraft,
   what: Beginning,
@@ -111,7 +123,7 @@ function begin(draft: SubscriptionDraft, what: Beginning, at: number): void {
   const inTrial = isTrial(draft.state);
   const anchor = inTrial ? cycle.anchor : what.since;
   const next = restarts ? cycleOf(plan, anchor, cycle.zone) : cycle;
-  // What is left of the period costs the new plan's price from here on; a trial goes on free.
+  // The rest of the period has the new plan's price from here on; a trial stays free.
   const moved = restarts && !inTrial ? firstPeriod(next) : { cycle: next };
   const periodPrice = inTrial ? 0n : amountOf(plan);
   draft.change({ plan, waiting: null, ...moved, periodPrice });
@@ -120,18 +132,18 @@ function begin(draft: SubscriptionDraft, what: Beginning, at: number): void {
   draft.announceUpdate(before, at);
 }
 
-/** The invoice of the period that the new one is instead of: there was but a draft of it. */
+/** The draft invoice of the period that the new period replaces. */
 function replacedBy(draft: SubscriptionDraft, { kind, since }: Beginning): string | null {
   return kind === 'resume' && since < draft.state.periodEnd ? periodInvoiceId(draft) : null;
 }
 
-/** Whether what waits for its payment comes in the place of this invoice: to charge both would be to charge twice. */
+/** Whether the pending change replaces this invoice: to charge both would be to charge twice. */
 export function isBeingReplaced(draft: SubscriptionDraft, invoiceId: string): boolean {
   const { waiting } = draft.state;
   return waiting !== null && replacedBy(draft, waiting) === invoiceId;
 }
 
-/** A cancellation that is scheduled moves with the end of the period. */
+/** A scheduled cancellation moves with the end of the period. */
 function endWithPeriod(draft: SubscriptionDraft): void {
   const { cancelAt, periodEnd } = draft.state;
   if (cancelAt === null) return;
@@ -139,14 +151,14 @@ function endWithPeriod(draft: SubscriptionDraft): void {
   draft.order({ kind: 'expire_at', at: periodEnd });
 }
 
-/** Periods count from `anchor` now, and a trial is over. */
+/** Counts periods from `anchor` now. A trial is over. */
 export function restart(draft: SubscriptionDraft, anchor: number, at: number = anchor): void {
   const { plan, cycle } = draft.state;
   const next = cycleOf(plan, anchor, cycle.zone);
   const wasTrial = isTrial(draft.state);
   draft.change({ ...firstPeriod(next), periodPrice: amountOf(plan) });
   draft.order({ kind: 'restart', cycle: next });
-  // A restart lets the allowances be used again.
+  // A restart ends the suspension of the allowances.
   const why = suspensionOf(draft.state);
   if (why !== null) draft.order({ kind: 'suspend', why });
   if (wasTrial) draft.announceTrialEnd(at, 'converted');
@@ -157,8 +169,8 @@ function firstPeriod(cycle: Subscription['cycle']): Partial<Subscription> {
 }
 
 /**
- * Takes in what became of the charge that something waits for; whether it was that one. Where it was refused nothing begins, its
- * invoice is void, and the credit that it took is there again.
+ * Applies the answer to the charge of the pending change. Returns whether it was that charge. If it
+ * was refused, nothing begins, the invoice is void, and its credit returns.
  */
 export function settleWaiting(draft: SubscriptionDraft, settlement: Settlement): boolean {
   const { waiting } = draft.state;

@@ -11,8 +11,9 @@ export function prorated(amount: bigint, part: number, whole: number): bigint {
 }
 
 /**
- * What a change of plan at `at` costs: what is left of the old plan's period comes back at what it cost the customer, what is left of
- * the period costs the new plan's price, or all of it where a new period begins. By the millisecond.
+ * The invoice lines of a change of plan at `at`. The rest of the old plan's period is credited at
+ * what it cost the customer. The rest of the period is charged at the new plan's price, or a whole
+ * period where a new one begins. By the millisecond.
  */
 export function changeLines(
   period: { readonly start: number; readonly end: number; readonly price: bigint },

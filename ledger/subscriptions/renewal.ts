@@ -7,10 +7,10 @@ import { type PlanAllowance, isTrial, renews, subscriptionDue, amountOf } from '
 import type { SubscriptionDraft } from './subscription-draft.ts';
 import { resume } from './pending-payment.ts';
 
-/** Steps in one decision. */
+/** The most steps of one decision. */
 const STEPS_MAX = 100;
 
-/** Does what time has brought about, in due order, each at its own due time; whether that was all of it. */
+/** Does all that is due, in due order, each at its own due time. Returns whether that was all. */
 export function catchUp(draft: SubscriptionDraft, allowances?: readonly PlanAllowance[]): boolean {
   for (let steps = 0; steps < STEPS_MAX; steps += 1) {
     const due = subscriptionDue(draft.state);
@@ -21,7 +21,7 @@ export function catchUp(draft: SubscriptionDraft, allowances?: readonly PlanAllo
   return subscriptionDue(draft.state) > draft.context.now;
 }
 
-/** Of what is due at the same time, what ends it comes first. */
+/** If several things are due at the same time, an end comes first. */
 function step(draft: SubscriptionDraft, due: number, allowances?: readonly PlanAllowance[]): void {
   const { cancelAt, resumesAt, open, periodEnd } = draft.state;
   if (cancelAt === due) return lapse(draft, due);
@@ -40,14 +40,17 @@ function lapse(draft: SubscriptionDraft, at: number): void {
   draft.end(at, inTrial ? 'trial_expired' : 'cancellation_effective');
 }
 
-/** The next period begins, paid or not. Computed from the anchor, never from the last one, so that nothing drifts (decisions 7). */
+/**
+ * Begins the next period, paid or not. It is computed from the anchor, never from the last period,
+ * so nothing drifts (decisions 7).
+ */
 function renew(draft: SubscriptionDraft, at: number, allowances?: readonly PlanAllowance[]): void {
   const { cycle, periodIndex, plan, status } = draft.state;
   const wasTrial = isTrial(draft.state);
   const index = periodIndex + 1;
   const [periodStart, periodEnd] = [boundary(cycle, index), boundary(cycle, index + 1)];
   assert(periodStart === at, 'periods have no gap and no overlap');
-  // A period of which only a draft is left has cost nothing yet.
+  // A period that has only a draft has cost nothing yet.
   draft.change({
     periodIndex: index,
     periodStart,
@@ -57,7 +60,7 @@ function renew(draft: SubscriptionDraft, at: number, allowances?: readonly PlanA
   if (wasTrial) draft.announceTrialEnd(at, 'converted');
   if (allowances !== undefined) {
     draft.order({ kind: 'refresh', allowances, cycle });
-    // What is given for the first time would be free to use.
+    // A new grant is not suspended by itself.
     const why = suspensionOf(draft.state);
     if (why !== null) draft.order({ kind: 'suspend', why });
   }

@@ -16,7 +16,7 @@ import { cycleOf } from './pending-payment.ts';
 import { SubscriptionDraft, type SubscriptionContext } from './subscription-draft.ts';
 
 export type NewSubscription = {
-  /** Derived from what it follows from, so that it starts once. */
+  /** Derived from its cause, so it starts once. */
   readonly id: string;
   readonly bundleId: string;
   readonly plan: Plan;
@@ -27,7 +27,7 @@ export type NewSubscription = {
   readonly startAt: number;
   /** null: no trial. */
   readonly trialEnd: number | null;
-  /** What comes off its invoices to come. */
+  /** Credit for its next invoices. */
   readonly credit: bigint;
   /** What was paid on the hosted page; null where the first period is still to be billed. */
   readonly paid: SignupPayment | null;
@@ -82,7 +82,7 @@ export function decideStart(
       at: startAt,
     });
   }
-  // What is told late may have been due for longer.
+  // A late start may have more due.
   catchUp(draft);
   return draft;
 }

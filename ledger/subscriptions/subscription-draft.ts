@@ -39,7 +39,10 @@ type NewFollowup = SubscriptionFollowup extends infer F
     : never
   : never;
 
-/** A customer's subscriptions being rewritten, and what that writes. Lives inside one decision, on one of them. */
+/**
+ * The subscriptions of a customer while a decision changes one of them, and what that writes. Lives
+ * inside one decision.
+ */
 export class SubscriptionDraft {
   readonly context: SubscriptionContext;
   readonly orders: SubscriptionOrder[] = [];
@@ -49,7 +52,7 @@ export class SubscriptionDraft {
   readonly #events: LedgerEvent[] = [];
   readonly #followups: (SubscriptionFollowup & { subscriptionId: string })[] = [];
 
-  /** `id`: of the subscription that is there, or of the one that `begin` makes. */
+  /** `id`: of the existing subscription, or of the one that `begin` makes. */
   constructor(context: SubscriptionContext, billing: Billing, id: string) {
     this.context = context;
     this.#before = billing;
@@ -61,7 +64,7 @@ export class SubscriptionDraft {
     return must(this.#subscription, 'a subscription');
   }
 
-  /** Whether others have something to do when it is decided. */
+  /** Whether follow-ups were written. */
   get owes(): boolean {
     return this.#followups.length > 0;
   }
@@ -79,13 +82,13 @@ export class SubscriptionDraft {
     this.#subscription = next;
   }
 
-  /** What its customer's meters are to do. */
+  /** Orders something of the customer's meters. */
   order(order: MeterOrder): void {
     const { id: subscriptionId, sequence, plan } = this.state;
     this.orders.push({ ...order, subscriptionId, sequence, productId: plan.productId });
   }
 
-  /** `cause` names what it follows from: it is owed once for each. */
+  /** Writes a follow-up: one for each `cause`. */
   follow(cause: string, at: number, followup: NewFollowup): void {
     const { ids } = this.context;
     const { id: subscriptionId } = this.state;
@@ -93,7 +96,7 @@ export class SubscriptionDraft {
     this.#followups.push({ ...followup, id, at, subscriptionId });
   }
 
-  /** `data` is the type's own, beyond what all events of a subscription carry. */
+  /** Writes an event; `data` adds to what all events of a subscription carry. */
   announce(type: LedgerEventType, at: number, data: Readonly<Record<string, unknown>> = {}): void {
     const { customer } = this.context;
     this.write(type, at, {
@@ -104,7 +107,10 @@ export class SubscriptionDraft {
     });
   }
 
-  /** Says what it was `before`, by the names of what changed; another plan is named as such, too. */
+  /**
+   * Announces the fields that differ from `before`, with their old values. A new plan is named as
+   * `plan`, too.
+   */
   announceUpdate(before: Subscription, at: number = this.context.now): void {
     const [was, is] = [subscriptionData(before), subscriptionData(this.state)];
     const changed = Object.keys(was).filter((name) => was[name] !== is[name]);
@@ -118,7 +124,7 @@ export class SubscriptionDraft {
     this.announce('subscription.trial_ended', at, { outcome, trialEndedAt: iso(at) });
   }
 
-  /** An event of the subscription with just these fields. */
+  /** Writes an event with only these fields. */
   write(type: LedgerEventType, at: number, data: Readonly<Record<string, unknown>>): void {
     const { ids, customer } = this.context;
     const { id, sequence, eventAt } = this.state;
@@ -136,11 +142,11 @@ export class SubscriptionDraft {
     this.change(next);
   }
 
-  /** The end: nothing is owed any more, and its allowances go. */
+  /** Ends it: open invoices become void and its allowances end. */
   end(at: number, reason: ExpiryReason): void {
     assert(this.state.status !== 'canceled' || this.state.endedAt === null, 'it ends once');
     assert(this.state.waiting === null, 'what is being paid for is decided first');
-    // A charge under way is not called back: what it brings is of a period that had begun.
+    // A charge under way is not canceled: it is for a period that had begun.
     const underWay = this.state.open.filter(({ paymentId }) => paymentId !== null);
     for (const { invoiceId, paymentId } of this.state.open) {
       if (paymentId === null) this.follow(invoiceId, at, { kind: 'void', invoiceId });
@@ -159,7 +165,7 @@ export class SubscriptionDraft {
     this.announce('subscription.expired', at, { reason });
   }
 
-  /** Takes over what dunning makes of the open invoices. Being blocked, or no longer, is announced. */
+  /** Applies the dunning of the open invoices. Becoming blocked, and unblocked, is announced. */
   reconsider(at: number): void {
     const { overdue, status } = this.state;
     if (status === 'canceled') return;
@@ -182,13 +188,13 @@ export class SubscriptionDraft {
     });
   }
 
-  /** The customer's state is that of the worst subscription: who keeps it is told when that changes. */
+  /** The state of a customer is that of its worst subscription. A change of it is a follow-up. */
   #becomeOverdue(overdue: OverdueState, at: number): void {
     const from = overdueOf(this.#billing());
     this.change({ overdue });
     const billing = this.#billing();
     const [to, nextAt] = [overdueOf(billing), nextOverdueAt(billing)];
-    // Nothing names the change: the same one may come again at the same time.
+    // The change has no name of its own: the same one may come again at the same time.
     if (from === to) return;
     this.follow(this.context.ids.next(), at, { kind: 'overdue', from, to, nextAt });
   }

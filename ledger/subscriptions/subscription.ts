@@ -13,19 +13,19 @@ import {
 } from './dunning.ts';
 
 /**
- * One subscription: what a customer pays for again and again, and what that gives.
+ * One subscription: its data, and the questions about it.
  *
  *     (none) ──start──▶ active ◀──pause · resume──▶ paused
- *                          └──────── cancel · time · dunning ────────▶ canceled      final: a new signup is a new subscription
+ *                          └──────── cancel · time · dunning ────────▶ canceled      final
  *
- * It lives in its customer's actor, beside the meters that it gives an allowance of: one decision writes both. A cancellation that is
- * scheduled is a time, not a state; a trial is a period before the first; overdue is what its open invoices make it (decisions 7).
- *
- * Period first, money then: at the end of a period the next one begins and an invoice becomes open. What is charged for it comes back
- * as an answer (`invoicing.ts`), and what does not come is chased for as long as the organisation's policy says.
- *
- * Here are the shape and the questions; `start.ts`, `commands.ts`, `renewal.ts` and `invoicing.ts` decide. Times are
- * milliseconds, amounts bigints in the currency's smallest coin.
+ * How it works: it lives in its customer's actor, beside the meters that it gives allowances of, so
+ * one decision writes both. At the end of a period the next one begins and an invoice becomes open;
+ * the charge comes back as an answer (`invoicing.ts`). Unpaid invoices are in dunning
+ * (`dunning.ts`).
+ * What holds: a scheduled cancellation is a time, not a state. A trial is a period before the
+ * first. Overdue follows from the open invoices (decisions 7). A new signup is a new subscription.
+ * What it does not do: decide. `start.ts`, `commands.ts`, `renewal.ts` and `invoicing.ts` do. Times
+ * are milliseconds, amounts bigints in the smallest coin.
  */
 export type SubscriptionStatus = 'active' | 'paused' | 'canceled';
 
@@ -56,7 +56,7 @@ export type Subscription = {
   readonly periodIndex: number;
   readonly periodStart: number;
   readonly periodEnd: number;
-  /** What a whole one of the current period costs the customer: less than the plan's price where a discount came off it. */
+  /** What the whole current period costs the customer: the price of the plan, less a discount. */
   readonly periodPrice: bigint;
   readonly status: SubscriptionStatus;
   readonly trialEnd: number | null;
@@ -69,9 +69,9 @@ export type Subscription = {
   readonly keepInvoices: boolean;
   /** Unpaid invoices, oldest first. */
   readonly open: readonly OpenInvoice[];
-  /** Something that begins when it is paid; null where nothing waits. */
+  /** A change that takes effect when it is paid; null for none. */
   readonly waiting: Waiting | null;
-  /** What is owed to the customer, and comes off the next invoices. */
+  /** Credit of the customer, used by the next invoices. */
   readonly credit: bigint;
   readonly overdue: OverdueState;
   readonly sequence: bigint;
@@ -84,14 +84,14 @@ export type OpenInvoice = {
   /** What the customer's credit took off it. */
   readonly credit: bigint;
   readonly transactionType: 'SUBSCRIPTION_START' | 'RECURRING';
-  /** How often it was tried. */
+  /** The number of tries. */
   readonly attempt: number;
   /** The charge under way; null between tries. */
   readonly paymentId: string | null;
-  /** Whether it is tried again as soon as that fails: there is another card since. */
+  /** Whether it is retried as soon as that charge fails: the payment method has changed since. */
   readonly again: boolean;
   readonly retryAt: number | null;
-  /** Since its first failure. */
+  /** null until its first failure. */
   readonly dunning: Dunning | null;
 };
 
@@ -102,17 +102,17 @@ export type Beginning = { readonly since: number } & (
       readonly kind: 'change';
       readonly plan: Plan;
       readonly allowances: readonly PlanAllowance[];
-      /** Whether the plan's intervals differ: then a new period begins with it. */
+      /** Whether the intervals of the plans differ: then a new period begins. */
       readonly restarts: boolean;
     }
 );
 
-/** One that costs something: begins with its payment, and not without. */
+/** A change that has to be paid: it begins with its payment. */
 export type Waiting = Beginning & {
   readonly invoiceId: string;
   readonly paymentId: string;
   readonly amount: bigint;
-  /** What of it the customer's credit covers: it comes back with a refusal. */
+  /** The credit that it uses. It returns if the charge is refused. */
   readonly credit: bigint;
 };
 
@@ -127,16 +127,16 @@ export type Billing = { readonly subscriptions: ReadonlyMap<string, Subscription
 
 export const NO_BILLING: Billing = { subscriptions: new Map() };
 
-/** What the meters of the customer are to do, in the same unit. */
+/** Orders to the customer's meters, executed in the same unit. */
 export type MeterOrder =
   | {
       readonly kind: 'start';
       readonly allowances: readonly PlanAllowance[];
       readonly cycle: Cycle;
-      /** From when on they are given. */
+      /** When they start. */
       readonly at: number;
     }
-  /** What the product gives now, where that is not what it gave. */
+  /** What the product gives now, if that has changed. */
   | {
       readonly kind: 'refresh';
       readonly allowances: readonly PlanAllowance[];
@@ -145,7 +145,10 @@ export type MeterOrder =
   | { readonly kind: 'withdraw'; readonly how: 'expired' | 'voided' }
   | { readonly kind: 'expire_at'; readonly at: number | null }
   | { readonly kind: 'suspend'; readonly why: 'paused' | 'blocked' | null }
-  /** Another plan's allowances instead: what was used of the old ones in this period counts against the new. */
+  /**
+   * The allowances of another plan. Usage of the old ones in this period counts against the new
+   * ones.
+   */
   | {
       readonly kind: 'replace';
       readonly allowances: readonly PlanAllowance[];
@@ -155,7 +158,10 @@ export type MeterOrder =
 
 export type SubscriptionOrder = MeterOrder & {
   readonly subscriptionId: string;
-  /** Of the last event before it: no two changes of plan share it, though they be of one millisecond. */
+  /**
+   * Sequence of the last event before it. Two changes of plan never share it, even within a
+   * millisecond.
+   */
   readonly sequence: bigint;
   readonly productId: string;
 };
@@ -174,7 +180,7 @@ export type InvoiceDraft = {
   readonly lines: readonly InvoiceLineDraft[];
   readonly periodStart: number;
   readonly periodEnd: number;
-  /** Left for the merchant to finalise: nothing is charged. */
+  /** A draft: the merchant finalizes it, nothing is charged. */
   readonly isDraft: boolean;
 };
 
@@ -184,7 +190,10 @@ export type BillingReason =
   | 'subscription_update'
   | 'subscription_resume';
 
-/** What others must still do; a row of the same flush, carried out after it. Amounts are bigints until they are written. */
+/**
+ * A task that follows from a decision: a row of the same flush, executed after it. Amounts are
+ * bigints until they are written.
+ */
 export type SubscriptionFollowup = { readonly id: string; readonly at: number } & (
   | {
       readonly kind: 'bill';
@@ -201,7 +210,7 @@ export type SubscriptionFollowup = { readonly id: string; readonly at: number } 
       /** When time alone changes it next. */
       readonly nextAt: number | null;
     }
-  /** It is over because it was not paid. */
+  /** It ended because it was not paid. */
   | { readonly kind: 'ended' }
 );
 
@@ -214,7 +223,7 @@ export type PaymentOrder = {
   readonly transactionType: 'SUBSCRIPTION_START' | 'RECURRING';
 };
 
-/** What became of a charge, or that there is nothing to charge. */
+/** The result of a charge, or that there is no payment method to charge. */
 export type Settlement = {
   readonly paymentId: string;
   readonly at: number;
@@ -225,13 +234,13 @@ export type Settlement = {
       readonly kind: 'failed' | 'errored';
       readonly code: string;
       readonly message: string;
-      /** No later try can succeed. */
+      /** A retry cannot succeed. */
       readonly hard: boolean;
       readonly policy: DunningPolicy;
     }
 );
 
-/** What the payment of a signup was. */
+/** The payment of a signup. */
 export type SignupPayment = {
   readonly paymentId: string;
   readonly amount: bigint;
@@ -255,7 +264,7 @@ export function amountOf({ unitAmount, quantity }: Plan): bigint {
   return unitAmount * BigInt(quantity);
 }
 
-/** The contract's name of where it stands (research: Kill Bill's phases). */
+/** The contract's name for its phase (after Kill Bill). */
 export function phaseName(subscription: Subscription): string {
   return `${subscription.plan.planName}-${isTrial(subscription) ? 'trial' : 'evergreen'}`;
 }
@@ -265,8 +274,9 @@ export function isTrial({ periodIndex }: Subscription): boolean {
 }
 
 /**
- * Whether to resume then begins a new period: after the one that was paid, or where one began while it was paused and there is but a
- * draft of it. To resume in that would be free. Where it is blocked past its end, the new one begins when what is owed is paid.
+ * Whether a resume begins a new period: after the paid period, or if a period began during the
+ * pause and has only a draft. To resume in that one would be free. If it is blocked past its end,
+ * the new period begins when the debt is paid.
  */
 export function resumeRestarts(subscription: Subscription, at: number): boolean {
   const { periodStart, periodEnd, periodPrice, pausedAt, plan, overdue } = subscription;
@@ -278,21 +288,24 @@ export function resumeRestarts(subscription: Subscription, at: number): boolean 
 /** When time alone next changes something; Infinity for never. */
 export function subscriptionDue(subscription: Subscription): number {
   const { status, cancelAt, resumesAt, waiting } = subscription;
-  // A payment under way decides first: its answer comes, and then time goes on where it stood.
+  // A pending payment comes first. After its answer, time goes on from where it stood.
   if (status === 'canceled' || waiting !== null) return Infinity;
   const periodEnd = renews(subscription) ? subscription.periodEnd : Infinity;
   const ends = Math.min(cancelAt ?? Infinity, resumesAt ?? Infinity, periodEnd);
   return Math.min(ends, nextDunningAt(subscription));
 }
 
-/** Whether nothing can happen to it any more: a charge that was under way when it ended still comes back. */
+/**
+ * Whether nothing more can happen. A charge that was under way at the end still gets its answer.
+ */
 export function isOver({ status, open }: Subscription): boolean {
   return status === 'canceled' && open.length === 0;
 }
 
 /**
- * Whether the end of its period begins another one: not while it is paused without invoices, and not while it is blocked, because nobody
- * is billed for what cannot be used. Paid after its period, a new one begins then.
+ * Whether a new period begins at the end of this one. Not while it is paused without invoices, and
+ * not while it is blocked: blocked time is not billed. Paid after its period, a new one begins
+ * then.
  */
 export function renews({ status, keepInvoices, overdue }: Subscription): boolean {
   if (overdue === 'blocked') return false;

@@ -1,14 +1,15 @@
 import type { Subscription } from './subscription.ts';
 
 /**
- * What may be done with a subscription, and when: the one table that the API, the portal, the documentation and the model test read.
- * Anything else is refused as `invalid_state`, naming what is legal. What is so already is no refusal: it changes nothing.
+ * What may be done with a subscription, and when. This one table serves the API, the portal, the
+ * documentation and the model test. Anything else is refused as `invalid_state` with the legal
+ * actions. An action that is already fulfilled is not refused: it changes nothing.
  */
 export const ACTIONS = ['cancel', 'uncancel', 'pause', 'resume', 'change', 'end_trial'] as const;
 export type Action = (typeof ACTIONS)[number];
 
 export type Situation = {
-  /** What the table's rows are about, for whoever reads them. */
+  /** The condition in words, for the documentation. */
   readonly legal: string;
   readonly holds: (subscription: Subscription) => boolean;
 };
@@ -23,7 +24,7 @@ export const TRANSITIONS: Readonly<Record<Action, Situation>> = {
     holds: ({ status }) => status !== 'canceled',
   },
   pause: {
-    // What is owed goes on being dunned, to its expiry.
+    // Dunning goes on during a pause.
     legal: 'active or paused, overdue or not, while no payment is under way',
     holds: ({ status, waiting }) => status !== 'canceled' && waiting === null,
   },

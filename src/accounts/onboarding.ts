@@ -27,7 +27,7 @@ export async function createOrganisation(
     if (groupId !== null && !(await groupExists(transaction, groupId))) return 'no_such_group';
     const id = ids.next();
     await insertOrganisation(transaction, { id, groupId, name, now });
-    // The group's endpoints hear of it too.
+    // The endpoints of the group receive it too.
     if (groupId !== null) await notifyChange(transaction, 'webhook_endpoint', id);
     const owner: KeyOwner = { kind: 'organisation', organisationId: id };
     const key = { owner, expiresAt: null, now };
@@ -37,7 +37,10 @@ export async function createOrganisation(
   });
 }
 
-/** Puts an organisation into a group, or into none. What happens from then on the group's endpoints hear of, or do not any more. */
+/**
+ * Moves an organisation into a group, or out of its group. From then on the endpoints of the new
+ * group receive its events.
+ */
 export async function changeGroup(
   { sql, now }: Pick<Setting, 'sql' | 'now'>,
   { id, groupId }: { readonly id: string; readonly groupId: string | null },
@@ -67,7 +70,10 @@ export async function createGroup(
   });
 }
 
-/** The first start: a demo organisation, so that there is a key to try things with. Its test key; null where any is there already. */
+/**
+ * The first start makes a demo organisation, so there is a key to try things with. Returns its test
+ * key; null if an organisation exists.
+ */
 export async function createDemoOrganisation(setting: Setting): Promise<string | null> {
   const { sql, ids, now } = setting;
   return sql.begin(async (transaction) => {

@@ -1,6 +1,7 @@
-// PUT of a customer: made under the merchant's own id, or changed where it is there.
+// PUT of a customer: created under the merchant's own id, or changed if it exists.
 //
-// Holds: of two at once one makes it, and the other changes it. The constraint on the external id decides, not a look before.
+// Holds: of two concurrent calls one creates it, and the other changes it. The unique constraint on
+// the external id decides, not a query before.
 import type { Transaction } from '../platform/postgres/postgres.ts';
 import {
   type CustomerPatch,
@@ -11,10 +12,13 @@ import {
 } from '../records/customers.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 
-/** It takes a customer that is given another name at the same moment to need a second. */
+/** A second try is needed only if the customer is renamed at the same moment. */
 const TRIES_MAX = 3;
 
-/** `customer` is what is made; `patch` is of it what the caller gave. 'renamed': other calls give the name away and take it. */
+/**
+ * `customer` is what is made; `patch` is of it what the caller gave. 'renamed': other calls give
+ * the name away and take it.
+ */
 export async function putCustomer(
   sql: Transaction,
   scope: Tenant,

@@ -1,8 +1,8 @@
-// What a mail says, as plain text and as HTML from the same parts.
+// The text of a mail, as plain text and as HTML from the same parts.
 //
-// Holds: the same mail and the same invoice give the same letter. What people typed stands on one line each, so that it neither begins
-// a header nor looks like a line of ours; in HTML all of it is escaped. Buyers' names are left out: a stranger may type any, and have
-// it sent to any address.
+// Holds: the same mail and the same invoice give the same letter. Typed text stands on one line, so
+// that it cannot start a header or look like a line of ours; in HTML it is escaped. Names of buyers
+// are left out: a stranger may type any name and have it sent to any address.
 import { must, unreachable } from '../../ledger/kernel/assert.ts';
 import type { OpenInvoice } from '../../ledger/subscriptions/subscription.ts';
 import { showAmount } from '../pages/amount.ts';
@@ -30,7 +30,7 @@ type Parts = {
   readonly rows: readonly (readonly [string, string])[];
 };
 
-/** null where it tells of what is not so any more: the invoice was paid or made void meanwhile. */
+/** null if it is out of date: the invoice was paid or made void meanwhile. */
 export function letterOf(about: About): Letter | null {
   const { mail, invoice, organisation, link } = about;
   const isChase = mail.kind === 'charge_failed' || mail.kind === 'blocked';
@@ -178,13 +178,13 @@ function howToPay(about: About): string {
   return `To pay with something else, turn to ${oneLine(sellerOf(about).name)}; an answer to this mail reaches them.`;
 }
 
-/** In the days of the organisation. */
+/** A date in the time zone of the organisation. */
 function day({ organisation }: About, at: Date | number | null): string {
   const timeZone = organisation.timezone;
   return new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone }).format(at ?? undefined);
 }
 
-/** Who sells. */
+/** The seller. */
 function footerOf(about: About): readonly string[] {
   const { name, addressLine1, addressLine2, postalCode, city, state, country, taxId, email } =
     sellerOf(about);

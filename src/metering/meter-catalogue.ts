@@ -1,10 +1,11 @@
-// The meters that usage is recorded on, kept in memory for /check and /track.
+// The meters, in memory for /check and /track.
 //
-// Who calls: the metering routes, once for each feature in a request. Without a promise wherever the answer is known.
-// Holds: an archived or deleted meter stops counting, and a new one counts, within a second on every node
-// (src/platform/postgres/changes.ts). A change of one meter forgets all of its organisation: that is rare and needs no index.
-// Memory is bounded by ENTRIES_MAX, names that no meter has included; when it is full it starts afresh, as one organisation does
-// beyond its part of it.
+// Called by the metering routes, once for each feature of a request. A known answer comes without a
+// promise.
+// Holds: an archived or deleted meter stops counting, and a new one counts, within a second on
+// every node (src/platform/postgres/changes.ts). A change of one meter drops all entries of its
+// organisation: that is rare and needs no index. Memory is bounded by ENTRIES_MAX, unknown names
+// included. When it is full, it is emptied; so is one organisation that exceeds its part.
 import type { Changes, ChangeKind, Subscriber } from '../platform/postgres/changes.ts';
 import type { UsageMeter } from '../records/meters.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
@@ -25,7 +26,10 @@ export type MeterSource = {
 };
 
 const ENTRIES_MAX = 100_000;
-/** Of one organisation's mode, names that no meter has included: beyond it that one starts afresh, and no other does. */
+/**
+ * The most entries of one tenant, unknown names included. Beyond it that tenant's entries are
+ * dropped, and no others.
+ */
 const ENTRIES_EACH_MAX = 5000;
 
 type Entries = {
@@ -110,7 +114,7 @@ class Catalogue implements MeterCatalogue, Subscriber {
   /** Where one more entry goes. */
   #room(scope: Tenant): Entries {
     if (this.#size >= ENTRIES_MAX) this.reset();
-    // Two that looked for the same are counted twice: that only makes it start afresh earlier.
+    // Two concurrent look-ups of one name are counted twice: it is only emptied earlier.
     this.#size += 1;
     const known = this.#entriesOf(scope);
     if (known !== undefined) {

@@ -1,6 +1,8 @@
-// PUT of a meter: made under its slug, or changed where it is there. What its history depends on is never changed.
+// PUT of a meter: created under its slug, or changed if it exists. Fields that its history depends
+// on never change.
 //
-// Holds: of two at once one makes it, and the other finds it. A meter that is there is found where no more may be made.
+// Holds: of two concurrent calls one creates it, and the other finds it. An existing meter is found
+// even when no more may be created.
 import { type Bounds, Full } from '../platform/bounds.ts';
 import type { Transaction } from '../platform/postgres/postgres.ts';
 import {
@@ -13,7 +15,7 @@ import {
 } from '../records/meters.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 
-/** It takes a meter that is deleted at the same moment to need a third. */
+/** A third try is needed only if the meter is deleted at the same moment. */
 const TRIES_MAX = 4;
 
 export type Fixed = Pick<
@@ -48,7 +50,7 @@ export async function putMeter(
     const there = await lockMeter(sql, scope, meter.slug);
     if (there !== null) return change(sql, scope, { ...options, there });
     if (!options.mayMake) return { kind: 'not_made' };
-    // What another call made meanwhile may be this one: so it was looked for again.
+    // Another call may have just created this one.
     if (full !== null) return { kind: 'full', why: full.message };
     const made = await insertMeter(sql, scope, { meter, bounds, now });
     if (made instanceof Full) full = made;

@@ -1,10 +1,11 @@
-// Who has an endpoint that hears of usage: `usage.recorded` is written for nobody else.
+// The organisations with an endpoint for `usage.recorded`: the event is written only for them.
 //
-// Who calls: whoever records usage, for each call, without a promise. The routes of endpoints tell of a change (src/platform/postgres/changes.ts),
-// so that the next request counts it on every node.
-// Holds: whoever subscribes misses nothing: where this process does not know, or would not hear of a change, the answer is yes, and
-// the worst of that is an event that nobody is sent.
-// Does not: keep anything of those who do not subscribe. All who do are read together: that is a few, and changes are rare.
+// Called for each call that records usage, without a promise. The routes of endpoints publish a
+// change (src/platform/postgres/changes.ts), so the next request sees it on every node.
+// Holds: a subscriber misses nothing. If this process does not know, or may miss changes, the
+// answer is yes; at worst an event is written that no endpoint gets.
+// Does not: keep anything of organisations without such an endpoint. The list is read as a whole:
+// it is short, and changes are rare.
 import type { Timers } from '../../ledger/ports.ts';
 import type { Changes, ChangeKind, Subscriber } from '../platform/postgres/changes.ts';
 import type { Executor } from '../platform/postgres/postgres.ts';
@@ -29,7 +30,7 @@ export async function openUsageSubscriptions(options: {
   return subscriptions;
 }
 
-/** Everyone whose usage some endpoint wants to hear of. */
+/** The tenants with an endpoint for usage. */
 export async function listUsageSubscribers(sql: Executor): Promise<Tenant[]> {
   return sql<Tenant[]>`
     select distinct o.id as "organisationId", w.mode
@@ -86,7 +87,7 @@ class Subscriptions implements UsageSubscriptions, Subscriber {
         this.#known = { test: of('test'), live: of('live') };
       } catch {
         this.#known = null;
-        // While changes are not heard this is not asked either; `reset` comes when they are again.
+        // Without changes coming in this is not asked either; `reset` follows when they come again.
         if (changes.trusted) timers.after(RETRY_MS, () => this.#refreshSoon());
       }
     }

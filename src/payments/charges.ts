@@ -1,7 +1,10 @@
-// What the processor says of a charge, taken into the ledger and carried out to whom it concerns.
+// Asks the processor about charges and applies its answers.
 //
-// Holds: while a question to the processor about a payment is under way here, no other one is asked. An answer is taken in by the
-// payment's actor, once; what follows from it is a row of the same commit (followups.ts).
+//     ask ─▶ answer ─▶ payment's actor (ledger) ─▶ follow-ups (followups.ts)
+//
+// Holds: one question about a payment is under way at a time in this process. The payment's actor
+// applies an answer once; what follows from it is a row of the same commit.
+// Does not: decide what an answer means for the payment: ledger/payments does.
 import { type ChargeAnswer, isActionOverdue } from '../../ledger/payments/charge.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { must } from '../../ledger/kernel/assert.ts';
@@ -20,7 +23,7 @@ import { customerOf } from './customer.ts';
 import type { Followups } from './followups.ts';
 import { giveBack, takeAgain } from './redemption.ts';
 
-/** How often a charge that nobody waits for may get lost on its way. */
+/** How many times an off-session charge may be lost before it is given up. */
 const LOST_MAX = 3;
 
 export type ChargesDeps = {
@@ -33,12 +36,12 @@ export type ChargesDeps = {
   readonly processorFor: ProcessorFor;
 };
 
-/** What the ledger is told; two of them without having to ask a processor. */
+/** An answer for the ledger. Two kinds need no processor. */
 type Result =
   | ChargeResult
   /** Nothing is due. */
   | { readonly kind: 'free' }
-  /** Its buyer did not come back in time, and the processor gave it up. */
+  /** The buyer did not return in time, and the processor gave the charge up. */
   | { readonly kind: 'abandoned' };
 
 export class Charges {
@@ -49,7 +52,9 @@ export class Charges {
     this.#deps = deps;
   }
 
-  /** Asks, and takes the answer in. null where somebody is asking already, or there was no answer to take. */
+  /**
+   * Asks, and applies the answer. null if another question is under way, or there was no answer.
+   */
   async asking(paymentId: string, ask: () => Promise<Result | null>): Promise<Result | null> {
     if (this.#asking.has(paymentId)) return null;
     this.#asking.add(paymentId);
@@ -63,8 +68,8 @@ export class Charges {
   }
 
   /**
-   * Asks again about a charge that is not decided; where its buyer has to go, if it has to. `isDue`: whoever asked before is gone, or
-   * has no answer.
+   * Asks again about a charge that is not decided. Returns the address that the buyer must visit,
+   * if any. `isDue`: an alarm asks, because the first question has no answer.
    */
   async again(state: PaymentState, { isDue }: { readonly isDue: boolean }): Promise<string | null> {
     const { payment } = state;
@@ -83,15 +88,16 @@ export class Charges {
       }
       if (found.kind !== 'not_attempted') return found;
       if (isLate) return { kind: 'abandoned' };
-      // The call may still be on its way, from here or from another node, while its buyer looks: that decides nothing. When it is
-      // due it was lost, and from then on it cannot charge any more.
+      // While the buyer waits, the call may still be on its way, from this node or another: that
+      // decides nothing. When the alarm is due the call was lost, and canceling keeps it from
+      // charging later.
       if (!isDue) return null;
       return payment.isOffSession ? this.#insist(state, processor) : processor.cancelCharge(id);
     });
     return actionUrl;
   }
 
-  /** Its buyer has agreed to a price: it is charged, unless the discount in it is gone. */
+  /** The buyer has agreed to a price: charge it, unless its discount is used up. */
   async #confirm({ payment }: PaymentState, processor: Processor): Promise<Result> {
     const { sql, orgClock } = this.#deps;
     const { id: paymentId, roundTrip } = payment;
@@ -103,7 +109,7 @@ export class Charges {
     return canceled.kind === 'not_attempted' ? DISCOUNT_GONE : canceled;
   }
 
-  /** Charges what the customer has left with the processor, and takes the answer in. */
+  /** Charges the saved payment method, and applies the answer. */
   async collect(paymentId: string): Promise<void> {
     const state = await this.#deps.ledger.payments.load(paymentId);
     const processor = this.#deps.processorFor(state.payment);
@@ -111,7 +117,10 @@ export class Charges {
     await this.asking(paymentId, () => this.#chargeSaved(state, processor));
   }
 
-  /** A key that was never used may be used now: nobody waits for this one, and it is owed. What never arrives is tried another day. */
+  /**
+   * An off-session charge that never arrived is sent again under the same key. If it is lost too
+   * often it is canceled, and dunning retries another day.
+   */
   async #insist(state: PaymentState, processor: Processor): Promise<Result> {
     const result = await this.#chargeSaved(state, processor);
     const isHopeless = result.kind === 'unknown' && state.asks >= LOST_MAX;
@@ -122,7 +131,7 @@ export class Charges {
     const { sql } = this.#deps;
     const { payment, invoiceId } = state;
     const customerId = must(state.customerId, 'whose payment it is');
-    // Of an invoice whose subscription has ended, too.
+    // Also for an invoice whose subscription has ended.
     const subscriptionId =
       payment.subscriptionId ??
       (await findInvoice(sql, payment, invoiceId ?? ''))?.subscriptionId ??
@@ -149,9 +158,12 @@ export class Charges {
     await sql.begin((transaction) => giveBack(transaction, { checkoutId, paymentId }));
   }
 
-  /** A payment that succeeds is somebody's: that customer is there before the ledger says so. */
+  /**
+   * A payment that succeeds has a customer. The customer is created before the ledger records the
+   * success.
+   */
   async #answerOf(paymentId: string, result: Result): Promise<ChargeAnswer> {
-    // It was to be confirmed, and is not: it will be.
+    // It is not confirmed yet; it will be.
     if (result.kind === 'requires_confirmation') return { kind: 'unknown' };
     if (result.kind !== 'succeeded' && result.kind !== 'free') return result;
     const { reference, method } =
@@ -190,7 +202,7 @@ const DISCOUNT_GONE: Result = {
   method: null,
 };
 
-/** Detached while it was on its way to be charged. */
+/** The payment method was removed in the meantime. */
 const NOTHING_LEFT: Result = {
   kind: 'declined',
   code: 'mandate_lost',
@@ -198,7 +210,7 @@ const NOTHING_LEFT: Result = {
   method: null,
 };
 
-/** What a charge has saved for the next ones. */
+/** The payment method that a charge has saved. */
 function methodOf(
   result: Result,
   owner: Pick<NewPaymentMethod, 'id' | 'customerId' | 'subscriptionId' | 'processor'>,

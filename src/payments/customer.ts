@@ -1,8 +1,9 @@
-// Whose a payment is, once it is paid.
+// The customer of a paid payment.
 //
-// Holds: a checkout has one customer, and asking again gives the same. A key may name the customer: by its id, else by the merchant's own
-// id, else by an e-mail address that the merchant has vouched for; or it is a new one. Who comes without a key is a new customer each
-// time: an address that somebody types is nobody's proof.
+// Holds: a checkout has one customer, and asking again gives the same one. With an API key, the
+// customer is found by its id, else by the merchant's own id, else by an e-mail address that the
+// merchant has confirmed; otherwise it is new. Without a key, each payment makes a new customer: a
+// typed address proves nothing.
 import { must } from '../../ledger/kernel/assert.ts';
 import type { Ids } from '../../ledger/ports.ts';
 import type { Transaction } from '../platform/postgres/postgres.ts';
@@ -46,10 +47,14 @@ export async function customerOf(
   return known;
 }
 
-/** By the merchant's own id where there is one, else by the e-mail address, else somebody new. */
+/**
+ * Finds the customer by the merchant's own id if there is one, else by e-mail address. Otherwise
+ * makes a new one.
+ */
 async function matchCustomer(sql: Transaction, scope: Tenant, matching: Matching): Promise<Known> {
   const { email, externalCustomerId } = matching.buyer;
-  // Two payments at once of a new buyer are one customer's: the external id is unique, an address is locked.
+  // Two concurrent payments of a new buyer get one customer: the external id is unique, and the
+  // address is locked.
   if (externalCustomerId === null) await lockEmail(sql, scope, email);
   const found =
     externalCustomerId === null
@@ -57,7 +62,8 @@ async function matchCustomer(sql: Transaction, scope: Tenant, matching: Matching
       : await findCustomerByExternalId(sql, scope, externalCustomerId);
   if (found !== null) return complete(sql, scope, { ...matching, found });
   const made = await makeCustomer(sql, scope, { ...matching, selfNamed: false });
-  // Somebody else made the customer of this external id just now: it is visible, because the insert waited for that commit.
+  // Another transaction has just made the customer with this external id. It is visible: the insert
+  // waited for that commit.
   return made ?? matchCustomer(sql, scope, matching);
 }
 
@@ -81,7 +87,7 @@ async function makeCustomer(
   return made === 'external_id_taken' ? null : { id: made.id, changed: false };
 }
 
-/** A customer who is known keeps what the merchant knows of it; what is missing is filled in. */
+/** Known fields stay as the merchant set them; missing ones are filled in. */
 async function complete(
   sql: Transaction,
   scope: Tenant,

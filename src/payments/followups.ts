@@ -1,7 +1,9 @@
-// What a payment's commit still owes others: the checkout is paid or open again, the discount is given back, the invoice is written.
+// Executes the follow-ups of payments: the checkout is paid or open again, a discount is given
+// back, an invoice is written.
 //
-// How: the commit that made it true wrote a row for each; one transaction deletes the rows and does what they say, so each is done
-// once. Whoever settled a charge waits for it; refunds are done soon, those of many payments together; what a crash left behind is swept up.
+// How: the commit of the decision wrote one row for each follow-up. One transaction deletes the
+// rows and executes them, so each is done once. A charge waits for its follow-ups. Refunds are
+// batched across payments. A sweep finds what a crash left behind.
 import { must, unreachable } from '../../ledger/kernel/assert.ts';
 import type { Ids, Log, OrgClock, Timers } from '../../ledger/ports.ts';
 import { OutboxTasks } from '../platform/background/outbox-tasks.ts';
@@ -38,7 +40,9 @@ export type FollowupsDeps = {
   readonly log: Log;
   /** Whether buyers are told by mail. */
   readonly sendsMail: boolean;
-  /** A charge for a subscription is decided: the customer's actor hears of it first. It may be told again. */
+  /**
+   * A charge of a subscription is decided: the customer's actor gets it first. It may be repeated.
+   */
   readonly onSubscriptionPayment: (scope: Tenant, paymentId: string) => Promise<void>;
 };
 
@@ -69,7 +73,7 @@ export class Followups {
     return this.#owed.close();
   }
 
-  /** Does what is owed for this payment, before it resolves. */
+  /** Executes what is due for this payment before it resolves. */
   async now(payment: OwingPayment): Promise<void> {
     if (payment.subscriptionId !== null) {
       try {
@@ -81,7 +85,7 @@ export class Followups {
     await this.#owed.do(payment.id);
   }
 
-  /** Does it together with what else there is. What a subscription has yet to hear of its charge, it hears first. */
+  /** Executes it soon, in a batch. A subscription gets the result of its charge first. */
   soon(payment: OwingPayment): void {
     const { sql } = this.#deps;
     const isTold = async (): Promise<boolean> =>
@@ -99,7 +103,7 @@ export class Followups {
     return NOTHING;
   }
 
-  /** Does what is owed for any payment of a tenant now; whether there was anything. */
+  /** Executes what is due for any payment of a tenant. Returns whether there was anything. */
   carryOut(scope: Tenant): Promise<boolean> {
     return this.#owed.carryOutAll(scope);
   }
@@ -142,12 +146,13 @@ async function executeFollowup(
 
 async function pay(sql: Transaction, paid: readonly InvoicePayment[], log: Log): Promise<void> {
   for (const { kind, invoice } of await payInvoices(sql, paid)) {
-    // The money is there and can be refunded. Nothing of ours lets it happen, and the audit names it.
+    // The money was captured and can be refunded. This is a bug if it happens; the audit reports
+    // it.
     if (kind === 'invalid_state') log.error({ invoice: invoice.id }, 'money for a closed invoice');
   }
 }
 
-/** The checkout is paid, or open again; the invoice that was charged is returned where it is paid. */
+/** Marks the checkout paid, or open again. Returns the charged invoice if it is paid. */
 async function settle(
   sql: Transaction,
   { organisationId, mode, paymentId, checkoutId, paidAt, ...charged }: Followup,

@@ -1,4 +1,5 @@
-// What follow-ups of payments tell buyers: a receipt, a refund, a charge for a subscription that failed. Owed in their transaction.
+// Mails to buyers about payments: a receipt, a refund, a failed charge of a subscription. Written
+// in the transaction of the follow-up.
 import { must } from '../../ledger/kernel/assert.ts';
 import type { Ids } from '../../ledger/ports.ts';
 import type { Transaction } from '../platform/postgres/postgres.ts';
@@ -15,7 +16,7 @@ export async function oweMails(
     followups.flatMap((followup) => invoiceMailOf(followup, ids)),
   );
   for (const { kind, paymentId, paidAt, checkoutId, subscriptionId, invoiceId } of followups) {
-    // Who pays at a checkout sees there what became of it.
+    // At a checkout, the page shows the result.
     if (kind !== 'payment_settled' || paidAt !== null || checkoutId !== null) continue;
     if (subscriptionId === null || invoiceId === null) continue;
     const id = ids.derive('mail', 'charge_failed', paymentId);
@@ -34,7 +35,7 @@ function invoiceMailOf(
   }
   const refundId = must(data.refundId, 'a refund');
   const amount = BigInt(must(data.delta, 'an amount'));
-  // One that failed after all takes back what was told; the merchant deals with that.
+  // A refund that failed after its mail was sent: the merchant handles that.
   if (amount <= 0n) return [];
   return [{ id: ids.derive('mail', 'refund', refundId), invoiceId, kind: 'refund', amount }];
 }

@@ -12,7 +12,7 @@ const OPEN_MS = 24 * 60 * 60 * 1000;
 
 export type OpenCheckoutDeps = {
   readonly ids: Ids;
-  /** What the address of a session ends in; nobody can guess one. */
+  /** The secret part of the session's address. */
   readonly newToken: () => string;
   readonly processorFor: ProcessorFor;
   readonly settings: { readonly bounds: Bounds };
@@ -33,7 +33,7 @@ export type CheckoutInput = Pick<
   readonly product: ProductRecord;
   /** Pins the currency; null leaves the choice to the buyer. */
   readonly currency: string | null;
-  /** What the buyer may expect; null where it is not the buyer who asks. */
+  /** The usual currency of the buyer's region; null if the merchant makes the session. */
   readonly regional: string | null;
   readonly discountCode: string | null;
 };
@@ -41,7 +41,7 @@ export type CheckoutInput = Pick<
 export type CheckoutRefusal =
   | NoQuote
   | { readonly kind: 'not_for_sale' }
-  /** Nothing could take the money. */
+  /** The tenant has no payment processor. */
   | { readonly kind: 'no_processor' }
   | { readonly kind: 'full'; readonly full: Full };
 

@@ -1,4 +1,4 @@
-// Payments, put together.
+// Assembles the payments API.
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Ids, Log, OrgClock, Timers } from '../../ledger/ports.ts';
 import type { Settings } from '../config.ts';
@@ -26,7 +26,7 @@ export type PaymentsDeps = {
   readonly settings: Settings;
   /** Whether buyers are told by mail. */
   readonly sendsMail: boolean;
-  /** A charge for a subscription is decided. It may be told again. */
+  /** A charge of a subscription is decided. It may be repeated. */
   readonly onSubscriptionPayment: (scope: Tenant, paymentId: string) => Promise<void>;
 };
 

@@ -1,10 +1,11 @@
-// One attempt at a checkout.
+// One attempt to pay a checkout.
 //
-//     lock the checkout ─▶ quote again ─▶ payment row and alarm ─▶ commit ─▶ processor ─▶ the answer into the ledger
+//     lock the checkout ─▶ quote again ─▶ payment row and alarm ─▶ commit ─▶ processor ─▶ ledger
 //
-// Holds: whatever is clicked twice, opened twice or expires meanwhile, one attempt at a time is under way, because the checkout's
-// row decides under its lock. Before the processor hears of a payment, the payment is on disk with an alarm that finds it again.
-// Nobody is charged what was not shown: the total that the page showed must still be the total.
+// Holds: one attempt of a checkout is under way at a time, because its row is locked while the
+// attempt begins. The payment and its alarm are on disk before the processor is asked. The buyer is
+// charged only the total that the page showed.
+// Does not: apply the answer (charges.ts), or do what follows from it (followups.ts).
 import type { Ids, OrgClock } from '../../ledger/ports.ts';
 import type { Sql, Transaction } from '../platform/postgres/postgres.ts';
 import type { ChargeResult, Processor, ProcessorFor } from '../processors/processor.ts';
@@ -115,7 +116,9 @@ async function begin(
   return { kind: 'begun', paymentId, amount, save, checkout, processor };
 }
 
-/** Who buys: whom the merchant named. Behind a buy link it is for the buyer to say, anew at each attempt. */
+/**
+ * The buyer: as the merchant named it, or behind a buy link as the buyer typed it in this attempt.
+ */
 function buyerOf(
   { source, customerEmail, customerName }: CheckoutRecord,
   order: Order,

@@ -1,4 +1,5 @@
-// The API of everything that moves money: what routes, pages and alarms may ask, and each answer they may get.
+// The API of everything that moves money: what routes, pages and alarms may ask, and each answer
+// they may get.
 import type { RefundReason, RefundRefusal } from '../../ledger/payments/payment.ts';
 import type { Taken } from '../platform/redis/rate-limit.ts';
 import type { Instrument } from '../processors/processor.ts';
@@ -12,7 +13,7 @@ export type Order = {
   readonly name: string | null;
   readonly currency: string;
   readonly discountCode: string | null;
-  /** What the page said it costs, in the currency's smallest coin: never charge what nobody saw. */
+  /** The total that the page showed, in the smallest coin. Another total is never charged. */
   readonly total: bigint;
   /** null for a processor that asks on a page of its own, and where nothing is due. */
   readonly instrument: Instrument | null;
@@ -21,7 +22,9 @@ export type Order = {
 };
 
 export type PayOutcome =
-  /** Look at the checkout: it is paid, in progress, or open again with its last payment declined. */
+  /**
+   * Look at the checkout: it is paid, in progress, or open again with its last payment declined.
+   */
   | { readonly kind: 'attempted' }
   /** The buyer has to go there first. */
   | { readonly kind: 'requires_action'; readonly url: string }
@@ -44,7 +47,7 @@ export type RefundCall = {
 
 export type RefundReply =
   | { readonly kind: 'refund'; readonly refund: RefundRecord; readonly replayed: boolean }
-  /** A no of the business, which a retry with the same key gets again. */
+  /** A business refusal. A retry with the same key gets it again. */
   | { readonly kind: 'refused'; readonly refusal: RefundRefusal; readonly replayed: boolean }
   | { readonly kind: 'not_found' }
   /** Nothing, or not an amount of the payment's currency. */
@@ -58,17 +61,20 @@ export type Payments = {
   /** Tries to pay the checkout with this token. */
   pay(token: string, order: Order): Promise<PayOutcome>;
   /**
-   * Asks the processor what became of a payment that is not decided: the buyer came back, or waits. Where it has to go first, if it
-   * has to.
+   * Asks the processor about a payment that is not decided: the buyer came back, or waits. Returns
+   * the address that the buyer must visit, if any.
    */
   refresh(paymentId: string): Promise<{ readonly actionUrl: string | null }>;
   refund(scope: Tenant, call: RefundCall): Promise<RefundReply>;
-  /** An alarm: something about the payment is to be asked again. */
+  /** Runs the alarm of a payment. */
   due(paymentId: string): Promise<void>;
-  /** Charges what the customer has left, for a payment that is on disk; resolves when there is an answer, or none came. */
+  /**
+   * Charges the saved payment method for a payment on disk. Resolves when there is an answer, or
+   * none came.
+   */
   collect(paymentId: string): Promise<void>;
-  /** Carries out what answers have brought about and is not done yet; whether there was anything. */
+  /** Executes follow-ups that are due. Returns whether there were any. */
   carryOut(scope: Tenant): Promise<boolean>;
-  /** Stops what runs by itself, and waits for what is under way. */
+  /** Stops background work, and waits for calls under way. */
   close(): Promise<void>;
 };

@@ -1,9 +1,10 @@
-// What a product costs: which price, what a discount takes off it, what is to be paid.
+// What a product costs: the price, the discount, the total.
 //
-// Who asks: the checkout API and buy links when they open a session, the hosted page each time it is shown, and a payment before
-// it charges. They all ask here, so that they agree.
-// Holds: the same product, wishes and discount give the same quote; 0 <= total <= subtotal.
-// Does not: redeem the discount. It can be spent between the quote and the payment, which asks again (records/discounts.ts).
+// Called by the checkout API and buy links when they open a session, by the hosted page each time
+// it is shown, and before a charge. So they all agree.
+// Holds: the same product, input and discount give the same quote; 0 <= total <= subtotal.
+// Does not: redeem the discount. It can be used up between quote and payment, which asks again
+// (records/discounts.ts).
 import { discountOn } from '../../ledger/payments/pricing.ts';
 import type { Executor } from '../platform/postgres/postgres.ts';
 import { type DiscountRecord, findDiscountByCode } from '../records/discounts.ts';
@@ -12,11 +13,11 @@ import type { Tenant } from '../../ledger/kernel/tenant.ts';
 
 export type QuoteInput = {
   readonly product: ProductRecord;
-  /** The currency that was asked for; null where nobody did. */
+  /** The requested currency; null for none. */
   readonly currency: string | null;
   /** Whether the buyer may not choose another one. */
   readonly pinned: boolean;
-  /** What a buyer from here may expect, where nobody asked; null where nothing is known. */
+  /** The usual currency of the buyer's region, if none is requested; null if it is not known. */
   readonly regional: string | null;
   readonly now: number;
 };
@@ -94,7 +95,7 @@ function oneForEachCurrency(prices: readonly PriceRecord[]): Map<string, PriceRe
   return byCurrency;
 }
 
-/** Where nobody asked for a currency: the only one that a fixed discount fits, else the buyer's own. */
+/** Without a requested currency: the only one that a fixed discount fits, else the buyer's own. */
 function preferred(
   prices: ReadonlyMap<string, PriceRecord>,
   { discount, regional }: { discount: DiscountRecord | null; regional: string | null },

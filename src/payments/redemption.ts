@@ -1,12 +1,14 @@
-// Whose a discount's redemption is while a buyer pays.
+// A redemption of a discount while the buyer pays.
 //
-//     taken ──the bank asks its buyer──▶ given back ──the buyer agreed──▶ confirmed        each ──it came to nothing──▶ free again
+//     taken ──the bank asks the buyer──▶ given back ──the buyer agreed──▶ confirmed
+//     each of them ──the payment failed──▶ free again
 //
-// A redemption counts when its payment is accepted: the charge was made, or the processor took it and it settles later (a bank debit). It
-// is taken before the processor is asked to charge, so that there are never more than may be, and an attempt that waits at a bank holds
-// none. Who comes back takes it again before the charge is confirmed; where it is gone nothing is charged, and the page shows the new
-// total.
-// Holds: what is confirmed is not given back by a look at the bank that was slower: only what came to nothing is.
+// How: a redemption counts when its payment is accepted: charged, or taken to settle later (bank
+// debit). It is taken before the charge, so a discount is never used too often. An attempt that
+// waits at a bank holds none; it is taken again before the charge is confirmed. If it is used up by
+// then, nothing is charged and the page shows the new total.
+// Holds: a confirmed redemption is given back only if the payment fails, never by a slow answer of
+// the bank.
 import type { Transaction } from '../platform/postgres/postgres.ts';
 import { lockRedemption, setRedemption } from '../records/checkouts.ts';
 import { redeemDiscount, releaseDiscount } from '../records/discounts.ts';
@@ -24,7 +26,7 @@ export async function giveBack(
   await releaseDiscount(sql, held.discountId);
 }
 
-/** Its buyer is back, and agreed: whether the price that the buyer has seen may be charged. */
+/** Takes it again after the buyer has agreed. Returns whether the shown price may be charged. */
 export async function takeAgain(
   sql: Transaction,
   { checkoutId: id, paymentId }: Attempt,

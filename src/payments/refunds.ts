@@ -1,10 +1,11 @@
 // Refunds.
 //
-//     reserve (durable) ─▶ processor ─▶ post or void, and what the caller is told (durable) ─▶ answer
+//     reserve (durable) ─▶ processor ─▶ post or void, with the answer to the caller (durable) ─▶ answer
 //
-// Holds: the ceiling is the payment's account, so nothing here computes it. The processor hears of a refund only when its reserve is
-// on disk, under the refund's id as key, so asking again is the same refund. An answer that does not come leaves the reserve, and
-// an alarm asks again. A key is one refund for ever: the hold's id is derived from it, and the database takes an id once.
+// Holds: the refund ceiling is the payment's account; nothing is computed here. The processor is
+// asked only when the reserve is on disk, with the refund's id as key, so asking again is the same
+// refund. If no answer comes, the reserve stays and an alarm asks again. An idempotency key is one
+// refund for ever: the id of the hold is derived from it and is unique.
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { parseMoney } from '../../ledger/kernel/money.ts';
@@ -29,7 +30,7 @@ export type RefundsDeps = {
 
 export class Refunds {
   readonly #deps: RefundsDeps;
-  /** Refunds about which the processor is being asked, and keys that are being executed. */
+  /** Refunds with a question under way, and keys being executed. */
   readonly #busy = new Set<string>();
 
   constructor(deps: RefundsDeps) {
@@ -51,7 +52,7 @@ export class Refunds {
     }
   }
 
-  /** Asks again about each refund of the payment whose time has come. */
+  /** Asks again about each refund of the payment that is due. */
   async again(state: PaymentState, now: number): Promise<void> {
     const open = [...state.refunds.values()].filter(({ askAt }) => askAt !== null && askAt <= now);
     await Promise.all(open.map((refund) => this.#ask(state, refund, 'again')));
@@ -79,13 +80,16 @@ export class Refunds {
       return { kind: 'refused', refusal: decision.refusal, replayed: false };
     }
     const settled = await this.#ask(state, decision.refund, 'first');
-    // Its owner has asked meanwhile, and settled it.
+    // The owner has asked and settled it meanwhile.
     if (settled === null && isKeyed) return this.#told(id, fingerprint);
     const refund = recordOf(state, settled ?? decision.refund);
     return { kind: 'refund', refund, replayed: false };
   }
 
-  /** Without a key only we know the id: where it is taken, an ask of ours was done before, and its answer was lost with another node. */
+  /**
+   * Without a key the id is random. If it exists, an earlier call of ours succeeded, and its answer
+   * was lost with another node.
+   */
   async #reserve(paymentId: string, request: RefundRequest): Promise<RefundDecision | 'duplicate'> {
     const { payments } = this.#deps.ledger;
     const decision = await payments.refund(paymentId, request);
@@ -94,7 +98,7 @@ export class Refunds {
     return stored?.kind === 'refund' ? { kind: 'reserved', refund: stored.refund } : decision;
   }
 
-  /** What every call with this key is told, once that is written down. */
+  /** The answer for each call with this key, once it is stored. */
   async #told(id: string, fingerprint: bigint | null): Promise<RefundReply> {
     const stored = await this.#deps.ledger.payments.findRefund(id);
     return stored === null ? { kind: 'in_progress' } : replay(stored, fingerprint);
@@ -106,7 +110,7 @@ export class Refunds {
     return taken.allowed ? perOrganisation.take(`${organisationId} ${mode}`) : taken;
   }
 
-  /** What the refund became; null where somebody is asking already, or it was settled before. */
+  /** The refund after the question; null if another one is under way, or it was settled before. */
   async #ask(
     { payment }: PaymentState,
     refund: Refund,
@@ -121,7 +125,7 @@ export class Refunds {
       const send = (): Promise<RefundResult> =>
         processor.refund({ key, chargeKey: payment.id, amount, currency: payment.currency });
       let outcome = time === 'first' ? await send() : await processor.findRefund(key);
-      // It never got there. Its key makes sending it twice harmless.
+      // It did not arrive. The key makes it safe to send again.
       if (time === 'again' && outcome.kind === 'not_attempted') outcome = await send();
       const answer = { refundId: key, outcome };
       const settled = await ledger.payments.settleRefund(payment.id, answer);
@@ -133,7 +137,7 @@ export class Refunds {
   }
 }
 
-/** What the first call with this key was told. */
+/** The answer to the first call with this key. */
 function replay(stored: StoredRefund, fingerprint: bigint | null): RefundReply {
   if (stored.fingerprint !== fingerprint) return { kind: 'key_reused' };
   if (stored.kind === 'refused') {

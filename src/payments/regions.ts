@@ -1,4 +1,5 @@
-// What a buyer from somewhere expects to pay in. Only a default: the buyer can choose another currency on the page.
+// The usual currency of a region. It is only a default: the buyer can choose another one on the
+// page.
 
 /** Countries by their currency, where it is one that things are commonly priced in. */
 const COUNTRIES: Readonly<Record<string, string>> = {
@@ -58,7 +59,10 @@ const CURRENCY_OF: ReadonlyMap<string, string> = new Map(
 /** What the edges of Cloudflare, CloudFront and Vercel say of where a request comes from. */
 const COUNTRY_HEADERS = ['cf-ipcountry', 'cloudfront-viewer-country', 'x-vercel-ip-country'];
 
-/** By the country that a CDN saw, else by the language that the browser prefers. null where neither tells. */
+/**
+ * From the country header of a CDN, else from the language of the browser. null if neither is
+ * known.
+ */
 export function regionalCurrency(headers: Headers): string | null {
   for (const name of COUNTRY_HEADERS) {
     const currency = CURRENCY_OF.get(headers.get(name) ?? '');

@@ -1,18 +1,27 @@
-// Where a buyer is sent after the page: which addresses a merchant may give, and what becomes of them.
+// Return addresses: which ones a merchant may give, and what is added to them.
 import { NOT_HTTPS, parseHttpUrl } from '../platform/net/http-url.ts';
 
 /** Characters of an address. */
 export const REDIRECT_URL_LENGTH_MAX = 2048;
 
-/** Stands in a `success_url` for the token of the session. Replaced as text, before anything parses the address and escapes it. */
+/**
+ * Stands in a `success_url` for the token of the session. Replaced as text, before anything parses
+ * the address and escapes it.
+ */
 const TOKEN_PLACE = '{CHECKOUT_TOKEN}';
 
 const LOOPBACK = ['localhost', '127.0.0.1'];
 
-/** A name or an address, and nothing that means more in the policy of a page: a URL may have `*`, `;` and `,` in its host. */
+/**
+ * A name or an address, and nothing that means more in the policy of a page: a URL may have `*`,
+ * `;` and `,` in its host.
+ */
 const HOST = /^(?:[\w.-]+|\[[\da-f:.]+\])$/;
 
-/** What is wrong with an address to send a buyer to; null for nothing. `loopback`: whether this very machine may be one. */
+/**
+ * What is wrong with an address to send a buyer to; null for nothing. `loopback`: whether this very
+ * machine may be one.
+ */
 export function redirectUrlIssue(text: string, { loopback }: { loopback: boolean }): string | null {
   const url = parseHttpUrl(text.replaceAll(TOKEN_PLACE, 'token'));
   if (typeof url === 'string') return url;
@@ -22,7 +31,9 @@ export function redirectUrlIssue(text: string, { loopback }: { loopback: boolean
   return NOT_HTTPS;
 }
 
-/** The origins whose pages may show the checkout in a frame: those that its buyer is sent to anyway. */
+/**
+ * The origins whose pages may show the checkout in a frame: those that its buyer is sent to anyway.
+ */
 export function framersOf({
   successUrl,
   cancelUrl,
@@ -36,7 +47,10 @@ export function framersOf({
   return [...new Set(urls.map((url) => new URL(url.replaceAll(TOKEN_PLACE, token)).origin))];
 }
 
-/** Where the buyer goes once the checkout is paid: query and fragment stay as they are, ours comes behind them. */
+/**
+ * Where the buyer goes once the checkout is paid: query and fragment stay as they are, ours comes
+ * behind them.
+ */
 export function paidUrl(
   successUrl: string,
   { id, token }: { readonly id: string; readonly token: string },

@@ -1,22 +1,22 @@
-// What the sandbox knows: test cards and test accounts, each with how a charge to it and a refund of it go. The numbers are Stripe's
-// where Stripe has one, so that whoever tested there is at home here.
+// The test cards and test accounts of the sandbox, each with the result of its charges and refunds.
+// Numbers are the same as Stripe's where Stripe has one.
 import type { FailureCode } from '../../ledger/payments/payment.ts';
 import type { Expiry, Instrument, Method } from './processor.ts';
 
 export type ChargeCourse =
   | 'succeeds'
   | 'declines'
-  /** While its buyer is there; later it is declined. */
+  /** Only with the buyer present; later charges are declined. */
   | 'succeeds_at_first'
   /** Pending, then decided one way or the other. */
   | 'settles'
   | 'bounces'
-  /** The bank asks the buyer, who may confirm; the bank may still say no. */
+  /** The bank asks the buyer to confirm, and may still decline. */
   | 'challenges'
   | 'challenges_then_declines'
   /** The processor fails before anything is done. */
   | 'errors'
-  /** Nobody hears what came of it: it was done, or had not even arrived. */
+  /** The answer is lost: the charge was made, or never arrived. */
   | 'loses_the_answer'
   | 'loses_the_request';
 
@@ -37,7 +37,7 @@ export type Failure = Extract<
   | 'mandate_lost'
 >;
 
-/** For the buyer: who holds the card of somebody else is not told why. */
+/** The message for the buyer. It does not say why: the card may be stolen. */
 export const MESSAGES: Readonly<Record<Failure, string>> = {
   card_declined: 'The card was declined.',
   insufficient_funds: 'There is not enough money for this payment.',
@@ -55,7 +55,7 @@ export const MESSAGES: Readonly<Record<Failure, string>> = {
 };
 
 export type Behaviour = {
-  /** null where nothing may be kept of it: it could be somebody's real one. */
+  /** null for an unknown card: it could be a real one, so nothing of it is kept. */
   readonly method: Method | null;
   readonly expiry: Expiry | null;
   readonly charge: ChargeCourse;
@@ -105,7 +105,7 @@ const ACCOUNT_OF = new Map(ACCOUNTS.map((row) => [row[0], row]));
 const EXPIRY = /^(0?[1-9]|1[0-2])\s*\/\s*(?:20)?(\d{2})$/;
 const CVC = /^\d{3,4}$/;
 
-/** How a charge to what the buyer typed goes. `now` decides whether a card has expired. */
+/** The result of a charge to a typed instrument. `now` decides whether a card has expired. */
 export function behaviourOf(instrument: Instrument, now: number): Behaviour {
   if (instrument.type === 'bank_debit') {
     const account = ACCOUNT_OF.get(instrument.iban.replaceAll(/[\s-]/g, '').toUpperCase());
@@ -119,14 +119,14 @@ export function behaviourOf(instrument: Instrument, now: number): Behaviour {
   return failure === null ? known : { ...known, charge: 'declines', failure };
 }
 
-/** How it goes where nothing is charged: there is no money that settles later, or gets lost on its way. */
+/** The result where nothing is charged: no money settles later or gets lost. */
 export function verificationOf(charge: ChargeCourse): ChargeCourse {
   return charge === 'settles' || charge === 'bounces' || charge === 'loses_the_request'
     ? 'succeeds'
     : charge;
 }
 
-/** How later charges go, when the buyer is not there: it was there when its bank asked. */
+/** The result of later charges, without the buyer: the bank has asked before. */
 export function offSessionOf(charge: ChargeCourse): ChargeCourse {
   if (charge === 'challenges') return 'succeeds';
   return charge === 'succeeds_at_first' ? 'declines' : charge;

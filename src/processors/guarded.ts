@@ -17,7 +17,10 @@ type Question = {
   readonly instrument?: Instrument | null;
 };
 
-/** Any processor, made to hold what the port says of failure: what throws or is late is `unknown`, never an exception. */
+/**
+ * Wraps a processor so that it keeps the port's promise about failure: an exception or a late
+ * answer is `unknown`.
+ */
 export function guarded(processor: Processor, options: GuardOptions): Processor {
   const { timers, deadlineMs, log } = options;
 
@@ -43,7 +46,7 @@ export function guarded(processor: Processor, options: GuardOptions): Processor 
         cancel();
         resolve(result);
       };
-      // What throws at once is caught like what rejects.
+      // A synchronous throw is caught like a rejection.
       Promise.resolve().then(ask).then(answered, failed);
     });
   }
@@ -67,7 +70,10 @@ export function guarded(processor: Processor, options: GuardOptions): Processor 
   };
 }
 
-/** An error for the log: none of its own fields, and in its message nothing that the buyer typed. An adapter may quote either. */
+/**
+ * An error for the log, without its own fields and without what the buyer typed: an adapter may
+ * quote either.
+ */
 function described(
   error: unknown,
   instrument: Instrument | null,

@@ -1,17 +1,24 @@
-// The payment processor as a port: what moves money for us, and what it may answer.
+// The payment processor as a port: what moves money, and its possible answers.
 //
-// Who implements it: `sandbox.ts` now; a Stripe adapter fits without a change elsewhere (a charge is a payment intent, `key` its
-// idempotency key, `findCharge` its retrieval, a redirect its next action). `conformance` in test/processors is what any must pass.
-// Holds, for every implementation:
-// - A `key` is one charge or one refund for ever: the same call again never moves money twice, and answers what is true now.
-// - A method never throws for what a processor may say. What throws, or takes too long, is `unknown` (see `guarded.ts`).
-// - `not_attempted` is a promise that nothing was moved and nothing will be under this key unless it is sent again.
-// - An instrument is saved by a charge with its buyer there, and by nothing else; it may be charged from when that charge is accepted.
-// Amounts are bigints in units of the currency's smallest coin.
+// Implemented by `sandbox.ts`. A Stripe adapter fits without a change elsewhere: a charge is a
+// payment intent, `key` its idempotency key, `findCharge` its retrieval, a redirect its next
+// action. `conformance` in test/processors must pass for each implementation. Holds, for every
+// implementation:
+// - A `key` is one charge or one refund for ever. The same call again moves no money twice, and
+//   answers the current state.
+// - A method does not throw for a processor's answer. An exception or a timeout is `unknown` (see
+//   `guarded.ts`).
+// - `not_attempted` promises that no money was moved, and that none will be under this key unless
+//   it is sent again.
+// - An instrument is saved only by a charge with the buyer present. It may be charged when that
+//   charge is accepted. Amounts are bigints in the smallest coin of the currency.
 import type { FailureCode, RefundFailure } from '../../ledger/payments/payment.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 
-/** How the buyer pays. Where a processor has a page of its own (`page: 'redirect'`), it asks there and gets `null`. */
+/**
+ * How the buyer pays. Where a processor has a page of its own (`page: 'redirect'`), it asks there
+ * and gets `null`.
+ */
 export type Instrument =
   | {
       readonly type: 'card';
@@ -52,7 +59,10 @@ export type SavedChargeRequest = Pick<ChargeRequest, 'key' | 'amount' | 'currenc
 
 /** What the processor keeps of the instrument. */
 type StoredInstrument = {
-  /** Its own name of it, to be charged by later; null where nothing was to be saved. In `pending`, null where that is not known yet. */
+  /**
+   * The processor's id of the saved instrument; null where nothing is saved. In `pending`, null
+   * while it is not known.
+   */
   readonly saved: string | null;
   readonly expiry: Expiry | null;
 };
@@ -86,22 +96,23 @@ export type ChargeResult =
   | {
       readonly kind: 'declined';
       /**
-       * Stable: `card_declined`, `insufficient_funds`, … Of what was saved also `authentication_required`, where the bank would ask its
-       * buyer, and `mandate_lost`, where it may not be charged any more. Those of HARD_DECLINES (ledger/payments/payment.ts) are final.
+       * A stable code: `card_declined`, `insufficient_funds`, … For a saved instrument also
+       * `authentication_required` (the bank would ask the buyer) and `mandate_lost` (it may not be
+       * charged any more). Codes in HARD_DECLINES (ledger/payments/payment.ts) are final.
        */
       readonly code: FailureCode;
       /** For the buyer to read. */
       readonly message: string;
       readonly method: Method | null;
     }
-  /** The processor failed, or never heard of it. */
+  /** The processor failed or did not receive it. */
   | { readonly kind: 'not_attempted'; readonly code: FailureCode; readonly message: string }
   /** No answer: the money may have moved or not. */
   | { readonly kind: 'unknown' };
 
 export type ForgetResult =
   | { readonly kind: 'forgotten' }
-  /** No answer: it may have been forgotten or not. */
+  /** No answer: it may have been removed or not. */
   | { readonly kind: 'unknown' };
 
 export type RefundRequest = {
@@ -114,7 +125,10 @@ export type RefundRequest = {
 };
 
 export type RefundResult =
-  /** `askAfterMs`: when to look again, where the buyer's bank may still send it back; null where nothing can change any more. */
+  /**
+   * `askAfterMs`: when to look again, where the buyer's bank may still send it back; null where
+   * nothing can change any more.
+   */
   | { readonly kind: 'succeeded'; readonly reference: string; readonly askAfterMs: number | null }
   | { readonly kind: 'pending'; readonly reference: string; readonly askAfterMs: number }
   /** Now, or after it had succeeded: the money is still with the merchant. */
@@ -131,18 +145,22 @@ export type Processor = {
   readonly page: 'fields' | 'redirect';
   charge(request: ChargeRequest): Promise<ChargeResult>;
   chargeSaved(request: SavedChargeRequest): Promise<ChargeResult>;
-  /** From then on what was saved is not charged any more: `mandate_lost`. */
+  /** Removes a saved instrument: later charges of it answer `mandate_lost`. */
   forget(saved: string): Promise<ForgetResult>;
-  /** What became of the charge, of either kind. */
+  /** The current state of the charge, of either kind. */
   findCharge(key: string): Promise<ChargeResult>;
-  /** Charges what its buyer has agreed to at its bank. Of any other charge: answers what is true, and changes nothing. */
+  /**
+   * Makes a charge that the buyer has confirmed at the bank. For any other charge it answers the
+   * current state and changes nothing.
+   */
   confirmCharge(key: string): Promise<ChargeResult>;
   /**
-   * Gives a charge up that waits for its buyer or to be confirmed, or that has not arrived: its key is spent then, and no call that
-   * comes late can use it. Answers what is true: `not_attempted` where it was in time.
+   * Cancels a charge that waits for the buyer or for confirmation, or that has not arrived. Its key
+   * is then used up, so a late call cannot charge. Answers the current state: `not_attempted` if it
+   * was in time.
    */
   cancelCharge(key: string): Promise<ChargeResult>;
   refund(request: RefundRequest): Promise<RefundResult>;
-  /** What became of the refund. */
+  /** The current state of the refund. */
   findRefund(key: string): Promise<RefundResult>;
 };

@@ -3,7 +3,7 @@ import type { Log, Timers } from '../../ledger/ports.ts';
 import { guarded } from './guarded.ts';
 import type { Processor, ProcessorFor } from './processor.ts';
 
-/** Longer than any sane answer; who waits is a buyer. What comes later is found by asking again. */
+/** Longer than any normal answer: a buyer is waiting. A later answer is found by asking again. */
 const DEADLINE_MS = 8000;
 
 export type ProcessorsDeps = {

@@ -1,6 +1,8 @@
-// The sandbox's books: two tables that nothing else writes, as a real processor's are its own. The audit compares them with ours.
+// The tables of the sandbox. Only the sandbox writes them, like the books of a real processor; the
+// audit compares them with ours.
 //
-// What happens later is not done later: a row says what it becomes and when, and is read as what it is by then.
+// How: nothing is scheduled. A row says what it becomes and when, and a read takes that into
+// account.
 import type { FailureCode, RefundFailure } from '../../ledger/payments/payment.ts';
 import type { Executor, Sql } from '../platform/postgres/postgres.ts';
 import type { ChargeCourse, Failure, RefundCourse } from './cards.ts';
@@ -41,7 +43,7 @@ export type NewCharge = ChargeRow & {
 /** What was saved. */
 export type Mandate = Pick<ChargeRow, 'key' | 'method' | 'expiry' | 'refunds'> & {
   readonly offSession: ChargeCourse;
-  /** What is said where it goes wrong. */
+  /** The message if it fails. */
   readonly failure: Failure | null;
   readonly isForgotten: boolean;
 };
@@ -89,9 +91,12 @@ export async function findCharge(sql: Sql, key: string, now: number): Promise<Ch
   return row ?? null;
 }
 
-/** null where the charge saved nothing: it did not ask to, was declined, or its buyer has not confirmed it. */
+/**
+ * null where the charge saved nothing: it did not ask to, was declined, or its buyer has not
+ * confirmed it.
+ */
 export async function findMandate(sql: Sql, key: string): Promise<Mandate | null> {
-  // What was written as pending was accepted; that it bounces later takes nothing back of what was saved.
+  // A pending charge was accepted. If it bounces later, its saved instrument stays.
   const [row] = await sql<Mandate[]>`
     select key, method, expiry, refunds, off_session as "offSession", failure_code as failure,
       forgotten_at is not null as "isForgotten"
@@ -106,14 +111,17 @@ export async function forgetMandate(sql: Sql, key: string, now: number): Promise
     where key = ${key} and off_session is not null and forgotten_at is null`;
 }
 
-/** What the buyer has agreed to is decided. Anything else stays as it is. */
+/** Decides a charge that the buyer has confirmed. Others stay as they are. */
 export async function confirmCharge(sql: Sql, key: string): Promise<void> {
   await sql`
     update sandbox_charges set status = next_status, next_status = null
     where key = ${key} and status = 'requires_confirmation'`;
 }
 
-/** Ends what waits for its buyer or to be confirmed, and spends the key of what has not come. Anything else stays as it is. */
+/**
+ * Cancels a charge that waits for the buyer or for confirmation, and uses up the key of one that
+ * has not arrived. Others stay as they are.
+ */
 export async function cancelCharge(sql: Sql, key: string, now: number): Promise<void> {
   await sql`
     insert into sandbox_charges (key, status, refunds, created_at)
@@ -122,7 +130,10 @@ export async function cancelCharge(sql: Sql, key: string, now: number): Promise<
     where sandbox_charges.status in ('requires_action', 'requires_confirmation')`;
 }
 
-/** The buyer has answered the bank. Where to send the buyer; null where nothing waits for an answer. */
+/**
+ * Records the buyer's answer to the bank. Returns where to send the buyer; null if no answer is
+ * expected.
+ */
 export async function resolveAction(
   sql: Sql,
   key: string,
@@ -141,8 +152,9 @@ export async function resolveAction(
 }
 
 /**
- * The refund with this key: the first call makes it. null where there is no such charge.
- * One statement takes the amount off its charge and writes the refund, so that the charge is locked for one commit and no longer.
+ * The refund with this key: the first call makes it. null where there is no such charge. One
+ * statement takes the amount off its charge and writes the refund, so that the charge is locked for
+ * one commit and no longer.
  */
 export async function makeRefund(
   sql: Sql,
@@ -154,7 +166,8 @@ export async function makeRefund(
     const made = await takeRefund(sql, request, options);
     if (made !== null) return made;
   } catch (error) {
-    // Two calls with one key at once: both took, one wrote, and the other one's taking was undone with its writing.
+    // Two concurrent calls with one key: both took the amount, one wrote the refund, and the other
+    // was rolled back.
     if (!isTaken(error)) throw error;
   }
   const found = await findRefund(sql, request.key, now);

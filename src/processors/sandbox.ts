@@ -1,8 +1,10 @@
-// The processor of test mode: it moves no money and answers like one that does, by the number of the card or account (cards.ts).
+// The processor of test mode. It moves no money; the number of the card or account decides its
+// answers (cards.ts).
 //
-// Holds what the port asks, on PostgreSQL: a key is one row, whoever calls it how often at once, before or after a crash of ours.
-// Not kept: card numbers. What reaches the tables is what may be shown of a card.
-// The clock is asked at each call, so that what settles later follows whichever clock it was given.
+// Holds: the promises of the port, on PostgreSQL. A key is one row, for any number of concurrent
+// calls, before or after a crash.
+// Does not: store card numbers, only what may be shown of a card.
+// It reads the clock at each call, so a later settlement follows a test clock too.
 import { must, unreachable } from '../../ledger/kernel/assert.ts';
 import type { Clock } from '../../ledger/ports.ts';
 import type { Sql } from '../platform/postgres/postgres.ts';
@@ -232,7 +234,10 @@ function offSession(
     : { ...kept, charge: course, failure };
 }
 
-/** The charge, written down where this call is the first with its key and there is anything to write. */
+/**
+ * The charge, written down where this call is the first with its key and there is anything to
+ * write.
+ */
 async function openCharge(
   { sql, settleMs }: SandboxOptions,
   { charge, failure, ...attempt }: Attempt,

@@ -1,4 +1,5 @@
-// What a customer or a merchant does with a subscription. The machine decides; what has to be paid first is paid before the answer.
+// An action of a customer or a merchant on a subscription. The ledger decides; what must be paid
+// first is charged before the answer.
 import { must, unreachable } from '../../ledger/kernel/assert.ts';
 import type { Command } from '../../ledger/subscriptions/commands.ts';
 import { listEntitlementsWithMeters } from '../records/entitlements.ts';
@@ -21,7 +22,7 @@ export async function act(
   const found = await findSubscription(sql, target.scope, target.id);
   if (found === null) return { kind: 'not_found' };
   const { customerId } = found;
-  // As it is kept: whoever asks may write it in capitals.
+  // In the stored form: a caller may use capitals.
   const { id } = found.subscription;
   if (target.customerId !== undefined && target.customerId !== customerId) {
     return { kind: 'not_found' };
@@ -33,7 +34,7 @@ export async function act(
   const record = must(await findSubscription(sql, target.scope, id), 'a subscription');
   switch (outcome.kind) {
     case 'done':
-      // What had not to be paid first has happened, whatever came after it.
+      // Without a payment the action is done, whatever happened after it.
       return (
         (outcome.subscription.waiting === null ? null : await unpaid(deps, record, command)) ?? {
           kind: 'done',
@@ -44,7 +45,7 @@ export async function act(
     case 'currency_mismatch':
       return outcome;
     case 'unknown':
-      // It has ended: to cancel it again changes nothing, and nothing else can be done.
+      // It has ended: canceling again changes nothing, other actions are refused.
       return wanted.kind === 'cancel'
         ? { kind: 'done', record }
         : { kind: 'invalid_state', legal: [] };
@@ -92,7 +93,10 @@ async function commandOf(
   return isWithinReach(wish.plan, wish.allowances) ? wish : { refused: 'quantity_too_large' };
 }
 
-/** Whether what was asked for had to be paid first, and was not. One whose payment is still under way begins with it. */
+/**
+ * Whether the action needed a payment that failed. If the payment is still under way, the action
+ * waits for it.
+ */
 async function unpaid(
   { sql }: SubscriptionsDeps,
   record: SubscriptionRecord,

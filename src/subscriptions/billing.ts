@@ -1,9 +1,12 @@
-// What a subscription's commit still owes others: an invoice, a charge, an invoice made void, the customer's overdue state.
+// Executes the follow-ups of subscriptions: invoices, charges, void invoices, the customer's
+// overdue state.
 //
-//     flush (period, followup) ─▶ one transaction for many: invoices, payments ─▶ processor ─▶ payment's actor ─▶ customer's actor
+//     flush ─▶ one transaction for many: invoices, payments ─▶ processor ─▶ payment's actor ─▶ customer's actor
 //
-// Holds: before the processor hears of a charge, its invoice and its payment are on disk with an alarm that finds them again. A row is
-// deleted by the transaction that does what it says; what a crash left behind is swept up. Each may come twice: ids follow from causes.
+// Holds: an invoice and its payment, with an alarm, are on disk before the processor is asked. The
+// transaction that executes a follow-up deletes its row; a sweep finds what a crash left behind. A
+// step may be repeated: ids are derived from causes.
+// Does not: decide what to bill or when to retry: ledger/subscriptions does.
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Ids, Log, OrgClock, Timers } from '../../ledger/ports.ts';
 import type { Command } from '../../ledger/subscriptions/commands.ts';
@@ -28,7 +31,7 @@ export type BillingDeps = {
   readonly processorFor: ProcessorFor;
   /** Whether customers are told by mail. */
   readonly sendsMail: boolean;
-  /** Charges what the customer has left, for a payment that is on disk. */
+  /** Charges the saved payment method for a payment on disk. */
   readonly collect: (paymentId: string) => Promise<void>;
 };
 
@@ -59,17 +62,20 @@ export class Billing {
     return this.#owed.close();
   }
 
-  /** Does what the subscription owes, charges included; resolves when each has an answer or none came. */
+  /**
+   * Executes what the subscription owes, with its charges. Resolves when each charge has an answer
+   * or none came.
+   */
   async carryOut(subscriptionId: string): Promise<void> {
     const owed = await this.#owed.do(subscriptionId);
     if (owed === undefined) return;
-    // One after the other: what became due first is told first.
+    // In due order.
     for (const paymentId of owed.charges) await this.#deps.collect(paymentId);
     for (const one of owed.unpayable) await this.#giveUp(one);
     for (const one of owed.news) await this.#tell(one, one.news);
   }
 
-  /** There is nothing to charge: the invoice stays open, and is chased. */
+  /** There is no payment method: the invoice stays open, in dunning. */
   async #giveUp(one: Unpayable): Promise<void> {
     const { sql, orgClock } = this.#deps;
     const { scope, paymentId } = one;
@@ -78,7 +84,7 @@ export class Billing {
     await this.#tell(one, { kind: 'settle', settlement });
   }
 
-  /** It may owe something else then: an invoice to make void, a word to the merchant. */
+  /** New follow-ups may result: an invoice to void, an event for the merchant. */
   async #tell(
     { customerId, subscriptionId, followupId }: Unpayable | UntoldNews,
     command: Command,
@@ -89,7 +95,7 @@ export class Billing {
     await this.carryOut(subscriptionId);
   }
 
-  /** Does what any subscription of a tenant owes now; whether there was anything. */
+  /** Executes what any subscription of a tenant owes. Returns whether there was anything. */
   carryOutAll(scope: Tenant): Promise<boolean> {
     return this.#owed.carryOutAll(scope);
   }

@@ -1,4 +1,5 @@
-// A subscription that the merchant starts, without the hosted page: the customer's stored method is charged, or its invoice stays open.
+// A subscription that the merchant starts by API. The saved payment method is charged, else the
+// invoice stays open.
 import { must } from '../../ledger/kernel/assert.ts';
 import { findCustomer } from '../records/customers.ts';
 import { listEntitlementsWithMeters } from '../records/entitlements.ts';

@@ -1,4 +1,5 @@
-// One transaction that does what many subscriptions owe: invoices are made void or issued, charges written down.
+// Executes the follow-ups of many subscriptions in one transaction: invoices are issued or made
+// void, payments are inserted.
 import type {
   PaymentOrder,
   SubscriptionFollowup,
@@ -30,7 +31,7 @@ export type ExecuteDeps = {
   readonly sendsMail: boolean;
 };
 
-/** What the customer's actor has yet to hear. Its row is still there until it does. */
+/** Something for the customer's actor. Its row stays until the actor has it. */
 type Untold = {
   readonly scope: Tenant;
   readonly customerId: string;
@@ -38,11 +39,11 @@ type Untold = {
   readonly followupId: string;
 };
 
-/** A charge for which the customer has left nothing. */
+/** A charge without a payment method. */
 export type Unpayable = Untold & { readonly paymentId: string };
 export type UntoldNews = Untold & { readonly news: News };
 
-/** What is still to be done for a subscription, when this is on disk. */
+/** What remains after the commit. */
 export type StillOwed = {
   readonly charges: readonly string[];
   readonly unpayable: readonly Unpayable[];
@@ -88,7 +89,7 @@ export async function executeOwed(
   const left = new Set([...unpayable, ...news].map(({ followupId }) => followupId));
   const done = owed.map(({ followup }) => followup.id).filter((id) => !left.has(id));
   await deleteFollowups(sql, done);
-  // Numbers are taken last: whoever takes one holds all that want one after it.
+  // Numbers come last: taking one blocks all others until the commit.
   await issueInvoices(sql, issuances);
   return new Map(
     subscriptionIds.map((id) => [
@@ -104,14 +105,14 @@ export async function executeOwed(
   );
 }
 
-/** What the subscription has to hear, in place of what it wanted done. */
+/** A command for the subscription in place of its follow-up; null for none. */
 async function newsOf(
   sql: Transaction,
   { scope, followup }: OwedBySubscription,
 ): Promise<News | null> {
   if (followup.kind === 'tell') return followup.news;
   if (followup.kind !== 'collect') return null;
-  // It may have been paid otherwise meanwhile, or made void: then nobody owes it, and this charge never begins.
+  // If the invoice was paid in another way or made void meanwhile, this charge never begins.
   const { id: paymentId, invoiceId } = followup.payment;
   const invoice = await lockInvoice(sql, scope, invoiceId);
   if (invoice === null) return null;
@@ -121,7 +122,7 @@ async function newsOf(
   return { kind: 'close_invoice', invoiceId, how, paymentId };
 }
 
-/** What is to be charged for it; null for nothing. */
+/** The charge to begin; null for none. */
 async function doOne(
   sql: Transaction,
   { ids, sendsMail }: ExecuteDeps,
@@ -163,7 +164,9 @@ async function doOne(
   }
 }
 
-/** Of a charge that failed its payment's own follow-up tells. */
+/**
+ * Mails a change of the overdue state. A failed charge has a mail of its payment's own follow-up.
+ */
 async function tellCustomer(
   sql: Transaction,
   ids: Ids,

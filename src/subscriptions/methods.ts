@@ -1,4 +1,5 @@
-// The card or account that a customer leaves, replaced: verified with the processor, kept, and what is unpaid tried with it at once.
+// Replaces the saved payment method: verified by the processor, stored, then unpaid invoices are
+// retried with it.
 import { must } from '../../ledger/kernel/assert.ts';
 import type { ChargeResult, Processor } from '../processors/processor.ts';
 import { findPaymentMethod, putPaymentMethod } from '../records/payment-methods.ts';
@@ -8,7 +9,7 @@ import { listSubscriptions } from '../records/subscriptions.ts';
 import type { SubscriptionsDeps } from './deps.ts';
 import type { MethodReply, Subscriptions } from './subscriptions.ts';
 
-/** Of a customer who pays for nothing yet. */
+/** For a customer without a subscription. */
 const CURRENCY = 'USD';
 
 type Change = Parameters<Subscriptions['replaceMethod']>[1];

@@ -1,4 +1,4 @@
-// Subscriptions, put together.
+// Assembles the subscriptions API.
 import { type PlanAllowance, subscriptionDue } from '../../ledger/subscriptions/subscription.ts';
 import { listEntitlementsWithMeters } from '../records/entitlements.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
@@ -37,7 +37,7 @@ export function openSubscriptions(deps: BillingDeps): Subscriptions {
   };
 }
 
-/** A period that begins gives what its product gives by then. */
+/** A new period gives what its product gives at that time. */
 async function currentTerms(
   { sql, ledger }: BillingDeps,
   scope: Tenant,

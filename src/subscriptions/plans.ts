@@ -1,4 +1,4 @@
-// What a product and one of its prices are to a subscriber: a plan, and what it gives of each feature.
+// Turns a product and one of its prices into a plan with its allowances.
 import { assert, must } from '../../ledger/kernel/assert.ts';
 import { isAmount } from '../../ledger/kernel/money.ts';
 import { inRange } from '../../ledger/kernel/quantity.ts';
@@ -35,7 +35,7 @@ export function planOf(
   };
 }
 
-/** Each of what was bought gives what the product gives. */
+/** Each unit bought gives what the product gives. */
 export function allowancesOf(
   entitlements: readonly Entitlement[],
   quantity: number,
@@ -56,7 +56,7 @@ export function allowancesOf(
   });
 }
 
-/** Whether so many can be billed, and given. */
+/** Whether this quantity can be billed and granted. */
 export function isWithinReach(plan: Plan, allowances: readonly PlanAllowance[]): boolean {
   return (
     isAmount(amountOf(plan), plan.currency) &&

@@ -1,5 +1,5 @@
-// What became of a charge for a subscription, told to the customer's actor before the charge's own follow-ups are done. Telling it
-// again changes nothing.
+// Gives the result of a subscription's charge to the customer's actor, before the charge's own
+// follow-ups are executed. To repeat it changes nothing.
 import type { OrgClock } from '../../ledger/ports.ts';
 import { must } from '../../ledger/kernel/assert.ts';
 import { HARD_DECLINES, type PaymentState } from '../../ledger/payments/payment.ts';
@@ -9,7 +9,7 @@ import { findPayment } from '../records/payments.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { beginSubscription, type SignupDeps } from './signup.ts';
 
-/** The subscription that owes something now; null where none does. */
+/** The subscription with new follow-ups; null for none. */
 export async function settlePayment(
   deps: SignupDeps & { readonly orgClock: OrgClock },
   scope: Tenant,

@@ -1,4 +1,5 @@
-// What the payment of a subscription's signup begins. Its id follows from the checkout, so it begins once, however often it is told.
+// Starts the subscription that a paid checkout is for. Its id is derived from the checkout, so it
+// starts once.
 import { must } from '../../ledger/kernel/assert.ts';
 import { discountOn } from '../../ledger/payments/pricing.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
@@ -15,7 +16,7 @@ import { allowancesOf, planOf, trialEndOf } from './plans.ts';
 
 export type SignupDeps = { readonly sql: Executor; readonly ids: Ids; readonly ledger: Ledger };
 
-/** Of a checkout that this payment has paid, with nothing perhaps. */
+/** A payment of a checkout; its amount may be 0. */
 export async function beginSubscription(
   { sql, ids, ledger }: SignupDeps,
   scope: Tenant,
@@ -54,7 +55,7 @@ export async function beginSubscription(
   await ledger.subscriptions.start(must(customerId, 'whose payment it is'), wanted);
 }
 
-/** What a discount takes off a trial comes off what follows it. */
+/** A discount on a trial becomes credit for the first invoice. */
 async function creditOf(
   sql: Executor,
   { discountId }: CheckoutRecord,

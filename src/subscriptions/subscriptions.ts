@@ -1,4 +1,5 @@
-// The API of subscriptions: what routes, the portal and alarms may ask, and each answer they may get.
+// The API of subscriptions: what routes, the portal and alarms may ask, and each answer they may
+// get.
 import type { Command } from '../../ledger/subscriptions/commands.ts';
 import type { Action } from '../../ledger/subscriptions/transitions.ts';
 import type { Instrument } from '../processors/processor.ts';
@@ -30,20 +31,20 @@ export type CreateReply =
   /** The customer has as many as it may. */
   | { readonly kind: 'full' };
 
-/** What a customer or a merchant may do with one. */
+/** An action of a customer or a merchant. */
 export type SubscriptionAction =
   | Extract<Command, { kind: 'cancel' | 'uncancel' | 'pause' | 'resume' | 'end_trial' }>
   /** null: as it is. */
   | { readonly kind: 'change'; readonly priceId: string | null; readonly quantity: number | null };
 
-/** Whose it must be; a customer's own where `customerId` is given. */
+/** Which subscription; with `customerId`, only if it is that customer's. */
 export type Target = { readonly scope: Tenant; readonly id: string; readonly customerId?: string };
 
 export type SubscriptionActionReply =
   | { readonly kind: 'done'; readonly record: SubscriptionRecord }
   | { readonly kind: 'not_found' }
   | { readonly kind: 'invalid_state'; readonly legal: readonly Action[] }
-  /** It was to be paid first, and was not: it is as it was. */
+  /** Its payment failed: nothing has changed. */
   | { readonly kind: 'payment_failed'; readonly message: string }
   | {
       readonly kind:
@@ -56,47 +57,51 @@ export type SubscriptionActionReply =
 
 export type MethodReply =
   | { readonly kind: 'saved'; readonly method: PaymentMethodRecord }
-  /** The customer has to go there first, and is back at `returnUrl` then. */
+  /** The customer must visit `url`, and then returns to `returnUrl`. */
   | { readonly kind: 'requires_action'; readonly url: string }
   | { readonly kind: 'declined'; readonly message: string }
-  /** Nothing could take it, or no answer came. */
+  /** There is no processor, or no answer came. */
   | { readonly kind: 'unavailable' };
 
 export type PayReply =
   | { readonly kind: 'paid' | 'pending'; readonly invoice: InvoiceRecord }
   | { readonly kind: 'not_found' }
   | { readonly kind: 'invalid_state'; readonly invoice: InvoiceRecord }
-  /** Its subscription is being resumed: the period that waits for its payment comes in the place of this one's. */
+  /**
+   * Its subscription is being resumed: the new period, whose payment is pending, replaces this one.
+   */
   | { readonly kind: 'being_replaced' }
   | { readonly kind: 'payment_failed'; readonly message: string };
 
 export type Subscriptions = {
   create(scope: Tenant, wish: SubscriptionInput): Promise<CreateReply>;
   act(target: Target, act: SubscriptionAction): Promise<SubscriptionActionReply>;
-  /** Another card or account for all of the customer's subscriptions; what is unpaid is tried at once. */
+  /**
+   * Replaces the payment method of all subscriptions of the customer. Unpaid invoices are retried.
+   */
   replaceMethod(
     scope: Tenant,
     change: {
       readonly customerId: string;
-      /** Names this try: the same again is the same. */
+      /** Idempotency key of this try. */
       readonly key: string;
       readonly instrument: Instrument;
       readonly returnUrl: string;
     },
   ): Promise<MethodReply>;
-  /** The customer is back from where it had to go. */
+  /** The customer has returned. */
   methodReturned(
     scope: Tenant,
     change: { readonly customerId: string; readonly key: string },
   ): Promise<MethodReply>;
   payInvoice(scope: Tenant, invoiceId: string): Promise<PayReply>;
-  /** The merchant does not want it paid: it is not chased any more. */
+  /** The merchant makes it void: dunning of it ends. */
   voidInvoice(scope: Tenant, invoiceId: string): Promise<Changed | 'not_found'>;
   /** A charge is decided. */
   paymentSettled(scope: Tenant, paymentId: string): Promise<void>;
-  /** Carries out what is owed and not done yet; whether there was anything. */
+  /** Executes follow-ups that are due. Returns whether there were any. */
   carryOut(scope: Tenant): Promise<boolean>;
-  /** An alarm. */
+  /** Runs the alarm of a subscription. */
   due(
     scope: Tenant,
     subscription: { readonly customerId: string; readonly id: string },

@@ -1,17 +1,21 @@
-// Moves an organisation's clock in test mode, and does on the way all that was due, as if the time had passed.
+// Moves an organisation's clock in test mode, and does all that becomes due on the way.
 //
-//     stop its clock on every node ─▶ ( next due ─▶ clocks to that time ─▶ ring ─▶ what follows is done )* ─▶ target ─▶ run on
+//     stop the clock on every node ─▶ ( next due ─▶ clocks to that time ─▶ fire ─▶ follow-ups )* ─▶ target ─▶ run
 //
-// One node moves it. Each step is first a row of the database, then it is told to every node that lives, and when all of them stand there
-// the node rings what is due, wherever that is decided. A node that joins reads the row. What makes it the one is the row, too: it names
-// who moves it, and counts while that one's lease runs; so a clock stands for no longer than its mover lives, and nobody need let it go.
+// How it works: one node moves the clock. Each step is first a row of the database and is then sent
+// to every live node. When the clock stands there on all of them, the node fires what is due, at
+// whichever node decides it. A node that joins reads the row. The row also names the mover, and
+// counts only while the mover's lease runs: a clock never stands longer than that.
 //
-// Holds: what is due is done in due order, each at its own time (what is due within a minute goes together, at the last of those
-// times), and all of it before the answer. While its clock stands none of an organisation's alarms rings by itself, on any node, and all
-// nodes show the same time. A clock only goes forward: it is stopped where the node is that is furthest.
-// Each step is on disk before anything happens at its time: after a crash the clock runs on from the last one, what was due
-// then is still due, and whoever asks again goes on. It is moved for whoever waits for it: years of hourly allowances are hours of
-// work for everybody's database, and nobody else could end them.
+// Holds: what is due is done in due order, each at its own time, and all before the answer. What is
+// due within one minute is done together, at the last of those times. While the clock stands, no
+// alarm of the organisation fires by itself on any node, and all nodes show the same time. The
+// clock only goes forward: it stops at the time of the node that is furthest ahead. Each step is on
+// disk before anything happens at its time. After a crash the clock runs on from the last step;
+// what was due is still due, and the same call again goes on.
+//
+// Does not: go on for a caller that has left. Years of hourly allowances are hours of work for the
+// database, and no one else could stop it.
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { LedgerUnavailable, pause, type Timers } from '../../ledger/ports.ts';
 import type { DueAlarm } from '../../ledger/storage.ts';
@@ -20,27 +24,30 @@ import type { OrgClocks, TestClock } from '../platform/org-clock.ts';
 /** Five years, two of which are leap years. */
 const AHEAD_MS_MAX = (5 * 365 + 2) * 24 * 60 * 60 * 1000;
 
-/** However often it is moved: what is then due later still has a time that can be written down. */
+/** The latest time that it may be moved to: what is due after it still has a valid time. */
 const END = Date.UTC(3000, 0);
 
-/** What is due and does not move is being done by somebody else: how often, and how long after each other, it is looked at again. */
+/**
+ * If due work does not progress, another node is doing it: how often, and after what pause, it is
+ * checked again.
+ */
 const TRIES_MAX = 100;
 const TRY_AGAIN_MS = 50;
 
-/** How soon it is tried again to let a clock run. */
+/** The pause before another try to let a clock run. */
 const RUN_AGAIN_MS = 1000;
 
-/** What time brings about. */
+/** Alarms. */
 export type DueAlarms = {
-  /** Resolves when nothing rings any more that rang by itself. */
+  /** Waits for running alarms. */
   quiet(organisationId: string): Promise<void>;
   next(organisationId: string, until: number): Promise<readonly DueAlarm[]>;
   ring(due: readonly DueAlarm[]): Promise<void>;
 };
 
-/** What follows from it, in other places. */
+/** Follow-ups of the alarms. */
 export type OutboxWork = {
-  /** Carries out what is not done yet; whether there was anything. */
+  /** Executes follow-ups that are due. Returns whether there were any. */
   carryOut(tenant: Tenant): Promise<boolean>;
 };
 
@@ -56,7 +63,7 @@ export type TestClocksDeps = {
     /** null where it runs already. */
     run(organisationId: string): Promise<TestClock | null>;
   };
-  /** Has every other node take it in; what time each of them has then. */
+  /** Sends it to every other node. Returns the time of each. */
   readonly tellAll: (clock: TestClock) => Promise<readonly number[]>;
   readonly timers: Timers;
 };
@@ -68,7 +75,7 @@ export type Moved =
   | 'too_far'
   /** The year 3000. */
   | 'past_end'
-  /** Somebody else is moving it. */
+  /** Another node is moving it. */
   | 'moving';
 
 export class TestClocks {
@@ -87,7 +94,10 @@ export class TestClocks {
     return this.#deps.clocks.now({ organisationId, mode: 'test' });
   }
 
-  /** What whoever moves it tells every node. Resolves with what time it is here, when nothing rings by itself. */
+  /**
+   * Applies what the mover publishes. Resolves with this node's time, after waiting for running
+   * alarms.
+   */
   async take(clock: TestClock): Promise<number> {
     const { clocks, due } = this.#deps;
     const { organisationId, stoppedAt } = clock;
@@ -97,7 +107,8 @@ export class TestClocks {
   }
 
   /**
-   * `target` gives where to, from where it is. Whoever asked may have `left`: then it goes no further.
+   * `target` computes the target from the current time. If the caller has `left`, it goes no
+   * further.
    * @throws LedgerUnavailable where it has come only part of the way
    */
   async move(
@@ -130,7 +141,7 @@ export class TestClocks {
   ): Promise<void> {
     const { due } = this.#deps;
     let at = from;
-    // What a crash left behind, too.
+    // Also what a crash left behind.
     await this.#settle(organisationId);
     let last: readonly DueAlarm[] = [];
     for (let tries = 0; ;) {
@@ -154,7 +165,10 @@ export class TestClocks {
     return at;
   }
 
-  /** Every node's clock stands there, or where the one was that is furthest; null where another node moves it. */
+  /**
+   * Stops the clock on every node, at this time or at that of the node furthest ahead. null if
+   * another node moves it.
+   */
   async #stop(organisationId: string, at: number): Promise<number | null> {
     const { clocks, rows, tellAll } = this.#deps;
     for (let stoppedAt = at; ;) {
@@ -167,14 +181,14 @@ export class TestClocks {
     }
   }
 
-  /** Never rejects: while it cannot be let go it stands, and this goes on trying. */
+  /** Never rejects. While it cannot be released the clock stands, and this keeps trying. */
   async #run(organisationId: string): Promise<void> {
     const { rows, tellAll, timers } = this.#deps;
     try {
       const clock = await rows.run(organisationId);
       if (clock === null) return;
       await this.take(clock);
-      // Who does not hear it now reads it.
+      // A node that does not get it now reads it.
       await tellAll(clock).catch(() => undefined);
     } catch {
       timers.after(RUN_AGAIN_MS, () => {
@@ -183,7 +197,7 @@ export class TestClocks {
     }
   }
 
-  /** What was brought about is carried out, and what that brings about. */
+  /** Executes follow-ups, and those that follow from them. */
   async #settle(organisationId: string): Promise<void> {
     const tenant = { organisationId, mode: 'test' } as const;
     for (let tries = 0; ; tries += 1) {

@@ -1,4 +1,4 @@
-// The wait before the next try: each is twice the last one, up to a bound, and jitter shortens it. Pure.
+// The wait before the next try: twice the last one, up to a bound, and shortened by jitter. Pure.
 
 /** The part of a wait that jitter may take off. */
 const JITTER = 0.2;

@@ -1,3 +1,10 @@
+// The ledger's storage in PostgreSQL (`Storage` says what it promises).
+//
+// How it works: one writing connection has the flushes and the seat, so its statements keep the
+// order of the journal. A pool of reading connections has everything else, which has no order.
+// Holds: the outcome of a flush is never guessed. The server's own answer gives it, or it is
+// `unknown` until `recover` has read the fence. Every call of the writer has a bound in time.
+// Does not: retry. The journal decides what is written again.
 import type { Sql } from 'postgres';
 import { must } from '../kernel/assert.ts';
 import type { Ids, Timers } from '../ports.ts';

@@ -3,10 +3,10 @@ import type { PaymentEffects } from './payments/payment.ts';
 import type { Handover } from './storage.ts';
 import type { SubscriptionEffects } from './subscriptions/subscription.ts';
 
-/** What one decision wants written, whoever decided it. */
+/** What one decision writes, for every kind of actor. */
 export type Effects = MeterEffects | PaymentEffects | SubscriptionEffects | HandoverEffects;
 
-/** Slots that go to other nodes. Whatever was decided for them before is written before, or with it. */
+/** Slots that go to other nodes. Earlier decisions for them are written before it, or with it. */
 export type HandoverEffects = {
   readonly kind: 'handover';
   readonly handovers: readonly Handover[];

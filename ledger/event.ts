@@ -1,4 +1,7 @@
-/** An entry of the outbox: written by the flush that made it true, delivered afterwards (contract, Events). */
+/**
+ * An entry of the outbox: written by the flush that made it true, delivered afterwards (contract,
+ * Events).
+ */
 export type LedgerEvent = {
   readonly id: string;
   readonly type: LedgerEventType;

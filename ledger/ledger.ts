@@ -18,10 +18,11 @@ import type { Tenant } from './kernel/tenant.ts';
 import { slotOf } from './kernel/slot.ts';
 
 /**
- * The ledger's API, the same on every node. Everything that moves money or usage comes through here, and nothing that leaves
- * through here is less than durable. What it is about lives on one node: there it is done, wherever it was asked (`cluster/`).
+ * The ledger's API, the same on every node. All money and usage passes through it.
  *
- * Throws `LedgerUnavailable` where it cannot answer now; everything else that it refuses is a value.
+ * How: each operation runs on the node that owns its customer or payment (`cluster/`).
+ * Holds: every answer is durable. It throws `LedgerUnavailable` where it cannot answer now; every
+ * other refusal is a value.
  */
 export class Ledger {
   readonly #deps: LedgerDeps;
@@ -49,7 +50,10 @@ export class Ledger {
     this.subscriptions = new SubscriptionsApi(this.#router);
   }
 
-  /** Tries for a seat now, and then until it has it. Throws where the database cannot be reached the first time. */
+  /**
+   * Claims a seat now, and again until it has one. Throws where the database cannot be reached at
+   * first.
+   */
   async open(): Promise<void> {
     await this.#member.open();
     this.alarms.start();
@@ -73,12 +77,12 @@ export class Ledger {
     return { ...this.#member.stats, ...this.#customers.stats, ...this.#router.stats };
   }
 
-  /** The answer to what another node asks (`Peers`). */
+  /** The reply to another node (`Peers`). */
   answer(request: unknown): unknown {
     return this.#router.answer(request);
   }
 
-  /** The tenant's customer, or null. Without a promise where it is in memory. */
+  /** The tenant's customer, or null. Synchronous where it is in memory. */
   find(tenant: Tenant, ref: CustomerRef): Found | null | Promise<Found | null> {
     return this.#customers.find(tenant, ref);
   }
@@ -88,12 +92,15 @@ export class Ledger {
     this.#customers.forgetAll();
   }
 
-  /** The customer's row was changed by somebody else: read it again. */
+  /** The customer's row changed: read it again. */
   forget(customerId: string): void {
     this.#customers.forget(customerId);
   }
 
-  /** Whether `units` may be used now, from its owner's memory: as `render` says it. Without a promise where that is here. */
+  /**
+   * Whether `units` may be used now, as `render` writes it. Synchronous where this node owns the
+   * customer.
+   */
   check(found: Found, meter: Meter, units: bigint): string | Promise<string> {
     if (found instanceof Actor && !found.dropped) {
       const location = this.#member.locate(found.slot);
@@ -104,12 +111,12 @@ export class Ledger {
 
   /** Records one usage, once for each key. */
   record(found: Found, meter: Meter, request: UsageRequest): Promise<RecordOutcome> {
-    // It may have to be asked for again, where its answer is lost between two nodes: then it has a key all the same.
+    // It may be sent twice, where a reply between nodes is lost, so it gets a key in any case.
     const elsewhere = async (): Promise<RecordOutcome> => {
       const keyId = request.keyId ?? this.#deps.ids.next();
       const sent = { ...request, keyId };
       const outcome = await this.#router.run(found.slot, 'record', found.id, meter, sent);
-      // What was found under an id of ours is this call's alone: it was asked for again.
+      // An id of ours belongs to this call alone: it was sent twice.
       const isOurs = request.keyId === null && 'replayed' in outcome;
       return isOurs ? { ...outcome, replayed: false } : outcome;
     };
@@ -123,8 +130,8 @@ export class Ledger {
   }
 
   /**
-   * Records all of these or, where one is refused, none; of a partial call all but what is refused, event by event. Keys that were used
-   * before are left out and named.
+   * Records all items or, where one is refused, none. A partial call records all but the refused
+   * events. Keys that earlier calls used are left out and named.
    */
   recordAll(items: readonly Item[], { isPartial = false } = {}): Promise<CallOutcome> {
     const { ids, wantsUsage, storage } = this.#deps;
@@ -149,31 +156,34 @@ export class Ledger {
     return this.#router.run(slot, 'voidGrant', id, grant);
   }
 
-  /** What the customer has of each meter, as it is durable now. */
+  /** The customer's meters as they are durable now. */
   balances({ id, slot }: Found): Promise<readonly MeterBalance[]> {
     return this.#router.run(slot, 'balancesOf', id);
   }
 
-  /** From now on it gives what it owns to the other nodes, if there are any. It goes on answering. */
+  /** From now on it hands its slots to the other nodes, if there are any. It still answers. */
   leave(): void {
     this.#member.leave();
   }
 
-  /** Gives to the others what it still owns; then takes no new work, writes what is queued, and lets the seat go. */
+  /**
+   * Hands over the rest of its slots, takes no new work, writes what is queued, and releases the
+   * seat.
+   */
   async close(): Promise<void> {
     this.alarms.stop();
     await this.#member.left();
     await this.#member.close();
   }
 
-  /** Refuses everything that has no answer yet: the process must end, and the database does not answer. */
+  /** Refuses all unanswered calls: the process must end, and the database does not answer. */
   abandon(): void {
     this.#member.abandon();
   }
 }
 
 export type LedgerDeps = MemberDeps & {
-  /** What another node has told all (`Ledger.others`); what it is answered. */
+  /** Takes in what another node publishes (`broadcast`); its return value is the reply. */
   readonly onTold: (what: unknown) => unknown;
 };
 export type { Found, MeterBalance };

@@ -1,6 +1,9 @@
 import { assert } from './kernel/assert.ts';
 
-/** Slots that actors hash to, fixed for ever: changing it means rehashing every key. Room for 100 nodes at ten slots each. */
+/**
+ * Slots that actors hash to, fixed for ever: changing it means rehashing every key. Room for 100
+ * nodes at ten slots each.
+ */
 export const SLOTS = 1024;
 
 /** Slots that move at once: their customers are loaded anew, so few at a time. */
@@ -9,21 +12,34 @@ export const HANDOVERS_MAX = 32;
 /** Decimal places of a meter, at most. */
 export const SCALE_MAX = 9;
 
-/** Scaled quantities stay below this, so that each leaves as at most 15 significant digits, exact in a double (decisions 1). */
+/**
+ * Scaled quantities stay below this, so that each leaves as at most 15 significant digits, exact in
+ * a double (decisions 1).
+ */
 export const QUANTITY_BOUND = 10n ** 15n;
 
-/** Grants that may be live for one customer and meter: bounds an actor's memory and the work of one burn. */
+/**
+ * Grants that may be live for one customer and meter: bounds an actor's memory and the work of one
+ * burn.
+ */
 export const GRANTS_LIVE_MAX = 1000;
 
-/** Beyond so many grants, the ones that are used up are ended when another comes; a correction cannot refill them any more. */
+/**
+ * Beyond so many grants, the ones that are used up are ended when another comes; a correction
+ * cannot refill them any more.
+ */
 export const GRANTS_KEPT_MAX = 100;
 
-/** Events in one ingest call (contract, Limits). They are one atomic unit and so must fit into one flush. */
+/**
+ * Events in one ingest call (contract, Limits). They are one atomic unit and so must fit into one
+ * flush.
+ */
 export const INGEST_EVENTS_MAX = 500;
 
 /**
- * Of one ingest call as it comes: twice the metadata that one may write (`UNIT_BYTES_MAX`), for what is escaped. No other call is larger.
- * To read it is one step, in which nobody else is answered: 4 to 8 ms for each megabyte.
+ * Of one ingest call as it comes: twice the metadata that one may write (`UNIT_BYTES_MAX`), for
+ * what is escaped. No other call is larger. To read it is one step, in which nobody else is
+ * answered: 4 to 8 ms for each megabyte.
  */
 export const INGEST_BYTES_MAX = 2 << 20;
 
@@ -33,7 +49,10 @@ export const CHECK_BATCH_MAX = 100;
 /** Meters that one event name may feed. Bounds the transfers of an ingest call. */
 export const METERS_PER_EVENT_MAX = 10;
 
-/** Prices of one product, archived ones too: a list carries them all. Room for one in each currency of ISO 4217. */
+/**
+ * Prices of one product, archived ones too: a list carries them all. Room for one in each currency
+ * of ISO 4217.
+ */
 export const PRICES_PER_PRODUCT_MAX = 200;
 
 /** Tags of one object, and custom fields of one object. */
@@ -53,19 +72,24 @@ export const ENTITLEMENTS_PER_PRODUCT_MAX = 100;
 export const EVENT_LATE_MS_MAX = 35 * 86_400_000;
 export const EVENT_EARLY_MS_MAX = 5 * 60_000;
 
-/** Past periods are in memory for as long as a late event may come, and a day, for a clock that steps back. */
+/**
+ * Past periods are in memory for as long as a late event may come, and a day, for a clock that
+ * steps back.
+ */
 export const PERIODS_KEPT_MS = EVENT_LATE_MS_MAX + 86_400_000;
 
 /**
- * What is written as a whole, at most: rows, and bytes of metadata as often as they are written. Measured: a flush takes 47 ms for 5000
- * transfers, and 30 to 60 ms for each megabyte; it may take two thirds of a lease, and others wait for it.
+ * What is written as a whole, at most: rows, and bytes of metadata as often as they are written.
+ * Measured: a flush takes 47 ms for 5000 transfers, and 30 to 60 ms for each megabyte; it may take
+ * two thirds of a lease, and others wait for it.
  */
 export const UNIT_ROWS_MAX = 2 * INGEST_EVENTS_MAX * METERS_PER_EVENT_MAX;
 export const UNIT_BYTES_MAX = 1 << 20;
 
 /**
- * Of one flush, and what one organisation may have of it where others wait. A unit that is larger than that is written all the same, and
- * leaves room for others' beside it. Measured: 1000 rows already give the full rate of PostgreSQL; more only adds latency.
+ * Of one flush, and what one organisation may have of it where others wait. A unit that is larger
+ * than that is written all the same, and leaves room for others' beside it. Measured: 1000 rows
+ * already give the full rate of PostgreSQL; more only adds latency.
  */
 export const FLUSH_ROWS_MAX = 8192;
 export const FLUSH_BYTES_MAX = 6 << 20;
@@ -73,8 +97,9 @@ export const TENANT_FLUSH_ROWS_MAX = 2048;
 export const TENANT_FLUSH_BYTES_MAX = 2 << 20;
 
 /**
- * Of what waits for a flush in one process: decisions, their rows, and their metadata. One organisation has at most as much as is still
- * free; over it, its calls are refused as overloaded. At 30 thousand a second all of it is one second.
+ * Of what waits for a flush in one process: decisions, their rows, and their metadata. One
+ * organisation has at most as much as is still free; over it, its calls are refused as overloaded.
+ * At 30 thousand a second all of it is one second.
  */
 export const QUEUE_UNITS_MAX = 32_768;
 export const QUEUE_ROWS_MAX = 131_072;
@@ -83,7 +108,10 @@ export const QUEUE_BYTES_MAX = 64 << 20;
 /** Meters that a node remembers what it has worked out of: some 400 bytes each. */
 export const METERS_KEPT_MAX = 50_000;
 
-/** Accounts of its own, the other sides, of which a node remembers that they are there: some 100 bytes each. */
+/**
+ * Accounts of its own, the other sides, of which a node remembers that they are there: some 100
+ * bytes each.
+ */
 export const OWN_ACCOUNTS_KEPT_MAX = 100_000;
 
 /** Calls that may wait for one actor to load. */
@@ -95,10 +123,16 @@ export const LOAD_KEYS_MAX = 512;
 /** Load queries under way at once: a cold start must not crowd out the journal. */
 export const LOADS_CONCURRENT_MAX = 4;
 
-/** Steps that one advance may take (an hourly allowance asleep for a year has 8,760); the rest follows with the next alarm. */
+/**
+ * Steps that one advance may take (an hourly allowance asleep for a year has 8,760); the rest
+ * follows with the next alarm.
+ */
 export const ADVANCE_STEPS_MAX = 10_000;
 
-/** Recently used ids remembered per process, to tell a retry before it spoils a flush. Two generations of this size. */
+/**
+ * Recently used ids remembered per process, to tell a retry before it spoils a flush. Two
+ * generations of this size.
+ */
 export const RECENT_IDS_MAX = 1 << 19;
 
 assert(

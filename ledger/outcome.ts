@@ -1,10 +1,13 @@
 import type { Usage, UsageAnswer } from './metering/usage.ts';
 
-/** What the ledger answers to what it was asked to record. */
+/** The requests and answers of recording usage. */
 export type UsageRequest = Omit<Usage, 'id'> & {
   /** The id that the caller's key gives, or null. */
   readonly keyId: string | null;
-  /** The id that the key gave when its scope was the organisation's; null where nothing can be recorded under it. */
+  /**
+   * The id that the key gave when its scope was the organisation's; null where nothing can be
+   * recorded under it.
+   */
   readonly formerKeyId: string | null;
   /** What the caller called it, for the event that tells of it. */
   readonly idempotencyKey: string | null;
@@ -30,7 +33,10 @@ export type EventRefusal = 'was_refused' | 'out_of_range' | 'too_many_meters';
 export type BatchOutcome =
   | {
       readonly kind: 'recorded';
-      /** For each item: its id, and whether its key was used before. Of a partial call, why it was not recorded, if it was not. */
+      /**
+       * For each item: its id, and whether its key was used before. Of a partial call, why it was
+       * not recorded, if it was not.
+       */
       readonly items: readonly {
         readonly id: string;
         readonly duplicate: boolean;
@@ -44,8 +50,11 @@ export type BatchOutcome =
   /** The customer of this item has as many meters as it may: nothing was recorded. */
   | { readonly kind: 'too_many_meters'; readonly index: number };
 
-/** Of a whole call: or it is more than may be written at once, as the words say, and nothing was recorded. */
+/**
+ * Of a whole call: or it is more than may be written at once, as the words say, and nothing was
+ * recorded.
+ */
 export type CallOutcome = BatchOutcome | { readonly kind: 'too_large'; readonly why: string };
 
-/** The actor was dropped from memory between finding it and deciding: find it again. */
+/** The actor was dropped between the lookup and the decision: look it up again. */
 export const STALE = Symbol('stale');

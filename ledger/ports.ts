@@ -1,6 +1,6 @@
 import type { Tenant } from './kernel/tenant.ts';
 
-/** What the core asks of the world. Everything else it knows comes in as an argument or from the store. */
+/** What the ledger needs from outside. Everything else comes as an argument or from the store. */
 export type Clock = {
   /** Wall clock, milliseconds since the epoch. Stamps what happens; decides no lease. */
   now(): number;
@@ -8,9 +8,15 @@ export type Clock = {
   monotonic(): number;
 };
 
-/** The time of a tenant's business: when its periods end, its checkouts expire and what it does is stamped. */
+/**
+ * The time of a tenant's business: when its periods end, its checkouts expire and what it does is
+ * stamped.
+ */
 export type OrgClock = {
-  /** Milliseconds since the epoch. The wall clock, unless the organisation has moved its own: in test mode it may, forward. */
+  /**
+   * Milliseconds since the epoch. The wall clock, unless the organisation has moved its own: in
+   * test mode it may, forward.
+   */
   now(tenant: Tenant): number;
 };
 
@@ -18,18 +24,23 @@ export type OrgClock = {
 export type SharedClock = OrgClock & {
   /** The time where nobody has moved a clock. Nodes tell it to each other. */
   wall(): number;
-  /** What another node's `wall` was: from now on none here is earlier, unless that clock is wrong (`HybridClock`). */
+  /**
+   * The `wall` of another node. From now on no clock here is earlier, unless that one is wrong
+   * (`HybridClock`).
+   */
   observe(wall: number): void;
-  /** Organisations whose test mode stands still, because its clock is being moved: nothing of it happens by itself. */
+  /** Organisations whose test clock is being moved. No alarm of their test mode fires by itself. */
   readonly stopped: ReadonlySet<string>;
-  /** Reads what was done to clocks until now. A node does so after it took its seat, before it serves anything. */
+  /** Reads the changes of test clocks. A node does so after it took its seat, before it serves. */
   catchUp(): Promise<void>;
 };
 
 export type Ids = {
   /** A new UUIDv7. */
   next(): string;
-  /** The UUID that belongs to these parts, always the same one: 122 bits of a cryptographic hash. */
+  /**
+   * The UUID that belongs to these parts, always the same one: 122 bits of a cryptographic hash.
+   */
   derive(...parts: readonly string[]): string;
   /** A signed 64-bit hash of a text, for telling bodies apart, not for identity. */
   fingerprint(text: string): bigint;
@@ -38,7 +49,7 @@ export type Ids = {
 export type Timers = {
   /** Runs `task` once after `ms`; returns its cancel. */
   after(ms: number, task: () => void): () => void;
-  /** Runs `task` once what is ready to be read now has been read. */
+  /** Runs `task` after the input that is ready now has been read. */
   soon(task: () => void): void;
 };
 
@@ -49,7 +60,7 @@ export function pause(timers: Timers, ms: number): Promise<void> {
   return promise;
 }
 
-/** Lets whoever waits be answered first: whatever takes long is done in steps. */
+/** Lets waiting calls run first: long work is done in steps. */
 export function breathe(timers: Timers): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   timers.soon(resolve);
@@ -63,8 +74,8 @@ export type Log = {
 };
 
 /**
- * Other nodes. A request and its answer are plain data as structured clone copies it: bigints, Maps and undefined
- * included.
+ * Other nodes. A request and its answer are plain data as structured clone copies it: bigints, Maps
+ * and undefined included.
  */
 export type Peers = {
   /** Asks the node at `address` (host:port); its answer. @throws PeerFailure */
@@ -73,7 +84,7 @@ export type Peers = {
   giveUp(address: string): void;
 };
 
-/** `maybeDone`: it was sent, and what became of it is not known; false: the other node never took it. */
+/** `maybeDone`: it was sent, and its outcome is not known. false: the other node never got it. */
 export class PeerFailure extends Error {
   override readonly name = 'PeerFailure';
   readonly maybeDone: boolean;
@@ -84,10 +95,16 @@ export class PeerFailure extends Error {
   }
 }
 
-/** The ledger cannot answer now: no lease, no database, or too much is waiting. Trying again is safe and may help. */
+/**
+ * The ledger cannot answer now: no lease, no database, or too much is waiting. Trying again is safe
+ * and may help.
+ */
 export class LedgerUnavailable extends Error {
   override readonly name = 'LedgerUnavailable';
 }
 
-/** The database did not take it in time: nothing of it was written, and it is not asked for again by us. Whoever called may. */
+/**
+ * The database took too long: nothing was written, and the ledger does not try again. The caller
+ * may.
+ */
 export class TooSlow extends LedgerUnavailable {}

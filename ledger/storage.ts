@@ -7,43 +7,52 @@ import type { Subscription, SubscriptionFollowup } from './subscriptions/subscri
 import type { AnswerRest, Reason, Transfer } from './kernel/transfers.ts';
 
 /**
- * What the ledger asks of a database. PostgreSQL serves it in production (`store/postgres-storage.ts`); anything that keeps the promises
- * written here may serve it in a simulation.
+ * What the ledger asks of a database. PostgreSQL serves it in production
+ * (`store/postgres-storage.ts`); anything that keeps the promises written here may serve it in a
+ * simulation.
  */
 export type Storage = {
   /**
-   * One transaction: the fence moves from `seq` to `seq + 1` and all rows are written, or nothing is. Never throws: what it cannot
-   * tell is `unknown`.
+   * One transaction: the fence moves from `seq` to `seq + 1` and all rows are written, or nothing
+   * is. Never throws: what it cannot tell is `unknown`.
    */
   flush(rows: FlushRows, fence: Fence): Promise<FlushResult>;
   /**
-   * After an unknown outcome: waits until the lost flush can no longer land, raises the epoch and tells how far the database got.
-   * `fenced` where the seat is another's now, `behind` where the database lacks what it acknowledged, whoever has the seat. Throws
-   * while it cannot be reached.
+   * After an unknown outcome: waits until the lost flush can no longer land, raises the epoch, and
+   * returns the number of the last flush that landed. `fenced`: another node has the seat.
+   * `behind`: the database lacks what it acknowledged, for any seat. Throws where the database does
+   * not answer.
    */
   recover(fence: Fence): Promise<Fence | 'fenced' | 'behind'>;
   /**
-   * Takes a seat: that of a node whose lease is over by the database's clock, with the slots that it still has, or a new one. null
-   * where another node is alive with which this one cannot share: one of the two has no address, or both have the same.
+   * Takes a seat: that of a node whose lease is over by the database's clock, with the slots that
+   * it still has, or a new one. null where another node is alive with which this one cannot share:
+   * one of the two has no address, or both have the same.
    */
   claim(): Promise<Fence | null>;
   /** Who is alive by the database's clock, and who owns what. */
   survey(): Promise<Survey>;
   /**
-   * Takes over from a node whose lease is over: ends its connections, raises its epoch so that nothing of it can land any more,
-   * and gives its slots to others, in one transaction. False where it is not dead, or somebody was quicker.
+   * Takes over from a node whose lease is over: ends its connections, raises its epoch so that
+   * nothing of it can land any more, and gives its slots to others, in one transaction. False where
+   * it is not dead, or somebody was quicker.
    */
   takeOver(dead: Pick<SeatedNode, 'node' | 'epoch'>, to: readonly Handover[]): Promise<boolean>;
   /** Says that this node takes no more slots. */
   leave(fence: Fence): Promise<void>;
   /** Lets the seat go, so that the next node need not wait for the lease. */
   release(fence: Fence): Promise<void>;
-  /** Whether a call of this storage that failed so may succeed later: the database was away or busy. */
+  /**
+   * Whether a call of this storage that failed so may succeed later: the database was away or busy.
+   */
   mayPass(error: unknown): boolean;
   loadCustomers(ids: readonly string[]): Promise<readonly LoadedCustomer[]>;
   /** Who they are, and nothing of what they have: for a node that does not own them. */
   identifyCustomers(ids: readonly string[]): Promise<readonly Customer[]>;
-  /** The ids of the customers that the merchants know by these names, in any order; those that exist. */
+  /**
+   * The ids of the customers that the merchants know by these names, in any order; those that
+   * exist.
+   */
   resolveCustomers(
     keys: readonly ExternalKey[],
   ): Promise<readonly (ExternalKey & { readonly id: string })[]>;
@@ -58,7 +67,10 @@ export type Storage = {
   usedIds(ids: readonly string[]): Promise<readonly string[]>;
   /** The records of usage transfers that exist under these ids. */
   findUsage(ids: readonly string[]): Promise<readonly StoredUsage[]>;
-  /** The same of ids that keys gave when their scope was the organisation's, with the customer that the usage is of. */
+  /**
+   * The same of ids that keys gave when their scope was the organisation's, with the customer that
+   * the usage is of.
+   */
   findFormerUsage(
     ids: readonly string[],
   ): Promise<readonly (StoredUsage & { readonly customerId: string })[]>;
@@ -70,8 +82,8 @@ export type Storage = {
   /** What a refund's key was used for; null where it was not. */
   findRefund(id: string): Promise<StoredRefund | null>;
   /**
-   * Alarms of one kind that are due, earliest first, of these slots: by the wall clock `now`, or where an organisation's test mode is
-   * ahead of it, by that.
+   * Alarms of one kind that are due, earliest first, of these slots: by the wall clock `now`, or
+   * where an organisation's test mode is ahead of it, by that.
    */
   dueAlarms<K extends AlarmKind>(query: {
     readonly kind: K;
@@ -83,8 +95,8 @@ export type Storage = {
     readonly held: readonly string[];
   }): Promise<readonly Alarm<K>[]>;
   /**
-   * The next alarms of an organisation's test mode, of any kind, earliest first: those due by `until`, and at most `withinMs` after
-   * the first.
+   * The next alarms of an organisation's test mode, of any kind, earliest first: those due by
+   * `until`, and at most `withinMs` after the first.
    */
   nextAlarms(query: {
     readonly organisationId: string;
@@ -101,7 +113,10 @@ export type MeterKey = {
   readonly meterId: string;
 };
 
-/** The right to write: a seat in `nodes`, the epoch in which it was taken, and the number of the last flush. */
+/**
+ * The right to write: a seat in `nodes`, the epoch in which it was taken, and the number of the
+ * last flush.
+ */
 export type Fence = { readonly node: number; readonly epoch: bigint; readonly seq: bigint };
 
 /** A node as the database has it. */
@@ -115,7 +130,10 @@ export type SeatedNode = {
   readonly leaseMs: number;
   /** Whether it is about to end, and takes no more slots. */
   readonly leaving: boolean;
-  /** Whether the database was found behind it: then it is not alive, and nobody takes over from it or joins until an operator says so. */
+  /**
+   * Whether the database was found behind it: then it is not alive, and nobody takes over from it
+   * or joins until an operator says so.
+   */
   readonly halted: boolean;
 };
 
@@ -136,7 +154,10 @@ export type FlushResult =
   | { readonly kind: 'duplicate' }
   /** The database refused a row: nothing was written. A bug, or a broken invariant. */
   | { readonly kind: 'rejected'; readonly error: unknown }
-  /** The database has cancelled it, because it took too long or waited for a lock: nothing was written. */
+  /**
+   * The database has cancelled it, because it took too long or waited for a lock: nothing was
+   * written.
+   */
   | { readonly kind: 'slow'; readonly error: unknown }
   /** The connection was lost: the rows may be there or not. */
   | { readonly kind: 'unknown'; readonly error: unknown };
@@ -155,7 +176,10 @@ export type FlushRows = {
   readonly followups: readonly FollowupRow[];
   readonly subscriptions: readonly SubscriptionRow[];
   readonly subscriptionFollowups: readonly SubscriptionFollowupRow[];
-  /** Slots that this node gives away: each goes to its new node where that one is alive, else it stays. */
+  /**
+   * Slots that this node gives away: each goes to its new node where that one is alive, else it
+   * stays.
+   */
   readonly handovers: readonly Handover[];
 };
 
@@ -166,7 +190,10 @@ export type AccountTotals = {
   readonly creditsPending: bigint;
 };
 
-/** What a flush adds to an account that exists. `expected` is what the actor believes it to hold; null on the other sides. */
+/**
+ * What a flush adds to an account that exists. `expected` is what the actor believes it to hold;
+ * null on the other sides.
+ */
 export type AccountChange = {
   readonly slot: number;
   readonly id: string;
@@ -260,7 +287,10 @@ export type StoredRefund =
       readonly refund: Refund;
     };
 
-/** `meter`: a customer and one of its meters. `payment`: twice its id. `subscription`: a customer and one of its subscriptions. */
+/**
+ * `meter`: a customer and one of its meters. `payment`: twice its id. `subscription`: a customer
+ * and one of its subscriptions.
+ */
 export type AlarmKind = 'meter' | 'payment' | 'subscription';
 
 export type Alarm<K extends AlarmKind> = {

@@ -3,7 +3,8 @@
 //
 // Holds: a Config is complete and valid, so no reader checks again. Every bad variable is reported,
 // each in one line, and no line repeats a value that may hold a password.
-// Does not: read files, touch the network, or make DATA_DIR (src/platform/embedded/services.ts does).
+// Does not: read files, touch the network, or make DATA_DIR (src/platform/embedded/services.ts
+// does).
 
 import { type Bounds, readBounds } from './platform/bounds.ts';
 import { type MailSettings, parseMailbox, parseSmtpUrl } from './platform/smtp-settings.ts';
@@ -53,7 +54,10 @@ export interface Config {
   readonly allowLoopbackUrls: boolean;
   /** Where other nodes reach this one. undefined: it is alone. */
   readonly node: NodePlace | undefined;
-  /** Whether the server delivers webhooks and mails itself, besides whatever `bun run worker` there is. */
+  /**
+   * Whether the server delivers webhooks and mails itself, besides whatever `bun run worker` there
+   * is.
+   */
   readonly deliverWebhooks: boolean;
   /** How mails to buyers are sent. undefined: none is owed, and none is sent. */
   readonly mail: MailSettings | undefined;
@@ -83,7 +87,10 @@ export interface Config {
   /** What one organisation, customer, product, ... may have; 0 for any number. */
   readonly bounds: Bounds;
   readonly sandboxSettleMs: number;
-  /** Proxies of our own that a request passes, each of which appends to X-Forwarded-For. 0: that header says nothing. */
+  /**
+   * Proxies of our own that a request passes, each of which appends to X-Forwarded-For. 0: that
+   * header says nothing.
+   */
   readonly proxyHops: number;
 }
 

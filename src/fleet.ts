@@ -1,12 +1,14 @@
 // `--processes N`: a parent that serves nothing itself, and N nodes on the same port.
 //
-//     parent: services, schema, demo ──environment──▶ node 1 … node N: src/main.ts, each with an address of its own
+//     parent: services, schema, demo ──environment──▶ node 1 … node N: src/main.ts
 //                                    ◀──"serving"────
 //
-// Holds: a node that dies is started again. They leave one after the other, so that each has somebody to hand its slots to, and somebody
-// answers until the last one leaves. A node whose parent is gone leaves by itself.
-// Who may be a peer: the nodes of one machine derive their secret from SECRETS_KEY, so that those of two starts on one database know
-// each other, and one can replace the other. Those of several machines have NODE_ADDRESS and NODE_SECRET, and take the ports after it.
+// Holds: a node that dies is started again. Nodes leave one after the other, so each can hand over
+// its slots, and one of them answers until the last one leaves. A node without its parent leaves.
+//
+// Peers: the nodes of one machine derive their secret from SECRETS_KEY, so the nodes of two starts
+// on one database know each other, and one start can replace the other. With several machines,
+// NODE_ADDRESS and NODE_SECRET are set, and the nodes take the ports from that one on.
 import { spawn } from 'node:child_process';
 import { hkdfSync } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
@@ -22,7 +24,7 @@ import {
   type Supervised,
 } from './platform/embedded/supervisor.ts';
 
-/** From when all that are left leave at once. */
+/** After this time all remaining nodes leave at once. */
 const IN_TURN_MS_MAX = 30_000;
 /** The first is longer than a node gives itself. */
 const STOP_STEPS: readonly StopStep[] = [
@@ -56,10 +58,14 @@ export function connectionsOf(processes: number): number {
   return processes * CONNECTIONS_PER_NODE + CONNECTIONS_OF_OTHERS;
 }
 
-/** Resolves when all of them serve, with what makes them leave. @throws ServiceFailure; none is left running then */
+/**
+ * Resolves when all nodes serve, with a function that makes them leave. @throws ServiceFailure;
+ * then no node is left running
+ */
 export async function openFleet(options: FleetOptions): Promise<() => Promise<void>> {
   const { config, services, log } = options;
-  // Whoever listens there may be of another database: the kernel would give each of the two some of the other's callers.
+  // Another program there may use another database, and the kernel would give each the other's
+  // callers.
   if (services.embedded) await claimPort(config.port, config.host);
   const places = await placesOf(options);
   const specs = places.map((place, index) =>
@@ -75,7 +81,7 @@ export async function openFleet(options: FleetOptions): Promise<() => Promise<vo
   return () => leaveInTurn(nodes);
 }
 
-/** For a node: it ends with its parent. Gives what it says when it serves. */
+/** For a node: it ends with its parent. Returns what tells the parent that it serves. */
 export function followParent(): () => void {
   process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
   return () => process.send?.(SERVING);
@@ -101,7 +107,8 @@ function specOf(address: string, env: Environment): ServiceSpec {
     name: `node ${address}`,
     stopSteps: STOP_STEPS,
     prepare: () => Promise.resolve(),
-    // Leading a session of its own: a Ctrl-C reaches the parent alone, which lets them leave in turn.
+    // Leading a session of its own: a Ctrl-C reaches the parent alone, which lets them leave in
+    // turn.
     launch: () =>
       spawn(process.execPath, [join(import.meta.dir, 'main.ts')], {
         env,
@@ -141,7 +148,10 @@ function secretOfNodes(secretsKey: Uint8Array): string {
   return Buffer.from(hkdfSync('sha256', secretsKey, '', 'tollhouse nodes', 32)).toString('base64');
 }
 
-/** On one machine: any ports that are free, which no other machine reaches. On several: those from the given one on. */
+/**
+ * On one machine: any ports that are free, which no other machine reaches. On several: those from
+ * the given one on.
+ */
 async function placesOf({
   config: { node },
   processes,

@@ -1,11 +1,12 @@
-// Where the service is heard: its port, and one of this process alone for its operators.
+// The HTTP ports of a node: its own, and one for its operators.
 //
-//   listening ──close()──▶ leaving ──quiet, or LEAVE_MS_MAX──▶ closed
+// listening ──close()──▶ leaving ──quiet, or LEAVE_MS_MAX──▶ closed
 //
-// Holds: while it leaves it answers everything, says 503 on /ready, and ends each connection with its answer. So callers and load
-// balancers go to the other nodes by themselves, and what is closed at last is idle: whoever sends on a connection in the moment
-// in which it is closed cannot know whether that was heard.
-// Does not: wait where there is no other node. Nobody else would answer.
+// Holds: while it leaves it answers everything, /ready says 503, and each answer ends its
+// connection. So callers and load balancers go to the other nodes, and the connections that it
+// closes at last are idle: a caller that sends on a closing connection cannot know whether the
+// request arrived.
+// Does not: wait where there is no other node, since no other node would answer.
 import type { Config } from './config.ts';
 import { clock } from './platform/clock.ts';
 import { claimPort, listenOn } from './platform/net/listen.ts';
@@ -26,7 +27,10 @@ export type FrontConfig = Pick<Config, 'port' | 'host' | 'reusePort' | 'metricsP
 
 type FrontService = Pick<Service, 'app' | 'operatorsApp' | 'leave'>;
 
-/** For before a node joins: one that joined and cannot be heard keeps its customers waiting. @throws ServiceFailure where a port is in use */
+/**
+ * Called before a node joins: customers of a node that cannot listen would wait. @throws
+ * ServiceFailure where a port is in use
+ */
 export async function claimPorts({
   port,
   host,
@@ -43,7 +47,7 @@ export function openFront(service: FrontService, config: FrontConfig): Front {
   const { port, host: hostname, reusePort, metricsPort } = config;
   listenOn(port, () => app.listen({ port, hostname, reusePort }));
   if (metricsPort !== undefined) {
-    // Elysia would share it with whoever has it already, and a scrape would reach any of them.
+    // Elysia would share the port with another process, and a scrape would reach either.
     listenOn(metricsPort, () =>
       operatorsApp.listen({ port: metricsPort, hostname, reusePort: false }),
     );
@@ -57,7 +61,7 @@ export function openFront(service: FrontService, config: FrontConfig): Front {
   };
 }
 
-/** A connection that its caller has left half open would hold it up for as long as it may be idle. */
+/** A connection that its caller left half open would delay it until its idle timeout. */
 async function untilStopped({ app }: FrontService): Promise<void> {
   await Promise.race([app.server?.stop(), Bun.sleep(IDLE_MS_MAX)]);
   while ((app.server?.pendingRequests ?? 0) > 0) await Bun.sleep(LOOK_MS);

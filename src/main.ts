@@ -1,7 +1,9 @@
-// The start command: services, schema, ledger, HTTP; and all of it back again on Ctrl-C and SIGTERM.
+// The start command: services, schema, ledger, HTTP; and all of it back again on Ctrl-C and
+// SIGTERM.
 //
-// Draining: no new connection is accepted and every answer that is owed is given, the journal writes what is queued and lets its
-// seat go, and then what was started is stopped. A second signal does not wait.
+// Draining: no new connection is accepted and every answer that is owed is given, the journal
+// writes what is queued and lets its seat go, and then what was started is stopped. A second signal
+// does not wait.
 import { parseArgs } from 'node:util';
 import { migrate, MigrationFailure } from './database/migrate.ts';
 import { type Config, ConfigError, parseConfig } from './config.ts';
@@ -24,7 +26,7 @@ const DRAIN_MS_MAX = 15_000;
 const PROCESSES_MAX = 64;
 
 async function main(): Promise<void> {
-  // From the first moment on: what is told during the start is done after it.
+  // From the start on: a signal during the start is handled after it.
   const told = untilTold();
   const processes = parseProcesses(process.argv.slice(2));
   const config = parseConfig(process.env);
@@ -94,7 +96,7 @@ async function serve(
     log,
   });
   const front = openFront(service, config);
-  // Before anything that came in is looked at.
+  // Before any request is handled.
   dropRights(config.dataDir, log);
   return async () => {
     const late = setTimeout(() => {

@@ -49,9 +49,15 @@ export type Service = {
   readonly changes: Changes;
   /** Writes what is written now and then. */
   flush(): Promise<void>;
-  /** Sends callers to other nodes: it is not ready, and each answer ends its connection. Gives how many have since. */
+  /**
+   * Sends callers to other nodes: /ready says 503, and each answer ends its connection. Returns a
+   * function that counts the answers since then.
+   */
   leave(): () => number;
-  /** Takes no new work, writes what was taken, lets the seat go, and disconnects. Stop listening before. */
+  /**
+   * Takes no new work, writes what was taken, lets the seat go, and disconnects. Stop listening
+   * before.
+   */
   close(): Promise<void>;
   /** Refuses what has not been answered: the process must end now. */
   abandon(): void;

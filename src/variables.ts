@@ -1,8 +1,9 @@
 // Every variable of the environment: its default, its range, and what it is for.
 //
-// src/config.ts reads them, with these defaults and ranges. `bun run docs:config` writes .env.example and the
-// table of src/OPERATIONS.md from here; a test compares both, and holds that no other variable is read.
-// What an organisation, a product or a customer may have is a table of its own: src/platform/bounds.ts.
+// src/config.ts reads them, with these defaults and ranges. `bun run docs:config` writes
+// .env.example and the table of src/OPERATIONS.md from here; a test compares both, and holds that
+// no other variable is read. What an organisation, a product or a customer may have is a table of
+// its own: src/platform/bounds.ts.
 
 export type WholeNumber = {
   readonly byDefault: number;

@@ -5,7 +5,7 @@ import { slotOf } from '../kernel/slot.ts';
 import { Batcher } from './batcher.ts';
 import { NotOwner, type OwnSlots } from './own-slots.ts';
 
-/** An actor, as whoever keeps it in memory sees it. */
+/** An actor as the cache sees it. */
 export type CachedActor = {
   readonly id: string;
   readonly slot: number;
@@ -13,13 +13,15 @@ export type CachedActor = {
   touched: boolean;
   /** Decisions that are not yet durable. An actor with any may not be dropped. */
   readonly pending: number;
-  /** Calls that are about to decide on it, for the first time or again: were it dropped, each would begin anew. */
+  /** Calls that are about to decide on it. If it were dropped, each would start again. */
   held: number;
-  /** Whether it was let go: another one may stand for the same id now, so this one decides nothing any more. */
+  /**
+   * Whether it was dropped. Another actor may have the same id now, so this one decides nothing.
+   */
   dropped: boolean;
-  /** What it takes of memory, reckoned (`weight.ts`). */
+  /** Its estimated memory in bytes (`weight.ts`). */
   readonly bytes: number;
-  /** Called with what `bytes` has changed by. */
+  /** Called with the change of `bytes`. */
   onGrown: (bytes: number) => void;
 };
 
@@ -38,11 +40,13 @@ export function partOf(
 }
 
 /**
- * Actors of one kind in memory, each loaded once however many ask: those of the slots that are ours. Lives for one ownership session.
+ * The actors of one kind in memory, for the slots of this node. Lives for one ownership session.
  *
- * Memory is bounded by `max`, in actors and in bytes: beyond it, actors that nobody asked for since the last sweep and that have
- * nothing in flight are dropped (a second-chance queue, which costs the hot path one store). An actor is only a cache: dropping one
- * costs a load.
+ * How: an actor is loaded once, however many calls ask for it. Beyond `max` (actors and bytes) it
+ * drops idle actors that were not asked for since the last sweep. This is a second-chance queue,
+ * which costs the hot path one store.
+ *
+ * Holds: an actor with decisions in flight is never dropped. Dropping another costs one load.
  */
 export class ActorCache<A extends CachedActor> {
   readonly #actors = new Map<string, A>();
@@ -117,7 +121,8 @@ export class ActorCache<A extends CachedActor> {
   }
 
   /**
-   * On behalf of a tenant, where that is known. It may be `dropped` when it comes: then its slot went meanwhile.
+   * The actor; for a tenant, where that is known. It may be `dropped` on arrival, if its slot was
+   * lost meanwhile.
    * @throws NotOwner where its slot is not ours
    */
   async find(id: string, tenant?: string): Promise<A | null> {
@@ -127,13 +132,13 @@ export class ActorCache<A extends CachedActor> {
     return actor;
   }
 
-  /** From here on it decides nothing: whoever still holds it looks it up again. */
+  /** Drops the actor. It decides nothing from now on: callers that hold it look it up again. */
   drop(actor: A): void {
     assert(actor.pending === 0, 'an actor in use is not dropped');
     this.#forget(actor);
   }
 
-  /** Lets those go whose slot is not ours any more. What they decided before still becomes durable. */
+  /** Drops the actors of lost slots. Their earlier decisions still become durable. */
   dropLost(): void {
     for (const actor of this.#actors.values()) {
       if (!this.#slots.has(actor.slot)) this.#forget(actor);
@@ -163,7 +168,7 @@ export class ActorCache<A extends CachedActor> {
     this.#actors.delete(actor.id);
   }
 
-  /** Not now: whoever waits for what was just loaded shall find it. */
+  /** Not now: the callers that wait for a load must find the actor first. */
   #sweepSoon(): void {
     if (this.#sweeping || !this.#isOver()) return;
     this.#sweeping = true;
@@ -177,7 +182,10 @@ export class ActorCache<A extends CachedActor> {
     return this.#actors.size > this.#max.actors || this.#bytes > this.#max.bytes;
   }
 
-  /** Drops the oldest that are idle, down to the bound. Gives up after one round, when all are in use. */
+  /**
+   * Drops the oldest that are idle, down to the bound. Gives up after one round, when all are in
+   * use.
+   */
   #sweep(): void {
     let looks = this.#actors.size;
     for (const [id, actor] of this.#actors) {

@@ -10,8 +10,8 @@ import { PaymentActor } from './payment-actor.ts';
 /**
  * The actors in memory of one ownership session, and the slots that they belong to.
  *
- * Holds: an actor is loaded once, however many ask for it. An actor of a slot that is lost is dropped
- * at once and decides nothing more.
+ * Holds: an actor is loaded once, however many ask for it. An actor of a slot that is lost is
+ * dropped at once and decides nothing more.
  */
 export class ActorStore {
   readonly slots = new OwnSlots();

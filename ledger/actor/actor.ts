@@ -15,8 +15,9 @@ import { bytesOfCustomer, bytesOfState, bytesOfSubscription, MEMBER } from './we
 const MEMBERS_MAX = 50_000;
 
 /**
- * What a customer has of one meter, in two versions. `tentative` is what the next decision sees; `durable` is what the database
- * has. They differ while a flush is on its way; both are immutable values, so that neither costs a copy.
+ * What a customer has of one meter, in two versions. `tentative` is what the next decision sees;
+ * `durable` is what the database has. They differ while a flush is on its way; both are immutable
+ * values, so that neither costs a copy.
  */
 export type CustomerMeter = {
   meter: Meter;
@@ -49,9 +50,15 @@ export class Actor {
   /** What the next decision sees, and what the database has. */
   billing: { tentative: Billing; durable: Billing };
   readonly #customerMeters = new Map<string, CustomerMeter>();
-  /** The one that was asked for last: most customers are asked about one meter, and a Map is slow to reach in cold memory. */
+  /**
+   * The one that was asked for last: most customers are asked about one meter, and a Map is slow to
+   * reach in cold memory.
+   */
   #last: CustomerMeter | undefined;
-  /** By account: which members the store has counted (true), and which it has not (false). May be forgotten at any time. */
+  /**
+   * By account: which members the store has counted (true), and which it has not (false). May be
+   * forgotten at any time.
+   */
   readonly #members = new Map<string, Map<bigint, boolean>>();
   #memberCount = 0;
   /** Members that decisions on their way have counted. */
@@ -165,7 +172,10 @@ export class Actor {
     this.#settle();
   }
 
-  /** Back to what is durable. Called for each decision that was in flight, of which each touched its own. */
+  /**
+   * Back to what is durable. Called for each decision that was in flight, of which each touched its
+   * own.
+   */
   rollback(effects: CustomerEffects): void {
     if (effects.kind === 'subscription') {
       this.billing.tentative = this.billing.durable;

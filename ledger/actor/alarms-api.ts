@@ -4,13 +4,13 @@ import type { DueAlarm } from '../storage.ts';
 import { Alarms } from './alarms.ts';
 import type { OwnershipSession, OwnershipSessionDeps } from './ownership-session.ts';
 
-/** What a test clock rings together: closer to one another than anybody looks. */
+/** Alarms this close together fire together under a test clock. */
 const TOGETHER_MS = 60_000;
 const AT_ONCE = 500;
 
 /**
- * The alarms' side of the ledger's API: every kind of them, and what a test clock needs that rings those of one organisation itself,
- * each at its own due time.
+ * The alarms of the ledger: every kind of them. A test clock uses it to fire the alarms of one
+ * organisation itself, each at its due time.
  */
 export class AlarmsApi {
   readonly #storage: OwnershipSessionDeps['storage'];
@@ -56,15 +56,18 @@ export class AlarmsApi {
     for (const alarms of this.#all) alarms.stop();
   }
 
-  /** The organisation's clock is stopped: resolves when none of its test mode's rings any more that rang by itself. */
+  /** For a stopped clock: resolves when no alarm of the test mode is still firing by itself. */
   async quiet(organisationId: string): Promise<void> {
     await Promise.all(this.#all.map((alarms) => alarms.quiet(organisationId)));
   }
 
-  /** Those that are due next of an organisation whose clock is stopped, by `until` at the latest, earliest first; without those that have
-   * just failed. */
+  /**
+   * The next due alarms of an organisation with a stopped clock, until `until`, earliest first.
+   * Without alarms that have just failed.
+   */
   async next(organisationId: string, until: number): Promise<readonly DueAlarm[]> {
-    // Whoever moves it was taken for dead: it runs again, and its alarms ring by themselves.
+    // The node that moves the clock was taken for dead: the clock runs, and alarms fire by
+    // themselves.
     if (!this.#orgClock.stopped.has(organisationId))
       throw new LedgerUnavailable('the clock runs again');
     const except = [
@@ -81,7 +84,7 @@ export class AlarmsApi {
     return due;
   }
 
-  /** Rings them, those of one actor in their order; resolves when what they bring about is decided. */
+  /** Fires them, those of one actor in order. Resolves when all are decided. */
   async ring(due: readonly DueAlarm[]): Promise<void> {
     const ofActors = [...Map.groupBy(due, ({ actorId }) => actorId).values()];
     await Promise.all(

@@ -6,26 +6,31 @@ import type { OwnershipSession, OwnershipSessionDeps } from './ownership-session
 
 const POLL_MS = 1000;
 const AT_ONCE = 500;
-/** Of those, how many begin together: calls wait for as long as they take to decide. */
+/** How many start together: calls wait while they are decided. */
 const TOGETHER = 100;
 const REST_MS = 8000;
 const RESTING_MAX = 10_000;
 
 /**
- * Fires what time alone brings about: grants that start or expire, periods that end, processors that are to be asked again. An alarm
- * is a row that the flush wrote which made it necessary; what it brings about is a decision like any other, so it cannot race with
- * one, and it moves or removes its own row. Calls do not wait for alarms: every decision does first what was due.
+ * Fires the due alarms of one kind: grants that start or expire, periods that end, processors that
+ * must be asked again.
  *
- * Where an organisation's clock is stopped, whoever moves it rings its alarms, on whichever node; here they are left alone.
+ * How: an alarm is a row that the flush of a decision writes. To fire it is a decision like any
+ * other, so the two cannot race; that decision moves or removes the row.
  *
- * One of these for each kind, and no alarm waits for another: a processor that is silent holds up nobody's period.
+ * Holds:
+ * - Calls do not wait for alarms: every decision first does what was due.
+ * - There is one of these for each kind, and no alarm waits for another: a silent processor delays
+ *   no period.
+ * - Where an organisation's clock is stopped, the node that moves the clock fires its alarms; this
+ *   one leaves them alone.
  */
 export class Alarms<K extends AlarmKind> {
   readonly #deps: OwnershipSessionDeps;
   readonly #session: () => OwnershipSession | null;
   readonly #kind: K;
   readonly #ring: (alarm: Alarm<K>) => Promise<unknown>;
-  /** By subject: those that ring now, and those that failed and are left alone for a while. */
+  /** By subject: alarms that fire now, and alarms that failed and rest for a while. */
   readonly #ringing = new Map<string, { readonly alarm: Alarm<K>; readonly done: Promise<void> }>();
   readonly #resting = new Map<string, Alarm<K>>();
   #stop: () => void = () => undefined;
@@ -58,7 +63,7 @@ export class Alarms<K extends AlarmKind> {
     return [...this.#resting.values()];
   }
 
-  /** Resolves when none rings of an organisation's test mode. */
+  /** Resolves when no alarm of the organisation's test mode is firing. */
   async quiet(organisationId: string): Promise<void> {
     const own = [...this.#ringing.values()].filter(
       ({ alarm: { tenant } }) => tenant.mode === 'test' && tenant.organisationId === organisationId,
@@ -66,7 +71,7 @@ export class Alarms<K extends AlarmKind> {
     await Promise.all(own.map(({ done }) => done));
   }
 
-  /** Rings it now, unless it rings already; resolves when what it brings about is decided. */
+  /** Fires it now, unless it is firing already. Resolves when its decision is made. */
   async ring(alarm: Alarm<K>): Promise<void> {
     const name = `${alarm.actorId} ${alarm.subjectId}`;
     const ringing = this.#ringing.get(name);
@@ -89,7 +94,7 @@ export class Alarms<K extends AlarmKind> {
     });
   }
 
-  /** Whether there were more than may begin together; then there is room for them. */
+  /** Whether more alarms are due than may start together; then there is room for them. */
   async #fire(): Promise<boolean> {
     const session = this.#session();
     const room = Math.min(TOGETHER, AT_ONCE - this.#ringing.size);
@@ -108,7 +113,7 @@ export class Alarms<K extends AlarmKind> {
     // Some clocks may have been stopped since they were looked up.
     const rung = due.filter((alarm) => !this.#isHeld(alarm)).map((alarm) => this.ring(alarm));
     if (due.length < room) return false;
-    // Not for all of them: the slowest would hold up the others.
+    // Does not wait for all: the slowest would hold up the others.
     const oldest = [...this.#ringing.values().take(TOGETHER)].map(({ done }) => done);
     if (this.#ringing.size + rung.length > AT_ONCE) await Promise.all(oldest);
     return true;
@@ -127,7 +132,10 @@ export class Alarms<K extends AlarmKind> {
     }
   }
 
-  /** What the database refuses costs everybody whose decision was in the same flush: it must not come again at once. */
+  /**
+   * An alarm that the database refuses costs every unit of its flush: it must not come again at
+   * once.
+   */
   #rest(alarm: Alarm<K>): void {
     if (this.#resting.size >= RESTING_MAX) return;
     const name = `${alarm.actorId} ${alarm.subjectId}`;
@@ -136,7 +144,7 @@ export class Alarms<K extends AlarmKind> {
   }
 }
 
-/** Does what is due on a customer's meter. @throws NotOwner */
+/** Does everything that is due on a customer's meter. @throws NotOwner */
 export async function tick(
   session: OwnershipSession,
   customerId: string,

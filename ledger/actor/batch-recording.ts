@@ -1,8 +1,9 @@
 // Records the usage of a batch in one unit: all of it or none; of a partial batch, the events that
 // are not refused.
 //
-// Keys count as in `recording.ts`. Items with the same key are one event: the first one counts, with
-// all of its meters. Keys that earlier calls used are left out of the unit, and named in the outcome.
+// Keys count as in `recording.ts`. Items with the same key are one event: the first one counts,
+// with all of its meters. Keys that earlier calls used are left out of the unit, and named in the
+// outcome.
 import { decideUsage, missing } from '../metering/usage.ts';
 import { type BatchOutcome, type EventRefusal, STALE } from '../outcome.ts';
 import type { Actor } from './actor.ts';
@@ -16,7 +17,9 @@ import { sizeOfBatch, type UnitSize } from './unit-size.ts';
 import { ActorUnit, type Apply, type Discard } from './unit.ts';
 import { publishBatch, type Reported } from './usage-publication.ts';
 
-/** An item that `follows` belongs to the event of the item before it, and counts if that one does. */
+/**
+ * An item that `follows` belongs to the event of the item before it, and counts if that one does.
+ */
 export type BatchItem = UsageItem & { readonly follows: boolean };
 
 /** An item of a batch, with the actor that is the customer's now. */
@@ -62,8 +65,8 @@ export async function recordBatch(
 }
 
 /**
- * The reason why `recordBatch` would record nothing now; null where it would record the items. For a
- * call over several nodes: none of them records before each has answered this.
+ * The reason why `recordBatch` would record nothing now; null where it would record the items. For
+ * a call over several nodes: none of them records before each has answered this.
  */
 export async function refusalOfBatch(
   session: OwnershipSession,

@@ -13,7 +13,9 @@ export class Batch {
   #bytes = 0;
   readonly #ofTenant = new Map<string, { rows: number; bytes: number }>();
 
-  /** A unit is never split, so that the first of a flush, and the first of its organisation, may be larger than its share. */
+  /**
+   * A unit is never split: the first unit of a flush, and of an organisation, may exceed the share.
+   */
   hasRoomFor({ tenant, size: { rows, bytes } }: Unit): boolean {
     if (this.units.length === 0) return true;
     if (this.#rows + rows > FLUSH_ROWS_MAX || this.#bytes + bytes > FLUSH_BYTES_MAX) return false;

@@ -11,9 +11,9 @@ type Waiting<K, V> = {
 };
 
 /**
- * Loads by key, each key once however many ask at the same time, many keys to a query, few queries at once. What is waiting is
- * bounded: one call over it is refused as unavailable, and so a cold start does not pile up. Tenants take turns in what a query asks
- * for, and one has at most as many calls waiting as there is still room for.
+ * Loads by key: each key once, however many calls ask for it; many keys in a query, few queries at
+ * a time. The number of waiting keys is bounded: a call beyond it is refused as unavailable, so a
+ * cold start does not pile up. Tenants take turns in the keys of a query.
  */
 export class Batcher<K, V> {
   readonly #options: BatcherOptions<K, V>;
@@ -34,8 +34,8 @@ export class Batcher<K, V> {
   }
 
   /**
-   * The value, or null where there is none. Rejects where the load failed, or too many wait. Without a `tenant` it is not known whose it
-   * is, or there is one alone.
+   * The value, or null where there is none. Rejects where the load failed or too many keys wait.
+   * Without a `tenant`, the owner of the key is not known.
    */
   async get(key: K, tenant = ''): Promise<V | null> {
     const room = this.#options.waitingMax - this.#waiters - 1;

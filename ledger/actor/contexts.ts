@@ -26,7 +26,9 @@ export type CustomerBounds = {
   readonly subscriptions: number;
 };
 
-/** What the pure rules get beside the state that they decide on: the time, ids, bounds, accounts. */
+/**
+ * What the pure rules get beside the state that they decide on: the time, ids, bounds, accounts.
+ */
 export class Contexts {
   readonly #deps: ContextsDeps;
   readonly #meters = new BoundedCache<Meter>(METERS_KEPT_MAX);

@@ -42,8 +42,8 @@ export function dedupe<I extends Keyable>(items: readonly I[], newId: () => stri
 }
 
 /**
- * Whether the item counts: no item before it has its key, its key was not `used` by an earlier call,
- * and the first item of its event counts.
+ * Whether the item counts: no item before it has its key, its key was not `used` by an earlier
+ * call, and the first item of its event counts.
  */
 export function isFresh<I>(item: Deduped<I>, used: ReadonlyMap<string, unknown>): boolean {
   const { head, id, isFirst } = item;

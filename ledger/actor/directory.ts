@@ -6,7 +6,7 @@ import { type CachedActor, ActorCache, type CacheBounds } from './actor-cache.ts
 
 export type CustomerRef = { readonly id: string } | { readonly externalId: string };
 
-/** Whoever stands for a customer in memory. */
+/** What represents a customer in memory: an actor, or a `RemoteCustomer`. */
 type Named = CachedActor & {
   readonly customer: Customer;
   /** Whether its customer's row was changed by somebody else while it was in use. */
@@ -17,8 +17,8 @@ type Named = CachedActor & {
 type ChangedCustomers = { readonly ids: Set<string>; isAll: boolean };
 
 /**
- * Those who stand for customers, by id and by the merchant's own name for them. Those with actors live for one ownership session: one that
- * lost its seat throws its directory away with all that is in it.
+ * Customers in memory, by id and by the merchant's own id. A directory of actors lives for one
+ * ownership session: when the seat is lost it is dropped with everything in it.
  */
 export class Directory<A extends Named> {
   readonly #cache: ActorCache<A>;
@@ -27,7 +27,7 @@ export class Directory<A extends Named> {
     test: new Map<string, Map<string, A>>(),
     live: new Map<string, Map<string, A>>(),
   };
-  /** For each load that is under way: whose rows were said to have changed since it began. */
+  /** For each load in progress: the customers whose rows changed since it began. */
   readonly #told = new Set<ChangedCustomers>();
 
   constructor(options: {
@@ -54,7 +54,10 @@ export class Directory<A extends Named> {
     return { actors: size, actorBytes: bytes, evicted, loading };
   }
 
-  /** The tenant's customer, if it is in memory; null where it is there and somebody else's, undefined where it is not. */
+  /**
+   * The tenant's customer, if it is in memory. null: it is another tenant's. undefined: not in
+   * memory.
+   */
   peek(tenant: Tenant, ref: CustomerRef): A | null | undefined {
     const byId = 'id' in ref;
     const found = byId
@@ -66,7 +69,7 @@ export class Directory<A extends Named> {
     return !byId || belongs(found, tenant) ? found : null;
   }
 
-  /** By id, whoever's it is, if it is in memory. */
+  /** By id, for any tenant, if it is in memory. */
   get(id: string): A | undefined {
     const found = this.#cache.get(id);
     if (found === undefined || this.#dropOutdated(found)) return undefined;
@@ -74,7 +77,7 @@ export class Directory<A extends Named> {
     return found;
   }
 
-  /** By id, whoever's it is. @throws NotOwner, see `ActorCache.find` */
+  /** By id, for any tenant. @throws NotOwner, see `ActorCache.find` */
   find(id: string, tenant?: string): Promise<A | null> {
     const found = this.#cache.get(id);
     if (found !== undefined) this.#dropOutdated(found);
@@ -88,7 +91,7 @@ export class Directory<A extends Named> {
     if (found === undefined) return;
     this.#unname(found);
     if (found.pending === 0) this.#cache.drop(found);
-    // In use: it stays the one actor of its customer, and is dropped by whoever finds it idle.
+    // In use: it stays the only actor of its customer. It is dropped when it is idle.
     else found.outdated = true;
   }
 
@@ -102,7 +105,7 @@ export class Directory<A extends Named> {
     this.#cache.dropLost();
   }
 
-  /** A row that was changed while it was read is read again: what is entered is never older than what was told. */
+  /** A row that changes while it is read is read again, so a stale row is never entered. */
   async #read(load: () => Promise<readonly A[]>): Promise<readonly A[]> {
     for (;;) {
       const told: ChangedCustomers = { ids: new Set(), isAll: false };

@@ -11,7 +11,9 @@ import type { Journal } from './journal.ts';
 import { Lacking, type Loader } from './loader.ts';
 import { ActorUnit, type Apply, DUPLICATE, type Subject } from './unit.ts';
 
-/** Something to decide and write. It takes a unit, or several where the first ones find out more. */
+/**
+ * Something to decide and write. It takes a unit, or several where the first ones find out more.
+ */
 export type Task<T> = {
   /** The unit to submit now. STALE: an actor of it was dropped. Lacking: memory has too little. */
   unit(): ActorUnit<T | Lacking | typeof STALE>;
@@ -45,7 +47,9 @@ export class Executor {
     this.#loader = deps.loader;
   }
 
-  /** Submits the task's units until one is decided and durable. @throws NotOwner, LedgerUnavailable */
+  /**
+   * Submits the task's units until one is decided and durable. @throws NotOwner, LedgerUnavailable
+   */
   async run<T>(task: Task<T>): Promise<T> {
     for (;;) {
       const unit = task.unit();

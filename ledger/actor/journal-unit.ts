@@ -52,7 +52,10 @@ export const HEARTBEAT: Unit = {
   settle: () => undefined,
 };
 
-/** An event costs a flush as much as some transfers, however many endpoints hear it: a large row, and one on the queue of the relay. */
+/**
+ * An event costs a flush as much as some transfers, however many endpoints hear it: a large row,
+ * and one on the queue of the relay.
+ */
 const EVENT_WEIGHT = 4;
 
 /** What a unit adds to a flush as it was decided, in transfers. */

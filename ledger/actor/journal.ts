@@ -9,45 +9,54 @@ import { Retries } from './retries.ts';
 import { RowBuilder } from './rows.ts';
 
 /**
- * The one writer of a process. Whatever came while the last flush was on its way goes into the next one. There is no timer: an idle
- * service answers in one commit, a busy one grows its batches.
+ * The only writer of a node. It puts all units that arrive during a flush into the next flush.
+ * There is no timer: an idle node answers after one commit, a busy node has larger flushes.
  *
- *     submit ─▶ decided at once, applied to the tentative state, in the next flush ─▶ flush ─▶ durable ─▶ reply leaves
- *            ─▶ where that is full, or others wait: in line, undecided; when the flush is sent, organisations take turns
+ *     submit ─▶ decided at once, applied to the tentative state ─▶ flush ─▶ durable ─▶ reply
+ *            ─▶ the next flush is full, or others wait: waits undecided; organisations take turns
  *
  * Holds:
- * - Nothing leaves for a unit before its flush is committed (I8), not even a refusal that rests on what is not yet durable.
- * - Flushes are numbered without a gap (I7); each moves the node's fence, so that a node which lost its seat writes nothing (I6).
- * - Units become durable in the order in which they were decided. Who waits is undecided, and so may be overtaken.
- * - A flush has a bound, one organisation's share of it has one, and so has what waits (`Batch`, `Line`). A unit is never split.
+ * - No reply leaves before the flush of its unit is committed (I8). This includes a refusal that
+ *   depends on a decision that is not durable yet.
+ * - Flushes are numbered without a gap (I7). Each one moves the node's fence, so a node that lost
+ *   its seat writes nothing (I6).
+ * - Units become durable in the order of their decisions. A unit that waits is undecided, so others
+ *   may overtake it.
+ * - A flush, one organisation's share of it, and the units that wait are bounded (`Batch`, `Line`).
+ *   A unit is never split.
  *
- * When a flush fails, memory goes back to what is durable, and what was not in it waits again:
- * - `fenced`: everything is refused as unavailable, and the owner of the journal drops all memory; for good where the database
- *   is behind what it acknowledged.
- * - `duplicate`: an id was in use. The units that brought it are told so; the rest of that flush is one again, with nobody new in it.
- * - `rejected`: a broken invariant. The flush is divided until the guilty unit fails alone; its callers get the error.
- * - `slow`: the database has cancelled it. An empty flush renews the lease and says how the database does: where it does well, the flush
- *   is divided as above, and what is too slow alone, twice, is refused and not tried again.
- * - `unknown`: never retried blindly. The storage makes sure the lost flush can no longer land and tells whether it did. Where it
- *   did not, it is as `slow`.
- * Between two flushes of what failed there is one of the others.
+ * When a flush fails, memory goes back to the durable state. The units that were not in it wait
+ * again.
+ * - `fenced`: all units are refused as unavailable, and the owner of the journal drops all memory.
+ *   It does so for good where the database lacks what it had acknowledged.
+ * - `duplicate`: an id was used before. The units with that id get this answer. The others are one
+ *   flush again, without new units.
+ * - `rejected`: an invariant is broken. The flush is divided until the guilty unit fails alone. Its
+ *   callers get the error.
+ * - `slow`: the database cancelled the flush. An empty flush renews the lease and measures the
+ *   database. If that one is fast, the flush is divided as above. A unit that is too slow alone,
+ *   twice, is refused and not tried again.
+ * - `unknown`: never retried blindly. The storage makes sure that the lost flush can no longer
+ *   land, and says whether it did. If it did not, it counts as `slow`.
  *
- * Does not: choose who owns what, load actors, or know what a unit means.
+ * Between two flushes of failed units there is one of the others.
+ *
+ * Does not: choose owners, load actors, or know what a unit means.
  */
 export class Journal {
   readonly #deps: JournalDeps;
   readonly #rows = new RowBuilder();
-  /** Decided, on what is in the flush under way. */
+  /** Decided units that depend on the flush in progress. */
   #next = new Batch();
   readonly #line = new WaitQueue();
   readonly #retries = new Retries();
-  /** Whether the flush under way was not one of what had failed. */
+  /** Whether the flush in progress has no units of a failed flush. */
   #isRetryNext = true;
   #fence: Fence;
   #flushing = false;
   #scheduled = false;
   #closed = false;
-  /** What the flush under way is about. */
+  /** The units of the flush in progress. */
   #inHand: readonly Unit[] = [];
   #leaseUntil: { monotonic: number; wall: number };
   #idle: (() => void)[] = [];
@@ -90,8 +99,9 @@ export class Journal {
   }
 
   /**
-   * Whether memory may be served: no other node can have taken over before the lease that PostgreSQL granted is over, and ours is
-   * counted from before we asked for it. Both clocks must agree, because the monotonic one stands still while a machine sleeps.
+   * Whether memory may be served. No other node can take over before the lease that PostgreSQL
+   * granted ends, and the lease counts from before the request for it. Both clocks must agree: the
+   * monotonic one stops while a machine sleeps.
    */
   isLeaseValid(): boolean {
     const { clock } = this.#deps;
@@ -102,7 +112,9 @@ export class Journal {
     );
   }
 
-  /** Decided now or in its turn. Its `settle` is called once: when the decision is durable, or with why it cannot be. */
+  /**
+   * Decides the unit now or in its turn. Calls its `settle` once: when it is durable, or cannot be.
+   */
   submit(unit: Unit): void {
     if (this.#closed || !this.isLeaseValid()) return unit.settle('unavailable');
     const isFirst = this.#line.size === 0 && this.#retries.isEmpty;
@@ -110,7 +122,7 @@ export class Journal {
       if (this.#put(unit, this.#next)) this.#schedule();
       return;
     }
-    // What the node itself must write is no caller's.
+    // The node's own units do not count against callers.
     if (unit.tenant !== '' && !this.#line.hasRoomFor(unit)) {
       this.#stats.overloaded += 1;
       return unit.settle('overloaded');
@@ -142,7 +154,7 @@ export class Journal {
     }
   }
 
-  /** Refuses what is queued and what is under way: the process must end, and what became of it is not known. */
+  /** Refuses queued and flushing units: the process must end, and their outcome is not known. */
   abandon(): void {
     this.#lose(this.#inHand, 'abandoned');
   }
@@ -161,12 +173,12 @@ export class Journal {
     try {
       unit.decide();
     } catch (error) {
-      // A bug in one decision must not take the others with it: it has changed nothing.
+      // A bug in one decision must not fail the others. It has changed nothing.
       this.#deps.log.error({ err: error }, 'a decision failed');
       unit.settle({ failed: error });
       return false;
     }
-    // What depends on nothing that is still on its way may leave at once.
+    // A unit that depends on nothing in progress is answered at once.
     if (unit.effects.length === 0 && !unit.isWaiting()) {
       unit.settle('committed');
       return false;
@@ -288,7 +300,10 @@ export class Journal {
     if (this.#retries.isInDoubt) this.#judge(moved.askedAt);
   }
 
-  /** The caller's own keys that exist already; whoever brought one is told, and the others are decided again. */
+  /**
+   * The keys of callers that exist already. Their units get that answer; the others are decided
+   * again.
+   */
   async #resolveDuplicates(units: readonly Unit[]): Promise<void> {
     const { storage, timers, log } = this.#deps;
     const keys = units.flatMap((unit) => unit.keys);
@@ -302,7 +317,8 @@ export class Journal {
       return this.#refuseSlow(this.#retries.again(this.#withoutBeat(units)));
     }
     const guilty = new Set(units.filter((unit) => unit.keys.some((key) => existing.has(key))));
-    // No caller's key: an id that the ledger derived itself was in use, which no caller can bring about.
+    // No caller's key: an id that the ledger derived itself was in use, which no caller can bring
+    // about.
     if (guilty.size === 0) return this.#reject(units, new Error('a derived id is in use'));
     this.#undecide(units);
     const rest = this.#withoutBeat(units).filter((unit) => !guilty.has(unit));
@@ -320,7 +336,10 @@ export class Journal {
     first.settle({ failed: error });
   }
 
-  /** The flush did not land: because of one of its units, or because of the database. An empty one will tell. */
+  /**
+   * The flush did not land: because of one of its units, or because of the database. An empty one
+   * will tell.
+   */
   #doubt(units: readonly Unit[]): void {
     this.#undecide(units);
     const own = units.filter((unit) => unit !== HEARTBEAT);
@@ -385,7 +404,7 @@ export class Journal {
     }
   }
 
-  /** The seat is gone: nothing of what is undecided may be answered, and memory must not be served. */
+  /** The seat is lost: undecided units get no answer, and memory is not served. */
   #lose(units: readonly Unit[], why: string, howLong: 'for now' | 'for good' = 'for now'): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -429,7 +448,10 @@ export class Journal {
     return { monotonic: clock.monotonic(), wall: clock.now() };
   }
 
-  /** What PostgreSQL granted at some moment after `askedAt`, less a margin for clocks that run at different speeds. */
+  /**
+   * What PostgreSQL granted at some moment after `askedAt`, less a margin for clocks that run at
+   * different speeds.
+   */
   #lease(askedAt: Lease): Lease {
     const length = this.#deps.leaseMs * 0.9;
     return { monotonic: askedAt.monotonic + length, wall: askedAt.wall + length };
@@ -446,8 +468,8 @@ export type JournalDeps = {
   /** Called for each flush that is on disk, with how long that took. */
   readonly onFlush: (flush: { readonly ms: number; readonly transfers: number }) => void;
   /**
-   * Called once, before anything is answered, when the seat is lost. `for good`: acknowledged writes are missing from the
-   * database, and an operator must decide.
+   * Called once, before anything is answered, when the seat is lost. `for good`: acknowledged
+   * writes are missing from the database, and an operator must decide.
    */
   readonly onLost: (why: string, howLong: 'for now' | 'for good') => void;
 };

@@ -19,9 +19,10 @@ import {
 import type { Actor } from './actor.ts';
 import type { OwnershipSession } from './ownership-session.ts';
 
-// What is asked of a customer's meters, but for recording usage. Each throws NotOwner where the customer is another node's.
+// Operations on a customer's meters, except recording usage. Each throws NotOwner where another
+// node owns the customer.
 
-/** Whether `units` may be used now, from memory: as whoever asked is told. */
+/** Whether `units` may be used now, from memory, rendered for the caller. */
 export function checkHere(
   session: OwnershipSession,
   actor: Actor,
@@ -34,8 +35,8 @@ export function checkHere(
 }
 
 /**
- * Of the tentative and the durable state it reads the one with the lower balance: it never allows on what may still be rolled back,
- * and never forgets what was acknowledged.
+ * Reads the tentative and the durable state and uses the one with the lower balance. So it never
+ * allows usage of what may be rolled back, and never forgets what was acknowledged.
  */
 function answerOf(
   session: OwnershipSession,
@@ -47,7 +48,7 @@ function answerOf(
   const isSettled = actor.pending === 0 || customerMeter?.durable === customerMeter?.tentative;
   if (customerMeter !== undefined && isSettled) {
     const kept = customerMeter.kept;
-    // Asked the same while nothing has changed, it says the same.
+    // The same question on the same state has the same answer.
     if (
       kept !== null &&
       kept.state === customerMeter.tentative &&
@@ -85,7 +86,7 @@ export function addGrant(
         session.contexts.hasRoom(actor, meter)
           ? decideGrant(context, state, grant)
           : { outcome: { kind: 'too_many_meters' }, effects: null },
-      // Its key may be in use for another customer by now, on another node.
+      // Another node may have used the key for another customer.
       { id: grant.id, used: { kind: 'duplicate' } },
     );
   });
@@ -112,7 +113,7 @@ export type MeterBalance = {
   readonly state: MeterState;
 };
 
-/** What the customer has of each meter, as it is durable now. */
+/** The customer's meters as they are durable, at the current time. */
 export function balancesOf(
   session: OwnershipSession,
   customerId: string,

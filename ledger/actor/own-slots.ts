@@ -2,8 +2,8 @@ import { assert } from '../kernel/assert.ts';
 import { SLOTS } from '../limits.ts';
 
 /**
- * The slots that an ownership session serves. They come and go while it lasts, and each time the slot's version moves on: what was loaded
- * under another version may have been changed since by another node, so it is not believed.
+ * The slots that an ownership session serves. Each gain or loss of a slot gives it a new version.
+ * Data that was loaded under an older version is not used: another node may have changed it since.
  */
 export class OwnSlots {
   /** Odd while it is ours. */
@@ -63,7 +63,7 @@ export function everySlot(): OwnSlots {
   return slots;
 }
 
-/** What was asked for lives on another node now, or is on its way there: whoever asked looks where. */
+/** Another node owns the slot, or will soon: the caller finds the owner and asks it. */
 export class NotOwner extends Error {
   override readonly name = 'NotOwner';
 }

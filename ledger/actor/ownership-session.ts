@@ -21,18 +21,21 @@ export type OwnershipSessionDeps = {
   readonly leaseMs: number;
   /** What one customer may have. */
   readonly bounds: CustomerBounds;
-  /** What may be in memory of customers and payments (but never less than what is in use). */
+  /** Memory for customers and payments. Actors in use stay, also beyond it. */
   readonly room: CacheBounds;
-  /** Something about the payment is to be asked again, of whoever moves the money. */
+  /** The payment's alarm is due: its processor must be asked again. */
   readonly onPaymentDue: (paymentId: string) => Promise<void>;
-  /** Time has brought something about on the subscription: it is to be decided, and what follows carried out. */
+  /** The subscription's alarm is due: it must be decided, and its outbox tasks carried out. */
   readonly onSubscriptionDue: (
     tenant: Tenant,
     subscription: { readonly customerId: string; readonly id: string },
   ) => Promise<void>;
-  /** What whoever asked is told of a check. Made where the answer is kept, and once for as long as it is: a text travels best, too. */
+  /**
+   * The reply to a check as text. It is made once for each kept answer, and is cheap to send
+   * between nodes.
+   */
   readonly render: (answer: CheckAnswer, meter: Meter) => string;
-  /** Whether anybody is told of this tenant's usage: asked once for each decision, so it may not wait. */
+  /** Whether the tenant's usage is published. Called for each decision, so it is synchronous. */
   readonly wantsUsage: (tenant: Tenant) => boolean;
   readonly onFlush: JournalDeps['onFlush'];
 };

@@ -3,7 +3,9 @@ import type { PaymentEffects, PaymentState } from '../payments/payment.ts';
 import { unwatched } from './actor-cache.ts';
 import { bytesOfPayment } from './weight.ts';
 
-/** One payment in memory: the state that the next decision sees, and the one that the database has. */
+/**
+ * One payment in memory: the state that the next decision sees, and the one that the database has.
+ */
 export class PaymentActor {
   touched = true;
   pending = 0;
@@ -59,7 +61,10 @@ export class PaymentActor {
     this.#settle();
   }
 
-  /** Back to what is durable. Called for each decision that was in flight; the first call does it for all. */
+  /**
+   * Back to what is durable. Called for each decision that was in flight; the first call does it
+   * for all.
+   */
   rollback(_effects: PaymentEffects): void {
     this.#tentative = this.#durable;
     this.#settle();

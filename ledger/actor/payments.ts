@@ -13,7 +13,8 @@ import type { PaymentActor } from './payment-actor.ts';
 import type { OwnershipSession } from './ownership-session.ts';
 import { DUPLICATE } from './unit.ts';
 
-// What is asked of payments. Every answer is durable when it is given. Each throws NotOwner where the payment is another node's.
+// Operations on payments. Every answer is durable. Each throws NotOwner where another node owns the
+// payment.
 
 /** As the last decision left it; null where there is none of this id. */
 export function findPayment(session: OwnershipSession, id: string): Promise<PaymentState | null> {
@@ -23,7 +24,7 @@ export function findPayment(session: OwnershipSession, id: string): Promise<Paym
   );
 }
 
-/** Takes in what the processor said of the charge; the payment as it is then. */
+/** Records the processor's answer about the charge. Returns the payment after it. */
 export async function chargePayment(
   session: OwnershipSession,
   id: string,
@@ -39,7 +40,9 @@ export async function chargePayment(
   return must(await findPayment(session, id), 'a payment that was charged');
 }
 
-/** Reserves a refund. `duplicate`: its id was used before, by a call with its key or by this one. */
+/**
+ * Reserves a refund. `duplicate`: its id was used before, by a call with its key or by this one.
+ */
 export async function reserveRefund(
   session: OwnershipSession,
   id: string,
@@ -54,7 +57,8 @@ export async function reserveRefund(
   });
   if (decided === 'duplicate' || decided.kind === 'reserved' || !session.recent.has(request.id))
     return decided;
-  // A refusal without a key writes nothing, so no constraint has spoken: what stands in the way of a repeat may be its own reserve.
+  // A refusal without a key writes nothing, so no constraint has decided. A repeat may be refused
+  // because of its own reserve.
   const [used] = await session.deps.storage.usedIds([request.id]);
   return used === undefined ? decided : 'duplicate';
 }

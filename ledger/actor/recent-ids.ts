@@ -2,9 +2,11 @@ import { assert } from '../kernel/assert.ts';
 import { RECENT_IDS_MAX } from '../limits.ts';
 
 /**
- * Ids that were used lately, so that a retry is looked up before it spoils a flush for everybody in it. Only a hint: the
- * database's constraint decides. Hashes in flat arrays, because a growing Set of strings raised p99 from 1.6 to 23 ms by garbage
- * collection alone. Two generations: when the young one is full it becomes the old one.
+ * Ids that were used lately. A retry is looked up first, so it does not spoil a flush for the other
+ * units in it. Only a hint: the constraint in the database decides.
+ *
+ * Hashes are kept in flat arrays: a growing Set of strings raised p99 from 1.6 to 23 ms by garbage
+ * collection alone. There are two generations; when the young one is full it becomes the old one.
  */
 export class RecentIds {
   // Made when they are needed: a node that idles needs neither.
@@ -42,7 +44,10 @@ function hashOf(id: string): number {
   return digits(id, 24) * 0x1_00_00_00 + digits(id, 30) + 1;
 }
 
-/** Six hexadecimal digits from `start`, lower case: `Number.parseInt` of them takes five times as long. */
+/**
+ * Six hexadecimal digits from `start`, lower case: `Number.parseInt` of them takes five times as
+ * long.
+ */
 function digits(id: string, start: number): number {
   let value = 0;
   for (let i = start; i < start + 6; i += 1) {
@@ -52,7 +57,9 @@ function digits(id: string, start: number): number {
   return value;
 }
 
-/** Where the hash stands, or the free place where it would go. At most half of the places are taken. */
+/**
+ * Where the hash stands, or the free place where it would go. At most half of the places are taken.
+ */
 function placeOf(table: Float64Array, hash: number): number {
   let place = hash % table.length;
   for (;;) {

@@ -12,8 +12,8 @@ import { publishUsage } from './usage-publication.ts';
 /**
  * Records one usage, once for each key.
  *
- * A usage with a key has an id that is derived from its customer and the key. The database accepts an
- * id once in a slot; that constraint decides. Everything else here only saves work:
+ * A usage with a key has an id that is derived from its customer and the key. The database accepts
+ * an id once in a slot; that constraint decides. Everything else here only saves work:
  * - a second call with a key waits while the first one is in progress (`mutex`);
  * - an id that was used lately (`recent`) is looked up first, so that a storm of retries does not
  *   spoil the flushes of other calls;

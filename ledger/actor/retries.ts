@@ -2,14 +2,15 @@ import { assert } from '../kernel/assert.ts';
 import type { Unit } from './journal-unit.ts';
 
 /**
- * The units whose flush did not land, on their way to a flush that does, or to the one among them that cannot be written.
+ * The units whose flush did not land, on their way to a flush that does, or to the one among them
+ * that cannot be written.
  *
  *     a flush that did not land ─▶ it had one at fault ─▶ in parts, each a flush of its own ─▶ the one that is left alone fails alone
  *                               ─▶ it may have been the database ─▶ an empty flush says whether it is ─▶ yes: once more as it was
  *                                                                                                   ─▶ no: in parts, as above
  *
- * Holds: who waits beside a unit that is at fault is written again once for each level of parts, and nothing is tried more than
- * `TRIES_MAX` times, whatever the database does.
+ * Holds: who waits beside a unit that is at fault is written again once for each level of parts,
+ * and nothing is tried more than `TRIES_MAX` times, whatever the database does.
  */
 export class Retries {
   /** Each is to be a flush by itself. */
@@ -44,7 +45,10 @@ export class Retries {
     return group;
   }
 
-  /** They were not at fault, or not known to be: once more, by themselves. Those that were tried too often, which fail. */
+  /**
+   * They were not at fault, or not known to be: once more, by themselves. Those that were tried too
+   * often, which fail.
+   */
   again(units: readonly Unit[]): readonly Unit[] {
     const { left, spent } = this.#count(units);
     if (left.length > 0) this.#groups.push(left);
@@ -110,7 +114,10 @@ export class Retries {
   }
 }
 
-/** A flush of 8192 rows is single units after five levels. Each level costs one flush that fails: with two parts it would be thirteen. */
+/**
+ * A flush of 8192 rows is single units after five levels. Each level costs one flush that fails:
+ * with two parts it would be thirteen.
+ */
 const PARTS = 8;
 const TRIES_ALONE_MAX = 2;
 /** More than all levels, and some that were the database's fault. */

@@ -1,6 +1,8 @@
 import { assert } from '../kernel/assert.ts';
 
-/** What waits under several keys: that of one key in the order in which it came, the keys in turn. */
+/**
+ * What waits under several keys: that of one key in the order in which it came, the keys in turn.
+ */
 export class RoundRobin<T> {
   /** The key whose turn is next comes first. None is empty. */
   readonly #waiting = new Map<string, Queue<T>>();
@@ -22,8 +24,9 @@ export class RoundRobin<T> {
   }
 
   /**
-   * What takes one each time it is called: the first of the next key whose first is accepted. False where none is left. Who was refused is
-   * not asked again by it, and is first for the next one: so to take all costs what there is, whatever is refused.
+   * What takes one each time it is called: the first of the next key whose first is accepted. False
+   * where none is left. Who was refused is not asked again by it, and is first for the next one: so
+   * to take all costs what there is, whatever is refused.
    */
   taking(accept: (item: T) => boolean): () => boolean {
     // A key that is served goes behind all others, and is met again there.
@@ -51,7 +54,10 @@ export class RoundRobin<T> {
   }
 }
 
-/** What was taken is let go of now and then: to move the rest for each of them would cost the square of their number. */
+/**
+ * What was taken is let go of now and then: to move the rest for each of them would cost the square
+ * of their number.
+ */
 class Queue<T> {
   #items: T[] = [];
   #taken = 0;

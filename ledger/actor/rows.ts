@@ -16,9 +16,10 @@ import type {
 import { type Transfer, movement } from '../kernel/transfers.ts';
 
 /**
- * Folds the effects of many decisions into the rows of one flush: each account is written once, however many transfers touched
- * it. An account's change is the sum of its transfers, taken here from the transfers themselves, so the stored totals are their
- * fold by construction (I2); what the actor believes the result to be is asserted against it.
+ * Folds the effects of many decisions into the rows of one flush: each account is written once,
+ * however many transfers touched it. An account's change is the sum of its transfers, taken here
+ * from the transfers themselves, so the stored totals are their fold by construction (I2); what the
+ * actor believes the result to be is asserted against it.
  *
  * Lives for one process: it remembers which of this node's own accounts, the other sides, exist.
  */
@@ -108,7 +109,10 @@ type Draft = {
   creditsPending: bigint;
 };
 
-/** Accounts of no actor are this node's own and stand in slot 0: no other node writes them, whatever slots it owns. */
+/**
+ * Accounts of no actor are this node's own and stand in slot 0: no other node writes them, whatever
+ * slots it owns.
+ */
 const NODE_ACCOUNTS_SLOT = 0;
 
 class Fold {
@@ -138,7 +142,8 @@ class Fold {
     }
     for (const transfer of effects.transfers) {
       this.transfers.push(transfer);
-      // Every customer's account that a transfer touches came with its period; the rest are the other sides.
+      // Every customer's account that a transfer touches came with its period; the rest are the
+      // other sides.
       this.#move(transfer, { owner, debit: 'grants', credit: 'usage' });
     }
     for (const grant of effects.grants) {
@@ -202,7 +207,9 @@ class Fold {
     return draft;
   }
 
-  /** Adds a transfer to both of its accounts; `others` are the kinds of a side that no actor has. */
+  /**
+   * Adds a transfer to both of its accounts; `others` are the kinds of a side that no actor has.
+   */
   #move(
     transfer: Transfer,
     others: { owner: AccountOwner; debit: AccountKind; credit: AccountKind },

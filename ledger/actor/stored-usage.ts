@@ -28,7 +28,9 @@ export async function formerUsage<I extends UsageItem>(
   });
 }
 
-/** The answer of the first call with this key. Fields that the first call did not store are current. */
+/**
+ * The answer of the first call with this key. Fields that the first call did not store are current.
+ */
 export function replay(
   { contexts }: OwnershipSession,
   { actor, meter, request }: UsageItem,

@@ -25,10 +25,13 @@ import type { Actor } from './actor.ts';
 import type { OwnershipSession } from './ownership-session.ts';
 import { type Apply, DUPLICATE } from './unit.ts';
 
-// What is asked of subscriptions. A decision and what it does to the customer's meters are one unit: both are written by one flush, or
-// neither. Every answer is durable when it is given. Each throws NotOwner where the customer is another node's.
+// Operations on subscriptions. A decision and its changes to the customer's meters are one unit:
+// one flush writes both, or neither. Every answer is durable. Each throws NotOwner where another
+// node owns the customer.
 
-/** Starts it, once for each id. It may have ended since. `full`: the customer has as many as it may. */
+/**
+ * Starts it, once for each id. It may have ended since. `full`: the customer has as many as it may.
+ */
 export function startSubscription(
   session: OwnershipSession,
   customerId: string,
@@ -39,7 +42,7 @@ export function startSubscription(
     return decide(session, customerId, (actor) => {
       const { tentative } = actor.billing;
       if (tentative.subscriptions.has(wanted.id)) return { outcome: 'exists', draft: null };
-      // What was paid for begins, whatever there is.
+      // A paid subscription starts regardless of the bound.
       const isPaid = wanted.paid !== null;
       if (!isPaid && tentative.subscriptions.size >= session.deps.bounds.subscriptions) {
         return { outcome: 'full', draft: null };
@@ -112,7 +115,7 @@ function take(
   }
 }
 
-/** Those that have something of the subscription, and those that are to have. */
+/** The meters that have grants of the subscription, and the ones that will get some. */
 function metersOf(actor: Actor, order: SubscriptionOrder): readonly Meter[] {
   const meters = new Map<string, Meter>();
   for (const { meter, tentative } of actor.customerMeters.values()) {
@@ -137,7 +140,7 @@ function executeOrders(
   const context = session.contexts.ofMeter(actor, meter);
   const { outcome, effects } = ordered(context, session.contexts.stateOf(actor, meter), order);
   if (outcome.kind !== 'done') {
-    // The plan goes on without it: the meter holds as much as it can.
+    // The plan continues without it: the meter holds as much as it can.
     const what = { meter: meter.id, subscription: order.subscriptionId, why: outcome.kind };
     session.deps.log.warn(what, 'an allowance could not be given');
   }

@@ -21,8 +21,8 @@ type Item = {
 };
 
 /**
- * Of usage that is recorded together. An event's metadata is written with its first meter alone; where somebody listens (`isTold`), once
- * more with what tells of each customer and meter.
+ * Of usage that is recorded together. An event's metadata is written with its first meter alone;
+ * where somebody listens (`isTold`), once more with what tells of each customer and meter.
  */
 export function sizeOfBatch(items: readonly Item[], isTold: boolean): UnitSize {
   let bytes = 0;
@@ -41,7 +41,7 @@ export function sizeOfBatch(items: readonly Item[], isTold: boolean): UnitSize {
   return { rows: items.length + told.size, bytes };
 }
 
-/** Why it is too large to be written at once, in words for whoever asked; null where it is not. */
+/** The reason why it is too large for one flush, as text for the caller; null where it is not. */
 export function tooLarge({ rows, bytes }: UnitSize): string | null {
   if (bytes > UNIT_BYTES_MAX)
     return `metadata of ${bytes} bytes would be written at once: at most ${UNIT_BYTES_MAX} may be`;

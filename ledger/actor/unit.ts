@@ -38,8 +38,8 @@ type Applied = {
 };
 
 /**
- * Something decided on one actor or on many, as a whole: `run` decides and applies, and may be run again after a rollback. The
- * promise resolves with its outcome when that is durable.
+ * Something decided on one actor or on many, as a whole: `run` decides and applies, and may be run
+ * again after a rollback. The promise resolves with its outcome when that is durable.
  */
 export class ActorUnit<T> implements Unit {
   readonly tenant: string;
@@ -56,7 +56,10 @@ export class ActorUnit<T> implements Unit {
   #resolve: (outcome: T | typeof DUPLICATE) => void = () => undefined;
   #reject: (error: unknown) => void = () => undefined;
 
-  /** All `actors` are one organisation's. `run` calls `discard` where what was refused must leave no trace. */
+  /**
+   * All `actors` are one organisation's. `run` calls `discard` where what was refused must leave no
+   * trace.
+   */
   constructor(options: {
     op: string;
     keys: readonly string[];

@@ -9,8 +9,8 @@ type TenantQueue = Waiting & { readonly turns: RoundRobin<Unit> };
 /**
  * The units that wait undecided for a flush. Organisations take turns, and of each its customers.
  *
- * Holds: one organisation has at most as much waiting as is still free, in units, rows and bytes: so alone it has half of the whole, and
- * whatever it sends, the next one finds room.
+ * Holds: one organisation has at most as much waiting as is still free, in units, rows and bytes:
+ * so alone it has half of the whole, and whatever it sends, the next one finds room.
  */
 export class WaitQueue {
   /** The one whose turn is next comes first. */
@@ -59,7 +59,10 @@ export class WaitQueue {
     }
   }
 
-  /** Takes those that are accepted, in turn, until each organisation has none or is refused. Who was refused is first the next time. */
+  /**
+   * Takes those that are accepted, in turn, until each organisation has none or is refused. Who was
+   * refused is first the next time.
+   */
   take(accept: (unit: Unit) => boolean): void {
     const takes = (unit: Unit): boolean => {
       if (!accept(unit)) return false;

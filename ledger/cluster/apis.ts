@@ -10,7 +10,7 @@ import type { Command, CommandOutcome } from '../subscriptions/commands.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
 import type { Router } from './router.ts';
 
-/** The payments' side of the ledger's API. Every answer is durable when it is given. @throws LedgerUnavailable */
+/** Payments on any node. Every answer is durable. @throws LedgerUnavailable */
 export class PaymentsApi {
   readonly #router: Router;
   readonly #storage: Storage;
@@ -27,12 +27,12 @@ export class PaymentsApi {
     return payment?.organisationId === organisationId && payment.mode === mode ? state : null;
   }
 
-  /** Whoever's it is, for alarms and whoever made it. */
+  /** For any tenant: for alarms, and for callers that made it. */
   async load(id: string): Promise<PaymentState> {
     return must(await this.#router.run(slotOf(id), 'findPayment', id), 'a payment that exists');
   }
 
-  /** Takes in what the processor said of the charge; the payment as it is then. */
+  /** Records the processor's answer about the charge. Returns the payment after it. */
   charge(id: string, answer: ChargeAnswer): Promise<PaymentState> {
     return this.#router.run(slotOf(id), 'chargePayment', id, answer);
   }
@@ -42,7 +42,7 @@ export class PaymentsApi {
     return this.#router.run(slotOf(id), 'reserveRefund', id, request);
   }
 
-  /** What the refund became; null where it could not change any more. */
+  /** The refund after it; null where its state was final already. */
   settleRefund(
     id: string,
     answer: { readonly refundId: string; readonly outcome: RefundOutcome },
@@ -50,13 +50,13 @@ export class PaymentsApi {
     return this.#router.run(slotOf(id), 'settleRefund', id, answer);
   }
 
-  /** What a refund's key was used for; null where it was not. */
+  /** The refund or refusal of the key; null where the key is unused. */
   findRefund(id: string): Promise<StoredRefund | null> {
     return this.#storage.findRefund(id);
   }
 }
 
-/** The subscriptions' side of the ledger's API. Every answer is durable when it is given. @throws LedgerUnavailable */
+/** Subscriptions on any node. Every answer is durable. @throws LedgerUnavailable */
 export class SubscriptionsApi {
   readonly #router: Router;
 
@@ -64,18 +64,18 @@ export class SubscriptionsApi {
     this.#router = router;
   }
 
-  /** Starts it, once for each id. It may have ended since. */
+  /** Starts it once for each id. `exists` also if it has ended since. */
   start(customerId: string, wanted: NewSubscription): Promise<'started' | 'exists' | 'full'> {
     return this.#router.run(slotOf(customerId), 'startSubscription', customerId, wanted);
   }
 
-  /** What the customer, the merchant or a processor says to one of them. */
+  /** A command of the customer, the merchant or a processor. */
   command(customerId: string, id: string, command: Command): Promise<CommandOutcome> {
     const said = { id, command };
     return this.#router.run(slotOf(customerId), 'commandSubscription', customerId, said);
   }
 
-  /** As the last decision left it; null where nothing can happen to it any more. */
+  /** Its state after the last decision; null where it is final. */
   find(customerId: string, id: string): Promise<Subscription | null> {
     return this.#router.run(slotOf(customerId), 'findSubscription', customerId, id);
   }

@@ -14,7 +14,9 @@ import type { Member } from './member.ts';
 import type { OpAnswer, OpName, SentItem } from './ops.ts';
 import type { Attempt, Router } from './router.ts';
 
-/** An item that `follows` belongs to the event of the item before it, and counts if that one does. */
+/**
+ * An item that `follows` belongs to the event of the item before it, and counts if that one does.
+ */
 export type Item = {
   readonly customer: Found;
   readonly meter: Meter;
@@ -37,7 +39,8 @@ type Deps = {
  *     several nodes: wouldRefuse of each share ─▶ one refuses: nothing is recorded
  *                                              ─▶ none does: recordAll of each share
  *
- * A share whose owner is lost, or cannot answer now, is sent again to the node that owns it by then.
+ * A share whose owner is lost, or cannot answer now, is sent again to the node that owns it by
+ * then.
  *
  * Holds: each item has its id before the first request, so a repeat counts once. One share is one
  * flush: it is recorded as a whole or not at all.
@@ -45,8 +48,8 @@ type Deps = {
  * A partial call skips `wouldRefuse`: each share leaves out the events that it refuses.
  *
  * Does not: make shares of several nodes one transaction. A total that leaves its range between the
- * two steps, or a share that cannot be recorded before the call gives up, is answered as unavailable
- * while the other shares stay recorded. A caller with keys sends the call again.
+ * two steps, or a share that cannot be recorded before the call gives up, is answered as
+ * unavailable while the other shares stay recorded. A caller with keys sends the call again.
  */
 export async function recordEverywhere(
   deps: Deps,

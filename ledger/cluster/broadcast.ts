@@ -14,7 +14,12 @@ type Deps = {
   readonly timers: Timers;
 };
 
-/** Tells the other nodes what all of them must know. What that means is not known here: it comes out at their `onTold`. */
+/**
+ * Publishes messages that every node must know.
+ *
+ * How: each node gets one request, and hands it to its `onTold`. The content is not known here.
+ * Does not: store messages. A node that does not answer must read them from the database.
+ */
 export class Broadcast {
   readonly #deps: Deps;
 
@@ -22,16 +27,20 @@ export class Broadcast {
     this.#deps = deps;
   }
 
-  /** Those that are known here. Resolves when each has taken it in, or will not in time: then it must hear of it in another way. */
+  /**
+   * To the nodes that are known here. Resolves when each has taken it in, or its time is over: then
+   * it must learn of it from the database.
+   */
   async publish(what: unknown): Promise<void> {
     const asked = this.#deps.member.addresses().map((address) => this.#ask(address, what, TELL_MS));
     await Promise.allSettled(asked);
   }
 
   /**
-   * Every node that is alive by the database's clock when this is called, but this one; their answers, when all have given theirs. A node
-   * that joins later must read what it missed: so `what` has to be in the database before this is called.
-   * @throws LedgerUnavailable where one neither answers nor dies
+   * To every other node that is alive by the database's clock at the time of the call. Returns
+   * their answers when all have answered. A node that joins later must read what it missed, so
+   * `what` is in the database before this call.
+   * @throws LedgerUnavailable where a node neither answers nor dies
    */
   async publishToAll(what: unknown): Promise<readonly unknown[]> {
     const { peers, clock, timers } = this.#deps;
@@ -74,8 +83,8 @@ export class Broadcast {
   }
 }
 
-/** For somebody who waits for an answer to something else. */
+/** A caller waits for this one while it waits for another answer. */
 const TELL_MS = 500;
-/** A node that is dead is known to be before. */
+/** By then the lease of a dead node is over. */
 const TELL_ALL_MS_MAX = 15_000;
 const PAUSE_MS = 50;

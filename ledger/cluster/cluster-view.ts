@@ -5,21 +5,25 @@ import type { Look } from './messages.ts';
 import { stayers } from './placement.ts';
 
 /**
- * What this node sees of the others: who lives, who owns which slot, and which of them hear it.
+ * The other nodes as this node sees them: which are alive, who owns which slot, and which of them
+ * can hear this node.
  *
- * Holds: it is what the database said at the last look, never what another node says: a node that is told of a change looks again.
- * Does not: serve anything. Whose slots are served here, and what is done about what is seen, is `member.ts`.
+ * How: it reads nodes and slots from the database, every fifth of a lease and when a node says that
+ * something changed.
+ * Holds: it shows what the database said at the last look. It never believes another node: a
+ * message only makes it look again.
+ * Does not: serve slots or move them (`member.ts`).
  */
 export class ClusterView {
   readonly #deps: ClusterViewDeps;
   #survey: Survey = { nodes: [], owners: [] };
-  /** The other nodes that live, by their seat. */
+  /** The addresses of the other live nodes, by their seat. */
   #addressOf: ReadonlyMap<number, string> = new Map();
-  /** Of their addresses, those at which we were heard. */
+  /** The addresses that answered this node. */
   readonly #reached = new Set<string>();
   #lookedAt = -Infinity;
   #version = 0;
-  /** Since when no look failed; null where the last one did. */
+  /** The time since which every look succeeded; null where the last one failed. */
   #seesSince: number | null = -Infinity;
 
   constructor(deps: ClusterViewDeps) {
@@ -30,12 +34,15 @@ export class ClusterView {
     return this.#survey;
   }
 
-  /** Another one when who owns what, or who can be asked, is not as before. */
+  /** Changes when owners, or the nodes that can be asked, change. */
   get version(): number {
     return this.#version;
   }
 
-  /** Whether the database was found to be behind some node: until an operator accepts that, nobody joins. */
+  /**
+   * Whether the database lacks writes of some node. Then no node joins until an operator accepts
+   * that.
+   */
   get isHalted(): boolean {
     return this.#survey.nodes.some(({ halted }) => halted);
   }
@@ -44,7 +51,7 @@ export class ClusterView {
     return this.#survey.nodes.find(({ node }) => node === id);
   }
 
-  /** Where the node is that owns the slot, if it can be asked and is another one. */
+  /** The address of the slot's owner, if it is another node that can be asked. */
   addressOf(slot: number): string | undefined {
     return this.#addressOf.get(this.#survey.owners[slot] ?? 0);
   }
@@ -54,12 +61,15 @@ export class ClusterView {
     return [...this.#addressOf.values()];
   }
 
-  /** Whether there is anybody else to ask. */
+  /** Whether there is another node to ask. */
   get hasOthers(): boolean {
     return this.#addressOf.size > 0;
   }
 
-  /** Who may be given slots: a node that does not hear us would own what nobody here could ask of it. */
+  /**
+   * The nodes that may get slots. Slots of a node that does not hear us could not be reached from
+   * here.
+   */
   takers(): readonly number[] {
     return stayers(this.#survey).filter((node) =>
       this.#reached.has(this.#addressOf.get(node) ?? ''),
@@ -75,19 +85,25 @@ export class ClusterView {
     this.#seesSince = null;
   }
 
-  /** Where the database was away, all leases are over: who is back first gives the others time to renew theirs. */
+  /**
+   * Whether an expired lease means a dead node. While the database was away all leases expired: the
+   * first node back gives the others time to renew.
+   */
   isSureOfTheDead(): boolean {
     const { clock, leaseMs } = this.#deps;
     return this.#seesSince !== null && clock.monotonic() - this.#seesSince >= leaseMs / 2;
   }
 
-  /** In milliseconds: every fifth of a lease, and when the next one would be over: whoever lives renews it long before. */
+  /**
+   * Milliseconds until the next look: a fifth of a lease, or until the next lease would end. A live
+   * node renews it long before.
+   */
   untilNext(): number {
     const leases = this.#survey.nodes.flatMap(({ alive, leaseMs }) => (alive ? leaseMs : []));
     return Math.min(this.#deps.leaseMs / 5, ...leases) + LEASE_OVER_MS;
   }
 
-  /** In milliseconds. However many say that something has changed: the database has other work, too. */
+  /** Milliseconds until the soonest look: messages of changes must not flood the database. */
   untilSoonest(): number {
     return Math.max(0, this.#lookedAt + LOOK_MS_MIN - this.#deps.clock.monotonic());
   }
@@ -122,7 +138,7 @@ export class ClusterView {
     );
   }
 
-  /** To look again. Who does not hear it looks by itself, a little later. */
+  /** Asks the others to look again. A node that misses it looks by itself a little later. */
   notifyPeers(): void {
     for (const address of this.addresses()) this.#tell(address);
   }
@@ -144,10 +160,10 @@ export class ClusterView {
   /** The other nodes that are alive and can be asked, with where. */
   #askable({ nodes }: Survey): ReadonlyMap<number, string> {
     const others = new Map<number, string>();
-    // A node that is alone waits beside those that are not.
+    // A node without peers asks no other node.
     if (this.#deps.peers === null) return others;
     for (const { node, alive, address } of nodes) {
-      // At our own address there was somebody before us.
+      // At our own address was an earlier process.
       if (alive && address !== null && address !== this.#deps.address) others.set(node, address);
     }
     return others;
@@ -166,14 +182,14 @@ export type ClusterViewDeps = Pick<
   OwnershipSessionDeps,
   'storage' | 'clock' | 'orgClock' | 'leaseMs' | 'log'
 > & {
-  /** Where other nodes reach this one, and they it; null where it is alone. */
+  /** The address of this node for the others; null where it is alone. */
   readonly address: string | null;
   readonly peers: Peers | null;
-  /** A node hears us that did not before. */
+  /** A node answered for the first time. */
   readonly onReached: () => void;
 };
 
-/** Where those are that live. */
+/** The addresses of the live nodes. */
 function addressesOf({ nodes }: Survey): ReadonlySet<string> {
   return new Set(
     nodes.flatMap(({ alive, address }) => (alive && address !== null ? [address] : [])),

@@ -11,10 +11,10 @@ import type { ExternalKey, Storage } from '../storage.ts';
 import { RemoteCustomer } from './remote-customer.ts';
 import type { Member } from './member.ts';
 
-/** A customer: its actor where it lives here, else who it is. */
+/** A customer: its actor if this node owns it, else a `RemoteCustomer`. */
 export type Found = Actor | RemoteCustomer;
 
-/** Finds customers, by id or by the merchant's own name for them, wherever they live. */
+/** Finds customers on any node, by id or by the merchant's own id. */
 export class Customers {
   readonly #member: Member;
   readonly #remote: Directory<RemoteCustomer>;
@@ -45,7 +45,7 @@ export class Customers {
     return { guests: this.#remote.size };
   }
 
-  /** The tenant's customer; null where it has none of that name. Without a promise where it is in memory. */
+  /** The tenant's customer; null where there is none. Synchronous where it is in memory. */
   find(tenant: Tenant, ref: CustomerRef): Found | null | Promise<Found | null> {
     const here = this.#member.session?.store.directory.peek(tenant, ref);
     if (here !== undefined) return here;
@@ -54,7 +54,7 @@ export class Customers {
     return isElsewhere === true ? remote : this.#look(tenant, ref);
   }
 
-  /** The customer's row was changed by somebody else: read it again. */
+  /** The customer's row changed: read it again. */
   forget(id: string): void {
     this.#member.session?.store.directory.forget(id);
     this.#remote.forget(id);
@@ -78,8 +78,8 @@ export class Customers {
       const id = await this.#names.get({ ...tenant, externalId: ref.externalId }, organisationId);
       const found = id === null ? null : await this.#load(id, tenant);
       if (found === null) return null;
-      // The name may have moved to another customer meanwhile. One that is in use keeps its old name for as long as it is: then
-      // the database has said so twice.
+      // The external id may have moved to another customer meanwhile. A customer in use keeps its
+      // old one in memory; then the database confirms it by answering twice.
       if (found.customer.externalId === ref.externalId || id === before) return found;
       before = id;
     }

@@ -3,8 +3,8 @@ import type { HandoverEffects } from '../effects.ts';
 import type { Handover } from '../storage.ts';
 
 /**
- * Slots that go to other nodes, as part of the journal: what was decided for them before is written before or with it, and where it
- * cannot tell what became of the flush, the journal finds out as it does for any other.
+ * Slots that go to other nodes, as a unit of the journal. Earlier decisions for them are written
+ * before it or with it. The journal resolves an unknown outcome as for any flush.
  */
 export class HandoverUnit implements Unit {
   readonly tenant = '';
@@ -21,7 +21,7 @@ export class HandoverUnit implements Unit {
   }
 
   decide(): void {
-    // It was decided when its actors were let go.
+    // It was decided when the actors were dropped.
   }
 
   isWaiting(): boolean {
@@ -29,7 +29,7 @@ export class HandoverUnit implements Unit {
   }
 
   commit(): void {
-    // Who owns a slot is read from the database.
+    // Owners are read from the database.
   }
 
   rollback(): void {

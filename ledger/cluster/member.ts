@@ -8,20 +8,23 @@ import { handovers, slotsOf, takeovers } from './placement.ts';
 import { ClusterView, type ClusterViewDeps } from './cluster-view.ts';
 
 /**
- * This node among the others: its seat, and which slots it serves.
+ * This node's seat in the cluster, and the slots that it serves.
  *
- *     claim a seat ─▶ ( survey ─▶ take over from the dead ─▶ hand over what belongs elsewhere )* ─▶ leave: hand over all ─▶ release
+ *     claim a seat ─▶ ( survey ─▶ take over dead nodes ─▶ hand over slots )* ─▶ leave ─▶ release
  *
- * A node writes in ownership sessions. A session begins when the node has taken a seat and ends when it loses it: then all of its memory is thrown
- * away at once, everything unanswered is refused as unavailable, and the node asks for a seat again.
+ * How: a session begins when the node takes a seat and ends when it loses it. Then all of its
+ * memory is dropped, unanswered calls are refused as unavailable, and the node claims a seat again.
  *
  * Holds:
- * - A slot is served from the moment that a survey has shown it as ours until it is handed over, and only while the lease is valid. Each
- *   step here follows the one before it, so no survey can show as ours what was handed over since it was read.
- * - A slot that goes is let go of first: its actors decide nothing more, what they decided is in the journal before the handover.
- * - Whose lease is over is said by PostgreSQL's clock alone.
+ * - A slot is served from the survey that shows it as ours until it is handed over, and only under
+ *   a valid lease. The steps run one after the other, so no survey shows a slot that was handed
+ *   over since.
+ * - Before a handover the node drops the actors of the slot. Their decisions are in the journal
+ *   before it.
+ * - Only PostgreSQL's clock says whether a lease is over.
  *
- * Does not: see who lives (`cluster-view.ts`), forward (`router.ts`), or decide who should own what (`placement.ts`).
+ * Does not: see which nodes are alive (`cluster-view.ts`), forward calls (`router.ts`), or choose
+ * owners (`placement.ts`).
  */
 export class Member {
   readonly #deps: MemberDeps;
@@ -29,18 +32,18 @@ export class Member {
   #session: OwnershipSession | null = null;
   #closed = false;
   #isLeaving = false;
-  /** Why it will not serve again. */
+  /** The reason why it will not serve again. */
   #stopped: string | null = null;
   #waitingSince: number;
   #cancelStep: () => void = () => undefined;
-  /** What is under way. Before it is opened nothing is. */
+  /** The step in progress. It counts as in progress until `open`. */
   #stepping: Promise<void> | null = Promise.resolve();
   #isPoked = false;
-  /** Whether clocks may have been moved of which it has not heard. */
+  /** Whether test clocks may have moved without its knowledge. */
   #isBehind = false;
-  /** How many slots are served here, as was last said. */
+  /** The number of slots in the last log line. */
   #slotsSaid = 0;
-  /** The version of what is seen that those who wait know of. */
+  /** The version of the view that waiting calls know. */
   #notified = 0;
   #change = Promise.withResolvers<undefined>();
 
@@ -50,10 +53,13 @@ export class Member {
     this.#waitingSince = deps.clock.now();
   }
 
-  /** Tries for a seat now, and then until it has one. Throws where the database cannot be reached the first time. */
+  /**
+   * Tries for a seat now, and then until it has one. Throws where the database cannot be reached
+   * the first time.
+   */
   async open(): Promise<void> {
     const first = this.#step();
-    // Others may tell it something meanwhile: one step at a time.
+    // Other nodes may poke it meanwhile: one step at a time.
     this.#stepping = first.then(
       () => undefined,
       () => undefined,
@@ -69,7 +75,7 @@ export class Member {
     return this.#session;
   }
 
-  /** Where this slot is served, as far as is known here. */
+  /** Where the slot is served, as far as this node knows. */
   locate(slot: number): SlotLocation {
     const session = this.#session;
     if (session !== null && session.store.slots.has(slot)) {
@@ -80,7 +86,7 @@ export class Member {
     return address === undefined ? NOWHERE : { kind: 'there', address };
   }
 
-  /** Whether there is anybody else to ask. */
+  /** Whether there is another node to ask. */
   get hasOthers(): boolean {
     return this.#view.hasOthers;
   }
@@ -112,7 +118,7 @@ export class Member {
     return this.#stopped !== null || (this.#session === null && this.#view.isHalted);
   }
 
-  /** Whether its process is about to end: whoever waits, waits in vain. */
+  /** Whether its process is about to end: waiting cannot help any more. */
   get isClosed(): boolean {
     return this.#closed;
   }
@@ -133,13 +139,13 @@ export class Member {
     return this.#view.addresses();
   }
 
-  /** Something is not as the last survey said. */
+  /** Something has changed since the last survey. */
   poke(): void {
     this.#isPoked = true;
     if (this.#stepping === null && !this.#closed) this.#soon();
   }
 
-  /** Resolves when something is known that was not, or after `ms`. */
+  /** Resolves when the view changes, or after `ms`. */
   async changed(ms: number): Promise<void> {
     const late = Promise.withResolvers<undefined>();
     const cancel = this.#deps.timers.after(ms, () => late.resolve(undefined));
@@ -147,13 +153,13 @@ export class Member {
     cancel();
   }
 
-  /** From now on all slots go to the others, if there are any. */
+  /** From now on all slots go to the other nodes, if there are any. */
   leave(): void {
     this.#isLeaving = true;
     this.poke();
   }
 
-  /** Resolves when no slot is left here that anybody else would take. */
+  /** Resolves when no slot is left that another node would take. */
   async left(): Promise<void> {
     this.leave();
     for (;;) {
@@ -164,7 +170,7 @@ export class Member {
     }
   }
 
-  /** Takes no new work, writes what is queued, and lets the seat go. */
+  /** Takes no new work, writes what is queued, and releases the seat. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#cancelStep();
@@ -175,7 +181,7 @@ export class Member {
     this.#view.notifyPeers();
   }
 
-  /** Refuses everything that has no answer yet: the process must end, and the database does not answer. */
+  /** Refuses all unanswered calls: the process must end, and the database does not answer. */
   abandon(): void {
     this.#closed = true;
     this.#cancelStep();
@@ -208,7 +214,7 @@ export class Member {
     let isMore = false;
     try {
       isMore = await this.#step();
-      // They move a few at a time: one line when a step has moved none.
+      // Slots move a few at a time: logs one line after a step that moved none.
       if (this.#slots === before) this.#saySlots();
     } catch (error) {
       if (!this.#closed && !this.#view.isBlind)
@@ -245,7 +251,7 @@ export class Member {
     const fence = await storage.claim();
     if (fence === null) return;
     assert(this.#session === null, 'a node has one seat');
-    // It came too late: the next node shall not wait for it.
+    // The node closed meanwhile: the next node must not wait for the lease.
     if (this.#closed) return storage.release(fence);
     log.info({ node: fence.node, epoch: String(fence.epoch) }, 'took a seat');
     const session: OwnershipSession = new OwnershipSession(this.#deps, {
@@ -254,7 +260,7 @@ export class Member {
       onLost: (why, howLong) => this.#lost(session, { why, howLong }),
     });
     this.#session = session;
-    // Who moved a clock since either has seen this seat, and told us, or is seen by us now.
+    // A node that moves a clock has either seen this seat and told us, or its row is read now.
     this.#isBehind = true;
   }
 
@@ -270,7 +276,7 @@ export class Member {
     this.poke();
   }
 
-  /** Whoever still holds an actor of it decides nothing on it any more. */
+  /** Actors that calls still hold decide nothing any more. */
   #end(): void {
     const session = this.#session;
     this.#session = null;
@@ -281,7 +287,7 @@ export class Member {
     const survey = await this.#view.look();
     const before = this.#slots;
     this.#gain(survey);
-    // Who waits would ask again each time, of somebody who is dead: so only where there is somebody else to ask.
+    // Waiting calls would ask a dead node again at each look, so wakes them only after a change.
     if (this.#slots === before && this.#view.version === this.#notified) return;
     this.#notified = this.#view.version;
     this.#notify();
@@ -292,7 +298,8 @@ export class Member {
     if (session === null) return;
     const { node, epoch } = session.journal.fence;
     if (this.#view.nodeOf(node)?.epoch !== epoch) {
-      // Raised by us after an unknown flush, or by who took over: then slots are another's, and the journal need not find that out.
+      // The epoch was raised by us after an unknown flush, or by a node that took over. In the
+      // second case the slots have another owner, and the journal is told at once.
       if (session.store.slots.list().some((slot) => survey.owners[slot] !== node))
         session.journal.lose();
       return;
@@ -308,7 +315,7 @@ export class Member {
     let isOver = false;
     for (const { dead, to } of takeovers(this.#view.survey, this.#session?.journal.node ?? 0)) {
       const { node, address } = dead;
-      // Whoever else sees it dead tries too: one of us does it.
+      // Every node that sees it dead tries; one of them succeeds.
       const isOurs = await storage.takeOver(dead, to);
       if (isOurs) log.warn({ node, peer: address, slots: to.length }, 'took over from a dead node');
       isOver = true;
@@ -325,13 +332,13 @@ export class Member {
     const { journal, store } = session;
     const own = { me: journal.node, isLeaving: this.#isLeaving, own: store.slots.list() };
     const going = handovers({ ...own, others: this.#view.takers() });
-    // What is decided before it must be written before it: the journal has to take it.
+    // Earlier decisions must be written first, so the journal has to accept the handover.
     if (going.length === 0 || !journal.isLeaseValid()) return false;
     session.store.lose(going.map(({ slot }) => slot));
     const unit = new HandoverUnit(going);
     journal.submit(unit);
     const how = await this.#settled(session, unit, going);
-    // Where they are now is what the database says: at their new node, or still here where that one has died.
+    // The database says where the slots are: at their new node, or still here where that node died.
     await this.#look();
     this.#view.notifyPeers();
     assert(how !== 'duplicate', 'a handover has no keys');
@@ -339,8 +346,8 @@ export class Member {
   }
 
   /**
-   * What became of the handover. While the journal cannot write, the seat may be taken: then nobody waits for it any more. Nothing is
-   * gained meanwhile: a slot that is on its way may still be shown as ours.
+   * The outcome of the handover. While the journal cannot write, the seat may be taken: then it
+   * stops waiting. Nothing is gained meanwhile: the survey may still show a moving slot as ours.
    */
   async #settled(
     session: OwnershipSession,
@@ -376,10 +383,10 @@ export type MemberDeps = Omit<OwnershipSessionDeps, 'onLost'> & Omit<ClusterView
 export type SlotLocation =
   | { readonly kind: 'here'; readonly session: OwnershipSession }
   | { readonly kind: 'there'; readonly address: string }
-  /** Its owner is dead, or it is on its way, or this node has lost its lease. */
+  /** No node serves it: its owner is dead, it is moving, or this node lost its lease. */
   | { readonly kind: 'nowhere' };
 
-/** Between one handover and the next: what moved is being loaded. */
+/** Between two handovers: the new owner loads what moved. */
 const HANDOVER_PAUSE_MS = 10;
 
 const HALTED = 'the database is behind a node that was here: a stale copy was promoted';

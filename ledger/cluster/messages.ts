@@ -2,7 +2,9 @@ import { NotOwner } from '../actor/own-slots.ts';
 import { LedgerUnavailable, type SharedClock, TooSlow } from '../ports.ts';
 import type { OpArguments, OpName } from './ops.ts';
 
-/** What one node asks of another. Each request begins with the sender's time (`SharedClock.wall`). */
+/**
+ * What one node asks of another. Each request begins with the sender's time (`SharedClock.wall`).
+ */
 export type Request = PeerRequest | PeerPublication | Look;
 
 /** Run this op if you own the slot. */

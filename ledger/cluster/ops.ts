@@ -15,11 +15,11 @@ import type { BatchOutcome, RecordOutcome, UsageRequest } from '../outcome.ts';
 
 /**
  * Every operation that one node may ask of another, by name. The first argument is the owner's
- * session; the others and the answer are plain data that can travel. An op throws NotOwner where the
- * node lost the slot; then nothing was done.
+ * session; the others and the answer are plain data that can travel. An op throws NotOwner where
+ * the node lost the slot; then nothing was done.
  *
- * An op may run twice, where the first reply was lost: the caller chooses the ids, so it counts once.
- * The exceptions are in `NON_IDEMPOTENT`.
+ * An op may run twice, where the first reply was lost: the caller chooses the ids, so it counts
+ * once. The exceptions are in `NON_IDEMPOTENT`.
  */
 const OPS = {
   check,
@@ -48,8 +48,8 @@ type Repeats = {
 };
 
 /**
- * The first request may have been recorded, perhaps by the previous owner, and would be refused now.
- * So its keys are looked up first.
+ * The first request may have been recorded, perhaps by the previous owner, and would be refused
+ * now. So its keys are looked up first.
  */
 const REPEATS: Repeats = {
   record: ({ recent }, _customerId, _meter, { keyId }) =>

@@ -3,8 +3,9 @@ import { HANDOVERS_MAX } from '../limits.ts';
 import type { Handover, SeatedNode, Survey } from '../storage.ts';
 
 /**
- * Who should own what: for each slot the node with the highest hash of the two (rendezvous hashing), so that everybody who knows the same
- * nodes comes to the same answer, and a node that comes or goes moves only the slots that it gains or had.
+ * The owner that a slot should have: the node with the highest hash of both (rendezvous hashing).
+ * Nodes that know the same nodes agree on it, and a node that comes or goes moves only its own
+ * slots.
  */
 export function rendezvous(slot: number, nodes: readonly number[]): number {
   let best = 0;
@@ -20,19 +21,19 @@ export function rendezvous(slot: number, nodes: readonly number[]): number {
   return best;
 }
 
-/** Those who live and stay. */
+/** The live nodes that are not leaving. */
 export function stayers({ nodes }: Survey): readonly number[] {
   return nodes.filter(({ alive, leaving }) => alive && !leaving).map(({ node }) => node);
 }
 
-/** Who takes over from the dead: those who stay, or whoever lives where nobody does. */
+/** The nodes that take over from dead ones: those that stay, or all live ones where none stays. */
 function heirs(survey: Survey): readonly number[] {
   const staying = stayers(survey);
   if (staying.length > 0) return staying;
   return survey.nodes.filter(({ alive }) => alive).map(({ node }) => node);
 }
 
-/** Nodes whose lease is over and who still have slots, with whom these go to. */
+/** Nodes with slots whose lease is over, and the new owner of each slot. */
 export function takeovers(
   survey: Survey,
   me: number,
@@ -48,7 +49,7 @@ export function takeovers(
     .filter(({ to: slots }) => slots.length > 0);
 }
 
-/** The next few of a node's own slots that belong elsewhere: with `others`, the nodes that may be given some. */
+/** The next slots that the node hands over; `others` are the nodes that may get some. */
 export function handovers({
   me,
   isLeaving,
@@ -71,7 +72,8 @@ export function handovers({
 
 export function slotsOf({ owners }: Survey, node: number): number[] {
   const slots: number[] = [];
-  // By index: `entries()` makes an array of each of a thousand slots, at each beat of each node.
+  // By index: `entries()` allocates an array for each of a thousand slots, at each look of each
+  // node.
   for (let slot = 0; slot < owners.length; slot += 1) if (owners[slot] === node) slots.push(slot);
   return slots;
 }

@@ -2,7 +2,7 @@ import { unwatched } from '../actor/actor-cache.ts';
 import { bytesOfCustomer } from '../actor/weight.ts';
 import type { Customer } from '../metering/meter.ts';
 
-/** A customer whose actor lives on another node: who it is, for finding where. */
+/** A customer whose actor is on another node: enough to find its owner. */
 export class RemoteCustomer {
   readonly customer: Customer;
   touched = true;

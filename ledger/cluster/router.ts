@@ -30,8 +30,8 @@ import { NON_IDEMPOTENT, type OpAnswer, type OpArguments, type OpName, runOp } f
  * - A request takes one hop at most: a node does not forward what another node asks.
  * - An op whose reply was lost runs again only if that counts once (`NON_IDEMPOTENT`).
  * - A stale map costs a hop and never gives a wrong answer: the owner knows what it owns.
- * - Requests and replies carry the sender's time, so a node never decides on a stamp of another node
- *   with an earlier clock.
+ * - Requests and replies carry the sender's time, so a node never decides on a stamp of another
+ *   node with an earlier clock.
  *
  * Does not: choose owners (`placement.ts`) or move slots (`member.ts`).
  */
@@ -109,7 +109,8 @@ export class Router {
   }
 
   /**
-   * Waits between two attempts of one call, until the owners of slots change or a short time passes.
+   * Waits between two attempts of one call, until the owners of slots change or a short time
+   * passes.
    * @throws LedgerUnavailable where the call has waited too long, or where waiting cannot help
    */
   async wait(waiting: Waiting, patience: Patience): Promise<void> {

@@ -34,7 +34,9 @@ export type Command = {
   readonly options: readonly (keyof Options)[];
   /** Whether ids may follow its name. */
   readonly takesIds?: boolean;
-  /** Whether it changes nothing, not even the schema: there may be no backup of the database yet. */
+  /**
+   * Whether it changes nothing, not even the schema: there may be no backup of the database yet.
+   */
   readonly onlyReads?: (options: Options) => boolean;
   /** Reads the arguments. @throws UsageError */
   plan(options: Options, ids: readonly string[]): Run;

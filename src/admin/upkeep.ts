@@ -78,7 +78,10 @@ async function runEventsRetry(sql: Sql): Promise<Result> {
   return { value: { queued: await retryEvents(sql) } };
 }
 
-/** A node had written what a promoted copy of the database lacks: that is accepted as lost, and others may serve what was its own. */
+/**
+ * A node had written what a promoted copy of the database lacks: that is accepted as lost, and
+ * others may serve what was its own.
+ */
 async function runResume(sql: Sql): Promise<Result> {
   return { value: { resumed: await resumeSeats(sql) } };
 }
@@ -86,8 +89,9 @@ async function runResume(sql: Sql): Promise<Result> {
 const DAY_MS = 86_400_000;
 
 /**
- * Lets go of what is older than the windows of the configuration, by the database's clock: a machine with a wrong one must not forget
- * keys. Another one at the same time is left to it, and is no failure.
+ * Lets go of what is older than the windows of the configuration, by the database's clock: a
+ * machine with a wrong one must not forget keys. Another one at the same time is left to it, and is
+ * no failure.
  */
 function planRetention({ 'dry-run': dryRun = false }: Options): Run {
   return async (sql, { retention: { keysDays, eventsDays, usageMonths } }) => {

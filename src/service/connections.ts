@@ -14,9 +14,9 @@ import type { ServiceOptions } from './options.ts';
 import type { PeerMessage } from './peer-message.ts';
 
 const RECORDS_POOL = 8;
-/** Who asks: keys, and tokens of portals. */
+/** Logins: API keys and portal tokens. */
 export const DOORS_POOL = 2;
-/** Lists that run at once: of all tenants, and of one. */
+/** Lists that run at the same time, in all and for one tenant. */
 const LISTS = { places: 4, perTenant: 2, waitingMax: 48, waitMs: 8000 };
 const LIST_MS_MAX = 5000;
 /** A long replay keeps its connection for minutes. */
@@ -55,8 +55,8 @@ export async function openConnections(
 }
 
 /**
- * Who calls is looked up over connections that nothing else waits for. What one tenant can make slow has its own, for which tenants take
- * turns.
+ * Logins have connections of their own. Lists and replays, which a tenant can make slow, have their
+ * own too, and tenants take turns.
  */
 function openLanes(databaseUrl: string) {
   const lists = openPool(databaseUrl, {

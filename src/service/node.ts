@@ -22,7 +22,9 @@ import type { PeerMessage } from './peer-message.ts';
 
 const READERS_POOL = 8;
 
-/** Every flush runs the same two plans, over tables that may have been empty when they were made. */
+/**
+ * Every flush runs the same two plans, over tables that may have been empty when they were made.
+ */
 const FLUSH_PLANS = {
   enable_seqscan: 'off',
   enable_hashjoin: 'off',

@@ -14,12 +14,16 @@ export type ServiceOptions = {
   readonly actorsMax: number;
   /** What customers and payments in memory may take, reckoned. */
   readonly actorBytesMax?: number | undefined;
-  /** Where other nodes reach this one, and the secret that they share; undefined where it is alone. */
+  /**
+   * Where other nodes reach this one, and the secret that they share; undefined where it is alone.
+   */
   readonly node?: NodePlace | undefined;
   readonly log: Log;
   /** This machine's clock, where that is not the one to go by. */
   readonly clock?: Clock;
-  /** Where it listens for changes and where its journal writes, when not straight at `databaseUrl`. */
+  /**
+   * Where it listens for changes and where its journal writes, when not straight at `databaseUrl`.
+   */
   readonly changesUrl?: string;
   readonly journalUrl?: string;
 };

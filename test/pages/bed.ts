@@ -6,6 +6,9 @@ import { startServer, type TestServer } from '../support/server.ts';
 import { settle, UNHURRIED } from '../support/settling.ts';
 import { openBrowser } from './browser.ts';
 
+/** For what a page shows sooner or later: where several browsers share the machine, later. */
+const PATIENCE_MS = 15_000;
+
 export type Bed = {
   readonly server: TestServer;
   /** The merchant's page, which shows what a buyer brings back; it loads nothing. */
@@ -98,7 +101,7 @@ async function openBuyer(browser: Browser, options: BuyerOptions): Promise<Buyer
   const { javaScriptEnabled = true, locale = 'en-US', width = 390 } = options;
   const viewport = { width, height: 800 };
   const context = await browser.newContext({ javaScriptEnabled, locale, viewport });
-  context.setDefaultTimeout(5000);
+  context.setDefaultTimeout(PATIENCE_MS);
   const complaints: string[] = [];
   listen(context, complaints);
   return {

@@ -10,7 +10,7 @@ import {
 import type { Page } from 'playwright-core';
 import { type Bed, fillCard, openBed, pay } from './bed.ts';
 
-setDefaultTimeout(20_000);
+setDefaultTimeout(60_000);
 
 let bed: Bed;
 beforeAll(async () => {
@@ -116,7 +116,7 @@ describe.each([true, false])('with JavaScript %p', (javaScriptEnabled) => {
     await pay(page);
     await page.getByRole('heading', { name: 'Your bank is on it' }).waitFor();
     await bed.settle();
-    await page.waitForURL(`${bed.shopUrl}/**`, { timeout: 8000 });
+    await page.waitForURL(`${bed.shopUrl}/**`);
     expect(await statusOf(id)).toBe('paid');
   });
 

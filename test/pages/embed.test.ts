@@ -13,7 +13,7 @@ import type { Frame, Page } from 'playwright-core';
 import { until } from '../support/until.ts';
 import { type Bed, fillCard, openBed, pay } from './bed.ts';
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 const DECLINED = '4000 0000 0000 0002';
 const CHALLENGED = '4000 0027 6000 3184';

@@ -1,11 +1,9 @@
 // The service as an operator runs it, on one node or several, and two organisations: one attacks, the other is its neighbour.
-import { newPlace } from '../support/new-place.ts';
 import { call, type Sender } from '../chaos/call.ts';
-import { startProcess } from '../chaos/service-process.ts';
+import { nodeEnvironment, startProcess } from '../chaos/service-process.ts';
 import { createKeys } from '../chaos/tenant.ts';
 import { openPool } from '../../src/platform/postgres/postgres.ts';
 import { freshDatabase } from '../support/database.ts';
-import { TEST_SECRETS_KEY } from '../support/settings.ts';
 import { until } from '../support/until.ts';
 
 export type Stand = {
@@ -24,15 +22,10 @@ export type Tenant = {
 
 const LEASE_MS = 5000;
 
-/** The same for all nodes. */
-const SECRETS_KEY = Buffer.from(TEST_SECRETS_KEY).toString('base64');
-
 export async function openStand(count: number): Promise<Stand> {
   const database = await freshDatabase();
   const start = async () => {
-    const place = count === 1 ? null : await newPlace();
-    const env =
-      place === null ? {} : { NODE_ADDRESS: place.address, NODE_SECRET: place.secret, SECRETS_KEY };
+    const env = count === 1 ? {} : await nodeEnvironment();
     return startProcess({ databaseUrl: database.url, leaseMs: LEASE_MS, env, upMs: 60_000 });
   };
   const nodes = await Promise.all(Array.from({ length: count }, start));

@@ -1,7 +1,9 @@
 // The service as an operator runs it: a process of its own that can be stopped, frozen and killed.
 import { join } from 'node:path';
 import { freePort } from '../support/free-port.ts';
+import { newPlace } from '../support/new-place.ts';
 import { testServices } from '../support/services.ts';
+import { TEST_SECRETS_KEY } from '../support/settings.ts';
 import { until } from '../support/until.ts';
 
 const ROOT = join(import.meta.dir, '../..');
@@ -22,6 +24,16 @@ export type ServiceProcess = {
   /** Ends it, if it runs. */
   kill(): Promise<void>;
 };
+
+/** What one of several nodes that share the slots is told; the secret and the key are the same for all. */
+export async function nodeEnvironment(): Promise<Readonly<Record<string, string>>> {
+  const { address, secret } = await newPlace();
+  return {
+    NODE_ADDRESS: address,
+    NODE_SECRET: secret,
+    SECRETS_KEY: Buffer.from(TEST_SECRETS_KEY).toString('base64'),
+  };
+}
 
 export async function startProcess(options: {
   databaseUrl: string;

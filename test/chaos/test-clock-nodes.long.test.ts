@@ -4,12 +4,10 @@ import { afterEach, expect, test } from 'bun:test';
 import { audit } from '../../src/database/audit.ts';
 import { openPool } from '../../src/platform/postgres/postgres.ts';
 import { freshDatabase } from '../support/database.ts';
-import { freePort } from '../support/free-port.ts';
 import { type Random, withSeed } from '../support/random.ts';
-import { TEST_SECRETS_KEY } from '../support/settings.ts';
 import { ask, buy } from '../support/shop.ts';
 import { until } from '../support/until.ts';
-import { type ServiceProcess, startProcess } from './service-process.ts';
+import { nodeEnvironment, type ServiceProcess, startProcess } from './service-process.ts';
 import { createKeys } from './tenant.ts';
 
 const LEASE_MS = 1000;
@@ -24,12 +22,7 @@ afterEach(async () => {
 });
 
 async function startNode(databaseUrl: string): Promise<ServiceProcess> {
-  const address = `127.0.0.1:${await freePort()}`;
-  const env = {
-    NODE_ADDRESS: address,
-    NODE_SECRET: 'a secret that all nodes of this test share',
-    SECRETS_KEY: Buffer.from(TEST_SECRETS_KEY).toString('base64'),
-  };
+  const env = await nodeEnvironment();
   const node = await startProcess({ databaseUrl, leaseMs: LEASE_MS, env });
   started.push(node);
   await node.up();

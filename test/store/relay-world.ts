@@ -52,7 +52,7 @@ type Event = {
   readonly committed: number;
 };
 
-export class RelayWorld {
+class RelayWorld {
   readonly sql: Sql;
   readonly #url: string;
   readonly #drop: () => Promise<void>;

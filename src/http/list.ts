@@ -1,7 +1,9 @@
-// A list: what every one of them takes and answers, and the connection that it is read over.
+// Lists: the parameters and the response that all of them share, and the connections they are read
+// over.
 //
-// Holds: no page costs more than the first one does. `after` goes on from a row; an offset, which the database counts off, is bounded.
-// A row that is not the caller's is unknown, like one that nobody has.
+// Holds: no page costs more than the first. `after` continues from a row; an offset, whose rows the
+// database has to count, is bounded. The row of another tenant is unknown, like one that does not
+// exist.
 import { Type } from '@sinclair/typebox';
 import type { Sql } from '../platform/postgres/postgres.ts';
 import { findCustomerByExternalId } from '../records/customers.ts';
@@ -45,7 +47,7 @@ type PageQuery = {
   readonly after?: string;
 };
 
-/** `rows` gives one row more than the page holds, where there is one. */
+/** `rows` returns one row more than the page holds, where there is one. */
 export async function answerList<T>(
   lists: FairSql,
   { principal, query }: { readonly principal: Principal; readonly query: PageQuery },
@@ -73,7 +75,10 @@ export async function answerList<T>(
 
 type OfCustomer = { readonly customer_id?: string; readonly external_customer_id?: string };
 
-/** The rows of a customer who may be named either way, or of all; of nobody where the two name no one customer. */
+/**
+ * Filters by a customer that either id names, or by none; nothing matches where the two ids name
+ * different customers.
+ */
 export function ofCustomer<T>(
   scope: Tenant,
   { customer_id: id, external_customer_id: externalId }: OfCustomer,

@@ -15,7 +15,7 @@ export type NamedCustomer = {
 
 const ONE_OF = 'must be given unless external_customer_id is: exactly one of the two';
 
-/** What is wrong with a body that names none or two; null for nothing. */
+/** What is wrong with a body that names no customer or two; null where it names one. */
 export function namingIssue(body: NamedCustomer): Issue | null {
   const isOne = (body.customer_id === undefined) !== (body.external_customer_id === undefined);
   return isOne ? null : { path: ['customer_id'], message: ONE_OF };

@@ -1,41 +1,45 @@
-// What a route takes and answers, said once: it validates, it types the handler, and it is the OpenAPI document.
+// What a route takes and answers, said once: validation, the handler's types and the OpenAPI entry
+// come from it.
 import type { Static, TObject, TSchema } from '@sinclair/typebox';
 import type { ErrorCode } from './edge/errors.ts';
 import type { Tag } from './openapi/tags.ts';
 
-/** Who may call. `portal`: whoever has the token in the path. */
+/** Who may call. `portal`: the customer with the token in the path. */
 export type Access = 'organisation' | 'group' | 'portal' | 'open';
 
 export type Operation = {
-  /** What clients call it: `createCheckout`, `listProducts`. No two are the same. */
+  /** The name for clients: `createCheckout`, `listProducts`. It is unique. */
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
   readonly tag: Tag;
   readonly body?: TSchema;
-  /** In place of `body` or beside it: an HTML form of strings, from a page of ours. */
+  /** Instead of `body` or beside it: an HTML form of strings, from one of our pages. */
   readonly form?: TObject;
-  /** Whether a request without a body is as good as one with. */
+  /** Whether the body may be left out. */
   readonly bodyOptional?: boolean;
-  /** No more than `INGEST_BYTES_MAX`: what passes between nodes has its bound from that. */
+  /** At most `INGEST_BYTES_MAX`, from which the bound of a frame between nodes follows. */
   readonly bodyBytesMax?: number;
-  /** Strings, and integers that are read from strings. */
+  /** Strings, and integers that are parsed from strings. */
   readonly query?: TObject;
-  /** Each path parameter with what it is. */
+  /** The description of each path parameter. */
   readonly params?: Readonly<Record<string, string>>;
   /**
-   * What a POST does with an Idempotency-Key. `true`: its answer is kept with what it writes, and another body under the key is refused.
-   * `any_body`: the key alone names the request. `ledger`: the ledger knows the key, and the operation says itself what it refuses.
-   * `false`: nothing. Left out: it may be done again, and its answer is kept after it.
+   * What a POST does with an Idempotency-Key.
+   * - `true`: the answer is stored in the transaction of its effect; another body is refused.
+   * - `any_body`: the same, but the key alone identifies the request.
+   * - `ledger`: the ledger knows the key, and the operation itself says what it refuses.
+   * - `false`: the key is ignored.
+   * - left out: the operation is repeatable, and its answer is stored after it.
    */
   readonly idempotent?: boolean | 'any_body' | 'ledger';
-  /** The body of each status, where it is not a refusal in JSON; null for none. */
+  /** The body of each status; null for none. Refusals in JSON are not listed. */
   readonly answers: Readonly<Record<number, TSchema | null>>;
-  /** Of the answers; JSON where it is left out. */
+  /** The media type of the answers; JSON where it is left out. */
   readonly mediaType?: string;
-  /** Refusals of its own, beyond those that the edge makes. */
+  /** Refusals beyond those of the edge. */
   readonly refusals?: readonly ErrorCode[];
-  /** Where its links lead; `BASE_URL` where it is left out. */
+  /** The base address of its links; `BASE_URL` where it is left out. */
   readonly at?: 'checkout' | 'app';
 };
 

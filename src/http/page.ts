@@ -1,13 +1,17 @@
-// A page as a response: nobody keeps it, nobody frames it but who may, and it loads nothing and runs at most the one script of its own.
+// A page as a response: not cached, framed only by the origins that may, loads nothing, and runs at
+// most its one script.
 import type { Page } from '../pages/layout.ts';
 
 export type PageOptions = {
   readonly status?: number;
-  /** Sources that its forms may lead to, through redirects too: Chromium follows the whole chain. None where it has no form. */
+  /**
+   * Sources that its forms may lead to. Chromium checks redirects too, so the whole chain is
+   * listed. None where the page has no form.
+   */
   readonly formAction?: readonly string[];
   /** Origins of pages that may show it in a frame. */
   readonly framedBy?: readonly string[];
-  /** Seconds after which it is asked for again. */
+  /** Seconds until the browser reloads it. */
   readonly refreshAfter?: number;
 };
 
@@ -27,8 +31,8 @@ export function sendPage(page: Page, options: PageOptions = {}): Response {
     headers: {
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': policy.join('; '),
-      // Of what it sends elsewhere nobody learns the address, a credential. With no-referrer a browser would hide its origin from
-      // us too, and the edge takes a form from its own page only.
+      // Other origins do not learn the address, which is a credential. With no-referrer a browser
+      // would also hide the origin from us, and the edge accepts a form from its own page only.
       'referrer-policy': 'same-origin',
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',

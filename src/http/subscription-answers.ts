@@ -1,4 +1,5 @@
-// What the API of subscriptions says of an action, as an answer: the same to a merchant and to the customer's portal.
+// The response for the outcome of a subscription action: the same for the merchant's API and the
+// customer's portal.
 import { unreachable } from '../../ledger/kernel/assert.ts';
 import type {
   SubscriptionAction,
@@ -45,5 +46,5 @@ function stateMessage(kind: SubscriptionAction['kind'], legal: readonly string[]
   return `it cannot ${named(kind)} now; legal now: ${names.join(', ')}`;
 }
 
-/** As the path says it. */
+/** The name of the action in the path. */
 const named = (action: string): string => action.replace('_', '-');

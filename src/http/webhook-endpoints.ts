@@ -1,6 +1,8 @@
-// What the routes of an organisation's endpoints and those of a group's have in common: all but who calls and how it reads.
+// What the endpoint routes of an organisation and of a group share: everything but authentication
+// and the wire schemas.
 //
-// Holds: a secret leaves once, in the answer that made it. Where that answer is kept for a retry, it is kept encrypted.
+// Holds: a secret is sent once, in the answer that created it. Where that answer is stored for a
+// retry, it is encrypted.
 import type { Clock, Ids } from '../../ledger/ports.ts';
 import type { Settings } from '../config.ts';
 import { Full } from '../platform/bounds.ts';
@@ -40,7 +42,9 @@ export type EndpointDeps = {
   readonly resolve: Resolve;
 };
 
-/** Batches that a request puts right before it answers. The workers' sweep does the rest. */
+/**
+ * Batches of deliveries that a request updates before it answers. The workers' sweep does the rest.
+ */
 const BATCHES_MAX = 5;
 
 export const noSuchEndpoint = () => refuse('not_found', 'no such webhook endpoint');
@@ -64,7 +68,8 @@ export async function register(
   const { sql, ids, clock, secrets, newSigningSecret } = deps;
   const { principal, operation, key, body, byDefault, wire } = call;
   const { bounds } = deps.settings;
-  // Judged in the attempt: a retry gets its first answer, whatever the name resolves to by now. Asked before, outside of a transaction.
+  // Judged within the attempt, so that a retry gets its first answer whatever the name resolves to
+  // by then. Resolved before it, so that no transaction waits for DNS.
   const issue = await urlIssue(deps, principal, body.url);
   const id = ids.next();
   const now = clock.now();
@@ -88,7 +93,7 @@ export async function register(
   return response;
 }
 
-/** Changes an endpoint and what it is owed, or says why not. */
+/** Changes an endpoint and its pending deliveries, or returns the refusal. */
 export async function change(
   deps: EndpointDeps,
   principal: Principal,
@@ -132,7 +137,7 @@ export async function rotate(
   if (found === null) return noSuchEndpoint();
   const { id } = found;
   const now = clock.now();
-  // A key that comes again with another endpoint comes with another request.
+  // The endpoint is part of the request that a key is for.
   const attempt = { sql, principal, operation, key, body: { id }, now, secrets };
   const response = await once(attempt, async (transaction): Promise<Answer> => {
     const secret = newSigningSecret();
@@ -152,7 +157,7 @@ async function urlIssue(
 ): Promise<Issue | null> {
   const loopback = mode === 'test' && settings.allowLoopbackUrls;
   const vetted = await vetUrl(url, { loopback, resolve });
-  // A name that does not resolve yet may by the time of a delivery, and is looked at again then.
+  // A name that does not resolve yet may resolve by the time of a delivery, which checks it again.
   return vetted.kind === 'refused' ? { path: ['url'], message: vetted.issue } : null;
 }
 
@@ -167,7 +172,7 @@ async function putRight({ sql, clock }: EndpointDeps, endpointId: string): Promi
   }
 }
 
-/** Whatever the next request records must count it, on whichever node. */
+/** The next request, on any node, has to see the change. */
 async function announceChange({ changes }: EndpointDeps, id: string): Promise<void> {
   await changes.publish('webhook_endpoint', id);
 }

@@ -1,4 +1,5 @@
-// What time it is: how this node's clock compares with those of the nodes that it speaks with, and which test clocks stand.
+// What time it is: how this node's clock compares with those of the nodes that it speaks with, and
+// which test clocks stand.
 import type { Registry } from 'prom-client';
 import type { OrgClocks } from '../platform/org-clock.ts';
 import { counter, gauge } from './numbers.ts';

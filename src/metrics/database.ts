@@ -1,8 +1,10 @@
-// Numbers that only PostgreSQL knows, asked when Prometheus asks: what is late, what is stuck, what is owed.
+// Numbers that only PostgreSQL knows, asked when Prometheus asks: what is late, what is stuck, what
+// is owed.
 //
-// Holds: a scrape costs the database at most one connection and QUERY_MS_MAX for each of a few queries, however many scrape at once:
-// those share the answers. What cannot be told in time is NaN, and the rest of the metrics leaves all the same. No query walks more
-// than an index of what is late or open.
+// Holds: a scrape costs the database at most one connection and QUERY_MS_MAX for each of a few
+// queries, however many scrape at once: those share the answers. What cannot be told in time is
+// NaN, and the rest of the metrics leaves all the same. No query walks more than an index of what
+// is late or open.
 // Does not: run unless somebody scrapes.
 import type { Registry } from 'prom-client';
 import type { Timers } from '../../ledger/ports.ts';
@@ -16,7 +18,10 @@ const ANSWER_MS_MAX = 2000;
 
 type Row = Readonly<Record<string, number>>;
 
-/** Each column is a gauge, and `help` says what it is. An age is 0 where there is nothing to wait for. */
+/**
+ * Each column is a gauge, and `help` says what it is. An age is 0 where there is nothing to wait
+ * for.
+ */
 type Query = {
   readonly help: Readonly<Record<string, string>>;
   readonly sql: string;

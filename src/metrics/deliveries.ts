@@ -1,7 +1,11 @@
-// What this process sends, and how soon. What is due, held or in hand anywhere, the database knows (database.ts).
+// What this process sends, and how soon. What is due, held or in hand anywhere, the database knows
+// (database.ts).
 import { Counter, Histogram, type Registry } from 'prom-client';
 
-/** A status, or the name of what went wrong; how long after its event was committed, of a first attempt. */
+/**
+ * A status, or the name of what went wrong; how long after its event was committed, of a first
+ * attempt.
+ */
 type Made = { readonly result: string; readonly sinceCommitMs: number | null };
 
 export function attemptObserver(registry: Registry): (made: Made) => void {

@@ -1,4 +1,5 @@
-// Mails to buyers that this process tried to send. What is due anywhere, the database knows (database.ts).
+// Mails to buyers that this process tried to send. What is due anywhere, the database knows
+// (database.ts).
 import { Counter, type Registry } from 'prom-client';
 
 const RESULTS = ['sent', 'refused', 'deferred', 'given_up'] as const;

@@ -1,4 +1,5 @@
-// The process itself, under the names that dashboards know. What prom-client collects by default asks V8: here most of it is 0.
+// The process itself, under the names that dashboards know. What prom-client collects by default
+// asks V8: here most of it is 0.
 import type { Registry } from 'prom-client';
 import type { Clock } from '../../ledger/ports.ts';
 import { counter, gauge } from './numbers.ts';

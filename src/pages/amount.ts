@@ -1,6 +1,9 @@
 import { exponentOf, formatMoney } from '../../ledger/kernel/money.ts';
 
-/** An amount as a buyer reads it: "$12.50", "¥1,000". Formatted from the exact digits, so that no double comes near it. */
+/**
+ * An amount as a buyer reads it: "$12.50", "¥1,000". Formatted from the exact digits, so that no
+ * double comes near it.
+ */
 export function showAmount(amount: bigint, currency: string): string {
   const decimals = exponentOf(currency);
   const format = new Intl.NumberFormat('en', {

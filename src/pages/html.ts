@@ -17,7 +17,9 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Markup with values in it. Everything is escaped but what `html` made itself; null leaves nothing. */
+/**
+ * Markup with values in it. Everything is escaped but what `html` made itself; null leaves nothing.
+ */
 export function html(parts: TemplateStringsArray, ...values: readonly Value[]): Html {
   let text = parts[0] ?? '';
   for (const [index, value] of values.entries()) text += render(value) + (parts[index + 1] ?? '');

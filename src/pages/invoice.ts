@@ -1,4 +1,5 @@
-// An invoice to read and to print on A4. It says what the record says and nothing of the moment: the same record, the same bytes.
+// An invoice to read and to print on A4. It says what the record says and nothing of the moment:
+// the same record, the same bytes.
 import type { Mode } from '../../ledger/kernel/tenant.ts';
 import { formatMoney } from '../../ledger/kernel/money.ts';
 import { showAmount } from './amount.ts';

@@ -1,11 +1,15 @@
-// The frame of every page: one response, no script but in a merchant's frame (embed/frame.ts), nothing loaded from anywhere.
+// The frame of every page: one response, no script but in a merchant's frame (embed/frame.ts),
+// nothing loaded from anywhere.
 import { Html, html } from './html.ts';
 import type { Stylesheet } from './styles.ts';
 
 /** A script of ours, and its hash as a source in `script-src`. */
 export type Script = { readonly text: string; readonly source: string };
 
-/** A page as it leaves: its text, and the one style, and the script if any, that its content security policy has to allow. */
+/**
+ * A page as it leaves: its text, and the one style, and the script if any, that its content
+ * security policy has to allow.
+ */
 export type Page = {
   readonly text: string;
   readonly stylesheet: Stylesheet;

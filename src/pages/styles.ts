@@ -1,6 +1,8 @@
-// The look that all pages share: colours, type, and the few components that more than one page has. No page loads anything.
+// The look that all pages share: colours, type, and the few components that more than one page has.
+// No page loads anything.
 //
-// A `Stylesheet` is what a page puts inline, and the hash of it for the content security policy: no other style applies.
+// A `Stylesheet` is what a page puts inline, and the hash of it for the content security policy: no
+// other style applies.
 export type Stylesheet = {
   readonly css: string;
   /** As a source in `style-src`. */

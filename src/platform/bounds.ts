@@ -1,9 +1,10 @@
 // What one organisation, customer, product, ... may have of each thing: the whole table.
 //
-// Who reads it: src/config.ts (a variable for each), whoever makes such a thing (src/records/capacity.ts counts and refuses),
-// src/OPERATIONS.md.
-// Holds: an organisation's are counted for each of its modes alone. Where other code relies on a bound (`atMost`), it may be set
-// lower but not higher, and not switched off; every other one is off at 0.
+// Who reads it: src/config.ts (a variable for each), whoever makes such a thing
+// (src/records/capacity.ts counts and refuses), src/OPERATIONS.md.
+// Holds: an organisation's are counted for each of its modes alone. Where other code relies on a
+// bound (`atMost`), it may be set lower but not higher, and not switched off; every other one is
+// off at 0.
 import {
   ANNOTATIONS_PER_OBJECT_MAX,
   ENTITLEMENTS_PER_PRODUCT_MAX,

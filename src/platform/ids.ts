@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import type { Ids } from '../../ledger/ports.ts';
 
 /**
- * Ids are UUIDv7, which index well because they ascend. Derived ones are version 8: their bits are the hash of what they
- * belong to, so that the same cause always gets the same id.
+ * Ids are UUIDv7, which index well because they ascend. Derived ones are version 8: their bits are
+ * the hash of what they belong to, so that the same cause always gets the same id.
  */
 export const ids: Ids = {
   next: () => Bun.randomUUIDv7(),

@@ -28,8 +28,9 @@ const BEARER = /\b(Bearer\s+)[^\s"]+/gi;
 const PORTAL = /(\/(?:portal|pay|invoices\/links\/open)\/)[\w-]+/g;
 
 /**
- * One JSON object a line, written at once, so that the last words of a dying process are not lost. No key, token or password
- * gets through, whichever field or message it is in, and of an error nothing that quotes a row.
+ * One JSON object a line, written at once, so that the last words of a dying process are not lost.
+ * No key, token or password gets through, whichever field or message it is in, and of an error
+ * nothing that quotes a row.
  */
 export function openLog(
   level: LogLevel,
@@ -59,8 +60,8 @@ function withoutSecrets(text: string): string {
 }
 
 /**
- * Of `scheme://user:password@`, without the password. By hand: a pattern begins anew at every letter, and text of a caller may be all
- * letters. Each character is looked at twice at most.
+ * Of `scheme://user:password@`, without the password. By hand: a pattern begins anew at every
+ * letter, and text of a caller may be all letters. Each character is looked at twice at most.
  */
 function withoutPasswords(text: string): string {
   const afterUser = /[\s:/@"]/g;

@@ -1,12 +1,15 @@
-// The time of each organisation: the wall clock, and in test mode as far ahead of it as the organisation has moved its own.
+// The time of each organisation: the wall clock, and in test mode as far ahead of it as the
+// organisation has moved its own.
 //
-// Who calls: whoever stamps or compares what is an organisation's business, /check and /track for each call: without a promise,
-// and where no clock was ever moved for the price of a comparison. Leases, keys, rate limits and deliveries keep this process's clock.
-// The ledger tells it what time it is on other nodes (HybridClock).
-// Holds: an organisation's time never goes back. While a clock is stopped its time is what it was stopped at, or where this process
-// was further already, that. What is known of a clock is a row of the database, however it came here: the newer version counts.
-// A clock is stopped for as long as whoever moves it lives. Whoever moves it tells all nodes; where that is lost, the row is read within
-// READ_AGAIN_MS.
+// Who calls: whoever stamps or compares what is an organisation's business, /check and /track for
+// each call: without a promise, and where no clock was ever moved for the price of a comparison.
+// Leases, keys, rate limits and deliveries keep this process's clock. The ledger tells it what time
+// it is on other nodes (HybridClock).
+// Holds: an organisation's time never goes back. While a clock is stopped its time is what it was
+// stopped at, or where this process was further already, that. What is known of a clock is a row of
+// the database, however it came here: the newer version counts. A clock is stopped for as long as
+// whoever moves it lives. Whoever moves it tells all nodes; where that is lost, the row is read
+// within READ_AGAIN_MS.
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { HybridClock, type HybridClockStats } from '../../ledger/kernel/hybrid-clock.ts';
 import type { Clock, SharedClock, Timers } from '../../ledger/ports.ts';

@@ -1,10 +1,12 @@
 // Whether whoever ran us by a script (npx, npm run, bun run) is still there.
 //
-// A SIGTERM to `npx bun run start` alone ends npx, and neither the shell nor the `bun run` between it and us: our own parent lives on,
-// and so would we. So the whole chain is watched, from us up to the runner.
+// A SIGTERM to `npx bun run start` alone ends npx, and neither the shell nor the `bun run` between
+// it and us: our own parent lives on, and so would we. So the whole chain is watched, from us up to
+// the runner.
 //
-// Holds: without such a runner nothing is watched. What PID 1, systemd, a shell or nohup started knows no runner; what setsid started
-// has another session than the runner whose environment it inherited. Who is init in place of an ancestor is no ancestor.
+// Holds: without such a runner nothing is watched. What PID 1, systemd, a shell or nohup started
+// knows no runner; what setsid started has another session than the runner whose environment it
+// inherited. Who is init in place of an ancestor is no ancestor.
 // Does not: watch anything where there is no /proc.
 import { readFileSync } from 'node:fs';
 
@@ -26,7 +28,9 @@ export function watchRunner(): (() => boolean) | null {
     (chain.every((link) => statOf(link.pid)?.parent === link.parent) || isBlind());
 }
 
-/** Whoever is not root any more (rights.ts) may not see others' processes, where /proc hides them. */
+/**
+ * Whoever is not root any more (rights.ts) may not see others' processes, where /proc hides them.
+ */
 function isBlind(): boolean {
   return statOf(1) === undefined;
 }

@@ -1,7 +1,8 @@
 // A checkout in a merchant's frame: `?embed=1`.
 //
-// Holds: only the origins of `success_url` and `cancel_url` may frame it, and nothing else of ours is framed but the sandbox's bank on
-// the way of such a payment. It needs no cookie: in the frame nobody is sent on to `success_url`, the page that frames it is told.
+// Holds: only the origins of `success_url` and `cancel_url` may frame the checkout. Nothing else of
+// ours is framed, but the sandbox bank's page on the way of such a payment. It needs no cookie: in
+// a frame the buyer is not redirected to `success_url`; the framing page gets a message instead.
 import type { OrgClock } from '../../../ledger/ports.ts';
 import type { Embed } from '../../pages/embed/frame.ts';
 import { framersOf } from '../../payments/urls.ts';
@@ -10,7 +11,7 @@ import type { CheckoutRecord } from '../../records/checkouts.ts';
 import { findSession } from './session.ts';
 import { urlOf } from '../edge/url.ts';
 
-/** What leads a framed page to itself. */
+/** The query that leads a framed page back to itself. */
 export const EMBEDDED_BACK = '?embed=1';
 
 function isEmbedded(url: { readonly searchParams: URLSearchParams }): boolean {
@@ -24,7 +25,10 @@ export function embedOf(request: Request, checkout: CheckoutRecord): Embed | nul
   return { paymentLinkId, cancelUrl, origins: framersOf(checkout) };
 }
 
-/** Who may frame the bank's page of a payment that leads back to `returnUrl`: who may frame the checkout, where that is in a frame. */
+/**
+ * The origins that may frame the bank's page of a payment that returns to `returnUrl`: those of the
+ * checkout, where that is framed.
+ */
 export async function framersOfReturn(
   deps: { readonly sql: Sql; readonly orgClock: OrgClock; readonly checkoutUrl: string },
   returnUrl: string,

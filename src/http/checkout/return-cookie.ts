@@ -1,8 +1,8 @@
-// Whether this browser's buyer waits for a checkout to be paid: at a bank, or for one that takes its time.
+// A cookie that says that this browser's buyer waits for a checkout to be paid.
 //
-// Why a cookie: a bank brings the buyer back to the same address that anybody may open, and the buyer alone is to be sent on to the
-// merchant, once. Whoever opens the checkout later, or comes back from the merchant, reads that it is paid. Without cookies the buyer
-// reads that too, and has the link that leads on.
+// Why a cookie: a bank returns the buyer to the checkout's address, which anybody with the link can
+// open. Only the waiting buyer is redirected to the merchant, once. Everybody else who opens the
+// checkout reads that it is paid; so does a buyer without cookies, with a link to go on.
 
 const WAIT_SECONDS_MAX = 24 * 60 * 60;
 
@@ -11,7 +11,10 @@ export function isAwaiting({ headers }: Request, checkoutId: string): boolean {
   return cookies.includes(`${nameOf(checkoutId)}=1`);
 }
 
-/** The header that says that the buyer waits from now on, or does not any more. Its path is the browser's: that of the page. */
+/**
+ * The Set-Cookie header that sets the cookie or removes it. Its path is that of the page, as the
+ * browser sees it.
+ */
 export function awaitingCookie(
   checkoutId: string,
   { isWaiting, isSecure }: { readonly isWaiting: boolean; readonly isSecure: boolean },

@@ -1,4 +1,5 @@
-// A checkout as its page needs it: the records behind a token, and what it costs by what the buyer wishes.
+// A checkout as its page needs it: the records behind a token, and the price for the buyer's
+// choices.
 import { must } from '../../../ledger/kernel/assert.ts';
 import type { OrgClock } from '../../../ledger/ports.ts';
 import type { FieldError } from '../../pages/checkout/view.ts';
@@ -39,17 +40,17 @@ export async function findSession(
   };
 }
 
-/** What the buyer asks for; undefined where nothing was said. An empty code is none. */
+/** The buyer's choices; undefined where the form does not say. An empty code means no code. */
 export type Wished = {
   readonly currency: string | undefined;
   readonly code: string | undefined;
-  /** What a buyer from that region may expect. */
+  /** The usual currency of the buyer's region. */
   readonly regional: string | null;
-  /** Whether another code may be tried now: who guesses for long enough finds one. */
+  /** Whether another code may be tried now: a limit against guessing codes. */
   readonly mayTryCode: () => Promise<boolean>;
 };
 
-/** What it costs, and which of the wishes could not be met. */
+/** The price, and which of the choices could not be met. */
 export type Terms = {
   readonly quote: Quote;
   readonly errors: readonly FieldError[];
@@ -64,7 +65,7 @@ const REFUSED_CODES: Partial<Record<NoQuote['kind'] | 'too_many_codes', string>>
   discount_currency_conflict: 'This code is for another currency.',
 };
 
-/** null: there is no price any more. */
+/** null: the product has no price any more. */
 export async function termsOf(
   sql: Sql,
   session: Session,
@@ -74,7 +75,7 @@ export async function termsOf(
   const { currencyPinned: pinned, attempts } = checkout;
   const { regional, code } = wished;
   const discount = await discountOf(sql, checkout, wished);
-  // Who tried before chose a currency then.
+  // An earlier attempt chose a currency.
   const usual = pinned || attempts > 0 ? checkout.currency : null;
   let currency = pinned ? usual : (wished.currency ?? usual);
   const errors: FieldError[] = [];
@@ -96,7 +97,7 @@ export async function termsOf(
   return { quote: plain, errors, refusedCode: code ?? '' };
 }
 
-/** By the code that was asked for, else the one that the checkout came with, or that its last attempt had. */
+/** The discount of the entered code, else that of the checkout or of its last attempt. */
 async function discountOf(
   sql: Sql,
   checkout: CheckoutRecord,

@@ -1,4 +1,4 @@
-// What a buyer sees of a checkout: its records as the page's view.
+// Builds the view of a checkout page from its records.
 import { must } from '../../../ledger/kernel/assert.ts';
 import type {
   CheckoutView,
@@ -16,14 +16,17 @@ import type { PriceRecord } from '../../records/products.ts';
 import { trialEndOf } from '../../subscriptions/plans.ts';
 import type { Session, Terms } from './session.ts';
 
-/** What the page of an open checkout shows beside its terms. */
+/** What an open checkout shows beside its price. */
 export type Shown = Pick<OpenView, 'errors' | 'notice'> & {
   readonly email: string;
   readonly name: string;
   readonly method: OpenView['entered']['method'];
 };
 
-/** Where the buyer has entered nothing yet: what is known of the buyer, and why the last attempt failed. */
+/**
+ * The first view, before the buyer enters anything: the buyer's known fields, and why the last
+ * attempt failed.
+ */
 export function firstShown({ checkout, payment }: Session, attemptsMax: number): Shown {
   const method = payment?.method?.type ?? 'card';
   return {
@@ -78,14 +81,17 @@ export function openView(
 
 export type Asks = OpenView['asks'];
 
-/** What has to be asked for to take the total, and what comes after it. */
+/** The fields that are needed to charge the total and what follows it. */
 export function asksOf({ total, price }: Quote, processor: Processor): Asks {
   const isLater = price.type === 'recurring' && price.amount > 0n;
   if (total === 0n && !isLater) return 'nothing';
   return processor.page === 'fields' ? 'instrument' : 'elsewhere';
 }
 
-/** What the merchant has said of the buyer. A buy link is for whoever comes: what it knows, the last attempt said. */
+/**
+ * What the merchant said of the buyer. A buy link is open to anyone: its fields come from the last
+ * attempt.
+ */
 export function saidBy({ source, customerEmail, customerName }: CheckoutRecord): Said {
   return source === 'api'
     ? { email: customerEmail, name: customerName }
@@ -94,12 +100,12 @@ export function saidBy({ source, customerEmail, customerName }: CheckoutRecord):
 
 export type Said = { readonly email: string | null; readonly name: string | null };
 
-/** Whether its attempts are used up; 0 for any number of them. */
+/** Whether all attempts are used; 0 means no limit. */
 export function isSpent({ attempts }: CheckoutRecord, attemptsMax: number): boolean {
   return attemptsMax > 0 && attempts >= attemptsMax;
 }
 
-/** What a checkout looks like that cannot be paid now. */
+/** The view of a checkout that cannot be paid now. */
 export function closedView(session: Session, kind: ClosedView['kind']): ClosedView {
   return { kind, sale: soldOf(session), backUrl: session.checkout.cancelUrl };
 }
@@ -128,7 +134,7 @@ export function paidView(session: Session): CheckoutView {
   };
 }
 
-/** Where a buyer who paid is sent; null where it is not paid, or the page itself is the end. */
+/** Where a paid buyer is redirected; null where it is not paid, or the page is the end. */
 export function continueUrlOf(checkout: CheckoutRecord): string | null {
   const { id, token, successUrl, status } = checkout;
   return successUrl === null || status !== 'paid' ? null : paidUrl(successUrl, { id, token });

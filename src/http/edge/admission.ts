@@ -34,7 +34,7 @@ type Taken = { readonly schema: TSchema; readonly check: Validator<TSchema> };
 const IDEMPOTENCY_KEY = 'idempotency-key';
 const IDEMPOTENCY_KEY_SANE = /^[\x20-\x7e]{1,255}$/;
 
-/** What one operation admits: its schemas, compiled once. */
+/** What one operation accepts: its schemas, compiled once. */
 export class Admission {
   readonly media: readonly Media[];
   readonly bodyBytesMax: number;
@@ -98,7 +98,7 @@ export class Admission {
       return this.#readForm(request, text, this.#form);
     }
     if (this.#body !== null) return this.#readBody(request, text, this.#body);
-    // What it would not look at was meant to change what it does.
+    // An operation without a body refuses one: its sender meant it to change something.
     const nothing = text === '' ? undefined : this.#readBody(request, text, NO_FIELDS);
     return nothing instanceof Response ? nothing : undefined;
   }
@@ -136,7 +136,10 @@ export class Admission {
   }
 }
 
-/** Whether it looks at an Idempotency-Key. Whoever has no key is nobody who could send the same again; pages have forms. */
+/**
+ * Whether the operation takes an Idempotency-Key. A caller without an API key cannot be recognised
+ * when it sends the same again, and pages have forms.
+ */
 export function isIdempotent(
   { body, form, idempotent }: Operation,
   { method, access }: { readonly method: string; readonly access: Access },

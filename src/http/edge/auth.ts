@@ -1,10 +1,13 @@
-// Who calls, from the Authorization header.
+// Authentication: who calls, from the Authorization header.
 //
 // Who calls this: the edge, before it reads anything else of a request.
-// How: the answer for a header is kept under the header itself, so that a known key costs one look-up in a Map and no hash.
-// Holds: a revoked key is refused within a second on every node (src/platform/postgres/changes.ts drops it here), an expired one at
-// once. Memory is bounded: by KEYS_MAX for keys, by REFUSED_MAX for headers that look like keys and are none.
-// Does not: decide what a caller may do, or write on the path of a request: `last_used_at` follows in batches.
+// How: the result for a header is cached under the header itself, so a known key costs one look-up
+// in a Map and no hash.
+// Holds: a revoked key is refused within a second on every node (src/platform/postgres/changes.ts
+// drops it here), an expired one at once. Memory is bounded: KEYS_MAX keys, and REFUSED_MAX headers
+// that look like keys and are none.
+// Does not: decide what a caller may do, or write on the path of a request: `last_used_at` follows
+// in batches.
 import type { Mode } from '../../../ledger/kernel/tenant.ts';
 import type { Clock, Timers } from '../../../ledger/ports.ts';
 import type { Changes } from '../../platform/postgres/changes.ts';
@@ -37,12 +40,12 @@ export type PortalPrincipal = {
 
 export type Principal = OrganisationPrincipal | GroupPrincipal;
 
-/** Whose tenant it is: an organisation, or a group. No id is both. */
+/** The id of the tenant: an organisation or a group. No id is both. */
 export function tenantOf(principal: Principal | PortalPrincipal): string {
   return principal.kind === 'group' ? principal.groupId : principal.organisationId;
 }
 
-/** null: 401. Without a promise wherever the key is known. */
+/** null: 401. Without a promise where the key is cached. */
 export type Authenticate = (header: string | null) => Principal | null | Promise<Principal | null>;
 
 export type Authenticator = {
@@ -63,7 +66,9 @@ export type AuthenticatorOptions = {
 const KEYS_MAX = 10_000;
 const REFUSED_MAX = 10_000;
 const REFUSED_MS_MAX = 500;
-/** Look-ups under way. Many go into one query; what a flood of invented keys may pile up is bounded. */
+/**
+ * Look-ups in progress. Many share a query; this bounds what a flood of invented keys can queue.
+ */
 export const LOOKUPS_MAX = 10_000;
 const USED_EVERY_MS = 5000;
 
@@ -86,12 +91,12 @@ export function openAuthenticator(options: AuthenticatorOptions): Authenticator 
 class KeyDirectory {
   readonly #options: AuthenticatorOptions;
   readonly #known = new Map<string, Known>();
-  /** Headers that look like a key and are none, until when that is believed. */
+  /** Headers that look like a key and are none, and until when that result is valid. */
   readonly #refused = new Map<string, number>();
   readonly #lookups = new Map<string, Promise<Principal | null>>();
-  /** Used keys that are not known any more. */
+  /** Keys that were used and have since left the cache. */
   readonly #forgotten = new Set<string>();
-  /** Raised by every change: a look-up that began before one must not be kept. */
+  /** Incremented by every change: the result of a look-up that began before one is not cached. */
   #generation = 0;
   #cancelWrite = (): void => undefined;
 
@@ -136,7 +141,7 @@ class KeyDirectory {
   }
 
   #resolve(header: string): null | Promise<Principal | null> {
-    // What is kept under it is bounded in bytes, too.
+    // Bounds the bytes of the cache's keys.
     if (header.length > HEADER_LENGTH_MAX) return null;
     const key = BEARER.exec(header)?.[1];
     if (key === undefined || scopeOfKey(key) === null) return null;
@@ -197,7 +202,8 @@ class KeyDirectory {
     try {
       await this.#options.markUsed(keyIds);
     } catch (error) {
-      // What was used meanwhile will be marked next time; a time lost with the database is no harm.
+      // The next write marks what was used meanwhile; a time that is lost with the database does no
+      // harm.
       this.#options.warn({ error: String(error) }, 'last_used_at was not written');
     }
   }

@@ -1,4 +1,4 @@
-// Takes the body of a request in, bounded, as the text of a JSON document or of an HTML form.
+// Reads the body of a request, bounded, as the text of a JSON document or of an HTML form.
 import { refuse, refuseInvalid } from './errors.ts';
 
 /** Bytes of a body unless the operation says otherwise. */
@@ -18,14 +18,14 @@ export const FORM_MEDIA: Media = {
   pattern: /^application\/x-www-form-urlencoded *(?:;|$)/i,
 };
 
-/** Whether it comes from a form of a page, by what it says of itself. */
+/** Whether the request says that it is a form. */
 export function isForm({ headers }: Request): boolean {
   return FORM_MEDIA.pattern.test(headers.get('content-type') ?? '');
 }
 
 /**
- * The text, '' for no body; the refusal where it may not be read. No promise for what headers alone decide. What comes with a GET means
- * nothing, and is not read.
+ * The text, '' for no body; the refusal where it may not be read. Without a promise where the
+ * headers decide. The body of a GET has no meaning and is not read.
  */
 export function takeBody(
   request: Request,
@@ -45,18 +45,24 @@ export function takeBody(
   return length === null ? readChunked(request, bytesMax) : request.text();
 }
 
-/** Whether the text lost something: each broken byte of it became U+FFFD, which takes three. A sender may mean that character too. */
+/**
+ * Whether decoding lost bytes: each invalid byte became U+FFFD, which takes three bytes. A sender
+ * may also mean that character.
+ */
 export function isBroken(request: Request, text: string): boolean {
   if (!text.includes('\uFFFD')) return false;
   const length = request.headers.get('content-length');
   return length !== null && Number(length) !== Buffer.byteLength(text);
 }
 
-/** A body of unannounced length, up to a bound. The refusal where it is longer or is no text. */
+/**
+ * Reads a body without Content-Length, up to a bound. The refusal where it is longer or is no text.
+ */
 async function readChunked(request: Request, bytesMax: number): Promise<string | Response> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
-  // The stream of a request's body can be read to its end by iterating it; leaving the loop cancels it.
+  // The stream of a request's body can be read to its end by iterating it; leaving the loop cancels
+  // it.
   const body: AsyncIterable<Uint8Array> | null = request.body;
   if (body === null) return '';
   for await (const chunk of body) {
@@ -73,7 +79,7 @@ async function readChunked(request: Request, bytesMax: number): Promise<string |
 
 function tooLarge(bytesMax: number): Response {
   return refuse('payload_too_large', `the body must have at most ${bytesMax} bytes`, {
-    // What was announced is not read, so the connection cannot be used again.
+    // The announced body stays unread, so the connection cannot be used again.
     headers: { connection: 'close' },
   });
 }

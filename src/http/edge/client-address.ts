@@ -1,9 +1,10 @@
 import { isIP } from 'node:net';
 
 /**
- * Whom a limit per address counts. The peer of the connection, unless proxies of our own stand before it (TRUSTED_PROXY_HOPS): each
- * appends to X-Forwarded-For whom it heard from, so what the outermost of them wrote is the client. What stands further left anybody
- * could have sent, and with no proxy all of it, so it is never looked at.
+ * The client's address, for limits per address. It is the peer of the connection, unless our own
+ * proxies stand in front (TRUSTED_PROXY_HOPS): each appends the address it heard from to
+ * X-Forwarded-For, so the entry of the outermost one is the client. Anybody can send the entries
+ * further left, and without a proxy all of them, so they are never read.
  */
 export function clientAddress(
   peer: string,
@@ -14,7 +15,9 @@ export function clientAddress(
   return networkOf(claimed !== undefined && isIP(claimed) !== 0 ? claimed : peer);
 }
 
-/** An IPv6 network of 64 bits is one subscriber, who could take a fresh address for each request. */
+/**
+ * An IPv6 network of 64 bits is one subscriber, who could take a fresh address for each request.
+ */
 function networkOf(address: string): string {
   if (isIP(address) !== 6) return address;
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];

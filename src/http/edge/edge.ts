@@ -1,13 +1,15 @@
-// The edge: what happens to a request before its handler sees it, and to its answer before it leaves.
+// The edge: what happens to a request before its handler, and to its response after it.
 //
-//     route ─▶ who calls (401, 403) ─▶ body: type, size (415, 413), JSON or form, schema (400) ─▶ handler ─▶ answer
+//     route ─▶ who calls (401, 403) ─▶ body: type, size (415, 413), JSON or form, schema (400) ─▶ handler
 //
-// Who calls: every route, through `organisation`, `group` or `open`. Each gives what Elysia's route methods take after the path.
-// Holds: authentication comes before anything in the request is judged. Elysia's own order is to parse and validate first, so its
-// `body` and `query` schemas are not used; it routes. A handler gets values that fit their schema, or is not called. Every
-// 4xx and 5xx has the contract's body and an x-request-id, and a bug leaves as a 500 that says nothing of itself.
-// Costs: on the path of a known key nothing is awaited but the body. A request id goes out on every refusal, on a success only
-// where the caller sent one: to give each success its own was measured at 3.4 % of the rate.
+// Who calls: every route, through `organisation`, `group`, `portal` or `open`. Each returns what
+// Elysia's route methods take after the path.
+// Holds: authentication comes before anything in the request is judged. Elysia parses and validates
+// first, so its `body` and `query` schemas are not used; it only routes. A handler gets values that
+// fit their schema, or is not called. Every 4xx and 5xx has the contract's body and an
+// x-request-id. A bug is a 500 whose body does not describe it.
+// Costs: for a cached key, only the body is waited for. Every refusal has a request id, a success
+// only where the caller sent one: an id on each success cost 3.4 % of the rate.
 import { breathe, type Clock, type Timers } from '../../../ledger/ports.ts';
 import type { Log } from '../../platform/log.ts';
 import type {
@@ -43,15 +45,15 @@ export type Edge = {
   ): Route;
   /** For a group's key. */
   group<const O extends Operation>(operation: O, handler: Handler<O, GroupPrincipal>): Route;
-  /** For whoever has the token that the parameter `token` holds. */
+  /** For a customer with a portal token, which is the parameter `token`. */
   portal<const O extends Operation>(operation: O, handler: Handler<O, PortalPrincipal>): Route;
-  /** For anyone: the address is the credential, or there is nothing to protect. */
+  /** Without authentication: the address is the credential, or there is nothing to protect. */
   open<const O extends Operation>(operation: O, handler: Handler<O, null>): Route;
-  /** Gives an answer that was made outside of a route its request id, and logs it. */
+  /** Adds the request id to a response that no route made, and logs it. */
   finish(request: Request, response: Response): Response;
-  /** The answer for something that was thrown. */
+  /** The response for an error that was thrown. */
   failed(request: Request, error: unknown): Response;
-  /** From now on each answer ends its connection. Gives how many have since. */
+  /** From now on each response closes its connection. Returns a count of the responses since. */
   leave(): () => number;
 };
 
@@ -65,7 +67,7 @@ export type EdgeOptions = {
   readonly newRequestId: () => string;
 };
 
-/** What it takes to read more is a step of its own: others are answered before what follows. */
+/** A longer body is read in a step of its own: other requests are answered before it goes on. */
 const STEP_LENGTH_MIN = 64 * 1024;
 
 const NO_PARAMS: Readonly<Record<string, string>> = {};
@@ -114,7 +116,8 @@ export function createEdge(options: EdgeOptions): Edge {
           const call =
             text instanceof Response ? text : admission.admit({ request, params, principal, text });
           if (typeof text === 'string' && text.length >= STEP_LENGTH_MIN) await breathe(timers);
-          // What `admit` made fits the schemas, and `access` has decided the principal: the two types that are claimed here.
+          // `admit` has checked the body against its schemas and `access` decides the principal:
+          // the two types that are asserted here.
           const answered = call instanceof Response ? call : act(call as unknown as Call<O, P>);
           response = answered instanceof Promise ? await answered : answered;
         }

@@ -1,5 +1,5 @@
-// Every refusal that leaves, in the contract's body. The codes are stable; messages are for people and may change.
-// Public text and internal cause never share a field: what an exception says is logged, never sent.
+// Every refusal, in the contract's body. Codes are stable; messages are for people and may change.
+// Public text and internal cause never share a field: the text of an exception is logged, not sent.
 import { mayPass } from '../../platform/postgres/may-pass.ts';
 
 /** The closed list of codes, each with its status. */
@@ -28,7 +28,10 @@ export type ErrorCode = keyof typeof STATUS_OF;
 
 export type Issue = { readonly path: readonly string[]; readonly message: string };
 
-/** A 503 for whoever called: we cannot answer now, and know it. Anything else that is thrown is a bug or a lost connection. */
+/**
+ * A 503: the service knows that it cannot answer now. Any other exception is a bug or a lost
+ * connection.
+ */
 export class Unavailable extends Error {
   override readonly name = 'Unavailable';
 }
@@ -57,12 +60,12 @@ export function errorText(code: ErrorCode, message: string, issues?: readonly Is
   return JSON.stringify({ error: { type: code, message, ...(issues && { issues }) } });
 }
 
-/** Where the same Idempotency-Key is being executed, here or at another node. */
+/** For a call whose Idempotency-Key is being executed, on this node or another. */
 export function inProgress(): Response {
   return refuse('idempotency_in_progress', 'a request with this Idempotency-Key is being executed');
 }
 
-/** Of all that answer 409, only it says when to come back. */
+/** It is the only 409 that has Retry-After. */
 export function isInProgress({ status, headers }: Response): boolean {
   return status === STATUS_OF.idempotency_in_progress && headers.has('retry-after');
 }
@@ -75,7 +78,7 @@ export function refuseInvalid(issues: readonly Issue[]): Response {
   return refuse('invalid_request', message, { issues });
 }
 
-/** Whether trying again may help. */
+/** Whether a retry may help. */
 export function isUnavailable(error: unknown): boolean {
   return error instanceof Unavailable || mayPass(error);
 }

@@ -1,4 +1,5 @@
-// Connections for what one tenant can make slow, beside those that everybody needs: lists, and replays of events.
+// Connections for work that one tenant can make slow (lists, replays of events), apart from those
+// that everybody needs.
 import { Lane, type LaneOptions } from '../../platform/postgres/lane.ts';
 import type { Sql } from '../../platform/postgres/postgres.ts';
 import { type Principal, tenantOf } from './auth.ts';

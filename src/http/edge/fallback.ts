@@ -1,4 +1,4 @@
-// What answers where no route does: 404, 405 with Allow, OPTIONS, and HEAD for what GET answers.
+// Responses where no route matches: 404, 405 with Allow, OPTIONS, and HEAD where there is a GET.
 import { Elysia } from 'elysia';
 import type { Edge } from './edge.ts';
 import { refuse } from './errors.ts';
@@ -48,7 +48,10 @@ async function headOf(
   return new Response(null, { status, headers });
 }
 
-/** Elysia throws for a path without a route, and for nothing else: the edge catches what handlers throw. */
+/**
+ * Elysia throws for a path without a route, and for nothing else: the edge catches what handlers
+ * throw.
+ */
 export function withFallback(edge: Edge, answer: () => Fallback) {
   return new Elysia().onError({ as: 'global' }, ({ code, error, request }) =>
     code === 'NOT_FOUND' ? answer()(request) : edge.finish(request, edge.failed(request, error)),

@@ -1,14 +1,18 @@
 // Reads the text of a request's body as strict JSON.
 //
-// Stricter than JSON.parse: a key may stand only once in an object (which of two amounts would count?), no number may be longer
-// than what is read of it, and no string may hold what PostgreSQL cannot store. Nesting and the number of values are bounded before
-// anything is read.
-// On the path of every request: one pass over the text, one walk over the value, nothing allocated. 0.25 us for 100 bytes.
+// Holds: stricter than JSON.parse. A key stands once in an object (which of two amounts would
+// count?), a number has no more digits than a double keeps, and a string holds nothing that
+// PostgreSQL cannot store. Nesting and the number of values are bounded before anything is parsed.
+// Costs: one pass over the text and one walk over the value, without allocation: 0.25 us for 100
+// bytes.
 
 const DEPTH_MAX = 32;
-/** Twice what the largest call takes, 500 events with all their metadata. To read as many takes some milliseconds. */
+/**
+ * Twice what the largest call needs: 500 events with all their metadata. Reading this many values
+ * takes some milliseconds.
+ */
 const VALUES_MAX = 65_536;
-/** A double tells that many apart: of a longer one it would be read what nobody wrote. */
+/** The digits that a double keeps: a longer number would be read as another one. */
 const DIGITS_MAX = 17;
 
 const DIGIT_0 = 48;
@@ -52,12 +56,12 @@ export function parseJson(text: string): unknown {
   return value;
 }
 
-/** What is counted instead of colons, where it need not be read on. */
+/** Instead of the count: nested too deep, a number with too many digits, too many values. */
 const NESTED = -1;
 const LONG = -2;
 const MANY = -3;
 
-/** Colons outside strings: as many as the text has keys, where it is valid. */
+/** Counts the colons outside strings: in valid JSON, the number of keys. */
 function countColons(text: string): number {
   let colons = 0;
   let values = 0;
@@ -66,7 +70,7 @@ function countColons(text: string): number {
   for (let i = 0; i < text.length; i += 1) {
     const code = text.charCodeAt(i);
     if (code <= DIGIT_9 && code >= DIGIT_0) {
-      // Zeros at either end are no precision.
+      // Leading and trailing zeros add no precision.
       if (digits > 0 || code > DIGIT_0) digits += 1;
       if (digits > DIGITS_MAX && code > DIGIT_0) return LONG;
       continue;
@@ -92,7 +96,10 @@ function countColons(text: string): number {
   return colons;
 }
 
-/** The index of the quote that closes the string opened at `start`; the end of the text where none does. */
+/**
+ * The index of the closing quote of the string at `start`; the length of the text where there is
+ * none.
+ */
 function endOfString(text: string, start: number): number {
   let end = start;
   for (;;) {
@@ -120,7 +127,10 @@ function countKeys(value: unknown): number {
   return keys;
 }
 
-/** Whether PostgreSQL can store every string in it. Escapes are the only way to write one that it cannot. */
+/**
+ * Whether PostgreSQL can store every string in it. Escapes are the only way to write one that it
+ * cannot.
+ */
 function isStorable(value: unknown): boolean {
   if (typeof value === 'string') return isStorableText(value);
   if (typeof value !== 'object' || value === null) return true;

@@ -1,18 +1,19 @@
-// What is taken of a body beyond its schema, and means what the schema says.
+// What a body may hold beyond its schema.
 //
-// Holds: null for a field that may be left out is as if it were, as clients write whatever they have no value for; but where the field
-// left out would do more than was meant (`AskedFor`), and where null means something of its own. A currency may be in lower case.
-// Costs: nothing for a body that fits and has no currency.
+// Holds: null in an optional field means that the field is left out, because clients send null for
+// values they do not have. Exceptions: a field whose absence would widen what is done (`AskedFor`),
+// and a field in which null has a meaning. A currency may be in lower case.
+// Costs: nothing for a body that fits its schema and has no currency.
 import type { TSchema } from '@sinclair/typebox';
 
 const ASKED_FOR = Symbol('asked for');
 
-/** A field in which null is refused: left out, it would widen what is done. */
+/** A field that refuses null: without the field, the operation would do more. */
 export const AskedFor = <T extends TSchema>(schema: T): T => ({ ...schema, [ASKED_FOR]: true });
 
 type Fields = Readonly<Record<string, TSchema>>;
 
-/** The value without the nulls that mean nothing; the same one where it has none. */
+/** The value without the nulls that mean nothing; the same object where there are none. */
 export function withoutNulls(schema: TSchema, value: unknown): unknown {
   if (Array.isArray(value)) {
     const items = itemsOf(schema);
@@ -37,7 +38,7 @@ export function withoutNulls(schema: TSchema, value: unknown): unknown {
   return isSame ? value : Object.fromEntries(entries);
 }
 
-/** Whether a currency stands in it anywhere. */
+/** Whether the schema has a currency anywhere. */
 export function hasCurrency(schema: TSchema): boolean {
   if (schema['format'] === 'iso-4217') return true;
   const fields = fieldsOf(schema);
@@ -46,7 +47,7 @@ export function hasCurrency(schema: TSchema): boolean {
   return items !== null && hasCurrency(items);
 }
 
-/** Writes the currencies of a value that fits as they are kept. */
+/** Changes the currencies of a valid value to upper case. */
 export function upperCurrencies(schema: TSchema, value: unknown): void {
   if (Array.isArray(value)) {
     const items = itemsOf(schema);
@@ -70,7 +71,7 @@ function fieldsOf(schema: TSchema): Fields | null {
   return (objectOf(schema)?.['properties'] as Fields | undefined) ?? null;
 }
 
-/** The object that it is, or may be. */
+/** The object schema that this is, or one of whose alternatives is. */
 function objectOf(schema: TSchema): TSchema | undefined {
   const members = (schema['anyOf'] ?? [schema]) as TSchema[];
   return members.find(({ properties }) => properties !== undefined);

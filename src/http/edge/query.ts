@@ -3,7 +3,9 @@ import type { Issue } from './errors.ts';
 import { isStorableText } from './json.ts';
 import { ISSUES_MAX, issuesOf, type Validator } from './validate.ts';
 
-/** The parameters of an address. A name that is given twice or that nobody knows is refused, like a field of a body. */
+/**
+ * The query parameters. A name that comes twice or is unknown is refused, like a field of a body.
+ */
 export function readQuery<T extends TObject>(
   address: string,
   schema: T,
@@ -13,13 +15,13 @@ export function readQuery<T extends TObject>(
   return readPairs(start === -1 ? '' : address.slice(start + 1), schema, check);
 }
 
-/** The fields of an HTML form, which are written like the parameters of an address. */
+/** The fields of an HTML form, which are encoded like query parameters. */
 export function readPairs<T extends TObject>(
   pairs: string,
   schema: T,
   check: Validator<T>,
 ): { readonly ok: true; readonly value: unknown } | { readonly ok: false; issues: Issue[] } {
-  // Without a prototype, so that no name means anything but itself.
+  // Without a prototype, so that no name has a meaning of its own.
   const values = Object.create(null) as Record<string, string | number>;
   const issues: Issue[] = [];
   for (const [name, text] of new URLSearchParams(pairs)) {

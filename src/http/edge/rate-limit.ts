@@ -5,7 +5,7 @@ import { sendPage } from '../page.ts';
 
 type RateLimited = Omit<Taken, 'allowed'>;
 
-/** The answer where a limit does not allow it. */
+/** The response where a rate limit is reached. */
 export function refuseRate(taken: RateLimited): Response {
   const headers = headersOf(taken);
   const seconds = headers['retry-after'];
@@ -14,7 +14,7 @@ export function refuseRate(taken: RateLimited): Response {
   });
 }
 
-/** The same, to read in a browser. */
+/** The same as a page for a browser. */
 export function refuseRatePage(taken: RateLimited): Response {
   const page = sendPage(refusedPage('rate_limited'), { status: 429 });
   for (const [name, value] of Object.entries(headersOf(taken))) page.headers.set(name, value);

@@ -4,29 +4,30 @@ import type { PortalPrincipal, Principal } from './auth.ts';
 import { isUnavailable, refuse, refuseInvalid } from './errors.ts';
 import { urlOf } from './url.ts';
 
-/** Of answers of 503, in a second: while nothing can be answered, callers come again and again. */
+/** Log lines for 503s in a second: during an outage, callers retry again and again. */
 const UNAVAILABLE_LINES_MAX = 10;
 const REQUEST_ID = 'x-request-id';
 const REQUEST_ID_SANE = /^[\w.:/+=-]{1,128}$/;
 
-/** How a request went: who called and since when. null where that was never found out. */
+/** Who called and when the request began; null where that is unknown. */
 export type RequestTrace = {
   readonly principal: Principal | PortalPrincipal | null;
   readonly began: number;
 };
 
 /**
- * One line for each request that failed, and for every one at level debug; request ids. Of those that could not be answered now only a
- * few in each second have a line, and the first of the next second says how many had none.
+ * Request ids, and one log line for each request that failed (for every request at level debug).
+ * Only a few 503s in each second have a line; the first line of the next second says how many had
+ * none.
  */
 export class RequestLog {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #newRequestId: () => string;
   readonly #logsAll: boolean;
-  /** Ids that were given before the answer was finished, because a line was logged under them. */
+  /** Ids that a log line used before the response was finished. */
   readonly #ids = new WeakMap<Request, string>();
-  /** Why a request cannot be answered now. */
+  /** Why a request got a 503. */
   readonly #reasons = new WeakMap<Request, string>();
   #second = { began: Number.NEGATIVE_INFINITY, lines: 0 };
   #leftOut = 0;
@@ -48,7 +49,7 @@ export class RequestLog {
     return response;
   }
 
-  /** The answer for something that was thrown. Its text stays here. */
+  /** The response for an error that was thrown. Its text is logged and not sent. */
   failed(request: Request, error: unknown): Response {
     if (hasLeft(error)) {
       this.#log.debug({ method: request.method }, 'the caller left before the body had come');
@@ -87,7 +88,7 @@ export class RequestLog {
     const fields = {
       requestId: id,
       method: request.method,
-      // Without the query: addresses of people stand there.
+      // Without the query, which may hold e-mail addresses.
       path: withoutToken(urlOf(request).pathname),
       status,
       ...(course !== null && {
@@ -117,7 +118,7 @@ export class RequestLog {
   }
 }
 
-/** What a hosted page's address ends in is a credential: whoever reads it in a log could act on it. */
+/** The end of a hosted page's address is a credential: a reader of the log could use it. */
 function withoutToken(path: string): string {
   const hosted = path.replace(
     /^\/(pay|portal|sandbox\/challenges|api\/invoices\/links\/open)\/[^/]+/,
@@ -127,7 +128,7 @@ function withoutToken(path: string): string {
   return hosted.replaceAll(/[0-9A-Za-z]{43,}/g, '*');
 }
 
-/** What reading a body throws when the connection is gone. The answer reaches nobody; it is not our failure. */
+/** What reading a body throws when the client has disconnected: no failure of ours. */
 function hasLeft(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError';
 }

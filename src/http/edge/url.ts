@@ -1,4 +1,7 @@
-/** Where it goes. Without a Host header, as some health checks come over HTTP/1.0, what the server gives is a path alone. */
+/**
+ * The URL of the request. Without a Host header (HTTP/1.0 health checks), the server gives a path
+ * only.
+ */
 export function urlOf(request: Request): URL {
   return new URL(request.url, 'http://localhost');
 }

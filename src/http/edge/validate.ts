@@ -1,17 +1,18 @@
-// The schemas that validate are the schemas of the OpenAPI document. Nothing is coerced, defaulted or stripped.
+// The schemas that validate are the schemas of the OpenAPI document. Nothing is coerced, defaulted
+// or stripped.
 import { FormatRegistry, Kind, type TSchema, Type, TypeRegistry } from '@sinclair/typebox';
 import { TypeCompiler, type TypeCheck } from '@sinclair/typebox/compiler';
 import { type ValueError, ValueErrorType } from '@sinclair/typebox/errors';
 import { assert } from '../../../ledger/kernel/assert.ts';
 import type { Issue } from './errors.ts';
 
-/** Enough to mend a form, and a bound on what a hostile body can make us write. */
+/** Enough to correct a form, and a bound on the answer to a hostile body. */
 export const ISSUES_MAX = 50;
 
-// Said in the document; what reads a time checks it.
+// Documents the format only: `timeOf` checks it.
 FormatRegistry.Set('date-time', () => true);
 
-/** Why a value does not fit; paths begin at it. */
+/** Why a value does not fit; paths are relative to the value. */
 type Issues = (value: unknown) => readonly Issue[];
 
 type Rule = { readonly name: string };
@@ -19,8 +20,8 @@ type Rule = { readonly name: string };
 const RULES = new Map<string, Issues>();
 
 /**
- * A check of our own, for what a schema cannot say, or only by a pattern or a comparison that takes long over a hostile value. `fits`
- * is for what is asked often.
+ * A check in code: for what a schema cannot express, or only by a pattern or comparison that is
+ * slow on a hostile value. `fits` is the fast check, for what is called often.
  */
 export function rule(
   name: string,
@@ -61,7 +62,7 @@ export function issuesOf(
       if (!issues.has(place)) issues.set(place, issue);
       if (issues.size === max) return [...issues.values()];
     }
-    // What a list holds that is too long is not looked at: it may be anything, and as much as fits a body.
+    // The items of a list that is too long are not checked: they may be anything, and many.
     if (error.type === ValueErrorType.ArrayMaxItems) break;
   }
   return [...issues.values()];
@@ -74,7 +75,7 @@ function issuesIn(error: ValueError): readonly Issue[] {
   return issues(error.value).map((issue) => ({ ...issue, path: [...path, ...issue.path] }));
 }
 
-/** Of an object that may be null: what is wrong within it, rather than that it is not one of the two. */
+/** For a nullable object: the errors within it, rather than "neither an object nor null". */
 function* exact(errors: Iterable<ValueError>): Iterable<ValueError> {
   for (const error of errors) {
     const members = error.type === ValueErrorType.Union ? (error.schema['anyOf'] as TSchema[]) : [];
@@ -86,7 +87,7 @@ function* exact(errors: Iterable<ValueError>): Iterable<ValueError> {
   }
 }
 
-/** A JSON pointer as the list that it stands for. */
+/** Splits a JSON pointer. */
 function segments(pointer: string): string[] {
   if (pointer === '') return [];
   return pointer
@@ -126,7 +127,7 @@ function messageOf({ type, schema, message, path }: ValueError): string {
   if (type === ValueErrorType.ObjectAdditionalProperties && isImmutable(schema, path)) {
     return 'cannot be changed';
   }
-  // A schema's own words win.
+  // The schema's own error text wins.
   if (typeof schema['error'] === 'string') return schema['error'];
   return MESSAGES[type]?.(schema) ?? message;
 }

@@ -1,8 +1,9 @@
-// What one caller may write at once: so many transactions that what waits in them, for an invoice's number or for the count of a bound,
-// leaves connections to everybody else.
+// Bounds how many write transactions one tenant has at once. Transactions wait for locks (the next
+// invoice number, the count of a bound); the bound leaves connections to the other tenants.
 //
-// Who calls: src/http/idempotency/idempotency.ts, around the transactions that make records.
-// Holds: a tenant has at most PER_TENANT of them under way in a process; its others wait in a line of its own, which has a bound.
+// Who calls: src/http/idempotency/idempotency.ts, around the transactions that create records.
+// Holds: a tenant has at most PER_TENANT write transactions in a process; more wait in a queue of
+// the tenant's own, which is bounded.
 import { timers } from '../../platform/clock.ts';
 import { Lane } from '../../platform/postgres/lane.ts';
 import { Unavailable } from './errors.ts';
@@ -10,7 +11,7 @@ import { Unavailable } from './errors.ts';
 /** Of the eight connections that write. */
 const PER_TENANT = 4;
 
-/** The places are the pool's own; what is shared out here is how many of them one tenant has. */
+/** The pool bounds the connections; this bounds how many of them one tenant has. */
 const lane = new Lane({
   places: Infinity,
   perTenant: PER_TENANT,

@@ -1,10 +1,13 @@
-// A request that creates a record, at most once for each Idempotency-Key.
+// Executes a request that creates a record at most once for each Idempotency-Key.
 //
-// Who calls: routes whose effect is a row, and those on subscriptions. Usage and payments have the ledger's own mechanism.
-// Holds: the answer is stored in the transaction of the effect, so neither is ever there without the other (but `onceRepeatable`). A
-// refusal of the business is stored too, but not that something was not found, nor that no checkout could be made: that made nothing,
-// and may be otherwise the next time. A request that did not fit its schema never comes here. Two that arrive at once: one executes,
-// the other is told so, and waits (key-turns.ts).
+// Who calls: routes whose effect is a row, and those on subscriptions. Usage and payments use the
+// ledger's own mechanism.
+// How: the answer is stored in the transaction of the effect, so neither is there without the other
+// (but see `onceRepeatable`). Of two calls at the same time one executes; the other is told so and
+// waits (key-turns.ts).
+// Holds: a refusal by a business rule is stored too. Not stored: that something was not found, and
+// that no checkout could be made, because nothing was created and the next call may succeed. A
+// request that does not fit its schema does not get here.
 // Does not: forget. Answers are kept for at least 30 days.
 import { createHash } from 'node:crypto';
 import type { KeyLocks } from '../../platform/postgres/key-locks.ts';
@@ -23,11 +26,11 @@ import { type ErrorCode, errorText, inProgress, refuse, STATUS_OF } from '../edg
 import { writeInTurn } from '../edge/write-turns.ts';
 import { REPLAYED } from './replayed.ts';
 
-/** What is sent, and stored where a key came with the request. */
+/** The response, which is stored where the request has a key. */
 export type Answer = {
   readonly status: number;
   readonly body: string;
-  /** false: sent again, it is decided anew. */
+  /** false: a retry is executed again. */
   readonly isKept?: boolean;
 };
 
@@ -36,13 +39,13 @@ const NOT_KEPT = new Set<ErrorCode>(['not_found', 'checkout_create_failed']);
 export type Attempt = {
   readonly sql: Sql;
   readonly principal: Principal | PortalPrincipal;
-  /** Names the route: the same key on another one is another key. */
+  /** The route: the same key on another route is another key. */
   readonly operation: string;
   readonly key: string | null;
   readonly body: unknown;
-  /** Whether the key alone names the request: another body gets the first answer too. */
+  /** Whether the key alone identifies the request: a different body gets the first answer too. */
   readonly anyBody?: boolean;
-  /** Of a route that answers with a secret: what it stores is encrypted, and a retry still gets the first answer to the byte. */
+  /** For a route whose answer holds a secret: the stored answer is encrypted. */
   readonly secrets?: Secrets;
   readonly now: number;
 };
@@ -56,13 +59,13 @@ export function refusal(code: ErrorCode, message: string): Answer {
   return { status: STATUS_OF[code], body, isKept: !NOT_KEPT.has(code) };
 }
 
-/** What is wrong with one field, where only the effect can tell. */
+/** A refusal of one field that only the effect can judge. */
 export function refusedField(field: string, message: string): Answer {
   const text = errorText('invalid_request', `${field} ${message}`, [{ path: [field], message }]);
   return { status: STATUS_OF.invalid_request, body: text };
 }
 
-/** Runs `task` in a transaction, or answers as it was answered before. */
+/** Runs `task` in a transaction, or returns the stored answer. */
 export async function once(
   attempt: Attempt,
   task: (sql: Transaction) => Promise<Answer>,
@@ -75,17 +78,18 @@ export async function once(
   );
 }
 
-/** Gives an answer, or a response that is not kept. */
+/** Returns an answer to store, or a response that is not stored. */
 type RepeatableTask = () => Promise<Answer | Response>;
 
 const sent = (answered: Answer | Response): Response =>
   answered instanceof Response ? answered : respond(answered);
 
 /**
- * The same for a task that asks the ledger or a processor, and so must not hold a transaction. It has to be one that may be done again:
- * its ids follow from the key, or what is so already it leaves as it is. Its answer is stored after it. Whoever was cut off in between
- * does it again. Of two at once one does it, on whichever node, and the other waits for its answer: what a half-done first leaves
- * behind may be a refusal for the second.
+ * The same for a task that calls the ledger or a processor, and so must not hold a transaction. The
+ * task has to be repeatable: its ids derive from the key, or it leaves a state that is already
+ * right. Its answer is stored after it; a call that was cut off in between executes again. Of two
+ * calls at the same time one executes, on any node, and the other waits for its answer: a half-done
+ * first call could make the second a refusal.
  */
 export async function onceRepeatable(
   attempt: Attempt & { readonly keyLocks: KeyLocks },
@@ -135,7 +139,7 @@ async function onceInTransaction(
   return respond(answered);
 }
 
-/** The advisory lock that whoever executes a key holds. */
+/** The advisory lock that the execution of a key holds. */
 export function lockOf(
   { organisationId, mode, operation }: Omit<IdempotencyScope, 'keyHash'>,
   key: string,
@@ -145,7 +149,7 @@ export function lockOf(
 
 function keyScope({ principal, operation }: Attempt, key: string): IdempotencyScope {
   const { mode } = principal;
-  // A group's requests stand under the group's id.
+  // The answers of a group are stored under the group's id.
   return { organisationId: tenantOf(principal), mode, operation, keyHash: sha256(key) };
 }
 
@@ -181,7 +185,7 @@ function opened({ secrets }: Attempt, ownerId: string, body: string): string {
   return secrets === undefined ? body : secrets.open(Buffer.from(body, 'base64'), ownerId);
 }
 
-/** An answer on its way out. */
+/** The HTTP response of an answer. */
 export function respond({ status, body }: Answer, headers: Record<string, string> = {}): Response {
   return new Response(body, {
     status,
@@ -189,7 +193,7 @@ export function respond({ status, body }: Answer, headers: Record<string, string
   });
 }
 
-/** The same text for the same value, whatever the order of its keys and the space between them. */
+/** Canonical JSON: independent of the order of keys and of white space. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_key, item: unknown) =>
     typeof item === 'object' && item !== null && !Array.isArray(item)

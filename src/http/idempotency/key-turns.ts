@@ -1,9 +1,11 @@
-// Calls with one Idempotency-Key that come at the same time: one is executed, the others wait for what it answered.
+// Serialises calls with the same Idempotency-Key: one executes, the others wait for its answer.
 //
 // Who calls: keyed.ts, around the handlers of operations that take a key.
-// How: those of this process wait in memory, for each other. Where the first is at another node, the call is told so by the database and
-// tries again, a little later each time; only one of this process does, and it holds no connection in between.
-// Holds: nobody waits longer than 5 s, nor do more than WAITERS_MAX of one tenant in a process: over it a call is told to come back.
+// How: calls in this process wait in memory. Where the first call is on another node, the database
+// says so; one call of this process tries again, with growing delays, and holds no connection in
+// between.
+// Holds: a call waits 5 s at most, and a tenant has WAITERS_MAX waiting calls in a process at most.
+// Beyond either bound it is told to retry.
 import { type Clock, pause, type Timers } from '../../../ledger/ports.ts';
 import { Tally } from '../../../ledger/kernel/tally.ts';
 import { inProgress, isInProgress } from '../edge/errors.ts';
@@ -18,9 +20,9 @@ type Task = () => Response | Promise<Response>;
 export class KeyTurns {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #timers: Timers;
-  /** What is executed now, by whose it is and its key. */
+  /** The calls in execution, by tenant and key. */
   readonly #turns = new Map<string, Promise<void>>();
-  /** How many of a tenant's wait. */
+  /** Waiting calls by tenant. */
   readonly #waiting = new Tally();
 
   constructor({ clock, timers }: { clock: Pick<Clock, 'monotonic'>; timers: Timers }) {
@@ -45,7 +47,7 @@ export class KeyTurns {
     }
   }
 
-  /** Takes the turn, which nobody has; what ends it. */
+  /** Takes a free turn; returns what ends it. */
   #begin(key: string): () => void {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#turns.set(key, promise);
@@ -55,7 +57,7 @@ export class KeyTurns {
     };
   }
 
-  /** What `wait` gives; false where too many of the tenant's wait already. */
+  /** The result of `wait`; false where too many calls of the tenant wait already. */
   async #asOneOf<T>(tenant: string, wait: () => Promise<T>): Promise<T | false> {
     if (this.#waiting.of(tenant) >= WAITERS_MAX) return false;
     this.#waiting.add(tenant);
@@ -66,7 +68,7 @@ export class KeyTurns {
     }
   }
 
-  /** Takes the turn once nobody has it; false where that is not before `until`. */
+  /** Takes the turn when it is free; false where that is not before `until`. */
   async #wait(key: string, until: number): Promise<(() => void) | false> {
     for (let other = this.#turns.get(key); other !== undefined; other = this.#turns.get(key)) {
       const late = Promise.withResolvers<void>();
@@ -75,7 +77,7 @@ export class KeyTurns {
       cancel();
       if (this.#clock.monotonic() >= until) return false;
     }
-    // In the same breath: all who waited have heard of it, and the first of them has it.
+    // Without an await in between: all waiters wake together, and the first of them takes the turn.
     return this.#begin(key);
   }
 

@@ -1,9 +1,11 @@
-// What an Idempotency-Key does to a POST: sent again, it gets the first answer, and nothing is done twice.
+// The Idempotency-Key of a POST: a retry gets the first answer, and nothing is done twice.
 //
 // Who calls: the edge, for every operation.
-// How: an operation that writes rows keeps its answer with them (idempotency.ts), and the ledger knows the keys of what it records. Of
-// all others, which may be done again (what is canceled stays canceled), the answer is kept here, after it was given.
-// Does not: keep what may be otherwise when it is sent again: what was not found, not well formed, limited or not answered now.
+// How: an operation that writes rows stores its answer with them (idempotency.ts), and the ledger
+// knows the keys of what it records. All others are repeatable (a canceled thing stays canceled);
+// their answer is stored here, after it was given.
+// Does not: store an answer that may differ next time: not found, malformed, rate limited,
+// unavailable.
 import type { Clock, Timers } from '../../../ledger/ports.ts';
 import type { KeyLocks } from '../../platform/postgres/key-locks.ts';
 import type { Sql } from '../../platform/postgres/postgres.ts';
@@ -47,13 +49,13 @@ export function openKeyed({ sql, keyLocks, clock, timers }: KeyedDeps): Keyed {
   };
 }
 
-/** What the ledger alone records has its turn there. */
+/** The ledger serialises the calls that it alone records. */
 function mayBeInProgress({ idempotent, refusals = [] }: Operation): boolean {
   if (idempotent === false) return false;
   return idempotent !== 'ledger' || refusals.includes('idempotency_in_progress');
 }
 
-/** A customer's keys are its own, whichever token it comes with. */
+/** The keys of a customer are separate, whichever portal token the customer uses. */
 function nameOf({ operationId }: Operation, principal: Principal | PortalPrincipal): string {
   return principal.kind === 'portal' ? `${operationId} ${principal.customerId}` : operationId;
 }
@@ -63,7 +65,7 @@ function whatIsAsked<O extends Operation, P>({ params, body }: Call<O, P>): unkn
   return { ...named, body };
 }
 
-/** As it is kept, or as it leaves where it is not. */
+/** The answer to store, or the response where it is not stored. */
 async function kept(response: Response): Promise<Answer | Response> {
   const { status, headers } = response;
   const isDecided = status < 400 || status === 402 || (status === 409 && !isInProgress(response));

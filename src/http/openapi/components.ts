@@ -1,6 +1,6 @@
-// The named schemas of the OpenAPI document. What a wire module exports is named as it is exported, so that clients get a type
-// `Checkout` and not one without a name; a list of them is `CheckoutList`. A schema itself knows nothing of it: what validates is
-// not changed, and not slower.
+// The named schemas of the OpenAPI document. A schema is named after the export of its wire module,
+// so that clients get a type `Checkout`; a list of it is `CheckoutList`. The schemas themselves do
+// not know their names, so validation is not changed and not slower.
 import { type TLiteral, type TObject, type TSchema, TypeGuard } from '@sinclair/typebox';
 import { assert } from '../../../ledger/kernel/assert.ts';
 import type { DocumentDecoration } from 'elysia';
@@ -64,13 +64,15 @@ const MODULES: readonly object[] = [
 
 type Named = { readonly name: string; readonly schema: TSchema };
 
-/** What may stand beside a reference: it says more of this place, and nothing else of what fits. */
+/**
+ * Keywords allowed beside a reference: they describe this place, and do not change what is valid.
+ */
 const ANNOTATIONS = new Set(['description', 'default', 'examples', 'deprecated']);
 
 /** Schemas inside a schema, by keyword. */
 const WITHIN = ['items', 'additionalProperties'];
 
-/** What a format of ours means to those who do not know it. */
+/** Standard keywords for clients that do not know our formats. */
 const OWN_FORMATS: Readonly<Record<string, object>> = {
   'iso-4217': { pattern: '^[A-Za-z]{3}$' },
 };
@@ -81,14 +83,14 @@ const NAMED = namedSchemas();
 export class Components {
   readonly #schemas = new Map<string, JsonSchema>();
 
-  /** Plain JSON Schema: references in place of what has a name, and without what is TypeBox's or our own. */
+  /** Plain JSON Schema: references for what has a name, without what is TypeBox's or our own. */
   of(schema: TSchema): JsonSchema {
     const named = NAMED.get(bodyOf(schema)) ?? listOf(schema);
     if (named === undefined) return this.#plain(schema);
     const beside = besideOf(schema, named.schema);
     if (beside === null) return this.#plain(schema);
     if (!this.#schemas.has(named.name)) {
-      // Before what it holds is looked at: it may hold itself.
+      // Set before its parts are visited: a schema may refer to itself.
       this.#schemas.set(named.name, {});
       this.#schemas.set(named.name, this.#plain(named.schema));
     }
@@ -108,7 +110,10 @@ export class Components {
     return { ...Object.fromEntries(plain), ...members, ...own } as JsonSchema;
   }
 
-  /** A closed set of words is an `enum`, which code generators understand; what one field tells apart is named by that field. */
+  /**
+   * A closed set of words becomes an `enum`, which code generators understand; a tagged union names
+   * its tag as discriminator.
+   */
   #alternatives({ anyOf, discriminator }: TSchema): object {
     if (anyOf === undefined) return {};
     const members = anyOf as TSchema[];
@@ -155,17 +160,17 @@ function namedSchemas(): Map<unknown, Named> {
   return found;
 }
 
-/** Not what is one word anyway: a string or a number, however bounded. */
+/** Excludes plain strings and numbers, however bounded. */
 function isNamed(value: unknown): value is TSchema {
   return TypeGuard.IsSchema(value) && (value['type'] === 'object' || value['anyOf'] !== undefined);
 }
 
-/** What a copy of a schema shares with it, as Type.Optional makes one. */
+/** What a copy (Type.Optional makes one) shares with its schema. */
 function bodyOf(schema: TSchema): unknown {
   return schema['properties'] ?? schema['anyOf'] ?? schema['additionalProperties'] ?? schema;
 }
 
-/** What a copy says of its place; null where it is another schema. */
+/** The annotations of a copy; null where it is another schema. */
 function besideOf(copy: TSchema, schema: TSchema): Record<string, unknown> | null {
   const beside: Record<string, unknown> = {};
   for (const key of new Set([...Object.keys(copy), ...Object.keys(schema)])) {

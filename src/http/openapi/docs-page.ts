@@ -1,5 +1,5 @@
-// The OpenAPI document as a page to read: no script, nothing loaded from elsewhere, so that it works offline and under a strict
-// content security policy.
+// The OpenAPI document as a page: no script and no external resources, so it works offline and
+// under a strict content security policy.
 import { type Html, html } from '../../pages/html.ts';
 import { layout, type Page } from '../../pages/layout.ts';
 import { stylesheet } from '../../pages/styles.ts';
@@ -130,7 +130,7 @@ function section({ title, operation }: Named, schemas: Schemas): Html {
   </section>`;
 }
 
-/** What it carries beside `x-request-id`, which all carry. */
+/** The headers of a response, beyond `x-request-id`, which every response has. */
 function headersOf({ headers }: Documented['responses'][string]): string {
   const names = Object.keys(headers).filter((name) => name !== 'x-request-id');
   return names.length === 0 ? '' : `, with ${names.map((name) => `\`${name}\``).join(', ')}`;

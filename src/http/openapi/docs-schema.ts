@@ -1,4 +1,4 @@
-// A schema as a table to read. What has a name is a link to where it is shown.
+// A schema as a table. What has a name is a link to its own table.
 import { type Html, html } from '../../pages/html.ts';
 
 export type Schema = {

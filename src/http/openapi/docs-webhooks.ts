@@ -1,4 +1,4 @@
-// The webhooks on the page to read: what every delivery carries once, then what each type says.
+// The webhooks on the documentation page: what every delivery has, then what each type says.
 import { EVENT_TYPES } from '../../records/events.ts';
 import { type Html, html } from '../../pages/html.ts';
 import { fields, prose, resolve, type Schema, type Schemas } from './docs-schema.ts';

@@ -1,4 +1,5 @@
-// An operation as OpenAPI 3.1 describes it. It hangs on the route as `detail`; openapi.ts gathers them.
+// An operation as OpenAPI 3.1 describes it. It hangs on the route as `detail`; openapi.ts gathers
+// them.
 import { bodyBytesMaxOf, isIdempotent } from '../edge/admission.ts';
 import { FORM_MEDIA, JSON_MEDIA } from '../edge/body.ts';
 import type { Components, JsonSchema } from './components.ts';
@@ -44,7 +45,7 @@ export type Documented = {
 
 const HTML = 'text/html';
 
-/** As the method of its route has it. */
+/** Describes an operation for the method of its route. */
 export function describe(
   { access, operation }: Described,
   method: string,
@@ -100,7 +101,7 @@ function parametersOf(route: DocumentedRoute, components: Components): Parameter
   return parameters;
 }
 
-/** All answers, by status: what the handler answers, and what it or the edge refuses. */
+/** All responses by status: those of the handler, and the refusals of the handler and the edge. */
 function responsesOf(
   route: DocumentedRoute,
   components: Components,
@@ -124,7 +125,7 @@ type DocumentedRoute = {
 type Answering = DocumentedRoute & {
   readonly components: Components;
   readonly status: number;
-  /** By which it refuses with this status. */
+  /** The error codes of this status. */
   readonly codes: readonly ErrorCode[];
 };
 
@@ -132,9 +133,9 @@ function answerOf({ components, status, codes, ...route }: Answering): Documente
   const { access, operation } = route;
   const { answers, mediaType = JSON_MEDIA.type } = operation;
   const schema = answers[status];
-  // Who opens a page with a bad token, or too often, is told on a page.
+  // A bad or rate-limited token is answered with a page where pages are read.
   const isPage = access === 'portal' && mediaType === HTML && (status === 401 || status === 429);
-  // Who sends a form is told on a page, where a program that sends JSON gets JSON.
+  // A form is answered with a page, a program that sends JSON with JSON.
   const isEither = access === 'portal' && hasBoth(operation) && ON_PAGE.has(status);
   const content: Content = {
     ...(isEither && { [HTML]: { schema: { type: 'string' } } }),
@@ -155,7 +156,7 @@ function answerOf({ components, status, codes, ...route }: Answering): Documente
   };
 }
 
-/** By which a form of the portal may be answered, other than by leading on. */
+/** The statuses of a portal form's page, other than a redirect. */
 const ON_PAGE: ReadonlySet<number> = new Set([400, 401, 402, 404, 409, 429]);
 
 function hasBoth({ body, form }: Operation): boolean {
@@ -172,7 +173,7 @@ function wordsOf(status: number, mediaType: string | null): string {
 function namesOf({ status, codes, ...route }: Omit<Answering, 'components'>) {
   const { refusals = [] } = route.operation;
   const names: HeaderName[] = ['x-request-id'];
-  // What was refused for a reason of the business is answered again as well.
+  // A refusal by a business rule is replayed as well.
   const isKept =
     status < 300 || codes.some((code) => refusals.includes(code) && !MAY_PASS.has(code));
   if (isIdempotent(route.operation, route) && isKept) names.push('Idempotency-Replayed');
@@ -191,7 +192,10 @@ const MAY_PASS = new Set<ErrorCode>([
   'idempotency_in_progress',
 ]);
 
-/** What it refuses by, for each status: its own refusals, and those of the edge, which follow from what it takes. */
+/**
+ * The error codes of each status: the operation's own, and those of the edge, which follow from
+ * what the operation takes.
+ */
 function refusalsOf({ access, operation, method }: DocumentedRoute): Map<number, ErrorCode[]> {
   const { idempotent, params, form, query } = operation;
   const codes = new Set<ErrorCode>(operation.refusals);
@@ -201,7 +205,7 @@ function refusalsOf({ access, operation, method }: DocumentedRoute): Map<number,
   }
   if (access === 'portal') codes.add('unauthorized').add('rate_limited');
   if (form !== undefined) codes.add('forbidden');
-  // Without fields it refuses whatever it is sent.
+  // An operation without query fields refuses any query.
   if (method !== 'GET') {
     codes.add('invalid_request').add('payload_too_large').add('unsupported_media_type');
   }

@@ -12,7 +12,7 @@ export type RouteList = readonly {
   readonly hooks: { readonly detail?: unknown };
 }[];
 
-/** Where it is reached, and where its links lead. */
+/** The service's base URL, and where its links lead. */
 export type Addresses = {
   readonly baseUrl: string;
   readonly appUrl: string;
@@ -81,7 +81,7 @@ export function openApiOf(routes: RouteList, addresses: Addresses): OpenApi {
   };
 }
 
-/** Of what is linked to at another address. A proxy there passes on: from `CHECKOUT_URL` to `/pay`. */
+/** For an operation with another base address. A proxy there maps `CHECKOUT_URL` to `/pay`. */
 function serversOf(
   at: Described['operation']['at'],
   { baseUrl, appUrl, checkoutUrl }: Addresses,
@@ -96,7 +96,7 @@ function bearer(description: string): unknown {
   return { type: 'http', scheme: 'bearer', description };
 }
 
-/** Every route of the edge says what it is; a route of a plugin may not. */
+/** Routes of the edge carry a description; a route of a plugin may not. */
 function isDescribed(detail: unknown): detail is Described {
   return typeof detail === 'object' && detail !== null && 'operation' in detail;
 }

@@ -1,7 +1,7 @@
-// What a customer does with a subscription in the portal: shown before it is done, done, and told.
+// A customer's actions on a subscription in the portal: preview, execute, report.
 //
-// A program sends JSON and gets the subscription. A page sends a form and is led back, so that to load it again does nothing again;
-// where it could not be done it is shown once more, and says why.
+// How: a program sends JSON and gets the subscription. A page sends a form and is redirected, so
+// that a reload does nothing again; a refused action shows the form again, with the reason.
 import { must, unreachable } from '../../../ledger/kernel/assert.ts';
 import type { OrgClock } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
@@ -41,7 +41,7 @@ export type PortalCall = {
 
 type PortalRequest = {
   readonly action: Action;
-  /** null: what should be the time to resume at is none. A form counts in days of this zone. */
+  /** null: the time to resume at is invalid. A form gives a day in this zone. */
   readonly wanted: (zone: string | null) => SubscriptionAction | null;
   readonly entered?: Entered;
 };
@@ -53,7 +53,7 @@ export function nothingHere(): Response {
   return sendPage(refusedPage('not_found'), { status: 404 });
 }
 
-/** Back to the customer's page, which tells what was done. */
+/** Redirects to the customer's page, which shows the notice. */
 export function backTo({ base }: Frame, notice: Notice | null): Response {
   const location = notice === null ? base : `${base}?done=${notice}`;
   const headers = { location, 'cache-control': 'no-store', 'referrer-policy': 'same-origin' };
@@ -152,7 +152,7 @@ export async function act(
   return show(deps, call, { subscription, frame, action, entered, ...told(reply) });
 }
 
-/** To a customer. */
+/** The refusal in words for a customer. */
 function told(reply: Exclude<SubscriptionActionReply, { kind: 'done' }>): {
   readonly status: number;
   readonly errors?: readonly FieldError[];

@@ -1,4 +1,4 @@
-// What a customer's periods are charged to, replaced by the customer in the portal.
+// The customer replaces the payment method of its subscriptions in the portal.
 import { tenantOf } from '../../../ledger/kernel/tenant.ts';
 import { unreachable } from '../../../ledger/kernel/assert.ts';
 import type { Ids } from '../../../ledger/ports.ts';
@@ -21,7 +21,7 @@ import { urlOf } from '../edge/url.ts';
 
 export type MethodDeps = ActionDeps & { readonly ids: Ids; readonly processorFor: ProcessorFor };
 
-/** The form, or what became of it where its bank leads back. */
+/** The form, or the result where the bank redirects back. */
 export async function readMethodForm(deps: MethodDeps, call: PortalCall): Promise<Response> {
   const { principal, request } = call;
   if (!takesFields(deps, principal)) return nothingHere();
@@ -54,7 +54,7 @@ export async function replaceMethod(
   return became(deps, call, { frame, reply, entered });
 }
 
-/** The customer is in it: whoever sends another one's attempt names nothing of that one. */
+/** Includes the customer's id: another customer's attempt is another key. */
 function keyOf({ ids }: MethodDeps, { customerId }: PortalPrincipal, attempt: string): string {
   return ids.derive('portal-method', customerId, attempt.toLowerCase());
 }

@@ -1,4 +1,4 @@
-// What a customer sees of the portal: the records of it as the pages' views.
+// Builds the views of the portal's pages from records.
 import type { Ledger, MeterBalance } from '../../../ledger/ledger.ts';
 import { withoutLimit } from '../../../ledger/metering/meter.ts';
 import {
@@ -30,7 +30,7 @@ import type { PortalPrincipal } from '../edge/auth.ts';
 
 export type PortalRecords = { readonly sql: Sql; readonly ledger: Ledger };
 
-/** Of each list so many, newest first. */
+/** Rows of each list, newest first. */
 const SHOWN_MAX = 50;
 
 export type FrameOptions = {
@@ -74,7 +74,7 @@ export async function portalView(
     notice: shown.notice,
     canReplaceMethod: shown.canReplaceMethod,
     customer: { name: customer?.name ?? null, email: customer?.email ?? null },
-    // What has ended stands last.
+    // Ended subscriptions come last.
     subscriptions: views.toSorted((a, b) => Number(isOver(a)) - Number(isOver(b))),
     usage,
     invoices: invoices.flatMap(invoiceView),
@@ -123,7 +123,7 @@ function subscriptionView(
   };
 }
 
-/** What is legal and changes something. */
+/** The actions that are allowed and change something. */
 function actionsOf(subscription: Subscription): readonly Action[] {
   const { status, cancelAt, waiting } = subscription;
   const legal = legalActions(subscription);
@@ -138,7 +138,7 @@ function actionsOf(subscription: Subscription): readonly Action[] {
   );
 }
 
-/** A draft is the merchant's alone, and so is one that was never issued. */
+/** Drafts, and invoices that were never issued, are the merchant's alone. */
 export function isShown({ status, number }: InvoiceRecord): boolean {
   return status !== 'draft' && number !== null;
 }
@@ -149,7 +149,7 @@ function invoiceView(invoice: InvoiceRecord): InvoiceView[] {
   return [{ id, number, status, total, currency, issuedAt }];
 }
 
-/** Of each feature that the customer has, or has used in this period. */
+/** The usage of each feature that the customer has, or has used in this period. */
 async function usageOf(
   { sql, ledger }: PortalRecords,
   { customerId, organisationId, mode }: PortalPrincipal,

@@ -1,8 +1,8 @@
-// Who comes to a portal, from the token in the path.
+// Authentication of the portal: by the token in the path.
 //
 // Who calls: the edge, before it reads anything else of a request.
-// Holds: a token is looked up on each use, so that one that was revoked or has expired opens nothing from then on. What is refused
-// says nothing of whose portal it would have been: to a browser as a page, to a program as an error.
+// Holds: a token is looked up on each use, so a revoked or expired one is refused at once. A
+// refusal does not say whose portal it was; a browser gets a page, a program an error.
 import type { Clock } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
 import { refusedPage } from '../../pages/portal/refused.ts';
@@ -15,7 +15,7 @@ import { refuse } from '../edge/errors.ts';
 import { sendPage } from '../page.ts';
 import { refuseRate, refuseRatePage } from '../edge/rate-limit.ts';
 
-/** Whoever the token admits, or the refusal. */
+/** The customer of the token, or the refusal. */
 export type AdmitPortal = (request: Request, token: string) => Promise<PortalPrincipal | Response>;
 
 export type PortalDoorDeps = {
@@ -40,7 +40,7 @@ export function openPortalDoor({ sql, clock, limiter, settings }: PortalDoorDeps
   };
 }
 
-/** Pages are read, and send forms; a program sends JSON. */
+/** A browser reads pages and sends forms; a program sends JSON. */
 function isForPage(request: Request): boolean {
   return request.method === 'GET' || isForm(request);
 }

@@ -24,7 +24,7 @@ export type BuyLinkRoutesDeps = OpenCheckoutDeps & {
   readonly orgClock: OrgClock;
   readonly settings: Settings;
   readonly limiter: RateLimiter;
-  /** Who sent the request, as a limit counts them. */
+  /** The client's address, as rate limits count it. */
   readonly addressOf: (request: Request) => string;
 };
 

@@ -50,7 +50,7 @@ type Question = {
   readonly value?: number | string;
 };
 
-/** As `Response.json` says it. */
+/** The header that `Response.json` sets. */
 const JSON_BODY = { headers: { 'content-type': 'application/json;charset=utf-8' } };
 
 export function checkRoutes(deps: MeteringDeps) {
@@ -60,7 +60,7 @@ export function checkRoutes(deps: MeteringDeps) {
 function checkRoute(deps: MeteringDeps): Route {
   return deps.edge.organisation(CHECK, ({ principal, body, idempotencyKey }) => {
     const key = { body: body.idempotency_key, header: idempotencyKey, operation: 'check' };
-    // In a header it may come with every call of a client, and means nothing here.
+    // In the header, a client may send it with every call; without `consume` it is ignored.
     if (body.consume !== true && key.body !== undefined) {
       return refuseInvalid([{ path: ['idempotency_key'], message: 'needs consume: true' }]);
     }
@@ -97,7 +97,7 @@ function ask(deps: MeteringDeps, body: Question, found: Awaited<Found>) {
   return { told: deps.ledger.check(customer, meter, units) };
 }
 
-/** The headroom asked for: 1 unless said otherwise, never negative. */
+/** The quantity that is checked: 1 by default, never negative. */
 function unitsOf({ value }: Question, scale: number) {
   const units = quantityOf(value ?? 1, scale, ['value']);
   if (typeof units === 'bigint' && units < 0n) {

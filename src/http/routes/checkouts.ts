@@ -114,7 +114,7 @@ function createCheckout(deps: CheckoutRoutesDeps): Route {
   });
 }
 
-/** Whom a body names by both of its ids has both. */
+/** A customer that both ids name has to have both. */
 async function refusedCustomer(
   sql: Executor,
   scope: Tenant,

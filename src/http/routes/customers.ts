@@ -188,7 +188,7 @@ function putOneCustomer({ edge, sql, ids, orgClock, changes }: CustomerRoutesDep
   });
 }
 
-/** What cannot be stored cannot be found. */
+/** A reference that PostgreSQL cannot store names nobody. */
 async function find(
   sql: Executor,
   scope: Tenant,

@@ -54,7 +54,7 @@ const DELETE = {
   refusals: ['not_found'],
 } as const;
 
-/** Judged in the attempt and not before it: a retry may come when the discount, made in time, has expired. */
+/** Judged within the attempt: a retry may come after the discount, made in time, has expired. */
 const EXPIRED: Answer = {
   status: 400,
   body: errorText('invalid_request', 'expires_at must be in the future', [

@@ -9,7 +9,7 @@ import { sendPage } from '../page.ts';
 export type DocumentRoutesDeps = {
   readonly edge: Edge;
   readonly settings: Addresses;
-  /** Asked with the first request, when all routes are there. */
+  /** Called on the first request, when all routes exist. */
   readonly routes: () => RouteList;
 };
 

@@ -93,7 +93,7 @@ function attachFeature(deps: EntitlementRoutesDeps): Route {
       const entitlement = toNewEntitlement(body, { id: ids.next(), product, meter });
       if ('issues' in entitlement) return refuseInvalid(entitlement.issues);
       const now = orgClock.now(principal);
-      // A key that comes again with another product comes with another request.
+      // The product is part of the request that a key is for.
       const request = { product_id: product.id, ...body };
       const operation = 'POST /products/{id}/entitlements';
       return once({ sql, principal, operation, key, body: request, now }, async (transaction) => {

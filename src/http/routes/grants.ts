@@ -60,7 +60,8 @@ function createRoute(deps: GrantRoutesDeps): Route {
     const { organisationId, mode } = principal;
     const id = key === null ? ids.next() : ids.derive('grant-key', organisationId, mode, key);
     const earlier = key === null ? null : await findGrant(sql, principal, id);
-    // A retry is judged as of the first call: what was in the future then may be past now.
+    // A retry is judged at the time of the first call: a time that was in the future may be past
+    // now.
     const grant = grantOf(body, { id, now: earlier?.createdAt.getTime() ?? now, meter });
     if ('issues' in grant) return refuseInvalid(grant.issues);
     const outcome = await ledger.grant(customer, meter, grant);
@@ -87,7 +88,7 @@ function createRoute(deps: GrantRoutesDeps): Route {
     if (!isSame(stored, grant, { customerId: customer.id, meter, body })) {
       return refuse('idempotency_key_reused', 'this key was used for another grant');
     }
-    // As it was answered first, whatever became of it.
+    // The answer of the first call, whatever happened to the grant since.
     const created = stored.effectiveAt.getTime() <= stored.createdAt.getTime();
     return Response.json(fromGrant({ ...first, started: created }), { status: 201, ...REPLAYED });
   });
@@ -106,7 +107,7 @@ function voidRoute(deps: GrantRoutesDeps): Route {
   });
 }
 
-/** The body as a grant, or all that is wrong with it. */
+/** The body as a grant, or its issues. */
 function grantOf(
   body: GrantCreate,
   about: { id: string; now: number; meter: UsageMeter },
@@ -176,7 +177,10 @@ function grantOf(
   };
 }
 
-/** Whether a stored grant is what this request asks for. What was left out follows the clock and is not compared. */
+/**
+ * Whether a stored grant is what this request asks for. Fields that were left out depend on the
+ * clock and are not compared.
+ */
 function isSame(
   stored: GrantRecord,
   grant: LedgerGrant,

@@ -6,7 +6,7 @@ import { Health, Readiness as Ready } from '../wire/health.ts';
 
 export type Readiness = () => { readonly ready: boolean; readonly reason?: string };
 
-/** For whoever runs this: `/health` says that the process is up, `/ready` that it can serve. */
+/** For operators: `/health` says that the process is up, `/ready` that it can serve. */
 export function healthRoutes({
   edge,
   readiness,

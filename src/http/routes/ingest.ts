@@ -37,13 +37,13 @@ const INGEST = {
   refusals: ['conflict'],
 } as const;
 
-/** Events that are taken apart before others are answered: each may feed ten meters. */
+/** Events that are prepared before other requests get a turn: each may feed ten meters. */
 const STEP_EVENTS = 50;
 
-/** Of one event of a partial call. */
+/** Issues of one event of a partial call. */
 const EVENT_ISSUES_MAX = 5;
 
-/** An event that is well formed, by its place in the call. */
+/** A well-formed event, with its index in the call. */
 type Given = { readonly index: number; readonly event: Event };
 
 type Event = IngestEvent;
@@ -53,7 +53,7 @@ type Item = Subject & {
   readonly follows: boolean;
 };
 
-/** An event, and where its items begin: one for each meter that it feeds. */
+/** An event and the index of its first item: it has one item for each meter that it feeds. */
 type Placed = Given & { readonly firstItem: number };
 
 type Rejected = { readonly index: number; readonly issues: readonly Issue[] };
@@ -102,7 +102,7 @@ function ingestRoute(deps: IngestDeps): Route {
 }
 
 const allOf = ({ events }: { readonly events: readonly unknown[] }): Given[] =>
-  // The edge has looked at them.
+  // The edge has validated them.
   (events as readonly Event[]).map((event, index) => ({ index, event }));
 
 /** The events of a partial call that are well formed. */
@@ -123,11 +123,11 @@ async function sift(
 
 const EVENT = validator(IngestEvent);
 
-/** What is wrong with an event, as it stands in the call. */
+/** The issues of an event, with their paths in the call. */
 const inCall = ({ index, issues }: Rejected): Issue[] =>
   issues.map(({ path, message }) => ({ path: ['events', String(index), ...path], message }));
 
-/** What the ledger refuses an event for. */
+/** The ledger's refusal as an issue of the event. */
 function issueOf({ settings }: IngestDeps, why: EventRefusal): Issue {
   switch (why) {
     case 'out_of_range':
@@ -147,7 +147,7 @@ function issueOf({ settings }: IngestDeps, why: EventRefusal): Issue {
   }
 }
 
-/** What each event says to the meters that it feeds. */
+/** The items of all events. */
 async function itemsOfAll(
   deps: IngestDeps,
   given: readonly Given[],
@@ -179,7 +179,7 @@ async function itemsOfAll(
   return { items, placed };
 }
 
-/** The event that an item is of. */
+/** The index of the event of an item. */
 function eventAt(placed: readonly Placed[], item: number): number {
   return placed.findLast(({ firstItem }) => firstItem <= item)?.index ?? 0;
 }
@@ -276,14 +276,14 @@ function itemsOf(
   const { ids } = deps;
   const key = { body: event.external_id, header, operation: `ingest ${call.index}` };
   const hasKey = (event.external_id ?? header) !== null;
-  // Once for all meters: it may be long.
+  // Once for all meters, because it may be long.
   const text = hasKey ? metadataText(event.metadata) : '';
   const items: Item[] = [];
   for (const { customer, meter } of found) {
     const measured = measure(meter, event, ids);
     if (!('value' in measured)) return measured;
     const { keyId, formerKeyId } = keyedIds(deps, { ...call.principal, id: customer.id }, key);
-    // The first meter's transfer is the event; those of the others are named after it.
+    // The transfer of the first meter has the event's id; the ids of the others derive from it.
     const named = (id: string | null) =>
       id === null || items.length === 0 ? id : ids.derive(id, meter.id);
     const said = { customerId: customer.id, meterId: meter.id, value: measured.value };

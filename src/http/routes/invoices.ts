@@ -48,7 +48,7 @@ export type InvoiceRoutesDeps = {
   readonly orgClock: OrgClock;
   readonly keyLocks: KeyLocks;
   readonly subscriptions: Pick<Subscriptions, 'payInvoice' | 'voidInvoice'>;
-  /** Where `hosted_url` leads. */
+  /** The base of `hosted_url`. */
   readonly appUrl: string;
 };
 

@@ -1,4 +1,5 @@
-// What the metering routes share: whom and what a request is about.
+// What the metering routes share: the customer and the meter that a request names, and recording
+// one usage.
 import type { Tenant } from '../../../ledger/kernel/tenant.ts';
 import type { Found, Ledger } from '../../../ledger/ledger.ts';
 import type { Ids, OrgClock } from '../../../ledger/ports.ts';
@@ -18,7 +19,10 @@ export type MeteringDeps = {
   readonly meters: MeterCatalogue;
   readonly ids: Ids;
   readonly orgClock: OrgClock;
-  /** Whether usage may be in the books under a key whose scope was the organisation's: see `hasFormerKeys`. */
+  /**
+   * Whether usage may be recorded under a key of the older scope, the organisation's: see
+   * `hasFormerKeys`.
+   */
   readonly hasFormerKeys: boolean;
   readonly settings: Pick<Settings, 'bounds'>;
 };
@@ -62,7 +66,7 @@ export function findCustomer(
   return found ?? NO_CUSTOMER;
 }
 
-/** A customer by what stands in a path: its id, or the merchant's own; its id wins. */
+/** A customer by the reference in a path: its id, or the merchant's own; its id wins. */
 export async function findByReference(
   ledger: Ledger,
   scope: Tenant,
@@ -95,7 +99,7 @@ function subjectOf(
   return meter === null ? NO_FEATURE : { customer, meter };
 }
 
-/** Why a usage left no trace. */
+/** The response where nothing was recorded. */
 export function notRecorded(
   { settings: { bounds } }: Pick<MeteringDeps, 'settings'>,
   why: 'key_reused' | 'out_of_range' | 'too_many_meters',

@@ -235,7 +235,7 @@ function removeMeter({ edge, sql, orgClock, changes }: MeterRoutesDeps): Route {
   });
 }
 
-/** What cannot be stored cannot be found. */
+/** A reference that PostgreSQL cannot store names no meter. */
 async function find(sql: Executor, scope: Tenant, reference: string): Promise<MeterRecord | null> {
   return isStorableText(reference) ? findMeter(sql, scope, reference) : null;
 }

@@ -8,7 +8,7 @@ import { refuse } from '../edge/errors.ts';
 export type MetricsRoutesDeps = {
   readonly edge: Edge;
   readonly registry: Registry;
-  /** The address at the other end of the connection; empty where there is none. */
+  /** The peer address of the connection; empty where there is none. */
   readonly peerOf: (request: Request) => string;
   readonly settings: { readonly metricsToken: string | undefined; readonly proxyHops: number };
 };
@@ -26,7 +26,7 @@ const READ = {
 } as const;
 
 const LOOPBACK = /^(?:127\.\d+\.\d+\.\d+|::1|::ffff:127\.\d+\.\d+\.\d+)$/;
-/** Whoever sends one of these speaks for somebody else. */
+/** Headers of a proxy: with one of them, the peer is not the client. */
 const FORWARDED = ['x-forwarded-for', 'x-real-ip', 'forwarded', 'via'];
 
 export function metricsRoutes(deps: MetricsRoutesDeps) {
@@ -51,7 +51,7 @@ function readMetrics({ edge, registry, peerOf, settings }: MetricsRoutesDeps): R
   });
 }
 
-/** Takes as long whatever is alike. */
+/** Constant-time comparison. */
 function isSame(sent: string | null, expected: string): boolean {
   const hash = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(hash(sent ?? ''), hash(expected));

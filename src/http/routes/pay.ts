@@ -85,11 +85,11 @@ const PAY = {
   mediaType,
 } as const;
 
-/** Parameters that a bank appends are not ours to refuse, so the page reads these and leaves the others. */
+/** A bank may append parameters of its own, so the page reads these and ignores the others. */
 const CURRENCY = 'currency';
 const DISCOUNT_CODE = 'discount_code';
 
-/** The page itself, from wherever a proxy shows it. */
+/** The page itself, at whatever address a proxy shows it. */
 const BACK = '?';
 
 const WAIT_SECONDS_MIN = 2;
@@ -107,7 +107,7 @@ export function payRoutes(deps: PayRoutesDeps) {
     .post('/pay/:token', ...pay(deps, tries));
 }
 
-/** Whether whoever sent it may try another of the merchant's discount codes. */
+/** Whether this client may try another discount code of the merchant. */
 type Tries = (request: Request, session: Session) => Wished['mayTryCode'];
 
 function readPage(deps: PayRoutesDeps, tries: Tries): Route {
@@ -136,12 +136,15 @@ function readPage(deps: PayRoutesDeps, tries: Tries): Route {
   });
 }
 
-/** Whether its processor has it and may know more by now. Until it has answered once, whoever asked it is still waiting. */
+/**
+ * Whether the processor has the charge and may know its result by now. Until its first answer,
+ * another request is still waiting for it.
+ */
 function isAsked({ checkout, payment }: Session): boolean {
   return checkout.status === 'processing' && payment !== null && payment.method !== null;
 }
 
-/** The page as it is for who comes to it. */
+/** Shows the page in its current state. */
 async function show(
   deps: PayRoutesDeps,
   session: Session,
@@ -222,7 +225,7 @@ function pay(deps: PayRoutesDeps, tries: Tries): Route {
   });
 }
 
-/** What the checkout would take now; null where there is nothing to pay. */
+/** The current terms; null where there is nothing to pay. */
 type Offer = { readonly terms: Terms; readonly asks: Asks; readonly now: number };
 
 async function offerOf(
@@ -237,17 +240,20 @@ async function offerOf(
   return terms === null ? null : { terms, asks: asksOf(terms.quote, processor), now: options.now };
 }
 
-/** Where a buyer goes who tried, or found that there was nothing to try. */
+/** Where a buyer goes after an attempt, or where no attempt was possible. */
 async function after(deps: PayRoutesDeps, token: string, embed: Embed | null): Promise<Response> {
   const session = await findSession(deps.sql, token, deps.orgClock);
   if (session === null) return notFound();
-  // A second click may wait for what the first one has paid: what is over is told by the page alone.
+  // A second click may have waited for the first one, which paid; only the page says what is over.
   const isWaiting = session.checkout.status === 'processing';
   const cookie = isWaiting && embed === null ? awaiting(deps, session, true) : null;
   return onward(session, { cookie, embed });
 }
 
-/** To the merchant, or to the page where it is not paid, or the page is the end: in a frame it always is. */
+/**
+ * Redirects to the merchant; to the page where it is not paid, or the page is the end. In a frame
+ * it always is.
+ */
 function onward(
   { checkout }: Session,
   { cookie, embed }: { readonly cookie: string | null; readonly embed: Embed | null },
@@ -285,7 +291,7 @@ function send(
   return sendPage(checkoutPage(view, embed), { ...options, framedBy: embed?.origins ?? [] });
 }
 
-/** The form may lead to the sandbox's bank, and to wherever the merchant sends the buyer on from `success_url`. */
+/** The form may lead to the sandbox's bank, and to wherever `success_url` redirects. */
 function sendOpen(
   { settings }: PayRoutesDeps,
   { checkout }: Session,
@@ -301,7 +307,7 @@ function sendOpen(
   return send(view, embed, { status, formAction });
 }
 
-/** How long a page waits before it looks again: less in the beginning, for who has just paid. */
+/** Seconds until the page reloads: fewer at first, for a buyer who has just paid. */
 function waitSeconds({ payment }: Session, now: number): number {
   const waited = payment === null ? 0 : (now - payment.createdAt.getTime()) / 1000;
   return Math.min(Math.max(Math.round(waited / 5), WAIT_SECONDS_MIN), WAIT_SECONDS_MAX);

@@ -67,7 +67,7 @@ function createToken(deps: PortalTokenRoutesDeps): Route {
       const customer = isStorableText(id) ? await findCustomer(sql, principal, id) : null;
       if (customer === null) return refuse('not_found', 'no such customer');
       const ttlS = body?.ttl_seconds ?? PORTAL_TTL_S_DEFAULT;
-      // A key that comes again with another customer comes with another request.
+      // The customer is part of the request that a key is for.
       const request = { customer_id: customer.id, ...body };
       const operation = 'POST /customers/{id}/portal-tokens';
       const now = clock.now();

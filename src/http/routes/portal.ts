@@ -168,7 +168,7 @@ function readPortal(deps: PortalRoutesDeps): Route {
   });
 }
 
-/** What was done on the page before. Anything else in the address is not ours to judge. */
+/** The notice of the action before. Other parameters of the address are ignored. */
 function noticeOf(request: Request): Notice | null {
   const done = urlOf(request).searchParams.get('done');
   return NOTICES.find((notice) => notice === done) ?? null;

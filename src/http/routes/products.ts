@@ -225,7 +225,7 @@ function addPrice(deps: ProductRoutesDeps): Route {
       const price = toNewPrice(body, { id: ids.next(), path: [] });
       if ('issues' in price) return refuseInvalid(price.issues);
       const now = orgClock.now(principal);
-      // A key that comes again with another product comes with another request.
+      // The product is part of the request that a key is for.
       const request = { product_id: product.id, ...body };
       const operation = 'POST /products/{id}/prices';
       return once({ sql, principal, operation, key, body: request, now }, async (transaction) => {

@@ -46,7 +46,8 @@ const ANSWER = {
   mediaType,
 } as const;
 
-// Back at the checkout a paid buyer is sent on to the merchant at once, wherever that is (https, or a loopback address in test mode).
+// A paid buyer is redirected from the checkout to the merchant at once, at any address (https, or a
+// loopback address in test mode).
 const FORM_ACTION = ["'self'", 'https:', 'http://localhost:*', 'http://127.0.0.1:*'];
 
 export function sandboxRoutes(deps: SandboxRoutesDeps) {
@@ -70,7 +71,7 @@ function answerChallenge(deps: SandboxRoutesDeps): Route {
 }
 
 async function show(deps: SandboxRoutesDeps, key: string): Promise<Response> {
-  // What cannot be stored cannot be found.
+  // A key that PostgreSQL cannot store names no challenge.
   const challenge = isStorableText(key) ? await deps.sandbox.findChallenge(key) : null;
   if (challenge === null) return sendPage(challengePage({ kind: 'not_found' }), { status: 404 });
   const { amount, currency, method, returnUrl, isOpen } = challenge;

@@ -9,7 +9,7 @@ import { fromTestClock, TestClock, TestClockMove, toTarget } from '../wire/test-
 export type TestClockRoutesDeps = {
   readonly edge: Edge;
   readonly testClocks: TestClocks;
-  /** The server does not give up a request that takes long. */
+  /** Lifts the server's time limit for this request. */
   readonly patient: (request: Request) => void;
 };
 

@@ -165,7 +165,7 @@ function testEndpoint({ edge, sql, ids, clock }: EndpointDeps): Route {
         if (endpoint.status === 'disabled') return refusal('invalid_state', DISABLED);
         const event = sampleOf(body.type ?? firstType(endpoint), { ids, now });
         const sent = await sendSample(transaction, principal, { event, endpointId: endpoint.id });
-        // Deleted since it was found.
+        // The endpoint was deleted meanwhile.
         if (sent === null) return refusal('not_found', 'no such webhook endpoint');
         return answer(200, fromDelivery(sent));
       });

@@ -103,7 +103,7 @@ export const BuyLinkCheckout = Type.Object({
   type: CheckoutType,
 });
 
-/** What is wrong with the addresses of a body, for a caller who may or may not send buyers to this very machine. */
+/** The issues of a body's URLs; `loopback` hosts are allowed to some callers. */
 export function urlIssues(
   body: { readonly success_url?: string; readonly cancel_url?: string },
   options: { readonly loopback: boolean },
@@ -134,7 +134,7 @@ export function toCheckoutWish(
     cancelUrl: body.cancel_url ?? null,
     discountCode: body.discount_code ?? null,
     currency: body.currency ?? null,
-    // It is the merchant's server that asks; the page knows the buyer.
+    // The merchant's server asks here; only the page knows the buyer's region.
     regional: null,
   };
 }
@@ -210,7 +210,7 @@ const REFUSALS: Readonly<Record<CreateFailure['kind'], string>> = {
   discount_currency_conflict: 'the discount code is for another currency than the price',
 };
 
-/** Why no checkout was made, for people. */
+/** Why no checkout was created, in words. */
 export function refusalText({ kind }: CreateFailure): string {
   return REFUSALS[kind];
 }

@@ -92,15 +92,15 @@ export function toNewCustomer(body: Static<typeof CustomerCreate>, id: string): 
   };
 }
 
-/** Why a text of a path is none; null where it is one. */
+/** What is wrong with the id in a path; null where it is valid. */
 export function externalIdFault(text: string): string | null {
-  // What stands for each byte that is none: whatever an encoding has there, it would be one and the same name.
+  // U+FFFD replaces each invalid byte, so different names would become the same.
   if (text.includes('\uFFFD')) return 'is not valid UTF-8';
   if (!isStorableText(text)) return 'must not have a NUL character or half of a surrogate pair';
   return EXTERNAL_ID.Check(text) ? null : 'must have 1 to 255 characters';
 }
 
-/** What a PUT makes where there is none: null, which clears a field, is nothing there. */
+/** The customer that a PUT creates: null, which clears a field, is ignored here. */
 export function toPutCustomer(
   patch: CustomerPatch,
   { id, externalCustomerId }: { readonly id: string; readonly externalCustomerId: string },
@@ -120,7 +120,7 @@ function addressOf(given: Static<typeof BillingAddress> | null): Address | null 
   if (given === null) return null;
   const { line1 = null, line2 = null, city = null, state = null, country = null } = given;
   const address = { line1, line2, city, state, postalCode: given.postal_code ?? null, country };
-  // Of nothing but nulls it is none.
+  // An address of nulls only is no address.
   return Object.values(address).some((value) => value !== null) ? address : null;
 }
 

@@ -55,7 +55,9 @@ export const Discount = Type.Object({
   created_at: Timestamp,
 });
 
-/** What a double prints as where it is a decimal of the right size; nothing is ever computed with the double. */
+/**
+ * The text of a double that is a decimal of the right size; nothing is computed with the double.
+ */
 const PERCENT = /^\d{1,3}(?:\.\d{1,4})?$/;
 
 export function toNewDiscount(
@@ -106,7 +108,7 @@ export function fromDiscount(discount: DiscountRecord): Static<typeof Discount> 
   return {
     id: discount.id,
     code: discount.code,
-    // As it came: the digits of the shortest double that reads as them.
+    // As it was sent: the shortest decimal of the double has the same digits.
     percent_off: percentOff === null ? null : Number(percentOff),
     amount_off: amountOff === null || currency === null ? null : formatMoney(amountOff, currency),
     currency,

@@ -83,10 +83,10 @@ export const Entitlement = Type.Object({
 
 type Create = Static<typeof EntitlementCreate>;
 
-/** What only a metered feature has. */
+/** Fields that only a metered feature has. */
 const METERED_ONLY = ['limit', 'reset_interval', 'overage_allowed', 'rollover'] as const;
 
-/** The body as an entitlement, or all that is wrong with it. */
+/** The body as an entitlement, or its issues. */
 export function toNewEntitlement(
   body: Create,
   about: { readonly id: string; readonly product: ProductRecord; readonly meter: Meter },
@@ -98,7 +98,7 @@ export function toNewEntitlement(
     const terms = meteredTerms(body, about);
     return 'issues' in terms ? terms : { ...given, ...terms };
   }
-  // `null` and `false` say of themselves that there is none.
+  // `null` and `false` mean that there is none.
   const issues = METERED_ONLY.filter((field) => (body[field] ?? false) !== false).map((field) => ({
     path: [field],
     message: 'goes with a metered feature only',
@@ -142,7 +142,10 @@ function meteredTerms(
   return { limit: amount, resetInterval, overageAllowed, rollover: rolls };
 }
 
-/** A yearly plan of a product that is sold by the month too gives its limit by the month. */
+/**
+ * The default interval: that of the product's recurring prices where they agree, else a month. So a
+ * yearly plan of a product that is also sold monthly gives its limit each month.
+ */
 function intervalOf({ prices }: ProductRecord): EntitlementRecord['resetInterval'] {
   const recurring = prices.filter(
     ({ status, interval }) => status === 'active' && interval !== null,

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { type ErrorCode, STATUS_OF } from '../edge/errors.ts';
 
-/** The closed list, in the order in which it is kept. */
+/** The closed list, in the order of STATUS_OF. */
 export const ErrorType = Type.Union(
   (Object.keys(STATUS_OF) as ErrorCode[]).map((code) => Type.Literal(code)),
 );

@@ -1,4 +1,4 @@
-// The means to pay, as a buyer types it. What is wrong with it is told before anybody is asked to charge it.
+// A payment instrument as a buyer types it. It is validated before any processor is called.
 import type { FieldError } from '../../pages/checkout/view.ts';
 import type { Instrument } from '../../processors/processor.ts';
 
@@ -50,7 +50,7 @@ function readCard({ card_number = '', card_expiry = '', card_cvc = '' }: Typed, 
   return { ok: true, instrument: { type: 'card', number, expiry: mmyy, cvc } };
 }
 
-/** Luhn's: every second digit from the right counts double. */
+/** The Luhn check: every second digit from the right counts double. */
 function hasCheckDigit(number: string): boolean {
   let sum = 0;
   for (const [index, digit] of Array.from(number).toReversed().entries()) {
@@ -73,7 +73,7 @@ function readExpiry(text: string): Expiry | null {
   return { month, year: year < 100 ? 2000 + year : year };
 }
 
-/** A card is good to the end of its month, wherever on earth that ends last. */
+/** A card is valid to the end of its month in the time zone where that ends last. */
 function isPast({ month, year }: Expiry, now: number): boolean {
   const HALF_DAY_MS = 12 * 60 * 60 * 1000;
   return Date.UTC(year, month) + HALF_DAY_MS <= now;
@@ -92,7 +92,10 @@ function wrongIban(message: string): Read {
   return { ok: false, errors: [{ field: 'iban', message }] };
 }
 
-/** ISO 7064: moved to the end and read as one number, its letters as 10 to 35, it leaves 1 when divided by 97. */
+/**
+ * ISO 7064: with its first four characters moved to the end and letters read as 10 to 35, an IBAN
+ * leaves 1 when divided by 97.
+ */
 function hasCheckDigits(iban: string): boolean {
   const moved = iban.slice(4) + iban.slice(0, 4);
   const digits = moved.replaceAll(/[A-Z]/g, (letter) => String(Number.parseInt(letter, 36)));

@@ -60,7 +60,7 @@ export const InvoiceCreate = Body(
 
 export const InvoiceStatus = namedOneOf(INVOICE_STATUSES);
 
-/** Of a line: what is given back is negative. */
+/** The amount of a line: a credit is negative. */
 const LineAmount = Type.String({
   pattern: '^-?\\d{1,12}(\\.\\d{1,4})?$',
   description: 'A decimal with the decimals of the currency; negative where it is given back.',
@@ -104,7 +104,7 @@ export const Invoice = Type.Object({
   hosted_url: Type.String({ format: 'uri', description: 'The document to print.' }),
 });
 
-/** What a body bills whoever it is. */
+/** The part of a bill that does not depend on the customer. */
 type Bill = Pick<NewInvoice, 'currency' | 'dueAt' | 'lines'>;
 
 export function toBill(
@@ -133,7 +133,7 @@ export function toBill(
   return { currency, lines, dueAt: dueAt === null ? null : new Date(dueAt) };
 }
 
-/** The bill to a customer, in no connection with anything else. */
+/** An invoice to a customer that no subscription or checkout stands behind. */
 export function toNewInvoice(id: string, bill: Bill, customer: CustomerRecord): NewInvoice {
   const { name, email, externalCustomerId } = customer;
   return {

@@ -1,8 +1,8 @@
-// What a caller may hang on a thing of ours: pairs of text (contract, Limits; they hold everywhere), and on usage numbers and
-// booleans too.
+// Metadata: pairs of text that a caller attaches to an object (contract, Limits), and on usage
+// numbers and booleans too.
 //
-// Holds: lengths count characters, of which half of a surrogate pair is none, and to count them takes time that grows with the text
-// alone, at most twice the bound. No pattern is tried on it.
+// Holds: lengths count characters; half of a surrogate pair is none. Counting takes time linear in
+// the text, and stops at twice the bound. No regular expression runs on it.
 import type { Scalar } from '../../../ledger/kernel/transfers.ts';
 import type { Issue } from '../edge/errors.ts';
 import { rule, ruled } from '../edge/validate.ts';
@@ -16,12 +16,12 @@ export type Metadata = Readonly<Record<string, string>>;
 
 export const Metadata = pairsOf<Record<string, string>>('Metadata', textFault, TEXT);
 
-/** Of usage. A number is a double: kept and shown as JSON writes it, so 1.0 is 1. */
+/** Metadata of usage. A number is a double, kept and shown as JSON writes it: 1.0 is 1. */
 export const UsageMetadata = pairsOf<Record<string, Scalar>>('UsageMetadata', scalarFault, {
   anyOf: [TEXT, { type: 'number' }, { type: 'boolean' }],
 });
 
-/** Why a value may not stand in a pair; null where it may. */
+/** What is wrong with a value; null where it is valid. */
 type Fault = (value: unknown) => string | null;
 
 function pairsOf<T>(name: string, fault: Fault, shown: object) {
@@ -68,7 +68,7 @@ function keyFault(key: string): string | null {
 
 function scalarFault(value: unknown): string | null {
   if (typeof value === 'string') return textFault(value);
-  // JSON may write a number that no double holds: 1e400.
+  // JSON can hold a number beyond a double: 1e400.
   if (typeof value === 'number' && !Number.isFinite(value)) return 'is too large a number';
   if (typeof value === 'number' || typeof value === 'boolean') return null;
   return 'must be a string, a number or a boolean';
@@ -89,7 +89,7 @@ function hasAtMost(text: string, max: number): boolean {
   return count <= max;
 }
 
-/** A key of a caller's in an answer of ours. */
+/** A caller's key in our answer, shortened. */
 function shortened(key: string): string {
   return key.length <= 2 * KEY_LENGTH_MAX ? key : `${key.slice(0, 2 * KEY_LENGTH_MAX)}…`;
 }

@@ -1,4 +1,5 @@
-// The bodies of /check, /track and /events/ingest (contract, Entitlement and metering endpoints; decisions 5).
+// The bodies of /check, /track and /events/ingest (contract, Entitlement and metering endpoints;
+// decisions 5).
 import { type Static, Type } from '@sinclair/typebox';
 import { CHECK_BATCH_MAX, INGEST_EVENTS_MAX } from '../../../ledger/limits.ts';
 import {
@@ -14,7 +15,9 @@ import { UsageMetadata } from './metadata.ts';
 import { ErrorType, Issues } from './errors.ts';
 import { Body, ExternalCustomerId, Nullable, Timestamp, Uuid, oneOf } from './values.ts';
 
-/** A quantity as it comes in: a JSON number or a decimal string, with at most the decimals of its meter. */
+/**
+ * A quantity in a request: a JSON number or a decimal string, with no more decimals than its meter.
+ */
 export const Quantity = Type.Union(
   [Type.Number(), Type.String({ pattern: '^-?\\d{1,15}(\\.\\d{1,15})?$' })],
   { error: 'must be a number or a decimal string' },
@@ -26,7 +29,7 @@ const FeatureKey = Type.String({
   description: 'The slug of the meter.',
 });
 
-/** A caller's own name of an event: the same name counts once for a customer. */
+/** A caller's key of an event: one key counts once for a customer. */
 const EventKey = Type.String({
   minLength: 1,
   maxLength: 255,
@@ -112,7 +115,7 @@ const WHOLE = Body(
   },
 );
 
-/** All that a partial call must be: its events are looked at one by one. */
+/** The envelope of a partial call: its events are validated one by one. */
 const ENVELOPE = Body({
   events: Type.Array(Type.Unknown(), { maxItems: INGEST_EVENTS_MAX }),
   partial: Type.Literal(true),
@@ -208,7 +211,7 @@ export const IngestResult = Type.Object({
 const number = (value: bigint | null, scale: number): number | null =>
   value === null ? null : quantityNumber(value, scale);
 
-/** The five numbers that every answer about a balance carries. `null` is unlimited. */
+/** The numbers of every answer about a balance. `null` is unlimited. */
 export function fromSnapshot(snapshot: Snapshot, scale: number) {
   const rest = balance(snapshot);
   return {
@@ -249,7 +252,7 @@ export function fromCheck(
   };
 }
 
-/** The same as it is sent. */
+/** The same as JSON text. */
 export function renderCheck(answer: CheckAnswer, meter: Meter): string {
   return JSON.stringify(fromCheck(answer, meter));
 }

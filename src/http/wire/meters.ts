@@ -19,7 +19,7 @@ const Aggregation = oneOf(['sum', 'count', 'max', 'last', 'unique'], {
 
 const Status = oneOf(['active', 'archived']);
 
-/** What the consumption of a meter depends on: it is said once. */
+/** Fields that the consumption of a meter depends on: they cannot be changed. */
 const FIXED = {
   event_name: Type.Optional(
     Type.String({ minLength: 1, maxLength: 255, description: 'Default: the slug.' }),
@@ -63,7 +63,7 @@ export const MeterPut = Body(
   { name: 'API calls', unit: 'calls', scale: 0 },
 );
 
-/** Why it is no slug; null where it is one. */
+/** What is wrong with a slug; null where it is valid. */
 export function slugFault(text: string): string | null {
   return SLUG.test(text) ? null : SLUG_FORM;
 }
@@ -101,7 +101,7 @@ export function toNewMeter(body: Static<typeof MeterCreate>, id: string): NewMet
   };
 }
 
-/** What a PUT makes where there is none. */
+/** The meter that a PUT creates. */
 export function toPutMeter(
   { description, unit, ...body }: Static<typeof MeterPut>,
   slug: string,

@@ -3,7 +3,10 @@ import { FormatRegistry, Type } from '@sinclair/typebox';
 import { exponentOf, isCurrency, parseMoney } from '../../../ledger/kernel/money.ts';
 import type { Issue } from '../edge/errors.ts';
 
-/** A string only: a JSON number has been through a double. How many decimals fit, its currency decides. */
+/**
+ * A string, because a JSON number passes through a double. The currency decides how many decimals
+ * are allowed.
+ */
 export const Amount = Type.String({
   pattern: '^\\d{1,12}(\\.\\d{1,4})?$',
   description:
@@ -21,7 +24,7 @@ export const Currency = Type.String({
   error: 'must be an ISO 4217 currency code',
 });
 
-/** The amount in units of the currency's smallest coin. Both have passed their schemas. */
+/** The amount in the currency's smallest unit. Both arguments have passed their schemas. */
 export function moneyOf(amount: string, currency: string, path: readonly string[]): bigint | Issue {
   const units = parseMoney(amount, currency);
   switch (units) {

@@ -96,10 +96,10 @@ export const Organization = Type.Object({
   updated_at: Timestamp,
 });
 
-/** An offset is none: a zone has summers, and a name by which its rules change. */
+/** Excludes offsets: a zone has daylight saving time, and its rules may change. */
 const ZONE = /^[A-Za-z][\w+/-]{0,63}$/;
 
-/** As the zone spells itself; null where there is none. */
+/** The canonical name of the zone; null where there is none. */
 function zoneOf(name: string): string | null {
   if (!ZONE.test(name)) return null;
   try {
@@ -141,7 +141,7 @@ export function toOrganisationPatch(
   };
 }
 
-/** Where two do not go together, at the one that was sent. */
+/** The issue of two settings that contradict each other, at the one that was sent. */
 export function dunningIssue(
   fault: DunningFault,
   { dunning = {} }: Static<typeof OrganizationChange>,

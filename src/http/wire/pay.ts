@@ -1,4 +1,4 @@
-// The form of the hosted page: its fields, and what of them a buyer must still mend.
+// The form of the hosted page: its fields, and what the buyer has to correct.
 import { type Static, Type } from '@sinclair/typebox';
 import { shownTotal } from '../../pages/checkout/form.ts';
 import type { FieldError, OpenView } from '../../pages/checkout/view.ts';
@@ -11,7 +11,7 @@ import { Body, Email, Name, oneOf } from './values.ts';
 
 const Field = (description: string) => Type.Optional(Type.String({ description }));
 
-/** Every field may be missing: what is wrong is told on the page, beside the field. */
+/** Every field is optional: the page shows what is wrong beside the field. */
 export const PayForm = Body({
   total: Field(
     'The total that the page showed. Where another one is due, nothing is charged and the page is shown again.',
@@ -28,14 +28,14 @@ export const PayForm = Body({
   iban: Field(''),
 });
 
-/** Of the sandbox's bank. */
+/** The form of the sandbox's bank. */
 export const ChallengeForm = Body({
   answer: oneOf(['complete', 'fail']),
 });
 
 export type PayForm = Static<typeof PayForm>;
 
-/** What the page has to say before there can be an order. */
+/** What the buyer has to correct before there can be an order. */
 export type Mend = {
   readonly status: number;
   readonly errors: readonly FieldError[];
@@ -51,7 +51,7 @@ export const TOTAL_CHANGED: Mend = { status: 409, errors: [], notice: { kind: 't
 const email = validator(Email);
 const name = validator(Name);
 
-/** The terms come first: nobody is asked to mend a card number while the page shows another total than the one that is due. */
+/** Terms are checked first: the buyer sees the right total before correcting a card number. */
 export function readOrder(
   form: PayForm,
   page: {
@@ -98,7 +98,9 @@ function mend(what: { readonly status: number } & Partial<Mend>): Reading {
 
 const NO_INSTRUMENT = { ok: true, instrument: null } as const;
 
-/** What the buyer gets back: never a card's number or code, nor an account's. */
+/**
+ * The entered values that the page shows again: never a card's number or code, nor an account's.
+ */
 export function enteredOf(form: PayForm): Pick<Shown, 'email' | 'name' | 'method'> {
   return {
     email: form.email?.trim() ?? '',

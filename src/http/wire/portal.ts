@@ -1,4 +1,4 @@
-// What a customer says in the portal: as JSON from the merchant's backend, as a form from the page.
+// A customer's input in the portal: JSON from the merchant's backend, or a form from the page.
 import { type Static, Type } from '@sinclair/typebox';
 import type { SubscriptionAction } from '../../subscriptions/subscriptions.ts';
 import { CancelMode } from './subscriptions.ts';
@@ -38,7 +38,7 @@ export const PauseForm = Body({
   keep_invoices: Type.Optional(Type.Literal('true')),
 });
 
-/** `attempt` names one showing of the form: sent twice, it is one change. */
+/** `attempt` identifies one rendering of the form: sent twice, it is one change. */
 export const MethodForm = Body({
   attempt: Uuid,
   payment_method: Field('`card` or `bank_debit`.'),
@@ -52,7 +52,7 @@ export type MethodForm = Static<typeof MethodForm>;
 
 type Pause = Extract<SubscriptionAction, { kind: 'pause' }>;
 
-/** null: what stands in `resumes_at` is no time. A form counts in days of `zone`; without one it is a time. */
+/** null: `resumes_at` is invalid. A form gives a day in `zone`; without a zone it is a time. */
 export function toPause(
   body: Static<typeof PortalPause> | Static<typeof PauseForm>,
   zone: string | null,
@@ -72,7 +72,7 @@ function startOfDay(text: string, zone: string): number | null {
   try {
     return Temporal.PlainDate.from(text).toZonedDateTime(zone).epochMilliseconds;
   } catch {
-    // A day that its month does not have.
+    // A day that the month does not have.
     return null;
   }
 }
@@ -86,7 +86,7 @@ export function resumeDaysOf(now: number, zone: string): { first: string; last: 
   };
 }
 
-/** What a date field may be given back. */
+/** The text that a date field shows again. */
 export function dayAgain(text: string | null | undefined): string {
   const day = text?.trim() ?? '';
   return startOfDay(day, 'UTC') === null ? '' : day;

@@ -14,7 +14,7 @@ import { Amount, Currency, moneyOf } from './money.ts';
 import { Metadata } from './metadata.ts';
 import { Body, Name, Timestamp, Uuid, oneOf } from './values.ts';
 
-/** Not one that reads like an id: a buy link names its product by either. */
+/** Not in the form of an id: a buy link names its product by either. */
 const Slug = Type.String({
   pattern: '^(?!(?:prod_)?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$)[a-z0-9][a-z0-9_-]{0,63}$',
   description: 'Names the product in a buy link. Unique over all organisations.',
@@ -141,7 +141,7 @@ export function toNewProduct(
   };
 }
 
-/** `path` is where the price stands in its body. */
+/** `path` is the path of the price in its body. */
 export function toNewPrice(
   price: Static<typeof PriceCreate>,
   { id, path }: { readonly id: string; readonly path: readonly string[] },
@@ -169,7 +169,7 @@ export function toNewPrice(
   };
 }
 
-/** The interval makes a price recurring; a type that is given has to agree. */
+/** A price with an interval is recurring; a given type has to agree. */
 function recurrenceIssues(price: Static<typeof PriceCreate>): { field: string; message: string }[] {
   const { type, interval, interval_count: count = 1 } = price;
   if (type === 'one_time' || (type === undefined && interval === undefined)) {
@@ -187,7 +187,7 @@ function recurrenceIssues(price: Static<typeof PriceCreate>): { field: string; m
   ];
 }
 
-/** From the name, and made unique by the end of the id, which is random. */
+/** Derived from the name, and unique by the random end of the id. */
 function slugOf(name: string, id: string): string {
   const words = name
     .normalize('NFKD')

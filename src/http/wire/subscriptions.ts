@@ -115,7 +115,7 @@ export const Subscription = Type.Object({
   created_at: Timestamp,
 });
 
-/** What a body that pauses asks for. */
+/** The pause that a body asks for. */
 export function toPause(
   body: Static<typeof SubscriptionPause> = {},
 ): Extract<SubscriptionAction, { kind: 'pause' }> | Issue {

@@ -30,7 +30,7 @@ export const TestClock = Type.Object({
   }),
 });
 
-/** Where the clock shall go from where it is; or what is wrong with the body. */
+/** The target of the clock, or what is wrong with the body. */
 export function toTarget({
   advance,
   now,

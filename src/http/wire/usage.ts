@@ -1,4 +1,4 @@
-// From what a caller reports to what the ledger records: quantities, properties, keys, times.
+// Converts what a caller reports into what the ledger records: quantities, properties, keys, times.
 import { EVENT_EARLY_MS_MAX, EVENT_LATE_MS_MAX } from '../../../ledger/limits.ts';
 import type { UsageRequest } from '../../../ledger/outcome.ts';
 import type { Ids } from '../../../ledger/ports.ts';
@@ -32,8 +32,9 @@ export function quantityOf(
 }
 
 /**
- * What an event says to one meter. Its own `value` wins over the meter's `value_property`; without either it is 1, unless the
- * meter names a property: then an event that lacks it is refused, rather than counted as 1.
+ * The quantity of an event for one meter. Its own `value` wins over the meter's `value_property`;
+ * without either it is 1. Where the meter names a property and the event lacks it, the event is
+ * refused, not counted as 1.
  */
 export function measure(meter: UsageMeter, reported: Reported, ids: Ids): Measured | Issue {
   const { metadata } = reported;
@@ -42,7 +43,7 @@ export function measure(meter: UsageMeter, reported: Reported, ids: Ids): Measur
   if (aggregation === 'unique' && uniqueProperty !== null) {
     const property = own(metadata, uniqueProperty);
     if (property === undefined) return lacking(uniqueProperty);
-    // Members are told apart by their text: 7 and "7" are one.
+    // Members are compared as text: 7 and "7" are the same.
     member = ids.fingerprint(String(property));
   }
   let value: bigint | Issue;
@@ -76,7 +77,7 @@ function lacking(property: string): Issue {
   return { path: ['metadata', property], message: 'is required by the meter' };
 }
 
-/** What a caller gave to have an event count once. */
+/** The keys that a caller sent so that an event counts once. */
 type CallerKey = {
   readonly body: string | undefined;
   readonly header: string | null;
@@ -89,9 +90,9 @@ type KeyedIds = Pick<UsageRequest, 'keyId' | 'formerKeyId'>;
 const NO_KEY: KeyedIds = { keyId: null, formerKeyId: null };
 
 /**
- * The ids that a caller's key gives for a customer: its scope is the customer's own, by whichever name it is called. A key in a body
- * names the event, the same for /track, /check and /events/ingest, and wins; one in the header names the request and is of its
- * operation alone.
+ * The ids that a caller's key gives, in the scope of the customer, whichever of its two ids names
+ * it. A key in the body identifies the event: it is the same for /track, /check and /events/ingest,
+ * and wins. A key in the header identifies the request, and belongs to its operation.
  */
 export function keyedIds(
   { ids, hasFormerKeys }: { readonly ids: Ids; readonly hasFormerKeys: boolean },
@@ -109,7 +110,10 @@ export function keyedIds(
   };
 }
 
-/** What a keyed request means, to tell another one under the same key. `metadata` is what `metadataText` gives. */
+/**
+ * A fingerprint of a keyed request, to detect another request under the same key. `metadata` is the
+ * result of `metadataText`.
+ */
 export function fingerprintOf(
   ids: Ids,
   event: {
@@ -124,7 +128,7 @@ export function fingerprintOf(
   return ids.fingerprint(`${customerId}${meterId}${value}${variant}${metadata}`);
 }
 
-/** The same for the same pairs, in whichever order. 1 and "1" are not the same, 1 and 1.0 are. */
+/** Canonical text: independent of the order of pairs. 1 and "1" differ, 1 and 1.0 do not. */
 export function metadataText(metadata: UsageMetadata | undefined): string {
   if (metadata === undefined) return '';
   return JSON.stringify(Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1)));
@@ -132,10 +136,13 @@ export function metadataText(metadata: UsageMetadata | undefined): string {
 
 const ISO_TIME = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
 
-/** What has a year of more than four digits the database does not read: an offset can lead there. */
+/** PostgreSQL does not read a year of five digits, which an offset can lead to. */
 const YEARS_END = Date.UTC(10_000, 0);
 
-/** Milliseconds of an ISO 8601 time with a zone, or null. A day that the month does not have is no time, nor is a year before 1970. */
+/**
+ * Milliseconds of an ISO 8601 time with a zone, or null. A day that the month does not have, and a
+ * year before 1970, are invalid.
+ */
 export function timeOf(text: string): number | null {
   const match = ISO_TIME.exec(text);
   if (match === null) return null;
@@ -145,7 +152,7 @@ export function timeOf(text: string): number | null {
   return at >= 0 && at < YEARS_END && date.getUTCDate() === day ? at : null;
 }
 
-/** When an event happened: at most 5 minutes ahead and 35 days back (decisions 5). */
+/** The time of an event: at most 5 minutes ahead and 35 days back (decisions 5). */
 export function eventTime(text: string, now: number): number | Issue {
   const at = timeOf(text);
   const path = ['timestamp'];

@@ -17,7 +17,7 @@ export const Uuid = Type.String({ format: 'uuid', error: 'must be a UUID' });
 const EMAIL_LENGTH_MAX = 254;
 const NOT_IN_EMAIL = /[\s<>()",;:\\[\]]/;
 
-/** Enough to tell an address from a slip of the hand; only a delivered message proves one. */
+/** Catches typing mistakes; only a delivered message proves an address. */
 function isEmail(text: string): boolean {
   if (text.length > EMAIL_LENGTH_MAX || NOT_IN_EMAIL.test(text)) return false;
   const [local = '', domain = '', ...more] = text.split('@');
@@ -49,7 +49,7 @@ export const ExternalCustomerId = Type.String({
 /** A name that people read. */
 export const Name = Type.String({ minLength: 1, maxLength: 255 });
 
-/** A line of print: something to see, and no line break or other control character. */
+/** One printable line: at least one visible character, no line break and no control character. */
 const LINE = '^(?=.*\\S)[^\\u0000-\\u001F\\u007F-\\u009F\\u2028\\u2029]+$';
 export const Line = Type.String({
   minLength: 1,
@@ -82,7 +82,10 @@ export const namedOneOf = <const T extends string>(values: readonly T[]) =>
 
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 
-/** An object that knows all its fields, perhaps with one that the document shows, and those that no change may name. */
+/**
+ * An object without further fields, optionally with an example for the document, and with fields
+ * that no change may name.
+ */
 export const Body = <T extends Record<string, TSchema>>(
   fields: T,
   example?: Static<TObject<T>>,

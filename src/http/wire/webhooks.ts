@@ -33,7 +33,7 @@ const SUBSCRIBABLE: readonly string[] = ['*', ...EVENT_TYPES];
 
 export const SubscribedType = oneOf(SUBSCRIBABLE);
 
-/** Types, each once, or `*` alone. */
+/** A list of types, each once, or `*` alone. */
 const SUBSCRIPTION = rule('Subscription', subscriptionIssues);
 
 function subscriptionIssues(value: unknown): Issue[] {
@@ -216,7 +216,7 @@ export function toEndpointPatch(
   };
 }
 
-/** A sample of this type, about an object of its own: no other event's sequence is touched. */
+/** A sample event of this type, about a new object: no other event's sequence is affected. */
 export function sampleOf(
   type: EventType,
   { ids, now }: { readonly ids: Ids; readonly now: number },
@@ -235,7 +235,7 @@ export function sampleOf(
   };
 }
 
-/** The range of a replay, or what is wrong with it. `subscribed`: what is meant where no types are named. */
+/** The range of a replay, or its issues. `subscribed`: the types where the body names none. */
 export function toReplayRange(
   { since, until, types }: Static<typeof ReplayRequest>,
   subscribed: Subscription,

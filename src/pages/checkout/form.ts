@@ -1,7 +1,8 @@
 // The open checkout: what it costs, and the one form that pays it.
 //
-// Works without a script. Changing the currency or the discount sends the form too, and comes back with the new total and with what
-// was entered, but never with a card's number. The button that Enter presses is the first one, so it is the one that pays.
+// Works without a script. Changing the currency or the discount sends the form too, and comes back
+// with the new total and with what was entered, but never with a card's number. The button that
+// Enter presses is the first one, so it is the one that pays.
 import { unreachable } from '../../../ledger/kernel/assert.ts';
 import { formatMoney } from '../../../ledger/kernel/money.ts';
 import { showAmount } from '../amount.ts';

@@ -1,4 +1,5 @@
-// What a merchant who tries things out has to know: nothing here costs money, and which numbers do what.
+// What a merchant who tries things out has to know: nothing here costs money, and which numbers do
+// what.
 import { type Html, html } from '../html.ts';
 
 const CARDS: readonly (readonly [number: string, what: string])[] = [

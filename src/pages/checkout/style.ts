@@ -1,4 +1,7 @@
-/** What the checkout adds to the shared look: the ticket, the form beside it, and the marks of its states. */
+/**
+ * What the checkout adds to the shared look: the ticket, the form beside it, and the marks of its
+ * states.
+ */
 export const STYLE = `
   .page.open { max-width: 62rem; }
   .checkout { display: grid; gap: 1.75rem; position: relative; }

@@ -1,4 +1,5 @@
-// What the hosted checkout page can show: one case for each thing that a buyer can meet. Pure data; nothing here knows a record.
+// What the hosted checkout page can show: one case for each thing that a buyer can meet. Pure data;
+// nothing here knows a record.
 
 export type CheckoutView =
   | OpenView
@@ -59,7 +60,10 @@ export type OpenView = {
   readonly email: Known;
   readonly name: Known;
   readonly entered: Entered;
-  /** What has to be asked for: the means to pay, nothing because a page of the processor does, or nothing because it is free. */
+  /**
+   * What has to be asked for: the means to pay, nothing because a page of the processor does, or
+   * nothing because it is free.
+   */
   readonly asks: 'instrument' | 'elsewhere' | 'nothing';
   readonly errors: readonly FieldError[];
   readonly notice: Notice | null;
@@ -69,7 +73,10 @@ export type OpenView = {
 /** Locked where the merchant has said it. */
 type Known = { readonly value: string; readonly isLocked: boolean };
 
-/** What else the buyer entered and gets back when the page is shown again. Never a card's number, nor an account's. */
+/**
+ * What else the buyer entered and gets back when the page is shown again. Never a card's number,
+ * nor an account's.
+ */
 export type Entered = {
   /** A code that is not taken into account. */
   readonly discountCode: string;

@@ -1,7 +1,9 @@
-// What a checkout page in a merchant's frame has more than another: the one script that there is on our pages, and a cancel button.
+// What a checkout page in a merchant's frame has more than another: the one script that there is on
+// our pages, and a cancel button.
 //
-// The script tells the merchant's page what is going on, each message to exactly the origins that may frame it, and reads nothing of that
-// page. Without it the page works as well: links lead out of the frame, and the merchant's page hears nothing.
+// The script tells the merchant's page what is going on, each message to exactly the origins that
+// may frame it, and reads nothing of that page. Without it the page works as well: links lead out
+// of the frame, and the merchant's page hears nothing.
 import { type Html, html } from '../html.ts';
 import type { Script } from '../layout.ts';
 
@@ -66,7 +68,10 @@ export function embedData(state: string, { paymentLinkId, cancelUrl, origins }: 
   ></div>`;
 }
 
-/** Says that the buyer cancels, and leads nowhere; without a script it is a link out of the frame, where there is one. */
+/**
+ * Says that the buyer cancels, and leads nowhere; without a script it is a link out of the frame,
+ * where there is one.
+ */
 export function cancelButton({ cancelUrl }: Embed): Html {
   return html`<p class="back">
       <button type="button" class="button quiet" data-cancel hidden>Cancel</button>

@@ -1,6 +1,7 @@
 /**
- * Does many small things of one kind together: whatever was asked for while the last batches were being done goes into the next one. A
- * key that is asked for again before its turn is done once; one that is being done is done again after it.
+ * Does many small things of one kind together: whatever was asked for while the last batches were
+ * being done goes into the next one. A key that is asked for again before its turn is done once;
+ * one that is being done is done again after it.
  */
 export class Batches<R> {
   readonly #options: BatchesOptions<R>;
@@ -11,7 +12,10 @@ export class Batches<R> {
     this.#options = options;
   }
 
-  /** What came of it; undefined where nothing did, or its batch failed: what is left then is swept up. */
+  /**
+   * What came of it; undefined where nothing did, or its batch failed: what is left then is swept
+   * up.
+   */
   do(key: string): Promise<R | undefined> {
     const entry = this.#waiting.get(key) ?? Promise.withResolvers<R | undefined>();
     this.#waiting.set(key, entry);

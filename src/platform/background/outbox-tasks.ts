@@ -1,8 +1,10 @@
-// What commits still owe others: done at once by whoever brought it about, many together; what a crash left behind is swept up.
+// What commits still owe others: done at once by whoever brought it about, many together; what a
+// crash left behind is swept up.
 //
-// Holds: each is tried again until its row is gone, so that it may come twice. What fails by itself is put off, longer each time, and in
-// the end left to an operator: it is nobody else's delay, and nobody is asked to wait for it. What an outage has failed is not put off.
-// After close() nothing begins, and nothing is under way.
+// Holds: each is tried again until its row is gone, so that it may come twice. What fails by itself
+// is put off, longer each time, and in the end left to an operator: it is nobody else's delay, and
+// nobody is asked to wait for it. What an outage has failed is not put off. After close() nothing
+// begins, and nothing is under way.
 import type { Log, Timers } from '../../../ledger/ports.ts';
 import { mayPass } from '../postgres/may-pass.ts';
 import { Batches } from './batches.ts';
@@ -24,7 +26,10 @@ export type OutboxTasksOptions<Item, Scope, Result> = {
   readonly concurrentMax: number;
   /** One transaction for many, and what came of each. */
   readonly work: (ids: readonly string[]) => Promise<ReadonlyMap<string, Result>>;
-  /** What is owed and neither put off nor given up, the oldest first; of everybody where `scope` is null. */
+  /**
+   * What is owed and neither put off nor given up, the oldest first; of everybody where `scope` is
+   * null.
+   */
   readonly list: (which: OwedSince<Scope>) => Promise<readonly Item[]>;
   readonly idOf: (item: Item) => string;
   readonly carryOut: (item: Item) => Promise<unknown>;
@@ -32,7 +37,10 @@ export type OutboxTasksOptions<Item, Scope, Result> = {
   readonly putOff: (id: string, why: string) => Promise<PutOff>;
 };
 
-/** `dead`: it was given up, until an operator says otherwise. `gone`: it is done, or was given up before. */
+/**
+ * `dead`: it was given up, until an operator says otherwise. `gone`: it is done, or was given up
+ * before.
+ */
 export type PutOff = 'later' | 'dead' | 'gone';
 
 export type OwedSince<Scope> = {

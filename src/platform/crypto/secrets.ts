@@ -1,7 +1,8 @@
-// What we must be able to read again, and nobody else: the secrets of webhook endpoints, encrypted at rest.
+// What we must be able to read again, and nobody else: the secrets of webhook endpoints, encrypted
+// at rest.
 //
-// A sealed secret: one byte of version, 12 of nonce, the text under AES-256-GCM, 16 of tag. It is sealed for its owner, an id that is
-// the additional data: put into another's row it does not open.
+// A sealed secret: one byte of version, 12 of nonce, the text under AES-256-GCM, 16 of tag. It is
+// sealed for its owner, an id that is the additional data: put into another's row it does not open.
 //
 // Holds: what was sealed opens with the same key for the same owner, and otherwise not at all.
 // Does not: change the key. Another key means that every secret is issued again.
@@ -48,7 +49,8 @@ export function openSecrets(key: Uint8Array): Secrets {
 }
 
 /**
- * At the start, with any secret that is stored: better no service than one that finds out at every delivery that it cannot sign.
+ * At the start, with any secret that is stored: better no service than one that finds out at every
+ * delivery that it cannot sign.
  * @throws ServiceFailure
  */
 export function checkSecrets(
@@ -67,8 +69,8 @@ export function checkSecrets(
 }
 
 /**
- * The configured key, or the one in DATA_DIR/secrets.key (base64, 0600), which is made where there is none. Two processes that make it
- * at once end with one key.
+ * The configured key, or the one in DATA_DIR/secrets.key (base64, 0600), which is made where there
+ * is none. Two processes that make it at once end with one key.
  * @throws ServiceFailure
  */
 export function loadSecretsKey({

@@ -1,5 +1,5 @@
-// Port and password of each embedded service, remembered in DATA_DIR/services.json (0600): a URL that
-// was handed out stays right across restarts, unless another program took the port meanwhile.
+// Port and password of each embedded service, remembered in DATA_DIR/services.json (0600): a URL
+// that was handed out stays right across restarts, unless another program took the port meanwhile.
 import { randomBytes, randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';

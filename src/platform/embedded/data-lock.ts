@@ -1,15 +1,17 @@
 // One running instance for each DATA_DIR.
 //
 // The lock is SQLite's exclusive file lock on an empty database: the kernel drops it when the
-// process that holds it dies, however it dies. So there is no stale lock to judge, no pid that might
-// have been reused, and two starts at once cannot both win.
+// process that holds it dies, however it dies. So there is no stale lock to judge, no pid that
+// might have been reused, and two starts at once cannot both win.
 // Does not: keep apart machines that share DATA_DIR over a network without POSIX locks.
 import { Database } from 'bun:sqlite';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { ServiceFailure } from '../failure.ts';
 
-/** isHeld() takes the lock for an instant; a start waits this long, so that it does not trip on it. */
+/**
+ * isHeld() takes the lock for an instant; a start waits this long, so that it does not trip on it.
+ */
 const WAIT_MS = 250;
 
 /** Gives the function that unlocks, or undefined where another process holds the lock. */

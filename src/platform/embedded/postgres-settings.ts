@@ -41,7 +41,8 @@ export function postgresSettings(options: {
     max_wal_size: '4GB',
     min_wal_size: '256MB',
     checkpoint_timeout: '15min',
-    // This build has neither lz4 nor zstd, and pglz costs more processor time than the writes it saves.
+    // This build has neither lz4 nor zstd, and pglz costs more processor time than the writes it
+    // saves.
     wal_compression: 'off',
     random_page_cost: '1.1',
     jit: 'off',

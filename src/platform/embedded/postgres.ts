@@ -1,7 +1,8 @@
-// A PostgreSQL server of our own: its cluster is <services>/postgres, its log <services>/postgres.log.
+// A PostgreSQL server of our own: its cluster is <services>/postgres, its log
+// <services>/postgres.log.
 //
-// Holds: the cluster appears under its name only when initdb has finished and synced it, so that
-// a start that was cut off begins again; two servers never run on one cluster, because everything
+// Holds: the cluster appears under its name only when initdb has finished and synced it, so that a
+// start that was cut off begins again; two servers never run on one cluster, because everything
 // that still works in its directory is ended first (DATA_DIR is locked, so that is an orphan).
 // Ending an orphan rather than adopting it costs a checkpoint, and buys that what we supervise is
 // always our own child with the settings of this release.
@@ -21,7 +22,8 @@ import { supervise, type Log, type ServiceSpec, type Supervised } from './superv
 const MAJOR = '18';
 const USER = 'tollhouse';
 const POLL_MS = 10;
-// Fast shutdown (a checkpoint, so it may take a while), then immediate (recovery at the next start).
+// Fast shutdown (a checkpoint, so it may take a while), then immediate (recovery at the next
+// start).
 const STOP_STEPS: readonly StopStep[] = [
   { signal: 'SIGINT', waitMs: 60_000 },
   { signal: 'SIGQUIT', waitMs: 10_000 },

@@ -59,7 +59,10 @@ function startDaemon(command: Command & { logFile: string }): ChildProcess {
   }
 }
 
-/** The account's own: whoever starts the process again may have no other rights by then, and then puts no log aside either. */
+/**
+ * The account's own: whoever starts the process again may have no other rights by then, and then
+ * puts no log aside either.
+ */
 function openLogFile({ logFile, account }: Command & { logFile: string }): number {
   const isRoot = process.getuid?.() === 0;
   const size = statSync(logFile, { throwIfNoEntry: false })?.size ?? 0;
@@ -108,7 +111,9 @@ export function processesIn(directory: string, account: Account): number[] {
     .map((match) => Number(match[1]));
 }
 
-/** Sends each signal in turn until all are gone. @throws ServiceFailure where none of them helps. */
+/**
+ * Sends each signal in turn until all are gone. @throws ServiceFailure where none of them helps.
+ */
 export async function endProcesses(options: {
   name: string;
   pids: readonly number[];
@@ -135,7 +140,9 @@ function isAlive(pid: number): boolean {
   return send(pid, 0) && !isZombie(pid);
 }
 
-/** An orphan whose new parent never collects it (pid 1 of many containers) holds nothing any more. */
+/**
+ * An orphan whose new parent never collects it (pid 1 of many containers) holds nothing any more.
+ */
 function isZombie(pid: number): boolean {
   try {
     return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.startsWith('Z') ?? false;

@@ -12,7 +12,9 @@ const USUAL_PLACES = '/usr/local/bin:/usr/bin:/usr/sbin:/opt/homebrew/bin:/snap/
 const POLICY = '/usr/sbin/policy-rc.d';
 const APT_OPTIONS = ['-y', '-q', '--no-install-recommends', '-o', 'DPkg::Lock::Timeout=120'];
 
-/** The path of the server program. @throws ServiceFailure where there is none and none can be had */
+/**
+ * The path of the server program. @throws ServiceFailure where there is none and none can be had
+ */
 export async function redisBinary(log: Log): Promise<string> {
   const found = find();
   if (found !== undefined) return found;

@@ -87,7 +87,10 @@ function canReach(directory: string, account: Account): boolean {
 /** PostgreSQL looks its own user up, so the uid must have a name. */
 export const NO_ACCOUNT = `there is no user ${ACCOUNTS.join(' or ')} to run as`;
 
-/** A cluster stays with the account that owns it, whatever accounts the machine gets or loses. undefined: there is none. */
+/**
+ * A cluster stays with the account that owns it, whatever accounts the machine gets or loses.
+ * undefined: there is none.
+ */
 export function findAccount(services: string): Account {
   const cluster = statSync(join(services, 'postgres'), { throwIfNoEntry: false });
   if (cluster !== undefined) return { uid: cluster.uid, gid: cluster.gid };

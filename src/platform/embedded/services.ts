@@ -151,7 +151,10 @@ function makeDataDir(path: string): string {
   }
 }
 
-/** Who has given root's rights away may not: then it stands there, and is not believed while nobody holds the lock. */
+/**
+ * Who has given root's rights away may not: then it stands there, and is not believed while nobody
+ * holds the lock.
+ */
 function removeIfAllowed(path: string): void {
   try {
     rmSync(path, { force: true });

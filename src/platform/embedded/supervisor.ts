@@ -2,10 +2,12 @@
 //
 //   starting ──ready──▶ running ──dies──▶ waiting ──backoff──▶ starting        any ──stop()──▶ stopped
 //
-// Who calls: openServices(), once for each service that we start ourselves, and the fleet, once for each node.
+// Who calls: openServices(), once for each service that we start ourselves, and the fleet, once for
+// each node.
 // Holds: at most one child at a time; what an earlier run left is cleared before every start; the
 // wait between starts doubles from BACKOFF_MS_MIN to BACKOFF_MS_MAX and begins anew after a run of
-// HEALTHY_MS. It never gives up: the service is useless without its database, and says so in the log.
+// HEALTHY_MS. It never gives up: the service is useless without its database, and says so in the
+// log.
 // Fails: only the first start, by rejecting; later ones are logged and tried again.
 // Does not: notice a child that lives and does not answer. Whoever uses the service sees that.
 import type { ChildProcess } from 'node:child_process';

@@ -1,8 +1,10 @@
-// Names resolved without a thread: `dns.lookup` waits for getaddrinfo in a pool that the whole process shares. Measured: behind 300
-// names whose servers are silent, a healthy one took 4 s there and 21 ms here.
+// Names resolved without a thread: `dns.lookup` waits for getaddrinfo in a pool that the whole
+// process shares. Measured: behind 300 names whose servers are silent, a healthy one took 4 s there
+// and 21 ms here.
 //
-// c-ares remembers answers for as long as their servers say. It is opened anew now and then, so that it remembers nothing for longer,
-// and sees a resolv.conf that has changed. /etc/hosts has no say: the public internet is asked.
+// c-ares remembers answers for as long as their servers say. It is opened anew now and then, so
+// that it remembers nothing for longer, and sees a resolv.conf that has changed. /etc/hosts has no
+// say: the public internet is asked.
 import { promises as dns } from 'node:dns';
 import type { Clock } from '../../../ledger/ports.ts';
 import type { Resolve } from './public-url.ts';

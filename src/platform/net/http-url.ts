@@ -2,7 +2,10 @@
 
 export const NOT_HTTPS = 'must be an https URL';
 
-/** The URL, or what is wrong with it wherever it leads. https or http: which of them may be is the caller's to say. */
+/**
+ * The URL, or what is wrong with it wherever it leads. https or http: which of them may be is the
+ * caller's to say.
+ */
 export function parseHttpUrl(text: string): URL | string {
   // A parser drops line breaks and tabs, and takes a backslash for a slash: what is checked must be what is sent.
   // oxlint-disable-next-line no-control-regex

@@ -10,7 +10,10 @@ export function listenOn<T>(port: number, listen: () => T): T {
   }
 }
 
-/** Looks without staying. @throws ServiceFailure where anybody listens, whoever shares the port included */
+/**
+ * Looks without staying. @throws ServiceFailure where anybody listens, whoever shares the port
+ * included
+ */
 export async function claimPort(port: number, host: string): Promise<void> {
   try {
     await unbind(await bind({ port, host }));

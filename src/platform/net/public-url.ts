@@ -1,7 +1,9 @@
-// Which addresses we may be sent to by somebody else: the URL of a webhook, where it is registered and again at each delivery.
+// Which addresses we may be sent to by somebody else: the URL of a webhook, where it is registered
+// and again at each delivery.
 //
-// Holds: https to a public host, unless it is the very machine of a developer (`loopback`). The addresses that `vetUrl` gives are
-// the ones to connect to: whoever resolved the name again could be given others.
+// Holds: https to a public host, unless it is the very machine of a developer (`loopback`). The
+// addresses that `vetUrl` gives are the ones to connect to: whoever resolved the name again could
+// be given others.
 // Does not: connect.
 import { isIP } from 'node:net';
 import { NOT_HTTPS, parseHttpUrl } from './http-url.ts';

@@ -4,7 +4,10 @@ import { openPool } from '../postgres/postgres.ts';
 import { connectRedis, redisUrls } from '../redis/redis-connection.ts';
 
 const TIMEOUT_MS = 5000;
-/** What PostgreSQL calls it where the server, the database or the role has as many connections as it may. */
+/**
+ * What PostgreSQL calls it where the server, the database or the role has as many connections as it
+ * may.
+ */
 const NO_CONNECTION_LEFT = '53300';
 
 /** The first release with all that the schema is made of: `uuidv7()`, for one. */
@@ -60,7 +63,10 @@ export async function checkRedis(url: string): Promise<void> {
   }
 }
 
-/** Who gets no connection, however far its start has come, says so in one line; every other error stays what it is. */
+/**
+ * Who gets no connection, however far its start has come, says so in one line; every other error
+ * stays what it is.
+ */
 export function sayNoConnection(error: unknown): unknown {
   if (!(error instanceof Error && 'code' in error && error.code === NO_CONNECTION_LEFT))
     return error;

@@ -1,6 +1,9 @@
 /** Since the start. */
 export type PeerCounters = {
-  /** What we asked, and of these: failed at once because too much was asked already; never sent; sent, and lost. */
+  /**
+   * What we asked, and of these: failed at once because too much was asked already; never sent;
+   * sent, and lost.
+   */
   asked: number;
   refused: number;
   unsent: number;

@@ -1,13 +1,13 @@
 // What goes over the wire: many asks to a frame, many answers to a frame.
 //
-// Encoded as a structured clone, by the engine itself. Each frame stands for itself: nothing is remembered from one
-// to the next, and whatever keys or texts a customer chose come out as they went in.
-// What was one object in a frame is one object again, and sent once.
+// Encoded as a structured clone, by the engine itself. Each frame stands for itself: nothing is
+// remembered from one to the next, and whatever keys or texts a customer chose come out as they
+// went in. What was one object in a frame is one object again, and sent once.
 import { deserialize, serialize } from 'bun:jsc';
 
 /**
- * What both sides must speak alike: our frames, what is asked in them (since 2 a key of usage is its customer's: one of before would be
- * counted beside it), and the engine's format.
+ * What both sides must speak alike: our frames, what is asked in them (since 2 a key of usage is
+ * its customer's: one of before would be counted beside it), and the engine's format.
  */
 export const FORMAT = `2-${serialize(null, { binaryType: 'nodebuffer' }).toString('hex')}`;
 

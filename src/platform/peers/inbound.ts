@@ -2,8 +2,9 @@
 //
 //   challenged ──its proof──▶ serving ──closed──▶ gone
 //
-// Asks are begun in the order in which they were made, each before the next frame is read; they are answered as they are done, and what
-// is done in one tick shares a frame. What cannot be answered any more is not begun.
+// Asks are begun in the order in which they were made, each before the next frame is read; they are
+// answered as they are done, and what is done in one tick shares a frame. What cannot be answered
+// any more is not begun.
 import type { ServerWebSocket } from 'bun';
 import { Delay } from './delay.ts';
 import {
@@ -18,7 +19,10 @@ import {
 import type { Parts } from './parts.ts';
 import { newNonce } from './proof.ts';
 
-/** Its answer to a peer. It is begun in the order of the asks; what it throws is a bug here, and told as one. */
+/**
+ * Its answer to a peer. It is begun in the order of the asks; what it throws is a bug here, and
+ * told as one.
+ */
 export type RequestHandler = (request: unknown, from: string) => unknown;
 
 export type Caller = {

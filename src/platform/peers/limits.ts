@@ -3,13 +3,20 @@ import { assert } from '../../../ledger/kernel/assert.ts';
 import { INGEST_BYTES_MAX } from '../../../ledger/limits.ts';
 
 export type PeerLimits = {
-  /** Asked of one peer and not answered, those that wait for its connection included: several of the ledger's flushes. */
+  /**
+   * Asked of one peer and not answered, those that wait for its connection included: several of the
+   * ledger's flushes.
+   */
   readonly callsMax: number;
-  /** Of frames sent to one peer whose calls it has not answered; also what one peer may leave unread of our answers. */
+  /**
+   * Of frames sent to one peer whose calls it has not answered; also what one peer may leave unread
+   * of our answers.
+   */
   readonly bytesMax: number;
   /**
-   * One frame; it takes what fits. The largest ask is an ingest call, of which a structured clone makes more: one character that is not
-   * Latin-1 gives all of its text two bytes a character. A third of it is room for what is no text.
+   * One frame; it takes what fits. The largest ask is an ingest call, of which a structured clone
+   * makes more: one character that is not Latin-1 gives all of its text two bytes a character. A
+   * third of it is room for what is no text.
    */
   readonly frameBytesMax: number;
   /** In one frame: past this, more of them save nothing and the first waits for the last. */
@@ -21,7 +28,10 @@ export type PeerLimits = {
   /** After a failed attempt to connect, asks fail at once for so long. */
   readonly retryMs: number;
   readonly heartbeatMs: number;
-  /** A connection that says nothing for so long is dead; with a heartbeat more it is seen within two seconds. */
+  /**
+   * A connection that says nothing for so long is dead; with a heartbeat more it is seen within two
+   * seconds.
+   */
   readonly silentMs: number;
   /** What is under way when we close may take so long. */
   readonly closeMs: number;

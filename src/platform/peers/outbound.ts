@@ -1,12 +1,14 @@
-// What we ask of one peer: its connection, what waits for it, and what was sent and is not answered.
+// What we ask of one peer: its connection, what waits for it, and what was sent and is not
+// answered.
 //
 //   idle ──first ask──▶ connecting ──both proven──▶ open ──lost──▶ idle
 //
-// Asks go out in the order in which they were made. Those share a frame that are made before the event loop has a tick without one, or the
-// first has waited for `gatherMs`: a frame costs both sides as much as ten asks, and a tick without one is over in microseconds.
-// A lost connection fails all of it: nothing is carried over to the next one, so whoever asks decides whether to ask again.
-// An ask whose deadline passed after it was sent fails, but counts against the bounds until its answer comes or the connection
-// is lost: a peer that is slow is not sent more and more.
+// Asks go out in the order in which they were made. Those share a frame that are made before the
+// event loop has a tick without one, or the first has waited for `gatherMs`: a frame costs both
+// sides as much as ten asks, and a tick without one is over in microseconds. A lost connection
+// fails all of it: nothing is carried over to the next one, so whoever asks decides whether to ask
+// again. An ask whose deadline passed after it was sent fails, but counts against the bounds until
+// its answer comes or the connection is lost: a peer that is slow is not sent more and more.
 import { PeerFailure } from '../../../ledger/ports.ts';
 import { asksFrame, FORMAT, MalformedFrame, pack, readAnswers, type Answered } from './frame.ts';
 import type { Parts } from './parts.ts';
@@ -80,7 +82,10 @@ export class Outbound {
     });
   }
 
-  /** Notices a peer that fell silent. `slept`: so did we, and what it said meanwhile is not read yet. */
+  /**
+   * Notices a peer that fell silent. `slept`: so did we, and what it said meanwhile is not read
+   * yet.
+   */
   beat(now: number, slept: boolean): void {
     if (this.#socket === null) return;
     if (slept) this.#heardAt = now;
@@ -231,7 +236,10 @@ export class Outbound {
     }
   }
 
-  /** One timer for all deadlines: it is set anew only for an earlier one, and looks through all when it fires. */
+  /**
+   * One timer for all deadlines: it is set anew only for an earlier one, and looks through all when
+   * it fires.
+   */
   #wakeBy(deadline: number, now: number): void {
     if (deadline >= this.#wakeAt) return;
     this.#cancelWake();

@@ -1,19 +1,26 @@
 // The transport between nodes: asks and answers over WebSockets, many to a frame.
 //
-// The ledger's cluster asks through it what belongs to another node, and answers what others ask; main opens and closes it. Requests and
-// answers are whatever a structured clone copies; what they mean is not known here.
+// The ledger's cluster asks through it what belongs to another node, and answers what others ask;
+// main opens and closes it. Requests and answers are whatever a structured clone copies; what they
+// mean is not known here.
 //
-// Each node listens on a port that serves nothing else, and opens one connection to each node that it asks: the first ask opens it, a lost
-// one is opened anew by the next ask. Asks go one way over it, answers the other; so two nodes that ask each other have two.
-// What holds:
-// - Asks of one node to another are begun in the order in which they were made, as long as no connection was lost between them.
-// - An ask ends by its deadline. It fails as `maybeDone` exactly where it was sent and no answer came; it is never sent twice.
-// - Both sides have proven that they hold the secret, and that the one was dialled by the other, before anything is asked (proof.ts).
-// - What is asked of one peer and not answered is bounded in number and bytes (limits.ts); past that, asks fail at once.
-// - A peer that died without a word is noticed within two seconds, by heartbeats; an idle connection stays.
-// - Nothing that a peer says ends this process: what makes no sense ends its connection.
-// It does not: retry, encrypt, compress, know who is alive, or speak with a process whose Bun writes structured clones in another format
-// (FORMAT in frame.ts): such a connection is refused, and the log says so.
+// Each node listens on a port that serves nothing else, and opens one connection to each node that
+// it asks: the first ask opens it, a lost one is opened anew by the next ask. Asks go one way over
+// it, answers the other; so two nodes that ask each other have two. What holds:
+// - Asks of one node to another are begun in the order in which they were made, as long as no
+//   connection was lost between them.
+// - An ask ends by its deadline. It fails as `maybeDone` exactly where it was sent and no answer
+//   came; it is never sent twice.
+// - Both sides have proven that they hold the secret, and that the one was dialled by the other,
+//   before anything is asked (proof.ts).
+// - What is asked of one peer and not answered is bounded in number and bytes (limits.ts); past
+//   that, asks fail at once.
+// - A peer that died without a word is noticed within two seconds, by heartbeats; an idle
+//   connection stays.
+// - Nothing that a peer says ends this process: what makes no sense ends its connection. It does
+//   not: retry, encrypt, compress, know who is alive, or speak with a process whose Bun writes
+//   structured clones in another format (FORMAT in frame.ts): such a connection is refused, and the
+//   log says so.
 import {
   PeerFailure,
   type Clock,
@@ -109,7 +116,10 @@ export class OpenPeers implements Peers {
     };
   }
 
-  /** Nothing is asked and nothing begun any more; what is under way is answered, if that does not take too long. */
+  /**
+   * Nothing is asked and nothing begun any more; what is under way is answered, if that does not
+   * take too long.
+   */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;

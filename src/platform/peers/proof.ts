@@ -4,12 +4,14 @@
 //   answerer its own nonce, proof('answerer')                                             it is no stranger at this address
 //   asker    proof('asker')                                                               it is not an upgrade that was recorded
 //
-// Each proof says which of the three it is, and is of both addresses; who answers takes only what was dialled by its own, the NODE_ADDRESS
-// that the others know, wherever it listens. So a stranger at the address of a node that is gone (on one machine, whoever binds its port)
-// cannot pass a handshake on to another node, and then speak for the asker: that node was not dialled.
-// The last two are of both nonces. No clock is compared and no nonce remembered: each side has put in a number that it never used before.
-// It does not encrypt, nor sign what follows: nodes talk over a network that is theirs. Whoever is on the way between two that live passes
-// their proofs on unchanged, and from then on reads what they say and says anything.
+// Each proof says which of the three it is, and is of both addresses; who answers takes only what
+// was dialled by its own, the NODE_ADDRESS that the others know, wherever it listens. So a stranger
+// at the address of a node that is gone (on one machine, whoever binds its port) cannot pass a
+// handshake on to another node, and then speak for the asker: that node was not dialled. The last
+// two are of both nonces. No clock is compared and no nonce remembered: each side has put in a
+// number that it never used before. It does not encrypt, nor sign what follows: nodes talk over a
+// network that is theirs. Whoever is on the way between two that live passes their proofs on
+// unchanged, and from then on reads what they say and says anything.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
 export type ProofOf = 'upgrade' | 'answerer' | 'asker';

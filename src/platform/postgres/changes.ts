@@ -1,11 +1,13 @@
 // What other processes changed, so that no cache here outlives it by more than a second.
 //
 // Who calls: the repositories notify in the transaction that changes a row; caches subscribe.
-// How: whoever changed it tells the other nodes before it answers (`publish`). What does not reach them so, and what other programs change,
-// comes by LISTEN on one channel, on a connection of its own. Every beat listens again and asks which backend answers: another one
-// than before means that something may have been missed, and no answer means that something may be missed now.
-// Holds: who has the answer to a change sees it with the next request on any node that answers its peers. And a cache that drops what it is told to drop, and keeps nothing while `trusted` is false, is never wrong for longer
-// than BEAT_MS + SILENCE_MS_MAX.
+// How: whoever changed it tells the other nodes before it answers (`publish`). What does not reach
+// them so, and what other programs change, comes by LISTEN on one channel, on a connection of its
+// own. Every beat listens again and asks which backend answers: another one than before means that
+// something may have been missed, and no answer means that something may be missed now.
+// Holds: who has the answer to a change sees it with the next request on any node that answers its
+// peers. And a cache that drops what it is told to drop, and keeps nothing while `trusted` is
+// false, is never wrong for longer than BEAT_MS + SILENCE_MS_MAX.
 // Does not: carry data. A notification names what to forget; the reader asks the database.
 import type { Timers } from '../../../ledger/ports.ts';
 import { openPool, type Executor, type Sql } from './postgres.ts';
@@ -14,8 +16,10 @@ const CHANNEL = 'tollhouse_changes';
 const BEAT_MS = 250;
 const SILENCE_MS_MAX = 600;
 
-/** `api_key`: the key's id. `meter`: the organisation's. `customer`: the customer's. `webhook_endpoint`: the endpoint's.
- * `test_clock`: the organisation's. */
+/**
+ * `api_key`: the key's id. `meter`: the organisation's. `customer`: the customer's.
+ * `webhook_endpoint`: the endpoint's. `test_clock`: the organisation's.
+ */
 export type ChangeKind = (typeof KINDS)[number];
 
 const KINDS = ['api_key', 'meter', 'customer', 'webhook_endpoint', 'test_clock'] as const;
@@ -32,8 +36,9 @@ export type Changes = {
   readonly trusted: boolean;
   subscribe(subscriber: Subscriber): void;
   /**
-   * What this process has just changed and committed. Resolves when it counts here and on the other nodes: whoever changed it must see it
-   * with the next request, wherever that goes. A node that does not answer in time hears of it from the database.
+   * What this process has just changed and committed. Resolves when it counts here and on the other
+   * nodes: whoever changed it must see it with the next request, wherever that goes. A node that
+   * does not answer in time hears of it from the database.
    */
   publish(kind: ChangeKind, id: string): Promise<void>;
   close(): Promise<void>;
@@ -64,7 +69,10 @@ export function notification(sql: Executor, kind: ChangeKind, id: string) {
   return sql`pg_notify(${CHANNEL}, ${`${kind}:${id}`})`;
 }
 
-/** Resolves once it has tried: where the database does not answer yet, nothing is trusted until it does. */
+/**
+ * Resolves once it has tried: where the database does not answer yet, nothing is trusted until it
+ * does.
+ */
 export async function listenForChanges(options: ChangesOptions): Promise<OpenChanges> {
   const listener = new Listener(options);
   await listener.beat();
@@ -182,7 +190,10 @@ function isKind(kind: string): kind is ChangeKind {
   return (KINDS as readonly string[]).includes(kind);
 }
 
-/** A message of two statements is answered with two lists of rows, which the driver's types do not know. */
+/**
+ * A message of two statements is answered with two lists of rows, which the driver's types do not
+ * know.
+ */
 function pidOf(results: readonly unknown[]): number {
   const rows: unknown = results[1];
   const row: unknown = Array.isArray(rows) ? rows[0] : undefined;

@@ -1,9 +1,12 @@
-// Who executes an Idempotency-Key now, among all processes: an advisory lock of the database, for work that must not hold a transaction.
+// Who executes an Idempotency-Key now, among all processes: an advisory lock of the database, for
+// work that must not hold a transaction.
 //
 // Who calls: http/idempotency.ts, around what asks the ledger or a processor.
-// How: one session holds all locks of this process, and calls of this process wait for each other in memory. With the session go its
-// locks, so that whoever dies blocks nobody; a machine that goes away is noticed within seconds, by keepalives.
-// Does not: hold for sure. Who loses its session in the middle is not alone any more: what it does must be repeatable all the same.
+// How: one session holds all locks of this process, and calls of this process wait for each other
+// in memory. With the session go its locks, so that whoever dies blocks nobody; a machine that goes
+// away is noticed within seconds, by keepalives.
+// Does not: hold for sure. Who loses its session in the middle is not alone any more: what it does
+// must be repeatable all the same.
 import { KeyedMutex } from '../../../ledger/kernel/keyed-mutex.ts';
 import { type Clock, pause, type Timers } from '../../../ledger/ports.ts';
 import { openPool, type Sql } from './postgres.ts';
@@ -41,7 +44,10 @@ export class KeyLocks {
     });
   }
 
-  /** What `task` gives, when nobody else runs one for this key; null where somebody does for too long. */
+  /**
+   * What `task` gives, when nobody else runs one for this key; null where somebody does for too
+   * long.
+   */
   async alone<T>(key: bigint, task: () => Promise<T>): Promise<T | null> {
     const until = this.#options.clock.monotonic() + WAIT_MS_MAX;
     return this.#here.alone([key], async () => {

@@ -1,11 +1,13 @@
 // A lane: so many connections for work of one kind, shared fairly by those who ask.
 //
-// Who uses it: lists and replays, which a tenant can make slow and many. What authenticates, takes money or answers a buyer has other
-// connections, and never waits here.
-// How: a place for each connection. Whoever asks gets one at once where one is free and the asker has fewer than a tenant may hold;
-// else it waits in the tenant's own line. A place that becomes free goes to the tenants in turn, one call each.
-// Holds: a tenant that asks for more than its share makes nobody wait but itself: it never holds all places, its line has a bound in
-// calls and each of them one in time, and what runs is ended by the database (the pool's statement timeout).
+// Who uses it: lists and replays, which a tenant can make slow and many. What authenticates, takes
+// money or answers a buyer has other connections, and never waits here.
+// How: a place for each connection. Whoever asks gets one at once where one is free and the asker
+// has fewer than a tenant may hold; else it waits in the tenant's own line. A place that becomes
+// free goes to the tenants in turn, one call each.
+// Holds: a tenant that asks for more than its share makes nobody wait but itself: it never holds
+// all places, its line has a bound in calls and each of them one in time, and what runs is ended by
+// the database (the pool's statement timeout).
 import type { Timers } from '../../../ledger/ports.ts';
 import { Tally } from '../../../ledger/kernel/tally.ts';
 

@@ -25,15 +25,18 @@ export type PoolOptions = {
   readonly connectTimeoutMs?: number;
 };
 
-// After a crash of the server some connects stall for all of this, up to twice in a row: 30 of 30 recoveries took 0.2-2.4 s with
-// 1 s, and up to 10.8 s with 5.
+// After a crash of the server some connects stall for all of this, up to twice in a row: 30 of 30
+// recoveries took 0.2-2.4 s with 1 s, and up to 10.8 s with 5.
 const CONNECT_TIMEOUT_MS = 1000;
 const RECONNECT_S_MAX = 0.5;
 const STATEMENT_TIMEOUT_MS = 30_000;
 // A client that hangs inside a transaction must not keep its locks.
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000;
 
-/** When the server notices that a machine is gone, or the way to it: by itself after two hours, and its connections count until then. */
+/**
+ * When the server notices that a machine is gone, or the way to it: by itself after two hours, and
+ * its connections count until then.
+ */
 const KEEPALIVES = {
   tcp_keepalives_idle: '30',
   tcp_keepalives_interval: '10',
@@ -44,8 +47,9 @@ const KEEPALIVES = {
 export function openPool(url: string, options: PoolOptions): Sql {
   const plain = open(url, options);
   if (options.max === 1) return plain;
-  // With `max_pipeline: 1` postgres.js may send a BEGIN behind another query without reserving the connection (its issue 1189; a
-  // third of 300 transactions failed here): transactions get connections that no plain query uses.
+  // With `max_pipeline: 1` postgres.js may send a BEGIN behind another query without reserving the
+  // connection (its issue 1189; a third of 300 transactions failed here): transactions get
+  // connections that no plain query uses.
   const transactions = open(url, options);
   const own: Pick<Sql, 'begin' | 'end'> = {
     begin: transactions.begin.bind(transactions),
@@ -59,7 +63,10 @@ export function openPool(url: string, options: PoolOptions): Sql {
   });
 }
 
-/** Opens all connections of a pool, and runs the task on each. @throws where the server cannot be reached */
+/**
+ * Opens all connections of a pool, and runs the task on each. @throws where the server cannot be
+ * reached
+ */
 export async function onEach(
   pool: Sql,
   task: (connection: Sql) => PromiseLike<unknown>,
@@ -76,14 +83,17 @@ export async function onEach(
 function open(url: string, options: PoolOptions): Sql {
   const settings = {
     max: options.max,
-    // Measured: with its default of 100 a saturated pool loses four fifths of its rate within half a minute.
+    // Measured: with its default of 100 a saturated pool loses four fifths of its rate within half
+    // a minute.
     max_pipeline: 1,
-    // Its own is half an hour to an hour, and looks idle connections over too: one whose session holds locks, or whose plans are made.
+    // Its own is half an hour to an hour, and looks idle connections over too: one whose session
+    // holds locks, or whose plans are made.
     max_lifetime: null,
     types: { bigint: postgres.BigInt },
     connect_timeout: (options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS) / 1000,
     socket: connectSocket,
-    // A proxy that follows the primary may be a moment behind: what was it takes connections as a standby by then, and answers of the past.
+    // A proxy that follows the primary may be a moment behind: what was it takes connections as a
+    // standby by then, and answers of the past.
     target_session_attrs: 'primary' as const,
     // Its own grows to 20 s: a database that is back must be used at once.
     backoff: (attempt: number) => Math.min(0.05 * 2 ** attempt, RECONNECT_S_MAX),
@@ -105,8 +115,9 @@ function open(url: string, options: PoolOptions): Sql {
 type ServerAddress = Pick<postgres.ParsedOptions, 'host' | 'port' | 'path'>;
 
 /**
- * A proxy without a server behind it accepts and closes. postgres.js would connect again at once and without an end (1500 times in
- * 2 s here), and its query would never be answered; to say that it is an error gives it its backoff back.
+ * A proxy without a server behind it accepts and closes. postgres.js would connect again at once
+ * and without an end (1500 times in 2 s here), and its query would never be answered; to say that
+ * it is an error gives it its backoff back.
  */
 function connectSocket({ host: [host = ''], port: [port = 0], path }: ServerAddress): Socket {
   // TLS checks the certificate against the host of the socket.

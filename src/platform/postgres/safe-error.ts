@@ -1,8 +1,8 @@
 // What may be written down of an error: what kind, where, and of PostgreSQL which constraint.
 //
-// Holds: nothing of a row, a parameter or a query. PostgreSQL quotes rows in `detail` and `where`, values in the message of a data
-// exception; its driver knows the query and its parameters; any error may carry what it was thrown with. So fields are let through by
-// name.
+// Holds: nothing of a row, a parameter or a query. PostgreSQL quotes rows in `detail` and `where`,
+// values in the message of a data exception; its driver knows the query and its parameters; any
+// error may carry what it was thrown with. So fields are let through by name.
 
 /** Of PostgreSQL, of its driver and of the system. */
 const FIELDS = [

@@ -1,9 +1,10 @@
 // How often something may be done in a minute, over all processes.
 //
 // Who calls: routes, before they do what costs.
-// Holds: a window opens with the first take and closes a minute later, in Redis, so that all processes count in the same one. It
-// never fails and never waits for long: where Redis does not answer, this process counts by itself until it does, so that for so
-// long each process allows the whole number. A flushed Redis opens new windows.
+// Holds: a window opens with the first take and closes a minute later, in Redis, so that all
+// processes count in the same one. It never fails and never waits for long: where Redis does not
+// answer, this process counts by itself until it does, so that for so long each process allows the
+// whole number. A flushed Redis opens new windows.
 // Does not: guard anything that money depends on. Ceilings are the ledger's.
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import type { RedisConnection } from './redis-connection.ts';

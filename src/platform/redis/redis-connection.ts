@@ -1,4 +1,5 @@
-// A connection to Redis as REDIS_URL names it: one server, or some nodes of a Redis Cluster with commas between them.
+// A connection to Redis as REDIS_URL names it: one server, or some nodes of a Redis Cluster with
+// commas between them.
 import { Cluster, Redis } from 'ioredis';
 
 export type RedisConnection = Redis | Cluster;

@@ -1,9 +1,13 @@
-// Redis for what must answer at once or not at all. Nothing is queued for a connection that is not there.
+// Redis for what must answer at once or not at all. Nothing is queued for a connection that is not
+// there.
 import { connectRedis, type RedisConnection } from './redis-connection.ts';
 
 /** A command that took longer is as good as none. */
 const COMMAND_MS_MAX = 100;
-/** A server that took a command and says nothing for this long is given up, and what waits for it with it. */
+/**
+ * A server that took a command and says nothing for this long is given up, and what waits for it
+ * with it.
+ */
 const SILENCE_MS_MAX = 1000;
 const CONNECT_MS_MAX = 1000;
 const RECONNECT_MS_MAX = 500;
@@ -13,7 +17,9 @@ export type RedisOptions = {
   readonly warn: (fields: Record<string, unknown>, message: string) => void;
 };
 
-/** Connects in the background, and again whenever the connection is lost. `disconnect` ends that. */
+/**
+ * Connects in the background, and again whenever the connection is lost. `disconnect` ends that.
+ */
 export function openRedis({ url, warn }: RedisOptions): RedisConnection {
   const redis = connectRedis(url, {
     enableOfflineQueue: false,

@@ -1,4 +1,5 @@
-// The catalog of events (contract, Events): every type with what it means, what its data says, and a sample.
+// The catalog of events (contract, Events): every type with what it means, what its data says, and
+// a sample.
 import type { EventType } from '../../../records/events.ts';
 import { CUSTOMER_PAYLOADS } from './customers.ts';
 import { INVOICE_PAYLOADS } from './invoices.ts';
@@ -23,7 +24,7 @@ export function sampleData(type: EventType, objectId: string): SampleData {
   return EVENT_CATALOGUE[type].sample(objectId);
 }
 
-/** Whose the object of a sample is. */
+/** The customer of a sample's object. */
 export function accountOf(type: EventType, objectId: string): string | null {
   const [objectType] = EVENT_CATALOGUE[type].about;
   if (objectType === 'CUSTOMER') return objectId;

@@ -1,5 +1,5 @@
-// What the `data` of an event says, as data: a type's schema and a sample of it. The schemas are those of the OpenAPI document; the
-// tests hold every event that is written to them.
+// The `data` of events, as data: for each type a schema and a sample. The schemas are part of the
+// OpenAPI document, and the tests check every event that is written against them.
 import { type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox';
 import { type EventType, OBJECT_TYPES, type ObjectType } from '../../../records/events.ts';
 import { Metadata } from '../metadata.ts';
@@ -7,9 +7,9 @@ import { Nullable, Timestamp, Uuid, oneOf } from '../values.ts';
 
 export type Payload = {
   readonly meaning: string;
-  /** What the object can be that it is about; the first one is the usual. */
+  /** The types of the object; the first one is the usual. */
   readonly about: readonly [ObjectType, ...ObjectType[]];
-  /** The type's own fields, beside what all events carry. */
+  /** The fields of this type, beside those of all events. */
   readonly fields: TProperties;
   readonly sample: (objectId: string) => SampleData;
 };
@@ -17,10 +17,10 @@ export type Payload = {
 export type SampleData = { readonly [field: string]: SampleValue };
 type SampleValue = string | number | boolean | null | readonly SampleValue[] | SampleData;
 
-/** Those of some types. */
+/** The payloads of some types. */
 export type Payloads = { readonly [type in EventType]?: Payload };
 
-/** What every event about a customer, or about a thing of a customer's, gives back. */
+/** What every event about a customer, or about an object of a customer, returns. */
 export const ECHO = {
   externalCustomerId: Nullable(
     Type.String({

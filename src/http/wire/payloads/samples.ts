@@ -1,4 +1,4 @@
-// What samples are about: always the same, so that a receiver's test may compare.
+// The objects of samples: constant, so that a receiver's test can compare.
 
 export const SAMPLE = {
   customerId: '01976c2e-5f00-7a10-8000-000000000001',

@@ -99,8 +99,7 @@ export function createEdge(options: EdgeOptions): Edge {
       let response: Response | undefined;
       try {
         if (hasKey(access)) {
-          const found = authenticate(request.headers.get('authorization'));
-          principal = found instanceof Promise ? await found : found;
+          principal = await authenticate(request.headers.get('authorization'));
           if (principal?.kind !== access) response = refusePrincipal(access, principal);
         } else if (access === 'portal') {
           const admitted = await admitPortal(request, params['token'] ?? '');
@@ -111,15 +110,13 @@ export function createEdge(options: EdgeOptions): Edge {
           response ??= refuse('forbidden', 'this form can be sent from its own page only');
         }
         if (response === undefined) {
-          const body = takeBody(request, admission.bodyBytesMax, admission.media);
-          const text = body instanceof Promise ? await body : body;
+          const text = await takeBody(request, admission.bodyBytesMax, admission.media);
           const call =
             text instanceof Response ? text : admission.admit({ request, params, principal, text });
           if (typeof text === 'string' && text.length >= STEP_LENGTH_MIN) await breathe(timers);
           // `admit` has checked the body against its schemas and `access` decides the principal:
           // the two types that are asserted here.
-          const answered = call instanceof Response ? call : act(call as unknown as Call<O, P>);
-          response = answered instanceof Promise ? await answered : answered;
+          response = call instanceof Response ? call : await act(call as unknown as Call<O, P>);
         }
       } catch (error) {
         response = requests.failed(request, error);

@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia';
+import { andThen } from '../and-then.ts';
 import type { OrganisationPrincipal } from '../edge/auth.ts';
 import type { Route } from '../edge/edge.ts';
 import { refuseInvalid } from '../edge/errors.ts';
@@ -8,6 +9,7 @@ import {
   findSubject,
   isRefused,
   notRecorded,
+  recordUsage,
   refusedResponse,
 } from './metering.ts';
 import {
@@ -17,7 +19,7 @@ import {
   CheckResult,
   fromCheck,
 } from '../wire/metering.ts';
-import { fingerprintOf, keyedIds, measure, quantityOf } from '../wire/usage.ts';
+import { type CallerKey, quantityOf } from '../wire/usage.ts';
 
 const tag = 'Metering';
 
@@ -65,36 +67,27 @@ function checkRoute(deps: MeteringDeps): Route {
       return refuseInvalid([{ path: ['idempotency_key'], message: 'needs consume: true' }]);
     }
     const subject = findSubject(deps, principal, body);
-    if (body.consume === true) {
-      return consume(deps, { principal, body, key, subject });
-    }
-    if (subject instanceof Promise) return subject.then((found) => respond(deps, body, found));
-    return respond(deps, body, subject);
+    if (body.consume === true) return consume(deps, { principal, body, key, subject });
+    return andThen(subject, (found) => check(deps, body, found));
   });
 }
 
-type Found = ReturnType<typeof findSubject>;
+type Lookup = ReturnType<typeof findSubject>;
 
-function respond(
-  deps: MeteringDeps,
-  body: Question,
-  found: Awaited<Found>,
-): Response | Promise<Response> {
-  const asked = ask(deps, body, found);
-  if (isRefused(asked)) return refusedResponse(asked);
-  const { told } = asked;
-  if (told instanceof Promise) return told.then((late) => new Response(late, JSON_BODY));
-  return new Response(told, JSON_BODY);
+function check(deps: MeteringDeps, body: Question, found: Awaited<Lookup>) {
+  const checked = renderedCheck(deps, body, found);
+  if (isRefused(checked)) return refusedResponse(checked);
+  return andThen(checked.json, (json) => new Response(json, JSON_BODY));
 }
 
-function ask(deps: MeteringDeps, body: Question, found: Awaited<Found>) {
+function renderedCheck(deps: MeteringDeps, body: Question, found: Awaited<Lookup>) {
   if (isRefused(found)) return found;
   const { customer, meter } = found;
   const units = unitsOf(body, meter.scale);
   if (typeof units !== 'bigint') {
     return { refused: 'invalid_request' as const, message: units.message, issue: units };
   }
-  return { told: deps.ledger.check(customer, meter, units) };
+  return { json: deps.ledger.check(customer, meter, units) };
 }
 
 /** The quantity that is checked: 1 by default, never negative. */
@@ -111,15 +104,14 @@ async function consume(
   call: {
     principal: OrganisationPrincipal;
     body: Question;
-    key: Parameters<typeof keyedIds>[2];
-    subject: Found;
+    key: CallerKey;
+    subject: Lookup;
   },
 ): Promise<Response> {
   const { principal, body, key } = call;
   const found = await call.subject;
   if (isRefused(found)) return refusedResponse(found);
-  const { customer, meter } = found;
-  const { ids, ledger } = deps;
+  const { meter } = found;
   const units = unitsOf(body, meter.scale);
   if (typeof units !== 'bigint') return refuseInvalid([units]);
   if (meter.aggregation === 'unique') {
@@ -127,22 +119,13 @@ async function consume(
       { path: ['consume'], message: 'is not for meters that count unique values' },
     ]);
   }
-  const measured = measure(meter, { value: body.value ?? 1 }, ids);
-  if (!('value' in measured)) return refuseInvalid([measured]);
-  const { keyId, formerKeyId } = keyedIds(deps, { ...principal, id: customer.id }, key);
-  const event = { customerId: customer.id, meterId: meter.id, value: units };
-  const outcome = await ledger.record(customer, meter, {
-    ...measured,
-    eventAt: null,
+  const outcome = await recordUsage(deps, found, {
+    tenant: principal,
+    measured: { value: units, member: null },
     admission: 'consume',
-    metadata: null,
-    keyId,
-    formerKeyId,
-    idempotencyKey: key.body ?? key.header,
-    externalId: null,
-    exactReplay: keyId !== null,
-    fingerprint:
-      keyId === null ? null : fingerprintOf(ids, { ...event, metadata: '', variant: 'consume' }),
+    metadata: undefined,
+    key,
+    exactReplay: (key.body ?? key.header) !== null,
   });
   switch (outcome.kind) {
     case 'recorded':
@@ -165,9 +148,10 @@ function batchRoute(deps: MeteringDeps): Route {
   return deps.edge.organisation(BATCH, async ({ principal, body }) => {
     const results = await Promise.all(
       body.checks.map(async (question) => {
-        const asked = ask(deps, question, await findSubject(deps, principal, question));
-        if (!isRefused(asked)) return asked.told;
-        const { refused: type, message, issue } = asked;
+        const found = await findSubject(deps, principal, question);
+        const checked = renderedCheck(deps, question, found);
+        if (!isRefused(checked)) return checked.json;
+        const { refused: type, message, issue } = checked;
         return JSON.stringify({ error: { type, message: issue?.message ?? message } });
       }),
     );

@@ -3,6 +3,7 @@ import { INGEST_BYTES_MAX } from '../../../ledger/limits.ts';
 import { breathe, type Timers } from '../../../ledger/ports.ts';
 import type { CallOutcome, EventRefusal } from '../../../ledger/outcome.ts';
 import { Full } from '../../platform/bounds.ts';
+import { andThen } from '../and-then.ts';
 import type { OrganisationPrincipal } from '../edge/auth.ts';
 import type { Route } from '../edge/edge.ts';
 import { type Issue, refuse, refuseInvalid } from '../edge/errors.ts';
@@ -215,22 +216,20 @@ async function subjectsOfAll(
   principal: OrganisationPrincipal,
   events: readonly Event[],
 ): Promise<(Subject[] | Issue)[]> {
-  const known = new Map<string, ReturnType<typeof subjectsOf>>();
-  const keys = events.map((event) => {
+  const lookups: ReturnType<typeof subjectsOf>[] = [];
+  const placeOf = new Map<string, number>();
+  const places = events.map((event) => {
     const { name, customer_id: id, external_customer_id: externalId } = event;
     // Neither can hold a NUL: the edge refuses it.
     const key = `${name}\0${id ?? ''}\0${externalId ?? ''}`;
-    if (!known.has(key)) known.set(key, subjectsOf(deps, principal, event));
-    return key;
+    const known = placeOf.get(key);
+    if (known !== undefined) return known;
+    const place = lookups.push(subjectsOf(deps, principal, event)) - 1;
+    placeOf.set(key, place);
+    return place;
   });
-  const found = new Map<string, Subject[] | Issue>();
-  const late: Promise<unknown>[] = [];
-  for (const [key, subjects] of known) {
-    if (subjects instanceof Promise) late.push(subjects.then((value) => found.set(key, value)));
-    else found.set(key, subjects);
-  }
-  if (late.length > 0) await Promise.all(late);
-  return keys.map((key) => found.get(key) ?? []);
+  const found = await Promise.all(lookups.map((lookup) => Promise.resolve(lookup)));
+  return places.map((place) => found[place] ?? []);
 }
 
 /** The customer and every meter that the event feeds, or why there is none. */
@@ -239,12 +238,9 @@ function subjectsOf(
   principal: OrganisationPrincipal,
   event: Event,
 ): (Subject[] | Issue) | Promise<Subject[] | Issue> {
-  const customer = findCustomer(ledger, principal, event);
-  const fed = meters.byEventName(principal, event.name);
-  if (customer instanceof Promise || fed instanceof Promise) {
-    return Promise.all([customer, fed]).then(([a, f]) => join(event, a, f));
-  }
-  return join(event, customer, fed);
+  return andThen(meters.byEventName(principal, event.name), (fed) =>
+    andThen(findCustomer(ledger, principal, event), (customer) => join(event, customer, fed)),
+  );
 }
 
 function join(

@@ -2,16 +2,26 @@
 // one usage.
 import type { Tenant } from '../../../ledger/kernel/tenant.ts';
 import type { Found, Ledger } from '../../../ledger/ledger.ts';
+import type { UsageMetadata } from '../../../ledger/kernel/transfers.ts';
+import type { RecordOutcome, UsageRequest } from '../../../ledger/outcome.ts';
 import type { Ids, OrgClock } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
 import { Full } from '../../platform/bounds.ts';
 import type { MeterCatalogue } from '../../metering/meter-catalogue.ts';
 import type { UsageMeter } from '../../records/meters.ts';
 import { isUuid } from '../../records/uuid.ts';
+import { andThen } from '../and-then.ts';
 import type { Edge } from '../edge/edge.ts';
 import { isStorableText } from '../edge/json.ts';
 import { type ErrorCode, type Issue, refuse, refuseInvalid } from '../edge/errors.ts';
 import { type NamedCustomer, namingIssue } from '../named-customer.ts';
+import {
+  type CallerKey,
+  fingerprintOf,
+  keyedIds,
+  type Measured,
+  metadataText,
+} from '../wire/usage.ts';
 
 export type MeteringDeps = {
   readonly edge: Edge;
@@ -62,8 +72,7 @@ export function findCustomer(
     scope,
     id === undefined ? { externalId: externalId ?? '' } : { id: id.toLowerCase() },
   );
-  if (found instanceof Promise) return found.then((customer) => customer ?? NO_CUSTOMER);
-  return found ?? NO_CUSTOMER;
+  return andThen(found, (customer) => customer ?? NO_CUSTOMER);
 }
 
 /** A customer by the reference in a path: its id, or the merchant's own; its id wins. */
@@ -83,12 +92,9 @@ export function findSubject(
   scope: Tenant,
   body: NamedCustomer & { readonly feature_key: string },
 ): Subject | SubjectRefused | Promise<Subject | SubjectRefused> {
-  const customer = findCustomer(ledger, scope, body);
-  const meter = meters.bySlug(scope, body.feature_key);
-  if (customer instanceof Promise || meter instanceof Promise) {
-    return Promise.all([customer, meter]).then(([a, m]) => subjectOf(a, m));
-  }
-  return subjectOf(customer, meter);
+  return andThen(meters.bySlug(scope, body.feature_key), (meter) =>
+    andThen(findCustomer(ledger, scope, body), (customer) => subjectOf(customer, meter)),
+  );
 }
 
 function subjectOf(
@@ -97,6 +103,45 @@ function subjectOf(
 ): Subject | SubjectRefused {
   if (isRefused(customer)) return customer;
   return meter === null ? NO_FEATURE : { customer, meter };
+}
+
+/** Records one usage of one meter, as /track and a consuming /check do. */
+export function recordUsage(
+  deps: MeteringDeps,
+  { customer, meter }: Subject,
+  usage: {
+    readonly tenant: Tenant;
+    readonly measured: Measured;
+    readonly admission: UsageRequest['admission'];
+    readonly metadata: UsageMetadata | undefined;
+    readonly key: CallerKey;
+    readonly exactReplay: boolean;
+  },
+): Promise<RecordOutcome> {
+  const { ledger, ids } = deps;
+  const { tenant, measured, admission, metadata, key, exactReplay } = usage;
+  const { keyId, formerKeyId } = keyedIds(deps, { ...tenant, id: customer.id }, key);
+  return ledger.record(customer, meter, {
+    ...measured,
+    eventAt: null,
+    admission,
+    metadata: metadata ?? null,
+    keyId,
+    formerKeyId,
+    idempotencyKey: key.body ?? key.header,
+    externalId: null,
+    exactReplay,
+    fingerprint:
+      keyId === null
+        ? null
+        : fingerprintOf(ids, {
+            customerId: customer.id,
+            meterId: meter.id,
+            value: measured.value,
+            metadata: metadataText(metadata),
+            variant: admission === 'record' ? '' : admission,
+          }),
+  });
 }
 
 /** The response where nothing was recorded. */

@@ -12,10 +12,11 @@ import {
   findSubject,
   isRefused,
   notRecorded,
+  recordUsage,
   refusedResponse,
 } from './metering.ts';
 import { TrackBody, TrackResult, fromSnapshot, overageOf } from '../wire/metering.ts';
-import { fingerprintOf, keyedIds, measure, metadataText } from '../wire/usage.ts';
+import { measure } from '../wire/usage.ts';
 
 const OVER_LIMIT = 'the usage would go over the limit';
 const OVER: Partial<Record<Reason, string>> = {
@@ -42,37 +43,18 @@ export function trackRoutes(deps: MeteringDeps) {
 }
 
 function trackRoute(deps: MeteringDeps): Route {
-  const { edge, ledger, ids } = deps;
-  return edge.organisation(TRACK, async ({ principal, body, idempotencyKey: header }) => {
-    const lookup = findSubject(deps, principal, body);
-    const found = lookup instanceof Promise ? await lookup : lookup;
+  return deps.edge.organisation(TRACK, async ({ principal, body, idempotencyKey: header }) => {
+    const found = await findSubject(deps, principal, body);
     if (isRefused(found)) return refusedResponse(found);
-    const { customer, meter } = found;
-    const measured = measure(meter, body, ids);
+    const measured = measure(found.meter, body, deps.ids);
     if (!('value' in measured)) return refuseInvalid([measured]);
-    const key = { body: body.idempotency_key, header, operation: 'track' };
-    const { keyId, formerKeyId } = keyedIds(deps, { ...principal, id: customer.id }, key);
-    const admission = body.overage ?? 'record';
-    const outcome = await ledger.record(customer, meter, {
-      ...measured,
-      eventAt: null,
-      admission,
-      metadata: body.metadata ?? null,
-      keyId,
-      formerKeyId,
-      idempotencyKey: body.idempotency_key ?? header,
-      externalId: null,
+    const outcome = await recordUsage(deps, found, {
+      tenant: principal,
+      measured,
+      admission: body.overage ?? 'record',
+      metadata: body.metadata,
+      key: { body: body.idempotency_key, header, operation: 'track' },
       exactReplay: header !== null,
-      fingerprint:
-        keyId === null
-          ? null
-          : fingerprintOf(ids, {
-              customerId: customer.id,
-              meterId: meter.id,
-              value: measured.value,
-              metadata: metadataText(body.metadata),
-              variant: body.overage ?? '',
-            }),
     });
     return answer(deps, outcome, found, { byHeader: header !== null });
   });

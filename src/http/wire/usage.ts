@@ -78,7 +78,7 @@ function lacking(property: string): Issue {
 }
 
 /** The keys that a caller sent so that an event counts once. */
-type CallerKey = {
+export type CallerKey = {
   readonly body: string | undefined;
   readonly header: string | null;
   readonly operation: string;

@@ -1,5 +1,5 @@
-// What time it is: how this node's clock compares with those of the nodes that it speaks with, and
-// which test clocks stand.
+// Clocks: how this node's clock compares with those of its peers, and which test clocks are
+// stopped.
 import type { Registry } from 'prom-client';
 import type { OrgClocks } from '../platform/org-clock.ts';
 import { counter, gauge } from './numbers.ts';

@@ -1,11 +1,9 @@
-// Numbers that only PostgreSQL knows, asked when Prometheus asks: what is late, what is stuck, what
-// is owed.
+// Metrics from PostgreSQL, read when Prometheus scrapes: what is late, stuck or owed.
 //
-// Holds: a scrape costs the database at most one connection and QUERY_MS_MAX for each of a few
-// queries, however many scrape at once: those share the answers. What cannot be told in time is
-// NaN, and the rest of the metrics leaves all the same. No query walks more than an index of what
-// is late or open.
-// Does not: run unless somebody scrapes.
+// Holds: a scrape uses one connection at most, and QUERY_MS_MAX for each of a few queries;
+// concurrent scrapes share the answers. A value that does not come in time is NaN, and the other
+// metrics are sent all the same. No query reads more than an index of what is late or open.
+// Does not: run without a scrape.
 import type { Registry } from 'prom-client';
 import type { Timers } from '../../ledger/ports.ts';
 import type { Sql } from '../platform/postgres/postgres.ts';
@@ -13,7 +11,7 @@ import { gauge } from './numbers.ts';
 
 /** The statement timeout of the pool that asks. */
 export const QUERY_MS_MAX = 500;
-/** All of them, a database that does not answer included. */
+/** All queries together, also where the database does not answer. */
 const ANSWER_MS_MAX = 2000;
 
 type Row = Readonly<Record<string, number>>;
@@ -71,7 +69,8 @@ const QUERIES: readonly Query[] = [
       events_waiting_oldest_seconds: 'How long ago the oldest of them was written.',
       events_set_aside: 'Events that could not be passed on, and that nobody is told of.',
     },
-    // The oldest one of each organisation, from one to the next: it has no index by time.
+    // The oldest of each organisation, skipping from one organisation to the next: there is no
+    // index by time.
     sql: `
       WITH RECURSIVE oldest AS (
         (SELECT organisation_id, written_at FROM event_queue ORDER BY organisation_id, place LIMIT 1)
@@ -145,7 +144,7 @@ const QUERIES: readonly Query[] = [
   },
 ];
 
-/** `sql` is for this alone, of one connection and with QUERY_MS_MAX. */
+/** `sql` is a pool of its own, with one connection and QUERY_MS_MAX. */
 export function watchDatabase(
   registry: Registry,
   { sql, timers }: { readonly sql: Sql; readonly timers: Timers },
@@ -167,7 +166,7 @@ export function watchDatabase(
   });
 }
 
-/** What was known when the time was up. */
+/** The values that came in time. */
 async function ask(sql: Sql, timers: Timers): Promise<Row> {
   const row: Record<string, number> = {};
   let isLate = false;
@@ -183,7 +182,7 @@ async function ask(sql: Sql, timers: Timers): Promise<Row> {
         const [found] = await sql.unsafe<Row[]>(query.sql);
         Object.assign(row, found);
       } catch {
-        // That one is not known; the next may be.
+        // A failed query leaves its values unknown; the next may succeed.
       }
     }
   };

@@ -1,11 +1,8 @@
-// What this process sends, and how soon. What is due, held or in hand anywhere, the database knows
-// (database.ts).
+// Deliveries of this process, and their latency. Those that are due, held or claimed anywhere are
+// in database.ts.
 import { Counter, Histogram, type Registry } from 'prom-client';
 
-/**
- * A status, or the name of what went wrong; how long after its event was committed, of a first
- * attempt.
- */
+/** A status or the name of a failure; the time since the event's commit, for a first attempt. */
 type Made = { readonly result: string; readonly sinceCommitMs: number | null };
 
 export function attemptObserver(registry: Registry): (made: Made) => void {
@@ -27,7 +24,7 @@ export function attemptObserver(registry: Registry): (made: Made) => void {
   };
 }
 
-/** Receivers choose their status: each one of its own would be theirs to fill our memory with. */
+/** Receivers choose their status: a label for each would let them fill our memory. */
 function classOf(result: string): string {
   return /^\d/.test(result) ? `${result.charAt(0)}xx` : result;
 }

@@ -1,17 +1,17 @@
-// How long this process does one thing: meanwhile nobody is answered.
+// Event loop delay: how long one task keeps others waiting.
 //
-// How: a timer every few milliseconds. What it comes later than was asked is what else was done.
-// Does not: say what it was. A busy machine delays timers too.
+// How: a timer every few milliseconds; its delay is the time of other tasks.
+// Does not: say which task it was. A busy machine delays timers too.
 import { Histogram, type Registry } from 'prom-client';
 import type { Clock, Timers } from '../../ledger/ports.ts';
 import { gauge } from './numbers.ts';
 
 const EVERY_MS = 10;
-/** The longest is told of this long a time and the one before, however often it is asked for. */
+/** The maximum is kept for this span and the one before, however often it is read. */
 const SPAN_MS = 30_000;
 const BUCKETS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5];
 
-/** Gives what ends it. */
+/** Returns the function that stops it. */
 export function watchEventLoop(
   registry: Registry,
   { clock, timers }: { readonly clock: Pick<Clock, 'monotonic'>; readonly timers: Timers },

@@ -1,4 +1,4 @@
-// How the ledger fares: its journal, its actors, its lease, and this node among the others.
+// The ledger: its journal, actors, lease, and this node in the cluster.
 import { Histogram, type Registry } from 'prom-client';
 import type { Ledger, LedgerDeps } from '../../ledger/ledger.ts';
 import { counter, gauge } from './numbers.ts';
@@ -35,7 +35,7 @@ const GAUGES = [
   ['liveNodes',        'live_nodes',        'Nodes that are alive, as this one last saw it.'],
 ] as const;
 
-/** What the ledger does not have, between two terms, is 0. */
+/** A value that does not exist, between two ownership sessions, is 0. */
 export function watchLedger(registry: Registry, ledger: Ledger): void {
   const name = (what: string): string => `tollhouse_ledger_${what}`;
   const read = (stat: string) => () => ledger.stats[stat] ?? 0;
@@ -67,7 +67,7 @@ export function watchLedger(registry: Registry, ledger: Ledger): void {
   });
 }
 
-/** What the ledger tells of each flush that is on disk. */
+/** The ledger's report of each durable flush. */
 export function flushObserver(registry: Registry): LedgerDeps['onFlush'] {
   const seconds = new Histogram({
     name: 'tollhouse_ledger_flush_seconds',

@@ -1,5 +1,4 @@
-// Mails to buyers that this process tried to send. What is due anywhere, the database knows
-// (database.ts).
+// Mails that this process tried to send. Those that are due anywhere are in database.ts.
 import { Counter, type Registry } from 'prom-client';
 
 const RESULTS = ['sent', 'refused', 'deferred', 'given_up'] as const;

@@ -1,4 +1,4 @@
-// Numbers that are somebody else's, read when Prometheus asks.
+// Metrics whose values other modules hold, read when Prometheus scrapes.
 import { Counter, Gauge, type Registry } from 'prom-client';
 
 type About = { readonly name: string; readonly help: string };
@@ -18,7 +18,7 @@ export function gauge(
   );
 }
 
-/** One that only grows, and begins again at 0 now and then: Prometheus knows that of counters. */
+/** A counter, which may start again at 0: Prometheus handles that. */
 export function counter(
   registry: Registry,
   { read, ...about }: About & { readonly read: () => number },

@@ -1,5 +1,4 @@
-// The registry of this process, and what is known to it from the start. Whoever has more to tell
-// registers it there.
+// The registry of this process, with the metrics known at the start. Other modules register theirs.
 import { Registry } from 'prom-client';
 import type { Ledger, LedgerDeps } from '../../ledger/ledger.ts';
 import type { Clock, Timers } from '../../ledger/ports.ts';

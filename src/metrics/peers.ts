@@ -1,5 +1,4 @@
-// The way to other nodes: what was asked over it, and what became of that. A node that is alone has
-// none of these.
+// Requests between nodes and their results. A node that is alone has none of these.
 import type { Registry } from 'prom-client';
 import type { PeerStats } from '../platform/peers/peers.ts';
 import { counter, gauge } from './numbers.ts';

@@ -1,5 +1,5 @@
-// The process itself, under the names that dashboards know. What prom-client collects by default
-// asks V8: here most of it is 0.
+// The process, under the names that dashboards expect. The defaults of prom-client ask V8, so most
+// of them are 0 here.
 import type { Registry } from 'prom-client';
 import type { Clock } from '../../ledger/ports.ts';
 import { counter, gauge } from './numbers.ts';

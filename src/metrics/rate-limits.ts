@@ -1,4 +1,4 @@
-// A rate limiter that is counted.
+// A rate limiter with counters.
 import { Counter, type Registry } from 'prom-client';
 import type { RateLimiter } from '../platform/redis/rate-limit.ts';
 

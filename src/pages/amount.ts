@@ -1,9 +1,6 @@
 import { exponentOf, formatMoney } from '../../ledger/kernel/money.ts';
 
-/**
- * An amount as a buyer reads it: "$12.50", "¥1,000". Formatted from the exact digits, so that no
- * double comes near it.
- */
+/** An amount for a buyer: "$12.50", "¥1,000". Formatted from the exact digits, without a double. */
 export function showAmount(amount: bigint, currency: string): string {
   const decimals = exponentOf(currency);
   const format = new Intl.NumberFormat('en', {

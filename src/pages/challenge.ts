@@ -1,4 +1,4 @@
-// The page of a bank that wants to know its customer (3-D Secure), as the sandbox plays it.
+// The page of a bank that authenticates its customer (3-D Secure), as the sandbox plays it.
 import { unreachable } from '../../ledger/kernel/assert.ts';
 import { showAmount } from './amount.ts';
 import { html, type Html } from './html.ts';

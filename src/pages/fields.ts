@@ -1,4 +1,4 @@
-// The fields of a form that people fill in, and what is wrong with them.
+// Form fields, and their errors.
 import { type Html, html } from './html.ts';
 
 export type FieldError = { readonly field: string; readonly message: string };
@@ -15,11 +15,11 @@ export type Field = {
   readonly maxlength: number;
   readonly isRequired?: boolean;
   readonly isReadonly?: boolean;
-  /** Digits and codes, which read from left to right wherever they stand. */
+  /** Digits and codes, which read from left to right in every language. */
   readonly isCode?: boolean;
 };
 
-/** One labelled input. What is wrong with it stands beside it, and is read out with it. */
+/** A labelled input. Its error stands beside it, and a screen reader reads it with the field. */
 export function inputField(field: Field, errors: readonly FieldError[]): Html {
   const { name } = field;
   return html`<div class="field">
@@ -28,7 +28,7 @@ export function inputField(field: Field, errors: readonly FieldError[]): Html {
   </div>`;
 }
 
-/** The input alone, for where its label stands elsewhere. */
+/** The input alone, for a label elsewhere. */
 export function input(field: Field, errors: readonly FieldError[]): Html {
   const { name, value = '', placeholder, isCode = false } = field;
   const isWrong = errors.some((error) => error.field === name);
@@ -63,7 +63,7 @@ export function errorOf(name: string, errors: readonly FieldError[]): Html | nul
   </p>`;
 }
 
-/** What is wrong, in one place at the top: it takes the focus, and each line leads to its field. */
+/** The error summary at the top: it takes the focus, and each line links to its field. */
 export function errorSummary(errors: readonly FieldError[]): Html | null {
   if (errors.length === 0) return null;
   return html`<div class="notice bad" role="alert" tabindex="-1" autofocus>

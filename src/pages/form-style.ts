@@ -1,4 +1,4 @@
-/** What a page with a form adds to the shared look. */
+/** The styles of pages with a form. */
 export const FORM_STYLE = `
   legend { padding: 0; font-weight: 650; font-size: 1.15rem; margin-bottom: .75rem; }
   legend + * { margin-top: 0 !important; }

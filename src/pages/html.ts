@@ -1,4 +1,4 @@
-/** Markup that is safe to send: only `html` makes it. */
+/** Safe markup: only `html` creates it. */
 export class Html {
   readonly text: string;
 
@@ -17,9 +17,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/**
- * Markup with values in it. Everything is escaped but what `html` made itself; null leaves nothing.
- */
+/** A template of markup. Every value is escaped, but for `Html`; null is left out. */
 export function html(parts: TemplateStringsArray, ...values: readonly Value[]): Html {
   let text = parts[0] ?? '';
   for (const [index, value] of values.entries()) text += render(value) + (parts[index + 1] ?? '');

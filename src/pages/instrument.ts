@@ -1,10 +1,10 @@
-// What a form asks of whoever pays: a card, or an account to debit.
+// The fields of a payment instrument: a card, or an account to debit.
 import { type FieldError, inputField } from './fields.ts';
 import { type Html, html } from './html.ts';
 
 export type Method = 'card' | 'bank_debit';
 
-/** `method` is chosen first. What was typed is never sent back. */
+/** `method` is the selected one. Entered numbers are never sent back. */
 export function instrumentFields({
   method: entered,
   errors,

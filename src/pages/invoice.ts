@@ -1,5 +1,5 @@
-// An invoice to read and to print on A4. It says what the record says and nothing of the moment:
-// the same record, the same bytes.
+// An invoice to read and to print on A4. It depends on the record alone: the same record gives the
+// same bytes.
 import type { Mode } from '../../ledger/kernel/tenant.ts';
 import { formatMoney } from '../../ledger/kernel/money.ts';
 import { showAmount } from './amount.ts';
@@ -128,10 +128,10 @@ const BADGES: Readonly<Record<Status, { readonly text: string; readonly tone: st
   uncollectible: { text: 'Uncollectible', tone: 'dead' },
 };
 
-/** Across the whole sheet, so that no part of it passes for an invoice that is owed. */
+/** A watermark across the sheet: no part of it can pass for an invoice that is due. */
 const MARKS: Readonly<Partial<Record<Status, string>>> = { draft: 'Draft', void: 'Void' };
 
-/** What a line is, where that is not plain from what it says. */
+/** The kind of a line, where its description does not say it. */
 const KINDS: Readonly<Partial<Record<Line['type'], string>>> = {
   proration: 'Proration',
   credit: 'Credit',
@@ -259,7 +259,7 @@ function span({ start, end }: Period): Html {
   return html`${day(start)} to ${day(end)}`;
 }
 
-/** What is nothing is left out, but the total and what is due of an invoice that waits. */
+/** Sums of zero are left out, but for the total, and the amount due of an open invoice. */
 function sums(invoice: InvoiceSheet): Html {
   const { currency, discountTotal, taxTotal, total, amountPaid, amountRefunded } = invoice;
   const row = (name: string, amount: bigint, tone = '') =>
@@ -276,7 +276,7 @@ function sums(invoice: InvoiceSheet): Html {
   </dl>`;
 }
 
-/** For people, and beside it the exact decimal for programs. */
+/** The amount for people, and the exact decimal for programs. */
 function money(amount: bigint, currency: string): Html {
   return html`<data class="money" value="${formatMoney(amount, currency)}"
     >${showAmount(amount, currency)}</data

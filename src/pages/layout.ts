@@ -1,14 +1,14 @@
-// The frame of every page: one response, no script but in a merchant's frame (embed/frame.ts),
-// nothing loaded from anywhere.
+// The layout of every page: one response, nothing loaded, and no script but in a merchant's frame
+// (embed/frame.ts).
 import { Html, html } from './html.ts';
 import type { Stylesheet } from './styles.ts';
 
-/** A script of ours, and its hash as a source in `script-src`. */
+/** A script, and its hash as a source in `script-src`. */
 export type Script = { readonly text: string; readonly source: string };
 
 /**
- * A page as it leaves: its text, and the one style, and the script if any, that its content
- * security policy has to allow.
+ * A rendered page: its text, and the style and the script, if any, that its content security policy
+ * allows.
  */
 export type Page = {
   readonly text: string;
@@ -17,19 +17,19 @@ export type Page = {
 };
 
 export type Layout = {
-  /** Of the tab. */
+  /** The title of the tab. */
   readonly title: string;
-  /** What stands in `body`. */
+  /** The content of `body`. */
   readonly body: Html;
   readonly stylesheet: Stylesheet;
   readonly script?: Script | null;
 };
 
-/** An empty icon: without one a browser asks the server for it. */
+/** An empty icon: without one a browser requests it from the server. */
 const ICON = 'data:,';
 
 export function layout({ title, body, stylesheet, script = null }: Layout): Page {
-  // The one style element: nothing in it comes from outside, and escaping it would change it.
+  // The style is constant, and escaping would change it.
   const style = new Html(`<style>${stylesheet.css}</style>`);
   const page = html`<!doctype html>
     <html lang="en">

@@ -1,22 +1,22 @@
-// The look that all pages share: colours, type, and the few components that more than one page has.
-// No page loads anything.
+// The styles that all pages share: colours, type, and the components of more than one page. Pages
+// load nothing.
 //
-// A `Stylesheet` is what a page puts inline, and the hash of it for the content security policy: no
-// other style applies.
+// A `Stylesheet` is inline CSS with its hash for the content security policy: no other style
+// applies.
 export type Stylesheet = {
   readonly css: string;
   /** As a source in `style-src`. */
   readonly source: string;
 };
 
-/** The shared look, and what a page adds to it. Made once for each kind of page. */
+/** The shared styles and a page's own. Made once for each kind of page. */
 export function stylesheet(own = ''): Stylesheet {
   const css = compact(SHARED + own);
   const hash = new Bun.CryptoHasher('sha256').update(css).digest('base64');
   return { css, source: `'sha256-${hash}'` };
 }
 
-/** Indentation is for those who read it here. */
+/** Removes the indentation of the source. */
 function compact(css: string): string {
   return css
     .replaceAll(/\/\*[\s\S]*?\*\//g, '')

@@ -1,10 +1,10 @@
-// What one organisation, customer, product, ... may have of each thing: the whole table.
+// Bounds: how many of each thing one organisation, customer, product, ... may have. The whole
+// table.
 //
-// Who reads it: src/config.ts (a variable for each), whoever makes such a thing
+// Who reads it: src/config.ts (a variable for each bound), the code that creates such a thing
 // (src/records/capacity.ts counts and refuses), src/OPERATIONS.md.
-// Holds: an organisation's are counted for each of its modes alone. Where other code relies on a
-// bound (`atMost`), it may be set lower but not higher, and not switched off; every other one is
-// off at 0.
+// Holds: an organisation's things are counted for each of its modes. A bound that other code relies
+// on (`atMost`) may be lowered, but not raised and not switched off; every other one is off at 0.
 import {
   ANNOTATIONS_PER_OBJECT_MAX,
   ENTITLEMENTS_PER_PRODUCT_MAX,
@@ -35,7 +35,7 @@ export const BOUNDS = {
   entitlementsPerProduct:  { variable: 'LIMIT_ENTITLEMENTS_PER_PRODUCT', byDefault: ENTITLEMENTS_PER_PRODUCT_MAX,
                              atMost: ENTITLEMENTS_PER_PRODUCT_MAX, whose: 'a product', what: 'entitlements' },
   discounts:               { variable: 'LIMIT_DISCOUNTS', byDefault: 10_000, whose: 'an organisation', what: 'discounts' },
-  /** Strangers open those of buy links: they count apart, and fill only their own room. */
+  /** Anybody can open those of buy links: they have a bound of their own. */
   openCheckouts:           { variable: 'LIMIT_OPEN_CHECKOUTS', byDefault: 20_000, whose: 'an organisation',
                              what: 'open checkouts of its keys, and as many of its buy links' },
   webhookEndpoints:        { variable: 'LIMIT_WEBHOOK_ENDPOINTS', byDefault: 50, atMost: 1000,
@@ -52,12 +52,12 @@ export const BOUNDS = {
 
 export type BoundName = keyof typeof BOUNDS;
 
-/** Each as it is configured; 0 for none. */
+/** The configured bounds; 0 for none. */
 export type Bounds = Readonly<Record<BoundName, number>>;
 
 const NUMBER_MAX = 1_000_000_000;
 
-/** What each may be set to. */
+/** Reads the bounds from the environment. */
 export function readBounds(
   read: (variable: string, bounds: { byDefault: number; min: number; max: number }) => number,
 ): Bounds {
@@ -68,7 +68,7 @@ export function readBounds(
   return Object.freeze(Object.fromEntries(entries)) as Bounds;
 }
 
-/** That there is no room for one more. */
+/** The bound is reached. */
 export class Full {
   readonly bound: BoundName;
   readonly max: number;

@@ -1,4 +1,4 @@
-/** A service that we need cannot be had. The message is one line for whoever started us. */
+/** A required service is not available. The message is one line for the operator. */
 export class ServiceFailure extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(

@@ -10,7 +10,7 @@ export const ids: Ids = {
 
   derive(...parts) {
     let text = '';
-    // With their lengths, so that no two lists of parts read the same.
+    // Each part with its length, so that different lists of parts never give the same text.
     for (const part of parts) text += `${part.length}:${part}`;
     const hex = hash('sha256', text, 'hex');
     const variant = VARIANT[hex.charCodeAt(16) & 3] ?? '8';
@@ -20,5 +20,5 @@ export const ids: Ids = {
   fingerprint: (text) => BigInt.asIntN(64, Bun.hash.xxHash64(text)),
 };
 
-// The two bits that say "RFC 9562", before two of the hash.
+// The hex digits of the RFC 9562 variant: two fixed bits, two of the hash.
 const VARIANT = '89ab';

@@ -6,7 +6,7 @@ export type Log = Logger;
 
 const HIDDEN = '[hidden]';
 
-/** Fields that hold a secret wherever they stand, one level deep too. */
+/** Fields that hold a secret, at the top level and one level below. */
 const SECRET_FIELDS = [
   'authorization',
   'apiKey',
@@ -22,15 +22,15 @@ const SECRET_FIELDS = [
   'SMTP_URL',
 ];
 
-// Secrets that come along in the text of an error or a path: our keys and tokens.
+// Secrets within the text of an error or a path: our keys and tokens.
 const KEY = /\b(svc_(?:group_)?(?:test|live)_|whsec_)[\w+/=-]+/g;
 const BEARER = /\b(Bearer\s+)[^\s"]+/gi;
 const PORTAL = /(\/(?:portal|pay|invoices\/links\/open)\/)[\w-]+/g;
 
 /**
- * One JSON object a line, written at once, so that the last words of a dying process are not lost.
- * No key, token or password gets through, whichever field or message it is in, and of an error
- * nothing that quotes a row.
+ * One JSON object a line, written synchronously, so that the last lines of a dying process are not
+ * lost. Keys, tokens and passwords are removed from every field and message, and of an error
+ * everything that quotes a row.
  */
 export function openLog(
   level: LogLevel,
@@ -60,8 +60,8 @@ function withoutSecrets(text: string): string {
 }
 
 /**
- * Of `scheme://user:password@`, without the password. By hand: a pattern begins anew at every
- * letter, and text of a caller may be all letters. Each character is looked at twice at most.
+ * Removes the password of `scheme://user:password@`. Not by a regular expression, which would start
+ * again at every letter of a hostile text: each character is read twice at most.
  */
 function withoutPasswords(text: string): string {
   const afterUser = /[\s:/@"]/g;

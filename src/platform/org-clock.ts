@@ -1,39 +1,39 @@
-// The time of each organisation: the wall clock, and in test mode as far ahead of it as the
-// organisation has moved its own.
+// The time of each organisation: the wall clock, plus the offset of its test clock in test mode.
 //
-// Who calls: whoever stamps or compares what is an organisation's business, /check and /track for
-// each call: without a promise, and where no clock was ever moved for the price of a comparison.
-// Leases, keys, rate limits and deliveries keep this process's clock. The ledger tells it what time
-// it is on other nodes (HybridClock).
-// Holds: an organisation's time never goes back. While a clock is stopped its time is what it was
-// stopped at, or where this process was further already, that. What is known of a clock is a row of
-// the database, however it came here: the newer version counts. A clock is stopped for as long as
-// whoever moves it lives. Whoever moves it tells all nodes; where that is lost, the row is read
-// within READ_AGAIN_MS.
+// Who calls: all code that stamps or compares an organisation's business times, for each /check and
+// /track: without a promise, and at the price of one comparison where no clock was ever moved.
+// Leases, keys, rate limits and deliveries use this process's clock. The ledger reports the time of
+// other nodes (HybridClock).
+// Holds: an organisation's time never goes back. A stopped clock shows the time at which it was
+// stopped, or this process's own where that was later. The state of a clock is a row of the
+// database: the newer version wins, however it arrives. A clock is stopped while its mover lives.
+// The mover tells all nodes; where a message is lost, the row is read within READ_AGAIN_MS.
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { HybridClock, type HybridClockStats } from '../../ledger/kernel/hybrid-clock.ts';
 import type { Clock, SharedClock, Timers } from '../../ledger/ports.ts';
 import type { Changes, ChangeKind, Subscriber } from './postgres/changes.ts';
 
-/** Where an organisation's test mode is. */
+/** The test clock of an organisation. */
 export type TestClock = {
   readonly organisationId: string;
-  /** How far it is ahead of the wall clock, where it runs. */
+  /** Its offset to the wall clock while it runs. */
   readonly aheadMs: number;
-  /** Where it stands; null where it runs. */
+  /** The time at which it is stopped; null while it runs. */
   readonly stoppedAt: number | null;
-  /** How often it was changed. */
+  /** The number of changes. */
   readonly version: number;
 };
 
 export type OrgClocks = SharedClock & {
   readonly stats: HybridClockStats;
-  /** As the database has it. What is older than what is known is not taken. */
+  /** Takes the state of the database; an older version is ignored. */
   set(clock: TestClock): void;
 };
 
 export type OrgClocksOptions = {
-  /** Those that were ever moved, or that one of them. Stopped are those whose mover lives. */
+  /**
+   * The clocks that were ever moved, or that of one organisation. Stopped ones have a living mover.
+   */
   readonly list: (organisationId: string | null) => Promise<readonly TestClock[]>;
   readonly clock: Clock;
   readonly timers: Timers;
@@ -41,7 +41,7 @@ export type OrgClocksOptions = {
   readonly warn: (fields: Record<string, unknown>, message: string) => void;
 };
 
-/** While a clock is stopped: how soon it is noticed that whoever moves it has died. */
+/** How soon the death of a clock's mover is noticed. */
 const READ_AGAIN_MS = 1000;
 
 /** @throws where the database does not answer */
@@ -55,7 +55,7 @@ export async function openOrgClocks(options: OrgClocksOptions): Promise<OrgClock
 class Clocks implements OrgClocks, Subscriber {
   readonly #options: OrgClocksOptions;
   readonly #hybrid: HybridClock;
-  /** Of those that were moved; `notBefore` is what its time was when that became known. */
+  /** The moved clocks; `notBefore` is the organisation's time when the state became known. */
   readonly #moved = new Map<string, TestClock & { readonly notBefore: number }>();
   readonly stopped = new Set<string>();
   #isWatching = false;
@@ -90,7 +90,7 @@ class Clocks implements OrgClocks, Subscriber {
   set(clock: TestClock): void {
     const { organisationId, version, stoppedAt } = clock;
     const known = this.#moved.get(organisationId);
-    // The same version that runs: whoever moved it is gone.
+    // The same version, running: its mover died.
     const isNews = known === undefined || version > known.version;
     if (!isNews && (version < known.version || stoppedAt !== null)) return;
     const notBefore = this.now({ organisationId, mode: 'test' });
@@ -131,7 +131,7 @@ class Clocks implements OrgClocks, Subscriber {
     );
   }
 
-  /** While one stands. */
+  /** Reads again while a clock is stopped. */
   #watch(): void {
     if (this.#isWatching || this.stopped.size === 0) return;
     this.#isWatching = true;

@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import type { Account } from './embedded/processes.ts';
 
 /**
- * Writes a file that only its owner can read (0600), whole or not at all, and durably: the file and
- * its name are on disk when this returns.
+ * Writes a file that only its owner can read (0600), atomically and durably: when this returns, the
+ * file and its name are on disk.
  */
 export function writePrivate(path: string, text: string, owner?: Account): void {
   const temporary = `${path}.new`;
@@ -20,7 +20,7 @@ export function writePrivate(path: string, text: string, owner?: Account): void 
   syncDirectory(dirname(path));
 }
 
-/** Makes names that were added to a directory or renamed in it durable. */
+/** Syncs a directory: added and renamed names become durable. */
 export function syncDirectory(path: string): void {
   const directory = openSync(path, 'r');
   try {

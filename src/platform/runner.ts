@@ -1,23 +1,21 @@
-// Whether whoever ran us by a script (npx, npm run, bun run) is still there.
+// Watches the script runner (npx, npm run, bun run) that started this process.
 //
-// A SIGTERM to `npx bun run start` alone ends npx, and neither the shell nor the `bun run` between
-// it and us: our own parent lives on, and so would we. So the whole chain is watched, from us up to
-// the runner.
-//
-// Holds: without such a runner nothing is watched. What PID 1, systemd, a shell or nohup started
-// knows no runner; what setsid started has another session than the runner whose environment it
-// inherited. Who is init in place of an ancestor is no ancestor.
+// Why: a SIGTERM to `npx bun run start` alone ends npx, but neither the shell nor the `bun run`
+// between it and us. Our own parent lives on, so the whole chain up to the runner is watched.
+// Holds: without a runner nothing is watched. A process that PID 1, systemd, a shell or nohup
+// started has no runner; one that setsid started has another session than the runner whose
+// environment it inherited. A process that init adopted has lost its ancestor.
 // Does not: watch anything where there is no /proc.
 import { readFileSync } from 'node:fs';
 
-/** What every such runner puts into the environment of what it runs. */
+/** Every runner sets this in its child's environment. */
 const MARKER = /(?:^|\0)npm_(?:command|lifecycle_event)=/;
 /** Field 6 of /proc/PID/stat, of which 2, the name, may hold spaces and brackets. */
 const STAT = /^\d+ \(.*\) \S (\d+) \d+ (\d+) /s;
 
 type Link = { readonly pid: number; readonly parent: number };
 
-/** Answers whether the runner that there is now is still there; null where there is none. */
+/** Returns a check whether the current runner still lives; null where there is none. */
 export function watchRunner(): (() => boolean) | null {
   if (!isMarked(environmentOf('self'))) return null;
   const parent = process.ppid;
@@ -28,14 +26,15 @@ export function watchRunner(): (() => boolean) | null {
     (chain.every((link) => statOf(link.pid)?.parent === link.parent) || isBlind());
 }
 
-/**
- * Whoever is not root any more (rights.ts) may not see others' processes, where /proc hides them.
- */
+/** Without root (rights.ts), other accounts' processes may be hidden in /proc. */
 function isBlind(): boolean {
   return statOf(1) === undefined;
 }
 
-/** Each between us and the runner, with its parent; null where the runner is of another session. */
+/**
+ * The processes from us to the runner, each with its parent; null where the runner is of another
+ * session.
+ */
 function chainToRunner(): readonly Link[] | null {
   const own = statOf(process.pid);
   const chain: Link[] = [];
@@ -55,7 +54,7 @@ function statOf(pid: number): { readonly parent: number; readonly session: numbe
   return { parent: Number(parent), session: Number(session) };
 }
 
-/** As it was when it started; undefined where that is not ours to know. */
+/** The environment of a process at its start; undefined where it cannot be read. */
 function environmentOf(pid: number | 'self'): string | undefined {
   return read(`/proc/${pid}/environ`);
 }

@@ -1,4 +1,4 @@
-// When a process is to end: told by a signal, or left alone by whoever ran it.
+// When a process has to end: a signal arrives, or the runner that started it is gone.
 import { clock } from './clock.ts';
 import { watchRunner } from './runner.ts';
 
@@ -11,7 +11,7 @@ export function untilTold(): Promise<string> {
     let toldAt: number | null = null;
     const tell = (signal: string): void => {
       const now = clock.monotonic();
-      // One Ctrl-C comes twice: from the terminal, and passed on by npx.
+      // One Ctrl-C arrives twice: from the terminal, and forwarded by npx.
       if (toldAt !== null && now - toldAt > SAME_SIGNAL_MS) process.exit(1);
       toldAt ??= now;
       resolve(signal);

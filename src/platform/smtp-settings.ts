@@ -1,4 +1,4 @@
-// Where mails are handed over and whom they are from, as the environment says it.
+// The SMTP server and the sender of mails, from the environment.
 
 export type SmtpServer = {
   readonly host: string;
@@ -14,7 +14,7 @@ export type Mailbox = { readonly name: string | null; readonly address: string }
 export type MailSettings = { readonly server: SmtpServer; readonly from: Mailbox };
 
 const PORTS: Readonly<Record<string, number>> = { 'smtp:': 587, 'smtps:': 465 };
-/** A path, a query and a fragment mean nothing here: whoever writes one expects something of it. */
+/** A path, a query and a fragment have no meaning here, so they are refused. */
 const NOTHING_MORE = /^\/?$/;
 const ADDRESS = /^[^\s@<>()",;:\\[\]]{1,64}@[^\s@<>()",;:\\[\]]{1,255}$/u;
 const CONTROL = /\p{Cc}/u;

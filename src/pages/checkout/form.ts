@@ -1,8 +1,8 @@
-// The open checkout: what it costs, and the one form that pays it.
+// The open checkout: the price, and the one form that pays it.
 //
-// Works without a script. Changing the currency or the discount sends the form too, and comes back
-// with the new total and with what was entered, but never with a card's number. The button that
-// Enter presses is the first one, so it is the one that pays.
+// How: it works without a script. A change of currency or discount submits the form too; the page
+// comes back with the new total and what was entered, never with a card's number. The first button
+// is the one that pays, because Enter presses the first one.
 import { unreachable } from '../../../ledger/kernel/assert.ts';
 import { formatMoney } from '../../../ledger/kernel/money.ts';
 import { showAmount } from '../amount.ts';
@@ -16,7 +16,7 @@ const EMAIL_LENGTH_MAX = 254;
 const NAME_LENGTH_MAX = 255;
 const CODE_LENGTH_MAX = 64;
 
-/** `cancel`: in place of the way back to the merchant. */
+/** `cancel` replaces the link back to the merchant. */
 export function checkoutForm(view: OpenView, cancel: Html | null): Html {
   const { sale, errors, notice } = view;
   const pays = payLabel(view);
@@ -33,7 +33,7 @@ export function checkoutForm(view: OpenView, cancel: Html | null): Html {
   </form>`;
 }
 
-/** The total as the form sends it back, for the server to see that it is still the total. */
+/** The total as the form returns it: the server checks that it is still the total. */
 export function shownTotal({ total, currency }: { total: bigint; currency: string }): string {
   return `${formatMoney(total, currency)} ${currency}`;
 }
@@ -143,7 +143,7 @@ function instrument({ asks, entered, errors }: OpenView): Html | null {
   return instrumentFields({ method: entered.method, errors });
 }
 
-/** What the buyer agrees to, where more is charged than today. */
+/** The buyer's consent, where more is charged than today. */
 function consent({ sale: { recurs, merchant }, asks }: OpenView): Html | null {
   if (recurs === null || asks === 'nothing') return null;
   return html`<p class="muted">

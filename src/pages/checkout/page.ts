@@ -12,7 +12,7 @@ import type { CheckoutView } from './view.ts';
 
 const STYLESHEET = stylesheet(FORM_STYLE + STYLE);
 
-/** `embed`: where it is in a merchant's frame. */
+/** `embed`: set where the page is in a merchant's frame. */
 export function checkoutPage(view: CheckoutView, embed: Embed | null = null): Page {
   const isTest = view.kind !== 'not_found' && view.sale.isTest;
   const body = html`${isTest ? testBanner() : null}
@@ -58,7 +58,7 @@ const TITLES: Readonly<Record<CheckoutView['kind'], string>> = {
   not_found: 'No such checkout',
 };
 
-/** What is wrong comes first: it is what a screen reader says first. */
+/** Errors come first, because a screen reader starts with the title. */
 function titleOf(view: CheckoutView): string {
   if (view.kind === 'not_found') return TITLES.not_found;
   const isWrong = view.kind === 'open' && view.errors.length > 0;

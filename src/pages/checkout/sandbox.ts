@@ -1,5 +1,4 @@
-// What a merchant who tries things out has to know: nothing here costs money, and which numbers do
-// what.
+// Hints for a merchant in test mode: nothing costs money, and which card numbers do what.
 import { type Html, html } from '../html.ts';
 
 const CARDS: readonly (readonly [number: string, what: string])[] = [

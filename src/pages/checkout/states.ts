@@ -1,4 +1,4 @@
-// What a checkout shows when there is nothing to fill in.
+// The states of a checkout without a form.
 import { type Html, html } from '../html.ts';
 import { money, ticket, written } from './summary.ts';
 import type { CheckoutView, ClosedView, Receipt, Sale } from './view.ts';
@@ -8,7 +8,7 @@ type Of<Kind extends CheckoutView['kind']> = Extract<CheckoutView, { kind: Kind 
 type State = {
   readonly mark: Html | null;
   readonly heading: string;
-  /** Whether it is news to whoever has the page read out. */
+  /** Whether a screen reader announces it as a change. */
   readonly isLive?: boolean;
   readonly text: Html;
   readonly action?: Html | null;
@@ -65,7 +65,7 @@ export function processing({ sale, email, isSlow }: Of<'processing'>): Html {
   );
 }
 
-/** `isFramed`: its link leads out of the frame. */
+/** `isFramed`: the link opens outside the frame. */
 export function paid(
   { sale, receipt, continueUrl }: Of<'paid'>,
   { isFramed }: { readonly isFramed: boolean },

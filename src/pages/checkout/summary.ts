@@ -1,9 +1,9 @@
-// What is bought and what it costs: the ticket that every state of the page shows.
+// The summary: what is bought and what it costs. Every state of the page shows it.
 import { showAmount } from '../amount.ts';
 import { type Html, html } from '../html.ts';
 import type { Recurrence, Sale } from './view.ts';
 
-/** Text that a merchant or a buyer wrote: it decides its own direction. */
+/** Text of a merchant or a buyer: its own characters decide its direction. */
 export function written(text: string): Html {
   return html`<bdi>${text}</bdi>`;
 }
@@ -12,15 +12,15 @@ export function money(amount: bigint, currency: string): Html {
   return html`<span class="money">${showAmount(amount, currency)}</span>`;
 }
 
-/** What is taken off, with a minus and not a hyphen. */
+/** A reduction, with a minus sign and not a hyphen. */
 export function off(amount: bigint, currency: string): Html {
   return html`<span class="money">−${showAmount(amount, currency)}</span>`;
 }
 
 export type Ticket = {
-  /** Whether the product is what the page is about, and not a word on what became of it. */
+  /** Whether the product is the subject of the page, and not a status. */
   readonly leads: boolean;
-  /** What stands under the total, such as what the buyer may still change about it. */
+  /** Content under the total, such as the fields that change it. */
   readonly below: Html | null;
 };
 
@@ -56,7 +56,7 @@ function breakdown({ subtotal, reduction, currency }: Sale): Html | null {
   </dl>`;
 }
 
-/** What is charged after today, and from when. */
+/** The later charges, and when they begin. */
 function then({ amount, trialEnd, ...every }: Recurrence, currency: string): Html {
   const from =
     trialEnd === null

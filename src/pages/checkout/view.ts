@@ -1,11 +1,14 @@
-// What the hosted checkout page can show: one case for each thing that a buyer can meet. Pure data;
-// nothing here knows a record.
+// The view of the hosted checkout page: one case for each thing that a buyer can meet. Pure data,
+// independent of the records.
 
 export type CheckoutView =
   | OpenView
-  /** The buyer has to confirm it with the bank first; null where nobody can be sent there again. */
+  /**
+   * The buyer has to authenticate at the bank; null where the page cannot send the buyer there
+   * again.
+   */
   | { readonly kind: 'challenge'; readonly sale: Sale; readonly bankUrl: string | null }
-  /** An attempt is under way: here, in another tab, or at a bank that takes its time. */
+  /** An attempt is in progress: here, in another tab, or at a slow bank. */
   | {
       readonly kind: 'processing';
       readonly sale: Sale;
@@ -21,14 +24,14 @@ export type CheckoutView =
   | ClosedView
   | { readonly kind: 'not_found' };
 
-/** It cannot be paid any more; `unavailable`: what is sold is gone, or has no price. */
+/** It cannot be paid any more. `unavailable`: the product is gone or has no price. */
 export type ClosedView = {
   readonly kind: 'expired' | 'canceled' | 'locked' | 'unavailable';
   readonly sale: Sale;
   readonly backUrl: string | null;
 };
 
-/** What is bought, and from whom. Amounts are in the currency's smallest coin. */
+/** What is bought, and from whom. Amounts are in the currency's smallest unit. */
 export type Sale = {
   readonly merchant: string;
   readonly product: { readonly name: string; readonly description: string };
@@ -36,7 +39,7 @@ export type Sale = {
   readonly subtotal: bigint;
   readonly reduction: bigint;
   readonly total: bigint;
-  /** What comes after it; null for what is bought once. */
+  /** The later charges; null for a one-time purchase. */
   readonly recurs: Recurrence | null;
   readonly isTest: boolean;
 };
@@ -46,23 +49,23 @@ export type Recurrence = {
   readonly amount: bigint;
   readonly interval: 'day' | 'week' | 'month' | 'year';
   readonly count: number;
-  /** Until when it is free; null where it is not. */
+  /** The end of the trial; null without one. */
   readonly trialEnd: Date | null;
 };
 
 export type OpenView = {
   readonly kind: 'open';
   readonly sale: Sale;
-  /** What the buyer may choose from, this one included. */
+  /** The currencies to choose from, this one included. */
   readonly currencies: readonly string[];
-  /** The code that is taken into account; null for none. */
+  /** The applied code; null for none. */
   readonly discountCode: string | null;
   readonly email: Known;
   readonly name: Known;
   readonly entered: Entered;
   /**
-   * What has to be asked for: the means to pay, nothing because a page of the processor does, or
-   * nothing because it is free.
+   * What the form asks for: an instrument; nothing because the processor's page does; nothing
+   * because it is free.
    */
   readonly asks: 'instrument' | 'elsewhere' | 'nothing';
   readonly errors: readonly FieldError[];
@@ -70,15 +73,12 @@ export type OpenView = {
   readonly backUrl: string | null;
 };
 
-/** Locked where the merchant has said it. */
+/** Locked where the merchant set the value. */
 type Known = { readonly value: string; readonly isLocked: boolean };
 
-/**
- * What else the buyer entered and gets back when the page is shown again. Never a card's number,
- * nor an account's.
- */
+/** The other entered values that the page shows again. Never a card's number, nor an account's. */
 export type Entered = {
-  /** A code that is not taken into account. */
+  /** A code that is not applied. */
   readonly discountCode: string;
   readonly method: Method;
 };

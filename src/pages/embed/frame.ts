@@ -1,20 +1,19 @@
-// What a checkout page in a merchant's frame has more than another: the one script that there is on
-// our pages, and a cancel button.
+// What a framed checkout page has in addition: the only script on our pages, and a cancel button.
 //
-// The script tells the merchant's page what is going on, each message to exactly the origins that
-// may frame it, and reads nothing of that page. Without it the page works as well: links lead out
-// of the frame, and the merchant's page hears nothing.
+// Holds: the script posts messages to exactly the origins that may frame the page, and reads
+// nothing of the merchant's page. Without the script the page works as well: links open outside the
+// frame, and the merchant's page gets no messages.
 import { type Html, html } from '../html.ts';
 import type { Script } from '../layout.ts';
 
-/** Who frames it, and what they are told each time. */
+/** The origins that may frame the page, and the data of each message. */
 export type Embed = {
   readonly paymentLinkId: string;
   readonly cancelUrl: string | null;
   readonly origins: readonly string[];
 };
 
-/** What `embed.js` calls the frame where it shows it above the merchant's page. */
+/** The name of the frame where `embed.js` shows it as a modal. */
 export const MODAL = 'tollhouse-modal';
 
 const DATA_ID = 'tollhouse-embed';
@@ -56,7 +55,7 @@ export const FRAME_SCRIPT: Script = {
   source: `'sha256-${new Bun.CryptoHasher('sha256').update(TEXT).digest('base64')}'`,
 };
 
-/** What the script goes by. */
+/** The script's data attributes. */
 export function embedData(state: string, { paymentLinkId, cancelUrl, origins }: Embed): Html {
   return html`<div
     id="${DATA_ID}"
@@ -69,8 +68,8 @@ export function embedData(state: string, { paymentLinkId, cancelUrl, origins }: 
 }
 
 /**
- * Says that the buyer cancels, and leads nowhere; without a script it is a link out of the frame,
- * where there is one.
+ * Posts that the buyer cancels, and navigates nowhere. Without a script it is a link out of the
+ * frame, where the checkout has a cancel URL.
  */
 export function cancelButton({ cancelUrl }: Embed): Html {
   return html`<p class="back">

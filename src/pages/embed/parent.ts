@@ -1,8 +1,8 @@
-// /embed.js: the merchant's side of a checkout in a frame. A script as it is served, without
-// dependencies.
+// /embed.js: the merchant's side of a framed checkout. A script without dependencies, served as it
+// is.
 //
-// Holds: what it hears counts only from the checkout's origin and from its own frame. A modal is a
-// dialog: the rest of the page is inert, Escape cancels, and the focus is back where it was.
+// Holds: messages count only from the checkout's origin and its own frame. A modal is a dialog: the
+// rest of the page is inert, Escape cancels, and the focus returns to where it was.
 import { MODAL } from './frame.ts';
 
 export const EMBED_SCRIPT = `// Tollhouse.open(url, {onReady, onPaid, onCanceled, container}) shows a checkout, and gives {close()}.

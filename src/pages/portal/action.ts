@@ -1,4 +1,4 @@
-// What will happen to a subscription and when, and the button that makes it happen.
+// The preview of an action on a subscription: what happens, when, and the button that does it.
 import { unreachable } from '../../../ledger/kernel/assert.ts';
 import { errorOf, errorSummary } from '../fields.ts';
 import { type Html, html } from '../html.ts';
@@ -63,7 +63,7 @@ function cancel({ subscription, entered, timeZone }: ActionView): Html {
   const unpaid = overdue === 'clear' ? null : html`What is unpaid is not collected any more.`;
   const now = html`<strong>Now</strong> Access ends at once; no further charge. Nothing is paid back
     for the rest of the ${trialEnd === null ? 'period' : 'trial'}. ${unpaid}`;
-  // What is scheduled already can only be brought forward.
+  // A scheduled cancellation can only be brought forward.
   const modes = cancelAt === null ? [['at_period_end', later] as const] : [];
   const chosen = cancelAt === null ? entered.mode : 'immediate';
   return html`<fieldset>

@@ -5,7 +5,7 @@ import type { Page } from '../layout.ts';
 import { frame, head, methodName, refusalOf, written } from './parts.ts';
 import type { ReplaceView } from './view.ts';
 
-/** The form that replaces what periods are charged to. */
+/** The form that replaces the payment method. */
 export function methodPage(view: ReplaceView): Page {
   const { base, merchant, method, entered, errors, refusal, attempt } = view;
   const wrong = errors.length > 0 || refusal !== null ? 'Error: ' : '';

@@ -1,4 +1,4 @@
-// What several pages of the portal say in the same words.
+// Parts that several pages of the portal share.
 import { showAmount } from '../amount.ts';
 import { type Html, html } from '../html.ts';
 import { layout, type Page } from '../layout.ts';
@@ -27,7 +27,7 @@ const TEST_BANNER = html`<aside class="banner">
   </p>
 </aside>`;
 
-/** Text that a merchant or a customer wrote: it decides its own direction. */
+/** Text of a merchant or a customer: its own characters decide its direction. */
 export function written(text: string): Html {
   return html`<bdi>${text}</bdi>`;
 }
@@ -56,7 +56,7 @@ function named(brand: string): string {
   return brand.charAt(0).toUpperCase() + brand.slice(1);
 }
 
-/** Why it could not be done; it takes the focus, and is read out. */
+/** The reason of a refusal; it takes the focus, and a screen reader announces it. */
 export function refusalOf(refusal: string | null): Html | null {
   if (refusal === null) return null;
   return html`<div class="notice bad" role="alert" tabindex="-1" autofocus>

@@ -12,7 +12,7 @@ const TEXTS: Readonly<Record<RefusedView, readonly [heading: string, text: strin
   not_found: ['There is nothing here', 'Go back to your account and try again.'],
 };
 
-/** It says nothing of whose portal it would have been. */
+/** The page does not say whose portal it was. */
 export function refusedPage(kind: RefusedView): Page {
   const [title, text] = TEXTS[kind];
   const content = html`<section class="state stack">

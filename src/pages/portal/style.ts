@@ -1,7 +1,4 @@
-/**
- * What the portal adds to the shared look: cards of subscriptions, bars of usage, the list of
- * invoices.
- */
+/** The portal's own styles: cards of subscriptions, usage bars, the list of invoices. */
 export const STYLE = `
   .page.portal { max-width: 46rem; padding-top: 2rem; }
   .portal > section { margin-top: 2.25rem; }

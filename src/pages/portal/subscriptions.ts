@@ -1,4 +1,4 @@
-// The subscriptions of a customer: where each stands, what comes next, and what may be done.
+// A customer's subscriptions: their state, what comes next, and the allowed actions.
 import { type Html, html } from '../html.ts';
 import { day, priceOf } from './parts.ts';
 import type { Action, PortalView, SubscriptionView } from './view.ts';

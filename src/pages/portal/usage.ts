@@ -1,4 +1,4 @@
-// What of each feature is used, as bars. A bar is a drawing of the text beside it.
+// The usage of each feature, as text and a bar.
 import { quantityNumber } from '../../../ledger/kernel/quantity.ts';
 import { type Html, html } from '../html.ts';
 import { day, written } from './parts.ts';
@@ -41,7 +41,7 @@ const NUMBER = new Intl.NumberFormat('en', { maximumFractionDigits: 9 });
 function bar(consumed: bigint, limit: bigint): Html {
   const share = limit <= 0n ? 100 : Math.min(100, Number((consumed * 100n) / limit));
   const tone = share >= 100 ? 'full' : share >= NEAR ? 'near' : '';
-  // Drawn with an attribute: the content security policy lets no style stand in the markup.
+  // Width is an attribute: the content security policy forbids inline styles.
   return html`<svg class="bar ${tone}" aria-hidden="true" focusable="false">
     <rect width="${share}%" height="100%" />
   </svg>`;

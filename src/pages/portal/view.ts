@@ -1,14 +1,14 @@
-// What the portal of a customer can show. Pure data; nothing here knows a record.
+// The views of the customer portal. Pure data, independent of the records.
 import type { FieldError } from '../fields.ts';
 import type { Method } from '../instrument.ts';
 
-/** What every page of the portal says. */
+/** What every page of the portal needs. */
 export type Frame = {
   readonly merchant: string;
   readonly isTest: boolean;
   /** The path of the portal's first page; the others are below it. */
   readonly base: string;
-  /** In which the days are named. */
+  /** The time zone of its dates. */
   readonly timeZone: string;
 };
 
@@ -20,11 +20,11 @@ export type PortalView = Frame & {
   /** Newest first. */
   readonly invoices: readonly InvoiceView[];
   readonly method: MethodView | null;
-  /** Whether there is a processor that takes another one here. */
+  /** Whether the processor can replace the payment method here. */
   readonly canReplaceMethod: boolean;
 };
 
-/** What the customer has just done. */
+/** The action that was just done. */
 export const NOTICES = [
   'canceled',
   'cancel_scheduled',
@@ -46,20 +46,22 @@ export type SubscriptionView = {
   readonly overdue: 'clear' | 'warning' | 'blocked';
   readonly price: PriceView;
   readonly periodEnd: Date;
-  /** Set while it lasts. */
+  /** Set during the trial. */
   readonly trialEnd: Date | null;
   /** When a scheduled cancellation takes effect. */
   readonly cancelAt: Date | null;
   readonly endedAt: Date | null;
   readonly resumesAt: Date | null;
   readonly keepsInvoices: boolean;
-  /** Whether to resume it now begins a new period, which is charged. */
+  /** Whether a resume now begins a new, charged period. */
   readonly resumeIsCharged: boolean;
-  /** What may be done with it now. */
+  /** The actions allowed now. */
   readonly actions: readonly Action[];
 };
 
-/** Of one period, all units together. The amount is in the currency's smallest coin. */
+/**
+ * The price of one period, for the whole quantity. The amount is in the currency's smallest unit.
+ */
 export type PriceView = {
   readonly amount: bigint;
   readonly currency: string;
@@ -74,9 +76,9 @@ export type UsageView = {
   readonly unit: string | null;
   readonly scale: number;
   readonly consumed: bigint;
-  /** null: without one. */
+  /** null: unlimited. */
   readonly limit: bigint | null;
-  /** A feature that one has, and does not use up. */
+  /** A feature without quantities: a customer has it or not. */
   readonly isBoolean: boolean;
   readonly resetsAt: Date | null;
 };
@@ -94,24 +96,24 @@ export type MethodView = {
   readonly type: Method;
   readonly brand: string | null;
   readonly last4: string;
-  /** The last month in which a card is good. */
+  /** The last month in which the card is valid. */
   readonly expiry: { readonly month: number; readonly year: number } | null;
 };
 
-/** What will happen, before it does. */
+/** The preview of an action. */
 export type ActionView = Frame & {
   readonly action: Action;
   readonly subscription: SubscriptionView;
   readonly method: MethodView | null;
-  /** The days on which a pause may end, as a date field counts them. */
+  /** The days on which a pause may end, as text of a date field. */
   readonly resumeDays: { readonly first: string; readonly last: string };
   readonly entered: Entered;
   readonly errors: readonly FieldError[];
-  /** Why it could not be done. */
+  /** Why it was refused. */
   readonly refusal: string | null;
 };
 
-/** What comes back when the form is shown again. */
+/** The entered values that the form shows again. */
 export type Entered = {
   readonly mode: 'at_period_end' | 'immediate';
   readonly resumesAt: string;
@@ -119,7 +121,7 @@ export type Entered = {
 };
 
 export type ReplaceView = Frame & {
-  /** Names this showing of the form. */
+  /** Identifies this rendering of the form. */
   readonly attempt: string;
   readonly method: MethodView | null;
   readonly entered: Method;

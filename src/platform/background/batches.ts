@@ -1,7 +1,7 @@
 /**
- * Does many small things of one kind together: whatever was asked for while the last batches were
- * being done goes into the next one. A key that is asked for again before its turn is done once;
- * one that is being done is done again after it.
+ * Batches small tasks of one kind: what is requested while a batch runs goes into the next one. A
+ * key that is requested again before its batch begins is done once; while its batch runs, it is
+ * done again after it.
  */
 export class Batches<R> {
   readonly #options: BatchesOptions<R>;
@@ -12,10 +12,7 @@ export class Batches<R> {
     this.#options = options;
   }
 
-  /**
-   * What came of it; undefined where nothing did, or its batch failed: what is left then is swept
-   * up.
-   */
+  /** The result; undefined where there is none or its batch failed: the sweep does it then. */
   do(key: string): Promise<R | undefined> {
     const entry = this.#waiting.get(key) ?? Promise.withResolvers<R | undefined>();
     this.#waiting.set(key, entry);
@@ -23,7 +20,7 @@ export class Batches<R> {
     return entry.promise;
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when no batch runs. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.all(this.#running);
   }
@@ -45,7 +42,10 @@ export class Batches<R> {
     for (const [key, { resolve }] of batch) resolve(results.get(key));
   }
 
-  /** What cannot be done with the others is done alone: one that always fails costs nobody else. */
+  /**
+   * Where a batch fails, its tasks are done one by one, so that a task that always fails affects no
+   * other.
+   */
   async #results(keys: readonly string[]): Promise<ReadonlyMap<string, R>> {
     const { work, failed } = this.#options;
     try {

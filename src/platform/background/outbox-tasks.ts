@@ -1,10 +1,10 @@
-// What commits still owe others: done at once by whoever brought it about, many together; what a
-// crash left behind is swept up.
+// Outbox tasks: the work that a commit leaves to be done. It is done at once, in batches, by the
+// process that committed; a sweep does what a crash left behind.
 //
-// Holds: each is tried again until its row is gone, so that it may come twice. What fails by itself
-// is put off, longer each time, and in the end left to an operator: it is nobody else's delay, and
-// nobody is asked to wait for it. What an outage has failed is not put off. After close() nothing
-// begins, and nothing is under way.
+// Holds: a task is tried until its row is gone, so it may run twice. A task that fails on its own
+// is postponed, longer each time, and in the end left to an operator: it delays no other, and no
+// request waits for it. A failure of the database postpones nothing. After close() nothing begins,
+// and nothing is running.
 import type { Log, Timers } from '../../../ledger/ports.ts';
 import { mayPass } from '../postgres/may-pass.ts';
 import { Batches } from './batches.ts';
@@ -12,35 +12,32 @@ import { errorLine } from '../postgres/safe-error.ts';
 import { Sweep } from './sweep.ts';
 
 const SWEEP_MS = 2000;
-/** Younger ones are being done by whoever brought them about. */
+/** The process that committed them is still doing younger ones. */
 const LEFT_BEHIND_MS = 1500;
 const SWEPT_AT_ONCE = 200;
 const DONE_TOGETHER_MAX = 100;
 
 export type OutboxTasksOptions<Item, Scope, Result> = {
-  /** What it is, for the log. */
+  /** Its name in the log. */
   readonly what: string;
   readonly timers: Timers;
   readonly log: Log;
-  /** Batches at once. */
+  /** Batches that run at the same time. */
   readonly concurrentMax: number;
-  /** One transaction for many, and what came of each. */
+  /** One transaction for many tasks; the result of each. */
   readonly work: (ids: readonly string[]) => Promise<ReadonlyMap<string, Result>>;
   /**
-   * What is owed and neither put off nor given up, the oldest first; of everybody where `scope` is
+   * The open tasks, neither postponed nor given up, oldest first; of every tenant where `scope` is
    * null.
    */
   readonly list: (which: OwedSince<Scope>) => Promise<readonly Item[]>;
   readonly idOf: (item: Item) => string;
   readonly carryOut: (item: Item) => Promise<unknown>;
-  /** Writes down that it failed, and why, in one line that quotes nobody. */
+  /** Records the failure, with a reason in one line that quotes no data. */
   readonly putOff: (id: string, why: string) => Promise<PutOff>;
 };
 
-/**
- * `dead`: it was given up, until an operator says otherwise. `gone`: it is done, or was given up
- * before.
- */
+/** `dead`: given up until an operator acts. `gone`: done, or given up before. */
 export type PutOff = 'later' | 'dead' | 'gone';
 
 export type OwedSince<Scope> = {
@@ -78,17 +75,17 @@ export class OutboxTasks<Item, Scope, Result> {
     await this.#batches.idle();
   }
 
-  /** What came of it in its batch; undefined where nothing did, or it failed. */
+  /** The result in its batch; undefined where there is none or it failed. */
   do(id: string): Promise<Result | undefined> {
     return this.#batches.do(id);
   }
 
-  /** Does what anybody of `scope` is owed now; whether there was anything. */
+  /** Does all open tasks of `scope`; whether there were any. */
   carryOutAll(scope: Scope): Promise<boolean> {
     return this.#carryOutAll({ olderThanMs: 0, scope });
   }
 
-  /** It is left to the sweep. Never rejects. */
+  /** Leaves the task to the sweep. Never rejects. */
   async failed(id: string, error: unknown): Promise<void> {
     if (this.#closed) return;
     const { what, log, putOff } = this.#options;

@@ -1,12 +1,12 @@
-// What is left behind is looked for again and again.
+// Runs a task again and again, to find what was left behind.
 import type { Timers } from '../../../ledger/ports.ts';
 
 export type SweepOptions = {
   readonly timers: Timers;
-  /** From the end of one to the begin of the next. */
+  /** From the end of one run to the start of the next. */
   readonly everyMs: number;
   readonly work: () => Promise<unknown>;
-  /** It goes on all the same. */
+  /** Reports a failed run; the sweep goes on. */
   readonly failed: (error: unknown) => void;
 };
 
@@ -28,7 +28,7 @@ export class Sweep {
     });
   }
 
-  /** None begins any more; one that is under way ends by itself. */
+  /** No further run begins; one in progress ends by itself. */
   stop(): void {
     this.#stopped = true;
     this.#stopTimer();

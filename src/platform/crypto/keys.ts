@@ -2,7 +2,7 @@ import type { Mode } from '../../../ledger/kernel/tenant.ts';
 import { createHash } from 'node:crypto';
 import { newToken } from './tokens.ts';
 
-/** The prefix is the only source of truth of what a key is for. */
+/** The prefix alone decides what a key is for. */
 export type KeyScope = { readonly kind: 'organisation' | 'group'; readonly mode: Mode };
 
 const KEY = /^svc_(group_)?(test|live)_[0-9A-Za-z]{43}$/;
@@ -12,7 +12,7 @@ export function newKey({ kind, mode }: KeyScope): string {
   return `svc_${kind === 'group' ? 'group_' : ''}${mode}_${newToken()}`;
 }
 
-/** What the text of a key says; null where it is none. */
+/** The scope that the text of a key says; null where it is no key. */
 export function scopeOfKey(key: string): KeyScope | null {
   const match = KEY.exec(key);
   if (match === null) return null;

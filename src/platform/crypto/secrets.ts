@@ -1,11 +1,10 @@
-// What we must be able to read again, and nobody else: the secrets of webhook endpoints, encrypted
-// at rest.
+// Encryption at rest of secrets that the service has to read again: those of webhook endpoints.
 //
-// A sealed secret: one byte of version, 12 of nonce, the text under AES-256-GCM, 16 of tag. It is
-// sealed for its owner, an id that is the additional data: put into another's row it does not open.
+// A sealed secret is one byte of version, 12 of nonce, the text under AES-256-GCM, and 16 of tag.
+// The owner's id is the additional data: in another owner's row the secret does not open.
 //
 // Holds: what was sealed opens with the same key for the same owner, and otherwise not at all.
-// Does not: change the key. Another key means that every secret is issued again.
+// Does not: rotate the key. With another key every secret has to be issued again.
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -49,8 +48,8 @@ export function openSecrets(key: Uint8Array): Secrets {
 }
 
 /**
- * At the start, with any secret that is stored: better no service than one that finds out at every
- * delivery that it cannot sign.
+ * Checks the key at the start against one stored secret: a wrong key stops the start, and not each
+ * delivery.
  * @throws ServiceFailure
  */
 export function checkSecrets(
@@ -69,8 +68,8 @@ export function checkSecrets(
 }
 
 /**
- * The configured key, or the one in DATA_DIR/secrets.key (base64, 0600), which is made where there
- * is none. Two processes that make it at once end with one key.
+ * The configured key, or that of DATA_DIR/secrets.key (base64, 0600), which is made where it is
+ * missing. Two processes that make it at once end with one key.
  * @throws ServiceFailure
  */
 export function loadSecretsKey({
@@ -98,7 +97,7 @@ function readOrMake(path: string): string {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   writePrivate(mine, `${randomBytes(SECRETS_KEY_BYTES).toString('base64')}\n`);
   try {
-    // Unlike a rename, it fails where another was first.
+    // A link fails where another process was first; a rename would replace its key.
     linkSync(mine, path);
     syncDirectory(dirname(path));
   } catch (error) {

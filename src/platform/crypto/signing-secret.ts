@@ -1,7 +1,10 @@
-/** What marks a text as the secret of a webhook endpoint. */
+/** The prefix of a webhook endpoint's secret. */
 export const SECRET_PREFIX = 'whsec_';
 
-/** Bytes that every decoder of base64, strict or lax, gives back alike: without padding. */
+/**
+ * A length whose base64 has no padding, so that every decoder, strict or lax, returns the same
+ * bytes.
+ */
 export const SECRET_BYTES = 24;
 
 /** The secret that a receiver verifies with. It is shown once. */

@@ -6,7 +6,7 @@ const RANDOM_BYTES = 32;
 const TOKEN = /^[0-9A-Za-z]{43}$/;
 const BITS_OF_A_DIGIT = Math.log2(DIGITS.length);
 
-/** A text that nobody guesses: 256 bits in base 62, so that it stands in a URL as it is. */
+/** An unguessable text: 256 bits in base 62, which needs no escaping in a URL. */
 export function newToken(): string {
   return toBase62(randomBytes(RANDOM_BYTES));
 }
@@ -16,7 +16,7 @@ export function isToken(text: string): boolean {
   return TOKEN.test(text);
 }
 
-/** As many digits for all bytes of one length. */
+/** A fixed number of digits for each length in bytes. */
 export function toBase62(bytes: Buffer): string {
   let rest = BigInt(`0x${bytes.toString('hex')}`);
   let text = '';

@@ -19,8 +19,8 @@ export function lockDataDir(dataDir: string, waitMs = WAIT_MS): (() => void) | u
   const path = join(dataDir, 'lock');
   let database: Database | undefined;
   try {
-    // Whoever can read the file could hold it. Only where it is missing: closing a file of ours
-    // would drop a lock that this process has on it.
+    // Any process that can read the file could lock it, so it is 0600. Created only where it is
+    // missing: closing it would drop a lock that this process holds on it.
     if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
     database = new Database(path, { create: true, readwrite: true });
     database.run(`PRAGMA busy_timeout = ${waitMs}`);

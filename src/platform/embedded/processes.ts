@@ -1,13 +1,13 @@
-// Starting processes as somebody else, finding what an earlier run left, and ending both.
+// Starts processes as another account, finds what an earlier run left, and ends both.
 //
-// A process belongs to a service when its working directory is the service's own directory:
-// PostgreSQL and Redis both change into it. That survives what a pid in a file does not: the pid
-// may be somebody else's by now.
+// How: a process belongs to a service when its working directory is the service's own directory;
+// PostgreSQL and Redis both change into it. A pid in a file may belong to another process by now; a
+// working directory does not go stale.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { closeSync, fchownSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { ServiceFailure } from '../failure.ts';
 
-/** Whom a service runs as. undefined: as ourselves. */
+/** The account of a service. undefined: our own. */
 export type Account = { readonly uid: number; readonly gid: number } | undefined;
 
 export interface StopStep {
@@ -22,9 +22,9 @@ export interface Command {
 }
 
 const POLL_MS = 10;
-/** A log is put aside at the start after it grew past this; one older one is kept. */
+/** A log beyond this size is rotated at the next start; one older log is kept. */
 const LOG_BYTES_MAX = 8 * 1024 * 1024;
-// Nothing of ours leaks into a service: PGDATA or PGPORT would change what PostgreSQL does.
+// A clean environment: PGDATA or PGPORT would change what PostgreSQL does.
 const CLEAN_ENV = { PATH: '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C', TZ: 'UTC' };
 
 /** Runs a short command to its end. */
@@ -60,8 +60,8 @@ function startDaemon(command: Command & { logFile: string }): ChildProcess {
 }
 
 /**
- * The account's own: whoever starts the process again may have no other rights by then, and then
- * puts no log aside either.
+ * Owned by the account: the process that restarts the service may have no other rights by then, and
+ * then does not rotate the log.
  */
 function openLogFile({ logFile, account }: Command & { logFile: string }): number {
   const isRoot = process.getuid?.() === 0;
@@ -140,9 +140,7 @@ function isAlive(pid: number): boolean {
   return send(pid, 0) && !isZombie(pid);
 }
 
-/**
- * An orphan whose new parent never collects it (pid 1 of many containers) holds nothing any more.
- */
+/** A zombie, which pid 1 of many containers never collects, holds nothing any more. */
 function isZombie(pid: number): boolean {
   try {
     return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.startsWith('Z') ?? false;

@@ -152,8 +152,7 @@ function makeDataDir(path: string): string {
 }
 
 /**
- * Who has given root's rights away may not: then it stands there, and is not believed while nobody
- * holds the lock.
+ * A process that dropped root may not remove the file; it is ignored while nobody holds the lock.
  */
 function removeIfAllowed(path: string): void {
   try {

@@ -9,7 +9,7 @@
 // HEALTHY_MS. It never gives up: the service is useless without its database, and says so in the
 // log.
 // Fails: only the first start, by rejecting; later ones are logged and tried again.
-// Does not: notice a child that lives and does not answer. Whoever uses the service sees that.
+// Does not: notice a child that lives and does not answer. The service's client detects that.
 import type { ChildProcess } from 'node:child_process';
 import { promises as timers } from 'node:timers';
 import { ServiceFailure } from '../failure.ts';
@@ -112,7 +112,7 @@ async function start(spec: ServiceSpec, stopping: AbortSignal): Promise<Running>
     gone.abort();
     throw new ServiceFailure(`${spec.name} does not start (${how}): ${spec.lastWords()}`);
   });
-  // Whichever loses the race below must not surface later as an unhandled rejection.
+  // The promise that loses the race must not become an unhandled rejection.
   failed.catch(() => undefined);
   const onStop = () => {
     terminate(running, spec.stopSteps).catch(() => undefined);

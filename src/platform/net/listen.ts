@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:net';
 import { ServiceFailure } from '../failure.ts';
 
-/** What listens on a port; a port that cannot be had is one line. @throws ServiceFailure */
+/** Listens on a port; a port that is taken is one line for the operator. @throws ServiceFailure */
 export function listenOn<T>(port: number, listen: () => T): T {
   try {
     return listen();
@@ -11,8 +11,8 @@ export function listenOn<T>(port: number, listen: () => T): T {
 }
 
 /**
- * Looks without staying. @throws ServiceFailure where anybody listens, whoever shares the port
- * included
+ * Checks a port and releases it. @throws ServiceFailure where it is taken, also by a process that
+ * shares it
  */
 export async function claimPort(port: number, host: string): Promise<void> {
   try {

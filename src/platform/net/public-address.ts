@@ -2,15 +2,15 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /**
- * What IANA has given out so far. The rest holds the forms that carry an IPv4 address inside, and
- * what may be routed in a network.
+ * The range that IANA has assigned so far. Outside are the forms that embed an IPv4 address, and
+ * what is routed within a network.
  */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR('2000::/3');
 
 /**
- * Whether an address is one of the public internet. Not: private, loopback, link-local, shared
- * (CGNAT), multicast, reserved, for documentation or benchmarks; IPv6 that stands for an IPv4
- * address (mapped, compatible, NAT64, 6to4, Teredo) whichever it is; a zone; or what is no address.
+ * Whether an address is on the public internet. Not: private, loopback, link-local, shared (CGNAT),
+ * multicast, reserved, for documentation or benchmarks; IPv6 that embeds any IPv4 address (mapped,
+ * compatible, NAT64, 6to4, Teredo); an address with a zone; a text that is no address.
  */
 export function isPublicAddress(text: string): boolean {
   if (isIP(text) === 0 || text.includes('%')) return false;

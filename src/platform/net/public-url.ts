@@ -1,9 +1,8 @@
-// Which addresses we may be sent to by somebody else: the URL of a webhook, where it is registered
-// and again at each delivery.
+// Vets URLs from outside to which the service connects: a webhook's, at registration and at each
+// delivery.
 //
-// Holds: https to a public host, unless it is the very machine of a developer (`loopback`). The
-// addresses that `vetUrl` gives are the ones to connect to: whoever resolved the name again could
-// be given others.
+// Holds: https to a public host, unless a developer's own machine is allowed (`loopback`). Connect
+// only to the addresses that `vetUrl` returns: another resolution of the name could give others.
 // Does not: connect.
 import { isIP } from 'node:net';
 import { NOT_HTTPS, parseHttpUrl } from './http-url.ts';
@@ -11,7 +10,7 @@ import { isPublicAddress } from './public-address.ts';
 
 export const PUBLIC_URL_LENGTH_MAX = 2048;
 
-/** All addresses of a name; none where it has none, or nobody can say. */
+/** All addresses of a name; none where it has none or DNS does not answer. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
 export type Vetted =
@@ -24,17 +23,17 @@ export type Vetted =
   | { readonly kind: 'unresolved' };
 
 const NOT_PUBLIC = 'must be the address of a public host';
-/** A map: a host may have the name of what every object has. */
+/** A Map, because a host may have the name of an object's property. */
 const LOOPBACK: ReadonlyMap<string, readonly [string, ...string[]]> = new Map([
   ['localhost', ['127.0.0.1', '::1']],
   ['127.0.0.1', ['127.0.0.1']],
   ['[::1]', ['::1']],
 ]);
 const DEFAULT_PORTS: Readonly<Record<string, number>> = { 'https:': 443, 'http:': 80 };
-/** Below are the ports of mail, shells and the like, to which a request might be a command. */
+/** Lower ports belong to mail, shells and the like, which could read a request as a command. */
 const FREE_PORT_MIN = 1024;
 
-/** `loopback`: whether this very machine may be one, without https too. */
+/** `loopback`: whether this machine is allowed, without https too. */
 export async function vetUrl(
   text: string,
   { loopback, resolve }: { readonly loopback: boolean; readonly resolve: Resolve },
@@ -46,12 +45,12 @@ export async function vetUrl(
   const literal = unbracketed(url.hostname);
   const [first, ...others] = isIP(literal) === 0 ? await resolve(url.hostname) : [literal];
   if (first === undefined) return { kind: 'unresolved' };
-  // One that is not public makes the name suspect, and a later attempt would come to it.
+  // One address that is not public refuses the name: a later attempt would use it.
   if (![first, ...others].every(isPublicAddress)) return { kind: 'refused', issue: NOT_PUBLIC };
   return { kind: 'public', url, addresses: [first, ...others] };
 }
 
-/** The name of a URL as an address is written elsewhere: IPv6 without its brackets. */
+/** The host of a URL without the brackets of IPv6. */
 export function unbracketed(hostname: string): string {
   return hostname.replace(/^\[(.*)\]$/, '$1');
 }
@@ -69,7 +68,7 @@ function parseUrl(text: string, loopback: boolean): URL | string {
   if (url.port !== '' && port < FREE_PORT_MIN) {
     return `must have port ${DEFAULT_PORTS[url.protocol]}, or one from ${FREE_PORT_MIN} on`;
   }
-  // "localhost." is another name to us and the same one to a resolver.
+  // "localhost." differs from "localhost" for us, but not for a resolver.
   if (url.hostname.endsWith('.')) return 'must not have a dot at the end of its host';
   if (!isOwn && /(?:^|\.)localhost$/.test(url.hostname)) return NOT_PUBLIC;
   return url;

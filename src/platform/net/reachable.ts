@@ -1,16 +1,13 @@
-// Whether a service that was configured answers, before anything else is started.
+// Checks that a configured service answers, before anything else is started.
 import { ServiceFailure } from '../failure.ts';
 import { openPool } from '../postgres/postgres.ts';
 import { connectRedis, redisUrls } from '../redis/redis-connection.ts';
 
 const TIMEOUT_MS = 5000;
-/**
- * What PostgreSQL calls it where the server, the database or the role has as many connections as it
- * may.
- */
+/** SQLSTATE of a server, database or role that has no connection left. */
 const NO_CONNECTION_LEFT = '53300';
 
-/** The first release with all that the schema is made of: `uuidv7()`, for one. */
+/** The first release with all that the schema needs, such as `uuidv7()`. */
 const POSTGRES_NEEDED = 18;
 
 /** @throws ServiceFailure in one line that names the host, never the password */
@@ -33,7 +30,10 @@ export async function checkPostgres(url: string, needed = POSTGRES_NEEDED): Prom
   }
 }
 
-/** Why a server is not taken, by its `server_version_num`: 150018 is 15.18. null where it is. */
+/**
+ * Why a server is refused, by its `server_version_num` (150018 is 15.18); null where it is
+ * accepted.
+ */
 export function versionRefusal(version: number, needed = POSTGRES_NEEDED): string | null {
   const major = Math.floor(version / 10_000);
   if (major >= needed) return null;
@@ -56,7 +56,7 @@ export async function checkRedis(url: string): Promise<void> {
     await client.connect();
     await client.ping();
   } catch (error) {
-    // What connect() rejects with is "connection is closed"; the event says why.
+    // connect() rejects with "connection is closed"; the event has the reason.
     throw unreachable({ name: 'REDIS_URL', url: redisUrls(url)[0] ?? '', error: cause ?? error });
   } finally {
     client.disconnect();
@@ -64,8 +64,8 @@ export async function checkRedis(url: string): Promise<void> {
 }
 
 /**
- * Who gets no connection, however far its start has come, says so in one line; every other error
- * stays what it is.
+ * Turns "no connection left" into one line for the operator, at any point of the start; every other
+ * error stays what it is.
  */
 export function sayNoConnection(error: unknown): unknown {
   if (!(error instanceof Error && 'code' in error && error.code === NO_CONNECTION_LEFT))

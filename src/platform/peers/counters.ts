@@ -1,8 +1,8 @@
-/** Since the start. */
+/** Counters since the start. */
 export type PeerCounters = {
   /**
-   * What we asked, and of these: failed at once because too much was asked already; never sent;
-   * sent, and lost.
+   * Our requests; and of these: refused at once because too many were open; never sent; sent and
+   * lost.
    */
   asked: number;
   refused: number;
@@ -10,10 +10,10 @@ export type PeerCounters = {
   lost: number;
   framesSent: number;
   connects: number;
-  /** What others asked of us, and of these: what came too late to begin. */
+  /** Requests of others; and of these: too late to begin. */
   answered: number;
   overdue: number;
-  /** Frames that made no sense, and connections without the secret, or meant for another node. */
+  /** Malformed frames, and connections without the secret or for another node. */
   malformed: number;
   strangers: number;
 };

@@ -1,13 +1,13 @@
 /**
- * What two clocks may drift apart, as a part of the time that passes. Real ones stay below a tenth
+ * The most that two clocks drift apart, as a part of elapsed time. Real clocks stay below a tenth
  * of it.
  */
 const DRIFT = 0.001;
 
 /**
- * How long a frame lay somewhere on its way: in a network that stalls, or here unread while this
- * process was busy or stopped. The clocks of the two sides have nothing in common, but the fastest
- * frame so far shows what lies between them; what another took longer, it was late.
+ * How long a frame was delayed: in a stalled network, or unread here while this process was busy or
+ * stopped. The two monotonic clocks are unrelated, but the fastest frame so far shows their
+ * difference; a slower frame was late by what it took longer.
  */
 export class Delay {
   #fastestMs = Infinity;

@@ -1,23 +1,24 @@
-// What goes over the wire: many asks to a frame, many answers to a frame.
+// The wire format between nodes: many requests or many answers to a frame.
 //
-// Encoded as a structured clone, by the engine itself. Each frame stands for itself: nothing is
-// remembered from one to the next, and whatever keys or texts a customer chose come out as they
-// went in. What was one object in a frame is one object again, and sent once.
+// How: a structured clone, encoded by the engine itself. Each frame is independent of the others,
+// and keys and texts of a customer come out as they went in. An object that occurs twice in a frame
+// is sent once.
 import { deserialize, serialize } from 'bun:jsc';
 
 /**
- * What both sides must speak alike: our frames, what is asked in them (since 2 a key of usage is
- * its customer's: one of before would be counted beside it), and the engine's format.
+ * The version that both sides must share: of our frames, of the requests in them (since 2, the key
+ * of a usage belongs to its customer; a node of version 1 would count it again), and of the
+ * engine's format.
  */
 export const FORMAT = `2-${serialize(null, { binaryType: 'nodebuffer' }).toString('hex')}`;
 
-/** How long the asker will still wait, and for what. */
+/** A request, and how long the asker will still wait. */
 export type Ask = { readonly leftMs: number; readonly request: unknown };
 
 export type Asks = {
   /** On the asker's monotonic clock. */
   readonly sentAt: number;
-  /** Of the first; the others count up from it. */
+  /** The id of the first request; the others count up from it. */
   readonly firstId: number;
   readonly asks: readonly Ask[];
 };
@@ -25,14 +26,14 @@ export type Asks = {
 export const OUTCOMES = ['answered', 'threw', 'overdue', 'refused'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
-/** `value`: the answer; of `threw` the error's message; of `refused` why. */
+/** `value`: the answer; for `threw` the error's message; for `refused` the reason. */
 export type Answered = {
   readonly id: number;
   readonly outcome: Outcome;
   readonly value: unknown;
 };
 
-/** The other side does not speak as we do: its connection is of no use any more. */
+/** The other side uses another format: its connection is closed. */
 export class MalformedFrame extends Error {
   override readonly name = 'MalformedFrame';
 }
@@ -42,11 +43,11 @@ export type Packing<Part> = {
   readonly partsMax: number;
   readonly frameOf: (parts: readonly Part[]) => unknown;
   readonly packed: (frame: Buffer, parts: readonly Part[]) => void;
-  /** It fits in no frame: it is too large, or no plain data. The others do. */
+  /** A part that no frame can hold: too large, or no plain data. The other parts are sent. */
   readonly unfit: (part: Part, reason: string) => void;
 };
 
-/** All parts, in order, in as few frames as the bounds allow. */
+/** Packs all parts, in order, into as few frames as the bounds allow. */
 export function pack<Part>(parts: readonly Part[], packing: Packing<Part>): void {
   const { bytesMax, partsMax, frameOf, packed, unfit } = packing;
   if (parts.length <= partsMax) {
@@ -64,7 +65,7 @@ export function pack<Part>(parts: readonly Part[], packing: Packing<Part>): void
 
 function encode(frame: unknown): Buffer | Error {
   try {
-    // A WebSocket sends no shared memory, which is what this gives.
+    // Copied: `serialize` returns shared memory, which a WebSocket does not send.
     return Buffer.from(serialize(frame, { binaryType: 'nodebuffer' }));
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));

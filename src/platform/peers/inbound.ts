@@ -1,10 +1,10 @@
-// What one peer asks of us, over the connection that it opened.
+// A connection that a peer opened: its requests to us.
 //
 //   challenged ──its proof──▶ serving ──closed──▶ gone
 //
-// Asks are begun in the order in which they were made, each before the next frame is read; they are
-// answered as they are done, and what is done in one tick shares a frame. What cannot be answered
-// any more is not begun.
+// How: requests begin in the order in which they were made, each before the next frame is read.
+// They are answered as they finish; the answers of one tick share a frame. A request past its
+// deadline is not begun.
 import type { ServerWebSocket } from 'bun';
 import { Delay } from './delay.ts';
 import {
@@ -20,15 +20,14 @@ import type { Parts } from './parts.ts';
 import { newNonce } from './proof.ts';
 
 /**
- * Its answer to a peer. It is begun in the order of the asks; what it throws is a bug here, and
- * told as one.
+ * Answers one request. Requests begin in order; an exception is a bug here, and is reported as one.
  */
 export type RequestHandler = (request: unknown, from: string) => unknown;
 
 export type Caller = {
-  /** What it says its host:port is. */
+  /** The host:port that the peer claims. */
   readonly from: string;
-  /** Ours, which it dialled. */
+  /** Our host:port, which it dialled. */
   readonly self: string;
   readonly nonce: string;
   readonly answer: RequestHandler;
@@ -55,7 +54,7 @@ export class Inbound {
     this.#heardAt = options.clock.monotonic();
   }
 
-  /** Begun and not answered. */
+  /** Requests begun and not answered. */
   get calls(): number {
     return this.#begun + this.#done.length;
   }
@@ -71,7 +70,7 @@ export class Inbound {
     this.#done = [];
   }
 
-  /** It is alive. A connection without proof is not heard: it falls silent, and is closed. */
+  /** The peer is alive. Pings before the proof do not count, so such a connection times out. */
   pinged(): void {
     if (this.#isProven) this.#heardAt = this.#options.clock.monotonic();
   }
@@ -81,7 +80,7 @@ export class Inbound {
     if (now - this.#heardAt > this.#options.limits.silentMs) this.#socket?.terminate();
   }
 
-  /** From now on, what is asked is not begun. */
+  /** From now on requests are refused. */
   refuse(why: string): void {
     this.#refusal = why;
   }

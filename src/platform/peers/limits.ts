@@ -4,36 +4,36 @@ import { INGEST_BYTES_MAX } from '../../../ledger/limits.ts';
 
 export type PeerLimits = {
   /**
-   * Asked of one peer and not answered, those that wait for its connection included: several of the
-   * ledger's flushes.
+   * Open requests to one peer, those that wait for its connection included: several of the ledger's
+   * flushes.
    */
   readonly callsMax: number;
   /**
-   * Of frames sent to one peer whose calls it has not answered; also what one peer may leave unread
-   * of our answers.
+   * Bytes of frames to one peer with unanswered requests; also the bytes of our answers that a peer
+   * may leave unread.
    */
   readonly bytesMax: number;
   /**
-   * One frame; it takes what fits. The largest ask is an ingest call, of which a structured clone
-   * makes more: one character that is not Latin-1 gives all of its text two bytes a character. A
-   * third of it is room for what is no text.
+   * Bytes of one frame. The largest request is an ingest call. A structured clone makes it larger:
+   * one character outside Latin-1 gives its whole text two bytes a character. A third of the bound
+   * is for what is no text.
    */
   readonly frameBytesMax: number;
-  /** In one frame: past this, more of them save nothing and the first waits for the last. */
+  /** Requests in one frame: more of them save nothing, and the first waits for the last. */
   readonly frameCallsMax: number;
-  /** How long an ask may wait for others to share its frame, while there are any. */
+  /** How long a request may wait for others to share its frame. */
   readonly gatherMs: number;
-  /** From the attempt to connect until both sides have proven that they hold the secret. */
+  /** Time to connect, until both sides have proven the secret. */
   readonly connectMs: number;
-  /** After a failed attempt to connect, asks fail at once for so long. */
+  /** After a failed connect, requests fail at once for this time. */
   readonly retryMs: number;
   readonly heartbeatMs: number;
   /**
-   * A connection that says nothing for so long is dead; with a heartbeat more it is seen within two
-   * seconds.
+   * A connection that is silent for this time is dead; with a heartbeat more, that is seen within
+   * two seconds.
    */
   readonly silentMs: number;
-  /** What is under way when we close may take so long. */
+  /** How long close() waits for open requests. */
   readonly closeMs: number;
 };
 

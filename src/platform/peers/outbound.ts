@@ -1,14 +1,15 @@
-// What we ask of one peer: its connection, what waits for it, and what was sent and is not
-// answered.
+// Our requests to one peer: the connection, the requests that wait for it, and those that were sent
+// and are not answered.
 //
-//   idle ──first ask──▶ connecting ──both proven──▶ open ──lost──▶ idle
+//   idle ──first request──▶ connecting ──both proven──▶ open ──lost──▶ idle
 //
-// Asks go out in the order in which they were made. Those share a frame that are made before the
-// event loop has a tick without one, or the first has waited for `gatherMs`: a frame costs both
-// sides as much as ten asks, and a tick without one is over in microseconds. A lost connection
-// fails all of it: nothing is carried over to the next one, so whoever asks decides whether to ask
-// again. An ask whose deadline passed after it was sent fails, but counts against the bounds until
-// its answer comes or the connection is lost: a peer that is slow is not sent more and more.
+// How: requests go out in the order in which they were made. A frame costs both sides as much as
+// ten requests, so requests share one: it is sent at the first tick of the event loop without a new
+// request, or when its first request has waited for `gatherMs`.
+// Holds: a lost connection fails all of its requests, and the next connection starts empty; the
+// caller decides whether to retry. A request whose deadline passes after it was sent fails, but
+// counts against the bounds until its answer comes or the connection is lost: a slow peer does not
+// get more and more.
 import { PeerFailure } from '../../../ledger/ports.ts';
 import { asksFrame, FORMAT, MalformedFrame, pack, readAnswers, type Answered } from './frame.ts';
 import type { Parts } from './parts.ts';
@@ -25,7 +26,7 @@ type Call = {
   readonly deadline: number;
   readonly resolve: (answer: unknown) => void;
   readonly reject: (error: Error) => void;
-  /** Its part of the frame that carried it. */
+  /** Its share of the frame's bytes. */
   bytes: number;
   settled: boolean;
 };
@@ -56,7 +57,7 @@ export class Outbound {
     return this.#isOpen;
   }
 
-  /** Asked and not answered. */
+  /** Open requests. */
   get calls(): number {
     return this.#waiting.length + this.#sent.size;
   }
@@ -83,8 +84,8 @@ export class Outbound {
   }
 
   /**
-   * Notices a peer that fell silent. `slept`: so did we, and what it said meanwhile is not read
-   * yet.
+   * Detects a silent peer. `slept`: this process was silent too, and has not read yet what came
+   * meanwhile.
    */
   beat(now: number, slept: boolean): void {
     if (this.#socket === null) return;
@@ -94,7 +95,7 @@ export class Outbound {
     else if (this.#isOpen) this.#socket.ping();
   }
 
-  /** Ends the connection; all that is asked fails. */
+  /** Closes the connection; all of its requests fail. */
   lose(why: string): void {
     const { address, clock, counters, limits } = this.#options;
     this.#socket?.terminate();
@@ -126,12 +127,12 @@ export class Outbound {
         'x-node-nonce': this.#nonce,
         'x-node-proof': prover.prove('upgrade', [self, address, FORMAT, this.#nonce]),
       },
-      // It costs more processor than the bytes are worth between machines of one place.
+      // Off: compression costs more processor time than the bytes are worth within one data centre.
       perMessageDeflate: false,
     });
     socket.binaryType = 'nodebuffer';
     this.#socket = socket;
-    // A socket that we gave up may still speak.
+    // An abandoned socket may still deliver.
     const isOurs = (): boolean => this.#socket === socket;
     socket.addEventListener('message', ({ data }) => isOurs() && this.#hear(data));
     socket.addEventListener('pong', () => isOurs() && this.#heard());
@@ -237,8 +238,7 @@ export class Outbound {
   }
 
   /**
-   * One timer for all deadlines: it is set anew only for an earlier one, and looks through all when
-   * it fires.
+   * One timer for all deadlines: it is moved only to an earlier one, and checks all when it fires.
    */
   #wakeBy(deadline: number, now: number): void {
     if (deadline >= this.#wakeAt) return;
@@ -277,7 +277,7 @@ export class Outbound {
     this.lose(message);
   }
 
-  /** Once, until it can be talked to again. */
+  /** Logs once until the next connection. */
   #complain(message: string): void {
     if (this.#isComplaining) return;
     this.#isComplaining = true;

@@ -1,26 +1,27 @@
-// The transport between nodes: asks and answers over WebSockets, many to a frame.
+// The transport between nodes: requests and answers over WebSockets, many to a frame.
 //
-// The ledger's cluster asks through it what belongs to another node, and answers what others ask;
-// main opens and closes it. Requests and answers are whatever a structured clone copies; what they
-// mean is not known here.
+// Who calls: the ledger's cluster sends what belongs to another node, and answers what others send;
+// main opens and closes it. The contents are anything that a structured clone copies.
 //
-// Each node listens on a port that serves nothing else, and opens one connection to each node that
-// it asks: the first ask opens it, a lost one is opened anew by the next ask. Asks go one way over
-// it, answers the other; so two nodes that ask each other have two. What holds:
-// - Asks of one node to another are begun in the order in which they were made, as long as no
+// How: each node listens on a port that serves nothing else, and opens one connection to each node
+// that it sends requests to. The first request opens it, and the next one after a loss reopens it.
+// Requests go one way and answers the other, so two nodes that ask each other have two connections.
+//
+// Holds:
+// - The requests of one node to another begin in the order in which they were made, as long as no
 //   connection was lost between them.
-// - An ask ends by its deadline. It fails as `maybeDone` exactly where it was sent and no answer
+// - A request ends by its deadline. It fails as `maybeDone` exactly where it was sent and no answer
 //   came; it is never sent twice.
-// - Both sides have proven that they hold the secret, and that the one was dialled by the other,
-//   before anything is asked (proof.ts).
-// - What is asked of one peer and not answered is bounded in number and bytes (limits.ts); past
-//   that, asks fail at once.
-// - A peer that died without a word is noticed within two seconds, by heartbeats; an idle
-//   connection stays.
-// - Nothing that a peer says ends this process: what makes no sense ends its connection. It does
-//   not: retry, encrypt, compress, know who is alive, or speak with a process whose Bun writes
-//   structured clones in another format (FORMAT in frame.ts): such a connection is refused, and the
-//   log says so.
+// - Before the first request, both sides have proven that they hold the secret, and that the one
+//   was dialled by the other (proof.ts).
+// - Open requests to one peer are bounded in number and bytes (limits.ts); beyond that, requests
+//   fail at once.
+// - Heartbeats detect a dead peer within two seconds; an idle connection stays open.
+// - Nothing that a peer sends ends this process: a malformed frame closes its connection.
+//
+// Does not: retry, encrypt, compress, know who is alive, or speak with a process whose Bun writes
+// structured clones in another format (FORMAT in frame.ts): such a connection is refused, and the
+// log says so.
 import {
   PeerFailure,
   type Clock,
@@ -39,9 +40,9 @@ import { Prover } from './proof.ts';
 
 export type PeersOptions = {
   readonly listen: { readonly hostname: string; readonly port: number };
-  /** What every node of this cluster holds, and nobody else. */
+  /** The shared secret of this cluster's nodes. */
   readonly secret: string;
-  /** Our host:port, as others reach us: what they dial, letter by letter, wherever we listen. */
+  /** Our host:port as the others dial it, letter by letter, wherever we listen. */
   readonly self: string;
   readonly answer: RequestHandler;
   readonly clock: Clock;
@@ -51,17 +52,17 @@ export type PeersOptions = {
 };
 
 export type PeerStats = Readonly<PeerCounters> & {
-  /** Connections that we opened, and those that others did. */
+  /** Connections that we opened, and those that others opened. */
   readonly outbound: number;
   readonly inbound: number;
-  /** Asked of others and not answered; asked of us and not answered. */
+  /** Open requests to others, and from others. */
   readonly asking: number;
   readonly answering: number;
 };
 
-/** While it closes: how often it looks whether all is answered. */
+/** How often close() checks for open requests. */
 const CLOSE_POLL_MS = 5;
-/** Of strangers that the log has named; it names no more. */
+/** Strangers that the log names; beyond that it names no more. */
 const STRANGERS_NAMED_MAX = 100;
 
 export class OpenPeers implements Peers {
@@ -87,7 +88,7 @@ export class OpenPeers implements Peers {
     this.#beatLater();
   }
 
-  /** That it listens on. */
+  /** The port it listens on. */
   get port(): number {
     return this.#server.port ?? this.#options.listen.port;
   }
@@ -116,10 +117,7 @@ export class OpenPeers implements Peers {
     };
   }
 
-  /**
-   * Nothing is asked and nothing begun any more; what is under way is answered, if that does not
-   * take too long.
-   */
+  /** No further request is sent or begun; open ones are answered, within a bound. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -159,7 +157,7 @@ export class OpenPeers implements Peers {
         maxPayloadLength: this.#parts.limits.frameBytesMax,
         backpressureLimit: this.#parts.limits.bytesMax,
         closeOnBackpressureLimit: true,
-        // Heartbeats of our own tell sooner.
+        // Our own heartbeats are faster.
         idleTimeout: 0,
         sendPings: false,
         perMessageDeflate: false,
@@ -177,7 +175,7 @@ export class OpenPeers implements Peers {
     });
   }
 
-  /** Nobody without the secret gets a connection, or learns what this port is for. */
+  /** Refuses a connection without the secret, and does not say what this port is for. */
   #upgrade(request: Request, server: Bun.Server<Inbound>): Response | undefined {
     const { headers, url } = request;
     const from = headers.get('x-node');
@@ -213,7 +211,7 @@ export class OpenPeers implements Peers {
     return isUpgraded ? undefined : new Response(null, { status: 404 });
   }
 
-  /** In the log, once. */
+  /** Logs each stranger once. */
   #name(stranger: string, message: string): void {
     if (this.#strangers.has(stranger) || this.#strangers.size >= STRANGERS_NAMED_MAX) return;
     this.#strangers.add(stranger);

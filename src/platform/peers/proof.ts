@@ -1,17 +1,20 @@
-// Both sides prove that they hold the secret, and neither sends it.
+// A handshake in which both sides prove that they hold the secret without sending it.
 //
-//   asker    upgrade: its address, the one that it dialled, a nonce, proof('upgrade')     without it nobody gets a connection
-//   answerer its own nonce, proof('answerer')                                             it is no stranger at this address
-//   asker    proof('asker')                                                               it is not an upgrade that was recorded
+//     asker    upgrade: its address, the one it dialled, a nonce, proof('upgrade')
+//              without it there is no connection
+//     answerer its own nonce, proof('answerer')
+//              no stranger answers at this address
+//     asker    proof('asker')
+//              the upgrade is no recording
 //
-// Each proof says which of the three it is, and is of both addresses; who answers takes only what
-// was dialled by its own, the NODE_ADDRESS that the others know, wherever it listens. So a stranger
-// at the address of a node that is gone (on one machine, whoever binds its port) cannot pass a
-// handshake on to another node, and then speak for the asker: that node was not dialled. The last
-// two are of both nonces. No clock is compared and no nonce remembered: each side has put in a
-// number that it never used before. It does not encrypt, nor sign what follows: nodes talk over a
-// network that is theirs. Whoever is on the way between two that live passes their proofs on
-// unchanged, and from then on reads what they say and says anything.
+// How: each proof names its step and covers both addresses; the last two cover both nonces. The
+// answerer accepts only what dialled its own address, the NODE_ADDRESS that the others know.
+// Holds: a stranger at the address of a node that is gone (on one machine, any process that binds
+// its port) cannot relay a handshake to another node and then speak for the asker: the asker did
+// not dial that node. No clock is compared and no nonce is remembered: each side contributed a
+// number that it never used before.
+// Does not: encrypt or sign what follows, so nodes need a network of their own. A man in the middle
+// of two live nodes can pass their proofs on, and from then on read and forge.
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
 export type ProofOf = 'upgrade' | 'answerer' | 'asker';
@@ -32,7 +35,7 @@ export class Prover {
       .digest('base64url');
   }
 
-  /** In a time that does not depend on how much of it is right. */
+  /** Constant-time comparison. */
   holds(proof: string, of: ProofOf, said: readonly string[]): boolean {
     const given = Buffer.from(proof);
     const expected = Buffer.from(this.prove(of, said));

@@ -1,13 +1,13 @@
-// What other processes changed, so that no cache here outlives it by more than a second.
+// Invalidates caches: external changes reach every cache within 1 s.
 //
-// Who calls: the repositories notify in the transaction that changes a row; caches subscribe.
-// How: whoever changed it tells the other nodes before it answers (`publish`). What does not reach
-// them so, and what other programs change, comes by LISTEN on one channel, on a connection of its
-// own. Every beat listens again and asks which backend answers: another one than before means that
-// something may have been missed, and no answer means that something may be missed now.
-// Holds: who has the answer to a change sees it with the next request on any node that answers its
-// peers. And a cache that drops what it is told to drop, and keeps nothing while `trusted` is
-// false, is never wrong for longer than BEAT_MS + SILENCE_MS_MAX.
+// Who calls: repositories notify in the transaction that changes a row; caches subscribe.
+// How: the process that made a change tells the other nodes before it answers (`publish`). Messages
+// that are lost, and changes of other programs, arrive by LISTEN on one channel, on a connection of
+// its own. Every beat listens again and asks for the backend's pid: another pid means that a
+// notification may have been missed, no answer that one may be missed now.
+// Holds: a client with the answer to a change sees it with its next request, on any node that
+// answers its peers. A cache that drops what it is told, and keeps nothing while `trusted` is
+// false, is never stale for longer than BEAT_MS + SILENCE_MS_MAX.
 // Does not: carry data. A notification names what to forget; the reader asks the database.
 import type { Timers } from '../../../ledger/ports.ts';
 import { openPool, type Executor, type Sql } from './postgres.ts';
@@ -25,27 +25,27 @@ export type ChangeKind = (typeof KINDS)[number];
 const KINDS = ['api_key', 'meter', 'customer', 'webhook_endpoint', 'test_clock'] as const;
 
 export type Subscriber = {
-  /** Resolves when it counts. */
+  /** Resolves when the cache has dropped it. */
   changed(kind: ChangeKind, id: string): void | Promise<void>;
-  /** Anything may have changed. */
+  /** Drops everything: any entry may be stale. */
   reset(): void;
 };
 
 export type Changes = {
-  /** Whether this process would hear of a change now. While it would not, nothing may be cached. */
+  /** Whether a change would reach this process now. While it is false, nothing may be cached. */
   readonly trusted: boolean;
   subscribe(subscriber: Subscriber): void;
   /**
-   * What this process has just changed and committed. Resolves when it counts here and on the other
-   * nodes: whoever changed it must see it with the next request, wherever that goes. A node that
-   * does not answer in time hears of it from the database.
+   * Announces a committed change of this process. Resolves when it has reached the caches here and
+   * on the other nodes, so that the caller's next request sees it on any node. A node that does not
+   * answer in time learns it from the database.
    */
   publish(kind: ChangeKind, id: string): Promise<void>;
   close(): Promise<void>;
 };
 
 export type OpenChanges = Changes & {
-  /** What another node has told. Resolves when it counts here. */
+  /** Takes a change from another node. Resolves when the caches here have dropped it. */
   receive(told: Change): Promise<void>;
 };
 
@@ -69,10 +69,7 @@ export function notification(sql: Executor, kind: ChangeKind, id: string) {
   return sql`pg_notify(${CHANNEL}, ${`${kind}:${id}`})`;
 }
 
-/**
- * Resolves once it has tried: where the database does not answer yet, nothing is trusted until it
- * does.
- */
+/** Resolves after the first try: until the database answers, `trusted` is false. */
 export async function listenForChanges(options: ChangesOptions): Promise<OpenChanges> {
   const listener = new Listener(options);
   await listener.beat();
@@ -167,7 +164,7 @@ class Listener implements OpenChanges {
     this.trusted = false;
     this.#backend = 0;
     this.#reset();
-    // A connection that died in silence would hold up the next beat too.
+    // A connection that died silently would delay the next beat too.
     const abandoned = this.#sql;
     this.#sql = this.#connect();
     abandoned.end({ timeout: 0 }).catch(() => undefined);

@@ -1,12 +1,11 @@
-// Who executes an Idempotency-Key now, among all processes: an advisory lock of the database, for
-// work that must not hold a transaction.
+// Advisory locks of Idempotency-Keys across processes, for work that must not hold a transaction.
 //
-// Who calls: http/idempotency.ts, around what asks the ledger or a processor.
+// Who calls: http/idempotency/idempotency.ts, around what calls the ledger or a processor.
 // How: one session holds all locks of this process, and calls of this process wait for each other
-// in memory. With the session go its locks, so that whoever dies blocks nobody; a machine that goes
-// away is noticed within seconds, by keepalives.
-// Does not: hold for sure. Who loses its session in the middle is not alone any more: what it does
-// must be repeatable all the same.
+// in memory. The locks end with the session, so a process that dies blocks nobody; keepalives
+// detect a lost machine within seconds.
+// Does not: guarantee exclusion. A process that loses its session in the middle loses its locks, so
+// the work has to be repeatable.
 import { KeyedMutex } from '../../../ledger/kernel/keyed-mutex.ts';
 import { type Clock, pause, type Timers } from '../../../ledger/ports.ts';
 import { openPool, type Sql } from './postgres.ts';
@@ -17,12 +16,12 @@ type KeyLocksOptions = {
   readonly timers: Timers;
 };
 
-/** Then the caller is told to come back. */
+/** Beyond this the caller is told to retry. */
 const WAIT_MS_MAX = 5000;
 const POLL_MS_MIN = 10;
 const POLL_MS_MAX = 160;
 
-/** When the server notices that a machine is gone. */
+/** How soon the server notices a lost machine. */
 const KEEPALIVES = {
   tcp_keepalives_idle: '3',
   tcp_keepalives_interval: '1',
@@ -32,7 +31,7 @@ const KEEPALIVES = {
 export class KeyLocks {
   readonly #options: KeyLocksOptions;
   readonly #sql: Sql;
-  /** Those that are run here, or are about to be. */
+  /** Keys in execution here, or about to be. */
   readonly #here = new KeyedMutex<bigint>();
 
   constructor(options: KeyLocksOptions) {
@@ -45,8 +44,8 @@ export class KeyLocks {
   }
 
   /**
-   * What `task` gives, when nobody else runs one for this key; null where somebody does for too
-   * long.
+   * The result of `task`, run while no other call has this key; null where another call holds it
+   * too long.
    */
   async alone<T>(key: bigint, task: () => Promise<T>): Promise<T | null> {
     const until = this.#options.clock.monotonic() + WAIT_MS_MAX;
@@ -55,7 +54,7 @@ export class KeyLocks {
       try {
         return await task();
       } finally {
-        // Where this fails the session is lost, and the lock with it.
+        // A failure means that the session is lost, and the lock with it.
         await this.#sql`select pg_advisory_unlock(${key})`.catch(() => undefined);
       }
     });
@@ -65,7 +64,7 @@ export class KeyLocks {
     await this.#sql.end({ timeout: 2 });
   }
 
-  /** Whether it is ours before `until`. @throws where the database does not answer */
+  /** Whether the lock is acquired before `until`. @throws where the database does not answer */
   async #lock(key: bigint, until: number): Promise<boolean> {
     for (let wait = POLL_MS_MIN; ; wait = Math.min(wait * 2, POLL_MS_MAX)) {
       const [row] = await this.#sql<{ locked: boolean }[]>`

@@ -1,19 +1,19 @@
-// A lane: so many connections for work of one kind, shared fairly by those who ask.
+// A lane: a number of connections for one kind of work, shared fairly by the tenants.
 //
-// Who uses it: lists and replays, which a tenant can make slow and many. What authenticates, takes
-// money or answers a buyer has other connections, and never waits here.
-// How: a place for each connection. Whoever asks gets one at once where one is free and the asker
-// has fewer than a tenant may hold; else it waits in the tenant's own line. A place that becomes
-// free goes to the tenants in turn, one call each.
-// Holds: a tenant that asks for more than its share makes nobody wait but itself: it never holds
-// all places, its line has a bound in calls and each of them one in time, and what runs is ended by
-// the database (the pool's statement timeout).
+// Who uses it: lists and replays, which a tenant can make slow and many. Authentication, payments
+// and buyers' pages use other connections and never wait here.
+// How: each connection is a place. A call gets a place at once where one is free and its tenant
+// holds fewer than its share; else it waits in the tenant's own queue. A freed place goes to the
+// tenants in turn, one call each.
+// Holds: a tenant that asks for more than its share delays only itself. It never holds all places,
+// its queue is bounded in calls, each call in waiting time, and a running query by the pool's
+// statement timeout.
 import type { Timers } from '../../../ledger/ports.ts';
 import { Tally } from '../../../ledger/kernel/tally.ts';
 
 export type LaneOptions = {
   readonly places: number;
-  /** Of them one tenant holds so many at most. */
+  /** Places that one tenant may hold. */
   readonly perTenant: number;
   /** Calls of one tenant that may wait, and for how long. */
   readonly waitingMax: number;
@@ -21,7 +21,7 @@ export type LaneOptions = {
   readonly timers: Timers;
 };
 
-/** What could not begin: the tenant's own line is full, or was too slow. */
+/** The call did not begin: the tenant's queue was full or too slow. */
 export type NoPlace = 'no_place';
 
 type Waiting = { start(): void };
@@ -29,7 +29,7 @@ type Waiting = { start(): void };
 export class Lane {
   readonly #options: LaneOptions;
   readonly #held = new Tally();
-  /** In the order of their turns. */
+  /** The tenants' queues, in the order of their turns. */
   readonly #lines = new Map<string, Waiting[]>();
   #free: number;
 
@@ -91,7 +91,10 @@ export class Lane {
     if (line.length === 0) this.#lines.delete(tenant);
   }
 
-  /** One call of the tenant whose turn it is. A place that is given frees one, so one is enough. */
+  /**
+   * Starts one call of the tenant whose turn it is. Each start follows one freed place, so one is
+   * enough.
+   */
   #next(): void {
     for (const [tenant, line] of this.#lines) {
       if (!this.#mayStart(tenant)) continue;

@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import postgres from 'postgres';
 
-/** int8 comes and goes as bigint: an amount never passes through a double. */
+/** int8 maps to bigint: an amount never passes through a double. */
 type Types = { bigint: bigint };
 
 export type Sql = postgres.Sql<Types>;
@@ -34,8 +34,8 @@ const STATEMENT_TIMEOUT_MS = 30_000;
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 10_000;
 
 /**
- * When the server notices that a machine is gone, or the way to it: by itself after two hours, and
- * its connections count until then.
+ * How soon the server notices a lost machine: by default after two hours, and its connections count
+ * until then.
  */
 const KEEPALIVES = {
   tcp_keepalives_idle: '30',
@@ -86,16 +86,16 @@ function open(url: string, options: PoolOptions): Sql {
     // Measured: with its default of 100 a saturated pool loses four fifths of its rate within half
     // a minute.
     max_pipeline: 1,
-    // Its own is half an hour to an hour, and looks idle connections over too: one whose session
-    // holds locks, or whose plans are made.
+    // The default, half an hour to an hour, also closes connections whose session holds locks or
+    // has its plans made.
     max_lifetime: null,
     types: { bigint: postgres.BigInt },
     connect_timeout: (options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS) / 1000,
     socket: connectSocket,
-    // A proxy that follows the primary may be a moment behind: what was it takes connections as a
-    // standby by then, and answers of the past.
+    // A proxy may be a moment behind a failover: the former primary accepts connections as a
+    // standby by then, with stale rows.
     target_session_attrs: 'primary' as const,
-    // Its own grows to 20 s: a database that is back must be used at once.
+    // The default grows to 20 s; a database that is back has to be used at once.
     backoff: (attempt: number) => Math.min(0.05 * 2 ** attempt, RECONNECT_S_MAX),
     onnotice: () => undefined,
     ...(options.onNotify === undefined ? {} : { onnotify: options.onNotify }),
@@ -115,9 +115,9 @@ function open(url: string, options: PoolOptions): Sql {
 type ServerAddress = Pick<postgres.ParsedOptions, 'host' | 'port' | 'path'>;
 
 /**
- * A proxy without a server behind it accepts and closes. postgres.js would connect again at once
- * and without an end (1500 times in 2 s here), and its query would never be answered; to say that
- * it is an error gives it its backoff back.
+ * A proxy without a server behind it accepts and closes. postgres.js would reconnect at once
+ * without end (1500 times in 2 s here), and never answer the query. Reporting the close as an error
+ * restores its backoff.
  */
 function connectSocket({ host: [host = ''], port: [port = 0], path }: ServerAddress): Socket {
   // TLS checks the certificate against the host of the socket.
@@ -125,7 +125,7 @@ function connectSocket({ host: [host = ''], port: [port = 0], path }: ServerAddr
   socket.on('end', () => {
     if (socket.bytesRead > 0) return;
     const error = new Error(`${host} closed without an answer`);
-    // So that whoever asked is told to come back, as with every other connection that is lost.
+    // The error code of a lost connection, so that the caller is told to retry.
     socket.destroy(Object.assign(error, { code: 'ECONNRESET' }));
   });
   return path ? socket.connect(path) : socket.connect(port, host);

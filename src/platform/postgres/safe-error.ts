@@ -1,8 +1,9 @@
-// What may be written down of an error: what kind, where, and of PostgreSQL which constraint.
+// The part of an error that may be logged: its kind, where it happened, and of PostgreSQL the
+// constraint.
 //
-// Holds: nothing of a row, a parameter or a query. PostgreSQL quotes rows in `detail` and `where`,
-// values in the message of a data exception; its driver knows the query and its parameters; any
-// error may carry what it was thrown with. So fields are let through by name.
+// Holds: nothing of a row, a parameter or a query is logged. PostgreSQL quotes rows in `detail` and
+// `where`, and values in the message of a data exception; its driver attaches the query and its
+// parameters; any error may carry other data. So fields are allowed by name.
 
 /** Of PostgreSQL, of its driver and of the system. */
 const FIELDS = [

@@ -1,11 +1,10 @@
-// How often something may be done in a minute, over all processes.
+// Rate limits: how often something may be done in a minute, across all processes.
 //
-// Who calls: routes, before they do what costs.
-// Holds: a window opens with the first take and closes a minute later, in Redis, so that all
-// processes count in the same one. It never fails and never waits for long: where Redis does not
-// answer, this process counts by itself until it does, so that for so long each process allows the
-// whole number. A flushed Redis opens new windows.
-// Does not: guard anything that money depends on. Ceilings are the ledger's.
+// Who calls: routes, before expensive work.
+// Holds: a window opens with the first take and closes a minute later, in Redis, so all processes
+// share it. A take never fails and never waits long: while Redis does not answer, this process
+// counts alone, so each process allows the whole limit. A flushed Redis opens new windows.
+// Does not: guard money. Ceilings are the ledger's.
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import type { RedisConnection } from './redis-connection.ts';
 
@@ -15,12 +14,12 @@ export type Taken = {
   readonly allowed: boolean;
   readonly limit: number;
   readonly remaining: number;
-  /** Until the window closes and the whole number is there again. */
+  /** Until the window closes. */
   readonly resetMs: number;
 };
 
 export type RateLimit = {
-  /** One of what `key` may have in this minute. */
+  /** Takes one from the minute's limit of `key`. */
   take(key: string): Promise<Taken>;
 };
 
@@ -57,7 +56,7 @@ function windows(redis: RedisConnection, name: string, perMinute: number): RateL
       try {
         return takenOf(true, await limiter.consume(key));
       } catch (refused) {
-        // It says no by throwing what it answers otherwise.
+        // The library refuses by throwing the result.
         if (refused instanceof RateLimiterRes) return takenOf(false, refused);
         throw refused;
       }

@@ -5,8 +5,8 @@ import { connectRedis, type RedisConnection } from './redis-connection.ts';
 /** A command that took longer is as good as none. */
 const COMMAND_MS_MAX = 100;
 /**
- * A server that took a command and says nothing for this long is given up, and what waits for it
- * with it.
+ * A server that accepts a command and is silent for this long is given up, with all that waits for
+ * it.
  */
 const SILENCE_MS_MAX = 1000;
 const CONNECT_MS_MAX = 1000;

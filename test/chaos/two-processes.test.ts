@@ -53,4 +53,4 @@ test('a second process waits, and serves as soon as the first has drained', asyn
     await Promise.all([first.kill(), second.kill()]);
     await database.drop();
   }
-}, 30_000);
+}, 60_000);

@@ -58,7 +58,7 @@ test('a worker that was frozen for too long finds that others have done its work
   // It works again, under another name.
   await anEvent();
   await allDelivered();
-}, 40_000);
+}, 60_000);
 
 test('kill -9 in the middle of a step of the relay: the server ends it or another worker does, and nothing is lost or twice', async () => {
   await endpoints(ENDPOINTS);

@@ -12,7 +12,7 @@ let alone: TestServer;
 beforeAll(async () => {
   nodes = await startNodes(2, { leaseMs: LEASE_MS });
   alone = await startServer({ beside: nodes.all[0]!, leaseMs: LEASE_MS });
-}, 30_000);
+}, 60_000);
 afterAll(async () => {
   await alone.stop();
   await nodes.stop();
@@ -36,4 +36,4 @@ test('it answers 503 while they live, and serves when they are gone', async () =
     expect((await alone.call('POST', path, { body })).status).toBe(200);
     expect((await first!.call('POST', path, { body })).status).toBe(503);
   }
-}, 30_000);
+}, 60_000);

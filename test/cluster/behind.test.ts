@@ -11,7 +11,7 @@ const LEASE_MS = 1000;
 let nodes: Nodes;
 beforeAll(async () => {
   nodes = await startNodes(2, { leaseMs: LEASE_MS });
-}, 30_000);
+}, 60_000);
 afterAll(() => nodes.stop());
 
 test('customers of the node that was ahead are refused everywhere until an operator accepts the loss', async () => {
@@ -42,7 +42,7 @@ test('customers of the node that was ahead are refused everywhere until an opera
   expect(json.consumed).toBe(2);
   // Its memory holds the lost writes: only a new process may serve there.
   expect(ahead!.ledger.isStopped).toBe(true);
-}, 20_000);
+}, 60_000);
 
 async function ownedBy(node: TestServer): Promise<string> {
   for (;;) {

@@ -15,7 +15,7 @@ let nodes: Nodes;
 beforeAll(async () => {
   nodes = await startNodes(2);
   await nodes.all[0]!.call('POST', '/meters', { body: { slug: 'calls' } });
-}, 30_000);
+}, 60_000);
 afterAll(() => nodes.stop());
 
 /** A customer whose owner's address does not answer. */
@@ -37,7 +37,7 @@ test('a call for whom nobody answers asks some times, not all the time', async (
   const answers = await Promise.all(Array.from({ length: CALLS }, check));
   for (const { status } of answers) expect(status).toBe(503);
   expect(asked!.ledger.stats['forwarded']! - before).toBeWithin(CALLS, CALLS * ASKS_MAX);
-}, 20_000);
+}, 60_000);
 
 test('and none when its process must end, which waits for it', async () => {
   const [asked] = nodes.all;
@@ -51,7 +51,7 @@ test('and none when its process must end, which waits for it', async () => {
   expect((await call).status).toBe(503);
   // One may already have been in flight.
   expect(asked!.ledger.stats['forwarded']! - forwarded).toBeLessThanOrEqual(1);
-}, 20_000);
+}, 60_000);
 
 async function ownedByAnother(node: TestServer): Promise<string> {
   for (;;) {

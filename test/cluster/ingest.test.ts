@@ -14,7 +14,7 @@ let nodes: Nodes;
 beforeAll(async () => {
   nodes = await startNodes(2, { leaseMs: LEASE_MS });
   await nodes.all[0]!.call('POST', '/meters', { body: { slug: 'calls', event_name: 'call' } });
-}, 30_000);
+}, 60_000);
 afterAll(() => nodes.stop());
 afterEach(async () => {
   const [steady, silent] = nodes.all;
@@ -23,7 +23,7 @@ afterEach(async () => {
   await untilReady(silent!);
   await balanced(nodes.all);
   expect(await audit(steady!.sql)).toEqual([]);
-}, 30_000);
+}, 60_000);
 
 /** The customers that this node owns and has in memory. */
 async function customerOf(owner: TestServer): Promise<string> {
@@ -92,4 +92,4 @@ test('a part that the database refuses is a fault, and not asked for again', asy
     select last_value as refusals from refusals`;
   await sql.unsafe('drop trigger refuse on accounts; drop function refuse; drop sequence refusals');
   expect([status, refusals]).toEqual([500, 1n]);
-}, 30_000);
+}, 60_000);

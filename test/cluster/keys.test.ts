@@ -15,7 +15,7 @@ beforeAll(async () => {
   nodes = await startNodes(3);
   const { url, organisation } = nodes.all[0]!;
   seller = { url, key: organisation.testKey };
-}, 30_000);
+}, 60_000);
 afterAll(() => nodes.stop());
 
 /** All callers at once with one key, each at the next node. */

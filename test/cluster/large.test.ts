@@ -7,7 +7,7 @@ import { type Nodes, startNodes } from './nodes.ts';
 let nodes: Nodes;
 beforeAll(async () => {
   nodes = await startNodes(2);
-}, 30_000);
+}, 60_000);
 afterAll(() => nodes.stop());
 
 /** Its first character makes the text two bytes a character, also on the way to another node. */
@@ -46,4 +46,4 @@ test('500 events with all the metadata that a call may have are recorded by anot
   const [row] = await node.sql`
     select count(*)::int as transfers, count(metadata)::int as described from transfers`;
   expect(row).toEqual({ transfers: 2 * INGEST_EVENTS_MAX, described: INGEST_EVENTS_MAX });
-}, 30_000);
+}, 60_000);

@@ -16,7 +16,7 @@ beforeAll(async () => {
     const { json } = await first!.call('POST', '/customers', { body: {} });
     customers.push(json.id);
   }
-}, 30_000);
+}, 60_000);
 afterAll(() => nodes.stop());
 
 /** Callers that never retry, each at a node that stays. */

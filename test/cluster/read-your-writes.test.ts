@@ -9,7 +9,7 @@ const TIMES = 200;
 let nodes: Nodes;
 beforeAll(async () => {
   nodes = await startNodes(2);
-}, 30_000);
+}, 60_000);
 afterAll(() => nodes.stop());
 
 /** Each time in the other direction. */

@@ -7,7 +7,7 @@ let nodes: Nodes;
 beforeAll(async () => {
   nodes = await startNodes(3);
   await post(nodes.all[0]!, '/meters', { slug: 'calls', event_name: 'call' });
-}, 30_000);
+}, 60_000);
 afterAll(() => nodes.stop());
 
 async function post(node: TestServer, path: string, body: unknown): Promise<Reply> {

@@ -20,7 +20,7 @@ beforeAll(async () => {
   );
   ids = (await Promise.all(made)).map(({ json }) => json.id);
   for (const id of ids) expect((await track(id)).status).toBe(200);
-}, 30_000);
+}, 60_000);
 afterAll(() => nodes.stop());
 
 async function track(id: string) {

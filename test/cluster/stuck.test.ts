@@ -10,7 +10,7 @@ let nodes: Nodes;
 beforeAll(async () => {
   nodes = await startNodes(2, { leaseMs: LEASE_MS });
   await nodes.all[0]!.call('POST', '/meters', { body: { slug: 'calls' } });
-}, 30_000);
+}, 60_000);
 afterAll(() => nodes.stop());
 
 test('calls that a stuck handover holds up are refused, and counted once by the heir', async () => {
@@ -39,4 +39,4 @@ test('calls that a stuck handover holds up are refused, and counted once by the 
     expect(json.consumed).toBe(1);
   }
   expect(await audit(heir!.sql)).toEqual([]);
-}, 20_000);
+}, 60_000);

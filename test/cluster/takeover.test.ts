@@ -13,7 +13,7 @@ let nodes: Nodes;
 beforeAll(async () => {
   nodes = await startNodes(3, { leaseMs: LEASE_MS });
   await nodes.all[0]!.call('POST', '/meters', { body: { slug: 'calls' } });
-}, 30_000);
+}, 60_000);
 afterAll(() => nodes.stop());
 
 async function customer(): Promise<string> {
@@ -70,7 +70,7 @@ test('what was acknowledged is there at the heir, and nothing is answered from b
     for (const node of nodes.all) expect((await check(node, id)).json.consumed).toBe(count);
   }
   expect(await audit(nodes.all[0]!.sql)).toEqual([]);
-}, 30_000);
+}, 60_000);
 
 // prettier-ignore
 const UNHEARD: [string, object, object][] = [

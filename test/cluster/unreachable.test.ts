@@ -14,7 +14,7 @@ beforeAll(async () => {
   nodes = await startNodes(2, { leaseMs: LEASE_MS });
   const node = await newPlace('a secret that no other node has');
   stranger = await startServer({ beside: nodes.all[0]!, leaseMs: LEASE_MS, node });
-}, 30_000);
+}, 60_000);
 afterAll(async () => {
   await stranger.stop();
   await nodes.stop();
@@ -38,4 +38,4 @@ test('it takes a seat, and no slot goes to it', async () => {
       expect((await node.call('POST', '/track', { body })).status).toBe(200);
     }
   }
-}, 30_000);
+}, 60_000);

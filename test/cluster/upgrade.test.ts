@@ -8,7 +8,7 @@ import { type Nodes, startNodes } from './nodes.ts';
 let nodes: Nodes;
 beforeAll(async () => {
   nodes = await startNodes(2);
-}, 30_000);
+}, 60_000);
 afterAll(() => nodes.stop());
 
 /** The statement that this release runs every second until it has the one seat, word for word. */

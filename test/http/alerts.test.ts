@@ -27,4 +27,4 @@ test('what alerts go by is exported', async () => {
   );
   expect(asked.length).toBeGreaterThan(rules.length);
   expect(asked.filter(({ name }) => !exported.has(name))).toEqual([]);
-}, 30_000);
+}, 60_000);

@@ -9,7 +9,7 @@ import { TEST_SECRETS_KEY } from '../support/settings.ts';
 import { until } from '../support/until.ts';
 import { mailSettings, openPostOffice, type PostOffice } from './post-office.ts';
 
-setDefaultTimeout(40_000);
+setDefaultTimeout(60_000);
 
 let shop: Shop;
 let logged: string[] = [];

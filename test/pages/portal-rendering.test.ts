@@ -11,7 +11,7 @@ import {
 } from './gallery.ts';
 import { everyPortalPage, PLAIN_PORTAL, type PortalTexts } from './portal-views.ts';
 
-setDefaultTimeout(20_000);
+setDefaultTimeout(60_000);
 
 const HOSTILE = hostile(PLAIN_PORTAL);
 const PAGES = {

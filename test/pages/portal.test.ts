@@ -12,7 +12,7 @@ import type { Page } from 'playwright-core';
 import { CHALLENGED, DECLINED, GOOD, made, subscribe } from '../http/portal/customer.ts';
 import { type Bed, type BuyerOptions, fillCard, openBed } from './bed.ts';
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 let bed: Bed;
 beforeAll(async () => {

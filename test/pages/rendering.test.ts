@@ -13,7 +13,7 @@ import {
 } from './gallery.ts';
 import { everyView, PLAIN, type Texts } from './views.ts';
 
-setDefaultTimeout(20_000);
+setDefaultTimeout(60_000);
 
 const HOSTILE = hostile(PLAIN);
 const pagesOf = (texts: Texts) =>

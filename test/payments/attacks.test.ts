@@ -81,4 +81,4 @@ test('a payment that the database refuses does not ring every second', async () 
   await sql`alter table payments drop constraint nobody_pays`;
   const { id } = await shop.lastOf(session);
   await shop.paymentThatIs('succeeded', id);
-}, 30_000);
+}, 60_000);

@@ -38,4 +38,4 @@ test.each([
   expect(await node.exited).toBe(1);
   expect(node.logged).toHaveLength(1);
   expect(node.logged[0]).toMatch(new RegExp(`^DATABASE_URL: ${why}too many connections for role`));
-}, 20_000);
+}, 60_000);

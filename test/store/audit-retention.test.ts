@@ -52,7 +52,7 @@ beforeAll(async () => {
   for (const table of TABLES) {
     await setting.server.sql.unsafe(`create table saved_${table} as table ${table}`);
   }
-}, 30_000);
+}, 60_000);
 afterAll(() => keeping.stop());
 
 test('sound books have no findings, with all of it in them', async () => {

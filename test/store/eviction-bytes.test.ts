@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { Setting, testBooksClose, times } from '../http/metering/setting.ts';
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 const BYTES_MAX = 400_000;
 /** The part of it that customers have. */

@@ -40,7 +40,7 @@ beforeAll(async () => {
   await sink.stop();
   const { sql } = bed.server;
   await sql`update webhook_endpoints set updated_at = updated_at - interval '1 hour' where id = ${well.id}`;
-}, 30_000);
+}, 60_000);
 afterAll(() => bed.stop());
 
 const sweepAt = async (now: number) => {

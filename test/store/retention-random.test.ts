@@ -25,7 +25,7 @@ beforeAll(async () => {
   for (const id of customers) {
     await keeping.setting.grant(id, 'api', { amount: 1000, reset_interval: 'week' });
   }
-}, 30_000);
+}, 60_000);
 afterAll(() => keeping.stop());
 
 /** The expected state, without the database: when each key last counted, and how much was used. */

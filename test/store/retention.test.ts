@@ -15,7 +15,7 @@ beforeAll(async () => {
   keeping = await Keeping.open();
   await keeping.setting.meter('api');
   await keeping.setting.meter('users', { aggregation: 'unique', unique_property: 'user' });
-}, 30_000);
+}, 60_000);
 afterEach(async () => {
   await keeping.closes();
   await keeping.travel(null);
@@ -222,7 +222,7 @@ test('a month that is being read is not dropped, and goes the next time', async 
   await keeping.closes();
   const next = must(await keeping.retain({ usageMonths: 1 }), 'what went');
   expect([next.busy, next.closed.length > 0]).toEqual([false, true]);
-}, 20_000);
+}, 60_000);
 
 test('who was counted in the present period is known, whatever end the calendar once gave it', async () => {
   const { setting } = keeping;

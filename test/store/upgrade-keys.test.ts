@@ -7,7 +7,7 @@ import { openPool, type Sql } from '../../src/platform/postgres/postgres.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { databaseBefore } from './before.ts';
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 const VERSION = 25;
 

@@ -9,7 +9,7 @@ import type { FreshDatabase } from '../support/database.ts';
 import { relayAll } from '../support/relayed.ts';
 import { databaseBefore } from './before.ts';
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 const VERSION = 23;
 

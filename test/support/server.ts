@@ -83,6 +83,10 @@ export type ServerOptions = {
   readonly settings?: Partial<Settings> | ((url: string) => Partial<Settings>) | undefined;
 };
 
+const LEASE_MS = 5000;
+/** Nobody waits for the end of it, and what the database must answer in is a part of it: long, where several files share the machine. */
+const LEASE_MS_ALONE = 30_000;
+
 const NODES = Number(process.env['TEST_NODES'] ?? 1);
 
 export function startServer(options: ServerOptions = {}): Promise<TestServer> {
@@ -130,6 +134,7 @@ async function startSeveral(options: ServerOptions): Promise<TestServer> {
 
 async function startNode(options: ServerOptions, logged: string[] = []): Promise<TestServer> {
   const { beside } = options;
+  const isAlone = beside === undefined && options.node === undefined;
   const database =
     beside === undefined
       ? await freshDatabase()
@@ -149,7 +154,7 @@ async function startNode(options: ServerOptions, logged: string[] = []): Promise
     deliver: options.deliver ?? false,
     changesUrl: proxy.url,
     journalUrl: journal.url,
-    leaseMs: options.leaseMs ?? 5000,
+    leaseMs: options.leaseMs ?? (isAlone ? LEASE_MS_ALONE : LEASE_MS),
     actorsMax: options.actorsMax ?? 10_000,
     actorBytesMax: options.actorBytesMax,
     node: options.node,

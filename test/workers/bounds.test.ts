@@ -5,7 +5,7 @@ import { recordHealth } from '../../workers/health.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 const URL_OF_NOBODY = 'http://localhost:65000/';
 

@@ -179,7 +179,7 @@ test('answers of 8 MB, without an end, and 64 MB behind 64 kB: what is read of t
   // All that is sent to it would be some gigabytes.
   expect(grownBy.once).toBeLessThan(100e6);
   expect(grownBy.again).toBeLessThan(50e6);
-}, 15_000);
+}, 60_000);
 
 /** A process of its own; what it said is the first that it printed, as JSON. */
 function spawnScript(script: URL, ...args: readonly string[]) {
@@ -277,7 +277,7 @@ test('an answer may take longer than a connection is kept for the next one', asy
     kind: 'answered',
     head: 'ok',
   });
-}, 10_000);
+}, 60_000);
 
 test('localhost is either of its addresses', async () => {
   for (const host of ['127.0.0.1', '::1']) {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { made } from '../portal/customer.ts';
 
-setDefaultTimeout(20_000);
+setDefaultTimeout(60_000);
 
 const LAST = '9999-12-31T23:59:59Z';
 const PAST = '9999-12-31T23:59:59-00:01';

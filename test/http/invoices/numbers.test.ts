@@ -9,7 +9,7 @@ import type { Tenant } from '../../../ledger/kernel/tenant.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { invoiceThatIs, issue, newInvoice, NOW } from './issuing.ts';
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 let server: TestServer;
 beforeAll(async () => {

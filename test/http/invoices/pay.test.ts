@@ -11,7 +11,7 @@ import { startServer, type TestServer } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
 import { invoiceThatIs } from './issuing.ts';
 
-setDefaultTimeout(20_000);
+setDefaultTimeout(60_000);
 
 let server: TestServer;
 let scope: Tenant;

@@ -4,7 +4,7 @@ import { startServer, type TestServer } from '../../support/server.ts';
 import { ask, buy } from '../../support/shop.ts';
 import { openPortal, subscribe } from '../portal/customer.ts';
 
-setDefaultTimeout(20_000);
+setDefaultTimeout(60_000);
 
 let server: TestServer;
 beforeAll(async () => {

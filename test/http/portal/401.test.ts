@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { GOOD, openPortal, type Portal, portalOf, subscribe, UNKNOWN } from './customer.ts';
 
-setDefaultTimeout(20_000);
+setDefaultTimeout(60_000);
 
 let server: TestServer;
 let portal: Portal;

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { FAILS_LATER, GOOD, openPortal, type Portal, subscribe } from './customer.ts';
 
-setDefaultTimeout(20_000);
+setDefaultTimeout(60_000);
 
 let server: TestServer;
 let portal: Portal;

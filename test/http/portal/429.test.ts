@@ -3,7 +3,7 @@ import { startServer, type TestServer } from '../../support/server.ts';
 import { TEST_SETTINGS } from '../../support/settings.ts';
 import { openPortal, portalOf, UNKNOWN } from './customer.ts';
 
-setDefaultTimeout(20_000);
+setDefaultTimeout(60_000);
 
 let server: TestServer;
 beforeAll(async () => {

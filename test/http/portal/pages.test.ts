@@ -4,7 +4,7 @@ import { ids } from '../../../src/platform/ids.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { DECLINED, GOOD, made, openPortal, type Portal, portalOf, subscribe } from './customer.ts';
 
-setDefaultTimeout(20_000);
+setDefaultTimeout(60_000);
 
 let server: TestServer;
 let portal: Portal;

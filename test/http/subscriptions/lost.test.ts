@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { GOOD, portalOf } from '../portal/customer.ts';
 import { Club, type Json } from './subscribing.ts';
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 const LOSES_REQUEST = '4000000000001018';
 

@@ -5,7 +5,7 @@ import { startServer, type TestServer } from '../../support/server.ts';
 import { made } from '../portal/customer.ts';
 import { DAY, HOUR, moved, read } from './clock.ts';
 
-setDefaultTimeout(30_000);
+setDefaultTimeout(60_000);
 
 let server: TestServer;
 beforeAll(async () => {

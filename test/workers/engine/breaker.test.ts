@@ -128,7 +128,7 @@ test('all of it, also where that is more than one answer wakes', async () => {
   expect(await own.health(id)).toMatchObject({ failures: 0, failingSince: null });
   await sink.stop();
   await own.stop();
-}, 30_000);
+}, 60_000);
 
 test('an endpoint that was paused is not paused for who asks for a retry', async () => {
   const { sink, id } = await failing();

@@ -42,4 +42,4 @@ test('deliveries and rate limits on a Redis Cluster', async () => {
     await sink.stop();
     await cluster.stop();
   }
-}, 30_000);
+}, 60_000);

@@ -43,4 +43,4 @@ test('a 410 of the old address does not disable the new one', async () => {
   } finally {
     await Promise.all([old.stop(true), fresh.stop(true)]);
   }
-}, 20_000);
+}, 60_000);

@@ -46,7 +46,7 @@ test('one whose runner is gone stops, as when it is told', async () => {
   runner.kill('SIGKILL');
   await said(output, 'stopped');
   expect([...(await server.sql`select from delivery_workers`)]).toEqual([]);
-}, 20_000);
+}, 60_000);
 
 test('one that could not sign says so and does not start', async () => {
   const body = { url: 'http://localhost:4000/', event_types: ['customer.created'] };
@@ -56,4 +56,4 @@ test('one that could not sign says so and does not start', async () => {
   expect(await new Response(worker.stderr).text()).toBe(
     'the webhook secrets in the database were encrypted with another key: set SECRETS_KEY to that one\n',
   );
-}, 20_000);
+}, 60_000);

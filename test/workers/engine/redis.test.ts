@@ -52,7 +52,7 @@ test('emptied while deliveries are due and in flight', async () => {
   }
   await allDelivered(events);
   expect(most).toBeWithin(1, KEYS_MAX);
-}, 20_000);
+}, 60_000);
 
 test('killed under load, and back, empty', async () => {
   const events = await bed.events(5);
@@ -61,7 +61,7 @@ test('killed under load, and back, empty', async () => {
   await redis.start();
   events.push(...(await bed.events(5)));
   await allDelivered(events);
-}, 20_000);
+}, 60_000);
 
 test('away: the API goes on, and what is owed flows when it is back', async () => {
   await redis.kill();
@@ -80,7 +80,7 @@ test('away: the API goes on, and what is owed flows when it is back', async () =
   // It is said, and not again and again.
   expect(bed.logged.length).toBeWithin(1, 5);
   await allDelivered(events);
-}, 20_000);
+}, 60_000);
 
 test('frozen: the worker stays alive without it', async () => {
   redis.signal('SIGSTOP');
@@ -88,7 +88,7 @@ test('frozen: the worker stays alive without it', async () => {
   await bed.sweeps(2);
   redis.signal('SIGCONT');
   await allDelivered(events);
-}, 20_000);
+}, 60_000);
 
 test('away: the engine closes all the same', async () => {
   await redis.kill();
@@ -96,4 +96,4 @@ test('away: the engine closes all the same', async () => {
   const began = performance.now();
   await close();
   expect(performance.now() - began).toBeLessThan(BACK_MS_MAX);
-}, 20_000);
+}, 60_000);

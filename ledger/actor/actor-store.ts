@@ -21,17 +21,17 @@ export class ActorStore {
   constructor({
     storage,
     timers,
-    room,
+    cacheBounds,
   }: {
     readonly storage: Storage;
     readonly timers: Timers;
-    readonly room: CacheBounds;
+    readonly cacheBounds: CacheBounds;
   }) {
     const { slots } = this;
     this.directory = new Directory({
       slots,
       timers,
-      max: partOf(room, 'customers'),
+      max: partOf(cacheBounds, 'customers'),
       load: async (ids) =>
         (await storage.loadCustomers(ids)).map(
           ({ customer, meters, subscriptions }) => new Actor(customer, meters, subscriptions),
@@ -40,7 +40,7 @@ export class ActorStore {
     this.payments = new ActorCache({
       slots,
       timers,
-      max: partOf(room, 'payments'),
+      max: partOf(cacheBounds, 'payments'),
       load: async (ids) =>
         (await storage.loadPayments(ids)).map((state) => new PaymentActor(state)),
     });

@@ -24,7 +24,11 @@ export type CustomerMeter = {
   tentative: MeterState | undefined;
   durable: MeterState | undefined;
   /** The last answer to a check of the tentative state, and until when that state says the same. */
-  kept: { readonly answer: CheckAnswer; readonly state: MeterState; readonly until: number } | null;
+  lastCheck: {
+    readonly answer: CheckAnswer;
+    readonly state: MeterState;
+    readonly until: number;
+  } | null;
   /** What it takes of memory, as was last reckoned. */
   bytes: number;
 };
@@ -86,7 +90,7 @@ export class Actor {
         meter,
         tentative: state,
         durable: state,
-        kept: null,
+        lastCheck: null,
         bytes,
       });
       this.#bytes += bytes;
@@ -193,7 +197,13 @@ export class Actor {
   #hold(meter: Meter): CustomerMeter {
     const known = this.customerMeter(meter);
     if (known !== undefined) return known;
-    const customerMeter = { meter, tentative: undefined, durable: undefined, kept: null, bytes: 0 };
+    const customerMeter = {
+      meter,
+      tentative: undefined,
+      durable: undefined,
+      lastCheck: null,
+      bytes: 0,
+    };
     this.#customerMeters.set(meter.id, customerMeter);
     return customerMeter;
   }
@@ -256,7 +266,7 @@ export class Actor {
       : this.#members.get(accountId)?.get(member);
 
   /** Takes over what the store knows of these members. */
-  learnMembers(accountId: string, asked: readonly bigint[], counted: readonly bigint[]): void {
+  learnMembers(accountId: string, members: readonly bigint[], counted: readonly bigint[]): void {
     if (this.#memberCount > MEMBERS_MAX) {
       this.#members.clear();
       this.#grow(-this.#memberCount * MEMBER);
@@ -266,7 +276,7 @@ export class Actor {
     this.#members.set(accountId, known);
     const before = known.size;
     // What memory counted while the question was under way stays counted.
-    for (const member of asked) if (!known.has(member)) known.set(member, false);
+    for (const member of members) if (!known.has(member)) known.set(member, false);
     for (const member of counted) known.set(member, true);
     this.#memberCount += known.size - before;
     this.#grow((known.size - before) * MEMBER);

@@ -28,7 +28,7 @@ export class Directory<A extends Named> {
     live: new Map<string, Map<string, A>>(),
   };
   /** For each load in progress: the customers whose rows changed since it began. */
-  readonly #told = new Set<ChangedCustomers>();
+  readonly #loads = new Set<ChangedCustomers>();
 
   constructor(options: {
     slots: OwnSlots;
@@ -86,7 +86,7 @@ export class Directory<A extends Named> {
 
   /** The customer's row changed: the next call loads it again. */
   forget(id: string): void {
-    for (const told of this.#told) told.ids.add(id);
+    for (const load of this.#loads) load.ids.add(id);
     const found = this.#cache.get(id);
     if (found === undefined) return;
     this.#unname(found);
@@ -96,7 +96,7 @@ export class Directory<A extends Named> {
   }
 
   forgetAll(): void {
-    for (const told of this.#told) told.isAll = true;
+    for (const load of this.#loads) load.isAll = true;
     for (const id of this.#cache.ids()) this.forget(id);
   }
 
@@ -108,13 +108,13 @@ export class Directory<A extends Named> {
   /** A row that changes while it is read is read again, so a stale row is never entered. */
   async #read(load: () => Promise<readonly A[]>): Promise<readonly A[]> {
     for (;;) {
-      const told: ChangedCustomers = { ids: new Set(), isAll: false };
-      this.#told.add(told);
+      const changed: ChangedCustomers = { ids: new Set(), isAll: false };
+      this.#loads.add(changed);
       try {
         const loaded = await load();
-        if (!told.isAll && !loaded.some(({ id }) => told.ids.has(id))) return loaded;
+        if (!changed.isAll && !loaded.some(({ id }) => changed.ids.has(id))) return loaded;
       } finally {
-        this.#told.delete(told);
+        this.#loads.delete(changed);
       }
     }
   }

@@ -47,22 +47,22 @@ function answerOf(
   const customerMeter = actor.customerMeter(meter);
   const isSettled = actor.pending === 0 || customerMeter?.durable === customerMeter?.tentative;
   if (customerMeter !== undefined && isSettled) {
-    const kept = customerMeter.kept;
+    const { lastCheck } = customerMeter;
     // The same question on the same state has the same answer.
     if (
-      kept !== null &&
-      kept.state === customerMeter.tentative &&
-      kept.answer.units === units &&
-      session.deps.orgClock.now(actor.customer) < kept.until
+      lastCheck !== null &&
+      lastCheck.state === customerMeter.tentative &&
+      lastCheck.answer.units === units &&
+      session.deps.orgClock.now(actor.customer) < lastCheck.until
     ) {
-      return kept.answer;
+      return lastCheck.answer;
     }
   }
   const context = session.contexts.ofMeter(actor, meter);
   const tentative = customerMeter?.tentative ?? session.contexts.emptyState(actor, meter);
   const answer = check(advanced(context, tentative), units);
   if (customerMeter !== undefined && context.now < tentative.nextDue) {
-    customerMeter.kept = { answer, state: tentative, until: tentative.nextDue };
+    customerMeter.lastCheck = { answer, state: tentative, until: tentative.nextDue };
   }
   if (isSettled) return answer;
   const durable = customerMeter?.durable ?? session.contexts.emptyState(actor, meter);

@@ -22,7 +22,7 @@ export type OwnershipSessionDeps = {
   /** What one customer may have. */
   readonly bounds: CustomerBounds;
   /** Memory for customers and payments. Actors in use stay, also beyond it. */
-  readonly room: CacheBounds;
+  readonly cacheBounds: CacheBounds;
   /** The payment's alarm is due: its processor must be asked again. */
   readonly onPaymentDue: (paymentId: string) => Promise<void>;
   /** The subscription's alarm is due: it must be decided, and its outbox tasks carried out. */

@@ -22,23 +22,23 @@ type Item = {
 
 /**
  * Of usage that is recorded together. An event's metadata is written with its first meter alone;
- * where somebody listens (`isTold`), once more with what tells of each customer and meter.
+ * where somebody listens (`isPublished`), once more with what tells of each customer and meter.
  */
-export function sizeOfBatch(items: readonly Item[], isTold: boolean): UnitSize {
+export function sizeOfBatch(items: readonly Item[], isPublished: boolean): UnitSize {
   let bytes = 0;
   let own = 0;
-  const told = new Map<string, number>();
+  const published = new Map<string, number>();
   for (const { customer, meter, request, follows } of items) {
     if (!follows) {
       own = bytesOf(request.metadata);
       bytes += own;
     }
-    if (!isTold) continue;
+    if (!isPublished) continue;
     const about = `${customer.id}${meter.id}`;
-    told.set(about, Math.max(told.get(about) ?? 0, own));
+    published.set(about, Math.max(published.get(about) ?? 0, own));
   }
-  for (const most of told.values()) bytes += most;
-  return { rows: items.length + told.size, bytes };
+  for (const most of published.values()) bytes += most;
+  return { rows: items.length + published.size, bytes };
 }
 
 /** The reason why it is too large for one flush, as text for the caller; null where it is not. */

@@ -25,8 +25,8 @@ export type Subject = {
 /** Applies effects to an actor's memory, as part of the unit. */
 export type Apply = <E extends Effects>(actor: Deciding<E>, effects: E) => void;
 
-/** Takes back what was applied, but for the first `kept` effects. */
-export type Discard = (kept?: number) => void;
+/** Takes back what was applied, but for the first `keep` effects. */
+export type Discard = (keep?: number) => void;
 
 /** The unit's keys were used before: look up what was answered. */
 export const DUPLICATE = Symbol('duplicate');
@@ -90,7 +90,7 @@ export class ActorUnit<T> implements Unit {
           this.#applied.push({ actor, effects, before: actor.apply(effects) });
           this.effects.push(effects);
         },
-        (kept) => this.#discard(kept),
+        (keep) => this.#discard(keep),
       );
     } catch (error) {
       this.#discard();
@@ -98,10 +98,10 @@ export class ActorUnit<T> implements Unit {
     }
   }
 
-  #discard(kept = 0): void {
-    const undone = this.#applied.splice(kept);
+  #discard(keep = 0): void {
+    const undone = this.#applied.splice(keep);
     for (const { actor, effects, before } of undone.reverse()) actor.unapply(effects, before);
-    this.effects.splice(kept);
+    this.effects.splice(keep);
   }
 
   #clear(): void {

@@ -58,8 +58,8 @@ export async function recordEverywhere(
 ): Promise<CallOutcome> {
   const { member } = deps;
   // All items of a call are one tenant's. The size counts for the call as a whole.
-  const isTold = items.slice(0, 1).some(({ customer }) => deps.wantsUsage(customer.customer));
-  const why = tooLarge(sizeOfBatch(items, isTold));
+  const isPublished = items.slice(0, 1).some(({ customer }) => deps.wantsUsage(customer.customer));
+  const why = tooLarge(sizeOfBatch(items, isPublished));
   if (why !== null) return { kind: 'too_large', why };
   const here = actorsHere(member, items);
   if (here !== null && member.session !== null) {

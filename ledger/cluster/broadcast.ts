@@ -32,8 +32,10 @@ export class Broadcast {
    * it must learn of it from the database.
    */
   async publish(what: unknown): Promise<void> {
-    const asked = this.#deps.member.addresses().map((address) => this.#ask(address, what, TELL_MS));
-    await Promise.allSettled(asked);
+    const requests = this.#deps.member
+      .addresses()
+      .map((address) => this.#ask(address, what, TELL_MS));
+    await Promise.allSettled(requests);
   }
 
   /**
@@ -78,8 +80,8 @@ export class Broadcast {
   async #ask(address: string, what: unknown, withinMs: number): Promise<unknown> {
     const { peers, orgClock } = this.#deps;
     if (peers === null) return null;
-    const told: PeerPublication = [orgClock.wall(), 'told', what];
-    return valueOf((await peers.ask(address, told, { withinMs })) as PeerReply, orgClock);
+    const message: PeerPublication = [orgClock.wall(), 'told', what];
+    return valueOf((await peers.ask(address, message, { withinMs })) as PeerReply, orgClock);
   }
 }
 

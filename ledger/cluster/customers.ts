@@ -20,13 +20,18 @@ export class Customers {
   readonly #remote: Directory<RemoteCustomer>;
   readonly #names: Batcher<ExternalKey, string>;
 
-  constructor(deps: { member: Member; storage: Storage; timers: Timers; room: CacheBounds }) {
-    const { member, storage, timers, room } = deps;
+  constructor(deps: {
+    member: Member;
+    storage: Storage;
+    timers: Timers;
+    cacheBounds: CacheBounds;
+  }) {
+    const { member, storage, timers, cacheBounds } = deps;
     this.#member = member;
     this.#remote = new Directory({
       slots: everySlot(),
       timers,
-      max: partOf(room, 'guests'),
+      max: partOf(cacheBounds, 'guests'),
       load: async (ids) =>
         (await storage.identifyCustomers(ids)).map((row) => new RemoteCustomer(row)),
     });

@@ -74,7 +74,7 @@ export function openNode(
       grantsPerMeter: grantsPerCustomerMeter,
       subscriptions: subscriptionsPerCustomer || Infinity,
     },
-    room: { actors: options.actorsMax, bytes: options.actorBytesMax ?? Infinity },
+    cacheBounds: { actors: options.actorsMax, bytes: options.actorBytesMax ?? Infinity },
     render: renderCheck,
     onFlush: metrics.onFlush,
     onTold: (what) => {

@@ -91,7 +91,7 @@ export class Process {
       },
       log: this.#log(),
       leaseMs: deps.server.leaseMs,
-      room: deps.room,
+      cacheBounds: deps.room,
       bounds: { meters: Infinity, grantsPerMeter: 1000, subscriptions: Infinity },
       render: (answer) => JSON.stringify(answer, (_key, value) => tagged(value)),
       wantsUsage: () => deps.wantsUsage,

@@ -8,7 +8,7 @@ import type { Transfer } from '../kernel/transfers.ts';
  *
  *     requires_action ─▶ processing ─▶ succeeded ◀─▶ partially_refunded ◀─▶ refunded
  *            │               ├──▶ failed      the processor or the buyer's bank refused
- *            └─▶ canceled    └──▶ errored     the processor failed or did not get it: nothing was charged
+ *            └─▶ canceled    └──▶ errored     the processor failed: nothing was charged
  *
  * How it works: a payment has one account. The capture credits it. A refund is a pending debit
  * until the processor has answered. So what can still be refunded is what the account has left.

@@ -1,6 +1,6 @@
 // Refunds.
 //
-//     reserve (durable) ─▶ processor ─▶ post or void, with the answer to the caller (durable) ─▶ answer
+//     reserve (durable) ─▶ processor ─▶ post or void, with the answer (durable) ─▶ reply
 //
 // Holds: the refund ceiling is the payment's account; nothing is computed here. The processor is
 // asked only when the reserve is on disk, with the refund's id as key, so asking again is the same

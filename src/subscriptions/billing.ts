@@ -1,7 +1,7 @@
 // Executes the follow-ups of subscriptions: invoices, charges, void invoices, the customer's
 // overdue state.
 //
-//     flush ─▶ one transaction for many: invoices, payments ─▶ processor ─▶ payment's actor ─▶ customer's actor
+//     flush ─▶ invoices and payments (one transaction) ─▶ processor ─▶ payment's actor ─▶ customer's actor
 //
 // Holds: an invoice and its payment, with an alarm, are on disk before the processor is asked. The
 // transaction that executes a follow-up deletes its row; a sweep finds what a crash left behind. A

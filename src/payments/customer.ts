@@ -42,7 +42,7 @@ export async function customerOf(
   const known =
     source === 'api'
       ? await matchCustomer(sql, scope, matching)
-      : await makeStranger(sql, scope, matching);
+      : await makeUnverified(sql, scope, matching);
   await setPayer(sql, checkoutId, known.id);
   return known;
 }
@@ -67,7 +67,7 @@ async function matchCustomer(sql: Transaction, scope: Tenant, matching: Matching
   return made ?? matchCustomer(sql, scope, matching);
 }
 
-async function makeStranger(sql: Transaction, scope: Tenant, matching: Matching): Promise<Known> {
+async function makeUnverified(sql: Transaction, scope: Tenant, matching: Matching): Promise<Known> {
   const buyer = { ...matching.buyer, externalCustomerId: null };
   const made = await makeCustomer(sql, scope, { ...matching, buyer, selfNamed: true });
   return must(made, 'a customer without an external id is new');

@@ -38,7 +38,7 @@ export type FollowupsDeps = {
   readonly orgClock: OrgClock;
   readonly timers: Timers;
   readonly log: Log;
-  /** Whether buyers are told by mail. */
+  /** Whether buyers get mails. */
   readonly sendsMail: boolean;
   /**
    * A charge of a subscription is decided: the customer's actor gets it first. It may be repeated.
@@ -88,10 +88,10 @@ export class Followups {
   /** Executes it soon, in a batch. A subscription gets the result of its charge first. */
   soon(payment: OwingPayment): void {
     const { sql } = this.#deps;
-    const isTold = async (): Promise<boolean> =>
+    const isSettled = async (): Promise<boolean> =>
       payment.subscriptionId === null || !(await owesSettlement(sql, payment.id));
-    isTold()
-      .then((told) => (told ? this.#owed.do(payment.id) : this.now(payment)))
+    isSettled()
+      .then((settled) => (settled ? this.#owed.do(payment.id) : this.now(payment)))
       .catch((error: unknown) => this.#owed.failed(payment.id, error));
   }
 

@@ -24,7 +24,7 @@ export type PaymentsDeps = {
   readonly limiter: RateLimiter;
   readonly processorFor: ProcessorFor;
   readonly settings: Settings;
-  /** Whether buyers are told by mail. */
+  /** Whether buyers get mails. */
   readonly sendsMail: boolean;
   /** A charge of a subscription is decided. It may be repeated. */
   readonly onSubscriptionPayment: (scope: Tenant, paymentId: string) => Promise<void>;

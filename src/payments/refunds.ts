@@ -75,13 +75,13 @@ export class Refunds {
     if (!taken.allowed) return { kind: 'rate_limited', taken };
     const request = { id, amount, reason: call.reason, fingerprint };
     const decision = await this.#reserve(call.paymentId, request);
-    if (decision === 'duplicate') return this.#told(id, fingerprint);
+    if (decision === 'duplicate') return this.#firstReply(id, fingerprint);
     if (decision.kind === 'refused') {
       return { kind: 'refused', refusal: decision.refusal, replayed: false };
     }
     const settled = await this.#ask(state, decision.refund, 'first');
     // The owner has asked and settled it meanwhile.
-    if (settled === null && isKeyed) return this.#told(id, fingerprint);
+    if (settled === null && isKeyed) return this.#firstReply(id, fingerprint);
     const refund = recordOf(state, settled ?? decision.refund);
     return { kind: 'refund', refund, replayed: false };
   }
@@ -99,7 +99,7 @@ export class Refunds {
   }
 
   /** The answer for each call with this key, once it is stored. */
-  async #told(id: string, fingerprint: bigint | null): Promise<RefundReply> {
+  async #firstReply(id: string, fingerprint: bigint | null): Promise<RefundReply> {
     const stored = await this.#deps.ledger.payments.findRefund(id);
     return stored === null ? { kind: 'in_progress' } : replay(stored, fingerprint);
   }

@@ -1,7 +1,7 @@
 // Executes the follow-ups of subscriptions: invoices, charges, void invoices, the customer's
 // overdue state.
 //
-//     flush ─▶ invoices and payments (one transaction) ─▶ processor ─▶ payment's actor ─▶ customer's actor
+//     flush ─▶ invoices and payments (one transaction) ─▶ processor ─▶ payment ─▶ customer
 //
 // Holds: an invoice and its payment, with an alarm, are on disk before the processor is asked. The
 // transaction that executes a follow-up deletes its row; a sweep finds what a crash left behind. A
@@ -17,7 +17,7 @@ import { putOff } from '../records/followups.ts';
 import { billingPolicyOf } from '../records/organisations.ts';
 import { deleteFollowups, listSubscriptionsOwing } from '../records/subscription-followups.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
-import { executeOwed, type StillOwed, type Unpayable, type UntoldNews } from './execute.ts';
+import { executeOwed, type StillOwed, type Unpayable, type PendingNews } from './execute.ts';
 
 const CONCURRENT_MAX = 4;
 
@@ -29,7 +29,7 @@ export type BillingDeps = {
   readonly log: Log;
   readonly ledger: Ledger;
   readonly processorFor: ProcessorFor;
-  /** Whether customers are told by mail. */
+  /** Whether customers get mails. */
   readonly sendsMail: boolean;
   /** Charges the saved payment method for a payment on disk. */
   readonly collect: (paymentId: string) => Promise<void>;
@@ -86,7 +86,7 @@ export class Billing {
 
   /** New follow-ups may result: an invoice to void, an event for the merchant. */
   async #tell(
-    { customerId, subscriptionId, followupId }: Unpayable | UntoldNews,
+    { customerId, subscriptionId, followupId }: Unpayable | PendingNews,
     command: Command,
   ): Promise<void> {
     const { sql, ledger } = this.#deps;

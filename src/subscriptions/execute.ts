@@ -27,12 +27,12 @@ export type ExecuteDeps = {
   readonly ids: Ids;
   readonly orgClock: OrgClock;
   readonly processorFor: ProcessorFor;
-  /** Whether customers are told by mail. */
+  /** Whether customers get mails. */
   readonly sendsMail: boolean;
 };
 
-/** Something for the customer's actor. Its row stays until the actor has it. */
-type Untold = {
+/** The actor that something is for, and the row of it, which stays until the actor has it. */
+type Recipient = {
   readonly scope: Tenant;
   readonly customerId: string;
   readonly subscriptionId: string;
@@ -40,14 +40,14 @@ type Untold = {
 };
 
 /** A charge without a payment method. */
-export type Unpayable = Untold & { readonly paymentId: string };
-export type UntoldNews = Untold & { readonly news: News };
+export type Unpayable = Recipient & { readonly paymentId: string };
+export type PendingNews = Recipient & { readonly news: News };
 
 /** What remains after the commit. */
 export type StillOwed = {
   readonly charges: readonly string[];
   readonly unpayable: readonly Unpayable[];
-  readonly news: readonly UntoldNews[];
+  readonly news: readonly PendingNews[];
 };
 
 export async function executeOwed(
@@ -64,19 +64,19 @@ export async function executeOwed(
   const issuances: Issuance[] = [];
   const payments: { scope: Tenant; payment: NewPayment }[] = [];
   const unpayable: Unpayable[] = [];
-  const news: UntoldNews[] = [];
+  const news: PendingNews[] = [];
   const again: string[] = [];
   for (const one of owed) {
-    const told = await newsOf(sql, one);
-    if (told !== null) {
-      news.push({ ...untold(one), news: told });
+    const answer = await newsOf(sql, one);
+    if (answer !== null) {
+      news.push({ ...recipientOf(one), news: answer });
       continue;
     }
     const processor = payable.has(one.subscriptionId) ? deps.processorFor(one.scope) : null;
-    const order = await doOne(sql, deps, { one, issuances, isPayable: processor !== null });
+    const order = await executeOne(sql, deps, { one, issuances, isPayable: processor !== null });
     if (order === null) continue;
     if (processor === null) {
-      unpayable.push({ ...untold(one), paymentId: order.id });
+      unpayable.push({ ...recipientOf(one), paymentId: order.id });
       continue;
     }
     const sentAt = deps.orgClock.now(one.scope);
@@ -123,7 +123,7 @@ async function newsOf(
 }
 
 /** The charge to begin; null for none. */
-async function doOne(
+async function executeOne(
   sql: Transaction,
   { ids, sendsMail }: ExecuteDeps,
   {
@@ -151,11 +151,11 @@ async function doOne(
       const { from, to, nextAt } = followup;
       const change = { customerId: one.customer.id, from, to, nextAt, eventId: ids.next(), now };
       await announceOverdue(sql, scope, change);
-      if (sendsMail) await tellCustomer(sql, ids, one);
+      if (sendsMail) await mailCustomer(sql, ids, one);
       return null;
     }
     case 'ended':
-      if (sendsMail) await tellCustomer(sql, ids, one);
+      if (sendsMail) await mailCustomer(sql, ids, one);
       return null;
     case 'tell':
       return null;
@@ -167,7 +167,7 @@ async function doOne(
 /**
  * Mails a change of the overdue state. A failed charge has a mail of its payment's own follow-up.
  */
-async function tellCustomer(
+async function mailCustomer(
   sql: Transaction,
   ids: Ids,
   { subscriptionId, followup }: OwedBySubscription,
@@ -229,6 +229,6 @@ function paymentOf(
   });
 }
 
-function untold({ scope, customer, subscriptionId, followup }: OwedBySubscription): Untold {
+function recipientOf({ scope, customer, subscriptionId, followup }: OwedBySubscription): Recipient {
   return { scope, customerId: customer.id, subscriptionId, followupId: followup.id };
 }

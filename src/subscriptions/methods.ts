@@ -60,12 +60,12 @@ async function keep(
   const owner = { id: ids.next(), customerId, subscriptionId: null, processor: processor.name };
   const kept = { ...owner, saved, expiry, ...method };
   const now = orgClock.now(scope);
-  const told = await sql.begin(async (transaction) => {
+  const subscriptionIds = await sql.begin(async (transaction) => {
     if (!(await putPaymentMethod(transaction, scope, { method: kept, now }))) return [];
     const all = { customerId, subscriptionId: null };
     return tellSubscriptions(transaction, all, { news: { kind: 'method_changed' }, ids, now });
   });
-  await Promise.all(told.map((id) => billing.carryOut(id)));
+  await Promise.all(subscriptionIds.map((id) => billing.carryOut(id)));
   const payer = { customerId, subscriptionId: null };
   const found = must(await findPaymentMethod(sql, scope, payer), 'what was kept');
   return { kind: 'saved', method: found };

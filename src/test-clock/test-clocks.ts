@@ -1,6 +1,6 @@
 // Moves an organisation's clock in test mode, and does all that becomes due on the way.
 //
-//     stop the clock on every node ─▶ ( next due ─▶ clocks to that time ─▶ fire ─▶ follow-ups )* ─▶ target ─▶ run
+//     stop on every node ─▶ ( next due ─▶ clocks to then ─▶ fire ─▶ follow-ups )* ─▶ target ─▶ run
 //
 // How it works: one node moves the clock. Each step is first a row of the database and is then sent
 // to every live node. When the clock stands there on all of them, the node fires what is due, at

@@ -1,11 +1,11 @@
-// Who attacks: the same call by several senders at once, at every node, for a time.
+// The attacker: several senders of the same call at once, at every node, for some time.
 import type { Sender } from '../chaos/call.ts';
 import type { Stand } from './stand.ts';
 
 const SENDERS = 4;
 /**
- * What the neighbour may wait: or, where this machine is slow, as long as so many calls of the attacker take by themselves. But a call
- * that is slow because it holds everybody up is no excuse.
+ * How long the neighbour may wait: this, or on a slow machine the time of this many of the
+ * attacker's calls run alone. A call that is slow because it blocks everything is no excuse.
  */
 const WAIT_MS_MAX = 1000;
 const LONE_CALLS_MAX = 3;
@@ -18,7 +18,7 @@ export function waitMaxOf(loneMs: number): number {
   return Math.max(WAIT_MS_MAX, Math.min(LONE_CALLS_MAX * loneMs, LONE_CALLS_MS_MAX));
 }
 
-/** How long the call takes where nobody else asks anything, at the slowest. */
+/** The longest duration of the call when there is no other load. */
 export async function loneCall({ urls, attacker }: Stand, send: Send): Promise<number> {
   let longestMs = 0;
   for (let n = 0; n < 3; n += 1) {
@@ -29,7 +29,7 @@ export async function loneCall({ urls, attacker }: Stand, send: Send): Promise<n
   return longestMs;
 }
 
-/** Adds to `answers` how often which status came. */
+/** Counts in `answers` how often each status came. */
 export async function attackWith(
   { urls, attacker }: Stand,
   send: Send,

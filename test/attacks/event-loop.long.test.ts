@@ -1,4 +1,5 @@
-// No request may hold the event loop: an organisation sends what takes longest to judge or to take in, and its neighbour does not notice.
+// No request may block the event loop: an organisation sends the calls that take longest to parse
+// or to record, and its neighbour does not notice.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Sender } from '../chaos/call.ts';
 import { attackWith, loneCall, waitMaxOf } from './attacker.ts';
@@ -7,7 +8,7 @@ import { moveIn, notice } from './neighbour.ts';
 import { openStand, type Stand } from './stand.ts';
 
 const ATTACK_MS = 3000;
-/** Or, where this machine is slow, the neighbour may wait so many times what it waits when nobody attacks. */
+/** On a slow machine the neighbour may wait this many times as long as without an attack. */
 const CALM_TIMES_MAX = 5;
 const CALM_MS = 1000;
 

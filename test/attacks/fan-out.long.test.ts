@@ -1,4 +1,5 @@
-// What one call tells is for fifty endpoints: 250,000 deliveries, of which the flush writes none and its neighbour notices nothing.
+// One call whose events go to fifty endpoints: 250,000 deliveries. Its flush writes none of them,
+// and the neighbour notices nothing.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { call } from '../chaos/call.ts';
 import { until } from '../support/until.ts';
@@ -9,7 +10,7 @@ import { openStand, type Stand } from './stand.ts';
 const METERS = 10;
 const CUSTOMERS = 500;
 const ENDPOINTS = 50;
-/** Of so many events for one endpoint, when a part is passed on and the rest goes on meanwhile. */
+/** This many events for one endpoint show that a part is fanned out while the rest continues. */
 const PART = 200;
 
 describe.each([1, 3])('%d nodes', (nodes) => {
@@ -27,7 +28,7 @@ describe.each([1, 3])('%d nodes', (nodes) => {
   }, 120_000);
   afterAll(() => stand.stop());
 
-  /** One event for each customer. How long it took. */
+  /** One event for each customer. Returns how long it took. */
   async function ingest(): Promise<number> {
     const events = Array.from({ length: CUSTOMERS }, (_, n) => ({
       name: 'attack',
@@ -40,7 +41,7 @@ describe.each([1, 3])('%d nodes', (nodes) => {
     return performance.now() - began;
   }
 
-  /** How many deliveries of the endpoint there are, up to PART. */
+  /** The number of deliveries of the endpoint, up to PART. */
   async function deliveries(endpointId: string): Promise<number> {
     const path = `/webhook-endpoints/${endpointId}/deliveries?limit=${PART}`;
     const headers = { authorization: `Bearer ${stand.attacker.key}` };

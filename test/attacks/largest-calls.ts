@@ -1,4 +1,5 @@
-// What takes the edge longest: strings that no pattern may meet, and the largest bodies that are legal.
+// The calls that cost the edge most: strings that make patterns backtrack, and the largest legal
+// bodies.
 import { CHECK_BATCH_MAX, INGEST_EVENTS_MAX, PRICES_PER_PRODUCT_MAX } from '../../ledger/limits.ts';
 import type { Sender } from '../chaos/call.ts';
 import type { Tenant } from './stand.ts';
@@ -19,7 +20,7 @@ const pairs = (count: number, value: (n: number) => string) =>
   Object.fromEntries(
     Array.from({ length: count }, (_, n) => [`key-${n}`.padEnd(40, 'k'), value(n)]),
   );
-/** Different ones: what is the same may be taken in at once. */
+/** Different ones: equal ones could be merged. */
 const text = (length: number) => (n: number) => `${n} `.padEnd(length, 'lorem ipsum "dolor" ');
 const emoji = (length: number) => () => '😀'.repeat(length);
 const many = <T>(count: number, one: (n: number) => T) =>
@@ -75,7 +76,7 @@ export async function prepareLargestCalls({ make }: Pick<Tenant, 'make'>): Promi
   for (let n = 0; n < CUSTOMERS; n += 1) await make('/customers', who(n));
 }
 
-/** Gives the status. */
+/** Returns the status. */
 export async function sendAsItIs({ url, key }: Sender, large: LargeCall): Promise<number> {
   const response = await fetch(`${url}${large.path}`, {
     method: 'POST',

@@ -7,14 +7,14 @@ export type Noticed = {
   readonly answered: number;
   /** The longest that one call waited. */
   readonly longestMs: number;
-  /** What was not answered 200, by what was said. */
+  /** Other answers, by their text. */
   readonly refused: Readonly<Record<string, number>>;
 };
 
 const METER = 'calls';
 const CUSTOMERS = 8;
 const PAUSE_MS = 20;
-/** Longer than a lease, and its heir. */
+/** Longer than a lease and a takeover. */
 const ANSWER_MS_MAX = 60_000;
 
 export async function moveIn({ neighbour }: Stand): Promise<void> {
@@ -24,7 +24,7 @@ export async function moveIn({ neighbour }: Stand): Promise<void> {
   }
 }
 
-/** Asks until `isOver` is settled; what came of it. */
+/** Sends calls until `isOver` is settled; returns the outcome. */
 export async function notice(stand: Stand, isOver: Promise<unknown>): Promise<Noticed> {
   const noticed = { answered: 0, longestMs: 0, refused: {} as Record<string, number> };
   const over = new AbortController();

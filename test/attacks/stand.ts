@@ -16,7 +16,7 @@ export type Stand = {
 
 export type Tenant = {
   readonly key: string;
-  /** Makes something through the first node. @throws Error where it is refused */
+  /** Creates something through the first node. @throws Error where it is refused */
   make(path: string, body: unknown): Promise<void>;
 };
 

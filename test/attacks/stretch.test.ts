@@ -1,4 +1,4 @@
-// The longest stretch of a call: what one turn of the event loop takes of the processor, in which nobody else is answered.
+// The longest turn of the event loop during a call: in that time nobody else is answered.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type Reply, startServer, type TestServer } from '../support/server.ts';
 import { LARGEST_CALLS, prepareLargestCalls } from './largest-calls.ts';
@@ -16,7 +16,10 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => server.stop());
 
-/** The longest turn in milliseconds while `task` runs, of this thread alone: other programs do not count. */
+/**
+ * The longest turn in milliseconds while `task` runs, as processor time of this thread: other
+ * programs do not count.
+ */
 async function longestTurn(task: () => Promise<Reply>): Promise<{ turn: number; reply: Reply }> {
   let longest = 0;
   let last = process.threadCpuUsage();

@@ -1,4 +1,5 @@
-// No request may hold the writer: an organisation sends the largest calls again and again, and its neighbour does not notice.
+// No request may block the writer: an organisation sends the largest calls again and again, and its
+// neighbour does not notice.
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { INGEST_BYTES_MAX, UNIT_BYTES_MAX } from '../../ledger/limits.ts';
 import type { Sender } from '../chaos/call.ts';
@@ -12,14 +13,14 @@ const CUSTOMERS = 500;
 const ATTACK_MS = 6000;
 
 const VALUE = 'v'.repeat(480);
-/** Of each event: with its name and punctuation a pair has 500 bytes at most. */
+/** For each event: with its name and punctuation a pair has at most 500 bytes. */
 const UNIT_PAIRS = Math.floor(UNIT_BYTES_MAX / EVENTS / 500);
 const BODY_PAIRS = Math.floor(INGEST_BYTES_MAX / EVENTS / 500) - 1;
 
 type Attack = {
   readonly what: string;
   readonly customers: number;
-  /** Of each event. */
+  /** For each event. */
   readonly pairs: number;
   readonly statuses: readonly number[];
 };

@@ -1,4 +1,5 @@
-// What leaves fits the schema that the document shows: payments, refunds, checkouts, invoices, customers and events in each state.
+// Responses conform to the schemas of the document: payments, refunds, checkouts, invoices,
+// customers and events in each state.
 import type { TSchema } from '@sinclair/typebox';
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { issuesOf, validator } from '../../src/http/edge/validate.ts';
@@ -46,7 +47,7 @@ beforeAll(async () => {
 });
 afterAll(() => shop.close());
 
-/** What the document says, and says no more than that: a field that it does not know is one too many. */
+/** The document's schema, made strict: an unknown field is a fault. */
 const closed = ({ anyOf, ...schema }: TSchema): TSchema =>
   anyOf === undefined
     ? { ...schema, additionalProperties: false }

@@ -1,5 +1,5 @@
-// Every route of the app, whichever there are, asks for a key before it looks at anything else. A route that should be open has
-// to be named here.
+// Every route of the app requires authentication before it looks at anything else. An open route
+// has to be named here.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type Described, hasKey } from '../../src/http/openapi/document.ts';
 import { ids } from '../../src/platform/ids.ts';
@@ -10,21 +10,21 @@ import { startServer, type Call, type TestServer } from '../support/server.ts';
 const OPEN = new Set([
   'GET /health',
   'GET /ready',
-  // To this machine alone, or with a token of its own: test/http/metrics.test.ts
+  // Open to this machine only, or with a token of its own: test/http/metrics.test.ts
   'GET /metrics',
   'GET /openapi.json',
   'GET /docs',
   'POST /buy-links/:product_id/checkout',
   'GET /pay/:token',
   'POST /pay/:token',
-  // A token of the customer's: test/http/portal
+  // With the customer's token: test/http/portal
   'GET /portal/:token',
   ...['cancel', 'uncancel', 'pause', 'resume', 'payment-method'].flatMap((what) => [
     `GET /portal/:token/${what}`,
     `POST /portal/:token/${what}`,
   ]),
   'GET /portal/:token/invoices/:id',
-  // A token of the invoice's: test/mail/links.test.ts
+  // With the invoice's token: test/mail/links.test.ts
   'GET /api/invoices/links/open/:token',
   // A script for merchants' pages.
   'GET /embed.js',

@@ -1,5 +1,5 @@
-// Every refusal that the document names for what moves money is one that a caller can meet, and he meets no other one. Where the
-// contract names a code, it is named here by a call that gets it.
+// For routes that move money, the refusals in the document are exactly those that a caller can get.
+// Each code of the contract has a call here that gets it.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { STATUS_OF } from '../../src/http/edge/errors.ts';
 import { newNetwork } from '../support/network.ts';
@@ -16,7 +16,7 @@ import {
 } from './refusing.ts';
 import { SUBSCRIPTION_ROUTES, subscriptionRefusals } from './subscription-refusals.ts';
 
-/** Of every route: of a bug, and of a database that is gone (test/http/edge, test/chaos). */
+/** On every route: for a bug, and for a lost database (test/http/edge, test/chaos). */
 const ALWAYS = new Set(['internal_error', 'service_unavailable']);
 
 setDefaultTimeout(PATIENCE_MS);
@@ -48,7 +48,7 @@ const open = (body: object = {}): Call => ({
   body: { product_id: shop.productId, customer_email: BUYER, ...body },
 });
 
-/** The one of two that is told to come back, while nobody may write to `table`. */
+/** The one of two calls that is told to retry, while no session may write to `table`. */
 async function whileLocked(table: string, twice: Provoke): Promise<Reply> {
   const calls: Promise<Reply>[] = [];
   const first = await shop.server.sql.begin(async (sql) => {
@@ -68,7 +68,7 @@ async function untilLimited(provoke: Provoke): Promise<Reply> {
   throw new Error('it was never limited');
 }
 
-/** While there are as many open checkouts as there may be, of all that `provoke` opens. */
+/** While `provoke` has opened as many checkouts as are allowed. */
 async function whileFull(provoke: (count: number) => Promise<Reply>): Promise<Reply> {
   for (let count = 0; count < OPEN_MAX; count += 1) await provoke(count);
   const reply = await provoke(OPEN_MAX);
@@ -78,7 +78,7 @@ async function whileFull(provoke: (count: number) => Promise<Reply>): Promise<Re
 
 const refundOf = (id: string) => `/payments/${id}/refund`;
 
-/** Nobody else takes from a buy link there. */
+/** No other call uses a buy link there. */
 const client = newNetwork();
 
 const buy = (product: string, { headers, ...call }: Call = {}, from = 77): Promise<Reply> =>

@@ -1,10 +1,10 @@
-// Calls that are refused, by the code that they get.
+// Refused calls, by their code.
 import type { Call, Reply, TestServer } from '../support/server.ts';
 
 export type Provoke = () => Promise<Reply>;
 export type Refusals = Readonly<Record<string, Provoke>>;
 
-/** Of a route that takes an organisation's key: the two that the edge gives. */
+/** For a route with an organisation's key: the two codes of the edge. */
 export function keyless(server: () => TestServer, method: string, path: () => string): Refusals {
   return {
     unauthorized: () => server().call(method, path(), { key: null }),
@@ -12,7 +12,7 @@ export function keyless(server: () => TestServer, method: string, path: () => st
   };
 }
 
-/** Of a route that may be sent a body. */
+/** For a route with a body. */
 export function bodiless(post: (call: Call) => Promise<Reply>): Refusals {
   return {
     invalid_request: () => post({ body: { misspelt: 1 } }),

@@ -1,4 +1,4 @@
-// What the routes of subscriptions refuse, by a call for each code that the document names.
+// The refusals of the subscription routes: one call for each code that the document names.
 import { lockOf } from '../../src/http/idempotency/idempotency.ts';
 import { Club } from '../http/subscriptions/subscribing.ts';
 import type { Shop } from '../payments/shop.ts';
@@ -19,7 +19,7 @@ export const SUBSCRIPTION_ROUTES = [
   ...ACTIONS.map(routeOf),
 ];
 
-/** Names that a key is executed under, as the routes have them. */
+/** The names under which the routes execute a key. */
 const CREATE = 'POST /subscriptions';
 const operationOf = (action: Action): string =>
   `POST /subscriptions/:id/${action.replace('-', '_')}`;
@@ -28,13 +28,13 @@ type Setting = {
   readonly club: Club;
   /** Active; its card is declined from now on. */
   readonly active: string;
-  /** Nothing can be done with it. */
+  /** Ended. */
   readonly ended: string;
   /** Paused for longer than it was paid for. */
   readonly paused: string;
-  /** Paid by a debit: a change of it waits for its bank, for seconds. */
+  /** Paid by a debit: a change of it waits seconds for its bank. */
   readonly debited: string;
-  /** What is told to come back, by the operation: another node executes its key, and takes long. */
+  /** Refusals to retry later, by operation: another node is executing the key, for long. */
   readonly busy: ReadonlyMap<string, Promise<Reply>>;
 };
 
@@ -100,7 +100,7 @@ function refusalsOf({ club, ...ids }: Setting, action: Action): Refusals {
     not_found: () => send('x'),
     invalid_state: async () => {
       if (action !== 'cancel') return send(ids.ended);
-      // Only while it waits it cannot be canceled.
+      // It cannot be canceled only while it waits.
       await club.post(`/subscriptions/${ids.debited}/change`, QUANTITY);
       return send(ids.debited);
     },
@@ -124,7 +124,10 @@ async function prepare(club: Club): Promise<Setting> {
   return { club, active, ended, paused, debited, busy: whileBusy(club.shop, active) };
 }
 
-/** A call of each operation under a key that somebody else is executing: all at once, as each waits for seconds. */
+/**
+ * A call of each operation under a key that another session is executing: all at once, as each
+ * waits for seconds.
+ */
 function whileBusy({ server }: Shop, id: string): ReadonlyMap<string, Promise<Reply>> {
   const unknown = { customer_id: id, product_id: id };
   const calls = [
@@ -140,7 +143,7 @@ function whileBusy({ server }: Shop, id: string): ReadonlyMap<string, Promise<Re
     calls.map(({ operation }) => [operation, Promise.withResolvers()]),
   );
   const hold = async (): Promise<void> => {
-    // A session, and no transaction: the database ends one that is idle for this long.
+    // A session without a transaction: the database ends a transaction that is idle for this long.
     const session = await server.sql.reserve();
     const locks = calls.map(({ operation }) => String(lockOf({ ...scope, operation }, 'busy')));
     await session`select pg_advisory_lock(key) from unnest(${locks}::bigint[]) key`;

@@ -69,7 +69,7 @@ test.each(STORIES)('%s', (_what, allowance, steps, expected) => {
   const world = monthly(allowance);
   for (const step of steps) step(world);
   expect(world.numbers).toEqual(expected);
-  // Written, it is what was seen.
+  // Once written, it equals what was read.
   world.tickAt(world.now);
   expect(world.numbers).toEqual(expected);
 });
@@ -211,7 +211,7 @@ test.each(GAPS)(
   'a late event where nothing was counted has a period of its own: %s',
   (_what, then, into) => {
     const world = new World();
-    // The period that it began with has an account, and that of the unlimited allowance has none.
+    // Its first period has an account, and the period of the unlimited allowance has none.
     world.use(1n);
     const id = granted(world.grant({ amount: null, every: 'month' }));
     world.now += 3 * DAY;
@@ -228,14 +228,14 @@ test('and one where nothing is known any more too', () => {
   const id = granted(world.grant({ every: 'month' }));
   world.now += 2 * DAY;
   world.void(id);
-  // The two days have left the memory when a plan comes that counts from their first.
+  // The two days have left the memory when a plan comes that counts from the first of them.
   world.now = T0 + 39 * DAY;
   world.plan({ limit: null, cycle: { anchor: T0, zone: 'UTC' } });
   expect(world.state.others).toEqual([]);
   expectApart(world, T0 + 5 * DAY);
 });
 
-/** Late events there change nothing now, and no two periods have a moment in common. */
+/** Late events there change nothing now, and no two periods overlap. */
 function expectApart(world: World, into: number): void {
   const before = world.numbers;
   for (const ms of [0, 1, HOUR, -HOUR]) {
@@ -254,6 +254,6 @@ test('hours asleep for 400 days are caught up, in bounded steps', () => {
   world.use(10n);
   world.now = T0 + 400 * DAY;
   expect(world.numbers).toEqual([10n, 0n, 10n]);
-  // Those that no event can fall into any more are in the database alone.
+  // Periods that no event can fall into any more are only in the database.
   expect(world.seen.others.length).toBeLessThanOrEqual(36 * 24);
 });

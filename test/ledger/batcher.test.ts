@@ -1,4 +1,5 @@
-// Loading for many tenants: one whose cold customers are many neither holds up the others' nor takes all the room.
+// Loads for many tenants: one with many cold customers neither delays the others' nor takes all the
+// room.
 import { expect, test } from 'bun:test';
 import { Batcher } from '../../ledger/actor/batcher.ts';
 import { LedgerUnavailable } from '../../ledger/ports.ts';

@@ -70,7 +70,10 @@ test.each([0, -1, 1.5])('a count of %p is a mistake', (count) => {
   expect(() => boundary(cycle, 1)).toThrow('at least one interval');
 });
 
-/** Of each kind: no summer time, either hemisphere, half hours, changes at midnight, and days that were left out or came twice. */
+/**
+ * Of each kind: no summer time, either hemisphere, half hours, changes at midnight, and days that
+ * were skipped or came twice.
+ */
 const ZONES = `
   Africa/Cairo Africa/Casablanca Africa/Johannesburg Africa/Lagos America/Anchorage America/Asuncion
   America/Bogota America/Caracas America/Havana America/Los_Angeles America/New_York America/Nuuk
@@ -96,7 +99,7 @@ const PER_YEAR: Record<Interval, number> = {
 const zones = fc.oneof(fc.constant('UTC'), fc.constantFrom(...ZONES));
 const counts = fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 12 }));
 const intervals = fc.constantFrom(...INTERVALS);
-/** Any day of any month, and often the last ones. */
+/** Any day of any month, often the last ones. */
 const anchors = fc
   .tuple(
     fc.integer({ min: 1990, max: 2035 }),
@@ -119,7 +122,7 @@ test(seeded('periods tile ten years without a gap or an overlap, and know their 
   holds(
     fc.property(cycles, fc.nat(), (cycle, from) => {
       const count = Math.ceil((PER_YEAR[cycle.interval] * YEARS) / cycle.count);
-      // All of the long ones; of the short ones a stretch anywhere in the ten years.
+      // All of the long ones; of the short ones some in a row, anywhere in the ten years.
       const first = count > 100 ? (from % (2 * count)) - count : -count;
       const last = count > 100 ? first + 100 : count;
       for (let n = first; n <= last; n += 1) expectPeriod(cycle, n);
@@ -135,7 +138,7 @@ test.each(ZONES)('days of %s go on through what its clock did in ten years', (zo
     let start = boundary(cycle, 0);
     for (let n = 0; n < 3653; n += 1) {
       const end = boundary(cycle, n + 1);
-      // Of the usual days the properties know enough.
+      // The properties cover ordinary days well enough.
       if (end - start !== 86_400_000) expectPeriod(cycle, n);
       start = end;
     }

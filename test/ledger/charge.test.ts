@@ -54,7 +54,7 @@ describe('what the processor says of a charge that is under way', () => {
     );
     const isFinal = FINAL.includes(status);
     expect(world.followups.map(({ kind }) => kind)).toEqual(isFinal ? ['payment_settled'] : []);
-    // What is open is asked about again; what is final never.
+    // A pending one is asked about again; a final one never.
     expect(state.askAt === null).toBe(isFinal);
     expect(state.paidAt).toBe(status === 'succeeded' ? T0 : null);
     expect(world.totals.creditsPosted).toBe(status === 'succeeded' ? 10_000n : 0n);

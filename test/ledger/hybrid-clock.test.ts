@@ -1,4 +1,4 @@
-// What time it is on a node that has heard of other clocks.
+// The time on a node that has received times of other clocks.
 import { expect, test } from 'bun:test';
 import { HybridClock } from '../../ledger/kernel/hybrid-clock.ts';
 import { T0 } from './world.ts';
@@ -34,6 +34,6 @@ test.each(HEARD)('%s', (_what, steps, now, leadMs, wrong) => {
   }
   expect(clock.now()).toBe(T0 + now);
   expect(clock.stats).toEqual({ leadMs, wrong });
-  // Of the first that is wrong alone: each of its calls would tell it again.
+  // Only for the first one that is wrong: each of its calls would log it again.
   expect(told).toEqual(wrong > 0 ? [2001] : []);
 });

@@ -1,4 +1,4 @@
-// Random commands on one meter; after each of them everything that must always hold is looked at.
+// Random commands on one meter; after each of them all invariants are checked.
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { type Interval, INTERVALS } from '../../ledger/kernel/calendar.ts';
@@ -184,13 +184,13 @@ function obey(world: World, command: Command): void {
   }
 }
 
-/** What is said of the meter, which must agree with itself. */
+/** The meter's readings, which must be consistent. */
 function expectConsistent(world: World): void {
   const state = world.seen;
   const snapshot = snapshotOf(state);
   const rest = balance(snapshot);
   const parts = breakdown(state).map(({ remaining }) => remaining);
-  // The period is that of the allowance that leads.
+  // The period is that of the leading allowance.
   expect(state.current.end).toBe(leaderOf(state.grants)?.renewsAt ?? null);
   const usable = available(state, snapshot);
   if (usable !== null && rest !== null) {
@@ -206,11 +206,11 @@ function expectConsistent(world: World): void {
   }
 }
 
-/** What is in the books, which must be what the transfers say. */
+/** The accounts, which must equal the fold of the transfers. */
 function expectBooksToClose(world: World): void {
   const { state, accounts } = world;
   expect(Object.fromEntries(accounts)).toEqual({
-    // An account may be opened by a decision that moves nothing.
+    // A decision that moves nothing may open an account.
     ...Object.fromEntries([...accounts.keys()].map((id) => [id, NO_TOTALS])),
     ...Object.fromEntries(world.refold()),
   });
@@ -255,7 +255,7 @@ test.each(['sum', 'count', 'max', 'last', 'unique'] as const)(
   },
 );
 
-/** The state without what names the moment of writing, and without the periods that have been of no use since. */
+/** The state without the times of writing, and without periods that have become useless since. */
 function timeless(world: World): unknown {
   const period = (of: World['state']['current']) => ({ ...of, updatedAt: 0 });
   const { current, others, ...rest } = world.seen;

@@ -12,7 +12,10 @@ const FLUSH_MS = 2;
 /** When the database cancels. */
 export const SLOW_MS = LEASE_MS / 3;
 
-/** What becomes of a flush that it is part of. `lost`: the connection, each time. `unlucky`: slow, the first time alone. */
+/**
+ * The outcome of a flush with this unit. `lost`: the connection, each time. `unlucky`: slow, the
+ * first time only.
+ */
 export type Kind = 'fine' | 'slow' | 'poisoned' | 'broken' | 'lost' | 'unlucky' | 'used';
 
 export class Planted implements Unit {
@@ -68,7 +71,7 @@ export class Planted implements Unit {
   }
 }
 
-/** Effects that write one transfer, which says whose it is. */
+/** Effects that write one transfer, which names its owner. */
 function effectsOf(unit: Planted): MeterEffects {
   const nothing = { periods: [], grants: [], events: [], members: [], stateChanged: false };
   const context = { customer: {}, meter: { id: 'meter' }, state: {} };
@@ -88,7 +91,7 @@ const transferOf = (id: string): Transfer => ({
   usage: null,
 });
 
-/** What no row can be built of. */
+/** Effects of which no row can be built. */
 const BROKEN: Transfer = { ...transferOf('broken'), amount: -1n };
 
 export class JournalWorld {

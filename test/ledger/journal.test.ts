@@ -1,4 +1,5 @@
-// A unit that the database does not take fails alone, soon and for good; whoever waits beside it is written.
+// A unit that the database does not accept fails alone, soon and for good; the units that wait with
+// it are written.
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { JournalWorld, type Kind, LEASE_MS, type Planted, SLOW_MS } from './journal-world.ts';
@@ -31,7 +32,7 @@ test('one slow unit among a thousand: it alone is refused, and the others wait f
   world.run(10 * LEASE_MS);
   const ends = Map.groupBy(units, endOf);
   expect([ends.get('slow')?.length, ends.get('committed')?.length]).toEqual([1, 999]);
-  // Four levels of parts, and alone once more.
+  // Four levels of halving, and alone once more.
   expect(units[613]!.flushed).toBeLessThanOrEqual(6);
   expect(Math.max(...units.map(({ decided }) => decided))).toBeLessThanOrEqual(6);
   expect(world.isLost).toBe(false);

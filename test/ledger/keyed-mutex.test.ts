@@ -1,7 +1,10 @@
 import { expect, test } from 'bun:test';
 import { KeyedMutex } from '../../ledger/kernel/keyed-mutex.ts';
 
-/** Tasks that say when they begin, and end when they are told to. Whoever waits for one begins before its caller knows that it ended. */
+/**
+ * Tasks that report when they begin, and end when they are told to. A waiting task begins before
+ * its predecessor's caller knows that it ended.
+ */
 class Tasks {
   readonly begun: string[] = [];
   readonly #turn = new KeyedMutex<string>();

@@ -17,7 +17,8 @@ test('the decimals of every currency are those of ISO 4217, as Intl knows them',
   // ICU has no entry for this one, and gives such codes two decimals.
   const unknownToIcu = new Set(['UYW']);
   for (const currency of currencies.filter((code) => !unknownToIcu.has(code))) {
-    // ICU's own table rounds cash of some currencies; the ISO digits are what `currencyDisplay: code` resolves to.
+    // ICU's own table rounds cash of some currencies; the ISO digits are what `currencyDisplay:
+    // code` resolves to.
     const { maximumFractionDigits } = new Intl.NumberFormat('en', {
       style: 'currency',
       currency,

@@ -1,4 +1,5 @@
-// One payment without a database: decisions are applied at once, and their transfers are folded as the store would fold them.
+// One payment without a database: decisions are applied at once, and their transfers are folded as
+// the store would fold them.
 import { RowBuilder } from '../../ledger/actor/rows.ts';
 import { type ChargeAnswer, decideCharge } from '../../ledger/payments/charge.ts';
 import type { LedgerEvent } from '../../ledger/event.ts';
@@ -106,7 +107,7 @@ export class PaymentWorld {
     return { now: this.now, ids: this.ids, clearing: CLEARING };
   }
 
-  /** What the store holds of the payment's account. */
+  /** The store's view of the payment's account. */
   get totals(): Totals {
     return this.#totals.get('payment') ?? NO_TOTALS;
   }
@@ -138,7 +139,7 @@ export class PaymentWorld {
   }
 
   #apply(effects: PaymentEffects): void {
-    // The builder asserts that what the actor believes is the fold of the transfers.
+    // The builder asserts that the actor's totals are the fold of the transfers.
     const rows = this.#rows.build([effects]);
     this.#rows.committed(rows);
     for (const transfer of rows.transfers) {

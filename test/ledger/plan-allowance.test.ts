@@ -76,11 +76,11 @@ test('the period is that of the lowest priority, then of the oldest allowance, w
   world.now += DAY;
   world.plan({ subscriptionId: 'add-on', resetInterval: 'day' });
   expect(period(world)).toEqual([T0, quarter]);
-  // It burns first now, and last then, and the period stays.
+  // It burns first now and last then, and the period stays.
   world.expirePlanAt(T0 + 5 * DAY, 'add-on');
   world.suspendPlan('paused');
   expect(period(world)).toEqual([T0, quarter]);
-  // Who comes later with the same priority does not lead.
+  // A later one with the same priority does not lead.
   world.plan({ subscriptionId: 'third', resetInterval: 'hour' });
   world.withdrawPlan('voided', 'third');
   expect(period(world)).toEqual([T0, quarter]);
@@ -250,7 +250,7 @@ test.each(SUSPENDED)('check: %s', (_what, plan, steps, asked, answer) => {
   const world = subscribed(plan);
   for (const step of steps) step(world);
   expect(world.check(asked)).toBe(answer);
-  // Consuming asks the same question, and a refusal leaves no trace.
+  // Consuming gives the same answer, and a refusal leaves no trace.
   const before = world.numbers[1];
   const outcome = world.use(asked, { admission: 'consume' });
   expect(outcome.kind).toBe(answer.startsWith('allowed') ? 'recorded' : 'refused');
@@ -309,7 +309,8 @@ test('what unlimited gave before it was paused stays given, and of it nothing is
   world.suspendPlan(null);
   world.use(1n);
   expect([world.numbers[0], world.parts]).toEqual([null, [null, 5n]]);
-  // What goes beyond all others while it is suspended is not its own: who comes next pays.
+  // Usage beyond all others during the suspension does not count against it: the next allowance
+  // pays for it.
   world.suspendPlan('blocked');
   world.use(7n);
   world.grant({ amount: 6n });
@@ -344,7 +345,7 @@ test('restarted: the same terms from now, in use again', () => {
   world.now = FEB + 40 * DAY;
   expect(world.restartPlan({ anchor: world.now, zone: 'Europe/Berlin' })).toBe('done');
   expect([world.numbers, world.check(8n)]).toEqual([
-    // 3 of what had rolled over before are there still.
+    // 3 of those that had rolled over before are still there.
     [11n, 0n, 11n],
     'allowed ok',
   ]);

@@ -1,4 +1,4 @@
-// Another plan instead of the one that is given: what it gives, what counts against it, and what stays.
+// A change of plan: the new allowance, the usage that counts against it, and the grants that stay.
 import { expect, test } from 'bun:test';
 import { QUANTITY_BOUND } from '../../ledger/limits.ts';
 import { DAY, HOUR, type PlanFields, T0, World, subscribed } from './world.ts';

@@ -54,7 +54,8 @@ describe('in every currency', () => {
           const off = discountOn(total, code, percent(text));
           if (typeof off !== 'bigint') throw new Error('a percentage goes with every currency');
           expect(off >= 0n && off <= total).toBe(true);
-          // Twice the error, in millionths of a coin: half up means over -1 and at most 1 of the coin.
+          // Twice the error, in millionths of a minor unit: half up means over -1 and at most 1
+          // unit.
           const error = 2n * (off * 1_000_000n - total * BigInt(n));
           expect(error > -1_000_000n && error <= 1_000_000n).toBe(true);
         }),

@@ -1,10 +1,13 @@
 import fc from 'fast-check';
 import { CASES_MAX } from '../support/cases.ts';
 
-/** Fixed, so that a run is the run of everybody. A failure prints it with the path to the case. */
+/** Fixed, so that every run is the same. A failure prints it with the path to the case. */
 const SEED = 20_260_131;
 
-/** The property holds for `runs` cases. Name the test with `seeded`, so that the seed is in the output. */
+/**
+ * The property holds for `runs` cases. Name the test with `seeded`, so that the seed is in the
+ * output.
+ */
 export function holds<T>(property: fc.IProperty<T>, runs: number): void {
   fc.assert(property, {
     seed: SEED,

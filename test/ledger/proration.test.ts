@@ -1,4 +1,4 @@
-// What a change of plan costs: to the smallest coin, in whatever order the changes come.
+// The cost of a change of plan: exact to the minor unit, for any order of changes.
 import { describe, expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { totalOf } from '../../ledger/subscriptions/invoicing.ts';
@@ -106,7 +106,7 @@ test(seeded('to and fro costs nothing, but for a coin each time'), () => {
     const period = { start: START, end: START + whole };
     const costing = (plan: Plan) => ({ ...period, price: amountOf(plan) });
     const times = cuts.map((cut) => START + Math.floor(cut * whole)).toSorted((x, y) => x - y);
-    // What is paid in all is what each plan costs for the time that it was there.
+    // The total paid is what each plan costs for the time that it was active.
     let [from = MONTHLY, to = MONTHLY] = plans;
     let paid = totalOf([recurringLine(from)]);
     let exact = 0n;

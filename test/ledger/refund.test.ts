@@ -30,7 +30,7 @@ describe('what a refund is refused for, in this order', () => {
     ['more than was captured', captured(), 10_001n, 'exceeds_refundable'],
   ] as const)('%s', (_name, world, amount, refusal) => {
     expect(world.refund(amount)).toEqual({ kind: 'refused', refusal });
-    // Nor is it written that it was refused: without a key nobody comes again with it.
+    // The refusal is not stored either: without a key nobody retries it.
     expect(world.transfers.filter(({ kind }) => kind !== 'single')).toEqual([]);
   });
 
@@ -258,7 +258,7 @@ test(seeded('whatever is refunded, answered, or not: no unit is gained or lost')
         take(world, step);
         checkBooks(world, amount);
       }
-      // What the events say adds up to what the account holds, as text and back.
+      // The events' amounts add up to the account's, as text and back.
       const sum = world.events.reduce((total, { type, data }) => {
         const units = parseMoney(String(data['amount']), currency);
         if (typeof units === 'string') throw new Error(units);
@@ -290,7 +290,7 @@ function take(world: PaymentWorld, step: Step): void {
 
 function checkBooks({ state, totals, clearing, refunds, events }: PaymentWorld, amount: bigint) {
   const { account } = state;
-  // I1, I2, I3: two sides of the same, and what the actor believes is what was written.
+  // I1, I2, I3: two sides of the same, and the actor's totals are what was written.
   expect(clearing.creditsPosted).toBe(totals.debitsPosted);
   expect(clearing.creditsPending).toBe(totals.debitsPending);
   expect(clearing.debitsPosted).toBe(totals.creditsPosted);

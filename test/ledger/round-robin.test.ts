@@ -1,4 +1,5 @@
-// What waits is taken in turn: nobody who sends more is served sooner, nobody's own things are reordered.
+// Waiting items are taken in turn: a tenant that sends more is not served sooner, and a tenant's
+// own items keep their order.
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { HEARTBEAT, type Unit } from '../../ledger/actor/journal-unit.ts';

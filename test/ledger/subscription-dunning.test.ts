@@ -1,4 +1,4 @@
-// What becomes of a bill that is not paid, and of the answers to its charges.
+// An unpaid invoice, and the results of its charges.
 import { describe, expect, test } from 'bun:test';
 import { must } from '../../ledger/kernel/assert.ts';
 import { overdueOf } from '../../ledger/subscriptions/dunning.ts';
@@ -158,7 +158,7 @@ describe('dunning', () => {
     }
     expect(told(world.paid(charge).events)).toEqual(['payment.succeeded']);
     expect(world.state.open).toEqual([]);
-    // One that was ordered and never begins brings no answer.
+    // An ordered charge that never begins brings no result.
     const other = active();
     other.goTo(END);
     const [ordered] = other.state.open;
@@ -298,7 +298,7 @@ test('resuming while blocked does not lift the block, nor charge for what is blo
   expect(chargesOf(world.do({ kind: 'resume' }).followups)).toEqual([]);
   expect(world.state).toMatchObject({ status: 'active', overdue: 'blocked', waiting: null });
   expect(world.allowances.suspended).toBe('blocked');
-  // What is owed is paid: the next period begins then.
+  // The debt is paid: the next period begins then.
   const { invoiceId, amount } = must(world.state.open[0], 'what is owed');
   world.do({ kind: 'collect', invoiceId, amount });
   const { followups } = world.paid();
@@ -313,7 +313,7 @@ describe('paused while overdue', () => {
     expect(told(world.do(pause()).events)).toEqual(['updated']);
     expect(world.state).toMatchObject({ status: 'paused', overdue: 'warning' });
     expect(world.allowances.suspended).toBe('paused');
-    // Each try that is due is made, and fails.
+    // Each due attempt is made, and fails.
     const goOn = (days: number): void =>
       world.goTo(world.now + days * DAY, () => {
         if (world.state.open.some(({ paymentId }) => paymentId !== null)) world.failed();

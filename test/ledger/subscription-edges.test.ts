@@ -1,4 +1,4 @@
-// Where two things happen at one moment, come twice, or come to nothing.
+// Two things at one moment, things that come twice, and things without effect.
 import { describe, expect, test } from 'bun:test';
 import { must } from '../../ledger/kernel/assert.ts';
 import { type Command, decideCommand } from '../../ledger/subscriptions/commands.ts';
@@ -20,7 +20,7 @@ const MARCH = Date.UTC(2026, 2, 31, 12);
 
 const firstOpen = ({ open }: Subscription) => must(open[0], 'an invoice that is unpaid');
 
-/** Two invoices, a charge of each under way. */
+/** Two invoices, with a pending charge of each. */
 function chargedTwice(world: SubscriptionWorld): SubscriptionWorld {
   world.do({ kind: 'collect', ...firstOpen(world.state) });
   world.do({ kind: 'collect', invoiceId: 'finalised', amount: 100n });

@@ -1,5 +1,5 @@
-// Random lives of a subscription: what the machine writes is what the model says, whether time comes in steps or in one jump; and what
-// must always hold does, whatever either of them says.
+// Random lives of a subscription. The machine writes what the model says, whether time comes in
+// steps or in one jump; and the invariants hold, whatever either of them says.
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { unreachable } from '../../ledger/kernel/assert.ts';
@@ -117,12 +117,12 @@ const starts = fc.record({
 });
 type Start = typeof starts extends fc.Arbitrary<infer S> ? S : never;
 
-/** The machine twice, time in steps and time in jumps, and the model. */
+/** The machine twice, with time in steps and in jumps, and the model. */
 class Lives {
   readonly stepped = new SubscriptionWorld();
   readonly jumped = new SubscriptionWorld();
   readonly model: SubscriptionModel;
-  /** The machine's ids by the model's names, and the other way round. */
+  /** The machine's ids by the model's names, and the reverse. */
   readonly #ids = new Map<string, string>();
   readonly #names = new Map<string, string>();
   #events = 0;
@@ -150,7 +150,7 @@ class Lives {
     this.#agree();
   }
 
-  /** A command takes time: none comes at the time of another. */
+  /** A command takes time: no two commands have the same time. */
   obey(step: Step): void {
     const ms = step.kind === 'wait' ? step.ms : 1;
     this.model.now += ms;
@@ -229,7 +229,7 @@ class Lives {
     return { kind, paymentId, at: now, ...why } as const;
   }
 
-  /** Tells the model; what should come of it. */
+  /** Tells the model; returns the expected outcome. */
   #tell(command: Command): string {
     const { model } = this;
     if (model.isOver) return 'unknown';
@@ -249,7 +249,7 @@ class Lives {
     return 'done';
   }
 
-  /** The bill that it is about. */
+  /** The invoice that it is about. */
   #meant(command: Command): Bill | undefined {
     const { bills } = this.model;
     if (command.kind === 'close_invoice' || command.kind === 'collect') {
@@ -262,7 +262,7 @@ class Lives {
     );
   }
 
-  /** What was told and ordered is the same with all three, and so is what they have come to. */
+  /** Events and orders are the same in all three, and so are their states. */
   #agree(): void {
     const { stepped, jumped, model } = this;
     this.#learn();

@@ -8,14 +8,14 @@ import { DAY } from './world.ts';
 export type Bill = {
   readonly number: number;
   readonly amount: bigint;
-  /** What comes back when it is made void. */
+  /** The amount that comes back when it is made void. */
   credit: bigint;
-  /** Which came first, of those that are open. */
+  /** The order of the open ones. */
   opened: number;
   state: 'draft' | 'open' | 'waiting' | 'closed';
   attempt: number;
   isUnderWay: boolean;
-  /** Another card has come since. */
+  /** The customer has replaced the card since. */
   again: boolean;
   retryAt: number | null;
   failedAt: number | null;
@@ -39,7 +39,7 @@ type Start = {
   readonly zone: string;
   readonly trialEnd: number | null;
   readonly credit: bigint;
-  /** What the signup cost; null where it is billed. */
+  /** The price of the signup; null where it is invoiced. */
   readonly paid: bigint | null;
 };
 
@@ -47,7 +47,7 @@ const later = (days: number, from: number): number => from + days * DAY;
 
 export class SubscriptionModel {
   now: number;
-  /** What is to be told and to be done. */
+  /** The events and the orders. */
   readonly events: string[] = [];
   readonly orders: string[] = [];
   readonly bills: Bill[] = [];
@@ -60,7 +60,7 @@ export class SubscriptionModel {
   period = 0;
   start: number;
   end: number;
-  /** Of a whole period like this one. */
+  /** The price of a whole period like this one. */
   price: bigint;
   cancelAt: number | null = null;
   resumesAt: number | null = null;
@@ -71,7 +71,7 @@ export class SubscriptionModel {
   readonly #zone: string;
   #told = 0;
   #opened = 0;
-  /** The bill of the period that runs, where it has one of its own. */
+  /** The invoice of the current period, where it has one of its own. */
   #own: number | null = null;
 
   constructor({ at, plan, zone, trialEnd, credit, paid }: Start) {
@@ -89,7 +89,7 @@ export class SubscriptionModel {
     else if (trialEnd === null) this.#bill('create', amountOf(plan), at);
   }
 
-  /** When the period number `n` begins, by the calendar of the zone. */
+  /** When period number `n` begins, by the calendar of the zone. */
   boundary(n: number, anchor = this.anchor, plan = this.plan): number {
     const { interval, intervalCount } = plan;
     const units = { day: 'days', week: 'weeks', month: 'months', year: 'years' } as const;
@@ -124,7 +124,7 @@ export class SubscriptionModel {
     return Math.min(...times.map((time) => time ?? Infinity));
   }
 
-  /** What time brings about until now. */
+  /** What time causes until now. */
   advance(): void {
     for (let due = this.due; due <= this.now; due = this.due) this.#happen(due);
   }
@@ -260,7 +260,7 @@ export class SubscriptionModel {
     this.#tell('updated', at);
   }
 
-  /** Whether it is the draft in whose place a resume comes once it is paid. */
+  /** Whether it is the draft that a resume replaces once it is paid. */
   isReplaced(bill: Bill): boolean {
     const { waiting } = this;
     return waiting?.kind === 'resume' && waiting.since < this.end && bill.number === this.#own;
@@ -281,14 +281,14 @@ export class SubscriptionModel {
     this.orders.push(`collect ${bill.number}.${bill.attempt} ${bill.amount} at ${at}`);
   }
 
-  /** `isNamed`: its charge under way is known never to begin. */
+  /** `isNamed`: its pending charge is known never to begin. */
   close(bill: Bill, how: 'paid' | 'void', { isNamed }: { readonly isNamed: boolean }): void {
     if (bill.isUnderWay && !isNamed) return;
     bill.isUnderWay &&= bill.state !== 'open';
     this.#unblocking(() => this.#close(bill, how));
   }
 
-  /** Out of a block after its period it goes on with another one from now. */
+  /** A block that ends after the period continues with a new period from now. */
   #unblocking(act: () => void): void {
     const before = this.overdue;
     act();
@@ -331,7 +331,7 @@ export class SubscriptionModel {
     if (state === 'open') this.#look(this.now);
   }
 
-  /** Of the period that a new one comes instead of. */
+  /** Of the period that a new one replaces. */
   #draft(): number | null {
     for (const bill of this.bills) if (bill.number === this.#own) bill.state = 'closed';
     return this.#own;
@@ -360,7 +360,7 @@ export class SubscriptionModel {
     this.cancelAt = at;
     this.resumesAt = null;
     this.#overdue('clear', at);
-    // Nobody asked for it: the customer is told.
+    // The customer did not ask for it, and so is told.
     if (['dunning_exhausted', 'mandate_lost'].includes(reason)) this.orders.push(`ended at ${at}`);
     this.#tell(`expired ${reason}`, at);
   }

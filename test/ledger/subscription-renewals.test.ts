@@ -1,5 +1,5 @@
-// Ten years of every cycle that can be sold, from every day of a month, in forty zones: one bill for each period, and no period that is
-// not of the anchor.
+// Ten years of every billing cycle, from every day of a month, in forty time zones: one invoice for
+// each period, and every period follows from the anchor.
 import { expect, test } from 'bun:test';
 import { INTERVALS } from '../../ledger/kernel/calendar.ts';
 import type { Plan } from '../../ledger/subscriptions/subscription.ts';
@@ -54,7 +54,7 @@ const YEARS = 10;
 const UNITS = { day: 'days', week: 'weeks', month: 'months', year: 'years' } as const;
 type Period = { readonly start: number; readonly end: number };
 
-/** Nothing to pay: what is unpaid is another test's. */
+/** Free of charge: unpaid invoices are another test's subject. */
 function billed(plan: Plan, zone: string, anchor: number, until: number): Period[] {
   const world = new SubscriptionWorld();
   world.now = anchor;
@@ -67,7 +67,7 @@ function billed(plan: Plan, zone: string, anchor: number, until: number): Period
   );
 }
 
-/** By the wall clock of the zone, and never from the last one. */
+/** By the wall clock of the zone, always from the anchor and never from the last period. */
 function expected(
   { interval, intervalCount }: Plan,
   zone: string,

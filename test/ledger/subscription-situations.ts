@@ -1,4 +1,4 @@
-// The situations that a subscription can be in, each reached as it comes about.
+// The situations of a subscription, each reached by the commands that lead to it.
 import type { Command } from '../../ledger/subscriptions/commands.ts';
 import { DEARER, SubscriptionWorld } from './subscription-world.ts';
 import { DAY, HOUR } from './world.ts';
@@ -7,7 +7,7 @@ import { DAY, HOUR } from './world.ts';
 export const END = Date.UTC(2026, 1, 28, 12);
 export const iso = (at: number): string => new Date(at).toISOString();
 
-/** What every event of it carries, while nothing has happened to it. */
+/** What every event of it carries before anything has happened to it. */
 export const DATA = {
   subscriptionId: 'sub',
   bundleId: 'bundle',

@@ -1,5 +1,5 @@
-// One customer's subscription without a database: decisions are applied at once, what they order is kept, and every state goes through
-// its row and back.
+// One customer's subscription without a database: decisions are applied at once, their orders are
+// kept, and every state is written to its row and read back.
 //
 // Holds: what is written is what is read again, and what the meters are told to do they can do.
 import type { DunningPolicy } from '../../ledger/subscriptions/dunning.ts';
@@ -52,7 +52,7 @@ export const YEARLY: Plan = {
 export type StartFields = Partial<NewSubscription> & { readonly trialDays?: number };
 export type Followup = SubscriptionEffects['followups'][number];
 
-/** What the meters hold of it: carried out order by order, as `plan-allowance.ts` does. */
+/** The meters' view of it: the orders are executed one by one, as `plan-allowance.ts` does. */
 type Allowances = {
   readonly held: boolean;
   readonly suspended: 'paused' | 'blocked' | null;
@@ -62,7 +62,7 @@ type Allowances = {
 
 const NONE: Allowances = { held: false, suspended: null, expiresAt: null, anchor: 0 };
 
-/** What a command came to. */
+/** The outcome of a command. */
 export type Decided = {
   readonly kind: string;
   readonly legal: readonly string[];
@@ -96,7 +96,7 @@ export class SubscriptionWorld {
   readonly events: LedgerEvent[] = [];
   readonly followups: Followup[] = [];
 
-  /** A manual one, if nothing else is said. */
+  /** A manual one by default. */
   start({ trialDays, ...fields }: StartFields = {}): Decided {
     const draft = decideStart(this.context, this.billing, {
       id: 'sub',
@@ -152,7 +152,7 @@ export class SubscriptionWorld {
     return this.last;
   }
 
-  /** When time alone does something next. */
+  /** When time alone changes something next. */
   get due(): number {
     const live = this.billing.subscriptions.get('sub');
     return live === undefined ? Infinity : subscriptionDue(live);
@@ -173,7 +173,7 @@ export class SubscriptionWorld {
     this.goTo(this.now + ms);
   }
 
-  /** The charge that is under way, of an invoice or of what waits. */
+  /** The pending charge of an invoice or of a pending payment. */
   get charge(): string {
     const { open, waiting } = this.state;
     const id = waiting?.paymentId ?? open.find(({ paymentId }) => paymentId !== null)?.paymentId;
@@ -263,7 +263,10 @@ function obeyed(before: Allowances, order: MeterOrder): Allowances {
   }
 }
 
-/** The row as the driver gives it back: times are dates, bigints are bigints, documents went through JSON. */
+/**
+ * The row as the driver returns it: times are dates, bigints are bigints, documents went through
+ * JSON.
+ */
 function read(written: object | undefined): SubscriptionRow {
   const row = JSON.parse(JSON.stringify(written)) as Record<string, unknown>;
   const isTime = (name: string): boolean => /_(at|start|end)$/u.test(name);
@@ -278,11 +281,11 @@ function read(written: object | undefined): SubscriptionRow {
   return Object.fromEntries(entries) as SubscriptionRow;
 }
 
-/** `type` of each, without what all share. */
+/** The `type` of each, without the shared prefix. */
 export const told = (events: readonly LedgerEvent[]): string[] =>
   events.map(({ type }) => type.replace('subscription.', ''));
 
-/** What is to be charged by these, in order. */
+/** What these order to charge, in order. */
 export function chargesOf(followups: readonly Followup[]): readonly PaymentOrder[] {
   return followups.flatMap((followup) => {
     const order = followup.kind === 'bill' || followup.kind === 'collect' ? followup.payment : null;

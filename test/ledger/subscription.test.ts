@@ -1,4 +1,4 @@
-// What may be done with a subscription and what comes of it, in each situation that it can be in.
+// The commands on a subscription and their outcomes, in each situation that it can be in.
 import { describe, expect, test } from 'bun:test';
 import { ACTIONS, TRANSITIONS } from '../../ledger/subscriptions/transitions.ts';
 import { isTrial, phaseName } from '../../ledger/subscriptions/subscription.ts';
@@ -38,7 +38,9 @@ const COMMANDS = {
   'end trial': { kind: 'end_trial' },
 } as const satisfies Record<string, Command>;
 
-/** What the merchant is told; `-` is no event, `pay` a charge that comes first, `no` a refusal. */
+/**
+ * The events for the merchant; `-` is no event, `pay` a charge that comes first, `no` a refusal.
+ */
 // prettier-ignore
 const TABLE: [keyof typeof SITUATIONS, string, string, string, string, string, string, string][] = [
   // situation                 cancel              cancel now                      uncancel   pause      resume     change     end trial
@@ -297,7 +299,7 @@ describe('pause', () => {
     expect(told(events)).toEqual(['payment.succeeded', 'updated']);
     expect(orders[0]).toMatchObject({ kind: 'restart', cycle: { anchor: END + DAY } });
     expect(world.state).toMatchObject({ status: 'active', pausedAt: null, waiting: null });
-    // While the answer was out time stood still for it: what was due has come since.
+    // Time stood still for it while the answer was pending: some steps have become due since.
     expect(world.state.periodStart).toBeGreaterThan(END + DAY);
     expect(world.due).toBeGreaterThan(world.now);
   });

@@ -1,4 +1,4 @@
-// What a call would write is known before it is decided, whatever it multiplies.
+// The size of a call's writes is known before the call is decided, whatever it multiplies.
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { UNIT_BYTES_MAX, UNIT_ROWS_MAX } from '../../ledger/limits.ts';
@@ -7,7 +7,7 @@ import { holds, seeded } from './property.ts';
 
 const id = (of: string, n: number) => ({ id: `${of}${n}` });
 
-/** Of an event that feeds so many meters. */
+/** An event that feeds this many meters. */
 const itemsOf = ({ customer, meters, metadata }: Event) =>
   Array.from({ length: meters }, (_, n) => ({
     customer: id('c', customer),

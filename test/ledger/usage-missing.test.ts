@@ -1,11 +1,12 @@
-// What must be in memory before usage can be decided: the periods of the past, and whether a member was counted.
+// What must be in memory before usage can be decided: the past periods, and whether a member was
+// counted.
 import { expect, test } from 'bun:test';
 import { periodAccountId } from '../../ledger/kernel/derived-ids.ts';
 import { missing } from '../../ledger/metering/usage.ts';
 import { DAY, HOUR, T0, World } from './world.ts';
 
 type Asked = { readonly eventAt?: number; readonly member?: bigint };
-/** By the start of the period whose members are asked for. */
+/** By the start of the period whose members are needed. */
 type Lacks = 'history' | number | null;
 
 const known = (): boolean => false;
@@ -33,7 +34,7 @@ test.each(LACKING)('usage %s', (_what, asked, seen, historyLoaded, lacks) => {
   const world = new World('unique');
   world.grant({ every: 'day' });
   world.use(1n, { member: 7n });
-  // Nothing has moved its state since: the period that runs has only begun for who asks.
+  // Its state has not moved since: the current period exists only for the reader.
   world.now = LATER;
   const usage = {
     id: 'event',

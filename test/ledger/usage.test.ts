@@ -156,7 +156,8 @@ test.each(RANGES)('%s: %s of %p is %s', (_what, aggregation, values, outcome) =>
   expect(world.transfers).toHaveLength(outcome === 'recorded' ? 2 : 1);
 });
 
-// The same events in any order, in any batches, some of them sent again: the same consumption of every period.
+// The same events in any order, in any batches, some of them sent again: the same consumption of
+// every period.
 
 type Event = {
   readonly id: string;
@@ -189,7 +190,10 @@ const eventsOf = (aggregation: Aggregation) =>
 
 type Batch = { readonly events: readonly Event[] };
 
-/** Sends each event once, as the key constraint of the store would have it; alarms may ring between the batches. */
+/**
+ * Sends each event once, as the store's key constraint would have it; alarms may fire between the
+ * batches.
+ */
 function consumptionOf(aggregation: Aggregation, batches: readonly Batch[], alarms: boolean) {
   const world = new World(aggregation);
   world.now = START;

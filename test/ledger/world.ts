@@ -1,7 +1,9 @@
-// One customer's meter without a database: decisions are applied at once, and their rows are kept as the store would keep them.
+// One customer's meter without a database: decisions are applied at once, and their rows are kept
+// as the store would keep them.
 //
-// Holds: every account here is the fold of the rows that the ledger's own RowBuilder made, and refuses what the store refuses: an
-// account that is opened twice, and totals that are not what the decision believed. What is in memory was written.
+// Holds: every account here is the fold of the rows that the ledger's own RowBuilder made, and
+// refuses what the store refuses: an account that is opened twice, and totals that are not what the
+// decision believed. What is in memory was written.
 import { isDeepStrictEqual } from 'node:util';
 import type { Cycle, Interval } from '../../ledger/kernel/calendar.ts';
 import { decideGrant, decideVoid } from '../../ledger/metering/grant-decisions.ts';
@@ -44,7 +46,7 @@ import { type Usage, type UsageOutcome, decideUsage } from '../../ledger/meterin
 
 export const HOUR = 3_600_000;
 export const DAY = 24 * HOUR;
-/** Noon, so that no zone makes another day of it. */
+/** Noon, so that it is the same day in every zone. */
 export const T0 = Date.UTC(2026, 0, 31, 12);
 
 export type GrantFields = Partial<Omit<Grant, 'recurs'>> & {
@@ -59,10 +61,10 @@ const cycleFrom = (anchor: number, interval: Interval): Cycle => ({
   zone: 'UTC',
 });
 
-/** What a plan gives: of the subscription `plan`, 10 a month, counted from now, if nothing else is said. */
+/** A plan's allowance: by default of the subscription `plan`, 10 a month, counted from now. */
 export type PlanFields = Partial<Parameters<typeof planGrant>[0]>;
 
-/** Readable and repeatable: what belongs to the same parts has the same name. */
+/** Readable and repeatable ids: the same parts give the same id. */
 export function readableIds(): Ids {
   let count = 0;
   return {
@@ -87,10 +89,10 @@ export class World {
   } as const;
   readonly transfers: Transfer[] = [];
   readonly events: LedgerEvent[] = [];
-  /** As last written, with those that have ended. */
+  /** As last written, with the ended ones. */
   readonly grants = new Map<string, Grant>();
   readonly accounts = new Map<string, Totals>();
-  /** Apart from `ids`, so that what is sent has the same names however much happened in between. */
+  /** Apart from `ids`, so that sent usage has the same ids whatever happened in between. */
   readonly #names = readableIds();
   readonly #rows = new RowBuilder();
   readonly #members = new Set<string>();
@@ -162,7 +164,7 @@ export class World {
     return outcome.kind;
   }
 
-  /** One allowance of a plan, as it comes with the start of a subscription. */
+  /** One allowance of a plan, as at the start of a subscription. */
   planned(fields: PlanFields = {}): Grant {
     return planGrant({
       grantId: this.#names.next(),
@@ -229,13 +231,13 @@ export class World {
     return outcome;
   }
 
-  /** What an alarm at `at` does. */
+  /** The effect of an alarm at `at`. */
   tickAt(at: number): void {
     this.now = at;
     this.#take(decideTick(this.context, this.state));
   }
 
-  /** What a question at this moment sees. */
+  /** What a read at this moment sees. */
   get seen(): MeterState {
     return advanced(this.context, this.state);
   }
@@ -256,7 +258,7 @@ export class World {
     return breakdown(this.seen).map(({ remaining }) => remaining);
   }
 
-  /** The types of the events so far, without what all share. */
+  /** The types of the events so far, without the shared prefix. */
   get told(): string[] {
     return this.events.map(({ type }) => type.replace('entitlement.', ''));
   }
@@ -266,7 +268,7 @@ export class World {
     return [current, ...others].find((period) => period.start === start)?.consumed ?? 0n;
   }
 
-  /** Every account again from every transfer, with nothing of the code that folded them on the way. */
+  /** Recomputes every account from every transfer, without the code that folded them before. */
   refold(): Map<string, Totals> {
     const totals = new Map<string, Totals>();
     for (const transfer of this.transfers) {
@@ -279,7 +281,7 @@ export class World {
     return totals;
   }
 
-  /** What came of it, and whether it changed anything. */
+  /** The outcome, and whether it changed anything. */
   #decided({ outcome, effects }: ReturnType<typeof startPlan>): string {
     this.#take(effects);
     return effects === null && outcome.kind === 'done' ? 'nothing' : outcome.kind;

@@ -1,4 +1,4 @@
-// What a customer is told whose renewal is not paid, by the test clock.
+// The mails to a customer whose renewal is not paid, by the test clock.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { Club, DAY_MS, type Json } from '../http/subscriptions/subscribing.ts';
 import { portalOf } from '../http/portal/customer.ts';
@@ -27,7 +27,7 @@ afterAll(async () => {
 const day = (at: number): string =>
   new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'Pacific/Auckland' }).format(at);
 
-/** Kinds and texts of the mails to a customer, once nothing is on its way. */
+/** Kinds and texts of the mails to a customer, once nothing is in flight. */
 async function told({ customer_email: to }: Json): Promise<readonly string[][]> {
   const { sql } = club.shop.server;
   await until('no mail is owed', async () => {

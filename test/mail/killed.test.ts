@@ -1,4 +1,5 @@
-// A worker that is killed between any two steps of a mail: it is sent all the same, and what comes twice has one name.
+// A worker is killed between any two steps of a mail: the mail is sent all the same, and duplicates
+// have one Message-ID.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { startWorker } from '../chaos/worker-process.ts';
 import { Shop } from '../payments/shop.ts';
@@ -22,7 +23,7 @@ afterAll(async () => {
 const start = (env: Record<string, string> = {}) =>
   startWorker(shop.server.databaseUrl, { SMTP_URL: office.url, MAIL_FROM: FROM, ...env });
 
-/** As if the claim of who was killed had ended. */
+/** As if the claim of the killed worker had ended. */
 const endClaims = () => shop.server.sql`update mails set next_at = now() where status = 'pending'`;
 
 async function untilSent(to: string): Promise<void> {
@@ -43,7 +44,8 @@ test('killed before the server has it, and after: at least once, under one name'
   expect(office.taken).toEqual([]);
   office.rcpt = () => 250;
   await endClaims();
-  // The answer is slower than the kill: the server has taken it, and the worker does not know.
+  // The answer is slower than the kill: the server has accepted the mail, and the worker does not
+  // know.
   office.data = () => 'hang';
   const during = await start();
   await until('the server has it', () => office.pending.includes(to));
@@ -53,7 +55,7 @@ test('killed before the server has it, and after: at least once, under one name'
   const after = await start();
   const [mail] = await office.to(to);
   await untilSent(to);
-  // What is written down is not sent again.
+  // A mail that is logged as sent is not sent again.
   await endClaims();
   const other = 'other@example.com';
   await shop.buy({ checkout: { customer_email: other } });

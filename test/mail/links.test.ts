@@ -1,4 +1,5 @@
-// The link to an invoice: opens it without a key, as it is now, and nothing else does.
+// The link to an invoice: it opens the invoice without a key, in its current state, and nothing
+// else does.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { ids } from '../../src/platform/ids.ts';
 import { openInvoiceLinks } from '../../src/invoices/links.ts';

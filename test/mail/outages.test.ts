@@ -1,4 +1,5 @@
-// Mail servers that are gone, hang or refuse, and what it does to others. No Redis here: a mailer knows none.
+// Mail servers that are down, hang or refuse, and the effect on other organisations. There is no
+// Redis here: the mailer does not use it.
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { ids } from '../../src/platform/ids.ts';
 import { openLog } from '../../src/platform/log.ts';
@@ -18,7 +19,7 @@ const offices: PostOffice[] = [];
 beforeAll(async () => {
   const mail = { server: { host: '127.0.0.1', port: 1, secure: false, login: null } };
   const from = { name: null, address: 'billing@tollhouse.example' };
-  // It owes mails, and leaves them to others.
+  // It has pending mails, and leaves them to others.
   shop = await Shop.open({ deliver: false, settings: { mail: { ...mail, from } } });
 });
 afterEach(async () => {
@@ -55,13 +56,13 @@ async function buy(): Promise<string> {
   return to;
 }
 
-/** As if their time had come. */
+/** As if they were due. */
 async function due(): Promise<void> {
   await shop.server
     .sql`update mails set next_at = now() where status = 'pending' and claim is null`;
 }
 
-/** Of each mail its status and attempts; `in hand` where somebody tries to send it. */
+/** Each mail's status and attempts; `in hand` while a worker tries to send it. */
 async function states(): Promise<string[]> {
   const rows = await shop.server.sql`select status, attempts, claim from mails order by id`;
   return rows.map(({ status, attempts, claim }) =>

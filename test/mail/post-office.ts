@@ -1,27 +1,27 @@
-// A mail server on this machine that takes what it is told to take, and reads what it took.
+// A mail server on this machine that answers as it is told, and reads the mails that it takes.
 import type { AddressInfo } from 'node:net';
 import { type ParsedMail, simpleParser } from 'mailparser';
 import { SMTPServer } from 'smtp-server';
 import type { MailSettings } from '../../src/platform/smtp-settings.ts';
 import { until } from '../support/until.ts';
 
-/** The code of an answer; `hang` never answers; `drop` ends the connection. */
+/** The code of an answer; `hang` never answers; `drop` closes the connection. */
 type Answer = 250 | 421 | 450 | 550 | 554 | 'hang' | 'drop';
 
 export type PostOffice = {
   readonly url: string;
-  /** Everything that was taken, the oldest first. */
+  /** All accepted mails, the oldest first. */
   readonly taken: Taken[];
-  /** Recipients that were named, in the order in which they were, taken or not. */
+  /** The named recipients in order, accepted or not. */
   readonly named: string[];
-  /** Whose data is on its way and has no answer. */
+  /** Recipients whose data is in flight without an answer. */
   readonly pending: string[];
-  /** What it answers to a recipient, and to the end of a mail. */
+  /** Its answer to a recipient, and to the end of a mail. */
   rcpt: (to: string) => Answer;
   data: (to: string) => Answer;
-  /** Mails to this address, once there are so many. */
+  /** The mails to this address, once there are this many. */
   to(address: string, count?: number): Promise<Taken[]>;
-  /** Everything that it has answered is in `taken`. */
+  /** Every mail that it has accepted is in `taken`. */
   read(): Promise<void>;
   stop(): Promise<void>;
 };
@@ -67,7 +67,7 @@ export async function openPostOffice(port = 0): Promise<PostOffice> {
       });
     },
   });
-  // A client that is gone is no fault of ours.
+  // A client that disconnects is no error here.
   server.on('error', () => undefined);
   const endOf = (id: string): void => {
     for (const connection of server.connections) {

@@ -1,4 +1,4 @@
-// What a buyer gets by mail for what was paid and what was given back.
+// The mails that a buyer gets for payments and refunds.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { made, PATIENCE_MS, Shop } from '../payments/shop.ts';
 import { until } from '../support/until.ts';
@@ -40,7 +40,7 @@ test('who pays has a receipt, whose link opens the invoice without a key', async
   expect(mail?.html).toContain(`<a href="${link}">`);
   const page = await fetch(link);
   expect([page.status, await page.text()]).toEqual([200, expect.stringContaining(number)]);
-  // Nobody's address is kept, and one mail is one mail.
+  // No address is stored, and one mail goes to one recipient.
   await until('it is written down', async () => (await settled(payment.invoice_id)).length === 1);
   expect([...(await settled(payment.invoice_id))]).toEqual([
     { kind: 'receipt', status: 'sent', recipient: null },

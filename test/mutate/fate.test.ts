@@ -1,4 +1,4 @@
-// A fault that a test sees, one that none sees, and one that no test runs.
+// A fault that a test finds, one that none finds, and one that no test runs.
 import { afterAll, expect, test } from 'bun:test';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';

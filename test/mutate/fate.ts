@@ -1,17 +1,20 @@
-// What becomes of a mutant: the tests that run its line are shown it, one file after the other.
+// The fate of a mutant: the tests that run its line are run on it, one file after the other.
 import { join } from 'node:path';
 import { type Mutant, planted } from './mutants.ts';
 import { reaching, type Reach } from './reach.ts';
 import { runTests } from './tests.ts';
 
-/** `seen`: a test fails. `endless`: it does not end. `survived`: all pass. `unreached`: no test runs the line. */
+/**
+ * `seen`: a test fails. `endless`: a test does not end. `survived`: all pass. `unreached`: no test
+ * runs the line.
+ */
 export type Fate = 'seen' | 'endless' | 'survived' | 'unreached';
 
-/** What is so much slower than the same test without the fault does not end. */
+/** A test that is this many times slower than without the fault counts as endless. */
 const TIMES_SLOWER = 10;
 const SLOWER_MS = 10_000;
 
-/** Plants it in the copy, shows it to one file of tests after the other, and takes it out again. */
+/** Plants it in the copy, runs one test file after the other, and removes it again. */
 export async function fateOf(
   folder: string,
   mutant: Mutant,

@@ -1,8 +1,8 @@
-// Plants faults in the rules, one at a time in a copy of the tree, and runs the tests that should see them.
-// Says which survive. Fails below the score of report.ts.
-//   bun run mutate [PATH ...] [--sample COUNT] [--seed TEXT] [--workers COUNT]
-// Without a path: the rules in the score, which need nothing but arguments. `ledger/actor` and `ledger/cluster`
-// are shown to the simulator, too, which takes hours for all of it: use --sample.
+// Plants faults in the rules, one at a time in a copy of the tree, and runs the tests that should
+// see them. Says which survive. Fails below the score of report.ts. bun run mutate [PATH ...]
+// [--sample COUNT] [--seed TEXT] [--workers COUNT] Without a path: the rules in the score, which
+// need nothing but arguments. `ledger/actor` and `ledger/cluster` are shown to the simulator, too,
+// which takes hours for all of it: use --sample.
 import { rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -15,7 +15,7 @@ import { stopTests } from './tests.ts';
 
 const RULES = 'ledger/**/*.ts';
 const RULES_TESTS = 'test/ledger/**/*.test.ts';
-/** What needs PostgreSQL, and the bounds, which somebody chose. */
+/** What needs PostgreSQL, and the chosen bounds. */
 const LEFT_OUT = /^ledger\/(?:store\/|limits\.ts$)/;
 /** They need other nodes, timers and a database to show what they do. */
 const SIMULATED = /^ledger\/(?:actor\/|cluster\/|ledger\.ts$)/;
@@ -30,7 +30,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 });
 
-/** Does it for each item, in a copy of the tree that nobody else uses meanwhile. */
+/** Does it for each item, in a copy of the tree that nothing else uses meanwhile. */
 async function inCopies<T, R>(
   copies: readonly string[],
   items: readonly T[],

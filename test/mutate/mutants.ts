@@ -1,9 +1,9 @@
-// Which faults a run plants: one for each change that an operator finds in a file.
+// The faults that a run plants: one for each change that an operator finds in a file.
 import { type Change, changesIn } from './operators.ts';
 
 export type Mutant = {
   readonly file: string;
-  /** The file as it is. */
+  /** The original file. */
   readonly text: string;
   readonly change: Change;
   readonly line: number;

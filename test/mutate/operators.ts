@@ -4,7 +4,7 @@ import { type Expression, parseSync, Visitor } from 'oxc-parser';
 
 type Span = { readonly start: number; readonly end: number };
 
-/** The text of `at` becomes another one; `around` is the expression that it belongs to. */
+/** Replaces the text of `at`; `around` is the expression that contains it. */
 export type Change = { readonly at: Span; readonly becomes: string; readonly around: Span };
 
 const BINARY: Readonly<Record<string, readonly string[]>> = {
@@ -28,7 +28,7 @@ const METHODS: Readonly<Record<string, string>> = {
   some: 'every',
   every: 'some',
 };
-/** A larger number is a bound or a length of time that somebody chose. */
+/** A larger number is a chosen bound or duration. */
 const LITERAL_MAX = 100;
 
 const SILENT_CALL = /^(?:assert\w*|unreachable|super)$|\blog\.\w+$/;
@@ -66,7 +66,7 @@ export function changesIn(path: string, text: string): readonly Change[] {
     },
     IfStatement: ({ test }) => decide(test, [true, false]),
     ConditionalExpression: ({ test }) => decide(test, [true, false]),
-    // Not to true: it would only show that a loop without an end is noticed.
+    // Not to true: that would only show that an endless loop is noticed.
     WhileStatement: ({ test }) => decide(test, [false]),
     ForStatement: ({ test }) => decide(test, [false]),
     Literal(node) {
@@ -102,7 +102,7 @@ export function changesIn(path: string, text: string): readonly Change[] {
     ContinueStatement: (node) => plant(node, ';'),
     ThrowStatement: (node) => void silent.push(node),
     TSLiteralType: (node) => void silent.push(node),
-    // A closed union: the compiler sees where one of it is missing.
+    // A closed union: the compiler finds a missing member.
     TSAsExpression(node) {
       if (sourceOf(node.typeAnnotation) === 'const' && isStrings(node.expression))
         silent.push(node);

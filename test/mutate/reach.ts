@@ -1,4 +1,5 @@
-// Which tests run which lines, and how long they take: a mutant is shown only to tests that run its line.
+// Which tests run which lines, and how long they take: a mutant is tested only with the tests that
+// run its line.
 import { join } from 'node:path';
 import type { Mutant } from './mutants.ts';
 import { runTests } from './tests.ts';
@@ -6,11 +7,11 @@ import { runTests } from './tests.ts';
 export type Reach = {
   readonly test: string;
   readonly ms: number;
-  /** By file: how often each line ran. What is not there is no code, or in the middle of some. */
+  /** By file: how often each line ran. A missing line is no code, or the middle of a statement. */
   readonly lines: ReadonlyMap<string, ReadonlyMap<number, number>>;
 };
 
-/** Runs one file of tests as it is; it must pass. */
+/** Runs one test file unchanged; it must pass. */
 export async function reachOf(folder: string, test: string): Promise<Reach> {
   const report = join(folder, 'coverage', test);
   const began = performance.now();
@@ -23,7 +24,7 @@ export async function reachOf(folder: string, test: string): Promise<Reach> {
   return { test, ms, lines: readLcov(await Bun.file(join(report, 'lcov.info')).text()) };
 }
 
-/** Those that may see it, the quickest first. */
+/** The tests that may find it, the quickest first. */
 export function reaching(reaches: readonly Reach[], mutant: Mutant): readonly Reach[] {
   return reaches.filter((reach) => runs(reach, mutant)).toSorted((a, b) => a.ms - b.ms);
 }

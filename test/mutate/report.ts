@@ -1,10 +1,10 @@
-// What a run found: each mutant that lives, and the score of each file.
+// The result of a run: each surviving mutant, and the score of each file.
 import type { Mutant } from './mutants.ts';
 import type { Fate } from './fate.ts';
 
 export type Outcome = { readonly mutant: Mutant; readonly fate: Fate };
 
-/** In percent; what is below it fails the run. */
+/** In percent; a lower score fails the run. */
 const SCORE_MIN = 90;
 
 const WIDTH = 48;

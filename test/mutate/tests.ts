@@ -1,15 +1,18 @@
-// Runs one file of tests in a copy of the tree.
+// Runs one test file in a copy of the tree.
 
 export type Ran = { readonly kind: 'passed' | 'failed' | 'late'; readonly output: string };
 
-/** Fewer cases of each property and fewer seeds of the simulator than the tests have of themselves: they may see more, not less. */
+/**
+ * Fewer cases of each property and fewer seeds of the simulator than in the tests, which may
+ * therefore find more, not less.
+ */
 const FEWER = { CASES_MAX: '60', SEEDS: '60' };
-/** A test's own bound in time is not what finds a fault: the machine may be busy. */
+/** A test's own time limit must not be what finds a fault: the machine may be busy. */
 const TIMEOUT = '--timeout=600000';
 
 const stopping = new AbortController();
 
-/** Those that run, at once: nothing may write into a copy that is removed. */
+/** All running tests: nothing may write into a copy that is removed. */
 export function stopTests(): void {
   stopping.abort();
 }

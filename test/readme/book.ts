@@ -1,4 +1,4 @@
-// A page as something that can be done: its blocks of code, and the text between them.
+// A page as steps: its blocks of code, and the text between them.
 
 export type Part =
   | { readonly kind: 'text'; readonly text: string }
@@ -19,7 +19,7 @@ export function partsOf(page: string, title?: string): Part[] {
   });
 }
 
-/** A command goes on where a line ends with a backslash; `# ` begins what it prints. */
+/** A command continues where a line ends with a backslash; `# ` begins its output. */
 export function exchangesOf(lines: readonly string[]): Exchange[] {
   const found: { command: string; shown: string[] }[] = [];
   let goesOn = false;
@@ -33,7 +33,7 @@ export function exchangesOf(lines: readonly string[]): Exchange[] {
   return found;
 }
 
-/** What is printed where a page shows this: `…` stands for anything on its line. */
+/** Compares the output with what the page shows: `…` stands for anything on its line. */
 export function patternOf(shown: readonly string[]): RegExp {
   const lines = shown.map((line) =>
     line
@@ -44,7 +44,7 @@ export function patternOf(shown: readonly string[]): RegExp {
   return new RegExp(`^${lines.join('\n')}$`, 'm');
 }
 
-/** Without empty lines, and without the spaces around the others. */
+/** Without empty lines, and without spaces at the ends of the others. */
 export const trimmed = (text: string): string =>
   text
     .split('\n')

@@ -1,6 +1,9 @@
-// What a buyer does in a browser, by the forms of the pages.
+// What a buyer does in a browser, through the forms of the pages.
 
-/** Fills the one form of a page that has this field in, and sends it. The page, or where it led. */
+/**
+ * Fills in the one form of a page that has this field, and sends it. Returns the page, or where it
+ * redirected.
+ */
 async function send(url: string, field: string, typed: Readonly<Record<string, string>>) {
   const page = await fetch(url);
   const form = (await page.text())
@@ -31,7 +34,9 @@ export const pay = (url: string, number: string) => send(url, 'card_number', car
 export const replaceCard = (url: string, number: string) =>
   send(`${url}/payment-method`, 'attempt', card(number));
 
-/** Pauses and resumes, or whatever the portal has a form for: of the first subscription that may. */
+/**
+ * Pauses, resumes, or sends another form of the portal, for the first subscription that allows it.
+ */
 export async function act(url: string, action: string): Promise<void> {
   const page = await (await fetch(url)).text();
   const asked = new RegExp(`${action}\\?subscription_id=[\\w-]+`).exec(page)?.[0];

@@ -1,4 +1,5 @@
-// A fresh clone: the files of the repository as they are now, its packages, and a service that was started as the README says.
+// A fresh clone: the repository's files as they are now, its packages, and a service that was
+// started as the README says.
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryDataDir } from '../platform/fixture.ts';
@@ -26,7 +27,7 @@ export async function openClone(): Promise<Clone> {
   );
   if ((await copied.exited) !== 0) throw new Error('the files could not be copied');
   symlinkSync(join(ROOT, 'node_modules'), join(directory, 'node_modules'));
-  // The Bun that runs the tests, by both names that the pages call it.
+  // The Bun that runs the tests, by both names that the pages use.
   const programs = join(data.dataDir, '..', 'programs');
   mkdirSync(programs);
   writeFileSync(join(programs, 'npx'), `#!/bin/sh\nshift\nexec ${process.execPath} "$@"\n`);
@@ -36,7 +37,7 @@ export async function openClone(): Promise<Clone> {
   return { directory, environment, remove: () => data.remove() };
 }
 
-/** What a command of a page starts, and goes on until Ctrl-C. It says little: nobody reads that meanwhile. */
+/** A command that runs until Ctrl-C. Its output is short: nobody reads it meanwhile. */
 export class Started {
   readonly #child: Bun.Subprocess<'ignore', 'pipe', 'inherit'>;
   readonly #printed: AsyncIterator<Uint8Array>;
@@ -50,13 +51,13 @@ export class Started {
       stdin: 'ignore',
       stdout: 'pipe',
       stderr: 'inherit',
-      // A process group, which Ctrl-C is sent to.
+      // A process group, which gets Ctrl-C.
       detached: true,
     });
     this.#printed = this.#child.stdout[Symbol.asyncIterator]();
   }
 
-  /** What it has printed by the time it says this. @throws Error where it ends before */
+  /** Its output up to this text. @throws Error where it ends before */
   async says(words: string): Promise<string> {
     while (!this.#said.includes(words)) {
       if (!(await this.#read())) throw new Error(`it ended without "${words}": ${this.#said}`);

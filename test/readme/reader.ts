@@ -1,5 +1,6 @@
-// Does what a page says, in its order: each command in a terminal, each step in a browser by the page's forms.
-// What the page shows below a command is compared with what it prints; a command that shows nothing prints nothing.
+// Does what a page says, in its order: each command in a terminal, each step in a browser by the
+// page's forms. What the page shows below a command is compared with its output; a command that
+// shows nothing must print nothing.
 import { expect } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +10,9 @@ import { act, pay, replaceCard } from './buyer.ts';
 import type { Clone } from './clone.ts';
 import type { Terminal } from './terminal.ts';
 
-/** What changes nothing, so that it may be asked again: what was done shows a moment later. */
+/**
+ * Commands that change nothing, so that they can be repeated: an effect may show a moment later.
+ */
 const READS = /^(?:sort |call \/check (?!.*consume)|call [^ ]+(?: \||$))/;
 const SAVED = /Save this as `([\w.]+)`/;
 /** From here on a file's program may be called. */
@@ -37,7 +40,7 @@ export class Reader {
     this.#key = of.key;
   }
 
-  /** Commands, and the words of what was done in a browser. */
+  /** Commands, and the words for what was done in a browser. */
   get did(): readonly string[] {
     return this.#did;
   }
@@ -51,7 +54,7 @@ export class Reader {
     }
   }
 
-  /** The page's ports, as those that are free here. */
+  /** The page's ports, replaced by ports that are free here. */
   here(text: string): string {
     return text.replaceAll(/(localhost:|listen\()(\d+)/g, (whole, before, port) => {
       const free = this.#ports.get(port);
@@ -90,7 +93,7 @@ export class Reader {
     await this.#expectSet(/^(\w+)=\$\(.*\)$/.exec(command)?.[1]);
   }
 
-  /** An id that was not there would only show later. */
+  /** A missing id would only show later. */
   async #expectSet(variable: string | undefined): Promise<void> {
     if (variable === undefined) return;
     expect([variable, await this.#terminal.run(`echo "$${variable}"`)]).toEqual([

@@ -1,5 +1,5 @@
-// The pages for users, done in their order by somebody who has read nothing else, in a fresh clone: README.md, the commands of
-// src/API.md, and those of an operator. What a page shows is what is printed, and the books close in the end.
+// The user pages, followed in order in a fresh clone: README.md, the commands of src/API.md, and
+// those of an operator. The output is what the page shows, and the audit finds nothing at the end.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

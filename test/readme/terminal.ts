@@ -1,6 +1,6 @@
-// A terminal: one shell, which a page's commands are typed into.
+// A terminal: one shell that gets a page's commands.
 
-/** Between what a command prints and how it ended. */
+/** Between a command's output and its exit code. */
 const MARK = '\u001E';
 
 export class Terminal {
@@ -18,7 +18,7 @@ export class Terminal {
     this.#printed = this.#shell.stdout[Symbol.asyncIterator]();
   }
 
-  /** What the command prints, without what it says of itself on stderr. One at a time. @throws Error where it fails */
+  /** The command's output, without stderr. One at a time. @throws Error where it fails */
   async run(command: string): Promise<string> {
     await this.#shell.stdin.write(`{ ${command}\n} </dev/null; printf '${MARK}%s\\n' $?\n`);
     await this.#shell.stdin.flush();
@@ -34,7 +34,7 @@ export class Terminal {
     }
   }
 
-  /** With what it has left running. */
+  /** With the processes that it left running. */
   async close(): Promise<void> {
     await this.#shell.stdin.write('kill $(jobs -p)\nexit\n');
     await this.#shell.stdin.end();

@@ -1,5 +1,5 @@
-// Lists read as much of a table as they show: the database finds their order in an index, by each filter and from any row on, however
-// many rows there are.
+// Lists read only as much of a table as they show: the database reads the order from an index, for
+// each filter and from any row, however large the table is.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import postgres from 'postgres';
 import { ids } from '../../src/platform/ids.ts';
@@ -31,7 +31,7 @@ beforeAll(async () => {
   sql = postgres(database.url, {
     max: 1,
     types: { bigint: postgres.BigInt },
-    // Tables are empty here, and would be read whole, and sorted for nothing.
+    // The tables are empty here, so PostgreSQL would rather read and sort them whole.
     connection: { enable_seqscan: false, enable_bitmapscan: false, enable_sort: false },
     debug: (_connection, query) => asked.push(query),
   });
@@ -41,7 +41,10 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Customers have an index for their order and one for their e-mail: which is better, is for what there is to say. */
+/**
+ * Customers have an index for their order and one for their e-mail; the statistics decide which is
+ * better.
+ */
 async function fill(url: string): Promise<void> {
   const rows = postgres(url, { max: 1 });
   await rows`insert into organisations (id, name, created_at) select uuidv7(), 'x', now() from generate_series(1, 20)`;
@@ -57,7 +60,7 @@ type List = (page: Page) => Promise<unknown>;
 const time = { at: '2026-01-01 00:00:00+00' };
 const byId = { at: null };
 
-/** With the index that each filter is met by. */
+/** With the index for each filter. */
 const LISTS: [string, index: string, place: { at: string | null }, List][] = [
   ['meters', 'meters_listed', byId, (page) => listMeters(sql, scope, page)],
   ['customers', 'customers_listed', byId, (page) => listCustomers(sql, scope, page)],
@@ -220,6 +223,6 @@ test.each(CASES)('$name', async ({ index, list }) => {
   const plan = await sql.unsafe(`explain (generic_plan, costs off) ${query}`);
   const text = plan.map((row) => row['QUERY PLAN']).join('\n');
   expect(text).toMatch(new RegExp(`Index (?:Only )?Scan.* using ${index} `));
-  // A little of the same time is put in order at most.
+  // At most a few rows of the same time are sorted.
   expect(text).not.toMatch(/^\s*(?:->\s+)?Sort$/m);
 });

@@ -1,4 +1,4 @@
-// Which instrument of a customer is charged.
+// Which saved instrument of a customer is charged.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { ids } from '../../src/platform/ids.ts';
 import { openPool, type Sql } from '../../src/platform/postgres/postgres.ts';
@@ -150,7 +150,7 @@ test('a subscription is charged to what it was bought with, or to what came for 
   });
   expect(await chargedFor(one)).toBeNull();
   await put(of(one, 'of one'));
-  // Bought with nothing, as what a merchant starts by hand: the newest.
+  // Bought without an instrument, as a subscription that the merchant starts: the newest one.
   expect([await chargedFor(one), await chargedFor(manual)]).toEqual(['of one', 'of one']);
   await put(of(other, 'of other'), NOW + 1);
   expect([await chargedFor(one), await chargedFor(other), await chargedFor(manual)]).toEqual([
@@ -162,6 +162,6 @@ test('a subscription is charged to what it was bought with, or to what came for 
   for (const id of [one, other, manual]) expect(await chargedFor(id)).toBe('for all');
   await put(of(one, 'for all'), NOW + 3);
   await sql`update payment_methods set detached_at = now() where customer_id = ${customerId} and saved <> 'of other'`;
-  // What it was bought with is gone: another subscription's is not taken in its place.
+  // The instrument that it was bought with is gone: another subscription's is not used instead.
   expect([await chargedFor(one), await chargedFor(other)]).toEqual([null, 'of other']);
 });

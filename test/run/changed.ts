@@ -1,9 +1,11 @@
-// What git says has changed: in the working tree, and in the commits since the branch left main.
+// What git reports as changed: in the working tree, and in the commits since the branch left main.
 import { ROOT } from './graph.ts';
 
 const MAIN = ['origin/main', 'main'];
 
-/** Paths relative to the root. `since` is a commit, where it is not main. @throws Error in one line */
+/**
+ * Paths relative to the root. `since` is a commit; the default is main. @throws Error in one line
+ */
 export function changedFiles(since: string | undefined): readonly string[] {
   const base = since ?? forkPoint();
   const tracked = git(['diff', '--name-only', '--no-renames', '-z', base, '--']);

@@ -1,13 +1,13 @@
-// Which files a call of the test command runs.
+// The files that a call of the test command runs.
 import { Glob } from 'bun';
 import { changedFiles } from './changed.ts';
 import { Graph, ROOT } from './graph.ts';
 import { WORKERS, type Suite } from './suite.ts';
 
-/** Goes on for long, or wants the machine for itself. */
+/** It runs for long, or needs the machine for itself. */
 const LONG = '.long.test.ts';
 
-/** What starts PostgreSQL and Redis, and what asks for those that were started. */
+/** Files that start PostgreSQL and Redis, and files that use the started ones. */
 const SERVICES = ['src/platform/embedded/services.ts', 'test/support/services.ts'];
 
 /** Every test depends on these. */
@@ -36,7 +36,7 @@ type Mode =
   | { readonly kind: 'changed'; readonly since: string | undefined }
   | { readonly kind: 'paths'; readonly paths: readonly string[] };
 
-/** @throws Error in one line where nothing can be chosen so */
+/** @throws Error in one line for an invalid choice */
 export function choose(args: readonly string[]): Choice {
   const { mode, flags } = parse(args);
   const graph = new Graph();
@@ -96,7 +96,7 @@ function dependentsOf(files: Files, graph: Graph, changed: Files): Files {
   return found;
 }
 
-/** Those whose path contains it, as `bun test` has it. */
+/** Those whose path contains it, as `bun test` does. */
 function filesIn(path: string, all: Files): Files {
   const part = path.replace(/^\.\//, '');
   const found = all.filter((file) => file.includes(part));
@@ -111,7 +111,7 @@ function longOf(all: Files): readonly Suite[] {
       workers: WORKERS,
       env: { TEST_NODES: '3' },
     },
-    // One at a time: they start processes of their own, and some have bounds on time.
+    // One at a time: they start processes of their own, and some have time bounds.
     { files: all.filter((file) => file.endsWith(LONG)), workers: 1 },
   ];
 }

@@ -1,14 +1,15 @@
 // Which files of the repository each file depends on.
 //
-// A file depends on what it imports, and on every path that it writes as a string, relative to itself or to the root: programs that
-// it starts, documents that it reads, directories of migrations. Of a directory it depends on everything in it. So a path counts
-// wherever it stands; what is put together from parts at run time is not seen.
+// A file depends on what it imports, and on every path that it writes as a string, relative to
+// itself or to the root: programs that it starts, documents that it reads, directories of
+// migrations. A directory stands for all its files. A path counts wherever it is written; one that
+// is built at run time is not seen.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 
 export const ROOT = resolve(import.meta.dir, '../..');
 
-/** In quotes, with a slash or an extension in it. */
+/** A quoted string with a slash or an extension. */
 const PATH = /(['"`])((?:[\w@.-]+\/)*[\w@.-]*[./][\w@.-]*)\1/g;
 const PARSED = /\.ts$/;
 

@@ -1,12 +1,14 @@
-// Keeps PostgreSQL and Redis running between two runs of the tests: `bun test/run/keeper.ts DIRECTORY IDLE_MS`.
+// Keeps PostgreSQL and Redis running between two runs of the tests: `bun test/run/keeper.ts
+// DIRECTORY IDLE_MS`.
 //
-//   DIRECTORY/lock     held by the keeper while it lives; a second one leaves at once
-//   DIRECTORY/data     the services; removed when they stop
-//   DIRECTORY/socket   a run connects, reads one line with the URLs, and stays connected while it uses them
+// DIRECTORY/lock     held by the keeper while it lives; a second one leaves at once
+// DIRECTORY/data     the services; removed when they stop
+// DIRECTORY/socket   a run connects, reads one line with the URLs, and stays connected while it uses them
 //
-// Holds: with nobody connected for IDLE_MS, everything stops. The kernel closes the connection of a run that dies. What a run has
-// left behind is dropped when no other is connected. After a kill -9 of the keeper its services run on, until the next keeper of
-// the same user, of any clone, ends them.
+// Holds: with nobody connected for IDLE_MS, everything stops. The kernel closes the connection of a
+// run that dies. What a run has left behind is dropped when no other is connected. After a kill -9
+// of the keeper its services run on, until the next keeper of the same user, of any clone, ends
+// them.
 import { once } from 'node:events';
 import { chmodSync, existsSync, globSync, rmSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
@@ -23,7 +25,7 @@ import { DIRECTORIES, SOCKET } from './warm.ts';
 
 const [directory = '', idleMs = ''] = process.argv.slice(2);
 
-/** Ends what a keeper that was killed has left, and removes it; its directory is locked meanwhile. */
+/** Ends what a killed keeper has left, and removes it; its directory is locked meanwhile. */
 async function clear(of: string): Promise<void> {
   const dataDir = join(of, 'data');
   if (!existsSync(dataDir)) return;
@@ -44,7 +46,7 @@ async function clearOthers(): Promise<void> {
   }
 }
 
-/** Databases and keys of runs that did not come to their end. */
+/** Databases and keys of runs that did not finish. */
 async function dropLeftovers({ databaseUrl, redisUrl }: Services): Promise<void> {
   const sql = postgres(databaseUrl, { max: 1 });
   const redis = new Redis(redisUrl);
@@ -59,7 +61,7 @@ async function dropLeftovers({ databaseUrl, redisUrl }: Services): Promise<void>
   }
 }
 
-/** Resolves when nobody has been connected for a while, or a signal came. */
+/** Resolves when nothing has been connected for IDLE_MS, or a signal came. */
 function serve(server: Server, services: Services): Promise<void> {
   const runs = new Set<Socket>();
   let clean = Promise.resolve();

@@ -1,8 +1,8 @@
 // The test command. test/README.md says how to call it.
 //
-// It chooses files, starts PostgreSQL and Redis for them, runs `bun test` with several files at once
-// and the flags that it was given, prints which files took longest, and exits as `bun test` did.
-// Nothing that fails is run again.
+// It chooses files, starts PostgreSQL and Redis for them, runs `bun test` with several files at
+// once and the flags that it was given, prints which files took longest, and exits as `bun test`
+// did. Nothing that fails is run again.
 import { mkdtempSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ interface TestServices {
   release(): Promise<void> | void;
 }
 
-/** In CI, and beside servers that are given, they stop with the run. */
+/** In CI, and with given servers, nothing is kept after the run. */
 async function openTestServices(): Promise<TestServices> {
   const given = ['CI', 'TEST_DATABASE_URL', 'TEST_REDIS_URL'];
   if (given.every((name) => process.env[name] === undefined)) return holdWarmServices();

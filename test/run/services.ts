@@ -1,8 +1,9 @@
-// A throw-away PostgreSQL and Redis for tests, or the servers that TEST_DATABASE_URL and TEST_REDIS_URL name (the database user must
-// be allowed to create databases).
+// A throw-away PostgreSQL and Redis for tests, or the servers that TEST_DATABASE_URL and
+// TEST_REDIS_URL name (the database user must be allowed to create databases).
 //
-// Nothing is kept when the machine stops: PostgreSQL does not wait for its disk, and its files are in memory where there is enough. A
-// database is some 400 files, whose copy is most of what a test file costs PostgreSQL. Tests about durability start servers of their own.
+// Nothing is kept when the machine stops: PostgreSQL does not wait for its disk, and its files are
+// in memory where there is enough. A database is some 400 files, whose copy is most of what a test
+// file costs PostgreSQL. Tests about durability start servers of their own.
 import { chmodSync, mkdirSync, realpathSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +16,10 @@ import { WORKERS } from './suite.ts';
 const NODES_MAX = 3;
 
 const SHARED_MEMORY = '/dev/shm';
-/** Of the file system: each database takes 11 MB while it is there, the log of PostgreSQL at most 1 GB. */
+/**
+ * Of the file system: each database takes 11 MB while it is there, the log of PostgreSQL at most 1
+ * GB.
+ */
 const MEMORY_BYTES_MIN = 4 * 1024 ** 3;
 const SETTINGS = {
   fsync: 'off',
@@ -46,7 +50,7 @@ export function scratch(): string {
  */
 export async function openThrowAway(dataDir: string): Promise<Services> {
   mkdirSync(dataDir, { recursive: true });
-  // Open to the account that runs the services where we are root; its secrets are 0600 on their own.
+  // When we are root, the account that runs the services can enter it; its secrets have mode 0600.
   chmodSync(dataDir, 0o711);
   try {
     const services = await openServices(
@@ -73,11 +77,12 @@ export async function openThrowAway(dataDir: string): Promise<Services> {
 }
 
 export function removeDataDir(dataDir: string): void {
-  // The services may live elsewhere, behind a link (src/platform/embedded/service-account.ts).
+  // The services' directory may be elsewhere, behind a link
+  // (src/platform/embedded/service-account.ts).
   try {
     rmSync(realpathSync(join(dataDir, 'services')), { recursive: true, force: true });
   } catch {
-    // They were never made.
+    // It was never made.
   }
   rmSync(dataDir, { recursive: true, force: true });
 }

@@ -1,17 +1,17 @@
-// One call of `bun test` with files that are known, and how long each of them took.
+// One call of `bun test` with given files, and how long each of them took.
 import { availableParallelism, tmpdir } from 'node:os';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './graph.ts';
 
-/** One more than there are processors, because a file waits for its database now and then. */
+/** One more than there are processors, because a file sometimes waits for its database. */
 export const WORKERS = availableParallelism() + 1;
 
-/** What the slow files took once, so that they start first. `--update-timings` writes it. */
+/** The durations of the slow files, so that they start first. `--update-timings` writes it. */
 const KEPT = join(import.meta.dir, 'timings.json');
 const KEPT_MS_MIN = 2000;
 const PRINTED = 20;
-/** A test that is stuck fails after this. Several files share the machine, so it is long. */
+/** A stuck test fails after this. Several files share the machine, so it is long. */
 const TEST_MS_MAX = 60_000;
 
 export interface Suite {

@@ -1,4 +1,4 @@
-// A run finds services that answer, whatever became of the runs and keepers before it.
+// A run finds services that answer, whatever happened to earlier runs and keepers.
 import { afterAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ import { DIRECTORIES, holdWarmServices, type WarmServices } from './warm.ts';
 setDefaultTimeout(120_000);
 
 const IDLE_MS = 500;
-/** Until the keeper is told to stop by somebody. */
+/** Until the keeper is told to stop. */
 const LONG_MS = 600_000;
 
 const clones = mkdtempSync(join(tmpdir(), 'tollhouse-clones-'));

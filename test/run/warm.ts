@@ -1,6 +1,8 @@
-// PostgreSQL and Redis that stay for some minutes after a run, so that the next one need not start them.
+// PostgreSQL and Redis that stay for some minutes after a run, so that the next one need not start
+// them.
 //
-// A process of its own keeps them (keeper.ts). Each user, each clone and each state of the files that start them has its own.
+// A separate process keeps them (keeper.ts). Each user, each clone and each version of the files
+// that start them has its own.
 import { createHash } from 'node:crypto';
 import { chmodSync, closeSync, lstatSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -11,7 +13,7 @@ import { scratch } from './services.ts';
 
 export const SOCKET = 'socket';
 const PREFIX = `tollhouse-warm-${userInfo().uid}-`;
-/** Of all clones of this user, beside each other. */
+/** For all clones of this user, side by side. */
 export const DIRECTORIES = `${PREFIX}*`;
 
 const KEEPER = 'test/run/keeper.ts';
@@ -26,7 +28,7 @@ export interface WarmServices {
   release(): void;
 }
 
-/** @throws Error with the last words of what does not start */
+/** @throws Error with the last output of what does not start */
 export async function holdWarmServices(
   directory = join(scratch(), `${PREFIX}${version()}`),
   idleMs = IDLE_MS,
@@ -37,7 +39,8 @@ export async function holdWarmServices(
   while (performance.now() < deadline) {
     const held = await ask(join(directory, SOCKET));
     if (held !== undefined) return held;
-    // One that finds another at work leaves. The other may be about to end, so it is tried again.
+    // A keeper that finds another one at work exits. The other may be about to end, so it is tried
+    // again.
     if (keeper === undefined || keeper.exitCode === 0) keeper = start(directory, idleMs);
     if (keeper.exitCode !== null && keeper.exitCode !== 0) break;
     await Bun.sleep(POLL_MS);
@@ -45,7 +48,7 @@ export async function holdWarmServices(
   throw new Error(`the services of the tests do not start: ${lastWords(directory)}`);
 }
 
-/** What would start other services has another version. */
+/** Files that start other services have another version. */
 function version(): string {
   const hash = createHash('sha256').update(`${ROOT} ${Bun.version}`);
   const files = [...new Graph().reach(KEEPER), 'bun.lock'].toSorted();
@@ -57,7 +60,7 @@ function prepare(directory: string): void {
   mkdirSync(directory, { recursive: true });
   const { uid } = lstatSync(directory);
   if (uid !== userInfo().uid) throw new Error(`${directory} is of another user`);
-  // The account that runs the services where we are root passes through.
+  // When we are root, the account that runs the services must be able to enter it.
   chmodSync(directory, 0o711);
 }
 
@@ -69,7 +72,7 @@ function start(directory: string, idleMs: number) {
     const keeper = Bun.spawn([process.execPath, join(ROOT, KEEPER), directory, String(idleMs)], {
       cwd: '/',
       stdio: ['ignore', log, log],
-      // Ctrl-C in the terminal of a run is not for it.
+      // Ctrl-C in the terminal of a run must not reach it.
       detached: true,
     });
     keeper.unref();
@@ -83,7 +86,7 @@ function lastWords(directory: string): string {
   return readFileSync(join(directory, 'keeper.log'), 'utf8').trimEnd().split('\n').at(-1) ?? '';
 }
 
-/** undefined: nobody is there, or it is about to leave. */
+/** undefined: no keeper runs, or it is about to exit. */
 function ask(socket: string): Promise<WarmServices | undefined> {
   return new Promise((resolve) => {
     const keeper: Socket = connect(socket);

@@ -1,5 +1,5 @@
-// What a file imports, in every form that the language has.
-// Two readers, and the union counts: Bun's own parser drops what is only a type, the pattern below keeps it.
+// The imports of a file, in every form of the language. Two readers, and the union counts: Bun's
+// own parser drops type-only imports, the pattern below keeps them.
 import { builtinModules } from 'node:module';
 import { dirname, join } from 'node:path';
 import { withoutComments } from './source.ts';
@@ -41,7 +41,7 @@ export function scanImports(source: string): Import[] {
   return found;
 }
 
-/** Lines with `import(expression)`: no table can say what that reaches. */
+/** Lines with `import(expression)`: a table cannot say what that reaches. */
 export function scanComputedImports(source: string): number[] {
   const text = withoutComments(source);
   return [...text.matchAll(COMPUTED)].map((match) => lineAt(text, match.index));

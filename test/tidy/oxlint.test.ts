@@ -1,4 +1,5 @@
-// The linter with the real configuration, on planted faults: override globs that match nothing fail here.
+// The linter with the real configuration, on planted faults: an override glob that matches nothing
+// fails here.
 import { expect, test } from 'bun:test';
 import { runOnPlants } from './sandbox.ts';
 

@@ -1,4 +1,5 @@
-// A check that sees nothing passes everything. So each rule is shown each fault that it exists for.
+// Shows that each rule finds each fault that it exists for: a rule that finds nothing would pass
+// everything.
 import { describe, expect, test } from 'bun:test';
 import { PLANTED, SOUND } from './plants.ts';
 import { RULES, type RuleName } from './rules.ts';

@@ -1,4 +1,4 @@
-// One fault for each thing that a rule must see: path → text, never a file.
+// One planted fault for each thing that a rule must find: path → text, never a file.
 import type { RuleName } from './rules.ts';
 
 type Plant = { fault: string; files: Record<string, string> };
@@ -227,7 +227,7 @@ export const PLANTED: Record<RuleName, Plant[]> = {
   ],
 };
 
-/** Sound files that a rule must leave alone. */
+/** Correct files that a rule must not report. */
 export const SOUND: Record<string, string> = {
   'src/API.md': '## Who it is: for\n\n[there](../README.md#a-b), [here](#who-it-is-for)',
   'README.md':

@@ -1,4 +1,5 @@
-// A throwaway copy of the real configuration with planted files, for tools that only read a disk.
+// A temporary copy of the real configuration with planted files, for tools that only read from
+// disk.
 import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -6,7 +7,7 @@ import { ROOT } from './tree.ts';
 
 const CONFIGURATION = ['.oxlintrc.json', 'tsconfig.json', 'package.json', '.gitignore'];
 
-/** Runs one tool of node_modules over the planted files; gives all that it printed. */
+/** Runs one tool of node_modules over the planted files; returns its output. */
 export async function runOnPlants(options: {
   command: [tool: string, ...args: string[]];
   files: Record<string, string>;

@@ -1,4 +1,5 @@
-// The repository as data: path → text. Every rule is a function of this, so that a test can plant a fault without a file.
+// The repository as data: path → text. Every rule is a function of this, so that a test can plant a
+// fault without a file.
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 
@@ -10,10 +11,12 @@ export type Rule = (tree: Tree) => Violation[];
 
 export const ROOT = resolve(import.meta.dir, '../..');
 
-/** Faults written down on purpose: rules that read text, not structure, pass this file by. */
+/** Faults written down on purpose: rules that read text and not structure skip this file. */
 export const PLANTS = 'test/tidy/plants.ts';
 
-/** What git tracks or would track: node_modules, logs and the data directory stay out by .gitignore. */
+/**
+ * What git tracks or would track: .gitignore leaves out node_modules, logs and the data directory.
+ */
 export async function readTree(): Promise<Tree> {
   const listing = await new Response(
     Bun.spawn(['git', 'ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
@@ -35,7 +38,7 @@ export function lineAt(text: string, offset: number): number {
   return text.slice(0, offset).split('\n').length;
 }
 
-/** Every match of a pattern in the files that are asked for, as violations. */
+/** Every match of a pattern in the given files, as violations. */
 export function findMatches(
   tree: Tree,
   options: { pattern: RegExp; where: (path: string) => boolean; message: string },

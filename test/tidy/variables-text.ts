@@ -4,7 +4,7 @@ import { CHAPTERS, type Variable } from '../../src/variables.ts';
 
 type Chapter = { readonly title: string; readonly variables: Readonly<Record<string, Variable>> };
 
-/** From here on nobody meets the end of a range. */
+/** A range that ends above this is shown without its end. */
 const NO_BOUND = 1_000_000;
 
 const ALL: readonly Chapter[] = [

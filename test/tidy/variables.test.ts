@@ -1,4 +1,5 @@
-// Each variable is told of where an operator looks: .env.example and src/OPERATIONS.md have those that are read, with their defaults.
+// Each variable is documented for operators: .env.example and src/OPERATIONS.md list all that are
+// read, with their defaults.
 import { expect, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { parseConfig } from '../../src/config.ts';
@@ -40,6 +41,6 @@ test('.env.example with each # taken away changes nothing', () => {
     [...example.matchAll(/^# ([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [name, value]),
   );
   expect(Object.keys(env)).toEqual([...NAMES]);
-  // It says where the service is: PORT is set.
+  // PORT is set: it gives the service's address.
   expect(parseConfig(env)).toEqual({ ...parseConfig({}), isAddressed: true });
 });

@@ -1,4 +1,5 @@
-// What one organisation may cost the others: each of these was once enough to stop all of them.
+// What one organisation may cost the others: each of these loads was once enough to stop all of
+// them.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { clock } from '../../src/platform/clock.ts';
 import { recordHealth } from '../../workers/health.ts';
@@ -59,7 +60,7 @@ async function ingestTogether(key: string, calls: number): Promise<void> {
   const who = Array.from({ length: 500 }, (_, n) => `k${n}`);
   const events = who.map((external) => ({ name: 'calls', external_customer_id: external }));
   const ingest = () => server.call('POST', '/events/ingest', { key, body: { events } });
-  // While the journal cannot write, all that comes queues up for the next flush.
+  // While the journal cannot write, all that comes is queued for the next flush.
   server.journal.freeze();
   const replies = Array.from({ length: calls }, ingest);
   await until('the others wait', () => (server.ledger.stats['queuedUnits'] ?? 0) >= calls - 1);
@@ -78,7 +79,7 @@ test('events make a flush smaller', async () => {
   );
   await ingestTogether(key, 4);
   const alone = await largeFlushes();
-  // Without a subscriber they share one: so this would show if they did with one.
+  // Without a subscriber they share one flush, so this test would show it if they did with one.
   expect(alone).toBeGreaterThan(0);
   const body = { url: URL_OF_NOBODY, event_types: ['usage.recorded'] };
   await server.call('POST', '/webhook-endpoints', { key, body });

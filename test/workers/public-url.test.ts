@@ -11,7 +11,7 @@ const PORT = 'must have port 443, or one from 1024 on';
 const USER = 'must not hold a user or a password';
 const SPACES = 'must not hold spaces or backslashes';
 
-/** A name server that says of every name that it is public: whatever is refused was refused for what the URL says. */
+/** A name server that gives every name a public address: every refusal is due to the URL itself. */
 const anywhere: Resolve = async () => [PUBLIC, PUBLIC_6];
 
 // prettier-ignore

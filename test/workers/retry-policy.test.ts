@@ -15,7 +15,7 @@ const FAILED = {
   random: 0,
 };
 
-// When each attempt is made, after the first one, where nothing shortens or lengthens a wait.
+// The time of each attempt after the first one, where nothing shortens or lengthens a wait.
 const PUBLISHED = [
   '0:00:00', '0:00:05', '0:00:15', '0:00:35', '0:01:15', '0:02:35', '0:05:15', '0:10:35', '0:21:15', '0:42:35',
   '1:25:15', '2:50:35', '5:41:15', '8:41:15', '11:41:15', '14:41:15', '17:41:15', '20:41:15', '23:41:15',
@@ -151,7 +151,10 @@ test('whatever chance and the receiver say: no attempt after 24 hours, no wait o
   );
 });
 
-/** When the attempts at a delivery are made, after the first one; `onRetry` is told when the next one comes. */
+/**
+ * The times of the attempts at a delivery after the first one; `onRetry` is called when the next
+ * one is scheduled.
+ */
 function attemptsOf(
   failure: (at: number) => Parameters<typeof judge>[0],
   onRetry: (at: number) => void = () => {},

@@ -9,7 +9,7 @@ import { answer, type Behaviour, forever, Receiver } from './support/receiver.ts
 
 const nobody: Resolve = () => Promise.reject(new Error('asked'));
 const BODY = '{"name":"Zoë","amount":"12.50"}';
-/** Given out to nobody, so that nothing can answer; public by every rule. */
+/** Reserved, so that nothing can answer there; public by every rule. */
 const PUBLIC_6 = '2d00::1';
 
 const receivers: Receiver[] = [];
@@ -104,7 +104,7 @@ test.each([301, 302, 303, 307, 308])(
   },
 );
 
-/** A connection that is not read from is not seen to end either. */
+/** The end of a connection is not noticed while nobody reads it. */
 const readsLate: Behaviour = (socket) => {
   socket.pause();
   setTimeout(() => socket.resume(), 600);
@@ -166,7 +166,7 @@ test.each(HOSTILE)(
 test('answers of 8 MB, without an end, and 64 MB behind 64 kB: what is read of them is bounded', async () => {
   await using flood = spawnScript(new URL('support/flood.ts', import.meta.url));
   const ports = await flood.said();
-  // In a process of its own: the peak of its memory is the sender's alone.
+  // In a process of its own: the peak of memory is the sender's alone.
   await using sends = spawnScript(
     new URL('support/flooded.ts', import.meta.url),
     JSON.stringify(ports),
@@ -176,12 +176,12 @@ test('answers of 8 MB, without an end, and 64 MB behind 64 kB: what is read of t
     grownBy: { once: number; again: number };
   };
   expect(answers).toEqual(Array.from({ length: 600 }, () => 'answered 200'));
-  // All that is sent to it would be some gigabytes.
+  // All that it gets would be some gigabytes.
   expect(grownBy.once).toBeLessThan(100e6);
   expect(grownBy.again).toBeLessThan(50e6);
 }, 60_000);
 
-/** A process of its own; what it said is the first that it printed, as JSON. */
+/** Runs a process of its own; returns its first line of output, as JSON. */
 function spawnScript(script: URL, ...args: readonly string[]) {
   const child = Bun.spawn([process.execPath, script.pathname, ...args], { stdout: 'pipe' });
   return {
@@ -226,7 +226,8 @@ test('a connection serves one delivery after the other', async () => {
 });
 
 test('connections that the receiver closed meanwhile are not its failure', async () => {
-  // It takes the second request of a connection for none, as one that closes while it is on its way.
+  // It ignores the second request of a connection, like a server that closes while the request is
+  // in flight.
   const receiver = await receive((socket) => {
     socket.write(`${OK}content-length: 0\r\n\r\n`);
     socket.once('data', () => socket.resetAndDestroy());
@@ -335,7 +336,7 @@ test('a name that is public when it is checked and loopback afterwards: it is as
   expect(canary.connects).toBe(0);
 });
 
-// Names that no name server knows: whoever asked one would not get to the receiver.
+// Names that no name server knows: a client that asked one would not reach the receiver.
 test('the connection goes to the address, asks for the host, and trusts its certificate alone', async () => {
   const certificate = certificateFor('hooks.example');
   const stranger = certificateFor('hooks.example');

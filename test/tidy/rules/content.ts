@@ -1,11 +1,11 @@
-// What may not stand in a file.
+// What a file must not contain.
 import { withoutComments } from '../source.ts';
 import { findMatches, isTypeScript, lineAt, PLANTS, type Tree, type Violation } from '../tree.ts';
 
 const LEFT_BEHIND = /\.(?:only|skip|skipIf|todo|todoIf|failing)(?:\.\w+)?\(/g;
 const CLOCK_READ = /\bnew\s+Date\s*(?:\(\s*\)|(?![\w\s(]))|(?<!new\s+)\bDate\s*\(/g;
 
-/** A test that does not run must not look like one that does. */
+/** A skipped test must not look like one that runs. */
 export function checkTestsRun(tree: Tree): Violation[] {
   return findMatches(tree, {
     pattern: LEFT_BEHIND,

@@ -1,4 +1,4 @@
-// What the documents say must be there: invariants by number, files by path, chapters by link.
+// References in documents must exist: invariants by number, files by path, chapters by link.
 import { dirname, join } from 'node:path';
 import { lineAt, PLANTS, type Tree, type Violation } from '../tree.ts';
 
@@ -13,7 +13,10 @@ const LINK = /\]\(([^)\s]+)\)/g;
 const HEADING = /^#+ (.*)$/gm;
 const BARE_FILE = /^[\w.-]+\.(?:ts|sql|md)$/;
 
-/** The list in ledger/README.md is the only one: a number is defined there once, and something cites it. */
+/**
+ * The list in ledger/README.md is the only one: a number is defined there once, and is cited
+ * somewhere.
+ */
 export function checkInvariants(tree: Tree): Violation[] {
   const found: Violation[] = [];
   const defined = new Set<string>();
@@ -50,7 +53,7 @@ export function checkInvariants(tree: Tree): Violation[] {
 export function checkDocumentPaths(tree: Tree): Violation[] {
   const found: Violation[] = [];
   for (const [path, text] of tree) {
-    // The changelog tells of what was.
+    // The changelog describes the past.
     if (!path.endsWith('.md') || path === 'CHANGELOG.md') continue;
     const prose = proseOf(text);
     for (const match of prose.matchAll(IN_BACKTICKS)) {
@@ -65,7 +68,7 @@ export function checkDocumentPaths(tree: Tree): Violation[] {
   return found;
 }
 
-/** A link names a file from its own folder, and a chapter as GitHub does. */
+/** A link names a file relative to its own folder, and a chapter as GitHub does. */
 export function checkLinks(tree: Tree): Violation[] {
   const found: Violation[] = [];
   for (const [path, text] of tree) {
@@ -94,11 +97,13 @@ function hasChapter(text: string, chapter: string | undefined): boolean {
   return slugs.includes(chapter);
 }
 
-/** Without what stands in code, at the same lines. */
+/** Without code, on the same lines. */
 const proseOf = (text: string): string =>
   text.replace(FENCED, (block) => block.replace(/[^\n]/g, ' '));
 
-/** A document names a file from the top or from its own folder, and may name a folder or a glob. */
+/**
+ * A document names a file from the root or from its own folder, and may name a folder or a glob.
+ */
 function exists(options: { tree: Tree; named: string; folder: string }): boolean {
   const { tree, named, folder } = options;
   return [join(named), join(folder, named)].some((candidate) => {

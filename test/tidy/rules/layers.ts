@@ -1,5 +1,5 @@
-// Who may import whom. The first row that matches a file is its row; a file without a row is a fault,
-// so that a new folder has to be placed before it is used.
+// Which folder may import which. The first row that matches a file applies; a file without a row is
+// a fault, so that a new folder must be placed before it is used.
 import { resolveImport, scanComputedImports, scanImports, type Import } from '../imports.ts';
 import { isTypeScript, type Tree, type Violation } from '../tree.ts';
 
@@ -16,7 +16,10 @@ const SCHEMA = ['@sinclair/typebox'];
 const ELYSIA = ['elysia', '@elysiajs/*'];
 // The ledger's rooms. What a room does not show here is private to it.
 const KERNEL = ['ledger/kernel/**', 'big.js'];
-/** What the ledger shows everybody: its entrance, its ports and its data, never how it decides or stores. */
+/**
+ * What the ledger shows to all: its entry point, its ports and its data, never how it decides or
+ * stores.
+ */
 const LEDGER_FACE = [
   'ledger/*.ts',
   'ledger/kernel/**',
@@ -24,13 +27,13 @@ const LEDGER_FACE = [
   'ledger/payments/{charge,payment,pricing,refund}.ts',
   'ledger/subscriptions/{commands,dunning,subscription,transitions}.ts',
 ];
-/** What decides, as actors call it. */
+/** The decisions, as actors call them. */
 const DECISIONS = [
   'ledger/metering/**',
   'ledger/payments/**',
   'ledger/subscriptions/{commands,start,subscription,subscription-draft}.ts',
 ];
-/** What an actor's node shows the cluster: the rest of the room is how a unit is decided and written. */
+/** What an actor's node shows the cluster; how a unit is decided and written is private. */
 const ACTOR_FACE = [
   'ledger/actor/{actor,actor-cache,alarms,alarms-api,batch-recording,batcher,dedupe,directory,journal-unit,metering}.ts',
   'ledger/actor/{own-slots,ownership-session,payments,recording,subscriptions,unit-size,weight}.ts',
@@ -50,7 +53,7 @@ const LAYERS: Layer[] = [
     may: ['**'],
     never: ['test/**'],
   },
-  // The pure rooms: what may follow from what, without a clock, a timer or a table.
+  // The pure rooms: rules without a clock, a timer or a table.
   { files: ['ledger/kernel/**'], may: [...KERNEL, 'ledger/{limits,ports}.ts'] },
   { files: ['ledger/metering/**'], may: [...KERNEL, 'ledger/*.ts', 'ledger/metering/**'] },
   {
@@ -261,7 +264,7 @@ export function checkComputedImports(tree: Tree): Violation[] {
   return found;
 }
 
-/** One import names one file, with its extension: nothing is re-exported and nothing is guessed. */
+/** One import names one file, with its extension: there are no re-exports. */
 export function checkDirectImports(tree: Tree): Violation[] {
   const found: Violation[] = [];
   for (const [path, text] of tree) {

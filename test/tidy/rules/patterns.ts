@@ -1,4 +1,4 @@
-// No regular expression may take long over a string that does not fit: whatever stands in one may come from a caller.
+// No regular expression may backtrack for long: its input may come from a caller.
 import { withoutComments } from '../source.ts';
 import { isTypeScript, lineAt, type Tree, type Violation } from '../tree.ts';
 
@@ -7,7 +7,7 @@ const LITERAL =
   /(?<=[=(,:?&|!;[]\s*|return )\/(?![/*])((?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n[])+)\/[dgimsuvy]*/g;
 const PATTERN = /(?:pattern:|[A-Z]+ =)\s*(['`])(\^(?:\\.|(?!\1)[^\\])*)\1/g;
 
-/** `*`, `+`, `{2,}` and `{2,5}`: how often is for the matcher to try. */
+/** `*`, `+`, `{2,}` and `{2,5}`: the matcher tries different counts. */
 const VARIABLE = /^(?:[*+]|\{\d+,\d*\})/;
 
 const REPEATED = 'a choice or a repetition is repeated';
@@ -30,7 +30,7 @@ export function checkPatterns(tree: Tree): Violation[] {
   return found;
 }
 
-/** Whether a group that can match in several ways may be repeated a number of times that is open. */
+/** Whether a group that can match in several ways is repeated without a fixed count. */
 function repeatsChoice(source: string): boolean {
   const isOpen: boolean[] = [];
   for (let at = 0; at < source.length; at += 1) {
@@ -44,7 +44,7 @@ function repeatsChoice(source: string): boolean {
     } else if (here === ')') {
       const wasOpen = isOpen.pop() === true;
       if (wasOpen && VARIABLE.test(source.slice(at + 1))) return true;
-      // What a group holds, the one around it holds.
+      // What a group contains, the group around it contains too.
       if (wasOpen && isOpen.length > 0) isOpen[isOpen.length - 1] = true;
       continue;
     }

@@ -16,7 +16,7 @@ const TOP_LEVEL = new Set([
   'compose.yaml',
 ]);
 
-// Names that say nothing about what is inside.
+// Names that say nothing about the content.
 const BANNED_WORDS = new Set([
   'util',
   'utils',
@@ -31,7 +31,7 @@ const BANNED_WORDS = new Set([
 const VERSION_SUFFIX = /(?:[-_.]v|V)\d+(?=$|[-_.])/;
 
 const LINES_MAX = 500;
-/** Made from files that are short (`bun run schema`). */
+/** Generated from short files (`bun run schema`). */
 const GENERATED = /\/schema\.sql$/;
 
 export function checkTopLevel(tree: Tree): Violation[] {

@@ -1,7 +1,8 @@
 // The engine on a clock of the test's own, beside an API that runs on the real one.
 //
-// Holds: the engine's wall clock stands still until it is moved, so that when an attempt is made and when the next one is due are exact.
-// What it only waits for passes faster, unless a test says otherwise a hundred times: a sweep every 10 ms, a deadline of 100 ms.
+// Holds: the engine's wall clock stands still until it is moved, so that the times of attempts are
+// exact. Its waits run a hundred times faster, unless a test says otherwise: a sweep every 10 ms, a
+// deadline of 100 ms.
 import type { Clock, Timers } from '../../../ledger/ports.ts';
 import { clock as realClock, timers as realTimers } from '../../../src/platform/clock.ts';
 import { ids } from '../../../src/platform/ids.ts';
@@ -18,7 +19,7 @@ import { until } from '../../support/until.ts';
 const FASTER = 100;
 
 class StillClock implements Clock {
-  /** Beyond anything that the database stamps with its own clock during the test. */
+  /** Later than any time that the database's own clock writes during the test. */
   at = Date.now() + 3_600_000;
   now(): number {
     return this.at;
@@ -115,7 +116,7 @@ export class Bed {
     return reply.json as Endpoint;
   }
 
-  /** A `customer.created` each, passed on to whoever it is for. Their ids. */
+  /** One `customer.created` each, fanned out to its endpoints. Their ids. */
   async events(count: number, key = this.server.organisation.testKey): Promise<string[]> {
     const made: string[] = [];
     for (let index = 0; index < count; index += 1) {
@@ -135,7 +136,7 @@ export class Bed {
     return [...rows];
   }
 
-  /** Of all deliveries of the endpoint, in order. */
+  /** All deliveries of the endpoint, in order. */
   async attempts(endpointId: string): Promise<Attempt[]> {
     const rows = await this.server.sql<Attempt[]>`
       select a.at, a.status_code as "statusCode", a.error, host(a.address) as address, a.response_head as "responseHead"
@@ -151,7 +152,7 @@ export class Bed {
     return row!;
   }
 
-  /** Until nothing is in hand, and so many attempts are written down. */
+  /** Until nothing is in hand, and this many attempts are logged. */
   attempted(endpointId: string, count: number): Promise<void> {
     return until(`${count} attempts`, async () => {
       const [row] = await this.server.sql`
@@ -169,7 +170,7 @@ export class Bed {
     );
   }
 
-  /** Passes through several sweeps, in which whatever is due would have been found. */
+  /** Waits for several sweeps, which would have found anything due. */
   async sweeps(count = 4): Promise<void> {
     const { sql } = this.server;
     for (let sweep = 0; sweep < count; sweep += 1) {

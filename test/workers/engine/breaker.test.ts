@@ -1,4 +1,4 @@
-// An endpoint that fails is only probed; one that answers again gets all that waits.
+// A failing endpoint is only probed; once it answers, it gets all that waits.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { until } from '../../support/until.ts';
 import { Bed } from './bed.ts';
@@ -53,13 +53,13 @@ test('after five only a probe goes out at a time, and what waits loses no attemp
     expect(sink.arrivals).toHaveLength(5 + probe);
   }
   const tries = (await bed.deliveries(id)).map((delivery) => delivery.attempts);
-  // The three that came while it was paused have waited longest, then the first of the five.
+  // The three that came during the pause have waited longest, then the first of the five.
   expect(tries.toSorted((a, b) => a - b)).toEqual([1, 1, 1, 1, 1, 1, 1, 2]);
   await bed.server.call('DELETE', `/webhook-endpoints/${id}`);
   await sink.stop();
 });
 
-/** For how long an endpoint has failed, and for how long it is paused. */
+/** How long an endpoint has failed, and how long it is paused. */
 // prettier-ignore
 const PAUSES: [failingS: number, pauseS: number][] = [
   [5,         5],

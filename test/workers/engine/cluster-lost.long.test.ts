@@ -1,5 +1,5 @@
-// A Redis Cluster without replicas loses a node, and what is on it: the queue is on one of them. Nothing is lost, and nothing comes twice,
-// since no worker dies.
+// A Redis Cluster without replicas loses the node that has the queue. Nothing is lost, and nothing
+// is sent twice, since no worker dies.
 import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { must } from '../../../ledger/kernel/assert.ts';
 import { audit } from '../../../src/database/audit.ts';

@@ -1,4 +1,5 @@
-// REDIS_URL with several nodes is a Redis Cluster: the queue works there, and its keys are on one of them.
+// REDIS_URL with several nodes is a Redis Cluster: the queue works there, and its keys are on one
+// of them.
 import { expect, test } from 'bun:test';
 import { openRateLimiter } from '../../../src/platform/redis/rate-limit.ts';
 import { checkRedis } from '../../../src/platform/net/reachable.ts';

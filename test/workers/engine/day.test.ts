@@ -1,4 +1,5 @@
-// The whole day of a delivery whose receiver never answers, and of an endpoint that is owed more than it can be tried with.
+// The whole day of a delivery whose receiver never answers, and of an endpoint with more deliveries
+// than can be tried.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { audit } from '../../../src/database/audit.ts';
 import { until } from '../../support/until.ts';
@@ -53,11 +54,11 @@ test('an endpoint that is dead for a day is disabled, and nothing is tried later
   sink.answer = () => new Response(null, { status: 500 });
   const { id } = await bed.endpoint(sink.url);
   const began = bed.clock.at;
-  // More than can be tried: five show how it fares, and then there are probes alone, of what waits longest.
+  // More than can be tried: after five failures there are only probes, with the oldest delivery.
   await bed.events(5);
   await bed.attempted(id, 5);
   await owe(id, 500);
-  // A step at a time: a probe each, or enough was given up.
+  // One step at a time: a probe each, or enough deliveries were given up.
   const isDisabled = async () => (await bed.health(id))['status'] === 'disabled';
   const movedOn = async (before: number) => sink.arrivals.length > before || (await isDisabled());
   let passedS = 0;
@@ -87,7 +88,7 @@ test('an endpoint that is dead for a day is disabled, and nothing is tried later
 /** Half an hour. */
 const STEP_S = 1800;
 
-/** Customers and what is told of them, without the API. */
+/** Customers and their events, without the API. */
 async function owe(endpointId: string, count: number): Promise<void> {
   const { sql, organisation } = bed.server;
   await sql`

@@ -1,4 +1,4 @@
-// What a receiver gets, what is kept of it, and what follows from its answer.
+// What a receiver gets, what is stored of it, and what follows from its answer.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, setSystemTime, test } from 'bun:test';
 import { Webhook } from 'standardwebhooks';
 import { answer, Receiver } from '../support/receiver.ts';
@@ -20,7 +20,7 @@ afterEach(async () => {
   await sink.stop();
 });
 
-/** Whether the library of receivers accepts it, now by the engine's clock. */
+/** Whether the receivers' library accepts it, now by the engine's clock. */
 function isSigned({ body, headers }: Arrival, secret: string): boolean {
   setSystemTime(bed.clock.at);
   try {
@@ -57,7 +57,7 @@ test('an event arrives once, signed, as the API shows it', async () => {
 
 const canary = (): Response => Response.redirect(`${sink.url}/canary`, 302);
 
-/** An answer that is none, and what is written down. */
+/** An attempt without an answer, and its log entry. */
 // prettier-ignore
 const FAILURES: [name: string, answers: () => Response | 'hang', statusCode: number | null, error: string | null, head: string | null][] = [
   ['500',                  () => new Response('out of order', { status: 500 }), 500,  null,      'out of order'],
@@ -130,7 +130,7 @@ test('the log keeps the first bytes of an answer', async () => {
   long.close();
 });
 
-/** What the receiver asks for, and after how many seconds it is tried again. */
+/** The receiver's Retry-After, and the seconds until the next attempt. */
 // prettier-ignore
 const RETRY_AFTER: [status: number, asks: string | null, seconds: number][] = [
   [429, '60',         60],
@@ -187,7 +187,10 @@ test('what an endpoint is owed while it is disabled is held, and nothing else', 
   expect(sink.ids.toSorted()).toEqual(events.toSorted());
 });
 
-/** A day after a secret was replaced by the API's clock, which is an hour behind, and less than a day after an attempt. */
+/**
+ * A day after a secret was replaced by the API's clock, which is an hour behind, and less than a
+ * day after an attempt.
+ */
 const OVERLAP_MS = 23.5 * 3_600_000;
 
 test('a new secret signs at once, also what was tried before, and the old one along with it for a day', async () => {

@@ -1,4 +1,4 @@
-// Who hears of what.
+// Which endpoints get which events.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { createOrganisation } from '../../../src/accounts/onboarding.ts';
 import { ids } from '../../../src/platform/ids.ts';
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => bed.stop());
 
-/** A second practice of the group. */
+/** A second organisation of the group. */
 async function secondMember() {
   const { sql, group } = bed.server;
   const made = await createOrganisation(
@@ -26,7 +26,8 @@ test('each event goes to the endpoints of its organisation and of its group, in 
   const { organisation: one, other, group } = bed.server;
   const two = await secondMember();
   const sinks = { one: new Sink(), two: new Sink(), other: new Sink(), group: new Sink() };
-  // Live endpoints must be public, so that they are put on this machine behind the API's back: nothing may reach them here.
+  // Live endpoints must be public, so these local ones are written by SQL: nothing may reach them
+  // here.
   const live = { one: new Sink(), group: new Sink() };
   const endpoints = [
     await bed.endpoint(sinks.one.url),

@@ -1,4 +1,4 @@
-// What one process has on its way at once is bounded, whatever hangs.
+// The number of deliveries in flight in one process is bounded, whatever hangs.
 import { expect, test } from 'bun:test';
 import { ids } from '../../../src/platform/ids.ts';
 import { openSecrets } from '../../../src/platform/crypto/secrets.ts';
@@ -8,7 +8,10 @@ import { Bed } from './bed.ts';
 import { Sink } from './sink.ts';
 
 const IN_FLIGHT_MAX = 2000;
-/** Four of each are on their way while it hangs: so many that the last tickets have to share what room is left. */
+/**
+ * Four of each are in flight while it hangs: so many that the last tickets have to share the room
+ * that is left.
+ */
 const ENDPOINTS = 600;
 
 async function endpoints(bed: Bed, url: string): Promise<void> {

@@ -1,4 +1,4 @@
-// An endpoint that is given another address while the old one still answers.
+// An endpoint gets another URL while the old one still answers.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { until } from '../../support/until.ts';
@@ -36,7 +36,7 @@ test('a 410 of the old address does not disable the new one', async () => {
     const body = { url: `http://localhost:${fresh.port}/` };
     await server.call('PATCH', `/webhook-endpoints/${id}`, { body });
     moved.resolve();
-    // What the old one refused is held until the sweep finds the endpoint enabled.
+    // What the old URL refused is held until the sweep finds the endpoint enabled.
     await until('the new address is told', () => Promise.resolve(heard.length === 1), 10_000);
     const after = (await server.call('GET', `/webhook-endpoints/${id}`)).json;
     expect(after.status).toBe('enabled');

@@ -6,7 +6,7 @@ import { OwnRedis } from './own-redis.ts';
 
 const SLOTS = 16_384;
 const NODES = 3;
-/** A node that is silent for so long is away, and then the others answer no more. */
+/** A node that is silent for this long is down, and then the others refuse commands. */
 const AWAY_MS = 1000;
 
 export type OwnCluster = {

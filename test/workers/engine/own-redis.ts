@@ -1,4 +1,5 @@
-// A Redis of the test's own, which is killed, frozen and emptied. It keeps nothing on disk: after a kill it comes back empty.
+// A Redis of the test's own that is killed, frozen and emptied. It keeps nothing on disk: after a
+// kill it comes back empty.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -25,7 +25,7 @@ function start(command: readonly string[], env: Record<string, string> = {}) {
   });
 }
 
-/** Reads on until it says so. */
+/** Reads on until the output contains it. */
 async function said(output: AsyncIterator<Uint8Array>, word: string): Promise<void> {
   const decoder = new TextDecoder();
   let text = '';
@@ -37,7 +37,7 @@ async function said(output: AsyncIterator<Uint8Array>, word: string): Promise<vo
 }
 
 test('one whose runner is gone stops, as when it is told', async () => {
-  // As npx does: the shell does not pass on how it ends.
+  // As npx does: the shell does not pass on the exit code.
   const runner = start(['sh', '-c', '"$@"; exit', 'sh', ...WORKER_COMMAND], {
     npm_command: 'exec',
   });

@@ -1,4 +1,5 @@
-// Redis may be emptied, killed, frozen or away: nothing is lost or sent twice, and nothing floods.
+// Redis is emptied, killed, frozen or down: nothing is lost or sent twice, and there is no flood of
+// calls or logs.
 import { afterEach, beforeEach, expect, test } from 'bun:test';
 import { audit } from '../../../src/database/audit.ts';
 import { until } from '../../support/until.ts';
@@ -7,7 +8,7 @@ import { OwnRedis } from './own-redis.ts';
 import { Sink } from './sink.ts';
 
 const ENDPOINTS = 20;
-/** Of BullMQ for a ticket, and for the queue. */
+/** BullMQ's keys for a ticket, and for the queue. */
 const KEYS_MAX = 4 * ENDPOINTS + 20;
 /** A sweep, and the longest wait between two attempts to connect. */
 const BACK_MS_MAX = 2000;
@@ -67,9 +68,9 @@ test('away: the API goes on, and what is owed flows when it is back', async () =
   await redis.kill();
   const began = performance.now();
   const events = await bed.events(10);
-  // The worker goes on to say that it is there.
+  // The worker still reports that it is alive.
   await bed.sweeps(2);
-  // Long enough that whatever connects waits its longest between two attempts.
+  // Long enough that every client waits its longest between two attempts.
   await until('it was away for a while', () => performance.now() - began > 2000);
   expect(sink.arrivals).toHaveLength(0);
   await redis.start();
@@ -77,7 +78,7 @@ test('away: the API goes on, and what is owed flows when it is back', async () =
   await until('all arrived', () => sink.arrivals.length >= owed(events).length);
   expect(performance.now() - back).toBeLessThan(BACK_MS_MAX);
   expect(await redis.keys()).toBeLessThan(KEYS_MAX);
-  // It is said, and not again and again.
+  // It is logged once, not again and again.
   expect(bed.logged.length).toBeWithin(1, 5);
   await allDelivered(events);
 }, 60_000);

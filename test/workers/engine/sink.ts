@@ -1,4 +1,4 @@
-// A receiver that does as it is told, and remembers what came.
+// A receiver that answers as it is told, and remembers what came.
 
 export type Arrival = {
   readonly id: string;
@@ -7,12 +7,12 @@ export type Arrival = {
   readonly headers: Record<string, string>;
 };
 
-/** What it answers to one request; 'hang' never does. */
+/** The answer to one request; 'hang' never answers. */
 export type Answer = Response | Promise<Response> | 'hang';
 
 export class Sink {
   readonly arrivals: Arrival[] = [];
-  /** Requests that it has and has not answered. */
+  /** Requests that it has not answered yet. */
   hanging = 0;
   answer: (arrival: Arrival) => Answer = () => new Response();
   readonly #server: Bun.Server<undefined>;
@@ -30,7 +30,7 @@ export class Sink {
     return `http://127.0.0.1:${this.#server.port}/hook`;
   }
 
-  /** The ids of the events that came, in order. */
+  /** The ids of the received events, in order. */
   get ids(): string[] {
     return this.arrivals.map(({ id }) => id);
   }

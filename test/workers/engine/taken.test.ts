@@ -56,20 +56,21 @@ test('results of a worker that expired do not count, against its endpoint neithe
   await until('all are in hand', () => sink.hanging === 4);
   const { sql } = bed.server;
   sink.answer = () => new Response();
-  // As if both had been silent for too long: they find out at their next sweep, and have new names then.
+  // As if both had been silent for too long: they notice at their next sweep and take new names.
   bed.pass(1);
   await sql`delete from delivery_workers`;
   await expireWorkers(sql, 0);
   await bed.all(id, 'delivered');
   expect(sink.ids.toSorted()).toEqual([...events, ...events].toSorted());
-  // The late ones time out, and are written down, no more.
+  // The late attempts time out and are logged, nothing else.
   await until('all attempts are written down', async () => (await bed.attempts(id)).length === 8);
   expect((await bed.deliveries(id)).map(({ attempts }) => attempts)).toEqual(Array(4).fill(1));
   expect(await bed.health(id)).toMatchObject({ failures: 0, failingSince: null });
 });
 
 test('an endpoint is not waited for by what waits for it', async () => {
-  // A retry that somebody asks for locks its delivery, and then the endpoint; a success after failures locks them the other way round.
+  // A requested retry locks its delivery, then the endpoint; a success after failures locks them in
+  // the opposite order.
   const { id } = await bed.endpoint(sink.url);
   sink.answer = () => new Response(null, { status: 500 });
   await bed.events(6);
@@ -128,7 +129,7 @@ test('a claim whose answer was lost is let go by the worker that made it', async
   const { id } = await bed.endpoint(sink.url, { status: 'disabled' });
   const events = await bed.events(2);
   const { sql } = bed.server;
-  // As a claim leaves it, six seconds ago.
+  // The state after a claim of six seconds ago.
   await sql`
     update deliveries set status = 'pending', worker = (select id from delivery_workers limit 1),
       next_at = ${new Date(bed.clock.at + 54_000)}

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Certificate } from './receiver.ts';
 
-/** A certificate for a name, signed by itself. */
+/** A self-signed certificate for a name. */
 export function certificateFor(name: string): Certificate {
   const directory = mkdtempSync(join(tmpdir(), 'tollhouse-certificate-'));
   const [key, cert] = [join(directory, 'key.pem'), join(directory, 'cert.pem')];

@@ -1,4 +1,5 @@
-// Receivers whose answers are too large, in a process of their own: what they need is not the sender's.
+// Receivers whose answers are too large, in a process of their own: their memory is not the
+// sender's.
 import { gzipSync } from 'node:zlib';
 import { answer, forever, Receiver } from './receiver.ts';
 

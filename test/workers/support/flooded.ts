@@ -1,4 +1,5 @@
-// Sends to receivers whose answers are too large, a hundred times to each at once, and twice, and tells by how much its peak of memory grew.
+// Sends to receivers whose answers are too large, a hundred times to each at once, in two rounds,
+// and prints how much the peak of memory grew.
 import { clock, timers } from '../../../src/platform/clock.ts';
 import { openSender } from '../../../workers/sender.ts';
 
@@ -19,12 +20,12 @@ const peakBytes = (): number => process.resourceUsage().maxRSS * 1024;
 const sendToAll = (): Promise<string[]> =>
   Promise.all(ports.flatMap((port) => Array.from({ length: 100 }, () => send(port))));
 
-// What any sender needs is there before it counts.
+// What every sender needs is loaded before the count.
 await Promise.all(ports.map(send));
 const before = peakBytes();
 const first = await sendToAll();
 const once = peakBytes();
-// What the first round left in the allocator is reused, or it is a leak.
+// Memory of the first round is reused by the allocator; if not, it is a leak.
 const second = await sendToAll();
 const grownBy = { once: once - before, again: peakBytes() - once };
 console.log(JSON.stringify({ answers: [...first, ...second], grownBy }));

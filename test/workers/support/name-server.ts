@@ -5,7 +5,10 @@ const TYPE_A = 1;
 /** The addresses of a name; null: no answer, ever. */
 export type Zone = (name: string, type: 'A' | 'AAAA') => readonly string[] | null;
 
-/** A real name server on this machine. Nobody may keep its answers, unless it says for how long. */
+/**
+ * A real name server on this machine. Its answers must not be cached, unless it gives a time to
+ * live.
+ */
 export class NameServer {
   readonly asked: string[] = [];
   readonly #socket: Socket = createSocket('udp4');
@@ -39,7 +42,7 @@ export class NameServer {
     this.#socket.close();
   }
 
-  /** RFC 1035: header, the question as it came, answers that point back to its name. */
+  /** RFC 1035: header, the question repeated, answers that point back to its name. */
   #answer(query: Buffer): Buffer | null {
     const labels: string[] = [];
     let end = 12;
@@ -67,7 +70,7 @@ export class NameServer {
   }
 }
 
-/** Of an address that is written out in full. */
+/** An address in its full form. */
 function sixteen(address: string): Buffer {
   return Buffer.from(
     address

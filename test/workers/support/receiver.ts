@@ -10,9 +10,9 @@ export type Certificate = { readonly key: string; readonly cert: string };
 export class Receiver {
   connects = 0;
   readonly open = new Set<Socket>();
-  /** All that came in, a text for each connection. */
+  /** All received text, one entry for each connection. */
   readonly received: string[] = [];
-  /** Written on connections that are closed by now. */
+  /** Bytes written on connections that are closed by now. */
   bytesWritten = 0;
   readonly #server: Server;
   #idle = Promise.withResolvers<void>();
@@ -79,12 +79,15 @@ export function answer(
   const bytes = Buffer.concat([head, Buffer.from(body)]);
   return (socket) => {
     socket.write(bytes);
-    // For the requests that follow on a connection that is kept: each of them is one chunk here.
+    // For further requests on a kept connection: each of them is one chunk here.
     socket.on('data', () => socket.write(bytes));
   };
 }
 
-/** Writes `first`, and then `piece` again and again: every few milliseconds, or as fast as it is taken. */
+/**
+ * Writes `first`, and then `piece` again and again: every few milliseconds, or as fast as it is
+ * read.
+ */
 export function forever(
   first: string,
   piece: string | Buffer,

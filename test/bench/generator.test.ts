@@ -70,7 +70,7 @@ test('an answer that never comes is an error', async () => {
   expect(result.errors).toBe(1);
 });
 
-test('an open loop keeps its rate, and a stall is seen by all who would have met it', async () => {
+test('an open loop keeps its rate, and a stall counts for every request that it delays', async () => {
   let stalled = false;
   const plan = { ratePerSecond: 1000, measureMs: 1000, connections: 64 };
   const { result, latency } = await load(plan, () => {

@@ -15,7 +15,7 @@ const KILLS = 4;
 const ANSWERS_BEFORE_KILL_MAX = 40;
 const BUYERS = 16;
 
-test('checkouts with kill -9 in between: whoever paid is charged once, and nobody else', async () => {
+test('checkouts with kill -9 in between: each buyer who paid is charged once, and no one else is', async () => {
   const service = await startKillable(MONEY_ENV);
   try {
     await withSeed((random) =>

@@ -30,7 +30,7 @@ async function lostToAll(asked: TestServer): Promise<() => Promise<Reply>> {
   return check;
 }
 
-test('a call for whom nobody answers asks some times, not all the time', async () => {
+test('a call for an unserved customer retries with a growing delay', async () => {
   const [asked] = nodes.all;
   const check = await lostToAll(asked!);
   const before = asked!.ledger.stats['forwarded']!;

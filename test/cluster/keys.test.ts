@@ -88,7 +88,7 @@ test('one key for several customers starts one subscription, and the others are 
   expect(await audit(nodes.all[0]!.sql)).toEqual([]);
 }, 60_000);
 
-test('the same keys for other customers, in other orders at every node, count for each and hold up nobody', async () => {
+test('the same keys for other customers, in another order at every node, count for each and block no call', async () => {
   await ask(seller, 'POST', '/meters', { slug: 'calls', event_name: 'call' });
   const customers = await Promise.all(
     Array.from({ length: 30 }, () => ask(seller, 'POST', '/customers', {})),
@@ -119,7 +119,7 @@ test('the same keys for other customers, in other orders at every node, count fo
   expect(waited).toEqual([]);
 }, 60_000);
 
-test('checkouts at once under one key, at all nodes, are one, and everybody is told of it', async () => {
+test('concurrent checkouts under one key at all nodes are one, and each caller gets it', async () => {
   const { id: product_id } = await plan('10.00');
   const replies = await everybody('checkouts', '/checkouts', () => ({
     product_id,

@@ -32,7 +32,7 @@ test.each([2, 3, 4, 8, 16])('%i nodes have about the same', (count) => {
   }
 });
 
-test('who knows the same nodes, in any order, says the same', () => {
+test('the same nodes in any order give the same placement', () => {
   for (const slot of slots) expect(rendezvous(slot, [5, 1, 9])).toBe(rendezvous(slot, [9, 5, 1]));
 });
 
@@ -50,7 +50,7 @@ test('a node hands over what belongs elsewhere, a few at a time', () => {
   expect(handovers({ me: 1, isLeaving: false, own: balanced, others: [2] })).toEqual([]);
 });
 
-test('a node that leaves hands over everything, and only to who stays', () => {
+test('a node that leaves hands over all slots, only to nodes that stay', () => {
   const leaving = [node(1, { leaving: true }), node(2, { leaving: true }), node(3)];
   const others = stayers(survey(leaving, () => 1));
   expect(others).toEqual([3]);
@@ -59,7 +59,7 @@ test('a node that leaves hands over everything, and only to who stays', () => {
   expect(handovers({ me: 1, isLeaving: true, own: slots, others: [] })).toEqual([]);
 });
 
-test('the dead are taken over by those who stay, each slot where it belongs', () => {
+test('slots of dead nodes go to the nodes that stay, each to its planned place', () => {
   const dead = node(2, { alive: false, epoch: 7n });
   const seen = survey([node(1), dead, node(3), node(4, { leaving: true })], () => 2);
   const [taken, ...none] = takeovers(seen, 1);
@@ -77,7 +77,7 @@ test.each([
   expect(takeovers(seen, 1)).toEqual([]);
 });
 
-test('where all leave, those who still live take over', () => {
+test('where all nodes leave, those still alive take over', () => {
   const seen = survey([node(1, { leaving: true }), node(2, { alive: false })], () => 2);
   expect(takeovers(seen, 1)[0]?.to[0]?.node).toBe(1);
 });

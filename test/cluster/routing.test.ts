@@ -136,7 +136,7 @@ async function grantToMany(key: string): Promise<Reply[]> {
   );
 }
 
-test('a grant with a key is one grant, whoever it is for and wherever it is asked for', async () => {
+test('a grant with a key is one grant, for any customer and at any node', async () => {
   for (let round = 0; round < 10; round += 1) {
     const answers = await grantToMany(`round ${round}`);
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1);
@@ -144,7 +144,7 @@ test('a grant with a key is one grant, whoever it is for and wherever it is aske
   }
 });
 
-test('another organisation finds nobody, on any node', async () => {
+test('another organisation finds no customer, on any node', async () => {
   const { id } = await customer(10);
   const { testKey } = nodes.all[0]!.other;
   for (const node of nodes.all) {

@@ -13,7 +13,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => nodes.stop());
 
-test('calls that a stuck handover holds up are refused, and counted once by the heir', async () => {
+test('calls delayed by a stuck handover get a 503, and count once at the next owner', async () => {
   const [heir, stuck] = nodes.all;
   const customers = await Promise.all(
     Array.from({ length: 40 }, () => heir!.call('POST', '/customers', { body: {} })),

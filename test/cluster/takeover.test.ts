@@ -35,7 +35,7 @@ async function insist<T extends { status: number }>(ask: () => Promise<T>): Prom
   }
 }
 
-test('what was acknowledged is there at the heir, and nothing is answered from before', async () => {
+test('the next owner has all acknowledged writes, and the old one answers nothing from memory', async () => {
   const ids = await Promise.all(Array.from({ length: 12 }).map(() => customer()));
   const owners = await Promise.all(ids.map((id) => nodes.ownerOf(id)));
   const lost = owners[0]!;

@@ -27,7 +27,7 @@ async function claimAsBefore(sql: Sql): Promise<boolean> {
   });
 }
 
-test('a seat that is free is not taken, nor the slots of those who live, by one that waits since before', async () => {
+test('a waiting process of the old release takes neither a free seat nor the slots of live nodes', async () => {
   const [first, second] = nodes.all;
   await first!.ledger.close();
   const { sql } = second!;

@@ -53,7 +53,7 @@ describe('who may read it', () => {
     },
   );
 
-  test('without a token: nobody behind a proxy, and nobody without an address', async () => {
+  test('without a token: refused behind a proxy and without an address', async () => {
     expect((await proxied.call('GET', '/metrics')).status).toBe(404);
     const request = new Request('http://127.0.0.1/metrics');
     expect((await open.app.handle(request)).status).toBe(404);
@@ -264,7 +264,7 @@ describe('what the database knows', () => {
     });
   });
 
-  test('what does not come in time is NaN, and the rest comes, to all who ask at once', async () => {
+  test('a gauge that is late is NaN, and all concurrent callers get the rest', async () => {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
     const locked = Promise.withResolvers<void>();
     const lock = server.sql.begin(async (transaction) => {

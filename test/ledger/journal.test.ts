@@ -38,7 +38,7 @@ test('one slow unit among a thousand: it alone is refused, and the others wait f
   expect(world.isLost).toBe(false);
 });
 
-test('while a slow unit is looked for, who comes later waits for one flush of it at a time', () => {
+test('while a slow unit is searched for, later units wait for one flush of the search at a time', () => {
   const world = new JournalWorld();
   for (let n = 0; n < 1000; n += 1) world.submit(n === 613 ? 'slow' : 'fine', 'loud');
   const later: Planted[] = [];
@@ -61,7 +61,7 @@ test('where an empty flush is slow too, what waits is written when the database 
   expect(endOf(early)).toBe('committed');
 });
 
-test('nor is it the fault of who waits where an empty flush lands late', () => {
+test('a late empty flush fails none of the waiting units', () => {
   const world = new JournalWorld();
   const early = world.submit('fine');
   world.isSluggish = true;
@@ -93,7 +93,7 @@ test('a lease outlives a slow flush, and what is sent after it', () => {
   expect(world.isLost).toBe(false);
 });
 
-test('one who brings used keys all the time does not have others decided again and again', () => {
+test('a caller of used keys does not make others be decided again and again', () => {
   const world = new JournalWorld();
   const others: Planted[] = [];
   for (let n = 0; n < 300; n += 1) {

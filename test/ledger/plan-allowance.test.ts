@@ -374,7 +374,7 @@ test('what was given once is not given again by a restart', () => {
   expect([world.numbers, world.check(6n)]).toEqual([[10n, 4n, 6n], 'allowed ok']);
 });
 
-test('it begins when it is given where the clock of who orders it is ahead, and then where it is late', () => {
+test('it begins at the grant where the ordering clock is ahead, and at the ordered time where it is behind', () => {
   for (const [createdAt, effectiveAt] of [
     [T0 + HOUR, T0],
     [T0 - HOUR, T0 - HOUR],

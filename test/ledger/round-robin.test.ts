@@ -35,7 +35,7 @@ test('organisations take turns, and of each its customers', () => {
   expect(line.size).toBe(1);
 });
 
-test('from one flush to the next, who was served goes behind who was not', () => {
+test('from one flush to the next, a served tenant goes behind the others', () => {
   const line = new WaitQueue();
   for (let n = 0; n < 3; n += 1) for (const name of ['a', 'b', 'c']) line.push(unit(name));
   const flushes = Array.from({ length: 9 }, () => namesOf(take(line, 1)).join());
@@ -62,7 +62,7 @@ test('what is too large for the rest of a flush is first in the next', () => {
   expect([rows, line.size]).toEqual([9, 1]);
 });
 
-test('who was refused by a flush is not asked by it again, however many are taken behind', () => {
+test('a tenant refused by a flush is not tried again in it, however many more are taken', () => {
   const line = new WaitQueue();
   const each = 1000;
   const heavy = { rows: 9, bytes: 0 };

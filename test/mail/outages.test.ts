@@ -115,7 +115,7 @@ test('what is refused for good is not tried again, and its address is not logged
   expect(logged.join('')).not.toContain('@example.com');
 });
 
-test('a login that is refused is put right by who runs this: it is tried again', async () => {
+test('a refused login is an operator’s to correct: the mail is tried again', async () => {
   const to = await buy();
   const office = await open();
   mailer = openMailer({
@@ -157,7 +157,7 @@ test.each(['rcpt', 'data'] as const)(
   },
 );
 
-test('what nobody could send for a day is given up, and not sent by who comes later', async () => {
+test('a mail that could not be sent for a day is given up, and no later worker sends it', async () => {
   await buy();
   await shop.server.sql`update mails set written_at = now() - interval '25 hours'`;
   const fresh = await buy();

@@ -18,7 +18,7 @@ afterAll(async () => {
   await office.stop();
 });
 
-test('who pays has a receipt, whose link opens the invoice without a key', async () => {
+test('a buyer gets a receipt, whose link opens the invoice without a key', async () => {
   const to = 'paid@example.com';
   const payment = await shop.buy({ checkout: { customer_email: to } });
   const [mail] = await office.to(to);

@@ -269,7 +269,7 @@ test('after the last attempt it is locked, and a good card is not charged any mo
   expect(late.url()).toBe(`${bed.shopUrl}/cart`);
 });
 
-test('an expired checkout says so, to who opens it and to who has it open', async () => {
+test('an expired checkout says so, on a new page and on an open one', async () => {
   const { id, url } = await bed.checkout();
   const { page } = await bed.buyer();
   await page.goto(url);

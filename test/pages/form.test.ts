@@ -31,7 +31,7 @@ const send = (url: string, fields: Record<string, string>, headers: Record<strin
 const paymentsOf = async (id: string) =>
   (await server.call('GET', `/payments?checkout_id=${id}`)).json.data;
 
-test('a page runs nothing, loads nothing, is framed by nobody and kept by nobody', async () => {
+test('a page has no script, loads nothing, and cannot be framed or cached', async () => {
   const { url } = await checkout({ success_url: 'https://shop.example/thanks' });
   const { headers } = await fetch(url);
   const policy = Object.fromEntries(
@@ -166,7 +166,7 @@ describe('nothing is charged, and the page says why', () => {
     expect(await paymentsOf(made.json.id)).toEqual([]);
   });
 
-  test('from a page of somebody else', async () => {
+  test('from a page of another site', async () => {
     const { id, url } = await checkout();
     expect((await send(url, CARD, { origin: 'https://evil.example' })).status).toBe(403);
     expect(await paymentsOf(id)).toEqual([]);

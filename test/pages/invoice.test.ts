@@ -46,7 +46,7 @@ const readable = (page: string): string =>
     .replaceAll(/\s+/g, ' ')
     .trim();
 
-test('it says who, what, how much and when', () => {
+test('it shows seller and buyer, lines, amounts and dates', () => {
   expect(readable(show())).toBe(
     'Invoice INV-2026-000123 Paid From Acme Billed to Ada ada@example.com ' +
       'Issued 21 November 2026 Paid 21 November 2026 ' +
@@ -106,7 +106,7 @@ test('a draft and a void one are marked across the sheet, and nothing else is', 
   expect(marks).toEqual(['Draft', undefined, undefined, 'Void', undefined]);
 });
 
-test('nobody is told when a void invoice would be due', () => {
+test('a void invoice shows no due date', () => {
   const text = readable(show({ status: 'void', paidAt: null, amountPaid: 0n, dueAt: AT }));
   expect(text).not.toContain('Due');
 });

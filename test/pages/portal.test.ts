@@ -49,7 +49,7 @@ const stateOf = async (id: string) => (await bed.server.call('GET', `/subscripti
 const body = async (page: Page) => (await page.locator('body').innerText()).replaceAll(/\s+/g, ' ');
 
 describe.each([true, false])('with JavaScript %p', (javaScriptEnabled) => {
-  test('he adds a card, cancels, changes his mind, pauses, resumes, and cancels at once', async () => {
+  test('a customer adds a card, cancels, takes it back, pauses, resumes, and cancels at once', async () => {
     const { page, customer, url } = await visit({ javaScriptEnabled });
     expect(await page.title()).toBe('Your account · One');
     await saveCard(page, GOOD);
@@ -98,7 +98,7 @@ describe.each([true, false])('with JavaScript %p', (javaScriptEnabled) => {
     expect(await page.getByRole('link', { name: /^(Pause|Cancel|Resume)/ }).count()).toBe(0);
   });
 
-  test('he may look and go back without changing anything', async () => {
+  test('looking and going back changes nothing', async () => {
     const { page, customer, url } = await visit({ javaScriptEnabled });
     const { id } = await subscribe(bed.server, customer, { trial_days: 14 });
     await page.goto(url);
@@ -145,7 +145,7 @@ describe.each([true, false])('with JavaScript %p', (javaScriptEnabled) => {
     expect(await body(page)).toContain('Atlas Pro Active');
   });
 
-  test('who fails at his bank is back at the form, and nothing is kept', async () => {
+  test('after a failure at the bank the form is back, and nothing is saved', async () => {
     const { page, url } = await visit({ javaScriptEnabled });
     await saveCard(page, CHALLENGED);
     await press(page, 'Fail');

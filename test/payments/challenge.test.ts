@@ -65,7 +65,7 @@ test.each(ANSWERS)('%s, confirmed %p: %s', async (means, passed, status, code, c
   expect(await shop.bank.answerChallenge(payment.id, !passed)).toBeNull();
 });
 
-test('who confirms and never comes back has paid all the same', async () => {
+test('a buyer who confirms and never comes back has paid all the same', async () => {
   const [payment, session] = await challenged();
   await shop.bank.answerChallenge(payment.id, true);
   await shop.paymentThatIs('succeeded', payment.id);

@@ -111,7 +111,7 @@ test.each<[string, Fields]>([
   expect((await shop.read(`/payments?customer_id=${id}`)).data).toHaveLength(20);
 });
 
-test('nobody becomes a customer by what came to nothing', async () => {
+test('a failed payment makes no customer', async () => {
   const payment = await shop.buy({
     means: 'declined',
     checkout: { customer_email: 'eight@example.com' },

@@ -38,7 +38,7 @@ const admin = async (...args: string[]) => {
   return JSON.parse(stdout);
 };
 
-test('it is put off, and everybody else goes on', async () => {
+test('it is postponed, and the other tasks are done', async () => {
   const reply = await shop.refund(poisoned.id, { amount: '10.00' });
   expect([reply.status, reply.json.status]).toEqual([200, 'succeeded']);
   await until('it has failed', async () => (await rowOf(poisoned))?.['tries'] >= 1);

@@ -171,7 +171,7 @@ describe('at a bank', () => {
     return shop.payment(id);
   };
 
-  test('attempts that nobody comes back from take nothing', async () => {
+  test('abandoned attempts redeem nothing', async () => {
     const code = await shop.discount('ABANDONED', { percent_off: 10, max_redemptions: 3 });
     for (let attempt = 0; attempt < 4; attempt += 1) await challenged(code);
     expect(await redemptions(code)).toBe(0);
@@ -182,7 +182,7 @@ describe('at a bank', () => {
     expect(await redemptions(code)).toBe(1);
   });
 
-  test('who comes back in time pays the price that was shown', async () => {
+  test('a buyer who comes back in time pays the price that was shown', async () => {
     const code = await shop.discount('IN-TIME', { percent_off: 10, max_redemptions: 1 });
     const buyer = await challenged(code);
     expect(await back(buyer)).toMatchObject({ status: 'succeeded', amount: '90.00' });
@@ -193,7 +193,7 @@ describe('at a bank', () => {
     );
   });
 
-  test('who finds it gone is charged nothing, and shown the new total first', async () => {
+  test('a buyer whose discount is gone is charged nothing, and sees the new total first', async () => {
     const code = await shop.discount('GONE', { percent_off: 10, max_redemptions: 1 });
     const buyer = await challenged(code);
     await shop.pay(await shop.checkout(), { discountCode: code, total: '90' });

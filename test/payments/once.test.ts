@@ -51,7 +51,7 @@ test('looked at by many while it is decided, it is decided once', async () => {
   await shop.events((await shop.payment(payment.id)).invoice_id, 1);
 });
 
-test('a buyer who looks gives up no charge that may still be on its way', async () => {
+test('loading the page gives up no charge that may still be in flight', async () => {
   const payment = await shop.buy({ means: 'requestLost' });
   await times(5, () => shop.server.payments.refresh(payment.id));
   expect((await shop.payment(payment.id)).status).toBe('processing');
@@ -232,7 +232,7 @@ describe('a buy link', () => {
     expect(await shop.paymentsOf(session)).toEqual([]);
   });
 
-  test('lets a buyer correct who he is', async () => {
+  test('lets buyers correct their name and address', async () => {
     const session = await visit();
     await shop.pay(session, { email: 'tpyo@example.com', name: 'Adda', means: 'declined' });
     await shop.pay(session, { email: 'typo@example.com', name: 'Ada' });

@@ -57,7 +57,7 @@ test('a refund: reserved and pending, then made once', async () => {
   expect(rows).toHaveLength(1);
 });
 
-test('a charge: nobody is charged for what was given up, and the buyer may try again', async () => {
+test('a charge: an abandoned attempt charges nothing, and the buyer may try again', async () => {
   const session = await shop.checkout();
   const first = await without('sandbox_charges', async () => {
     await shop.pay(session);

@@ -25,7 +25,7 @@ test('what comes while a batch is done goes together into the next ones, each ke
   await all.idle();
 });
 
-test('one that always fails costs nobody else, and is told once', async () => {
+test('one that always fails delays no other, and is reported once', async () => {
   const gate = Promise.withResolvers<void>();
   const { all, failures } = batches(async (keys) => {
     await gate.promise;

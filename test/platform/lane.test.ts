@@ -47,7 +47,7 @@ function open(options: { places: number; perTenant: number; waitingMax: number }
   };
 }
 
-test('a tenant holds no more than its share, and those who wait take turns', async () => {
+test('a tenant holds at most its share, and waiting calls take turns', async () => {
   const lane = open({ places: 3, perTenant: 2, waitingMax: 10 });
   await lane.ask('a1', 'a2', 'a3', 'a4', 'a5', 'b1', 'b2', 'b3', 'c1');
   expect(lane.begun).toEqual(['a1', 'a2', 'b1']);
@@ -62,7 +62,7 @@ test('a line that is full refuses its own tenant alone', async () => {
   expect([lane.begun, lane.refused]).toEqual([['a1', 'b1'], ['a3']]);
 });
 
-test('who waited too long is refused, and leaves no place held', async () => {
+test('a call that waited too long is refused, and holds no place', async () => {
   const lane = open({ places: 1, perTenant: 1, waitingMax: 2 });
   await lane.ask('a1', 'a2', 'b1');
   await lane.expire();

@@ -72,7 +72,7 @@ test('it is the wall clock until it is moved, then as far ahead; live mode and o
   expect(clocks.now(TEST)).toBe(6500);
 });
 
-test('it does not go back when it is stopped where it was, or is behind whoever moved it', async () => {
+test('it does not go back when it is stopped where it was, or when this node is behind the mover', async () => {
   const world = new World();
   const clocks = await world.open();
   clocks.set(world.ahead(4000));
@@ -121,7 +121,7 @@ test('it is loaded, and follows what other processes save', async () => {
   expect(world.warned).toEqual(['test clocks could not be read']);
 });
 
-test('whose mover died runs on, without anybody saying so', async () => {
+test('a clock whose mover died runs on, without a notification', async () => {
   const world = new World();
   const clocks = await world.open();
   const stop = world.stopped(5000);

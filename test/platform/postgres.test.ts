@@ -46,7 +46,7 @@ test('queries fail while nothing is behind it, without a storm of connections, a
   await until('it answers', answers, 2000);
 });
 
-test('who listens hears again after it', async () => {
+test('a listener gets notifications again after it', async () => {
   const heard: string[] = [];
   await sql.listen('after', (said) => heard.push(said));
   proxy.detach();

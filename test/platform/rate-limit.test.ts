@@ -84,7 +84,7 @@ test('0 is no limit', async () => {
   expect(taken.every(({ allowed }) => allowed)).toBe(true);
 });
 
-test('where nobody listens, the process counts by itself', async () => {
+test('without a Redis, the process counts by itself', async () => {
   const client = open('redis://127.0.0.1:1');
   try {
     const limit = openRateLimiter(client).limit(ids.next(), 2);

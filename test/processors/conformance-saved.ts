@@ -119,7 +119,7 @@ export function savesInstruments(rigOf: () => Rig): void {
       });
     });
 
-    test('nothing is saved where nobody asked for it', async () => {
+    test('nothing is saved without being asked for', async () => {
       for (const behaviour of ['succeeds', 'settles'] as const) {
         const result = await rigOf().processor.charge(request(behaviour, { save: false }));
         expect('saved' in result && result.saved).toBeNull();
@@ -246,7 +246,7 @@ export function savesInstruments(rigOf: () => Rig): void {
       expect(await processor.chargeSaved(later(name))).toMatchObject(MANDATE_LOST);
     });
 
-    test('while it is charged: whoever asks hears the same from then on', async () => {
+    test('while it is charged: every later question gets the same answer', async () => {
       const { processor } = rigOf();
       for (const _ of CALLERS.slice(0, 20)) {
         const made = later(await nameOf('succeeds'));
@@ -259,7 +259,7 @@ export function savesInstruments(rigOf: () => Rig): void {
       }
     });
 
-    test('a name that nobody knows is no error, nor is charging by it', async () => {
+    test('an unknown name is no error, nor is charging by it', async () => {
       const { processor } = rigOf();
       for (const name of ['', 'x', "'; drop table payments", '\u{1F4B8}', 'k'.repeat(300)]) {
         expect(await processor.forget(name)).toEqual({ kind: 'forgotten' });

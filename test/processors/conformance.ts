@@ -79,7 +79,7 @@ export function conforms(name: string, open: () => Promise<Rig>): void {
         expect(found).toBe(then ?? kind);
       });
 
-      test('that nobody made was not attempted', async () => {
+      test('one that was never made is not_attempted', async () => {
         expect((await rig.processor.findCharge(rig.newKey())).kind).toBe('not_attempted');
       });
 
@@ -279,7 +279,7 @@ export function conforms(name: string, open: () => Promise<Rig>): void {
         expect((await rig.processor.findCharge(late.key)).kind).toBe('not_attempted');
       });
 
-      test('what is arriving: whoever asks hears the same from then on', async () => {
+      test('while the charge arrives: every later question gets the same answer', async () => {
         for (const _ of CALLERS.slice(0, 20)) {
           const made = request('succeeds');
           const [, canceled] = await Promise.all([
@@ -292,7 +292,7 @@ export function conforms(name: string, open: () => Promise<Rig>): void {
     });
 
     describe('a refund', () => {
-      test('that nobody made was not attempted', async () => {
+      test('one that was never made is not_attempted', async () => {
         expect((await rig.processor.findRefund(rig.newKey())).kind).toBe('not_attempted');
       });
 

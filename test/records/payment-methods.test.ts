@@ -123,7 +123,7 @@ test('one that is detached is charged no more, and does not come back by being p
   expect(await defaultOf(customerId)).toBe('first');
 });
 
-test('nobody else sees it: another customer, another mode, another organisation', async () => {
+test('it is hidden from another customer, another mode and another organisation', async () => {
   const customerId = await newCustomer();
   await put(visa(customerId, 'mine'));
   expect(await defaultOf(await newCustomer())).toBeNull();

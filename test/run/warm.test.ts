@@ -77,7 +77,7 @@ test('what was killed in one clone is ended by the keeper of another', async () 
   services.release();
 });
 
-test('when nobody has used them for a while they stop, and leave nothing', async () => {
+test('when they have been idle for a while they stop, and leave nothing', async () => {
   await until('they have stopped', () => keepersOf(OTHER!).length === 0, 60_000);
   expect(databasesOf(OTHER!)).toEqual([]);
   expect(existsSync(join(OTHER!, 'data'))).toBe(false);

@@ -41,7 +41,7 @@ test('what one customer gains pushes others out, and what was pushed out is righ
   }
 });
 
-test('nobody in memory is no byte', () => {
+test('an empty cache has no bytes', () => {
   setting.server.ledger.forgetAll();
   expect([stat('actors'), stat('actorBytes')]).toEqual([0, 0]);
 });

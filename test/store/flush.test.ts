@@ -127,7 +127,7 @@ test.each(REFUSED)('%s is refused, and what came with it', async (_what, rows, o
   expect(await flush({ transfers: [transfer({})] })).toBe('committed');
 });
 
-test('usage past the limit is taken where nobody said that it fits, and what fits to the last', async () => {
+test('usage past the limit is taken where no ceiling is asserted, and guarded usage up to the last unit', async () => {
   const transfers = [
     transfer({ usage: USAGE }),
     transfer({ usage: { ...USAGE, guarded: true, consumedAfter: 10n } }),

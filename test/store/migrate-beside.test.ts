@@ -51,7 +51,7 @@ async function versions(): Promise<bigint> {
   return must(row, 'a version').newest;
 }
 
-test('who writes events and then what they owe waits for nobody', async () => {
+test('a server that writes events and then their deliveries waits for no lock', async () => {
   let migrating: Promise<void> | undefined;
   await sql.begin(async (writer) => {
     await writer`lock table events in row exclusive mode`;
@@ -64,7 +64,7 @@ test('who writes events and then what they owe waits for nobody', async () => {
   expect(await versions()).toBe(NEWEST);
 });
 
-test('while somebody reads for long, others go on', async () => {
+test('during a long read, others continue', async () => {
   let migrating: Promise<void> | undefined;
   await sql.begin(async (reader) => {
     await reader`select from events limit 1`;

@@ -90,7 +90,7 @@ test.each([
   expect(await open(second).claim()).toMatchObject({ node: 1, epoch: 2n });
 });
 
-test('of two without an address who come at once one joins', async () => {
+test('of two nodes without an address that start at once, one joins', async () => {
   for (let round = 0; round < 10; round += 1) {
     await empty();
     const claims = await Promise.all([open(null), open(null), open(null)].map((s) => s.claim()));
@@ -104,7 +104,7 @@ test('nodes that come at once have different seats', async () => {
   expect(new Set(claims.map((fence) => fence?.node))).toEqual(new Set([1, 2, 3, 4]));
 });
 
-test('slots go with a flush, to who lives and stays', async () => {
+test('slots are handed over with a flush, to a live node that stays', async () => {
   await empty();
   const [a, b, c, d] = await Promise.all([join('a:1'), join('b:1'), join('c:1'), join('d:1')]);
   const owner = [a, b, c, d].find(({ fence }) => fence.node === 1)!;
@@ -144,7 +144,7 @@ test('the dead are taken over once, and write nothing any more', async () => {
   expect(await a.storage.flush(NO_ROWS, a.fence)).toEqual({ kind: 'fenced' });
 });
 
-test('who frozen holds the row of its seat does not hold up its heirs', async () => {
+test('a frozen node that locks its seat row does not delay the takeover', async () => {
   await empty();
   const [a, b] = [await join('a:1'), await join('b:1')];
   await expire(a.fence.node);
@@ -171,7 +171,7 @@ test('a seat that was let go is taken again, with what it still had', async () =
   expect((await b.storage.survey()).nodes[0]).toMatchObject({ leaving: false, address: 'b:1' });
 });
 
-test('a seat that the database is behind is nobody’s, and nobody joins, until an operator accepts that', async () => {
+test('a seat ahead of the database cannot be claimed, and no node joins, until an operator accepts the loss', async () => {
   await empty();
   const [a, b] = [await join('a:1'), await join('b:1')];
   const written = { ...a.fence, seq: a.fence.seq + 1n };
@@ -190,7 +190,7 @@ test('a seat that the database is behind is nobody’s, and nobody joins, until 
   expect(await open('c:1').claim()).toMatchObject({ node: a.fence.node });
 });
 
-test('who sits where another one was that is behind goes on: it lacks nothing of its own', async () => {
+test('a node continues in a seat whose former holder is behind: it lacks nothing of its own', async () => {
   await empty();
   const gone = await join('a:1');
   await expire(gone.fence.node);

@@ -149,7 +149,7 @@ test('a payment is refunded years later, and the key of a refund is good for eve
   expect([amount_refunded, status]).toEqual(['10.00', 'refunded']);
 });
 
-test('what has expired goes: answers, events of usage, checkouts that nobody paid, tokens; and what money did stays', async () => {
+test('expired rows go: answers, usage events, unpaid checkouts, tokens; rows of money stay', async () => {
   const { setting } = keeping;
   const { server } = setting;
   await keeping.travel(START + 1000 * DAY_MS);
@@ -224,7 +224,7 @@ test('a month that is being read is not dropped, and goes the next time', async 
   expect([next.busy, next.closed.length > 0]).toEqual([false, true]);
 }, 60_000);
 
-test('who was counted in the present period is known, whatever end the calendar once gave it', async () => {
+test('members counted in the current period are known, whatever end the calendar once gave it', async () => {
   const { setting } = keeping;
   await keeping.travel(START + 1800 * DAY_MS);
   const customer = await customerWith({ reset_interval: 'year' }, 'users');

@@ -38,7 +38,7 @@ async function begin(): Promise<void> {
 
 const since = async () => (await sql`select by_customer_since from usage_keys`).length;
 
-test('an id is unique in its slot; nobody was here before', async () => {
+test('an id is unique in its slot, in a new database', async () => {
   await record(ids.next(), 1, null);
   // Two processes start together: the one that waits keeps no index from being built.
   await Promise.all([migrate(database!.url), migrate(database!.url)]);
@@ -49,7 +49,7 @@ test('an id is unique in its slot; nobody was here before', async () => {
   expect(await since()).toBe(0);
 });
 
-test('a server of before, which nobody has sent a key yet, goes on beside the migration', async () => {
+test('an older server that has had no key yet runs on beside the migration', async () => {
   await begin();
   await migrate(database!.url);
   await record(ids.next(), 1, '7');

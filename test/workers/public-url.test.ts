@@ -163,7 +163,7 @@ test.each([
   expect(vetted).toMatchObject({ kind: 'public', addresses: [PUBLIC, PUBLIC_6] });
 });
 
-test('an address is its own answer: nobody is asked', async () => {
+test('an address needs no name server', async () => {
   const resolve: Resolve = () => Promise.reject(new Error('asked'));
   const [four, six] = await Promise.all(
     [`https://${PUBLIC}/`, `https://[${PUBLIC_6}]:8443/`].map((url) =>

@@ -46,7 +46,7 @@ test.each([
   expect(judge({ ...FAILED, statusCode }).kind).toBe(verdict as Verdict['kind']);
 });
 
-test('nobody answered: again, after the first wait', () => {
+test('no answer: retried after the first wait', () => {
   const verdict = judge({ ...FAILED, statusCode: null });
   expect(verdict).toEqual({ kind: 'retry', at: FIRST + 5 * SECOND });
 });

@@ -196,7 +196,7 @@ function spawnScript(script: URL, ...args: readonly string[]) {
   };
 }
 
-test('300 that hang hold up nobody, and each ends at its own deadline', async () => {
+test('300 that hang delay no other, and each ends at its own deadline', async () => {
   const hanging = await receive(() => {});
   const healthy = await receive(answer('200 OK'));
   const sender = newSender();
@@ -291,7 +291,7 @@ test('localhost is either of its addresses', async () => {
   }
 });
 
-test('nobody listens', async () => {
+test('no listener', async () => {
   const receiver = await receive(answer('200 OK'));
   const { port } = receiver;
   receiver.close();

@@ -214,7 +214,7 @@ test('a buy link opens no more checkouts than the merchant may have', async () =
   expect(replies.filter(({ status }) => status === 409)).toHaveLength(AT_ONCE - MAX);
 });
 
-test('whoever opens all that buy links may leaves the merchant its own', async () => {
+test('buy links at their limit leave the merchant room for checkouts of its own', async () => {
   const product_id = await aProduct();
   const open = () => server.call('POST', `/buy-links/${product_id}/checkout`, { key: null });
   for (let n = 0; n < MAX; n += 1) expect((await open()).status).toBe(200);

@@ -24,7 +24,7 @@ test('GET tells when it was paid', async () => {
   expect(await read(id)).toMatchObject({ status: 'paid', paid_at: '2026-11-21T10:00:00.000Z' });
 });
 
-test('GET tells that its time is over, without anybody writing so', async () => {
+test('GET shows an expired checkout as expired before a job marks it', async () => {
   const id = await made();
   await outlive(id);
   expect((await read(id)).status).toBe('expired');

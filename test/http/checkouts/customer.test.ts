@@ -56,7 +56,7 @@ test('both of its ids, where they are of one customer', async () => {
   }
 });
 
-test('it is known by its payment, where nobody was named', async () => {
+test('the customer follows from the payment, where none was named', async () => {
   const session = await shop.checkout({ customer_email: 'later@example.com' });
   const read = () => shop.read(`/checkouts/${session.id}`);
   expect((await read()).customer_id).toBeNull();

@@ -122,7 +122,7 @@ test('what cannot be answered now is one line, ten in a second, and then how man
   ]);
 });
 
-test('where keys cannot be looked up, nobody is told that theirs is wrong', async () => {
+test('while keys cannot be looked up, no caller gets a 401', async () => {
   const { call } = serve(
     () => Response.json({}),
     () => {

@@ -137,7 +137,7 @@ test.each(SENDERS)('sent by %s', async (_who, headers, status) => {
   if (status === 403) expect(reply.json.error.type).toBe('forbidden');
 });
 
-test('who calls comes before where it was sent from', async () => {
+test('authentication comes before the check of the origin', async () => {
   const reply = await post('name=Ann', { origin: 'https://evil.example' }, '/guarded');
   expect(reply.status).toBe(401);
 });

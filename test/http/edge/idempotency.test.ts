@@ -120,7 +120,7 @@ test('it waits 5 s and is told to come back', async () => {
   });
 }, 60_000);
 
-test('those who wait hold nothing that others need, and there is a bound to them', async () => {
+test('waiting calls hold no connection, and their number is bounded', async () => {
   const send = () => post('/meters', 'k7c', { body: { slug: 'slowest' } });
   await whileHeld(async (release) => {
     // More than each node allows to wait.

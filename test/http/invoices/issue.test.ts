@@ -258,7 +258,7 @@ test('refunds at once are all there, in order and without a gap', async () => {
   }
 });
 
-test('more than was paid is refused by the database, whoever asks', async () => {
+test('the database refuses a refund of more than was paid', async () => {
   const invoice = await issue(server.sql, await freshScope());
   for (const amount of [2001n, -1n]) {
     expect(await failureOf(refund(server.sql, invoice.id, amount))).toContain(

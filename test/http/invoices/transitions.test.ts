@@ -97,7 +97,7 @@ test.each(REFUSALS)('the refusal names what it must be: %s, %s', async (from, ac
   expect(await act(action, id)).toBe(says);
 });
 
-test('a void one is owed by nobody, and says so', async () => {
+test('a void invoice shows nothing due, and so does its event', async () => {
   const { id } = await invoiceThatIs(server.sql, scope, 'open');
   const { json } = await server.call('POST', `/invoices/${id}/void`);
   expect([json.status, json.total, json.amount_due]).toEqual(['void', '20.00', '0.00']);

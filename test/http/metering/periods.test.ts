@@ -143,7 +143,7 @@ test('a period is given once, however many ask for it at its start', async () =>
   expect(await setting.balance(customer, 'api')).toMatchObject({ limit: 10, consumed: 50 });
 });
 
-test('an alarm rolls the period without anybody asking', async () => {
+test('an alarm rolls the period without a call', async () => {
   const customer = await customerAt(JAN, { reset_interval: 'day' });
   await travel(JAN + DAY + HOUR);
   const deadline = performance.now() + 5000;

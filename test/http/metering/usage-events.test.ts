@@ -36,10 +36,10 @@ const toldOnce = async (customer: string): Promise<Fields> => {
   return event ?? {};
 };
 
-describe('is written only where somebody asks for it', () => {
+describe('is written only with a subscribed endpoint', () => {
   beforeAll(() => setting.meter('asked'));
 
-  test('nobody does', async () => {
+  test('no endpoint subscribes', async () => {
     const customer = await setting.customer();
     await setting.track(customer, 'asked');
     expect(await told(customer)).toEqual([]);
@@ -83,7 +83,7 @@ describe('is written only where somebody asks for it', () => {
   });
 });
 
-describe('where somebody does', () => {
+describe('with a subscribed endpoint', () => {
   let endpoint: string;
   let meterId: string;
   beforeAll(async () => {

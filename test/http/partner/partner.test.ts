@@ -62,7 +62,7 @@ test('a retry gets the first answer; the same key of an organisation is another 
   expect([own.status, own.headers.get('idempotency-replayed')]).toEqual([201, null]);
 });
 
-test('it is owed the events of every practice in the group, of its mode, and of nobody else', async () => {
+test('it gets the events of every organisation in the group, in its mode, and no others', async () => {
   const setting = { sql: server.sql, ids, now: Date.now() };
   const second = await createOrganisation(setting, { name: 'Two', groupId: server.group.id });
   if (typeof second === 'string') throw new Error(second);

@@ -59,7 +59,7 @@ test('pause of what is overdue: what is owed goes on being collected, and a new 
   expect(data).toMatchObject([{ status: 'paid' }]);
 });
 
-test('cancel at once ends it, and who listens for the end hears it', async () => {
+test('cancel at once ends it, and a subscribed endpoint gets the event', async () => {
   const { id } = await subscribe(server, portal.customer);
   const ended = await act('cancel', { subscription_id: id, mode: 'immediate' });
   expect(ended).toMatchObject({ id, status: 'canceled' });

@@ -25,7 +25,7 @@ afterAll(() => server.stop());
 const read = async () => (await server.call('GET', `/subscriptions/${id}`)).json;
 const base = () => `/portal/${portal.token}`;
 
-test('a page runs nothing, loads nothing, is framed by nobody and kept by nobody', async () => {
+test('a page has no script, loads nothing, and cannot be framed or cached', async () => {
   for (const path of ['', `cancel?subscription_id=${id}`, 'payment-method']) {
     const { status, headers } = await portal.get(path);
     expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);

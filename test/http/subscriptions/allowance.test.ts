@@ -138,7 +138,7 @@ test('a discount is of the first period; in a trial it comes off what follows', 
   expect(await charged(trial)).toEqual(['0.00', '15.00', '30.00']);
 });
 
-test('nothing is asked of whoever subscribes to what is free', async () => {
+test('a free plan needs no payment method', async () => {
   const plan = await club.plan({ amount: '0' });
   const subscription = await club.signUp(plan);
   expect(await club.check(subscription, plan)).toMatchObject({ allowed: true });

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-test('a draft of a pause, finalised and paid ten times at once and again later, is charged once and chased by nobody', async () => {
+test('a draft of a pause, finalised and paid ten times at once and again later, is charged once, without dunning', async () => {
   const seller = { url: server.url, key: server.organisation.testKey };
   const prices = [{ currency: 'USD', amount: '9.00', type: 'recurring', interval: 'month' }];
   const product = await ask(seller, 'POST', '/products', { name: 'Plan', prices });

@@ -46,7 +46,7 @@ test('ten at once with one key: one answer', async () => {
   expect((await club.types(id)).slice(2)).toEqual(['payment.succeeded', 'subscription.updated']);
 });
 
-test('ten who resume after the period pay for one', async () => {
+test('ten concurrent resumes after the period pay for one', async () => {
   const plan = await club.plan();
   const { id } = await club.signUp(plan);
   await act(id, 'pause');
@@ -57,7 +57,7 @@ test('ten who resume after the period pay for one', async () => {
   expect(await club.payments(id)).toHaveLength(2);
 });
 
-test('forty who start at once, each with a key, all get what they want', async () => {
+test('forty concurrent starts, each with a key, all succeed', async () => {
   const plan = await club.plan();
   const customer = await club.cardholder();
   const body = { customer_id: customer, product_id: plan.productId };

@@ -100,7 +100,7 @@ test('a bank debit is there when it has settled, at the signup and at each renew
   ]);
 });
 
-test('who has changed since: the address is the new one, the name is what came with the checkout', async () => {
+test('a changed customer: the address is the new one, the name is that of the checkout', async () => {
   const plan = await club.plan();
   const subscription = await club.signUp(plan);
   const body = { email: 'new@example.com', external_customer_id: `new ${subscription.id}` };

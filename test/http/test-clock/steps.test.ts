@@ -175,7 +175,7 @@ test('however often it is moved, it stays before the year 3000', async () => {
   expect(await move(world, 1)).toBe('past_end');
 });
 
-test('who leaves leaves it at the step that was begun', async () => {
+test('when the caller disconnects, the clock stays at the step that had begun', async () => {
   const world = await World.open();
   const caller = new AbortController();
   world.alarms = [alarm('first', START + MINUTE), alarm('second', START + 5 * MINUTE)];

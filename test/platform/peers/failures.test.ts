@@ -100,7 +100,7 @@ describe('silence', () => {
   // The other side must not be the one that notices: the proxy passes its close on.
   const patient = { silentMs: 60_000 };
 
-  test('who asks notices within two seconds that a peer died without a word', async () => {
+  test('the calling side notices within two seconds that a peer died silently', async () => {
     const answerer = { ...some, limits: { ...some.limits, ...patient } };
     const { asker, proxy, address } = await apart({ answerer });
     await asker.ask(address, 'answer', SOON);
@@ -110,7 +110,7 @@ describe('silence', () => {
     expect(performance.now() - started).toBeLessThan(2300);
   });
 
-  test('who answers does too', async () => {
+  test('the answering side does too', async () => {
     const { answerer, asker, proxy, address } = await apart({ asker: { limits: patient } });
     await asker.ask(address, 'answer', SOON);
     proxy.freeze();
@@ -128,7 +128,7 @@ describe('silence', () => {
     expect(asker.stats()).toMatchObject({ connects: 1, outbound: 1 });
   });
 
-  test('who slept does not take the others for dead', async () => {
+  test('a process that slept does not take its peers for dead', async () => {
     const limits = { heartbeatMs: 20, silentMs: 100 };
     const { asker, address } = await apart({ answerer: { limits }, asker: { limits } });
     await asker.ask(address, 1, SOON);

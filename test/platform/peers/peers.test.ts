@@ -114,7 +114,7 @@ test('one connection for each direction, opened by the first ask', async () => {
   }
 });
 
-test('the answering side learns who asks', async () => {
+test('the answering side learns the caller’s address', async () => {
   const answerer = nodes.open({ answer: (_, from) => from });
   const asker = nodes.open();
   expect(await asker.ask(answerer.address, null, SOON)).toBe(asker.address);

@@ -71,7 +71,7 @@ test('a proof that was recorded is none for another connection', async () => {
   first.terminate();
 });
 
-test('a handshake that a stranger passes on to another node lets nobody in', async () => {
+test('a handshake that a stranger relays to another node is refused', async () => {
   const begun: unknown[] = [];
   const answerer = nodes.open({ answer: (request) => begun.push(request) });
   const forged = encoded([performance.now(), 1_000_000, 5000, 'forged']);
@@ -87,7 +87,7 @@ test('a handshake that a stranger passes on to another node lets nobody in', asy
   await stranger.stop();
 });
 
-test('who proves nothing is closed soon', async () => {
+test('a connection that proves nothing is closed soon', async () => {
   const answerer = nodes.open({ limits: { heartbeatMs: 20, silentMs: 60 } });
   const stranger = new Stranger(answerer.address, upgradeOf(answerer.address));
   await stranger.read();
@@ -107,7 +107,7 @@ test('nothing is sent to a server that does not hold the secret', async () => {
   await fake.stop();
 });
 
-test('who has proven it is served', async () => {
+test('a peer that has proved it is served', async () => {
   const stranger = await admitted(nodes.open().address);
   stranger.send(encoded([performance.now(), 7, 1000, 'hello']));
   expect(readAnswers((await stranger.read()) as Uint8Array)).toEqual([

@@ -130,7 +130,7 @@ test('all of it, also where that is more than one answer wakes', async () => {
   await own.stop();
 }, 60_000);
 
-test('an endpoint that was paused is not paused for who asks for a retry', async () => {
+test('a requested retry is sent although the endpoint is paused', async () => {
   const { sink, id } = await failing();
   sink.answer = () => new Response();
   const [delivery] = await bed.deliveries(id);

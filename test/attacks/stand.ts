@@ -1,4 +1,5 @@
-// The service as an operator runs it, on one node or several, and two organisations: one attacks, the other is its neighbour.
+// The service as an operator runs it, on one node or several, and two organisations: one attacks,
+// the other is its neighbour.
 import { call, type Sender } from '../chaos/call.ts';
 import { nodeEnvironment, startProcess } from '../chaos/service-process.ts';
 import { createKeys } from '../chaos/tenant.ts';

@@ -25,7 +25,10 @@ export type ServiceProcess = {
   kill(): Promise<void>;
 };
 
-/** What one of several nodes that share the slots is told; the secret and the key are the same for all. */
+/**
+ * The settings of one of several nodes that share the slots; the secret and the key are the same
+ * for all.
+ */
 export async function nodeEnvironment(): Promise<Readonly<Record<string, string>>> {
   const { address, secret } = await newPlace();
   return {

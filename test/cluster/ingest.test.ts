@@ -46,7 +46,7 @@ async function consumed(node: TestServer, id: string): Promise<number> {
 
 // prettier-ignore
 const SILENT: ['freeze' | 'deafen', number, string, number][] = [
-  // nothing that it writes arrives: the heir records it
+  // none of its writes arrives: the next owner records it
   // fault   nodes  asked of               which is
   ['freeze', 2,     'who owns the rest',   0],
   ['freeze', 3,     'who falls silent',    1],

@@ -1,4 +1,5 @@
-// Which of two answers to the same question leaves less: what is durable, or what has been decided since.
+// Which of two answers to the same question allows less: the durable one, or the one with all later
+// decisions.
 import { expect, test } from 'bun:test';
 import { type CheckAnswer, check, isLower } from '../../ledger/metering/meter.ts';
 import { type PlanFields, subscribed } from './world.ts';

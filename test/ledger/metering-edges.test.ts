@@ -1,4 +1,5 @@
-// Of metering, what only shows at the edge: in one moment, at nothing left, in a period that is over, and in what is told.
+// Edge cases of metering: two things at one moment, nothing left, a period that is over, and the
+// events.
 import { describe, expect, test } from 'bun:test';
 import { decideTick } from '../../ledger/metering/advance.ts';
 import { leaderOf } from '../../ledger/metering/grants.ts';

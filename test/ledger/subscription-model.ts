@@ -1,5 +1,5 @@
-// A subscription told a second time, as simply as it can be: flat, in place, by bill numbers instead of ids. What the machine writes must
-// be what this says, word for word.
+// A second, simple model of a subscription: flat, updated in place, with invoice numbers instead of
+// ids. The machine must write exactly what it says.
 import type { OverdueState } from '../../ledger/subscriptions/dunning.ts';
 import { type Plan, amountOf } from '../../ledger/subscriptions/subscription.ts';
 import { POLICY } from './subscription-world.ts';

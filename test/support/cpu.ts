@@ -1,4 +1,7 @@
-/** What this process has computed until now, in milliseconds. It stands still while the machine is busy with something else. */
+/**
+ * The processor time of this process so far, in milliseconds. It does not grow while other programs
+ * use the machine.
+ */
 export function cpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;

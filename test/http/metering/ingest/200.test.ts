@@ -12,7 +12,7 @@ import {
 let setting: Setting;
 let customer: string;
 beforeAll(async () => {
-  // The clock is put back and forth by as long as this file takes, and a lease is over by the clock.
+  // The tests move the clock by up to the duration of this file, and leases expire by the clock.
   setting = await Setting.open({ leaseMs: 600_000 });
   await setting.meter('api');
   await setting.meter('twice_sum', { event_name: 'twice' });

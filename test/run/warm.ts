@@ -71,6 +71,8 @@ function start(directory: string, idleMs: number) {
   try {
     const keeper = Bun.spawn([process.execPath, join(ROOT, KEEPER), directory, String(idleMs)], {
       cwd: '/',
+      // Servers that are given are not for it: it starts its own.
+      env: { ...process.env, TEST_DATABASE_URL: undefined, TEST_REDIS_URL: undefined },
       stdio: ['ignore', log, log],
       // Ctrl-C in the terminal of a run must not reach it.
       detached: true,

@@ -84,7 +84,10 @@ export type ServerOptions = {
 };
 
 const LEASE_MS = 5000;
-/** Nobody waits for the end of it, and what the database must answer in is a part of it: long, where several files share the machine. */
+/**
+ * No test waits for its end, and the database timeouts are a part of it: so it is long, because
+ * several files share the machine.
+ */
 const LEASE_MS_ALONE = 30_000;
 
 const NODES = Number(process.env['TEST_NODES'] ?? 1);

@@ -2,20 +2,21 @@ import { assert } from '../kernel/assert.ts';
 import type { Unit } from './journal-unit.ts';
 
 /**
- * The units whose flush did not land, on their way to a flush that does, or to the one among them
- * that cannot be written.
+ * The units whose flush did not land. They are flushed again until all are durable, but for the
+ * unit that cannot be written.
  *
- *     a flush that did not land ─▶ it had one at fault ─▶ in parts, each a flush of its own ─▶ the one that is left alone fails alone
- *                               ─▶ it may have been the database ─▶ an empty flush says whether it is ─▶ yes: once more as it was
- *                                                                                                   ─▶ no: in parts, as above
+ *     one of its units failed it ─▶ divided: each part is a flush; a unit that is alone fails
+ *     the database may have      ─▶ an empty flush tests the database
+ *                                     slow or lost: flushed again as it was
+ *                                     well:         divided, as above
  *
- * Holds: who waits beside a unit that is at fault is written again once for each level of parts,
- * and nothing is tried more than `TRIES_MAX` times, whatever the database does.
+ * Holds: a unit beside a failing one is written again once for each level of parts. No unit is
+ * tried more than `TRIES_MAX` times, whatever the database does.
  */
 export class Retries {
-  /** Each is to be a flush by itself. */
+  /** Each group is a flush of its own. */
   #groups: (readonly Unit[])[] = [];
-  /** What the database did not take, before it is known why. */
+  /** Units of a flush that failed for a reason that is not known yet. */
   #doubted: (readonly Unit[])[] = [];
   /** How often they did not land, and how often of that alone, by a database that was well. */
   readonly #tries = new WeakMap<Unit, number>();
@@ -33,7 +34,7 @@ export class Retries {
     return this.#groups.length > 0;
   }
 
-  /** Whether an empty flush is to say how the database does. */
+  /** Whether an empty flush must test the database. */
   get isInDoubt(): boolean {
     return this.#doubted.length > 0;
   }

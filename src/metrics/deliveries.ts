@@ -3,9 +3,9 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 
 /** A status or the name of a failure; the time since the event's commit, for a first attempt. */
-type Made = { readonly result: string; readonly sinceCommitMs: number | null };
+type AttemptResult = { readonly result: string; readonly sinceCommitMs: number | null };
 
-export function attemptObserver(registry: Registry): (made: Made) => void {
+export function attemptObserver(registry: Registry): (attempt: AttemptResult) => void {
   const attempts = new Counter({
     name: 'tollhouse_delivery_attempts_total',
     help: 'Attempts to deliver, by what was answered or went wrong.',

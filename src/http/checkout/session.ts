@@ -41,7 +41,7 @@ export async function findSession(
 }
 
 /** The buyer's choices; undefined where the form does not say. An empty code means no code. */
-export type Wished = {
+export type BuyerChoices = {
   readonly currency: string | undefined;
   readonly code: string | undefined;
   /** The usual currency of the buyer's region. */
@@ -69,15 +69,15 @@ const REFUSED_CODES: Partial<Record<NoQuote['kind'] | 'too_many_codes', string>>
 export async function termsOf(
   sql: Sql,
   session: Session,
-  { wished, now }: { readonly wished: Wished; readonly now: number },
+  { choices, now }: { readonly choices: BuyerChoices; readonly now: number },
 ): Promise<Terms | null> {
   const { product, checkout } = session;
   const { currencyPinned: pinned, attempts } = checkout;
-  const { regional, code } = wished;
-  const discount = await discountOf(sql, checkout, wished);
+  const { regional, code } = choices;
+  const discount = await discountOf(sql, checkout, choices);
   // An earlier attempt chose a currency.
   const usual = pinned || attempts > 0 ? checkout.currency : null;
-  let currency = pinned ? usual : (wished.currency ?? usual);
+  let currency = pinned ? usual : (choices.currency ?? usual);
   const errors: FieldError[] = [];
   const given = { product, pinned, regional, now };
   const bare = quote({ ...given, currency, discount: null });
@@ -101,7 +101,7 @@ export async function termsOf(
 async function discountOf(
   sql: Sql,
   checkout: CheckoutRecord,
-  { code, mayTryCode }: Wished,
+  { code, mayTryCode }: BuyerChoices,
 ): Promise<DiscountRecord | null | 'discount_not_found' | 'too_many_codes'> {
   if (code === '') return null;
   const own = checkout.discountId === null ? null : await findDiscount(sql, checkout.discountId);

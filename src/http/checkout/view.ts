@@ -17,7 +17,7 @@ import { trialEndOf } from '../../subscriptions/plans.ts';
 import type { Session, Terms } from './session.ts';
 
 /** What an open checkout shows beside its price. */
-export type Shown = Pick<OpenView, 'errors' | 'notice'> & {
+export type FormState = Pick<OpenView, 'errors' | 'notice'> & {
   readonly email: string;
   readonly name: string;
   readonly method: OpenView['entered']['method'];
@@ -27,7 +27,7 @@ export type Shown = Pick<OpenView, 'errors' | 'notice'> & {
  * The first view, before the buyer enters anything: the buyer's known fields, and why the last
  * attempt failed.
  */
-export function firstShown({ checkout, payment }: Session, attemptsMax: number): Shown {
+export function initialForm({ checkout, payment }: Session, attemptsMax: number): FormState {
   const method = payment?.method?.type ?? 'card';
   return {
     email: checkout.customerEmail ?? '',
@@ -54,14 +54,14 @@ export function openView(
   session: Session,
   options: {
     readonly terms: Terms;
-    readonly shown: Shown;
+    readonly shown: FormState;
     readonly asks: Asks;
     readonly now: number;
   },
 ): OpenView {
   const { terms, shown, asks } = options;
   const { checkout } = session;
-  const said = saidBy(checkout);
+  const said = knownBuyerOf(checkout);
   const { currencies, discount, currency, subtotal, reduction, total, price } = terms.quote;
   const recurs = recurrenceOf(price, options.now);
   return {
@@ -92,13 +92,13 @@ export function asksOf({ total, price }: Quote, processor: Processor): Asks {
  * What the merchant said of the buyer. A buy link is open to anyone: its fields come from the last
  * attempt.
  */
-export function saidBy({ source, customerEmail, customerName }: CheckoutRecord): Said {
+export function knownBuyerOf({ source, customerEmail, customerName }: CheckoutRecord): KnownBuyer {
   return source === 'api'
     ? { email: customerEmail, name: customerName }
     : { email: null, name: null };
 }
 
-export type Said = { readonly email: string | null; readonly name: string | null };
+export type KnownBuyer = { readonly email: string | null; readonly name: string | null };
 
 /** Whether all attempts are used; 0 means no limit. */
 export function isSpent({ attempts }: CheckoutRecord, attemptsMax: number): boolean {

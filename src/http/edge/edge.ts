@@ -78,12 +78,12 @@ export function createEdge(options: EdgeOptions): Edge {
   let leaving = false;
   let sinceLeaving = 0;
 
-  function finish(request: Request, response: Response, course: RequestTrace | null): Response {
+  function finish(request: Request, response: Response, trace: RequestTrace | null): Response {
     if (leaving) {
       sinceLeaving += 1;
       response.headers.set('connection', 'close');
     }
-    return requests.finish(request, response, course);
+    return requests.finish(request, response, trace);
   }
 
   function route<const O extends Operation, P extends Principal | PortalPrincipal | null>(

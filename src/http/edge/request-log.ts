@@ -39,13 +39,13 @@ export class RequestLog {
     this.#logsAll = options.log.isLevelEnabled('debug');
   }
 
-  finish(request: Request, response: Response, course: RequestTrace | null): Response {
+  finish(request: Request, response: Response, trace: RequestTrace | null): Response {
     const given = request.headers.get(REQUEST_ID);
     const { status } = response;
     if (given === null && status < 400 && !this.#logsAll) return response;
     const id = this.#idOf(request, given);
     if (given !== null || status >= 400) response.headers.set(REQUEST_ID, id);
-    if (status >= 500 || this.#logsAll) this.#write(request, { id, status, course });
+    if (status >= 500 || this.#logsAll) this.#write(request, { id, status, trace });
     return response;
   }
 
@@ -78,21 +78,21 @@ export class RequestLog {
 
   #write(
     request: Request,
-    { id, status, course }: { id: string; status: number; course: RequestTrace | null },
+    { id, status, trace }: { id: string; status: number; trace: RequestTrace | null },
   ): void {
     if (status === 503 && !this.#logsAll && !this.#hasRoom()) return;
     const leftOut = this.#leftOut;
     this.#leftOut = 0;
     const why = this.#reasons.get(request);
-    const principal = course?.principal ?? null;
+    const principal = trace?.principal ?? null;
     const fields = {
       requestId: id,
       method: request.method,
       // Without the query, which may hold e-mail addresses.
       path: withoutToken(urlOf(request).pathname),
       status,
-      ...(course !== null && {
-        ms: Math.round((this.#clock.monotonic() - course.began) * 1e3) / 1e3,
+      ...(trace !== null && {
+        ms: Math.round((this.#clock.monotonic() - trace.began) * 1e3) / 1e3,
       }),
       ...((principal?.kind === 'organisation' || principal?.kind === 'portal') && {
         organisation: principal.organisationId,

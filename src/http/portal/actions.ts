@@ -149,11 +149,11 @@ export async function act(
   const record = await findOwn(sql, principal, id);
   if (record === null) return nothingHere();
   const subscription = await viewOf(deps, principal, record);
-  return show(deps, call, { subscription, frame, action, entered, ...told(reply) });
+  return show(deps, call, { subscription, frame, action, entered, ...refusalView(reply) });
 }
 
 /** The refusal in words for a customer. */
-function told(reply: Exclude<SubscriptionActionReply, { kind: 'done' }>): {
+function refusalView(reply: Exclude<SubscriptionActionReply, { kind: 'done' }>): {
   readonly status: number;
   readonly errors?: readonly FieldError[];
   readonly refusal?: string;

@@ -73,9 +73,9 @@ const UNCONFIRMED = 'Your bank has not confirmed it. Nothing was changed: try ag
 async function became(
   deps: MethodDeps,
   call: PortalCall,
-  told: { readonly frame: Frame; readonly reply: MethodReply; readonly entered?: Method },
+  result: { readonly frame: Frame; readonly reply: MethodReply; readonly entered?: Method },
 ): Promise<Response> {
-  const { frame, reply, entered = 'card' } = told;
+  const { frame, reply, entered = 'card' } = result;
   switch (reply.kind) {
     case 'saved':
       return backTo(frame, 'method_replaced');

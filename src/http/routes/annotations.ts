@@ -157,14 +157,14 @@ const WORDS = { tag: 'tag', custom_field: 'custom field' } as const;
 
 function add(
   { sql, ids, orgClock, settings: { bounds } }: AnnotationRoutesDeps,
-  asked: Pick<Attempt, 'principal' | 'operation' | 'key' | 'body'> & { readonly principal: Tenant },
+  call: Pick<Attempt, 'principal' | 'operation' | 'key' | 'body'> & { readonly principal: Tenant },
   what: { readonly annotation: NewAnnotation; readonly show: (made: Annotation) => object },
 ): Promise<Response> {
   const { annotation, show } = what;
-  const now = orgClock.now(asked.principal);
-  return once({ ...asked, sql, now }, async (transaction): Promise<Answer> => {
+  const now = orgClock.now(call.principal);
+  return once({ ...call, sql, now }, async (transaction): Promise<Answer> => {
     const creation = { annotation, eventId: ids.next(), bounds, now };
-    const made = await insertAnnotation(transaction, asked.principal, creation);
+    const made = await insertAnnotation(transaction, call.principal, creation);
     const { objectType, kind } = annotation;
     switch (made) {
       case 'no_such_object':
@@ -179,9 +179,9 @@ function add(
 
 function annotationsOf(
   kind: AnnotationKind,
-  asked: { readonly principal: Tenant; readonly query: QueryOf<typeof LIST_TAGS> },
+  call: { readonly principal: Tenant; readonly query: QueryOf<typeof LIST_TAGS> },
 ) {
-  const { principal, query: given } = asked;
+  const { principal, query: given } = call;
   const { object_type: objectType, object_id: objectId, name } = given;
   return {
     name: 'annotations' as const,

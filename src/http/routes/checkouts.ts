@@ -20,7 +20,7 @@ import {
   CheckoutStatus,
   fromCheckout,
   refusalText,
-  toCheckoutWish,
+  toCheckoutInput,
   urlIssues,
 } from '../wire/checkouts.ts';
 import { Body, ListOf } from '../wire/values.ts';
@@ -103,7 +103,7 @@ function createCheckout(deps: CheckoutRoutesDeps): Route {
         if (product === null) return refusal('not_found', 'no such product');
         const refused = await refusedCustomer(transaction, principal, body);
         if (refused !== null) return refused;
-        const wish = toCheckoutWish(body, product);
+        const wish = toCheckoutInput(body, product);
         const opened = await openCheckout(transaction, deps, { scope: principal, wish, now });
         if (opened.kind === 'full') return refusal('conflict', opened.full.message);
         return opened.kind === 'opened'

@@ -45,7 +45,7 @@ const STEP_EVENTS = 50;
 const EVENT_ISSUES_MAX = 5;
 
 /** A well-formed event, with its index in the call. */
-type Given = { readonly index: number; readonly event: Event };
+type ParsedEvent = { readonly index: number; readonly event: Event };
 
 type Event = IngestEvent;
 
@@ -55,7 +55,7 @@ type Item = Subject & {
 };
 
 /** An event and the index of its first item: it has one item for each meter that it feeds. */
-type Placed = Given & { readonly firstItem: number };
+type Placed = ParsedEvent & { readonly firstItem: number };
 
 type Rejected = { readonly index: number; readonly issues: readonly Issue[] };
 
@@ -102,7 +102,7 @@ function ingestRoute(deps: IngestDeps): Route {
   });
 }
 
-const allOf = ({ events }: { readonly events: readonly unknown[] }): Given[] =>
+const allOf = ({ events }: { readonly events: readonly unknown[] }): ParsedEvent[] =>
   // The edge has validated them.
   (events as readonly Event[]).map((event, index) => ({ index, event }));
 
@@ -111,8 +111,8 @@ async function sift(
   { timers }: IngestDeps,
   events: readonly unknown[],
   rejected: Rejected[],
-): Promise<Given[]> {
-  const given: Given[] = [];
+): Promise<ParsedEvent[]> {
+  const given: ParsedEvent[] = [];
   for (const [index, event] of events.entries()) {
     if (index % STEP_EVENTS === STEP_EVENTS - 1) await breathe(timers);
     const fitting = EVENT.Check(event) ? event : withoutNulls(IngestEvent, event);
@@ -151,7 +151,7 @@ function issueOf({ settings }: IngestDeps, why: EventRefusal): Issue {
 /** The items of all events. */
 async function itemsOfAll(
   deps: IngestDeps,
-  given: readonly Given[],
+  given: readonly ParsedEvent[],
   about: {
     readonly call: Call;
     readonly isPartial: boolean;

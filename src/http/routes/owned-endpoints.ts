@@ -54,7 +54,7 @@ export const CHANGE_DESCRIPTION =
 export const ROTATE_DESCRIPTION =
   'Deliveries are signed with the replaced secret too, for 24 hours. To replace the secret again ends that for the first one.';
 
-export type Owned = {
+export type EndpointOwner = {
   readonly path: string;
   /** For this owner's key. */
   route<const O extends Operation>(operation: O, handler: Handler<O, Principal>): Route;
@@ -64,27 +64,27 @@ export type Owned = {
   readonly wire: (endpoint: EndpointRecord) => object;
 };
 
-export function ownedEndpointRoutes(deps: EndpointDeps, owned: Owned) {
-  const { path } = owned;
+export function ownedEndpointRoutes(deps: EndpointDeps, owner: EndpointOwner) {
+  const { path } = owner;
   return new Elysia()
-    .post(path, ...createEndpoint(deps, owned))
-    .get(path, ...readEndpoints(deps, owned))
-    .get(`${path}/:id`, ...readEndpoint(deps, owned))
-    .patch(`${path}/:id`, ...changeEndpoint(deps, owned))
-    .delete(`${path}/:id`, ...removeEndpoint(deps, owned))
-    .post(`${path}/:id/rotate-secret`, ...rotateSecret(deps, owned));
+    .post(path, ...createEndpoint(deps, owner))
+    .get(path, ...readEndpoints(deps, owner))
+    .get(`${path}/:id`, ...readEndpoint(deps, owner))
+    .patch(`${path}/:id`, ...changeEndpoint(deps, owner))
+    .delete(`${path}/:id`, ...removeEndpoint(deps, owner))
+    .post(`${path}/:id/rotate-secret`, ...rotateSecret(deps, owner));
 }
 
-function createEndpoint(deps: EndpointDeps, owned: Owned): Route {
-  const { path, operations, byDefault, wire } = owned;
+function createEndpoint(deps: EndpointDeps, owner: EndpointOwner): Route {
+  const { path, operations, byDefault, wire } = owner;
   const operation = `POST ${path}`;
-  return owned.route(operations.create, ({ principal, body, idempotencyKey: key }) =>
+  return owner.route(operations.create, ({ principal, body, idempotencyKey: key }) =>
     register(deps, { principal, operation, key, body, byDefault, wire }),
   );
 }
 
-function readEndpoints({ lists }: EndpointDeps, owned: Owned): Route {
-  return owned.route(owned.operations.list, ({ principal, query }) =>
+function readEndpoints({ lists }: EndpointDeps, owner: EndpointOwner): Route {
+  return owner.route(owner.operations.list, ({ principal, query }) =>
     answerList(
       lists,
       { principal, query },
@@ -92,36 +92,36 @@ function readEndpoints({ lists }: EndpointDeps, owned: Owned): Route {
         name: 'webhookEndpoints',
         whose: whoseEndpoints(principal),
         rows: (sql, page) => listEndpoints(sql, principal, page),
-        show: owned.wire,
+        show: owner.wire,
       },
     ),
   );
 }
 
-function readEndpoint({ sql }: EndpointDeps, owned: Owned): Route {
-  return owned.route(owned.operations.read, async ({ principal, params: { id } }) => {
+function readEndpoint({ sql }: EndpointDeps, owner: EndpointOwner): Route {
+  return owner.route(owner.operations.read, async ({ principal, params: { id } }) => {
     const endpoint = await findEndpoint(sql, principal, id);
-    return endpoint === null ? noSuchEndpoint() : Response.json(owned.wire(endpoint));
+    return endpoint === null ? noSuchEndpoint() : Response.json(owner.wire(endpoint));
   });
 }
 
-function changeEndpoint(deps: EndpointDeps, owned: Owned): Route {
-  return owned.route(owned.operations.change, async ({ principal, params: { id }, body }) => {
+function changeEndpoint(deps: EndpointDeps, owner: EndpointOwner): Route {
+  return owner.route(owner.operations.change, async ({ principal, params: { id }, body }) => {
     const changed = await change(deps, principal, { id, patch: toEndpointPatch(body) });
-    return changed instanceof Response ? changed : Response.json(owned.wire(changed));
+    return changed instanceof Response ? changed : Response.json(owner.wire(changed));
   });
 }
 
-function removeEndpoint(deps: EndpointDeps, owned: Owned): Route {
-  return owned.route(owned.operations.remove, ({ principal, params: { id } }) =>
+function removeEndpoint(deps: EndpointDeps, owner: EndpointOwner): Route {
+  return owner.route(owner.operations.remove, ({ principal, params: { id } }) =>
     remove(deps, principal, id),
   );
 }
 
-function rotateSecret(deps: EndpointDeps, owned: Owned): Route {
-  const operation = `POST ${owned.path}/{id}/rotate-secret`;
-  return owned.route(
-    owned.operations.rotate,
+function rotateSecret(deps: EndpointDeps, owner: EndpointOwner): Route {
+  const operation = `POST ${owner.path}/{id}/rotate-secret`;
+  return owner.route(
+    owner.operations.rotate,
     ({ principal, params: { id }, idempotencyKey: key }) =>
       rotate(deps, { principal, operation, key, id }),
   );

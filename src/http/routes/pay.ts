@@ -17,24 +17,31 @@ import {
   type Session,
   type Terms,
   termsOf,
-  type Wished,
+  type BuyerChoices,
 } from '../checkout/session.ts';
 import {
   type Asks,
   asksOf,
   closedView,
   continueUrlOf,
-  firstShown,
+  initialForm,
   isSpent,
   openView,
   paidView,
   processingView,
-  saidBy,
+  knownBuyerOf,
 } from '../checkout/view.ts';
 import type { Edge, Route } from '../edge/edge.ts';
 import { EMBEDDED_BACK, embedOf } from '../checkout/embed.ts';
 import { type PageOptions, sendPage } from '../page.ts';
-import { codeOf, enteredOf, type Mend, PayForm, readOrder, TOTAL_CHANGED } from '../wire/pay.ts';
+import {
+  codeOf,
+  enteredOf,
+  type Correction,
+  PayForm,
+  readOrder,
+  TOTAL_CHANGED,
+} from '../wire/pay.ts';
 import { urlOf } from '../edge/url.ts';
 
 export type PayRoutesDeps = {
@@ -108,7 +115,7 @@ export function payRoutes(deps: PayRoutesDeps) {
 }
 
 /** Whether this client may try another discount code of the merchant. */
-type Tries = (request: Request, session: Session) => Wished['mayTryCode'];
+type Tries = (request: Request, session: Session) => BuyerChoices['mayTryCode'];
 
 function readPage(deps: PayRoutesDeps, tries: Tries): Route {
   const { edge, sql, orgClock, payments } = deps;
@@ -125,14 +132,14 @@ function readPage(deps: PayRoutesDeps, tries: Tries): Route {
     if (status === 'paid' && embed === null && isAwaiting(request, id)) {
       return onward(session, { cookie: awaiting(deps, session, false), embed });
     }
-    const asked = urlOf(request).searchParams;
-    const wished = {
-      currency: asked.get(CURRENCY) ?? undefined,
-      code: asked.get(DISCOUNT_CODE)?.trim(),
+    const parameters = urlOf(request).searchParams;
+    const choices = {
+      currency: parameters.get(CURRENCY) ?? undefined,
+      code: parameters.get(DISCOUNT_CODE)?.trim(),
       regional: regionalCurrency(request.headers),
       mayTryCode: tries(request, session),
     };
-    return show(deps, session, { wished, actionUrl, embed });
+    return show(deps, session, { choices, actionUrl, embed });
   });
 }
 
@@ -149,11 +156,11 @@ async function show(
   deps: PayRoutesDeps,
   session: Session,
   {
-    wished,
+    choices,
     actionUrl,
     embed,
   }: {
-    readonly wished: Wished;
+    readonly choices: BuyerChoices;
     readonly actionUrl: string | null;
     readonly embed: Embed | null;
   },
@@ -165,9 +172,9 @@ async function show(
     case 'active': {
       const attemptsMax = settings.limits.cardAttempts;
       if (isSpent(session.checkout, attemptsMax)) return send(closedView(session, 'locked'), embed);
-      const offer = await offerOf(deps, session, { wished, now });
+      const offer = await offerOf(deps, session, { choices, now });
       if (offer === null) return send(closedView(session, 'unavailable'), embed);
-      const shown = firstShown(session, attemptsMax);
+      const shown = initialForm(session, attemptsMax);
       const view = openView(session, { ...offer, shown });
       return sendOpen(deps, session, { view, status: 200, embed });
     }
@@ -193,16 +200,16 @@ function pay(deps: PayRoutesDeps, tries: Tries): Route {
     const now = orgClock.now(session.checkout);
     const regional = regionalCurrency(request.headers);
     const mayTryCode = tries(request, session);
-    const wished = { currency: form.currency, code: codeOf(form), regional, mayTryCode };
-    const offer = await offerOf(deps, session, { wished, now });
+    const choices = { currency: form.currency, code: codeOf(form), regional, mayTryCode };
+    const offer = await offerOf(deps, session, { choices, now });
     const embed = embedOf(request, session.checkout);
     if (offer === null) return after(deps, token, embed);
-    const again = ({ offer: anew, status, ...said }: Mend & { offer: Offer }) => {
+    const again = ({ offer: anew, status, ...said }: Correction & { offer: Offer }) => {
       const shown = { ...enteredOf(form), ...said };
       const view = openView(session, { ...anew, shown });
       return sendOpen(deps, session, { view, status, embed });
     };
-    const reading = readOrder(form, { ...offer, said: saidBy(session.checkout), now });
+    const reading = readOrder(form, { ...offer, said: knownBuyerOf(session.checkout), now });
     if (reading.kind === 'mend') return again({ ...reading, offer });
     const outcome = await payments.pay(token, { ...reading.order, isEmbedded: embed !== null });
     switch (outcome.kind) {
@@ -210,7 +217,7 @@ function pay(deps: PayRoutesDeps, tries: Tries): Route {
         return see(outcome.url, embed === null ? awaiting(deps, session, true) : null);
       case 'total_changed':
       case 'discount_refused': {
-        const changed = await offerOf(deps, session, { wished, now });
+        const changed = await offerOf(deps, session, { choices, now });
         if (changed === null) return after(deps, token, embed);
         return again({ offer: changed, ...TOTAL_CHANGED });
       }
@@ -231,7 +238,7 @@ type Offer = { readonly terms: Terms; readonly asks: Asks; readonly now: number 
 async function offerOf(
   { sql, processorFor }: PayRoutesDeps,
   session: Session,
-  options: { readonly wished: Wished; readonly now: number },
+  options: { readonly choices: BuyerChoices; readonly now: number },
 ): Promise<Offer | null> {
   const { checkout } = session;
   const processor = processorFor(checkout);

@@ -117,7 +117,7 @@ export function urlIssues(
   return issues;
 }
 
-export function toCheckoutWish(
+export function toCheckoutInput(
   body: Static<typeof CheckoutCreate>,
   product: ProductRecord,
 ): CheckoutInput {

@@ -4,7 +4,7 @@ import { shownTotal } from '../../pages/checkout/form.ts';
 import type { FieldError, OpenView } from '../../pages/checkout/view.ts';
 import type { Order } from '../../payments/payments.ts';
 import type { Terms } from '../checkout/session.ts';
-import type { Said, Shown } from '../checkout/view.ts';
+import type { KnownBuyer, FormState } from '../checkout/view.ts';
 import { validator } from '../edge/validate.ts';
 import { readInstrument } from './instrument.ts';
 import { Body, Email, Name, oneOf } from './values.ts';
@@ -36,7 +36,7 @@ export const ChallengeForm = Body({
 export type PayForm = Static<typeof PayForm>;
 
 /** What the buyer has to correct before there can be an order. */
-export type Mend = {
+export type Correction = {
   readonly status: number;
   readonly errors: readonly FieldError[];
   readonly notice: OpenView['notice'];
@@ -44,9 +44,13 @@ export type Mend = {
 
 export type Reading =
   | { readonly kind: 'order'; readonly order: Order }
-  | ({ readonly kind: 'mend' } & Mend);
+  | ({ readonly kind: 'mend' } & Correction);
 
-export const TOTAL_CHANGED: Mend = { status: 409, errors: [], notice: { kind: 'total_changed' } };
+export const TOTAL_CHANGED: Correction = {
+  status: 409,
+  errors: [],
+  notice: { kind: 'total_changed' },
+};
 
 const email = validator(Email);
 const name = validator(Name);
@@ -57,7 +61,7 @@ export function readOrder(
   page: {
     readonly terms: Terms;
     readonly asks: OpenView['asks'];
-    readonly said: Said;
+    readonly said: KnownBuyer;
     readonly now: number;
   },
 ): Reading {
@@ -92,7 +96,7 @@ export function readOrder(
   };
 }
 
-function mend(what: { readonly status: number } & Partial<Mend>): Reading {
+function mend(what: { readonly status: number } & Partial<Correction>): Reading {
   return { kind: 'mend', errors: [], notice: null, ...what };
 }
 
@@ -101,7 +105,7 @@ const NO_INSTRUMENT = { ok: true, instrument: null } as const;
 /**
  * The entered values that the page shows again: never a card's number or code, nor an account's.
  */
-export function enteredOf(form: PayForm): Pick<Shown, 'email' | 'name' | 'method'> {
+export function enteredOf(form: PayForm): Pick<FormState, 'email' | 'name' | 'method'> {
   return {
     email: form.email?.trim() ?? '',
     name: form.name?.trim() ?? '',

@@ -46,7 +46,7 @@ export type Changes = {
 
 export type OpenChanges = Changes & {
   /** Takes a change from another node. Resolves when the caches here have dropped it. */
-  receive(told: Change): Promise<void>;
+  receive(change: Change): Promise<void>;
 };
 
 export type Change = { readonly kind: ChangeKind; readonly id: string };

@@ -13,7 +13,7 @@ import { NO_SIZE } from './journal-unit.ts';
 import { Lacking } from './loader.ts';
 import type { OwnershipSession } from './ownership-session.ts';
 import { formerUsage, type UsageItem } from './stored-usage.ts';
-import { sizeOfBatch, type UnitSize } from './unit-size.ts';
+import { isPublished, sizeOfBatch, type UnitSize } from './unit-size.ts';
 import { ActorUnit, type Apply, type Discard } from './unit.ts';
 import { publishBatch, type Reported } from './usage-publication.ts';
 
@@ -217,13 +217,8 @@ function sizeOf(session: OwnershipSession, items: readonly Keyed[]): UnitSize {
       request,
       follows: head !== null,
     })),
-    isPublished(session, items),
+    isPublished(session.deps, items[0]?.actor),
   );
-}
-
-/** Whether `usage.recorded` is written. All items of a call are one tenant's. */
-function isPublished(session: OwnershipSession, items: readonly Keyed[]): boolean {
-  return items.slice(0, 1).some(({ actor }) => session.deps.wantsUsage(actor.customer));
 }
 
 type Memory = {
@@ -268,7 +263,7 @@ function decideBatch(
     memory.discard();
     return new Lacking(lacking);
   }
-  if (isPublished(session, items)) {
+  if (isPublished(session.deps, items[0]?.actor)) {
     const kept = reported.filter(({ item }) => !refused.has(eventOf(item)));
     publishBatch(session, memory.apply, kept);
   }

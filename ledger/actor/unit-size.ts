@@ -1,4 +1,5 @@
 import { assert } from '../kernel/assert.ts';
+import type { Tenant } from '../kernel/tenant.ts';
 import { UNIT_BYTES_MAX, UNIT_ROWS_MAX } from '../limits.ts';
 import type { UsageRequest } from '../outcome.ts';
 import type { Scalar } from '../kernel/transfers.ts';
@@ -20,11 +21,19 @@ type Item = {
   readonly follows: boolean;
 };
 
+/** Whether `usage.recorded` is written for a call. All items of a call are one tenant's. */
+export function isPublished(
+  { wantsUsage }: { readonly wantsUsage: (tenant: Tenant) => boolean },
+  firstItem: { readonly customer: Tenant } | undefined,
+): boolean {
+  return firstItem !== undefined && wantsUsage(firstItem.customer);
+}
+
 /**
  * Of usage that is recorded together. An event's metadata is written with its first meter alone;
- * where somebody listens (`isPublished`), once more with what tells of each customer and meter.
+ * where it is published (`isPublished`), once more with the event of each customer and meter.
  */
-export function sizeOfBatch(items: readonly Item[], isPublished: boolean): UnitSize {
+export function sizeOfBatch(items: readonly Item[], withEvents: boolean): UnitSize {
   let bytes = 0;
   let own = 0;
   const published = new Map<string, number>();
@@ -33,7 +42,7 @@ export function sizeOfBatch(items: readonly Item[], isPublished: boolean): UnitS
       own = bytesOf(request.metadata);
       bytes += own;
     }
-    if (!isPublished) continue;
+    if (!withEvents) continue;
     const about = `${customer.id}${meter.id}`;
     published.set(about, Math.max(published.get(about) ?? 0, own));
   }

@@ -8,7 +8,7 @@ import type { Meter } from '../metering/meter.ts';
 import type { BatchOutcome, CallOutcome, EventRefusal, UsageRequest } from '../outcome.ts';
 import { type Ids, LedgerUnavailable, TooSlow } from '../ports.ts';
 import type { Storage } from '../storage.ts';
-import { sizeOfBatch, tooLarge } from '../actor/unit-size.ts';
+import { isPublished, sizeOfBatch, tooLarge } from '../actor/unit-size.ts';
 import type { Found } from './customers.ts';
 import type { Member } from './member.ts';
 import type { OpAnswer, OpName, SentItem } from './ops.ts';
@@ -57,9 +57,8 @@ export async function recordEverywhere(
   isPartial: boolean,
 ): Promise<CallOutcome> {
   const { member } = deps;
-  // All items of a call are one tenant's. The size counts for the call as a whole.
-  const isPublished = items.slice(0, 1).some(({ customer }) => deps.wantsUsage(customer.customer));
-  const why = tooLarge(sizeOfBatch(items, isPublished));
+  // The size counts for the call as a whole.
+  const why = tooLarge(sizeOfBatch(items, isPublished(deps, items[0]?.customer)));
   if (why !== null) return { kind: 'too_large', why };
   const here = actorsHere(member, items);
   if (here !== null && member.session !== null) {

@@ -111,7 +111,15 @@ test('one replay at a time or two at once: every event is owed once to each endp
   ]);
   // Two at once are done; a third is told to retry, so that replays leave resources to others.
   const all = [...endpoints, ...endpoints, ...endpoints];
-  const replies = await Promise.all(all.map(({ id }) => replay(id, { ...ALL, types })));
+  // None is done before one was refused.
+  const gate = await server.sql.reserve();
+  await gate`begin`;
+  await gate`lock table deliveries in exclusive mode`;
+  const replying = all.map(({ id }) => replay(id, { ...ALL, types }));
+  await Promise.race(replying);
+  await gate`commit`;
+  gate.release();
+  const replies = await Promise.all(replying);
   const refused = replies.filter(({ status }) => status !== 200);
   expect(refused.length).toBeGreaterThan(0);
   for (const { status, headers } of refused) {

@@ -8,8 +8,15 @@ const INSTALL = ['install', '-y', '-q', '--no-install-recommends', 'chromium'];
 /** @throws Error that says what to install, where no browser can be had */
 export async function openBrowser(): Promise<Browser> {
   const executablePath = find() ?? (await install());
-  // Chromium refuses its sandbox to root, and a container's /dev/shm is too small for it.
-  const args = ['--disable-dev-shm-usage', ...(isRoot() ? ['--no-sandbox'] : [])];
+  // Chromium refuses its sandbox to root, and a container's /dev/shm is too small for it. A frame of
+  // another site stays in its page's process: between two of them a click is lost now and then,
+  // where the frame has just moved.
+  const args = [
+    '--disable-dev-shm-usage',
+    '--disable-features=IsolateOrigins,site-per-process',
+    '--disable-site-isolation-trials',
+    ...(isRoot() ? ['--no-sandbox'] : []),
+  ];
   return chromium.launch({ executablePath, args, chromiumSandbox: !isRoot() });
 }
 

@@ -96,9 +96,18 @@ function escapeIn(frame: Frame): Promise<void> {
   });
 }
 
-async function payIn({ page, frame }: Pick<Shown, 'page' | 'frame'>): Promise<void> {
-  await still(page, frame);
-  await pay(frame as unknown as Page);
+/** Clicks again where a click got lost: the frame is another process, and moves as it grows. */
+function payIn({ page, frame }: Pick<Shown, 'page' | 'frame'>): Promise<void> {
+  return until('the form is sent', async () => {
+    await still(page, frame);
+    const sent = page.waitForRequest((request) => request.method() === 'POST', { timeout: 3000 });
+    const isSent = sent.then(
+      () => true,
+      () => false,
+    );
+    await pay(frame as unknown as Page);
+    return isSent;
+  });
 }
 
 const all = (page: Page) => page.evaluate<[string, string, string][]>('heard');

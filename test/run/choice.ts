@@ -2,13 +2,16 @@
 import { Glob } from 'bun';
 import { changedFiles } from './changed.ts';
 import { Graph, ROOT } from './graph.ts';
-import { WORKERS, type Suite } from './suite.ts';
+import { PROCESSORS, WORKERS, type Suite } from './suite.ts';
 
 /** It runs for long, or needs the machine for itself. */
 const LONG = '.long.test.ts';
 
 /** Files that start PostgreSQL and Redis, and files that use the started ones. */
 const SERVICES = ['src/platform/embedded/services.ts', 'test/support/services.ts'];
+
+/** What starts Chromium, which takes it longer than all rules. */
+const BROWSER = 'test/pages/browser.ts';
 
 /** Every test depends on these. */
 const EVERYWHERE = ['package.json', 'bun.lock', 'bunfig.toml', 'tsconfig.json'];
@@ -75,7 +78,9 @@ function filesOf(
   { all, short, graph }: { readonly all: Files; readonly short: Files; readonly graph: Graph },
 ): Files {
   if (mode.kind === 'short') return short;
-  if (mode.kind === 'unit') return short.filter((file) => !needs(graph, file));
+  if (mode.kind === 'unit') {
+    return short.filter((file) => !needs(graph, file) && !graph.reach(file).has(BROWSER));
+  }
   if (mode.kind === 'changed') return dependentsOf(short, graph, changedFiles(mode.since));
   return [...new Set(mode.paths.flatMap((path) => filesIn(path, all)))];
 }
@@ -108,7 +113,8 @@ function longOf(all: Files): readonly Suite[] {
   return [
     {
       files: all.filter((file) => BY_THREE_NODES.test(file)),
-      workers: WORKERS,
+      // A file keeps more than one processor busy by itself.
+      workers: PROCESSORS,
       env: { TEST_NODES: '3' },
     },
     // One at a time: they start processes of their own, and some have time bounds.

@@ -4,8 +4,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './graph.ts';
 
+export const PROCESSORS = availableParallelism();
 /** One more than there are processors, because a file sometimes waits for its database. */
-export const WORKERS = availableParallelism() + 1;
+export const WORKERS = PROCESSORS + 1;
 
 /** The durations of the slow files, so that they start first. `--update-timings` writes it. */
 const KEPT = join(import.meta.dir, 'timings.json');

@@ -13,6 +13,7 @@ import {
 } from '../../support/server.ts';
 import { testServices } from '../../support/services.ts';
 import { TEST_SECRETS_KEY, TEST_SETTINGS } from '../../support/settings.ts';
+import { until } from '../../support/until.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -96,8 +97,14 @@ export class Setting {
     return row ?? {};
   }
 
-  /** Sends the request, which must leave every row count unchanged. */
+  /** Sends the request, which must leave every row count unchanged. No alarm of before rings meanwhile. */
   async withoutTrace(request: () => Promise<Reply>): Promise<Reply> {
+    await until('no alarm is due soon', async () => {
+      const soon = new Date(Date.now() + 1000);
+      return (
+        (await this.server.sql`select from alarms where due_at <= ${soon} limit 1`).length === 0
+      );
+    });
     const before = await this.rows();
     const reply = await request();
     expect(await this.rows()).toEqual(before);

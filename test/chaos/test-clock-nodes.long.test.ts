@@ -31,7 +31,7 @@ async function startNode(databaseUrl: string): Promise<ServiceProcess> {
 
 type Clock = { readonly now: string; readonly status: string };
 
-for (const victim of ['whoever moves it', 'another'] as const) {
+for (const victim of ['the node that moves it', 'another'] as const) {
   test(`kill -9 of ${victim} while two years pass on three nodes bills each month once`, async () => {
     const database = await freshDatabase();
     const sql = openPool(database.url, { max: 1, applicationName: 'chaos verdict' });

@@ -71,7 +71,7 @@ test('an answer that was on its way while the meter changed is not kept', async 
   expect(catalogue.bySlug(scope, 'raced')).toBeInstanceOf(Promise);
 });
 
-test("whoever asks for names without end forgets its own, and nobody else's", async () => {
+test("an organisation that asks for endless names evicts its own, and nobody else's", async () => {
   const other = { organisationId: server.other.id, mode: 'test' } as const;
   await catalogue.bySlug(other, 'kept');
   await catalogue.bySlug(scope, 'forgotten');

@@ -43,7 +43,7 @@ describe('who may read it', () => {
   });
 
   test.each(['x-forwarded-for', 'x-real-ip', 'forwarded', 'via'])(
-    'without a token: not whoever this machine speaks for (%s)',
+    'without a token: no caller behind a proxy of this machine (%s)',
     async (name) => {
       const { status, json } = await open.call('GET', '/metrics', { headers: { [name]: '::1' } });
       expect([status, json.error]).toEqual([

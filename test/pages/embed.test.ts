@@ -205,7 +205,7 @@ describe('the merchant hears', () => {
   });
 });
 
-describe('whoever may not', () => {
+describe('an origin that may not frame it', () => {
   test('sees nothing and hears nothing', async () => {
     const { url } = await checkout();
     const buyer = await bed.buyer();

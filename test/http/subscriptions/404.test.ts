@@ -48,7 +48,7 @@ test.each(ROUTES)('%s /subscriptions/{id}%s', async (method, rest, body) => {
   expect(await club.events(id)).toHaveLength(1);
 });
 
-test('whoever starts one names a customer, a product and a price of his own', async () => {
+test('a start names a customer, a product and a price of the organisation', async () => {
   const { other, organisation } = club.shop.server;
   const body = { customer_id: customer, product_id: plan.productId };
   const elsewhere = await club.plan();

@@ -1,4 +1,6 @@
 // The files that a call of the test command runs.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Glob } from 'bun';
 import { changedFiles } from './changed.ts';
 import { Graph, ROOT } from './graph.ts';
@@ -10,8 +12,9 @@ const LONG = '.long.test.ts';
 /** Files that start PostgreSQL and Redis, and files that use the started ones. */
 const SERVICES = ['src/platform/embedded/services.ts', 'test/support/services.ts'];
 
-/** What starts Chromium, which takes it longer than all rules. */
+/** What starts Chromium, and what starts a program: no rule takes that long. */
 const BROWSER = 'test/pages/browser.ts';
+const STARTS = /\bBun\.spawn\b|'node:child_process'/;
 
 /** Every test depends on these. */
 const EVERYWHERE = ['package.json', 'bun.lock', 'bunfig.toml', 'tsconfig.json'];
@@ -78,11 +81,14 @@ function filesOf(
   { all, short, graph }: { readonly all: Files; readonly short: Files; readonly graph: Graph },
 ): Files {
   if (mode.kind === 'short') return short;
-  if (mode.kind === 'unit') {
-    return short.filter((file) => !needs(graph, file) && !graph.reach(file).has(BROWSER));
-  }
+  if (mode.kind === 'unit') return short.filter((file) => isUnit(graph, file));
   if (mode.kind === 'changed') return dependentsOf(short, graph, changedFiles(mode.since));
   return [...new Set(mode.paths.flatMap((path) => filesIn(path, all)))];
+}
+
+function isUnit(graph: Graph, file: string): boolean {
+  if (needs(graph, file) || graph.reach(file).has(BROWSER)) return false;
+  return !STARTS.test(readFileSync(join(ROOT, file), 'utf8'));
 }
 
 function needs(graph: Graph, file: string): boolean {

@@ -8,6 +8,7 @@ import { putPaymentMethod } from '../../../src/records/payment-methods.ts';
 import type { Tenant } from '../../../ledger/kernel/tenant.ts';
 import { type Means, NUMBERS } from '../../support/means.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
+import { settle, UNHURRIED } from '../../support/settling.ts';
 import { until } from '../../support/until.ts';
 import { invoiceThatIs } from './issuing.ts';
 
@@ -16,7 +17,7 @@ setDefaultTimeout(60_000);
 let server: TestServer;
 let scope: Tenant;
 beforeAll(async () => {
-  server = await startServer({ settings: { sandboxSettleMs: 100 } });
+  server = await startServer({ settings: UNHURRIED });
   scope = { organisationId: server.organisation.id, mode: 'test' };
 });
 afterAll(() => server.stop());
@@ -154,6 +155,7 @@ test('a debit takes its time: 202, asked again the same, and then it is paid', a
   const id = await bill('iban');
   expect([(await pay(id)).status, (await pay(id)).status]).toEqual([202, 202]);
   expect(await read(`/invoices/${id}`)).toMatchObject({ status: 'open', attempts: 1 });
+  await settle(server);
   await until('it is paid', async () => (await read(`/invoices/${id}`)).status === 'paid');
   expect(await paymentsOf(id)).toHaveLength(1);
 });

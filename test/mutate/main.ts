@@ -1,8 +1,10 @@
 // Plants faults in the rules, one at a time in a copy of the tree, and runs the tests that should
-// see them. Says which survive. Fails below the score of report.ts. bun run mutate [PATH ...]
-// [--sample COUNT] [--seed TEXT] [--workers COUNT] Without a path: the rules in the score, which
-// need nothing but arguments. `ledger/actor` and `ledger/cluster` are shown to the simulator, too,
-// which takes hours for all of it: use --sample.
+// see them. Prints the survivors, and fails below the score of report.ts.
+//
+//     bun run mutate [PATH ...] [--sample COUNT] [--seed TEXT] [--workers COUNT]
+//
+// Without a path: the rules in the score, which need nothing but arguments. `ledger/actor` and
+// `ledger/cluster` are shown to the simulator, too, which takes hours for all of it: use --sample.
 import { rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { parseArgs } from 'node:util';

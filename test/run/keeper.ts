@@ -1,9 +1,11 @@
-// Keeps PostgreSQL and Redis running between two runs of the tests: `bun test/run/keeper.ts
-// DIRECTORY IDLE_MS`.
+// Keeps PostgreSQL and Redis running between two runs of the tests.
 //
-// DIRECTORY/lock     held by the keeper while it lives; a second one leaves at once
-// DIRECTORY/data     the services; removed when they stop
-// DIRECTORY/socket   a run connects, reads one line with the URLs, and stays connected while it uses them
+//     bun test/run/keeper.ts DIRECTORY IDLE_MS
+//
+//     DIRECTORY/lock     held by the keeper while it lives; a second one leaves at once
+//     DIRECTORY/data     the services; removed when they stop
+//     DIRECTORY/socket   a run connects, reads one line with the URLs, and stays connected
+//                        while it uses them
 //
 // Holds: with nobody connected for IDLE_MS, everything stops. The kernel closes the connection of a
 // run that dies. What a run has left behind is dropped when no other is connected. After a kill -9

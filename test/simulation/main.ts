@@ -1,6 +1,8 @@
-// Runs seeds one after the other and prints what each finds wrong: `bun test/simulation/main.ts 1
-// 1000`. `… 1 1000 first` ends at the first seed that finds anything; `… 17` runs one, and prints
-// all its events.
+// Runs seeds one after the other and prints what each finds wrong:
+//
+//     bun test/simulation/main.ts 1 1000         these seeds
+//     bun test/simulation/main.ts 1 1000 first   ends at the first seed that finds anything
+//     bun test/simulation/main.ts 17             one seed, and all its events
 import { simulate } from './run.ts';
 
 const [from, to, until] = process.argv.slice(2);

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { connect } from 'node:net';
 import { startServer, type Call, type TestServer } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
 
 let server: TestServer;
 beforeAll(async () => {
@@ -158,7 +159,7 @@ test('a caller that leaves in the middle of a body is no failure of ours', async
   // The server now waits for the rest.
   await server.call('GET', '/health');
   socket.destroy();
-  while (left() === undefined) await Bun.sleep(1);
+  await until('it is logged', () => left() !== undefined);
   expect(server.logged.filter((line) => line.includes('"level":"error"'))).toEqual([]);
 });
 

@@ -2,6 +2,7 @@
 // connection.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { startServer, type TestServer } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
 import { made } from '../portal/customer.ts';
 import { DAY, HOUR, moved, read } from './clock.ts';
 
@@ -23,10 +24,6 @@ afterAll(() => server.stop());
 const status = async (): Promise<string> =>
   (await server.call('GET', '/test-clock')).json.status as string;
 
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await Bun.sleep(10);
-}
-
 test('it is ready where it has come to, and goes on from there', async () => {
   const from = await read(server);
   const caller = new AbortController();
@@ -39,10 +36,10 @@ test('it is ready where it has come to, and goes on from there', async () => {
     },
     signal: caller.signal,
   }).catch((error: unknown) => error);
-  await until(async () => (await read(server)) > from + 3 * HOUR);
+  await until('it has moved', async () => (await read(server)) > from + 3 * HOUR);
   caller.abort();
   await answer;
-  await until(async () => (await status()) === 'ready');
+  await until('it is ready', async () => (await status()) === 'ready');
   const at = await read(server);
   expect(at).toBeLessThan(from + 365 * DAY);
   expect(await moved(server, { advance: 'PT2H' })).toBeGreaterThanOrEqual(at + 2 * HOUR);

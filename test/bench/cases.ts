@@ -2,8 +2,9 @@
 import type { Shape } from './generator/plan.ts';
 import { CUSTOMERS, EVENTS_PER_CALL, PAYMENTS } from './generator/workload.ts';
 
-/** The service, and what it is compared with. */
-export type WayName = 'tollhouse' | 'limit' | 'plain' | 'lossy';
+/** The service, the service of another commit, and what they are compared with. */
+export type WayName = 'tollhouse' | 'before' | PeerName;
+export type PeerName = 'limit' | 'plain' | 'lossy' | 'limiter-redis' | 'limiter-postgres';
 
 export interface Case {
   readonly name: string;
@@ -18,7 +19,6 @@ export interface Case {
   readonly isOpen: boolean;
   /** Events in one request, on average. A refund or a checkout is one. */
   readonly events: number;
-  /** Ours first. */
   readonly ways: readonly WayName[];
 }
 
@@ -27,14 +27,20 @@ export interface Case {
 const INGEST_CONNECTIONS = 8;
 const MONEY_CONNECTIONS = 32;
 
-const ALL_WAYS = ['tollhouse', 'limit', 'plain', 'lossy'] as const;
+const OURS = ['tollhouse', 'before'] as const;
+const USAGE_WAYS = [...OURS, 'limit', 'plain', 'lossy'] as const;
+/** Rate limiters have no call for many events. */
+const SINGLE_WAYS = [...USAGE_WAYS, 'limiter-redis', 'limiter-postgres'] as const;
 /** Money has no lossy way: it must not be lost. */
-const DURABLE_WAYS = ['tollhouse', 'plain'] as const;
+const MONEY_WAYS = [...OURS, 'plain'] as const;
+
+/** What runs where nothing is selected: the cases with goals for each request's cost. */
+export const USUAL: readonly Case['group'][] = ['check', 'track', 'hot', 'ingest'];
 
 export const CASES: readonly Case[] = [
   ...[32, 256].map((connections) => closed('check', connections)),
   ...[32, 256].map((connections) => closed('track', connections)),
-  ...[32, 256].map((connections) => closed('hot', connections)),
+  closed('hot', 256),
   closed('ingest', INGEST_CONNECTIONS),
   {
     name: 'open',
@@ -45,7 +51,7 @@ export const CASES: readonly Case[] = [
     connections: 256,
     isOpen: true,
     events: 0.5,
-    ways: ALL_WAYS,
+    ways: USAGE_WAYS,
   },
   refunds(1),
   refunds(PAYMENTS),
@@ -65,7 +71,7 @@ function closed(group: 'check' | 'track' | 'hot' | 'ingest', connections: number
     connections,
     isOpen: false,
     events: { check: 0, track: 1, ingest: EVENTS_PER_CALL }[shape],
-    ways: ALL_WAYS,
+    ways: shape === 'ingest' ? USAGE_WAYS : SINGLE_WAYS,
   };
 }
 
@@ -86,10 +92,15 @@ function money(
     connections: MONEY_CONNECTIONS,
     isOpen: false,
     events: 1,
-    ways: DURABLE_WAYS,
+    ways: MONEY_WAYS,
   };
 }
 
 export function isOfMoney({ shape }: Case): boolean {
   return shape === 'refund' || shape === 'checkout';
+}
+
+/** What its costs are divided by: a request, or an event of a call with many. */
+export function unitsOf({ events }: Case): number {
+  return Math.max(events, 1);
 }

@@ -2,7 +2,6 @@
 //
 // Exits with 1 after any error, even of one request; a missed goal is no error.
 import { constants } from 'node:os';
-import postgres from 'postgres';
 import { Closers } from '../support/closers.ts';
 import { openStores, openTargets } from './bed/bed.ts';
 import type { Stores } from './bed/service.ts';
@@ -13,12 +12,14 @@ import { runMemory } from './memory/memory.ts';
 import { growthOf, memoryMarkdown } from './memory/report.ts';
 import { type Options, parseOptions, USAGE } from './options.ts';
 import { describeMachine, type Machine } from './probes/machine.ts';
+import { beforeOf, changesOf } from './report/comparison.ts';
+import { readResults, resultsOf } from './report/figures.ts';
 import { goalsOf } from './report/goals.ts';
 import { jsonOf } from './report/json.ts';
 import { markdownOf } from './report/markdown.ts';
 import { renewalsMarkdown } from './renewals/report.ts';
 import { runRenewals } from './renewals/renewals.ts';
-import { runCases } from './rounds.ts';
+import { type Row, runCases } from './rounds.ts';
 import { webhooksMarkdown } from './webhooks/report.ts';
 import { runWebhooks } from './webhooks/webhooks.ts';
 import { wireMarkdown } from './wire/report.ts';
@@ -41,7 +42,7 @@ async function main(options: Options): Promise<boolean> {
     const stores = await openStores(closers);
     const machine = await describeMachine(stores);
     const kinds = { memory, webhooks, renewals, peers, cluster } as const;
-    const kind = options.alone === null ? compare : kinds[options.alone];
+    const kind = options.alone === null ? cases : kinds[options.alone];
     return await kind({ options, stores, closers, machine });
   } finally {
     await closers.close();
@@ -55,19 +56,26 @@ interface Run {
   readonly machine: Machine;
 }
 
-async function compare({ options, stores, closers, machine }: Run): Promise<boolean> {
-  const sql = postgres(stores.databaseUrl, { max: 1 });
-  closers.push(() => sql.end({ timeout: 5 }));
-  const checkpoint = async (): Promise<void> => {
-    await sql`checkpoint`;
-  };
-  say('starting the service and its peers');
+async function cases({ options, stores, closers, machine }: Run): Promise<boolean> {
+  const earlier =
+    options.compare === null ? null : readResults(await Bun.file(options.compare).text());
+  say('starting the service and what it is compared with');
+  const { against, withPeers } = options;
   const withMoney = options.cases.some(isOfMoney);
-  const targets = await openTargets(stores, closers, { withMoney });
-  const rows = await runCases({ targets, options, signal: aborting.signal, checkpoint, say });
-  const goals = goalsOf(rows);
-  console.log(options.json ? jsonOf(rows, goals, machine) : markdownOf(rows, goals, machine));
-  return rows.every((row) => [...row.measured.values()].flat().every(isClean));
+  const targets = await openTargets(stores, closers, { withMoney, withPeers, against });
+  const { rows, losses } = await runCases({ targets, options, signal: aborting.signal, say });
+  const results = resultsOf(rows);
+  const before = beforeOf(results, earlier);
+  const changes = before === null ? [] : changesOf(results, before);
+  const goals = goalsOf(results, before);
+  const problems = [...rows.flatMap(problemsOfRow), ...losses];
+  const report = { results, changes, goals, machine, problems };
+  console.log(options.json ? jsonOf(report) : markdownOf(rows, report));
+  return problems.length === 0;
+}
+
+function problemsOfRow({ measured }: Row): readonly string[] {
+  return [...measured.values()].flat().flatMap(({ problems }) => problems);
 }
 
 async function memory({ options, stores, closers, machine }: Run): Promise<boolean> {
@@ -130,10 +138,6 @@ async function cluster({ options, stores, closers, machine }: Run): Promise<bool
 
 function say(line: string): void {
   console.error(line);
-}
-
-function isClean({ problems }: { problems: readonly string[] }): boolean {
-  return problems.length === 0;
 }
 
 async function run(): Promise<number> {

@@ -3,7 +3,7 @@
 // Rate and latency are those of the measured time. Costs are counted from before the warm-up until
 // the last answer is in, divided by the number of answers. Nothing is in flight when they are read,
 // so rows, commits and bytes are exact.
-import type { Target } from './bed/target.ts';
+import type { Spent, Target } from './bed/target.ts';
 import { type Case, isOfMoney, type WayName } from './cases.ts';
 import type { LoadPlan, LoadResult } from './generator/plan.ts';
 import type { Footprint } from './probes/database.ts';
@@ -20,8 +20,10 @@ export interface Measured {
   readonly load: LoadResult;
   /** Events acknowledged, from the first request to the last. */
   readonly events: number;
-  readonly serverSeconds: number;
-  readonly databaseSeconds: number;
+  /** Seconds of processor time. */
+  readonly spent: Spent;
+  /** Of the server, after the load. */
+  readonly memoryBytes: number;
   /** From the last answer until all deferred work was done. */
   readonly settleMs: number;
   /** Processors that other programs kept busy. */
@@ -49,11 +51,7 @@ export async function measure(
   const ports = [target.portFor(item)];
   await target.reset();
   const before = await target.footprint?.(item);
-  const [server, database, busy] = [
-    target.serverSeconds(),
-    target.databaseSeconds(),
-    busySeconds(),
-  ];
+  const [spentBefore, busy] = [target.spent(), busySeconds()];
   const startedAt = performance.now();
   const ids = target.idsFor(item);
   const plan: LoadPlan = { ports, authorization, shape, customers, ids, connections, ...options };
@@ -61,10 +59,9 @@ export async function measure(
   const answeredAt = performance.now();
   await target.settled(item);
   const settleMs = isOfMoney(item) ? performance.now() - answeredAt : 0;
-  const serverSeconds = target.serverSeconds() - server;
-  const databaseSeconds = target.databaseSeconds() - database;
-  const othersSeconds =
-    busySeconds() - busy - serverSeconds - databaseSeconds - load.cpuSeconds - START_SECONDS;
+  const spent = since(spentBefore, target.spent());
+  const ours = spent.server + spent.postgres + spent.redis + load.cpuSeconds;
+  const othersSeconds = busySeconds() - busy - ours - START_SECONDS;
   const tookSeconds = (performance.now() - startedAt) / 1000;
   const after = await target.footprint?.(item);
   const footprint = before && after ? grown(before, after) : undefined;
@@ -76,8 +73,8 @@ export async function measure(
     requestsPerSecond: load.completed / ((load.measuredMs + settleMs) / 1000),
     load,
     events: acknowledged,
-    serverSeconds,
-    databaseSeconds,
+    spent,
+    memoryBytes: target.memoryBytes(),
     settleMs,
     othersProcessors: Math.max(othersSeconds / tookSeconds, 0),
     footprint,
@@ -110,17 +107,26 @@ function problemsOf(
   if (load.completed === 0) problems.push('nothing was answered');
   // The server may have counted a failed request all the same; without failures, each event is one
   // row.
-  if (footprint !== undefined && load.errors === 0 && footprint.rows !== acknowledged) {
-    problems.push(`${acknowledged} events were acknowledged, ${footprint.rows} rows were added`);
+  const rows = footprint?.rows ?? null;
+  if (rows !== null && load.errors === 0 && rows !== acknowledged) {
+    problems.push(`${acknowledged} events were acknowledged, ${rows} rows were added`);
   }
   return problems;
+}
+
+function since(before: Spent, after: Spent): Spent {
+  return {
+    server: after.server - before.server,
+    postgres: after.postgres - before.postgres,
+    redis: after.redis - before.redis,
+  };
 }
 
 function grown(before: Footprint, after: Footprint): Footprint {
   return {
     walBytes: after.walBytes - before.walBytes,
     tableBytes: after.tableBytes - before.tableBytes,
-    rows: after.rows - before.rows,
+    rows: after.rows === null || before.rows === null ? null : after.rows - before.rows,
     flushes: after.flushes - before.flushes,
   };
 }

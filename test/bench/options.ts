@@ -1,6 +1,6 @@
 // The command line of `bun run bench`.
 import { parseArgs } from 'node:util';
-import { CASES, type Case } from './cases.ts';
+import { CASES, type Case, USUAL } from './cases.ts';
 
 const ALONE = ['memory', 'webhooks', 'renewals', 'peers', 'cluster'] as const;
 
@@ -19,6 +19,12 @@ export interface Options {
    */
   readonly alone: (typeof ALONE)[number] | null;
   readonly parts: readonly Part[];
+  /** A commit whose service is measured in turn with this one; null: none. */
+  readonly against: string | null;
+  /** A file with the JSON of an earlier run; null: none. */
+  readonly compare: string | null;
+  /** Whether the ways that the service is compared with are measured too. */
+  readonly withPeers: boolean;
   readonly json: boolean;
   readonly rounds: number;
   readonly warmUpMs: number;
@@ -32,9 +38,12 @@ export interface Options {
   readonly seconds: number;
 }
 
-export const USAGE = `bun run bench [--quick] [--only GROUP,...] [--json] [--rounds N] [--seconds S]
+export const USAGE = `bun run bench [--quick] [--only GROUP,...] [--against COMMIT | --compare FILE] [--no-peers] [--json] [--rounds N] [--seconds S]
   --quick    one short round: shows that all works, its numbers are rough
-  --only     of check, track, hot, ingest, open, refunds, checkouts; or memory, webhooks, renewals, peers or cluster, which run alone
+  --only     of check, track, hot, ingest (these four by default), open, refunds, checkouts, or all; or memory, webhooks, renewals, peers or cluster, which run alone
+  --against  the service of another commit too, in turn with this one: what the change is
+  --compare  the change since an earlier --json; --against is more exact
+  --no-peers the service alone
   --parts    of the cluster: of scaling, forwarded, hot, move, kill
   --json     the result as JSON on stdout
   --rounds   how often each way is measured, in turn with the others (3)
@@ -50,6 +59,9 @@ export function parseOptions(args: string[]): Options {
       quick: { type: 'boolean', default: false },
       json: { type: 'boolean', default: false },
       only: { type: 'string' },
+      against: { type: 'string' },
+      compare: { type: 'string' },
+      'no-peers': { type: 'boolean', default: false },
       parts: { type: 'string' },
       rounds: { type: 'string' },
       seconds: { type: 'string' },
@@ -57,16 +69,23 @@ export function parseOptions(args: string[]): Options {
       subscriptions: { type: 'string' },
     },
   });
-  const groups = values.only?.split(',');
-  const known = new Set<string>([...ALONE, ...CASES.map(({ group }) => group)]);
-  const unknown = groups?.find((group) => !known.has(group));
-  if (unknown !== undefined) throw new Error(`--only does not know ${unknown}`);
-  const alone = ALONE.find((group) => groups?.includes(group)) ?? null;
-  if (alone !== null && groups?.length !== 1) throw new Error(`${alone} runs alone`);
+  const groups = groupsOf(values.only);
+  const alone = ALONE.find((group) => groups.includes(group)) ?? null;
+  if (alone !== null && groups.length !== 1) throw new Error(`${alone} runs alone`);
+  const { against = null, compare = null } = values;
+  if (against !== null && compare !== null) {
+    throw new Error('--against and --compare are two ways to the same table: choose one');
+  }
+  if (alone !== null && (against ?? compare) !== null) {
+    throw new Error(`--against and --compare are of the cases, not of ${alone}`);
+  }
   const seconds = positive('--seconds', values.seconds);
   return {
-    cases: CASES.filter(({ group }) => groups?.includes(group) ?? true),
+    cases: CASES.filter(({ group }) => groups.includes(group)),
     alone,
+    against,
+    compare,
+    withPeers: !values['no-peers'],
     parts: partsOf(values.parts),
     due: values.quick ? 10_000 : 100_000,
     json: values.json,
@@ -78,6 +97,17 @@ export function parseOptions(args: string[]): Options {
       positive('--subscriptions', values.subscriptions) ?? (values.quick ? 2000 : 100_000),
     seconds: seconds ?? (alone === 'memory' ? 600 : values.quick ? 2 : 10),
   };
+}
+
+function groupsOf(text: string | undefined): readonly string[] {
+  if (text === undefined) return USUAL;
+  const all = CASES.map(({ group }) => group);
+  if (text === 'all') return all;
+  const groups = text.split(',');
+  const known = new Set<string>([...ALONE, ...all]);
+  const unknown = groups.find((group) => !known.has(group));
+  if (unknown !== undefined) throw new Error(`--only does not know ${unknown}`);
+  return groups;
 }
 
 function partsOf(text: string | undefined): readonly Part[] {

@@ -1,8 +1,10 @@
 // Each case is measured in rounds; a round measures every server, one after the other, so that
-// other load on the machine affects them all. Each round begins with another server, so that none
-// is always first after a checkpoint.
+// other load on the machine affects them all. Every second round goes the other way round: two
+// neighbours, such as the services of two commits, take turns in being first.
+//
+// At the end each service is killed and started again: it must then have all acknowledged events.
 import type { Target } from './bed/target.ts';
-import { type Case, isOfMoney, type WayName } from './cases.ts';
+import { type Case, isOfMoney, unitsOf, type WayName } from './cases.ts';
 import { type LoadOptions, type Measured, measure } from './measure.ts';
 import type { Options } from './options.ts';
 
@@ -11,6 +13,10 @@ const OPEN_SHARE = 0.1;
 
 const OTHERS_PROCESSORS_MAX = 0.2;
 const ATTEMPTS_MAX = 3;
+/** Every key has the same length. */
+const FIRST_RUN = 1000;
+/** The warm-up of a server, as a multiple of that before each load. */
+const WARM_UP_TIMES = 4;
 
 export interface Row {
   readonly case: Case;
@@ -24,38 +30,82 @@ export interface Bench {
   readonly targets: readonly Target[];
   readonly options: Options;
   readonly signal: AbortSignal;
-  /** Flushes what earlier cases left in PostgreSQL. */
-  checkpoint(): Promise<void>;
   say(line: string): void;
 }
 
-export async function runCases(bench: Bench): Promise<readonly Row[]> {
-  const runs = counter();
-  await warmUp(bench, runs);
-  const rows: Row[] = [];
-  for (const item of bench.options.cases) {
-    const ratePerSecond = item.isOpen ? await tenthOfPeak(bench, runs, item) : null;
-    rows.push(await runCase(bench, runs, { item, ratePerSecond }));
-  }
-  return rows;
+export interface Outcome {
+  readonly rows: readonly Row[];
+  /** What is wrong after all loads. */
+  readonly losses: readonly string[];
 }
 
-async function runCase(
-  bench: Bench,
-  runs: () => number,
-  { item, ratePerSecond }: { item: Case; ratePerSecond: number | null },
-): Promise<Row> {
-  const { options } = bench;
-  const targets = bench.targets.filter(({ name }) => item.ways.includes(name));
+export async function runCases(bench: Bench): Promise<Outcome> {
+  const session = new Session(bench);
+  await warmUp(session);
+  const rows: Row[] = [];
+  for (const item of bench.options.cases) {
+    const ratePerSecond = item.isOpen ? await tenthOfPeak(session, item) : null;
+    rows.push(await runCase(session, item, ratePerSecond));
+  }
+  return { rows, losses: await session.losses() };
+}
+
+/** All loads of one run. */
+class Session {
+  readonly bench: Bench;
+  /** Usage events, by service; undefined where a request failed: it may count all the same. */
+  readonly #acknowledged = new Map<WayName, number | undefined>();
+  #runs = FIRST_RUN;
+
+  constructor(bench: Bench) {
+    this.bench = bench;
+  }
+
+  async load(target: Target, item: Case, options: Partial<LoadOptions>): Promise<Measured> {
+    const { warmUpMs, measureMs } = this.bench.options;
+    this.#runs += 1;
+    const result = await measure(target, item, {
+      ratePerSecond: null,
+      warmUpMs,
+      measureMs,
+      ...options,
+      run: this.#runs,
+      signal: this.bench.signal,
+    });
+    if (!isOfMoney(item)) this.#count(target.name, result);
+    return result;
+  }
+
+  #count(way: WayName, { events, load }: Measured): void {
+    const before = this.#acknowledged.has(way) ? this.#acknowledged.get(way) : 0;
+    const isKnown = before !== undefined && load.errors === 0;
+    this.#acknowledged.set(way, isKnown ? before + events : undefined);
+  }
+
+  async losses(): Promise<readonly string[]> {
+    const losses: string[] = [];
+    for (const { name, survivors } of this.bench.targets) {
+      const acknowledged = this.#acknowledged.get(name);
+      if (survivors === undefined || acknowledged === undefined) continue;
+      const found = await survivors();
+      this.bench.say(`${name}: ${found} of ${acknowledged} events are there after a kill`);
+      if (found === acknowledged) continue;
+      losses.push(`${name}: ${acknowledged} events were acknowledged, ${found} survived a kill`);
+    }
+    return losses;
+  }
+}
+
+async function runCase(session: Session, item: Case, ratePerSecond: number | null): Promise<Row> {
+  const { options, targets: all } = session.bench;
+  const targets = all.filter(({ name }) => item.ways.includes(name));
   const measured = new Map<WayName, Measured[]>(targets.map(({ name }) => [name, []]));
-  await bench.checkpoint();
+  for (const target of targets) await target.checkpoint();
   for (let round = 0; round < options.rounds; round += 1) {
-    for (let turn = 0; turn < targets.length; turn += 1) {
-      const target = targets[(round + turn) % targets.length];
-      if (target === undefined) continue;
+    for (const target of round % 2 === 0 ? targets : targets.toReversed()) {
       measured
         .get(target.name)
-        ?.push(await measureInPeace(bench, runs, { target, item, ratePerSecond }));
+        ?.push(await measureInPeace(session, { target, item, ratePerSecond }));
     }
   }
   return { case: item, ratePerSecond, measured };
@@ -65,13 +115,12 @@ async function runCase(
  * Measures again where other programs used the processors; the result itself does not decide that.
  */
 async function measureInPeace(
-  bench: Bench,
-  runs: () => number,
+  session: Session,
   { target, item, ratePerSecond }: { target: Target; item: Case; ratePerSecond: number | null },
 ): Promise<Measured> {
   for (let attempt = 1; ; attempt += 1) {
-    const result = await measure(target, item, { ...loadOptions(bench, runs), ratePerSecond });
-    bench.say(lineOf(item, result));
+    const result = await session.load(target, item, { ratePerSecond });
+    session.bench.say(lineOf(item, result));
     const isDisturbed = result.othersProcessors > OTHERS_PROCESSORS_MAX;
     if (!isDisturbed || result.problems.length > 0 || attempt === ATTEMPTS_MAX) return result;
   }
@@ -81,15 +130,15 @@ async function measureInPeace(
  * Makes every server compile its hot code, for each shape that follows, and stops at the first
  * error.
  */
-async function warmUp(bench: Bench, runs: () => number): Promise<void> {
-  const shapes = new Map(bench.options.cases.map((item) => [item.shape, item]));
+async function warmUp(session: Session): Promise<void> {
+  const { options, targets } = session.bench;
+  const shapes = new Map(options.cases.map((item) => [item.shape, item]));
   if (shapes.size > 1) shapes.delete('mixed');
-  const measureMs = bench.options.warmUpMs * 2;
+  const measureMs = options.warmUpMs * WARM_UP_TIMES;
   for (const item of shapes.values()) {
-    for (const target of bench.targets) {
+    for (const target of targets) {
       if (!item.ways.includes(target.name)) continue;
-      const options = { ...loadOptions(bench, runs), warmUpMs: 0, measureMs, ratePerSecond: null };
-      const result = await measure(target, item, options);
+      const result = await session.load(target, item, { warmUpMs: 0, measureMs });
       if (result.problems.length > 0) {
         throw new Error(`${target.name}, ${item.title}:\n${result.problems.join('\n')}`);
       }
@@ -98,33 +147,22 @@ async function warmUp(bench: Bench, runs: () => number): Promise<void> {
 }
 
 /** The service's rate in a closed loop decides, so that all are offered the same. */
-async function tenthOfPeak(bench: Bench, runs: () => number, item: Case): Promise<number> {
-  const [service] = bench.targets;
+async function tenthOfPeak(session: Session, item: Case): Promise<number> {
+  const [service] = session.bench.targets;
   if (service === undefined) throw new Error('no service to measure');
-  const peak = await measure(service, item, { ...loadOptions(bench, runs), ratePerSecond: null });
+  const peak = await session.load(service, item, {});
   return Math.max(Math.round((peak.requestsPerSecond * OPEN_SHARE) / 100) * 100, 100);
-}
-
-function loadOptions(
-  { options, signal }: Bench,
-  runs: () => number,
-): Omit<LoadOptions, 'ratePerSecond'> {
-  const { warmUpMs, measureMs } = options;
-  return { warmUpMs, measureMs, run: runs(), signal };
-}
-
-/** From 1000, so that every key has the same length. */
-function counter(): () => number {
-  let last = 1000;
-  return () => (last += 1);
 }
 
 function lineOf(
   item: Case,
-  { way, requestsPerSecond, othersProcessors, settleMs, problems }: Measured,
+  { way, requestsPerSecond, spent, load, othersProcessors, settleMs, problems }: Measured,
 ): string {
-  const others = othersProcessors.toFixed(2);
-  const rate = `${Math.round(requestsPerSecond)} requests/s, others used ${others} processors`;
+  const micros = (seconds: number): string =>
+    ((seconds / load.succeeded / unitsOf(item)) * 1e6).toFixed(1);
+  const cost = `${micros(spent.server)} + ${micros(spent.postgres)} + ${micros(spent.redis)} us`;
+  const rate = `${Math.round(requestsPerSecond)} requests/s`;
+  const others = `others used ${othersProcessors.toFixed(2)} processors`;
   const settled = isOfMoney(item) ? `, settled ${Math.round(settleMs)} ms later` : '';
-  return [`${item.name} ${way}: ${rate}${settled}`, ...problems].join('\n  ');
+  return [`${item.name} ${way}: ${cost}, ${rate}, ${others}${settled}`, ...problems].join('\n  ');
 }

@@ -11,6 +11,8 @@ export interface Child {
   readonly pid: number;
   readonly port: number;
   stop(): Promise<void>;
+  /** SIGKILL. */
+  kill(): Promise<void>;
 }
 
 /**
@@ -39,6 +41,10 @@ export async function startChild(options: {
     await child.exited;
     clearTimeout(timer);
   }
+  async function kill(): Promise<void> {
+    child.kill('SIGKILL');
+    await child.exited;
+  }
   const deadline = performance.now() + READY_MS_MAX;
   while ((await statusOf(`http://127.0.0.1:${port}${ready.path}`)) !== ready.status) {
     if (child.exitCode !== null || performance.now() > deadline) {
@@ -47,7 +53,7 @@ export async function startChild(options: {
     }
     await Bun.sleep(POLL_MS);
   }
-  return { name, port, pid: child.pid, stop };
+  return { name, port, pid: child.pid, stop, kill };
 }
 
 async function statusOf(url: string): Promise<number | undefined> {

@@ -4,16 +4,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { prepareServiceAccount } from '../../../src/platform/embedded/service-account.ts';
 
-// The service and each peer have pools of their own, which stay open.
+// Each program has pools of its own, which stay open.
 const POSTGRES_SETTINGS = 'max_connections = 300\n';
 
 export function makeDataDir(): string {
   const dataDir = mkdtempSync(join(tmpdir(), 'tollhouse-bench-'));
   // When we are root, the account that runs the services can enter it; its secrets have mode 0600.
   chmodSync(dataDir, 0o711);
+  return dataDir;
+}
+
+/** For PostgreSQL that several programs use at once. */
+export function allowManyConnections(dataDir: string): void {
   const { directory } = prepareServiceAccount(dataDir);
   writeFileSync(join(directory, 'postgres.local.conf'), POSTGRES_SETTINGS);
-  return dataDir;
 }
 
 export function removeDataDir(dataDir: string): void {

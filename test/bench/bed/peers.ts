@@ -1,12 +1,13 @@
-// The three servers that the service is compared with, each seeded with the same customers.
+// The servers that the service is compared with, each seeded with the same customers.
 import { Redis } from 'ioredis';
 import postgres from 'postgres';
 import type { Closers } from '../../support/closers.ts';
-import { isOfMoney, type WayName } from '../cases.ts';
+import { isOfMoney, type PeerName } from '../cases.ts';
 import { CUSTOMERS, customerName } from '../generator/workload.ts';
 import type { PeerSettings } from '../peers/door.ts';
-import { backendPid, footprintOf } from '../probes/database.ts';
-import { parentOf, secondsOf, secondsOfTree } from '../probes/processor-time.ts';
+import { footprintOf, postmasterOf } from '../probes/database.ts';
+import { residentBytes, secondsOf, secondsOfTree } from '../probes/processor-time.ts';
+import { redisPid } from '../probes/redis.ts';
 import { freePort } from '../../support/free-port.ts';
 import { type Child, startChild } from './child.ts';
 import { seedMoney, TRACES, USAGE_SCHEMA } from './plain-schema.ts';
@@ -18,6 +19,8 @@ const PROGRAMS = {
   plain: Bun.fileURLToPath(import.meta.resolve('../peers/plain.ts')),
   'plain-money': Bun.fileURLToPath(import.meta.resolve('../peers/plain-money.ts')),
   lossy: Bun.fileURLToPath(import.meta.resolve('../peers/lossy.ts')),
+  'limiter-redis': Bun.fileURLToPath(import.meta.resolve('../peers/limiter-redis.ts')),
+  'limiter-postgres': Bun.fileURLToPath(import.meta.resolve('../peers/limiter-postgres.ts')),
 };
 // The plain way gets the best pool size, measured here (requests/s at 256 connections with 10, 20,
 // 32 and 64): 2,960, 3,820, 3,360, 2,820 over many customers; 1,490, 1,230, 1,180, 790 on a hot
@@ -28,9 +31,9 @@ const POOL_HOT = 10;
 // 275 and 144, 169 and 144, 115 and 108, 66 and 81 of one payment; 464 and 398, 476 and 533, 456
 // and 512, 238 and 257 of a thousand.
 const POOL_MONEY = 10;
-const DATABASE = 'bench_plain';
-/** The Redis database beside number 0, which the service uses. */
-const REDIS_NUMBER = 1;
+/** Databases of PostgreSQL, and numbers of Redis. */
+const DATABASES = { plain: 'bench_plain', limiter: 'bench_limiter' };
+const REDIS_NUMBERS = { lossy: 1, limiter: 2 };
 const GRANT = 100_000_000;
 const AUTHORIZATION = 'Bearer svc_live_benchbenchbenchbenchbenchbenchbenchbenchben';
 
@@ -38,7 +41,7 @@ export async function openLimit(stores: Stores, closers: Closers): Promise<Targe
   const child = await startPeer('limit', stores, closers);
   return {
     ...targetOf('limit', child),
-    databaseSeconds: () => 0,
+    spent: () => ({ server: secondsOf(child.pid), postgres: 0, redis: 0 }),
     footprint: undefined,
   };
 }
@@ -48,12 +51,7 @@ export async function openPlain(
   closers: Closers,
   { withMoney }: { readonly withMoney: boolean },
 ): Promise<Target> {
-  const server = postgres(stores.databaseUrl, { max: 1 });
-  await server`create database ${server(DATABASE)}`;
-  await server.end();
-  const databaseUrl = withPath(stores.databaseUrl, DATABASE);
-  const sql = postgres(databaseUrl, { max: 1 });
-  closers.push(() => sql.end({ timeout: 5 }));
+  const { databaseUrl, sql } = await openDatabase(stores, closers, DATABASES.plain);
   await sql.unsafe(USAGE_SCHEMA);
   const names = Array.from({ length: CUSTOMERS }, (_, index) => customerName(index));
   await sql`insert into customers (external_id, granted) select unnest(${names}::text[]), ${GRANT}`;
@@ -66,32 +64,81 @@ export async function openPlain(
   const money = withMoney ? await start('plain-money', POOL_MONEY) : usual;
   // Idle peers use none.
   const children = new Set([usual, hot, money]);
-  const postmaster = parentOf(await backendPid(sql));
+  const postmaster = await postmasterOf(sql);
   return {
     ...targetOf('plain', usual),
     portFor: (item) => (isOfMoney(item) ? money : item.spread === 1 ? hot : usual).port,
     idsFor: ({ shape, spread }) =>
       shape === 'checkout' ? [shop.product] : shop.payments.slice(0, spread),
-    serverSeconds: () => [...children].reduce((sum, { pid }) => sum + secondsOf(pid), 0),
-    databaseSeconds: () => secondsOfTree(postmaster),
+    spent: () => ({
+      server: [...children].reduce((sum, { pid }) => sum + secondsOf(pid), 0),
+      postgres: secondsOfTree(postmaster),
+      redis: 0,
+    }),
     footprint: ({ shape }) => footprintOf(sql, TRACES[shape]),
+    async checkpoint() {
+      await sql`checkpoint`;
+    },
   };
 }
 
+/** A new database of the peers' PostgreSQL. */
+async function openDatabase(stores: Stores, closers: Closers, name: string) {
+  const server = postgres(stores.databaseUrl, { max: 1 });
+  await server`create database ${server(name)}`;
+  await server.end();
+  const databaseUrl = withPath(stores.databaseUrl, name);
+  const sql = postgres(databaseUrl, { max: 1 });
+  closers.push(() => sql.end({ timeout: 5 }));
+  return { databaseUrl, sql };
+}
+
 export async function openLossy(stores: Stores, closers: Closers): Promise<Target> {
-  const redisUrl = withPath(stores.redisUrl, String(REDIS_NUMBER));
+  const redisUrl = withPath(stores.redisUrl, String(REDIS_NUMBERS.lossy));
   const redis = new Redis(redisUrl);
   closers.push(() => redis.disconnect());
   // Redis at its fastest: its data here needs no log.
   await redis.config('SET', 'appendonly', 'no');
   const child = await startPeer('lossy', { ...stores, redisUrl }, closers);
-  const pid = Number(/process_id:(\d+)/.exec(await redis.info('server'))?.[1]);
+  const pid = await redisPid(redisUrl);
   return {
     ...targetOf('lossy', child),
-    databaseSeconds: () => secondsOf(pid),
+    spent: () => ({ server: secondsOf(child.pid), postgres: 0, redis: secondsOf(pid) }),
     footprint: undefined,
     // The keys of the last load do not serve the next one, and a million of them fill the memory.
     reset: () => seedRedis(redis),
+  };
+}
+
+/** rate-limiter-flexible on the same Redis as the lossy way, without a log. */
+export async function openRedisLimiter(stores: Stores, closers: Closers): Promise<Target> {
+  const redisUrl = withPath(stores.redisUrl, String(REDIS_NUMBERS.limiter));
+  const child = await startPeer('limiter-redis', { ...stores, redisUrl }, closers);
+  const pid = await redisPid(redisUrl);
+  return {
+    ...targetOf('limiter-redis', child),
+    spent: () => ({ server: secondsOf(child.pid), postgres: 0, redis: secondsOf(pid) }),
+    footprint: undefined,
+  };
+}
+
+/** rate-limiter-flexible on the plain way's PostgreSQL. It makes its table itself. */
+export async function openPostgresLimiter(stores: Stores, closers: Closers): Promise<Target> {
+  const { databaseUrl, sql } = await openDatabase(stores, closers, DATABASES.limiter);
+  const child = await startPeer(
+    'limiter-postgres',
+    { ...stores, databaseUrl, pool: POOL },
+    closers,
+  );
+  const postmaster = await postmasterOf(sql);
+  return {
+    ...targetOf('limiter-postgres', child),
+    spent: () => ({
+      server: secondsOf(child.pid),
+      postgres: secondsOfTree(postmaster),
+      redis: 0,
+    }),
+    footprint: () => footprintOf(sql, { rows: null, flushed: false }),
   };
 }
 
@@ -127,14 +174,16 @@ async function startPeer(
 
 type Program = keyof typeof PROGRAMS;
 
-function targetOf(name: WayName, child: Child) {
+function targetOf(name: PeerName, child: Child) {
   return {
     name,
     portFor: () => child.port,
     authorization: AUTHORIZATION,
     idsFor: () => [],
-    serverSeconds: () => secondsOf(child.pid),
+    memoryBytes: () => residentBytes(child.pid),
+    checkpoint: () => Promise.resolve(),
     reset: () => Promise.resolve(),
+    survivors: undefined,
     // It defers nothing: what it answers is done.
     settled: () => Promise.resolve(),
   };

@@ -94,19 +94,15 @@ const MONEY_SCHEMA = `
   );
   create index outbox_listed on outbox (at desc, id desc);`;
 
-const USAGE: Traces = { rows: 'events', others: ['customers'], flushed: false };
+const USAGE: Traces = { rows: 'events', flushed: false };
 
 export const TRACES: Readonly<Record<Shape, Traces>> = {
   check: USAGE,
   track: USAGE,
   ingest: USAGE,
   mixed: USAGE,
-  refund: {
-    rows: 'refunds',
-    others: ['payments', 'invoices', 'outbox', 'sandbox_charges', 'sandbox_refunds'],
-    flushed: false,
-  },
-  checkout: { rows: 'checkouts', others: [], flushed: false },
+  refund: { rows: 'refunds', flushed: false },
+  checkout: { rows: 'checkouts', flushed: false },
 };
 
 /** A product, and payments for it. */

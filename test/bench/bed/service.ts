@@ -1,5 +1,9 @@
 // The service under test, as its user starts it: `bun src/main.ts`, an organisation through the
 // admin command, and a meter, customers, grants and payments over HTTP.
+//
+// Holds: `openService` takes any checkout. It starts PostgreSQL and Redis as that checkout does,
+// and knows no more of its tables than probes/database.ts and the names of refunds, checkouts and
+// follow-ups.
 import { join } from 'node:path';
 import postgres from 'postgres';
 import type { Closers } from '../../support/closers.ts';
@@ -12,14 +16,18 @@ import {
   PAYMENTS,
   PRICE,
 } from '../generator/workload.ts';
-import { backendPid, footprintOf, type Traces } from '../probes/database.ts';
-import { parentOf, secondsOf, secondsOfTree } from '../probes/processor-time.ts';
+import { readRuntime } from '../../../src/platform/embedded/services.ts';
+import { footprintOf, postmasterOf, type Traces } from '../probes/database.ts';
+import { residentBytes, secondsOf, secondsOfTree } from '../probes/processor-time.ts';
+import { redisPid } from '../probes/redis.ts';
 import { buy, sell, type Seller } from '../../support/shop.ts';
 import { freePort } from '../../support/free-port.ts';
 import { type Child, startChild } from './child.ts';
+import { makeDataDir, removeDataDir } from './data-dir.ts';
 import type { Target } from './target.ts';
 
-const ROOT = join(import.meta.dir, '../../..');
+/** This checkout. */
+export const ROOT = join(import.meta.dir, '../../..');
 /** Enough for every event of a run, so that no answer is a denial. */
 const GRANT = 100_000_000;
 const SEEDS_AT_ONCE = 128;
@@ -31,29 +39,17 @@ const UNLIMITED = {
   RATE_LIMIT_REFUNDS_PER_PAYMENT: '0',
 };
 
-const USAGE: Traces = { rows: 'transfers', others: ['accounts'], flushed: true };
+// The tables of usage differ between commits: `survivors` counts its events.
+const USAGE: Traces = { rows: null, flushed: true };
 const TRACES: Readonly<Record<Shape, Traces>> = {
   check: USAGE,
   track: USAGE,
   ingest: USAGE,
   mixed: USAGE,
-  refund: {
-    rows: 'refunds',
-    others: [
-      'payments',
-      'transfers',
-      'accounts',
-      'alarms',
-      'followups',
-      'invoices',
-      'events',
-      'sandbox_charges',
-      'sandbox_refunds',
-    ],
-    flushed: true,
-  },
-  checkout: { rows: 'checkouts', others: [], flushed: false },
+  refund: { rows: 'refunds', flushed: true },
+  checkout: { rows: 'checkouts', flushed: false },
 };
+const CHECKS_AT_ONCE = 100;
 
 export interface Stores {
   readonly databaseUrl: string;
@@ -62,55 +58,99 @@ export interface Stores {
 }
 
 /** @param fixedPort any free port by default */
-export async function startService(
-  { databaseUrl, redisUrl, dataDir }: Stores,
+export function startService(
+  stores: Stores,
   env: Readonly<Record<string, string>> = {},
+  fixedPort?: number,
+): Promise<Child> {
+  return startProgram(
+    { root: ROOT, directory: stores.dataDir },
+    { ...envOf(stores), ...env },
+    fixedPort,
+  );
+}
+
+/** Of a service on these stores. */
+function envOf({ databaseUrl, redisUrl, dataDir }: Stores): Readonly<Record<string, string>> {
+  const DATA_DIR = join(dataDir, 'service');
+  return { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, DATA_DIR };
+}
+
+async function startProgram(
+  { root, directory }: { readonly root: string; readonly directory: string },
+  env: Readonly<Record<string, string>>,
   fixedPort?: number,
 ): Promise<Child> {
   const port = fixedPort ?? (await freePort());
   return startChild({
     name: 'service',
-    command: [process.execPath, join(ROOT, 'src/main.ts')],
+    command: [process.execPath, join(root, 'src/main.ts')],
     port,
-    env: {
-      PORT: String(port),
-      HOST: '127.0.0.1',
-      DATABASE_URL: databaseUrl,
-      REDIS_URL: redisUrl,
-      DATA_DIR: join(dataDir, 'service'),
-      ...env,
-    },
-    directory: dataDir,
+    env: { PORT: String(port), HOST: '127.0.0.1', ...env },
+    directory,
     ready: { path: '/ready', status: 200 },
   });
 }
 
+/** The service of the checkout in `root`, with PostgreSQL and Redis of its own. */
 export async function openService(
-  stores: Stores,
   closers: Closers,
-  { withMoney }: { readonly withMoney: boolean },
+  { name, root, withMoney }: { name: 'tollhouse' | 'before'; root: string; withMoney: boolean },
 ): Promise<Target> {
-  const child = await startService(stores, UNLIMITED);
+  const dataDir = makeDataDir();
+  closers.push(() => removeDataDir(dataDir));
+  const own = { DATABASE_URL: '', REDIS_URL: '', DATA_DIR: dataDir };
+  const start = () => startProgram({ root, directory: dataDir }, { ...own, ...UNLIMITED });
+  let child = await start();
   closers.push(() => child.stop());
-  const { authorization, key } = await createOrganisation(stores);
+  const runtime = readRuntime(dataDir);
+  if (runtime === undefined) throw new Error('the service says nowhere what it runs on');
+  const { authorization, key } = await makeOrganisation(own, root);
   await seed(child.port, authorization);
   const seller = { url: `http://127.0.0.1:${child.port}`, key };
   const shop = withMoney ? await openShop(seller) : { product: '', payments: [] };
-  const sql = postgres(stores.databaseUrl, { max: 1 });
+  const sql = postgres(runtime.databaseUrl, { max: 1 });
   closers.push(() => sql.end({ timeout: 5 }));
-  const postmaster = parentOf(await backendPid(sql));
+  const postmaster = await postmasterOf(sql);
+  const redis = await redisPid(runtime.redisUrl);
   return {
-    name: 'tollhouse',
+    name,
     portFor: () => child.port,
     authorization,
     idsFor: ({ shape, spread }) =>
       shape === 'checkout' ? [shop.product] : shop.payments.slice(0, spread),
-    serverSeconds: () => secondsOf(child.pid),
-    databaseSeconds: () => secondsOfTree(postmaster),
+    spent: () => ({
+      server: secondsOf(child.pid),
+      postgres: secondsOfTree(postmaster),
+      redis: secondsOf(redis),
+    }),
+    memoryBytes: () => residentBytes(child.pid),
     footprint: ({ shape }) => footprintOf(sql, TRACES[shape]),
+    async checkpoint() {
+      await sql`checkpoint`;
+    },
     reset: () => Promise.resolve(),
     settled: ({ shape }) => (shape === 'refund' ? noneOwed(sql) : Promise.resolve()),
+    async survivors() {
+      await child.kill();
+      child = await start();
+      return consumedBy(poster(child.port, authorization));
+    },
   };
+}
+
+/** Of all customers together. */
+async function consumedBy(post: Post): Promise<number> {
+  let total = 0;
+  for (let from = 0; from < CUSTOMERS; from += CHECKS_AT_ONCE) {
+    const checks = Array.from({ length: Math.min(CHECKS_AT_ONCE, CUSTOMERS - from) }, (_, at) => ({
+      feature_key: FEATURE_KEY,
+      external_customer_id: customerName(from + at),
+    }));
+    const { results } = await post('/check/batch', { checks });
+    for (const { consumed } of results as { readonly consumed: number }[]) total += consumed;
+  }
+  return total;
 }
 
 /** A refund is answered before its invoice shows it. */
@@ -143,15 +183,18 @@ export interface Organisation {
   readonly authorization: string;
 }
 
-export async function createOrganisation(stores: Stores): Promise<Organisation> {
-  const command = [process.execPath, join(ROOT, 'src/admin.ts')];
+export function createOrganisation(stores: Stores): Promise<Organisation> {
+  return makeOrganisation(envOf(stores), ROOT);
+}
+
+/** @param env where its service keeps what it has */
+async function makeOrganisation(
+  env: Readonly<Record<string, string>>,
+  root: string,
+): Promise<Organisation> {
+  const command = [process.execPath, join(root, 'src/admin.ts')];
   const admin = Bun.spawn([...command, 'org', 'create', '--name', 'bench', '--json'], {
-    env: {
-      ...process.env,
-      DATABASE_URL: stores.databaseUrl,
-      REDIS_URL: stores.redisUrl,
-      DATA_DIR: join(stores.dataDir, 'service'),
-    },
+    env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const output = await new Response(admin.stdout).text();

@@ -1,6 +1,6 @@
 // The goals for many nodes.
-import type { Spread } from '../report/summary.ts';
-import { spreadOf } from '../report/summary.ts';
+import type { Spread } from '../report/spread.ts';
+import { spreadOf } from '../report/spread.ts';
 import type { Cluster } from './cluster.ts';
 import type { Forwarded } from './forwarded.ts';
 import type { Beside } from './hot.ts';

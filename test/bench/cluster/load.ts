@@ -65,24 +65,24 @@ export async function loadInPeace(nodes: Nodes, asked: Asked): Promise<Loaded> {
 
 async function load(nodes: Nodes, asked: Asked): Promise<Loaded> {
   const { bed, pids } = nodes;
-  const footprint = () => footprintOf(nodes.sql, { rows: 'transfers', others: [], flushed: true });
+  const footprint = () => footprintOf(nodes.sql, { rows: null, flushed: true });
   const read = () => ({
     at: performance.now(),
     nodes: pids.map(secondsOf),
     database: secondsOfTree(bed.postmaster),
     busy: busySeconds(),
   });
-  const rowsBefore = await footprint();
+  const { flushes: flushesBefore } = await footprint();
   const before = read();
   const result = await generate(planOf(nodes, asked), bed.signal);
   const after = read();
-  const rowsAfter = await footprint();
+  const { flushes: flushesAfter } = await footprint();
   const perNode = after.nodes.map((seconds, at) => seconds - (before.nodes[at] ?? 0));
   const database = after.database - before.database;
   const ours = perNode.reduce((so, seconds) => so + seconds, database + result.cpuSeconds);
   const others = after.busy - before.busy - ours - START_SECONDS;
   const micros = (seconds: number): number => (seconds / result.succeeded) * 1_000_000;
-  const rows = rowsAfter.rows - rowsBefore.rows;
+  const flushes = flushesAfter - flushesBefore;
   return {
     ...outcomeOf(result),
     cpuUs: {
@@ -90,7 +90,7 @@ async function load(nodes: Nodes, asked: Asked): Promise<Loaded> {
       database: micros(database),
       generator: micros(result.cpuSeconds),
     },
-    rowsPerFlush: rows === 0 ? null : rows / (rowsAfter.flushes - rowsBefore.flushes),
+    rowsPerFlush: asked.shape !== 'track' ? null : result.succeeded / flushes,
     othersProcessors: Math.max(others / ((after.at - before.at) / 1000), 0),
   };
 }

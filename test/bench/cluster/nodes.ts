@@ -5,8 +5,7 @@ import type { Closers } from '../../support/closers.ts';
 import { freePort } from '../../support/free-port.ts';
 import { type Child } from '../bed/child.ts';
 import { createOrganisation, seed, startService, type Stores } from '../bed/service.ts';
-import { backendPid } from '../probes/database.ts';
-import { parentOf } from '../probes/processor-time.ts';
+import { postmasterOf } from '../probes/database.ts';
 
 const SECRET = 'what the nodes of a bench have in common';
 const SECRETS_KEY = Buffer.alloc(32, 7).toString('base64');
@@ -38,7 +37,7 @@ export async function openBed(
   }
   const admin = postgres(withDatabase(stores, 'postgres').databaseUrl, { max: 1 });
   closers.push(() => admin.end({ timeout: 5 }));
-  const postmaster = parentOf(await backendPid(admin));
+  const postmaster = await postmasterOf(admin);
   return { stores, admin, authorization, postmaster, signal, say };
 }
 

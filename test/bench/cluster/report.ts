@@ -1,7 +1,7 @@
 import { Histogram } from '../histogram.ts';
 import type { Machine } from '../probes/machine.ts';
-import { machineLine, short, spread, table, whole } from '../report/markdown.ts';
-import { spreadOf } from '../report/summary.ts';
+import { machineLine, short, spread, table, whole } from '../report/text.ts';
+import { spreadOf } from '../report/spread.ts';
 import type { Cluster } from './cluster.ts';
 import type { Forwarded } from './forwarded.ts';
 import { goalsOf, timesOwned } from './goals.ts';

@@ -1,5 +1,5 @@
 import type { Machine } from '../probes/machine.ts';
-import { machineLine, short, table, whole } from '../report/markdown.ts';
+import { machineLine, short, table, whole } from '../report/text.ts';
 import { CACHED, type Segment } from './memory.ts';
 import { slopeOf } from './slope.ts';
 

@@ -1,4 +1,4 @@
-// The routes of the plain and the lossy way. What is in here costs both the same.
+// The routes of the ways that keep something. What is in here costs them all the same.
 import { ids } from '../../../src/platform/ids.ts';
 import { checkAnswer, ingestAnswer, trackAnswer, type Usage } from './answers.ts';
 import { openDoor, type PeerSettings, refusal, serveUntilBenchEnds } from './door.ts';
@@ -18,8 +18,8 @@ export interface UsageEvent {
 export interface Way {
   check(externalId: string): Promise<Usage>;
   track(event: UsageEvent): Promise<{ usage: Usage; duplicate: boolean }>;
-  /** For each event, whether it was new. */
-  ingest(events: readonly UsageEvent[]): Promise<readonly boolean[]>;
+  /** For each event, whether it was new. Not all ways have it. */
+  ingest?(events: readonly UsageEvent[]): Promise<readonly boolean[]>;
 }
 
 export async function serve(settings: PeerSettings, way: Way): Promise<never> {
@@ -57,7 +57,7 @@ export async function serve(settings: PeerSettings, way: Way): Promise<never> {
           externalId: event.external_customer_id ?? '',
           value: Number(event.value ?? 1),
         }));
-        const isNew = await way.ingest(events);
+        const isNew = (await way.ingest?.(events)) ?? [];
         return ingestAnswer(
           asked.map((event, index) => ({
             id: events[index]?.id ?? '',

@@ -17,8 +17,8 @@ import {
 import { customerName, FEATURE_KEY } from '../generator/workload.ts';
 import { Histogram } from '../histogram.ts';
 import { generate } from '../measure.ts';
-import { backendPid } from '../probes/database.ts';
-import { parentOf, residentBytes } from '../probes/processor-time.ts';
+import { postmasterOf } from '../probes/database.ts';
+import { residentBytes } from '../probes/processor-time.ts';
 import { metered, type Taken } from './meter.ts';
 import type { PlainSettings } from './plain.ts';
 import { cloneSubscriber } from './subscribers.ts';
@@ -74,7 +74,7 @@ export async function runRenewals(
     statementTimeoutMs: 0,
   });
   closers.push(() => sql.end({ timeout: 5 }));
-  const bed = { ...options, stores, closers, sql, postmaster: parentOf(await backendPid(sql)) };
+  const bed = { ...options, stores, closers, sql, postmaster: await postmasterOf(sql) };
   const authorization = await seed(bed);
   const seeded = await audit(sql);
   say(`${count} subscriptions are due`);

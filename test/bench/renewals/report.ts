@@ -1,5 +1,5 @@
 import type { Machine } from '../probes/machine.ts';
-import { machineLine, short, table, whole } from '../report/markdown.ts';
+import { machineLine, short, table, whole } from '../report/text.ts';
 import type { Latencies, Renewals, Renewed } from './renewals.ts';
 
 const WAYS: Readonly<Record<Renewed['way'], string>> = {

@@ -1,64 +1,87 @@
-// The goals of the service, as ratios within a round: both sides then had the same machine.
-import type { Case, WayName } from '../cases.ts';
-import type { Row } from '../rounds.ts';
-import { type Spread, spreadOf } from './summary.ts';
+// The goals of the service: what a request may cost, and its rate beside the other ways.
+import type { PeerName, WayName } from '../cases.ts';
+import { EVENTS_PER_CALL } from '../generator/workload.ts';
+import { type Before, figuresIn } from './comparison.ts';
+import type { Figure, Result } from './figures.ts';
+import { ratioByRound, type Spread, spreadOf } from './spread.ts';
 
 export interface Goal {
   readonly case: string;
-  readonly title: string;
-  /** null: an absolute number of events a second. */
-  readonly beside: WayName | null;
-  /** null: reported without a goal. */
+  readonly of: Wanted['of'];
   readonly target: number | null;
-  readonly reached: Spread;
+  /** null: not measured. */
+  readonly before: Spread | null;
+  readonly here: Spread;
   readonly isReached: boolean | null;
 }
 
+/** A figure, or the rate divided by that of another way. */
 interface Wanted {
-  readonly groups: readonly Case['group'][];
-  /** The least value that meets it. */
-  readonly connections: number;
-  readonly beside: WayName | null;
+  readonly case: string;
+  readonly of: { readonly figure: Figure } | { readonly rateOver: PeerName } | 'events a second';
+  /** null: shown without a goal. */
   readonly target: number | null;
 }
 
+const INGEST = 'ingest-8';
+
 const WANTED: readonly Wanted[] = [
-  { groups: ['check'], connections: 32, beside: 'limit', target: 0.75 },
-  { groups: ['check'], connections: 32, beside: 'lossy', target: 1 },
-  { groups: ['track'], connections: 256, beside: 'plain', target: 8 },
-  { groups: ['hot'], connections: 256, beside: 'plain', target: 20 },
-  { groups: ['track', 'hot'], connections: 256, beside: 'lossy', target: 0.6 },
-  { groups: ['ingest'], connections: 0, beside: null, target: 100_000 },
-  { groups: ['refunds', 'checkouts'], connections: 0, beside: 'plain', target: null },
+  { case: 'track-32', of: { figure: 'server' }, target: 40 },
+  { case: 'track-32', of: { figure: 'postgres' }, target: 24 },
+  { case: 'track-256', of: { figure: 'server' }, target: 32 },
+  { case: 'track-256', of: { figure: 'postgres' }, target: 13 },
+  { case: 'hot-256', of: { figure: 'server' }, target: null },
+  { case: 'hot-256', of: { figure: 'postgres' }, target: null },
+  { case: INGEST, of: { figure: 'server' }, target: 12 },
+  { case: INGEST, of: { figure: 'postgres' }, target: 8 },
+  { case: 'check-32', of: { figure: 'server' }, target: 14 },
+  { case: 'check-256', of: { figure: 'server' }, target: null },
+  { case: 'track-256', of: { figure: 'wal' }, target: 300 },
+  { case: 'track-256', of: { figure: 'table' }, target: 150 },
+  { case: 'refunds-hot', of: { figure: 'postgres' }, target: 600 },
+  { case: 'track-256', of: { rateOver: 'plain' }, target: 9 },
+  { case: 'hot-256', of: { rateOver: 'plain' }, target: 25 },
+  { case: 'track-256', of: { rateOver: 'lossy' }, target: 0.65 },
+  { case: 'check-32', of: { rateOver: 'limit' }, target: 0.78 },
+  { case: 'check-256', of: { rateOver: 'limit' }, target: 0.78 },
+  { case: 'check-32', of: { rateOver: 'lossy' }, target: 1 },
+  { case: 'check-256', of: { rateOver: 'lossy' }, target: 1 },
+  { case: INGEST, of: 'events a second', target: 60_000 },
+  { case: 'checkouts', of: { rateOver: 'plain' }, target: 1 },
 ];
 
 /** The median decides. */
-export function goalsOf(rows: readonly Row[]): readonly Goal[] {
-  return WANTED.flatMap(({ groups, connections, beside, target }) =>
-    rows
-      .filter(
-        ({ case: { group, connections: has } }) => groups.includes(group) && has >= connections,
-      )
-      .map((row) => {
-        const reached = spreadOf(ratios(row, beside));
-        const { name, title } = row.case;
-        return {
-          case: name,
-          title,
-          beside,
-          target,
-          reached,
-          isReached: target === null ? null : reached.median >= target,
-        };
-      }),
-  );
+export function goalsOf(results: readonly Result[], before: Before | null): readonly Goal[] {
+  return WANTED.flatMap((wanted) => {
+    const here = spreadIn(results, 'tollhouse', wanted);
+    if (here === null) return [];
+    const { target } = wanted;
+    return {
+      ...wanted,
+      before: before === null ? null : spreadIn(before.results, before.way, wanted),
+      here,
+      isReached:
+        target === null ? null : isMost(wanted) ? here.median <= target : here.median >= target,
+    };
+  });
 }
 
-function ratios({ case: item, measured }: Row, beside: WayName | null): readonly number[] {
-  const ours = measured.get('tollhouse') ?? [];
-  if (beside === null) return ours.map((round) => round.requestsPerSecond * item.events);
-  const theirs = measured.get(beside) ?? [];
-  return ours.map(
-    (round, index) => round.requestsPerSecond / (theirs[index]?.requestsPerSecond ?? 0),
-  );
+/** A cost, of which less is better. */
+export function isMost({ of }: Pick<Wanted, 'of'>): boolean {
+  return typeof of === 'object' && 'figure' in of;
+}
+
+function spreadIn(
+  results: readonly Result[],
+  way: WayName,
+  { case: name, of }: Wanted,
+): Spread | null {
+  const ours = figuresIn(results, { case: name, way });
+  if (ours === undefined) return null;
+  if (of === 'events a second') {
+    return spreadOf(ours.rate.map((rate) => rate * EVENTS_PER_CALL));
+  }
+  if ('figure' in of) return ours[of.figure].length === 0 ? null : spreadOf(ours[of.figure]);
+  const theirs = figuresIn(results, { case: name, way: of.rateOver });
+  return theirs === undefined ? null : ratioByRound(ours.rate, theirs.rate);
 }

@@ -1,139 +1,145 @@
-// The result as Markdown, for a terminal and for a README.
+// The result as Markdown, for a terminal and for a README: first what a request costs, then rates
+// beside those of other ways, then rates and latencies.
 import { isOfMoney, type WayName } from '../cases.ts';
 import { REFUND } from '../generator/workload.ts';
-import type { Machine } from '../probes/machine.ts';
 import type { Row } from '../rounds.ts';
-import type { Goal } from './goals.ts';
-import { type Spread, spreadOf, type Summary, summaryOf } from './summary.ts';
+import { type Change, figuresIn } from './comparison.ts';
+import { FIGURES, type Figure, type Figures } from './figures.ts';
+import { type Goal, isMost } from './goals.ts';
+import type { Report } from './json.ts';
+import { ratioByRound, spreadOf } from './spread.ts';
+import { machineLine, short, spread, table, whole } from './text.ts';
 
 const WAYS: Record<WayName, string> = {
   tollhouse: '**Tollhouse**',
+  before: 'before',
   limit: 'limit',
   plain: 'plain',
   lossy: 'lossy',
+  'limiter-redis': 'rate-limiter-flexible, Redis',
+  'limiter-postgres': 'rate-limiter-flexible, PostgreSQL',
 };
 
-const LEGEND = `Rates are the median of the rounds (least to most), latencies are of all rounds together. CPU seconds are per
-10,000 requests: server, database (for "lossy": Redis), load generator. *limit*: the same Elysia route and schema with
-a constant answer. *plain*: one PostgreSQL transaction a request, \`SELECT ... FOR UPDATE\`, insert, update. *lossy*: one
-Redis Lua script a request, append-only file off. All of it shared the processors below.`;
+const COSTS: readonly Figure[] = ['server', 'postgres', 'redis', 'flush', 'wal', 'table', 'memory'];
+const RATES: readonly Figure[] = ['rate', 'p50', 'p99', 'p999'];
+
+const LEGEND = `Each figure is the median of the rounds (least to most). Microseconds of processor time and bytes are of
+one event where a request has many, else of one request. *limit*: the same Elysia route and schema with a constant answer.
+*plain*: one PostgreSQL transaction a request, \`SELECT ... FOR UPDATE\`, insert, update. *lossy*: one Redis Lua script a
+request, append-only file off. All of it shared the processors below.`;
 
 const MONEY_LEGEND = `A refund is of ${REFUND}. *plain*: a transaction that locks the payment's row and inserts the refund as pending, the same
 sandbox processor's one statement, and a transaction that posts it, writes its event, the invoice and the invoice's event; a
 checkout is a select and an insert. Tollhouse writes the invoice after the answer: the time until the last one is written counts
-in its rate. A row is a refund or a checkout, with all that belongs to it; *limit* and *lossy* keep no money.`;
+in its rate. *limit* and *lossy* keep no money.`;
 
-export function markdownOf(rows: readonly Row[], goals: readonly Goal[], machine: Machine): string {
+export function markdownOf(rows: readonly Row[], report: Report): string {
   const sections = [
-    resultTable(rows),
+    goalTable(rows, report.goals),
+    changeTable(rows, report.changes),
+    figureTable(rows, report, COSTS),
+    ratioTable(rows, report),
+    figureTable(rows, report, RATES),
     LEGEND,
     rows.some(({ case: item }) => isOfMoney(item)) ? MONEY_LEGEND : '',
-    goalTable(goals),
-    `${machineLine(machine)} ${othersLine(rows)}`,
+    `${machineLine(report.machine)} ${othersLine(rows)}`,
+    report.problems.join('\n'),
   ];
   return sections.filter((section) => section !== '').join('\n\n');
 }
 
-function resultTable(rows: readonly Row[]): string {
+function figureTable(
+  rows: readonly Row[],
+  { results }: Report,
+  figures: readonly Figure[],
+): string {
   return table(
-    [
-      'case',
-      'way',
-      'requests/s',
-      'p50 ms',
-      'p99 ms',
-      'p99.9 ms',
-      'errors',
-      'rows a flush',
-      'CPU s',
-      'WAL B/row',
-      'table B/row',
-    ],
+    ['case', 'way', ...figures.map((figure) => FIGURES[figure])],
     rows.flatMap((row) =>
-      [...row.measured].map(([way, rounds], index) => {
-        const summary = summaryOf(row.case, rounds);
-        return [
-          index === 0 ? titleOf(row) : '',
-          WAYS[way],
-          rateOf(row, summary),
-          ...costsOf(summary),
-        ];
+      [...row.measured.keys()].map((way, index) => {
+        const has = figuresIn(results, { case: row.case.name, way });
+        const cells = figures.map((figure) => cell(has?.[figure] ?? []));
+        return [index === 0 ? titleOf(row) : '', WAYS[way], ...cells];
       }),
     ),
   );
 }
 
-function titleOf({ case: item, ratePerSecond }: Row): string {
-  return ratePerSecond === null ? item.title : `${item.title}, ${whole(ratePerSecond)}/s offered`;
-}
-
-function rateOf({ case: item }: Row, { requestsPerSecond }: Summary): string {
-  const { median } = requestsPerSecond;
-  const events = item.events > 1 ? `, ${whole(median * item.events)} events/s` : '';
-  return spread(requestsPerSecond, whole) + events;
-}
-
-function costsOf(summary: Summary): string[] {
-  const { p50, p99, p999 } = summary.latencyMicros;
-  const { server, database, generator } = summary.secondsPer10k;
-  return [
-    ...[p50, p99, p999].map((micros) => short(micros / 1000)),
-    String(summary.errors),
-    summary.rowsPerFlush === null ? '' : short(summary.rowsPerFlush),
-    [server, database, generator].map((seconds) => seconds.toFixed(2)).join(' / '),
-    summary.walBytesPerEvent === null ? '' : whole(summary.walBytesPerEvent),
-    summary.tableBytesPerEvent === null ? '' : whole(summary.tableBytesPerEvent),
-  ];
-}
-
-function goalTable(goals: readonly Goal[]): string {
-  if (goals.length === 0) return '';
+/** Our rate divided by theirs. */
+function ratioTable(rows: readonly Row[], { results }: Report): string {
+  const others = [...new Set(rows.flatMap(({ measured }) => [...measured.keys()]))].filter(
+    (way) => way !== 'tollhouse' && way !== 'before',
+  );
+  if (others.length === 0) return '';
   return table(
-    ['goal', 'target', 'here', 'reached'],
-    goals.map(({ title, beside, target, reached, isReached }) => [
-      beside === null ? `${title}: events/s` : `${title}: times ${beside}`,
-      target === null ? '' : beside === null ? whole(target) : String(target),
-      spread(reached, beside === null ? whole : short),
-      isReached === null ? '' : isReached ? 'yes' : 'no',
+    ['rate of Tollhouse divided by that of', ...others.map((way) => WAYS[way])],
+    rows.map((row) => {
+      const figuresOf = (way: WayName) => figuresIn(results, { case: row.case.name, way });
+      const ours = figuresOf('tollhouse')?.rate ?? [];
+      const cells = others.map((way) => {
+        const theirs = figuresOf(way);
+        return theirs === undefined ? '' : spread(ratioByRound(ours, theirs.rate), short);
+      });
+      return [titleOf(row), ...cells];
+    }),
+    1,
+  );
+}
+
+function changeTable(rows: readonly Row[], changes: readonly Change[]): string {
+  if (changes.length === 0) return '';
+  return table(
+    ['case', 'figure', 'before', 'after', 'after / before'],
+    rows.flatMap((row) =>
+      changes
+        .filter((change) => change.case === row.case.name)
+        .map(({ figure, before, after, ratio }, index) => [
+          index === 0 ? titleOf(row) : '',
+          FIGURES[figure],
+          spread(before, short),
+          spread(after, short),
+          spread(ratio, (value) => value.toFixed(2)),
+        ]),
+    ),
+  );
+}
+
+function goalTable(rows: readonly Row[], goals: readonly Goal[]): string {
+  if (goals.length === 0) return '';
+  const hasBefore = goals.some(({ before }) => before !== null);
+  const titles = new Map(rows.map(({ case: item }) => [item.name, item.title]));
+  return table(
+    ['goal', 'of', ...(hasBefore ? ['before'] : []), 'target', 'here', 'reached'],
+    goals.map((goal) => [
+      titles.get(goal.case) ?? goal.case,
+      nameOf(goal),
+      ...(hasBefore ? [goal.before === null ? '' : spread(goal.before, short)] : []),
+      goal.target === null
+        ? ''
+        : `${goal.target.toLocaleString('en-US')} at ${isMost(goal) ? 'most' : 'least'}`,
+      spread(goal.here, short),
+      goal.isReached === null ? '' : goal.isReached ? 'yes' : 'no',
     ]),
   );
 }
 
-export function machineLine(machine: Machine): string {
-  return (
-    `${machine.processors} x ${machine.model}, ${machine.memoryGib} GiB, ${machine.kernel}, ` +
-    `${whole(machine.syncsPerSecond)} fdatasync/s. ` +
-    `Bun ${machine.bun}, PostgreSQL ${machine.postgres}, Redis ${machine.redis}.`
-  );
+function nameOf({ of }: Goal): string {
+  if (typeof of === 'string') return of;
+  return 'figure' in of ? FIGURES[of.figure] : `rate, times ${WAYS[of.rateOver]}`;
+}
+
+function titleOf({ case: { title }, ratePerSecond }: Row): string {
+  return ratePerSecond === null ? title : `${title}, ${whole(ratePerSecond)}/s offered`;
+}
+
+function cell(values: Figures[Figure]): string {
+  return values.length === 0 ? '' : spread(spreadOf(values), short);
 }
 
 function othersLine(rows: readonly Row[]): string {
   const others = rows.flatMap(({ measured }) =>
     [...measured.values()].flat().map(({ othersProcessors }) => othersProcessors),
   );
-  const [median, most] = [spreadOf(others).median, Math.max(...others)];
-  return `Others used ${median.toFixed(2)} processors meanwhile (median), ${most.toFixed(2)} at most.`;
-}
-
-export function table(head: readonly string[], lines: readonly (readonly string[])[]): string {
-  const rule = head.map((_, index) => (index < 2 ? '---' : '---:'));
-  return [head, rule, ...lines].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
-}
-
-export function spread({ min, median, max }: Spread, print: (value: number) => string): string {
-  return min === max ? print(median) : `${print(median)} (${print(min)} to ${print(max)})`;
-}
-
-export function whole(value: number): string {
-  return Math.round(value).toLocaleString('en-US');
-}
-
-/** Three significant digits. */
-export function short(value: number): string {
-  return value >= 100
-    ? whole(value)
-    : value
-        .toPrecision(3)
-        .replace(/(\.\d*?)0+$/, '$1')
-        .replace(/\.$/, '');
+  const { median, max } = spreadOf(others);
+  return `Others used ${median.toFixed(2)} processors meanwhile (median), ${max.toFixed(2)} at most.`;
 }

@@ -5,7 +5,8 @@
 // of a receiver or a name server.
 import type { Clock, Timers } from '../ledger/ports.ts';
 import { type Resolve, type Vetted, vetUrl } from '../src/platform/net/public-url.ts';
-import { type HttpReply, type ExchangeError, type Exchanged, Exchanger } from './exchange.ts';
+import type { HttpReply } from './answer.ts';
+import { type ExchangeError, type Exchanged, Exchanger } from './exchange.ts';
 
 export type SendError = ExchangeError | 'refused_address' | 'dns';
 

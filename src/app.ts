@@ -38,6 +38,7 @@ import { sandboxRoutes } from './http/routes/sandbox.ts';
 import { subscriptionRoutes } from './http/routes/subscriptions.ts';
 import { testClockRoutes } from './http/routes/test-clock.ts';
 import { webhookEndpointRoutes } from './http/routes/webhook-endpoints.ts';
+import type { Openings } from './payments/openings.ts';
 import type { Payments } from './payments/payments.ts';
 import type { Changes } from './platform/postgres/changes.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -73,6 +74,7 @@ export type AppDeps = {
   readonly settings: Settings;
   readonly limiter: RateLimiter;
   readonly newToken: () => string;
+  readonly openings: Openings;
   readonly registry: Registry;
   readonly secrets: Secrets;
   readonly newSigningSecret: () => string;

@@ -1,26 +1,27 @@
-// Opens a session on the hosted page, for the API and for buy links.
+// What a new session on the hosted page is, for the API and for buy links. `openings.ts` writes it.
 import type { Ids } from '../../ledger/ports.ts';
-import { type Bounds, Full } from '../platform/bounds.ts';
-import type { Transaction } from '../platform/postgres/postgres.ts';
+import type { Full } from '../platform/bounds.ts';
+import type { Executor } from '../platform/postgres/postgres.ts';
 import type { ProcessorFor } from '../processors/processor.ts';
-import { type CheckoutRecord, insertCheckout, type NewCheckout } from '../records/checkouts.ts';
+import type { CheckoutRecord } from '../records/checkouts.ts';
+import { type DiscountRecord, findDiscountByCode } from '../records/discounts.ts';
 import type { ProductRecord } from '../records/products.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
-import { type NoQuote, quoteWithCode } from './quote.ts';
+import { type NoQuote, quote } from './quote.ts';
 
 const OPEN_MS = 24 * 60 * 60 * 1000;
 
-export type OpenCheckoutDeps = {
+export type DraftDeps = {
   readonly ids: Ids;
   /** The secret part of the session's address. */
   readonly newToken: () => string;
   readonly processorFor: ProcessorFor;
-  readonly settings: { readonly bounds: Bounds };
 };
 
 export type CheckoutInput = Pick<
-  NewCheckout,
+  CheckoutRecord,
   | 'source'
+  | 'productId'
   | 'customerId'
   | 'customerEmail'
   | 'customerName'
@@ -30,52 +31,68 @@ export type CheckoutInput = Pick<
   | 'successUrl'
   | 'cancelUrl'
 > & {
-  readonly product: ProductRecord;
   /** Pins the currency; null leaves the choice to the buyer. */
   readonly currency: string | null;
   /** The usual currency of the buyer's region; null if the merchant makes the session. */
   readonly regional: string | null;
-  readonly discountCode: string | null;
+  readonly discount: DiscountRecord | 'discount_not_found' | null;
 };
 
 export type CheckoutRefusal =
   | NoQuote
-  | { readonly kind: 'not_for_sale' }
+  | { readonly kind: 'no_product' }
   /** The tenant has no payment processor. */
   | { readonly kind: 'no_processor' }
   | { readonly kind: 'full'; readonly full: Full };
 
-export async function openCheckout(
-  sql: Transaction,
-  deps: OpenCheckoutDeps,
-  options: { readonly scope: Tenant; readonly wish: CheckoutInput; readonly now: number },
-): Promise<{ readonly kind: 'opened'; readonly checkout: CheckoutRecord } | CheckoutRefusal> {
-  const { scope, now } = options;
-  const { product, currency: wanted, regional, discountCode: code, ...given } = options.wish;
+/** The discount of a code that may have come. */
+export async function discountOfCode(
+  sql: Executor,
+  scope: Tenant,
+  code: string | undefined,
+): Promise<CheckoutInput['discount']> {
+  if (code === undefined) return null;
+  return (await findDiscountByCode(sql, scope, code)) ?? 'discount_not_found';
+}
+
+/** The session as it will be stored. */
+export function draftCheckout(
+  deps: DraftDeps,
+  options: {
+    readonly scope: Tenant;
+    readonly product: ProductRecord;
+    readonly input: CheckoutInput;
+    readonly now: number;
+  },
+): { readonly kind: 'drafted'; readonly checkout: CheckoutRecord } | CheckoutRefusal {
+  const { scope, product, now } = options;
+  const { currency: wanted, regional, discount, ...given } = options.input;
   if (deps.processorFor(scope) === null) return { kind: 'no_processor' };
+  if (discount === 'discount_not_found') return { kind: discount };
   const pinned = wanted !== null;
-  const asked = { product, currency: wanted, pinned, regional, code, now };
-  const quote = await quoteWithCode(sql, scope, asked);
-  if (quote.kind !== 'quoted') return quote;
-  const { price, discount, subtotal, currency, total } = quote;
-  const checkout = await insertCheckout(sql, scope, {
-    checkout: {
-      ...given,
-      id: deps.ids.next(),
-      token: deps.newToken(),
-      productId: product.id,
-      type: price.type,
-      discountId: discount?.id ?? null,
-      priceId: price.id,
-      currencyPinned: pinned,
-      subtotal,
-      amount: total,
-      currency,
-      expiresAt: new Date(now + OPEN_MS),
-    },
-    bounds: deps.settings.bounds,
-    now,
-  });
-  if (checkout instanceof Full) return { kind: 'full', full: checkout };
-  return { kind: 'opened', checkout };
+  const quoted = quote({ product, currency: wanted, pinned, regional, discount, now });
+  if (quoted.kind !== 'quoted') return quoted;
+  const { price, subtotal, currency, total } = quoted;
+  const checkout = {
+    ...given,
+    id: deps.ids.next(),
+    organisationId: scope.organisationId,
+    mode: scope.mode,
+    token: deps.newToken(),
+    productId: product.id,
+    type: price.type,
+    status: 'active',
+    discountId: discount?.id ?? null,
+    priceId: price.id,
+    currencyPinned: pinned,
+    subtotal,
+    amount: total,
+    currency,
+    paymentId: null,
+    attempts: 0,
+    createdAt: new Date(now),
+    expiresAt: new Date(now + OPEN_MS),
+    paidAt: null,
+  } as const;
+  return { kind: 'drafted', checkout };
 }

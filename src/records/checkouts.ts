@@ -8,13 +8,13 @@
 // expires by the clock, without a write: `status` is what a reader at `now` must see. A checkout
 // that is processing does not expire.
 import { must } from '../../ledger/kernel/assert.ts';
+import { iso } from '../../ledger/kernel/iso.ts';
 import type { OrgClock } from '../../ledger/ports.ts';
-import type { Bounds, Full } from '../platform/bounds.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import { isToken } from '../platform/crypto/tokens.ts';
 import type { Mode, Tenant } from '../../ledger/kernel/tenant.ts';
 import { type Page, pageOf } from './page.ts';
-import { findRoom, ownerOfScope } from './capacity.ts';
+import { answerRow, type KeyedAnswer } from './idempotency.ts';
 import { isUuid } from './uuid.ts';
 
 export type CheckoutStatus = 'active' | 'processing' | 'paid' | 'expired' | 'canceled';
@@ -54,11 +54,6 @@ export type CheckoutRecord = {
   readonly paidAt: Date | null;
 };
 
-export type NewCheckout = Omit<
-  CheckoutRecord,
-  'organisationId' | 'mode' | 'status' | 'paymentId' | 'attempts' | 'createdAt' | 'paidAt'
->;
-
 const statusAt = (sql: Executor, now: number) => sql`
   case when status = 'active' and expires_at <= ${new Date(now)} then 'expired' else status end`;
 
@@ -74,33 +69,63 @@ const columns = (sql: Executor, now: number | null) => sql`
 const inScope = (sql: Executor, { organisationId, mode }: Tenant) => sql`
   organisation_id = ${organisationId} and mode = ${mode}`;
 
-export async function insertCheckout(
-  sql: Transaction,
-  scope: Tenant,
-  options: { readonly checkout: NewCheckout; readonly bounds: Bounds; readonly now: number },
-): Promise<CheckoutRecord | Full> {
-  const { checkout, bounds, now } = options;
-  const { organisationId, mode } = scope;
-  const { source } = checkout;
-  const rows = sql`checkouts where ${inScope(sql, scope)} and status = 'active' and expires_at > ${new Date(now)}
-    and source = ${source}`;
-  const owner = `${ownerOfScope(scope)} ${source}`;
-  const full = await findRoom(sql, bounds, { bound: 'openCheckouts', owner, rows });
-  if (full !== null) return full;
-  const [row] = await sql<CheckoutRecord[]>`
-    insert into checkouts (id, organisation_id, mode, token, product_id, source, type, status,
-      customer_id, customer_email, customer_name, external_customer_id, client_reference_id, metadata, success_url,
-      cancel_url, discount_id, price_id, currency_pinned, subtotal, amount, currency, attempts,
-      created_at, expires_at)
-    values (${checkout.id}, ${organisationId}, ${mode}, ${checkout.token}, ${checkout.productId},
-      ${checkout.source}, ${checkout.type}, 'active', ${checkout.customerId}, ${checkout.customerEmail},
-      ${checkout.customerName}, ${checkout.externalCustomerId}, ${checkout.clientReferenceId},
-      ${sql.json(checkout.metadata)}, ${checkout.successUrl}, ${checkout.cancelUrl},
-      ${checkout.discountId}, ${checkout.priceId}, ${checkout.currencyPinned}, ${checkout.subtotal},
-      ${checkout.amount}, ${checkout.currency}, 0, ${new Date(now)}, ${checkout.expiresAt})
-    returning ${columns(sql, now)}`;
-  if (row === undefined) throw new Error('a checkout was inserted and not returned');
-  return row;
+/** A checkout to open; `keyed` where it comes with an Idempotency-Key. */
+export type ToOpen = {
+  readonly checkout: CheckoutRecord;
+  readonly keyed: KeyedAnswer | null;
+};
+
+export type NotOpened = 'key_taken' | 'full';
+
+/**
+ * Opens checkouts of any number of callers, each where its key is free and its owner has room
+ * (`openMax`; 0 for no bound). Returns those that are not opened. One statement: nothing stays
+ * locked where the caller dies or freezes.
+ */
+export async function openCheckouts(
+  sql: Executor,
+  toOpen: readonly ToOpen[],
+  openMax: number,
+): Promise<ReadonlyMap<string, NotOpened>> {
+  if (toOpen.length === 0) return new Map();
+  const wanted = toOpen.map(({ checkout }) => rowOf(checkout));
+  const keys = toOpen.flatMap(({ checkout, keyed }) =>
+    keyed === null ? [] : [{ id: checkout.id, lock: String(keyed.lock), ...answerRow(keyed) }],
+  );
+  const rows = await sql<{ id: string; reason: NotOpened }[]>`
+    select checkout_id as id, reason from open_checkouts(${sql.json(wanted)}, ${sql.json(keys)}, ${openMax})`;
+  return new Map(rows.map(({ id, reason }) => [id, reason]));
+}
+
+/** As JSON that becomes a row of `checkouts`. */
+function rowOf(checkout: CheckoutRecord) {
+  return {
+    id: checkout.id,
+    organisation_id: checkout.organisationId,
+    mode: checkout.mode,
+    token: checkout.token,
+    product_id: checkout.productId,
+    source: checkout.source,
+    type: checkout.type,
+    status: checkout.status,
+    customer_id: checkout.customerId,
+    customer_email: checkout.customerEmail,
+    customer_name: checkout.customerName,
+    external_customer_id: checkout.externalCustomerId,
+    client_reference_id: checkout.clientReferenceId,
+    metadata: checkout.metadata,
+    success_url: checkout.successUrl,
+    cancel_url: checkout.cancelUrl,
+    discount_id: checkout.discountId,
+    price_id: checkout.priceId,
+    currency_pinned: checkout.currencyPinned,
+    subtotal: String(checkout.subtotal),
+    amount: String(checkout.amount),
+    currency: checkout.currency,
+    attempts: checkout.attempts,
+    created_at: checkout.createdAt.toISOString(),
+    expires_at: iso(checkout.expiresAt?.getTime() ?? null),
+  };
 }
 
 export async function findCheckout(

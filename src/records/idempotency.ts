@@ -10,6 +10,32 @@ export type StoredAnswer = {
   readonly body: string;
 };
 
+/** What is stored with the effect of a call, if its key is free. */
+export type KeyedAnswer = {
+  readonly scope: IdempotencyScope;
+  /** The advisory lock of the key. */
+  readonly lock: bigint;
+  readonly answer: StoredAnswer;
+  readonly now: number;
+};
+
+/** As JSON that becomes a row of `idempotency`. */
+export function answerRow({ scope, answer, now }: Omit<KeyedAnswer, 'lock'>) {
+  return {
+    organisation_id: scope.organisationId,
+    mode: scope.mode,
+    operation: scope.operation,
+    key_hash: hex(scope.keyHash),
+    request_hash: hex(answer.requestHash),
+    status: answer.status,
+    body: answer.body,
+    created_at: new Date(now).toISOString(),
+  };
+}
+
+/** The text of a bytea. */
+const hex = (bytes: Buffer): string => `\\x${bytes.toString('hex')}`;
+
 /** Whether no other transaction is executing this key. Locks it until this one ends. */
 export async function tryLockKey(sql: Transaction, lock: bigint): Promise<boolean> {
   const [row] = await sql<

@@ -99,6 +99,17 @@ export async function findProduct(
   return product ?? null;
 }
 
+/** Products of any tenants, by id. */
+export async function findProducts(
+  sql: Executor,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Tenant & ProductRecord>> {
+  const rows = await sql<(Row & Tenant)[]>`
+    select ${columns(sql)}, organisation_id as "organisationId", mode from products where id = any(${[...ids]}::uuid[])`;
+  const prices = await pricesOf(sql, rows);
+  return new Map(rows.map((row) => [row.id, { ...row, prices: prices.get(row.id) ?? [] }]));
+}
+
 /** The product that has this price, archived or not. */
 export async function findProductOfPrice(
   sql: Executor,
@@ -239,13 +250,17 @@ async function writePrices(
 }
 
 async function withPrices(sql: Executor, rows: readonly Row[]): Promise<ProductRecord[]> {
-  if (rows.length === 0) return [];
-  const prices = await listPrices(
-    sql,
-    rows.map((row) => row.id),
-  );
-  const byProduct = Map.groupBy(prices, (price) => price.productId);
-  return rows.map((row) => ({ ...row, prices: byProduct.get(row.id) ?? [] }));
+  const prices = await pricesOf(sql, rows);
+  return rows.map((row) => ({ ...row, prices: prices.get(row.id) ?? [] }));
+}
+
+async function pricesOf(
+  sql: Executor,
+  rows: readonly Row[],
+): Promise<ReadonlyMap<string, readonly PriceRecord[]>> {
+  if (rows.length === 0) return new Map();
+  const ids = rows.map((row) => row.id);
+  return Map.groupBy(await listPrices(sql, ids), (price) => price.productId);
 }
 
 function listPrices(sql: Executor, productIds: string[]): Promise<PriceRecord[]> {

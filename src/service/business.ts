@@ -8,8 +8,10 @@ import type { Settings } from '../config.ts';
 import { attemptObserver } from '../metrics/deliveries.ts';
 import { mailObserver } from '../metrics/mails.ts';
 import { openPayments } from '../payments/open.ts';
+import { Openings } from '../payments/openings.ts';
 import type { Payments } from '../payments/payments.ts';
 import { clock as ownClock, timers } from '../platform/clock.ts';
+import { newToken } from '../platform/crypto/tokens.ts';
 import { ids } from '../platform/ids.ts';
 import type { Late } from '../platform/late.ts';
 import type { Sql } from '../platform/postgres/postgres.ts';
@@ -29,6 +31,7 @@ import type { PeerMessage } from './peer-message.ts';
 /** The third stage. Payments and subscriptions tell each other what was decided. */
 export type Business = {
   readonly payments: Payments;
+  readonly openings: Openings;
   readonly subscriptions: Subscriptions;
   readonly testClocks: TestClocks;
   readonly sandbox: Sandbox;
@@ -62,7 +65,8 @@ export function openBusiness(
   late.payments.bind(payments);
   late.subscriptions.bind(subscriptions);
   late.testClocks.bind(testClocks);
-  return { payments, subscriptions, testClocks, ...banks };
+  const openings = new Openings({ ...deps, newToken });
+  return { payments, openings, subscriptions, testClocks, ...banks };
 }
 
 function openTestClocks(

@@ -10,6 +10,7 @@
 // request that does not fit its schema does not get here.
 // Does not: forget. Answers are kept for at least 30 days.
 import { createHash } from 'node:crypto';
+import { must } from '../../../ledger/kernel/assert.ts';
 import type { KeyLocks } from '../../platform/postgres/key-locks.ts';
 import type { Sql, Transaction } from '../../platform/postgres/postgres.ts';
 import type { Secrets } from '../../platform/crypto/secrets.ts';
@@ -18,6 +19,7 @@ import {
   type IdempotencyScope,
   insertAnswer,
   keepAnswer,
+  type KeyedAnswer,
   type StoredAnswer,
   tryLockKey,
 } from '../../records/idempotency.ts';
@@ -76,6 +78,27 @@ export async function once(
       ? respond(await sql.begin(task))
       : sql.begin((transaction) => onceInTransaction(transaction, { attempt, key, task })),
   );
+}
+
+/** What a statement that opens something stores with it; null without a key. */
+export function keyedAnswer(attempt: Attempt, made: () => Answer): KeyedAnswer | null {
+  const { key, now } = attempt;
+  if (key === null) return null;
+  const scope = keyScope(attempt, key);
+  return { scope, lock: lockOf(scope, key), answer: stored(attempt, scope, made()), now };
+}
+
+/** Where such a statement met an answer, or a call that is being executed. */
+export async function answeredBefore(attempt: Attempt): Promise<Response> {
+  const { sql, key } = attempt;
+  const scope = keyScope(attempt, must(key, 'a key that is taken'));
+  const earlier = await findAnswer(sql, scope);
+  return earlier === null ? inProgress() : replay(attempt, scope, earlier);
+}
+
+/** A refusal, stored where its kind is kept; or the answer that was stored before. */
+export async function onceRefused(attempt: Attempt, refused: Answer): Promise<Response> {
+  return attempt.key === null ? respond(refused) : once(attempt, () => Promise.resolve(refused));
 }
 
 /** Returns an answer to store, or a response that is not stored. */

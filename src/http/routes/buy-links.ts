@@ -1,25 +1,27 @@
 import { Elysia } from 'elysia';
 import type { OrgClock } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
-import { openCheckout, type OpenCheckoutDeps } from '../../payments/open-checkout.ts';
+import { discountOfCode } from '../../payments/open-checkout.ts';
+import type { Openings } from '../../payments/openings.ts';
 import { regionalCurrency } from '../../payments/regions.ts';
 import type { Sql } from '../../platform/postgres/postgres.ts';
 import type { RateLimiter } from '../../platform/redis/rate-limit.ts';
 import { findPublicProduct } from '../../records/products.ts';
 import type { Edge, Route } from '../edge/edge.ts';
-import { refuse, refuseInvalid } from '../edge/errors.ts';
+import { refuse, refuseInvalid, Unavailable } from '../edge/errors.ts';
 import { refuseRate } from '../edge/rate-limit.ts';
 import {
   BuyLinkCheckout,
   BuyLinkCheckoutCreate,
   fromBuyLinkCheckout,
   refusalText,
-  toBuyLinkWish,
+  toBuyLinkInput,
   urlIssues,
 } from '../wire/checkouts.ts';
 
-export type BuyLinkRoutesDeps = OpenCheckoutDeps & {
+export type BuyLinkRoutesDeps = {
   readonly edge: Edge;
+  readonly openings: Openings;
   readonly sql: Sql;
   readonly orgClock: OrgClock;
   readonly settings: Settings;
@@ -46,7 +48,7 @@ export function buyLinkRoutes(deps: BuyLinkRoutesDeps) {
 }
 
 function createCheckout(deps: BuyLinkRoutesDeps): Route {
-  const { edge, sql, orgClock, addressOf } = deps;
+  const { edge, sql, openings, orgClock, addressOf } = deps;
   const { checkoutUrl, limits, allowLoopbackUrls } = deps.settings;
   const limit = deps.limiter.limit('buy-link', limits.buyLinks);
   return edge.open(CREATE, async ({ params: { product_id: reference }, body = {}, request }) => {
@@ -57,12 +59,24 @@ function createCheckout(deps: BuyLinkRoutesDeps): Route {
     const { scope, product } = found;
     const issues = urlIssues(body, { loopback: allowLoopbackUrls && scope.mode === 'test' });
     if (issues.length > 0) return refuseInvalid(issues);
-    const wish = toBuyLinkWish(body, { product, regional: regionalCurrency(request.headers) });
-    const wished = { scope, wish, now: orgClock.now(scope) };
-    const opened = await sql.begin((transaction) => openCheckout(transaction, deps, wished));
+    const opened = await openings.open({
+      scope,
+      input: toBuyLinkInput(body, {
+        productId: product.id,
+        discount: await discountOfCode(sql, scope, body.discount_code),
+        regional: regionalCurrency(request.headers),
+      }),
+      now: orgClock.now(scope),
+      keyed: () => null,
+    });
+    if (opened.kind === 'opened') {
+      return Response.json(fromBuyLinkCheckout(opened.checkout, { reference, checkoutUrl }));
+    }
     if (opened.kind === 'full') return refuse('conflict', opened.full.message);
-    return opened.kind === 'opened'
-      ? Response.json(fromBuyLinkCheckout(opened.checkout, { reference, checkoutUrl }))
-      : refuse('checkout_create_failed', refusalText(opened));
+    if (opened.kind === 'no_product') return refuse('not_found', 'no such product');
+    if (opened.kind === 'no_place' || opened.kind === 'key_taken') {
+      throw new Unavailable('too many buyers open checkouts at once');
+    }
+    return refuse('checkout_create_failed', refusalText(opened));
   });
 }

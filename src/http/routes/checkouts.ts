@@ -2,16 +2,31 @@ import { type Static, Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import type { OrgClock } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
-import { openCheckout, type OpenCheckoutDeps } from '../../payments/open-checkout.ts';
+import { type CheckoutRefusal, discountOfCode } from '../../payments/open-checkout.ts';
+import type { Openings } from '../../payments/openings.ts';
 import type { Executor, Sql } from '../../platform/postgres/postgres.ts';
-import { expireCheckout, findCheckout, listCheckouts } from '../../records/checkouts.ts';
+import {
+  type CheckoutRecord,
+  expireCheckout,
+  findCheckout,
+  listCheckouts,
+} from '../../records/checkouts.ts';
 import { findProduct } from '../../records/products.ts';
 import { ofScope } from '../../records/page.ts';
 import type { Tenant } from '../../../ledger/kernel/tenant.ts';
 import type { Edge, Route } from '../edge/edge.ts';
 import type { FairSql } from '../edge/fair-sql.ts';
-import { refuse, refuseInvalid } from '../edge/errors.ts';
-import { type Answer, answer, once, refusal, refusedField } from '../idempotency/idempotency.ts';
+import { refuse, refuseInvalid, Unavailable } from '../edge/errors.ts';
+import {
+  type Answer,
+  answer,
+  answeredBefore,
+  keyedAnswer,
+  onceRefused,
+  refusal,
+  refusedField,
+  respond,
+} from '../idempotency/idempotency.ts';
 import { findNamedCustomer } from '../named-customer.ts';
 import { answerList, PAGE } from '../list.ts';
 import {
@@ -25,8 +40,9 @@ import {
 } from '../wire/checkouts.ts';
 import { Body, ListOf } from '../wire/values.ts';
 
-export type CheckoutRoutesDeps = OpenCheckoutDeps & {
+export type CheckoutRoutesDeps = {
   readonly edge: Edge;
+  readonly openings: Openings;
   readonly sql: Sql;
   readonly lists: FairSql;
   readonly orgClock: OrgClock;
@@ -89,29 +105,44 @@ export function checkoutRoutes(deps: CheckoutRoutesDeps) {
 }
 
 function createCheckout(deps: CheckoutRoutesDeps): Route {
-  const { edge, sql, orgClock, settings } = deps;
-  return edge.organisation(CREATE, ({ principal, body, idempotencyKey: key }) => {
+  const { edge, sql, openings, orgClock, settings } = deps;
+  return edge.organisation(CREATE, async ({ principal, body, idempotencyKey: key }) => {
     const loopback = settings.allowLoopbackUrls && principal.mode === 'test';
     const issues = urlIssues(body, { loopback });
     if (issues.length > 0) return refuseInvalid(issues);
     const now = orgClock.now(principal);
     const operation = 'POST /checkouts';
-    return once(
-      { sql, principal, operation, key, body, anyBody: true, now },
-      async (transaction) => {
-        const product = await findProduct(transaction, principal, body.product_id);
-        if (product === null) return refusal('not_found', 'no such product');
-        const refused = await refusedCustomer(transaction, principal, body);
-        if (refused !== null) return refused;
-        const wish = toCheckoutInput(body, product);
-        const opened = await openCheckout(transaction, deps, { scope: principal, wish, now });
-        if (opened.kind === 'full') return refusal('conflict', opened.full.message);
-        return opened.kind === 'opened'
-          ? answer(201, fromCheckout(opened.checkout, settings.checkoutUrl))
-          : refusal('checkout_create_failed', refusalText(opened));
-      },
-    );
+    const attempt = { sql, principal, operation, key, body, anyBody: true, now };
+    const refused = await refusedCustomer(sql, principal, body);
+    if (refused !== null) {
+      const product = await findProduct(sql, principal, body.product_id);
+      return onceRefused(attempt, product === null ? NO_PRODUCT : refused);
+    }
+    const discount = await discountOfCode(sql, principal, body.discount_code);
+    const made = (checkout: CheckoutRecord): Answer =>
+      answer(201, fromCheckout(checkout, settings.checkoutUrl));
+    const opened = await openings.open({
+      scope: principal,
+      input: toCheckoutInput(body, discount),
+      now,
+      keyed: (checkout) => keyedAnswer(attempt, () => made(checkout)),
+    });
+    if (opened.kind === 'opened') return respond(made(opened.checkout));
+    if (opened.kind === 'key_taken') return answeredBefore(attempt);
+    if (opened.kind === 'no_place') {
+      throw new Unavailable('too many writes of this caller at once');
+    }
+    return onceRefused(attempt, refusalOf(opened));
   });
+}
+
+const NO_PRODUCT = refusal('not_found', 'no such product');
+
+function refusalOf(refused: CheckoutRefusal): Answer {
+  if (refused.kind === 'no_product') return NO_PRODUCT;
+  return refused.kind === 'full'
+    ? refusal('conflict', refused.full.message)
+    : refusal('checkout_create_failed', refusalText(refused));
 }
 
 /** A customer that both ids name has to have both. */

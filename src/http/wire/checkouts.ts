@@ -3,7 +3,6 @@ import { formatMoney } from '../../../ledger/kernel/money.ts';
 import type { CheckoutRefusal, CheckoutInput } from '../../payments/open-checkout.ts';
 import { REDIRECT_URL_LENGTH_MAX, redirectUrlIssue } from '../../payments/urls.ts';
 import type { CheckoutRecord } from '../../records/checkouts.ts';
-import type { ProductRecord } from '../../records/products.ts';
 import type { Issue } from '../edge/errors.ts';
 import { Amount, Currency } from './money.ts';
 import { SAMPLE } from './payloads/samples.ts';
@@ -119,10 +118,10 @@ export function urlIssues(
 
 export function toCheckoutInput(
   body: Static<typeof CheckoutCreate>,
-  product: ProductRecord,
+  discount: CheckoutInput['discount'],
 ): CheckoutInput {
   return {
-    product,
+    productId: body.product_id,
     source: 'api',
     customerId: body.customer_id ?? null,
     customerEmail: body.customer_email,
@@ -132,19 +131,19 @@ export function toCheckoutInput(
     metadata: body.metadata ?? {},
     successUrl: body.success_url ?? null,
     cancelUrl: body.cancel_url ?? null,
-    discountCode: body.discount_code ?? null,
+    discount,
     currency: body.currency ?? null,
     // The merchant's server asks here; only the page knows the buyer's region.
     regional: null,
   };
 }
 
-export function toBuyLinkWish(
+export function toBuyLinkInput(
   body: Static<typeof BuyLinkCheckoutCreate>,
-  { product, regional }: Pick<CheckoutInput, 'product' | 'regional'>,
+  found: Pick<CheckoutInput, 'productId' | 'discount' | 'regional'>,
 ): CheckoutInput {
   return {
-    product,
+    ...found,
     source: 'buy_link',
     customerId: null,
     customerEmail: null,
@@ -154,9 +153,7 @@ export function toBuyLinkWish(
     metadata: {},
     successUrl: body.success_url ?? null,
     cancelUrl: null,
-    discountCode: body.discount_code ?? null,
     currency: null,
-    regional,
   };
 }
 
@@ -197,7 +194,7 @@ export function fromBuyLinkCheckout(
   return { id, url, token, product_id, amount, currency, status, type };
 }
 
-type CreateFailure = Exclude<CheckoutRefusal, { readonly kind: 'full' }>;
+type CreateFailure = Exclude<CheckoutRefusal, { readonly kind: 'full' | 'no_product' }>;
 
 const REFUSALS: Readonly<Record<CreateFailure['kind'], string>> = {
   not_for_sale: 'the product is archived or unpublished',

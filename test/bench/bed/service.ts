@@ -37,6 +37,8 @@ const SETTLED_POLL_MS = 20;
 const UNLIMITED = {
   RATE_LIMIT_REFUNDS_PER_ORG: '0',
   RATE_LIMIT_REFUNDS_PER_PAYMENT: '0',
+  // More than a run opens.
+  LIMIT_OPEN_CHECKOUTS: '1000000',
 };
 
 // The tables of usage differ between commits: `survivors` counts its events.

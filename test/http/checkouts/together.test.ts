@@ -1,0 +1,119 @@
+// Checkouts that are asked for at the same time are opened by one statement, and each call is
+// answered as if it had been alone.
+import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { startServer, type Reply, type TestServer } from '../../support/server.ts';
+import { TEST_SETTINGS } from '../../support/settings.ts';
+import { until } from '../../support/until.ts';
+import { checkout, checkouts, product } from './fixture.ts';
+
+setDefaultTimeout(60_000);
+
+const ROOM = 12;
+
+let server: TestServer;
+let product_id: string;
+beforeAll(async () => {
+  server = await startServer({
+    settings: { bounds: { ...TEST_SETTINGS.bounds, openCheckouts: ROOM } },
+  });
+  product_id = (await product(server)).id;
+  await server.sql`alter table checkouts add constraint of_a_test check (customer_name <> 'refused')`;
+});
+afterAll(() => server.stop());
+beforeEach(async () => {
+  await server.sql`truncate checkouts, checkout_rooms, idempotency`;
+});
+
+const times = (count: number, task: (nth: number) => Promise<Reply>): Promise<Reply[]> =>
+  Promise.all(Array.from({ length: count }, (_, nth) => task(nth)));
+const statuses = (replies: readonly Reply[]) => replies.map(({ status }) => status);
+const open = (body: object = {}, key?: string) => checkout(server, { product_id, ...body }, key);
+
+test('what comes while some are opened shares a statement', async () => {
+  expect(statuses(await times(ROOM, () => open()))).toEqual(Array(ROOM).fill(201));
+  const [row] = await server.sql<{ statements: number }[]>`
+    select count(distinct xmin::text)::int as statements from checkouts`;
+  expect(row!.statements).toBeLessThan(ROOM);
+});
+
+test('one that cannot be written fails alone', async () => {
+  const replies = await times(9, (nth) =>
+    open({ customer_name: nth % 4 === 3 ? 'refused' : 'taken' }, `alone-${nth}`),
+  );
+  expect(statuses(replies)).toEqual([201, 201, 201, 500, 201, 201, 201, 500, 201]);
+  expect(await checkouts(server)).toBe(7);
+  // Nothing was kept of the call that failed.
+  expect((await open({}, 'alone-3')).status).toBe(201);
+});
+
+test('each is refused for its own reason, and the others are opened', async () => {
+  const replies = await Promise.all([
+    open(),
+    open({ product_id: '01890000-0000-7000-8000-000000000000' }),
+    open({ currency: 'EUR' }),
+    open({ discount_code: 'nobody' }),
+    open({}, 'once'),
+    server.call('POST', `/buy-links/${product_id}/checkout`, { key: null }),
+  ]);
+  expect(statuses(replies)).toEqual([201, 404, 400, 400, 201, 200]);
+  expect((await open({}, 'once')).text).toBe(replies[4].text);
+});
+
+test('a refusal for want of room is kept under its key, and a checkout under its own', async () => {
+  const replies = await times(2 * ROOM, (nth) => open({}, `room-${nth}`));
+  expect(statuses(replies).toSorted((a, b) => a - b)).toEqual([
+    ...Array(ROOM).fill(201),
+    ...Array(ROOM).fill(409),
+  ]);
+  await server.sql`update checkouts set status = 'expired'`;
+  const again = await times(2 * ROOM, (nth) => open({}, `room-${nth}`));
+  expect(again.map(({ text }) => text)).toEqual(replies.map(({ text }) => text));
+  expect((await open()).status).toBe(201);
+});
+
+test('room that was left by the clock is found, and a bound that was lowered holds', async () => {
+  await times(ROOM, () => open());
+  expect((await open()).status).toBe(409);
+  await server.sql`
+    update checkouts set expires_at = now() where id in (select id from checkouts limit 2)`;
+  expect(statuses(await times(3, () => open())).toSorted((a, b) => a - b)).toEqual([201, 201, 409]);
+  // As a server with a higher bound leaves it.
+  await server.sql`update checkout_rooms set open_max = ${2 * ROOM}, room = ${ROOM}`;
+  expect((await open()).status).toBe(409);
+});
+
+test('where the database cancels the statement, all are told to try again, and none is open', async () => {
+  const replies = await server.sql.begin(async (sql) => {
+    await sql`lock table checkouts in access exclusive mode`;
+    const asked = times(5, (nth) => open({}, `again-${nth}`));
+    await until('the first one waits', async () => (await waiting()).length === 1);
+    expect(await cancelAll(asked)).toBeLessThanOrEqual(5);
+    return asked;
+  });
+  expect(statuses(replies)).toEqual(Array(5).fill(503));
+  expect(await checkouts(server)).toBe(0);
+  const again = await times(5, (nth) => open({}, `again-${nth}`));
+  expect(statuses(again)).toEqual(Array(5).fill(201));
+});
+
+const waiting = () => server.sql<{ pid: number; since: string }[]>`
+  select pid, query_start::text as since from pg_stat_activity
+  where wait_event_type = 'Lock' and query like '%open_checkouts%' and datname = current_database()`;
+
+/** Whatever waits, until all are answered; the number of statements. */
+async function cancelAll(asked: Promise<unknown>): Promise<number> {
+  const canceled = new Set<string>();
+  let isOver = false;
+  const over = asked.finally(() => {
+    isOver = true;
+  });
+  await until('all are answered', async () => {
+    for (const { pid, since } of await waiting()) {
+      await server.sql`select pg_cancel_backend(${pid})`;
+      canceled.add(since);
+    }
+    return isOver;
+  });
+  await over;
+  return canceled.size;
+}

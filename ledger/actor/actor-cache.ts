@@ -2,7 +2,7 @@ import { assert } from '../kernel/assert.ts';
 import { LOADS_CONCURRENT_MAX, LOAD_KEYS_MAX, MAILBOX_MAX } from '../limits.ts';
 import type { Timers } from '../ports.ts';
 import { slotOf } from '../kernel/slot.ts';
-import { Batcher } from './batcher.ts';
+import { Batcher } from '../kernel/batcher.ts';
 import { NotOwner, type OwnSlots } from './own-slots.ts';
 
 /** An actor as the cache sees it. */

@@ -1,6 +1,6 @@
 import { assert, must } from '../kernel/assert.ts';
 import { QUEUE_BYTES_MAX, QUEUE_ROWS_MAX, QUEUE_UNITS_MAX } from '../limits.ts';
-import { RoundRobin } from './round-robin.ts';
+import { RoundRobin } from '../kernel/round-robin.ts';
 import type { Unit } from './journal-unit.ts';
 
 type Waiting = { units: number; rows: number; bytes: number };

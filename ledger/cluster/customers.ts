@@ -1,6 +1,6 @@
 import type { Tenant } from '../kernel/tenant.ts';
 import type { Actor } from '../actor/actor.ts';
-import { Batcher } from '../actor/batcher.ts';
+import { Batcher } from '../kernel/batcher.ts';
 import { belongs, type CustomerRef, Directory } from '../actor/directory.ts';
 import { everySlot, NotOwner } from '../actor/own-slots.ts';
 import { LOADS_CONCURRENT_MAX, LOAD_KEYS_MAX, MAILBOX_MAX } from '../limits.ts';

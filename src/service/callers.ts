@@ -1,5 +1,5 @@
 // Who calls, and what happens to each request before its handler.
-import { Batcher } from '../../ledger/actor/batcher.ts';
+import { Batcher } from '../../ledger/kernel/batcher.ts';
 import { type Authenticator, LOOKUPS_MAX, openAuthenticator } from '../http/edge/auth.ts';
 import { createEdge, type Edge } from '../http/edge/edge.ts';
 import { openKeyed } from '../http/idempotency/keyed.ts';

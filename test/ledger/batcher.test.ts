@@ -1,7 +1,7 @@
 // Loads for many tenants: one with many cold customers neither delays the others' nor takes all the
 // room.
 import { expect, test } from 'bun:test';
-import { Batcher } from '../../ledger/actor/batcher.ts';
+import { Batcher } from '../../ledger/kernel/batcher.ts';
 import { LedgerUnavailable } from '../../ledger/ports.ts';
 import { Schedule } from '../simulation/schedule.ts';
 import { seeded } from '../support/random.ts';

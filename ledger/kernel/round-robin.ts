@@ -1,4 +1,4 @@
-import { assert } from '../kernel/assert.ts';
+import { assert } from './assert.ts';
 
 /**
  * What waits under several keys: that of one key in the order in which it came, the keys in turn.

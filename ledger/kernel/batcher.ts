@@ -1,6 +1,6 @@
 import { LedgerUnavailable } from '../ports.ts';
 import type { Timers } from '../ports.ts';
-import { Tally } from '../kernel/tally.ts';
+import { Tally } from './tally.ts';
 import { RoundRobin } from './round-robin.ts';
 
 type Waiting<K, V> = {

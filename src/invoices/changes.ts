@@ -24,38 +24,31 @@ export type InvoicePayment = {
 };
 
 /**
- * Each invoice is paid in full by its payment; the outcomes, in the order given. No event: the
- * payment announces itself. `invalid_state`: this money is not for the invoice, because it is void
- * by now or another payment was first.
+ * Each invoice is paid in full by its payment. Returns for each payment, in the order given,
+ * whether it is the one that paid. If not, this money is not for the invoice, because it is void by
+ * now or another payment was first. No event: the payment announces itself.
  */
 export async function payInvoices(
   sql: Transaction,
   payments: readonly InvoicePayment[],
-): Promise<Changed[]> {
+): Promise<readonly boolean[]> {
   // Of two payments for one invoice the first counts.
   const paying = new Map(payments.toReversed().map((payment) => [payment.invoiceId, payment]));
   const invoiceIds = [...paying.keys()];
+  const rows = [...paying.values()];
   await sql`select from invoices where id = any(${invoiceIds}::uuid[]) order by id for update`;
-  const rows = [...paying.values()].map(({ invoiceId, paymentId, paidAt }) => ({
-    id: invoiceId,
-    payment_id: paymentId,
-    paid_at: paidAt.toISOString(),
-  }));
-  const paid = await sql<InvoiceRow[]>`
-    with paid as (
-      update invoices i set status = 'paid', amount_paid = i.total, payment_id = p.payment_id, paid_at = p.paid_at,
-        updated_at = greatest(p.paid_at, i.updated_at)
-      from jsonb_populate_recordset(null::invoices, ${sql.json(rows)}) as p where i.id = p.id and i.status = any(${[...INVOICE_TRANSITIONS.settle.from]}) returning i.*
-    )
-    select ${invoiceColumns(sql)} from paid`;
-  const after = new Map(paid.map((row) => [row.id, invoiceOf(row)]));
-  const others = invoiceIds.filter((id) => !after.has(id));
-  if (others.length > 0)
-    for (const [id, one] of await lockInvoices(sql, others)) after.set(id, one);
-  return payments.map(({ invoiceId, paymentId }) => {
-    const invoice = must(after.get(invoiceId), 'the invoice that was locked');
-    const isPaid = invoice.status === 'paid' && invoice.paymentId === paymentId;
-    return { kind: isPaid ? 'done' : 'invalid_state', invoice };
+  await sql`
+    update invoices i set status = 'paid', amount_paid = i.total, payment_id = p.payment_id, paid_at = p.paid_at,
+      updated_at = greatest(p.paid_at, i.updated_at)
+    from unnest(${invoiceIds}::uuid[], ${rows.map(({ paymentId }) => paymentId)}::uuid[],
+      ${rows.map(({ paidAt }) => paidAt.toISOString())}::text[]::timestamptz[]) as p (id, payment_id, paid_at)
+    where i.id = p.id and i.status = any(${[...INVOICE_TRANSITIONS.settle.from]})`;
+  const after = await sql<Pick<InvoiceRecord, 'id' | 'status' | 'paymentId'>[]>`
+    select id, status, payment_id as "paymentId" from invoices where id = any(${invoiceIds}::uuid[])`;
+  const invoices = new Map(after.map((invoice) => [invoice.id, invoice]));
+  return payments.map(({ invoiceId, paymentId: own }) => {
+    const { status, paymentId } = must(invoices.get(invoiceId), 'the invoice that was locked');
+    return status === 'paid' && paymentId === own;
   });
 }
 

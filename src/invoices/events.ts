@@ -11,9 +11,31 @@ export type InvoiceChange = {
   readonly amountDelta: string | null;
 };
 
+/** What an event says of an invoice. `echo` is null where the statement that writes it adds it. */
+export type Announced = Tenant &
+  Pick<
+    InvoiceRecord,
+    | 'id'
+    | 'number'
+    | 'status'
+    | 'currency'
+    | 'total'
+    | 'taxTotal'
+    | 'amountPaid'
+    | 'billingReason'
+    | 'customerId'
+    | 'subscriptionId'
+    | 'periodStart'
+    | 'periodEnd'
+    | 'dueAt'
+  > & {
+    readonly buyer: Pick<InvoiceRecord['buyer'], 'email'>;
+    readonly echo: InvoiceRecord['echo'] | null;
+  };
+
 /** An event with the invoice's state. Without a change it is `invoice.created`. */
 export function invoiceEvent(
-  invoice: InvoiceRecord,
+  invoice: Announced,
   {
     change,
     ...event

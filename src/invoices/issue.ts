@@ -13,6 +13,7 @@ import { invoiceEvent } from './events.ts';
 import {
   type Buyer,
   type Changed,
+  echo,
   findInvoice,
   invoiceColumns,
   type InvoiceLine,
@@ -69,37 +70,40 @@ export async function draftInvoice(
   sql: Transaction,
   { scope, invoice, now }: Pick<Issuance, 'scope' | 'invoice' | 'now'>,
 ): Promise<InvoiceRecord> {
-  const [made] = await insertDrafts(sql, [{ scope, invoice, now }]);
-  if (made !== undefined) return made;
+  const row = { ...rowOf({ scope, invoice, now }), status: 'draft', amount_paid: '0' };
+  const [made] = await sql<InvoiceRow[]>`
+    insert into invoices (${columnsOfNew(sql)}, event_sequence, updated_at)
+    select ${valuesOfNew(sql)}, 0, i.created_at
+    from jsonb_populate_recordset(null::invoices, ${sql.json([row])}) as i ${parties(sql)}
+    on conflict (id) do nothing returning ${invoiceColumns(sql)}`;
+  if (made !== undefined) return invoiceOf(made);
   return must(await findInvoice(sql, scope, invoice.id), 'the invoice with this id, in its scope');
 }
 
 /**
- * Issues invoices, numbers and announces them in the order given, for any organisations. Call it
- * last in the transaction. A second call with the same id, even at the same time, returns the
- * invoice as it is and takes no number.
+ * Issues invoices, numbers and announces them in the order given, for any organisations, in one
+ * statement. Call it last in the transaction. A second call with the same id, even at the same
+ * time, leaves the invoice as it is and takes no number.
  */
 export async function issueInvoices(
   sql: Transaction,
   issuances: readonly Issuance[],
-): Promise<InvoiceRecord[]> {
-  const drafts = new Map((await insertDrafts(sql, issuances)).map((draft) => [draft.id, draft]));
-  const due: Numbering[] = [];
-  for (const { invoice, paidAt, eventId, now } of issuances) {
-    const draft = drafts.get(invoice.id);
-    if (draft === undefined) continue;
-    due.push({ draft, paidAt, eventId, at: new Date(now) });
-    drafts.delete(invoice.id);
-  }
-  const issued = new Map((await numberDrafts(sql, due)).map((invoice) => [invoice.id, invoice]));
-  return Promise.all(
-    issuances.map(async ({ scope, invoice: { id } }) =>
-      must(
-        issued.get(id) ?? (await findInvoice(sql, scope, id)),
-        'the invoice with this id, in its scope',
-      ),
-    ),
+): Promise<void> {
+  if (issuances.length === 0) return;
+  // Of one id the first counts.
+  const due = new Map(issuances.toReversed().map((one) => [one.invoice.id, one]));
+  const inOrder = [...new Set(issuances.map(({ invoice: { id } }) => id))].map((id) =>
+    must(due.get(id), 'what is issued'),
   );
+  // Who issues the same one waits here, before a number is taken, and then finds it. In one order,
+  // so that two never deadlock.
+  const sorted = [...due.keys()].toSorted();
+  await sql`select pg_advisory_xact_lock(hashtextextended(id, 0)) from unnest(${sorted}::text[]) as id`;
+  const issued = await insertIssued(sql, inOrder.map(issuedRowOf));
+  for (const { scope, invoice } of inOrder) {
+    if (issued.has(invoice.id)) continue;
+    must(await findInvoice(sql, scope, invoice.id), 'the invoice with this id, in its scope');
+  }
 }
 
 /** Issues a draft. Call it last in the transaction. */
@@ -119,36 +123,56 @@ export async function finalizeInvoice(
   const at = new Date(Math.max(now, draft.updatedAt.getTime()));
   // Not due before there is an invoice to pay.
   const dueAt = draft.dueAt !== null && draft.dueAt > at ? draft.dueAt : at;
-  const numbering = { draft: { ...draft, dueAt }, paidAt: null, eventId, at };
-  const [issued] = await numberDrafts(sql, [numbering]);
-  return { kind: 'done', invoice: must(issued, 'the invoice that was a draft') };
+  const invoice = await numberDraft(sql, { draft: { ...draft, dueAt }, eventId, at });
+  return { kind: 'done', invoice };
 }
 
 const sellerOf = (sql: Executor) => sql`
   s.seller || jsonb_build_object('name', coalesce(s.seller->>'name', s.name, o.name))`;
 
-/**
- * Returns the new ones. A conflict waits for the transaction that is making the same invoice,
- * before a number is taken. In one order, so that two never deadlock.
- */
-async function insertDrafts(
-  sql: Transaction,
-  drafts: readonly Pick<Issuance, 'scope' | 'invoice' | 'now'>[],
-): Promise<InvoiceRecord[]> {
-  const rows = await sql<InvoiceRow[]>`
-    insert into invoices (id, organisation_id, mode, status, currency, subtotal, discount_total, tax_total, total, amount_paid,
-      amount_refunded, billing_reason, customer_id, subscription_id, checkout_id, payment_id, period_start, period_end, due_at,
-      lines, attempts, seller, buyer, event_sequence, created_at, updated_at)
-    select i.id, i.organisation_id, i.mode, 'draft', currency, subtotal, discount_total, 0, total, 0, 0, billing_reason,
-      customer_id, subscription_id, checkout_id, payment_id, period_start, period_end, due_at, lines, i.attempts, ${sellerOf(sql)},
-      i.buyer || jsonb_build_object('address', c.billing_address), 0, i.created_at, i.created_at
-    from jsonb_populate_recordset(null::invoices, ${sql.json(drafts.map(rowOf))}) as i
-    join organisations o on o.id = i.organisation_id
-    join organisation_settings s on s.organisation_id = i.organisation_id and s.mode = i.mode
-    left join customers c on c.id = i.customer_id
-    order by i.id
-    on conflict (id) do nothing returning ${invoiceColumns(sql)}`;
-  return rows.map(invoiceOf);
+/** Of `i`, an invoice that is being made. */
+const parties = (sql: Executor) => sql`
+  join organisations o on o.id = i.organisation_id
+  join organisation_settings s on s.organisation_id = i.organisation_id and s.mode = i.mode
+  left join customers c on c.id = i.customer_id`;
+
+const columnsOfNew = (sql: Executor) => sql`
+  id, organisation_id, mode, status, currency, subtotal, discount_total, tax_total, total, amount_paid, amount_refunded,
+  billing_reason, customer_id, subscription_id, checkout_id, payment_id, period_start, period_end, due_at, paid_at, lines,
+  attempts, seller, buyer, created_at`;
+
+const valuesOfNew = (sql: Executor) => sql`
+  i.id, i.organisation_id, i.mode, i.status, i.currency, i.subtotal, i.discount_total, 0, i.total, i.amount_paid, 0,
+  i.billing_reason, i.customer_id, i.subscription_id, i.checkout_id, i.payment_id, i.period_start, i.period_end, i.due_at,
+  i.paid_at, i.lines, i.attempts, ${sellerOf(sql)}, i.buyer || jsonb_build_object('address', c.billing_address), i.created_at`;
+
+/** A new invoice as it is issued, and what announces it. */
+function issuedRowOf(issuance: Issuance) {
+  const { scope, invoice, paidAt: paid, eventId, now } = issuance;
+  const row = rowOf(issuance);
+  const at = new Date(now);
+  const total = BigInt(row.total);
+  const paidAt = total === 0n ? (paid ?? at) : paid;
+  const dueAt = invoice.dueAt ?? at;
+  const status = paidAt === null ? 'open' : 'paid';
+  const amountPaid = paidAt === null ? 0n : total;
+  // The statement adds the number and the echo.
+  const own = { ...invoice, ...scope, number: null, echo: null, taxTotal: 0n };
+  const announced = { ...own, status, total, amountPaid, dueAt } as const;
+  return {
+    id: invoice.id,
+    organisation_id: scope.organisationId,
+    mode: scope.mode,
+    at: at.toISOString(),
+    invoice: {
+      ...row,
+      status,
+      amount_paid: String(amountPaid),
+      paid_at: paidAt?.toISOString() ?? null,
+      due_at: dueAt.toISOString(),
+    },
+    event: eventRow(invoiceEvent(announced, { id: eventId, sequence: 1n, at })),
+  };
 }
 
 function rowOf({ scope, invoice, now }: Pick<Issuance, 'scope' | 'invoice' | 'now'>) {
@@ -219,49 +243,69 @@ async function freezeParties(
 
 type Numbering = {
   readonly draft: InvoiceRecord;
-  readonly paidAt: Date | null;
   readonly eventId: string;
   readonly at: Date;
 };
 
-/** Issues drafts that are locked or new, in the order given. */
-async function numberDrafts(
+/** Issues a draft that is locked. */
+async function numberDraft(
   sql: Transaction,
-  numberings: readonly Numbering[],
-): Promise<InvoiceRecord[]> {
-  if (numberings.length === 0) return [];
-  const issues = numberings.map(({ draft, paidAt: paid, eventId, at }) => {
-    const paidAt = draft.total === 0n ? (paid ?? at) : paid;
-    const dueAt = draft.dueAt ?? at;
-    const settled = paidAt === null ? 0n : draft.total;
-    const status = paidAt === null ? 'open' : 'paid';
-    const issued = { ...draft, status, amountPaid: settled, paidAt, dueAt } as const;
-    return { issued, eventId, at };
-  });
-  const numbers = await takeNumbers(
-    sql,
-    issues.map(({ issued, eventId, at }) => ({
-      id: issued.id,
-      organisation_id: issued.organisationId,
-      mode: issued.mode,
-      status: issued.status,
-      amount_paid: String(issued.amountPaid),
-      paid_at: issued.paidAt?.toISOString() ?? null,
-      due_at: issued.dueAt.toISOString(),
-      at: at.toISOString(),
-      event: eventRow(invoiceEvent(issued, { id: eventId, sequence: 1n, at })),
-    })),
-  );
-  return issues.map(({ issued, at }) => ({
-    ...issued,
-    ...must(numbers.get(issued.id), 'every draft is issued'),
-    updatedAt: at,
-  }));
+  { draft, eventId, at }: Numbering,
+): Promise<InvoiceRecord> {
+  // What costs nothing is paid.
+  const paidAt = draft.total === 0n ? at : null;
+  const status = paidAt === null ? 'open' : 'paid';
+  const issued = { ...draft, status, amountPaid: 0n, paidAt } as const;
+  const row = {
+    id: issued.id,
+    organisation_id: issued.organisationId,
+    mode: issued.mode,
+    at: at.toISOString(),
+    invoice: {
+      status,
+      paid_at: paidAt?.toISOString() ?? null,
+      due_at: issued.dueAt?.toISOString() ?? null,
+    },
+    event: eventRow(invoiceEvent(issued, { id: eventId, sequence: 1n, at })),
+  };
+  const [taken] = await sql<{ number: string; issuedAt: Date }[]>`
+    ${numbering(sql, [row])}, announced as (
+      insert into events (${eventColumns(sql)}) select ${eventValues(sql)}, e.data || jsonb_build_object('number', n.number)
+      from numbered n, jsonb_populate_record(null::events, n.event) as e
+    )
+    update invoices i set number = n.number, status = f.status, paid_at = f.paid_at, due_at = f.due_at,
+      issued_at = n.issued_at, event_sequence = 1, updated_at = n.at
+    from numbered n cross join lateral jsonb_populate_record(null::invoices, n.invoice) as f
+    where i.id = n.id returning i.number, i.issued_at as "issuedAt"`;
+  return { ...issued, ...must(taken, 'the number of a draft'), updatedAt: at };
 }
 
+/** The ids of those that were not there. */
+async function insertIssued(
+  sql: Transaction,
+  rows: readonly ReturnType<typeof issuedRowOf>[],
+): Promise<ReadonlySet<string>> {
+  const issued = await sql<{ id: string }[]>`
+    ${numbering(sql, rows, sql`where not exists (select from invoices known where known.id = d.id)`)}, announced as (
+      insert into events (${eventColumns(sql)})
+      select ${eventValues(sql)}, e.data || jsonb_build_object('number', n.number) || ${echo(sql)}
+      from numbered n, jsonb_populate_record(null::events, n.event) as e, jsonb_populate_record(null::invoices, n.invoice) as i
+    )
+    insert into invoices (${columnsOfNew(sql)}, number, issued_at, event_sequence, updated_at)
+    select ${valuesOfNew(sql)}, n.number, n.issued_at, 1, n.at
+    from numbered n cross join lateral jsonb_populate_record(null::invoices, n.invoice) as i ${parties(sql)}
+    returning id`;
+  return new Set(issued.map(({ id }) => id));
+}
+
+const eventColumns = (sql: Executor) => sql`
+  id, organisation_id, mode, type, object_type, object_id, account_id, sequence, at, data`;
+const eventValues = (sql: Executor) => sql`
+  e.id, e.organisation_id, e.mode, e.type, e.object_type, e.object_id, e.account_id, e.sequence, e.at`;
+
 /**
- * Numbers, announces and issues drafts in one statement. All others who issue for the organisation
- * wait from here to the commit.
+ * The start of a statement that issues: it takes the numbers. All others who issue for the
+ * organisation wait from here to the commit.
  *
  * - `drafts`: in the order given. `nth` counts them within their organisation and mode; none is
  *   issued before an earlier one.
@@ -270,19 +314,13 @@ async function numberDrafts(
  * - `counted`: each draft's place in its counter, and when it is issued: never before the invoice
  *   with the number before it.
  * - `numbered`: the place as a number, with the year.
- * - `announced`: the `invoice.created` events, with the number.
- * - `issued`: the drafts become invoices.
  */
-async function takeNumbers(
-  sql: Transaction,
-  drafts: readonly Readonly<Record<string, Json>>[],
-): Promise<ReadonlyMap<string, { readonly number: string; readonly issuedAt: Date }>> {
-  const rows = await sql<{ id: string; number: string; issuedAt: Date }[]>`
+function numbering(sql: Transaction, drafts: readonly Json[], which = sql``) {
+  return sql`
     with drafts as (
       select d.*, row_number() over so_far as nth, max(at) over so_far as latest
-      from rows from (jsonb_to_recordset(${sql.json(drafts)}) as (id uuid, organisation_id uuid, mode mode, status text,
-        amount_paid bigint, paid_at timestamptz, due_at timestamptz, at timestamptz, event jsonb)) with ordinality
-        as d (id, organisation_id, mode, status, amount_paid, paid_at, due_at, at, event, place)
+      from rows from (jsonb_to_recordset(${sql.json(drafts)}) as (id uuid, organisation_id uuid, mode mode, at timestamptz,
+        invoice jsonb, event jsonb)) with ordinality as d (id, organisation_id, mode, at, invoice, event, place) ${which}
       window so_far as (partition by organisation_id, mode order by place)
     ), counters as (
       insert into invoice_counters as counter (organisation_id, mode, last, issued_at)
@@ -298,16 +336,5 @@ async function takeNumbers(
       select *, 'INV-' || to_char(issued_at at time zone 'UTC', 'FMYYYY') || '-'
         || lpad(place_in_counter::text, greatest(length(place_in_counter::text), 6), '0') as number
       from counted
-    ), announced as (
-      insert into events (id, organisation_id, mode, type, object_type, object_id, account_id, sequence, at, data)
-      select e.id, e.organisation_id, e.mode, e.type, e.object_type, e.object_id, e.account_id, e.sequence, e.at,
-        e.data || jsonb_build_object('number', n.number)
-      from numbered n, jsonb_populate_record(null::events, n.event) as e
-    ), issued as (
-      update invoices i set number = n.number, status = n.status, amount_paid = n.amount_paid, paid_at = n.paid_at,
-        due_at = n.due_at, issued_at = n.issued_at, event_sequence = 1, updated_at = n.at
-      from numbered n where i.id = n.id returning i.id, i.number, i.issued_at
-    )
-    select id, number, issued_at as "issuedAt" from issued`;
-  return new Map(rows.map(({ id, ...taken }) => [id, taken]));
+    )`;
 }

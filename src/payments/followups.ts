@@ -145,10 +145,10 @@ async function executeFollowup(
 }
 
 async function pay(sql: Transaction, paid: readonly InvoicePayment[], log: Log): Promise<void> {
-  for (const { kind, invoice } of await payInvoices(sql, paid)) {
+  for (const [index, isPaid] of (await payInvoices(sql, paid)).entries()) {
     // The money was captured and can be refunded. This is a bug if it happens; the audit reports
     // it.
-    if (kind === 'invalid_state') log.error({ invoice: invoice.id }, 'money for a closed invoice');
+    if (!isPaid) log.error({ invoice: paid[index]?.invoiceId }, 'money for a closed invoice');
   }
 }
 

@@ -105,7 +105,7 @@ export type StoredLine = Omit<InvoiceLine, 'unitAmount' | 'amount' | 'period'> &
 export type InvoiceRow = Omit<InvoiceRecord, 'lines'> & { readonly lines: readonly StoredLine[] };
 
 /** Other tables have columns with the same names, so the invoice's come first. */
-const echo = (sql: Executor) => sql`
+export const echo = (sql: Executor) => sql`
   (select jsonb_build_object(
       'externalCustomerId', case when k.id is not null then k.external_customer_id
         when c.id is not null then c.external_customer_id else own.name end,
@@ -168,7 +168,11 @@ export async function listInvoices(
 }
 
 /** A void invoice has nothing due. */
-export function amountDue({ status, total, amountPaid }: InvoiceRecord): bigint {
+export function amountDue({
+  status,
+  total,
+  amountPaid,
+}: Pick<InvoiceRecord, 'status' | 'total' | 'amountPaid'>): bigint {
   return status === 'void' ? 0n : total - amountPaid;
 }
 

@@ -165,12 +165,9 @@ function createInvoice({ edge, sql, ids, orgClock, appUrl }: InvoiceRoutesDeps):
       if (customer === null) return refusal('not_found', 'no such customer');
       const invoice = toNewInvoice(ids.next(), bill, customer);
       const issuance = { scope: tenantOf(principal), invoice, now };
-      const made =
-        body.draft === true
-          ? await draftInvoice(transaction, issuance)
-          : (
-              await issueInvoices(transaction, [{ ...issuance, paidAt: null, eventId: ids.next() }])
-            )[0];
+      if (body.draft === true) await draftInvoice(transaction, issuance);
+      else await issueInvoices(transaction, [{ ...issuance, paidAt: null, eventId: ids.next() }]);
+      const made = await findInvoice(transaction, principal, invoice.id);
       return answer(201, fromInvoice(must(made, 'an invoice'), appUrl));
     });
   });

@@ -8,7 +8,7 @@ import { findInvoice } from '../../../src/records/invoices.ts';
 import { createOrganisation } from '../../../src/accounts/onboarding.ts';
 import type { Tenant } from '../../../ledger/kernel/tenant.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
-import { issue, newInvoice, NOW, refund } from './issuing.ts';
+import { issue, issueAll, newInvoice, NOW, refund } from './issuing.ts';
 
 let server: TestServer;
 beforeAll(async () => {
@@ -96,7 +96,7 @@ test('the same id again, also at once, answers the same invoice and takes no num
   const invoice = newInvoice();
   const again = async () => {
     const issuance = { scope, invoice, paidAt: null, eventId: ids.next(), now: NOW + 1 };
-    const [one] = await server.sql.begin((sql) => issueInvoices(sql, [issuance]));
+    const [one] = await issueAll(server.sql, [issuance]);
     return one!;
   };
   const issued = await Promise.all(Array.from({ length: 8 }, again));

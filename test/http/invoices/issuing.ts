@@ -8,7 +8,12 @@ import {
   recordInvoiceRefunds,
   voidInvoice,
 } from '../../../src/invoices/changes.ts';
-import { draftInvoice, issueInvoices, type NewInvoice } from '../../../src/invoices/issue.ts';
+import {
+  draftInvoice,
+  type Issuance,
+  issueInvoices,
+  type NewInvoice,
+} from '../../../src/invoices/issue.ts';
 import {
   findInvoice,
   type InvoiceRecord,
@@ -45,8 +50,21 @@ export async function issue(
 ): Promise<InvoiceRecord> {
   const { now = NOW, paidAt = new Date(NOW - 1000), ...rest } = fields;
   const issuance = { scope, invoice: newInvoice(rest), paidAt, eventId: ids.next(), now };
-  const [invoice] = await sql.begin((transaction) => issueInvoices(transaction, [issuance]));
+  const [invoice] = await issueAll(sql, [issuance]);
   return must(invoice, 'the invoice that was issued');
+}
+
+/** In one transaction. */
+export async function issueAll(
+  sql: Sql,
+  issuances: readonly Issuance[],
+): Promise<readonly InvoiceRecord[]> {
+  await sql.begin((transaction) => issueInvoices(transaction, issuances));
+  return Promise.all(
+    issuances.map(async ({ scope, invoice: { id } }) =>
+      must(await findInvoice(sql, scope, id), 'the invoice that was issued'),
+    ),
+  );
 }
 
 /** One invoice in each status, in a scope of its own or in a given one. */

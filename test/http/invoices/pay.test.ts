@@ -1,9 +1,9 @@
 // An open invoice is charged to the customer's saved payment method.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { must } from '../../../ledger/kernel/assert.ts';
-import { clock } from '../../../src/platform/clock.ts';
+import { clock, timers } from '../../../src/platform/clock.ts';
 import { ids } from '../../../src/platform/ids.ts';
-import { sandbox } from '../../../src/processors/sandbox.ts';
+import { openSandbox } from '../../../src/processors/sandbox.ts';
 import { putPaymentMethod } from '../../../src/records/payment-methods.ts';
 import type { Tenant } from '../../../ledger/kernel/tenant.ts';
 import { type Means, NUMBERS } from '../../support/means.ts';
@@ -34,7 +34,12 @@ async function bill(means: Means | null): Promise<string> {
 }
 
 async function leave(customerId: string, number: string): Promise<void> {
-  const bank = sandbox({ sql: server.sql, clock, settleMs: 0, challengeUrl: (key) => key });
+  const bank = openSandbox({
+    sql: server.sql,
+    timers,
+    settleMs: 0,
+    challengeUrl: (key) => key,
+  })(clock);
   const instrument = number.startsWith('DE')
     ? ({ type: 'bank_debit', iban: number } as const)
     : ({ type: 'card', number, expiry: '12/34', cvc: '123' } as const);

@@ -8,15 +8,19 @@
 import { type ChargeAnswer, isActionOverdue } from '../../ledger/payments/charge.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { must } from '../../ledger/kernel/assert.ts';
+import { Batcher } from '../../ledger/kernel/batcher.ts';
 import { type PaymentState, isCharged } from '../../ledger/payments/payment.ts';
-import type { Ids, OrgClock } from '../../ledger/ports.ts';
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
+import type { Ids, OrgClock, Timers } from '../../ledger/ports.ts';
 import type { Changes } from '../platform/postgres/changes.ts';
 import type { Sql } from '../platform/postgres/postgres.ts';
 import type { ChargeResult, ProcessorFor, Processor } from '../processors/processor.ts';
 import { findInvoice } from '../records/invoices.ts';
 import {
-  findPaymentMethod,
+  findPaymentMethods,
   type NewPaymentMethod,
+  type Payer,
+  type PaymentMethodRecord,
   putPaymentMethod,
 } from '../records/payment-methods.ts';
 import { customerOf } from './customer.ts';
@@ -26,10 +30,16 @@ import { giveBack, takeAgain } from './redemption.ts';
 /** How many times an off-session charge may be lost before it is given up. */
 const LOST_MAX = 3;
 
+/** Charges that may look their payment methods up at the same time, and in one statement. */
+const LOOKING_MAX = 4096;
+const LOOKED_UP_TOGETHER_MAX = 200;
+const QUERIES_MAX = 2;
+
 export type ChargesDeps = {
   readonly sql: Sql;
   readonly ids: Ids;
   readonly orgClock: OrgClock;
+  readonly timers: Timers;
   readonly changes: Changes;
   readonly ledger: Ledger;
   readonly followups: Followups;
@@ -47,9 +57,25 @@ type Result =
 export class Charges {
   readonly #deps: ChargesDeps;
   readonly #asking = new Set<string>();
+  readonly #methods: Batcher<Tenant & Payer & { readonly paymentId: string }, PaymentMethodRecord>;
 
   constructor(deps: ChargesDeps) {
     this.#deps = deps;
+    this.#methods = new Batcher({
+      timers: deps.timers,
+      // One question of each charge: an answer to an earlier one may be of before a change.
+      nameOf: ({ paymentId }) => paymentId,
+      async load(asked) {
+        const found = await findPaymentMethods(deps.sql, asked);
+        return asked.flatMap(({ paymentId }, index) => {
+          const method = found[index] ?? null;
+          return method === null ? [] : [[paymentId, method] as const];
+        });
+      },
+      keysMax: LOOKED_UP_TOGETHER_MAX,
+      concurrentMax: QUERIES_MAX,
+      waitingMax: LOOKING_MAX,
+    });
   }
 
   /**
@@ -136,9 +162,10 @@ export class Charges {
       payment.subscriptionId ??
       (await findInvoice(sql, payment, invoiceId ?? ''))?.subscriptionId ??
       null;
-    const method = await findPaymentMethod(sql, payment, { customerId, subscriptionId });
+    const { id: key, amount, currency, organisationId, mode } = payment;
+    const payer = { organisationId, mode, customerId, subscriptionId, paymentId: key };
+    const method = await this.#methods.get(payer, organisationId);
     if (method === null) return NOTHING_LEFT;
-    const { id: key, amount, currency } = payment;
     return processor.chargeSaved({ key, saved: method.saved, amount, currency });
   }
 

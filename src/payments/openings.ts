@@ -62,6 +62,7 @@ export class Openings {
   constructor(deps: OpeningsDeps) {
     this.#deps = deps;
     this.#groups = new Batches({
+      timers: deps.timers,
       atMost: TOGETHER_MAX,
       concurrentMax: 1,
       work: (calls) => this.#work(calls),

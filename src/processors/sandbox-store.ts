@@ -35,6 +35,8 @@ export type ChargeRow = {
 };
 
 export type NewCharge = ChargeRow & {
+  readonly amount: bigint;
+  readonly createdAt: Date;
   readonly nextStatus: NextStatus | null;
   /** How later charges go, where this one saves the instrument. */
   readonly offSession: ChargeCourse | null;
@@ -55,34 +57,51 @@ export type RefundRow = {
   readonly failure: RefundFailure | null;
 };
 
-const statusAt = (sql: Executor, now: Date) => sql`
+type Time = Date | ReturnType<Executor>;
+
+const statusAt = (sql: Executor, now: Time) => sql`
   case when next_at <= ${now} then next_status else status end`;
 
-const chargeColumns = (sql: Executor, now: Date) => sql`
+const chargeColumns = (sql: Executor, now: Time) => sql`
   key, ${statusAt(sql, now)} as status, next_at as "nextAt", amount, currency, method, expiry, refunds,
   failure_code as "failureCode", failure_message as "failureMessage", return_url as "returnUrl", mandate`;
 
 const refundColumns = (sql: Executor, now: Date) => sql`
   key, ${statusAt(sql, now)} as status, next_at as "nextAt", failure`;
 
-/** The charge, where this call made it: the first with a key does. */
-export async function insertCharge(
+/**
+ * Writes the charges whose keys are new, and returns those. In one order, so that two calls with
+ * the same keys never deadlock.
+ */
+export async function insertCharges(
   sql: Sql,
-  charge: NewCharge,
-  now: number,
-): Promise<ChargeRow | null> {
-  const { key, status, nextStatus, nextAt, amount, currency, method, expiry, refunds } = charge;
-  const { failureCode, failureMessage, returnUrl, mandate, offSession } = charge;
-  const at = new Date(now);
-  const [row] = await sql<ChargeRow[]>`
+  charges: readonly NewCharge[],
+): Promise<readonly ChargeRow[]> {
+  const rows = charges.map((charge) => ({
+    key: charge.key,
+    status: charge.status,
+    next_status: charge.nextStatus,
+    next_at: charge.nextAt?.toISOString() ?? null,
+    amount: String(charge.amount),
+    currency: charge.currency,
+    method: charge.method,
+    expiry: charge.expiry,
+    refunds: charge.refunds,
+    failure_code: charge.failureCode,
+    failure_message: charge.failureMessage,
+    return_url: charge.returnUrl,
+    mandate: charge.mandate,
+    off_session: charge.offSession,
+    created_at: charge.createdAt.toISOString(),
+  }));
+  return sql<ChargeRow[]>`
     insert into sandbox_charges (key, status, next_status, next_at, amount, currency, method, expiry, refunds,
       failure_code, failure_message, return_url, mandate, off_session, created_at)
-    values (${key}, ${status}, ${nextStatus}, ${nextAt}, ${amount}, ${currency},
-      ${method === null ? null : sql.json(method)}, ${expiry === null ? null : sql.json(expiry)}, ${refunds},
-      ${failureCode}, ${failureMessage}, ${returnUrl}, ${mandate}, ${offSession}, ${at})
+    select key, status, next_status, next_at, amount, currency, method, expiry, refunds,
+      failure_code, failure_message, return_url, mandate, off_session, created_at
+    from jsonb_populate_recordset(null::sandbox_charges, ${sql.json(rows)}) order by key
     on conflict (key) do nothing
-    returning ${chargeColumns(sql, at)}`;
-  return row ?? null;
+    returning ${chargeColumns(sql, sql`created_at`)}`;
 }
 
 export async function findCharge(sql: Sql, key: string, now: number): Promise<ChargeRow | null> {
@@ -92,17 +111,16 @@ export async function findCharge(sql: Sql, key: string, now: number): Promise<Ch
 }
 
 /**
- * null where the charge saved nothing: it did not ask to, was declined, or its buyer has not
- * confirmed it.
+ * What these charges saved. One that saved nothing is left out: it did not ask to, was declined, or
+ * its buyer has not confirmed it.
  */
-export async function findMandate(sql: Sql, key: string): Promise<Mandate | null> {
+export function findMandates(sql: Sql, keys: readonly string[]): Promise<readonly Mandate[]> {
   // A pending charge was accepted. If it bounces later, its saved instrument stays.
-  const [row] = await sql<Mandate[]>`
+  return sql<Mandate[]>`
     select key, method, expiry, refunds, off_session as "offSession", failure_code as failure,
       forgotten_at is not null as "isForgotten"
     from sandbox_charges
-    where key = ${key} and off_session is not null and status in ('succeeded', 'pending')`;
-  return row ?? null;
+    where key = any(${[...keys]}::text[]) and off_session is not null and status in ('succeeded', 'pending')`;
 }
 
 export async function forgetMandate(sql: Sql, key: string, now: number): Promise<void> {

@@ -4,9 +4,11 @@
 // Holds: the promises of the port, on PostgreSQL. A key is one row, for any number of concurrent
 // calls, before or after a crash.
 // Does not: store card numbers, only what may be shown of a card.
-// It reads the clock at each call, so a later settlement follows a test clock too.
+// Charges that are asked for at the same moment share a statement, and organisations take turns in
+// it. It reads the clock at each call, so a later settlement follows a test clock too.
 import { must, unreachable } from '../../ledger/kernel/assert.ts';
-import type { Clock } from '../../ledger/ports.ts';
+import { Batcher } from '../../ledger/kernel/batcher.ts';
+import type { Clock, Timers } from '../../ledger/ports.ts';
 import type { Sql } from '../platform/postgres/postgres.ts';
 import {
   type Behaviour,
@@ -31,10 +33,10 @@ import {
   type ChargeStatus,
   confirmCharge,
   findCharge,
-  findMandate,
+  findMandates,
   findRefund,
   forgetMandate,
-  insertCharge,
+  insertCharges,
   makeRefund,
   type Mandate,
   type NewCharge,
@@ -61,7 +63,7 @@ export type Sandbox = Processor & {
 
 export type SandboxOptions = {
   readonly sql: Sql;
-  readonly clock: Pick<Clock, 'now'>;
+  readonly timers: Timers;
   readonly settleMs: number;
   readonly challengeUrl: (chargeKey: string) => string;
 };
@@ -73,6 +75,16 @@ type Attempt = Pick<ChargeRequest, 'key' | 'amount' | 'currency'> &
     readonly mandate: string | null;
     readonly offSession: ChargeCourse | null;
   };
+
+/** The sandbox in a merchant's time. Charges of different organisations take turns. */
+export type SandboxFor = (clock: Pick<Clock, 'now'>, organisationId?: string) => Sandbox;
+
+/** Each call of a charge is one question, though many share a statement. */
+type Books = {
+  readonly mandates: Batcher<{ readonly key: string; readonly savedBy: string }, Mandate>;
+  readonly charges: Batcher<NewCharge, Written>;
+};
+type Written = { readonly row: ChargeRow } | { readonly failed: unknown };
 
 type Opening = {
   readonly status: ChargeStatus;
@@ -110,8 +122,65 @@ const ERROR: ChargeResult = {
   message: 'The payment could not be processed. Try again in a moment.',
 };
 
-export function sandbox(options: SandboxOptions): Sandbox {
-  const { sql, clock } = options;
+const TOGETHER_MAX = 100;
+const STATEMENTS_MAX = 2;
+const WAITING_MAX = 4096;
+
+export function openSandbox(options: SandboxOptions): SandboxFor {
+  const books = openBooks(options);
+  return (clock, organisationId) => sandbox(options, books, { clock, organisationId });
+}
+
+function openBooks({ sql, timers }: SandboxOptions): Books {
+  const bounds = { keysMax: TOGETHER_MAX, concurrentMax: STATEMENTS_MAX, waitingMax: WAITING_MAX };
+  return {
+    mandates: new Batcher({
+      timers,
+      ...bounds,
+      // By the charge that asks: what it reads is never of before it asked.
+      nameOf: ({ key }) => key,
+      async load(asked) {
+        const found = await findMandates(sql, [...new Set(asked.map(({ savedBy }) => savedBy))]);
+        const of = new Map(found.map((mandate) => [mandate.key, mandate]));
+        return asked.flatMap(({ key, savedBy }) => {
+          const mandate = of.get(savedBy);
+          return mandate === undefined ? [] : [[key, mandate] as const];
+        });
+      },
+    }),
+    charges: new Batcher({
+      timers,
+      ...bounds,
+      nameOf: ({ key }) => key,
+      load: (charges) => write(sql, charges),
+    }),
+  };
+}
+
+/** Where they fail together, each is written alone: one that cannot be written stops no other. */
+async function write(
+  sql: Sql,
+  charges: readonly NewCharge[],
+): Promise<readonly (readonly [string, Written])[]> {
+  try {
+    const rows = await insertCharges(sql, charges);
+    return rows.map((row) => [row.key, { row }]);
+  } catch (failed) {
+    const [first, ...others] = charges;
+    if (first === undefined) return [];
+    if (others.length === 0) return [[first.key, { failed }]];
+  }
+  const written: (readonly [string, Written])[] = [];
+  for (const charge of charges) written.push(...(await write(sql, [charge])));
+  return written;
+}
+
+function sandbox(
+  options: SandboxOptions,
+  books: Books,
+  { clock, organisationId }: { clock: Pick<Clock, 'now'>; organisationId: string | undefined },
+): Sandbox {
+  const { sql } = options;
 
   async function chargeNow(key: string): Promise<ChargeResult> {
     const now = clock.now();
@@ -122,7 +191,10 @@ export function sandbox(options: SandboxOptions): Sandbox {
   /** The first call with a key makes the charge. null: there is nothing to try. */
   async function attempt(key: string, made: Attempt | null, now: number): Promise<ChargeResult> {
     const course = made?.charge ?? 'errors';
-    const row = made === null ? null : await openCharge(options, made, now);
+    const opened = made === null ? null : openingOf(options, made, now);
+    const written = opened === null ? null : await books.charges.get(opened, organisationId);
+    if (written !== null && 'failed' in written) throw written.failed;
+    const row = written?.row ?? null;
     if (row !== null) {
       return course === 'loses_the_answer' ? UNKNOWN : chargeResult(row, now, options);
     }
@@ -141,8 +213,10 @@ export function sandbox(options: SandboxOptions): Sandbox {
     async chargeSaved(request) {
       const now = clock.now();
       const savedBy = savingCharge(request.saved);
-      const mandate = savedBy === null ? null : await findMandate(sql, savedBy);
-      return attempt(request.key, offSession(request, mandate, now), now);
+      const { key } = request;
+      const mandate =
+        savedBy === null ? null : await books.mandates.get({ key, savedBy }, organisationId);
+      return attempt(key, offSession(request, mandate, now), now);
     },
     async forget(saved) {
       const savedBy = savingCharge(saved);
@@ -158,7 +232,7 @@ export function sandbox(options: SandboxOptions): Sandbox {
       await cancelCharge(sql, key, clock.now());
       return chargeNow(key);
     },
-    ...refunding(options),
+    ...refunding(options, clock),
     async findChallenge(key) {
       const found = await findCharge(sql, key, clock.now());
       return found === null ? null : challengeOf(found);
@@ -173,11 +247,10 @@ export function sandbox(options: SandboxOptions): Sandbox {
 }
 
 /** The part of the port that gives back. */
-function refunding({
-  sql,
-  clock,
-  settleMs,
-}: SandboxOptions): Pick<Processor, 'refund' | 'findRefund'> {
+function refunding(
+  { sql, settleMs }: SandboxOptions,
+  clock: Pick<Clock, 'now'>,
+): Pick<Processor, 'refund' | 'findRefund'> {
   return {
     async refund(request) {
       if (request.amount <= 0n) return { kind: 'not_attempted' };
@@ -234,19 +307,16 @@ function offSession(
     : { ...kept, charge: course, failure };
 }
 
-/**
- * The charge, written down where this call is the first with its key and there is anything to
- * write.
- */
-async function openCharge(
-  { sql, settleMs }: SandboxOptions,
+/** The charge as it is written down; null where there is nothing to write. */
+function openingOf(
+  { settleMs }: SandboxOptions,
   { charge, failure, ...attempt }: Attempt,
   now: number,
-): Promise<ChargeRow | null> {
+): NewCharge | null {
   const opening = OPENINGS[charge];
   if (opening === null) return null;
   const { status, next } = opening;
-  const made: NewCharge = {
+  return {
     ...attempt,
     status,
     nextStatus: next,
@@ -254,8 +324,8 @@ async function openCharge(
     failureCode: failure,
     failureMessage: failure === null ? null : MESSAGES[failure],
     returnUrl: status === 'requires_action' ? attempt.returnUrl : null,
+    createdAt: new Date(now),
   };
-  return insertCharge(sql, made, now);
 }
 
 const SAVED = 'sandbox_method_';

@@ -55,18 +55,31 @@ const isFor = (sql: Executor, payer: { customer: Fragment; subscription: Fragmen
 /** The method to charge; null where there is none. */
 export async function findPaymentMethod(
   sql: Executor,
-  { organisationId, mode }: Tenant,
-  { customerId, subscriptionId }: Payer,
+  scope: Tenant,
+  payer: Payer,
 ): Promise<PaymentMethodRecord | null> {
-  const [row] = await sql<PaymentMethodRecord[]>`
-    select id, customer_id as "customerId", subscription_id as "subscriptionId", processor, saved, type, brand, last4,
-      case when exp_month is not null then jsonb_build_object('month', exp_month, 'year', exp_year) end as expiry,
-      created_at as "createdAt"
-    from payment_methods m
-    where organisation_id = ${organisationId} and mode = ${mode}
-      and ${isFor(sql, { customer: sql`${customerId}::uuid`, subscription: sql`${subscriptionId}::uuid` })}
-    order by created_at desc, id desc limit 1`;
-  return row ?? null;
+  const [found] = await findPaymentMethods(sql, [{ ...scope, ...payer }]);
+  return found ?? null;
+}
+
+/** The same for each of many, in their order. */
+export async function findPaymentMethods(
+  sql: Executor,
+  payers: readonly (Tenant & Payer)[],
+): Promise<readonly (PaymentMethodRecord | null)[]> {
+  const rows = await sql<(PaymentMethodRecord & { readonly nth: bigint })[]>`
+    select p.nth, m.id, m.customer_id as "customerId", m.subscription_id as "subscriptionId", m.processor, m.saved, m.type,
+      m.brand, m.last4, m.created_at as "createdAt",
+      case when m.exp_month is not null then jsonb_build_object('month', m.exp_month, 'year', m.exp_year) end as expiry
+    from unnest(${payers.map(({ organisationId }) => organisationId)}::uuid[], ${payers.map(({ mode }) => mode)}::text[]::mode[],
+      ${payers.map(({ customerId }) => customerId)}::uuid[], ${payers.map(({ subscriptionId }) => subscriptionId)}::uuid[])
+      with ordinality as p (organisation_id, mode, customer_id, subscription_id, nth)
+    cross join lateral (
+      select * from payment_methods m where m.organisation_id = p.organisation_id and m.mode = p.mode
+        and ${isFor(sql, { customer: sql`p.customer_id`, subscription: sql`p.subscription_id` })}
+      order by m.created_at desc, m.id desc limit 1) as m`;
+  const found = new Map(rows.map(({ nth, ...method }) => [Number(nth), method]));
+  return payers.map((_, index) => found.get(index + 1) ?? null);
 }
 
 /** Which of these subscriptions have a method to charge. */

@@ -1,10 +1,8 @@
 // What moves money, recurs, and follows a test clock; and delivery, where this process does it.
 import type { Registry } from 'prom-client';
-import type { Clock } from '../../ledger/ports.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { openDelivery } from '../../workers/delivery.ts';
 import { openMailer } from '../../workers/mail/open.ts';
-import type { Settings } from '../config.ts';
 import { attemptObserver } from '../metrics/deliveries.ts';
 import { mailObserver } from '../metrics/mails.ts';
 import { openPayments } from '../payments/open.ts';
@@ -14,11 +12,10 @@ import { clock as ownClock, timers } from '../platform/clock.ts';
 import { newToken } from '../platform/crypto/tokens.ts';
 import { ids } from '../platform/ids.ts';
 import type { Late } from '../platform/late.ts';
-import type { Sql } from '../platform/postgres/postgres.ts';
 import type { RateLimiter } from '../platform/redis/rate-limit.ts';
 import { openProcessors } from '../processors/registry.ts';
 import type { ProcessorFor } from '../processors/processor.ts';
-import { type Sandbox, sandbox } from '../processors/sandbox.ts';
+import { openSandbox, type Sandbox } from '../processors/sandbox.ts';
 import { runTestClock, stopTestClock } from '../records/test-clocks.ts';
 import { openSubscriptions } from '../subscriptions/open.ts';
 import type { Subscriptions } from '../subscriptions/subscriptions.ts';
@@ -90,20 +87,15 @@ function openTestClocks(
 
 /** The sandbox on the wall clock, for its own pages; and each tenant's processor, in its time. */
 function openBanks({ settings, log }: ServiceOptions, { sql, orgClock }: Connections) {
-  const sandboxOn = openSandbox(sql, settings);
-  const sandboxFor = (tenant: Tenant) => sandboxOn({ now: () => orgClock.now(tenant) });
+  const { baseUrl, sandboxSettleMs: settleMs } = settings;
+  const challengeUrl = (key: string): string => `${baseUrl}/sandbox/challenges/${key}`;
+  const sandboxOn = openSandbox({ sql, timers, settleMs, challengeUrl });
+  const sandboxFor = (tenant: Tenant) =>
+    sandboxOn({ now: () => orgClock.now(tenant) }, tenant.organisationId);
   return {
     sandbox: sandboxOn(ownClock),
     processorFor: openProcessors({ sandboxFor, timers, log }),
   };
-}
-
-function openSandbox(
-  sql: Sql,
-  { baseUrl, sandboxSettleMs: settleMs }: Settings,
-): (its: Pick<Clock, 'now'>) => Sandbox {
-  const challengeUrl = (key: string): string => `${baseUrl}/sandbox/challenges/${key}`;
-  return (its) => sandbox({ sql, clock: its, settleMs, challengeUrl });
 }
 
 /** Webhooks and mails delivered by this process, beside the API; null where others do it. */

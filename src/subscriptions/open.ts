@@ -1,6 +1,12 @@
 // Assembles the subscriptions API.
+import type { Ledger } from '../../ledger/ledger.ts';
+import { Batcher } from '../../ledger/kernel/batcher.ts';
 import { type PlanAllowance, subscriptionDue } from '../../ledger/subscriptions/subscription.ts';
-import { listEntitlementsWithMeters } from '../records/entitlements.ts';
+import {
+  type Entitlement,
+  listEntitlementsOfProducts,
+  type ProductKey,
+} from '../records/entitlements.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { act } from './act.ts';
 import { Billing, type BillingDeps } from './billing.ts';
@@ -11,10 +17,19 @@ import { allowancesOf } from './plans.ts';
 import { settlePayment } from './settling.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
+type Asked = ProductKey & { readonly subscriptionId: string };
+type Catalogue = Batcher<Asked, readonly Entitlement[]>;
+
+/** More than alarms that may ring at once (ledger/actor/alarms.ts). */
+const ASKED_MAX = 4096;
+const ASKED_TOGETHER_MAX = 200;
+const QUERIES_MAX = 2;
+
 export function openSubscriptions(deps: BillingDeps): Subscriptions {
   const { ledger } = deps;
   const billing = new Billing(deps);
   const all = { ...deps, billing };
+  const catalogue = openCatalogue(deps);
   billing.start();
   return {
     create: (scope, wish) => createSubscription(all, scope, wish),
@@ -28,7 +43,7 @@ export function openSubscriptions(deps: BillingDeps): Subscriptions {
       if (subscriptionId !== null) await billing.carryOut(subscriptionId);
     },
     async due(scope, { customerId, id }) {
-      const terms = await currentTerms(deps, scope, { customerId, id });
+      const terms = await currentTerms(ledger, catalogue, { scope, customerId, id });
       await ledger.subscriptions.command(customerId, id, { kind: 'tick', ...terms });
       await billing.carryOut(id);
     },
@@ -37,16 +52,33 @@ export function openSubscriptions(deps: BillingDeps): Subscriptions {
   };
 }
 
+/** Of all renewals that ask at the same moment, in one statement. */
+function openCatalogue({ sql, timers }: BillingDeps): Catalogue {
+  return new Batcher<Asked, readonly Entitlement[]>({
+    timers,
+    // One question of each: an answer to an earlier one may be of before a change.
+    nameOf: ({ subscriptionId }) => subscriptionId,
+    async load(asked) {
+      const ofProducts = await listEntitlementsOfProducts(sql, asked);
+      return asked.map((one) => [one.subscriptionId, ofProducts.get(one.productId) ?? []]);
+    },
+    keysMax: ASKED_TOGETHER_MAX,
+    concurrentMax: QUERIES_MAX,
+    waitingMax: ASKED_MAX,
+  });
+}
+
 /** A new period gives what its product gives at that time. */
 async function currentTerms(
-  { sql, ledger }: BillingDeps,
-  scope: Tenant,
-  { customerId, id }: { readonly customerId: string; readonly id: string },
+  ledger: Ledger,
+  catalogue: Catalogue,
+  due: { readonly scope: Tenant; readonly customerId: string; readonly id: string },
 ): Promise<{ readonly allowances?: readonly PlanAllowance[] }> {
+  const { scope, customerId, id } = due;
   const subscription = await ledger.subscriptions.find(customerId, id);
   if (subscription === null || subscriptionDue(subscription) < subscription.periodEnd) return {};
   const { productId, quantity } = subscription.plan;
-  return {
-    allowances: allowancesOf(await listEntitlementsWithMeters(sql, scope, productId), quantity),
-  };
+  const asked = { ...scope, productId, subscriptionId: id };
+  const entitlements = await catalogue.get(asked, scope.organisationId);
+  return { allowances: allowancesOf(entitlements ?? [], quantity) };
 }

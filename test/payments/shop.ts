@@ -4,9 +4,9 @@ import { expect } from 'bun:test';
 import { audit } from '../../src/database/audit.ts';
 import { parseMoney } from '../../ledger/kernel/money.ts';
 import type { Order, PayOutcome } from '../../src/payments/payments.ts';
-import { clock } from '../../src/platform/clock.ts';
+import { clock, timers } from '../../src/platform/clock.ts';
 import type { Instrument } from '../../src/processors/processor.ts';
-import { type Sandbox, sandbox } from '../../src/processors/sandbox.ts';
+import { type Sandbox, openSandbox } from '../../src/processors/sandbox.ts';
 import { misfitsOf } from '../support/catalogue.ts';
 import {
   type Call,
@@ -56,12 +56,12 @@ export class Shop {
     this.server = server;
     this.productId = product.id;
     this.priceId = product.prices[0].id;
-    this.bank = sandbox({
+    this.bank = openSandbox({
       sql: server.sql,
-      clock,
+      timers,
       settleMs: TEST_SETTINGS.sandboxSettleMs,
       challengeUrl: (key) => key,
-    });
+    })(clock);
   }
 
   /** Sells one thing for 100.00 USD, 10000 JPY, 10.000 KWD or 1.0000 CLF. */

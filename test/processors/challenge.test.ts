@@ -1,19 +1,24 @@
 // The page of the sandbox bank, over HTTP as a browser without JavaScript uses it.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { clock } from '../../src/platform/clock.ts';
+import { clock, timers } from '../../src/platform/clock.ts';
 import { ids } from '../../src/platform/ids.ts';
-import { sandbox } from '../../src/processors/sandbox.ts';
+import { openSandbox, type Sandbox } from '../../src/processors/sandbox.ts';
 import { startServer, type Reply, type TestServer } from '../support/server.ts';
 
 const RETURN_URL = 'https://pay.example/<token>?returned=1&a="b"';
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
 let server: TestServer;
-let bank: ReturnType<typeof sandbox>;
+let bank: Sandbox;
 beforeAll(async () => {
   server = await startServer();
   // The books are the server's: one process charges, and the page of another one shows it.
-  bank = sandbox({ sql: server.sql, clock, settleMs: 1, challengeUrl: (key) => `http://${key}` });
+  bank = openSandbox({
+    sql: server.sql,
+    timers,
+    settleMs: 1,
+    challengeUrl: (key) => `http://${key}`,
+  })(clock);
 });
 afterAll(() => server.stop());
 

@@ -1,12 +1,12 @@
 // The sandbox: the conformance suite, bare and guarded, and its own cards and accounts.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { clock, timers } from '../../src/platform/clock.ts';
+import { timers } from '../../src/platform/clock.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { openPool, type Sql } from '../../src/platform/postgres/postgres.ts';
 import { guarded } from '../../src/processors/guarded.ts';
 import type { ChargeResult, Instrument } from '../../src/processors/processor.ts';
 import { openProcessors } from '../../src/processors/registry.ts';
-import { type Sandbox, sandbox } from '../../src/processors/sandbox.ts';
+import { type Sandbox, openSandbox } from '../../src/processors/sandbox.ts';
 import { freshDatabase } from '../support/database.ts';
 import { conforms } from './conformance.ts';
 import type { Rig } from './rig.ts';
@@ -42,12 +42,12 @@ async function openRig(wrap: (bank: Sandbox) => Rig['processor']): Promise<Rig> 
   const database = await freshDatabase();
   const sql = openPool(database.url, { max: 8, applicationName: 'sandbox test' });
   let now = NOW;
-  const bank = sandbox({
+  const bank = openSandbox({
     sql,
-    clock: { ...clock, now: () => now },
+    timers,
     settleMs: SETTLE_MS,
     challengeUrl: (key) => `https://bank.example/${encodeURIComponent(key)}`,
-  });
+  })({ now: () => now });
   return {
     processor: wrap(bank),
     instruments: INSTRUMENTS,
@@ -78,12 +78,12 @@ afterAll(async () => {
 });
 
 const openBank = (settleMs = SETTLE_MS) =>
-  sandbox({
+  openSandbox({
     sql,
-    clock: { ...clock, now: () => NOW },
+    timers,
     settleMs,
     challengeUrl: (key) => `https://bank.example/${key}`,
-  });
+  })({ now: () => NOW });
 const chargeOf = (instrument: Instrument | null, key = ids.next()) => ({
   key,
   amount: 1250n,

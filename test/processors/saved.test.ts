@@ -1,10 +1,11 @@
 // The sandbox's own cards and accounts when they are saved, and when they are charged off session.
+import { timers } from '../../src/platform/clock.ts';
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { HARD_DECLINES } from '../../ledger/payments/payment.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { openPool, type Sql } from '../../src/platform/postgres/postgres.ts';
 import type { ChargeResult, Instrument } from '../../src/processors/processor.ts';
-import { sandbox } from '../../src/processors/sandbox.ts';
+import { openSandbox } from '../../src/processors/sandbox.ts';
 import { freshDatabase } from '../support/database.ts';
 
 const NOW = Date.UTC(2026, 10, 15);
@@ -22,7 +23,7 @@ afterAll(async () => {
 });
 
 const bankAt = (now: number) =>
-  sandbox({ sql, clock: { now: () => now }, settleMs: SETTLE_MS, challengeUrl: (key) => key });
+  openSandbox({ sql, timers, settleMs: SETTLE_MS, challengeUrl: (key) => key })({ now: () => now });
 const BANK = () => bankAt(NOW);
 
 const card = (number: string, expiry = '12/34'): Instrument => ({
@@ -172,4 +173,31 @@ test('what is saved outlives the process, and is not the number', async () => {
   const books = JSON.stringify(await sql`select to_jsonb(c)::text as row from sandbox_charges c`);
   for (const [number] of [...SAVINGS, ...RENEWALS]) expect(books).not.toContain(number);
   expect(books).not.toContain('123"');
+});
+
+test('of charges at the same moment each has its own answer; one that cannot be written fails alone', async () => {
+  const [good, bad] = [
+    await saved(card('4242424242424242')),
+    await saved(card('4000000000000341')),
+  ];
+  const bank = BANK();
+  const twice = later(good);
+  const charges = [
+    { ...later(good), amount: 2n ** 80n },
+    ...Array.from({ length: 120 }, (_, index) => later(index % 2 === 0 ? good : bad)),
+    twice,
+    twice,
+  ];
+  const answers = await Promise.allSettled(charges.map((charge) => bank.chargeSaved(charge)));
+  const [impossible, ...others] = answers.map((answer) =>
+    answer.status === 'fulfilled' ? said(answer.value) : 'failed',
+  );
+  expect(impossible).toBe('failed');
+  expect(others).toEqual([
+    ...Array.from({ length: 120 }, (_, i) =>
+      i % 2 === 0 ? 'succeeded' : 'declined card_declined',
+    ),
+    'succeeded',
+    'succeeded',
+  ]);
 });

@@ -4,6 +4,7 @@ import { ids } from '../../src/platform/ids.ts';
 import { openPool, type Sql } from '../../src/platform/postgres/postgres.ts';
 import {
   findPaymentMethod,
+  findPaymentMethods,
   listChargeable,
   type NewPaymentMethod,
   putPaymentMethod,
@@ -164,4 +165,29 @@ test('a subscription is charged to what it was bought with, or to what came for 
   await sql`update payment_methods set detached_at = now() where customer_id = ${customerId} and saved <> 'of other'`;
   // The instrument that it was bought with is gone: another subscription's is not used instead.
   expect([await chargedFor(one), await chargedFor(other)]).toEqual([null, 'of other']);
+});
+
+test('many payers are asked for at once: each has its own, in their order', async () => {
+  const [one, other, nobody] = [await newCustomer(), await newCustomer(), await newCustomer()];
+  const [first, second] = [ids.next(), ids.next()];
+  await put({ ...visa(one, 'for the first'), subscriptionId: first });
+  await put({ ...visa(one, 'for the second'), subscriptionId: second });
+  await put(debit(other, 'account'));
+  const payers = [
+    { ...scope, customerId: nobody, subscriptionId: null },
+    { ...scope, customerId: other, subscriptionId: null },
+    { ...scope, customerId: one, subscriptionId: first },
+    { ...scope, customerId: one, subscriptionId: second },
+    { ...scope, customerId: other, subscriptionId: first },
+    { ...scope, mode: 'live', customerId: other, subscriptionId: null },
+  ] as const;
+  const found = await findPaymentMethods(sql, payers);
+  expect(found.map((method) => method?.saved ?? null)).toEqual([
+    null,
+    'account',
+    'for the first',
+    'for the second',
+    'account',
+    null,
+  ]);
 });

@@ -1,9 +1,9 @@
 // Correct books have no findings; each kind of damage to money is found by its check.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { audit } from '../../src/database/audit.ts';
-import { clock } from '../../src/platform/clock.ts';
+import { clock, timers } from '../../src/platform/clock.ts';
 import { ids } from '../../src/platform/ids.ts';
-import { sandbox } from '../../src/processors/sandbox.ts';
+import { openSandbox } from '../../src/processors/sandbox.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import type { Means } from '../support/means.ts';
 import { ask, buy, sell } from '../support/shop.ts';
@@ -82,7 +82,12 @@ afterAll(() => server.stop());
 
 /** A card is saved; nothing is paid. */
 async function verify(number: string): Promise<void> {
-  const bank = sandbox({ sql: server.sql, clock, settleMs: 0, challengeUrl: (key) => key });
+  const bank = openSandbox({
+    sql: server.sql,
+    timers,
+    settleMs: 0,
+    challengeUrl: (key) => key,
+  })(clock);
   const { kind } = await bank.charge({
     key: ids.next(),
     amount: 0n,

@@ -1,12 +1,16 @@
+import type { Timers } from '../../../ledger/ports.ts';
+
 /**
- * Batches small tasks of one kind: what is requested while a batch runs goes into the next one. A
- * key that is requested again before its batch begins is done once; while its batch runs, it is
- * done again after it.
+ * Batches small tasks of one kind: what is requested at the same moment, or while a batch runs,
+ * goes into the next one. A key that is requested again before its batch begins is done once; while
+ * its batch runs, it is done again after it.
  */
 export class Batches<R> {
   readonly #options: BatchesOptions<R>;
   readonly #waiting = new Map<string, PromiseWithResolvers<R | undefined>>();
   readonly #running = new Set<Promise<void>>();
+  /** Resolves when what was requested at this moment may begin. */
+  #soon: Promise<void> | null = null;
 
   constructor(options: BatchesOptions<R>) {
     this.#options = options;
@@ -16,25 +20,35 @@ export class Batches<R> {
   do(key: string): Promise<R | undefined> {
     const entry = this.#waiting.get(key) ?? Promise.withResolvers<R | undefined>();
     this.#waiting.set(key, entry);
-    this.#next();
+    this.#soon ??= new Promise((resolve) => {
+      // A flush answers many at once: they are one batch.
+      this.#options.timers.soon(() => {
+        this.#soon = null;
+        this.#next();
+        resolve();
+      });
+    });
     return entry.promise;
   }
 
   /** Resolves when no batch runs. */
   async idle(): Promise<void> {
-    while (this.#running.size > 0) await Promise.all(this.#running);
+    while (this.#soon !== null || this.#running.size > 0) {
+      await Promise.all([this.#soon, ...this.#running]);
+    }
   }
 
   #next(): void {
     const { atMost, concurrentMax } = this.#options;
-    if (this.#waiting.size === 0 || this.#running.size >= concurrentMax) return;
-    const batch = [...this.#waiting.entries().take(atMost)];
-    for (const [key] of batch) this.#waiting.delete(key);
-    const running: Promise<void> = this.#run(batch).finally(() => {
-      this.#running.delete(running);
-      this.#next();
-    });
-    this.#running.add(running);
+    while (this.#waiting.size > 0 && this.#running.size < concurrentMax) {
+      const batch = [...this.#waiting.entries().take(atMost)];
+      for (const [key] of batch) this.#waiting.delete(key);
+      const running: Promise<void> = this.#run(batch).finally(() => {
+        this.#running.delete(running);
+        this.#next();
+      });
+      this.#running.add(running);
+    }
   }
 
   async #run(batch: readonly (readonly [string, PromiseWithResolvers<R | undefined>])[]) {
@@ -66,6 +80,7 @@ export class Batches<R> {
 }
 
 export type BatchesOptions<R> = {
+  readonly timers: Timers;
   readonly atMost: number;
   readonly concurrentMax: number;
   readonly work: (keys: readonly string[]) => Promise<ReadonlyMap<string, R>>;

@@ -56,7 +56,13 @@ export class OutboxTasks<Item, Scope, Result> {
     const { timers, concurrentMax, work } = options;
     const failed = (id: string, error: unknown) => this.failed(id, error);
     this.#options = options;
-    this.#batches = new Batches({ atMost: DONE_TOGETHER_MAX, concurrentMax, work, failed });
+    this.#batches = new Batches({
+      timers,
+      atMost: DONE_TOGETHER_MAX,
+      concurrentMax,
+      work,
+      failed,
+    });
     this.#sweep = new Sweep({
       timers,
       everyMs: SWEEP_MS,

@@ -3,13 +3,13 @@
 // refunded by the processor, then posted and announced.
 import type { Static } from '@sinclair/typebox';
 import { formatMoney, parseMoney } from '../../../ledger/kernel/money.ts';
-import { clock } from '../../../src/platform/clock.ts';
+import { clock, timers } from '../../../src/platform/clock.ts';
 import { ids } from '../../../src/platform/ids.ts';
 import { openPool, type Transaction } from '../../../src/platform/postgres/postgres.ts';
 import { newToken } from '../../../src/platform/crypto/tokens.ts';
 import { CheckoutCreate, fromCheckout } from '../../../src/http/wire/checkouts.ts';
 import { fromRefund, RefundCreate } from '../../../src/http/wire/payments.ts';
-import { sandbox } from '../../../src/processors/sandbox.ts';
+import { openSandbox } from '../../../src/processors/sandbox.ts';
 import type { CheckoutRecord } from '../../../src/records/checkouts.ts';
 import type { RefundRecord } from '../../../src/records/payments.ts';
 import { openDoor, peerSettings, refusal, serveUntilBenchEnds } from './door.ts';
@@ -19,7 +19,7 @@ const CHECKOUT_MS = 86_400_000;
 const settings = peerSettings();
 // Single statements and transactions use separate connections.
 const sql = openPool(settings.databaseUrl, { max: settings.pool, applicationName: 'plain money' });
-const processor = sandbox({ sql, clock, settleMs: 0, challengeUrl: () => '' });
+const processor = openSandbox({ sql, timers, settleMs: 0, challengeUrl: () => '' })(clock);
 
 type Payment = Record<'amount' | 'refunded' | 'reserved' | 'sequence', bigint> & {
   readonly invoiceId: string;

@@ -73,8 +73,22 @@ export async function cloneSubscriber(
   await sql`
     update accounts set debits_posted = debits_posted * ${count}::bigint, credits_posted = credits_posted * ${count}::bigint
     where kind in ('usage', 'grants', 'clearing')`;
+  await tellNobody(sql);
   await sql`update invoice_counters set last = ${count}, issued_at = ${new Date(now - MONTH_MS)}`;
   await sql`vacuum analyze`;
+}
+
+/** The events were passed on long ago: no endpoint was there to hear of them. */
+async function tellNobody(sql: Sql): Promise<void> {
+  await sql.begin(async (transaction) => {
+    await transaction`delete from event_fanouts`;
+    await transaction`
+      insert into event_fanouts (event_id, owed, position)
+      select event_id, 0, row_number() over (order by place) from event_queue`;
+    await transaction`
+      update event_relay set position = (select count(*) from event_fanouts)`;
+    await transaction`delete from event_queue`;
+  });
 }
 
 async function findOriginal(sql: Sql): Promise<Original> {

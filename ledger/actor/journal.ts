@@ -3,14 +3,17 @@ import type { Effects } from '../effects.ts';
 import { type Clock, type Log, pause, type Timers } from '../ports.ts';
 import type { Fence, FlushRows, Storage } from '../storage.ts';
 import { Batch } from './batch.ts';
+import { GroupCommit } from './group-commit.ts';
 import { HEARTBEAT, type Unit } from './journal-unit.ts';
+import { Lease, type Moment, momentOf } from './lease.ts';
 import { WaitQueue } from './wait-queue.ts';
 import { Retries } from './retries.ts';
 import { RowBuilder } from './rows.ts';
 
 /**
- * The only writer of a node. It puts all units that arrive during a flush into the next flush.
- * There is no timer: an idle node answers after one commit, a busy node has larger flushes.
+ * The only writer of a node. It puts all units that arrive during a flush into the next flush, and
+ * those of callers that come back right after their answers (`GroupCommit`): an idle node answers
+ * after one commit, a busy node has larger flushes.
  *
  *     submit ─▶ decided at once, applied to the tentative state ─▶ flush ─▶ durable ─▶ reply
  *            ─▶ the next flush is full, or others wait: waits undecided; organisations take turns
@@ -22,8 +25,10 @@ import { RowBuilder } from './rows.ts';
  *   its seat writes nothing (I6).
  * - Units become durable in the order of their decisions. A unit that waits is undecided, so others
  *   may overtake it.
- * - A flush, one organisation's share of it, and the units that wait are bounded (`Batch`, `Line`).
- *   A unit is never split.
+ * - A flush, one organisation's share of it, and the units that wait are bounded (`Batch`,
+ *   `WaitQueue`). A unit is never split.
+ * - A flush waits for callers for 2 ms at most, and only where others did come back in that time.
+ *   Nothing waits for a full flush, for a retry, or for a caller alone.
  *
  * When a flush fails, memory goes back to the durable state. The units that were not in it wait
  * again.
@@ -50,6 +55,9 @@ export class Journal {
   #next = new Batch();
   readonly #line = new WaitQueue();
   readonly #retries = new Retries();
+  readonly #group = new GroupCommit();
+  /** Ends the wait for callers. */
+  #endWait: () => void = () => undefined;
   /** Whether the flush in progress has no units of a failed flush. */
   #isRetryNext = true;
   #fence: Fence;
@@ -58,7 +66,7 @@ export class Journal {
   #closed = false;
   /** The units of the flush in progress. */
   #inHand: readonly Unit[] = [];
-  #leaseUntil: { monotonic: number; wall: number };
+  readonly #lease: Lease;
   #idle: (() => void)[] = [];
   #stopHeartbeat: () => void = () => undefined;
   readonly #stats = {
@@ -71,11 +79,11 @@ export class Journal {
     failedRejected: 0,
   };
 
-  constructor(deps: JournalDeps, claim: { fence: Fence; askedAt: Lease }) {
+  constructor(deps: JournalDeps, claim: { fence: Fence; askedAt: Moment }) {
     assert(deps.leaseMs > 0 && claim.fence.epoch > 0n, 'a journal has a seat');
     this.#deps = deps;
     this.#fence = claim.fence;
-    this.#leaseUntil = this.#lease(claim.askedAt);
+    this.#lease = new Lease(deps, claim.askedAt);
     this.#beat();
   }
 
@@ -86,7 +94,7 @@ export class Journal {
       queuedRows: this.#line.rows,
       queuedBytes: this.#line.bytes,
       queueShare: this.#line.largestShare,
-      leaseMs: this.#leaseMsLeft(),
+      leaseMs: this.#closed ? 0 : this.#lease.msLeft,
     };
   }
 
@@ -98,18 +106,9 @@ export class Journal {
     return this.#fence;
   }
 
-  /**
-   * Whether memory may be served. No other node can take over before the lease that PostgreSQL
-   * granted ends, and the lease counts from before the request for it. Both clocks must agree: the
-   * monotonic one stops while a machine sleeps.
-   */
+  /** Whether memory may be served. */
   isLeaseValid(): boolean {
-    const { clock } = this.#deps;
-    return (
-      !this.#closed &&
-      clock.monotonic() < this.#leaseUntil.monotonic &&
-      clock.now() < this.#leaseUntil.wall
-    );
+    return !this.#closed && this.#lease.isValid;
   }
 
   /**
@@ -117,6 +116,8 @@ export class Journal {
    */
   submit(unit: Unit): void {
     if (this.#closed || !this.isLeaseValid()) return unit.settle('unavailable');
+    // The node's own units come when they are due, not after an answer.
+    if (unit.tenant !== '' && this.#group.came()) this.#endWait();
     const isFirst = this.#line.size === 0 && this.#retries.isEmpty;
     if (isFirst && this.#next.hasRoomFor(unit)) {
       if (this.#put(unit, this.#next)) this.#schedule();
@@ -128,6 +129,7 @@ export class Journal {
       return unit.settle('overloaded');
     }
     this.#line.push(unit);
+    this.#endWait();
     this.#schedule();
   }
 
@@ -199,7 +201,9 @@ export class Journal {
 
   async #run(): Promise<void> {
     this.#flushing = true;
-    while (!this.#isIdle && !this.#closed) {
+    for (;;) {
+      await this.#waitForCallers();
+      if (this.#isIdle || this.#closed) break;
       this.#inHand = this.#take();
       // All of them may be settled by now.
       if (this.#inHand.length > 0) await this.#flush(this.#inHand);
@@ -207,6 +211,22 @@ export class Journal {
     }
     this.#flushing = false;
     for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  /** Those whom the last flush answered may share the next one. */
+  async #waitForCallers(): Promise<void> {
+    const isFull = this.#line.size > 0;
+    if (isFull || !this.#retries.isEmpty || this.#next.units.length === 0) return;
+    const { timers } = this.#deps;
+    const ms = this.#group.waitMs(this.#now().monotonic);
+    if (ms === 0) return;
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    const cancel = timers.after(ms, () => resolve(undefined));
+    this.#endWait = () => resolve(undefined);
+    await promise;
+    cancel();
+    this.#endWait = () => undefined;
+    this.#group.waited();
   }
 
   /** The units of the next flush, decided. */
@@ -280,14 +300,17 @@ export class Journal {
   #commit(
     units: readonly Unit[],
     rows: FlushRows,
-    moved: { fence: Fence; askedAt: Lease | null },
+    moved: { fence: Fence; askedAt: Moment | null },
   ): void {
     assert(moved.fence.seq === this.#fence.seq + 1n, 'I7: flushes are numbered without a gap');
     this.#fence = moved.fence;
     if (moved.askedAt !== null) {
-      this.#leaseUntil = this.#lease(moved.askedAt);
-      const ms = this.#now().monotonic - moved.askedAt.monotonic;
+      this.#lease.renew(moved.askedAt);
+      const now = this.#now().monotonic;
+      const ms = now - moved.askedAt.monotonic;
       this.#deps.onFlush({ ms, transfers: rows.transfers.length });
+      const callers = units.filter(({ tenant }) => tenant !== '');
+      this.#group.answered(callers.length, { now, ms });
     }
     this.#rows.committed(rows);
     this.#stats.flushes += 1;
@@ -348,7 +371,7 @@ export class Journal {
   }
 
   /** An empty flush has landed; `askedAt` is null where it was not seen to. */
-  #judge(askedAt: Lease | null): void {
+  #judge(askedAt: Moment | null): void {
     const ms = askedAt === null ? Infinity : this.#now().monotonic - askedAt.monotonic;
     this.#refuseSlow(this.#retries.judge(ms < this.#deps.leaseMs * WELL_PART));
   }
@@ -437,24 +460,8 @@ export class Journal {
     });
   }
 
-  #leaseMsLeft(): number {
-    const now = this.#now();
-    const { monotonic, wall } = this.#leaseUntil;
-    return this.#closed ? 0 : Math.max(0, Math.min(monotonic - now.monotonic, wall - now.wall));
-  }
-
-  #now(): Lease {
-    const { clock } = this.#deps;
-    return { monotonic: clock.monotonic(), wall: clock.now() };
-  }
-
-  /**
-   * What PostgreSQL granted at some moment after `askedAt`, less a margin for clocks that run at
-   * different speeds.
-   */
-  #lease(askedAt: Lease): Lease {
-    const length = this.#deps.leaseMs * 0.9;
-    return { monotonic: askedAt.monotonic + length, wall: askedAt.wall + length };
+  #now(): Moment {
+    return momentOf(this.#deps.clock);
   }
 }
 
@@ -473,9 +480,6 @@ export type JournalDeps = {
    */
   readonly onLost: (why: string, howLong: 'for now' | 'for good') => void;
 };
-
-/** Milliseconds by both clocks. */
-export type Lease = { readonly monotonic: number; readonly wall: number };
 
 /** Between attempts to reach a database that does not answer, doubling. */
 const RETRY_MS_MIN = 20;

@@ -7,7 +7,8 @@ import type { CacheBounds } from './actor-cache.ts';
 import { ActorStore } from './actor-store.ts';
 import { Contexts, type CustomerBounds } from './contexts.ts';
 import { Executor } from './executor.ts';
-import { Journal, type JournalDeps, type Lease } from './journal.ts';
+import { Journal, type JournalDeps } from './journal.ts';
+import type { Moment } from './lease.ts';
 import { Loader } from './loader.ts';
 import { RecentIds } from './recent-ids.ts';
 
@@ -63,7 +64,7 @@ export class OwnershipSession {
 
   constructor(
     deps: OwnershipSessionDeps,
-    seat: { fence: Fence; askedAt: Lease; onLost: JournalDeps['onLost'] },
+    seat: { fence: Fence; askedAt: Moment; onLost: JournalDeps['onLost'] },
   ) {
     this.deps = deps;
     this.journal = new Journal({ ...deps, onLost: seat.onLost }, seat);

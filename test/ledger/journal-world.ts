@@ -8,7 +8,7 @@ import { Schedule } from '../simulation/schedule.ts';
 import { seeded } from '../support/random.ts';
 
 export const LEASE_MS = 3000;
-const FLUSH_MS = 2;
+export const FLUSH_MS = 2;
 /** When the database cancels. */
 export const SLOW_MS = LEASE_MS / 3;
 
@@ -68,6 +68,7 @@ export class Planted implements Unit {
     if (this.settled !== null) throw new Error(`${this.id} was settled twice`);
     this.settled = how;
     this.settledAt = this.#world.schedule.now;
+    this.#world.onSettled(this);
   }
 }
 
@@ -105,6 +106,7 @@ export class JournalWorld {
   isUnwell = false;
   isSluggish = false;
   isLost = false;
+  onSettled: (unit: Planted) => void = () => undefined;
   #seq = 0n;
   #epoch = 1n;
 

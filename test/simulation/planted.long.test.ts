@@ -12,6 +12,7 @@ const SEEDS = 600;
 const RUN_MS_MAX = 120_000;
 
 const MEMBER = 'ledger/cluster/member.ts';
+const LEASE = 'ledger/actor/lease.ts';
 const ROUTER = 'ledger/cluster/router.ts';
 const RETRIES = 'ledger/actor/retries.ts';
 const STORE = 'ledger/actor/actor-store.ts';
@@ -48,19 +49,15 @@ const PLANTED: readonly (readonly [name: string, fault: Fault])[] = [
   ['a lost flush that is always taken for written', TAKEN_FOR_WRITTEN],
   [
     'a lease that is counted from the answer',
-    fault(
-      JOURNAL,
-      'this.#leaseUntil = this.#lease(moved.askedAt);',
-      'this.#leaseUntil = this.#lease(this.#now());',
-    ),
+    fault(JOURNAL, 'this.#lease.renew(moved.askedAt);', 'this.#lease.renew(this.#now());'),
   ],
   [
     'a lease that nobody looks at',
     {
-      file: JOURNAL,
+      file: LEASE,
       replace: [
-        ['clock.monotonic() < this.#leaseUntil.monotonic &&', 'clock.monotonic() > 0 &&'],
-        ['clock.now() < this.#leaseUntil.wall', 'clock.now() > 0'],
+        ['this.#clock.monotonic() < this.#until.monotonic &&', 'this.#clock.monotonic() > 0 &&'],
+        ['this.#clock.now() < this.#until.wall', 'this.#clock.now() > 0'],
       ],
     },
   ],

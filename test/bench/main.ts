@@ -8,6 +8,8 @@ import type { Stores } from './bed/service.ts';
 import { isOfMoney } from './cases.ts';
 import { runCluster } from './cluster/cluster.ts';
 import { clusterMarkdown, problemsOf } from './cluster/report.ts';
+import { runLedger } from './ledger-alone/ledger.ts';
+import { ledgerMarkdown } from './ledger-alone/report.ts';
 import { runMemory } from './memory/memory.ts';
 import { growthOf, memoryMarkdown } from './memory/report.ts';
 import { type Options, parseOptions, USAGE } from './options.ts';
@@ -41,7 +43,7 @@ async function main(options: Options): Promise<boolean> {
     say('starting PostgreSQL and Redis');
     const stores = await openStores(closers);
     const machine = await describeMachine(stores);
-    const kinds = { memory, webhooks, renewals, peers, cluster } as const;
+    const kinds = { memory, webhooks, renewals, peers, ledger, cluster } as const;
     const kind = options.alone === null ? cases : kinds[options.alone];
     return await kind({ options, stores, closers, machine });
   } finally {
@@ -119,6 +121,15 @@ async function peers({ options, stores, closers, machine }: Run): Promise<boolea
   const results = await runWire(stores, closers, { measureMs, signal, say });
   console.log(
     json ? JSON.stringify({ machine, results }, null, 2) : wireMarkdown(results, machine),
+  );
+  return true;
+}
+
+async function ledger({ options, machine }: Run): Promise<boolean> {
+  const { rounds, measureMs, json } = options;
+  const results = await runLedger({ rounds, measureMs, signal: aborting.signal, say });
+  console.log(
+    json ? JSON.stringify({ machine, results }, null, 2) : ledgerMarkdown(results, machine),
   );
   return true;
 }

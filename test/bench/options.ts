@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import { CASES, type Case, USUAL } from './cases.ts';
 
-const ALONE = ['memory', 'webhooks', 'renewals', 'peers', 'cluster'] as const;
+const ALONE = ['memory', 'webhooks', 'renewals', 'peers', 'ledger', 'cluster'] as const;
 
 /**
  * Parts of the cluster bench: by number of nodes, forwarded against owned, beside a hot customer,
@@ -14,8 +14,8 @@ export type Part = (typeof PARTS)[number];
 export interface Options {
   readonly cases: readonly Case[];
   /**
-   * A million customers, deliveries, renewals, messages between nodes, or many nodes; null for the
-   * cases.
+   * A million customers, deliveries, renewals, messages between nodes, the ledger alone, or many
+   * nodes; null for the cases.
    */
   readonly alone: (typeof ALONE)[number] | null;
   readonly parts: readonly Part[];
@@ -40,7 +40,7 @@ export interface Options {
 
 export const USAGE = `bun run bench [--quick] [--only GROUP,...] [--against COMMIT | --compare FILE] [--no-peers] [--json] [--rounds N] [--seconds S]
   --quick    one short round: shows that all works, its numbers are rough
-  --only     of check, track, hot, ingest (these four by default), open, refunds, checkouts, or all; or memory, webhooks, renewals, peers or cluster, which run alone
+  --only     of check, track, hot, ingest (these four by default), open, refunds, checkouts, or all; or memory, webhooks, renewals, peers, ledger or cluster, which run alone
   --against  the service of another commit too, in turn with this one: what the change is
   --compare  the change since an earlier --json; --against is more exact
   --no-peers the service alone

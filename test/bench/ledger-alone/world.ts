@@ -1,0 +1,91 @@
+// The ledger of one node with its customers in memory, as the service opens it.
+import { HybridClock } from '../../../ledger/kernel/hybrid-clock.ts';
+import { slotOf } from '../../../ledger/kernel/slot.ts';
+import { type Found, Ledger } from '../../../ledger/ledger.ts';
+import type { Grant } from '../../../ledger/metering/grants.ts';
+import type { Meter } from '../../../ledger/metering/meter.ts';
+import { renderCheck } from '../../../src/http/wire/metering.ts';
+import { clock, timers } from '../../../src/platform/clock.ts';
+import { ids } from '../../../src/platform/ids.ts';
+import { instantStorage } from './instant-storage.ts';
+
+/** No heartbeat during a measurement. */
+const LEASE_MS = 600_000;
+
+export type World = {
+  readonly ledger: Ledger;
+  readonly tenant: { readonly organisationId: string; readonly mode: 'live' };
+  readonly meter: Meter;
+  readonly found: readonly Found[];
+};
+
+/** Each customer has a monthly allowance of one meter. */
+export async function openWorld(customerCount: number): Promise<World> {
+  const tenant = { organisationId: ids.next(), mode: 'live' } as const;
+  const customers = Array.from({ length: customerCount }, (_, index) => {
+    const id = ids.next();
+    return { id, slot: slotOf(id), ...tenant, externalId: `customer-${index}`, email: null };
+  });
+  const hybrid = new HybridClock(clock, () => undefined);
+  const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+  const ledger = new Ledger({
+    storage: instantStorage(customers, LEASE_MS),
+    ids,
+    clock,
+    orgClock: {
+      now: () => hybrid.now(),
+      wall: () => hybrid.now(),
+      observe: () => undefined,
+      stopped: new Set(),
+      catchUp: () => Promise.resolve(),
+    },
+    timers,
+    log: silent,
+    peers: null,
+    address: null,
+    leaseMs: LEASE_MS,
+    bounds: { meters: 100, grantsPerMeter: 100, subscriptions: 100 },
+    cacheBounds: { actors: 100_000, bytes: Infinity },
+    render: renderCheck,
+    wantsUsage: () => false,
+    onFlush: () => undefined,
+    onTold: () => undefined,
+    onPaymentDue: () => Promise.resolve(),
+    onSubscriptionDue: () => Promise.resolve(),
+  });
+  await ledger.open();
+  const meter = { id: ids.next(), ...tenant, slug: 'calls', aggregation: 'sum', scale: 0 } as const;
+  const found: Found[] = [];
+  for (const { id } of customers) {
+    const customer = await ledger.find(tenant, { id });
+    if (customer === null) throw new Error('a customer of the storage is found');
+    await ledger.grant(customer, meter, allowance());
+    found.push(customer);
+  }
+  return { ledger, tenant, meter, found };
+}
+
+function allowance(): Grant {
+  const now = clock.now();
+  return {
+    id: ids.next(),
+    source: 'manual',
+    amount: 10n ** 12n,
+    used: 0n,
+    spent: 0n,
+    effectiveAt: now,
+    expiresAt: null,
+    priority: 0,
+    createdAt: now,
+    overageAllowed: false,
+    recurs: { cycle: { anchor: now, interval: 'month', count: 1, zone: 'UTC' }, rollover: null },
+    renewsAt: null,
+    started: false,
+    suspended: null,
+    boolean: false,
+    productId: null,
+    subscriptionId: null,
+    reason: null,
+    ended: null,
+  };
+}

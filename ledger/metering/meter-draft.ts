@@ -34,6 +34,9 @@ export type MeterContext = {
  */
 export type PeriodChange = { readonly before: Period; readonly after: Period };
 
+/** A member that a unique meter counts from now on in the account of this period. */
+type CountedMember = { readonly accountId: string; readonly member: bigint };
+
 /**
  * Everything that one decision on a meter wants written. Data only: the journal turns it into rows.
  */
@@ -43,27 +46,29 @@ export type MeterEffects = {
   readonly meter: Meter;
   readonly state: MeterState;
   readonly transfers: readonly Transfer[];
+  /** In the order of the changes: a period that was changed again is there again. */
   readonly periods: readonly PeriodChange[];
   readonly grants: readonly Grant[];
   readonly events: readonly LedgerEvent[];
-  readonly members: readonly { readonly accountId: string; readonly member: bigint }[];
+  readonly members: readonly CountedMember[];
   /** Whether the meter's own row changed, beyond its current account's totals. */
   readonly stateChanged: boolean;
 };
 
 /**
  * The state of a meter while a decision changes it, and what that writes. Lives inside one
- * decision.
+ * decision. Most decisions record one usage: they have a transfer, a period and nothing else, so
+ * the rest is made when it is needed.
  */
 export class MeterDraft {
   readonly context: MeterContext;
   readonly transfers: Transfer[] = [];
-  readonly members: { accountId: string; member: bigint }[] = [];
   state: MeterState;
   #stateChanged = false;
-  readonly #periods = new Map<string, PeriodChange>();
-  readonly #grants = new Map<string, Grant>();
-  readonly #events: LedgerEvent[] = [];
+  readonly #periods: PeriodChange[] = [];
+  #grants: Map<string, Grant> | null = null;
+  #members: CountedMember[] | null = null;
+  #events: LedgerEvent[] | null = null;
 
   constructor(context: MeterContext, state: MeterState) {
     this.context = context;
@@ -81,9 +86,8 @@ export class MeterDraft {
     assert(before.accountId === after.accountId, 'a period keeps its account');
     assert(after.granted >= 0n && after.reserved >= 0n, 'I4: totals are never negative');
     assert(after.consumed === (after.aggregate > 0n ? after.aggregate : 0n), 'I4: the floor');
-    const first = this.#periods.get(after.accountId)?.before ?? before;
     const written = { ...after, opened: true, updatedAt: this.context.now };
-    this.#periods.set(after.accountId, { before: first, after: written });
+    this.#periods.push({ before, after: written });
     if (this.state.current.accountId === after.accountId) {
       this.state = { ...this.state, current: written };
       return;
@@ -93,9 +97,14 @@ export class MeterDraft {
     this.state = { ...this.state, others };
   }
 
+  countMember(accountId: string, member: bigint): void {
+    this.#members ??= [];
+    this.#members.push({ accountId, member });
+  }
+
   /** Replaces or adds a grant; one that has ended leaves the state and stays in the store. */
   putGrant(grant: Grant): void {
-    this.#grants.set(grant.id, grant);
+    this.#write(grant);
     const grants = this.state.grants.filter((other) => other.id !== grant.id);
     if (grant.ended === null) grants.push(grant);
     this.change({ grants: grants.sort(burnOrder) });
@@ -108,9 +117,15 @@ export class MeterDraft {
       this.state.current.consumed - this.state.allocated,
     );
     for (const [index, grant] of grants.entries()) {
-      if (grant !== this.state.grants[index]) this.#grants.set(grant.id, grant);
+      if (grant !== this.state.grants[index]) this.#write(grant);
     }
     this.change({ grants, allocated: this.state.current.consumed - rest });
+  }
+
+  /** As the store is to hold it after the decision. */
+  #write(grant: Grant): void {
+    this.#grants ??= new Map();
+    this.#grants.set(grant.id, grant);
   }
 
   /** Credits the current period's account, or takes a credit back. */
@@ -183,6 +198,7 @@ export class MeterDraft {
     const timestamp = Math.max(at, this.state.eventAt + 1);
     const sequence = this.state.sequence + 1n;
     const { periodStart, periodEnd } = snapshotOf(this.state);
+    this.#events ??= [];
     this.#events.push({
       id: ids.next(),
       type,
@@ -219,11 +235,13 @@ export class MeterDraft {
       meter: this.context.meter,
       state: this.state,
       transfers: this.transfers,
-      periods: [...this.#periods.values()],
-      grants: [...this.#grants.values()],
-      events: this.#events,
-      members: this.members,
+      periods: this.#periods,
+      grants: this.#grants === null ? NONE : [...this.#grants.values()],
+      events: this.#events ?? NONE,
+      members: this.#members ?? NONE,
       stateChanged: this.#stateChanged,
     };
   }
 }
+
+const NONE: readonly never[] = [];

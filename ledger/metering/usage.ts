@@ -123,21 +123,22 @@ export function decideUsage(
   const written = { ...period, consumed, aggregate: next.aggregate, latest: next.latest };
   draft.putPeriod(period, written);
   if (isNew && usage.member !== null) {
-    draft.members.push({ accountId: period.accountId, member: usage.member });
+    draft.countMember(period.accountId, usage.member);
   }
   const isCurrent = draft.state.current.accountId === period.accountId;
   if (isCurrent && consumed < draft.state.allocated) settleCorrection(draft, id);
   const snapshot = snapshotOf(draft.state, isCurrent ? draft.state.current : written);
+  const rest = balance(snapshot);
   const answer: UsageAnswer = {
     id,
     value,
     eventAt,
-    reason: reasonAfter(draft.state, snapshot),
+    reason: reasonAfter(draft.state, snapshot, rest),
     snapshot,
     externalId: context.customer.externalId,
   };
   draft.transfers.push(transferOf(context, period, answer, usage, change));
-  if (isCurrent && change > 0n && crossed(draft.state, snapshot)) {
+  if (isCurrent && change > 0n && crossed(draft.state, rest)) {
     draft.announceExhaustion(context.now);
   }
   return { outcome: { kind: 'recorded', record: answer }, effects: draft.effects() };
@@ -241,14 +242,13 @@ function admit(state: MeterState, period: Period, usage: Usage, change: bigint):
   return fits || change <= 0n ? null : shortage(state, before, change);
 }
 
-function reasonAfter(state: MeterState, snapshot: Snapshot): Reason {
-  const rest = balance(snapshot);
+/** `rest`: the balance of the snapshot. */
+function reasonAfter(state: MeterState, snapshot: Snapshot, rest: bigint | null): Reason {
   if (rest === null) return withoutLimit(state);
   return rest < 0n && snapshot.overageAllowed ? 'overage_allowed' : 'ok';
 }
 
-function crossed(state: MeterState, snapshot: Snapshot): boolean {
-  const rest = balance(snapshot);
+function crossed(state: MeterState, rest: bigint | null): boolean {
   return rest !== null && rest <= 0n && !state.exhausted && state.firstGrantAt !== null;
 }
 

@@ -2,7 +2,7 @@ import { assert } from '../kernel/assert.ts';
 import type { MeterEffects } from '../metering/meter-draft.ts';
 import { OWN_ACCOUNTS_KEPT_MAX } from '../limits.ts';
 import type { Effects } from '../effects.ts';
-import type { Period } from '../metering/meter.ts';
+import type { Meter, Period } from '../metering/meter.ts';
 import type { PaymentAccount, PaymentEffects } from '../payments/payment.ts';
 import type { SubscriptionEffects } from '../subscriptions/subscription.ts';
 import type {
@@ -69,17 +69,11 @@ export class RowBuilder {
     const opened: AccountOpening[] = [];
     const touched: AccountChange[] = [];
     for (const draft of accounts.values()) {
-      const { slot, id, before, after, owner, kind, customerId, period } = draft;
-      const delta: AccountTotals = draft;
-      if (before !== null && after !== null) assertFold(draft, before, after);
-      const exists = before === null ? this.#known.has(id) : before.opened;
-      if (exists) {
-        const expected =
-          before === null ? null : { debitsPosted: before.debits, creditsPosted: before.credits };
-        touched.push({ slot, id, delta, expected, period });
-      } else {
-        opened.push({ slot, id, delta, kind, owner, customerId, period });
-      }
+      const { id, delta, expected, after } = draft;
+      if (expected !== null && after !== null) assertFold(delta, expected, after);
+      const exists = expected === null ? this.#known.has(id) : expected.opened;
+      if (exists) touched.push(draft);
+      else opened.push(draft);
     }
     return { opened, touched };
   }
@@ -88,25 +82,25 @@ export class RowBuilder {
 /** An actor's account as it believes it to be. */
 type Believed = {
   readonly opened: boolean;
-  readonly credits: bigint;
-  readonly debits: bigint;
-  readonly pending: bigint;
+  readonly creditsPosted: bigint;
+  readonly debitsPosted: bigint;
+  readonly debitsPending: bigint;
 };
 
-type Draft = {
-  readonly slot: number;
-  readonly id: string;
-  readonly kind: AccountKind;
-  readonly owner: AccountOwner;
-  readonly customerId: string | null;
-  /** null on the other sides, which nobody has beliefs about. */
-  readonly before: Believed | null;
+/** An account that the flush changes. It is the row itself, of either kind. */
+type Draft = Omit<AccountOpening, 'delta' | 'period'> & {
+  readonly delta: { -readonly [K in keyof AccountTotals]: bigint };
+  /** Before the flush. null on the other sides, which nobody has beliefs about. */
+  readonly expected: Believed | null;
   after: Believed | null;
   period: Period | null;
-  debitsPosted: bigint;
-  debitsPending: bigint;
-  creditsPosted: bigint;
-  creditsPending: bigint;
+};
+
+/** The kinds and the owner of the accounts of no actor, on either side of a transfer. */
+type OtherSides = {
+  readonly owner: AccountOwner;
+  readonly debit: AccountKind;
+  readonly credit: AccountKind;
 };
 
 /**
@@ -118,6 +112,7 @@ const NODE_ACCOUNTS_SLOT = 0;
 class Fold {
   readonly transfers: Transfer[] = [];
   readonly accounts = new Map<string, Draft>();
+  readonly #otherSides = new Map<string, OtherSides>();
   readonly states = new Map<string, FlushRows['states'][number]>();
   readonly grants = new Map<string, FlushRows['grants'][number]>();
   readonly members: FlushRows['members'][number][] = [];
@@ -132,11 +127,16 @@ class Fold {
   addMeter(effects: MeterEffects): void {
     const { customer, meter } = effects;
     const { slot, organisationId, mode } = customer;
-    const owner = { organisationId, mode, meterId: meter.id, currency: null };
+    const others = this.#otherSidesOf(meter);
+    const { owner } = others;
     for (const { before, after } of effects.periods) {
       const id = after.accountId;
-      const key = { slot, id, kind: 'meter', owner, customerId: customer.id } as const;
-      const draft = this.accounts.get(id) ?? this.#draft(key, believedPeriod(before));
+      const draft =
+        this.accounts.get(id) ??
+        this.#draft(
+          { slot, id, kind: 'meter', owner, customerId: customer.id },
+          believedPeriod(before),
+        );
       draft.after = believedPeriod(after);
       draft.period = after;
     }
@@ -144,7 +144,7 @@ class Fold {
       this.transfers.push(transfer);
       // Every customer's account that a transfer touches came with its period; the rest are the
       // other sides.
-      this.#move(transfer, { owner, debit: 'grants', credit: 'usage' });
+      this.#move(transfer, others);
     }
     for (const grant of effects.grants) {
       this.grants.set(grant.id, { customer, meterId: meter.id, grant });
@@ -164,8 +164,12 @@ class Fold {
     const { slot, id, organisationId, mode, currency } = payment;
     const owner = { organisationId, mode, meterId: null, currency };
     if (state.account.opened) {
-      const key = { slot, id, kind: 'payment', owner, customerId: null } as const;
-      const draft = this.accounts.get(id) ?? this.#draft(key, believedPayment(before.account));
+      const draft =
+        this.accounts.get(id) ??
+        this.#draft(
+          { slot, id, kind: 'payment', owner, customerId: null },
+          believedPayment(before.account),
+        );
       draft.after = believedPayment(state.account);
     }
     for (const transfer of effects.transfers) {
@@ -189,31 +193,29 @@ class Fold {
     for (const followup of followups) this.subscriptionFollowups.push({ customer, followup });
   }
 
+  /** The same object for each decision on the meter. */
+  #otherSidesOf({ id: meterId, organisationId, mode }: Meter): OtherSides {
+    const known = this.#otherSides.get(meterId);
+    if (known !== undefined) return known;
+    const owner = { organisationId, mode, meterId, currency: null };
+    const sides = { owner, debit: 'grants', credit: 'usage' } as const;
+    this.#otherSides.set(meterId, sides);
+    return sides;
+  }
+
   #draft(
-    key: Pick<Draft, 'slot' | 'id' | 'kind' | 'owner' | 'customerId'>,
-    before: Believed | null,
+    { slot, id, kind, owner, customerId }: Omit<AccountOpening, 'delta' | 'period'>,
+    expected: Believed | null,
   ): Draft {
-    const draft: Draft = {
-      ...key,
-      before,
-      after: null,
-      period: null,
-      debitsPosted: 0n,
-      debitsPending: 0n,
-      creditsPosted: 0n,
-      creditsPending: 0n,
-    };
-    this.accounts.set(key.id, draft);
+    const delta = { debitsPosted: 0n, debitsPending: 0n, creditsPosted: 0n, creditsPending: 0n };
+    const rest = { delta, expected, after: null, period: null };
+    const draft: Draft = { slot, id, kind, owner, customerId, ...rest };
+    this.accounts.set(id, draft);
     return draft;
   }
 
-  /**
-   * Adds a transfer to both of its accounts; `others` are the kinds of a side that no actor has.
-   */
-  #move(
-    transfer: Transfer,
-    others: { owner: AccountOwner; debit: AccountKind; credit: AccountKind },
-  ): void {
+  /** Adds a transfer to both of its accounts. */
+  #move(transfer: Transfer, others: OtherSides): void {
     if (transfer.kind === 'refused') return;
     const { posted, pending } = movement(transfer);
     const debit = this.#side(transfer.debit, others.owner, others.debit);
@@ -224,22 +226,24 @@ class Fold {
     credit.creditsPending += pending;
   }
 
-  #side(id: string, owner: AccountOwner, kind: AccountKind): Draft {
+  #side(id: string, owner: AccountOwner, kind: AccountKind): Draft['delta'] {
     const slot = NODE_ACCOUNTS_SLOT;
-    return this.accounts.get(id) ?? this.#draft({ slot, id, kind, owner, customerId: null }, null);
+    const known = this.accounts.get(id);
+    return (known ?? this.#draft({ slot, id, kind, owner, customerId: null }, null)).delta;
   }
 }
 
 function believedPeriod({ opened, granted, consumed, reserved }: Period): Believed {
-  return { opened, credits: granted, debits: consumed, pending: reserved };
+  return { opened, creditsPosted: granted, debitsPosted: consumed, debitsPending: reserved };
 }
 
 function believedPayment({ opened, captured, refunded, reserved }: PaymentAccount): Believed {
-  return { opened, credits: captured, debits: refunded, pending: reserved };
+  return { opened, creditsPosted: captured, debitsPosted: refunded, debitsPending: reserved };
 }
 
-function assertFold(draft: Draft, before: Believed, after: Believed): void {
-  assert(before.debits + draft.debitsPosted === after.debits, 'I2: debits are the fold');
-  assert(before.credits + draft.creditsPosted === after.credits, 'I2: credits are the fold');
-  assert(before.pending + draft.debitsPending === after.pending, 'I3: reserved is the fold');
+function assertFold(by: AccountTotals, before: Believed, after: Believed): void {
+  const { debitsPosted, creditsPosted, debitsPending } = after;
+  assert(before.debitsPosted + by.debitsPosted === debitsPosted, 'I2: debits are the fold');
+  assert(before.creditsPosted + by.creditsPosted === creditsPosted, 'I2: credits are the fold');
+  assert(before.debitsPending + by.debitsPending === debitsPending, 'I3: reserved is the fold');
 }

@@ -2,8 +2,7 @@ import { Actor } from './actor/actor.ts';
 import { AlarmsApi } from './actor/alarms-api.ts';
 import type { CustomerRef } from './actor/directory.ts';
 import { checkHere, type MeterBalance } from './actor/metering.ts';
-import { NotOwner } from './actor/own-slots.ts';
-import { recordOne } from './actor/recording.ts';
+import { recordOne, type UsageItem } from './actor/recording.ts';
 import type { GrantOutcome, VoidOutcome } from './metering/grant-decisions.ts';
 import { type Item, recordEverywhere } from './cluster/batch.ts';
 import { Customers, type Found } from './cluster/customers.ts';
@@ -111,22 +110,27 @@ export class Ledger {
 
   /** Records one usage, once for each key. */
   record(found: Found, meter: Meter, request: UsageRequest): Promise<RecordOutcome> {
-    // It may be sent twice, where a reply between nodes is lost, so it gets a key in any case.
-    const elsewhere = async (): Promise<RecordOutcome> => {
-      const keyId = request.keyId ?? this.#deps.ids.next();
-      const sent = { ...request, keyId };
-      const outcome = await this.#router.run(found.slot, 'record', found.id, meter, sent);
-      // An id of ours belongs to this call alone: it was sent twice.
-      const isOurs = request.keyId === null && 'replayed' in outcome;
-      return isOurs ? { ...outcome, replayed: false } : outcome;
-    };
-    if (!(found instanceof Actor)) return elsewhere();
+    if (!(found instanceof Actor)) return this.#recordElsewhere(found, meter, request);
     const location = this.#member.locate(found.slot);
-    if (location.kind !== 'here') return elsewhere();
-    return recordOne(location.session, { actor: found, meter, request }).catch((error: unknown) => {
-      if (error instanceof NotOwner) return elsewhere();
-      throw error;
-    });
+    if (location.kind !== 'here') return this.#recordElsewhere(found, meter, request);
+    return recordOne(location.session, { actor: found, meter, request }, this.#recordMoved);
+  }
+
+  /** A customer has moved to another node while it was waited for. */
+  readonly #recordMoved = ({ actor, meter, request }: UsageItem): Promise<RecordOutcome> =>
+    this.#recordElsewhere(actor, meter, request);
+
+  async #recordElsewhere(
+    { id, slot }: Found,
+    meter: Meter,
+    request: UsageRequest,
+  ): Promise<RecordOutcome> {
+    // It may be sent twice, where a reply between nodes is lost, so it gets a key in any case.
+    const sent = { ...request, keyId: request.keyId ?? this.#deps.ids.next() };
+    const outcome = await this.#router.run(slot, 'record', id, meter, sent);
+    // An id of ours belongs to this call alone: it was sent twice.
+    const isOurs = request.keyId === null && 'replayed' in outcome;
+    return isOurs ? { ...outcome, replayed: false } : outcome;
   }
 
   /**

@@ -14,7 +14,7 @@ import { Lacking } from './loader.ts';
 import type { OwnershipSession } from './ownership-session.ts';
 import { formerUsage, type UsageItem } from './stored-usage.ts';
 import { isPublished, sizeOfBatch, type UnitSize } from './unit-size.ts';
-import { ActorUnit, type Apply, type Discard } from './unit.ts';
+import type { Memory } from './unit.ts';
 import { publishBatch, type Reported } from './usage-publication.ts';
 
 /**
@@ -163,39 +163,48 @@ class BatchTask implements Task<Recorded | BatchRefused> {
   readonly #session: OwnershipSession;
   readonly #batch: Batch;
   readonly #isTrial: boolean;
+  readonly op = 'recordAll';
+  /** Of the batch. */
+  #fresh: readonly Keyed[];
 
   constructor(session: OwnershipSession, batch: Batch, isTrial: boolean) {
     this.#session = session;
     this.#batch = batch;
     this.#isTrial = isTrial;
+    this.#fresh = freshOf(batch);
   }
 
-  unit(): ActorUnit<Recorded | BatchRefused | Lacking | typeof STALE> {
-    const items = freshOf(this.#batch);
+  get size(): UnitSize {
+    return this.#isTrial ? NO_SIZE : sizeOf(this.#session, this.#fresh);
+  }
+
+  get keys(): readonly string[] {
     const { keys, used } = this.#batch;
-    return new ActorUnit({
-      op: 'recordAll',
-      size: this.#isTrial ? NO_SIZE : sizeOf(this.#session, items),
-      keys: [...keys.keys()].filter((key) => !used.has(key)),
-      actors: items.map((item) => item.actor),
-      run: (apply, discard) => {
-        if (items.some(({ actor }) => actor.dropped)) return STALE;
-        const { isPartial } = this.#batch;
-        const decided = decideBatch(this.#session, items, { apply, discard, isPartial });
-        if (this.#isTrial) discard();
-        return decided;
-      },
-    });
+    return [...keys.keys()].filter((key) => !used.has(key));
   }
 
-  async reload(): Promise<void> {
+  get actors(): readonly Actor[] {
+    return this.#fresh.map(({ actor }) => actor);
+  }
+
+  decide(memory: Memory): Recorded | BatchRefused | Lacking | typeof STALE {
+    const items = this.#fresh;
+    if (items.some(({ actor }) => actor.dropped)) return STALE;
+    const decided = decideBatch(this.#session, items, { memory, isPartial: this.#batch.isPartial });
+    if (this.#isTrial) memory.discard();
+    return decided;
+  }
+
+  async reload(): Promise<typeof RETRY> {
     await Promise.all(this.#batch.all.map((item) => this.#holdAgain(item)));
+    return RETRY;
   }
 
   async onDuplicate(keys: readonly string[]): Promise<Recorded | BatchRefused | typeof RETRY> {
     const refused = await learnUsed(this.#session, this.#batch, keys);
     if (refused !== null) return refused;
-    return freshOf(this.#batch).length === 0 ? NOTHING_FRESH : RETRY;
+    this.#fresh = freshOf(this.#batch);
+    return this.#fresh.length === 0 ? NOTHING_FRESH : RETRY;
   }
 
   /** Holds the customer's actor of now in the place of the one before. */
@@ -221,17 +230,11 @@ function sizeOf(session: OwnershipSession, items: readonly Keyed[]): UnitSize {
   );
 }
 
-type Memory = {
-  readonly apply: Apply;
-  readonly discard: Discard;
-  readonly isPartial: boolean;
-};
-
 /** Decides the items in their order. A refused event of a partial batch leaves no trace. */
 function decideBatch(
   session: OwnershipSession,
   items: readonly Keyed[],
-  memory: Memory,
+  { memory, isPartial }: { readonly memory: Memory; readonly isPartial: boolean },
 ): Recorded | BatchRefused | Lacking {
   const lacking: Lacking['items'][number][] = [];
   const refused = new Map<string, EventRefusal>();
@@ -244,8 +247,8 @@ function decideBatch(
     if (refused.has(eventOf(item))) continue;
     const decided = decideItem(session, item);
     if ('refusal' in decided) {
-      memory.discard(memory.isPartial ? before : 0);
-      if (!memory.isPartial) return { kind: decided.refusal, index: item.index };
+      memory.discard(isPartial ? before : 0);
+      if (!isPartial) return { kind: decided.refusal, index: item.index };
       applied = before;
       refused.set(eventOf(item), decided.refusal);
     } else if ('missing' in decided) {
@@ -265,7 +268,7 @@ function decideBatch(
   }
   if (isPublished(session.deps, items[0]?.actor)) {
     const kept = reported.filter(({ item }) => !refused.has(eventOf(item)));
-    publishBatch(session, memory.apply, kept);
+    publishBatch(session, memory, kept);
   }
   return { kind: 'recorded', refused };
 }

@@ -7,12 +7,14 @@ export class BoundedCache<V> {
     this.#max = max;
   }
 
-  get(key: string, make: () => V): V {
-    const known = this.#values.get(key);
-    if (known !== undefined) return known;
+  get(key: string): V | undefined {
+    return this.#values.get(key);
+  }
+
+  /** Returns the value. */
+  keep(key: string, value: V): V {
     if (this.#values.size >= this.#max) this.#values.clear();
-    const made = make();
-    this.#values.set(key, made);
-    return made;
+    this.#values.set(key, value);
+    return value;
   }
 }

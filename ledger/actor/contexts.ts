@@ -40,7 +40,7 @@ export class Contexts {
 
   /** One object for each meter. The fields that usage depends on never change. */
   meter(meter: Meter): Meter {
-    return this.#meters.get(meter.id, () => meter);
+    return this.#meters.get(meter.id) ?? this.#meters.keep(meter.id, meter);
   }
 
   ofMeter({ customer, billing }: Actor, meter: Meter): MeterContext {
@@ -88,13 +88,13 @@ export class Contexts {
   }
 
   #booksOf(meter: Meter): MeterContext['books'] {
-    return this.#books.get(meter.id, () => {
-      const { ids } = this.#deps;
-      const node = String(this.#deps.node);
-      return {
-        usage: ids.derive('usage', meter.id, node),
-        grants: ids.derive('grants', meter.id, node),
-      };
+    const known = this.#books.get(meter.id);
+    if (known !== undefined) return known;
+    const { ids } = this.#deps;
+    const node = String(this.#deps.node);
+    return this.#books.keep(meter.id, {
+      usage: ids.derive('usage', meter.id, node),
+      grants: ids.derive('grants', meter.id, node),
     });
   }
 }

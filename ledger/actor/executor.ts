@@ -9,18 +9,20 @@ import type { ActorStore } from './actor-store.ts';
 import type { Contexts } from './contexts.ts';
 import type { Journal } from './journal.ts';
 import { Lacking, type Loader } from './loader.ts';
-import { ActorUnit, type Apply, DUPLICATE, type Subject } from './unit.ts';
+import { ActorUnit, DUPLICATE, type Memory, type Subject, type Work } from './unit.ts';
 
 /**
- * Something to decide and write. It takes a unit, or several where the first ones find out more.
+ * Something to decide and write. It takes a unit, or several where the first ones find out more; it
+ * says for each what that one is to do. STALE: an actor of it was dropped. Lacking: memory has too
+ * little.
  */
-export type Task<T> = {
-  /** The unit to submit now. STALE: an actor of it was dropped. Lacking: memory has too little. */
-  unit(): ActorUnit<T | Lacking | typeof STALE>;
-  /** Finds its actors again. */
-  reload(): Promise<void>;
+export type Task<T> = Work<T | Lacking | typeof STALE> & {
+  /** Finds its actors again. RETRY, or the outcome where that is known now. */
+  reload(): Promise<T | typeof RETRY>;
   /** Earlier calls used some of the unit's keys. The outcome, or RETRY for a unit without them. */
   onDuplicate(keys: readonly string[]): Promise<T | typeof RETRY>;
+  /** Nothing more is asked of it. */
+  onEnd?(how: 'has_outcome' | 'failed'): void;
 };
 
 /** The task submits another unit. */
@@ -35,37 +37,17 @@ export const RETRY = Symbol('retry');
  * Does not: decide (the pure rooms), order or write units (`journal.ts`).
  */
 export class Executor {
-  readonly #journal: Journal;
-  readonly #store: ActorStore;
-  readonly #contexts: Contexts;
-  readonly #loader: Loader;
+  readonly #deps: ExecutorDeps;
 
-  constructor(deps: { journal: Journal; store: ActorStore; contexts: Contexts; loader: Loader }) {
-    this.#journal = deps.journal;
-    this.#store = deps.store;
-    this.#contexts = deps.contexts;
-    this.#loader = deps.loader;
+  constructor(deps: ExecutorDeps) {
+    this.#deps = deps;
   }
 
   /**
    * Submits the task's units until one is decided and durable. @throws NotOwner, LedgerUnavailable
    */
-  async run<T>(task: Task<T>): Promise<T> {
-    for (;;) {
-      const unit = task.unit();
-      this.#journal.submit(unit);
-      const outcome = await unit.done;
-      if (outcome === STALE) {
-        await task.reload();
-      } else if (outcome === DUPLICATE) {
-        const known = await task.onDuplicate(unit.keys);
-        if (known !== RETRY) return known;
-      } else if (outcome instanceof Lacking) {
-        await this.#loader.load(outcome);
-      } else {
-        return outcome;
-      }
-    }
+  run<T>(task: Task<T>): Promise<T> {
+    return new Run(this.#deps, task).start();
   }
 
   /** One decision on one actor. `decide` may return STALE: the actor is found again. */
@@ -73,22 +55,20 @@ export class Executor {
     op: string,
     find: () => Promise<A>,
     keys: readonly string[],
-    decide: (actor: A, apply: Apply) => T | typeof STALE,
+    decide: (actor: A, memory: Memory) => T | typeof STALE,
   ): Promise<T | typeof DUPLICATE> {
     let actor = await find();
     return this.run<T | typeof DUPLICATE>({
-      unit: () => {
-        const own = actor;
-        return new ActorUnit<T | typeof DUPLICATE | Lacking | typeof STALE>({
-          op,
-          size: SOME_ROWS,
-          keys,
-          actors: [own],
-          run: (apply) => (own.dropped ? STALE : decide(own, apply)),
-        });
+      op,
+      size: SOME_ROWS,
+      keys,
+      get actors() {
+        return [actor];
       },
+      decide: (memory) => (actor.dropped ? STALE : decide(actor, memory)),
       reload: async () => {
         actor = await find();
+        return RETRY;
       },
       onDuplicate: () => Promise.resolve(DUPLICATE),
     });
@@ -108,13 +88,14 @@ export class Executor {
   ): Promise<T> {
     const decided = await this.decideOn(
       'meter',
-      () => this.#store.actorOf(customerId),
+      () => this.#deps.store.actorOf(customerId),
       once === null ? [] : [once.id],
-      (actor, apply) => {
-        const state = this.#contexts.stateOf(actor, meter);
-        const context = this.#contexts.ofMeter(actor, meter);
+      (actor, memory) => {
+        const { contexts } = this.#deps;
+        const state = contexts.stateOf(actor, meter);
+        const context = contexts.ofMeter(actor, meter);
         const { outcome, effects } = decision(context, state, actor);
-        if (effects !== null) apply(actor, effects);
+        if (effects !== null) memory.apply(actor, effects);
         return outcome;
       },
     );
@@ -130,9 +111,86 @@ export class Executor {
       const actor = await find();
       if (actor?.dropped === true) continue;
       // Checked last: the process may have stood still while it looked the actor up.
-      if (!this.#journal.isLeaseValid()) throw new LedgerUnavailable('the lease is not renewed');
+      if (!this.#deps.journal.isLeaseValid())
+        throw new LedgerUnavailable('the lease is not renewed');
       return answer(actor);
     }
+  }
+}
+
+type ExecutorDeps = {
+  readonly journal: Journal;
+  readonly store: ActorStore;
+  readonly contexts: Contexts;
+  readonly loader: Loader;
+};
+
+/**
+ * One task, from its first unit to its outcome.
+ *
+ * Each event that is recorded makes one. Nearly all have their outcome after one unit, so this has
+ * one promise, and no async function before a second unit is needed: each would cost four objects.
+ */
+class Run<T> {
+  readonly #deps: Pick<ExecutorDeps, 'journal' | 'loader'>;
+  readonly #task: Task<T>;
+  readonly #done = Promise.withResolvers<T>();
+  #isOver = false;
+
+  constructor(deps: Pick<ExecutorDeps, 'journal' | 'loader'>, task: Task<T>) {
+    this.#deps = deps;
+    this.#task = task;
+  }
+
+  start(): Promise<T> {
+    this.#submit();
+    return this.#done.promise;
+  }
+
+  /** Called by the unit: it is durable, or its keys were used before. */
+  settled(outcome: T | Lacking | typeof STALE | typeof DUPLICATE, keys: readonly string[]): void {
+    if (outcome === STALE) this.#after(this.#task.reload());
+    else if (outcome === DUPLICATE) this.#after(this.#task.onDuplicate(keys));
+    else if (outcome instanceof Lacking) this.#after(this.#load(outcome));
+    else this.#succeed(outcome);
+  }
+
+  /** Called by the unit: it will not be durable. */
+  failed(error: unknown): void {
+    this.#end('failed');
+    this.#done.reject(error);
+  }
+
+  #succeed(outcome: T): void {
+    this.#end('has_outcome');
+    this.#done.resolve(outcome);
+  }
+
+  #submit(): void {
+    try {
+      this.#deps.journal.submit(new ActorUnit(this.#task, this));
+    } catch (error) {
+      this.failed(error);
+    }
+  }
+
+  /** Finds out more: the outcome, or RETRY for another unit. */
+  #after(finding: Promise<T | typeof RETRY>): void {
+    finding.then(
+      (known) => (known === RETRY ? this.#submit() : this.#succeed(known)),
+      (error: unknown) => this.failed(error),
+    );
+  }
+
+  async #load(lacking: Lacking): Promise<typeof RETRY> {
+    await this.#deps.loader.load(lacking);
+    return RETRY;
+  }
+
+  #end(how: 'has_outcome' | 'failed'): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#task.onEnd?.(how);
   }
 }
 

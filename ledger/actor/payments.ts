@@ -99,10 +99,10 @@ async function decide<T>(
     'payment',
     async () => must(await session.store.payments.find(id), 'a payment that exists'),
     keys,
-    (actor, apply) => {
+    (actor, memory) => {
       const state = actor.tentative;
       const { outcome, effects } = decision(session.contexts.ofPayment(state.payment), state);
-      if (effects !== null) apply(actor, effects);
+      if (effects !== null) memory.apply(actor, effects);
       return outcome;
     },
   );

@@ -1,12 +1,16 @@
 import { assert } from '../kernel/assert.ts';
+import type { Turn } from '../kernel/keyed-mutex.ts';
 import { type Usage, decideUsage, missing } from '../metering/usage.ts';
 import { type RecordOutcome, STALE } from '../outcome.ts';
-import type { Task } from './executor.ts';
+import type { StoredUsage } from '../storage.ts';
+import type { Actor } from './actor.ts';
+import { RETRY, type Task } from './executor.ts';
 import { Lacking } from './loader.ts';
+import { NotOwner } from './own-slots.ts';
 import type { OwnershipSession } from './ownership-session.ts';
 import { formerUsage, replay, type UsageItem } from './stored-usage.ts';
-import { bytesOf } from './unit-size.ts';
-import { ActorUnit, type Apply } from './unit.ts';
+import { bytesOf, type UnitSize } from './unit-size.ts';
+import type { Memory } from './unit.ts';
 import { publishUsage } from './usage-publication.ts';
 
 /**
@@ -22,63 +26,105 @@ import { publishUsage } from './usage-publication.ts';
  * Before, a key's scope was the organisation, which gave another id (`formerKeyId`). No usage is
  * recorded under it any more; it is looked up before the decision.
  */
-export function recordOne(session: OwnershipSession, item: UsageItem): Promise<RecordOutcome> {
-  const { keyId } = item.request;
-  if (keyId === null) {
-    const id = session.deps.ids.next();
-    return session.executor.run(new UsageTask(session, item, id, NO_KEYS));
-  }
-  const keys = [keyId];
-  return session.mutex.alone(keys, () => recordKeyed(session, item, keyId, keys));
-}
-
-async function recordKeyed(
+export function recordOne(
   session: OwnershipSession,
   item: UsageItem,
-  id: string,
-  keys: readonly string[],
+  elsewhere: Elsewhere | null,
 ): Promise<RecordOutcome> {
-  const { recent, deps, executor } = session;
-  if (recent.has(id)) {
-    const [stored] = await deps.storage.findUsage(keys);
-    if (stored !== undefined) return replay(session, item, stored);
+  const { recent, executor, mutex } = session;
+  const { keyId, formerKeyId } = item.request;
+  const task = new UsageTask(session, item, elsewhere);
+  if (keyId === null) return executor.run(task);
+  task.turn = mutex.take(task.keys);
+  const mayBeKnown = task.turn === null || recent.has(keyId) || formerKeyId !== null;
+  return mayBeKnown ? recordUnlessKnown(session, item, task) : executor.run(task);
+}
+
+/** Records the usage at the customer's new node. */
+type Elsewhere = (item: UsageItem) => Promise<RecordOutcome>;
+
+async function recordUnlessKnown(
+  session: OwnershipSession,
+  item: UsageItem,
+  task: UsageTask,
+): Promise<RecordOutcome> {
+  task.turn ??= await session.mutex.wait(task.keys);
+  let known: StoredUsage | undefined;
+  try {
+    known = await findKnown(session, item);
+  } catch (error) {
+    task.endTurn();
+    throw error;
   }
-  if (item.request.formerKeyId !== null) {
-    const [former] = await formerUsage(session, [item]);
-    if (former !== undefined) return replay(session, item, former.stored);
+  if (known === undefined) return session.executor.run(task);
+  task.endTurn();
+  return replay(session, item, known);
+}
+
+/** What an earlier call recorded under the item's key. */
+async function findKnown(
+  session: OwnershipSession,
+  item: UsageItem,
+): Promise<StoredUsage | undefined> {
+  const { keyId, formerKeyId } = item.request;
+  if (keyId !== null && session.recent.has(keyId)) {
+    const [stored] = await session.deps.storage.findUsage([keyId]);
+    if (stored !== undefined) return stored;
   }
-  const outcome = await executor.run(new UsageTask(session, item, id, keys));
-  recent.add(id);
-  return outcome;
+  if (formerKeyId === null) return undefined;
+  const [former] = await formerUsage(session, [item]);
+  return former?.stored;
 }
 
 class UsageTask implements Task<RecordOutcome> {
+  readonly op = 'record';
+  readonly size: UnitSize;
+  /** Empty without a key. */
+  readonly keys: readonly string[];
+  /** While it lasts, no other call has its key. */
+  turn: Turn<string> | null = null;
   readonly #session: OwnershipSession;
   readonly #usage: Usage;
-  readonly #keys: readonly string[];
+  readonly #elsewhere: Elsewhere | null;
   #item: UsageItem;
 
-  constructor(session: OwnershipSession, item: UsageItem, id: string, keys: readonly string[]) {
+  constructor(session: OwnershipSession, item: UsageItem, elsewhere: Elsewhere | null) {
+    const { metadata, keyId } = item.request;
     this.#session = session;
     this.#item = item;
-    this.#usage = { ...item.request, id };
-    this.#keys = keys;
+    this.#elsewhere = elsewhere;
+    this.#usage = { ...item.request, id: keyId ?? session.deps.ids.next() };
+    this.keys = keyId === null ? NO_KEYS : [keyId];
+    this.size = metadata === null ? ONE_ROW : { rows: 1, bytes: bytesOf(metadata) };
   }
 
-  unit(): ActorUnit<RecordOutcome | Lacking | typeof STALE> {
-    const { actor, request } = this.#item;
-    return new ActorUnit({
-      op: 'record',
-      size: request.metadata === null ? ONE_ROW : { rows: 1, bytes: bytesOf(request.metadata) },
-      keys: this.#keys,
-      actors: [actor],
-      run: (apply) => this.#decide(apply),
-    });
+  get actors(): readonly [Actor] {
+    return [this.#item.actor];
   }
 
-  async reload(): Promise<void> {
-    const actor = await this.#session.store.again(this.#item.actor);
-    this.#item = { ...this.#item, actor };
+  async reload(): Promise<RecordOutcome | typeof RETRY> {
+    try {
+      const actor = await this.#session.store.again(this.#item.actor);
+      this.#item = { ...this.#item, actor };
+      return RETRY;
+    } catch (error) {
+      if (this.#elsewhere === null || !(error instanceof NotOwner)) throw error;
+      // The customer has moved: nothing was recorded. It may be back here by then, for its next
+      // call with this key.
+      this.endTurn();
+      return this.#elsewhere(this.#item);
+    }
+  }
+
+  onEnd(how: 'has_outcome' | 'failed'): void {
+    const { keyId } = this.#item.request;
+    if (how === 'has_outcome' && keyId !== null) this.#session.recent.add(keyId);
+    this.endTurn();
+  }
+
+  endTurn(): void {
+    this.turn?.end();
+    this.turn = null;
   }
 
   async onDuplicate(keys: readonly string[]): Promise<RecordOutcome> {
@@ -87,7 +133,7 @@ class UsageTask implements Task<RecordOutcome> {
     return replay(this.#session, this.#item, stored);
   }
 
-  #decide(apply: Apply): RecordOutcome | Lacking | typeof STALE {
+  decide(memory: Memory): RecordOutcome | Lacking | typeof STALE {
     const { actor, meter, request } = this.#item;
     const { contexts, deps } = this.#session;
     if (actor.dropped) return STALE;
@@ -97,15 +143,17 @@ class UsageTask implements Task<RecordOutcome> {
     const part = missing(context, state, this.#usage, actor.seen);
     if (part !== null) return new Lacking([{ actor, meter, missing: part }]);
     const { outcome, effects } = decideUsage(context, state, this.#usage, actor.seen);
-    if (effects !== null) apply(actor, effects);
+    if (effects !== null) memory.apply(actor, effects);
     if (outcome.kind === 'out_of_range') return outcome;
     if (outcome.kind === 'recorded' && deps.wantsUsage(actor.customer)) {
       const recorded = [{ request, record: outcome.record }];
-      publishUsage(this.#session, apply, { actor, meter, recorded });
+      publishUsage(this.#session, memory, { actor, meter, recorded });
     }
     return { kind: outcome.kind, record: outcome.record, replayed: false };
   }
 }
+
+export type { UsageItem };
 
 const NO_KEYS: readonly string[] = [];
 const ONE_ROW = { rows: 1, bytes: 0 };

@@ -23,7 +23,7 @@ import type {
 import { type NewSubscription, decideStart } from '../subscriptions/start.ts';
 import type { Actor } from './actor.ts';
 import type { OwnershipSession } from './ownership-session.ts';
-import { type Apply, DUPLICATE } from './unit.ts';
+import { DUPLICATE, type Memory } from './unit.ts';
 
 // Operations on subscriptions. A decision and its changes to the customer's meters are one unit:
 // one flush writes both, or neither. Every answer is durable. Each throws NotOwner where another
@@ -91,9 +91,9 @@ async function decide<T>(
     'subscription',
     () => session.store.actorOf(customerId),
     [],
-    (actor, apply) => {
+    (actor, memory) => {
       const { outcome, draft } = decision(actor);
-      if (draft !== null) take(apply, { session, actor, draft });
+      if (draft !== null) take(memory, { session, actor, draft });
       return outcome ?? STALE;
     },
   );
@@ -104,14 +104,14 @@ async function decide<T>(
 type Taking = { readonly session: OwnershipSession; readonly actor: Actor };
 
 function take(
-  apply: Apply,
+  memory: Memory,
   { draft, ...at }: Taking & { readonly draft: SubscriptionDraft },
 ): void {
   const effects = draft.effects();
   if (effects === null) return;
-  apply(at.actor, effects);
+  memory.apply(at.actor, effects);
   for (const order of draft.orders) {
-    for (const meter of metersOf(at.actor, order)) executeOrders(apply, { ...at, order, meter });
+    for (const meter of metersOf(at.actor, order)) executeOrders(memory, { ...at, order, meter });
   }
 }
 
@@ -129,7 +129,7 @@ function metersOf(actor: Actor, order: SubscriptionOrder): readonly Meter[] {
 }
 
 function executeOrders(
-  apply: Apply,
+  memory: Memory,
   {
     session,
     actor,
@@ -145,7 +145,7 @@ function executeOrders(
     session.deps.log.warn(what, 'an allowance could not be given');
   }
   assert(outcome.kind === 'done' || effects === null, 'what is refused changes nothing');
-  if (effects !== null) apply(actor, effects);
+  if (effects !== null) memory.apply(actor, effects);
 }
 
 function ordered(

@@ -22,11 +22,26 @@ export type Subject = {
   held: number;
 };
 
-/** Applies effects to an actor's memory, as part of the unit. */
-export type Apply = <E extends Effects>(actor: Deciding<E>, effects: E) => void;
+/** The memory of actors, as a decision changes it. */
+export type Memory = {
+  /** Applies effects to an actor's memory, as part of the unit. */
+  apply<E extends Effects>(actor: Deciding<E>, effects: E): void;
+  /** Takes back what was applied, but for the first `keep` effects. */
+  discard(keep?: number): void;
+};
 
-/** Takes back what was applied, but for the first `keep` effects. */
-export type Discard = (keep?: number) => void;
+/** What a unit is to do. */
+export type Work<T> = {
+  /** What it is called for operators. */
+  readonly op: string;
+  readonly size: UnitSize;
+  /** Ids that the caller chose, by its idempotency keys. */
+  readonly keys: readonly string[];
+  /** All of one organisation, and at least one. */
+  readonly actors: readonly Subject[];
+  /** Decides and applies; calls `discard` where what was refused must leave no trace. */
+  decide(memory: Memory): T;
+};
 
 /** The unit's keys were used before: look up what was answered. */
 export const DUPLICATE = Symbol('duplicate');
@@ -37,74 +52,68 @@ type Applied = {
   readonly before: unknown;
 };
 
+/** Who submitted a unit. It is told once. */
+type Submitter<T> = {
+  /** The outcome is durable. */
+  settled(outcome: T | typeof DUPLICATE, keys: readonly string[]): void;
+  failed(error: unknown): void;
+};
+
 /**
- * Something decided on one actor or on many, as a whole: `run` decides and applies, and may be run
- * again after a rollback. The promise resolves with its outcome when that is durable.
+ * Something decided on one actor or on many, as a whole. It may be decided again after a rollback.
+ * Each event that is recorded makes one, so it has no promise and no closures of its own.
  */
-export class ActorUnit<T> implements Unit {
+export class ActorUnit<T> implements Unit, Memory {
   readonly tenant: string;
   readonly subject: string;
   readonly op: string;
   readonly size: UnitSize;
   readonly keys: readonly string[];
   effects: Effects[] = [];
-  readonly done: Promise<T | typeof DUPLICATE>;
   readonly #actors: readonly Subject[];
-  readonly #run: (apply: Apply, discard: Discard) => T;
+  readonly #work: Work<T>;
+  /** One for each of `effects`. */
   #applied: Applied[] = [];
   #outcome: T | undefined;
-  #resolve: (outcome: T | typeof DUPLICATE) => void = () => undefined;
-  #reject: (error: unknown) => void = () => undefined;
+  readonly #submitter: Submitter<T>;
 
-  /**
-   * All `actors` are one organisation's. `run` calls `discard` where what was refused must leave no
-   * trace.
-   */
-  constructor(options: {
-    op: string;
-    keys: readonly string[];
-    actors: readonly Subject[];
-    size: UnitSize;
-    run: (apply: Apply, discard: Discard) => T;
-  }) {
-    const first = must(options.actors[0], 'a unit is about somebody');
+  constructor(work: Work<T>, submitter: Submitter<T>) {
+    const { actors } = work;
+    const first = must(actors[0], 'a unit is about somebody');
     this.tenant = first.organisationId;
     this.subject = first.id;
-    this.op = options.op;
-    this.size = options.size;
-    this.keys = options.keys;
-    this.#actors = options.actors;
-    for (const actor of this.#actors) actor.held += 1;
-    this.#run = options.run;
-    this.done = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
+    this.op = work.op;
+    this.size = work.size;
+    this.keys = work.keys;
+    this.#actors = actors;
+    for (const actor of actors) actor.held += 1;
+    this.#work = work;
+    this.#submitter = submitter;
   }
 
   decide(): void {
     this.#clear();
     try {
-      this.#outcome = this.#run(
-        (actor, effects) => {
-          this.#applied.push({ actor, effects, before: actor.apply(effects) });
-          this.effects.push(effects);
-        },
-        (keep) => this.#discard(keep),
-      );
+      this.#outcome = this.#work.decide(this);
     } catch (error) {
-      this.#discard();
+      this.discard();
       throw error;
     }
   }
 
-  #discard(keep = 0): void {
+  apply<E extends Effects>(actor: Deciding<E>, effects: E): void {
+    this.#applied.push({ actor, effects, before: actor.apply(effects) });
+    this.effects.push(effects);
+  }
+
+  discard(keep = 0): void {
     const undone = this.#applied.splice(keep);
     for (const { actor, effects, before } of undone.reverse()) actor.unapply(effects, before);
     this.effects.splice(keep);
   }
 
   #clear(): void {
+    if (this.effects.length === 0) return;
     this.#applied = [];
     this.effects = [];
   }
@@ -124,12 +133,16 @@ export class ActorUnit<T> implements Unit {
 
   settle(how: Settled): void {
     for (const actor of this.#actors) actor.held -= 1;
-    if (how === 'committed') this.#resolve(this.#outcome as T);
-    else if (how === 'duplicate') this.#resolve(DUPLICATE);
-    else if (how === 'overloaded') this.#reject(new LedgerUnavailable('too much is waiting'));
-    else if (how === 'slow') this.#reject(new TooSlow('it was not written in time: nothing of it'));
-    else if (how === 'unavailable')
-      this.#reject(new LedgerUnavailable('this node cannot write now'));
-    else this.#reject(how.failed);
+    const { keys } = this;
+    if (how === 'committed') this.#submitter.settled(this.#outcome as T, keys);
+    else if (how === 'duplicate') this.#submitter.settled(DUPLICATE, keys);
+    else this.#submitter.failed(errorOf(how));
   }
+}
+
+function errorOf(how: Exclude<Settled, 'committed' | 'duplicate'>): unknown {
+  if (how === 'overloaded') return new LedgerUnavailable('too much is waiting');
+  if (how === 'slow') return new TooSlow('it was not written in time: nothing of it');
+  if (how === 'unavailable') return new LedgerUnavailable('this node cannot write now');
+  return how.failed;
 }

@@ -1,7 +1,7 @@
 import { type Recorded, usageEvent } from '../metering/usage-event.ts';
 import type { OwnershipSession } from './ownership-session.ts';
 import type { UsageItem } from './stored-usage.ts';
-import type { Apply } from './unit.ts';
+import type { Memory } from './unit.ts';
 
 /** Usage that one decision recorded on one meter of a customer. */
 type RecordedUsage = Pick<UsageItem, 'actor' | 'meter'> & { readonly recorded: Recorded[] };
@@ -9,7 +9,7 @@ type RecordedUsage = Pick<UsageItem, 'actor' | 'meter'> & { readonly recorded: R
 /** Adds `usage.recorded` to the unit of the usage: both are written by one flush, or neither. */
 export function publishUsage(
   { contexts }: OwnershipSession,
-  apply: Apply,
+  memory: Memory,
   { actor, meter, recorded }: RecordedUsage,
 ): void {
   const event = usageEvent(
@@ -17,7 +17,7 @@ export function publishUsage(
     contexts.stateOf(actor, meter),
     recorded,
   );
-  apply(actor, event);
+  memory.apply(actor, event);
 }
 
 /** An item, and the record of it. */
@@ -26,7 +26,7 @@ export type Reported = { readonly item: UsageItem; readonly record: Recorded['re
 /** One event for each customer and meter. */
 export function publishBatch(
   session: OwnershipSession,
-  apply: Apply,
+  memory: Memory,
   reported: readonly Reported[],
 ): void {
   const usages = new Map<string, RecordedUsage>();
@@ -37,5 +37,5 @@ export function publishBatch(
     usage.recorded.push({ request, record });
     usages.set(key, usage);
   }
-  for (const usage of usages.values()) publishUsage(session, apply, usage);
+  for (const usage of usages.values()) publishUsage(session, memory, usage);
 }

@@ -122,7 +122,8 @@ async function record(
   const actor =
     session.store.directory.get(customerId) ??
     (await session.store.actorOf(customerId, meter.organisationId));
-  return recordOne(session, { actor, meter: session.contexts.meter(meter), request });
+  const item = { actor, meter: session.contexts.meter(meter), request };
+  return recordOne(session, item, null);
 }
 
 /** An item of a batch that another node has sent. */

@@ -55,7 +55,7 @@ async function wrongEvents(sql: Sql, tenant: Tenant, book: Book): Promise<string
   if (stored.size !== rows.length) wrong.push('an event is stored twice');
   for (const event of book.events.values()) {
     const key = { body: event.key, header: null, operation: 'track' };
-    const { keyId } = keyedIds(made, { ...scope, id: event.customer }, key);
+    const { keyId } = keyedIds(made, scope, { customerId: event.customer, key });
     const row = stored.get(keyId ?? '');
     stored.delete(keyId ?? '');
     if (row === undefined) wrong.push(`${event.key} was acknowledged and is lost`);

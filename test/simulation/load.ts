@@ -156,7 +156,10 @@ export class Load {
     const isHard = this.#hasHard && random.chance(HARD_RATE);
     const isSeats = meter.slug === 'seats';
     const request: UsageRequest = {
-      ...keyedIds({ ids: this.#ids, hasFormerKeys: false }, customer, said),
+      ...keyedIds({ ids: this.#ids, hasFormerKeys: false }, customer, {
+        customerId: customer.id,
+        key: said,
+      }),
       idempotencyKey: isKeyed ? key : null,
       externalId: null,
       value: isSeats ? 0n : BigInt(random.integer(1, 12)),

@@ -38,11 +38,16 @@ export function takeBody(
   if (length === '0' || (length === null && request.body === null)) return '';
   if (length !== null && Number(length) > bytesMax) return tooLarge(bytesMax);
   const type = headers.get('content-type');
-  if (!media.some((one) => type === one.type || (type !== null && one.pattern.test(type)))) {
+  if (type === null || !isAmong(media, type)) {
     const types = media.map((one) => one.type).join(' or ');
     return refuse('unsupported_media_type', `the body must be sent as ${types}`);
   }
   return length === null ? readChunked(request, bytesMax) : request.text();
+}
+
+function isAmong(media: readonly Media[], type: string): boolean {
+  for (const one of media) if (type === one.type || one.pattern.test(type)) return true;
+  return false;
 }
 
 /**

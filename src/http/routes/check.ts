@@ -1,9 +1,11 @@
 import { Elysia } from 'elysia';
-import { andThen } from '../and-then.ts';
+import { one } from '../../../ledger/kernel/quantity.ts';
+import { allOf, andThen } from '../and-then.ts';
 import type { OrganisationPrincipal } from '../edge/auth.ts';
 import type { Route } from '../edge/edge.ts';
 import { refuseInvalid } from '../edge/errors.ts';
 import { REPLAYED } from '../idempotency/replayed.ts';
+import { jsonText } from '../json-text.ts';
 import {
   type MeteringDeps,
   findSubject,
@@ -52,22 +54,21 @@ type Question = {
   readonly value?: number | string;
 };
 
-/** The header that `Response.json` sets. */
-const JSON_BODY = { headers: { 'content-type': 'application/json;charset=utf-8' } };
-
 export function checkRoutes(deps: MeteringDeps) {
   return new Elysia().post('/check', ...checkRoute(deps)).post('/check/batch', ...batchRoute(deps));
 }
 
 function checkRoute(deps: MeteringDeps): Route {
   return deps.edge.organisation(CHECK, ({ principal, body, idempotencyKey }) => {
-    const key = { body: body.idempotency_key, header: idempotencyKey, operation: 'check' };
     // In the header, a client may send it with every call; without `consume` it is ignored.
-    if (body.consume !== true && key.body !== undefined) {
+    if (body.consume !== true && body.idempotency_key !== undefined) {
       return refuseInvalid([{ path: ['idempotency_key'], message: 'needs consume: true' }]);
     }
     const subject = findSubject(deps, principal, body);
-    if (body.consume === true) return consume(deps, { principal, body, key, subject });
+    if (body.consume === true) {
+      const key = { body: body.idempotency_key, header: idempotencyKey, operation: 'check' };
+      return consume(deps, { principal, body, key, subject });
+    }
     return andThen(subject, (found) => check(deps, body, found));
   });
 }
@@ -77,7 +78,7 @@ type Lookup = ReturnType<typeof findSubject>;
 function check(deps: MeteringDeps, body: Question, found: Awaited<Lookup>) {
   const checked = renderedCheck(deps, body, found);
   if (isRefused(checked)) return refusedResponse(checked);
-  return andThen(checked.json, (json) => new Response(json, JSON_BODY));
+  return andThen(checked.json, jsonText);
 }
 
 function renderedCheck(deps: MeteringDeps, body: Question, found: Awaited<Lookup>) {
@@ -92,7 +93,8 @@ function renderedCheck(deps: MeteringDeps, body: Question, found: Awaited<Lookup
 
 /** The quantity that is checked: 1 by default, never negative. */
 function unitsOf({ value }: Question, scale: number) {
-  const units = quantityOf(value ?? 1, scale, ['value']);
+  if (value === undefined) return one(scale);
+  const units = quantityOf(value, scale, ['value']);
   if (typeof units === 'bigint' && units < 0n) {
     return { path: ['value'], message: 'must not be negative' };
   }
@@ -145,16 +147,18 @@ async function consume(
 }
 
 function batchRoute(deps: MeteringDeps): Route {
-  return deps.edge.organisation(BATCH, async ({ principal, body }) => {
-    const results = await Promise.all(
-      body.checks.map(async (question) => {
-        const found = await findSubject(deps, principal, question);
-        const checked = renderedCheck(deps, question, found);
-        if (!isRefused(checked)) return checked.json;
-        const { refused: type, message, issue } = checked;
-        return JSON.stringify({ error: { type, message: issue?.message ?? message } });
-      }),
+  return deps.edge.organisation(BATCH, ({ principal, body }) => {
+    const results = body.checks.map((question) =>
+      andThen(findSubject(deps, principal, question), (found) => resultOf(deps, question, found)),
     );
-    return new Response(`{"results":[${results.join(',')}]}`, JSON_BODY);
+    return andThen(allOf(results), (all) => jsonText(`{"results":[${all.join(',')}]}`));
   });
+}
+
+/** One of a batch, as JSON text. */
+function resultOf(deps: MeteringDeps, question: Question, found: Awaited<Lookup>) {
+  const checked = renderedCheck(deps, question, found);
+  if (!isRefused(checked)) return checked.json;
+  const { refused: type, message, issue } = checked;
+  return JSON.stringify({ error: { type, message: issue?.message ?? message } });
 }

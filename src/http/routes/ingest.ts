@@ -1,19 +1,14 @@
 import { Elysia } from 'elysia';
+import { must } from '../../../ledger/kernel/assert.ts';
 import { INGEST_BYTES_MAX } from '../../../ledger/limits.ts';
 import { breathe, type Timers } from '../../../ledger/ports.ts';
 import type { CallOutcome, EventRefusal } from '../../../ledger/outcome.ts';
 import { Full } from '../../platform/bounds.ts';
-import { andThen } from '../and-then.ts';
 import type { OrganisationPrincipal } from '../edge/auth.ts';
 import type { Route } from '../edge/edge.ts';
 import { type Issue, refuse, refuseInvalid } from '../edge/errors.ts';
-import {
-  type MeteringDeps,
-  type Subject,
-  findCustomer,
-  isRefused,
-  notRecorded,
-} from './metering.ts';
+import { type EventSubjects, subjectsOfAll } from './event-subjects.ts';
+import { type MeteringDeps, type Subject, notRecorded } from './metering.ts';
 import { REPLAYED } from '../idempotency/replayed.ts';
 import { withoutNulls } from '../edge/lenient.ts';
 import { ISSUES_MAX, issuesOf, validator } from '../edge/validate.ts';
@@ -159,23 +154,24 @@ async function itemsOfAll(
   },
 ): Promise<{ readonly items: Item[]; readonly placed: Placed[] }> {
   const { call, isPartial, rejected } = about;
-  const subjects = await subjectsOfAll(
-    deps,
-    call.principal,
-    given.map(({ event }) => event),
-  );
+  const events = given.map(({ event }) => event);
+  const found = subjectsOfAll(deps, call.principal, events);
+  const subjects = found instanceof Promise ? await found : found;
   const items: Item[] = [];
   const placed: Placed[] = [];
   for (const [place, { index, event }] of given.entries()) {
     if (place % STEP_EVENTS === STEP_EVENTS - 1) await breathe(deps.timers);
-    const made = itemsOf(deps, event, { found: subjects[place] ?? [], call: { ...call, index } });
-    if (isIssue(made)) {
-      rejected.push({ index, issues: [made] });
-      if (!isPartial && rejected.length === ISSUES_MAX) break;
+    const named = must(subjects[place], 'what each event is about');
+    const firstItem = items.length;
+    const issue = isIssue(named)
+      ? named
+      : addItems(deps, items, { event, index, about: named, call });
+    if (issue === null) {
+      placed.push({ index, event, firstItem });
       continue;
     }
-    placed.push({ index, event, firstItem: items.length });
-    items.push(...made);
+    rejected.push({ index, issues: [issue] });
+    if (!isPartial && rejected.length === ISSUES_MAX) break;
   }
   return { items, placed };
 }
@@ -210,95 +206,62 @@ function answer(
   );
 }
 
-/** Each customer and name is looked up once, however many events are about it. */
-async function subjectsOfAll(
+/** Adds one item for each meter that the event feeds, or none: why. */
+function addItems(
   deps: MeteringDeps,
-  principal: OrganisationPrincipal,
-  events: readonly Event[],
-): Promise<(Subject[] | Issue)[]> {
-  const lookups: ReturnType<typeof subjectsOf>[] = [];
-  const placeOf = new Map<string, number>();
-  const places = events.map((event) => {
-    const { name, customer_id: id, external_customer_id: externalId } = event;
-    // Neither can hold a NUL: the edge refuses it.
-    const key = `${name}\0${id ?? ''}\0${externalId ?? ''}`;
-    const known = placeOf.get(key);
-    if (known !== undefined) return known;
-    const place = lookups.push(subjectsOf(deps, principal, event)) - 1;
-    placeOf.set(key, place);
-    return place;
-  });
-  const found = await Promise.all(lookups.map((lookup) => Promise.resolve(lookup)));
-  return places.map((place) => found[place] ?? []);
-}
-
-/** The customer and every meter that the event feeds, or why there is none. */
-function subjectsOf(
-  { ledger, meters }: MeteringDeps,
-  principal: OrganisationPrincipal,
-  event: Event,
-): (Subject[] | Issue) | Promise<Subject[] | Issue> {
-  return andThen(meters.byEventName(principal, event.name), (fed) =>
-    andThen(findCustomer(ledger, principal, event), (customer) => join(event, customer, fed)),
-  );
-}
-
-function join(
-  event: Event,
-  customer: Awaited<ReturnType<typeof findCustomer>>,
-  fed: readonly Subject['meter'][],
-): Subject[] | Issue {
-  if (isRefused(customer)) {
-    const field = event.customer_id === undefined ? 'external_customer_id' : 'customer_id';
-    return customer.issue ?? { path: [field], message: customer.message };
-  }
-  if (fed.length === 0) return { path: ['name'], message: 'feeds no meter' };
-  return fed.map((meter) => ({ customer, meter }));
-}
-
-function itemsOf(
-  deps: MeteringDeps,
-  event: Event,
-  about: {
-    found: Subject[] | Issue;
-    call: Call & { readonly index: number };
-  },
-): Item[] | Issue {
-  const { found, call } = about;
-  if (isIssue(found)) return found;
+  items: Item[],
+  {
+    event,
+    index,
+    about: { customer, fed },
+    call,
+  }: ParsedEvent & { readonly about: EventSubjects; readonly call: Call },
+): Issue | null {
   const at = event.timestamp === undefined ? null : eventTime(event.timestamp, call.now);
   if (at !== null && typeof at !== 'number') return at;
-  const header = call.idempotencyKey;
+  const { principal, idempotencyKey: header } = call;
   const { ids } = deps;
-  const key = { body: event.external_id, header, operation: `ingest ${call.index}` };
-  const hasKey = (event.external_id ?? header) !== null;
+  const { external_id: externalId = null, metadata = null } = event;
+  const key = { body: event.external_id, header, operation: `ingest ${index}` };
+  const { keyId, formerKeyId } = keyedIds(deps, principal, { customerId: customer.id, key });
   // Once for all meters, because it may be long.
-  const text = hasKey ? metadataText(event.metadata) : '';
-  const items: Item[] = [];
-  for (const { customer, meter } of found) {
+  const text = keyId === null ? '' : metadataText(event.metadata);
+  const first = items.length;
+  for (const meter of fed) {
     const measured = measure(meter, event, ids);
-    if (!('value' in measured)) return measured;
-    const { keyId, formerKeyId } = keyedIds(deps, { ...call.principal, id: customer.id }, key);
+    if (!('value' in measured)) {
+      items.length = first;
+      return measured;
+    }
+    const { value, member } = measured;
+    const follows = items.length > first;
     // The transfer of the first meter has the event's id; the ids of the others derive from it.
-    const named = (id: string | null) =>
-      id === null || items.length === 0 ? id : ids.derive(id, meter.id);
-    const said = { customerId: customer.id, meterId: meter.id, value: measured.value };
+    const named = (id: string | null) => (id === null || !follows ? id : ids.derive(id, meter.id));
     const request: Item['request'] = {
-      ...measured,
+      value,
+      member,
       eventAt: at,
       admission: 'record',
       exactReplay: false,
-      metadata: event.metadata ?? null,
+      metadata,
       idempotencyKey: header,
-      externalId: event.external_id ?? null,
+      externalId,
       keyId: named(keyId),
       formerKeyId: named(formerKeyId),
       fingerprint:
-        keyId === null ? null : fingerprintOf(ids, { ...said, metadata: text, variant: '' }),
+        keyId === null
+          ? null
+          : fingerprintOf(ids, {
+              customerId: customer.id,
+              meterId: meter.id,
+              value,
+              metadata: text,
+              variant: '',
+            }),
     };
-    items.push({ customer, meter, request, follows: items.length > 0 });
+    items.push({ customer, meter, request, follows });
   }
-  return items;
+  return null;
 }
 
 function isIssue(value: object): value is Issue {

@@ -72,8 +72,10 @@ export function findCustomer(
     scope,
     id === undefined ? { externalId: externalId ?? '' } : { id: id.toLowerCase() },
   );
-  return andThen(found, (customer) => customer ?? NO_CUSTOMER);
+  return andThen(found, orNone);
 }
+
+const orNone = (customer: Found | null) => customer ?? NO_CUSTOMER;
 
 /** A customer by the reference in a path: its id, or the merchant's own; its id wins. */
 export async function findByReference(
@@ -92,9 +94,12 @@ export function findSubject(
   scope: Tenant,
   body: NamedCustomer & { readonly feature_key: string },
 ): Subject | SubjectRefused | Promise<Subject | SubjectRefused> {
-  return andThen(meters.bySlug(scope, body.feature_key), (meter) =>
-    andThen(findCustomer(ledger, scope, body), (customer) => subjectOf(customer, meter)),
-  );
+  const customer = findCustomer(ledger, scope, body);
+  const meter = meters.bySlug(scope, body.feature_key);
+  if (customer instanceof Promise || meter instanceof Promise) {
+    return Promise.all([customer, meter]).then(([found, its]) => subjectOf(found, its));
+  }
+  return subjectOf(customer, meter);
 }
 
 function subjectOf(
@@ -120,9 +125,10 @@ export function recordUsage(
 ): Promise<RecordOutcome> {
   const { ledger, ids } = deps;
   const { tenant, measured, admission, metadata, key, exactReplay } = usage;
-  const { keyId, formerKeyId } = keyedIds(deps, { ...tenant, id: customer.id }, key);
+  const { keyId, formerKeyId } = keyedIds(deps, tenant, { customerId: customer.id, key });
   return ledger.record(customer, meter, {
-    ...measured,
+    value: measured.value,
+    member: measured.member,
     eventAt: null,
     admission,
     metadata: metadata ?? null,

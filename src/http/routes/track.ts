@@ -44,7 +44,8 @@ export function trackRoutes(deps: MeteringDeps) {
 
 function trackRoute(deps: MeteringDeps): Route {
   return deps.edge.organisation(TRACK, async ({ principal, body, idempotencyKey: header }) => {
-    const found = await findSubject(deps, principal, body);
+    const subject = findSubject(deps, principal, body);
+    const found = subject instanceof Promise ? await subject : subject;
     if (isRefused(found)) return refusedResponse(found);
     const measured = measure(found.meter, body, deps.ids);
     if (!('value' in measured)) return refuseInvalid([measured]);

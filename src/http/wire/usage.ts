@@ -96,17 +96,22 @@ const NO_KEY: KeyedIds = { keyId: null, formerKeyId: null };
  */
 export function keyedIds(
   { ids, hasFormerKeys }: { readonly ids: Ids; readonly hasFormerKeys: boolean },
-  { organisationId, mode, id: customerId }: Tenant & { readonly id: string },
-  key: CallerKey,
+  { organisationId, mode }: Tenant,
+  { customerId, key }: { readonly customerId: string; readonly key: CallerKey },
 ): KeyedIds {
-  const said = key.body ?? key.header;
-  if (said === null) return NO_KEY;
-  const isEvent = key.body !== undefined;
-  const scope = [isEvent ? 'event' : 'request', organisationId, mode];
-  const name = isEvent ? [said] : [key.operation, said];
+  const { body, header, operation } = key;
+  if (body !== undefined) {
+    return {
+      keyId: ids.derive('event', organisationId, mode, customerId, body),
+      formerKeyId: hasFormerKeys ? ids.derive('event', organisationId, mode, body) : null,
+    };
+  }
+  if (header === null) return NO_KEY;
   return {
-    keyId: ids.derive(...scope, customerId, ...name),
-    formerKeyId: hasFormerKeys ? ids.derive(...scope, ...name) : null,
+    keyId: ids.derive('request', organisationId, mode, customerId, operation, header),
+    formerKeyId: hasFormerKeys
+      ? ids.derive('request', organisationId, mode, operation, header)
+      : null,
   };
 }
 

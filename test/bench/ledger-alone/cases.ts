@@ -114,12 +114,11 @@ function keyed(
 ): UsageRequest {
   made += 1;
   const key = `key-${made}-of-a-bench`;
-  const about = { ...tenant, id: customerId };
   const caller = { body: undefined, header: key, operation: 'track' };
   const event = { customerId, meterId: meter.id, value: 1n, metadata: '', variant: '' } as const;
   return {
     ...UNKEYED,
-    ...keyedIds({ ids, hasFormerKeys: false }, about, caller),
+    ...keyedIds({ ids, hasFormerKeys: false }, tenant, { customerId, key: caller }),
     idempotencyKey: key,
     fingerprint: fingerprintOf(ids, event),
   };

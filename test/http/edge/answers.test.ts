@@ -4,6 +4,7 @@ import { Elysia } from 'elysia';
 import type { Principal } from '../../../src/http/edge/auth.ts';
 import { createEdge } from '../../../src/http/edge/edge.ts';
 import { Unavailable } from '../../../src/http/edge/errors.ts';
+import { jsonText } from '../../../src/http/json-text.ts';
 import { clock, timers } from '../../../src/platform/clock.ts';
 import { openLog } from '../../../src/platform/log.ts';
 
@@ -148,4 +149,11 @@ test.each(ACCESS)('%s with the key of %s: %d', async (path, who, status) => {
   expect(response.status).toBe(status);
   if (path === '/group' && status === 200)
     expect(await response.json()).toEqual(PRINCIPALS['group']);
+});
+
+test('a text that is JSON already is answered as its value is, and shares no header', () => {
+  const first = jsonText('{"a":1}');
+  expect([...first.headers]).toEqual([...Response.json({ a: 1 }).headers]);
+  first.headers.set('x-request-id', 'first');
+  expect(jsonText('{}').headers.has('x-request-id')).toBe(false);
 });

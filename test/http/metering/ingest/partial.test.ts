@@ -161,6 +161,30 @@ test('an event that one of its meters refuses counts for none, and does not stan
   ]);
 });
 
+test('an event that lacks what one of its meters reads counts for none', async () => {
+  const id = await setting.customer();
+  const two = (metadata: Fields) => event({ customer_id: id, name: 'two', metadata });
+  const { json } = await partial([two({}), two({ n: 2 }), two({ m: 1 })]);
+  expect(places(json.rejected)).toEqual([
+    [0, 'metadata.n'],
+    [2, 'metadata.n'],
+  ]);
+  expect([await sum(id, 'two_a'), await sum(id, 'two_b')]).toEqual([1, 2]);
+});
+
+test('a customer that one event names twice and others once', async () => {
+  const id = await setting.customer({ external_customer_id: 'named' });
+  const external = { customer_id: undefined, external_customer_id: 'named' };
+  const { json } = await partial([
+    event({ customer_id: id, external_customer_id: 'named' }),
+    event({ customer_id: id }),
+    event(external),
+    event({ customer_id: id.toUpperCase() }),
+  ]);
+  expect([json.inserted, places(json.rejected)]).toEqual([3, [[0, 'customer_id']]]);
+  expect(await sum(id)).toBe(3);
+});
+
 test('the same key twice in a call: what became of the first becomes of the second', async () => {
   const id = await setting.customer();
   const same = (value: number, key: string) => event({ customer_id: id, value, external_id: key });

@@ -93,6 +93,8 @@ export type Storage = {
     readonly except: readonly Alarm<K>[];
     /** Organisations whose test mode is left out. */
     readonly held: readonly string[];
+    /** Organisations that are left out. */
+    readonly without: readonly string[];
   }): Promise<readonly Alarm<K>[]>;
   /**
    * The next alarms of an organisation's test mode, of any kind, earliest first: those due by

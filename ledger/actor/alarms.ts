@@ -10,6 +10,9 @@ const AT_ONCE = 500;
 const TOGETHER = 100;
 const REST_MS = 8000;
 const RESTING_MAX = 10_000;
+/** To look past one that has much due costs time in proportion to it: at most this part of it. */
+const TURNS_PART = 1 / 20;
+const NONE = { due: [], rung: [] };
 
 /**
  * Fires the due alarms of one kind: grants that start or expire, periods that end, processors that
@@ -22,6 +25,8 @@ const RESTING_MAX = 10_000;
  * - Calls do not wait for alarms: every decision first does what was due.
  * - There is one of these for each kind, and no alarm waits for another: a silent processor delays
  *   no period.
+ * - Organisations take turns. While more is due than may start together, those that do not fire now
+ *   are looked up apart, every second, and get room of their own.
  * - Where an organisation's clock is stopped, the node that moves the clock fires its alarms; this
  *   one leaves them alone.
  */
@@ -33,6 +38,9 @@ export class Alarms<K extends AlarmKind> {
   /** By subject: alarms that fire now, and alarms that failed and rest for a while. */
   readonly #ringing = new Map<string, { readonly alarm: Alarm<K>; readonly done: Promise<void> }>();
   readonly #resting = new Map<string, Alarm<K>>();
+  /** Organisations that had their turn; the others come before them. */
+  readonly #served = new Set<string>();
+  #nextTurnsAt = 0;
   #stop: () => void = () => undefined;
   #stopped = false;
 
@@ -98,25 +106,55 @@ export class Alarms<K extends AlarmKind> {
   async #fire(): Promise<boolean> {
     const session = this.#session();
     const room = Math.min(TOGETHER, AT_ONCE - this.#ringing.size);
-    if (session === null || !session.journal.isLeaseValid() || room === 0) return false;
+    if (session === null || !session.journal.isLeaseValid()) return false;
+    const { due, rung } = room > 0 ? await this.#ringDue(session, room, []) : NONE;
+    if (due.length < room) {
+      this.#served.clear();
+      return false;
+    }
+    await this.#giveTurns(session);
+    if (room <= 0) return false;
+    // Does not wait for all: the slowest would hold up the others.
+    const oldest = [...this.#ringing.values().take(TOGETHER)].map(({ done }) => done);
+    if (this.#ringing.size + rung.length > AT_ONCE) await Promise.all(oldest);
+    return true;
+  }
+
+  /** More is due than may start: those that wait behind others get a turn. */
+  async #giveTurns(session: OwnershipSession): Promise<void> {
+    const { clock } = this.#deps;
+    const startedAt = clock.monotonic();
+    const room = Math.min(TOGETHER, AT_ONCE + TOGETHER - this.#ringing.size);
+    if (startedAt < this.#nextTurnsAt || room <= 0) return;
+    const ringing = this.#ringing.values().map(({ alarm }) => alarm.tenant.organisationId);
+    const { due } = await this.#ringDue(session, room, [...new Set([...ringing, ...this.#served])]);
+    for (const { tenant } of due) this.#served.add(tenant.organisationId);
+    // Each has had a turn: the next ones begin anew.
+    if (due.length < room) this.#served.clear();
+    const now = clock.monotonic();
+    this.#nextTurnsAt = now + Math.max(POLL_MS, (now - startedAt) / TURNS_PART);
+  }
+
+  /** Those that are due, `room` at most; they fire. */
+  async #ringDue(
+    session: OwnershipSession,
+    room: number,
+    without: readonly string[],
+  ): Promise<{ readonly due: readonly Alarm<K>[]; readonly rung: readonly Promise<void>[] }> {
     const { storage, orgClock } = this.#deps;
-    const except = [...this.#ringing.values().map(({ alarm }) => alarm), ...this.resting];
     const due = await storage.dueAlarms({
       kind: this.#kind,
       slots: session.store.slots.list(),
       now: orgClock.wall(),
       atMost: room,
-      except,
+      except: [...this.#ringing.values().map(({ alarm }) => alarm), ...this.resting],
       held: [...orgClock.stopped],
+      without,
     });
     assert(due.length <= room, 'no more alarms ring than there is room for');
     // Some clocks may have been stopped since they were looked up.
     const rung = due.filter((alarm) => !this.#isHeld(alarm)).map((alarm) => this.ring(alarm));
-    if (due.length < room) return false;
-    // Does not wait for all: the slowest would hold up the others.
-    const oldest = [...this.#ringing.values().take(TOGETHER)].map(({ done }) => done);
-    if (this.#ringing.size + rung.length > AT_ONCE) await Promise.all(oldest);
-    return true;
+    return { due, rung };
   }
 
   #isHeld({ tenant }: Alarm<K>): boolean {

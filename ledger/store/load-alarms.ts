@@ -14,13 +14,13 @@ export async function dueAlarms<K extends AlarmKind>(
     readonly except: readonly Alarm<K>[];
   },
 ): Promise<Alarm<K>[]> {
-  const { kind, atMost, held, except } = query;
+  const { kind, atMost, held, except, without } = query;
   const isOwn = sql`a.slot = any(${[...query.slots]}::smallint[])`;
   const now = new Date(query.now);
   const rows = await sql<Row[]>`
     (select ${columns(sql)} from alarms a
       where kind = ${kind} and due_at <= ${now} and ${isOwn} and not (mode = 'test' and organisation_id = any(${[...held]}::uuid[]))
-        and ${isNoneOf(sql, except)}
+        and organisation_id <> all(${[...without]}::uuid[]) and ${isNoneOf(sql, except)}
       order by due_at limit ${atMost})
     union all
     (select ahead.* from test_clocks c cross join lateral (
@@ -29,7 +29,7 @@ export async function dueAlarms<K extends AlarmKind>(
           and due_at > ${now} and due_at <= ${now}::timestamptz + c.ahead_ms * interval '1 ms' and ${isOwn}
           and ${isNoneOf(sql, except)}
         order by due_at limit ${atMost}) as ahead
-      where c.organisation_id <> all(${[...held]}::uuid[]))
+      where c.organisation_id <> all(${[...held, ...without]}::uuid[]))
     order by "dueAt" limit ${atMost}`;
   return rows.map((row) => ({ ...alarmOf(row), kind }));
 }

@@ -208,6 +208,7 @@ export function dueAlarms<K extends AlarmKind>(
         kind === query.kind && dueAt <= query.now && query.slots.includes(slot),
     )
     .filter(({ actorId, subjectId }) => !except.has(`${actorId} ${subjectId}`))
+    .filter(({ tenant }) => !query.without.includes(tenant.organisationId))
     .sort((a, b) => a.dueAt - b.dueAt)
     .slice(0, query.atMost)
     .map(({ actorId, subjectId, tenant }) => ({ kind: query.kind, actorId, subjectId, tenant }));

@@ -38,10 +38,16 @@ async function alarm(
 }
 
 const due = async (
-  options: { held?: string[]; atMost?: number; except?: Alarm<'meter'>[] } = {},
+  options: {
+    held?: string[];
+    without?: string[];
+    atMost?: number;
+    except?: Alarm<'meter'>[];
+  } = {},
 ) => {
-  const { held = [], atMost = 10, except = [] } = options;
-  return dueAlarms(server.sql, { kind: 'meter', slots: [1, 2], now: NOW, atMost, except, held });
+  const { held = [], without = [], atMost = 10, except = [] } = options;
+  const query = { slots: [1, 2], now: NOW, atMost, except, held, without };
+  return dueAlarms(server.sql, { kind: 'meter', ...query });
 };
 
 async function anHourAhead(): Promise<void> {
@@ -77,6 +83,16 @@ test('what is held is left out, but not its live mode', async () => {
   await alarm(ahead, 'test', { inMs: 1 });
   const live = await alarm(ahead, 'live', { inMs: -1 });
   expect(actorsOf(await due({ held: [ahead] }))).toEqual([live]);
+});
+
+test('without an organisation: none of its modes, by either clock', async () => {
+  await anHourAhead();
+  await alarm(ahead, 'test', { inMs: -3 });
+  await alarm(ahead, 'test', { inMs: 1 });
+  await alarm(ahead, 'live', { inMs: -2 });
+  const left = await alarm(other, 'live', { inMs: -1 });
+  expect(actorsOf(await due({ without: [ahead] }))).toEqual([left]);
+  expect(await due({ without: [ahead, other] })).toEqual([]);
 });
 
 test('the next ones: of all kinds, those close to the first, none after the end', async () => {

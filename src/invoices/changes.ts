@@ -164,6 +164,7 @@ export async function recordInvoiceRefunds(
   await insertEvents(sql, events);
   const recorded = new Set(rows.map(({ id }) => id));
   const others = invoiceIds.filter((id) => !recorded.has(id));
+  if (others.length === 0) return others;
   const there = await lockInvoices(sql, others);
   assert(
     others.every((id) => there.has(id)),

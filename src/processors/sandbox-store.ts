@@ -66,7 +66,7 @@ const chargeColumns = (sql: Executor, now: Time) => sql`
   key, ${statusAt(sql, now)} as status, next_at as "nextAt", amount, currency, method, expiry, refunds,
   failure_code as "failureCode", failure_message as "failureMessage", return_url as "returnUrl", mandate`;
 
-const refundColumns = (sql: Executor, now: Date) => sql`
+const refundColumns = (sql: Executor, now: Time) => sql`
   key, ${statusAt(sql, now)} as status, next_at as "nextAt", failure`;
 
 /**
@@ -169,62 +169,72 @@ export async function resolveAction(
   return row?.returnUrl ?? null;
 }
 
+export type NewRefund = RefundRequest & { readonly at: Date; readonly settlesAt: Date };
+
 /**
- * The refund with this key: the first call makes it. null where there is no such charge. One
- * statement takes the amount off its charge and writes the refund, so that the charge is locked for
- * one commit and no longer.
+ * Takes refunds off their charges, and returns those. Left out are those that were made before, and
+ * those of a charge that does not have as much as is asked of it here. One statement, so that a
+ * charge is locked for one commit and no longer, and in one order, so that two never deadlock.
  */
-export async function makeRefund(
+export function takeRefunds(
   sql: Sql,
-  request: RefundRequest,
-  options: { readonly now: number; readonly settlesAt: Date },
-): Promise<RefundRow | null> {
-  const { now } = options;
+  refunds: readonly NewRefund[],
+): Promise<readonly RefundRow[]> {
+  const keys = refunds.map(({ key }) => key);
+  const chargeKeys = refunds.map(({ chargeKey }) => chargeKey);
+  const amounts = refunds.map(({ amount }) => String(amount));
+  const currencies = refunds.map(({ currency }) => currency);
+  const times = refunds.map(({ at }) => at.toISOString());
+  const settled = refunds.map(({ settlesAt }) => settlesAt.toISOString());
+  return sql<RefundRow[]>`
+    with asked as materialized (
+      select * from unnest(${keys}::text[], ${chargeKeys}::text[], ${amounts}::text[]::bigint[], ${currencies}::text[],
+        ${times}::text[]::timestamptz[], ${settled}::text[]::timestamptz[]) as t (key, charge_key, amount, currency, at, settles_at)
+      where not exists (select from sandbox_refunds made where made.key = t.key)
+    ), locked as materialized (
+      select key from sandbox_charges where key in (select charge_key from asked) order by key for no key update
+    ), charge as (
+      update sandbox_charges c set refunded = c.refunded + t.amount
+      from (select charge_key, currency, sum(amount)::bigint as amount, max(at) as at from asked group by charge_key, currency) t
+      where c.key = t.charge_key and c.key in (select key from locked) and c.currency = t.currency
+        and ${statusAt(sql, sql`t.at`)} = 'succeeded'
+        and c.refunded + t.amount <= c.amount + coalesce((
+          select sum(failed.amount) from sandbox_refunds failed
+          where failed.charge_key = c.key and failed.next_status = 'declined' and failed.next_at <= t.at), 0)
+      returning c.key, c.currency, c.refunds)
+    insert into sandbox_refunds (key, charge_key, amount, status, next_status, next_at, failure, created_at)
+    select t.key, t.charge_key, t.amount,
+      case charge.refunds when 'settle' then 'pending' else 'succeeded' end,
+      case charge.refunds when 'settle' then 'succeeded' when 'fail_late' then 'declined' end,
+      case when charge.refunds <> 'succeed' then t.settles_at end,
+      case charge.refunds when 'fail_late' then 'expired_or_canceled_card' end,
+      t.at
+    from asked t join charge on charge.key = t.charge_key and charge.currency = t.currency
+    returning ${refundColumns(sql, sql`created_at`)}`;
+}
+
+/**
+ * The refund with this key, which `takeRefunds` did not take with others: made before, made now if
+ * the charge has as much, or declined. null where there is no such charge.
+ */
+export async function makeRefund(sql: Sql, refund: NewRefund): Promise<RefundRow | null> {
+  const { key, chargeKey, amount, at } = refund;
   try {
-    const made = await takeRefund(sql, request, options);
-    if (made !== null) return made;
+    const [made] = await takeRefunds(sql, [refund]);
+    if (made !== undefined) return made;
   } catch (error) {
     // Two concurrent calls with one key: both took the amount, one wrote the refund, and the other
     // was rolled back.
     if (!isTaken(error)) throw error;
   }
-  const found = await findRefund(sql, request.key, now);
+  const found = await findRefund(sql, key, at.getTime());
   if (found !== null) return found;
   await sql`
     insert into sandbox_refunds (key, charge_key, amount, status, failure, created_at)
-    select ${request.key}, key, ${request.amount}, 'declined', 'declined', ${new Date(now)}
-    from sandbox_charges where key = ${request.chargeKey}
+    select ${key}, key, ${amount}, 'declined', 'declined', ${at}
+    from sandbox_charges where key = ${chargeKey}
     on conflict (key) do nothing`;
-  return findRefund(sql, request.key, now);
-}
-
-/** null where the charge does not have as much, or this refund was made before. */
-async function takeRefund(
-  sql: Sql,
-  { key, chargeKey, amount, currency }: RefundRequest,
-  { now, settlesAt }: { readonly now: number; readonly settlesAt: Date },
-): Promise<RefundRow | null> {
-  const at = new Date(now);
-  const [row] = await sql<RefundRow[]>`
-    with charge as (
-      update sandbox_charges set refunded = refunded + ${amount}
-      where key = ${chargeKey} and currency = ${currency} and ${statusAt(sql, at)} = 'succeeded'
-        and refunded + ${amount} <= amount + coalesce((
-          select sum(failed.amount) from sandbox_refunds failed
-          where failed.charge_key = ${chargeKey} and failed.next_status = 'declined'
-            and failed.next_at <= ${at}), 0)
-        and not exists (select from sandbox_refunds made where made.key = ${key})
-      returning key, refunds)
-    insert into sandbox_refunds (key, charge_key, amount, status, next_status, next_at, failure, created_at)
-    select ${key}, key, ${amount},
-      case refunds when 'settle' then 'pending' else 'succeeded' end,
-      case refunds when 'settle' then 'succeeded' when 'fail_late' then 'declined' end,
-      case when refunds <> 'succeed' then ${settlesAt}::timestamptz end,
-      case refunds when 'fail_late' then 'expired_or_canceled_card' end,
-      ${at}
-    from charge
-    returning ${refundColumns(sql, at)}`;
-  return row ?? null;
+  return findRefund(sql, key, at.getTime());
 }
 
 function isTaken(error: unknown): boolean {

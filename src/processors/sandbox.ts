@@ -4,8 +4,8 @@
 // Holds: the promises of the port, on PostgreSQL. A key is one row, for any number of concurrent
 // calls, before or after a crash.
 // Does not: store card numbers, only what may be shown of a card.
-// Charges that are asked for at the same moment share a statement, and organisations take turns in
-// it. It reads the clock at each call, so a later settlement follows a test clock too.
+// Charges that are asked for at the same moment share a statement, and so do refunds; organisations
+// take turns in it. It reads the clock at each call, so a later settlement follows a test clock too.
 import { must, unreachable } from '../../ledger/kernel/assert.ts';
 import { Batcher } from '../../ledger/kernel/batcher.ts';
 import type { Clock, Timers } from '../../ledger/ports.ts';
@@ -40,9 +40,11 @@ import {
   makeRefund,
   type Mandate,
   type NewCharge,
+  type NewRefund,
   type NextStatus,
   type RefundRow,
   resolveAction,
+  takeRefunds,
 } from './sandbox-store.ts';
 
 /** What the bank asks the buyer to confirm. */
@@ -83,6 +85,7 @@ export type SandboxFor = (clock: Pick<Clock, 'now'>, organisationId?: string) =>
 type Books = {
   readonly mandates: Batcher<{ readonly key: string; readonly savedBy: string }, Mandate>;
   readonly charges: Batcher<NewCharge, Written>;
+  readonly refunds: Batcher<NewRefund, RefundRow>;
 };
 type Written = { readonly row: ChargeRow } | { readonly failed: unknown };
 
@@ -128,7 +131,7 @@ const WAITING_MAX = 4096;
 
 export function openSandbox(options: SandboxOptions): SandboxFor {
   const books = openBooks(options);
-  return (clock, organisationId) => sandbox(options, books, { clock, organisationId });
+  return (clock, organisationId) => sandbox(options, { books, clock, organisationId });
 }
 
 function openBooks({ sql, timers }: SandboxOptions): Books {
@@ -154,6 +157,19 @@ function openBooks({ sql, timers }: SandboxOptions): Books {
       nameOf: ({ key }) => key,
       load: (charges) => write(sql, charges),
     }),
+    refunds: new Batcher({
+      timers,
+      ...bounds,
+      nameOf: ({ key }) => key,
+      async load(refunds) {
+        try {
+          return (await takeRefunds(sql, refunds)).map((row) => [row.key, row] as const);
+        } catch {
+          // Each of them is asked for alone then.
+          return [];
+        }
+      },
+    }),
   };
 }
 
@@ -175,12 +191,16 @@ async function write(
   return written;
 }
 
-function sandbox(
-  options: SandboxOptions,
-  books: Books,
-  { clock, organisationId }: { clock: Pick<Clock, 'now'>; organisationId: string | undefined },
-): Sandbox {
+/** One merchant's calls. */
+type OnBooks = {
+  readonly books: Books;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly organisationId: string | undefined;
+};
+
+function sandbox(options: SandboxOptions, of: OnBooks): Sandbox {
   const { sql } = options;
+  const { books, clock, organisationId } = of;
 
   async function chargeNow(key: string): Promise<ChargeResult> {
     const now = clock.now();
@@ -232,7 +252,7 @@ function sandbox(
       await cancelCharge(sql, key, clock.now());
       return chargeNow(key);
     },
-    ...refunding(options, clock),
+    ...refunding(options, of),
     async findChallenge(key) {
       const found = await findCharge(sql, key, clock.now());
       return found === null ? null : challengeOf(found);
@@ -249,14 +269,15 @@ function sandbox(
 /** The part of the port that gives back. */
 function refunding(
   { sql, settleMs }: SandboxOptions,
-  clock: Pick<Clock, 'now'>,
+  { books, clock, organisationId }: OnBooks,
 ): Pick<Processor, 'refund' | 'findRefund'> {
   return {
     async refund(request) {
       if (request.amount <= 0n) return { kind: 'not_attempted' };
       const now = clock.now();
-      const settlesAt = new Date(now + settleMs);
-      const made = await makeRefund(sql, request, { now, settlesAt });
+      const refund = { ...request, at: new Date(now), settlesAt: new Date(now + settleMs) };
+      const taken = await books.refunds.get(refund, organisationId);
+      const made = taken ?? (await makeRefund(sql, refund));
       return made === null ? { kind: 'not_attempted' } : refundResult(made, now);
     },
     async findRefund(key) {

@@ -250,3 +250,47 @@ test('it is for test mode alone', () => {
   expect(processorFor({ organisationId: '', mode: 'test' })?.name).toBe('sandbox');
   expect(processorFor({ organisationId: '', mode: 'live' })).toBeNull();
 });
+
+const refundOf = (chargeKey: string, amount: bigint) => ({
+  key: ids.next(),
+  chargeKey,
+  amount,
+  currency: 'USD',
+});
+
+test('refunds at the same moment share a statement', async () => {
+  const bank = openBank();
+  const charge = chargeOf(card('4242424242424242'));
+  await bank.charge(charge);
+  await Promise.all(Array.from({ length: 20 }, () => bank.refund(refundOf(charge.key, 1n))));
+  const [row] = await sql<{ made: bigint; statements: bigint }[]>`
+    select count(*) as made, count(distinct xmin::text) as statements
+    from sandbox_refunds where charge_key = ${charge.key}`;
+  expect(row).toEqual({ made: 20n, statements: 1n });
+});
+
+test('each of them has its own answer, where two processes send them too', async () => {
+  const banks = [openBank(), openBank()] as const;
+  const numbers = ['4242424242424242', '4000000000007726', '4000000000005126'];
+  const charges = numbers.map((number) => chargeOf(card(number)));
+  for (const charge of charges) await banks[0].charge(charge);
+  const some = charges.flatMap(({ key }) => Array.from({ length: 20 }, () => refundOf(key, 10n)));
+  const impossible = refundOf(charges[0]?.key ?? '', 2n ** 80n);
+  // In two orders.
+  const sent = [...some, impossible, ...some.toReversed()];
+  const answers = await Promise.allSettled(
+    sent.map((refund, nth) => banks[nth < some.length ? 0 : 1].refund(refund)),
+  );
+  const kinds = answers.map((answer) =>
+    answer.status === 'fulfilled' ? answer.value.kind : 'failed',
+  );
+  const own = some.map((_, nth) => (nth >= 20 && nth < 40 ? 'pending' : 'succeeded'));
+  expect(kinds).toEqual([...own, 'failed', ...own.toReversed()]);
+  const rows = await sql<{ refunded: bigint; made: bigint }[]>`
+    select c.refunded, count(*) as made
+    from sandbox_charges c join sandbox_refunds r on r.charge_key = c.key
+    where c.key = any(${charges.map(({ key }) => key)}) group by c.key`;
+  expect(rows.map(({ refunded, made }) => [refunded, made])).toEqual(
+    charges.map(() => [200n, 20n]),
+  );
+});

@@ -8,11 +8,19 @@
 /** Every transfer that still exists. */
 const BOOKS = '(SELECT * FROM transfers UNION ALL SELECT * FROM transfers_archive)';
 
+const TOTALS = `(
+  SELECT id, slot, debits_posted, debits_pending, credits_posted, credits_pending, true AS of_actor FROM balances
+  UNION ALL SELECT id, 0, debits_posted, debits_pending, credits_posted, credits_pending, false FROM node_balances)`;
+
+/** Every account, with its totals. */
+export const ACCOUNTS = `(
+  SELECT a.*, b.debits_posted, b.debits_pending, b.credits_posted, b.credits_pending FROM accounts a JOIN ${TOTALS} b ON b.id = a.id)`;
+
 export const LEDGER_CHECKS: Readonly<Record<string, string>> = {
   'I1 debits equal credits for each meter': `
     SELECT meter_id, sum(debits_posted) AS debits, sum(credits_posted) AS credits, sum(debits_pending) AS pending_debits,
       sum(credits_pending) AS pending_credits
-    FROM accounts WHERE meter_id IS NOT NULL GROUP BY meter_id
+    FROM ${ACCOUNTS} a WHERE meter_id IS NOT NULL GROUP BY meter_id
     HAVING sum(debits_posted) <> sum(credits_posted) OR sum(debits_pending) <> sum(credits_pending)`,
 
   'I1 a transfer moves one asset of one tenant': `
@@ -23,7 +31,7 @@ export const LEDGER_CHECKS: Readonly<Record<string, string>> = {
   'I2, I3 totals are the fold of the transfers, pending ones the open holds': `
     WITH moved AS (
       SELECT t.debit, t.credit,
-        CASE t.kind WHEN 'single' THEN t.amount WHEN 'post' THEN t.amount WHEN 'reverse' THEN -t.amount ELSE 0 END AS posted,
+        coalesce(t.amount, t.value) * CASE t.kind WHEN 'single' THEN 1 WHEN 'post' THEN 1 WHEN 'reverse' THEN -1 ELSE 0 END AS posted,
         CASE WHEN t.kind = 'pending' THEN t.amount WHEN t.kind IN ('post', 'void') THEN -h.amount ELSE 0 END AS pending
       FROM ${BOOKS} t LEFT JOIN transfers h ON h.id = t.hold
       WHERE t.kind <> 'refused'
@@ -35,32 +43,38 @@ export const LEDGER_CHECKS: Readonly<Record<string, string>> = {
       SELECT id, sum(dp) AS dp, sum(dn) AS dn, sum(cp) AS cp, sum(cn) AS cn FROM sides GROUP BY id
     )
     SELECT coalesce(a.id, f.id) AS account, a.debits_posted, f.dp, a.credits_posted, f.cp
-    FROM accounts a FULL JOIN folded f ON f.id = a.id
+    FROM ${TOTALS} a FULL JOIN folded f ON f.id = a.id
     WHERE a.id IS NULL OR a.debits_posted <> coalesce(f.dp, 0) OR a.debits_pending <> coalesce(f.dn, 0)
       OR a.credits_posted <> coalesce(f.cp, 0) OR a.credits_pending <> coalesce(f.cn, 0)`,
 
   'I4 no ceiling is crossed, and consumption is the floored aggregate': `
-    SELECT id FROM accounts
-    WHERE (capped AND debits_posted + debits_pending > credits_posted)
-      OR (kind = 'meter' AND debits_posted <> greatest(aggregate, 0))`,
+    SELECT a.id, a.kind, b.capped FROM accounts a JOIN balances b ON b.id = a.id
+    WHERE (b.capped AND b.debits_posted + b.debits_pending > b.credits_posted)
+      OR a.kind = 'meter' AND b.debits_posted IS DISTINCT FROM greatest(b.aggregate, 0)
+      OR least(b.debits_posted, b.debits_pending, b.credits_posted, b.credits_pending) < 0`,
 
   'I4 aggregates are those of the events': `
     WITH counted AS (
       SELECT debit AS id, sum(value) AS total, sum(sign(value + 0.5)) AS signed, max(value) AS highest
       FROM ${BOOKS} t WHERE value IS NOT NULL AND kind <> 'refused' GROUP BY debit
     ), events AS (
-      SELECT a.id, m.aggregation, a.aggregate, coalesce(t.total, 0) + coalesce(c.events_total, 0) AS total,
+      SELECT a.id, m.aggregation, b.aggregate, coalesce(t.total, 0) + coalesce(c.events_total, 0) AS total,
         (coalesce(t.signed, 0) + coalesce(c.events_signed, 0)) * 10 ^ m.scale AS signed,
         greatest(t.highest, c.events_highest, 0) AS highest,
         (coalesce(u.members, 0) + coalesce(c.members, 0)) * 10 ^ m.scale AS members
-      FROM accounts a JOIN meters m ON m.id = a.meter_id LEFT JOIN counted t ON t.id = a.id
+      FROM accounts a JOIN balances b ON b.id = a.id JOIN meters m ON m.id = a.meter_id LEFT JOIN counted t ON t.id = a.id
       LEFT JOIN closing_balances c ON c.account_id = a.id
       LEFT JOIN (SELECT account_id, count(*) AS members FROM members GROUP BY account_id) u ON u.account_id = a.id
       WHERE a.kind = 'meter'
     )
     SELECT e.id, e.aggregation, e.aggregate FROM events e
-    WHERE e.aggregate <> CASE e.aggregation WHEN 'sum' THEN e.total WHEN 'count' THEN e.signed WHEN 'max' THEN e.highest
+    WHERE e.aggregate IS DISTINCT FROM CASE e.aggregation WHEN 'sum' THEN e.total WHEN 'count' THEN e.signed WHEN 'max' THEN e.highest
       WHEN 'unique' THEN e.members ELSE e.aggregate END`,
+
+  'I5 an account belongs to somebody, and has its totals once': `
+    SELECT coalesce(a.id, b.id) AS account, a.kind, count(*) FROM accounts a FULL JOIN ${TOTALS} b ON b.id = a.id
+    GROUP BY a.id, b.id, a.kind
+    HAVING a.id IS NULL OR b.id IS NULL OR count(*) > 1 OR bool_or(b.of_actor <> (a.kind IN ('meter', 'payment')) OR b.slot <> a.slot)`,
 
   'I5 an id counts once in 30 days': `
     SELECT id, at, before FROM (

@@ -1,22 +1,24 @@
 // The parameters of the flush statement (`flush-sql.ts`), in the order of its text: the fence, what
-// all rows share, the arrays of transfers and of touched accounts, how many rows must be there, and
+// all rows share, the arrays of transfers and of changed balances, how many rows must be there, and
 // one JSON document for all other rows.
 import type { Transfer } from '../kernel/transfers.ts';
-import type { AccountChange, Fence, FlushRows } from '../storage.ts';
+import type { AccountOpening, Fence, FlushRows } from '../storage.ts';
 import { type ArrayColumns, type Cell, encodeRows } from './columns.ts';
 import { FOLLOWUP_COLUMNS, followupRows } from './followup-columns.ts';
 import {
   ACCOUNT_COLUMNS,
   ALARM_COLUMNS,
+  BALANCE_COLUMNS,
   EVENT_COLUMNS,
   GRANT_COLUMNS,
   MEMBER_COLUMNS,
   meterAlarm,
+  SIDE_COLUMNS,
   STATE_COLUMNS,
 } from './meter-columns.ts';
 import { PAYMENT_COLUMNS, paymentAlarm, REFUND_COLUMNS } from './payment-columns.ts';
 import { SUBSCRIPTION_COLUMNS, subscriptionAlarm } from './subscription-columns.ts';
-import { TOUCHED_COLUMNS, type TouchedRow, TRANSFER_COLUMNS } from './usage-columns.ts';
+import { BALANCE_CHANGES, SIDE_CHANGES, TRANSFER_COLUMNS } from './usage-columns.ts';
 
 /** The parameters of the lean statement; where other tables have rows, of the full one. */
 export function flushParameters(
@@ -26,16 +28,22 @@ export function flushParameters(
 ): { readonly lean: boolean; readonly parameters: (string | number | null)[] } {
   const rare = rareRows(rows);
   const transfers = arraysOf(TRANSFER_COLUMNS, inOrder(rows.transfers));
-  const touched = arraysOf(TOUCHED_COLUMNS, touchedRows(rows.touched));
+  const isOfActor = ({ expected }: FlushRows['touched'][number]) => expected !== null;
+  const balances = arraysOf(BALANCE_CHANGES, rows.touched.filter(isOfActor));
+  const sides = arraysOf(
+    SIDE_CHANGES,
+    rows.touched.filter((change) => !isOfActor(change)),
+  );
   const parameters = [
     fence.node,
     String(fence.epoch),
     String(fence.seq),
     leaseMs,
     ...transfers.shared,
-    ...touched.shared,
+    ...balances.shared,
     ...transfers.arrays,
-    ...touched.arrays,
+    ...balances.arrays,
+    ...sides.arrays,
     rows.touched.length,
     rows.opened.length,
   ];
@@ -80,14 +88,8 @@ function inOrder(rows: readonly Transfer[]): readonly Transfer[] {
   return rows.length < 2 ? rows : rows.toSorted((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** A customer's account comes before the other side, which changes with it. */
-function touchedRows(changes: readonly AccountChange[]): TouchedRow[] {
-  let updatedAt: number | null = null;
-  return changes.map((change) => {
-    updatedAt = change.period?.updatedAt ?? updatedAt;
-    return { change, updatedAt };
-  });
-}
+const belongsToActor = ({ kind }: AccountOpening): boolean =>
+  kind === 'meter' || kind === 'payment';
 
 function rareRows(rows: FlushRows): string | null {
   const { opened, members, grants, states, events, payments, subscriptions, handovers } = rows;
@@ -100,7 +102,12 @@ function rareRows(rows: FlushRows): string | null {
     ...subscriptions.map(subscriptionAlarm),
   ];
   return JSON.stringify({
-    opened: encodeRows(ACCOUNT_COLUMNS, opened),
+    accounts: encodeRows(ACCOUNT_COLUMNS, opened),
+    balances: encodeRows(BALANCE_COLUMNS, opened.filter(belongsToActor)),
+    sides: encodeRows(
+      SIDE_COLUMNS,
+      opened.filter((opening) => !belongsToActor(opening)),
+    ),
     members: encodeRows(MEMBER_COLUMNS, members),
     grants: encodeRows(GRANT_COLUMNS, grants),
     states: encodeRows(STATE_COLUMNS, states),

@@ -1,6 +1,6 @@
 // The statement of a flush: one transaction in one round trip.
 //
-// Each column of transfers and touched accounts is an array parameter; rows of all other tables
+// Each column of transfers and changed balances is an array parameter; rows of all other tables
 // come in one JSON document. Each part of a statement costs even where it has no rows, so there are
 // two statements: the lean one has none of the other tables. Names, types and values of columns are
 // not written here. They come from the tables of columns (`columns.ts`), in whose order `encode.ts`
@@ -14,14 +14,16 @@ import { FOLLOWUP_COLUMNS } from './followup-columns.ts';
 import {
   ACCOUNT_COLUMNS,
   ALARM_COLUMNS,
+  BALANCE_COLUMNS,
   EVENT_COLUMNS,
   GRANT_COLUMNS,
   MEMBER_COLUMNS,
+  SIDE_COLUMNS,
   STATE_COLUMNS,
 } from './meter-columns.ts';
 import { PAYMENT_COLUMNS, REFUND_COLUMNS } from './payment-columns.ts';
 import { SUBSCRIPTION_COLUMNS } from './subscription-columns.ts';
-import { TOUCHED_COLUMNS, TRANSFER_COLUMNS } from './usage-columns.ts';
+import { BALANCE_CHANGES, SIDE_CHANGES, TRANSFER_COLUMNS } from './usage-columns.ts';
 
 /** The fence's own parameters are written where they are used: $1 to $4. */
 let parametersSoFar = 4;
@@ -34,30 +36,36 @@ function sharedValues(columns: ArrayColumns<never>): string[] {
   return Object.entries(columns)
     .filter(([, column]) => column.shared)
     .map(([name, { type }]) => {
-      const value = `${parameter()}::${elementOf(type)}`;
-      return `${type === 'time' ? `to_timestamp(${value} / 1000.0::float8)` : value} AS ${name}`;
+      return `${read(`${parameter()}::${elementOf(type)}`, type)} AS ${name}`;
     });
 }
 
-/** The rows of the arrays, as `t`. */
+const read = (value: string, type: ArrayColumn<never>['type']): string =>
+  type === 'time' ? `to_timestamp(${value} / 1000.0::float8)` : value;
+
+/**
+ * The rows of the arrays, as `t`. In a select list, where each row is read as it is needed: as a
+ * function in FROM, each array would be copied first.
+ */
 function arrayRows(columns: ArrayColumns<never>): string {
-  const arrays = Object.values(columns).map(
-    ({ type }) => `${parameter()}::text::${elementOf(type)}[]`,
+  const arrays = Object.entries(columns).map(
+    ([name, { type }]) => `unnest(${parameter()}::text::${elementOf(type)}[]) AS ${name}`,
   );
-  return `unnest(${arrays.join(', ')}) AS t (${namesOf(columns)})`;
+  return `(SELECT ${arrays.join(', ')}) AS t`;
 }
 
 const TRANSFER_VALUES = Object.entries(TRANSFER_COLUMNS)
-  .map(
-    ([name, { shared, sql }]) =>
-      sql ?? (shared ? `coalesce(t.${name}, fence.${name})` : `t.${name}`),
-  )
+  .map(([name, { type, shared, sql }]) => {
+    const value = read(`t.${name}`, type);
+    return sql ?? (shared ? `coalesce(${value}, fence.${name})` : value);
+  })
   .join(', ');
 
-const ACCOUNT_CHANGES = Object.entries(TOUCHED_COLUMNS)
-  .filter(([, { sql }]) => sql !== undefined)
-  .map(([name, { sql }]) => `${name} = ${sql}`)
-  .join(', ');
+const changesOf = (columns: ArrayColumns<never>): string =>
+  Object.entries(columns)
+    .filter(([, { sql }]) => sql !== undefined)
+    .map(([name, { sql }]) => `${name} = ${sql}`)
+    .join(', ');
 
 /** Rows of one part of the document. `r` has the columns of `table`. */
 const rowsOf = (part: string, table = part): string =>
@@ -66,29 +74,33 @@ const rowsOf = (part: string, table = part): string =>
 const FENCE = `
   WITH fence AS (
     UPDATE nodes SET seq = seq + 1, expires_at = now() + $4 * interval '1 millisecond'
-    WHERE id = $1 AND epoch = $2 AND seq = $3
-    RETURNING id AS node, ${[...sharedValues(TRANSFER_COLUMNS), ...sharedValues(TOUCHED_COLUMNS)].join(', ')}
+    WHERE id = $1 AND epoch = $2 AND seq = $3 AND id > 0 AND epoch > 0 AND seq >= 0
+    RETURNING id AS node, ${[...sharedValues(TRANSFER_COLUMNS), ...sharedValues(BALANCE_CHANGES)].join(', ')}
   )`;
 
 const TRANSFERS = `,
   moved AS (
     INSERT INTO transfers (${namesOf(TRANSFER_COLUMNS)}, node)
     SELECT ${TRANSFER_VALUES}, fence.node
-    FROM fence, ${arrayRows(TRANSFER_COLUMNS)},
-      LATERAL (SELECT coalesce(to_timestamp(t.at / 1000.0::float8), fence.at) AS at, coalesce(t.value, fence.value) AS value) AS m
+    FROM fence, ${arrayRows(TRANSFER_COLUMNS)}
   )`;
 
-const TOUCHED = `,
-  touched AS (
-    UPDATE accounts a SET ${ACCOUNT_CHANGES}
-    FROM fence, ${arrayRows(TOUCHED_COLUMNS)}
-    WHERE a.slot = t.slot AND a.id = t.id
-      AND (t.expected_debits IS NULL
-        OR (a.debits_posted = t.expected_debits AND a.credits_posted = t.expected_credits))
+const CHANGED = `,
+  changed AS (
+    UPDATE balances b SET ${changesOf(BALANCE_CHANGES)}
+    FROM fence, ${arrayRows(BALANCE_CHANGES)}
+    WHERE b.slot = t.slot AND b.id = t.id
+      AND b.debits_posted = t.expected_debits AND b.credits_posted = t.expected_credits
+    RETURNING 1
+  ),
+  sides AS (
+    UPDATE node_balances b SET ${changesOf(SIDE_CHANGES)}
+    FROM fence, ${arrayRows(SIDE_CHANGES)}
+    WHERE b.id = t.id
     RETURNING 1
   )`;
 
-const TOUCHED_COUNT = parameter();
+const CHANGED_COUNT = parameter();
 const OPENED_COUNT = parameter();
 
 const { data: _data, ...EVENT_HEAD } = EVENT_COLUMNS;
@@ -98,12 +110,22 @@ const { data: _data, ...EVENT_HEAD } = EVENT_COLUMNS;
  */
 const RARE = `,
   rare AS MATERIALIZED (SELECT ${parameter()}::text::jsonb AS parts),
+  -- An actor's account is opened once. Each process opens the other sides that it needs first.
+  identified AS (
+    INSERT INTO accounts (${namesOf(ACCOUNT_COLUMNS)})
+    SELECT ${namesOf(ACCOUNT_COLUMNS, 'r.')} FROM ${rowsOf('accounts')}
+    ON CONFLICT (slot, id) DO NOTHING
+  ),
   opened AS (
-    INSERT INTO accounts AS a (${namesOf(ACCOUNT_COLUMNS)})
-    SELECT ${namesOf(ACCOUNT_COLUMNS, 'r.')} FROM ${rowsOf('opened', 'accounts')}
-    ON CONFLICT (slot, id) DO UPDATE SET ${assignments(ACCOUNT_COLUMNS, 'excluded', 'a')}
-    -- An actor's account is opened once. Each process opens the other sides that it needs first.
-    WHERE a.kind NOT IN ('meter', 'payment')
+    INSERT INTO balances (${namesOf(BALANCE_COLUMNS)})
+    SELECT ${namesOf(BALANCE_COLUMNS, 'r.')} FROM ${rowsOf('balances')}
+    ON CONFLICT (slot, id) DO NOTHING
+    RETURNING 1
+  ),
+  opened_sides AS (
+    INSERT INTO node_balances AS b (${namesOf(SIDE_COLUMNS)})
+    SELECT ${namesOf(SIDE_COLUMNS, 'r.')} FROM ${rowsOf('sides', 'node_balances')}
+    ON CONFLICT (id) DO UPDATE SET ${assignments(SIDE_COLUMNS, 'excluded', 'b')}
     RETURNING 1
   ),
   counted AS (
@@ -167,10 +189,14 @@ const RARE = `,
 const counts = (opened: string): string => `
   SELECT CASE
     WHEN NOT EXISTS (SELECT FROM fence) THEN 0
-    WHEN (SELECT count(*) FROM touched) <> ${TOUCHED_COUNT}::int THEN refuse_flush('I4: an account was not what its actor believed')
+    WHEN (SELECT count(*) FROM changed) + (SELECT count(*) FROM sides) <> ${CHANGED_COUNT}::int THEN refuse_flush('I4: an account was not what its actor believed')
     WHEN ${opened} <> ${OPENED_COUNT}::int THEN refuse_flush('I5: an account was opened twice')
     ELSE 1 END = 1 AS moved`;
 
-export const LEAN_FLUSH = FENCE + TRANSFERS + TOUCHED + counts('0');
+export const LEAN_FLUSH = FENCE + TRANSFERS + CHANGED + counts('0');
 export const FULL_FLUSH =
-  FENCE + TRANSFERS + TOUCHED + RARE + counts('(SELECT count(*) FROM opened)');
+  FENCE +
+  TRANSFERS +
+  CHANGED +
+  RARE +
+  counts('(SELECT count(*) FROM opened) + (SELECT count(*) FROM opened_sides)');

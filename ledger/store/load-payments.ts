@@ -16,11 +16,11 @@ export async function loadPayments(
   const slots = ids.map(slotOf);
   const [payments, refunds] = await Promise.all([
     sql<PaymentRow[]>`
-      select p.*, s.payment_link_id, s.payment_link_token, a.id is not null as opened, coalesce(a.credits_posted, 0)::bigint as captured,
-        coalesce(a.debits_posted, 0)::bigint as refunded, coalesce(a.debits_pending, 0)::bigint as reserved
+      select p.*, s.payment_link_id, s.payment_link_token, b.id is not null as opened, coalesce(b.credits_posted, 0) as captured,
+        coalesce(b.debits_posted, 0) as refunded, coalesce(b.debits_pending, 0) as reserved
       from unnest(${slots}::smallint[], ${[...ids]}::uuid[]) k (slot, id)
       join payments p on p.slot = k.slot and p.id = k.id
-      left join accounts a on a.slot = p.slot and a.id = p.id
+      left join balances b on b.slot = p.slot and b.id = p.id
       left join subscriptions s on s.id = p.subscription_id`,
     sql<RefundRow[]>`
       select r.* from unnest(${slots}::smallint[], ${[...ids]}::uuid[]) k (slot, id)

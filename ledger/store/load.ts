@@ -21,9 +21,10 @@ import type { RowOf } from './columns.ts';
 import { loadSubscriptions } from './load-subscriptions.ts';
 import type { GRANT_COLUMNS, STATE_COLUMNS } from './meter-columns.ts';
 
-/** An actor's own totals fit into a bigint. */
-const totals = (sql: Sql<Bigints>) => sql`
-  a.credits_posted::bigint as granted, a.debits_posted::bigint as consumed, a.debits_pending::bigint as reserved`;
+/** A period: whose it is, and its totals. */
+const periodColumns = (sql: Sql<Bigints>) => sql`
+  a.id, a.customer_id, a.meter_id, a.period_start, b.period_end, b.credits_posted as granted, b.debits_posted as consumed,
+  b.debits_pending as reserved, b.aggregate, b.latest_at, b.latest_id, b.updated_at`;
 
 /**
  * Actors as the database has them: customers, their meters, open periods, live grants and
@@ -46,9 +47,10 @@ export async function loadCustomers(
       select g.* from unnest(${slots}::smallint[], ${[...ids]}::uuid[]) k (slot, id)
       join grants g on g.slot = k.slot and g.customer_id = k.id and g.ended_at is null`,
     sql<PeriodRow[]>`
-      select a.*, ${totals(sql)}, m.slug, m.aggregation as meter_aggregation, m.scale
+      select ${periodColumns(sql)}, m.slug, m.aggregation as meter_aggregation, m.scale
       from unnest(${slots}::smallint[], ${[...ids]}::uuid[]) k (slot, id)
       join accounts a on a.slot = k.slot and a.customer_id = k.id
+      join balances b on b.slot = a.slot and b.id = a.id
       join meters m on m.id = a.meter_id
       left join customer_meters c on c.slot = a.slot and c.customer_id = a.customer_id and c.meter_id = a.meter_id
       where a.period_start >= coalesce(c.period_start, 'epoch')
@@ -169,10 +171,10 @@ export async function loadHistory(
   since: number,
 ): Promise<Period[]> {
   const rows = await sql<PeriodRow[]>`
-    select a.*, ${totals(sql)} from accounts a
-    where slot = ${key.slot} and customer_id = ${key.customerId} and meter_id = ${key.meterId}
-      and (period_end is null or period_end > ${new Date(since)})
-    order by period_start`;
+    select ${periodColumns(sql)} from accounts a join balances b on b.slot = a.slot and b.id = a.id
+    where a.slot = ${key.slot} and a.customer_id = ${key.customerId} and a.meter_id = ${key.meterId}
+      and (b.period_end is null or b.period_end > ${new Date(since)})
+    order by a.period_start`;
   return rows.map(periodOf);
 }
 

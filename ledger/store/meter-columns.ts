@@ -19,20 +19,33 @@ export const ACCOUNT_COLUMNS = {
   kind: kept(({ kind }) => kind),
   customer_id: kept(({ customerId }) => customerId),
   meter_id: kept(({ owner }) => owner.meterId),
+  currency: kept(({ owner }) => owner.currency),
+  period_start: kept(({ period }) => time(period?.start ?? null)),
+} as const satisfies JsonColumns<AccountOpening>;
+
+const OPENING_TOTALS = {
+  id: kept(({ id }) => id),
   debits_posted: added(({ delta }) => int8(delta.debitsPosted)),
   debits_pending: added(({ delta }) => int8(delta.debitsPending)),
   credits_posted: added(({ delta }) => int8(delta.creditsPosted)),
   credits_pending: added(({ delta }) => int8(delta.creditsPending)),
-  aggregate: kept(({ period }) => int8(period?.aggregate ?? 0n)),
+} as const satisfies JsonColumns<AccountOpening>;
+
+/** The totals of an actor's account. */
+export const BALANCE_COLUMNS = {
+  ...OPENING_TOTALS,
+  slot: kept(({ slot }) => slot),
+  aggregate: kept(({ period }) => (period === null ? null : int8(period.aggregate))),
   latest_at: kept(({ period }) => time(period?.latest?.at ?? null)),
   latest_id: kept(({ period }) => period?.latest?.id ?? null),
-  period_start: kept(({ period }) => time(period?.start ?? null)),
   period_end: kept(({ period }) => time(period?.end ?? null)),
   updated_at: kept(({ period }) => time(period?.updatedAt ?? null)),
   // A payment's refunds may not exceed what was captured, even where its actor is wrong.
   capped: kept(({ kind }) => kind === 'payment'),
-  currency: kept(({ owner }) => owner.currency),
 } as const satisfies JsonColumns<AccountOpening>;
+
+/** The totals of one of the node's other sides. */
+export const SIDE_COLUMNS = OPENING_TOTALS;
 
 export const MEMBER_COLUMNS = {
   slot: kept(({ slot }) => slot),

@@ -190,7 +190,7 @@ type UsageRow = {
   kind: string;
   value: bigint;
   at: Date;
-  event_at: Date;
+  event_at: Date | null;
   reason: StoredUsage['reason'];
   consumed_after: bigint;
   limit_after: bigint | null;
@@ -224,7 +224,7 @@ function usageOf(row: UsageRow): StoredUsage {
     refused: row.kind === 'refused',
     value: row.value,
     at: row.at.getTime(),
-    eventAt: row.event_at.getTime(),
+    eventAt: (row.event_at ?? row.at).getTime(),
     reason: row.reason,
     consumedAfter: row.consumed_after,
     limitAfter: row.limit_after,

@@ -1,8 +1,8 @@
-// The columns that most flushes write: transfers, and the accounts that they touch. They come as
+// The columns that most flushes write: transfers, and the balances that they change. They come as
 // arrays (`columns.ts`).
 //
 // Reading a value out of an array costs more than storing it. So a value that all rows often share
-// comes once, with the fence.
+// comes once, with the fence, and one that follows from another column is null.
 import type { Transfer } from '../kernel/transfers.ts';
 import type { AccountChange } from '../storage.ts';
 import type { ArrayColumn, ArrayColumns, Cell } from './columns.ts';
@@ -17,18 +17,17 @@ function shared<Row>(type: Type, of: (row: Row) => Cell, sql?: string): ArrayCol
   return { ...column(type, of, sql), shared: true };
 }
 
-/** `m` has the row's `at` and `value`, from the array or from the fence: see `flush-sql.ts`. */
 export const TRANSFER_COLUMNS: ArrayColumns<Transfer> = {
   id: column('uuid', ({ id }) => id),
   debit: column('uuid', ({ debit }) => debit),
   credit: shared('uuid', ({ credit }) => credit),
-  amount: shared('bigint', ({ amount }) => amount),
-  at: shared('time', ({ at }) => at, 'm.at'),
-  value: shared('bigint', ({ usage }) => usage?.value ?? null, 'm.value'),
-  event_at: column(
-    'time',
-    ({ usage, at }) => (usage === null || usage.eventAt === at ? null : usage.eventAt),
-    'CASE WHEN m.value IS NOT NULL THEN coalesce(to_timestamp(t.event_at / 1000.0::float8), m.at) END',
+  // Null: the value.
+  amount: shared('bigint', ({ amount, usage }) => (amount === usage?.value ? null : amount)),
+  at: shared('time', ({ at }) => at),
+  value: shared('bigint', ({ usage }) => usage?.value ?? null),
+  // Null: when it was recorded.
+  event_at: column('time', ({ usage, at }) =>
+    usage === null || usage.eventAt === at ? null : usage.eventAt,
   ),
   consumed_after: column('bigint', ({ usage }) => usage?.consumedAfter ?? null),
   limit_after: shared('bigint', ({ usage }) => usage?.limitAfter ?? null),
@@ -53,56 +52,66 @@ export const TRANSFER_COLUMNS: ArrayColumns<Transfer> = {
   ),
 };
 
-/** An account that changes, with the time of the last change of the actor that it belongs to. */
-export type TouchedRow = { readonly change: AccountChange; readonly updatedAt: number | null };
+/** What the flush adds to the totals of a balance. Most are 0, and come as null. */
+const DELTA_COLUMNS: ArrayColumns<AccountChange> = {
+  debits_posted: delta('debits_posted', ({ debitsPosted }) => debitsPosted),
+  credits_posted: delta('credits_posted', ({ creditsPosted }) => creditsPosted),
+  debits_pending: delta('debits_pending', ({ debitsPending }) => debitsPending),
+  credits_pending: delta('credits_pending', ({ creditsPending }) => creditsPending),
+};
 
 /**
- * `sql` is the account's new value. A column without it is only compared: the key, and the expected
- * totals.
+ * Of the balances of actors. `sql` is the new value. A column without it is only compared: the key,
+ * and the expected totals.
  */
-export const TOUCHED_COLUMNS: ArrayColumns<TouchedRow> = {
-  slot: column('smallint', ({ change }) => change.slot),
-  id: column('uuid', ({ change }) => change.id),
-  debits_posted: delta('debits_posted', ({ change }) => change.delta.debitsPosted),
-  credits_posted: delta('credits_posted', ({ change }) => change.delta.creditsPosted),
-  debits_pending: delta('debits_pending', ({ change }) => change.delta.debitsPending),
-  credits_pending: delta('credits_pending', ({ change }) => change.delta.creditsPending),
-  expected_debits: column('bigint', ({ change }) => change.expected?.debitsPosted ?? null),
-  expected_credits: column('bigint', ({ change }) => change.expected?.creditsPosted ?? null),
+export const BALANCE_CHANGES: ArrayColumns<AccountChange> = {
+  slot: column('smallint', ({ slot }) => slot),
+  id: column('uuid', ({ id }) => id),
+  ...DELTA_COLUMNS,
+  expected_debits: column('bigint', ({ expected }) => expected?.debitsPosted ?? null),
+  expected_credits: column('bigint', ({ expected }) => expected?.creditsPosted ?? null),
   aggregate: column(
     'bigint',
-    ({ change }) => change.period?.aggregate ?? null,
-    'coalesce(t.aggregate, a.aggregate)',
+    ({ period }) => period?.aggregate ?? null,
+    'coalesce(t.aggregate, b.aggregate)',
   ),
   latest_at: column(
     'time',
-    ({ change }) => change.period?.latest?.at ?? null,
-    'coalesce(to_timestamp(t.latest_at / 1000.0::float8), a.latest_at)',
+    ({ period }) => period?.latest?.at ?? null,
+    'coalesce(to_timestamp(t.latest_at / 1000.0::float8), b.latest_at)',
   ),
   latest_id: column(
     'uuid',
-    ({ change }) => change.period?.latest?.id ?? null,
-    'coalesce(t.latest_id, a.latest_id)',
+    ({ period }) => period?.latest?.id ?? null,
+    'coalesce(t.latest_id, b.latest_id)',
   ),
   period_end: column(
     'time',
-    ({ change }) => change.period?.end ?? null,
-    'coalesce(to_timestamp(t.period_end / 1000.0::float8), a.period_end)',
+    ({ period }) => period?.end ?? null,
+    'coalesce(to_timestamp(t.period_end / 1000.0::float8), b.period_end)',
   ),
   updated_at: shared(
     'time',
-    ({ updatedAt }) => updatedAt,
-    'coalesce(to_timestamp(t.updated_at / 1000.0::float8), fence.updated_at, a.updated_at)',
+    ({ period }) => period?.updatedAt ?? null,
+    'coalesce(to_timestamp(t.updated_at / 1000.0::float8), fence.updated_at, b.updated_at)',
   ),
 };
 
-/** What the flush adds to a total. Most are 0, and come as null. */
-function delta(name: string, of: (row: TouchedRow) => bigint): ArrayColumn<TouchedRow> {
-  const someOf = (row: TouchedRow): bigint | null => {
-    const amount = of(row);
+/** Of the balances of the other sides, which nobody has beliefs about. */
+export const SIDE_CHANGES: ArrayColumns<AccountChange> = {
+  id: column('uuid', ({ id }) => id),
+  ...DELTA_COLUMNS,
+};
+
+function delta(
+  name: string,
+  of: (delta: AccountChange['delta']) => bigint,
+): ArrayColumn<AccountChange> {
+  const someOf = (row: AccountChange): bigint | null => {
+    const amount = of(row.delta);
     return amount === 0n ? null : amount;
   };
-  return column('bigint', someOf, `a.${name} + coalesce(t.${name}, 0)`);
+  return column('bigint', someOf, `b.${name} + coalesce(t.${name}, 0)`);
 }
 
 /** A JSON document as an element of an array literal. */

@@ -74,15 +74,16 @@ export async function closeMonth(sql: Sql<Bigints>, month: string): Promise<bool
   }
 }
 
+const MOVED = `coalesce(amount, value) * CASE kind WHEN 'reverse' THEN -1 ELSE 1 END`;
+
 /** What the rows of a month moved on each account. */
 const closing = (month: string): string => `
   INSERT INTO closing_balances AS c (account_id, debits, credits, events_total, events_signed, events_highest)
   SELECT account_id, sum(debits), sum(credits), coalesce(sum(value), 0), coalesce(sum(sign(value + 0.5)), 0), greatest(max(value), 0)
   FROM (
-    SELECT debit AS account_id, CASE kind WHEN 'reverse' THEN -amount ELSE amount END AS debits, 0 AS credits, value
-    FROM ${month} WHERE kind <> 'refused'
+    SELECT debit AS account_id, ${MOVED} AS debits, 0 AS credits, value FROM ${month} WHERE kind <> 'refused'
     UNION ALL
-    SELECT credit, 0, CASE kind WHEN 'reverse' THEN -amount ELSE amount END, NULL FROM ${month} WHERE kind <> 'refused'
+    SELECT credit, 0, ${MOVED}, NULL FROM ${month} WHERE kind <> 'refused'
   ) sides GROUP BY account_id
   ON CONFLICT (account_id) DO UPDATE SET debits = c.debits + excluded.debits, credits = c.credits + excluded.credits,
     events_total = c.events_total + excluded.events_total, events_signed = c.events_signed + excluded.events_signed,

@@ -1,3 +1,5 @@
+import { ACCOUNTS } from '../../ledger/store/audit.ts';
+
 /** The status of a payment whose money was taken. */
 const CAPTURED = `('succeeded', 'partially_refunded', 'refunded')`;
 const OPEN = `('requires_action', 'processing')`;
@@ -9,9 +11,9 @@ const CHARGED = `
       coalesce(sum((data ->> 'delta')::bigint) FILTER (WHERE kind = 'refund_settled'), 0) AS refunded
     FROM followups GROUP BY payment_id
   ), charged AS (
-    SELECT p.*, a.id IS NOT NULL AS captured, coalesce(a.debits_posted, 0) - coalesce(o.refunded, 0) AS told_refunded,
+    SELECT p.*, b.id IS NOT NULL AS captured, coalesce(b.debits_posted, 0) - coalesce(o.refunded, 0) AS told_refunded,
       coalesce(o.settling, false) AS settling, p.status IN ${OPEN} AS open
-    FROM payments p LEFT JOIN accounts a ON a.slot = p.slot AND a.id = p.id LEFT JOIN owed o ON o.payment_id = p.id
+    FROM payments p LEFT JOIN balances b ON b.slot = p.slot AND b.id = p.id LEFT JOIN owed o ON o.payment_id = p.id
   )`;
 
 /**
@@ -22,12 +24,13 @@ export const PAYMENT_CHECKS: Readonly<Record<string, string>> = {
   'I1 debits equal credits for each currency': `
     SELECT organisation_id, mode, currency, sum(debits_posted) AS debits, sum(credits_posted) AS credits,
       sum(debits_pending) AS pending_debits, sum(credits_pending) AS pending_credits
-    FROM accounts WHERE currency IS NOT NULL GROUP BY organisation_id, mode, currency
+    FROM ${ACCOUNTS} a WHERE currency IS NOT NULL GROUP BY organisation_id, mode, currency
     HAVING sum(debits_posted) <> sum(credits_posted) OR sum(debits_pending) <> sum(credits_pending)`,
 
   'I2 a payment is what its account says': `
     SELECT coalesce(p.id, a.id) AS payment, p.status, p.amount, a.credits_posted AS captured, a.debits_posted AS refunded
-    FROM payments p FULL JOIN (SELECT * FROM accounts WHERE kind = 'payment') a ON a.slot = p.slot AND a.id = p.id
+    FROM payments p FULL JOIN (SELECT a.*, b.debits_posted, b.credits_posted, b.capped
+      FROM accounts a LEFT JOIN balances b ON b.slot = a.slot AND b.id = a.id WHERE a.kind = 'payment') a ON a.slot = p.slot AND a.id = p.id
     LEFT JOIN customers c ON c.id = p.customer_id AND c.organisation_id = p.organisation_id AND c.mode = p.mode
     WHERE p.id IS NULL OR (p.status IN ${CAPTURED}) <> (a.id IS NOT NULL)
       -- A charge without its buyer has an invoice and a customer before it has the money.
@@ -58,7 +61,7 @@ export const PAYMENT_CHECKS: Readonly<Record<string, string>> = {
     SELECT a.id AS payment, a.debits_posted AS refunded, a.debits_pending AS pending,
       sum(r.amount) FILTER (WHERE r.status = 'succeeded') AS of_succeeded,
       sum(r.amount) FILTER (WHERE r.status = 'pending') AS of_pending
-    FROM accounts a LEFT JOIN refunds r ON r.slot = a.slot AND r.payment_id = a.id
+    FROM ${ACCOUNTS} a LEFT JOIN refunds r ON r.slot = a.slot AND r.payment_id = a.id
     WHERE a.kind = 'payment' GROUP BY a.id, a.debits_posted, a.debits_pending, a.credits_pending
     HAVING a.debits_posted <> coalesce(sum(r.amount) FILTER (WHERE r.status = 'succeeded'), 0)
       OR a.debits_pending <> coalesce(sum(r.amount) FILTER (WHERE r.status = 'pending'), 0) OR a.credits_pending <> 0`,

@@ -29,8 +29,8 @@ export const SWEEPS: readonly Sweep[] = [
     // have an end that the calendar gave it.
     table: 'members',
     window: 'keys',
-    over: `EXISTS (SELECT FROM accounts a WHERE a.slot = t.slot AND a.id = t.account_id AND a.period_end < $3
-      AND NOT EXISTS (SELECT FROM customer_meters c WHERE c.slot = a.slot AND c.customer_id = a.customer_id
+    over: `EXISTS (SELECT FROM accounts a JOIN balances b ON b.slot = a.slot AND b.id = a.id
+      WHERE a.slot = t.slot AND a.id = t.account_id AND b.period_end < $3 AND NOT EXISTS (SELECT FROM customer_meters c WHERE c.slot = a.slot AND c.customer_id = a.customer_id
         AND c.meter_id = a.meter_id AND c.period_start <= a.period_start))`,
     instead: `, counted AS (
       INSERT INTO closing_balances AS c (account_id, members) SELECT account_id, count(*) FROM gone GROUP BY account_id

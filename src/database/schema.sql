@@ -121,9 +121,7 @@ CREATE TABLE nodes (
   expires_at timestamptz NOT NULL,
   leaving boolean NOT NULL,
   halted boolean DEFAULT false NOT NULL,
-  CONSTRAINT nodes_pkey PRIMARY KEY (id),
-  CONSTRAINT nodes_id_positive CHECK (id > 0),
-  CONSTRAINT nodes_numbered CHECK (epoch > 0 AND seq >= 0)
+  CONSTRAINT nodes_pkey PRIMARY KEY (id)
 ) WITH (fillfactor=10, autovacuum_vacuum_threshold=2000, autovacuum_vacuum_scale_factor=0);
 
 CREATE TABLE slots (
@@ -139,29 +137,14 @@ CREATE TABLE accounts (
   organisation_id uuid NOT NULL,
   customer_id uuid,
   meter_id uuid,
-  debits_posted numeric NOT NULL,
-  debits_pending numeric NOT NULL,
-  credits_posted numeric NOT NULL,
-  credits_pending numeric NOT NULL,
-  aggregate bigint NOT NULL,
-  latest_at timestamptz,
-  latest_id uuid,
   period_start timestamptz,
-  period_end timestamptz,
-  updated_at timestamptz,
   kind account_kind NOT NULL,
   mode mode NOT NULL,
   slot smallint NOT NULL,
-  -- Whether debits, pending ones too, may not exceed posted credits: the ceiling, held here whatever the actor believed.
-  capped boolean NOT NULL,
   currency text,
   CONSTRAINT accounts_pkey PRIMARY KEY (slot, id),
-  CONSTRAINT accounts_capped_not_negative CHECK (NOT capped OR debits_posted >= 0::numeric AND debits_pending >= 0::numeric AND credits_posted >= 0::numeric AND credits_pending >= 0::numeric),
-  CONSTRAINT accounts_consumption_is_floored CHECK (kind <> 'meter'::account_kind OR debits_posted = GREATEST(aggregate, 0::bigint)::numeric),
-  CONSTRAINT accounts_one_asset CHECK (num_nonnulls(meter_id, currency) = 1),
-  CONSTRAINT accounts_totals_not_negative CHECK (kind <> 'meter'::account_kind OR debits_posted >= 0::numeric AND debits_pending >= 0::numeric AND credits_posted >= 0::numeric AND credits_pending >= 0::numeric),
-  CONSTRAINT accounts_within_ceiling CHECK (NOT capped OR (debits_posted + debits_pending) <= credits_posted)
-) WITH (fillfactor=50, autovacuum_vacuum_scale_factor=0.1);
+  CONSTRAINT accounts_one_asset CHECK (num_nonnulls(meter_id, currency) = 1)
+);
 CREATE INDEX accounts_of_customer ON accounts (slot, customer_id, meter_id, period_start) WHERE customer_id IS NOT NULL;
 
 CREATE TABLE transfers (
@@ -170,7 +153,7 @@ CREATE TABLE transfers (
   id uuid NOT NULL,
   debit uuid NOT NULL,
   credit uuid NOT NULL,
-  amount bigint NOT NULL,
+  amount bigint,
   at timestamptz NOT NULL,
   -- Usage only: the caller's event and the answer that it got.
   value bigint,
@@ -189,11 +172,9 @@ CREATE TABLE transfers (
   -- The rest of the answer, where a retry must get it to the byte.
   answer jsonb,
   CONSTRAINT transfers_id_once PRIMARY KEY (id, slot),
-  CONSTRAINT transfers_amount_not_negative CHECK (amount >= 0),
-  CONSTRAINT transfers_resolve_a_hold CHECK ((kind = ANY (ARRAY['post'::transfer_kind, 'void'::transfer_kind])) = (hold IS NOT NULL)),
-  CONSTRAINT transfers_two_sides CHECK (debit <> credit),
-  CONSTRAINT transfers_usage_is_answered CHECK ((value IS NULL) = (reason IS NULL)),
-  CONSTRAINT transfers_within_limit CHECK (NOT guarded OR consumed_after <= COALESCE(limit_after, consumed_after))
+  -- Two sides; an amount that is not negative; a hold where one is resolved, and only there; usage has an answer, and what was
+  -- admitted because it fits, fits.
+  CONSTRAINT transfers_sound CHECK (debit <> credit AND COALESCE(amount, value, '-1'::integer::bigint) >= 0 AND (kind = ANY (ARRAY['post'::transfer_kind, 'void'::transfer_kind])) = (hold IS NOT NULL) AND (value IS NULL) = (reason IS NULL) AND NOT (guarded AND consumed_after > limit_after))
 ) WITH (autovacuum_vacuum_insert_scale_factor=0.5);
 -- A hold resolves at most once, whoever tries.
 CREATE UNIQUE INDEX transfers_hold_once ON transfers (hold, slot) WHERE hold IS NOT NULL;
@@ -944,7 +925,7 @@ CREATE TABLE transfers_archive (
   id uuid NOT NULL,
   debit uuid NOT NULL,
   credit uuid NOT NULL,
-  amount bigint NOT NULL,
+  amount bigint,
   at timestamptz NOT NULL,
   value bigint,
   event_at timestamptz,
@@ -959,13 +940,9 @@ CREATE TABLE transfers_archive (
   guarded boolean NOT NULL,
   metadata jsonb,
   answer jsonb,
-  CONSTRAINT transfers_amount_not_negative CHECK (amount >= 0),
   -- A hold and what resolves it stay together where the constraints are, and so does whatever moves money.
   CONSTRAINT transfers_archive_without_holds CHECK (kind = ANY (ARRAY['single'::transfer_kind, 'reverse'::transfer_kind, 'refused'::transfer_kind])),
-  CONSTRAINT transfers_resolve_a_hold CHECK ((kind = ANY (ARRAY['post'::transfer_kind, 'void'::transfer_kind])) = (hold IS NOT NULL)),
-  CONSTRAINT transfers_two_sides CHECK (debit <> credit),
-  CONSTRAINT transfers_usage_is_answered CHECK ((value IS NULL) = (reason IS NULL)),
-  CONSTRAINT transfers_within_limit CHECK (NOT guarded OR consumed_after <= COALESCE(limit_after, consumed_after))
+  CONSTRAINT transfers_sound CHECK (debit <> credit AND COALESCE(amount, value, '-1'::integer::bigint) >= 0 AND (kind = ANY (ARRAY['post'::transfer_kind, 'void'::transfer_kind])) = (hold IS NOT NULL) AND (value IS NULL) = (reason IS NULL) AND NOT (guarded AND consumed_after > limit_after))
 ) PARTITION BY RANGE (at);
 
 -- What the transfers that are gone moved on an account; written by the transaction that drops them.
@@ -1070,6 +1047,41 @@ CREATE TABLE groups_left (
   CONSTRAINT groups_left_group_id_fkey FOREIGN KEY (group_id) REFERENCES groups(id),
   CONSTRAINT groups_left_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id)
 );
+
+-- The totals of accounts that belong to an actor: of kind meter and payment.
+CREATE TABLE balances (
+  -- What a flush changes is side by side: the log has less to say. Each is below 10^16: a decision that would leave that range is
+  -- refused before it is written (ledger/kernel/quantity.ts, money.ts), and what overflows here is refused as well.
+  debits_posted bigint NOT NULL,
+  -- Of a meter alone: before the floor.
+  aggregate bigint,
+  updated_at timestamptz,
+  credits_posted bigint NOT NULL,
+  debits_pending bigint NOT NULL,
+  credits_pending bigint NOT NULL,
+  id uuid NOT NULL,
+  period_end timestamptz,
+  latest_at timestamptz,
+  latest_id uuid,
+  slot smallint NOT NULL,
+  -- Whether debits, pending ones too, may not exceed posted credits: the ceiling, held here whatever the actor believed.
+  capped boolean NOT NULL,
+  CONSTRAINT balances_pkey PRIMARY KEY (slot, id),
+  -- All rules in one, because PostgreSQL reads each CHECK from its text for each statement: no total is negative; consumption is the
+  -- floored aggregate; the ceiling.
+  CONSTRAINT balances_sound CHECK (LEAST(debits_posted, debits_pending, credits_posted, credits_pending) >= 0 AND (aggregate IS NULL OR debits_posted = GREATEST(aggregate, '0'::bigint)) AND NOT (capped AND (debits_posted + debits_pending) > credits_posted))
+) WITH (fillfactor=50, autovacuum_vacuum_scale_factor=0.1);
+
+-- The totals of the other sides, of which each node has its own: of kind usage, grants and clearing. They sum what all customers of an
+-- organisation do, so a bigint is not enough, and any of them may be negative: a node may take back what another one gave.
+CREATE TABLE node_balances (
+  debits_posted numeric NOT NULL,
+  credits_posted numeric NOT NULL,
+  debits_pending numeric NOT NULL,
+  credits_pending numeric NOT NULL,
+  id uuid NOT NULL,
+  CONSTRAINT node_balances_pkey PRIMARY KEY (id)
+) WITH (fillfactor=90);
 
 -- How much room an owner has for open checkouts. Counting them for each new one would read all of them. So they are counted where the room
 -- is used up; until then what expires or is paid only leaves more of it than this says.

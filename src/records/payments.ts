@@ -149,8 +149,8 @@ function rowOf({ organisationId, mode }: Tenant, payment: NewPayment) {
 }
 
 const columns = (sql: Executor) => sql`
-  payments.id, payments.status, payments.amount, payments.currency, coalesce(a.debits_posted, 0)::bigint as refunded,
-  coalesce(a.debits_pending, 0)::bigint as reserved, coalesce(a.credits_posted, 0)::bigint as captured,
+  payments.id, payments.status, payments.amount, payments.currency, coalesce(b.debits_posted, 0) as refunded,
+  coalesce(b.debits_pending, 0) as reserved, coalesce(b.credits_posted, 0) as captured,
   payments.transaction_type as "transactionType", payments.attempt, payments.method, payments.checkout_id as "checkoutId", payments.subscription_id as "subscriptionId",
   payments.invoice_id as "invoiceId", payments.customer_id as "customerId", payments.customer_email as "customerEmail",
   payments.customer_name as "customerName", payments.external_customer_id as "externalCustomerId",
@@ -159,7 +159,7 @@ const columns = (sql: Executor) => sql`
   payments.paid_at as "paidAt"`;
 
 const tables = (sql: Executor) =>
-  sql`payments left join accounts a on a.slot = payments.slot and a.id = payments.id`;
+  sql`payments left join balances b on b.slot = payments.slot and b.id = payments.id`;
 
 const inScope = (sql: Executor, { organisationId, mode }: Tenant) => sql`
   payments.organisation_id = ${organisationId} and payments.mode = ${mode}`;

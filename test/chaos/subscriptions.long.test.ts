@@ -150,7 +150,8 @@ async function wrongPeriods(sql: Sql, buyers: number): Promise<string[]> {
       (select count(*) from events e join invoices i on i.id = e.object_id
         where i.subscription_id = s.id and e.type = 'invoice.created')::int as told_of_invoice,
       (select count(*) from events e where e.account_id = s.customer_id and e.type = 'entitlement.granted')::int as told_of_grant,
-      (select sum(a.credits_posted) / ${LIMIT} from accounts a join meters m on m.id = a.meter_id
+      (select sum(b.credits_posted) / ${LIMIT} from accounts a join balances b on b.slot = a.slot and b.id = a.id
+        join meters m on m.id = a.meter_id
         where a.customer_id = s.customer_id and a.kind = 'meter')::float8 as granted,
       s.period_index + (select count(*) from events e where e.object_id = s.id and e.type = 'subscription.created')::int as told_of_start,
       s.period_index + (select count(*) from subscriptions o where o.customer_id = s.customer_id)::int as of_customer

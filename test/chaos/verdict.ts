@@ -91,8 +91,8 @@ async function wrongUntold(sql: Sql, untold: readonly string[], book: Book): Pro
 
 async function wrongTotals(sql: Sql, book: Book): Promise<string[]> {
   const rows = await sql<{ customer_id: string; slug: string; consumed: string }[]>`
-    select a.customer_id, m.slug, sum(a.debits_posted) as consumed
-    from accounts a join meters m on m.id = a.meter_id where a.kind = 'meter' group by 1, 2`;
+    select a.customer_id, m.slug, sum(b.debits_posted) as consumed
+    from accounts a join balances b on b.slot = a.slot and b.id = a.id join meters m on m.id = a.meter_id where a.kind = 'meter' group by 1, 2`;
   const stored = new Map(
     rows.map((row) => [`${row.customer_id} ${row.slug}`, Number(row.consumed)]),
   );

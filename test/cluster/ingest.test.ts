@@ -1,6 +1,7 @@
 // A call about customers of several nodes counts in full and once, though one owner falls silent
 // while it records.
 import { afterAll, afterEach, beforeAll, expect, test } from 'bun:test';
+import { slotOf } from '../../ledger/kernel/slot.ts';
 import { audit } from '../../src/database/audit.ts';
 import { balanced } from '../support/balanced.ts';
 import type { TestServer } from '../support/server.ts';
@@ -84,12 +85,12 @@ test('a part that the database refuses is a fault, and not asked for again', asy
         perform nextval('refusals');
         raise exception 'a row that is wrong' using errcode = 'TL001';
       end $$;
-    create trigger refuse before insert or update on accounts
-      for each row when (new.customer_id = '${ids[0]}') execute function refuse()`);
+    create trigger refuse before insert or update on balances
+      for each row when (new.slot = ${slotOf(ids[0]!)}) execute function refuse()`);
   const body = { events: ids.map((id) => ({ name: 'call', customer_id: id })) };
   const { status } = await broken!.call('POST', '/events/ingest', { body });
   const [{ refusals } = { refusals: 0n }] = await sql<{ refusals: bigint }[]>`
     select last_value as refusals from refusals`;
-  await sql.unsafe('drop trigger refuse on accounts; drop function refuse; drop sequence refusals');
+  await sql.unsafe('drop trigger refuse on balances; drop function refuse; drop sequence refusals');
   expect([status, refusals]).toEqual([500, 1n]);
 }, 60_000);

@@ -31,7 +31,9 @@ async function track(id: string) {
 /** Runs `task` while another session locks the customer's account. */
 async function whileHeld<T>(id: string, task: () => Promise<T>): Promise<T> {
   return nodes.all[0]!.sql.begin(async (sql) => {
-    const rows = await sql`select from accounts where customer_id = ${id} for update`;
+    const rows = await sql`
+      select from balances b join accounts a on a.slot = b.slot and a.id = b.id
+      where a.customer_id = ${id} for update of b`;
     expect(rows.length).toBe(1);
     return task();
   }) as Promise<T>;

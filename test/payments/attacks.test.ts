@@ -47,8 +47,8 @@ test('the largest payments of a currency do not fill an account', async () => {
   // As if a thousand of them had been paid before.
   await shop.buy({ currency: 'CLF', total: amount, checkout: { product_id: product.id } });
   const full = await server.sql`
-    update accounts set debits_posted = debits_posted + 9223372036854775807
-    where kind = 'clearing' and currency = 'CLF' returning id`;
+    update node_balances b set debits_posted = debits_posted + 9223372036854775807
+    from accounts a where a.id = b.id and a.kind = 'clearing' and a.currency = 'CLF' returning b.id`;
   const payment = await shop.buy({
     currency: 'CLF',
     total: amount,
@@ -56,7 +56,7 @@ test('the largest payments of a currency do not fill an account', async () => {
   });
   expect(payment).toMatchObject({ status: 'succeeded', refundable_amount: amount });
   await server.sql`
-    update accounts set debits_posted = debits_posted - 9223372036854775807
+    update node_balances set debits_posted = debits_posted - 9223372036854775807
     where id in ${server.sql(full.map(({ id }) => id))}`;
 });
 

@@ -65,9 +65,12 @@ function writeTransfer(
   const isRefund = usage === null && (kind === 'pending' || kind === 'refused');
   if (db.transfers.has(place) || (isRefund && db.byId.has(id))) throw new Duplicate(id);
   demand(hardnessOf(transfer) !== 'poisoned', POISONED);
-  demand(debit !== credit, 'transfers_two_sides');
-  demand(amount >= 0n, 'transfers_amount_not_negative');
-  demand((kind === 'post' || kind === 'void') === (hold !== null), 'transfers_resolve_a_hold');
+  demand(debit !== credit, 'transfers_sound: two sides');
+  demand(amount >= 0n, 'transfers_sound: no negative amount');
+  demand(
+    (kind === 'post' || kind === 'void') === (hold !== null),
+    'transfers_sound: a hold where one is resolved',
+  );
   if (hold !== null) {
     demand(db.transfers.get(`${slot} ${hold.id}`)?.transfer.kind === 'pending', 'a hold exists');
     demand(!db.resolved.has(hold.id), 'transfers_hold_once');
@@ -76,7 +79,7 @@ function writeTransfer(
   const limit = usage?.limitAfter ?? null;
   demand(
     usage?.guarded !== true || limit === null || usage.consumedAfter <= limit,
-    'transfers_within_limit',
+    'transfers_sound: what is guarded fits',
   );
   const written = { transfer, node, at: now, order: db.transfers.size };
   db.transfers.set(place, written);
@@ -108,17 +111,20 @@ function touchAccount(db: Database, { id, slot, delta, expected, period }: Accou
 function putAccount(db: Database, account: AccountRow): void {
   const { debitsPosted, debitsPending, creditsPosted, creditsPending } = account.totals;
   if (account.kind === 'payment') {
-    demand(debitsPosted + debitsPending <= creditsPosted, 'accounts_within_ceiling');
+    demand(debitsPosted + debitsPending <= creditsPosted, 'balances_sound: the ceiling');
   }
   if (account.kind === 'meter') {
     const aggregate = account.period?.aggregate ?? 0n;
-    demand(debitsPosted === (aggregate > 0n ? aggregate : 0n), 'consumption is the floor');
+    demand(
+      debitsPosted === (aggregate > 0n ? aggregate : 0n),
+      'balances_sound: consumption is the floor',
+    );
   }
   if (account.kind === 'meter' || account.kind === 'payment') {
     const all = [debitsPosted, debitsPending, creditsPosted, creditsPending];
     demand(
       all.every((total) => total >= 0n),
-      'totals are not negative',
+      'balances_sound: no negative total',
     );
   }
   db.accounts.set(account.id, account);

@@ -14,6 +14,8 @@ let server: TestServer;
 /** In the order of their foreign keys. */
 const TABLES = [
   'accounts',
+  'balances',
+  'node_balances',
   'transfers',
   'events',
   'event_queue',
@@ -62,7 +64,7 @@ beforeAll(async () => {
   await server.payments.close();
   await server.ledger.close();
   await server.sql.unsafe(`
-    alter table accounts drop constraint accounts_within_ceiling, drop constraint accounts_capped_not_negative;
+    alter table balances drop constraint balances_sound;
     alter table checkouts drop constraint checkouts_paid_by_payment;
     alter table discounts drop constraint discounts_within_redemptions;
     alter table invoices drop constraint invoices_add_up, drop constraint invoices_refunds_within_paid,
@@ -156,8 +158,8 @@ const DAMAGE: [string, string, string[]][] = [
   ['the same, with another amount',                owed('1'),                                                                                             [INVOICE]],
   ['a payment whose checkout has yet to hear',     unsettled('processing'),                                                                               []],
   ['the same, and the checkout is open again',     unsettled('active'),                                                                                   [CHECKOUT]],
-  ['a capture that was raised',                    `update accounts set credits_posted = credits_posted + 1 where id = ${REFUNDED}`,                      [CURRENCY, FOLD, ACCOUNT]],
-  ['one that was raised on both sides',            `update accounts set credits_posted = credits_posted + (kind = 'payment')::int, debits_posted = debits_posted + (kind = 'clearing')::int where id = ${REFUNDED} or kind = 'clearing' and currency = 'USD'`, [FOLD, ACCOUNT]],
+  ['a capture that was raised',                    `update balances set credits_posted = credits_posted + 1 where id = ${REFUNDED}`,                      [CURRENCY, FOLD, ACCOUNT]],
+  ['one that was raised on both sides',            `update balances set credits_posted = credits_posted + 1 where id = ${REFUNDED}; update node_balances set debits_posted = debits_posted + 1 where id = (select id from accounts where kind = 'clearing' and currency = 'USD')`, [FOLD, ACCOUNT]],
   ['currency that came from another currency',     `update transfers set debit = (select id from accounts where kind = 'clearing' and currency = 'USD') where credit = ${EURO}`,  [ASSET, FOLD]],
   ['an account in another currency',               `update accounts set currency = 'EUR' where id = ${REFUNDED}`,                                         [ASSET, CURRENCY, ACCOUNT]],
   ['a payment that forgot what it gave back',      `update payments set status = 'succeeded' where id = ${REFUNDED}`,                                     [ACCOUNT]],
@@ -166,15 +168,15 @@ const DAMAGE: [string, string, string[]][] = [
   ['a payment that is nobody\'s',                  `update payments set customer_id = gen_random_uuid() where id = ${EURO}`,                              [ACCOUNT, INVOICE]],
   ['a payment of another amount',                  `update payments set amount = amount + 1 where id = ${EURO}`,                                          [ACCOUNT, CAPTURE, INVOICE, CHECKOUT, CHARGES]],
   ['a payment that is lost',                       `delete from payments where id = ${FAILED}`,                                                           [STATE, CHECKOUT, CHARGES]],
-  ['an account without its ceiling',               `update accounts set capped = false where id = ${REFUNDED}`,                                           [ACCOUNT]],
-  ['more given back than was captured',            `update accounts set debits_pending = debits_pending + 701, credits_pending = credits_pending where id = ${REFUNDED}`, [CURRENCY, FOLD, SUM, CEILING]],
+  ['an account without its ceiling',               `update balances set capped = false where id = ${REFUNDED}`,                                           [ACCOUNT]],
+  ['more given back than was captured',            `update balances set debits_pending = debits_pending + 701, credits_pending = credits_pending where id = ${REFUNDED}`, [CURRENCY, FOLD, SUM, CEILING]],
   ['a capture that is there twice',                `insert into transfers select (jsonb_populate_record(t, '{"id": "00000000-0000-7000-8000-00000000000f"}')).* from transfers t where credit = ${EURO}`, [FOLD, CAPTURE]],
   ['a refund of another amount',                   `update refunds set amount = amount + 1 where status = 'succeeded'`,                                   [HOLD, SUM, REFUNDS]],
   ['a refund that is called pending',              `update refunds set status = 'pending' where status = 'succeeded'`,                                    [HOLD, SUM, ALARM]],
   ['a pending refund that was given up',           `update refunds set status = 'failed' where status = 'pending'`,                                       [HOLD, SUM, TOLD, REFUNDS]],
   ['a refund that is lost',                        `delete from refunds where status = 'succeeded'`,                                                      [HOLD, SUM, TOLD, REFUNDS]],
   ['a refund of another payment',                  `update refunds set payment_id = ${EURO} where status = 'succeeded'`,                                  [HOLD, SUM, TOLD, REFUNDS]],
-  ['a reserve that was let go',                    `update accounts set debits_pending = 0, credits_pending = 0 where currency is not null`,              [FOLD, SUM]],
+  ['a reserve that was let go',                    `update balances set debits_pending = 0; update node_balances set credits_pending = 0`,              [FOLD, SUM]],
   ['a refund that was posted twice',               `insert into transfers select (jsonb_populate_record(t, '{"id": "00000000-0000-7000-8000-00000000000f"}')).* from transfers t where hold = (select id from refunds where status = 'succeeded')`, [FOLD, ONCE, TOLD]],
   ['a bounced refund that was not taken back',     `delete from transfers where kind = 'reverse'`,                                                        [FOLD]],
   ['an event that was told twice',                 `insert into events select (jsonb_populate_record(e, jsonb_build_object('id', gen_random_uuid(), 'sequence', 2, 'at', at + interval '1 s'))).* from events e where type = 'payment.succeeded' and object_id = ${EURO}; update payments set sequence = 2 where id = ${EURO}`, [TOLD, RELAYED]],

@@ -4,7 +4,15 @@ import { audit } from '../../src/database/audit.ts';
 import { Setting } from '../http/metering/setting.ts';
 
 let setting: Setting;
-const TABLES = ['accounts', 'transfers', 'events', 'members', 'customer_meters'];
+const TABLES = [
+  'accounts',
+  'balances',
+  'node_balances',
+  'transfers',
+  'events',
+  'members',
+  'customer_meters',
+];
 
 beforeAll(async () => {
   setting = await Setting.open();
@@ -32,14 +40,12 @@ beforeAll(async () => {
       ('00000000-0000-7000-8000-000000000003'::uuid, 4000000, null, 'pending')) t (id, amount, hold, kind)
     cross join (select a.* from accounts a join meters m on m.id = a.meter_id where m.slug = 'sum' and a.kind = 'meter') a
     join accounts u on u.meter_id = a.meter_id and u.kind = 'usage'`;
-  await sql`
-    update accounts a set debits_pending = case kind when 'meter' then 4000000 else 0 end,
-      credits_pending = case kind when 'usage' then 4000000 else 0 end
-    from meters m where m.id = a.meter_id and m.slug = 'sum'`;
+  await sql.unsafe(`
+    update balances set debits_pending = 4000000 where ${account('sum')};
+    update node_balances set credits_pending = 4000000 where ${side('sum')}`);
   // The constraints against the damage that is done here on purpose.
   await sql.unsafe(`
-    alter table accounts drop constraint accounts_within_ceiling, drop constraint accounts_consumption_is_floored,
-      drop constraint accounts_totals_not_negative;
+    alter table balances drop constraint balances_sound;
     drop index transfers_hold_once;
     drop trigger events_queued on events`);
   for (const table of TABLES) await sql.unsafe(`create table saved_${table} as table ${table}`);
@@ -50,8 +56,11 @@ test('a sound database has no findings', async () => {
   expect(await audit(setting.server.sql)).toEqual([]);
 });
 
-const account = (feature: string): string =>
-  `kind = 'meter' and meter_id = (select id from meters where slug = '${feature}')`;
+/** The account of a feature, and its other side. */
+const account = (feature: string): string => isOf(feature, 'meter');
+const side = (feature: string): string => isOf(feature, 'usage');
+const isOf = (feature: string, kind: string): string =>
+  `id = (select a.id from accounts a join meters m on m.id = a.meter_id where m.slug = '${feature}' and a.kind = '${kind}')`;
 const one = (table: string, where: string): string =>
   `ctid = (select ctid from ${table} where ${where} limit 1)`;
 
@@ -60,6 +69,7 @@ const ASSET = 'I1 a transfer moves one asset of one tenant';
 const I2 = 'I2, I3 totals are the fold of the transfers, pending ones the open holds';
 const CEILING = 'I4 no ceiling is crossed, and consumption is the floored aggregate';
 const AGGREGATES = 'I4 aggregates are those of the events';
+const OWNED = 'I5 an account belongs to somebody, and has its totals once';
 const HOLDS = 'I5 a hold is resolved at most once';
 const RELAYED = 'an event waits for the relay, was passed, or is set aside';
 const GAPS = 'I8 events of an object are numbered without a gap';
@@ -69,20 +79,25 @@ const TOLD = 'I8 every meter has told what its state says';
 // prettier-ignore
 const DAMAGE: [string, string, string[]][] = [
   // what                                        statement                                                                                                     found by
-  ['a balance that was raised',                  `update accounts set credits_posted = credits_posted + 1 where ${account('sum')}`,                            [I1, I2]],
-  ['consumption that was lowered',               `update accounts set debits_posted = debits_posted - 1, aggregate = aggregate - 1 where ${account('last')}`,  [I1, I2]],
-  ['consumption moved to the other side, too',   `update accounts set debits_posted = debits_posted - (kind = 'meter')::int, credits_posted = credits_posted - (kind = 'usage')::int, aggregate = aggregate - (kind = 'meter')::int where meter_id = (select id from meters where slug = 'last')`, [I2]],
-  ['a reservation without a hold',               `update accounts set debits_pending = debits_pending + 1 where ${account('max')}`,                            [I1, I2]],
-  ['an open hold that was dropped',              `update accounts set debits_pending = 0 where ${account('sum')}`,                                             [I1, I2]],
-  ['a transfer with another amount',             `update transfers set amount = amount + 1 where ${one('transfers', "kind = 'single' and value is not null")}`,  [I2]],
+  ['a balance that was raised',                  `update balances set credits_posted = credits_posted + 1 where ${account('sum')}`,                            [I1, I2]],
+  ['consumption that was lowered',               `update balances set debits_posted = debits_posted - 1, aggregate = aggregate - 1 where ${account('last')}`,  [I1, I2]],
+  ['consumption moved to the other side, too',   `update balances set debits_posted = debits_posted - 1, aggregate = aggregate - 1 where ${account('last')}; update node_balances set credits_posted = credits_posted - 1 where ${side('last')}`, [I2]],
+  ['a reservation without a hold',               `update balances set debits_pending = debits_pending + 1 where ${account('max')}`,                            [I1, I2]],
+  ['an open hold that was dropped',              `update balances set debits_pending = 0 where ${account('sum')}`,                                             [I1, I2]],
+  ['a transfer with another amount',             `update transfers set amount = coalesce(amount, value) + 1 where ${one('transfers', "kind = 'single' and value is not null")}`,  [I2]],
   ['a transfer to another account',              `update transfers set debit = gen_random_uuid() where ${one('transfers', "value is null and kind = 'single'")}`,  [I2]],
   ['a transfer to another meter',                `update transfers set debit = (select id from accounts where kind = 'grants' and meter_id = (select id from meters where slug = 'max')) where value is null and kind = 'single' and credit = (select id from accounts where ${account('sum')})`, [ASSET, I2]],
   ['a transfer of another kind',                 `update transfers set kind = 'refused' where ${one('transfers', "value is null and kind = 'single'")}`,         [I2]],
   ['a transfer that is lost',                    `delete from transfers where ${one('transfers', "value is null and kind = 'single'")}`,                       [I2]],
-  ['an account that is lost',                    `delete from accounts where ${account('last')}`,                                                              [I1, I2]],
-  ['a ceiling that is crossed',                  `update accounts set capped = true where ${account('sum')}`,                                                  [CEILING]],
-  ['consumption that is not the aggregate',      `update accounts set aggregate = aggregate + 1 where ${account('last')}`,                                     [CEILING]],
-  ['the value of an event',                      `update transfers set value = value + 1 where ${one('transfers', "value = 3000000 and debit = (select id from accounts where " + account('sum') + ')')}`,  [AGGREGATES]],
+  ['an account that is lost',                    `delete from accounts where ${account('last')}`,                                                              [I1, OWNED]],
+  ['totals that are lost',                       `delete from balances where ${account('last')}`,                                                              [I1, I2, OWNED]],
+  ['totals in another slot',                     `update balances set slot = slot + 1 where ${account('last')}`,                                               [OWNED]],
+  ['totals that are there twice',                `insert into node_balances select 0, 0, 0, 0, id from balances where ${account('last')}`,                     [I2, OWNED]],
+  ['a total below zero',                         `update balances set credits_pending = -1 where ${account('max')}`,                                           [I1, I2, CEILING]],
+  ['a meter without its aggregate',              `update balances set aggregate = null where ${account('last')}`,                                              [CEILING]],
+  ['a ceiling that is crossed',                  `update balances set capped = true where ${account('sum')}`,                                                  [CEILING]],
+  ['consumption that is not the aggregate',      `update balances set aggregate = aggregate + 1 where ${account('last')}`,                                     [CEILING]],
+  ['the value of an event',                      `update transfers set value = value + 1 where ${one('transfers', "value = 3000000 and debit = (select id from accounts where " + account('sum') + ')')}`,  [AGGREGATES, I2]],
   ['the greatest value of all',                  `update transfers set value = value + 1 where ${one('transfers', "value = 20000000 and debit = (select id from accounts where " + account('max') + ')')}`,  [AGGREGATES]],
   ['an event that is a correction now',          `update transfers set value = -value where ${one('transfers', "debit = (select id from accounts where " + account('count') + ')')}`,  [AGGREGATES]],
   ['a member that is lost',                      `delete from members where ${one('members', 'true')}`,                                                        [AGGREGATES]],

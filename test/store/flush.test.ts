@@ -22,7 +22,8 @@ async function flush(rows: Partial<FlushRows>, fence: Partial<Fence> = {}): Prom
 async function written(): Promise<unknown> {
   const [row] = await bed.sql`
     select (select seq from nodes) as seq, (select count(*) from transfers) as transfers,
-      (select count(*) from accounts) as accounts, (select sum(debits_posted + credits_posted) from accounts) as totals,
+      (select count(*) from accounts) as accounts, (select sum(debits_posted + credits_posted) from balances) as totals,
+      (select sum(debits_posted + credits_posted) from node_balances) as sides,
       (select count(*) from grants) as grants, (select count(*) from members) as members,
       (select count(*) from events) as events, (select count(*) from customer_meters) as states`;
   return row;
@@ -33,7 +34,7 @@ async function accounts(): Promise<{ plain: string; capped: string }> {
   const [plain, capped] = [ids.next(), ids.next()];
   const opened = [plain, capped].map((id) => opening(id, { credits: 10n, debits: 4n }));
   expect(await flush({ opened })).toBe('committed');
-  await bed.sql`update accounts set capped = true where id = ${capped}`;
+  await bed.sql`update balances set capped = true where id = ${capped}`;
   return { plain, capped };
 }
 
@@ -71,6 +72,23 @@ test.each(FENCES)('%s is fenced, with rare rows and without', async (_what, wron
   expect(await written()).toEqual(before);
 });
 
+// prettier-ignore
+const IMPOSSIBLE: [string, Partial<Fence>][] = [
+  ['a number below zero',  { seq: -1n }],
+  ['an epoch of zero',     { epoch: 0n }],
+];
+
+test.each(IMPOSSIBLE)('nothing is written under %s, whoever wrote it', async (_what, wrong) => {
+  const { node, epoch, seq } = { ...bed.fence, ...wrong };
+  await bed.sql`update nodes set epoch = ${String(epoch)}::bigint, seq = ${String(seq)}::bigint where id = ${node}`;
+  const before = await written();
+  expect(await flush({ transfers: [transfer({})] }, wrong)).toBe('fenced');
+  expect(await written()).toEqual(before);
+  const was = bed.fence;
+  await bed.sql`update nodes set epoch = ${String(was.epoch)}::bigint, seq = ${String(was.seq)}::bigint where id = ${node}`;
+  expect(await flush({})).toBe('committed');
+});
+
 test('an empty flush moves the number and the lease', async () => {
   const before = bed.fence.seq;
   expect(await flush({})).toBe('committed');
@@ -103,16 +121,16 @@ const REFUSED: [string, (on: Accounts) => Partial<FlushRows>, string][] = [
   ['an account that is not there',          () => ({ touched: [change(ids.next(), { believed: [0n, 0n], debits: 1n, aggregate: 1n })] }),             ACCOUNT_CHANGED],
   ['one stale among others',                ({ plain, capped }) => ({ touched: [change(plain, { believed: [4n, 10n], debits: 1n, aggregate: 5n }), change(capped, { believed: [5n, 10n], debits: 1n, aggregate: 5n })] }), ACCOUNT_CHANGED],
   ['an account that is opened twice',       ({ plain }) => ({ opened: [opening(plain, { credits: 1n })] }),                                           OPENED_TWICE],
-  ['over the ceiling',                      ({ capped }) => ({ touched: [change(capped, { believed: [4n, 10n], debits: 7n, aggregate: 11n })] }),      'rejected: accounts_within_ceiling'],
-  ['over the ceiling by a hold',            ({ capped }) => ({ touched: [change(capped, { believed: [4n, 10n], held: 7n, aggregate: 4n })] }),         'rejected: accounts_within_ceiling'],
-  ['over the ceiling by a lower one',       ({ capped }) => ({ touched: [change(capped, { believed: [4n, 10n], credits: -7n, aggregate: 4n })] }),     'rejected: accounts_within_ceiling'],
-  ['totals below zero',                     ({ plain }) => ({ touched: [change(plain, { believed: [4n, 10n], credits: -11n, aggregate: 4n })] }),      'rejected: accounts_totals_not_negative'],
-  ['consumption that is not the aggregate', ({ plain }) => ({ touched: [change(plain, { believed: [4n, 10n], debits: 1n, aggregate: 9n })] }),         'rejected: accounts_consumption_is_floored'],
-  ['a transfer to itself',                  ({ plain }) => ({ transfers: [transfer({ debit: plain, credit: plain })] }),                              'rejected: transfers_two_sides'],
-  ['a negative amount',                     () => ({ transfers: [transfer({ amount: -1n })] }),                                                      'rejected: transfers_amount_not_negative'],
-  ['usage past the limit that was to fit',  () => ({ transfers: [transfer({ usage: { ...USAGE, guarded: true } })] }),                                'rejected: transfers_within_limit'],
-  ['a post that resolves nothing',          () => ({ transfers: [transfer({ kind: 'post' })] }),                                                     'rejected: transfers_resolve_a_hold'],
-  ['a movement that resolves a hold',       () => ({ transfers: [transfer({ hold: { id: ids.next(), amount: 1n } })] }),                              'rejected: transfers_resolve_a_hold'],
+  ['over the ceiling',                      ({ capped }) => ({ touched: [change(capped, { believed: [4n, 10n], debits: 7n, aggregate: 11n })] }),      'rejected: balances_sound'],
+  ['over the ceiling by a hold',            ({ capped }) => ({ touched: [change(capped, { believed: [4n, 10n], held: 7n, aggregate: 4n })] }),         'rejected: balances_sound'],
+  ['over the ceiling by a lower one',       ({ capped }) => ({ touched: [change(capped, { believed: [4n, 10n], credits: -7n, aggregate: 4n })] }),     'rejected: balances_sound'],
+  ['totals below zero',                     ({ plain }) => ({ touched: [change(plain, { believed: [4n, 10n], credits: -11n, aggregate: 4n })] }),      'rejected: balances_sound'],
+  ['consumption that is not the aggregate', ({ plain }) => ({ touched: [change(plain, { believed: [4n, 10n], debits: 1n, aggregate: 9n })] }),         'rejected: balances_sound'],
+  ['a transfer to itself',                  ({ plain }) => ({ transfers: [transfer({ debit: plain, credit: plain })] }),                              'rejected: transfers_sound'],
+  ['a negative amount',                     () => ({ transfers: [transfer({ amount: -1n })] }),                                                      'rejected: transfers_sound'],
+  ['usage past the limit that was to fit',  () => ({ transfers: [transfer({ usage: { ...USAGE, guarded: true } })] }),                                'rejected: transfers_sound'],
+  ['a post that resolves nothing',          () => ({ transfers: [transfer({ kind: 'post' })] }),                                                     'rejected: transfers_sound'],
+  ['a movement that resolves a hold',       () => ({ transfers: [transfer({ hold: { id: ids.next(), amount: 1n } })] }),                              'rejected: transfers_sound'],
   ['an event number that was used',         () => { const id = ids.next(); return { events: [eventOf(id, 1n), eventOf(id, 1n)] }; },                 'rejected: events_sequence_once'],
   ['a member that was counted',             ({ plain }) => ({ members: [1, 2].map(() => ({ slot: SLOT, accountId: plain, member: 5n })) }),           'rejected: members_pkey'],
 ];
@@ -180,7 +198,7 @@ test("the node's own accounts may be opened again: each start of a process does"
   for (const debits of [3n, 4n]) {
     expect(await flush({ opened: [opening(id, { kind: 'usage', debits })] })).toBe('committed');
   }
-  const [row] = await bed.sql`select debits_posted::bigint from accounts where id = ${id}`;
+  const [row] = await bed.sql`select debits_posted::bigint from node_balances where id = ${id}`;
   expect(row).toEqual({ debits_posted: 7n });
 });
 

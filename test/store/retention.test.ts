@@ -231,7 +231,8 @@ test('members counted in the current period are known, whatever end the calendar
   const seen = (user: string) => setting.track(customer, 'users', { metadata: { user } });
   await seen('a');
   await setting.server.sql`
-    update accounts set period_end = ${new Date(START + 1831 * DAY_MS)} where customer_id = ${customer}`;
+    update balances b set period_end = ${new Date(START + 1831 * DAY_MS)}
+    from accounts a where a.slot = b.slot and a.id = b.id and a.customer_id = ${customer}`;
   await keeping.travel(START + 1880 * DAY_MS);
   await keeping.retain();
   setting.server.ledger.forgetAll();

@@ -41,7 +41,7 @@ export async function cloneCustomer(
     await insertBatch(sql, original, { from, size });
   }
   await sql`
-    update accounts set debits_posted = debits_posted + ${count - 1}::bigint * ${original.granted}::bigint
+    update node_balances set debits_posted = debits_posted + ${count - 1}::bigint * ${original.granted}::bigint
     where id = ${original.source}`;
   await sql`vacuum analyze`;
 }
@@ -65,6 +65,10 @@ async function insertBatch(
     await transaction`
       insert into accounts select copy.* from accounts as original, clones, jsonb_populate_record(original,
         jsonb_build_object('id', account, 'customer_id', customer, 'slot', clones.slot)) as copy
+      where original.slot = ${slot} and original.id = ${account}`;
+    await transaction`
+      insert into balances select copy.* from balances as original, clones, jsonb_populate_record(original,
+        jsonb_build_object('id', account, 'slot', clones.slot)) as copy
       where original.slot = ${slot} and original.id = ${account}`;
     await transaction`
       insert into customer_meters select copy.* from customer_meters as original, clones, jsonb_populate_record(original,

@@ -71,8 +71,8 @@ export async function cloneSubscriber(
     });
   }
   await sql`
-    update accounts set debits_posted = debits_posted * ${count}::bigint, credits_posted = credits_posted * ${count}::bigint
-    where kind in ('usage', 'grants', 'clearing')`;
+    update node_balances set debits_posted = debits_posted * ${count}::bigint,
+      credits_posted = credits_posted * ${count}::bigint`;
   await tellNobody(sql);
   await sql`update invoice_counters set last = ${count}, issued_at = ${new Date(now - MONTH_MS)}`;
   await sql`vacuum analyze`;
@@ -114,6 +114,7 @@ const TABLES = [
   'invoices',
   'subscriptions',
   'accounts',
+  'balances',
   'customer_meters',
   'grants',
   'transfers',
@@ -129,6 +130,8 @@ function isIts(sql: Sql, table: Table, { customerId, meterId, paymentId }: Origi
     payments: sql`id = ${paymentId}`,
     sandbox_charges: sql`key = ${paymentId}`,
     accounts: sql`kind in ('meter', 'payment')`,
+    // There are no others.
+    balances: sql`true`,
     alarms: sql`actor_id = ${customerId}`,
     transfers: sql`kind = 'single'`,
     events: sql`organisation_id = (select organisation_id from meters where id = ${meterId})`,
@@ -166,7 +169,7 @@ async function listShared(sql: Sql, { meterId }: Original): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select id from organisations union all select id from products union all select id from prices
     union all select id from entitlements union all select ${meterId}::uuid
-    union all select id from accounts where kind in ('usage', 'grants', 'clearing')`;
+    union all select id from node_balances`;
   return rows.map(({ id }) => id);
 }
 

@@ -54,7 +54,7 @@ async function rename(meters: readonly string[]): Promise<void> {
     ];
     for (const [is, was] of pairs) {
       await setting.server.sql`update transfers set id = ${was!} where id = ${is!}`;
-      await setting.server.sql`update accounts set latest_id = ${was!} where latest_id = ${is!}`;
+      await setting.server.sql`update balances set latest_id = ${was!} where latest_id = ${is!}`;
     }
   }
 }

@@ -77,8 +77,9 @@ export class Setting {
    */
   async consumed(customer: string, feature: string): Promise<number[]> {
     const rows = await this.server.sql<{ consumed: number }[]>`
-      select (a.debits_posted / 10 ^ m.scale)::float8 as consumed
-      from accounts a join meters m on m.id = a.meter_id
+      select (b.debits_posted / 10 ^ m.scale)::float8 as consumed
+      from accounts a join balances b on b.slot = a.slot and b.id = a.id
+      join meters m on m.id = a.meter_id
       where a.customer_id = ${customer} and m.slug = ${feature} order by a.period_start`;
     return rows.map((row) => row.consumed);
   }

@@ -224,7 +224,7 @@ test.each(TIMES)('a timestamp %s is the same moment', async (_what, write) => {
   const reply = await setting.ingest([event({ customer_id: id, timestamp: write(NOW) })]);
   expect(reply).toMatchObject({ status: 200 });
   const [row] = await setting.server.sql<{ at: Date }[]>`
-    select t.event_at as at from transfers t join accounts a on a.id = t.debit where a.customer_id = ${id}`;
+    select coalesce(t.event_at, t.at) as at from transfers t join accounts a on a.id = t.debit where a.customer_id = ${id}`;
   expect(row?.at.getTime()).toBe(NOW);
 });
 

@@ -12,7 +12,7 @@ import type { Options } from './options.ts';
 const OPEN_SHARE = 0.1;
 
 const OTHERS_PROCESSORS_MAX = 0.2;
-const ATTEMPTS_MAX = 3;
+const ATTEMPTS_MAX = 2;
 /** Every key has the same length. */
 const FIRST_RUN = 1000;
 /** The warm-up of a server, as a multiple of that before each load. */

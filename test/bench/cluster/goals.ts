@@ -13,7 +13,7 @@ export type Goal = {
   readonly isReached: boolean;
 };
 
-const FORWARDED_TIMES_MAX = 1.6;
+const FORWARDED_TIMES_MAX = 1.5;
 const HOT_TIMES_MAX = 2;
 const MOVE_P999_MS_MAX = 100;
 const KILL_MS_MAX = 7000;

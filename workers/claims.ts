@@ -55,44 +55,52 @@ const LEASE_MS = 60_000;
 const ANSWER_MS_MAX = 5000;
 
 /**
- * Claims up to `atMost` deliveries that are due at the endpoint, earliest first; one where the
- * endpoint is only probed. null where the endpoint is disabled or paused, or nothing is due.
+ * Claims deliveries that are due at these endpoints, the earliest first; one where an endpoint is
+ * only probed. An endpoint that is disabled or paused, or has nothing due, is not in the result.
  */
 export async function claim(
   sql: Sql,
   options: {
-    readonly endpointId: string;
+    readonly asks: readonly { readonly endpointId: string; readonly atMost: number }[];
     readonly worker: string;
-    readonly atMost: number;
     readonly now: number;
   },
-): Promise<Claimed | null> {
-  const { endpointId, worker, atMost } = options;
+): Promise<Map<string, Claimed>> {
+  const { asks, worker } = options;
   const [now, until] = [new Date(options.now), new Date(options.now + LEASE_MS)];
+  const ids = asks.map(({ endpointId }) => endpointId);
   const rows = await sql<Row[]>`
     with target as (
-      select * from webhook_endpoints
-      where id = ${endpointId} and status = 'enabled' and deleted_at is null
-        and (paused_until is null or paused_until <= ${now})
+      select w.*, case when w.failures >= ${FAILURES_OPEN} then 1 else a.at_most end as at_most
+      from unnest(${ids}::uuid[], ${asks.map(({ atMost }) => atMost)}::int[]) as a (id, at_most)
+      join webhook_endpoints w on w.id = a.id
+      where w.status = 'enabled' and w.deleted_at is null and (w.paused_until is null or w.paused_until <= ${now})
     ), due as (
-      select d.id from deliveries d
-      where d.endpoint_id = ${endpointId} and d.status = 'pending' and d.next_at <= ${now} and exists (select from target)
-      order by d.next_at
-      limit (select case when failures >= ${FAILURES_OPEN} then 1 else ${atMost}::int end from target)
-      for update skip locked
+      select d.id from target t cross join lateral (
+        select id from deliveries
+        where endpoint_id = t.id and status = 'pending' and next_at <= ${now}
+        order by next_at limit t.at_most for update skip locked
+      ) d
     ), claimed as (
-      update deliveries d set worker = ${worker}, next_at = ${until}
-      from due where d.id = due.id
-      returning d.id, d.event_id, d.attempts, d.first_at, d.created_at
+      -- As an array, so that it is planned for few: never with all deliveries.
+      update deliveries set worker = ${worker}, next_at = ${until}
+      where id = any(array(select id from due))
+      returning id, endpoint_id, event_id, attempts, first_at, created_at
     )
     select c.id as "deliveryId", c.attempts, c.first_at as "firstAt", c.created_at as "createdAt", t.id as "endpointId", t.url,
       t.mode, t.secret, t.previous_secret as "previousSecret", t.previous_secret_until as "previousSecretUntil",
       t.failures, t.failing_since as "failingSince",
       e.id as "eventId", e.organisation_id as "organisationId", e.type, e.object_type as "objectType",
       e.object_id as "objectId", e.account_id as "accountId", e.sequence, e.at, e.data
-    from claimed c join events e on e.id = c.event_id cross join target t`;
-  const [first] = rows;
-  return first === undefined ? null : { target: targetOf(first), due: rows.map(dueOf) };
+    from claimed c join events e on e.id = c.event_id join target t on t.id = c.endpoint_id`;
+  const claimed = new Map<string, { readonly target: Target; readonly due: Due[] }>();
+  for (const row of rows) {
+    const one = claimed.get(row.endpointId);
+    if (one === undefined)
+      claimed.set(row.endpointId, { target: targetOf(row), due: [dueOf(row)] });
+    else one.due.push(dueOf(row));
+  }
+  return claimed;
 }
 
 type Row = Omit<Due, 'event'> &

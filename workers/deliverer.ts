@@ -6,7 +6,8 @@
 import type { Clock, Log, Timers } from '../ledger/ports.ts';
 import type { Sql } from '../src/platform/postgres/postgres.ts';
 import type { Attempts } from './attempt.ts';
-import { claim, type Claimed, type Due } from './claims.ts';
+import { Claimer } from './claimer.ts';
+import type { Claimed, Due } from './claims.ts';
 import { type Result, Settler } from './settler.ts';
 import type { Sweeper } from './sweeper.ts';
 
@@ -38,6 +39,7 @@ export type DelivererDeps = {
 
 export class Deliverer {
   readonly #deps: DelivererDeps;
+  readonly #claimer: Claimer;
   readonly #settler: Settler;
   /** Endpoints whose turn ended before they had answered. */
   readonly #hanging = new Set<string>();
@@ -49,6 +51,8 @@ export class Deliverer {
 
   constructor(deps: DelivererDeps) {
     this.#deps = deps;
+    const { sweeper } = deps;
+    this.#claimer = new Claimer({ ...deps, worker: () => sweeper.worker });
     this.#settler = new Settler(deps);
   }
 
@@ -65,19 +69,18 @@ export class Deliverer {
   /** Whether there may be more to do for the endpoint now. */
   async #step(endpointId: string): Promise<boolean> {
     const pace = this.#pace.get(endpointId) ?? CLAIM_MIN;
-    const { sql, clock, sweeper, inHand } = this.#deps;
+    const { inHand } = this.#deps;
     const atMost = Math.min(pace, IN_FLIGHT_MAX - inHand.size - this.#claiming);
     // The first one that ends writes another ticket.
     if (atMost <= 0 || this.#hanging.has(endpointId) || this.#settler.waiting > UNWRITTEN_MAX) {
       return false;
     }
-    const { worker } = sweeper;
     this.#claiming += atMost;
-    const claimed = await claim(sql, { endpointId, worker, now: clock.now(), atMost }).finally(
-      () => (this.#claiming -= atMost),
-    );
+    const claimed = await this.#claimer
+      .take(endpointId, atMost)
+      .finally(() => (this.#claiming -= atMost));
     if (claimed === null) return false;
-    const sent = this.#sendAll(worker, claimed);
+    const sent = this.#sendAll(claimed.worker, claimed);
     this.#sending.add(sent);
     sent.finally(() => this.#sending.delete(sent)).catch(() => undefined);
     const isInTime = await this.#takeTurn(endpointId, sent);

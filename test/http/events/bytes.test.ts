@@ -65,9 +65,11 @@ test.each(GOLDEN.map((line) => [JSON.parse(line).type, line]))(
     // The worker that has it loses it, and another one sends it again.
     for (const hour of [1, 2, 3]) {
       const now = Date.now() + hour * 3_600_000;
-      const asked = { endpointId: endpoint.id, atMost: 10, now, until: now + 1000 };
-      const claimed = await claim(sql, { ...asked, worker: ids.next() });
-      const bodies = claimed!.due.map(({ event }) => JSON.stringify(envelopeOf(event)));
+      const asks = [{ endpointId: endpoint.id, atMost: 10 }];
+      const claimed = await claim(sql, { asks, now, worker: ids.next() });
+      const bodies = claimed
+        .get(endpoint.id)!
+        .due.map(({ event }) => JSON.stringify(envelopeOf(event)));
       expect(bodies.map((body) => asOf(envelope, body))).toEqual([golden]);
     }
     await server.call('DELETE', `/webhook-endpoints/${endpoint.id}`);

@@ -69,8 +69,11 @@ export class RowBuilder {
     const opened: AccountOpening[] = [];
     const touched: AccountChange[] = [];
     for (const draft of accounts.values()) {
-      const { id, delta, expected, after } = draft;
-      if (expected !== null && after !== null) assertFold(delta, expected, after);
+      const { id, delta, expected, period, paid } = draft;
+      if (expected !== null) {
+        if (period !== null) assertFold(delta, expected, believedPeriod(period));
+        if (paid !== null) assertFold(delta, expected, believedPayment(paid));
+      }
       const exists = expected === null ? this.#known.has(id) : expected.opened;
       if (exists) touched.push(draft);
       else opened.push(draft);
@@ -92,8 +95,9 @@ type Draft = Omit<AccountOpening, 'delta' | 'period'> & {
   readonly delta: { -readonly [K in keyof AccountTotals]: bigint };
   /** Before the flush. null on the other sides, which nobody has beliefs about. */
   readonly expected: Believed | null;
-  after: Believed | null;
+  /** What its actor believes it to be after the flush. */
   period: Period | null;
+  paid: PaymentAccount | null;
 };
 
 /** The kinds and the owner of the accounts of no actor, on either side of a transfer. */
@@ -137,7 +141,6 @@ class Fold {
           { slot, id, kind: 'meter', owner, customerId: customer.id },
           believedPeriod(before),
         );
-      draft.after = believedPeriod(after);
       draft.period = after;
     }
     for (const transfer of effects.transfers) {
@@ -170,7 +173,7 @@ class Fold {
           { slot, id, kind: 'payment', owner, customerId: null },
           believedPayment(before.account),
         );
-      draft.after = believedPayment(state.account);
+      draft.paid = state.account;
     }
     for (const transfer of effects.transfers) {
       this.transfers.push(transfer);
@@ -208,8 +211,8 @@ class Fold {
     expected: Believed | null,
   ): Draft {
     const delta = { debitsPosted: 0n, debitsPending: 0n, creditsPosted: 0n, creditsPending: 0n };
-    const rest = { delta, expected, after: null, period: null };
-    const draft: Draft = { slot, id, kind, owner, customerId, ...rest };
+    const [period, paid] = [null, null];
+    const draft: Draft = { slot, id, kind, owner, customerId, delta, expected, period, paid };
     this.accounts.set(id, draft);
     return draft;
   }

@@ -225,7 +225,7 @@ function carryId(draft: MeterDraft, side: 'in' | 'out', grant: Grant, at: number
  */
 function openPeriod(draft: MeterDraft, at: number, end: number | null): void {
   const closing = draft.state.current;
-  if (closing.opened) draft.putPeriod(closing, { ...closing, end: at });
+  if (closing.opened) draft.changePeriod(closing, { end: at });
   const closed = draft.state.current;
   const early = draft.state.others.find((period) => period.start === at);
   const next = early === undefined ? newPeriod(draft.context, at, end) : { ...early, end };

@@ -81,20 +81,20 @@ export class MeterDraft {
     this.#stateChanged = true;
   }
 
-  /** Replaces a period of the state, and writes its account. */
-  putPeriod(before: Period, after: Period): void {
-    assert(before.accountId === after.accountId, 'a period keeps its account');
+  /** Replaces fields of a period of the state, and writes its account. Returns the period. */
+  changePeriod(before: Period, fields: Partial<Omit<Period, 'accountId'>>): Period {
+    const after = { ...before, ...fields, opened: true, updatedAt: this.context.now };
     assert(after.granted >= 0n && after.reserved >= 0n, 'I4: totals are never negative');
     assert(after.consumed === (after.aggregate > 0n ? after.aggregate : 0n), 'I4: the floor');
-    const written = { ...after, opened: true, updatedAt: this.context.now };
-    this.#periods.push({ before, after: written });
+    this.#periods.push({ before, after });
     if (this.state.current.accountId === after.accountId) {
-      this.state = { ...this.state, current: written };
-      return;
+      this.state = { ...this.state, current: after };
+      return after;
     }
     const rest = this.state.others.filter((period) => period.accountId !== after.accountId);
-    const others = [...rest, written].sort((a, b) => a.start - b.start);
+    const others = [...rest, after].sort((a, b) => a.start - b.start);
     this.state = { ...this.state, others };
+    return after;
   }
 
   countMember(accountId: string, member: bigint): void {
@@ -143,7 +143,7 @@ export class MeterDraft {
       at,
       usage: null,
     });
-    this.putPeriod(before, { ...before, granted: before.granted + amount });
+    this.changePeriod(before, { granted: before.granted + amount });
   }
 
   /** `entitlement.granted`, which also arms the exhaustion event again. */

@@ -120,8 +120,8 @@ export function decideUsage(
   }
 
   // From here it must succeed.
-  const written = { ...period, consumed, aggregate: next.aggregate, latest: next.latest };
-  draft.putPeriod(period, written);
+  const { aggregate, latest } = next;
+  const written = draft.changePeriod(period, { consumed, aggregate, latest });
   if (isNew && usage.member !== null) {
     draft.countMember(period.accountId, usage.member);
   }

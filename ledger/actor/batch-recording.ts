@@ -138,10 +138,11 @@ async function recordFresh(
   batch: Batch,
   { isTrial }: { readonly isTrial: boolean },
 ): Promise<BatchRefused | null> {
-  if (freshOf(batch).length === 0) return null;
+  const task = new BatchTask(session, batch, isTrial);
+  if (task.isEmpty) return null;
   for (const { actor } of batch.all) actor.held += 1;
   try {
-    const outcome = await session.executor.run(new BatchTask(session, batch, isTrial));
+    const outcome = await session.executor.run(task);
     if (outcome.kind !== 'recorded') return outcome;
     for (const [id, why] of outcome.refused) batch.refused.set(id, why);
     return null;
@@ -174,6 +175,10 @@ class BatchTask implements Task<Recorded | BatchRefused> {
     this.#fresh = freshOf(batch);
   }
 
+  get isEmpty(): boolean {
+    return this.#fresh.length === 0;
+  }
+
   get size(): UnitSize {
     return this.#isTrial ? NO_SIZE : sizeOf(this.#session, this.#fresh);
   }
@@ -204,7 +209,7 @@ class BatchTask implements Task<Recorded | BatchRefused> {
     const refused = await learnUsed(this.#session, this.#batch, keys);
     if (refused !== null) return refused;
     this.#fresh = freshOf(this.#batch);
-    return this.#fresh.length === 0 ? NOTHING_FRESH : RETRY;
+    return this.isEmpty ? NOTHING_FRESH : RETRY;
   }
 
   /** Holds the customer's actor of now in the place of the one before. */
@@ -239,6 +244,7 @@ function decideBatch(
   const lacking: Lacking['items'][number][] = [];
   const refused = new Map<string, EventRefusal>();
   const reported: (Reported & { readonly item: Keyed })[] = [];
+  const isTold = isPublished(session.deps, items[0]?.actor);
   let applied = 0;
   // How many were applied before the event that is decided now.
   let before = 0;
@@ -259,14 +265,14 @@ function decideBatch(
         memory.apply(item.actor, effects);
         applied += 1;
       }
-      if (record !== null) reported.push({ item, record });
+      if (isTold && record !== null) reported.push({ item, record });
     }
   }
   if (lacking.length > 0) {
     memory.discard();
     return new Lacking(lacking);
   }
-  if (isPublished(session.deps, items[0]?.actor)) {
+  if (isTold) {
     const kept = reported.filter(({ item }) => !refused.has(eventOf(item)));
     publishBatch(session, memory, kept);
   }

@@ -2,7 +2,7 @@ import { Actor } from '../actor/actor.ts';
 import { type Deduped, dedupe, isFresh } from '../actor/dedupe.ts';
 import { NotOwner } from '../actor/own-slots.ts';
 import { type BatchItem, recordBatch } from '../actor/batch-recording.ts';
-import type { OwnershipSessionDeps } from '../actor/ownership-session.ts';
+import type { OwnershipSession, OwnershipSessionDeps } from '../actor/ownership-session.ts';
 import { assert, must } from '../kernel/assert.ts';
 import type { Meter } from '../metering/meter.ts';
 import type { BatchOutcome, CallOutcome, EventRefusal, UsageRequest } from '../outcome.ts';
@@ -60,10 +60,10 @@ export async function recordEverywhere(
   // The size counts for the call as a whole.
   const why = tooLarge(sizeOfBatch(items, isPublished(deps, items[0]?.customer)));
   if (why !== null) return { kind: 'too_large', why };
-  const here = actorsHere(member, items);
-  if (here !== null && member.session !== null) {
+  const here = allHere(member, items);
+  if (here !== null) {
     try {
-      return await recordBatch(member.session, here, isPartial);
+      return await recordBatch(here.session, here.items, isPartial);
     } catch (error) {
       // A customer has moved to another node: nothing was recorded.
       if (!(error instanceof NotOwner)) throw error;
@@ -245,12 +245,18 @@ async function attemptShare<N extends OpName>(
   }
 }
 
+type Here = { readonly session: OwnershipSession; readonly items: readonly BatchItem[] };
+
 /** The actors of all items, where all live here, as on a node that is alone; else null. */
-function actorsHere(member: Member, items: readonly Item[]): readonly BatchItem[] | null {
+function allHere(member: Member, items: readonly Item[]): Here | null {
+  const [first] = items;
+  const location = first === undefined ? null : member.locate(first.customer.slot);
+  if (location?.kind !== 'here') return null;
+  const { session } = location;
   const found: BatchItem[] = [];
-  for (const { customer, ...item } of items) {
-    if (!(customer instanceof Actor) || member.locate(customer.slot).kind !== 'here') return null;
-    found.push({ ...item, actor: customer });
+  for (const { customer: actor, meter, request, follows } of items) {
+    if (!(actor instanceof Actor) || !session.store.slots.has(actor.slot)) return null;
+    found.push({ actor, meter, request, follows });
   }
-  return found;
+  return { session, items: found };
 }

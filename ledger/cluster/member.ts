@@ -30,6 +30,8 @@ export class Member {
   readonly #deps: MemberDeps;
   readonly #view: ClusterView;
   #session: OwnershipSession | null = null;
+  /** One object for all calls while the session lasts. */
+  #here: Extract<SlotLocation, { kind: 'here' }> | null = null;
   #closed = false;
   #isLeaving = false;
   /** The reason why it will not serve again. */
@@ -79,8 +81,7 @@ export class Member {
   locate(slot: number): SlotLocation {
     const session = this.#session;
     if (session !== null && session.store.slots.has(slot)) {
-      if (!this.#closed && session.journal.isLeaseValid()) return { kind: 'here', session };
-      return NOWHERE;
+      return !this.#closed && session.journal.isLeaseValid() ? (this.#here ?? NOWHERE) : NOWHERE;
     }
     const address = this.#view.addressOf(slot);
     return address === undefined ? NOWHERE : { kind: 'there', address };
@@ -260,6 +261,7 @@ export class Member {
       onLost: (why, howLong) => this.#lost(session, { why, howLong }),
     });
     this.#session = session;
+    this.#here = { kind: 'here', session };
     // A node that moves a clock has either seen this seat and told us, or its row is read now.
     this.#isBehind = true;
   }
@@ -280,6 +282,7 @@ export class Member {
   #end(): void {
     const session = this.#session;
     this.#session = null;
+    this.#here = null;
     session?.store.lose(session.store.slots.list());
   }
 

@@ -70,6 +70,7 @@ function answer(
   switch (outcome.kind) {
     case 'recorded': {
       const { record, replayed } = outcome;
+      const { balance, limit, consumed, remaining } = fromSnapshot(record.snapshot, meter.scale);
       const result = {
         id: record.id,
         feature_key: meter.slug,
@@ -77,7 +78,10 @@ function answer(
         external_customer_id: record.externalId,
         value: quantityNumber(record.value, meter.scale),
         timestamp: iso(record.eventAt),
-        ...fromSnapshot(record.snapshot, meter.scale),
+        balance,
+        limit,
+        consumed,
+        remaining,
         overage: quantityNumber(overageOf(record.snapshot), meter.scale),
         duplicate: replayed && !byHeader,
       };

@@ -86,7 +86,7 @@ class Session {
     const losses: string[] = [];
     for (const { name, survivors } of this.bench.targets) {
       const acknowledged = this.#acknowledged.get(name);
-      if (survivors === undefined || acknowledged === undefined) continue;
+      if (survivors === undefined || acknowledged === undefined || acknowledged === 0) continue;
       const found = await survivors();
       this.bench.say(`${name}: ${found} of ${acknowledged} events are there after a kill`);
       if (found === acknowledged) continue;

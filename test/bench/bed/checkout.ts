@@ -31,9 +31,7 @@ async function commitOf(ref: string, repository: string): Promise<string> {
   if ((await git('rev-parse', '--git-dir')) === undefined) {
     throw new Error(`--against needs git and a repository: ${repository} is none`);
   }
-  // A ref must not be read as an option.
-  const wanted = ['--verify', '--quiet', '--end-of-options', `${ref}^{commit}`];
-  const commit = await git('rev-parse', ...wanted);
+  const commit = await git('rev-parse', '--verify', '--quiet', `${ref}^{commit}`);
   if (commit !== undefined) return commit;
   const isShallow = (await git('rev-parse', '--is-shallow-repository')) === 'true';
   const advice = '`git fetch --depth 1 origin FULL_HASH` or `git fetch --unshallow` brings it';

@@ -26,7 +26,8 @@ const RATES: readonly Figure[] = ['rate', 'p50', 'p99', 'p999'];
 const LEGEND = `Each figure is the median of the rounds (least to most). Microseconds of processor time and bytes are of
 one event where a request has many, else of one request. *limit*: the same Elysia route and schema with a constant answer.
 *plain*: one PostgreSQL transaction a request, \`SELECT ... FOR UPDATE\`, insert, update. *lossy*: one Redis Lua script a
-request, append-only file off. All of it shared the processors below.`;
+request, append-only file off. *rate-limiter-flexible*: its \`consume\` and \`get\`, no keys and no events. All of it shared the
+processors below.`;
 
 const MONEY_LEGEND = `A refund is of ${REFUND}. *plain*: a transaction that locks the payment's row and inserts the refund as pending, the same
 sandbox processor's one statement, and a transaction that posts it, writes its event, the invoice and the invoice's event; a

@@ -32,9 +32,9 @@ test('before and after in one run, figure by figure', () => {
   const before = beforeOf(results, null);
   expect(before).toMatchObject({ way: 'before', isSameRun: true });
   const changes = changesOf(results, before!);
-  expect(changes.map(({ figure, ratio }) => [figure, ratio.median])).toEqual([
-    ['server', 0.8],
-    ['rate', 1.25],
+  expect(changes.map(({ figure, ratio }) => [figure, ratio])).toEqual([
+    ['server', { min: 0.8, median: 0.8, max: 0.8 }],
+    ['rate', { min: 1.25, median: 1.25, max: 1.25 }],
   ]);
 });
 

@@ -14,6 +14,7 @@ export function webhooksMarkdown(results: readonly Delivered[], machine: Machine
     TITLES[result.name],
     whole(result.owed),
     result.perSecond === null ? '' : whole(result.perSecond),
+    microsOf(result),
     ...latencies(result),
     ...[result.missing, result.again, result.failed].map(String),
   ]);
@@ -21,6 +22,7 @@ export function webhooksMarkdown(results: readonly Delivered[], machine: Machine
     'webhooks',
     'owed',
     'per s',
+    'CPU us',
     'p50 ms',
     'p99 ms',
     'most ms',
@@ -30,9 +32,15 @@ export function webhooksMarkdown(results: readonly Delivered[], machine: Machine
   ];
   return [
     table(head, rows),
-    `Signed, received and logged. Latency is from the commit of the event to the receiver.`,
+    'Signed, received and logged. Latency is from the commit of the event to the receiver. CPU us are for each delivery: worker, PostgreSQL, receiver, Redis.',
     machineLine(machine),
   ].join('\n\n');
+}
+
+function microsOf({ micros }: Delivered): string {
+  if (micros === null) return '';
+  const { worker, postgres, receiver, redis } = micros;
+  return [worker, postgres, receiver, redis].map(whole).join(' / ');
 }
 
 function latencies({ latencyMs }: Delivered): string[] {

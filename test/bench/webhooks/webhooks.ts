@@ -13,6 +13,7 @@ import { freePort } from '../../support/free-port.ts';
 import { startChild } from '../bed/child.ts';
 import { createOrganisation, poster, startService, type Stores } from '../bed/service.ts';
 import { Histogram } from '../histogram.ts';
+import { microsOfEach, type Processors, watchProcessors } from './processors.ts';
 import type { Arrival, Seen, SinkSettings } from './sink.ts';
 
 const SINK = Bun.fileURLToPath(import.meta.resolve('./sink.ts'));
@@ -38,6 +39,8 @@ export type Delivered = {
   readonly failed: number;
   /** Until all were received and logged; null where they were paced. */
   readonly perSecond: number | null;
+  /** Microseconds of processor for each delivery, its share of the relay included. */
+  readonly micros: Processors | null;
   /** From the commit to the sink, for paced ones. */
   readonly latencyMs: { readonly p50: number; readonly p99: number; readonly max: number } | null;
 };
@@ -47,6 +50,7 @@ type Bed = {
   /** Organisations by endpoint. */
   readonly owners: ReadonlyMap<string, string>;
   readonly sinkUrl: string;
+  readonly processors: () => Processors;
   /** By the number at the end of their path. */
   readonly endpoints: readonly string[];
   readonly signal: AbortSignal;
@@ -113,7 +117,8 @@ async function openBed(stores: Stores, closers: Closers, signal: AbortSignal): P
   }
   const sql = postgres(stores.databaseUrl, { max: 2 });
   closers.push(() => sql.end({ timeout: 5 }));
-  return { sql, owners, sinkUrl, endpoints: [...owners.keys()], signal };
+  const processors = await watchProcessors(stores, { sql, service, sink });
+  return { sql, owners, sinkUrl, processors, endpoints: [...owners.keys()], signal };
 }
 
 /** Commits one event for each of these endpoints, null for all endpoints. Returns their ids. */
@@ -135,6 +140,7 @@ async function owe(bed: Bed, to: readonly (string | null)[]): Promise<readonly s
 
 /** All at once. */
 async function flood(bed: Bed, due: number): Promise<Delivered> {
+  const before = bed.processors();
   await owe(
     bed,
     Array.from({ length: due / ENDPOINTS }, () => null),
@@ -143,6 +149,7 @@ async function flood(bed: Bed, due: number): Promise<Delivered> {
   await until(bed, async () => (await seen(bed)).unique >= due);
   await until(bed, async () => (await pending(bed)) === 0);
   const perSecond = due / ((performance.now() - startedAt) / 1000);
+  const micros = microsOfEach(before, bed.processors(), due);
   const [{ logged } = { logged: '0' }] = await bed.sql<{ logged: string }[]>`
     select count(*) as logged from deliveries d join delivery_attempts a on a.delivery_id = d.id
     where d.status = 'delivered' and a.status_code = 204`;
@@ -152,7 +159,7 @@ async function flood(bed: Bed, due: number): Promise<Delivered> {
   await bed.sql`truncate deliveries, delivery_attempts, event_fanouts, events`;
   const missing = due - Math.min(received, Number(logged));
   const faults = { missing, again, unsigned, failed };
-  return { name: 'deliveries', owed: due, ...faults, perSecond, latencyMs: null };
+  return { name: 'deliveries', owed: due, ...faults, perSecond, micros, latencyMs: null };
 }
 
 /** Events for these endpoints in turn. Only arrivals at endpoints that answer count. */
@@ -193,7 +200,7 @@ async function pace(
   const ms = (share: number): number => latency.percentile(share) / 1000;
   const latencyMs = { p50: ms(0.5), p99: ms(0.99), max: latency.maxMicros / 1000 };
   const faults = { missing: owed - arrived.size, again, unsigned, failed: await failures(bed) };
-  return { name, owed, ...faults, perSecond: null, latencyMs };
+  return { name, owed, ...faults, perSecond: null, micros: null, latencyMs };
 }
 
 /** Gives up after a while and reports what is missing. */

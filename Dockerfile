@@ -3,6 +3,7 @@ FROM node:22-bookworm-slim AS build
 RUN npm install --global --no-audit --no-fund bun@1.4.5
 WORKDIR /app
 COPY package.json bun.lock bunfig.toml ./
+COPY patches patches
 RUN bun install --frozen-lockfile --production --omit=optional
 
 # Bun is one file that brings its own certificates; nothing of Node or npm is left.

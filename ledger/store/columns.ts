@@ -10,18 +10,20 @@ import { iso } from '../kernel/iso.ts';
 /** An element of an array parameter. */
 export type Cell = string | number | bigint | null;
 
-/** A column whose values come as an array: the text of a PostgreSQL array literal. */
+/** Of an array's elements. `time` is a timestamptz that comes as milliseconds, in a bigint. */
+export type ArrayType =
+  | 'uuid'
+  | 'bigint'
+  | 'smallint'
+  | 'boolean'
+  | 'jsonb'
+  | 'reason'
+  | 'transfer_kind'
+  | 'time';
+
+/** A column whose values come as an array, in PostgreSQL's binary format (`binary.ts`). */
 export type ArrayColumn<Row> = {
-  /** The type of the elements. `time` is a timestamptz that comes as milliseconds, in a bigint. */
-  readonly type:
-    | 'uuid'
-    | 'bigint'
-    | 'smallint'
-    | 'boolean'
-    | 'jsonb'
-    | 'reason'
-    | 'transfer_kind'
-    | 'time';
+  readonly type: ArrayType;
   readonly of: (row: Row) => Cell;
   /** Whether a value that all rows have comes once, with the fence, instead of in each row. */
   readonly shared: boolean;

@@ -3,7 +3,8 @@
 // one JSON document for all other rows.
 import type { Transfer } from '../kernel/transfers.ts';
 import type { AccountOpening, Fence, FlushRows } from '../storage.ts';
-import { type ArrayColumns, type Cell, encodeRows } from './columns.ts';
+import { type BinaryArray, binaryArray, emptyArray } from './binary.ts';
+import { type ArrayColumns, encodeRows } from './columns.ts';
 import { FOLLOWUP_COLUMNS, followupRows } from './followup-columns.ts';
 import {
   ACCOUNT_COLUMNS,
@@ -20,12 +21,15 @@ import { PAYMENT_COLUMNS, paymentAlarm, REFUND_COLUMNS } from './payment-columns
 import { SUBSCRIPTION_COLUMNS, subscriptionAlarm } from './subscription-columns.ts';
 import { BALANCE_CHANGES, SIDE_CHANGES, TRANSFER_COLUMNS } from './usage-columns.ts';
 
+/** Text, or an array in the binary format. */
+export type Parameter = string | number | null | BinaryArray;
+
 /** The parameters of the lean statement; where other tables have rows, of the full one. */
 export function flushParameters(
   rows: FlushRows,
   fence: Fence,
   leaseMs: number,
-): { readonly lean: boolean; readonly parameters: (string | number | null)[] } {
+): { readonly lean: boolean; readonly parameters: Parameter[] } {
   const rare = rareRows(rows);
   const transfers = arraysOf(TRANSFER_COLUMNS, inOrder(rows.transfers));
   const isOfActor = ({ expected }: FlushRows['touched'][number]) => expected !== null;
@@ -34,7 +38,7 @@ export function flushParameters(
     SIDE_CHANGES,
     rows.touched.filter((change) => !isOfActor(change)),
   );
-  const parameters = [
+  const parameters: Parameter[] = [
     fence.node,
     String(fence.epoch),
     String(fence.seq),
@@ -52,31 +56,25 @@ export function flushParameters(
 }
 
 /**
- * Each column as an array literal. A column that is null in every row is the empty array: `unnest`
- * pads it. A shared column is empty too where all rows have the same value, which is in `shared`
- * then; else `shared` has null.
+ * Each column as an array. A column that is null in every row is the empty array: `unnest` pads it.
+ * A shared column is empty too where all rows have the same value, which is in `shared` then; else
+ * `shared` has null.
  */
 function arraysOf<Row>(
   columns: ArrayColumns<Row>,
   rows: readonly Row[],
-): { readonly shared: (string | null)[]; readonly arrays: string[] } {
+): { readonly shared: (string | null)[]; readonly arrays: BinaryArray[] } {
   const shared: (string | null)[] = [];
-  const arrays: string[] = [];
-  for (const { of, shared: isShared } of Object.values(columns)) {
-    const first = rows[0] === undefined ? null : of(rows[0]);
-    const isSame = rows.every((row) => of(row) === first);
+  const arrays: BinaryArray[] = [];
+  for (const { type, of, shared: isShared } of Object.values(columns)) {
+    const cells = rows.map(of);
+    const first = cells[0] ?? null;
+    const isSame = cells.every((cell) => cell === first);
     if (isShared) shared.push(isSame && first !== null ? String(first) : null);
     const isEmpty = isSame && (isShared || first === null);
-    arrays.push(isEmpty ? '{}' : `{${rows.map((row) => printed(of(row))).join(',')}}`);
+    arrays.push(isEmpty ? emptyArray(type) : binaryArray(type, cells));
   }
   return { shared, arrays };
-}
-
-function printed(cell: Cell): Cell {
-  if (typeof cell !== 'bigint') return cell ?? 'NULL';
-  // Printing a bigint costs five times a number; up to 2^53 both print the same digits.
-  const number = Number(cell);
-  return Number.isSafeInteger(number) ? number : cell;
 }
 
 /**

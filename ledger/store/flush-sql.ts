@@ -9,7 +9,7 @@
 // Holds: every part is joined to the fence, so nothing is written where the node's epoch or seq is
 // not what the node believes (I6). The counts at the end fail the statement where an account was
 // not what its actor believed.
-import { type ArrayColumn, type ArrayColumns, assignments, namesOf } from './columns.ts';
+import { type ArrayColumns, type ArrayType, assignments, namesOf } from './columns.ts';
 import { FOLLOWUP_COLUMNS } from './followup-columns.ts';
 import {
   ACCOUNT_COLUMNS,
@@ -29,7 +29,10 @@ import { BALANCE_CHANGES, SIDE_CHANGES, TRANSFER_COLUMNS } from './usage-columns
 let parametersSoFar = 4;
 const parameter = (): string => `$${++parametersSoFar}`;
 
-const elementOf = (type: ArrayColumn<never>['type']): string => (type === 'time' ? 'bigint' : type);
+/** Its values come as text. */
+const isEnum = (type: ArrayType): boolean => type === 'reason' || type === 'transfer_kind';
+
+const elementOf = (type: ArrayType): string => (type === 'time' ? 'bigint' : type);
 
 /** What all rows share, as columns of the fence. */
 function sharedValues(columns: ArrayColumns<never>): string[] {
@@ -40,7 +43,7 @@ function sharedValues(columns: ArrayColumns<never>): string[] {
     });
 }
 
-const read = (value: string, type: ArrayColumn<never>['type']): string =>
+const read = (value: string, type: ArrayType): string =>
   type === 'time' ? `to_timestamp(${value} / 1000.0::float8)` : value;
 
 /**
@@ -49,7 +52,8 @@ const read = (value: string, type: ArrayColumn<never>['type']): string =>
  */
 function arrayRows(columns: ArrayColumns<never>): string {
   const arrays = Object.entries(columns).map(
-    ([name, { type }]) => `unnest(${parameter()}::text::${elementOf(type)}[]) AS ${name}`,
+    ([name, { type }]) =>
+      `unnest(${parameter()}${isEnum(type) ? '::text[]' : ''}::${elementOf(type)}[]) AS ${name}`,
   );
   return `(SELECT ${arrays.join(', ')}) AS t`;
 }

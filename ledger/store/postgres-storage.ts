@@ -10,7 +10,7 @@ import { must } from '../kernel/assert.ts';
 import type { Ids, Timers } from '../ports.ts';
 import { dueAlarms, nextAlarms } from './load-alarms.ts';
 import { Connections } from './connections.ts';
-import { flushParameters } from './encode.ts';
+import { flushParameters, type Parameter } from './encode.ts';
 import { FULL_FLUSH, LEAN_FLUSH } from './flush-sql.ts';
 import {
   claimSeat,
@@ -147,17 +147,30 @@ async function flush(
   writer: Sql<Bigints>,
   batch: { rows: FlushRows; fence: Fence; leaseMs: number },
 ): Promise<FlushResult> {
-  const { lean, parameters } = flushParameters(batch.rows, batch.fence, batch.leaseMs);
+  let encoded: ReturnType<typeof flushParameters>;
+  try {
+    encoded = flushParameters(batch.rows, batch.fence, batch.leaseMs);
+  } catch (error) {
+    // Nothing was sent.
+    return { kind: 'rejected', error };
+  }
+  const { lean, parameters } = encoded;
   try {
     const rows = await writer.unsafe<{ moved: boolean }[]>(
       lean ? LEAN_FLUSH : FULL_FLUSH,
-      parameters,
+      parameters.map((one) => sent(writer, one)),
       { prepare: true },
     );
     return { kind: must(rows[0], 'the result of a flush').moved ? 'committed' : 'fenced' };
   } catch (error) {
     return classify(error);
   }
+}
+
+/** The client must be told the type of what it sends in binary. */
+function sent(writer: Sql<Bigints>, parameter: Parameter): string | number | null {
+  if (parameter === null || typeof parameter !== 'object') return parameter;
+  return writer.typed(parameter.bytes as never, parameter.type) as never;
 }
 
 /**

@@ -114,11 +114,8 @@ function delta(
   return column('bigint', someOf, `b.${name} + coalesce(t.${name}, 0)`);
 }
 
-/** A JSON document as an element of an array literal. */
 function json(value: object | null | undefined): string | null {
-  if (value === null || value === undefined) return null;
-  const text = JSON.stringify(value);
-  return `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+  return value === null || value === undefined ? null : JSON.stringify(value);
 }
 
 function refusalOf({ refund }: Transfer): object | null {

@@ -14,6 +14,7 @@ const TOP_LEVEL = new Set([
   'CHANGELOG.md',
   'Dockerfile',
   'compose.yaml',
+  'patches',
 ]);
 
 // Names that say nothing about the content.

@@ -1,0 +1,73 @@
+// What is sent as a binary array is what PostgreSQL reads.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import fc from 'fast-check';
+import type { ArrayType, Cell } from '../../ledger/store/columns.ts';
+import { binaryArray } from '../../ledger/store/binary.ts';
+import { seeded } from '../ledger/property.ts';
+import { type Bed, NO_ROWS, openBed, transfer } from './bed.ts';
+
+let bed: Bed;
+beforeAll(async () => {
+  bed = await openBed();
+});
+afterAll(() => bed.stop());
+
+async function read(type: ArrayType, name: string, cells: readonly Cell[]): Promise<unknown> {
+  const { bytes, type: oid } = binaryArray(type, cells);
+  const values = bed.sql.typed(bytes as never, oid) as never;
+  const [row] = await bed.sql.unsafe(`select to_jsonb($1::${name}[]::text[]) as values`, [values]);
+  return row?.['values'];
+}
+
+const big = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+const small = fc.integer({ min: -(2 ** 53) + 1, max: 2 ** 53 - 1 });
+const text = fc.string({ unit: 'grapheme' }).map((one) => one.replaceAll('\0', ''));
+
+test.each<[ArrayType, string, fc.Arbitrary<Cell>]>([
+  ['uuid', 'uuid', fc.uuid()],
+  ['bigint', 'bigint', fc.oneof(big, small)],
+  ['time', 'bigint', fc.oneof(big, small)],
+  ['smallint', 'smallint', fc.integer({ min: -32_768, max: 32_767 })],
+  ['boolean', 'boolean', fc.constant('t')],
+  ['reason', 'text', text],
+  ['transfer_kind', 'text', text],
+])(seeded('%s'), async (type, name, of) => {
+  const samples = fc.sample(fc.array(fc.option(of), { maxLength: 40 }), { seed: 7, numRuns: 40 });
+  for (const cells of samples) {
+    const texts = cells.map((cell) => (cell === null ? null : String(cell)));
+    const expected = type === 'boolean' ? texts.map((one) => one && 'true') : texts;
+    expect(await read(type, name, cells)).toEqual(expected);
+  }
+});
+
+test('a document, with quotes, backslashes and letters of many bytes', async () => {
+  const documents = [{ a: '"\\' }, { b: 'ü€😀', c: [1, null] }, {}];
+  const values = await read('jsonb', 'jsonb', [
+    ...documents.map((one) => JSON.stringify(one)),
+    null,
+  ]);
+  expect((values as (string | null)[]).map((one) => one && (JSON.parse(one) as unknown))).toEqual([
+    ...documents,
+    null,
+  ]);
+});
+
+test.each<[ArrayType, Cell]>([
+  ['uuid', 'undefined'],
+  ['uuid', '6f9619ff-8b86-d011-b42d-00c04fc964f'],
+  ['uuid', '6f9619ff-8b86-d011-b42d-00c04fc964fg'],
+  ['uuid', '6f9619ff-8b86-d011-b42d-00c04fc964ff0'],
+  ['bigint', 2n ** 63n],
+  ['bigint', -(2n ** 63n) - 1n],
+  ['bigint', 0.5],
+  ['smallint', 32_768],
+])('no %s: %s', (type, cell) => {
+  expect(() => binaryArray(type, [cell])).toThrow(RangeError);
+});
+
+test('a flush with a value that cannot be sent is rejected, and nothing of it was sent', async () => {
+  const wrong = { ...NO_ROWS, transfers: [transfer({ amount: 2n ** 63n }), transfer({})] };
+  expect((await bed.storage.flush(wrong, bed.fence)).kind).toBe('rejected');
+  const right = { ...NO_ROWS, transfers: [transfer({})] };
+  expect((await bed.storage.flush(right, bed.fence)).kind).toBe('committed');
+});

@@ -64,6 +64,9 @@ beforeAll(async () => {
   expect(status).toBe(402);
   const consume = { value: 2, consume: true };
   expect((await setting.check(customer, 'sum', consume)).json.allowed).toBe(true);
+  // An aggregate below zero, of which nothing is consumed.
+  const other = await setting.customer();
+  await setting.track(other, 'sum', { value: -5 });
   // Its answer comes later.
   payments = [posted, bounced, await pay('refundPends')];
   await server.ledger.close();

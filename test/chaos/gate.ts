@@ -38,8 +38,8 @@ export type Gate = {
 type Armed = { readonly point: Point; readonly held: (held: Held) => void };
 
 const FLUSH = 'UPDATE nodes SET seq = seq + 1';
-/** An array that begins with a uuid: a heartbeat flushes empty arrays. */
-const HAS_USAGE = /\{[\da-f]{8}-[\da-f]{4}-/;
+/** The type of a binary array of uuids; its length follows. The first one is of the transfers. */
+const UUIDS = Buffer.from([0, 0, 0x0b, 0x86]);
 
 export async function startGate(target: string): Promise<Gate> {
   const { hostname, port } = new URL(target);
@@ -154,7 +154,10 @@ class Link implements Held {
 
   #isUsage(bind: ClientMessage): boolean {
     const [, name] = firstTexts(bind);
-    return this.#flushes.has(name) && HAS_USAGE.test(bind.bytes.toString('latin1'));
+    if (!this.#flushes.has(name)) return false;
+    const at = bind.bytes.indexOf(UUIDS);
+    // A heartbeat has none.
+    return at >= 0 && bind.bytes.readInt32BE(at + UUIDS.length) > 0;
   }
 
   #meet(armed: Armed | undefined): void {

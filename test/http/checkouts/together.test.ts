@@ -86,7 +86,7 @@ test('where the database cancels the statement, all are told to try again, and n
   const replies = await server.sql.begin(async (sql) => {
     await sql`lock table checkouts in access exclusive mode`;
     const asked = times(5, (nth) => open({}, `again-${nth}`));
-    await until('the first one waits', async () => (await waiting()).length === 1);
+    await until('the first one waits', async () => (await waiting()).length > 0);
     expect(await cancelAll(asked)).toBeLessThanOrEqual(5);
     return asked;
   });

@@ -28,6 +28,11 @@ BEGIN
     SELECT k.id FROM jsonb_to_recordset(keys) AS k (id uuid, organisation_id uuid, mode mode, operation text, key_hash bytea)
     JOIN idempotency i USING (organisation_id, mode, operation, key_hash));
   asked := ARRAY(SELECT w FROM jsonb_populate_recordset(NULL::checkouts, wanted) w WHERE w.id <> ALL (taken));
+  -- Who only comes too late for its key does not wait for those who write.
+  IF cardinality(asked) = 0 THEN
+    RETURN QUERY SELECT unnest(taken), 'key_taken';
+    RETURN;
+  END IF;
   IF most > 0 THEN
     -- The rooms are locked, by everybody in the same order.
     INSERT INTO checkout_rooms AS r

@@ -107,8 +107,8 @@ const PLANTED: readonly (readonly [name: string, fault: Fault])[] = [
     'a key that counts once for all customers',
     fault(
       'src/http/wire/usage.ts',
-      'keyId: ids.derive(...scope, customerId, ...name),',
-      'keyId: ids.derive(...scope, customerId.slice(0, 0), ...name),',
+      "ids.derive('event', organisationId, mode, customerId, body)",
+      "ids.derive('event', organisationId, mode, '', body)",
     ),
   ],
   [

@@ -3,7 +3,7 @@
 import { boundary } from '../../ledger/kernel/calendar.ts';
 import type { Transaction } from '../platform/postgres/postgres.ts';
 import type { CheckoutRecord } from '../records/checkouts.ts';
-import { issueInvoices } from './issue.ts';
+import type { Issuance } from './issue.ts';
 import { must } from '../../ledger/kernel/assert.ts';
 import type { InvoiceLine } from '../records/invoices.ts';
 import { billingPolicyOf } from '../records/organisations.ts';
@@ -13,7 +13,8 @@ import type { Tenant } from '../../ledger/kernel/tenant.ts';
 
 const DAY_MS = 86_400_000;
 
-export async function invoicePayment(
+/** What is to be issued for a payment. */
+export async function checkoutInvoice(
   sql: Transaction,
   scope: Tenant,
   options: {
@@ -22,7 +23,7 @@ export async function invoicePayment(
     readonly eventId: string;
     readonly now: number;
   },
-): Promise<void> {
+): Promise<Issuance> {
   const { payment, checkout, eventId, now } = options;
   const product = must(await findProduct(sql, scope, checkout.productId), 'what was bought');
   const isSignup = payment.subscriptionId !== null;
@@ -61,7 +62,7 @@ export async function invoicePayment(
       },
     ],
   } as const;
-  await issueInvoices(sql, [{ scope, invoice, paidAt, eventId, now }]);
+  return { scope, invoice, paidAt, eventId, now };
 }
 
 /** What was paid for: the trial, where there is one. */

@@ -82,8 +82,9 @@ export async function draftInvoice(
 
 /**
  * Issues invoices, numbers and announces them in the order given, for any organisations, in one
- * statement. Call it last in the transaction. A second call with the same id, even at the same
- * time, leaves the invoice as it is and takes no number.
+ * statement. Call it once in a transaction, and late: all others who issue for them wait for its
+ * end. A second call with the same id, even at the same time, leaves the invoice as it is and takes
+ * no number.
  */
 export async function issueInvoices(
   sql: Transaction,

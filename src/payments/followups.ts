@@ -26,7 +26,8 @@ import {
   recordInvoiceRefunds,
 } from '../invoices/changes.ts';
 import { findPayment } from '../records/payments.ts';
-import { invoicePayment } from '../invoices/checkout-invoice.ts';
+import { checkoutInvoice } from '../invoices/checkout-invoice.ts';
+import { type Issuance, issueInvoices } from '../invoices/issue.ts';
 import { oweMails } from './mails.ts';
 
 const CONCURRENT_MAX = 2;
@@ -115,11 +116,11 @@ async function executeFollowup(
   { orgClock, ids, log, sendsMail }: FollowupsDeps,
 ): Promise<void> {
   const refunds: InvoiceRefund[] = [];
-  const paid: InvoicePayment[] = [];
+  const settled: Settled = { paid: [], issuances: [], unused: [] };
   for (const followup of followups) {
     switch (followup.kind) {
       case 'payment_settled':
-        paid.push(...(await settle(sql, followup, { now: orgClock.now(followup), ids })));
+        await settle(sql, followup, { now: orgClock.now(followup), ids, settled });
         break;
       case 'refund_settled':
         refunds.push({
@@ -135,7 +136,12 @@ async function executeFollowup(
         unreachable(followup.kind);
     }
   }
-  if (paid.length > 0) await pay(sql, paid, log);
+  // What batches share (discounts, an organisation's numbers) is locked after what they do not
+  // share, and in one order. Payment by payment, two batches may deadlock.
+  for (const discountId of settled.unused.toSorted()) await releaseDiscount(sql, discountId);
+  if (settled.paid.length > 0) await pay(sql, settled.paid, log);
+  await issueInvoices(sql, settled.issuances);
+  // Some may be of the invoices that were just issued.
   if (refunds.length > 0) {
     for (const invoice of await recordInvoiceRefunds(sql, refunds)) {
       log.error({ invoice }, 'a refund of what an invoice was not paid by');
@@ -152,16 +158,27 @@ async function pay(sql: Transaction, paid: readonly InvoicePayment[], log: Log):
   }
 }
 
-/** Marks the checkout paid, or open again. Returns the charged invoice if it is paid. */
+/** What is still to be done for payments that are settled, together for all of a batch. */
+type Settled = {
+  /** Invoices that were charged. */
+  readonly paid: InvoicePayment[];
+  /** Invoices of checkouts. */
+  readonly issuances: Issuance[];
+  /** Discounts that were redeemed in vain. */
+  readonly unused: string[];
+};
+
+/** Marks the checkout paid, or open again. */
 async function settle(
   sql: Transaction,
   { organisationId, mode, paymentId, checkoutId, paidAt, ...charged }: Followup,
-  { now, ids }: { now: number; ids: Ids },
-): Promise<readonly InvoicePayment[]> {
+  { now, ids, settled }: { now: number; ids: Ids; settled: Settled },
+): Promise<void> {
   if (checkoutId === null) {
-    if (paidAt === null) return [];
+    if (paidAt === null) return;
     const invoiceId = must(charged.invoiceId, 'the invoice that was charged');
-    return [{ invoiceId, paymentId, paidAt }];
+    settled.paid.push({ invoiceId, paymentId, paidAt });
+    return;
   }
   const scope = { organisationId, mode };
   const status = paidAt === null ? 'active' : 'paid';
@@ -173,9 +190,9 @@ async function settle(
   );
   if (paidAt !== null) {
     const payment = must(await findPayment(sql, scope, paymentId), 'a payment that settled');
-    await invoicePayment(sql, scope, { payment, checkout, now, eventId: ids.next() });
+    const attempt = { payment, checkout, now, eventId: ids.next() };
+    settled.issuances.push(await checkoutInvoice(sql, scope, attempt));
   } else if (typeof finished?.holds === 'string') {
-    await releaseDiscount(sql, finished.holds);
+    settled.unused.push(finished.holds);
   }
-  return [];
 }

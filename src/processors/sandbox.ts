@@ -9,6 +9,7 @@
 import { must, unreachable } from '../../ledger/kernel/assert.ts';
 import { Batcher } from '../../ledger/kernel/batcher.ts';
 import type { Clock, Timers } from '../../ledger/ports.ts';
+import { mayPass } from '../platform/postgres/may-pass.ts';
 import type { Sql } from '../platform/postgres/postgres.ts';
 import {
   type Behaviour,
@@ -173,7 +174,11 @@ function openBooks({ sql, timers }: SandboxOptions): Books {
   };
 }
 
-/** Where they fail together, each is written alone: one that cannot be written stops no other. */
+/**
+ * Where they fail together, each is written alone: one that cannot be written stops no other. Where
+ * the database could not answer, all have failed: to ask it once for each would take as many times
+ * as long.
+ */
 async function write(
   sql: Sql,
   charges: readonly NewCharge[],
@@ -184,7 +189,7 @@ async function write(
   } catch (failed) {
     const [first, ...others] = charges;
     if (first === undefined) return [];
-    if (others.length === 0) return [[first.key, { failed }]];
+    if (others.length === 0 || mayPass(failed)) return charges.map(({ key }) => [key, { failed }]);
   }
   const written: (readonly [string, Written])[] = [];
   for (const charge of charges) written.push(...(await write(sql, [charge])));

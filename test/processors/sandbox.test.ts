@@ -8,6 +8,7 @@ import type { ChargeResult, Instrument } from '../../src/processors/processor.ts
 import { openProcessors } from '../../src/processors/registry.ts';
 import { type Sandbox, openSandbox } from '../../src/processors/sandbox.ts';
 import { freshDatabase } from '../support/database.ts';
+import { until } from '../support/until.ts';
 import { conforms } from './conformance.ts';
 import type { Rig } from './rig.ts';
 
@@ -249,6 +250,30 @@ test('it is for test mode alone', () => {
   const processorFor = openProcessors({ sandboxFor: () => openBank(), timers, log: SILENT });
   expect(processorFor({ organisationId: '', mode: 'test' })?.name).toBe('sandbox');
   expect(processorFor({ organisationId: '', mode: 'live' })).toBeNull();
+});
+
+test('where the database cancels a statement of many charges, it is not asked for each', async () => {
+  const bank = openBank();
+  const canceled = new Set<string>();
+  const answers = await sql.begin(async (held) => {
+    await held`lock table sandbox_charges in exclusive mode`;
+    let isOver = false;
+    const asked = Promise.allSettled(
+      Array.from({ length: 20 }, () => bank.charge(chargeOf(card('4242424242424242')))),
+    ).finally(() => {
+      isOver = true;
+    });
+    await until('all are answered', async () => {
+      const waiting = await sql<{ since: string }[]>`
+        select query_start::text as since, pg_cancel_backend(pid) from pg_stat_activity
+        where wait_event_type = 'Lock' and query like '%sandbox_charges%' and datname = current_database()`;
+      for (const { since } of waiting) canceled.add(since);
+      return isOver;
+    });
+    return asked;
+  });
+  expect(answers.map(({ status }) => status)).toEqual(Array(20).fill('rejected'));
+  expect(canceled.size).toBeLessThan(5);
 });
 
 const refundOf = (chargeKey: string, amount: bigint) => ({

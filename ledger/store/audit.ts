@@ -51,6 +51,7 @@ export const LEDGER_CHECKS: Readonly<Record<string, string>> = {
     SELECT a.id, a.kind, b.capped FROM accounts a JOIN balances b ON b.id = a.id
     WHERE (b.capped AND b.debits_posted + b.debits_pending > b.credits_posted)
       OR a.kind = 'meter' AND b.debits_posted IS DISTINCT FROM greatest(b.aggregate, 0)
+      OR (a.kind = 'meter') = (b.aggregate IS NULL)
       OR least(b.debits_posted, b.debits_pending, b.credits_posted, b.credits_pending) < 0`,
 
   'I4 aggregates are those of the events': `

@@ -95,6 +95,7 @@ const DAMAGE: [string, string, string[]][] = [
   ['totals that are there twice',                `insert into node_balances select 0, 0, 0, 0, id from balances where ${account('last')}`,                     [I2, OWNED]],
   ['a total below zero',                         `update balances set credits_pending = -1 where ${account('max')}`,                                           [I1, I2, CEILING]],
   ['a meter without its aggregate',              `update balances set aggregate = null where ${account('last')}`,                                              [CEILING]],
+  ['one of which nothing is used, too',           `update balances set debits_posted = 0, aggregate = null where ${account('last')}`,                            [I1, I2, CEILING]],
   ['a ceiling that is crossed',                  `update balances set capped = true where ${account('sum')}`,                                                  [CEILING]],
   ['consumption that is not the aggregate',      `update balances set aggregate = aggregate + 1 where ${account('last')}`,                                     [CEILING]],
   ['the value of an event',                      `update transfers set value = value + 1 where ${one('transfers', "value = 3000000 and debit = (select id from accounts where " + account('sum') + ')')}`,  [AGGREGATES, I2]],

@@ -26,7 +26,11 @@ export async function copyAsBefore(from: Sql, to: Sql): Promise<void> {
   for (const month of await listMonths(from)) {
     const [found] = await from<{ bounds: string }[]>`
       select pg_get_expr(relpartbound, oid) as bounds from pg_class where relname = ${month}`;
-    await to.unsafe(`CREATE TABLE ${month} PARTITION OF transfers_archive ${found?.bounds ?? ''}`);
+    // As `makeMonths` does.
+    await to.unsafe(`CREATE TABLE ${month} (LIKE transfers_archive INCLUDING CONSTRAINTS)`);
+    await to.unsafe(
+      `ALTER TABLE transfers_archive ATTACH PARTITION ${month} ${found?.bounds ?? ''}`,
+    );
   }
   const tables = await to<{ name: string }[]>`
     select relname as name from pg_class

@@ -123,7 +123,7 @@ export function toCheckoutInput(
   return {
     productId: body.product_id,
     source: 'api',
-    customerId: body.customer_id ?? null,
+    customerId: body.customer_id?.toLowerCase() ?? null,
     customerEmail: body.customer_email,
     customerName: body.customer_name ?? null,
     externalCustomerId: body.external_customer_id ?? null,

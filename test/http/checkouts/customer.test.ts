@@ -40,7 +40,7 @@ test('what is missing of it is filled in', async () => {
 test('both of its ids, where they are of one customer', async () => {
   const id = await customer({ external_customer_id: 'one' });
   await customer({ external_customer_id: 'two' });
-  const reply = await create({ customer_id: id, external_customer_id: 'one' });
+  const reply = await create({ customer_id: id.toUpperCase(), external_customer_id: 'one' });
   expect([reply.status, reply.json.customer_id, reply.json.external_customer_id]).toEqual([
     201,
     id,

@@ -6,7 +6,9 @@
 // take turns (an organisation's keys and its buy links are two), so one that opens many delays
 // itself. A call of a group is refused alone: where a statement fails because of one checkout, they
 // are opened one by one. Where the database does not answer, nobody is told that it was opened.
-// Does not: try again where the outcome is unknown. The caller does, with its key.
+// Does not: try again where the outcome is unknown. The caller does, with its key. Nor does it bound
+// the wait for a row that one of a group refers to: while somebody changes the customer that a
+// checkout names, its group waits. A process that freezes there is ended by PostgreSQL after 10 s.
 import { must } from '../../ledger/kernel/assert.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type { Timers } from '../../ledger/ports.ts';

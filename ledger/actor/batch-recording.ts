@@ -201,7 +201,10 @@ class BatchTask implements Task<Recorded | BatchRefused> {
   }
 
   async reload(): Promise<typeof RETRY> {
-    await Promise.all(this.#batch.all.map((item) => this.#holdAgain(item)));
+    const holding = this.#batch.all.map((item) => this.#holdAgain(item));
+    // Also where one of them fails: an actor that is held after the end stays in memory for ever.
+    await Promise.allSettled(holding);
+    await Promise.all(holding);
     return RETRY;
   }
 

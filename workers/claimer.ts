@@ -2,13 +2,16 @@
 // one.
 //
 // Holds: an endpoint is in a statement once, and its rows go to the one that asked. The rows of a
-// statement are bounded.
-import type { Clock, Log } from '../ledger/ports.ts';
+// statement are bounded. A statement that takes long, or whose connection is silent, holds up those
+// that are in it, and no others.
+import type { Clock, Log, Timers } from '../ledger/ports.ts';
 import type { Sql } from '../src/platform/postgres/postgres.ts';
 import { claim, type Claimed } from './claims.ts';
 
 /** Of one statement, unless the first endpoint alone may have more. */
 const ROWS_MAX = 512;
+/** After so long the next statement does not wait for this one. Most take some milliseconds. */
+const STATEMENT_MS = 250;
 
 /** What was claimed, and the worker that has it. */
 export type Taken = Claimed & { readonly worker: string };
@@ -22,6 +25,7 @@ type Ask = {
 export type ClaimerDeps = {
   readonly sql: Sql;
   readonly clock: Clock;
+  readonly timers: Timers;
   readonly log: Log;
   /** The id under which this process claims now. */
   readonly worker: () => string;
@@ -30,7 +34,8 @@ export type ClaimerDeps = {
 export class Claimer {
   readonly #deps: ClaimerDeps;
   #asked: Ask[] = [];
-  #isClaiming = false;
+  /** The loop whose statement the others wait for. */
+  #loop: symbol | null = null;
 
   constructor(deps: ClaimerDeps) {
     this.#deps = deps;
@@ -40,29 +45,46 @@ export class Claimer {
   async take(endpointId: string, atMost: number): Promise<Taken | null> {
     const ask = { endpointId, atMost, answer: Promise.withResolvers<Taken | null>() };
     this.#asked.push(ask);
-    if (!this.#isClaiming)
-      this.#claimAll().catch((error: unknown) => this.#deps.log.error({ err: error }, 'claiming'));
+    if (this.#loop === null) this.#start();
     return ask.answer.promise;
   }
 
-  /** Each that asked hears of a failure. */
-  async #claimAll(): Promise<void> {
-    const { sql, clock } = this.#deps;
-    this.#isClaiming = true;
-    while (this.#asked.length > 0) {
-      const asks = this.#next();
-      const worker = this.#deps.worker();
-      try {
-        const claimed = await claim(sql, { asks: [...asks.values()], worker, now: clock.now() });
-        for (const [endpointId, { answer }] of asks) {
-          const found = claimed.get(endpointId);
-          answer.resolve(found === undefined ? null : { ...found, worker });
-        }
-      } catch (error) {
-        for (const { answer } of asks.values()) answer.reject(error);
-      }
+  #start(): void {
+    const loop = Symbol('loop');
+    this.#loop = loop;
+    this.#claimAll(loop).catch((error: unknown) =>
+      this.#deps.log.error({ err: error }, 'claiming'),
+    );
+  }
+
+  async #claimAll(loop: symbol): Promise<void> {
+    while (this.#loop === loop && this.#asked.length > 0) {
+      const cancel = this.#deps.timers.after(STATEMENT_MS, () => this.#passOn());
+      await this.#claim(this.#next());
+      cancel();
     }
-    this.#isClaiming = false;
+    if (this.#loop === loop) this.#loop = null;
+  }
+
+  /** What is asked for from now on does not wait for the statement under way. */
+  #passOn(): void {
+    this.#loop = null;
+    if (this.#asked.length > 0) this.#start();
+  }
+
+  /** Each that asked hears of a failure. */
+  async #claim(asks: ReadonlyMap<string, Ask>): Promise<void> {
+    const { sql, clock } = this.#deps;
+    const worker = this.#deps.worker();
+    try {
+      const claimed = await claim(sql, { asks: [...asks.values()], worker, now: clock.now() });
+      for (const [endpointId, { answer }] of asks) {
+        const found = claimed.get(endpointId);
+        answer.resolve(found === undefined ? null : { ...found, worker });
+      }
+    } catch (error) {
+      for (const { answer } of asks.values()) answer.reject(error);
+    }
   }
 
   /** The asks of the next statement, by endpoint. */

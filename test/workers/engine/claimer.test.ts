@@ -1,5 +1,6 @@
 // Claims for several endpoints in one statement.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { timers } from '../../../src/platform/clock.ts';
 import { ids } from '../../../src/platform/ids.ts';
 import { openLog } from '../../../src/platform/log.ts';
 import { Claimer, type Taken } from '../../../workers/claimer.ts';
@@ -11,8 +12,8 @@ beforeAll(async () => {
 });
 afterAll(() => bed.stop());
 
-const claimerOf = (worker: () => string): Claimer =>
-  new Claimer({ sql: bed.server.sql, clock: bed.clock, log: openLog('error'), worker });
+const claimerOf = (worker: () => string, sql = bed.server.sql): Claimer =>
+  new Claimer({ sql, clock: bed.clock, timers, log: openLog('error'), worker });
 const rowsOf = (taken: Taken | null): string[] => (taken?.due ?? []).map((due) => due.deliveryId);
 
 test('each that asks gets rows of its own endpoint, and no row is given twice', async () => {
@@ -64,4 +65,29 @@ test('who asks hears that the database does not answer, and the next one is serv
   expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   name = ids.next();
   expect(rowsOf(await claimer.take(id, 1))).toHaveLength(1);
+});
+
+test('a connection that is silent holds up no endpoint of the next statement', async () => {
+  const [stuck, other] = [
+    await bed.endpoint('http://localhost:65000/'),
+    await bed.endpoint('http://localhost:65000/'),
+  ];
+  await bed.events(1);
+  const speaks = Promise.withResolvers<void>();
+  let statements = 0;
+  const sql = new Proxy(bed.server.sql, {
+    apply: async (target, self, args) => {
+      statements += 1;
+      if (statements === 1) await speaks.promise;
+      return Reflect.apply(target, self, args) as unknown;
+    },
+  });
+  const worker = ids.next();
+  const claimer = claimerOf(() => worker, sql);
+  const late = claimer.take(stuck.id, 1);
+  expect(rowsOf(await claimer.take(other.id, 1))).toHaveLength(1);
+  speaks.resolve();
+  expect(rowsOf(await late)).toHaveLength(1);
+  // It claims alone again.
+  expect(rowsOf(await claimer.take(other.id, 1))).toEqual([]);
 });

@@ -1,6 +1,6 @@
 /**
- * Runs tasks that share a key one after the other, in order of arrival. Only for tasks of this
- * process.
+ * Runs tasks that share a key one after the other. A new one may overtake one that waits. Only for
+ * tasks of this process.
  */
 export class KeyedMutex<K> {
   readonly #underWay = new Map<K, Turn<K>>();

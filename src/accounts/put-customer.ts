@@ -35,7 +35,7 @@ export async function putCustomer(
     if (made !== 'external_id_taken') return { customer: made, isNew: true };
     const [there] = await sql<{ id: string }[]>`
       select id from customers where organisation_id = ${scope.organisationId} and mode = ${scope.mode}
-        and external_customer_id = ${customer.externalCustomerId} for update`;
+        and external_customer_id = ${customer.externalCustomerId} for no key update`;
     if (there === undefined) continue;
     const changed = await updateCustomer(sql, scope, { id: there.id, patch, eventId, now });
     if (typeof changed !== 'string') return { customer: changed, isNew: false };

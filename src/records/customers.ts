@@ -163,7 +163,7 @@ export async function updateCustomer(
   const { id, patch, eventId, now } = options;
   const [before] = await sql<(CustomerRecord & { sequence: bigint })[]>`
     select ${columns(sql)}, event_sequence as sequence
-    from customers where ${inScope(sql, scope)} and id = ${id} for update`;
+    from customers where ${inScope(sql, scope)} and id = ${id} for no key update`;
   if (before === undefined) return 'not_found';
   const changed = ANNOUNCED.filter(
     (field) => patch[field] !== undefined && !Bun.deepEquals(patch[field], before[field]),

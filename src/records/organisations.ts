@@ -116,7 +116,7 @@ export async function lockGroupOf(
   id: string,
 ): Promise<{ readonly groupId: string | null } | undefined> {
   const [row] = await sql<{ groupId: string | null }[]>`
-    select group_id as "groupId" from organisations where id = ${id} for update`;
+    select group_id as "groupId" from organisations where id = ${id} for no key update`;
   return row;
 }
 

@@ -1,6 +1,8 @@
 // Checkouts that are asked for at the same time are opened by one statement, and each call is
 // answered as if it had been alone.
 import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
+import { updateCustomer } from '../../../src/records/customers.ts';
+import { lockGroupOf } from '../../../src/records/organisations.ts';
 import { startServer, type Reply, type TestServer } from '../../support/server.ts';
 import { TEST_SETTINGS } from '../../support/settings.ts';
 import { until } from '../../support/until.ts';
@@ -94,6 +96,19 @@ test('where the database cancels the statement, all are told to try again, and n
   expect(await checkouts(server)).toBe(0);
   const again = await times(5, (nth) => open({}, `again-${nth}`));
   expect(statuses(again)).toEqual(Array(5).fill(201));
+});
+
+test('a customer and an organisation that somebody is changing are not waited for', async () => {
+  const scope = { organisationId: server.organisation.id, mode: 'test' } as const;
+  const made = await server.call('POST', '/customers', { body: { name: 'Ada' } });
+  const id = made.json.id as string;
+  await server.sql.begin(async (sql) => {
+    await lockGroupOf(sql, scope.organisationId);
+    const change = { id, patch: { name: 'Grace' }, eventId: Bun.randomUUIDv7(), now: Date.now() };
+    await updateCustomer(sql, scope, change);
+    const answered = await Promise.race([open({ customer_id: id }), Bun.sleep(5000)]);
+    expect(answered?.status).toBe(201);
+  });
 });
 
 const waiting = () => server.sql<{ pid: number; since: string }[]>`

@@ -46,7 +46,7 @@ export function changesOf(results: readonly Result[], before: Before): readonly 
       const old = figuresIn(before.results, { case: name, way: before.way });
       if (old === undefined) return [];
       return (Object.keys(FIGURES) as Figure[])
-        .filter((figure) => figures[figure].length > 0 && old[figure].length > 0)
+        .filter((figure) => figures[figure].length > 0 && hasRatio(old[figure]))
         .map((figure) => ({
           case: name,
           figure,
@@ -55,4 +55,9 @@ export function changesOf(results: readonly Result[], before: Before): readonly 
           ratio: ratioOf(figures[figure], old[figure]),
         }));
     });
+}
+
+/** A cost below what can be measured has none. */
+function hasRatio(below: readonly number[]): boolean {
+  return below.length > 0 && below.every((value) => value > 0);
 }

@@ -38,6 +38,14 @@ test('before and after in one run, figure by figure', () => {
   ]);
 });
 
+test('a cost that was nothing has no ratio', () => {
+  const results = [
+    result('tollhouse', { postgres: [0.07, 0] }),
+    result('before', { postgres: [0.07, 0] }),
+  ];
+  expect(changesOf(results, beforeOf(results, null)!)).toEqual([]);
+});
+
 test('before is our own way of an earlier run, as its file has it', () => {
   const file = JSON.stringify({ results: [result('tollhouse', { server: [50, 100] })] });
   const results = [result('tollhouse', { server: [40, 80] })];

@@ -54,6 +54,7 @@ export class Sweeper {
   readonly #told = new Set<string>();
   #gatherMs = GATHER_MS;
   #stopTimer: () => void = () => undefined;
+  #stopGathering: () => void = () => undefined;
   #sweeping: Promise<void> = Promise.resolve();
   #unlisten: () => Promise<void> = () => Promise.resolve();
   #closed = false;
@@ -78,6 +79,7 @@ export class Sweeper {
   async close(): Promise<void> {
     this.#closed = true;
     this.#stopTimer();
+    this.#stopGathering();
     await this.#sweeping;
     await this.#unlisten().catch(() => undefined);
   }
@@ -111,7 +113,7 @@ export class Sweeper {
   #hear(endpointId: string): void {
     if (this.#closed) return;
     if (this.#told.size === 0) {
-      this.#deps.timers.after(this.#gatherMs, () => {
+      this.#stopGathering = this.#deps.timers.after(this.#gatherMs, () => {
         this.#tell().catch((error: unknown) => this.#deps.log.error({ err: error }, 'tickets'));
       });
     }

@@ -1,0 +1,234 @@
+// The errors of the client: a class for each kind, and a table from the contract's `type` to it.
+//
+// Every error is a `TollhouseError`. Those of an answer have its status; those without an answer
+// have `status: null` and a `type` of the client's own, listed in CLIENT_TYPES.
+
+export type Issue = { readonly path: readonly string[]; readonly message: string };
+
+/** The contract's types. */
+export type AnswerType =
+  | 'unauthorized'
+  | 'forbidden'
+  | 'not_found'
+  | 'invalid_request'
+  | 'checkout_create_failed'
+  | 'validation_error'
+  | 'insufficient_balance'
+  | 'payment_failed'
+  | 'conflict'
+  | 'invalid_state'
+  | 'idempotency_in_progress'
+  | 'idempotency_key_reused'
+  | 'rate_limited'
+  | 'payload_too_large'
+  | 'unsupported_media_type'
+  | 'method_not_allowed'
+  | 'internal_error'
+  | 'service_unavailable';
+
+/** Without an answer of the service. */
+export type ClientType =
+  | 'connection_failed'
+  | 'deadline_exceeded'
+  | 'queue_full'
+  | 'client_closed'
+  | 'webhook_not_verified';
+
+export type ErrorDetails = {
+  /** A type that this release does not know stays as it came. */
+  readonly type: AnswerType | ClientType | (string & {});
+  readonly status: number | null;
+  readonly issues?: readonly Issue[] | undefined;
+  readonly requestId?: string | null | undefined;
+  readonly retryAfterMs?: number | null | undefined;
+  readonly cause?: unknown;
+};
+
+export class TollhouseError extends Error {
+  override readonly name: string = 'TollhouseError';
+  readonly type: ErrorDetails['type'];
+  readonly status: number | null;
+  readonly issues: readonly Issue[];
+  /** For support; null without an answer. */
+  readonly requestId: string | null;
+  readonly retryAfterMs: number | null;
+  /**
+   * The key under which the call may be sent again: it counts once, whatever became of this one.
+   */
+  idempotencyKey: string | null = null;
+
+  constructor(message: string, details: ErrorDetails) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.type = details.type;
+    this.status = details.status;
+    this.issues = details.issues ?? [];
+    this.requestId = details.requestId ?? null;
+    this.retryAfterMs = details.retryAfterMs ?? null;
+  }
+}
+
+/** 400, 405, 413, 415: the request itself is wrong; `issues` says where. */
+export class InvalidRequestError extends TollhouseError {
+  override readonly name = 'InvalidRequestError';
+}
+/** 401: the key is missing, wrong, revoked or expired. */
+export class AuthenticationError extends TollhouseError {
+  override readonly name = 'AuthenticationError';
+}
+/** 402 `insufficient_balance`. */
+export class InsufficientBalanceError extends TollhouseError {
+  override readonly name = 'InsufficientBalanceError';
+}
+/** 402 `payment_failed`. */
+export class PaymentFailedError extends TollhouseError {
+  override readonly name = 'PaymentFailedError';
+}
+/** 403: the key is valid and may not do this. */
+export class PermissionError extends TollhouseError {
+  override readonly name = 'PermissionError';
+}
+/** 404: absent, or another organisation's. */
+export class NotFoundError extends TollhouseError {
+  override readonly name = 'NotFoundError';
+}
+/** 409 `conflict` and `invalid_state`. */
+export class ConflictError extends TollhouseError {
+  override readonly name = 'ConflictError';
+}
+/** 409 `idempotency_in_progress` and 422 `idempotency_key_reused`. */
+export class IdempotencyError extends TollhouseError {
+  override readonly name = 'IdempotencyError';
+}
+/** 429. */
+export class RateLimitedError extends TollhouseError {
+  override readonly name = 'RateLimitedError';
+}
+/** 500 and every other 5xx but 503: a bug of the service, or of what is before it. */
+export class ServerError extends TollhouseError {
+  override readonly name = 'ServerError';
+}
+/** 502, 503, 504: the service cannot answer now. */
+export class UnavailableError extends TollhouseError {
+  override readonly name = 'UnavailableError';
+}
+/** No answer, or a broken one. Without a key it is unknown whether the call was done. */
+export class ConnectionError extends TollhouseError {
+  override readonly name = 'ConnectionError';
+
+  constructor(message: string, cause?: unknown) {
+    super(message, { type: 'connection_failed', status: null, cause });
+  }
+}
+/** The call's own time is over; `cause` is what the last attempt came to, where there was one. */
+export class DeadlineError extends TollhouseError {
+  override readonly name = 'DeadlineError';
+
+  constructor(message: string, cause?: unknown) {
+    super(message, { type: 'deadline_exceeded', status: null, cause });
+  }
+}
+/** Too many calls are waiting in this client: await `ready()` before the next one. Not sent. */
+export class QueueFullError extends TollhouseError {
+  override readonly name = 'QueueFullError';
+
+  constructor(message: string) {
+    super(message, { type: 'queue_full', status: null });
+  }
+}
+/** Called after `close()`. Not sent. */
+export class ClosedError extends TollhouseError {
+  override readonly name = 'ClosedError';
+
+  constructor() {
+    super('the client is closed', { type: 'client_closed', status: null });
+  }
+}
+/** A webhook that must not be trusted. */
+export class WebhookVerificationError extends TollhouseError {
+  override readonly name = 'WebhookVerificationError';
+
+  constructor(message: string) {
+    super(message, { type: 'webhook_not_verified', status: null });
+  }
+}
+
+type ErrorClass = new (message: string, details: ErrorDetails) => TollhouseError;
+
+const CLASS_OF: Readonly<Record<AnswerType, ErrorClass>> = {
+  unauthorized: AuthenticationError,
+  forbidden: PermissionError,
+  not_found: NotFoundError,
+  invalid_request: InvalidRequestError,
+  checkout_create_failed: InvalidRequestError,
+  validation_error: InvalidRequestError,
+  insufficient_balance: InsufficientBalanceError,
+  payment_failed: PaymentFailedError,
+  conflict: ConflictError,
+  invalid_state: ConflictError,
+  idempotency_in_progress: IdempotencyError,
+  idempotency_key_reused: IdempotencyError,
+  rate_limited: RateLimitedError,
+  payload_too_large: InvalidRequestError,
+  unsupported_media_type: InvalidRequestError,
+  method_not_allowed: InvalidRequestError,
+  internal_error: ServerError,
+  service_unavailable: UnavailableError,
+};
+
+/** The type of an answer that has none: a load balancer's, say. */
+function typeOfStatus(status: number): AnswerType {
+  if (status === 401) return 'unauthorized';
+  if (status === 403) return 'forbidden';
+  if (status === 404) return 'not_found';
+  if (status === 413) return 'payload_too_large';
+  if (status === 429) return 'rate_limited';
+  if (status === 502 || status === 503 || status === 504) return 'service_unavailable';
+  return status >= 500 ? 'internal_error' : 'invalid_request';
+}
+
+/** The error of an answer; `body` is what was parsed of it, if anything. */
+export function answerError(
+  status: number,
+  body: unknown,
+  of: { readonly requestId: string | null; readonly retryAfterMs?: number | null },
+): TollhouseError {
+  const said = isRecord(body) && isRecord(body['error']) ? body['error'] : {};
+  const type = typeof said['type'] === 'string' ? said['type'] : typeOfStatus(status);
+  const message = typeof said['message'] === 'string' ? said['message'] : `the answer is ${status}`;
+  const issues = Array.isArray(said['issues']) ? (said['issues'] as Issue[]) : undefined;
+  const known = Object.hasOwn(CLASS_OF, type) ? CLASS_OF[type as AnswerType] : null;
+  const Class = known ?? CLASS_OF[typeOfStatus(status)];
+  return new Class(message, { type, status, issues, ...of });
+}
+
+/** The error of one item of a batch, which has no status of its own. */
+export function itemError(error: unknown, requestId: string | null): TollhouseError {
+  const type = isRecord(error) && typeof error['type'] === 'string' ? error['type'] : '';
+  const status = Object.hasOwn(STATUS_OF, type) ? STATUS_OF[type as AnswerType] : 500;
+  return answerError(status, { error }, { requestId });
+}
+
+const STATUS_OF: Readonly<Record<AnswerType, number>> = {
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  invalid_request: 400,
+  checkout_create_failed: 400,
+  validation_error: 400,
+  insufficient_balance: 402,
+  payment_failed: 402,
+  conflict: 409,
+  invalid_state: 409,
+  idempotency_in_progress: 409,
+  idempotency_key_reused: 422,
+  rate_limited: 429,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  method_not_allowed: 405,
+  internal_error: 500,
+  service_unavailable: 503,
+};
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}

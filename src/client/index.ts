@@ -1,0 +1,6 @@
+// What `tollhouse/client` exports.
+export type { Caller, CallOptions, Input } from './caller.ts';
+export * from './errors.ts';
+export type { Hooks, RequestInfo, ResponseInfo, RetryInfo } from './hooks.ts';
+export type { OperationId } from './operations.ts';
+export { Tollhouse, type TollhouseOptions } from './tollhouse.ts';

@@ -1,0 +1,259 @@
+// Sends requests: one call is one or more attempts, until an answer, an error that a retry does not
+// change, the deadline or the caller's signal.
+//
+// Holds: a POST is sent again only under a key, which is made once a call and kept over every
+// attempt. An attempt that is silent ends after its own time, and the call at its deadline.
+import type { Caller, CallOptions, Input } from './caller.ts';
+import {
+  answerError,
+  ConnectionError,
+  DeadlineError,
+  TollhouseError,
+  UnavailableError,
+} from './errors.ts';
+import { guarded, type Hooks, type RequestInfo, type ResponseInfo } from './hooks.ts';
+import type { Node, Nodes } from './nodes.ts';
+import { OPERATIONS, type OperationId } from './operations.ts';
+import { delayMs, mayRetry, retryAfterMs } from './retry.ts';
+import { fromWire, toWire } from './wire-names.ts';
+
+/** One request, as the transport repeats it. */
+export type Request = {
+  readonly operation: OperationId;
+  /** With its parameters and query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Made anew for each attempt: calls may have left a batch. Null: nothing is left to send. */
+  readonly body: () => string | null | undefined;
+  /** Whether it counts once however often it is sent. */
+  readonly repeatable: boolean;
+  readonly batchSize: () => number;
+  /** By `now`: the time at which the call ends. */
+  readonly deadline: number;
+  readonly signal?: AbortSignal | undefined;
+  /** The number of the node that it had better go to. */
+  readonly owner?: number | null;
+};
+
+export type Reply = {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Parsed JSON; the text of another type; undefined without a body. */
+  readonly body: unknown;
+  readonly requestId: string | null;
+  /** The node as it answered. */
+  readonly node: Node;
+};
+
+/** What is used of the global `fetch`. */
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+export type TransportOptions = {
+  readonly apiKey: string;
+  readonly nodes: Nodes;
+  readonly timeoutMs: number;
+  readonly attemptTimeoutMs: number;
+  readonly hooks: Hooks;
+  readonly fetch: Fetch;
+  /** Milliseconds that only go forward. */
+  readonly now: () => number;
+  readonly random: () => number;
+  readonly sleep: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
+  readonly newKey: () => string;
+};
+
+/** POSTs that change nothing. */
+const READS: ReadonlySet<OperationId> = new Set<OperationId>(['checkEntitlements']);
+const REPEATABLE: ReadonlySet<string> = new Set(['GET', 'PUT', 'DELETE']);
+
+export class Transport implements Caller {
+  readonly #options: TransportOptions;
+
+  constructor(options: TransportOptions) {
+    this.#options = options;
+  }
+
+  get now(): () => number {
+    return this.#options.now;
+  }
+
+  async call<T>(operation: OperationId, input: Input, options: CallOptions = {}): Promise<T> {
+    const { method, path, keyed } = OPERATIONS[operation];
+    const { now, timeoutMs, newKey } = this.#options;
+    const headers: Record<string, string> = {};
+    const isKeyed = keyed && method === 'POST';
+    const key = isKeyed ? (options.idempotencyKey ?? newKey()) : null;
+    if (key !== null) headers['idempotency-key'] = key;
+    const body = input.body === undefined ? undefined : JSON.stringify(toWire(input.body));
+    try {
+      const reply = await this.send({
+        operation,
+        path: filled(path, input.path ?? {}) + queryText(input.query),
+        headers,
+        body: () => body,
+        repeatable: REPEATABLE.has(method) || isKeyed || READS.has(operation),
+        batchSize: () => 1,
+        deadline: now() + (options.timeoutMs ?? timeoutMs),
+        signal: options.signal,
+      });
+      return fromWire(reply?.body) as T;
+    } catch (error) {
+      if (error instanceof TollhouseError) error.idempotencyKey = key;
+      throw error;
+    }
+  }
+
+  /** The successful answer. Null where nothing was left to send. */
+  async send(request: Request): Promise<Reply | null> {
+    const { now, nodes, random, sleep, hooks } = this.#options;
+    let last: TollhouseError | undefined;
+    for (let attempt = 1; ; attempt += 1) {
+      request.signal?.throwIfAborted();
+      const body = request.body();
+      if (body === null) return null;
+      const leftMs = request.deadline - now();
+      if (leftMs <= 0) throw last ?? new DeadlineError('no time was left to send it');
+      const node = nodes.pick(request.owner ?? null, now());
+      const info = this.#info(request, { attempt, node });
+      const outcome = await this.#attempt(request, { info, body, leftMs, node, last });
+      if (!(outcome instanceof TollhouseError)) return outcome;
+      if (isGone(info, outcome, last)) return null;
+      last = outcome;
+      if (!mayRetry(outcome, request.repeatable)) throw outcome;
+      const isAway = outcome instanceof ConnectionError || outcome instanceof UnavailableError;
+      // Another node may serve it at once; the wait is for when all of them have refused.
+      const wait = isAway && nodes.failed(node, now()) ? 0 : delayMs(outcome, attempt, random);
+      if (now() + wait >= request.deadline) throw outcome;
+      const { headers: _headers, ...told } = info;
+      guarded(hooks.onRetry, { ...told, delayMs: wait, error: outcome });
+      await sleep(wait, request.signal);
+    }
+  }
+
+  #info(request: Request, { attempt, node }: { attempt: number; node: Node }): RequestInfo {
+    const { method, path } = OPERATIONS[request.operation];
+    return {
+      operation: request.operation,
+      method,
+      path,
+      baseUrl: node.baseUrl,
+      attempt,
+      batchSize: request.batchSize(),
+      headers: { ...request.headers, authorization: `Bearer ${this.#options.apiKey}` },
+    };
+  }
+
+  /** One attempt: its answer, or what it failed with. Throws the reason of the caller's signal. */
+  async #attempt(
+    request: Request,
+    attempt: {
+      readonly info: RequestInfo;
+      readonly body: string | undefined;
+      readonly leftMs: number;
+      readonly node: Node;
+      readonly last: TollhouseError | undefined;
+    },
+  ): Promise<Reply | TollhouseError> {
+    const { hooks, now, attemptTimeoutMs } = this.#options;
+    const { info, leftMs } = attempt;
+    const ended = guarded(hooks.onRequest, info) ?? undefined;
+    const began = now();
+    const isLast = leftMs <= attemptTimeoutMs;
+    const timeout = new AbortController();
+    const timer = setTimeout(() => timeout.abort(), isLast ? leftMs : attemptTimeoutMs);
+    const cancel = (): void => timeout.abort();
+    request.signal?.addEventListener('abort', cancel);
+    let outcome: Reply | TollhouseError;
+    try {
+      outcome = await this.#exchange(request, attempt, timeout.signal);
+    } catch (cause) {
+      if (request.signal?.aborted === true) outcome = new ConnectionError('aborted', cause);
+      else if (!timeout.signal.aborted) {
+        outcome = new ConnectionError(`no answer from ${info.baseUrl}: ${textOf(cause)}`, cause);
+      } else if (isLast) {
+        outcome = new DeadlineError('no answer before the deadline', attempt.last);
+      } else {
+        outcome = new ConnectionError(`no answer from ${info.baseUrl} in ${attemptTimeoutMs} ms`);
+      }
+    } finally {
+      clearTimeout(timer);
+      request.signal?.removeEventListener('abort', cancel);
+    }
+    const error = outcome instanceof TollhouseError ? outcome : null;
+    guarded(ended, {
+      durationMs: now() - began,
+      status: outcome.status,
+      requestId: outcome.requestId,
+      error,
+    } satisfies ResponseInfo);
+    if (error !== null) request.signal?.throwIfAborted();
+    return outcome;
+  }
+
+  async #exchange(
+    request: Request,
+    { info, body, node }: { info: RequestInfo; body: string | undefined; node: Node },
+    signal: AbortSignal,
+  ): Promise<Reply | TollhouseError> {
+    const { headers: sent, method, baseUrl } = info;
+    if (body !== undefined) sent['content-type'] = 'application/json';
+    const response = await this.#options.fetch(baseUrl + request.path, {
+      method,
+      headers: sent,
+      ...(body !== undefined && { body }),
+      redirect: 'manual',
+      signal,
+    });
+    const { status, headers } = response;
+    const text = await response.text();
+    const requestId = headers.get('x-request-id');
+    const isJson = headers.get('content-type')?.startsWith('application/json') === true;
+    const parsed = isJson && text !== '' ? parse(text) : text === '' ? undefined : text;
+    if (response.ok) {
+      if (parsed === BROKEN) return new ConnectionError(`a broken answer from ${baseUrl}`);
+      this.#options.nodes.answered(node, headers);
+      return { status, headers, body: parsed, requestId, node };
+    }
+    const wait = retryAfterMs(headers.get('retry-after'), Date.now());
+    return answerError(status, parsed, { requestId, retryAfterMs: wait });
+  }
+}
+
+const BROKEN = Symbol('broken');
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return BROKEN;
+  }
+}
+
+/** A DELETE whose first answer was lost: not found, so it is done. */
+function isGone(info: RequestInfo, error: TollhouseError, last: TollhouseError | undefined) {
+  return info.method === 'DELETE' && error.status === 404 && last instanceof ConnectionError;
+}
+
+/** The path with its parameters. */
+function filled(path: string, parameters: Readonly<Record<string, string>>): string {
+  return path.replace(/\{([^}]+)\}/g, (_, name: string) => {
+    const value = parameters[name];
+    if (value === undefined || value === '') throw new TypeError(`${path} needs ${name}`);
+    // `.` and `..` would be taken for steps in the path.
+    return value === '.' || value === '..'
+      ? value.replaceAll('.', '%2E')
+      : encodeURIComponent(value);
+  });
+}
+
+function queryText(query: object | undefined): string {
+  const pairs = new URLSearchParams();
+  for (const [name, value] of Object.entries(toWire(query ?? {}) as object)) {
+    if (value !== undefined && value !== null) pairs.append(name, String(value));
+  }
+  return pairs.size === 0 ? '' : `?${pairs.toString()}`;
+}
+
+function textOf(cause: unknown): string {
+  return cause instanceof Error ? cause.message : String(cause);
+}

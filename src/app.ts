@@ -4,6 +4,7 @@ import type { Clock, Ids, OrgClock, Timers } from '../ledger/ports.ts';
 import type { Settings } from './config.ts';
 import { clientAddress } from './http/edge/client-address.ts';
 import type { Edge } from './http/edge/edge.ts';
+import type { WatchKey } from './http/edge/key-watch.ts';
 import { refuse } from './http/edge/errors.ts';
 import type { FairSql } from './http/edge/fair-sql.ts';
 import { createFallback, type Fallback, withFallback } from './http/edge/fallback.ts';
@@ -58,6 +59,8 @@ export type OperatorsAppDeps = Pick<AppDeps, 'edge' | 'readiness' | 'registry' |
 
 export type AppDeps = {
   readonly edge: Edge;
+  /** For answers that stay open. */
+  readonly watchKey: WatchKey;
   readonly sql: Sql;
   readonly lists: FairSql;
   readonly replays: FairSql;

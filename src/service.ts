@@ -139,7 +139,7 @@ type Parts = {
 /** The last stage: the routes. */
 async function openApp(
   options: ServiceOptions,
-  { connections, node: { ledger }, callers: { edge }, business, limiter, signing }: Parts,
+  { connections, node: { ledger }, callers: { edge, watchKey }, business, limiter, signing }: Parts,
 ) {
   const { settings } = options;
   const { sql, clock, metrics } = connections;
@@ -150,6 +150,7 @@ async function openApp(
     ...business,
     ...signing,
     edge,
+    watchKey,
     readiness,
     ledger,
     limiter,

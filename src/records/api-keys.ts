@@ -105,6 +105,16 @@ export async function findKeys(
   );
 }
 
+/** Of these keys the ones that are not revoked, and when they expire; null: never. */
+export async function findKeyEnds(
+  sql: Executor,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, number | null>> {
+  const rows = await sql<{ id: string; expires_at: Date | null }[]>`
+    select id, expires_at from api_keys where id = any(${[...ids]}::uuid[]) and revoked_at is null`;
+  return new Map(rows.map((row) => [row.id, row.expires_at?.getTime() ?? null]));
+}
+
 function ownerOf(organisationId: string | null, groupId: string | null): KeyOwner {
   if (organisationId !== null) return { kind: 'organisation', organisationId };
   // A constraint of the table: one of the two is set.

@@ -2,24 +2,29 @@
 import { Batcher } from '../../ledger/kernel/batcher.ts';
 import { type Authenticator, LOOKUPS_MAX, openAuthenticator } from '../http/edge/auth.ts';
 import { createEdge, type Edge } from '../http/edge/edge.ts';
+import { openKeyWatch, type WatchKey } from '../http/edge/key-watch.ts';
 import { openKeyed } from '../http/idempotency/keyed.ts';
 import { openPortalDoor, type PortalDoorDeps } from '../http/portal/visitor.ts';
 import { clock as ownClock, timers } from '../platform/clock.ts';
 import { ids } from '../platform/ids.ts';
-import { findKeys, markKeysUsed } from '../records/api-keys.ts';
+import { findKeyEnds, findKeys, markKeysUsed } from '../records/api-keys.ts';
 import { type Connections, DOORS_POOL } from './connections.ts';
 import type { ServiceOptions } from './options.ts';
 
 const KEYS_AT_ONCE = 500;
 
-export type Callers = { readonly auth: Authenticator; readonly edge: Edge };
+export type Callers = {
+  readonly auth: Authenticator;
+  readonly edge: Edge;
+  readonly watchKey: WatchKey;
+};
 
 export function openCallers(
   { settings, log }: ServiceOptions,
   connections: Connections,
   limiter: PortalDoorDeps['limiter'],
 ): Callers {
-  const { sql, doors, keyLocks } = connections;
+  const { sql, doors, keyLocks, changes, warn } = connections;
   const auth = openAuth(connections);
   const edge = createEdge({
     authenticate: auth.authenticate,
@@ -30,7 +35,9 @@ export function openCallers(
     log,
     newRequestId: () => ids.next(),
   });
-  return { auth, edge };
+  const findEnds = (keyIds: readonly string[]) => findKeyEnds(doors, keyIds);
+  const watchKey = openKeyWatch({ findEnds, changes, clock: ownClock, timers, warn });
+  return { auth, edge, watchKey };
 }
 
 /** Unknown keys are looked up together, so a caller that invents keys holds up no other caller. */

@@ -3,4 +3,6 @@ export type { Caller, CallOptions, Input } from './caller.ts';
 export * from './errors.ts';
 export type { Hooks, RequestInfo, ResponseInfo, RetryInfo } from './hooks.ts';
 export type { OperationId } from './operations.ts';
+export { List, type Page, type PageParams } from './page.ts';
 export { Tollhouse, type TollhouseOptions } from './tollhouse.ts';
+export type * from './types.ts';

@@ -5,6 +5,7 @@ import type { Hooks } from './hooks.ts';
 import { newKeys } from './keys.ts';
 import { Nodes } from './nodes.ts';
 import type { OperationId } from './operations.ts';
+import { type Resources, resourcesOf } from './resources/resources.ts';
 import { type Fetch, Transport } from './transport.ts';
 
 export type TollhouseOptions = {
@@ -19,6 +20,10 @@ export type TollhouseOptions = {
   /** In place of the global one. */
   readonly fetch?: Fetch;
 };
+
+/** `tollhouse.customers`, and the other resources. */
+// oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- the constructor sets them
+export interface Tollhouse extends Resources {}
 
 export class Tollhouse implements Caller {
   readonly #transport: Transport;
@@ -39,6 +44,7 @@ export class Tollhouse implements Caller {
       sleep,
       newKey: newKeys(),
     });
+    Object.assign(this, resourcesOf(this));
   }
 
   /** Any operation of the document, by its name. */

@@ -147,6 +147,19 @@ export const PLANTED: Record<RuleName, Plant[]> = {
       fault: 'root to test',
       files: file('src/main.ts', `import { w } from '../test/simulation/world.ts';`),
     },
+    {
+      fault: 'client to the service',
+      files: file('src/client/page.ts', `import type { P } from '../http/page.ts';`),
+    },
+    { fault: 'client to fs', files: file('src/client/page.ts', `import fs from 'node:fs';`) },
+    {
+      fault: 'client to a dependency',
+      files: file('src/client/types.ts', `import { Type } from '@sinclair/typebox';`),
+    },
+    {
+      fault: 'command line to the service',
+      files: file('src/cli/main.ts', `import { c } from '../config.ts';`),
+    },
     { fault: 'unplaced folder', files: file('src/services/pay.ts', `export const a = 1;`) },
   ],
   'no import of a computed path': [
@@ -155,6 +168,10 @@ export const PLANTED: Record<RuleName, Plant[]> = {
   ],
   'no barrels, and every import names its file': [
     { fault: 'star', files: file('ledger/all.ts', `export * from './money.ts';`) },
+    {
+      fault: 'a re-export beside the entry point',
+      files: file('src/client/page.ts', `export { A } from './types.ts';`),
+    },
     { fault: 'index', files: file('src/http/index.ts', `export const a = 1;`) },
     { fault: 'no extension', files: file('src/http/edge/auth.ts', `import { e } from './error';`) },
   ],
@@ -251,5 +268,6 @@ export const SOUND: Record<string, string> = {
   'src/records/keys.ts': `import type { Sql } from 'postgres';\nexport type Keys = { sql: Sql };`,
   'workers/relay.ts': `import { Queue } from 'bullmq';\nexport const queue = new Queue('relay');`,
   'src/http/uuid.ts': String.raw`export const A = /^[(|]+(?:\d{4}-){3}(?:a|b)?$/.test('a / b / (c+)*');`,
+  'src/client/index.ts': `export { List } from './page.ts';`,
   'test/a.test.ts': `import { app } from '../src/app.ts';\ntest.each([1])('%p', () => app);`,
 };

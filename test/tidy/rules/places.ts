@@ -32,8 +32,8 @@ const BANNED_WORDS = new Set([
 const VERSION_SUFFIX = /(?:[-_.]v|V)\d+(?=$|[-_.])/;
 
 const LINES_MAX = 500;
-/** Generated from short files (`bun run schema`). */
-const GENERATED = /\/schema\.sql$/;
+/** Generated from short files (`bun run schema`, `bun run client:types`). */
+const GENERATED = /\/schema\.sql$|^src\/client\/types\.ts$/;
 
 export function checkTopLevel(tree: Tree): Violation[] {
   const found: Violation[] = [];

@@ -1,0 +1,16 @@
+import type { Table } from './resource.ts';
+
+export const customers = {
+  /** Create a customer. */
+  create: 'createCustomer',
+  /** List customers, newest first. */
+  list: 'listCustomers',
+  /** Get a customer. */
+  retrieve: 'getCustomer',
+  /** Create a customer, or change it where it is there. */
+  put: 'putCustomer',
+  /** Change a customer. */
+  update: 'updateCustomer',
+  /** What a customer has of each feature in the current period. */
+  listBalances: 'listBalances',
+} as const satisfies Table;

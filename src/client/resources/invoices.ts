@@ -1,0 +1,18 @@
+import type { Table } from './resource.ts';
+
+export const invoices = {
+  /** Bill a customer. */
+  create: 'createInvoice',
+  /** List invoices, newest first. */
+  list: 'listInvoices',
+  /** Get an invoice. */
+  retrieve: 'getInvoice',
+  /** Issue a draft. */
+  finalizeInvoice: 'finalizeInvoice',
+  /** Charge an invoice now. */
+  pay: 'payInvoice',
+  /** Void an invoice that is not paid. */
+  voidInvoice: 'voidInvoice',
+  /** Get an invoice to print. */
+  print: 'printInvoice',
+} as const satisfies Table;

@@ -1,0 +1,48 @@
+// A resource is a table: the name of a method, and the operation that it calls. The arguments are
+// the ids of the path in their order, the fields of the query or the body, and options.
+import type { Caller, CallOptions } from '../caller.ts';
+import { type Operation, type OperationId, OPERATIONS } from '../operations.ts';
+import { List, type Page, type PageParams } from '../page.ts';
+import type { Operations } from '../types.ts';
+
+export type Table = Readonly<Record<string, OperationId>>;
+
+/** The methods of a table. */
+export type Resource<T extends Table> = { readonly [Name in keyof T]: Method<T[Name]> };
+
+type Method<Id extends OperationId> = (
+  ...args: [...Operations[Id]['args'], options?: CallOptions]
+) => Answer<Operations[Id]>;
+
+type Answer<O> = O extends { item: infer T extends { readonly id: string } }
+  ? List<T>
+  : O extends { answer: infer T }
+    ? Promise<T>
+    : never;
+
+export function resourceOf<T extends Table>(caller: Caller, table: T): Resource<T> {
+  const methods = Object.entries(table).map(([name, id]) => [name, methodOf(caller, id)] as const);
+  return Object.fromEntries(methods) as unknown as Resource<T>;
+}
+
+function methodOf(caller: Caller, id: OperationId) {
+  const { path: template, params: from, list: isList }: Operation = OPERATIONS[id];
+  const names = [...template.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
+  return (...args: readonly unknown[]) => {
+    const path = Object.fromEntries(names.map((name, at) => [name, idOf(name, args[at])]));
+    const params = from === 'none' ? undefined : (args[names.length] as object | undefined);
+    const options = args[names.length + (from === 'none' ? 0 : 1)] as CallOptions | undefined;
+    if (isList !== true) {
+      return caller.call(id, { path, ...(params && { [from]: params }) }, options);
+    }
+    const read = (query: PageParams): Promise<Page<{ readonly id: string }>> =>
+      caller.call(id, { path, query }, options);
+    return new List(read, params ?? {});
+  };
+}
+
+/** One segment of a path: an address without it, or with dots for it, is of another resource. */
+function idOf(name: string, value: unknown): string {
+  if (typeof value === 'string' && !/^\.{0,2}$/.test(value)) return value;
+  throw new TypeError(`${name} must be a string that is not empty, "." or ".."`);
+}

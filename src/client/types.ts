@@ -1,0 +1,3020 @@
+// Generated from the OpenAPI document by `bun run client:types`.
+
+/** What each operation is called with, and what it answers: one answer, or a list of items. */
+export type Operations = {
+  /** Create a meter */
+  createMeter: { args: [params: MeterCreate]; answer: Meter };
+  /** List meters, newest first */
+  listMeters: { args: [params?: ListMetersQuery]; item: Meter };
+  /** Get a meter */
+  getMeter: { args: [id: string]; answer: Meter };
+  /**
+   * Create a meter, or change it where it is there
+   *
+   * By the slug alone, which may be sent again, and at once: one makes the meter, 201, and
+   * each other is 200. A field that is left out stays as it is; `null` clears it; metadata is
+   * replaced as a whole. What cannot be changed may be said again as it is; otherwise it is
+   * 400 and names the field, as in a PATCH. A slug in the body must be that of the path.
+   */
+  putMeter: { args: [id: string, params: MeterPut]; answer: Meter };
+  /**
+   * Change a meter
+   *
+   * Metadata is replaced as a whole. `null` clears a field.
+   */
+  updateMeter: { args: [id: string, params: MeterChange]; answer: Meter };
+  /**
+   * Delete a meter
+   *
+   * Its history stays, its slug becomes free. Refused while a product gives it, or a customer
+   * has an allowance on it.
+   */
+  deleteMeter: { args: [id: string]; answer: void };
+  /** Create a customer */
+  createCustomer: { args: [params: CustomerCreate]; answer: Customer };
+  /** List customers, newest first */
+  listCustomers: { args: [params?: ListCustomersQuery]; item: Customer };
+  /** Get a customer */
+  getCustomer: { args: [id: string]; answer: Customer };
+  /**
+   * Create a customer, or change it where it is there
+   *
+   * By the external_customer_id alone: a UUID in the path is one too, and never the id of a
+   * customer. It may be sent again, and at once: one makes it, 201, and each other is 200. A
+   * field that is left out stays as it is; `null` clears it; metadata is replaced as a whole.
+   * What changes nothing is not announced. An external_customer_id in the body must be that of
+   * the path.
+   */
+  putCustomer: { args: [id: string, params: CustomerChange]; answer: Customer };
+  /**
+   * Change a customer
+   *
+   * Metadata is replaced as a whole. `null` clears a field.
+   */
+  updateCustomer: { args: [id: string, params: CustomerChange]; answer: Customer };
+  /**
+   * Grant a customer units of a feature
+   *
+   * A top-up by default. With `resetInterval` an allowance, which is given afresh each
+   * interval from its start; the period of the feature is that of the allowance with the
+   * lowest priority, then the oldest. Burn order: lowest priority, soonest expiry, rollover
+   * before fresh, oldest.
+   */
+  createGrant: { args: [id: string, params: GrantCreate]; answer: Grant };
+  /**
+   * Take back what is left of a grant
+   *
+   * What was used of it stays used. Again is the same answer.
+   */
+  voidGrant: { args: [id: string]; answer: Grant };
+  /** What a customer has of each feature in the current period */
+  listBalances: { args: [id: string, params?: ListBalancesQuery]; answer: Balances };
+  /**
+   * Whether a customer may use a feature now
+   *
+   * Answered from memory; includes every acknowledged write. `consume: true` records the value
+   * in the same step, durably, where it is allowed: concurrent callers never overrun.
+   */
+  checkEntitlement: { args: [params: CheckBody]; answer: CheckResult };
+  /** Up to 100 checks at once */
+  checkEntitlements: { args: [params: CheckBatchBody]; answer: CheckBatchResult };
+  /**
+   * Record usage
+   *
+   * Answers when the event is on disk. Usage is a fact: it is recorded in full, past the limit
+   * too, unless `overage` is `reject`. An `idempotencyKey` counts once for its customer:
+   * repeated, it answers the first answer with `duplicate: true`; a repeated `Idempotency-Key`
+   * header replays it to the byte. The metadata is part of what a key was used for, and 1 is
+   * not "1" there.
+   */
+  trackUsage: { args: [params: TrackBody]; answer: TrackResult };
+  /**
+   * Record up to 500 events
+   *
+   * All or nothing (but see `partial`), and answered when all are on disk. The name of an
+   * event feeds every meter with that `eventName`. An `externalId` counts once for its
+   * customer, here and on /track; with an `Idempotency-Key` header the events without one
+   * count once too, so that the whole call may be sent again. What is written at once has a
+   * bound of 1 MiB of metadata: each event counts its own once, and once more for each
+   * customer and meter that an endpoint hears of by `usage.recorded`; more is 413. With
+   * `partial: true` what is good is recorded, whatever is wrong with the rest: `rejected`
+   * lists each other event with at most 5 issues, and the others keep their `index`. Sent
+   * again, with keys, it records nothing twice, and what is still wrong is listed again. What
+   * is wrong with the call itself is 400 or 413 as ever.
+   */
+  ingestEvents: { args: [params: IngestBody]; answer: IngestResult };
+  /**
+   * Create a product, with its prices
+   *
+   * Without a slug it gets one from its name.
+   */
+  createProduct: { args: [params: ProductCreate]; answer: Product };
+  /** List products, newest first */
+  listProducts: { args: [params?: ListProductsQuery]; item: Product };
+  /** Get a product with all its prices */
+  getProduct: { args: [id: string]; answer: Product };
+  /**
+   * Change a product
+   *
+   * Metadata is replaced as a whole. A slug that is given up is free for anybody.
+   */
+  updateProduct: { args: [id: string, params: ProductChange]; answer: Product };
+  /**
+   * Archive a product
+   *
+   * It can no longer be bought. Again is the same.
+   */
+  archiveProduct: { args: [id: string]; answer: Product };
+  /**
+   * Publish a product
+   *
+   * It is active, whatever it was before. Again is the same.
+   */
+  publishProduct: { args: [id: string]; answer: Product };
+  /**
+   * Add a price to a product
+   *
+   * Recurring where an `interval` is given, else one-time; a `type` that is given must agree.
+   * A price never changes: archive it and add another. How many a product has, archived ones
+   * too, is bounded (`LIMIT_PRICES_PER_PRODUCT`).
+   */
+  createPrice: { args: [id: string, params: PriceCreate]; answer: Price };
+  /**
+   * Archive a price
+   *
+   * It is offered to nobody any more. Again is the same.
+   */
+  archivePrice: { args: [id: string, priceId: string]; answer: Price };
+  /**
+   * Attach a feature to a product
+   *
+   * Whoever subscribes to the product, or changes to it, from now on gets it; whoever has it
+   * already, from the next period on. A product has a feature once.
+   */
+  attachFeature: { args: [id: string, params: EntitlementCreate]; answer: Entitlement };
+  /** List the features of a product, in the order in which they were attached */
+  listFeatures: { args: [id: string, params?: ListFeaturesQuery]; item: Entitlement };
+  /**
+   * Detach a feature from a product
+   *
+   * What customers were given by it stays theirs until their period ends.
+   */
+  detachFeature: { args: [id: string, entitlementId: string]; answer: void };
+  /**
+   * Create a discount code
+   *
+   * Either `percentOff`, or `amountOff` with its `currency`, which then goes with prices in
+   * that currency only.
+   */
+  createDiscount: { args: [params: DiscountCreate]; answer: Discount };
+  /** List discounts, newest first */
+  listDiscounts: { args: [params?: ListDiscountsQuery]; item: Discount };
+  /**
+   * Delete a discount
+   *
+   * It takes nothing off any more, what was paid with it stays, its code becomes free.
+   */
+  deleteDiscount: { args: [id: string]; answer: void };
+  /**
+   * Create a hosted checkout
+   *
+   * Send the buyer to its `url`. It can be paid once, within 24 hours. The same
+   * Idempotency-Key returns the earlier checkout, whatever the body. `payment.succeeded` says
+   * that it was paid.
+   */
+  createCheckout: { args: [params: CheckoutCreate]; answer: Checkout };
+  /** List checkouts, newest first */
+  listCheckouts: { args: [params?: ListCheckoutsQuery]; item: Checkout };
+  /**
+   * Get a checkout
+   *
+   * For dashboards and backfills. Do not poll it: `payment.succeeded` says that it was paid.
+   */
+  getCheckout: { args: [id: string]; answer: Checkout };
+  /**
+   * Expire a checkout
+   *
+   * It cannot be paid any more. Again is the same answer.
+   */
+  expireCheckout: { args: [id: string]; answer: Checkout };
+  /** List payments, newest first */
+  listPayments: { args: [params?: ListPaymentsQuery]; item: Payment };
+  /**
+   * Get a payment
+   *
+   * A pending refund counts in `amountRefundPending` and does not change `status`.
+   */
+  getPayment: { args: [id: string]; answer: Payment };
+  /**
+   * Refund a payment, in full or in part
+   *
+   * Without an `amount` all that is left is refunded. Pending refunds count as refunded, so
+   * that no interleaving gives back more than was captured. With an `Idempotency-Key` a retry
+   * answers the original refund.
+   */
+  refundPayment: { args: [id: string, params?: RefundCreate]; answer: Refund };
+  /** List a payment's refunds, newest first */
+  listRefunds: { args: [id: string, params?: ListRefundsQuery]; item: Refund };
+  /** Get a refund */
+  getRefund: { args: [id: string]; answer: Refund };
+  /**
+   * Start a subscription by hand
+   *
+   * What the customer has left to pay with is charged. Without it, or where it is declined,
+   * the first invoice stays open and dunning runs; what the product gives is there at once. A
+   * trial is charged when it ends.
+   */
+  createSubscription: { args: [params: SubscriptionCreate]; answer: Subscription };
+  /** List subscriptions, newest first */
+  listSubscriptions: { args: [params?: ListSubscriptionsQuery]; item: Subscription };
+  /** Get a subscription */
+  getSubscription: { args: [id: string]; answer: Subscription };
+  /**
+   * Change the price or the quantity of a subscription
+   *
+   * At once, by the millisecond. What is left of the old plan comes back and what is left of
+   * the period is charged for the new one: a dearer plan begins with its payment and not
+   * without (402), a cheaper one leaves a credit for the next invoices. Another interval
+   * begins a new period.
+   */
+  changeSubscription: { args: [id: string, params: SubscriptionChange]; answer: Subscription };
+  /**
+   * Cancel a subscription
+   *
+   * At the end of its period unless it says `immediate`, which may follow the other. Again is
+   * the same.
+   */
+  cancelSubscription: { args: [id: string, params?: SubscriptionCancel]; answer: Subscription };
+  /**
+   * Take back a scheduled cancellation
+   *
+   * Where there is none, nothing changes.
+   */
+  uncancelSubscription: { args: [id: string]; answer: Subscription };
+  /**
+   * Pause a subscription
+   *
+   * At once: `/check` says `subscription_paused`. Without `resumesAt` until it is resumed.
+   * Again with other values replaces them. What is overdue goes on being collected, to its
+   * expiry.
+   */
+  pauseSubscription: { args: [id: string, params?: SubscriptionPause]; answer: Subscription };
+  /**
+   * Resume a subscription
+   *
+   * Inside the paid period it goes on. After it a new period begins with its payment:
+   * declined, it stays paused (402). Blocked past its period it is charged nothing: the next
+   * one begins when what is owed is paid.
+   */
+  resumeSubscription: { args: [id: string]; answer: Subscription };
+  /**
+   * End a trial now
+   *
+   * The first paid period begins, and is charged.
+   */
+  endTrial: { args: [id: string]; answer: Subscription };
+  /**
+   * Bill a customer
+   *
+   * Issued at once, unless it is to be a draft. Where there is nothing to pay it is paid.
+   */
+  createInvoice: { args: [params: InvoiceCreate]; answer: Invoice };
+  /** List invoices, newest first */
+  listInvoices: { args: [params?: ListInvoicesQuery]; item: Invoice };
+  /** Get an invoice */
+  getInvoice: { args: [id: string]; answer: Invoice };
+  /**
+   * Issue a draft
+   *
+   * It gets its number and is due. Again is the same.
+   */
+  finalizeInvoice: { args: [id: string]; answer: Invoice };
+  /**
+   * Charge an invoice now
+   *
+   * With what the customer has left to pay with. A charge that takes its time is 202. Paid
+   * already is 200. A draft of a pause is not charged while the resume that takes its place
+   * waits for its payment.
+   */
+  payInvoice: { args: [id: string]; answer: Invoice };
+  /**
+   * Void an invoice that is not paid
+   *
+   * A number that it has is kept. Again is the same.
+   */
+  voidInvoice: { args: [id: string]; answer: Invoice };
+  /**
+   * Get an invoice to print
+   *
+   * HTML for A4, without a script.
+   */
+  printInvoice: { args: [id: string]; answer: string };
+  /**
+   * Open the portal to a customer
+   *
+   * The answer holds an address that shows this customer its subscriptions, usage and invoices
+   * and lets it act on them, until it expires or is revoked. Whoever has the address is the
+   * customer. Nothing but a hash of the token is kept.
+   */
+  createPortalToken: { args: [id: string, params?: PortalTokenCreate]; answer: PortalToken };
+  /**
+   * Close the portal that a token opens
+   *
+   * It opens nothing from now on. Again is the same.
+   */
+  revokePortalToken: { args: [id: string]; answer: void };
+  /**
+   * List events, newest first
+   *
+   * Each as a webhook carries it. They are kept for at least 30 days.
+   */
+  listEvents: { args: [params?: ListEventsQuery]; item: Event };
+  /** Get an event */
+  getEvent: { args: [id: string]; answer: Event };
+  /**
+   * Register a webhook endpoint
+   *
+   * Events are delivered to it as signed POST requests. The answer holds the secret to verify
+   * them with, this once.
+   */
+  createWebhookEndpoint: { args: [params: EndpointCreate]; answer: EndpointWithSecret };
+  /** List webhook endpoints, newest first */
+  listWebhookEndpoints: { args: [params?: ListWebhookEndpointsQuery]; item: Endpoint };
+  /** Get a webhook endpoint */
+  getWebhookEndpoint: { args: [id: string]; answer: Endpoint };
+  /**
+   * Change a webhook endpoint
+   *
+   * Events for a disabled endpoint are held. To enable it sends what was held, each with a
+   * schedule of its own, and forgets how the endpoint failed. Other types of event count from
+   * the next event on.
+   */
+  updateWebhookEndpoint: { args: [id: string, params: EndpointChange]; answer: Endpoint };
+  /**
+   * Delete a webhook endpoint
+   *
+   * Nothing more is sent to it. What was sent can still be read, by the ids of the deliveries.
+   */
+  deleteWebhookEndpoint: { args: [id: string]; answer: void };
+  /**
+   * Replace the secret of a webhook endpoint
+   *
+   * Deliveries are signed with the replaced secret too, for 24 hours. To replace the secret
+   * again ends that for the first one.
+   */
+  rotateWebhookEndpointSecret: { args: [id: string]; answer: RotatedSecret };
+  /**
+   * Send a sample event to a webhook endpoint
+   *
+   * Of the given type, or else of one that the endpoint subscribes to; `data.test` is true. No
+   * other endpoint gets it.
+   */
+  sendSampleEvent: { args: [id: string, params?: SampleRequest]; answer: Delivery };
+  /** List what was and is owed to a webhook endpoint, newest first */
+  listDeliveries: { args: [id: string, params?: ListDeliveriesQuery]; item: Delivery };
+  /**
+   * Send a range of events to a webhook endpoint again
+   *
+   * Every event of these types and times, whether it was delivered before or not, and also
+   * where the endpoint did not subscribe to it or was not there yet. `count` is how many that
+   * are; what is being sent at that moment is not among them, nor what was told a moment ago
+   * and is on its way to all endpoints. A range of very many takes a while: with an
+   * Idempotency-Key the count can be asked for again.
+   */
+  replayEvents: { args: [id: string, params: ReplayRequest]; answer: Replayed };
+  /** Get a delivery, with all its attempts */
+  getDelivery: { args: [id: string]; answer: Delivery };
+  /**
+   * Send a delivery now
+   *
+   * In any state: one that was delivered is sent once more. Not while it is being sent, and
+   * not to an endpoint that is disabled or deleted.
+   */
+  retryDelivery: { args: [id: string]; answer: Delivery };
+  /**
+   * Register a group's webhook endpoint
+   *
+   * Events of every organisation in the group are delivered to it; `data.organizationId` says
+   * of which. The answer holds the secret to verify them with, this once.
+   */
+  createPartnerWebhookEndpoint: {
+    args: [params: PartnerEndpointCreate];
+    answer: PartnerEndpointWithSecret;
+  };
+  /** List the group's webhook endpoints, newest first */
+  listPartnerWebhookEndpoints: {
+    args: [params?: ListPartnerWebhookEndpointsQuery];
+    item: PartnerEndpoint;
+  };
+  /** Get a group's webhook endpoint */
+  getPartnerWebhookEndpoint: { args: [id: string]; answer: PartnerEndpoint };
+  /**
+   * Change a group's webhook endpoint
+   *
+   * Events for a disabled endpoint are held. To enable it sends what was held, each with a
+   * schedule of its own, and forgets how the endpoint failed. Other types of event count from
+   * the next event on.
+   */
+  updatePartnerWebhookEndpoint: {
+    args: [id: string, params: PartnerEndpointChange];
+    answer: PartnerEndpoint;
+  };
+  /**
+   * Delete a group's webhook endpoint
+   *
+   * Nothing more is sent to it.
+   */
+  deletePartnerWebhookEndpoint: { args: [id: string]; answer: void };
+  /**
+   * Replace the secret of a group's webhook endpoint
+   *
+   * Deliveries are signed with the replaced secret too, for 24 hours. To replace the secret
+   * again ends that for the first one.
+   */
+  rotatePartnerWebhookEndpointSecret: { args: [id: string]; answer: RotatedSecret };
+  /**
+   * Get the organization and its settings
+   *
+   * In the mode of the key.
+   */
+  getOrganization: { args: []; answer: Organization };
+  /**
+   * Change the settings of the organization
+   *
+   * In the mode of the key alone: a test key cannot reach what live invoices say. Of `seller`
+   * and `dunning` what is left out stays as it is; `null` clears a field of the seller.
+   * Invoices that were issued keep the seller that they have. Each part that changed fires one
+   * `organization.config_changed`.
+   */
+  updateOrganization: { args: [params: OrganizationChange]; answer: Organization };
+  /**
+   * Put a tag on a customer, a subscription or an invoice
+   *
+   * A label: it changes nothing that the service does. The same one on the same object again
+   * is a conflict. What an object may have of them is bounded (`LIMIT_TAGS_PER_OBJECT`).
+   */
+  createTag: { args: [params: TagCreate]; answer: Tag };
+  /** List tags, newest first */
+  listTags: { args: [params?: ListTagsQuery]; item: Tag };
+  /** Remove a tag */
+  deleteTag: { args: [id: string]; answer: void };
+  /**
+   * Add a custom field to a customer, a subscription or an invoice
+   *
+   * A field never changes: remove it and add another. A name that the object has is a
+   * conflict. What an object may have of them is bounded (`LIMIT_CUSTOM_FIELDS_PER_OBJECT`).
+   */
+  createCustomField: { args: [params: CustomFieldCreate]; answer: CustomField };
+  /** List custom fields, newest first */
+  listCustomFields: { args: [params?: ListCustomFieldsQuery]; item: CustomField };
+  /** Remove a custom field */
+  deleteCustomField: { args: [id: string]; answer: void };
+  /**
+   * Get the test clock
+   *
+   * What time it is for what the organization has in test mode: the real time until it was
+   * moved. 404 with a live key.
+   */
+  getTestClock: { args: []; answer: TestClock };
+  /**
+   * Move the test clock
+   *
+   * By a duration or to a time, forward only, at most five years in one call, up to the year
+   * 3000. All that is due by then is done before it answers, in due order and each at its own
+   * time: periods end, subscriptions renew, payments settle, discounts and checkouts expire.
+   * Then the clock runs on. One call at a time; `409` while another one moves it. Keys, rate
+   * limits and deliveries stay on the real time. Whoever does not wait for the answer leaves
+   * it on its way: read it, and send the time that is wanted. 404 with a live key.
+   */
+  moveTestClock: { args: [params: TestClockMove]; answer: TestClock };
+};
+
+export type ListMetersQuery = {
+  limit?: number;
+  offset?: number;
+  /**
+   * The id of the last row of the page before: the list goes on behind it, however far. Not
+   * together with `offset`.
+   */
+  after?: string;
+};
+
+export type ListCustomersQuery = {
+  limit?: number;
+  offset?: number;
+  /**
+   * The id of the last row of the page before: the list goes on behind it, however far. Not
+   * together with `offset`.
+   */
+  after?: string;
+  externalCustomerId?: string;
+  email?: string;
+};
+
+export type ListBalancesQuery = {
+  featureKey?: string;
+};
+
+export type ListProductsQuery = {
+  limit?: number;
+  offset?: number;
+  /**
+   * The id of the last row of the page before: the list goes on behind it, however far. Not
+   * together with `offset`.
+   */
+  after?: string;
+  /** Only an active product can be bought. */
+  status?: 'active' | 'archived' | 'unpublished';
+};
+
+export type ListFeaturesQuery = {
+  limit?: number;
+  offset?: number;
+  /**
+   * The id of the last row of the page before: the list goes on behind it, however far. Not
+   * together with `offset`.
+   */
+  after?: string;
+};
+
+export type ListDiscountsQuery = {
+  limit?: number;
+  offset?: number;
+  /**
+   * The id of the last row of the page before: the list goes on behind it, however far. Not
+   * together with `offset`.
+   */
+  after?: string;
+};
+
+export type ListCheckoutsQuery = {
+  limit?: number;
+  offset?: number;
+  /**
+   * The id of the last row of the page before: the list goes on behind it, however far. Not
+   * together with `offset`.
+   */
+  after?: string;
+  status?: CheckoutStatus;
+};
+
+export type ListPaymentsQuery = {
+  limit?: number;
+  offset?: number;
+  /**
+   * The id of the last row of the page before: the list goes on behind it, however far. Not
+   * together with `offset`.
+   */
+  after?: string;
+  customerId?: string;
+  subscriptionId?: string;
+  checkoutId?: string;
+  /** The merchant's own id of the customer. */
+  externalCustomerId?: string;
+  status?: PaymentStatus;
+};
+
+export type ListRefundsQuery = {
+  limit?: number;
+  offset?: number;
+  /**
+   * The id of the last row of the page before: the list goes on behind it, however far. Not
+   * together with `offset`.
+   */
+  after?: string;
+};
+
+export type ListSubscriptionsQuery = {
+  limit?: number;
+  offset?: number;
+  /**
+   * The id of the last row of the page before: the list goes on behind it, however far. Not
+   * together with `offset`.
+   */
+  after?: string;
+  customerId?: string;
+  /** The merchant's own id of the customer. */
+  externalCustomerId?: string;
+  productId?: string;
+  status?: SubscriptionStatus;
+};
+
+export type ListInvoicesQuery = {
+  limit?: number;
+  offset?: number;
+  /**
+   * The id of the last row of the page before: the list goes on behind it, however far. Not
+   * together with `offset`.
+   */
+  after?: string;
+  customerId?: string;
+  /** The merchant's own id of the customer. */
+  externalCustomerId?: string;
+  subscriptionId?: string;
+  status?: InvoiceStatus;
+};
+
+export type ListEventsQuery = {
+  limit?: number;
+  offset?: number;
+  /**
+   * The id of the last row of the page before: the list goes on behind it, however far. Not
+   * together with `offset`.
+   */
+  after?: string;
+  type?: EventType;
+  objectId?: string;
+  /** From then on. */
+  since?: string;
+  /** Before then. */
+  until?: string;
+};
+
+export type ListWebhookEndpointsQuery = {
+  limit?: number;
+  offset?: number;
+  /**
+   * The id of the last row of the page before: the list goes on behind it, however far. Not
+   * together with `offset`.
+   */
+  after?: string;
+};
+
+export type ListDeliveriesQuery = {
+  limit?: number;
+  offset?: number;
+  /**
+   * The id of the last row of the page before: the list goes on behind it, however far. Not
+   * together with `offset`.
+   */
+  after?: string;
+  /** `held` while the endpoint is disabled; `exhausted` when all attempts failed. */
+  status?: 'pending' | 'delivered' | 'held' | 'exhausted';
+  eventType?: EventType;
+};
+
+export type ListPartnerWebhookEndpointsQuery = {
+  limit?: number;
+  offset?: number;
+  /**
+   * The id of the last row of the page before: the list goes on behind it, however far. Not
+   * together with `offset`.
+   */
+  after?: string;
+};
+
+export type ListTagsQuery = {
+  limit?: number;
+  offset?: number;
+  /**
+   * The id of the last row of the page before: the list goes on behind it, however far. Not
+   * together with `offset`.
+   */
+  after?: string;
+  objectType?: 'customer' | 'subscription' | 'invoice';
+  objectId?: string;
+  name?: string;
+};
+
+export type ListCustomFieldsQuery = {
+  limit?: number;
+  offset?: number;
+  /**
+   * The id of the last row of the page before: the list goes on behind it, however far. Not
+   * together with `offset`.
+   */
+  after?: string;
+  objectType?: 'customer' | 'subscription' | 'invoice';
+  objectId?: string;
+  name?: string;
+};
+
+export type Balance = {
+  customerId: string;
+  externalCustomerId: string | null;
+  meterId: string;
+  featureKey: string;
+  balance: number | null;
+  limit: number | null;
+  consumed: number;
+  remaining: number | null;
+  reserved: number;
+  overage: number;
+  unlimited: boolean;
+  periodStart: string | null;
+  periodEnd: string | null;
+  resetsAt: string | null;
+  /** ISO 8601 in UTC, with milliseconds. */
+  updatedAt: string;
+  breakdown: {
+    grantId: string;
+    source: GrantOrigin;
+    productId: string | null;
+    subscriptionId: string | null;
+    granted: number | null;
+    remaining: number | null;
+    priority: number;
+    expiresAt: string | null;
+  }[];
+};
+
+export type Balances = {
+  data: Balance[];
+};
+
+export type CancelMode = 'at_period_end' | 'immediate';
+
+export type CheckBatchBody = {
+  checks: readonly {
+    /** The slug of the meter. */
+    featureKey: string;
+    customerId?: string;
+    /** The merchant's own id of the customer. */
+    externalCustomerId?: string;
+    value?: Quantity;
+  }[];
+};
+
+export type CheckBatchResult = {
+  results: (
+    | CheckResult
+    | {
+        error: {
+          type: ErrorType;
+          message: string;
+        };
+      }
+  )[];
+};
+
+export type CheckBody = {
+  /** The slug of the meter. */
+  featureKey: string;
+  customerId?: string;
+  /** The merchant's own id of the customer. */
+  externalCustomerId?: string;
+  value?: Quantity;
+  /** Record the value too, in the same step, where it is allowed. */
+  consume?: boolean;
+  idempotencyKey?: string;
+};
+
+export type CheckResult = {
+  allowed: boolean;
+  balance: number | null;
+  limit: number | null;
+  consumed: number;
+  remaining: number | null;
+  reason:
+    | 'ok'
+    | 'unlimited'
+    | 'overage_allowed'
+    | 'boolean'
+    | 'insufficient_balance'
+    | 'not_entitled'
+    | 'subscription_paused'
+    | 'blocked'
+    | 'expired';
+  featureKey: string;
+  requested: number;
+  unlimited: boolean;
+  overageAllowed: boolean;
+  reserved: number;
+  periodStart: string | null;
+  periodEnd: string | null;
+  resetsAt: string | null;
+};
+
+export type Checkout = {
+  id: string;
+  /** Ends in the token. */
+  url: string;
+  productId: string;
+  customerId: string | null;
+  customerEmail: string | null;
+  customerName: string | null;
+  externalCustomerId: string | null;
+  clientReferenceId: string | null;
+  metadata: Metadata;
+  successUrl: string | null;
+  cancelUrl: string | null;
+  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  amount: string;
+  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  currency: string;
+  status: CheckoutStatus;
+  type: 'one_time' | 'recurring';
+  expiresAt: string | null;
+  paidAt: string | null;
+};
+
+export type CheckoutCreate = {
+  productId: string;
+  customerEmail: string;
+  customerName?: string;
+  /**
+   * Whose it is. Without it, the customer of `externalCustomerId`; without that, the one of
+   * `customerEmail`, unless only a buyer has typed that address; or a new one.
+   */
+  customerId?: string;
+  /** The merchant's own id of the customer. */
+  externalCustomerId?: string;
+  /** The merchant's own reference, echoed. */
+  clientReferenceId?: string;
+  /**
+   * An https URL. A paid buyer is sent there with `status=paid` and `payment_link_id`
+   * appended; the literal text `{CHECKOUT_TOKEN}` in it stands for the token of the session.
+   * Pages of its origin may show the checkout in a frame (`/embed.js`); there nobody is sent
+   * on, and the page is told.
+   */
+  successUrl?: string;
+  /**
+   * An https URL: where the link back to the merchant leads. Pages of its origin may show the
+   * checkout in a frame (`/embed.js`); they are told when the buyer cancels, with this
+   * address, and render a cancel flow of their own.
+   */
+  cancelUrl?: string;
+  discountCode?: string;
+  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  currency?: string;
+  metadata?: Metadata;
+};
+
+export type CheckoutStatus = 'active' | 'processing' | 'paid' | 'expired' | 'canceled';
+
+export type CustomField = {
+  id: string;
+  objectType: 'customer' | 'subscription' | 'invoice';
+  objectId: string;
+  /** Case matters. An object has each name once. */
+  name: string;
+  value: string;
+  /** ISO 8601 in UTC, with milliseconds. */
+  createdAt: string;
+};
+
+export type CustomFieldCreate = {
+  objectType: 'customer' | 'subscription' | 'invoice';
+  objectId: string;
+  /** Case matters. An object has each name once. */
+  name: string;
+  value: string;
+};
+
+export type CustomFieldCreatedData = {
+  /** The event's id, again. */
+  id: string;
+  eventType: 'custom_field.created';
+  /** What it is about. */
+  objectId: string;
+  objectType: 'CUSTOM_FIELD';
+  accountId: string | null;
+  organizationId: string;
+  /** As on the envelope. Of the events of one object a later one has a later time. */
+  timestamp: string;
+  mode: 'test' | 'live';
+  /** 1, 2, 3 … for each object, without a gap. */
+  sequence: number;
+  /** A sample that was asked for: nothing of it happened. */
+  test?: true;
+  customFieldId: string;
+  name: string;
+  value: string;
+  fieldObjectType: 'CUSTOMER' | 'SUBSCRIPTION' | 'INVOICE';
+  fieldObjectId: string;
+  externalCustomerId: string | null;
+  metadata: Metadata;
+};
+
+export type CustomFieldCreatedEvent = {
+  id: string;
+  type: 'custom_field.created';
+  /** ISO 8601 in UTC, with milliseconds. */
+  timestamp: string;
+  data: CustomFieldCreatedData;
+};
+
+export type CustomFieldDeletedData = {
+  /** The event's id, again. */
+  id: string;
+  eventType: 'custom_field.deleted';
+  /** What it is about. */
+  objectId: string;
+  objectType: 'CUSTOM_FIELD';
+  accountId: string | null;
+  organizationId: string;
+  /** As on the envelope. Of the events of one object a later one has a later time. */
+  timestamp: string;
+  mode: 'test' | 'live';
+  /** 1, 2, 3 … for each object, without a gap. */
+  sequence: number;
+  /** A sample that was asked for: nothing of it happened. */
+  test?: true;
+  customFieldId: string;
+  name: string;
+  value: string;
+  fieldObjectType: 'CUSTOMER' | 'SUBSCRIPTION' | 'INVOICE';
+  fieldObjectId: string;
+  externalCustomerId: string | null;
+  metadata: Metadata;
+};
+
+export type CustomFieldDeletedEvent = {
+  id: string;
+  type: 'custom_field.deleted';
+  /** ISO 8601 in UTC, with milliseconds. */
+  timestamp: string;
+  data: CustomFieldDeletedData;
+};
+
+export type Customer = {
+  id: string;
+  externalCustomerId: string | null;
+  email: string | null;
+  name: string | null;
+  billingAddress: {
+    line1: string | null;
+    line2: string | null;
+    city: string | null;
+    state: string | null;
+    postalCode: string | null;
+    country: string | null;
+  } | null;
+  metadata: Metadata;
+  /** ISO 8601 in UTC, with milliseconds. */
+  createdAt: string;
+  /** ISO 8601 in UTC, with milliseconds. */
+  updatedAt: string;
+};
+
+export type CustomerChange = {
+  email?: string | null;
+  name?: string | null;
+  billingAddress?: {
+    line1?: string | null;
+    line2?: string | null;
+    city?: string | null;
+    state?: string | null;
+    postalCode?: string | null;
+    country?: string | null;
+  } | null;
+  externalCustomerId?: string | null;
+  metadata?: Metadata;
+};
+
+export type CustomerCreate = {
+  email?: string;
+  name?: string;
+  /** As invoices print it. Replaced as a whole. */
+  billingAddress?: {
+    line1?: string | null;
+    line2?: string | null;
+    city?: string | null;
+    state?: string | null;
+    postalCode?: string | null;
+    country?: string | null;
+  };
+  /** The merchant's own id of the customer. */
+  externalCustomerId?: string;
+  metadata?: Metadata;
+};
+
+export type CustomerCreatedData = {
+  /** The event's id, again. */
+  id: string;
+  eventType: 'customer.created';
+  /** What it is about. */
+  objectId: string;
+  objectType: 'CUSTOMER';
+  accountId: string | null;
+  organizationId: string;
+  /** As on the envelope. Of the events of one object a later one has a later time. */
+  timestamp: string;
+  mode: 'test' | 'live';
+  /** 1, 2, 3 … for each object, without a gap. */
+  sequence: number;
+  /** A sample that was asked for: nothing of it happened. */
+  test?: true;
+  externalCustomerId: string | null;
+  metadata: Metadata;
+  email: string | null;
+  name: string | null;
+};
+
+export type CustomerCreatedEvent = {
+  id: string;
+  type: 'customer.created';
+  /** ISO 8601 in UTC, with milliseconds. */
+  timestamp: string;
+  data: CustomerCreatedData;
+};
+
+export type CustomerUpdatedData = {
+  /** The event's id, again. */
+  id: string;
+  eventType: 'customer.updated';
+  /** What it is about. */
+  objectId: string;
+  objectType: 'CUSTOMER';
+  accountId: string | null;
+  organizationId: string;
+  /** As on the envelope. Of the events of one object a later one has a later time. */
+  timestamp: string;
+  mode: 'test' | 'live';
+  /** 1, 2, 3 … for each object, without a gap. */
+  sequence: number;
+  /** A sample that was asked for: nothing of it happened. */
+  test?: true;
+  externalCustomerId: string | null;
+  metadata: Metadata;
+  email: string | null;
+  name: string | null;
+  billingAddress: {
+    line1: string | null;
+    line2: string | null;
+    city: string | null;
+    state: string | null;
+    postalCode: string | null;
+    country: string | null;
+  } | null;
+  /** The fields that changed. */
+  changes: ('externalCustomerId' | 'email' | 'name' | 'billingAddress')[];
+};
+
+export type CustomerUpdatedEvent = {
+  id: string;
+  type: 'customer.updated';
+  /** ISO 8601 in UTC, with milliseconds. */
+  timestamp: string;
+  data: CustomerUpdatedData;
+};
+
+export type Delivery = {
+  id: string;
+  eventId: string;
+  eventType: EventType;
+  endpointId: string;
+  /** `held` while the endpoint is disabled; `exhausted` when all attempts failed. */
+  status: 'pending' | 'delivered' | 'held' | 'exhausted';
+  attempts: {
+    /** ISO 8601 in UTC, with milliseconds. */
+    at: string;
+    statusCode: number | null;
+    error: string | null;
+    durationMs: number;
+    responseHead: string | null;
+  }[];
+  nextAttemptAt: string | null;
+};
+
+export type Discount = {
+  id: string;
+  /** What a buyer types. Case does not matter. */
+  code: string;
+  percentOff: number | null;
+  amountOff: string | null;
+  currency: string | null;
+  maxRedemptions: number | null;
+  /** Payments that were made with it, or are being made and do not wait at a bank. */
+  redemptions: number;
+  expiresAt: string | null;
+  /** ISO 8601 in UTC, with milliseconds. */
+  createdAt: string;
+};
+
+export type DiscountCreate = {
+  /** What a buyer types. Case does not matter. */
+  code: string;
+  /** With at most 4 decimals. */
+  percentOff?: number;
+  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  amountOff?: string;
+  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  currency?: string;
+  maxRedemptions?: number;
+  /** ISO 8601, with Z or an offset. In the future. */
+  expiresAt?: string;
+};
+
+export type Endpoint = {
+  id: string;
+  /**
+   * https, and a public host. For a test key, and where it is allowed, this machine too:
+   * http://localhost.
+   */
+  url: string;
+  /** `["*"]` for all of them. Omitted: every type but usage.recorded. */
+  eventTypes: SubscribedType[];
+  description: string | null;
+  status: 'enabled' | 'disabled';
+  /**
+   * `gone`: it answered 410. `failing`: for a day nothing but failures. null: its owner did,
+   * or it is enabled.
+   */
+  disabledReason: 'gone' | 'failing' | null;
+  failingSince: string | null;
+  /** ISO 8601 in UTC, with milliseconds. */
+  createdAt: string;
+  /** ISO 8601 in UTC, with milliseconds. */
+  updatedAt: string;
+};
+
+export type EndpointChange = {
+  /**
+   * https, and a public host. For a test key, and where it is allowed, this machine too:
+   * http://localhost.
+   */
+  url?: string;
+  /** `["*"]` for all of them. Omitted: every type but usage.recorded. */
+  eventTypes?: readonly SubscribedType[];
+  description?: string | null;
+  status?: 'enabled' | 'disabled';
+};
+
+export type EndpointCreate = {
+  /**
+   * https, and a public host. For a test key, and where it is allowed, this machine too:
+   * http://localhost.
+   */
+  url: string;
+  /** `["*"]` for all of them. Omitted: every type but usage.recorded. */
+  eventTypes?: readonly SubscribedType[];
+  description?: string;
+  status?: 'enabled' | 'disabled';
+};
+
+export type EndpointWithSecret = {
+  id: string;
+  /**
+   * https, and a public host. For a test key, and where it is allowed, this machine too:
+   * http://localhost.
+   */
+  url: string;
+  /** `["*"]` for all of them. Omitted: every type but usage.recorded. */
+  eventTypes: SubscribedType[];
+  description: string | null;
+  status: 'enabled' | 'disabled';
+  /**
+   * `gone`: it answered 410. `failing`: for a day nothing but failures. null: its owner did,
+   * or it is enabled.
+   */
+  disabledReason: 'gone' | 'failing' | null;
+  failingSince: string | null;
+  /** ISO 8601 in UTC, with milliseconds. */
+  createdAt: string;
+  /** ISO 8601 in UTC, with milliseconds. */
+  updatedAt: string;
+  /** Signs every delivery: `whsec_` and base64. It is shown this once. */
+  secret: string;
+};
+
+export type Entitlement = {
+  id: string;
+  productId: string;
+  meterId: string;
+  /** The slug of the meter. */
+  featureKey: string;
+  /** A boolean feature is had or not: it has no limit and is not used up. */
+  type: 'metered' | 'boolean';
+  limit: number | null;
+  /**
+   * How often the limit is given afresh. Default: the interval of the product's recurring
+   * prices where they agree, else `month`.
+   */
+  resetInterval: 'never' | 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year';
+  overageAllowed: boolean;
+  rollover: {
+    max: number;
+    expiresAfterPeriods: number;
+  } | null;
+  priority: number;
+  /** ISO 8601 in UTC, with milliseconds. */
+  createdAt: string;
+};
+
+export type EntitlementCreate = {
+  /** The slug of the meter. */
+  featureKey: string;
+  /** A boolean feature is had or not: it has no limit and is not used up. */
+  type?: 'metered' | 'boolean';
+  /** `null` for no limit. A metered feature says one or the other. */
+  limit?: number | string | null;
+  /**
+   * How often the limit is given afresh. Default: the interval of the product's recurring
+   * prices where they agree, else `month`.
+   */
+  resetInterval?: 'never' | 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year';
+  overageAllowed?: boolean;
+  rollover?: {
+    max: Quantity;
+    expiresAfterPeriods: number;
+  } | null;
+  /** Lower burns first. */
+  priority?: number;
+};
+
+export type EntitlementExhaustedData = {
+  /** The event's id, again. */
+  id: string;
+  eventType: 'entitlement.exhausted';
+  /** What it is about. */
+  objectId: string;
+  objectType: 'ENTITLEMENT';
+  accountId: string | null;
+  organizationId: string;
+  /** As on the envelope. Of the events of one object a later one has a later time. */
+  timestamp: string;
+  mode: 'test' | 'live';
+  /** 1, 2, 3 … for each object, without a gap. */
+  sequence: number;
+  /** A sample that was asked for: nothing of it happened. */
+  test?: true;
+  customerId: string;
+  externalCustomerId: string | null;
+  /** The meter's slug. */
+  featureKey: string;
+  meterId: string;
+  metadata: Metadata;
+  limit: number;
+  consumed: number;
+  remaining: 0;
+  /** Negative where more was used than granted. */
+  balance: number;
+  periodStart: string | null;
+  periodEnd: string | null;
+};
+
+export type EntitlementExhaustedEvent = {
+  id: string;
+  type: 'entitlement.exhausted';
+  /** ISO 8601 in UTC, with milliseconds. */
+  timestamp: string;
+  data: EntitlementExhaustedData;
+};
+
+export type EntitlementGrantedData = {
+  /** The event's id, again. */
+  id: string;
+  eventType: 'entitlement.granted';
+  /** What it is about. */
+  objectId: string;
+  objectType: 'ENTITLEMENT';
+  accountId: string | null;
+  organizationId: string;
+  /** As on the envelope. Of the events of one object a later one has a later time. */
+  timestamp: string;
+  mode: 'test' | 'live';
+  /** 1, 2, 3 … for each object, without a gap. */
+  sequence: number;
+  /** A sample that was asked for: nothing of it happened. */
+  test?: true;
+  customerId: string;
+  externalCustomerId: string | null;
+  /** The meter's slug. */
+  featureKey: string;
+  meterId: string;
+  metadata: Metadata;
+  amount: number | null;
+  limit: number | null;
+  balance: number | null;
+  source: 'subscription_start' | 'plan_change' | 'manual_top_up' | 'renewal';
+  grantId: string;
+  subscriptionId: string | null;
+  expiresAt: string | null;
+  periodStart: string | null;
+  periodEnd: string | null;
+};
+
+export type EntitlementGrantedEvent = {
+  id: string;
+  type: 'entitlement.granted';
+  /** ISO 8601 in UTC, with milliseconds. */
+  timestamp: string;
+  data: EntitlementGrantedData;
+};
+
+export type ErrorType =
+  | 'unauthorized'
+  | 'forbidden'
+  | 'not_found'
+  | 'invalid_request'
+  | 'checkout_create_failed'
+  | 'validation_error'
+  | 'insufficient_balance'
+  | 'payment_failed'
+  | 'conflict'
+  | 'invalid_state'
+  | 'idempotency_in_progress'
+  | 'idempotency_key_reused'
+  | 'rate_limited'
+  | 'payload_too_large'
+  | 'unsupported_media_type'
+  | 'method_not_allowed'
+  | 'internal_error'
+  | 'service_unavailable';
+
+export type Event =
+  | PaymentSucceededEvent
+  | PaymentFailedEvent
+  | PaymentErroredEvent
+  | PaymentRefundedEvent
+  | PaymentRefundFailedEvent
+  | InvoiceCreatedEvent
+  | InvoiceUpdatedEvent
+  | SubscriptionCreatedEvent
+  | SubscriptionUpdatedEvent
+  | SubscriptionCanceledEvent
+  | SubscriptionExpiredEvent
+  | SubscriptionTrialEndedEvent
+  | CustomerCreatedEvent
+  | CustomerUpdatedEvent
+  | SubscriptionOverdueChangedEvent
+  | SubscriptionBlockedEvent
+  | TagCreatedEvent
+  | TagDeletedEvent
+  | CustomFieldCreatedEvent
+  | CustomFieldDeletedEvent
+  | OrganizationConfigChangedEvent
+  | EntitlementGrantedEvent
+  | EntitlementExhaustedEvent
+  | UsageRecordedEvent;
+
+export type EventType =
+  | 'payment.succeeded'
+  | 'payment.failed'
+  | 'payment.errored'
+  | 'payment.refunded'
+  | 'payment.refund_failed'
+  | 'invoice.created'
+  | 'invoice.updated'
+  | 'subscription.created'
+  | 'subscription.updated'
+  | 'subscription.canceled'
+  | 'subscription.expired'
+  | 'subscription.trial_ended'
+  | 'customer.created'
+  | 'customer.updated'
+  | 'subscription.overdue_changed'
+  | 'subscription.blocked'
+  | 'tag.created'
+  | 'tag.deleted'
+  | 'custom_field.created'
+  | 'custom_field.deleted'
+  | 'organization.config_changed'
+  | 'entitlement.granted'
+  | 'entitlement.exhausted'
+  | 'usage.recorded';
+
+export type FailureCode =
+  | 'card_declined'
+  | 'insufficient_funds'
+  | 'lost_card'
+  | 'stolen_card'
+  | 'expired_card'
+  | 'invalid_expiry'
+  | 'incorrect_cvc'
+  | 'incorrect_number'
+  | 'incorrect_iban'
+  | 'authentication_failed'
+  | 'authentication_required'
+  | 'authentication_abandoned'
+  | 'mandate_lost'
+  | 'discount_spent'
+  | 'processing_error'
+  | 'not_found'
+  | 'canceled';
+
+export type Grant = {
+  id: string;
+  customerId: string;
+  meterId: string;
+  featureKey: string;
+  source: GrantOrigin;
+  amount: number | null;
+  remaining: number | null;
+  unlimited: boolean;
+  /** ISO 8601 in UTC, with milliseconds. */
+  effectiveAt: string;
+  expiresAt: string | null;
+  priority: number;
+  resetInterval: 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year' | null;
+  rollover: {
+    max: number;
+    expiresAfterPeriods: number;
+  } | null;
+  overageAllowed: boolean;
+  reason: string | null;
+  status: 'scheduled' | 'active' | 'expired' | 'voided' | 'used_up';
+  /** ISO 8601 in UTC, with milliseconds. */
+  createdAt: string;
+  endedAt: string | null;
+};
+
+export type GrantCreate = {
+  featureKey: string;
+  amount?: Quantity;
+  /** Instead of an amount. */
+  unlimited?: true;
+  /** ISO 8601 in UTC, with milliseconds. */
+  effectiveAt?: string;
+  /** ISO 8601 in UTC, with milliseconds. */
+  expiresAt?: string;
+  /** Lower burns first. */
+  priority?: number;
+  reason?: string;
+  idempotencyKey?: string;
+  /** Makes it an allowance: given afresh each interval, counted from its start. */
+  resetInterval?: 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year';
+  rollover?: {
+    max: Quantity;
+    expiresAfterPeriods: number;
+  };
+  overageAllowed?: boolean;
+};
+
+export type GrantOrigin = 'subscription' | 'top_up' | 'rollover' | 'manual';
+
+export type IngestBody = {
+  events: readonly IngestEvent[];
+  /** Record what is good, and list what is not in `rejected`. Default: all or nothing. */
+  partial?: boolean;
+};
+
+export type IngestEvent = {
+  name: string;
+  customerId?: string;
+  /** The merchant's own id of the customer. */
+  externalCustomerId?: string;
+  value?: Quantity;
+  metadata?: UsageMetadata;
+  /** ISO 8601, with Z or an offset. */
+  timestamp?: string;
+  externalId?: string;
+};
+
+export type IngestResult = {
+  inserted: number;
+  duplicates: number;
+  events: {
+    index: number;
+    id: string;
+    externalId: string | null;
+    status: 'inserted' | 'duplicate';
+  }[];
+  /** Of a partial call: each event that was not recorded, and why. A path begins at the event. */
+  rejected?: {
+    index: number;
+    issues: {
+      path: string[];
+      message: string;
+    }[];
+  }[];
+};
+
+export type Invoice = {
+  id: string;
+  number: string | null;
+  status: InvoiceStatus;
+  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  currency: string;
+  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  subtotal: string;
+  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  discountTotal: string;
+  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  taxTotal: string;
+  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  total: string;
+  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  amountPaid: string;
+  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  amountDue: string;
+  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  amountRefunded: string;
+  billingReason:
+    | 'purchase'
+    | 'subscription_create'
+    | 'subscription_cycle'
+    | 'subscription_update'
+    | 'subscription_resume'
+    | 'manual';
+  customerId: string | null;
+  subscriptionId: string | null;
+  paymentId: string | null;
+  periodStart: string | null;
+  periodEnd: string | null;
+  issuedAt: string | null;
+  dueAt: string | null;
+  paidAt: string | null;
+  /** How often it was tried to collect it. */
+  attempts: number;
+  lines: {
+    id: string;
+    type: 'fixed' | 'recurring' | 'proration' | 'credit' | 'adjustment';
+    description: string;
+    quantity: number;
+    /** A decimal with the decimals of the currency; negative where it is given back. */
+    unitAmount: string;
+    /** A decimal with the decimals of the currency; negative where it is given back. */
+    amount: string;
+    period: {
+      /** ISO 8601 in UTC, with milliseconds. */
+      start: string;
+      /** ISO 8601 in UTC, with milliseconds. */
+      end: string;
+    } | null;
+  }[];
+  /** The document to print. */
+  hostedUrl: string;
+};
+
+export type InvoiceCreate = {
+  customerId?: string;
+  /** The merchant's own id of the customer. */
+  externalCustomerId?: string;
+  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  currency: string;
+  lines: readonly {
+    description: string;
+    quantity?: number;
+    /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+    unitAmount: string;
+  }[];
+  /** ISO 8601, with Z or an offset. In the future. When it is issued, by default. */
+  dueAt?: string;
+  /** Leaves it a draft, without a number. */
+  draft?: boolean;
+};
+
+export type InvoiceCreatedData = {
+  /** The event's id, again. */
+  id: string;
+  eventType: 'invoice.created';
+  /** What it is about. */
+  objectId: string;
+  objectType: 'INVOICE';
+  accountId: string | null;
+  organizationId: string;
+  /** As on the envelope. Of the events of one object a later one has a later time. */
+  timestamp: string;
+  mode: 'test' | 'live';
+  /** 1, 2, 3 … for each object, without a gap. */
+  sequence: number;
+  /** A sample that was asked for: nothing of it happened. */
+  test?: true;
+  invoiceId: string;
+  number: string | null;
+  status: 'draft' | 'open' | 'paid' | 'void' | 'uncollectible';
+  subscriptionId: string | null;
+  /** The total. */
+  amount: string;
+  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  amountDue: string;
+  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  taxTotal: string;
+  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  currency: string;
+  billingReason:
+    | 'purchase'
+    | 'subscription_create'
+    | 'subscription_cycle'
+    | 'subscription_update'
+    | 'subscription_resume'
+    | 'manual';
+  periodStart: string | null;
+  periodEnd: string | null;
+  dueAt: string | null;
+  customerEmail: string | null;
+  externalCustomerId: string | null;
+  metadata: Metadata;
+};
+
+export type InvoiceCreatedEvent = {
+  id: string;
+  type: 'invoice.created';
+  /** ISO 8601 in UTC, with milliseconds. */
+  timestamp: string;
+  data: InvoiceCreatedData;
+};
+
+export type InvoiceStatus = 'draft' | 'open' | 'paid' | 'void' | 'uncollectible';
+
+export type InvoiceUpdatedData = {
+  /** The event's id, again. */
+  id: string;
+  eventType: 'invoice.updated';
+  /** What it is about. */
+  objectId: string;
+  objectType: 'INVOICE';
+  accountId: string | null;
+  organizationId: string;
+  /** As on the envelope. Of the events of one object a later one has a later time. */
+  timestamp: string;
+  mode: 'test' | 'live';
+  /** 1, 2, 3 … for each object, without a gap. */
+  sequence: number;
+  /** A sample that was asked for: nothing of it happened. */
+  test?: true;
+  invoiceId: string;
+  number: string | null;
+  status: 'draft' | 'open' | 'paid' | 'void' | 'uncollectible';
+  subscriptionId: string | null;
+  /** The total. */
+  amount: string;
+  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  amountDue: string;
+  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  taxTotal: string;
+  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  currency: string;
+  billingReason:
+    | 'purchase'
+    | 'subscription_create'
+    | 'subscription_cycle'
+    | 'subscription_update'
+    | 'subscription_resume'
+    | 'manual';
+  periodStart: string | null;
+  periodEnd: string | null;
+  dueAt: string | null;
+  customerEmail: string | null;
+  externalCustomerId: string | null;
+  metadata: Metadata;
+  change: 'credited' | 'adjusted' | 'refunded' | 'voided';
+  creditNoteId: string | null;
+  refundId: string | null;
+  amountDelta: string | null;
+};
+
+export type InvoiceUpdatedEvent = {
+  id: string;
+  type: 'invoice.updated';
+  /** ISO 8601 in UTC, with milliseconds. */
+  timestamp: string;
+  data: InvoiceUpdatedData;
+};
+
+export type Metadata = Readonly<Record<string, string>>;
+
+export type Meter = {
+  id: string;
+  slug: string;
+  name: string;
+  description: string | null;
+  eventName: string;
+  /** How the events of a period become its consumption. */
+  aggregation: 'sum' | 'count' | 'max' | 'last' | 'unique';
+  valueProperty: string | null;
+  uniqueProperty: string | null;
+  unit: string | null;
+  scale: number;
+  metadata: Metadata;
+  status: 'active' | 'archived';
+  /** ISO 8601 in UTC, with milliseconds. */
+  createdAt: string;
+  /** ISO 8601 in UTC, with milliseconds. */
+  updatedAt: string;
+};
+
+export type MeterChange = {
+  name?: string;
+  description?: string | null;
+  unit?: string | null;
+  metadata?: Metadata;
+  status?: 'active' | 'archived';
+};
+
+export type MeterCreate = {
+  slug: string;
+  name?: string;
+  description?: string;
+  /** Default: the slug. */
+  eventName?: string;
+  /** How the events of a period become its consumption. */
+  aggregation?: 'sum' | 'count' | 'max' | 'last' | 'unique';
+  /** Where the value stands in the metadata of usage: a number or a decimal string. */
+  valueProperty?: string;
+  /** What `unique` counts in the metadata of usage, by its text: 7 and "7" are one. */
+  uniqueProperty?: string;
+  /** Decimals of a quantity. */
+  scale?: number;
+  unit?: string;
+  metadata?: Metadata;
+};
+
+export type MeterPut = {
+  slug?: string;
+  /** Default: the slug. */
+  eventName?: string;
+  /** How the events of a period become its consumption. */
+  aggregation?: 'sum' | 'count' | 'max' | 'last' | 'unique';
+  /** Where the value stands in the metadata of usage: a number or a decimal string. */
+  valueProperty?: string;
+  /** What `unique` counts in the metadata of usage, by its text: 7 and "7" are one. */
+  uniqueProperty?: string;
+  /** Decimals of a quantity. */
+  scale?: number;
+  name?: string;
+  description?: string | null;
+  unit?: string | null;
+  metadata?: Metadata;
+  status?: 'active' | 'archived';
+};
+
+export type Organization = {
+  id: string;
+  mode: 'test' | 'live';
+  name: string;
+  /** The name of an IANA zone, as `Europe/Berlin`. */
+  timezone: string;
+  seller: {
+    name: string | null;
+    addressLine1: string | null;
+    addressLine2: string | null;
+    city: string | null;
+    state: string | null;
+    postalCode: string | null;
+    country: string | null;
+    taxId: string | null;
+    email: string | null;
+    phone: string | null;
+  };
+  dunning: {
+    /** When a failed payment is tried again, in days after it failed first; ascending. */
+    retryDays: number[];
+    /** When access is denied. */
+    blockAfterDays: number;
+    /** When the subscription ends: not before it is blocked, after all retries. */
+    expireAfterDays: number;
+  };
+  /** ISO 8601 in UTC, with milliseconds. */
+  createdAt: string;
+  /** ISO 8601 in UTC, with milliseconds. */
+  updatedAt: string;
+};
+
+export type OrganizationChange = {
+  name?: string;
+  /** The name of an IANA zone, as `Europe/Berlin`. */
+  timezone?: string;
+  seller?: {
+    name?: string | null;
+    addressLine1?: string | null;
+    addressLine2?: string | null;
+    city?: string | null;
+    state?: string | null;
+    postalCode?: string | null;
+    country?: string | null;
+    taxId?: string | null;
+    email?: string | null;
+    phone?: string | null;
+  };
+  dunning?: {
+    /** When a failed payment is tried again, in days after it failed first; ascending. */
+    retryDays?: readonly number[];
+    /** When access is denied. */
+    blockAfterDays?: number;
+    /** When the subscription ends: not before it is blocked, after all retries. */
+    expireAfterDays?: number;
+  };
+};
+
+export type OrganizationConfigChangedData = {
+  /** The event's id, again. */
+  id: string;
+  eventType: 'organization.config_changed';
+  /** What it is about. */
+  objectId: string;
+  objectType: 'ORGANIZATION';
+  accountId: string | null;
+  organizationId: string;
+  /** As on the envelope. Of the events of one object a later one has a later time. */
+  timestamp: string;
+  mode: 'test' | 'live';
+  /** 1, 2, 3 … for each object, without a gap. */
+  sequence: number;
+  /** A sample that was asked for: nothing of it happened. */
+  test?: true;
+  key: 'name' | 'timezone' | 'seller' | 'dunning';
+  /** The names of what changed, never what they hold. */
+  changes: (
+    | 'timezone'
+    | 'name'
+    | 'addressLine1'
+    | 'addressLine2'
+    | 'city'
+    | 'state'
+    | 'postalCode'
+    | 'country'
+    | 'taxId'
+    | 'email'
+    | 'phone'
+    | 'retryDays'
+    | 'blockAfterDays'
+    | 'expireAfterDays'
+  )[];
+  /** Who changed it: the API key, by its id. */
+  actor: string;
+};
+
+export type OrganizationConfigChangedEvent = {
+  id: string;
+  type: 'organization.config_changed';
+  /** ISO 8601 in UTC, with milliseconds. */
+  timestamp: string;
+  data: OrganizationConfigChangedData;
+};
+
+export type PartnerEndpoint = {
+  id: string;
+  groupId: string;
+  /**
+   * https, and a public host. For a test key, and where it is allowed, this machine too:
+   * http://localhost.
+   */
+  url: string;
+  /** `["*"]` for all of them. Omitted: payment.refunded and payment.refund_failed. */
+  eventTypes: SubscribedType[];
+  environment: 'test' | 'live';
+  status: 'enabled' | 'disabled';
+  /** ISO 8601 in UTC, with milliseconds. */
+  createdAt: string;
+};
+
+export type PartnerEndpointChange = {
+  /**
+   * https, and a public host. For a test key, and where it is allowed, this machine too:
+   * http://localhost.
+   */
+  url?: string;
+  /** `["*"]` for all of them. Omitted: payment.refunded and payment.refund_failed. */
+  eventTypes?: readonly SubscribedType[];
+  status?: 'enabled' | 'disabled';
+};
+
+export type PartnerEndpointCreate = {
+  /**
+   * https, and a public host. For a test key, and where it is allowed, this machine too:
+   * http://localhost.
+   */
+  url: string;
+  /** `["*"]` for all of them. Omitted: payment.refunded and payment.refund_failed. */
+  eventTypes?: readonly SubscribedType[];
+};
+
+export type PartnerEndpointWithSecret = {
+  id: string;
+  groupId: string;
+  /**
+   * https, and a public host. For a test key, and where it is allowed, this machine too:
+   * http://localhost.
+   */
+  url: string;
+  /** `["*"]` for all of them. Omitted: payment.refunded and payment.refund_failed. */
+  eventTypes: SubscribedType[];
+  environment: 'test' | 'live';
+  status: 'enabled' | 'disabled';
+  /** ISO 8601 in UTC, with milliseconds. */
+  createdAt: string;
+  /** Signs every delivery: `whsec_` and base64. It is shown this once. */
+  secret: string;
+};
+
+export type Payment = {
+  id: string;
+  status: PaymentStatus;
+  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  amount: string;
+  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  currency: string;
+  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  amountRefunded: string;
+  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  amountRefundPending: string;
+  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  refundableAmount: string;
+  transactionType: 'PURCHASE' | 'SUBSCRIPTION_START' | 'RECURRING';
+  paymentMethod: {
+    type: 'card' | 'bank_debit';
+    brand: string | null;
+    last4: string;
+  } | null;
+  checkoutId: string | null;
+  subscriptionId: string | null;
+  invoiceId: string | null;
+  customerId: string | null;
+  customerEmail: string | null;
+  externalCustomerId: string | null;
+  clientReferenceId: string | null;
+  metadata: Metadata;
+  productId: string | null;
+  failureCode: FailureCode | null;
+  failureMessage: string | null;
+  /** ISO 8601 in UTC, with milliseconds. */
+  createdAt: string;
+  paidAt: string | null;
+};
+
+export type PaymentErroredData = {
+  /** The event's id, again. */
+  id: string;
+  eventType: 'payment.errored';
+  /** What it is about. */
+  objectId: string;
+  objectType: 'PAYMENT' | 'SUBSCRIPTION';
+  accountId: string | null;
+  organizationId: string;
+  /** As on the envelope. Of the events of one object a later one has a later time. */
+  timestamp: string;
+  mode: 'test' | 'live';
+  /** 1, 2, 3 … for each object, without a gap. */
+  sequence: number;
+  /** A sample that was asked for: nothing of it happened. */
+  test?: true;
+  paymentId: string | null;
+  transactionId: string | null;
+  subscriptionId: string | null;
+  invoiceId: string | null;
+  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  amount: string;
+  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  currency: string;
+  transactionType: 'PURCHASE' | 'SUBSCRIPTION_START' | 'RECURRING';
+  failureCode:
+    | 'card_declined'
+    | 'insufficient_funds'
+    | 'lost_card'
+    | 'stolen_card'
+    | 'expired_card'
+    | 'invalid_expiry'
+    | 'incorrect_cvc'
+    | 'incorrect_number'
+    | 'incorrect_iban'
+    | 'authentication_failed'
+    | 'authentication_required'
+    | 'authentication_abandoned'
+    | 'mandate_lost'
+    | 'discount_spent'
+    | 'processing_error'
+    | 'not_found'
+    | 'canceled';
+  /** For people. */
+  failureMessage: string;
+  /** 1 for the first try to be paid for the same thing. */
+  attempt: number;
+  nextAttemptAt: string | null;
+  paymentLinkId: string | null;
+  paymentLinkToken: string | null;
+  productId: string | null;
+  customerEmail: string | null;
+  externalCustomerId: string | null;
+  clientReferenceId: string | null;
+  metadata: Metadata;
+  retryable: boolean;
+};
+
+export type PaymentErroredEvent = {
+  id: string;
+  type: 'payment.errored';
+  /** ISO 8601 in UTC, with milliseconds. */
+  timestamp: string;
+  data: PaymentErroredData;
+};
+
+export type PaymentFailedData = {
+  /** The event's id, again. */
+  id: string;
+  eventType: 'payment.failed';
+  /** What it is about. */
+  objectId: string;
+  objectType: 'PAYMENT' | 'SUBSCRIPTION';
+  accountId: string | null;
+  organizationId: string;
+  /** As on the envelope. Of the events of one object a later one has a later time. */
+  timestamp: string;
+  mode: 'test' | 'live';
+  /** 1, 2, 3 … for each object, without a gap. */
+  sequence: number;
+  /** A sample that was asked for: nothing of it happened. */
+  test?: true;
+  paymentId: string | null;
+  transactionId: string | null;
+  subscriptionId: string | null;
+  invoiceId: string | null;
+  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  amount: string;
+  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  currency: string;
+  transactionType: 'PURCHASE' | 'SUBSCRIPTION_START' | 'RECURRING';
+  failureCode:
+    | 'card_declined'
+    | 'insufficient_funds'
+    | 'lost_card'
+    | 'stolen_card'
+    | 'expired_card'
+    | 'invalid_expiry'
+    | 'incorrect_cvc'
+    | 'incorrect_number'
+    | 'incorrect_iban'
+    | 'authentication_failed'
+    | 'authentication_required'
+    | 'authentication_abandoned'
+    | 'mandate_lost'
+    | 'discount_spent'
+    | 'processing_error'
+    | 'not_found'
+    | 'canceled';
+  /** For people. */
+  failureMessage: string;
+  /** 1 for the first try to be paid for the same thing. */
+  attempt: number;
+  nextAttemptAt: string | null;
+  paymentLinkId: string | null;
+  paymentLinkToken: string | null;
+  productId: string | null;
+  customerEmail: string | null;
+  externalCustomerId: string | null;
+  clientReferenceId: string | null;
+  metadata: Metadata;
+};
+
+export type PaymentFailedEvent = {
+  id: string;
+  type: 'payment.failed';
+  /** ISO 8601 in UTC, with milliseconds. */
+  timestamp: string;
+  data: PaymentFailedData;
+};
+
+export type PaymentRefundFailedData = {
+  /** The event's id, again. */
+  id: string;
+  eventType: 'payment.refund_failed';
+  /** What it is about. */
+  objectId: string;
+  objectType: 'PAYMENT';
+  accountId: string | null;
+  organizationId: string;
+  /** As on the envelope. Of the events of one object a later one has a later time. */
+  timestamp: string;
+  mode: 'test' | 'live';
+  /** 1, 2, 3 … for each object, without a gap. */
+  sequence: number;
+  /** A sample that was asked for: nothing of it happened. */
+  test?: true;
+  paymentId: string | null;
+  transactionId: string | null;
+  subscriptionId: string | null;
+  invoiceId: string | null;
+  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  amount: string;
+  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  currency: string;
+  transactionType: 'REFUND';
+  refundId: string;
+  reason: 'duplicate' | 'fraudulent' | 'requested_by_customer';
+  status: 'failed';
+  /** Whether this refund is of less than was captured. */
+  partial: boolean;
+  /** Of all refunds that succeeded. */
+  amountRefundedTotal: string;
+  /** What can still be refunded. */
+  refundableAmount: string;
+  failureReason:
+    | 'declined'
+    | 'expired_or_canceled_card'
+    | 'lost_or_stolen_card'
+    | 'insufficient_funds'
+    | 'disputed'
+    | 'processor_error'
+    | 'unknown';
+  paymentStatus: 'succeeded' | 'partially_refunded' | 'refunded';
+  paymentLinkId: string | null;
+  paymentLinkToken: string | null;
+  productId: string | null;
+  customerEmail: string | null;
+  externalCustomerId: string | null;
+  clientReferenceId: string | null;
+  metadata: Metadata;
+};
+
+export type PaymentRefundFailedEvent = {
+  id: string;
+  type: 'payment.refund_failed';
+  /** ISO 8601 in UTC, with milliseconds. */
+  timestamp: string;
+  data: PaymentRefundFailedData;
+};
+
+export type PaymentRefundedData = {
+  /** The event's id, again. */
+  id: string;
+  eventType: 'payment.refunded';
+  /** What it is about. */
+  objectId: string;
+  objectType: 'PAYMENT';
+  accountId: string | null;
+  organizationId: string;
+  /** As on the envelope. Of the events of one object a later one has a later time. */
+  timestamp: string;
+  mode: 'test' | 'live';
+  /** 1, 2, 3 … for each object, without a gap. */
+  sequence: number;
+  /** A sample that was asked for: nothing of it happened. */
+  test?: true;
+  paymentId: string | null;
+  transactionId: string | null;
+  subscriptionId: string | null;
+  invoiceId: string | null;
+  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  amount: string;
+  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  currency: string;
+  transactionType: 'REFUND';
+  refundId: string;
+  reason: 'duplicate' | 'fraudulent' | 'requested_by_customer';
+  status: 'succeeded';
+  /** Whether this refund is of less than was captured. */
+  partial: boolean;
+  /** Of all refunds that succeeded. */
+  amountRefundedTotal: string;
+  /** What can still be refunded. */
+  refundableAmount: string;
+  paymentLinkId: string | null;
+  paymentLinkToken: string | null;
+  productId: string | null;
+  customerEmail: string | null;
+  externalCustomerId: string | null;
+  clientReferenceId: string | null;
+  metadata: Metadata;
+};
+
+export type PaymentRefundedEvent = {
+  id: string;
+  type: 'payment.refunded';
+  /** ISO 8601 in UTC, with milliseconds. */
+  timestamp: string;
+  data: PaymentRefundedData;
+};
+
+export type PaymentStatus =
+  | 'requires_action'
+  | 'processing'
+  | 'succeeded'
+  | 'partially_refunded'
+  | 'refunded'
+  | 'failed'
+  | 'errored'
+  | 'canceled';
+
+export type PaymentSucceededData = {
+  /** The event's id, again. */
+  id: string;
+  eventType: 'payment.succeeded';
+  /** What it is about. */
+  objectId: string;
+  objectType: 'PAYMENT' | 'SUBSCRIPTION';
+  accountId: string | null;
+  organizationId: string;
+  /** As on the envelope. Of the events of one object a later one has a later time. */
+  timestamp: string;
+  mode: 'test' | 'live';
+  /** 1, 2, 3 … for each object, without a gap. */
+  sequence: number;
+  /** A sample that was asked for: nothing of it happened. */
+  test?: true;
+  paymentId: string | null;
+  transactionId: string | null;
+  subscriptionId: string | null;
+  invoiceId: string | null;
+  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  amount: string;
+  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  currency: string;
+  transactionType: 'PURCHASE' | 'SUBSCRIPTION_START' | 'RECURRING';
+  paymentLinkId: string | null;
+  paymentLinkToken: string | null;
+  productId: string | null;
+  customerEmail: string | null;
+  externalCustomerId: string | null;
+  clientReferenceId: string | null;
+  metadata: Metadata;
+};
+
+export type PaymentSucceededEvent = {
+  id: string;
+  type: 'payment.succeeded';
+  /** ISO 8601 in UTC, with milliseconds. */
+  timestamp: string;
+  data: PaymentSucceededData;
+};
+
+export type PortalToken = {
+  id: string;
+  customerId: string;
+  /** Shown this once. */
+  token: string;
+  /** Where to send the customer. */
+  url: string;
+  /** ISO 8601 in UTC, with milliseconds. */
+  createdAt: string;
+  /** ISO 8601 in UTC, with milliseconds. */
+  expiresAt: string;
+};
+
+export type PortalTokenCreate = {
+  /** How long it opens the portal. */
+  ttlSeconds?: number;
+};
+
+export type Price = {
+  id: string;
+  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  amount: string;
+  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  currency: string;
+  type: 'one_time' | 'recurring';
+  interval?: 'day' | 'week' | 'month' | 'year';
+  /** On recurring prices only. */
+  intervalCount?: number;
+  /** On recurring prices only. */
+  trialDays?: number;
+  status: 'active' | 'archived';
+  /** ISO 8601 in UTC, with milliseconds. */
+  createdAt: string;
+};
+
+export type PriceCreate = {
+  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  amount: string;
+  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  currency: string;
+  type?: 'one_time' | 'recurring';
+  interval?: 'day' | 'week' | 'month' | 'year';
+  /** A period is so many intervals. At most 365 days, 156 weeks, 36 months, 3 years. */
+  intervalCount?: number;
+  trialDays?: number;
+};
+
+export type Product = {
+  id: string;
+  name: string;
+  description: string;
+  /** All of them, active ones first. */
+  prices: Price[];
+  /** Names the product in a buy link. Unique over all organisations. */
+  slug: string;
+  status: ProductStatus;
+  metadata: Metadata;
+  /** ISO 8601 in UTC, with milliseconds. */
+  createdAt: string;
+  /** ISO 8601 in UTC, with milliseconds. */
+  updatedAt: string;
+};
+
+export type ProductChange = {
+  name?: string;
+  description?: string;
+  /** Names the product in a buy link. Unique over all organisations. */
+  slug?: string;
+  status?: ProductStatus;
+  metadata?: Metadata;
+};
+
+export type ProductCreate = {
+  name: string;
+  description?: string;
+  /** Names the product in a buy link. Unique over all organisations. */
+  slug?: string;
+  status?: ProductStatus;
+  metadata?: Metadata;
+  prices?: readonly PriceCreate[];
+};
+
+/** Only an active product can be bought. */
+export type ProductStatus = 'active' | 'archived' | 'unpublished';
+
+export type Quantity = number | string;
+
+export type Refund = {
+  id: string;
+  paymentId: string;
+  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  amount: string;
+  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  currency: string;
+  status: 'pending' | 'succeeded' | 'failed';
+  reason: 'duplicate' | 'fraudulent' | 'requested_by_customer';
+  failureReason: RefundFailure | null;
+  /** ISO 8601 in UTC, with milliseconds. */
+  createdAt: string;
+  settledAt: string | null;
+};
+
+export type RefundCreate = {
+  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  amount?: string;
+  reason?: 'duplicate' | 'fraudulent' | 'requested_by_customer';
+};
+
+export type RefundFailure =
+  | 'declined'
+  | 'expired_or_canceled_card'
+  | 'lost_or_stolen_card'
+  | 'insufficient_funds'
+  | 'disputed'
+  | 'processor_error'
+  | 'unknown';
+
+export type ReplayRequest = {
+  /** From then on. ISO 8601 with a zone. */
+  since: string;
+  /** Before then. */
+  until: string;
+  /**
+   * `["*"]` for all of them. Omitted: what the endpoint subscribes to. It may name what it
+   * does not.
+   */
+  types?: readonly SubscribedType[];
+  /** Count, and send nothing. */
+  dryRun?: boolean;
+};
+
+export type Replayed = {
+  /** Deliveries that are sent again, or for the first time. */
+  count: number;
+};
+
+export type RotatedSecret = {
+  /** Signs every delivery: `whsec_` and base64. It is shown this once. */
+  secret: string;
+  /** Until then deliveries are signed with the replaced secret too. */
+  previousSecretUntil: string;
+};
+
+export type SampleRequest = {
+  type?: EventType;
+};
+
+export type SubscribedType =
+  | '*'
+  | 'payment.succeeded'
+  | 'payment.failed'
+  | 'payment.errored'
+  | 'payment.refunded'
+  | 'payment.refund_failed'
+  | 'invoice.created'
+  | 'invoice.updated'
+  | 'subscription.created'
+  | 'subscription.updated'
+  | 'subscription.canceled'
+  | 'subscription.expired'
+  | 'subscription.trial_ended'
+  | 'customer.created'
+  | 'customer.updated'
+  | 'subscription.overdue_changed'
+  | 'subscription.blocked'
+  | 'tag.created'
+  | 'tag.deleted'
+  | 'custom_field.created'
+  | 'custom_field.deleted'
+  | 'organization.config_changed'
+  | 'entitlement.granted'
+  | 'entitlement.exhausted'
+  | 'usage.recorded';
+
+export type Subscription = {
+  id: string;
+  bundleId: string;
+  customerId: string;
+  externalCustomerId: string | null;
+  customerEmail: string | null;
+  productId: string;
+  priceId: string;
+  planName: string;
+  /** Ends in `-trial` during a trial. */
+  phaseName: string;
+  priceListName: string;
+  status: SubscriptionStatus;
+  overdueState: 'clear' | 'warning' | 'blocked';
+  quantity: number;
+  /** ISO 8601 in UTC, with milliseconds. */
+  currentPeriodStart: string;
+  /** ISO 8601 in UTC, with milliseconds. */
+  currentPeriodEnd: string;
+  /** Where the periods count from. */
+  anchorAt: string;
+  trialEnd: string | null;
+  cancelAtPeriodEnd: boolean;
+  cancellationEffectiveAt: string | null;
+  canceledAt: string | null;
+  endedAt: string | null;
+  pausedAt: string | null;
+  resumesAt: string | null;
+  keepInvoices: boolean;
+  metadata: Metadata;
+  /** ISO 8601 in UTC, with milliseconds. */
+  createdAt: string;
+};
+
+export type SubscriptionBlockedData = {
+  /** The event's id, again. */
+  id: string;
+  eventType: 'subscription.blocked';
+  /** What it is about. */
+  objectId: string;
+  objectType: 'SUBSCRIPTION';
+  accountId: string | null;
+  organizationId: string;
+  /** As on the envelope. Of the events of one object a later one has a later time. */
+  timestamp: string;
+  mode: 'test' | 'live';
+  /** 1, 2, 3 … for each object, without a gap. */
+  sequence: number;
+  /** A sample that was asked for: nothing of it happened. */
+  test?: true;
+  subscriptionId: string;
+  stateName: 'blocked' | 'clear';
+  /** Who blocks. */
+  service: 'dunning';
+  blockChange: boolean;
+  blockEntitlement: boolean;
+  blockBilling: boolean;
+  /** ISO 8601 in UTC, with milliseconds. */
+  effectiveDate: string;
+  externalCustomerId: string | null;
+  metadata: Metadata;
+};
+
+export type SubscriptionBlockedEvent = {
+  id: string;
+  type: 'subscription.blocked';
+  /** ISO 8601 in UTC, with milliseconds. */
+  timestamp: string;
+  data: SubscriptionBlockedData;
+};
+
+export type SubscriptionCancel = {
+  mode?: CancelMode;
+};
+
+export type SubscriptionCanceledData = {
+  /** The event's id, again. */
+  id: string;
+  eventType: 'subscription.canceled';
+  /** What it is about. */
+  objectId: string;
+  objectType: 'SUBSCRIPTION';
+  accountId: string | null;
+  organizationId: string;
+  /** As on the envelope. Of the events of one object a later one has a later time. */
+  timestamp: string;
+  mode: 'test' | 'live';
+  /** 1, 2, 3 … for each object, without a gap. */
+  sequence: number;
+  /** A sample that was asked for: nothing of it happened. */
+  test?: true;
+  subscriptionId: string;
+  bundleId: string;
+  planName: string;
+  phaseName: string | null;
+  priceListName: string;
+  productId: string;
+  priceId: string;
+  /** Of a whole period: the price times the quantity. */
+  amount: string;
+  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  currency: string;
+  quantity: number;
+  status: 'active' | 'paused' | 'canceled';
+  cancelAtPeriodEnd: boolean;
+  cancellationEffectiveAt: string | null;
+  /** ISO 8601 in UTC, with milliseconds. */
+  currentPeriodEnd: string;
+  resumesAt: string | null;
+  /** Whether its periods go on while it is paused. */
+  keepInvoices: boolean;
+  externalCustomerId: string | null;
+  customerEmail: string | null;
+  clientReferenceId: string | null;
+  metadata: Metadata;
+};
+
+export type SubscriptionCanceledEvent = {
+  id: string;
+  type: 'subscription.canceled';
+  /** ISO 8601 in UTC, with milliseconds. */
+  timestamp: string;
+  data: SubscriptionCanceledData;
+};
+
+export type SubscriptionChange = {
+  priceId?: string;
+  /** Multiplies the price and what the product gives. */
+  quantity?: number;
+};
+
+export type SubscriptionCreate = {
+  customerId?: string;
+  /** The merchant's own id of the customer. */
+  externalCustomerId?: string;
+  productId: string;
+  /** Omitted: the recurring price that was made first. */
+  priceId?: string;
+  /** Multiplies the price and what the product gives. */
+  quantity?: number;
+  /** Omitted: as the price says. */
+  trialDays?: number;
+  metadata?: Metadata;
+};
+
+export type SubscriptionCreatedData = {
+  /** The event's id, again. */
+  id: string;
+  eventType: 'subscription.created';
+  /** What it is about. */
+  objectId: string;
+  objectType: 'SUBSCRIPTION';
+  accountId: string | null;
+  organizationId: string;
+  /** As on the envelope. Of the events of one object a later one has a later time. */
+  timestamp: string;
+  mode: 'test' | 'live';
+  /** 1, 2, 3 … for each object, without a gap. */
+  sequence: number;
+  /** A sample that was asked for: nothing of it happened. */
+  test?: true;
+  subscriptionId: string;
+  bundleId: string;
+  planName: string;
+  phaseName: string | null;
+  priceListName: string;
+  productId: string;
+  priceId: string;
+  /** Of a whole period: the price times the quantity. */
+  amount: string;
+  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  currency: string;
+  quantity: number;
+  status: 'active' | 'paused' | 'canceled';
+  cancelAtPeriodEnd: boolean;
+  cancellationEffectiveAt: string | null;
+  /** ISO 8601 in UTC, with milliseconds. */
+  currentPeriodEnd: string;
+  resumesAt: string | null;
+  /** Whether its periods go on while it is paused. */
+  keepInvoices: boolean;
+  externalCustomerId: string | null;
+  customerEmail: string | null;
+  clientReferenceId: string | null;
+  metadata: Metadata;
+};
+
+export type SubscriptionCreatedEvent = {
+  id: string;
+  type: 'subscription.created';
+  /** ISO 8601 in UTC, with milliseconds. */
+  timestamp: string;
+  data: SubscriptionCreatedData;
+};
+
+export type SubscriptionExpiredData = {
+  /** The event's id, again. */
+  id: string;
+  eventType: 'subscription.expired';
+  /** What it is about. */
+  objectId: string;
+  objectType: 'SUBSCRIPTION';
+  accountId: string | null;
+  organizationId: string;
+  /** As on the envelope. Of the events of one object a later one has a later time. */
+  timestamp: string;
+  mode: 'test' | 'live';
+  /** 1, 2, 3 … for each object, without a gap. */
+  sequence: number;
+  /** A sample that was asked for: nothing of it happened. */
+  test?: true;
+  subscriptionId: string;
+  bundleId: string;
+  planName: string;
+  phaseName: string | null;
+  priceListName: string;
+  productId: string;
+  priceId: string;
+  /** Of a whole period: the price times the quantity. */
+  amount: string;
+  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  currency: string;
+  quantity: number;
+  status: 'active' | 'paused' | 'canceled';
+  cancelAtPeriodEnd: boolean;
+  cancellationEffectiveAt: string | null;
+  /** ISO 8601 in UTC, with milliseconds. */
+  currentPeriodEnd: string;
+  resumesAt: string | null;
+  /** Whether its periods go on while it is paused. */
+  keepInvoices: boolean;
+  externalCustomerId: string | null;
+  customerEmail: string | null;
+  clientReferenceId: string | null;
+  metadata: Metadata;
+  reason:
+    | 'cancellation_effective'
+    | 'immediate'
+    | 'dunning_exhausted'
+    | 'mandate_lost'
+    | 'trial_expired';
+};
+
+export type SubscriptionExpiredEvent = {
+  id: string;
+  type: 'subscription.expired';
+  /** ISO 8601 in UTC, with milliseconds. */
+  timestamp: string;
+  data: SubscriptionExpiredData;
+};
+
+export type SubscriptionOverdueChangedData = {
+  /** The event's id, again. */
+  id: string;
+  eventType: 'subscription.overdue_changed';
+  /** What it is about. */
+  objectId: string;
+  objectType: 'CUSTOMER';
+  accountId: string | null;
+  organizationId: string;
+  /** As on the envelope. Of the events of one object a later one has a later time. */
+  timestamp: string;
+  mode: 'test' | 'live';
+  /** 1, 2, 3 … for each object, without a gap. */
+  sequence: number;
+  /** A sample that was asked for: nothing of it happened. */
+  test?: true;
+  previousState: 'clear' | 'warning' | 'blocked';
+  overdueState: 'clear' | 'warning' | 'blocked';
+  isClearState: boolean;
+  blockChanges: boolean;
+  disableEntitlement: boolean;
+  balance: string | null;
+  currency: string | null;
+  unpaidInvoiceIds: string[];
+  earliestUnpaidAt: string | null;
+  nextEvaluationAt: string | null;
+  externalCustomerId: string | null;
+  metadata: Metadata;
+  email: string | null;
+};
+
+export type SubscriptionOverdueChangedEvent = {
+  id: string;
+  type: 'subscription.overdue_changed';
+  /** ISO 8601 in UTC, with milliseconds. */
+  timestamp: string;
+  data: SubscriptionOverdueChangedData;
+};
+
+export type SubscriptionPause = {
+  /** ISO 8601, with Z or an offset. In the future, at most a year ahead. */
+  resumesAt?: string;
+  /** Whether periods go on and leave draft invoices, which nobody charges. */
+  keepInvoices?: boolean;
+};
+
+export type SubscriptionStatus = 'active' | 'paused' | 'canceled';
+
+export type SubscriptionTrialEndedData = {
+  /** The event's id, again. */
+  id: string;
+  eventType: 'subscription.trial_ended';
+  /** What it is about. */
+  objectId: string;
+  objectType: 'SUBSCRIPTION';
+  accountId: string | null;
+  organizationId: string;
+  /** As on the envelope. Of the events of one object a later one has a later time. */
+  timestamp: string;
+  mode: 'test' | 'live';
+  /** 1, 2, 3 … for each object, without a gap. */
+  sequence: number;
+  /** A sample that was asked for: nothing of it happened. */
+  test?: true;
+  subscriptionId: string;
+  bundleId: string;
+  planName: string;
+  phaseName: string | null;
+  priceListName: string;
+  productId: string;
+  priceId: string;
+  /** Of a whole period: the price times the quantity. */
+  amount: string;
+  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  currency: string;
+  quantity: number;
+  status: 'active' | 'paused' | 'canceled';
+  cancelAtPeriodEnd: boolean;
+  cancellationEffectiveAt: string | null;
+  /** ISO 8601 in UTC, with milliseconds. */
+  currentPeriodEnd: string;
+  resumesAt: string | null;
+  /** Whether its periods go on while it is paused. */
+  keepInvoices: boolean;
+  externalCustomerId: string | null;
+  customerEmail: string | null;
+  clientReferenceId: string | null;
+  metadata: Metadata;
+  outcome: 'converted' | 'expired';
+  /** ISO 8601 in UTC, with milliseconds. */
+  trialEndedAt: string;
+};
+
+export type SubscriptionTrialEndedEvent = {
+  id: string;
+  type: 'subscription.trial_ended';
+  /** ISO 8601 in UTC, with milliseconds. */
+  timestamp: string;
+  data: SubscriptionTrialEndedData;
+};
+
+export type SubscriptionUpdatedData = {
+  /** The event's id, again. */
+  id: string;
+  eventType: 'subscription.updated';
+  /** What it is about. */
+  objectId: string;
+  objectType: 'SUBSCRIPTION';
+  accountId: string | null;
+  organizationId: string;
+  /** As on the envelope. Of the events of one object a later one has a later time. */
+  timestamp: string;
+  mode: 'test' | 'live';
+  /** 1, 2, 3 … for each object, without a gap. */
+  sequence: number;
+  /** A sample that was asked for: nothing of it happened. */
+  test?: true;
+  subscriptionId: string;
+  bundleId: string;
+  planName: string;
+  phaseName: string | null;
+  priceListName: string;
+  productId: string;
+  priceId: string;
+  /** Of a whole period: the price times the quantity. */
+  amount: string;
+  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  currency: string;
+  quantity: number;
+  status: 'active' | 'paused' | 'canceled';
+  cancelAtPeriodEnd: boolean;
+  cancellationEffectiveAt: string | null;
+  /** ISO 8601 in UTC, with milliseconds. */
+  currentPeriodEnd: string;
+  resumesAt: string | null;
+  /** Whether its periods go on while it is paused. */
+  keepInvoices: boolean;
+  externalCustomerId: string | null;
+  customerEmail: string | null;
+  clientReferenceId: string | null;
+  metadata: Metadata;
+  /**
+   * The fields that changed; `plan` before them where the product, the price or the quantity
+   * did.
+   */
+  changes: (
+    | 'plan'
+    | 'subscriptionId'
+    | 'bundleId'
+    | 'planName'
+    | 'phaseName'
+    | 'priceListName'
+    | 'productId'
+    | 'priceId'
+    | 'amount'
+    | 'currency'
+    | 'quantity'
+    | 'status'
+    | 'cancelAtPeriodEnd'
+    | 'cancellationEffectiveAt'
+    | 'currentPeriodEnd'
+    | 'resumesAt'
+    | 'keepInvoices'
+    | 'externalCustomerId'
+    | 'customerEmail'
+    | 'clientReferenceId'
+    | 'metadata'
+  )[];
+  /** What each of those fields was before, and nothing else. */
+  previous: {
+    subscriptionId?: string;
+    bundleId?: string;
+    planName?: string;
+    phaseName?: string | null;
+    priceListName?: string;
+    productId?: string;
+    priceId?: string;
+    /** Of a whole period: the price times the quantity. */
+    amount?: string;
+    /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+    currency?: string;
+    quantity?: number;
+    status?: 'active' | 'paused' | 'canceled';
+    cancelAtPeriodEnd?: boolean;
+    cancellationEffectiveAt?: string | null;
+    /** ISO 8601 in UTC, with milliseconds. */
+    currentPeriodEnd?: string;
+    resumesAt?: string | null;
+    /** Whether its periods go on while it is paused. */
+    keepInvoices?: boolean;
+    externalCustomerId?: string | null;
+    customerEmail?: string | null;
+    clientReferenceId?: string | null;
+    metadata?: Metadata;
+  };
+};
+
+export type SubscriptionUpdatedEvent = {
+  id: string;
+  type: 'subscription.updated';
+  /** ISO 8601 in UTC, with milliseconds. */
+  timestamp: string;
+  data: SubscriptionUpdatedData;
+};
+
+export type Tag = {
+  id: string;
+  objectType: 'customer' | 'subscription' | 'invoice';
+  objectId: string;
+  /** Case matters. An object has each name once. */
+  name: string;
+  /** ISO 8601 in UTC, with milliseconds. */
+  createdAt: string;
+};
+
+export type TagCreate = {
+  objectType: 'customer' | 'subscription' | 'invoice';
+  objectId: string;
+  /** Case matters. An object has each name once. */
+  name: string;
+};
+
+export type TagCreatedData = {
+  /** The event's id, again. */
+  id: string;
+  eventType: 'tag.created';
+  /** What it is about. */
+  objectId: string;
+  objectType: 'TAG';
+  accountId: string | null;
+  organizationId: string;
+  /** As on the envelope. Of the events of one object a later one has a later time. */
+  timestamp: string;
+  mode: 'test' | 'live';
+  /** 1, 2, 3 … for each object, without a gap. */
+  sequence: number;
+  /** A sample that was asked for: nothing of it happened. */
+  test?: true;
+  tagId: string;
+  tagName: string;
+  /** Whether it steers the service, beyond being a label. */
+  controlTag: boolean;
+  taggedObjectType: 'CUSTOMER' | 'SUBSCRIPTION' | 'INVOICE';
+  taggedObjectId: string;
+  externalCustomerId: string | null;
+  metadata: Metadata;
+};
+
+export type TagCreatedEvent = {
+  id: string;
+  type: 'tag.created';
+  /** ISO 8601 in UTC, with milliseconds. */
+  timestamp: string;
+  data: TagCreatedData;
+};
+
+export type TagDeletedData = {
+  /** The event's id, again. */
+  id: string;
+  eventType: 'tag.deleted';
+  /** What it is about. */
+  objectId: string;
+  objectType: 'TAG';
+  accountId: string | null;
+  organizationId: string;
+  /** As on the envelope. Of the events of one object a later one has a later time. */
+  timestamp: string;
+  mode: 'test' | 'live';
+  /** 1, 2, 3 … for each object, without a gap. */
+  sequence: number;
+  /** A sample that was asked for: nothing of it happened. */
+  test?: true;
+  tagId: string;
+  tagName: string;
+  /** Whether it steers the service, beyond being a label. */
+  controlTag: boolean;
+  taggedObjectType: 'CUSTOMER' | 'SUBSCRIPTION' | 'INVOICE';
+  taggedObjectId: string;
+  externalCustomerId: string | null;
+  metadata: Metadata;
+};
+
+export type TagDeletedEvent = {
+  id: string;
+  type: 'tag.deleted';
+  /** ISO 8601 in UTC, with milliseconds. */
+  timestamp: string;
+  data: TagDeletedData;
+};
+
+export type TestClock = {
+  /** ISO 8601 in UTC, with milliseconds. */
+  now: string;
+  /** `advancing` while what is due is being done, at the time that `now` says. */
+  status: 'ready' | 'advancing';
+};
+
+export type TestClockMove = {
+  /**
+   * An ISO 8601 duration in whole numbers, as `P1M` or `P1DT12H`: from what the clock says, by
+   * the calendar in UTC. 31 January and a month is the last day of February.
+   */
+  advance?: string;
+  /** What it shall say; not what it is past. */
+  now?: string;
+};
+
+export type TrackBody = {
+  /** The slug of the meter. */
+  featureKey: string;
+  customerId?: string;
+  /** The merchant's own id of the customer. */
+  externalCustomerId?: string;
+  value?: Quantity;
+  idempotencyKey?: string;
+  metadata?: UsageMetadata;
+  /** Refuse with 402 what would go over the limit. Without it, usage is recorded in full. */
+  overage?: 'reject';
+};
+
+export type TrackResult = {
+  id: string;
+  featureKey: string;
+  customerId: string;
+  externalCustomerId: string | null;
+  value: number;
+  /** ISO 8601 in UTC, with milliseconds. */
+  timestamp: string;
+  balance: number | null;
+  limit: number | null;
+  consumed: number;
+  remaining: number | null;
+  overage: number;
+  duplicate: boolean;
+};
+
+export type UsageMetadata = Readonly<Record<string, string | number | boolean>>;
+
+export type UsageRecordedData = {
+  /** The event's id, again. */
+  id: string;
+  eventType: 'usage.recorded';
+  /** What it is about. */
+  objectId: string;
+  objectType: 'USAGE';
+  accountId: string | null;
+  organizationId: string;
+  /** As on the envelope. Of the events of one object a later one has a later time. */
+  timestamp: string;
+  mode: 'test' | 'live';
+  /** 1, 2, 3 … for each object, without a gap. */
+  sequence: number;
+  /** A sample that was asked for: nothing of it happened. */
+  test?: true;
+  customerId: string;
+  externalCustomerId: string | null;
+  /** The meter's slug. */
+  featureKey: string;
+  meterId: string;
+  /**
+   * How many usage events of the call it stands for. What follows of one event is of the last
+   * of them.
+   */
+  count: number;
+  value: number | null;
+  /** In the period that the usage counts in, after it. */
+  consumed: number;
+  balance: number | null;
+  /** As the call answered it. */
+  usageEventId: string;
+  idempotencyKey: string | null;
+  externalId: string | null;
+  metadata: UsageMetadata | null;
+  /** ISO 8601 in UTC, with milliseconds. */
+  occurredAt: string;
+};
+
+export type UsageRecordedEvent = {
+  id: string;
+  type: 'usage.recorded';
+  /** ISO 8601 in UTC, with milliseconds. */
+  timestamp: string;
+  data: UsageRecordedData;
+};

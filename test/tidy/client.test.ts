@@ -1,0 +1,14 @@
+// The client's table of operations and its types are what the document says.
+import { test } from 'bun:test';
+import { expectGenerated } from '../support/generated.ts';
+import { operationsText, typesText } from './client-text.ts';
+
+const command = 'bun run client:types';
+
+test('src/client/operations.ts', async () => {
+  expectGenerated({ path: 'src/client/operations.ts', text: await operationsText(), command });
+});
+
+test('src/client/types.ts', async () => {
+  expectGenerated({ path: 'src/client/types.ts', text: await typesText(), command });
+});

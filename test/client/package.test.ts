@@ -1,0 +1,64 @@
+// The npm package as it is published: what is in it, and that its types are right for a strict
+// program.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { repositoryOf } from '../../src/package/manifest.ts';
+import { type Packed, packClient } from './packed.ts';
+
+let packed: Packed;
+beforeAll(async () => {
+  packed = await packClient();
+}, 60_000);
+afterAll(() => packed.remove());
+
+const read = (name: string) => readFileSync(join(packed.directory, name), 'utf8');
+
+test('what is in it, and nothing else', () => {
+  const types = packed.files.filter((path) => path.startsWith('types/'));
+  expect(packed.files.filter((path) => !types.includes(path))).toEqual([
+    'README.md',
+    'index.js',
+    'package.json',
+  ]);
+  expect(types).toContain('types/index.d.ts');
+  expect(types.filter((path) => !path.endsWith('.d.ts'))).toEqual([]);
+});
+
+test('it names what npm and bundlers need, and depends on nothing', () => {
+  const manifest = JSON.parse(read('package.json'));
+  expect(manifest).toMatchObject({
+    name: 'tollhouse',
+    type: 'module',
+    sideEffects: false,
+    engines: { node: '>=20' },
+    publishConfig: { provenance: true },
+  });
+  expect(manifest.version).toMatch(/^\d+\.\d+\.\d+$/);
+  for (const list of ['dependencies', 'peerDependencies', 'optionalDependencies', 'scripts']) {
+    expect(manifest[list]).toBeUndefined();
+  }
+  for (const entry of [manifest.exports['.'], manifest.exports['./client']]) {
+    expect(Object.keys(entry)).toEqual(['types', 'default']);
+    for (const path of Object.values<string>(entry)) {
+      expect(packed.files).toContain(path.replace('./', ''));
+    }
+  }
+});
+
+test('the module imports nothing', () => {
+  const IMPORT = /(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\()["']([^"']+)["']/g;
+  expect([...read('index.js').matchAll(IMPORT)]).toEqual([]);
+});
+
+// prettier-ignore
+test.each([
+  ['https',                  'https://example.com/acme/tollhouse.git\n',        'https://example.com/acme/tollhouse'],
+  ['a password',             'https://me:secret@example.com/acme/tollhouse',    'https://example.com/acme/tollhouse'],
+  ['ssh',                    'git@example.com:acme/tollhouse.git',              'https://example.com/acme/tollhouse'],
+  ['ssh as an address',      'ssh://git@example.com/acme/tollhouse.git',        'https://example.com/acme/tollhouse'],
+  ['a folder',               '/home/me/tollhouse',                              null],
+  ['none',                   '',                                                null],
+])('the repository of a remote: %s', (_name, remote, expected) => {
+  expect(repositoryOf(remote)).toBe(expected);
+});

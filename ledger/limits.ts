@@ -37,14 +37,15 @@ export const GRANTS_KEPT_MAX = 100;
 export const INGEST_EVENTS_MAX = 500;
 
 /**
- * Of one ingest call as it comes: twice the metadata that one may write (`UNIT_BYTES_MAX`), for
- * what is escaped. No other call is larger. To read it is one step, in which nobody else is
+ * Of one call of ingest or one batch of `/track` as it comes: twice the metadata that one may write
+ * (`UNIT_BYTES_MAX`), for what is escaped. No other call is larger. To read it is one step, in which nobody else is
  * answered: 4 to 8 ms for each megabyte.
  */
 export const INGEST_BYTES_MAX = 2 << 20;
 
-/** Questions in one batch check (decisions 5). */
-export const CHECK_BATCH_MAX = 100;
+/** Questions in one batch check (decisions 5), and usages in one batch of `/track`. */
+export const CHECK_BATCH_MAX = 500;
+export const TRACK_BATCH_MAX = 500;
 
 /** Meters that one event name may feed. Bounds the transfers of an ingest call. */
 export const METERS_PER_EVENT_MAX = 10;

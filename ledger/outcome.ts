@@ -1,5 +1,7 @@
 import type { Usage, UsageAnswer } from './metering/usage.ts';
 
+export type { UsageAnswer };
+
 /** The requests and answers of recording usage. */
 export type UsageRequest = Omit<Usage, 'id'> & {
   /** The id that the caller's key gives, or null. */
@@ -26,6 +28,12 @@ export type RecordOutcome =
   | { readonly kind: 'out_of_range' }
   /** The customer has as many meters as it may: nothing was recorded. */
   | { readonly kind: 'too_many_meters' };
+
+/** Of one item of a call whose items are recorded each by itself. */
+export type EachOutcome =
+  | RecordOutcome
+  /** It cannot be recorded now. It may have been: with a key it is safe to send it again. */
+  | { readonly kind: 'unavailable'; readonly why: string };
 
 /** Why nothing of an event was recorded. */
 export type EventRefusal = 'was_refused' | 'out_of_range' | 'too_many_meters';

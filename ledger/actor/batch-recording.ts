@@ -9,6 +9,7 @@ import { type BatchOutcome, type EventRefusal, STALE } from '../outcome.ts';
 import type { Actor } from './actor.ts';
 import { type Dedupe, type Deduped, dedupe, isFresh } from './dedupe.ts';
 import { RETRY, type Task } from './executor.ts';
+import { holdAgain, whileHeld } from './held-actors.ts';
 import { NO_SIZE } from './journal-unit.ts';
 import { Lacking } from './loader.ts';
 import type { OwnershipSession } from './ownership-session.ts';
@@ -127,12 +128,7 @@ async function learnFormer(session: OwnershipSession, batch: Batch): Promise<Bat
   );
 }
 
-/**
- * Records the fresh items, or says why nothing is recorded. A trial leaves no trace.
- *
- * Holds the actors meanwhile. Otherwise, where memory is full, each load would drop the actor that
- * was loaded before it, again and again.
- */
+/** Records the fresh items, or says why nothing is recorded. A trial leaves no trace. */
 async function recordFresh(
   session: OwnershipSession,
   batch: Batch,
@@ -140,15 +136,10 @@ async function recordFresh(
 ): Promise<BatchRefused | null> {
   const task = new BatchTask(session, batch, isTrial);
   if (task.isEmpty) return null;
-  for (const { actor } of batch.all) actor.held += 1;
-  try {
-    const outcome = await session.executor.run(task);
-    if (outcome.kind !== 'recorded') return outcome;
-    for (const [id, why] of outcome.refused) batch.refused.set(id, why);
-    return null;
-  } finally {
-    for (const { actor } of batch.all) actor.held -= 1;
-  }
+  const outcome = await whileHeld(batch.all, () => session.executor.run(task));
+  if (outcome.kind !== 'recorded') return outcome;
+  for (const [id, why] of outcome.refused) batch.refused.set(id, why);
+  return null;
 }
 
 const freshOf = ({ all, used }: Batch): readonly Keyed[] =>
@@ -201,10 +192,7 @@ class BatchTask implements Task<Recorded | BatchRefused> {
   }
 
   async reload(): Promise<typeof RETRY> {
-    const holding = this.#batch.all.map((item) => this.#holdAgain(item));
-    // Also where one of them fails: an actor that is held after the end stays in memory for ever.
-    await Promise.allSettled(holding);
-    await Promise.all(holding);
+    await holdAgain(this.#session.store, this.#batch.all);
     return RETRY;
   }
 
@@ -213,14 +201,6 @@ class BatchTask implements Task<Recorded | BatchRefused> {
     if (refused !== null) return refused;
     this.#fresh = freshOf(this.#batch);
     return this.isEmpty ? NOTHING_FRESH : RETRY;
-  }
-
-  /** Holds the customer's actor of now in the place of the one before. */
-  async #holdAgain(item: Keyed): Promise<void> {
-    const actor = await this.#session.store.again(item.actor);
-    item.actor.held -= 1;
-    actor.held += 1;
-    item.actor = actor;
   }
 }
 

@@ -134,23 +134,31 @@ class UsageTask implements Task<RecordOutcome> {
   }
 
   decide(memory: Memory): RecordOutcome | Lacking | typeof STALE {
-    const { actor, meter, request } = this.#item;
-    const { contexts, deps } = this.#session;
-    if (actor.dropped) return STALE;
-    if (!contexts.hasRoom(actor, meter)) return { kind: 'too_many_meters' };
-    const context = contexts.ofMeter(actor, meter);
-    const state = contexts.stateOf(actor, meter);
-    const part = missing(context, state, this.#usage, actor.seen);
-    if (part !== null) return new Lacking([{ actor, meter, missing: part }]);
-    const { outcome, effects } = decideUsage(context, state, this.#usage, actor.seen);
-    if (effects !== null) memory.apply(actor, effects);
-    if (outcome.kind === 'out_of_range') return outcome;
-    if (outcome.kind === 'recorded' && deps.wantsUsage(actor.customer)) {
-      const recorded = [{ request, record: outcome.record }];
-      publishUsage(this.#session, memory, { actor, meter, recorded });
-    }
-    return { kind: outcome.kind, record: outcome.record, replayed: false };
+    return decideOne(this.#session, this.#item, { usage: this.#usage, memory });
   }
+}
+
+/** Decides one usage, and applies it with the event that tells of it. */
+export function decideOne(
+  session: OwnershipSession,
+  { actor, meter, request }: UsageItem,
+  { usage, memory }: { readonly usage: Usage; readonly memory: Memory },
+): RecordOutcome | Lacking | typeof STALE {
+  const { contexts, deps } = session;
+  if (actor.dropped) return STALE;
+  if (!contexts.hasRoom(actor, meter)) return { kind: 'too_many_meters' };
+  const context = contexts.ofMeter(actor, meter);
+  const state = contexts.stateOf(actor, meter);
+  const part = missing(context, state, usage, actor.seen);
+  if (part !== null) return new Lacking([{ actor, meter, missing: part }]);
+  const { outcome, effects } = decideUsage(context, state, usage, actor.seen);
+  if (effects !== null) memory.apply(actor, effects);
+  if (outcome.kind === 'out_of_range') return outcome;
+  if (outcome.kind === 'recorded' && deps.wantsUsage(actor.customer)) {
+    const recorded = [{ request, record: outcome.record }];
+    publishUsage(session, memory, { actor, meter, recorded });
+  }
+  return { kind: outcome.kind, record: outcome.record, replayed: false };
 }
 
 export type { UsageItem };

@@ -14,6 +14,8 @@ export type UnitSize = {
 
 type Metadata = UsageRequest['metadata'];
 
+type Recordable = { readonly request: { readonly metadata: Metadata } };
+
 type Item = {
   readonly customer: { readonly id: string };
   readonly meter: { readonly id: string };
@@ -48,6 +50,38 @@ export function sizeOfBatch(items: readonly Item[], withEvents: boolean): UnitSi
   }
   for (const most of published.values()) bytes += most;
   return { rows: items.length + published.size, bytes };
+}
+
+/** Of usages that are recorded each by itself, each with an event of its own if at all. */
+export function sizeOfEach(items: readonly Recordable[], withEvents: boolean): UnitSize {
+  const times = withEvents ? 2 : 1;
+  let bytes = 0;
+  for (const { request } of items) bytes += bytesOf(request.metadata);
+  return { rows: times * items.length, bytes: times * bytes };
+}
+
+/**
+ * The same items in order, in parts that may be written at once each. No item is too large by
+ * itself.
+ */
+export function partsOfEach<I extends Recordable>(
+  items: readonly I[],
+  withEvents: boolean,
+): readonly (readonly I[])[] {
+  const whole = sizeOfEach(items, withEvents);
+  if (tooLarge(whole) === null) return [items];
+  const parts: I[][] = [];
+  let bytes = Infinity;
+  for (const item of items) {
+    const own = sizeOfEach([item], withEvents).bytes;
+    if (bytes + own > UNIT_BYTES_MAX) {
+      parts.push([]);
+      bytes = 0;
+    }
+    bytes += own;
+    parts.at(-1)?.push(item);
+  }
+  return parts;
 }
 
 /** The reason why it is too large for one flush, as text for the caller; null where it is not. */

@@ -1,8 +1,7 @@
-import { Actor } from '../actor/actor.ts';
 import { type Deduped, dedupe, isFresh } from '../actor/dedupe.ts';
 import { NotOwner } from '../actor/own-slots.ts';
-import { type BatchItem, recordBatch } from '../actor/batch-recording.ts';
-import type { OwnershipSession, OwnershipSessionDeps } from '../actor/ownership-session.ts';
+import { recordBatch } from '../actor/batch-recording.ts';
+import type { OwnershipSessionDeps } from '../actor/ownership-session.ts';
 import { assert, must } from '../kernel/assert.ts';
 import type { Meter } from '../metering/meter.ts';
 import type { BatchOutcome, CallOutcome, EventRefusal, UsageRequest } from '../outcome.ts';
@@ -13,6 +12,7 @@ import type { Found } from './customers.ts';
 import type { Member } from './member.ts';
 import type { OpAnswer, OpName, SentItem } from './ops.ts';
 import type { Attempt, Router } from './router.ts';
+import { allHere, sharesOf } from './shares.ts';
 
 /**
  * An item that `follows` belongs to the event of the item before it, and counts if that one does.
@@ -154,16 +154,6 @@ function placedOf(item: Deduped<Item>): Placed {
 /** The items that one node is asked about. */
 type Share = readonly Placed[];
 
-function sharesOf(member: Member, placed: readonly Placed[]): readonly Share[] {
-  const byNode = Map.groupBy(placed, ({ slot }) => {
-    const location = member.locate(slot);
-    // A slot that no node serves now is waited for by itself.
-    if (location.kind === 'nowhere') return String(slot);
-    return location.kind === 'there' ? location.address : 'here';
-  });
-  return [...byNode.values()];
-}
-
 /** What each owner is asked about its share. */
 type Question<N extends OpName> = {
   readonly ask: (
@@ -243,20 +233,4 @@ async function attemptShare<N extends OpName>(
     if (spread === 'one_node' || !mayPass || error instanceof TooSlow) throw error;
     return { share, attempt: { kind: 'lost' } };
   }
-}
-
-type Here = { readonly session: OwnershipSession; readonly items: readonly BatchItem[] };
-
-/** The actors of all items, where all live here, as on a node that is alone; else null. */
-function allHere(member: Member, items: readonly Item[]): Here | null {
-  const [first] = items;
-  const location = first === undefined ? null : member.locate(first.customer.slot);
-  if (location?.kind !== 'here') return null;
-  const { session } = location;
-  const found: BatchItem[] = [];
-  for (const { customer: actor, meter, request, follows } of items) {
-    if (!(actor instanceof Actor) || !session.store.slots.has(actor.slot)) return null;
-    found.push({ actor, meter, request, follows });
-  }
-  return { session, items: found };
 }

@@ -3,7 +3,8 @@ import { checkHere, addGrant, balancesOf, voidGrant } from '../actor/metering.ts
 import { tick } from '../actor/alarms.ts';
 import { chargePayment, findPayment, reserveRefund, settleRefund } from '../actor/payments.ts';
 import { type BatchItem, recordBatch, refusalOfBatch } from '../actor/batch-recording.ts';
-import { recordOne } from '../actor/recording.ts';
+import { recordEach as recordEachHere } from '../actor/each-recording.ts';
+import { recordOne, type UsageItem } from '../actor/recording.ts';
 import {
   commandSubscription,
   findSubscription,
@@ -25,6 +26,7 @@ const OPS = {
   check,
   record,
   recordAll,
+  recordEach,
   wouldRefuse,
   addGrant,
   voidGrant,
@@ -55,10 +57,13 @@ const REPEATS: Repeats = {
   record: ({ recent }, _customerId, _meter, { keyId }) =>
     recent.add(must(keyId, 'the id of what is asked for again')),
   reserveRefund: ({ recent }, _paymentId, { id }) => recent.add(id),
-  recordAll: ({ recent }, items) => {
-    for (const { request } of items) recent.add(must(request.keyId, 'the id of an item'));
-  },
+  recordAll: addIds,
+  recordEach: addIds,
 };
+
+function addIds({ recent }: OwnershipSession, items: readonly SentUsage[]): void {
+  for (const { request } of items) recent.add(must(request.keyId, 'the id of an item'));
+}
 
 /** Runs an op on this node. `isRepeat`: it was asked for before, and the reply was lost. */
 export function runOp<N extends OpName>(
@@ -126,7 +131,10 @@ async function record(
   return recordOne(session, item, null);
 }
 
-/** An item of a batch that another node has sent. */
+/** An item of a call that another node has sent. */
+export type SentUsage = Omit<UsageItem, 'actor'> & { readonly customerId: string };
+
+/** The same of a batch. */
 export type SentItem = Omit<BatchItem, 'actor'> & { readonly customerId: string };
 
 async function recordAll(
@@ -142,10 +150,14 @@ async function wouldRefuse(session: OwnershipSession, sent: readonly SentItem[])
   return refusalOfBatch(session, await received(session, sent));
 }
 
-async function received(
+async function recordEach(
   session: OwnershipSession,
-  sent: readonly SentItem[],
-): Promise<readonly BatchItem[]> {
+  sent: readonly SentUsage[],
+): Promise<readonly RecordOutcome[]> {
+  return recordEachHere(session, await received(session, sent));
+}
+
+async function received<I extends SentUsage>(session: OwnershipSession, sent: readonly I[]) {
   return Promise.all(
     sent.map(async ({ customerId, ...item }) => ({
       ...item,

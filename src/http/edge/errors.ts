@@ -71,12 +71,38 @@ export function isInProgress({ status, headers }: Response): boolean {
 }
 
 export function refuseInvalid(issues: readonly Issue[]): Response {
-  const first = issues[0];
-  const where = first === undefined || first.path.length === 0 ? 'the body' : first.path.join('.');
-  const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : '';
-  const message = first === undefined ? 'invalid request' : `${where} ${first.message}${more}`;
-  return refuse('invalid_request', message, { issues });
+  return refuse('invalid_request', messageOf(issues, 'the body'), { issues });
 }
+
+/** The first of the issues in words; `whole` is what has no path. */
+function messageOf(issues: readonly Issue[], whole: string): string {
+  const first = issues[0];
+  if (first === undefined) return 'invalid request';
+  const where = first.path.length === 0 ? whole : first.path.join('.');
+  const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : '';
+  return `${where} ${first.message}${more}`;
+}
+
+/** The refusal of one item of a call, beside the answers of the others. */
+export type ItemRefusal = {
+  readonly error: {
+    readonly type: ErrorCode;
+    readonly message: string;
+    readonly issues?: readonly Issue[];
+  };
+};
+
+export function refuseItem(type: ErrorCode, message: string): ItemRefusal {
+  return { error: { type, message } };
+}
+
+/** The paths begin at the item. */
+export function refuseInvalidItem(issues: readonly Issue[]): ItemRefusal {
+  return { error: { type: 'invalid_request', message: messageOf(issues, 'the item'), issues } };
+}
+
+/** Of what could not be answered now, whole or in part. */
+export const TRY_AGAIN = 'the service cannot answer now: try again';
 
 /** Whether a retry may help. */
 export function isUnavailable(error: unknown): boolean {

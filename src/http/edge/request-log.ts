@@ -1,7 +1,7 @@
 import type { Clock } from '../../../ledger/ports.ts';
 import type { Log } from '../../platform/log.ts';
 import type { PortalPrincipal, Principal } from './auth.ts';
-import { isUnavailable, refuse, refuseInvalid } from './errors.ts';
+import { isUnavailable, refuse, refuseInvalid, TRY_AGAIN } from './errors.ts';
 import { urlOf } from './url.ts';
 
 /** Log lines for 503s in a second: during an outage, callers retry again and again. */
@@ -57,7 +57,7 @@ export class RequestLog {
     }
     if (isUnavailable(error)) {
       this.#reasons.set(request, String(error));
-      return refuse('service_unavailable', 'the service cannot answer now: try again');
+      return refuse('service_unavailable', TRY_AGAIN);
     }
     const requestId = this.#idOf(request, request.headers.get(REQUEST_ID));
     this.#log.error({ requestId, err: error }, 'request failed');

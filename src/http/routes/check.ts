@@ -6,12 +6,14 @@ import type { Route } from '../edge/edge.ts';
 import { refuseInvalid } from '../edge/errors.ts';
 import { REPLAYED } from '../idempotency/replayed.ts';
 import { jsonText } from '../json-text.ts';
+import { AWAY, orAway, refuseIfAllAway } from './items-away.ts';
 import {
   type MeteringDeps,
   findSubject,
   isRefused,
   notRecorded,
   recordUsage,
+  refusedItem,
   refusedResponse,
 } from './metering.ts';
 import {
@@ -40,7 +42,7 @@ const CHECK = {
 
 const BATCH = {
   operationId: 'checkEntitlements',
-  summary: 'Up to 100 checks at once',
+  summary: 'Up to 500 checks at once',
   tag,
   body: CheckBatchBody,
   idempotent: false,
@@ -140,7 +142,7 @@ async function consume(
     case 'key_reused':
     case 'out_of_range':
     case 'too_many_meters':
-      return notRecorded(deps, outcome.kind);
+      return refusedResponse(notRecorded(deps, outcome.kind));
     default:
       return outcome satisfies never;
   }
@@ -149,16 +151,26 @@ async function consume(
 function batchRoute(deps: MeteringDeps): Route {
   return deps.edge.organisation(BATCH, ({ principal, body }) => {
     const results = body.checks.map((question) =>
-      andThen(findSubject(deps, principal, question), (found) => resultOf(deps, question, found)),
+      orTextAway(
+        andThen(findSubject(deps, principal, question), (found) => resultOf(deps, question, found)),
+      ),
     );
-    return andThen(allOf(results), (all) => jsonText(`{"results":[${all.join(',')}]}`));
+    return andThen(allOf(results), answerOfBatch);
   });
+}
+
+const AWAY_TEXT = JSON.stringify(AWAY);
+
+const orTextAway = (text: string | Promise<string>) =>
+  text instanceof Promise ? orAway(text, AWAY_TEXT) : text;
+
+function answerOfBatch(results: readonly string[]): Response {
+  refuseIfAllAway(results, AWAY_TEXT);
+  return jsonText(`{"results":[${results.join(',')}]}`);
 }
 
 /** One of a batch, as JSON text. */
 function resultOf(deps: MeteringDeps, question: Question, found: Awaited<Lookup>) {
   const checked = renderedCheck(deps, question, found);
-  if (!isRefused(checked)) return checked.json;
-  const { refused: type, message, issue } = checked;
-  return JSON.stringify({ error: { type, message: issue?.message ?? message } });
+  return isRefused(checked) ? JSON.stringify(refusedItem(checked)) : checked.json;
 }

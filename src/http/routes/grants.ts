@@ -7,7 +7,13 @@ import type { UsageMeter } from '../../records/meters.ts';
 import type { Route } from '../edge/edge.ts';
 import { type Issue, refuse, refuseInvalid } from '../edge/errors.ts';
 import { REPLAYED } from '../idempotency/replayed.ts';
-import { type MeteringDeps, type Subject, findByReference, notRecorded } from './metering.ts';
+import {
+  type MeteringDeps,
+  type Subject,
+  findByReference,
+  notRecorded,
+  refusedResponse,
+} from './metering.ts';
 import { Grant, GrantCreate, fromGrant } from '../wire/grants.ts';
 import { quantityOf, timeOf } from '../wire/usage.ts';
 
@@ -75,7 +81,7 @@ function createRoute(deps: GrantRoutesDeps): Route {
           new Full('grantsPerCustomerMeter', bounds.grantsPerCustomerMeter).message,
         );
       case 'too_many_meters':
-        return notRecorded(deps, outcome.kind);
+        return refusedResponse(notRecorded(deps, outcome.kind));
       case 'out_of_range':
         return refuseInvalid([{ path: ['amount'], message: 'would take the total out of range' }]);
       default:

@@ -8,7 +8,7 @@ import type { OrganisationPrincipal } from '../edge/auth.ts';
 import type { Route } from '../edge/edge.ts';
 import { type Issue, refuse, refuseInvalid } from '../edge/errors.ts';
 import { type EventSubjects, subjectsOfAll } from './event-subjects.ts';
-import { type MeteringDeps, type Subject, notRecorded } from './metering.ts';
+import { type MeteringDeps, type Subject, notRecorded, refusedResponse } from './metering.ts';
 import { REPLAYED } from '../idempotency/replayed.ts';
 import { withoutNulls } from '../edge/lenient.ts';
 import { ISSUES_MAX, issuesOf, validator } from '../edge/validate.ts';
@@ -78,7 +78,9 @@ function ingestRoute(deps: IngestDeps): Route {
       items.length === 0
         ? { kind: 'recorded', items: [] }
         : await deps.ledger.recordAll(items, { isPartial });
-    if (outcome.kind === 'too_many_meters') return notRecorded(deps, outcome.kind);
+    if (outcome.kind === 'too_many_meters') {
+      return refusedResponse(notRecorded(deps, outcome.kind));
+    }
     if (outcome.kind === 'too_large') return refuse('payload_too_large', outcome.why);
     if (outcome.kind !== 'recorded') {
       const index = eventAt(placed, outcome.index);

@@ -2,7 +2,7 @@
 // one usage.
 import type { Tenant } from '../../../ledger/kernel/tenant.ts';
 import type { Found, Ledger } from '../../../ledger/ledger.ts';
-import type { UsageMetadata } from '../../../ledger/kernel/transfers.ts';
+import type { Reason, UsageMetadata } from '../../../ledger/kernel/transfers.ts';
 import type { RecordOutcome, UsageRequest } from '../../../ledger/outcome.ts';
 import type { Ids, OrgClock } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
@@ -13,7 +13,15 @@ import { isUuid } from '../../records/uuid.ts';
 import { andThen } from '../and-then.ts';
 import type { Edge } from '../edge/edge.ts';
 import { isStorableText } from '../edge/json.ts';
-import { type ErrorCode, type Issue, refuse, refuseInvalid } from '../edge/errors.ts';
+import {
+  type ErrorCode,
+  type Issue,
+  type ItemRefusal,
+  refuse,
+  refuseInvalid,
+  refuseInvalidItem,
+  refuseItem,
+} from '../edge/errors.ts';
 import { type NamedCustomer, namingIssue } from '../named-customer.ts';
 import {
   type CallerKey,
@@ -57,6 +65,10 @@ export function isRefused(value: object): value is SubjectRefused {
 
 export function refusedResponse({ refused, message, issue }: SubjectRefused): Response {
   return issue === undefined ? refuse(refused, message) : refuseInvalid([issue]);
+}
+
+export function refusedItem({ refused, message, issue }: SubjectRefused): ItemRefusal {
+  return issue === undefined ? refuseItem(refused, message) : refuseInvalidItem([issue]);
 }
 
 /** The customer that a body names. Without a promise where it is in memory. */
@@ -110,23 +122,33 @@ function subjectOf(
   return meter === null ? NO_FEATURE : { customer, meter };
 }
 
+type AskedUsage = {
+  readonly tenant: Tenant;
+  readonly measured: Measured;
+  readonly admission: UsageRequest['admission'];
+  readonly metadata: UsageMetadata | undefined;
+  readonly key: CallerKey;
+  readonly exactReplay: boolean;
+};
+
 /** Records one usage of one meter, as /track and a consuming /check do. */
 export function recordUsage(
   deps: MeteringDeps,
-  { customer, meter }: Subject,
-  usage: {
-    readonly tenant: Tenant;
-    readonly measured: Measured;
-    readonly admission: UsageRequest['admission'];
-    readonly metadata: UsageMetadata | undefined;
-    readonly key: CallerKey;
-    readonly exactReplay: boolean;
-  },
+  subject: Subject,
+  usage: AskedUsage,
 ): Promise<RecordOutcome> {
-  const { ledger, ids } = deps;
+  return deps.ledger.record(subject.customer, subject.meter, requestOf(deps, subject, usage));
+}
+
+export function requestOf(
+  deps: Pick<MeteringDeps, 'ids' | 'hasFormerKeys'>,
+  { customer, meter }: Subject,
+  usage: AskedUsage,
+): UsageRequest {
+  const { ids } = deps;
   const { tenant, measured, admission, metadata, key, exactReplay } = usage;
   const { keyId, formerKeyId } = keyedIds(deps, tenant, { customerId: customer.id, key });
-  return ledger.record(customer, meter, {
+  return {
     value: measured.value,
     member: measured.member,
     eventAt: null,
@@ -147,19 +169,32 @@ export function recordUsage(
             metadata: metadataText(metadata),
             variant: admission === 'record' ? '' : admission,
           }),
-  });
+  };
 }
 
-/** The response where nothing was recorded. */
+/** Why nothing was recorded. */
 export function notRecorded(
   { settings: { bounds } }: Pick<MeteringDeps, 'settings'>,
   why: 'key_reused' | 'out_of_range' | 'too_many_meters',
-): Response {
+): SubjectRefused {
   if (why === 'too_many_meters') {
-    return refuse('conflict', new Full('metersPerCustomer', bounds.metersPerCustomer).message);
+    const { message } = new Full('metersPerCustomer', bounds.metersPerCustomer);
+    return { refused: 'conflict', message };
   }
   if (why === 'key_reused') {
-    return refuse('idempotency_key_reused', 'this key was used for another event');
+    return { refused: 'idempotency_key_reused', message: 'this key was used for another event' };
   }
-  return refuseInvalid([{ path: ['value'], message: 'would take the total out of range' }]);
+  const issue = { path: ['value'], message: 'would take the total out of range' };
+  return { refused: 'invalid_request', message: issue.message, issue };
+}
+
+const OVER_LIMIT = 'the usage would go over the limit';
+const OVER: Partial<Record<Reason, string>> = {
+  subscription_paused: `${OVER_LIMIT}: the subscription is paused`,
+  blocked: `${OVER_LIMIT}: the subscription is blocked`,
+};
+
+/** What `overage: "reject"` says of usage that does not fit. */
+export function overLimit(reason: Reason): string {
+  return OVER[reason] ?? OVER_LIMIT;
 }

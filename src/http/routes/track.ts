@@ -1,8 +1,5 @@
 import { Elysia } from 'elysia';
 import type { RecordOutcome } from '../../../ledger/outcome.ts';
-import { iso } from '../../../ledger/kernel/iso.ts';
-import { quantityNumber } from '../../../ledger/kernel/quantity.ts';
-import type { Reason } from '../../../ledger/kernel/transfers.ts';
 import type { Route } from '../edge/edge.ts';
 import { refuse, refuseInvalid } from '../edge/errors.ts';
 import { REPLAYED } from '../idempotency/replayed.ts';
@@ -12,17 +9,13 @@ import {
   findSubject,
   isRefused,
   notRecorded,
+  overLimit,
   recordUsage,
   refusedResponse,
 } from './metering.ts';
-import { TrackBody, TrackResult, fromSnapshot, overageOf } from '../wire/metering.ts';
+import { type TrackBatchDeps, trackBatchRoute } from './track-batch.ts';
+import { TrackBody, TrackResult, fromUsage } from '../wire/metering.ts';
 import { measure } from '../wire/usage.ts';
-
-const OVER_LIMIT = 'the usage would go over the limit';
-const OVER: Partial<Record<Reason, string>> = {
-  subscription_paused: `${OVER_LIMIT}: the subscription is paused`,
-  blocked: `${OVER_LIMIT}: the subscription is blocked`,
-};
 
 const TRACK = {
   operationId: 'trackUsage',
@@ -38,8 +31,10 @@ const TRACK = {
   refusals: ['not_found', 'conflict', 'insufficient_balance', 'idempotency_key_reused'],
 } as const;
 
-export function trackRoutes(deps: MeteringDeps) {
-  return new Elysia().post('/track', ...trackRoute(deps));
+export function trackRoutes(deps: TrackBatchDeps) {
+  return new Elysia()
+    .post('/track', ...trackRoute(deps))
+    .post('/track/batch', ...trackBatchRoute(deps));
 }
 
 function trackRoute(deps: MeteringDeps): Route {
@@ -70,31 +65,18 @@ function answer(
   switch (outcome.kind) {
     case 'recorded': {
       const { record, replayed } = outcome;
-      const { balance, limit, consumed, remaining } = fromSnapshot(record.snapshot, meter.scale);
-      const result = {
-        id: record.id,
-        feature_key: meter.slug,
-        customer_id: customer.id,
-        external_customer_id: record.externalId,
-        value: quantityNumber(record.value, meter.scale),
-        timestamp: iso(record.eventAt),
-        balance,
-        limit,
-        consumed,
-        remaining,
-        overage: quantityNumber(overageOf(record.snapshot), meter.scale),
-        duplicate: replayed && !byHeader,
-      };
+      const duplicate = replayed && !byHeader;
+      const result = fromUsage(record, { customerId: customer.id, meter, duplicate });
       return Response.json(result, replayed && byHeader ? REPLAYED : undefined);
     }
     case 'refused':
-      return refuse('insufficient_balance', OVER[outcome.record.reason] ?? OVER_LIMIT, {
+      return refuse('insufficient_balance', overLimit(outcome.record.reason), {
         headers: outcome.replayed && byHeader ? REPLAYED.headers : {},
       });
     case 'key_reused':
     case 'out_of_range':
     case 'too_many_meters':
-      return notRecorded(deps, outcome.kind);
+      return refusedResponse(notRecorded(deps, outcome.kind));
     default:
       return outcome satisfies never;
   }

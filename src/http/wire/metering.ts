@@ -1,13 +1,14 @@
 // The bodies of /check, /track and /events/ingest (contract, Entitlement and metering endpoints;
 // decisions 5).
-import { type Static, Type } from '@sinclair/typebox';
-import { CHECK_BATCH_MAX, INGEST_EVENTS_MAX } from '../../../ledger/limits.ts';
+import { type Static, type TSchema, Type } from '@sinclair/typebox';
+import { CHECK_BATCH_MAX, INGEST_EVENTS_MAX, TRACK_BATCH_MAX } from '../../../ledger/limits.ts';
 import {
   type CheckAnswer,
   type Meter,
   type Snapshot,
   balance,
 } from '../../../ledger/metering/meter.ts';
+import type { UsageAnswer } from '../../../ledger/outcome.ts';
 import { iso } from '../../../ledger/kernel/iso.ts';
 import { quantityNumber } from '../../../ledger/kernel/quantity.ts';
 import { issuesOf, rule, ruled, validator } from '../edge/validate.ts';
@@ -88,6 +89,35 @@ export const TrackBody = Body(
   },
 );
 
+const TRACKS = Body(
+  { tracks: Type.Array(TrackBody, { maxItems: TRACK_BATCH_MAX }) },
+  {
+    tracks: [
+      {
+        feature_key: 'api-calls',
+        external_customer_id: 'user-1',
+        value: 2,
+        idempotency_key: 'order-18',
+      },
+      { feature_key: 'api-calls', external_customer_id: 'user-2' },
+    ],
+  },
+);
+
+/** Its items are validated one by one: one that does not fit leaves the others as they are. */
+const TRACK_ENVELOPE = Body({ tracks: Type.Array(Type.Unknown(), { maxItems: TRACK_BATCH_MAX }) });
+
+const trackEnvelope = validator(TRACK_ENVELOPE);
+
+export const TrackBatchBody = ruled<Static<typeof TRACK_ENVELOPE>>(
+  rule(
+    'TrackBatchBody',
+    (value) => issuesOf(trackEnvelope, value),
+    (value) => trackEnvelope.Check(value),
+  ),
+  TRACKS,
+);
+
 export const IngestEvent = Body({
   name: Type.String({ minLength: 1, maxLength: 255 }),
   ...WHO,
@@ -165,14 +195,26 @@ export const CheckResult = Type.Object({
   resets_at: Nullable(Timestamp),
 });
 
-export const CheckBatchResult = Type.Object({
-  results: Type.Array(
-    Type.Union([
-      CheckResult,
-      Type.Object({ error: Type.Object({ type: ErrorType, message: Type.String() }) }),
-    ]),
-  ),
+/** Of one item of a call, where it has no answer. */
+const ItemError = Type.Object({
+  error: Type.Object({
+    type: ErrorType,
+    message: Type.String({ description: 'For people; it may change.' }),
+    issues: Type.Optional({
+      ...Issues,
+      description: 'With `invalid_request`: what is wrong, and where. A path begins at the item.',
+    }),
+  }),
 });
+
+const resultsOf = <T extends TSchema>(result: T) =>
+  Type.Object({
+    results: Type.Array(Type.Union([result, ItemError]), {
+      description: 'In the order of the call: an answer each, or why there is none.',
+    }),
+  });
+
+export const CheckBatchResult = resultsOf(CheckResult);
 
 export const TrackResult = Type.Object({
   id: Uuid,
@@ -188,6 +230,8 @@ export const TrackResult = Type.Object({
   overage: Type.Number(),
   duplicate: Type.Boolean(),
 });
+
+export const TrackBatchResult = resultsOf(TrackResult);
 
 export const IngestResult = Type.Object({
   inserted: Type.Integer(),
@@ -219,6 +263,29 @@ export function fromSnapshot(snapshot: Snapshot, scale: number) {
     limit: number(snapshot.limit, scale),
     consumed: quantityNumber(snapshot.consumed, scale),
     remaining: rest === null ? null : rest > 0n ? quantityNumber(rest, scale) : 0,
+  };
+}
+
+/** The answer about one usage. */
+export function fromUsage(
+  { id, value, eventAt, externalId, snapshot }: UsageAnswer,
+  about: { readonly customerId: string; readonly meter: Meter; readonly duplicate: boolean },
+) {
+  const { slug, scale } = about.meter;
+  const { balance: rest, limit, consumed, remaining } = fromSnapshot(snapshot, scale);
+  return {
+    id,
+    feature_key: slug,
+    customer_id: about.customerId,
+    external_customer_id: externalId,
+    value: quantityNumber(value, scale),
+    timestamp: iso(eventAt),
+    balance: rest,
+    limit,
+    consumed,
+    remaining,
+    overage: quantityNumber(overageOf(snapshot), scale),
+    duplicate: about.duplicate,
   };
 }
 

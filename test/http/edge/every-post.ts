@@ -85,6 +85,10 @@ export const EVERY_POST: Readonly<Record<string, Prepare>> = {
     return { path: '/check', body: { ...(await granted(club)), consume: true } };
   },
   '/track': async (club) => ({ path: '/track', body: { ...(await granted(club)), value: 2 } }),
+  '/track/batch': async (club) => {
+    const item = await granted(club);
+    return { path: '/track/batch', body: { tracks: [item, { ...item, value: 2 }] } };
+  },
   '/events/ingest': async (club) => {
     const { feature_key: name, customer_id } = await granted(club);
     return { path: '/events/ingest', body: { events: [{ name, customer_id }] } };

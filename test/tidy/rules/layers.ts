@@ -35,7 +35,7 @@ const DECISIONS = [
 ];
 /** What an actor's node shows the cluster; how a unit is decided and written is private. */
 const ACTOR_FACE = [
-  'ledger/actor/{actor,actor-cache,alarms,alarms-api,batch-recording,dedupe,directory,journal-unit,metering}.ts',
+  'ledger/actor/{actor,actor-cache,alarms,alarms-api,batch-recording,dedupe,directory,each-recording,journal-unit,metering}.ts',
   'ledger/actor/{own-slots,ownership-session,payments,recording,subscriptions,unit-size,weight}.ts',
 ];
 

@@ -1,0 +1,138 @@
+// A key counts once: within a call, over calls of every kind, and when the whole is sent again.
+import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { type Fields, Setting, testBooksClose } from '../setting.ts';
+import { batchOf, type Result } from './batch.ts';
+
+let setting: Setting;
+let customer: string;
+beforeAll(async () => {
+  setting = await Setting.open();
+  await setting.meter('api');
+});
+beforeEach(async () => {
+  customer = await setting.customer();
+});
+afterAll(() => setting.stop());
+
+const { batch, results } = batchOf(() => setting);
+
+const item = (fields: Fields = {}): Fields => ({
+  feature_key: 'api',
+  customer_id: customer,
+  ...fields,
+});
+const keyed = (key: string, fields: Fields = {}) => item({ idempotency_key: key, ...fields });
+const header = (key: string) => ({ headers: { 'idempotency-key': `${key} ${customer}` } });
+const consumed = async (): Promise<number> =>
+  (await setting.consumed(customer, 'api')).reduce((total, part) => total + part, 0);
+const duplicates = (given: readonly Result[]) => given.map(({ duplicate }) => duplicate);
+
+test('a key that stands twice in a call is the first item, and a duplicate', async () => {
+  const given = await results([keyed('a', { value: 2 }), item(), keyed('a', { value: 2 })]);
+  expect(duplicates(given)).toEqual([false, false, true]);
+  expect(given[2]).toEqual({ ...given[0]!, duplicate: true });
+  expect(await consumed()).toBe(3);
+});
+
+test('a key with another body is refused, within a call and after it', async () => {
+  const { json } = await batch([keyed('a'), keyed('a', { value: 2 }), keyed('b')]);
+  const types = json.results.map(({ error }: Result) => error?.type);
+  expect(types).toEqual([undefined, 'idempotency_key_reused', undefined]);
+  const again = await batch([keyed('b', { value: 7 }), keyed('a')]);
+  const [reused, duplicate] = again.json.results as Result[];
+  expect(reused?.error).toEqual(json.results[1].error);
+  expect(duplicate).toEqual({ ...json.results[0], duplicate: true });
+  expect(await consumed()).toBe(2);
+});
+
+test('a key whose item was refused for its range is free for the next item', async () => {
+  const { json } = await batch([keyed('a', { value: 999_999_999 }), item({ value: 5 })]);
+  expect(json.results.map(({ error }: Result) => error?.type)).toEqual([
+    undefined,
+    'invalid_request',
+  ]);
+  const more = await batch([keyed('b', { value: 5 }), item({ value: -10 }), keyed('b')]);
+  expect(more.json.results.map(({ error }: Result) => error?.type)).toEqual([
+    'invalid_request',
+    undefined,
+    undefined,
+  ]);
+});
+
+test('what overage: reject refused under a key stays refused, in the call too', async () => {
+  const refused = keyed('a', { value: 5, overage: 'reject' });
+  const first = await batch([refused, refused]);
+  expect(first.json.results.map(({ error }: Result) => error?.type)).toEqual([
+    'insufficient_balance',
+    'insufficient_balance',
+  ]);
+  await setting.grant(customer, 'api', { amount: 50 });
+  expect((await batch([refused])).json.results).toEqual([first.json.results[0]]);
+  const alone = await setting.post('/track', refused);
+  expect([alone.status, alone.json]).toEqual([402, first.json.results[0]]);
+});
+
+test('a key is the same one for /track and for ingest', async () => {
+  const single = await setting.track(customer, 'api', { idempotency_key: 'a' });
+  const event = { name: 'api', customer_id: customer, external_id: 'b' };
+  expect((await setting.ingest([event])).json.inserted).toBe(1);
+  const [a, , c] = await results([keyed('a'), item(), keyed('c')]);
+  expect(a).toEqual({ ...single.json, duplicate: true });
+  const after = await setting.track(customer, 'api', { idempotency_key: 'c' });
+  expect(after.json).toEqual({ ...c, duplicate: true });
+  const again = await setting.ingest([event, { ...event, external_id: 'c' }]);
+  expect(again.json).toMatchObject({ inserted: 0, duplicates: 2 });
+  expect(await consumed()).toBe(4);
+});
+
+test('sent again under its header, the whole is replayed to the byte', async () => {
+  const tracks = [
+    item({ value: 3 }),
+    keyed('a', { value: 2 }),
+    item({ value: 900, overage: 'reject' }),
+    keyed('a', { value: 2 }),
+    item({ feature_key: 'nothing' }),
+    7,
+  ];
+  const first = await batch(tracks, header('whole'));
+  expect(first.headers.get('idempotency-replayed')).toBeNull();
+  await setting.grant(customer, 'api', { amount: 5000 });
+  await setting.track(customer, 'api');
+  const again = await setting.withoutTrace(() => batch(tracks, header('whole')));
+  expect([again.status, again.text]).toEqual([200, first.text]);
+  expect(again.headers.get('idempotency-replayed')).toBe('true');
+  expect(await consumed()).toBe(6);
+  const other = await batch(tracks, header('another'));
+  expect(other.headers.get('idempotency-replayed')).toBeNull();
+});
+
+test('of a call that was cut off, what was recorded is not counted again', async () => {
+  const part = [item({ value: 1 }), item({ value: 2 })];
+  const before = await results(part, header('cut'));
+  const whole = await batch([...part, item({ value: 4 })], header('cut'));
+  expect(whole.headers.get('idempotency-replayed')).toBeNull();
+  expect(whole.json.results.slice(0, 2)).toEqual(before);
+  expect(whole.json.results[2]).toMatchObject({ consumed: 7, duplicate: false });
+  expect(await consumed()).toBe(7);
+});
+
+test('under the same header, another item in its place is refused', async () => {
+  await results([item({ value: 1 }), item({ value: 2 })], header('swapped'));
+  const { json } = await batch([item({ value: 1 }), item({ value: 3 })], header('swapped'));
+  expect(json.results.map(({ error }: Result) => error?.type)).toEqual([
+    undefined,
+    'idempotency_key_reused',
+  ]);
+  expect(await consumed()).toBe(3);
+});
+
+test('500 keys twice at once count once each, and one of the calls is told so', async () => {
+  const tracks = Array.from({ length: 500 }, (_, index) => keyed(`at once ${index}`));
+  const [one, two] = await Promise.all([results(tracks), results(tracks.toReversed())]);
+  expect(await consumed()).toBe(500);
+  const fresh = [...one, ...two].filter(({ duplicate }) => !duplicate);
+  expect(fresh).toHaveLength(500);
+  expect(two.map(({ id }) => id)).toEqual(one.map(({ id }) => id).toReversed());
+});
+
+testBooksClose(() => setting);

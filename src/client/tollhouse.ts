@@ -9,7 +9,8 @@ import { type Resources, resourcesOf } from './resources/resources.ts';
 import { type Fetch, Transport } from './transport.ts';
 
 export type TollhouseOptions = {
-  readonly apiKey: string;
+  /** Null where a server in between adds it. */
+  readonly apiKey: string | null;
   /** One address, or one for each node. */
   readonly baseUrl: string | readonly string[];
   /** For a whole call, with every attempt and wait: 30 s unless said otherwise. */

@@ -49,7 +49,7 @@ export type Reply = {
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
 export type TransportOptions = {
-  readonly apiKey: string;
+  readonly apiKey: string | null;
   readonly nodes: Nodes;
   readonly timeoutMs: number;
   readonly attemptTimeoutMs: number;
@@ -132,6 +132,8 @@ export class Transport implements Caller {
 
   #info(request: Request, { attempt, node }: { attempt: number; node: Node }): RequestInfo {
     const { method, path } = OPERATIONS[request.operation];
+    const { apiKey } = this.#options;
+    const authorization = apiKey === null ? {} : { authorization: `Bearer ${apiKey}` };
     return {
       operation: request.operation,
       method,
@@ -139,7 +141,7 @@ export class Transport implements Caller {
       baseUrl: node.baseUrl,
       attempt,
       batchSize: request.batchSize(),
-      headers: { ...request.headers, authorization: `Bearer ${this.#options.apiKey}` },
+      headers: { ...request.headers, ...authorization },
     };
   }
 

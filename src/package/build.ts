@@ -1,5 +1,5 @@
 // `bun run build:client [DIRECTORY]` makes the npm package `tollhouse`, by default in
-// `dist/client/`: one module for every runtime, and its types.
+// `dist/client/`: one module for every runtime, one for browsers, and their types.
 //
 // Holds: the client is compiled against Web standards that Node 20 has, and nothing else
 // (`src/client/tsconfig.json`), so what one runtime lacks does not compile. The package has no
@@ -18,6 +18,7 @@ async function build(directory: string): Promise<void> {
   copyFileSync(join(SRC, 'client/README.md'), join(directory, 'README.md'));
   await Promise.all([
     bundle('client/index.ts', join(directory, 'index.js'), { target: 'browser' }),
+    bundle('client/browser.ts', join(directory, 'browser.js'), { target: 'browser', minify: true }),
     declare(join(directory, 'types')),
     writeManifest(join(directory, 'package.json')),
   ]);

@@ -7,7 +7,8 @@ import { VERSION } from '../client/version.ts';
  */
 export function manifestOf(repository: string | null): object {
   const types = './types/index.d.ts';
-  const entry = { types, default: './index.js' };
+  const browser = { types: './types/browser.d.ts', default: './browser.js' };
+  const entry = { browser, types, default: './index.js' };
   return {
     name: 'tollhouse',
     version: VERSION,
@@ -18,7 +19,7 @@ export function manifestOf(repository: string | null): object {
     engines: { node: '>=20', bun: '>=1.2', deno: '>=2' },
     exports: { '.': entry, './client': entry, './package.json': './package.json' },
     types,
-    files: ['index.js', 'types'],
+    files: ['index.js', 'browser.js', 'types'],
     publishConfig: { access: 'public', provenance: true },
     ...(repository !== null && {
       repository: { type: 'git', url: `git+${repository}.git`, directory: 'src/client' },

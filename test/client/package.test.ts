@@ -18,6 +18,7 @@ test('what is in it, and nothing else', () => {
   const types = packed.files.filter((path) => path.startsWith('types/'));
   expect(packed.files.filter((path) => !types.includes(path))).toEqual([
     'README.md',
+    'browser.js',
     'index.js',
     'package.json',
   ]);
@@ -38,17 +39,19 @@ test('it names what npm and bundlers need, and depends on nothing', () => {
   for (const list of ['dependencies', 'peerDependencies', 'optionalDependencies', 'scripts']) {
     expect(manifest[list]).toBeUndefined();
   }
-  for (const entry of [manifest.exports['.'], manifest.exports['./client']]) {
-    expect(Object.keys(entry)).toEqual(['types', 'default']);
-    for (const path of Object.values<string>(entry)) {
+  for (const { browser, types, default: module } of [
+    manifest.exports['.'],
+    manifest.exports['./client'],
+  ]) {
+    for (const path of [types, module, browser.types, browser.default]) {
       expect(packed.files).toContain(path.replace('./', ''));
     }
   }
 });
 
-test('the module imports nothing', () => {
+test.each(['index.js', 'browser.js'])('%s imports nothing', (name) => {
   const IMPORT = /(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\()["']([^"']+)["']/g;
-  expect([...read('index.js').matchAll(IMPORT)]).toEqual([]);
+  expect([...read(name).matchAll(IMPORT)].map(([, what]) => what)).toEqual([]);
 });
 
 // prettier-ignore

@@ -19,8 +19,10 @@ export type Packed = {
 export async function packClient(): Promise<Packed> {
   const place = mkdtempSync(join(tmpdir(), 'tollhouse-package-'));
   const directory = join(place, 'built');
-  await output([process.execPath, join(ROOT, 'src/package/build.ts'), directory], ROOT);
-  const said = await output(['npm', 'pack', '--json', '--pack-destination', place], directory);
+  await output([process.execPath, join(ROOT, 'src/package/build.ts'), directory], {
+    directory: ROOT,
+  });
+  const said = await output(['npm', 'pack', '--json', '--pack-destination', place], { directory });
   const [{ filename, files }] = JSON.parse(said) as [
     { readonly filename: string; readonly files: readonly { readonly path: string }[] },
   ];
@@ -36,8 +38,7 @@ export async function packClient(): Promise<Packed> {
 /** What it prints. @throws Error with all that it said, where it fails */
 async function output(
   command: readonly string[],
-  directory: string,
-  env: Readonly<Record<string, string>> = {},
+  { directory, env }: { directory: string; env?: Readonly<Record<string, string>> },
 ): Promise<string> {
   const child = Bun.spawn([...command], {
     cwd: directory,

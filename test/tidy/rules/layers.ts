@@ -268,15 +268,15 @@ export function checkComputedImports(tree: Tree): Violation[] {
   return found;
 }
 
-/** What the package `tollhouse/client` exports. */
-const PACKAGE = 'src/client/index.ts';
+/** What the package `tollhouse/client` exports, and what of it a page gets. */
+const PACKAGE = ['src/client/index.ts', 'src/client/browser.ts'];
 
 /** One import names one file, with its extension: there are no re-exports but a package's. */
 export function checkDirectImports(tree: Tree): Violation[] {
   const found: Violation[] = [];
   for (const [path, text] of tree) {
     if (!isTypeScript(path)) continue;
-    const isPackage = path === PACKAGE;
+    const isPackage = PACKAGE.includes(path);
     if (!isPackage && /(?:^|\/)index\.ts$/.test(path)) {
       found.push({ path, line: 1, message: 'a barrel file' });
     }

@@ -121,8 +121,10 @@ export class Router {
     const left = began + heldMsMax - this.#clock.monotonic();
     const { reason = 'what this is about is on its way to another node' } =
       this.#member.readiness();
-    const isVain = this.#member.isClosed || (!this.#member.hasOthers && !isTakeover);
-    if (isVain) throw new LedgerUnavailable(reason);
+    if (this.#member.isClosed) throw new LedgerUnavailable(reason);
+    // Without other nodes this one can answer: the last other one has just left it its slots.
+    const refusal = isTakeover ? null : this.#member.refusal();
+    if (refusal !== null) throw refusal;
     // A request that was sent and lost has waited already: it gets one more attempt.
     if ((left <= 0 && tries > 1) || this.#held >= MAILBOX_MAX) throw new LedgerUnavailable(reason);
     this.#stats.heldCalls += 1;

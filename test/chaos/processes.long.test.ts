@@ -68,7 +68,7 @@ async function nodePids(): Promise<readonly number[]> {
 }
 
 type Load = {
-  /** Answers by status, and requests without an answer. */
+  /** Answers by status, refusals with what they say, and requests without an answer. */
   readonly seen: Map<string, number>;
   readonly recorded: Set<string>;
   /** When connections were reset. */
@@ -97,8 +97,9 @@ function startLoad({ customers, key }: Tenant): Load {
         }),
         signal: AbortSignal.timeout(10_000),
       });
-      await answer.text();
-      if (answer.ok) recorded.add(usage);
+      const said = await answer.text();
+      if (!answer.ok) return `${answer.status} ${said}`;
+      recorded.add(usage);
       return String(answer.status);
     } catch (error) {
       return String((error as { code?: string }).code ?? error);

@@ -41,6 +41,7 @@ export type ErrorDetails = {
   readonly issues?: readonly Issue[] | undefined;
   readonly requestId?: string | null | undefined;
   readonly retryAfterMs?: number | null | undefined;
+  readonly idempotencyKey?: string | null | undefined;
   readonly cause?: unknown;
 };
 
@@ -53,9 +54,9 @@ export class TollhouseError extends Error {
   readonly requestId: string | null;
   readonly retryAfterMs: number | null;
   /**
-   * The key under which the call may be sent again: it counts once, whatever became of this one.
+   * The key under which the call may be made again: it counts once, whatever became of this one.
    */
-  idempotencyKey: string | null = null;
+  readonly idempotencyKey: string | null;
 
   constructor(message: string, details: ErrorDetails) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -64,6 +65,14 @@ export class TollhouseError extends Error {
     this.issues = details.issues ?? [];
     this.requestId = details.requestId ?? null;
     this.retryAfterMs = details.retryAfterMs ?? null;
+    this.idempotencyKey = details.idempotencyKey ?? null;
+  }
+
+  /** The same error for a call that has a key: calls of one batch share all else. */
+  withKey(idempotencyKey: string): TollhouseError {
+    const { message, type, status, issues, requestId, retryAfterMs, cause } = this;
+    const details = { type, status, issues, requestId, retryAfterMs, cause, idempotencyKey };
+    return new (this.constructor as ErrorClass)(message, details);
   }
 }
 
@@ -115,40 +124,40 @@ export class UnavailableError extends TollhouseError {
 export class ConnectionError extends TollhouseError {
   override readonly name = 'ConnectionError';
 
-  constructor(message: string, cause?: unknown) {
-    super(message, { type: 'connection_failed', status: null, cause });
+  constructor(message: string, details: Partial<ErrorDetails> = {}) {
+    super(message, { type: 'connection_failed', status: null, ...details });
   }
 }
 /** The call's own time is over; `cause` is what the last attempt came to, where there was one. */
 export class DeadlineError extends TollhouseError {
   override readonly name = 'DeadlineError';
 
-  constructor(message: string, cause?: unknown) {
-    super(message, { type: 'deadline_exceeded', status: null, cause });
+  constructor(message: string, details: Partial<ErrorDetails> = {}) {
+    super(message, { type: 'deadline_exceeded', status: null, ...details });
   }
 }
 /** Too many calls are waiting in this client: await `ready()` before the next one. Not sent. */
 export class QueueFullError extends TollhouseError {
   override readonly name = 'QueueFullError';
 
-  constructor(message: string) {
-    super(message, { type: 'queue_full', status: null });
+  constructor(message: string, details: Partial<ErrorDetails> = {}) {
+    super(message, { type: 'queue_full', status: null, ...details });
   }
 }
 /** Called after `close()`. Not sent. */
 export class ClosedError extends TollhouseError {
   override readonly name = 'ClosedError';
 
-  constructor() {
-    super('the client is closed', { type: 'client_closed', status: null });
+  constructor(message = 'the client is closed', details: Partial<ErrorDetails> = {}) {
+    super(message, { type: 'client_closed', status: null, ...details });
   }
 }
 /** A webhook that must not be trusted. */
 export class WebhookVerificationError extends TollhouseError {
   override readonly name = 'WebhookVerificationError';
 
-  constructor(message: string) {
-    super(message, { type: 'webhook_not_verified', status: null });
+  constructor(message: string, details: Partial<ErrorDetails> = {}) {
+    super(message, { type: 'webhook_not_verified', status: null, ...details });
   }
 }
 

@@ -2,7 +2,8 @@
 export type { Caller, CallOptions, Input } from './caller.ts';
 export * from './errors.ts';
 export type { Hooks, RequestInfo, ResponseInfo, RetryInfo } from './hooks.ts';
+export type { CheckAnswer, OnUnavailable } from './metering.ts';
 export type { OperationId } from './operations.ts';
 export { List, type Page, type PageParams } from './page.ts';
-export { Tollhouse, type TollhouseOptions } from './tollhouse.ts';
+export { type CheckOptions, Tollhouse, type TollhouseOptions } from './tollhouse.ts';
 export type * from './types.ts';

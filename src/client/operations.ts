@@ -29,6 +29,7 @@ export const OPERATIONS = {
   checkEntitlement: { method: 'POST', path: '/check', keyed: true, params: 'body' },
   checkEntitlements: { method: 'POST', path: '/check/batch', keyed: false, params: 'body' },
   trackUsage: { method: 'POST', path: '/track', keyed: true, params: 'body' },
+  trackUsages: { method: 'POST', path: '/track/batch', keyed: true, params: 'body' },
   ingestEvents: { method: 'POST', path: '/events/ingest', keyed: true, params: 'body' },
   createProduct: { method: 'POST', path: '/products', keyed: true, params: 'body' },
   listProducts: { method: 'GET', path: '/products', keyed: false, params: 'query', list: true },

@@ -1,12 +1,24 @@
 // The client: `new Tollhouse({ apiKey, baseUrl })`.
 import type { Caller, CallOptions, Input } from './caller.ts';
+import { Coalescer } from './coalescer.ts';
 import { ClosedError } from './errors.ts';
 import type { Hooks } from './hooks.ts';
 import { newKeys } from './keys.ts';
+import {
+  type CheckAnswer,
+  checkOf,
+  guessOf,
+  isUnasked,
+  type OnUnavailable,
+  textOf,
+  trackOf,
+} from './metering.ts';
 import { Nodes } from './nodes.ts';
 import type { OperationId } from './operations.ts';
+import { Pending } from './pending.ts';
 import { type Resources, resourcesOf } from './resources/resources.ts';
-import { type Fetch, Transport } from './transport.ts';
+import { type Chance, type Fetch, Transport } from './transport.ts';
+import type { CheckBody, CheckResult, TrackBody, TrackResult } from './types.ts';
 
 export type TollhouseOptions = {
   /** Null where a server in between adds it. */
@@ -17,10 +29,29 @@ export type TollhouseOptions = {
   readonly timeoutMs?: number;
   /** After which a silent attempt is given up: 10 s unless said otherwise. */
   readonly attemptTimeoutMs?: number;
+  /** Of checks: `timeoutMs` unless said otherwise. */
+  readonly checkTimeoutMs?: number;
+  /** What a check answers when the service cannot be asked: `throw` unless said otherwise. */
+  readonly onUnavailable?: OnUnavailable;
+  /** Calls of `check`, and of `track`, that may wait in this client: 50,000 unless said otherwise. */
+  readonly waitingMax?: number;
+  /** Batches on their way at once, to each node. */
+  readonly batchesInFlight?: number;
+  /** Keeps a worker alive while batches are on their way: `(work) => ctx.waitUntil(work)`. */
+  readonly waitUntil?: (work: Promise<void>) => void;
   readonly hooks?: Hooks;
   /** In place of the global one. */
   readonly fetch?: Fetch;
+  /** Time and chance, for tests. */
+  readonly chance?: Partial<Chance>;
 };
+
+export type CheckOptions = CallOptions & { readonly onUnavailable?: OnUnavailable };
+
+const LANES = 2;
+const BATCH = { itemsMax: 500, bytesMax: 1_000_000, waitingBytesMax: 64 * 1024 * 1024 };
+const CHECKS = { operation: 'checkEntitlements', path: '/check/batch', field: 'checks' } as const;
+const TRACKS = { operation: 'trackUsages', path: '/track/batch', field: 'tracks' } as const;
 
 /** `tollhouse.customers`, and the other resources. */
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- the constructor sets them
@@ -28,35 +59,122 @@ export interface Tollhouse extends Resources {}
 
 export class Tollhouse implements Caller {
   readonly #transport: Transport;
+  readonly #checks: Coalescer<CheckResult>;
+  readonly #tracks: Coalescer<TrackResult>;
+  readonly #newKey = newKeys();
+  readonly #onUnavailable: OnUnavailable;
+  /** Requests of one call each that are on their way. */
+  readonly #singles = new Pending();
   #closed = false;
 
   constructor(options: TollhouseOptions) {
-    const { apiKey, baseUrl } = options;
+    const { apiKey, baseUrl, timeoutMs = 30_000, waitUntil } = options;
     if (apiKey === '') throw new TypeError('apiKey is empty');
-    this.#transport = new Transport({
+    const nodes = new Nodes(typeof baseUrl === 'string' ? [baseUrl] : baseUrl);
+    const chance = { ...CHANCE, ...options.chance };
+    this.#onUnavailable = options.onUnavailable ?? 'throw';
+    const transport = new Transport({
+      ...chance,
       apiKey,
-      nodes: new Nodes(typeof baseUrl === 'string' ? [baseUrl] : baseUrl),
-      timeoutMs: options.timeoutMs ?? 30_000,
+      nodes,
+      timeoutMs,
       attemptTimeoutMs: options.attemptTimeoutMs ?? 10_000,
       hooks: options.hooks ?? {},
       fetch: options.fetch ?? ((url, init) => fetch(url, init)),
-      now: () => performance.now(),
-      random: () => Math.random(),
-      sleep,
-      newKey: newKeys(),
+      newKey: this.#newKey,
     });
+    this.#transport = transport;
+    const waitingMax = options.waitingMax ?? 50_000;
+    const lanes = options.batchesInFlight ?? LANES;
+    const each = { ...chance, ...BATCH, transport, nodes, waitUntil, waitingMax, lanes };
+    this.#checks = new Coalescer({
+      ...each,
+      ...CHECKS,
+      timeoutMs: options.checkTimeoutMs ?? timeoutMs,
+      answerOf: checkOf,
+    });
+    this.#tracks = new Coalescer({ ...each, ...TRACKS, timeoutMs, answerOf: trackOf });
     Object.assign(this, resourcesOf(this));
   }
 
   /** Any operation of the document, by its name. */
   call<T>(operation: OperationId, input: Input, options?: CallOptions): Promise<T> {
     if (this.#closed) return Promise.reject(new ClosedError());
-    return this.#transport.call<T>(operation, input, options);
+    return this.#single(this.#transport.call<T>(operation, input, options));
+  }
+
+  /** Whether a customer may use a feature. Goes with others in a batch, but with `consume`. */
+  check(params: CheckBody, options: CheckOptions = {}): Promise<CheckAnswer> {
+    const answer: Promise<CheckAnswer> = this.#asked(params, options);
+    const policy = options.onUnavailable ?? this.#onUnavailable;
+    if (policy === 'throw') return answer;
+    return answer.catch((error: unknown) => {
+      if (isUnasked(error)) return guessOf(params, policy === 'allow');
+      throw error;
+    });
+  }
+
+  /** Records usage: durable when it resolves. Goes with others in a batch, under a key of its own. */
+  track(params: TrackBody, options: CallOptions = {}): Promise<TrackResult> {
+    if (this.#closed) return Promise.reject(new ClosedError());
+    const own = params.idempotencyKey;
+    const key = own ?? options.idempotencyKey ?? this.#newKey();
+    const text = textOf(params, own === undefined ? key : null);
+    return this.#tracks.add({ text, customer: nameOf(params), key }, options);
+  }
+
+  /** Resolves while there is room for another call, so that none is rejected for the lack of it. */
+  async ready(): Promise<void> {
+    await Promise.all([this.#checks.ready(), this.#tracks.ready()]);
+  }
+
+  /** Resolves when each call made before has ended. What failed rejects its own promise. */
+  async flush(): Promise<void> {
+    await Promise.all([this.#checks.flush(), this.#tracks.flush(), this.#singles.flush()]);
+  }
+
+  /** Takes no more calls, and resolves when each one has ended. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.flush();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  #asked(params: CheckBody, options: CallOptions): Promise<CheckResult> {
+    if (this.#closed) return Promise.reject(new ClosedError());
+    const customer = nameOf(params);
+    if (params.consume !== true && params.idempotencyKey === undefined) {
+      const text = textOf(params, null);
+      return this.#checks.add({ text, customer, key: null }, options);
+    }
+    const input = { body: params };
+    return this.#single(
+      this.#transport.call<CheckResult>('checkEntitlement', input, options, customer),
+    );
+  }
+
+  /** `flush` waits for it, too. */
+  async #single<T>(call: Promise<T>): Promise<T> {
+    const epoch = this.#singles.enter();
+    try {
+      return await call;
+    } finally {
+      this.#singles.leave(epoch);
+    }
   }
 }
 
+function nameOf({ externalCustomerId, customerId }: CheckBody | TrackBody): string {
+  return externalCustomerId ?? customerId ?? '';
+}
+
+const CHANCE: Chance = { now: () => performance.now(), random: () => Math.random(), sleep };
+
 /** Rejects with the signal's reason. */
-function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = (): void => {
       clearTimeout(timer);

@@ -17,22 +17,32 @@ import { OPERATIONS, type OperationId } from './operations.ts';
 import { delayMs, mayRetry, retryAfterMs } from './retry.ts';
 import { fromWire, toWire } from './wire-names.ts';
 
+type Operation = {
+  /** The document's name. */
+  readonly operation: string;
+  readonly method: string;
+  /** With the names of its parameters. */
+  readonly template: string;
+};
+
 /** One request, as the transport repeats it. */
-export type Request = {
-  readonly operation: OperationId;
+export type Request = Operation & {
   /** With its parameters and query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Made anew for each attempt: calls may have left a batch. Null: nothing is left to send. */
-  readonly body: () => string | null | undefined;
+  /**
+   * Made anew for each attempt, with what the one before failed with: calls may have left a batch.
+   * Null: nothing is left to send.
+   */
+  readonly body: (last: TollhouseError | undefined) => string | null | undefined;
   /** Whether it counts once however often it is sent. */
   readonly repeatable: boolean;
   readonly batchSize: () => number;
   /** By `now`: the time at which the call ends. */
   readonly deadline: number;
   readonly signal?: AbortSignal | undefined;
-  /** The number of the node that it had better go to. */
-  readonly owner?: number | null;
+  /** Where it had better go. */
+  readonly prefer?: Node | null;
 };
 
 export type Reply = {
@@ -41,24 +51,26 @@ export type Reply = {
   /** Parsed JSON; the text of another type; undefined without a body. */
   readonly body: unknown;
   readonly requestId: string | null;
-  /** The node as it answered. */
-  readonly node: Node;
 };
 
 /** What is used of the global `fetch`. */
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-export type TransportOptions = {
+export type Chance = {
+  /** Milliseconds that only go forward. */
+  readonly now: () => number;
+  readonly random: () => number;
+  /** Rejects with the signal's reason. */
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+};
+
+export type TransportOptions = Chance & {
   readonly apiKey: string | null;
   readonly nodes: Nodes;
   readonly timeoutMs: number;
   readonly attemptTimeoutMs: number;
   readonly hooks: Hooks;
   readonly fetch: Fetch;
-  /** Milliseconds that only go forward. */
-  readonly now: () => number;
-  readonly random: () => number;
-  readonly sleep: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
   readonly newKey: () => string;
 };
 
@@ -73,13 +85,15 @@ export class Transport implements Caller {
     this.#options = options;
   }
 
-  get now(): () => number {
-    return this.#options.now;
-  }
-
-  async call<T>(operation: OperationId, input: Input, options: CallOptions = {}): Promise<T> {
+  /** `customer`: the one that it is about, for the node that owns it. */
+  async call<T>(
+    operation: OperationId,
+    input: Input,
+    options: CallOptions = {},
+    customer?: string,
+  ): Promise<T> {
     const { method, path, keyed } = OPERATIONS[operation];
-    const { now, timeoutMs, newKey } = this.#options;
+    const { now, nodes, timeoutMs, newKey } = this.#options;
     const headers: Record<string, string> = {};
     const isKeyed = keyed && method === 'POST';
     const key = isKeyed ? (options.idempotencyKey ?? newKey()) : null;
@@ -88,6 +102,8 @@ export class Transport implements Caller {
     try {
       const reply = await this.send({
         operation,
+        method,
+        template: path,
         path: filled(path, input.path ?? {}) + queryText(input.query),
         headers,
         body: () => body,
@@ -95,11 +111,13 @@ export class Transport implements Caller {
         batchSize: () => 1,
         deadline: now() + (options.timeoutMs ?? timeoutMs),
         signal: options.signal,
+        prefer: customer === undefined ? null : nodes.ownerOf(customer),
       });
+      if (customer !== undefined && reply !== null)
+        nodes.learnOwners([{ customer }], reply.headers);
       return fromWire(reply?.body) as T;
     } catch (error) {
-      if (error instanceof TollhouseError) error.idempotencyKey = key;
-      throw error;
+      throw key !== null && error instanceof TollhouseError ? error.withKey(key) : error;
     }
   }
 
@@ -109,11 +127,11 @@ export class Transport implements Caller {
     let last: TollhouseError | undefined;
     for (let attempt = 1; ; attempt += 1) {
       request.signal?.throwIfAborted();
-      const body = request.body();
+      const body = request.body(last);
       if (body === null) return null;
       const leftMs = request.deadline - now();
       if (leftMs <= 0) throw last ?? new DeadlineError('no time was left to send it');
-      const node = nodes.pick(request.owner ?? null, now());
+      const node = nodes.pick(request.prefer ?? null, now());
       const info = this.#info(request, { attempt, node });
       const outcome = await this.#attempt(request, { info, body, leftMs, node, last });
       if (!(outcome instanceof TollhouseError)) return outcome;
@@ -131,17 +149,17 @@ export class Transport implements Caller {
   }
 
   #info(request: Request, { attempt, node }: { attempt: number; node: Node }): RequestInfo {
-    const { method, path } = OPERATIONS[request.operation];
-    const { apiKey } = this.#options;
+    const { operation, method, template } = request;
+    const { nodes, apiKey } = this.#options;
     const authorization = apiKey === null ? {} : { authorization: `Bearer ${apiKey}` };
     return {
-      operation: request.operation,
+      operation,
       method,
-      path,
+      path: template,
       baseUrl: node.baseUrl,
       attempt,
       batchSize: request.batchSize(),
-      headers: { ...request.headers, ...authorization },
+      headers: { ...request.headers, ...nodes.headers, ...authorization },
     };
   }
 
@@ -169,11 +187,13 @@ export class Transport implements Caller {
     try {
       outcome = await this.#exchange(request, attempt, timeout.signal);
     } catch (cause) {
-      if (request.signal?.aborted === true) outcome = new ConnectionError('aborted', cause);
+      if (request.signal?.aborted === true) outcome = new ConnectionError('aborted', { cause });
       else if (!timeout.signal.aborted) {
-        outcome = new ConnectionError(`no answer from ${info.baseUrl}: ${textOf(cause)}`, cause);
+        outcome = new ConnectionError(`no answer from ${info.baseUrl}: ${textOf(cause)}`, {
+          cause,
+        });
       } else if (isLast) {
-        outcome = new DeadlineError('no answer before the deadline', attempt.last);
+        outcome = new DeadlineError('no answer before the deadline', { cause: attempt.last });
       } else {
         outcome = new ConnectionError(`no answer from ${info.baseUrl} in ${attemptTimeoutMs} ms`);
       }
@@ -214,7 +234,7 @@ export class Transport implements Caller {
     if (response.ok) {
       if (parsed === BROKEN) return new ConnectionError(`a broken answer from ${baseUrl}`);
       this.#options.nodes.answered(node, headers);
-      return { status, headers, body: parsed, requestId, node };
+      return { status, headers, body: parsed, requestId };
     }
     const wait = retryAfterMs(headers.get('retry-after'), Date.now());
     return answerError(status, parsed, { requestId, retryAfterMs: wait });

@@ -76,7 +76,7 @@ export type Operations = {
    * in the same step, durably, where it is allowed: concurrent callers never overrun.
    */
   checkEntitlement: { args: [params: CheckBody]; answer: CheckResult };
-  /** Up to 100 checks at once */
+  /** Up to 500 checks at once */
   checkEntitlements: { args: [params: CheckBatchBody]; answer: CheckBatchResult };
   /**
    * Record usage
@@ -88,6 +88,18 @@ export type Operations = {
    * not "1" there.
    */
   trackUsage: { args: [params: TrackBody]; answer: TrackResult };
+  /**
+   * Record up to 500 usages, each by itself
+   *
+   * Each item is a body of /track. It is recorded or refused by itself, in order, as if it
+   * came alone, and answered when all that were recorded are on disk: `results` has what
+   * /track would answer, or `error`. A key that stands twice in a call counts once: the second
+   * is a `duplicate`. With an `Idempotency-Key` header an item without a key of its own counts
+   * once too, by its place, so that the whole call may be sent again: it gets the first
+   * answers. An item that cannot be recorded now is `service_unavailable`, and the others
+   * stand; where that is so of all, the call is 503.
+   */
+  trackUsages: { args: [params: TrackBatchBody]; answer: TrackBatchResult };
   /**
    * Record up to 500 events
    *
@@ -736,12 +748,19 @@ export type CheckBatchBody = {
 };
 
 export type CheckBatchResult = {
+  /** In the order of the call: an answer each, or why there is none. */
   results: (
     | CheckResult
     | {
         error: {
           type: ErrorType;
+          /** For people; it may change. */
           message: string;
+          /** With `invalid_request`: what is wrong, and where. A path begins at the item. */
+          issues?: {
+            path: string[];
+            message: string;
+          }[];
         };
       }
   )[];
@@ -2939,6 +2958,29 @@ export type TestClockMove = {
   advance?: string;
   /** What it shall say; not what it is past. */
   now?: string;
+};
+
+export type TrackBatchBody = {
+  tracks: readonly TrackBody[];
+};
+
+export type TrackBatchResult = {
+  /** In the order of the call: an answer each, or why there is none. */
+  results: (
+    | TrackResult
+    | {
+        error: {
+          type: ErrorType;
+          /** For people; it may change. */
+          message: string;
+          /** With `invalid_request`: what is wrong, and where. A path begins at the item. */
+          issues?: {
+            path: string[];
+            message: string;
+          }[];
+        };
+      }
+  )[];
 };
 
 export type TrackBody = {

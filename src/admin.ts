@@ -62,6 +62,7 @@ function parseArguments(args: string[]) {
         org: { type: 'string' },
         group: { type: 'string' },
         mode: { type: 'string' },
+        scopes: { type: 'string' },
         'expires-at': { type: 'string' },
         customer: { type: 'string' },
         ttl: { type: 'string' },

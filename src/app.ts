@@ -8,6 +8,7 @@ import type { WatchKey } from './http/edge/key-watch.ts';
 import { refuse } from './http/edge/errors.ts';
 import type { FairSql } from './http/edge/fair-sql.ts';
 import { createFallback, type Fallback, withFallback } from './http/edge/fallback.ts';
+import { apiKeyRoutes } from './http/routes/api-keys.ts';
 import { annotationRoutes } from './http/routes/annotations.ts';
 import { balanceRoutes } from './http/routes/balances.ts';
 import { buyLinkRoutes } from './http/routes/buy-links.ts';
@@ -135,6 +136,7 @@ export function createApp(deps: AppDeps) {
     deliveryRoutes(deps),
     partnerRoutes(deps),
     organizationRoutes(deps),
+    apiKeyRoutes(deps),
     annotationRoutes(deps),
     testClockRoutes({ ...deps, patient: (request) => app.server?.timeout(request, 0) }),
     sandboxRoutes(deps),

@@ -82,6 +82,7 @@ export interface Config {
     readonly buyLinks: number;
     readonly discountCodes: number;
     readonly portal: number;
+    readonly apiKeys: number;
     readonly cardAttempts: number;
   };
   /** What one organisation, customer, product, ... may have; 0 for any number. */
@@ -160,6 +161,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
       buyLinks: read.number('RATE_LIMIT_BUY_LINKS'),
       discountCodes: read.number('RATE_LIMIT_DISCOUNT_CODES'),
       portal: read.number('RATE_LIMIT_PORTAL'),
+      apiKeys: read.number('RATE_LIMIT_API_KEYS'),
       cardAttempts: read.number('LIMIT_CARD_ATTEMPTS'),
     }),
     bounds: readBounds((variable, bounds) => read.integer(variable, bounds)),

@@ -177,6 +177,11 @@ const RATES = {
     ...A_MINUTE,
     says: 'Requests of one portal token, or of the link to one invoice.',
   },
+  RATE_LIMIT_API_KEYS: {
+    byDefault: 60,
+    ...A_MINUTE,
+    says: 'API keys that one organisation makes in one mode, by a key.',
+  },
   LIMIT_CARD_ATTEMPTS: {
     byDefault: 10,
     ...A_MINUTE,

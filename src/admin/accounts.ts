@@ -2,14 +2,17 @@
 import { changeGroup, createGroup, createOrganisation } from '../accounts/onboarding.ts';
 import { clock } from '../platform/clock.ts';
 import { ids } from '../platform/ids.ts';
+import { Full } from '../platform/bounds.ts';
 import {
-  findRoomForKey,
-  insertKey,
+  addKey,
+  KEY_SCOPES,
   type KeyOwner,
+  type KeyScope,
   listKeys,
   revokeKey,
 } from '../records/api-keys.ts';
 import { groupExists, organisationExists } from '../records/organisations.ts';
+import { fromKey } from '../http/wire/api-keys.ts';
 import {
   type Command,
   CommandRefused,
@@ -36,8 +39,9 @@ export const ACCOUNTS: Readonly<Record<string, Command>> = {
     plan: planMove,
   },
   'key create': {
-    usage: '(--org ID | --group ID) [--mode test|live] [--expires-at ISO_TIME]',
-    options: ['org', 'group', 'mode', 'expires-at'],
+    usage:
+      '(--org ID | --group ID) [--mode test|live] [--name NAME] [--scopes all|read|metering] [--expires-at ISO_TIME]',
+    options: ['org', 'group', 'mode', 'name', 'scopes', 'expires-at'],
     plan: planKey,
   },
   'key revoke': {
@@ -82,9 +86,13 @@ function planGroup({ name }: Options): Run {
   };
 }
 
-function planKey({ org, group, mode: asked, 'expires-at': expiry }: Options): Run {
+function planKey(options: Options): Run {
+  const { org, group, 'expires-at': expiry } = options;
   if ((org === undefined) === (group === undefined)) throw new UsageError('needs --org or --group');
-  const mode = modeOf(asked);
+  const mode = modeOf(options.mode);
+  const name = options.name === undefined ? null : textOf('--name', options.name);
+  const scope = scopeOf(options.scopes);
+  if (group !== undefined && scope !== 'all') throw new UsageError("a group's key may do all");
   const expiresAt = expiry === undefined ? null : timeOf('--expires-at', expiry);
   const owner: KeyOwner =
     org === undefined
@@ -97,14 +105,17 @@ function planKey({ org, group, mode: asked, 'expires-at': expiry }: Options): Ru
         : await organisationExists(sql, owner.organisationId);
     if (!exists) throw new CommandRefused(`there is no ${owner.kind} ${org ?? group}`);
     const id = ids.next();
-    const options = { id, owner, mode, expiresAt, now: clock.now() };
-    const key = await sql.begin(async (transaction) => {
-      const full = await findRoomForKey(transaction, bounds, options);
-      if (full !== null) throw new CommandRefused(full.message);
-      return insertKey(transaction, options);
-    });
-    return { value: { id, key, mode, expires_at: isoOf(expiresAt) } };
+    const wanted = { id, owner, mode, name, scope, expiresAt, now: clock.now() };
+    const key = await sql.begin((transaction) => addKey(transaction, bounds, wanted));
+    if (key instanceof Full) throw new CommandRefused(key.message);
+    return { value: { id, key, mode, name, scopes: [scope], expires_at: isoOf(expiresAt) } };
   };
+}
+
+function scopeOf(value = 'all'): KeyScope {
+  const scope = KEY_SCOPES.find((known) => known === value);
+  if (scope === undefined) throw new UsageError(`--scopes must be ${KEY_SCOPES.join(', ')}`);
+  return scope;
 }
 
 function planRevocation(rest: readonly string[]): Run {
@@ -126,14 +137,7 @@ function planList({ org }: Options): Run {
       throw new CommandRefused(`there is no organisation ${organisationId}`);
     }
     const keys = await listKeys(sql, organisationId);
-    const data = keys.map(({ id, mode, createdAt, expiresAt, revokedAt, lastUsedAt }) => ({
-      id,
-      mode,
-      created_at: createdAt.toISOString(),
-      expires_at: expiresAt?.toISOString() ?? null,
-      revoked_at: revokedAt?.toISOString() ?? null,
-      last_used_at: lastUsedAt?.toISOString() ?? null,
-    }));
+    const data = keys.map((key) => ({ ...fromKey(key), created_by: key.createdBy }));
     return { value: { data } };
   };
 }

@@ -21,6 +21,7 @@ export type Options = {
   readonly org?: string | undefined;
   readonly group?: string | undefined;
   readonly mode?: string | undefined;
+  readonly scopes?: string | undefined;
   readonly 'expires-at'?: string | undefined;
   readonly customer?: string | undefined;
   readonly ttl?: string | undefined;

@@ -460,6 +460,34 @@ export type Operations = {
    */
   updateOrganization: { args: [params: OrganizationChange]; answer: Organization };
   /**
+   * Make an API key
+   *
+   * For the organization and the mode of the key that asks. The key is in this answer and
+   * never again; nothing but a hash of it is kept.
+   */
+  createApiKey: { args: [params?: ApiKeyCreate]; answer: ApiKeyWithText };
+  /**
+   * List API keys, newest first
+   *
+   * The live ones, and the last 1,000 that were revoked or have expired.
+   */
+  listApiKeys: { args: [params?: ListApiKeysQuery]; item: ApiKey };
+  /**
+   * Revoke an API key
+   *
+   * It opens nothing from now on, and what it has open ends within a second. Again is the
+   * same. A key cannot revoke itself.
+   */
+  revokeApiKey: { args: [id: string]; answer: void };
+  /**
+   * Replace an API key
+   *
+   * Makes a key with the same name and scopes, which does not expire. The replaced one works
+   * on for the overlap, or until its own end where that is sooner. A key may rotate itself.
+   * The key is in this answer and never again; nothing but a hash of it is kept.
+   */
+  rotateApiKey: { args: [id: string, params?: ApiKeyRotate]; answer: ApiKeyWithText };
+  /**
    * Put a tag on a customer, a subscription or an invoice
    *
    * A label: it changes nothing that the service does. The same one on the same object again
@@ -675,6 +703,16 @@ export type ListPartnerWebhookEndpointsQuery = {
   after?: string;
 };
 
+export type ListApiKeysQuery = {
+  limit?: number;
+  offset?: number;
+  /**
+   * The id of the last row of the page before: the list goes on behind it, however far. Not
+   * together with `offset`.
+   */
+  after?: string;
+};
+
 export type ListTagsQuery = {
   limit?: number;
   offset?: number;
@@ -699,6 +737,58 @@ export type ListCustomFieldsQuery = {
   objectType?: 'customer' | 'subscription' | 'invoice';
   objectId?: string;
   name?: string;
+};
+
+export type ApiKey = {
+  id: string;
+  name: string | null;
+  mode: 'test' | 'live';
+  /**
+   * `all`: everything. `read`: every GET. `metering`: /check, /track, /events/ingest and
+   * balances. `x-scopes` of each operation has it.
+   */
+  scopes: ('all' | 'read' | 'metering')[];
+  last4: string | null;
+  /** ISO 8601 in UTC, with milliseconds. */
+  createdAt: string;
+  expiresAt: string | null;
+  lastUsedAt: string | null;
+  revokedAt: string | null;
+};
+
+export type ApiKeyCreate = {
+  name?: string;
+  /**
+   * `all`: everything. `read`: every GET. `metering`: /check, /track, /events/ingest and
+   * balances. `x-scopes` of each operation has it.
+   */
+  scopes?: readonly ('all' | 'read' | 'metering')[];
+  /** ISO 8601 in UTC, with milliseconds. */
+  expiresAt?: string;
+};
+
+export type ApiKeyRotate = {
+  /** How long the replaced key still works; never beyond its own end. */
+  overlapSeconds?: number;
+};
+
+export type ApiKeyWithText = {
+  id: string;
+  /** Shown this once. */
+  key: string;
+  name: string | null;
+  mode: 'test' | 'live';
+  /**
+   * `all`: everything. `read`: every GET. `metering`: /check, /track, /events/ingest and
+   * balances. `x-scopes` of each operation has it.
+   */
+  scopes: ('all' | 'read' | 'metering')[];
+  last4: string | null;
+  /** ISO 8601 in UTC, with milliseconds. */
+  createdAt: string;
+  expiresAt: string | null;
+  lastUsedAt: string | null;
+  revokedAt: string | null;
 };
 
 export type Balance = {

@@ -39,11 +39,21 @@ CREATE TABLE api_keys (
   expires_at timestamptz,
   revoked_at timestamptz,
   last_used_at timestamptz,
+  name text,
+  scope text DEFAULT 'all'::text NOT NULL,
+  -- The end of the key, for people to tell it from others. Of a key that is older than this column only the hash is known.
+  last4 text,
+  -- The key that made this one; null for the command line. That key may be gone.
+  created_by uuid,
   CONSTRAINT api_keys_pkey PRIMARY KEY (id),
   CONSTRAINT api_keys_hash_once UNIQUE (hash),
   CONSTRAINT api_keys_group_id_fkey FOREIGN KEY (group_id) REFERENCES groups(id),
   CONSTRAINT api_keys_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id),
-  CONSTRAINT api_keys_belong_to_one CHECK (num_nonnulls(organisation_id, group_id) = 1)
+  CONSTRAINT api_keys_belong_to_one CHECK (num_nonnulls(organisation_id, group_id) = 1),
+  CONSTRAINT api_keys_last4_fits CHECK (last4 ~ '^[0-9A-Za-z]{4}$'::text),
+  CONSTRAINT api_keys_name_fits CHECK (char_length(name) >= 1 AND char_length(name) <= 255),
+  CONSTRAINT api_keys_of_groups_do_all CHECK (group_id IS NULL OR scope = 'all'::text),
+  CONSTRAINT api_keys_scope_known CHECK (scope = ANY (ARRAY['all'::text, 'read'::text, 'metering'::text]))
 );
 CREATE INDEX api_keys_of_organisation ON api_keys (organisation_id);
 

@@ -1,74 +1,111 @@
-import type { Mode } from '../../ledger/kernel/tenant.ts';
+import type { Mode, Tenant } from '../../ledger/kernel/tenant.ts';
 import type { Bounds, Full } from '../platform/bounds.ts';
 import { notifyChange } from '../platform/postgres/changes.ts';
 import { hashKey, newKey } from '../platform/crypto/keys.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import { findRoom } from './capacity.ts';
+import { type Page, pageOf } from './page.ts';
 
 /** A key belongs to one organisation or to one group. */
 export type KeyOwner =
   | { readonly kind: 'organisation'; readonly organisationId: string }
   | { readonly kind: 'group'; readonly groupId: string };
 
+/** What a key may do (src/http/edge/scopes.ts). A group's key may do `all`. */
+export const KEY_SCOPES = ['all', 'read', 'metering'] as const;
+export type KeyScope = (typeof KEY_SCOPES)[number];
+
 export type FoundKey = {
   readonly id: string;
   readonly owner: KeyOwner;
   readonly mode: Mode;
+  readonly scope: KeyScope;
   /** Milliseconds; null: never. */
   readonly expiresAt: number | null;
 };
 
-export type ListedKey = {
+export type KeyRecord = {
   readonly id: string;
+  readonly name: string | null;
   readonly mode: Mode;
+  readonly scope: KeyScope;
+  /** null for a key that was made before its end was stored. */
+  readonly last4: string | null;
   readonly createdAt: Date;
   readonly expiresAt: Date | null;
-  readonly revokedAt: Date | null;
   readonly lastUsedAt: Date | null;
+  readonly revokedAt: Date | null;
+  /** The key that made it; null for the command line. */
+  readonly createdBy: string | null;
 };
 
+export type NewKey = {
+  readonly id: string;
+  readonly owner: KeyOwner;
+  readonly mode: Mode;
+  readonly name?: string | null;
+  readonly scope?: KeyScope;
+  readonly expiresAt: number | null;
+  readonly createdBy?: string | null;
+  readonly now: number;
+};
+
+/** So many keys of an owner and mode that have ended are kept, the last ones. */
+const ENDED_MAX = 1000;
+
 /**
- * null where the owner may have one more, until this transaction ends. Revoked and expired keys do
- * not count.
+ * Makes a key where its owner has room for one more; the ones that are revoked or expired do not
+ * count. Returns its text, this one time. `replaced` is a key that ends when this transaction does,
+ * and so makes room.
  */
-export function findRoomForKey(
+export async function addKey(
   sql: Transaction,
   bounds: Bounds,
-  { owner, mode, now }: { readonly owner: KeyOwner; readonly mode: Mode; readonly now: number },
-): Promise<Full | null> {
-  const isOf =
-    owner.kind === 'organisation'
-      ? sql`organisation_id = ${owner.organisationId}`
-      : sql`group_id = ${owner.groupId}`;
-  const rows = sql`api_keys where ${isOf} and mode = ${mode} and revoked_at is null
-    and (expires_at is null or expires_at > ${new Date(now)})`;
-  const id = owner.kind === 'organisation' ? owner.organisationId : owner.groupId;
-  return findRoom(sql, bounds, { bound: 'apiKeys', owner: `${id} ${mode}`, rows });
+  { replaced, ...wanted }: NewKey & { readonly replaced?: string | undefined },
+): Promise<string | Full> {
+  const { owner, mode, now } = wanted;
+  const all = sql`api_keys where ${isOf(sql, owner)} and mode = ${mode}`;
+  const other = replaced === undefined ? sql`` : sql`and id <> ${replaced}`;
+  const rows = sql`${all} and revoked_at is null
+    and (expires_at is null or expires_at > ${new Date(now)}) ${other}`;
+  const ownerId = owner.kind === 'organisation' ? owner.organisationId : owner.groupId;
+  const asked = { bound: 'apiKeys', owner: `${ownerId} ${mode}`, rows } as const;
+  const full = await findRoom(sql, bounds, asked);
+  if (full !== null) return full;
+  // They end by time or by hand: the earlier of the two is the end.
+  await sql`
+    delete from api_keys where id in (
+      select id from ${all} and (revoked_at is not null or expires_at <= ${new Date(now)})
+      order by least(revoked_at, expires_at) desc, id desc offset ${ENDED_MAX})`;
+  return insertKey(sql, wanted);
 }
 
-/** Returns the key, this one time. */
-export async function insertKey(
-  sql: Transaction,
-  options: {
-    readonly id: string;
-    readonly owner: KeyOwner;
-    readonly mode: Mode;
-    readonly expiresAt: number | null;
-    readonly now: number;
-  },
-): Promise<string> {
-  const { id, owner, mode, expiresAt, now } = options;
+function isOf(sql: Executor, owner: KeyOwner) {
+  return owner.kind === 'organisation'
+    ? sql`organisation_id = ${owner.organisationId}`
+    : sql`group_id = ${owner.groupId}`;
+}
+
+/** Makes a key, whatever its owner has. Returns its text, this one time. */
+export async function insertKey(sql: Transaction, wanted: NewKey): Promise<string> {
+  const { id, owner, mode, name = null, scope = 'all', expiresAt, createdBy = null, now } = wanted;
   const key = newKey({ kind: owner.kind, mode });
   await sql`
-    insert into api_keys (id, organisation_id, group_id, mode, hash, created_at, expires_at)
+    insert into api_keys (
+      id, organisation_id, group_id, mode, name, scope, hash, last4, created_at, expires_at,
+      created_by)
     values (
       ${id},
       ${owner.kind === 'organisation' ? owner.organisationId : null},
       ${owner.kind === 'group' ? owner.groupId : null},
-      ${mode}, ${hashKey(key)}, ${new Date(now)},
-      ${expiresAt === null ? null : new Date(expiresAt)})`;
-  await notifyChange(sql, 'api_key', id);
+      ${mode}, ${name}, ${scope}, ${hashKey(key)}, ${lastOf(key)}, ${new Date(now)},
+      ${expiresAt === null ? null : new Date(expiresAt)}, ${createdBy})`;
   return key;
+}
+
+/** The last characters of a key, by which people tell it from others. */
+export function lastOf(key: string): string {
+  return key.slice(-4);
 }
 
 /**
@@ -86,18 +123,21 @@ export async function findKeys(
       organisation_id: string | null;
       group_id: string | null;
       mode: Mode;
+      scope: KeyScope;
       expires_at: Date | null;
     }[]
   >`
-    select encode(hash, 'hex') as hash, id, organisation_id, group_id, mode, expires_at from api_keys
+    select encode(hash, 'hex') as hash, id, organisation_id, group_id, mode, scope, expires_at
+    from api_keys
     where hash = any(array(select decode(given, 'hex') from unnest(${[...hashes]}::text[]) given))
       and revoked_at is null`;
   return new Map(
-    rows.map(({ hash, id, mode, expires_at: expiresAt, ...row }) => [
+    rows.map(({ hash, id, mode, scope, expires_at: expiresAt, ...row }) => [
       hash,
       {
         id,
         mode,
+        scope,
         owner: ownerOf(row.organisation_id, row.group_id),
         expiresAt: expiresAt?.getTime() ?? null,
       },
@@ -134,19 +174,69 @@ export async function revokeKey(
   return true;
 }
 
-export async function listKeys(sql: Executor, organisationId: string): Promise<ListedKey[]> {
-  return sql<ListedKey[]>`
-    select id, mode, created_at as "createdAt", expires_at as "expiresAt",
-      revoked_at as "revokedAt", last_used_at as "lastUsedAt"
-    from api_keys where organisation_id = ${organisationId} order by id`;
+/**
+ * Of these keys the tenant's own, by id. Until the transaction ends nobody else revokes, rotates or
+ * uses up one of them. They are locked in the order of their ids: two that hold the same wait, and
+ * do not meet.
+ */
+export async function holdKeys(
+  sql: Transaction,
+  { organisationId, mode }: Tenant,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, KeyRecord>> {
+  const rows = await sql<KeyRecord[]>`
+    select ${columns(sql)} from api_keys
+    where id = any(${[...ids]}::uuid[]) and organisation_id = ${organisationId} and mode = ${mode}
+    order by id for no key update`;
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** Several nodes write it; the later time wins. */
+/** Whether the key opens anything at this time. */
+export function isLive({ revokedAt, expiresAt }: KeyRecord, now: number): boolean {
+  return revokedAt === null && (expiresAt === null || expiresAt.getTime() > now);
+}
+
+/** Ends a key at a time, unless it ends sooner. */
+export async function expireKey(
+  sql: Transaction,
+  { id, at }: { readonly id: string; readonly at: number },
+): Promise<void> {
+  await sql`
+    update api_keys set expires_at = least(expires_at, ${new Date(at)}::timestamptz) where id = ${id}`;
+  await notifyChange(sql, 'api_key', id);
+}
+
+/** Of an organisation in both modes, for the command line. */
+export async function listKeys(sql: Executor, organisationId: string): Promise<KeyRecord[]> {
+  return sql<KeyRecord[]>`
+    select ${columns(sql)} from api_keys where organisation_id = ${organisationId} order by id`;
+}
+
+export async function listKeysOf(
+  sql: Executor,
+  { organisationId, mode }: Tenant,
+  page: Page,
+): Promise<KeyRecord[]> {
+  return sql<KeyRecord[]>`
+    select ${columns(sql)} from api_keys
+    where organisation_id = ${organisationId} and mode = ${mode} ${pageOf(sql, 'apiKeys', page)}`;
+}
+
+function columns(sql: Executor) {
+  return sql`id, name, mode, scope, last4, created_at as "createdAt", expires_at as "expiresAt",
+    last_used_at as "lastUsedAt", revoked_at as "revokedAt", created_by as "createdBy"`;
+}
+
+/**
+ * Several nodes write it; the later time wins. Locked in the order of their ids, as `holdKeys` does.
+ */
 export async function markKeysUsed(
   sql: Executor,
   { ids, now }: { readonly ids: readonly string[]; readonly now: number },
 ): Promise<void> {
   await sql`
-    update api_keys set last_used_at = greatest(last_used_at, ${new Date(now)})
-    where id = any(${[...ids]}::uuid[])`;
+    with held as (
+      select id from api_keys where id = any(${[...ids]}::uuid[]) order by id for no key update)
+    update api_keys k set last_used_at = greatest(last_used_at, ${new Date(now)})
+    from held where k.id = held.id`;
 }

@@ -26,6 +26,7 @@ const BY_TIME: By = { column: 'created_at', type: 'timestamptz' };
  */
 const LISTS = {
   annotations: { table: 'annotations', by: null },
+  apiKeys: { table: 'api_keys', by: null },
   checkouts: { table: 'checkouts', by: null },
   customers: { table: 'customers', by: null },
   deliveries: { table: 'deliveries', by: null },

@@ -45,21 +45,32 @@ test('key create, list and revoke', async () => {
     id: made.id,
     key: expect.stringMatching(/^svc_live_/),
     mode: 'live',
+    name: null,
+    scopes: ['all'],
     expires_at: until,
+  });
+  const worker = ['--name', 'worker', '--scopes', 'metering'];
+  expect(await json('key', 'create', '--org', org, ...worker)).toMatchObject({
+    name: 'worker',
+    scopes: ['metering'],
   });
   expect((await json('key', 'create', '--org', org)).mode).toBe('test');
   const group = await json('key', 'create', '--group', server.group.id);
   expect(group.key).toMatch(/^svc_group_test_/);
   await json('key', 'revoke', made.id);
   const { data } = await json('key', 'list', '--org', org);
-  expect(data).toHaveLength(4);
+  expect(data).toHaveLength(5);
   expect(data.find(({ id }: { id: string }) => id === made.id)).toEqual({
     id: made.id,
+    name: null,
     mode: 'live',
+    scopes: ['all'],
+    last4: made.key.slice(-4),
     created_at: expect.any(String),
     expires_at: until,
     revoked_at: expect.any(String),
     last_used_at: null,
+    created_by: null,
   });
   expect(JSON.stringify(data)).not.toContain('svc_');
 });
@@ -114,6 +125,8 @@ const BAD: [string, string[]][] = [
   ['a group as well',        ['key', 'create', '--org', ids.next(), '--group', ids.next()]],
   ['no id',                  ['key', 'list', '--org', 'acme']],
   ['a mode',                 ['key', 'create', '--org', ids.next(), '--mode', 'prod']],
+  ['a scope',                ['key', 'create', '--org', ids.next(), '--scopes', 'write']],
+  ["a group's scope",        ['key', 'create', '--group', ids.next(), '--scopes', 'read']],
   ['a time that has been',   ['key', 'create', '--org', ids.next(), '--expires-at', '2020-01-01T00:00:00Z']],
   ['a time that is none',    ['key', 'create', '--org', ids.next(), '--expires-at', '1d']],
   ['two key ids',            ['key', 'revoke', ids.next(), ids.next()]],

@@ -131,6 +131,7 @@ const LIMITS = {
   buyLinks: 2,
   discountCodes: 0,
   portal: 0,
+  apiKeys: 0,
   cardAttempts: 10,
 };
 

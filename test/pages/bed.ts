@@ -53,6 +53,7 @@ export async function openBed(): Promise<Bed> {
         buyLinks: 0,
         discountCodes: 0,
         portal: 0,
+        apiKeys: 0,
         cardAttempts: 3,
       },
     }),

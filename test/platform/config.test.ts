@@ -115,6 +115,7 @@ test('an empty environment gives the defaults', () => {
       buyLinks: 30,
       discountCodes: 30,
       portal: 60,
+      apiKeys: 60,
       cardAttempts: 10,
     },
     bounds: Object.fromEntries(

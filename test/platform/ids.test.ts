@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { ids } from '../../src/platform/ids.ts';
-import { hashKey, newKey, scopeOfKey } from '../../src/platform/crypto/keys.ts';
+import { hashKey, newKey, kindOfKey } from '../../src/platform/crypto/keys.ts';
 import { openLog } from '../../src/platform/log.ts';
 
 const DERIVED = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -57,9 +57,9 @@ test('keys say what they are for, and only well-formed ones do', () => {
   for (const kind of ['organisation', 'group'] as const) {
     for (const mode of ['test', 'live'] as const) {
       const key = newKey({ kind, mode });
-      expect(scopeOfKey(key)).toEqual({ kind, mode });
-      expect(scopeOfKey(`${key}x`)).toBeNull();
-      expect(scopeOfKey(`${key}\n`)).toBeNull();
+      expect(kindOfKey(key)).toEqual({ kind, mode });
+      expect(kindOfKey(`${key}x`)).toBeNull();
+      expect(kindOfKey(`${key}\n`)).toBeNull();
       expect(hashKey(key)).toHaveLength(32);
     }
   }

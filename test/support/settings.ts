@@ -15,6 +15,7 @@ export const TEST_SETTINGS: Settings = {
     buyLinks: 0,
     discountCodes: 0,
     portal: 0,
+    apiKeys: 0,
     cardAttempts: 10,
   },
   bounds: parseConfig({}).bounds,

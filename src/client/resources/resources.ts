@@ -14,6 +14,7 @@ import { invoices } from './invoices.ts';
 import { events } from './events.ts';
 import { webhookEndpoints, deliveries, partnerWebhookEndpoints } from './webhook-endpoints.ts';
 import { organization } from './organization.ts';
+import { apiKeys } from './api-keys.ts';
 import { testClock } from './test-clock.ts';
 import { tags, customFields } from './annotations.ts';
 import { type Resource, resourceOf, type Table } from './resource.ts';
@@ -35,6 +36,7 @@ const TABLES = {
   deliveries,
   partnerWebhookEndpoints,
   organization,
+  apiKeys,
   tags,
   customFields,
   testClock,

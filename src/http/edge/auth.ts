@@ -6,13 +6,13 @@
 // Holds: a revoked key is refused within a second on every node (src/platform/postgres/changes.ts
 // drops it here), an expired one at once. Memory is bounded: KEYS_MAX keys, and REFUSED_MAX headers
 // that look like keys and are none.
-// Does not: decide what a caller may do, or write on the path of a request: `last_used_at` follows
+// Does not: decide what a caller may do (src/http/edge/scopes.ts), or write on the path of a request: `last_used_at` follows
 // in batches.
 import type { Mode } from '../../../ledger/kernel/tenant.ts';
 import type { Clock, Timers } from '../../../ledger/ports.ts';
 import type { Changes } from '../../platform/postgres/changes.ts';
-import { hashKey, scopeOfKey } from '../../platform/crypto/keys.ts';
-import type { FoundKey } from '../../records/api-keys.ts';
+import { hashKey, kindOfKey } from '../../platform/crypto/keys.ts';
+import type { FoundKey, KeyScope } from '../../records/api-keys.ts';
 import { Unavailable } from './errors.ts';
 
 export type OrganisationPrincipal = {
@@ -20,6 +20,7 @@ export type OrganisationPrincipal = {
   readonly organisationId: string;
   readonly mode: Mode;
   readonly keyId: string;
+  readonly scope: KeyScope;
 };
 
 export type GroupPrincipal = {
@@ -27,6 +28,7 @@ export type GroupPrincipal = {
   readonly groupId: string;
   readonly mode: Mode;
   readonly keyId: string;
+  readonly scope: KeyScope;
 };
 
 /** The customer whose portal a token opens. */
@@ -144,7 +146,7 @@ class KeyDirectory {
     // Bounds the bytes of the cache's keys.
     if (header.length > HEADER_LENGTH_MAX) return null;
     const key = BEARER.exec(header)?.[1];
-    if (key === undefined || scopeOfKey(key) === null) return null;
+    if (key === undefined || kindOfKey(key) === null) return null;
     const refusedUntil = this.#refused.get(header);
     if (refusedUntil !== undefined && this.#options.clock.monotonic() < refusedUntil) return null;
     const underWay = this.#lookups.get(header);
@@ -210,11 +212,11 @@ class KeyDirectory {
 }
 
 function principalOf(found: FoundKey, key: string): Principal | null {
-  const scope = scopeOfKey(key);
-  const { id: keyId, owner, mode } = found;
+  const says = kindOfKey(key);
+  const { id: keyId, owner, mode, scope } = found;
   // The prefix decides; a row that disagrees with it opens nothing.
-  if (scope?.mode !== mode || scope.kind !== owner.kind) return null;
+  if (says?.mode !== mode || says.kind !== owner.kind) return null;
   return owner.kind === 'organisation'
-    ? { kind: 'organisation', organisationId: owner.organisationId, mode, keyId }
-    : { kind: 'group', groupId: owner.groupId, mode, keyId };
+    ? { kind: 'organisation', organisationId: owner.organisationId, mode, keyId, scope }
+    : { kind: 'group', groupId: owner.groupId, mode, keyId, scope };
 }

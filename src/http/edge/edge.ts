@@ -1,6 +1,6 @@
 // The edge: what happens to a request before its handler, and to its response after it.
 //
-//     route ─▶ who calls (401, 403) ─▶ body: type, size (415, 413), JSON or form, schema (400) ─▶ handler
+//     route ─▶ who calls, and may it (401, 403) ─▶ body: type, size (415, 413), JSON or form, schema (400) ─▶ handler
 //
 // Who calls: every route, through `organisation`, `group`, `portal` or `open`. Each returns what
 // Elysia's route methods take after the path.
@@ -29,6 +29,7 @@ import type { Keyed } from '../idempotency/keyed.ts';
 import type { Access, Call, Handler, Operation } from '../operation.ts';
 import type { AdmitPortal } from '../portal/visitor.ts';
 import { type RequestTrace, RequestLog } from './request-log.ts';
+import { mayCall } from './scopes.ts';
 
 /** What follows the path in `app.post(path, ...route)`. */
 export type Route = readonly [
@@ -103,6 +104,7 @@ export function createEdge(options: EdgeOptions): Edge {
           const known = authenticate(request.headers.get('authorization'));
           principal = known instanceof Promise ? await known : known;
           if (principal?.kind !== access) response = refusePrincipal(access, principal);
+          else if (principal.scope !== 'all') response = refuseScope(principal, operation, request);
         } else if (access === 'portal') {
           const admitted = await admitPortal(request, params['token'] ?? '');
           if (admitted instanceof Response) response = admitted;
@@ -141,6 +143,16 @@ export function createEdge(options: EdgeOptions): Edge {
       return () => sinceLeaving;
     },
   };
+}
+
+/** undefined where the key may call it. */
+function refuseScope(
+  { scope }: Principal,
+  { operationId }: Operation,
+  { method }: Request,
+): Response | undefined {
+  if (mayCall(scope, operationId, method)) return undefined;
+  return refuse('forbidden', `a key with the scope ${scope} may not do this`);
 }
 
 function refusePrincipal(access: Access, principal: Principal | null): Response {

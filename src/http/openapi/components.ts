@@ -5,6 +5,7 @@ import { type TLiteral, type TObject, type TSchema, TypeGuard } from '@sinclair/
 import { assert } from '../../../ledger/kernel/assert.ts';
 import type { DocumentDecoration } from 'elysia';
 import * as annotations from '../wire/annotations.ts';
+import * as apiKeys from '../wire/api-keys.ts';
 import * as balances from '../wire/balances.ts';
 import * as checkouts from '../wire/checkouts.ts';
 import * as customers from '../wire/customers.ts';
@@ -37,6 +38,7 @@ export type JsonSchema = NonNullable<
 
 const MODULES: readonly object[] = [
   annotations,
+  apiKeys,
   balances,
   checkouts,
   customers,

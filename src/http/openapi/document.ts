@@ -5,7 +5,9 @@ import { FORM_MEDIA, JSON_MEDIA } from '../edge/body.ts';
 import type { Components, JsonSchema } from './components.ts';
 import { headersOf, type HeaderName } from './headers.ts';
 import { type ErrorCode, STATUS_OF } from '../edge/errors.ts';
+import { scopesOf } from '../edge/scopes.ts';
 import type { Access, Operation } from '../operation.ts';
+import type { KeyScope } from '../../records/api-keys.ts';
 import { Error as ErrorBody } from '../wire/errors.ts';
 
 /** What a route says of itself. */
@@ -37,6 +39,8 @@ export type Documented = {
   description?: string;
   tags: string[];
   security: Record<string, string[]>[];
+  /** A key needs one of these. */
+  'x-scopes'?: readonly KeyScope[];
   servers?: { url: string; description: string }[];
   parameters: Parameter[];
   requestBody?: { required: boolean; content: Content };
@@ -62,6 +66,7 @@ export function describe(
     ...(description !== undefined && { description }),
     tags: [tag],
     security: hasKey(access) ? [{ [access]: [] }] : [],
+    ...(access === 'organisation' && { 'x-scopes': scopesOf(operationId, method) }),
     parameters: parametersOf({ access, operation, method }, components),
     ...(Object.keys(content).length > 0 && {
       requestBody: { required: operation.bodyOptional !== true, content },

@@ -74,7 +74,9 @@ export function openApiOf(routes: RouteList, addresses: Addresses): OpenApi {
       schemas: components.all(),
       headers: HEADERS,
       securitySchemes: {
-        organisation: bearer("An organisation's key: `svc_test_...` or `svc_live_...`."),
+        organisation: bearer(
+          "An organisation's key: `svc_test_...` or `svc_live_...`. `x-scopes` of an operation are the scopes that may call it; others get 403.",
+        ),
         group: bearer("A group's key: `svc_group_test_...` or `svc_group_live_...`."),
       },
     },

@@ -17,6 +17,7 @@ export const TAGS = {
   Events: 'What happened, newest first, as webhooks tell it.',
   Webhooks: 'Endpoints that events are sent to, and what is sent to them.',
   Partner: 'Endpoints of a group, which hear of all its organizations.',
+  'API keys': 'The keys of the organization: what each may do, and until when.',
   Organization: 'The settings of the organization.',
   Tags: 'Labels on customers, subscriptions and invoices.',
   'Custom fields': 'Named values on customers, subscriptions and invoices.',

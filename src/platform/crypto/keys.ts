@@ -3,17 +3,17 @@ import { createHash } from 'node:crypto';
 import { newToken } from './tokens.ts';
 
 /** The prefix alone decides what a key is for. */
-export type KeyScope = { readonly kind: 'organisation' | 'group'; readonly mode: Mode };
+export type KeyKind = { readonly kind: 'organisation' | 'group'; readonly mode: Mode };
 
 const KEY = /^svc_(group_)?(test|live)_[0-9A-Za-z]{43}$/;
 
 /** A new key. It is shown once: only `hashKey` of it is kept. */
-export function newKey({ kind, mode }: KeyScope): string {
+export function newKey({ kind, mode }: KeyKind): string {
   return `svc_${kind === 'group' ? 'group_' : ''}${mode}_${newToken()}`;
 }
 
-/** The scope that the text of a key says; null where it is no key. */
-export function scopeOfKey(key: string): KeyScope | null {
+/** What the text of a key says of it; null where it is no key. */
+export function kindOfKey(key: string): KeyKind | null {
   const match = KEY.exec(key);
   if (match === null) return null;
   return {

@@ -9,8 +9,14 @@ import { clock, timers } from '../../../src/platform/clock.ts';
 import { openLog } from '../../../src/platform/log.ts';
 
 const PRINCIPALS: Record<string, Principal> = {
-  organisation: { kind: 'organisation', organisationId: 'o', mode: 'test', keyId: 'k' },
-  group: { kind: 'group', groupId: 'g', mode: 'live', keyId: 'k' },
+  organisation: {
+    kind: 'organisation',
+    organisationId: 'o',
+    mode: 'test',
+    keyId: 'k',
+    scope: 'all',
+  },
+  group: { kind: 'group', groupId: 'g', mode: 'live', keyId: 'k', scope: 'all' },
 };
 
 const lost = (code: string) => Object.assign(new Error(`secret of ${code}`), { code });

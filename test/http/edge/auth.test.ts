@@ -128,6 +128,7 @@ const FOUND = {
   id: 'k',
   owner: { kind: 'organisation', organisationId: 'o' },
   mode: 'test',
+  scope: 'all',
   expiresAt: null,
 } as const;
 

@@ -81,6 +81,11 @@ export const EVERY_POST: Readonly<Record<string, Prepare>> = {
     const { json } = await club.post(path, { feature_key, amount: 5 });
     return { path: `/grants/${json.id}/void` };
   },
+  '/api-keys': () => ({ path: '/api-keys', body: { name: newName() } }),
+  '/api-keys/{id}/rotate': async (club) => {
+    const { json } = await club.post('/api-keys');
+    return { path: `/api-keys/${json.id}/rotate`, body: { overlap_seconds: 60 } };
+  },
   '/check': async (club) => {
     return { path: '/check', body: { ...(await granted(club)), consume: true } };
   },

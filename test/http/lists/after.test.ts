@@ -110,6 +110,13 @@ const LISTS: Readonly<Record<string, List>> = {
     path: () => '/webhook-endpoints',
     add: (n) => post('/webhook-endpoints', { url: `http://localhost:65000/${n}` }),
   },
+  'API keys': {
+    path: () => '/api-keys',
+    async add(n) {
+      const key = await id('/api-keys', { name: `k${n}` });
+      if (n % 2 === 0) await shop.server.call('DELETE', `/api-keys/${key}`);
+    },
+  },
   deliveries: {
     path: () => `/webhook-endpoints/${made.endpoint}/deliveries`,
     add: (n) => shop.server.sql`

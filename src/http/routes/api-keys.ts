@@ -1,0 +1,284 @@
+// The keys of an organisation, made, replaced and revoked by its keys.
+//
+// Holds: a key acts on keys only while it is live, judged in the transaction of what it does. So a
+// key that is being revoked makes no successor, and of two keys that revoke each other one stays.
+// A revocation is known on every node that answers before its own answer is sent.
+// Does not: revoke what a revoked key has made.
+import { Elysia } from 'elysia';
+import type { Clock, Ids } from '../../../ledger/ports.ts';
+import type { Settings } from '../../config.ts';
+import { Full } from '../../platform/bounds.ts';
+import type { Secrets } from '../../platform/crypto/secrets.ts';
+import type { Changes } from '../../platform/postgres/changes.ts';
+import type { Sql, Transaction } from '../../platform/postgres/postgres.ts';
+import type { RateLimit, RateLimiter } from '../../platform/redis/rate-limit.ts';
+import {
+  addKey,
+  expireKey,
+  holdKeys,
+  isLive,
+  type KeyRecord,
+  lastOf,
+  listKeysOf,
+  type NewKey,
+  revokeKey,
+} from '../../records/api-keys.ts';
+import { ofScope } from '../../records/page.ts';
+import { isUuid } from '../../records/uuid.ts';
+import { type OrganisationPrincipal, tenantOf } from '../edge/auth.ts';
+import type { Edge, Route } from '../edge/edge.ts';
+import { type Issue, refuse, refuseInvalid } from '../edge/errors.ts';
+import type { FairSql } from '../edge/fair-sql.ts';
+import { refuseRate } from '../edge/rate-limit.ts';
+import { writeInTurn } from '../edge/write-turns.ts';
+import {
+  type Answer,
+  answer,
+  type Attempt,
+  once,
+  refusal,
+  refusedField,
+} from '../idempotency/idempotency.ts';
+import { answerList, PAGE } from '../list.ts';
+import {
+  ApiKey,
+  ApiKeyCreate,
+  ApiKeyRotate,
+  ApiKeyWithText,
+  fromKey,
+  OVERLAP_S_DEFAULT,
+  toScope,
+} from '../wire/api-keys.ts';
+import { timeOf } from '../wire/usage.ts';
+import { Body, ListOf } from '../wire/values.ts';
+
+export type ApiKeyRoutesDeps = {
+  readonly edge: Edge;
+  readonly sql: Sql;
+  readonly lists: FairSql;
+  readonly ids: Ids;
+  readonly clock: Clock;
+  readonly changes: Changes;
+  readonly settings: Settings;
+  readonly secrets: Secrets;
+  readonly limiter: RateLimiter;
+};
+
+type Deps = ApiKeyRoutesDeps & { readonly limit: RateLimit };
+
+const tag = 'API keys';
+
+const KEY_ID = { id: 'The id of the key, which is not the key.' };
+const KEY_ONCE = 'The key is in this answer and never again; nothing but a hash of it is kept.';
+
+const CREATE = {
+  operationId: 'createApiKey',
+  summary: 'Make an API key',
+  description: `For the organization and the mode of the key that asks. ${KEY_ONCE}`,
+  tag,
+  body: ApiKeyCreate,
+  bodyOptional: true,
+  idempotent: true,
+  answers: { 201: ApiKeyWithText },
+  refusals: ['conflict', 'rate_limited'],
+} as const;
+
+const LIST = {
+  operationId: 'listApiKeys',
+  summary: 'List API keys, newest first',
+  description: 'The live ones, and the last 1,000 that were revoked or have expired.',
+  tag,
+  query: Body(PAGE),
+  answers: { 200: ListOf(ApiKey) },
+} as const;
+
+const REVOKE = {
+  operationId: 'revokeApiKey',
+  summary: 'Revoke an API key',
+  description:
+    'It opens nothing from now on, and what it has open ends within a second. Again is the same. A key cannot revoke itself.',
+  tag,
+  params: KEY_ID,
+  answers: { 204: null },
+  refusals: ['not_found', 'conflict'],
+} as const;
+
+const ROTATE = {
+  operationId: 'rotateApiKey',
+  summary: 'Replace an API key',
+  description:
+    'Makes a key with the same name and scopes, which does not expire. The replaced one works on for the overlap, or until its own end ' +
+    `where that is sooner. A key may rotate itself. ${KEY_ONCE}`,
+  tag,
+  params: KEY_ID,
+  body: ApiKeyRotate,
+  bodyOptional: true,
+  idempotent: true,
+  answers: { 201: ApiKeyWithText },
+  refusals: ['not_found', 'conflict', 'invalid_state', 'rate_limited'],
+} as const;
+
+export function apiKeyRoutes(given: ApiKeyRoutesDeps) {
+  const limit = given.limiter.limit('api-key', given.settings.limits.apiKeys);
+  const deps = { ...given, limit };
+  return new Elysia()
+    .post('/api-keys', ...createKey(deps))
+    .get('/api-keys', ...readKeys(deps))
+    .delete('/api-keys/:id', ...removeKey(deps))
+    .post('/api-keys/:id/rotate', ...rotateKey(deps));
+}
+
+function createKey(deps: Deps): Route {
+  return deps.edge.organisation(CREATE, ({ principal, body = {}, idempotencyKey: key }) => {
+    const { expires_at: expires, name = null } = body;
+    const expiresAt = expires === undefined ? null : timeOf(expires);
+    if (expires !== undefined && expiresAt === null) return refuseInvalid([NO_TIME]);
+    const scope = toScope(body);
+    const made = { principal, operation: 'POST /api-keys', key, body };
+    return make(deps, made, [], (sql, { now }) => {
+      // Judged within the attempt: a retry may come after the key, made in time, has expired.
+      if (expiresAt !== null && expiresAt <= now) {
+        return Promise.resolve(refusedField('expires_at', 'must be in the future'));
+      }
+      return add(deps, sql, { principal, wanted: { name, scope, expiresAt }, now });
+    });
+  });
+}
+
+function readKeys({ edge, lists }: Deps): Route {
+  return edge.organisation(LIST, ({ principal, query }) =>
+    answerList(
+      lists,
+      { principal, query },
+      {
+        name: 'apiKeys',
+        whose: ofScope(principal),
+        rows: (sql, page) => listKeysOf(sql, principal, page),
+        show: fromKey,
+      },
+    ),
+  );
+}
+
+function removeKey({ edge, sql, clock, changes }: Deps): Route {
+  return edge.organisation(REVOKE, async ({ principal, params }) => {
+    const id = idOf(params.id);
+    if (id === null) return noSuchKey();
+    if (id === principal.keyId) {
+      return refuse('conflict', 'a key cannot revoke itself: rotate it, or use another');
+    }
+    const revoke = () =>
+      sql.begin(async (transaction): Promise<Response> => {
+        const now = clock.now();
+        const held = await holdKeys(transaction, principal, [principal.keyId, id]);
+        if (!hasLive(held, principal, now)) return ended();
+        const found = held.get(id);
+        if (found === undefined) return noSuchKey();
+        if (found.revokedAt === null) await revokeKey(transaction, { id, now });
+        return new Response(null, { status: 204 });
+      });
+    const response = await writeInTurn(tenantOf(principal), revoke);
+    if (response.ok) await changes.publish('api_key', id);
+    return response;
+  });
+}
+
+function rotateKey(deps: Deps): Route {
+  const { edge, changes } = deps;
+  return edge.organisation(ROTATE, async ({ principal, params, body, idempotencyKey: key }) => {
+    const id = idOf(params.id);
+    if (id === null) return noSuchKey();
+    const overlapS = body?.overlap_seconds ?? OVERLAP_S_DEFAULT;
+    // The key that is replaced is part of the request that an Idempotency-Key is for.
+    const request = { id, ...body };
+    const operation = 'POST /api-keys/{id}/rotate';
+    const made = { principal, operation, key, body: request };
+    const response = await make(deps, made, [id], async (sql, { held, now }) => {
+      const replaced = held.get(id);
+      if (replaced === undefined) return refusal('not_found', NO_SUCH_KEY);
+      if (!isLive(replaced, now)) return refusal('invalid_state', 'this key has ended');
+      const { name, scope } = replaced;
+      const wanted = { name, scope, expiresAt: null, ...(overlapS === 0 && { replaced: id }) };
+      const answered = await add(deps, sql, { principal, wanted, now });
+      if (answered.status === 201) await expireKey(sql, { id, at: now + overlapS * 1000 });
+      return answered;
+    });
+    if (response.ok) await changes.publish('api_key', id);
+    return response;
+  });
+}
+
+type Held = ReadonlyMap<string, KeyRecord>;
+type Making = Pick<Attempt, 'operation' | 'key' | 'body'> & {
+  readonly principal: OrganisationPrincipal;
+};
+
+/** Runs `task` once, where the caller's key is live; that key and these are held meanwhile. */
+async function make(
+  { sql, clock, secrets, limit }: Deps,
+  making: Making,
+  ids: readonly string[],
+  task: (sql: Transaction, at: { readonly held: Held; readonly now: number }) => Promise<Answer>,
+): Promise<Response> {
+  const { principal } = making;
+  const taken = await limit.take(`${principal.organisationId} ${principal.mode}`);
+  if (!taken.allowed) return refuseRate(taken);
+  const now = clock.now();
+  let hasEnded = false;
+  const response = await once({ sql, secrets, now, ...making }, async (transaction) => {
+    const held = await holdKeys(transaction, principal, [principal.keyId, ...ids]);
+    hasEnded = !hasLive(held, principal, now);
+    if (hasEnded) return { ...refusal('unauthorized', ENDED), isKept: false };
+    return task(transaction, { held, now });
+  });
+  // With the header that goes with it.
+  return hasEnded ? ended() : response;
+}
+
+async function add(
+  { ids, settings: { bounds } }: Deps,
+  sql: Transaction,
+  options: {
+    readonly principal: OrganisationPrincipal;
+    readonly wanted: Required<Pick<NewKey, 'name' | 'scope' | 'expiresAt'>> & { replaced?: string };
+    readonly now: number;
+  },
+): Promise<Answer> {
+  const { principal, wanted, now } = options;
+  const { organisationId, mode, keyId: createdBy } = principal;
+  const owner = { kind: 'organisation', organisationId } as const;
+  const id = ids.next();
+  const key = await addKey(sql, bounds, { ...wanted, id, owner, mode, createdBy, now });
+  if (key instanceof Full) return refusal('conflict', key.message);
+  const record = {
+    ...wanted,
+    id,
+    mode,
+    createdBy,
+    last4: lastOf(key),
+    createdAt: new Date(now),
+    expiresAt: wanted.expiresAt === null ? null : new Date(wanted.expiresAt),
+    lastUsedAt: null,
+    revokedAt: null,
+  };
+  const { id: _id, ...shown } = fromKey(record);
+  return answer(201, { id, key, ...shown });
+}
+
+const NO_TIME: Issue = { path: ['expires_at'], message: 'must be an ISO 8601 time with a zone' };
+
+const NO_SUCH_KEY = 'no such API key';
+const noSuchKey = () => refuse('not_found', NO_SUCH_KEY);
+
+const ENDED = 'the API key has been revoked or has expired';
+const ended = () => refuse('unauthorized', ENDED);
+
+function hasLive(held: Held, { keyId }: OrganisationPrincipal, now: number): boolean {
+  const own = held.get(keyId);
+  return own !== undefined && isLive(own, now);
+}
+
+/** As it is stored; null where it is none. */
+function idOf(text: string): string | null {
+  return isUuid(text) ? text.toLowerCase() : null;
+}

@@ -1,6 +1,11 @@
 // The calls that cost the edge most: strings that make patterns backtrack, and the largest legal
 // bodies.
-import { CHECK_BATCH_MAX, INGEST_EVENTS_MAX, PRICES_PER_PRODUCT_MAX } from '../../ledger/limits.ts';
+import {
+  CHECK_BATCH_MAX,
+  INGEST_EVENTS_MAX,
+  PRICES_PER_PRODUCT_MAX,
+  TRACK_BATCH_MAX,
+} from '../../ledger/limits.ts';
 import type { Sender } from '../chaos/call.ts';
 import type { Tenant } from './stand.ts';
 
@@ -60,6 +65,9 @@ const CALLS: readonly [what: string, path: string, status: number, body: unknown
   ['500 events of 36 short pairs',          '/events/ingest', 200, ingest(36, 8, 'ten')],
   ['more metadata than may be written',     '/events/ingest', 413, ingest(40, 30, 'ten')],
   ['a body of 12 MB',                       '/events/ingest', 413, ingest(50, 450, 'ten')],
+  ['500 usages of 3.5 KB',                  '/track/batch',   200, { tracks: many(TRACK_BATCH_MAX, (n) => ({ ...track, ...who(n), metadata: pairs(7, text(440)) })) }],
+  ['500 usages of 90 faults',               '/track/batch',   200, { tracks: many(TRACK_BATCH_MAX, () => Object.fromEntries(many(90, (n) => [`unknown-${n}`, n]))) }],
+  ['500 usages of nobody, on no meter',     '/track/batch',   200, { tracks: many(TRACK_BATCH_MAX, (n) => ({ feature_key: `no-meter-${n}`, external_customer_id: `nobody-${n}` })) }],
   ['a full batch of checks',                '/check/batch',   200, { checks: many(CHECK_BATCH_MAX, (n) => ({ feature_key: `large-${n % METERS}`, ...who(n) })) }],
   ['a product with all the prices it may have', '/products',  201, { name: 'Large', metadata: pairs(50, text(500)), prices: many(PRICES_PER_PRODUCT_MAX, price) }],
 ];

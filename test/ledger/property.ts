@@ -9,12 +9,21 @@ const SEED = 20_260_131;
  * output.
  */
 export function holds<T>(property: fc.IProperty<T>, runs: number): void {
-  fc.assert(property, {
+  fc.assert(property, parametersOf(runs));
+}
+
+/** The same of a property that waits. */
+export function holdsLater<T>(property: fc.IAsyncProperty<T>, runs: number): Promise<void> {
+  return fc.assert(property, parametersOf(runs));
+}
+
+function parametersOf(runs: number) {
+  return {
     seed: SEED,
     numRuns: Math.min(runs, CASES_MAX),
     endOnFailure: CASES_MAX !== Infinity,
     includeErrorInReport: true,
-  });
+  };
 }
 
 export const seeded = (name: string): string => `${name} (seed ${SEED})`;

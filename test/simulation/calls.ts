@@ -71,6 +71,10 @@ function checkRecorded(world: World, { mark, request }: Usage, outcome: RecordOu
   if (outcome.kind !== 'recorded' && outcome.kind !== 'refused') {
     return auditor.report(`usage ${mark} was answered ${outcome.kind}`);
   }
+  auditor.demand(
+    request.keyId !== null || !outcome.replayed,
+    `usage ${mark} has no key, and was answered as a duplicate`,
+  );
   const { id, value, snapshot } = outcome.record;
   const row = server.db.byId.get(id)?.transfer;
   const isStored = outcome.kind === 'recorded' || request.keyId !== null;
@@ -123,6 +127,45 @@ export async function recordAll(
   for (const answered of tries) answered();
   for (const { mark } of usages) auditor.done(mark);
   return reply.kind;
+}
+
+/** Each by itself, for customers of any node. */
+export async function recordEach(
+  world: World,
+  usages: readonly Usage[],
+): Promise<'answer' | 'unknown'> {
+  const { auditor } = world;
+  const tries = usages.map((usage) => wantUsage(world, usage));
+  const reply = await send(
+    world,
+    { what: `each of ${usages.map(({ mark }) => mark).join()}` },
+    async (ledger) => {
+      const items = [];
+      for (const { customer, meter, request } of usages) {
+        items.push({ customer: await find(world, ledger, customer), meter, request });
+      }
+      return ledger.recordEach(items);
+    },
+    (outcomes) => {
+      for (const [index, usage] of usages.entries()) {
+        const outcome = outcomes[index];
+        if (outcome === undefined) auditor.report(`usage ${usage.mark} has no outcome`);
+        else if (outcome.kind !== 'unavailable') checkRecorded(world, usage, outcome);
+      }
+    },
+  );
+  if (reply.kind === 'unknown') return reply.kind;
+  let became: 'answer' | 'unknown' = 'answer';
+  for (const [index, { mark }] of usages.entries()) {
+    const kind = reply.value[index]?.kind;
+    if (kind === 'unavailable') {
+      became = 'unknown';
+      continue;
+    }
+    tries[index]?.();
+    if (kind === 'recorded') auditor.done(mark);
+  }
+  return became;
 }
 
 /** A customer's meter. */

@@ -81,6 +81,18 @@ export class Load {
     return [() => calls.recordAll(this.#world, usages), isKeyed];
   }
 
+  each(): [Call, boolean] {
+    const { random } = this.#world;
+    const usages = Array.from({ length: random.integer(1, 6) }, () => this.#usage());
+    // A key may stand twice in a call.
+    const [first] = usages;
+    if (first !== undefined && first.request.keyId !== null && random.chance(0.3)) {
+      usages.push(first);
+    }
+    const isKeyed = usages.every(({ request }) => request.keyId !== null);
+    return [() => calls.recordEach(this.#world, usages), isKeyed];
+  }
+
   check(): [Call, boolean] {
     const { customer, meter } = this.#about(['open', 'strict']);
     return [() => calls.check(this.#world, { customer, meter }), false];
@@ -195,6 +207,7 @@ const KINDS = [
   'record',
   'record',
   'batch',
+  'each',
   'check',
   'check',
   'balances',

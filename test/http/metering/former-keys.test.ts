@@ -108,6 +108,17 @@ test('another body under the key is refused, and so is a batch with what was ref
   expect(batch.json.error.issues[0].path).toEqual(['events', '1', 'external_id']);
 });
 
+test('each of a batch is answered as by itself', async () => {
+  const tracks = [tracked, refused, { ...tracked, value: 9 }].map(withCustomer(one));
+  const { json } = await send(service.url, '/track/batch', { tracks });
+  const [again, stays, reused] = json.results;
+  const alone = await send(service.url, '/track', withCustomer(one)(tracked));
+  expect([again, alone.json.duplicate]).toEqual([alone.json, true]);
+  expect(stays.error.type).toBe('insufficient_balance');
+  expect(reused.error.type).toBe('idempotency_key_reused');
+  expect(await setting.consumed(one, 'api')).toEqual([12]);
+});
+
 test('of another customer they are other events, once each', async () => {
   for (const duplicate of [false, true]) {
     const sent = await sendAll(service.url, other);

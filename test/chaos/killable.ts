@@ -16,9 +16,14 @@ export type Killable = {
 /** Its lease has expired one second after the kill. */
 const LEASE_MS = 1000;
 
-export async function startKillable(env: Readonly<Record<string, string>> = {}): Promise<Killable> {
+/** @param port of every start; by default each has another */
+export async function startKillable(
+  env: Readonly<Record<string, string>> = {},
+  port?: number,
+): Promise<Killable> {
   const database: FreshDatabase = await freshDatabase();
-  const start = () => startProcess({ databaseUrl: database.url, leaseMs: LEASE_MS, env });
+  const where = port === undefined ? {} : { port };
+  const start = () => startProcess({ databaseUrl: database.url, leaseMs: LEASE_MS, env, ...where });
   let service: ServiceProcess = await start();
   await service.ready();
   let next = Promise.withResolvers<string>();

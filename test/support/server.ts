@@ -14,6 +14,7 @@ import { createGroup, createOrganisation, type FirstKeys } from '../../src/accou
 import { openService, type Service } from '../../src/service.ts';
 import type { ServiceOptions } from '../../src/service/options.ts';
 import { balanced } from './balanced.ts';
+import { undocumented } from './documented.ts';
 import { freshDatabase } from './database.ts';
 import { freePort } from './free-port.ts';
 import { newPlace } from './new-place.ts';
@@ -238,10 +239,13 @@ async function send(
   });
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
-  return {
+  const reply = {
     status: response.status,
     headers: response.headers,
     text,
     json: isJson && text !== '' ? JSON.parse(text) : undefined,
   };
+  const fault = undocumented(method, url, reply);
+  if (fault !== null) throw new Error(`not as the document says: ${fault}`);
+  return reply;
 }

@@ -7,12 +7,12 @@ import type { Operations } from '../types.ts';
 
 export type Table = Readonly<Record<string, OperationId>>;
 
-/** The methods of a table. */
-export type Resource<T extends Table> = { readonly [Name in keyof T]: Method<T[Name]> };
-
-type Method<Id extends OperationId> = (
-  ...args: [...Operations[Id]['args'], options?: CallOptions]
-) => Answer<Operations[Id]>;
+/** The methods of a table. Written out, so that an editor shows the arguments of each. */
+export type Resource<T extends Table> = {
+  readonly [Name in keyof T]: (
+    ...args: [...Operations[T[Name]]['args'], options?: CallOptions]
+  ) => Answer<Operations[T[Name]]>;
+};
 
 type Answer<O> = O extends { item: infer T extends { readonly id: string } }
   ? List<T>

@@ -109,7 +109,7 @@ const METHOD = {
   operationId: 'showPaymentMethodForm',
   summary: 'The form that replaces the payment method',
   description: 'A bank that wanted to be asked leads back here. 404 where nothing can be replaced.',
-  answers: { 200: Type.String(), 303: null, 404: Type.String() },
+  answers: { 200: Type.String(), 303: null, 402: Type.String(), 404: Type.String() },
 } as const;
 
 const REPLACE = {

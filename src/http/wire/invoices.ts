@@ -11,7 +11,7 @@ import {
 } from '../../records/invoices.ts';
 import type { Issue } from '../edge/errors.ts';
 import { namingIssue } from '../named-customer.ts';
-import { Amount, Currency, moneyOf } from './money.ts';
+import { Amount, Currency, moneyOf, Total } from './money.ts';
 import { timeOf } from './usage.ts';
 import {
   Body,
@@ -62,7 +62,7 @@ export const InvoiceStatus = namedOneOf(INVOICE_STATUSES);
 
 /** The amount of a line: a credit is negative. */
 const LineAmount = Type.String({
-  pattern: '^-?\\d{1,12}(\\.\\d{1,4})?$',
+  pattern: '^-?\\d{1,18}(\\.\\d{1,4})?$',
   description: 'A decimal with the decimals of the currency; negative where it is given back.',
 });
 
@@ -83,13 +83,13 @@ export const Invoice = Type.Object({
   ),
   status: InvoiceStatus,
   currency: Currency,
-  subtotal: Amount,
-  discount_total: Amount,
-  tax_total: Amount,
-  total: Amount,
-  amount_paid: Amount,
-  amount_due: Amount,
-  amount_refunded: Amount,
+  subtotal: Total,
+  discount_total: Total,
+  tax_total: Total,
+  total: Total,
+  amount_paid: Total,
+  amount_due: Total,
+  amount_refunded: Total,
   billing_reason: oneOf(BILLING_REASONS),
   customer_id: Nullable(Uuid),
   subscription_id: Nullable(Uuid),

@@ -15,6 +15,13 @@ export const Amount = Type.String({
   error: 'must be a decimal string such as "12.50"',
 });
 
+/** What amounts come to: a price of 12 digits, times a quantity of 6. */
+export const Total = Type.String({
+  pattern: '^\\d{1,18}(\\.\\d{1,4})?$',
+  description: 'A decimal, with exactly the decimals of its currency.',
+  examples: ['12.50'],
+});
+
 FormatRegistry.Set('iso-4217', (text) => text.length === 3 && isCurrency(text.toUpperCase()));
 
 export const Currency = Type.String({

@@ -11,7 +11,7 @@ import {
 } from '../../../ledger/payments/payment.ts';
 import type { PaymentRecord, RefundRecord } from '../../records/payments.ts';
 import { AskedFor } from '../edge/lenient.ts';
-import { Amount, Currency } from './money.ts';
+import { Amount, Currency, Total } from './money.ts';
 import { Metadata } from './metadata.ts';
 import { Body, Email, ExternalCustomerId, Nullable, Timestamp, Uuid, oneOf } from './values.ts';
 
@@ -29,7 +29,7 @@ export const RefundCreate = Body(
 export const Refund = Type.Object({
   id: Uuid,
   payment_id: Uuid,
-  amount: Amount,
+  amount: Total,
   currency: Currency,
   status: oneOf(REFUND_STATUSES),
   reason: oneOf(REFUND_REASONS),
@@ -43,11 +43,11 @@ export const PaymentStatus = oneOf(PAYMENT_STATUSES);
 export const Payment = Type.Object({
   id: Uuid,
   status: PaymentStatus,
-  amount: Amount,
+  amount: Total,
   currency: Currency,
-  amount_refunded: Amount,
-  amount_refund_pending: Amount,
-  refundable_amount: Amount,
+  amount_refunded: Total,
+  amount_refund_pending: Total,
+  refundable_amount: Total,
   transaction_type: oneOf(TRANSACTION_TYPES),
   payment_method: Nullable(
     Type.Object({

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { BILLING_REASONS, INVOICE_STATUSES } from '../../../records/invoices.ts';
-import { Amount, Currency } from '../money.ts';
+import { Currency, Total } from '../money.ts';
 import { Nullable, Timestamp, Uuid, oneOf } from '../values.ts';
 import { ECHO, type Payloads } from './payload.ts';
 import { SAMPLE, SAMPLE_ECHO } from './samples.ts';
@@ -12,9 +12,9 @@ const INVOICE = {
   number: Nullable(Type.String({ description: 'null while it is a draft.' })),
   status: oneOf(INVOICE_STATUSES),
   subscriptionId: Nullable(Uuid),
-  amount: Type.String({ ...Amount, description: 'The total.' }),
-  amountDue: Amount,
-  taxTotal: Amount,
+  amount: Type.String({ ...Total, description: 'The total.' }),
+  amountDue: Total,
+  taxTotal: Total,
   currency: Currency,
   billingReason: oneOf(BILLING_REASONS),
   periodStart: Nullable(Timestamp),

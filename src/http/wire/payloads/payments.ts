@@ -5,7 +5,7 @@ import {
   REFUND_REASONS,
   TRANSACTION_TYPES,
 } from '../../../../ledger/payments/payment.ts';
-import { Amount, Currency } from '../money.ts';
+import { Currency, Total } from '../money.ts';
 import { Metadata } from '../metadata.ts';
 import { Nullable, Timestamp, Uuid, oneOf } from '../values.ts';
 import { type Payload, type Payloads } from './payload.ts';
@@ -35,7 +35,7 @@ const MOVED = {
   transactionId: Nullable(Type.String({ ...Uuid, description: 'The movement in the ledger.' })),
   subscriptionId: Nullable(Uuid),
   invoiceId: Nullable(Uuid),
-  amount: Amount,
+  amount: Total,
   currency: Currency,
 };
 
@@ -61,8 +61,8 @@ const refund = <F extends TProperties, const S extends 'succeeded' | 'failed'>(
   reason: oneOf(REFUND_REASONS),
   status: Type.Literal(status),
   partial: Type.Boolean({ description: 'Whether this refund is of less than was captured.' }),
-  amountRefundedTotal: Type.String({ ...Amount, description: 'Of all refunds that succeeded.' }),
-  refundableAmount: Type.String({ ...Amount, description: 'What can still be refunded.' }),
+  amountRefundedTotal: Type.String({ ...Total, description: 'Of all refunds that succeeded.' }),
+  refundableAmount: Type.String({ ...Total, description: 'What can still be refunded.' }),
   ...own,
   ...CHECKOUT,
 });

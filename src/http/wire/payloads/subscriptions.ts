@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { Amount, Currency } from '../money.ts';
+import { Currency, Total } from '../money.ts';
 import { Metadata } from '../metadata.ts';
 import { Nullable, Timestamp, Uuid, oneOf } from '../values.ts';
 import { ECHO, type Payload, type Payloads } from './payload.ts';
@@ -24,7 +24,7 @@ const SUBSCRIPTION = {
   productId: Uuid,
   priceId: Uuid,
   amount: Type.String({
-    ...Amount,
+    ...Total,
     description: 'Of a whole period: the price times the quantity.',
   }),
   currency: Currency,
@@ -143,7 +143,7 @@ export const SUBSCRIPTION_PAYLOADS = {
       disableEntitlement: Type.Boolean(),
       balance: Nullable(
         Type.String({
-          ...Amount,
+          ...Total,
           description:
             'What is unpaid, in the currency of the oldest unpaid invoice. null: nothing is.',
         }),

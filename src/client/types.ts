@@ -1586,19 +1586,19 @@ export type Invoice = {
   status: InvoiceStatus;
   /** An ISO 4217 code. Lower case is read, and kept as upper case. */
   currency: string;
-  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  /** A decimal, with exactly the decimals of its currency. */
   subtotal: string;
-  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  /** A decimal, with exactly the decimals of its currency. */
   discountTotal: string;
-  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  /** A decimal, with exactly the decimals of its currency. */
   taxTotal: string;
-  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  /** A decimal, with exactly the decimals of its currency. */
   total: string;
-  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  /** A decimal, with exactly the decimals of its currency. */
   amountPaid: string;
-  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  /** A decimal, with exactly the decimals of its currency. */
   amountDue: string;
-  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  /** A decimal, with exactly the decimals of its currency. */
   amountRefunded: string;
   billingReason:
     | 'purchase'
@@ -1677,9 +1677,9 @@ export type InvoiceCreatedData = {
   subscriptionId: string | null;
   /** The total. */
   amount: string;
-  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  /** A decimal, with exactly the decimals of its currency. */
   amountDue: string;
-  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  /** A decimal, with exactly the decimals of its currency. */
   taxTotal: string;
   /** An ISO 4217 code. Lower case is read, and kept as upper case. */
   currency: string;
@@ -1730,9 +1730,9 @@ export type InvoiceUpdatedData = {
   subscriptionId: string | null;
   /** The total. */
   amount: string;
-  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  /** A decimal, with exactly the decimals of its currency. */
   amountDue: string;
-  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  /** A decimal, with exactly the decimals of its currency. */
   taxTotal: string;
   /** An ISO 4217 code. Lower case is read, and kept as upper case. */
   currency: string;
@@ -1992,15 +1992,15 @@ export type PartnerEndpointWithSecret = {
 export type Payment = {
   id: string;
   status: PaymentStatus;
-  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  /** A decimal, with exactly the decimals of its currency. */
   amount: string;
   /** An ISO 4217 code. Lower case is read, and kept as upper case. */
   currency: string;
-  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  /** A decimal, with exactly the decimals of its currency. */
   amountRefunded: string;
-  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  /** A decimal, with exactly the decimals of its currency. */
   amountRefundPending: string;
-  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  /** A decimal, with exactly the decimals of its currency. */
   refundableAmount: string;
   transactionType: 'PURCHASE' | 'SUBSCRIPTION_START' | 'RECURRING';
   paymentMethod: {
@@ -2044,7 +2044,7 @@ export type PaymentErroredData = {
   transactionId: string | null;
   subscriptionId: string | null;
   invoiceId: string | null;
-  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  /** A decimal, with exactly the decimals of its currency. */
   amount: string;
   /** An ISO 4217 code. Lower case is read, and kept as upper case. */
   currency: string;
@@ -2110,7 +2110,7 @@ export type PaymentFailedData = {
   transactionId: string | null;
   subscriptionId: string | null;
   invoiceId: string | null;
-  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  /** A decimal, with exactly the decimals of its currency. */
   amount: string;
   /** An ISO 4217 code. Lower case is read, and kept as upper case. */
   currency: string;
@@ -2175,7 +2175,7 @@ export type PaymentRefundFailedData = {
   transactionId: string | null;
   subscriptionId: string | null;
   invoiceId: string | null;
-  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  /** A decimal, with exactly the decimals of its currency. */
   amount: string;
   /** An ISO 4217 code. Lower case is read, and kept as upper case. */
   currency: string;
@@ -2235,7 +2235,7 @@ export type PaymentRefundedData = {
   transactionId: string | null;
   subscriptionId: string | null;
   invoiceId: string | null;
-  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  /** A decimal, with exactly the decimals of its currency. */
   amount: string;
   /** An ISO 4217 code. Lower case is read, and kept as upper case. */
   currency: string;
@@ -2296,7 +2296,7 @@ export type PaymentSucceededData = {
   transactionId: string | null;
   subscriptionId: string | null;
   invoiceId: string | null;
-  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  /** A decimal, with exactly the decimals of its currency. */
   amount: string;
   /** An ISO 4217 code. Lower case is read, and kept as upper case. */
   currency: string;
@@ -2408,7 +2408,7 @@ export type Quantity = number | string;
 export type Refund = {
   id: string;
   paymentId: string;
-  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  /** A decimal, with exactly the decimals of its currency. */
   amount: string;
   /** An ISO 4217 code. Lower case is read, and kept as upper case. */
   currency: string;

@@ -2,29 +2,7 @@
 //
 // Every error is a `TollhouseError`. Those of an answer have its status; those without an answer
 // have `status: null` and a `type` of the client's own, listed in CLIENT_TYPES.
-
-export type Issue = { readonly path: readonly string[]; readonly message: string };
-
-/** The contract's types. */
-export type AnswerType =
-  | 'unauthorized'
-  | 'forbidden'
-  | 'not_found'
-  | 'invalid_request'
-  | 'checkout_create_failed'
-  | 'validation_error'
-  | 'insufficient_balance'
-  | 'payment_failed'
-  | 'conflict'
-  | 'invalid_state'
-  | 'idempotency_in_progress'
-  | 'idempotency_key_reused'
-  | 'rate_limited'
-  | 'payload_too_large'
-  | 'unsupported_media_type'
-  | 'method_not_allowed'
-  | 'internal_error'
-  | 'service_unavailable';
+import type { ErrorType, Issue } from './types.ts';
 
 /** Without an answer of the service. */
 export type ClientType =
@@ -36,7 +14,7 @@ export type ClientType =
 
 export type ErrorDetails = {
   /** A type that this release does not know stays as it came. */
-  readonly type: AnswerType | ClientType | (string & {});
+  readonly type: ErrorType | ClientType | (string & {});
   readonly status: number | null;
   readonly issues?: readonly Issue[] | undefined;
   readonly requestId?: string | null | undefined;
@@ -163,7 +141,7 @@ export class WebhookVerificationError extends TollhouseError {
 
 type ErrorClass = new (message: string, details: ErrorDetails) => TollhouseError;
 
-const CLASS_OF: Readonly<Record<AnswerType, ErrorClass>> = {
+const CLASS_OF: Readonly<Record<ErrorType, ErrorClass>> = {
   unauthorized: AuthenticationError,
   forbidden: PermissionError,
   not_found: NotFoundError,
@@ -185,7 +163,7 @@ const CLASS_OF: Readonly<Record<AnswerType, ErrorClass>> = {
 };
 
 /** The type of an answer that has none: a load balancer's, say. */
-function typeOfStatus(status: number): AnswerType {
+function typeOfStatus(status: number): ErrorType {
   if (status === 401) return 'unauthorized';
   if (status === 403) return 'forbidden';
   if (status === 404) return 'not_found';
@@ -205,7 +183,7 @@ export function answerError(
   const type = typeof said['type'] === 'string' ? said['type'] : typeOfStatus(status);
   const message = typeof said['message'] === 'string' ? said['message'] : `the answer is ${status}`;
   const issues = Array.isArray(said['issues']) ? (said['issues'] as Issue[]) : undefined;
-  const known = Object.hasOwn(CLASS_OF, type) ? CLASS_OF[type as AnswerType] : null;
+  const known = Object.hasOwn(CLASS_OF, type) ? CLASS_OF[type as ErrorType] : null;
   const Class = known ?? CLASS_OF[typeOfStatus(status)];
   return new Class(message, { type, status, issues, ...of });
 }
@@ -213,11 +191,11 @@ export function answerError(
 /** The error of one item of a batch, which has no status of its own. */
 export function itemError(error: unknown, requestId: string | null): TollhouseError {
   const type = isRecord(error) && typeof error['type'] === 'string' ? error['type'] : '';
-  const status = Object.hasOwn(STATUS_OF, type) ? STATUS_OF[type as AnswerType] : 500;
+  const status = Object.hasOwn(STATUS_OF, type) ? STATUS_OF[type as ErrorType] : 500;
   return answerError(status, { error }, { requestId });
 }
 
-const STATUS_OF: Readonly<Record<AnswerType, number>> = {
+const STATUS_OF: Readonly<Record<ErrorType, number>> = {
   unauthorized: 401,
   forbidden: 403,
   not_found: 404,

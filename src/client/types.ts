@@ -564,7 +564,7 @@ export type ListProductsQuery = {
    */
   after?: string;
   /** Only an active product can be bought. */
-  status?: 'active' | 'archived' | 'unpublished';
+  status?: ProductStatus;
 };
 
 export type ListFeaturesQuery = {
@@ -689,7 +689,7 @@ export type ListDeliveriesQuery = {
    */
   after?: string;
   /** `held` while the endpoint is disabled; `exhausted` when all attempts failed. */
-  status?: 'pending' | 'delivered' | 'held' | 'exhausted';
+  status?: DeliveryStatus;
   eventType?: EventType;
 };
 
@@ -721,7 +721,7 @@ export type ListTagsQuery = {
    * together with `offset`.
    */
   after?: string;
-  objectType?: 'customer' | 'subscription' | 'invoice';
+  objectType?: AnnotatedType;
   objectId?: string;
   name?: string;
 };
@@ -734,10 +734,15 @@ export type ListCustomFieldsQuery = {
    * together with `offset`.
    */
   after?: string;
-  objectType?: 'customer' | 'subscription' | 'invoice';
+  objectType?: AnnotatedType;
   objectId?: string;
   name?: string;
 };
+
+/** How the events of a period become its consumption. */
+export type Aggregation = 'sum' | 'count' | 'max' | 'last' | 'unique';
+
+export type AnnotatedType = 'customer' | 'subscription' | 'invoice';
 
 export type ApiKey = {
   id: string;
@@ -808,52 +813,71 @@ export type Balance = {
   resetsAt: string | null;
   /** ISO 8601 in UTC, with milliseconds. */
   updatedAt: string;
-  breakdown: {
-    grantId: string;
-    source: GrantOrigin;
-    productId: string | null;
-    subscriptionId: string | null;
-    granted: number | null;
-    remaining: number | null;
-    priority: number;
-    expiresAt: string | null;
-  }[];
+  breakdown: BalanceBreakdown[];
+};
+
+export type BalanceBreakdown = {
+  grantId: string;
+  source: GrantOrigin;
+  productId: string | null;
+  subscriptionId: string | null;
+  granted: number | null;
+  remaining: number | null;
+  priority: number;
+  expiresAt: string | null;
 };
 
 export type Balances = {
   data: Balance[];
 };
 
+export type BillingAddress = {
+  line1: string | null;
+  line2: string | null;
+  city: string | null;
+  state: string | null;
+  postalCode: string | null;
+  country: string | null;
+};
+
+/** As invoices print it. Replaced as a whole. */
+export type BillingAddressCreate = {
+  line1?: string | null;
+  line2?: string | null;
+  city?: string | null;
+  state?: string | null;
+  postalCode?: string | null;
+  country?: string | null;
+};
+
+export type BillingAddressData = {
+  line1: string | null;
+  line2: string | null;
+  city: string | null;
+  state: string | null;
+  postalCode: string | null;
+  country: string | null;
+};
+
+export type BillingInterval = 'day' | 'week' | 'month' | 'year';
+
+export type BillingReason =
+  | 'purchase'
+  | 'subscription_create'
+  | 'subscription_cycle'
+  | 'subscription_update'
+  | 'subscription_resume'
+  | 'manual';
+
 export type CancelMode = 'at_period_end' | 'immediate';
 
 export type CheckBatchBody = {
-  checks: readonly {
-    /** The slug of the meter. */
-    featureKey: string;
-    customerId?: string;
-    /** The merchant's own id of the customer. */
-    externalCustomerId?: string;
-    value?: Quantity;
-  }[];
+  checks: readonly CheckItem[];
 };
 
 export type CheckBatchResult = {
   /** In the order of the call: an answer each, or why there is none. */
-  results: (
-    | CheckResult
-    | {
-        error: {
-          type: ErrorType;
-          /** For people; it may change. */
-          message: string;
-          /** With `invalid_request`: what is wrong, and where. A path begins at the item. */
-          issues?: {
-            path: string[];
-            message: string;
-          }[];
-        };
-      }
-  )[];
+  results: (CheckResult | ItemError)[];
 };
 
 export type CheckBody = {
@@ -868,22 +892,33 @@ export type CheckBody = {
   idempotencyKey?: string;
 };
 
+export type CheckItem = {
+  /** The slug of the meter. */
+  featureKey: string;
+  customerId?: string;
+  /** The merchant's own id of the customer. */
+  externalCustomerId?: string;
+  value?: Quantity;
+};
+
+export type CheckReason =
+  | 'ok'
+  | 'unlimited'
+  | 'overage_allowed'
+  | 'boolean'
+  | 'insufficient_balance'
+  | 'not_entitled'
+  | 'subscription_paused'
+  | 'blocked'
+  | 'expired';
+
 export type CheckResult = {
   allowed: boolean;
   balance: number | null;
   limit: number | null;
   consumed: number;
   remaining: number | null;
-  reason:
-    | 'ok'
-    | 'unlimited'
-    | 'overage_allowed'
-    | 'boolean'
-    | 'insufficient_balance'
-    | 'not_entitled'
-    | 'subscription_paused'
-    | 'blocked'
-    | 'expired';
+  reason: CheckReason;
   featureKey: string;
   requested: number;
   unlimited: boolean;
@@ -912,7 +947,7 @@ export type Checkout = {
   /** An ISO 4217 code. Lower case is read, and kept as upper case. */
   currency: string;
   status: CheckoutStatus;
-  type: 'one_time' | 'recurring';
+  type: CheckoutType;
   expiresAt: string | null;
   paidAt: string | null;
 };
@@ -951,9 +986,11 @@ export type CheckoutCreate = {
 
 export type CheckoutStatus = 'active' | 'processing' | 'paid' | 'expired' | 'canceled';
 
+export type CheckoutType = 'one_time' | 'recurring';
+
 export type CustomField = {
   id: string;
-  objectType: 'customer' | 'subscription' | 'invoice';
+  objectType: AnnotatedType;
   objectId: string;
   /** Case matters. An object has each name once. */
   name: string;
@@ -963,7 +1000,7 @@ export type CustomField = {
 };
 
 export type CustomFieldCreate = {
-  objectType: 'customer' | 'subscription' | 'invoice';
+  objectType: AnnotatedType;
   objectId: string;
   /** Case matters. An object has each name once. */
   name: string;
@@ -1041,14 +1078,7 @@ export type Customer = {
   externalCustomerId: string | null;
   email: string | null;
   name: string | null;
-  billingAddress: {
-    line1: string | null;
-    line2: string | null;
-    city: string | null;
-    state: string | null;
-    postalCode: string | null;
-    country: string | null;
-  } | null;
+  billingAddress: BillingAddress | null;
   metadata: Metadata;
   /** ISO 8601 in UTC, with milliseconds. */
   createdAt: string;
@@ -1059,14 +1089,7 @@ export type Customer = {
 export type CustomerChange = {
   email?: string | null;
   name?: string | null;
-  billingAddress?: {
-    line1?: string | null;
-    line2?: string | null;
-    city?: string | null;
-    state?: string | null;
-    postalCode?: string | null;
-    country?: string | null;
-  } | null;
+  billingAddress?: BillingAddressCreate | null;
   externalCustomerId?: string | null;
   metadata?: Metadata;
 };
@@ -1074,15 +1097,7 @@ export type CustomerChange = {
 export type CustomerCreate = {
   email?: string;
   name?: string;
-  /** As invoices print it. Replaced as a whole. */
-  billingAddress?: {
-    line1?: string | null;
-    line2?: string | null;
-    city?: string | null;
-    state?: string | null;
-    postalCode?: string | null;
-    country?: string | null;
-  };
+  billingAddress?: BillingAddressCreate;
   /** The merchant's own id of the customer. */
   externalCustomerId?: string;
   metadata?: Metadata;
@@ -1138,14 +1153,7 @@ export type CustomerUpdatedData = {
   metadata: Metadata;
   email: string | null;
   name: string | null;
-  billingAddress: {
-    line1: string | null;
-    line2: string | null;
-    city: string | null;
-    state: string | null;
-    postalCode: string | null;
-    country: string | null;
-  } | null;
+  billingAddress: BillingAddressData | null;
   /** The fields that changed. */
   changes: ('externalCustomerId' | 'email' | 'name' | 'billingAddress')[];
 };
@@ -1163,18 +1171,22 @@ export type Delivery = {
   eventId: string;
   eventType: EventType;
   endpointId: string;
-  /** `held` while the endpoint is disabled; `exhausted` when all attempts failed. */
-  status: 'pending' | 'delivered' | 'held' | 'exhausted';
-  attempts: {
-    /** ISO 8601 in UTC, with milliseconds. */
-    at: string;
-    statusCode: number | null;
-    error: string | null;
-    durationMs: number;
-    responseHead: string | null;
-  }[];
+  status: DeliveryStatus;
+  attempts: DeliveryAttempt[];
   nextAttemptAt: string | null;
 };
+
+export type DeliveryAttempt = {
+  /** ISO 8601 in UTC, with milliseconds. */
+  at: string;
+  statusCode: number | null;
+  error: string | null;
+  durationMs: number;
+  responseHead: string | null;
+};
+
+/** `held` while the endpoint is disabled; `exhausted` when all attempts failed. */
+export type DeliveryStatus = 'pending' | 'delivered' | 'held' | 'exhausted';
 
 export type Discount = {
   id: string;
@@ -1205,6 +1217,24 @@ export type DiscountCreate = {
   expiresAt?: string;
 };
 
+export type Dunning = {
+  /** When a failed payment is tried again, in days after it failed first; ascending. */
+  retryDays: number[];
+  /** When access is denied. */
+  blockAfterDays: number;
+  /** When the subscription ends: not before it is blocked, after all retries. */
+  expireAfterDays: number;
+};
+
+export type DunningChange = {
+  /** When a failed payment is tried again, in days after it failed first; ascending. */
+  retryDays?: readonly number[];
+  /** When access is denied. */
+  blockAfterDays?: number;
+  /** When the subscription ends: not before it is blocked, after all retries. */
+  expireAfterDays?: number;
+};
+
 export type Endpoint = {
   id: string;
   /**
@@ -1215,7 +1245,7 @@ export type Endpoint = {
   /** `["*"]` for all of them. Omitted: every type but usage.recorded. */
   eventTypes: SubscribedType[];
   description: string | null;
-  status: 'enabled' | 'disabled';
+  status: EndpointStatus;
   /**
    * `gone`: it answered 410. `failing`: for a day nothing but failures. null: its owner did,
    * or it is enabled.
@@ -1237,7 +1267,7 @@ export type EndpointChange = {
   /** `["*"]` for all of them. Omitted: every type but usage.recorded. */
   eventTypes?: readonly SubscribedType[];
   description?: string | null;
-  status?: 'enabled' | 'disabled';
+  status?: EndpointStatus;
 };
 
 export type EndpointCreate = {
@@ -1249,8 +1279,10 @@ export type EndpointCreate = {
   /** `["*"]` for all of them. Omitted: every type but usage.recorded. */
   eventTypes?: readonly SubscribedType[];
   description?: string;
-  status?: 'enabled' | 'disabled';
+  status?: EndpointStatus;
 };
+
+export type EndpointStatus = 'enabled' | 'disabled';
 
 export type EndpointWithSecret = {
   id: string;
@@ -1262,7 +1294,7 @@ export type EndpointWithSecret = {
   /** `["*"]` for all of them. Omitted: every type but usage.recorded. */
   eventTypes: SubscribedType[];
   description: string | null;
-  status: 'enabled' | 'disabled';
+  status: EndpointStatus;
   /**
    * `gone`: it answered 410. `failing`: for a day nothing but failures. null: its owner did,
    * or it is enabled.
@@ -1283,19 +1315,11 @@ export type Entitlement = {
   meterId: string;
   /** The slug of the meter. */
   featureKey: string;
-  /** A boolean feature is had or not: it has no limit and is not used up. */
-  type: 'metered' | 'boolean';
+  type: FeatureType;
   limit: number | null;
-  /**
-   * How often the limit is given afresh. Default: the interval of the product's recurring
-   * prices where they agree, else `month`.
-   */
-  resetInterval: 'never' | 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year';
+  resetInterval: ResetInterval;
   overageAllowed: boolean;
-  rollover: {
-    max: number;
-    expiresAfterPeriods: number;
-  } | null;
+  rollover: Rollover | null;
   priority: number;
   /** ISO 8601 in UTC, with milliseconds. */
   createdAt: string;
@@ -1304,20 +1328,12 @@ export type Entitlement = {
 export type EntitlementCreate = {
   /** The slug of the meter. */
   featureKey: string;
-  /** A boolean feature is had or not: it has no limit and is not used up. */
-  type?: 'metered' | 'boolean';
+  type?: FeatureType;
   /** `null` for no limit. A metered feature says one or the other. */
   limit?: number | string | null;
-  /**
-   * How often the limit is given afresh. Default: the interval of the product's recurring
-   * prices where they agree, else `month`.
-   */
-  resetInterval?: 'never' | 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year';
+  resetInterval?: ResetInterval;
   overageAllowed?: boolean;
-  rollover?: {
-    max: Quantity;
-    expiresAfterPeriods: number;
-  } | null;
+  rollover?: RolloverCreate | null;
   /** Lower burns first. */
   priority?: number;
 };
@@ -1400,6 +1416,14 @@ export type EntitlementGrantedEvent = {
   /** ISO 8601 in UTC, with milliseconds. */
   timestamp: string;
   data: EntitlementGrantedData;
+};
+
+export type ErrorDetail = {
+  type: ErrorType;
+  /** For people; it may change. */
+  message: string;
+  /** With `invalid_request`: what is wrong, and where. */
+  issues?: Issue[];
 };
 
 export type ErrorType =
@@ -1493,6 +1517,9 @@ export type FailureCode =
   | 'not_found'
   | 'canceled';
 
+/** A boolean feature is had or not: it has no limit and is not used up. */
+export type FeatureType = 'metered' | 'boolean';
+
 export type Grant = {
   id: string;
   customerId: string;
@@ -1506,14 +1533,11 @@ export type Grant = {
   effectiveAt: string;
   expiresAt: string | null;
   priority: number;
-  resetInterval: 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year' | null;
-  rollover: {
-    max: number;
-    expiresAfterPeriods: number;
-  } | null;
+  resetInterval: GrantInterval | null;
+  rollover: Rollover | null;
   overageAllowed: boolean;
   reason: string | null;
-  status: 'scheduled' | 'active' | 'expired' | 'voided' | 'used_up';
+  status: GrantStatus;
   /** ISO 8601 in UTC, with milliseconds. */
   createdAt: string;
   endedAt: string | null;
@@ -1533,15 +1557,16 @@ export type GrantCreate = {
   reason?: string;
   idempotencyKey?: string;
   /** Makes it an allowance: given afresh each interval, counted from its start. */
-  resetInterval?: 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year';
-  rollover?: {
-    max: Quantity;
-    expiresAfterPeriods: number;
-  };
+  resetInterval?: GrantInterval;
+  rollover?: RolloverCreate;
   overageAllowed?: boolean;
 };
 
+export type GrantInterval = 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year';
+
 export type GrantOrigin = 'subscription' | 'top_up' | 'rollover' | 'manual';
+
+export type GrantStatus = 'scheduled' | 'active' | 'expired' | 'voided' | 'used_up';
 
 export type IngestBody = {
   events: readonly IngestEvent[];
@@ -1564,20 +1589,16 @@ export type IngestEvent = {
 export type IngestResult = {
   inserted: number;
   duplicates: number;
-  events: {
-    index: number;
-    id: string;
-    externalId: string | null;
-    status: 'inserted' | 'duplicate';
-  }[];
+  events: IngestedEvent[];
   /** Of a partial call: each event that was not recorded, and why. A path begins at the event. */
-  rejected?: {
-    index: number;
-    issues: {
-      path: string[];
-      message: string;
-    }[];
-  }[];
+  rejected?: RejectedEvent[];
+};
+
+export type IngestedEvent = {
+  index: number;
+  id: string;
+  externalId: string | null;
+  status: 'inserted' | 'duplicate';
 };
 
 export type Invoice = {
@@ -1600,13 +1621,7 @@ export type Invoice = {
   amountDue: string;
   /** A decimal, with exactly the decimals of its currency. */
   amountRefunded: string;
-  billingReason:
-    | 'purchase'
-    | 'subscription_create'
-    | 'subscription_cycle'
-    | 'subscription_update'
-    | 'subscription_resume'
-    | 'manual';
+  billingReason: BillingReason;
   customerId: string | null;
   subscriptionId: string | null;
   paymentId: string | null;
@@ -1617,22 +1632,7 @@ export type Invoice = {
   paidAt: string | null;
   /** How often it was tried to collect it. */
   attempts: number;
-  lines: {
-    id: string;
-    type: 'fixed' | 'recurring' | 'proration' | 'credit' | 'adjustment';
-    description: string;
-    quantity: number;
-    /** A decimal with the decimals of the currency; negative where it is given back. */
-    unitAmount: string;
-    /** A decimal with the decimals of the currency; negative where it is given back. */
-    amount: string;
-    period: {
-      /** ISO 8601 in UTC, with milliseconds. */
-      start: string;
-      /** ISO 8601 in UTC, with milliseconds. */
-      end: string;
-    } | null;
-  }[];
+  lines: InvoiceLine[];
   /** The document to print. */
   hostedUrl: string;
 };
@@ -1643,12 +1643,7 @@ export type InvoiceCreate = {
   externalCustomerId?: string;
   /** An ISO 4217 code. Lower case is read, and kept as upper case. */
   currency: string;
-  lines: readonly {
-    description: string;
-    quantity?: number;
-    /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
-    unitAmount: string;
-  }[];
+  lines: readonly InvoiceLineCreate[];
   /** ISO 8601, with Z or an offset. In the future. When it is issued, by default. */
   dueAt?: string;
   /** Leaves it a draft, without a number. */
@@ -1705,6 +1700,27 @@ export type InvoiceCreatedEvent = {
   timestamp: string;
   data: InvoiceCreatedData;
 };
+
+export type InvoiceLine = {
+  id: string;
+  type: InvoiceLineType;
+  description: string;
+  quantity: number;
+  /** A decimal with the decimals of the currency; negative where it is given back. */
+  unitAmount: string;
+  /** A decimal with the decimals of the currency; negative where it is given back. */
+  amount: string;
+  period: Period | null;
+};
+
+export type InvoiceLineCreate = {
+  description: string;
+  quantity?: number;
+  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  unitAmount: string;
+};
+
+export type InvoiceLineType = 'fixed' | 'recurring' | 'proration' | 'credit' | 'adjustment';
 
 export type InvoiceStatus = 'draft' | 'open' | 'paid' | 'void' | 'uncollectible';
 
@@ -1763,6 +1779,16 @@ export type InvoiceUpdatedEvent = {
   data: InvoiceUpdatedData;
 };
 
+export type Issue = {
+  path: string[];
+  message: string;
+};
+
+export type ItemError = {
+  /** The paths of its issues begin at the item. */
+  error: ErrorDetail;
+};
+
 export type Metadata = Readonly<Record<string, string>>;
 
 export type Meter = {
@@ -1771,14 +1797,13 @@ export type Meter = {
   name: string;
   description: string | null;
   eventName: string;
-  /** How the events of a period become its consumption. */
-  aggregation: 'sum' | 'count' | 'max' | 'last' | 'unique';
+  aggregation: Aggregation;
   valueProperty: string | null;
   uniqueProperty: string | null;
   unit: string | null;
   scale: number;
   metadata: Metadata;
-  status: 'active' | 'archived';
+  status: MeterStatus;
   /** ISO 8601 in UTC, with milliseconds. */
   createdAt: string;
   /** ISO 8601 in UTC, with milliseconds. */
@@ -1790,7 +1815,7 @@ export type MeterChange = {
   description?: string | null;
   unit?: string | null;
   metadata?: Metadata;
-  status?: 'active' | 'archived';
+  status?: MeterStatus;
 };
 
 export type MeterCreate = {
@@ -1799,8 +1824,7 @@ export type MeterCreate = {
   description?: string;
   /** Default: the slug. */
   eventName?: string;
-  /** How the events of a period become its consumption. */
-  aggregation?: 'sum' | 'count' | 'max' | 'last' | 'unique';
+  aggregation?: Aggregation;
   /** Where the value stands in the metadata of usage: a number or a decimal string. */
   valueProperty?: string;
   /** What `unique` counts in the metadata of usage, by its text: 7 and "7" are one. */
@@ -1815,8 +1839,7 @@ export type MeterPut = {
   slug?: string;
   /** Default: the slug. */
   eventName?: string;
-  /** How the events of a period become its consumption. */
-  aggregation?: 'sum' | 'count' | 'max' | 'last' | 'unique';
+  aggregation?: Aggregation;
   /** Where the value stands in the metadata of usage: a number or a decimal string. */
   valueProperty?: string;
   /** What `unique` counts in the metadata of usage, by its text: 7 and "7" are one. */
@@ -1827,35 +1850,21 @@ export type MeterPut = {
   description?: string | null;
   unit?: string | null;
   metadata?: Metadata;
-  status?: 'active' | 'archived';
+  status?: MeterStatus;
 };
+
+export type MeterStatus = 'active' | 'archived';
+
+export type Mode = 'test' | 'live';
 
 export type Organization = {
   id: string;
-  mode: 'test' | 'live';
+  mode: Mode;
   name: string;
   /** The name of an IANA zone, as `Europe/Berlin`. */
   timezone: string;
-  seller: {
-    name: string | null;
-    addressLine1: string | null;
-    addressLine2: string | null;
-    city: string | null;
-    state: string | null;
-    postalCode: string | null;
-    country: string | null;
-    taxId: string | null;
-    email: string | null;
-    phone: string | null;
-  };
-  dunning: {
-    /** When a failed payment is tried again, in days after it failed first; ascending. */
-    retryDays: number[];
-    /** When access is denied. */
-    blockAfterDays: number;
-    /** When the subscription ends: not before it is blocked, after all retries. */
-    expireAfterDays: number;
-  };
+  seller: Seller;
+  dunning: Dunning;
   /** ISO 8601 in UTC, with milliseconds. */
   createdAt: string;
   /** ISO 8601 in UTC, with milliseconds. */
@@ -1866,26 +1875,8 @@ export type OrganizationChange = {
   name?: string;
   /** The name of an IANA zone, as `Europe/Berlin`. */
   timezone?: string;
-  seller?: {
-    name?: string | null;
-    addressLine1?: string | null;
-    addressLine2?: string | null;
-    city?: string | null;
-    state?: string | null;
-    postalCode?: string | null;
-    country?: string | null;
-    taxId?: string | null;
-    email?: string | null;
-    phone?: string | null;
-  };
-  dunning?: {
-    /** When a failed payment is tried again, in days after it failed first; ascending. */
-    retryDays?: readonly number[];
-    /** When access is denied. */
-    blockAfterDays?: number;
-    /** When the subscription ends: not before it is blocked, after all retries. */
-    expireAfterDays?: number;
-  };
+  seller?: SellerChange;
+  dunning?: DunningChange;
 };
 
 export type OrganizationConfigChangedData = {
@@ -1934,6 +1925,8 @@ export type OrganizationConfigChangedEvent = {
   data: OrganizationConfigChangedData;
 };
 
+export type OverdueState = 'clear' | 'warning' | 'blocked';
+
 export type PartnerEndpoint = {
   id: string;
   groupId: string;
@@ -1944,8 +1937,8 @@ export type PartnerEndpoint = {
   url: string;
   /** `["*"]` for all of them. Omitted: payment.refunded and payment.refund_failed. */
   eventTypes: SubscribedType[];
-  environment: 'test' | 'live';
-  status: 'enabled' | 'disabled';
+  environment: Mode;
+  status: EndpointStatus;
   /** ISO 8601 in UTC, with milliseconds. */
   createdAt: string;
 };
@@ -1958,7 +1951,7 @@ export type PartnerEndpointChange = {
   url?: string;
   /** `["*"]` for all of them. Omitted: payment.refunded and payment.refund_failed. */
   eventTypes?: readonly SubscribedType[];
-  status?: 'enabled' | 'disabled';
+  status?: EndpointStatus;
 };
 
 export type PartnerEndpointCreate = {
@@ -1981,8 +1974,8 @@ export type PartnerEndpointWithSecret = {
   url: string;
   /** `["*"]` for all of them. Omitted: payment.refunded and payment.refund_failed. */
   eventTypes: SubscribedType[];
-  environment: 'test' | 'live';
-  status: 'enabled' | 'disabled';
+  environment: Mode;
+  status: EndpointStatus;
   /** ISO 8601 in UTC, with milliseconds. */
   createdAt: string;
   /** Signs every delivery: `whsec_` and base64. It is shown this once. */
@@ -2002,12 +1995,8 @@ export type Payment = {
   amountRefundPending: string;
   /** A decimal, with exactly the decimals of its currency. */
   refundableAmount: string;
-  transactionType: 'PURCHASE' | 'SUBSCRIPTION_START' | 'RECURRING';
-  paymentMethod: {
-    type: 'card' | 'bank_debit';
-    brand: string | null;
-    last4: string;
-  } | null;
+  transactionType: TransactionType;
+  paymentMethod: PaymentMethod | null;
   checkoutId: string | null;
   subscriptionId: string | null;
   invoiceId: string | null;
@@ -2154,6 +2143,14 @@ export type PaymentFailedEvent = {
   timestamp: string;
   data: PaymentFailedData;
 };
+
+export type PaymentMethod = {
+  type: PaymentMethodType;
+  brand: string | null;
+  last4: string;
+};
+
+export type PaymentMethodType = 'card' | 'bank_debit';
 
 export type PaymentRefundFailedData = {
   /** The event's id, again. */
@@ -2318,6 +2315,13 @@ export type PaymentSucceededEvent = {
   data: PaymentSucceededData;
 };
 
+export type Period = {
+  /** ISO 8601 in UTC, with milliseconds. */
+  start: string;
+  /** ISO 8601 in UTC, with milliseconds. */
+  end: string;
+};
+
 export type PortalToken = {
   id: string;
   customerId: string;
@@ -2336,19 +2340,47 @@ export type PortalTokenCreate = {
   ttlSeconds?: number;
 };
 
+/** What each of those fields was before, and nothing else. */
+export type PreviousSubscription = {
+  subscriptionId?: string;
+  bundleId?: string;
+  planName?: string;
+  phaseName?: string | null;
+  priceListName?: string;
+  productId?: string;
+  priceId?: string;
+  /** Of a whole period: the price times the quantity. */
+  amount?: string;
+  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  currency?: string;
+  quantity?: number;
+  status?: 'active' | 'paused' | 'canceled';
+  cancelAtPeriodEnd?: boolean;
+  cancellationEffectiveAt?: string | null;
+  /** ISO 8601 in UTC, with milliseconds. */
+  currentPeriodEnd?: string;
+  resumesAt?: string | null;
+  /** Whether its periods go on while it is paused. */
+  keepInvoices?: boolean;
+  externalCustomerId?: string | null;
+  customerEmail?: string | null;
+  clientReferenceId?: string | null;
+  metadata?: Metadata;
+};
+
 export type Price = {
   id: string;
   /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
   amount: string;
   /** An ISO 4217 code. Lower case is read, and kept as upper case. */
   currency: string;
-  type: 'one_time' | 'recurring';
-  interval?: 'day' | 'week' | 'month' | 'year';
+  type: PriceType;
+  interval?: BillingInterval;
   /** On recurring prices only. */
   intervalCount?: number;
   /** On recurring prices only. */
   trialDays?: number;
-  status: 'active' | 'archived';
+  status: PriceStatus;
   /** ISO 8601 in UTC, with milliseconds. */
   createdAt: string;
 };
@@ -2358,12 +2390,16 @@ export type PriceCreate = {
   amount: string;
   /** An ISO 4217 code. Lower case is read, and kept as upper case. */
   currency: string;
-  type?: 'one_time' | 'recurring';
-  interval?: 'day' | 'week' | 'month' | 'year';
+  type?: PriceType;
+  interval?: BillingInterval;
   /** A period is so many intervals. At most 365 days, 156 weeks, 36 months, 3 years. */
   intervalCount?: number;
   trialDays?: number;
 };
+
+export type PriceStatus = 'active' | 'archived';
+
+export type PriceType = 'one_time' | 'recurring';
 
 export type Product = {
   id: string;
@@ -2412,8 +2448,8 @@ export type Refund = {
   amount: string;
   /** An ISO 4217 code. Lower case is read, and kept as upper case. */
   currency: string;
-  status: 'pending' | 'succeeded' | 'failed';
-  reason: 'duplicate' | 'fraudulent' | 'requested_by_customer';
+  status: RefundStatus;
+  reason: RefundReason;
   failureReason: RefundFailure | null;
   /** ISO 8601 in UTC, with milliseconds. */
   createdAt: string;
@@ -2423,7 +2459,7 @@ export type Refund = {
 export type RefundCreate = {
   /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
   amount?: string;
-  reason?: 'duplicate' | 'fraudulent' | 'requested_by_customer';
+  reason?: RefundReason;
 };
 
 export type RefundFailure =
@@ -2434,6 +2470,15 @@ export type RefundFailure =
   | 'disputed'
   | 'processor_error'
   | 'unknown';
+
+export type RefundReason = 'duplicate' | 'fraudulent' | 'requested_by_customer';
+
+export type RefundStatus = 'pending' | 'succeeded' | 'failed';
+
+export type RejectedEvent = {
+  index: number;
+  issues: Issue[];
+};
 
 export type ReplayRequest = {
   /** From then on. ISO 8601 with a zone. */
@@ -2454,6 +2499,22 @@ export type Replayed = {
   count: number;
 };
 
+/**
+ * How often the limit is given afresh. Default: the interval of the product's recurring
+ * prices where they agree, else `month`.
+ */
+export type ResetInterval = 'never' | 'hour' | 'day' | 'week' | 'month' | 'quarter' | 'year';
+
+export type Rollover = {
+  max: number;
+  expiresAfterPeriods: number;
+};
+
+export type RolloverCreate = {
+  max: Quantity;
+  expiresAfterPeriods: number;
+};
+
 export type RotatedSecret = {
   /** Signs every delivery: `whsec_` and base64. It is shown this once. */
   secret: string;
@@ -2463,6 +2524,32 @@ export type RotatedSecret = {
 
 export type SampleRequest = {
   type?: EventType;
+};
+
+export type Seller = {
+  name: string | null;
+  addressLine1: string | null;
+  addressLine2: string | null;
+  city: string | null;
+  state: string | null;
+  postalCode: string | null;
+  country: string | null;
+  taxId: string | null;
+  email: string | null;
+  phone: string | null;
+};
+
+export type SellerChange = {
+  name?: string | null;
+  addressLine1?: string | null;
+  addressLine2?: string | null;
+  city?: string | null;
+  state?: string | null;
+  postalCode?: string | null;
+  country?: string | null;
+  taxId?: string | null;
+  email?: string | null;
+  phone?: string | null;
 };
 
 export type SubscribedType =
@@ -2505,7 +2592,7 @@ export type Subscription = {
   phaseName: string;
   priceListName: string;
   status: SubscriptionStatus;
-  overdueState: 'clear' | 'warning' | 'blocked';
+  overdueState: OverdueState;
   quantity: number;
   /** ISO 8601 in UTC, with milliseconds. */
   currentPeriodStart: string;
@@ -2911,33 +2998,7 @@ export type SubscriptionUpdatedData = {
     | 'clientReferenceId'
     | 'metadata'
   )[];
-  /** What each of those fields was before, and nothing else. */
-  previous: {
-    subscriptionId?: string;
-    bundleId?: string;
-    planName?: string;
-    phaseName?: string | null;
-    priceListName?: string;
-    productId?: string;
-    priceId?: string;
-    /** Of a whole period: the price times the quantity. */
-    amount?: string;
-    /** An ISO 4217 code. Lower case is read, and kept as upper case. */
-    currency?: string;
-    quantity?: number;
-    status?: 'active' | 'paused' | 'canceled';
-    cancelAtPeriodEnd?: boolean;
-    cancellationEffectiveAt?: string | null;
-    /** ISO 8601 in UTC, with milliseconds. */
-    currentPeriodEnd?: string;
-    resumesAt?: string | null;
-    /** Whether its periods go on while it is paused. */
-    keepInvoices?: boolean;
-    externalCustomerId?: string | null;
-    customerEmail?: string | null;
-    clientReferenceId?: string | null;
-    metadata?: Metadata;
-  };
+  previous: PreviousSubscription;
 };
 
 export type SubscriptionUpdatedEvent = {
@@ -2950,7 +3011,7 @@ export type SubscriptionUpdatedEvent = {
 
 export type Tag = {
   id: string;
-  objectType: 'customer' | 'subscription' | 'invoice';
+  objectType: AnnotatedType;
   objectId: string;
   /** Case matters. An object has each name once. */
   name: string;
@@ -2959,7 +3020,7 @@ export type Tag = {
 };
 
 export type TagCreate = {
-  objectType: 'customer' | 'subscription' | 'invoice';
+  objectType: AnnotatedType;
   objectId: string;
   /** Case matters. An object has each name once. */
   name: string;
@@ -3036,8 +3097,7 @@ export type TagDeletedEvent = {
 export type TestClock = {
   /** ISO 8601 in UTC, with milliseconds. */
   now: string;
-  /** `advancing` while what is due is being done, at the time that `now` says. */
-  status: 'ready' | 'advancing';
+  status: TestClockStatus;
 };
 
 export type TestClockMove = {
@@ -3050,27 +3110,16 @@ export type TestClockMove = {
   now?: string;
 };
 
+/** `advancing` while what is due is being done, at the time that `now` says. */
+export type TestClockStatus = 'ready' | 'advancing';
+
 export type TrackBatchBody = {
   tracks: readonly TrackBody[];
 };
 
 export type TrackBatchResult = {
   /** In the order of the call: an answer each, or why there is none. */
-  results: (
-    | TrackResult
-    | {
-        error: {
-          type: ErrorType;
-          /** For people; it may change. */
-          message: string;
-          /** With `invalid_request`: what is wrong, and where. A path begins at the item. */
-          issues?: {
-            path: string[];
-            message: string;
-          }[];
-        };
-      }
-  )[];
+  results: (TrackResult | ItemError)[];
 };
 
 export type TrackBody = {
@@ -3101,6 +3150,8 @@ export type TrackResult = {
   overage: number;
   duplicate: boolean;
 };
+
+export type TransactionType = 'PURCHASE' | 'SUBSCRIPTION_START' | 'RECURRING';
 
 export type UsageMetadata = Readonly<Record<string, string | number | boolean>>;
 

@@ -29,6 +29,26 @@ const BROKEN: Readonly<Record<string, string>> = {
   'operation-4xx-response #/paths/~1embed.js/get/responses': 'nothing is refused',
 };
 
+type Schema = {
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+};
+
+/** The places of objects that have no name. */
+function objectsWithin({ properties = {}, items, anyOf = [] }: Schema, place: string): string[] {
+  const parts = Object.entries(properties).map(([name, part]): [string, Schema] => [
+    `${place}.${name}`,
+    part,
+  ]);
+  if (items !== undefined) parts.push([`${place}[]`, items]);
+  for (const [index, part] of anyOf.entries()) parts.push([`${place}|${index}`, part]);
+  return parts.flatMap(([at, part]) => [
+    ...(part.properties === undefined ? [] : [at]),
+    ...objectsWithin(part, at),
+  ]);
+}
+
 let document: OpenApi;
 let source: string;
 beforeAll(() => {
@@ -63,6 +83,13 @@ describe('what operations take and answer', () => {
       );
     // The type generator needs types of the parsed document.
     expect(bare).toEqual(['getOpenApi']);
+  });
+
+  test('is made of what has a name: no object is within another', () => {
+    const nameless = Object.entries(document.components.schemas).flatMap(([name, schema]) =>
+      objectsWithin(schema as Schema, name),
+    );
+    expect(nameless).toEqual([]);
   });
 
   test('is told apart by status and by media type', () => {

@@ -22,10 +22,13 @@ import * as meters from '../wire/meters.ts';
 import * as organization from '../wire/organization.ts';
 import * as pay from '../wire/pay.ts';
 import { EVENT_ENVELOPES } from '../wire/payloads/envelopes.ts';
+import * as customerPayloads from '../wire/payloads/customers.ts';
+import * as subscriptionPayloads from '../wire/payloads/subscriptions.ts';
 import * as payments from '../wire/payments.ts';
 import * as portalTokens from '../wire/portal-tokens.ts';
 import * as portal from '../wire/portal.ts';
 import * as products from '../wire/products.ts';
+import * as rollover from '../wire/rollover.ts';
 import * as subscriptions from '../wire/subscriptions.ts';
 import * as testClock from '../wire/test-clock.ts';
 import * as common from '../wire/values.ts';
@@ -41,6 +44,7 @@ const MODULES: readonly object[] = [
   apiKeys,
   balances,
   checkouts,
+  customerPayloads,
   customers,
   discounts,
   entitlements,
@@ -58,6 +62,8 @@ const MODULES: readonly object[] = [
   portal,
   portalTokens,
   products,
+  rollover,
+  subscriptionPayloads,
   subscriptions,
   testClock,
   common,

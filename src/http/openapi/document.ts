@@ -90,9 +90,9 @@ function parametersOf(route: DocumentedRoute, components: Components): Parameter
     schema: { type: 'string' },
   }));
   for (const [name, field] of Object.entries(query?.properties ?? {})) {
-    const { description = '', ...schema } = field;
-    const shown = components.of(schema);
-    parameters.push({ name, in: 'query', required: false, description, schema: shown });
+    const { description = '' } = field;
+    const { description: _beside, ...schema } = components.of(field) as { description?: string };
+    parameters.push({ name, in: 'query', required: false, description, schema });
   }
   if (isIdempotent(route.operation, route)) {
     parameters.push({

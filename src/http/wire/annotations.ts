@@ -3,7 +3,7 @@ import { ANNOTATED, type Annotation, type NewAnnotation } from '../../records/an
 import { SAMPLE } from './payloads/samples.ts';
 import { Body, Line, Timestamp, Uuid, oneOf } from './values.ts';
 
-const ObjectType = oneOf(ANNOTATED);
+export const AnnotatedType = oneOf(ANNOTATED);
 
 const NAME_MAX = 100;
 const VALUE_MAX = 500;
@@ -17,7 +17,7 @@ const AnnotationName = Type.String({
 
 const Value = Type.String({ minLength: 1, maxLength: VALUE_MAX });
 
-const ON = { object_type: ObjectType, object_id: Uuid };
+const ON = { object_type: AnnotatedType, object_id: Uuid };
 
 export const TagCreate = Body(
   { ...ON, name: AnnotationName },
@@ -41,7 +41,7 @@ export const CustomField = Type.Object({
 
 /** The filters of a list. */
 export const ANNOTATION_FILTERS = {
-  object_type: Type.Optional(ObjectType),
+  object_type: Type.Optional(AnnotatedType),
   object_id: Type.Optional(Uuid),
   name: Type.Optional(Type.String()),
 };

@@ -4,6 +4,18 @@ import { Nullable, Timestamp, Uuid } from './values.ts';
 
 const OutQuantity = Nullable(Type.Number());
 
+/** What one grant of the customer gives to the balance. */
+export const BalanceBreakdown = Type.Object({
+  grant_id: Uuid,
+  source: GrantOrigin,
+  product_id: Nullable(Uuid),
+  subscription_id: Nullable(Uuid),
+  granted: OutQuantity,
+  remaining: OutQuantity,
+  priority: Type.Integer(),
+  expires_at: Nullable(Timestamp),
+});
+
 export const Balance = Type.Object({
   customer_id: Uuid,
   external_customer_id: Nullable(Type.String()),
@@ -20,18 +32,7 @@ export const Balance = Type.Object({
   period_end: Nullable(Timestamp),
   resets_at: Nullable(Timestamp),
   updated_at: Timestamp,
-  breakdown: Type.Array(
-    Type.Object({
-      grant_id: Uuid,
-      source: GrantOrigin,
-      product_id: Nullable(Uuid),
-      subscription_id: Nullable(Uuid),
-      granted: OutQuantity,
-      remaining: OutQuantity,
-      priority: Type.Integer(),
-      expires_at: Nullable(Timestamp),
-    }),
-  ),
+  breakdown: Type.Array(BalanceBreakdown),
 });
 
 export const Balances = Type.Object({ data: Type.Array(Balance) });

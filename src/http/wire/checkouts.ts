@@ -31,7 +31,7 @@ const DiscountCode = Type.String({ minLength: 1, maxLength: 255 });
 
 export const CheckoutStatus = oneOf(['active', 'processing', 'paid', 'expired', 'canceled']);
 
-const CheckoutType = oneOf(['one_time', 'recurring']);
+export const CheckoutType = oneOf(['one_time', 'recurring']);
 
 const Url = Type.String({ format: 'uri', description: 'Ends in the token.' });
 

@@ -21,7 +21,7 @@ import {
   Uuid,
 } from './values.ts';
 
-const BillingAddress = Type.Object(
+export const BillingAddressCreate = Type.Object(
   {
     line1: Type.Optional(Nullable(Line)),
     line2: Type.Optional(Nullable(Line)),
@@ -43,7 +43,7 @@ export const CustomerCreate = Body(
   {
     email: Type.Optional(Email),
     name: Type.Optional(Name),
-    billing_address: Type.Optional(BillingAddress),
+    billing_address: Type.Optional(BillingAddressCreate),
     external_customer_id: Type.Optional(ExternalCustomerId),
     metadata: Type.Optional(Metadata),
   },
@@ -54,28 +54,28 @@ export const CustomerChange = Body(
   {
     email: Type.Optional(Nullable(Email)),
     name: Type.Optional(Nullable(Name)),
-    billing_address: Type.Optional(Nullable(BillingAddress)),
+    billing_address: Type.Optional(Nullable(BillingAddressCreate)),
     external_customer_id: Type.Optional(Nullable(ExternalCustomerId)),
     metadata: Type.Optional(Metadata),
   },
   { email: SAMPLE.email },
 );
 
+export const BillingAddress = Type.Object({
+  line1: Nullable(Line),
+  line2: Nullable(Line),
+  city: Nullable(Line),
+  state: Nullable(Line),
+  postal_code: Nullable(Line),
+  country: Nullable(Country),
+});
+
 export const Customer = Type.Object({
   id: Uuid,
   external_customer_id: Nullable(ExternalCustomerId),
   email: Nullable(Email),
   name: Nullable(Name),
-  billing_address: Nullable(
-    Type.Object({
-      line1: Nullable(Line),
-      line2: Nullable(Line),
-      city: Nullable(Line),
-      state: Nullable(Line),
-      postal_code: Nullable(Line),
-      country: Nullable(Country),
-    }),
-  ),
+  billing_address: Nullable(BillingAddress),
   metadata: Metadata,
   created_at: Timestamp,
   updated_at: Timestamp,
@@ -116,7 +116,7 @@ export function toCustomerPatch(body: Static<typeof CustomerChange>): CustomerPa
   return { externalCustomerId, email, name, billingAddress, metadata };
 }
 
-function addressOf(given: Static<typeof BillingAddress> | null): Address | null {
+function addressOf(given: Static<typeof BillingAddressCreate> | null): Address | null {
   if (given === null) return null;
   const { line1 = null, line2 = null, city = null, state = null, country = null } = given;
   const address = { line1, line2, city, state, postalCode: given.postal_code ?? null, country };

@@ -9,16 +9,17 @@ import type {
 import type { ProductRecord } from '../../records/products.ts';
 import type { Issue } from '../edge/errors.ts';
 import { Quantity } from './metering.ts';
+import { Rollover, RolloverCreate } from './rollover.ts';
 import { quantityOf } from './usage.ts';
 import { Body, Nullable, Timestamp, Uuid, oneOf } from './values.ts';
 
 const RESETS = ['never', ...INTERVALS] as const;
 
-const FeatureType = oneOf(['metered', 'boolean'], {
+export const FeatureType = oneOf(['metered', 'boolean'], {
   description: 'A boolean feature is had or not: it has no limit and is not used up.',
 });
 
-const ResetInterval = oneOf(RESETS, {
+export const ResetInterval = oneOf(RESETS, {
   description:
     "How often the limit is given afresh. Default: the interval of the product's recurring prices where they agree, else `month`.",
   error: `must be one of ${RESETS.join(', ')}`,
@@ -42,14 +43,7 @@ export const EntitlementCreate = Body(
     limit: Type.Optional(Limit),
     reset_interval: Type.Optional(ResetInterval),
     overage_allowed: Type.Optional(Type.Boolean({ default: false })),
-    rollover: Type.Optional(
-      Nullable(
-        Body({
-          max: Quantity,
-          expires_after_periods: Type.Integer({ minimum: 1, maximum: 100 }),
-        }),
-      ),
-    ),
+    rollover: Type.Optional(Nullable(RolloverCreate)),
     priority: Type.Optional(
       Type.Integer({
         minimum: 0,
@@ -76,7 +70,7 @@ export const Entitlement = Type.Object({
   limit: Nullable(Type.Number()),
   reset_interval: ResetInterval,
   overage_allowed: Type.Boolean(),
-  rollover: Nullable(Type.Object({ max: Type.Number(), expires_after_periods: Type.Integer() })),
+  rollover: Nullable(Rollover),
   priority: Type.Integer(),
   created_at: Timestamp,
 });

@@ -7,20 +7,20 @@ export const ErrorType = Type.Union(
 );
 
 /** What is wrong, and where. */
-export const Issues = Type.Array(
-  Type.Object({ path: Type.Array(Type.String()), message: Type.String() }),
-);
+export const Issue = Type.Object({ path: Type.Array(Type.String()), message: Type.String() });
 
-/** The body of every refusal. */
-const Refusal = Type.Object({
-  error: Type.Object({
-    type: ErrorType,
-    message: Type.String({ description: 'For people; it may change.' }),
-    issues: Type.Optional({
-      ...Issues,
-      description: 'With `invalid_request`: what is wrong, and where.',
-    }),
+export const Issues = Type.Array(Issue);
+
+export const ErrorDetail = Type.Object({
+  type: ErrorType,
+  message: Type.String({ description: 'For people; it may change.' }),
+  issues: Type.Optional({
+    ...Issues,
+    description: 'With `invalid_request`: what is wrong, and where.',
   }),
 });
+
+/** The body of every refusal. */
+const Refusal = Type.Object({ error: ErrorDetail });
 
 export { Refusal as Error };

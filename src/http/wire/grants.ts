@@ -5,9 +5,10 @@ import { quantityNumber } from '../../../ledger/kernel/quantity.ts';
 import type { GrantRecord } from '../../records/grants.ts';
 import { AskedFor } from '../edge/lenient.ts';
 import { Quantity } from './metering.ts';
+import { Rollover, RolloverCreate } from './rollover.ts';
 import { Body, Nullable, Timestamp, Uuid, namedOneOf, oneOf } from './values.ts';
 
-const Interval = namedOneOf(INTERVALS);
+export const GrantInterval = namedOneOf(INTERVALS);
 
 export const GrantCreate = Body(
   {
@@ -34,17 +35,12 @@ export const GrantCreate = Body(
       }),
     ),
     reset_interval: Type.Optional(
-      Type.Union(Interval.anyOf, {
+      Type.Union(GrantInterval.anyOf, {
         description: 'Makes it an allowance: given afresh each interval, counted from its start.',
         error: `must be one of ${INTERVALS.join(', ')}`,
       }),
     ),
-    rollover: Type.Optional(
-      Body({
-        max: Quantity,
-        expires_after_periods: Type.Integer({ minimum: 1, maximum: 100 }),
-      }),
-    ),
+    rollover: Type.Optional(RolloverCreate),
     overage_allowed: Type.Optional(Type.Boolean()),
   },
   { feature_key: 'api-calls', amount: 500, reason: 'goodwill' },
@@ -53,6 +49,8 @@ export const GrantCreate = Body(
 export type GrantCreate = Static<typeof GrantCreate>;
 
 export const GrantOrigin = oneOf(GRANT_SOURCES);
+
+export const GrantStatus = oneOf(['scheduled', 'active', 'expired', 'voided', 'used_up']);
 
 export const Grant = Type.Object({
   id: Uuid,
@@ -66,11 +64,11 @@ export const Grant = Type.Object({
   effective_at: Timestamp,
   expires_at: Nullable(Timestamp),
   priority: Type.Integer(),
-  reset_interval: Nullable(Interval),
-  rollover: Nullable(Type.Object({ max: Type.Number(), expires_after_periods: Type.Integer() })),
+  reset_interval: Nullable(GrantInterval),
+  rollover: Nullable(Rollover),
   overage_allowed: Type.Boolean(),
   reason: Nullable(Type.String()),
-  status: oneOf(['scheduled', 'active', 'expired', 'voided', 'used_up']),
+  status: GrantStatus,
   created_at: Timestamp,
   ended_at: Nullable(Timestamp),
 });

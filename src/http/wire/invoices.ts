@@ -25,7 +25,7 @@ import {
 
 const LINES_MAX = 100;
 
-const LineCreate = Body({
+export const InvoiceLineCreate = Body({
   description: Type.String({ minLength: 1, maxLength: 500 }),
   quantity: Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000_000, default: 1 })),
   unit_amount: Amount,
@@ -36,7 +36,7 @@ export const InvoiceCreate = Body(
     customer_id: Type.Optional(Uuid),
     external_customer_id: Type.Optional(ExternalCustomerId),
     currency: Currency,
-    lines: Type.Array(LineCreate, {
+    lines: Type.Array(InvoiceLineCreate, {
       minItems: 1,
       maxItems: LINES_MAX,
       error: `must be a list of 1 to ${LINES_MAX} lines`,
@@ -66,15 +66,21 @@ const LineAmount = Type.String({
   description: 'A decimal with the decimals of the currency; negative where it is given back.',
 });
 
-const InvoiceLine = Type.Object({
+export const InvoiceLineType = oneOf(LINE_TYPES);
+
+export const Period = Type.Object({ start: Timestamp, end: Timestamp });
+
+export const InvoiceLine = Type.Object({
   id: Type.String(),
-  type: oneOf(LINE_TYPES),
+  type: InvoiceLineType,
   description: Type.String(),
   quantity: Type.Integer(),
   unit_amount: LineAmount,
   amount: LineAmount,
-  period: Nullable(Type.Object({ start: Timestamp, end: Timestamp })),
+  period: Nullable(Period),
 });
+
+export const BillingReason = oneOf(BILLING_REASONS);
 
 export const Invoice = Type.Object({
   id: Uuid,
@@ -90,7 +96,7 @@ export const Invoice = Type.Object({
   amount_paid: Total,
   amount_due: Total,
   amount_refunded: Total,
-  billing_reason: oneOf(BILLING_REASONS),
+  billing_reason: BillingReason,
   customer_id: Nullable(Uuid),
   subscription_id: Nullable(Uuid),
   payment_id: Nullable(Uuid),

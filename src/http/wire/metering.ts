@@ -13,7 +13,7 @@ import { iso } from '../../../ledger/kernel/iso.ts';
 import { quantityNumber } from '../../../ledger/kernel/quantity.ts';
 import { issuesOf, rule, ruled, validator } from '../edge/validate.ts';
 import { UsageMetadata } from './metadata.ts';
-import { ErrorType, Issues } from './errors.ts';
+import { ErrorDetail, Issues } from './errors.ts';
 import { Body, ExternalCustomerId, Nullable, Timestamp, Uuid, oneOf } from './values.ts';
 
 /**
@@ -56,9 +56,11 @@ export const CheckBody = Body(
   { feature_key: 'api-calls', external_customer_id: 'user-1', value: 1 },
 );
 
+export const CheckItem = Body(QUESTION);
+
 export const CheckBatchBody = Body(
   {
-    checks: Type.Array(Body(QUESTION), { maxItems: CHECK_BATCH_MAX }),
+    checks: Type.Array(CheckItem, { maxItems: CHECK_BATCH_MAX }),
   },
   {
     checks: [
@@ -168,23 +170,25 @@ export const IngestBody = ruled<Static<typeof WHOLE> | Static<typeof ENVELOPE>>(
 
 const OutQuantity = Nullable(Type.Number());
 
+export const CheckReason = oneOf([
+  'ok',
+  'unlimited',
+  'overage_allowed',
+  'boolean',
+  'insufficient_balance',
+  'not_entitled',
+  'subscription_paused',
+  'blocked',
+  'expired',
+]);
+
 export const CheckResult = Type.Object({
   allowed: Type.Boolean(),
   balance: OutQuantity,
   limit: OutQuantity,
   consumed: Type.Number(),
   remaining: OutQuantity,
-  reason: oneOf([
-    'ok',
-    'unlimited',
-    'overage_allowed',
-    'boolean',
-    'insufficient_balance',
-    'not_entitled',
-    'subscription_paused',
-    'blocked',
-    'expired',
-  ]),
+  reason: CheckReason,
   feature_key: Type.String(),
   requested: Type.Number(),
   unlimited: Type.Boolean(),
@@ -196,15 +200,8 @@ export const CheckResult = Type.Object({
 });
 
 /** Of one item of a call, where it has no answer. */
-const ItemError = Type.Object({
-  error: Type.Object({
-    type: ErrorType,
-    message: Type.String({ description: 'For people; it may change.' }),
-    issues: Type.Optional({
-      ...Issues,
-      description: 'With `invalid_request`: what is wrong, and where. A path begins at the item.',
-    }),
-  }),
+export const ItemError = Type.Object({
+  error: { ...ErrorDetail, description: 'The paths of its issues begin at the item.' },
 });
 
 const resultsOf = <T extends TSchema>(result: T) =>
@@ -233,19 +230,21 @@ export const TrackResult = Type.Object({
 
 export const TrackBatchResult = resultsOf(TrackResult);
 
+export const IngestedEvent = Type.Object({
+  index: Type.Integer(),
+  id: Uuid,
+  external_id: Nullable(Type.String()),
+  status: oneOf(['inserted', 'duplicate']),
+});
+
+export const RejectedEvent = Type.Object({ index: Type.Integer(), issues: Issues });
+
 export const IngestResult = Type.Object({
   inserted: Type.Integer(),
   duplicates: Type.Integer(),
-  events: Type.Array(
-    Type.Object({
-      index: Type.Integer(),
-      id: Uuid,
-      external_id: Nullable(Type.String()),
-      status: oneOf(['inserted', 'duplicate']),
-    }),
-  ),
+  events: Type.Array(IngestedEvent),
   rejected: Type.Optional(
-    Type.Array(Type.Object({ index: Type.Integer(), issues: Issues }), {
+    Type.Array(RejectedEvent, {
       description:
         'Of a partial call: each event that was not recorded, and why. A path begins at the event.',
     }),

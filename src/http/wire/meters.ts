@@ -13,11 +13,11 @@ const Property = (description?: string) =>
 const Unit = Type.String({ minLength: 1, maxLength: 40 });
 const Description = Type.String({ maxLength: 1000 });
 
-const Aggregation = oneOf(['sum', 'count', 'max', 'last', 'unique'], {
+export const Aggregation = oneOf(['sum', 'count', 'max', 'last', 'unique'], {
   description: 'How the events of a period become its consumption.',
 });
 
-const Status = oneOf(['active', 'archived']);
+export const MeterStatus = oneOf(['active', 'archived']);
 
 /** Fields that the consumption of a meter depends on: they cannot be changed. */
 const FIXED = {
@@ -41,7 +41,7 @@ const CHANGEABLE = {
   description: Type.Optional(Nullable(Description)),
   unit: Type.Optional(Nullable(Unit)),
   metadata: Type.Optional(Metadata),
-  status: Type.Optional(Status),
+  status: Type.Optional(MeterStatus),
 };
 
 export const MeterCreate = Body(
@@ -80,7 +80,7 @@ export const Meter = Type.Object({
   unit: Nullable(Unit),
   scale: Type.Integer(),
   metadata: Metadata,
-  status: Status,
+  status: MeterStatus,
   created_at: Timestamp,
   updated_at: Timestamp,
 });

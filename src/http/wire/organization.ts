@@ -11,7 +11,7 @@ import type {
   OrganisationRecord,
 } from '../../records/organisations.ts';
 import type { Issue } from '../edge/errors.ts';
-import { Body, Country, Email, Line, Nullable, Timestamp, Uuid, oneOf } from './values.ts';
+import { Body, Country, Email, Line, Mode, Nullable, Timestamp, Uuid } from './values.ts';
 
 const Timezone = Type.String({
   maxLength: 64,
@@ -47,25 +47,27 @@ const DUNNING = {
   ),
 };
 
+export const SellerChange = Body({
+  name: Type.Optional(Nullable(SELLER.name)),
+  address_line1: Type.Optional(Nullable(SELLER.address_line1)),
+  address_line2: Type.Optional(Nullable(SELLER.address_line2)),
+  city: Type.Optional(Nullable(SELLER.city)),
+  state: Type.Optional(Nullable(SELLER.state)),
+  postal_code: Type.Optional(Nullable(SELLER.postal_code)),
+  country: Type.Optional(Nullable(SELLER.country)),
+  tax_id: Type.Optional(Nullable(SELLER.tax_id)),
+  email: Type.Optional(Nullable(SELLER.email)),
+  phone: Type.Optional(Nullable(SELLER.phone)),
+});
+
+export const DunningChange = Type.Partial(Body(DUNNING));
+
 export const OrganizationChange = Body(
   {
     name: Type.Optional(Line),
     timezone: Type.Optional(Timezone),
-    seller: Type.Optional(
-      Body({
-        name: Type.Optional(Nullable(SELLER.name)),
-        address_line1: Type.Optional(Nullable(SELLER.address_line1)),
-        address_line2: Type.Optional(Nullable(SELLER.address_line2)),
-        city: Type.Optional(Nullable(SELLER.city)),
-        state: Type.Optional(Nullable(SELLER.state)),
-        postal_code: Type.Optional(Nullable(SELLER.postal_code)),
-        country: Type.Optional(Nullable(SELLER.country)),
-        tax_id: Type.Optional(Nullable(SELLER.tax_id)),
-        email: Type.Optional(Nullable(SELLER.email)),
-        phone: Type.Optional(Nullable(SELLER.phone)),
-      }),
-    ),
-    dunning: Type.Optional(Type.Partial(Body(DUNNING))),
+    seller: Type.Optional(SellerChange),
+    dunning: Type.Optional(DunningChange),
   },
   {
     timezone: 'Europe/Vienna',
@@ -74,24 +76,28 @@ export const OrganizationChange = Body(
   },
 );
 
+export const Seller = Type.Object({
+  name: Nullable(SELLER.name),
+  address_line1: Nullable(SELLER.address_line1),
+  address_line2: Nullable(SELLER.address_line2),
+  city: Nullable(SELLER.city),
+  state: Nullable(SELLER.state),
+  postal_code: Nullable(SELLER.postal_code),
+  country: Nullable(SELLER.country),
+  tax_id: Nullable(SELLER.tax_id),
+  email: Nullable(SELLER.email),
+  phone: Nullable(SELLER.phone),
+});
+
+export const Dunning = Type.Object(DUNNING);
+
 export const Organization = Type.Object({
   id: Uuid,
-  mode: oneOf(['test', 'live']),
+  mode: Mode,
   name: Type.String(),
   timezone: Timezone,
-  seller: Type.Object({
-    name: Nullable(SELLER.name),
-    address_line1: Nullable(SELLER.address_line1),
-    address_line2: Nullable(SELLER.address_line2),
-    city: Nullable(SELLER.city),
-    state: Nullable(SELLER.state),
-    postal_code: Nullable(SELLER.postal_code),
-    country: Nullable(SELLER.country),
-    tax_id: Nullable(SELLER.tax_id),
-    email: Nullable(SELLER.email),
-    phone: Nullable(SELLER.phone),
-  }),
-  dunning: Type.Object(DUNNING),
+  seller: Seller,
+  dunning: Dunning,
   created_at: Timestamp,
   updated_at: Timestamp,
 });

@@ -17,11 +17,14 @@ import { Body, Email, ExternalCustomerId, Nullable, Timestamp, Uuid, oneOf } fro
 
 export const FailureCode = oneOf(FAILURE_CODES);
 export const RefundFailure = oneOf(REFUND_FAILURES);
+export const RefundReason = oneOf(REFUND_REASONS);
+export const RefundStatus = oneOf(REFUND_STATUSES);
+export const TransactionType = oneOf(TRANSACTION_TYPES);
 
 export const RefundCreate = Body(
   {
     amount: Type.Optional(AskedFor(Amount)),
-    reason: Type.Optional(oneOf(REFUND_REASONS, { default: 'requested_by_customer' })),
+    reason: Type.Optional({ ...RefundReason, default: 'requested_by_customer' }),
   },
   { amount: '4.50', reason: 'requested_by_customer' },
 );
@@ -31,14 +34,22 @@ export const Refund = Type.Object({
   payment_id: Uuid,
   amount: Total,
   currency: Currency,
-  status: oneOf(REFUND_STATUSES),
-  reason: oneOf(REFUND_REASONS),
+  status: RefundStatus,
+  reason: RefundReason,
   failure_reason: Nullable(RefundFailure),
   created_at: Timestamp,
   settled_at: Nullable(Timestamp),
 });
 
 export const PaymentStatus = oneOf(PAYMENT_STATUSES);
+
+export const PaymentMethodType = oneOf(['card', 'bank_debit']);
+
+export const PaymentMethod = Type.Object({
+  type: PaymentMethodType,
+  brand: Nullable(Type.String()),
+  last4: Type.String(),
+});
 
 export const Payment = Type.Object({
   id: Uuid,
@@ -48,14 +59,8 @@ export const Payment = Type.Object({
   amount_refunded: Total,
   amount_refund_pending: Total,
   refundable_amount: Total,
-  transaction_type: oneOf(TRANSACTION_TYPES),
-  payment_method: Nullable(
-    Type.Object({
-      type: oneOf(['card', 'bank_debit']),
-      brand: Nullable(Type.String()),
-      last4: Type.String(),
-    }),
-  ),
+  transaction_type: TransactionType,
+  payment_method: Nullable(PaymentMethod),
   checkout_id: Nullable(Uuid),
   subscription_id: Nullable(Uuid),
   invoice_id: Nullable(Uuid),

@@ -28,9 +28,11 @@ export const ProductStatus = oneOf(['active', 'archived', 'unpublished'], {
   description: 'Only an active product can be bought.',
 });
 
-const PriceType = oneOf(['one_time', 'recurring']);
+export const PriceType = oneOf(['one_time', 'recurring']);
 
-const Interval = oneOf(['day', 'week', 'month', 'year']);
+export const PriceStatus = oneOf(['active', 'archived']);
+
+export const BillingInterval = oneOf(['day', 'week', 'month', 'year']);
 
 /** A period is at most three years, or 365 days where it is counted in days. */
 const INTERVAL_COUNT_MAX: Readonly<Record<PriceInterval, number>> = {
@@ -45,7 +47,7 @@ export const PriceCreate = Body(
     amount: Amount,
     currency: Currency,
     type: Type.Optional(PriceType),
-    interval: Type.Optional(Interval),
+    interval: Type.Optional(BillingInterval),
     interval_count: Type.Optional(
       Type.Integer({
         minimum: 1,
@@ -96,10 +98,10 @@ export const Price = Type.Object({
   amount: Amount,
   currency: Currency,
   type: PriceType,
-  interval: Type.Optional(Interval),
+  interval: Type.Optional(BillingInterval),
   interval_count: Type.Optional(Type.Integer(RECURRING_ONLY)),
   trial_days: Type.Optional(Type.Integer(RECURRING_ONLY)),
-  status: oneOf(['active', 'archived']),
+  status: PriceStatus,
   created_at: Timestamp,
 });
 

@@ -84,6 +84,8 @@ export const SubscriptionPause = Body(
   { resumes_at: '2026-12-01T00:00:00.000Z', keep_invoices: true },
 );
 
+export const OverdueState = oneOf(['clear', 'warning', 'blocked']);
+
 export const Subscription = Type.Object({
   id: Uuid,
   bundle_id: Uuid,
@@ -96,7 +98,7 @@ export const Subscription = Type.Object({
   phase_name: Type.String({ description: 'Ends in `-trial` during a trial.' }),
   price_list_name: Type.String(),
   status: SubscriptionStatus,
-  overdue_state: namedOneOf(['clear', 'warning', 'blocked']),
+  overdue_state: OverdueState,
   quantity: Type.Integer(),
   current_period_start: Timestamp,
   current_period_end: Timestamp,

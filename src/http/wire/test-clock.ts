@@ -23,11 +23,13 @@ export const TestClockMove = Body(
   { advance: 'P1M' },
 );
 
+export const TestClockStatus = oneOf(['ready', 'advancing'], {
+  description: '`advancing` while what is due is being done, at the time that `now` says.',
+});
+
 export const TestClock = Type.Object({
   now: Timestamp,
-  status: oneOf(['ready', 'advancing'], {
-    description: '`advancing` while what is due is being done, at the time that `now` says.',
-  }),
+  status: TestClockStatus,
 });
 
 /** The target of the clock, or what is wrong with the body. */

@@ -76,6 +76,8 @@ export const oneOf = <const T extends string>(values: readonly T[], options: Sch
     options,
   );
 
+export const Mode = oneOf(['test', 'live']);
+
 /** The same; a refusal lists the words. */
 export const namedOneOf = <const T extends string>(values: readonly T[]) =>
   oneOf(values, { error: `must be one of ${values.join(', ')}` });

@@ -21,7 +21,7 @@ import { rule, ruled } from '../edge/validate.ts';
 import { EventType as EventTypeName } from './events.ts';
 import { accountOf, EVENT_CATALOGUE, sampleData } from './payloads/catalogue.ts';
 import { timeOf } from './usage.ts';
-import { Body, Nullable, Timestamp, Uuid, oneOf } from './values.ts';
+import { Body, Mode, Nullable, Timestamp, Uuid, oneOf } from './values.ts';
 
 const Url = Type.String({
   maxLength: PUBLIC_URL_LENGTH_MAX,
@@ -71,7 +71,7 @@ const PartnerEventTypes = SubscriptionList('Omitted: payment.refunded and paymen
 
 const Description = Type.String({ maxLength: 500 });
 
-const Status = oneOf(['enabled', 'disabled']);
+export const EndpointStatus = oneOf(['enabled', 'disabled']);
 
 const Secret = Type.String({
   description: 'Signs every delivery: `whsec_` and base64. It is shown this once.',
@@ -84,7 +84,7 @@ export const EndpointCreate = Body(
     url: Url,
     event_types: Type.Optional(EventTypes),
     description: Type.Optional(Description),
-    status: Type.Optional(Status),
+    status: Type.Optional(EndpointStatus),
   },
   { url: HOOK, event_types: ['payment.succeeded', 'subscription.expired'] },
 );
@@ -94,7 +94,7 @@ export const EndpointChange = Body(
     url: Type.Optional(Url),
     event_types: Type.Optional(EventTypes),
     description: Type.Optional(Nullable(Description)),
-    status: Type.Optional(Status),
+    status: Type.Optional(EndpointStatus),
   },
   { status: 'disabled' },
 );
@@ -104,7 +104,7 @@ const endpointFields = {
   url: Url,
   event_types: EventTypes,
   description: Nullable(Description),
-  status: Status,
+  status: EndpointStatus,
   disabled_reason: Type.Union([Type.Literal('gone'), Type.Literal('failing'), Type.Null()], {
     description:
       '`gone`: it answered 410. `failing`: for a day nothing but failures. null: its owner did, or it is enabled.',
@@ -129,7 +129,7 @@ export const PartnerEndpointChange = Body(
   {
     url: Type.Optional(Url),
     event_types: Type.Optional(PartnerEventTypes),
-    status: Type.Optional(Status),
+    status: Type.Optional(EndpointStatus),
   },
   { status: 'disabled' },
 );
@@ -139,8 +139,8 @@ const partnerFields = {
   group_id: Uuid,
   url: Url,
   event_types: PartnerEventTypes,
-  environment: oneOf(['test', 'live']),
-  status: Status,
+  environment: Mode,
+  status: EndpointStatus,
   created_at: Timestamp,
 };
 
@@ -176,8 +176,16 @@ export const Replayed = Type.Object({
   count: Type.Integer({ description: 'Deliveries that are sent again, or for the first time.' }),
 });
 
-const DeliveryStatus = oneOf(DELIVERY_STATUSES, {
+export const DeliveryStatus = oneOf(DELIVERY_STATUSES, {
   description: '`held` while the endpoint is disabled; `exhausted` when all attempts failed.',
+});
+
+export const DeliveryAttempt = Type.Object({
+  at: Timestamp,
+  status_code: Nullable(Type.Integer()),
+  error: Nullable(Type.String({ description: 'Why there was no answer, or none to accept.' })),
+  duration_ms: Type.Integer(),
+  response_head: Nullable(Type.String({ description: 'The first bytes of the answer.' })),
 });
 
 export const Delivery = Type.Object({
@@ -186,15 +194,7 @@ export const Delivery = Type.Object({
   event_type: EventTypeName,
   endpoint_id: Uuid,
   status: DeliveryStatus,
-  attempts: Type.Array(
-    Type.Object({
-      at: Timestamp,
-      status_code: Nullable(Type.Integer()),
-      error: Nullable(Type.String({ description: 'Why there was no answer, or none to accept.' })),
-      duration_ms: Type.Integer(),
-      response_head: Nullable(Type.String({ description: 'The first bytes of the answer.' })),
-    }),
-  ),
+  attempts: Type.Array(DeliveryAttempt),
   next_attempt_at: Nullable(Timestamp),
 });
 

@@ -10,7 +10,7 @@ const CUSTOMER = {
   name: Nullable(Type.String()),
 };
 
-const ADDRESS = Type.Object({
+export const BillingAddressData = Type.Object({
   line1: Nullable(Type.String()),
   line2: Nullable(Type.String()),
   city: Nullable(Type.String()),
@@ -46,7 +46,7 @@ export const CUSTOMER_PAYLOADS = {
     about: ['CUSTOMER'],
     fields: {
       ...CUSTOMER,
-      billingAddress: Nullable(ADDRESS),
+      billingAddress: Nullable(BillingAddressData),
       changes: Type.Array(oneOf(ANNOUNCED), { description: 'The fields that changed.' }),
     },
     sample: () => ({ ...customer(), billingAddress: address(), changes: ['email'] }),

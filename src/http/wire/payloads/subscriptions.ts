@@ -41,6 +41,10 @@ const SUBSCRIPTION = {
   metadata: Metadata,
 };
 
+export const PreviousSubscription = Type.Partial(Type.Object(SUBSCRIPTION), {
+  description: 'What each of those fields was before, and nothing else.',
+});
+
 const { customerEmail, externalCustomerId, clientReferenceId, metadata } = ROUND_TRIP;
 
 const subscription = (subscriptionId: string) => ({
@@ -85,9 +89,7 @@ export const SUBSCRIPTION_PAYLOADS = {
         description:
           'The fields that changed; `plan` before them where the product, the price or the quantity did.',
       }),
-      previous: Type.Partial(Type.Object(SUBSCRIPTION), {
-        description: 'What each of those fields was before, and nothing else.',
-      }),
+      previous: PreviousSubscription,
     },
     sample: (id) => ({
       ...subscription(id),

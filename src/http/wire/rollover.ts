@@ -1,0 +1,14 @@
+// What is left of an allowance goes on into later periods.
+import { Type } from '@sinclair/typebox';
+import { Quantity } from './metering.ts';
+import { Body } from './values.ts';
+
+export const RolloverCreate = Body({
+  max: Quantity,
+  expires_after_periods: Type.Integer({ minimum: 1, maximum: 100 }),
+});
+
+export const Rollover = Type.Object({
+  max: Type.Number(),
+  expires_after_periods: Type.Integer(),
+});

@@ -6,7 +6,13 @@ import type { Described, Documented } from '../../src/http/openapi/document.ts';
 import { openApiOf } from '../../src/http/openapi/openapi.ts';
 import { Error as ErrorBody } from '../../src/http/wire/errors.ts';
 import { listRoutes } from '../http/edge/operations.ts';
-import type { Reply } from './server.ts';
+
+type Answer = {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly json: ReturnType<typeof JSON.parse>;
+};
 
 type Known = {
   readonly method: string;
@@ -41,7 +47,7 @@ let routes: readonly Known[] | undefined;
 const validators = new Map<TSchema, Validator<TSchema>>();
 
 /** What of the answer the document does not list; null where it lists all. */
-export function undocumented(method: string, url: string, reply: Reply): string | null {
+export function undocumented(method: string, url: string, reply: Answer): string | null {
   routes ??= knownRoutes();
   const { pathname } = new URL(url);
   const route = routes.find((each) => each.method === method && each.pattern.test(pathname));
@@ -50,7 +56,7 @@ export function undocumented(method: string, url: string, reply: Reply): string 
   return fault === null ? null : `${method} ${pathname} ${reply.status}: ${fault}`;
 }
 
-function faultOf({ documented, described }: Known, reply: Reply): string | null {
+function faultOf({ documented, described }: Known, reply: Answer): string | null {
   const { status, headers, json } = reply;
   const answer = documented.responses[status];
   if (answer === undefined) return `the status, with ${reply.text}`;
@@ -100,5 +106,5 @@ function closed(schema: TSchema): TSchema {
     ...(anyOf && { anyOf: anyOf.map(closed) }),
     ...(items && { items: closed(items) }),
     ...(properties && { properties: Object.fromEntries(fields) }),
-  } as TSchema;
+  };
 }

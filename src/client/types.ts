@@ -747,12 +747,12 @@ export type AnnotatedType = 'customer' | 'subscription' | 'invoice';
 export type ApiKey = {
   id: string;
   name: string | null;
-  mode: 'test' | 'live';
+  mode: Mode;
   /**
    * `all`: everything. `read`: every GET. `metering`: /check, /track, /events/ingest and
    * balances. `x-scopes` of each operation has it.
    */
-  scopes: ('all' | 'read' | 'metering')[];
+  scopes: ApiKeyScope[];
   last4: string | null;
   /** ISO 8601 in UTC, with milliseconds. */
   createdAt: string;
@@ -767,7 +767,7 @@ export type ApiKeyCreate = {
    * `all`: everything. `read`: every GET. `metering`: /check, /track, /events/ingest and
    * balances. `x-scopes` of each operation has it.
    */
-  scopes?: readonly ('all' | 'read' | 'metering')[];
+  scopes?: readonly ApiKeyScope[];
   /** ISO 8601 in UTC, with milliseconds. */
   expiresAt?: string;
 };
@@ -777,17 +777,19 @@ export type ApiKeyRotate = {
   overlapSeconds?: number;
 };
 
+export type ApiKeyScope = 'all' | 'read' | 'metering';
+
 export type ApiKeyWithText = {
   id: string;
   /** Shown this once. */
   key: string;
   name: string | null;
-  mode: 'test' | 'live';
+  mode: Mode;
   /**
    * `all`: everything. `read`: every GET. `metering`: /check, /track, /events/ingest and
    * balances. `x-scopes` of each operation has it.
    */
-  scopes: ('all' | 'read' | 'metering')[];
+  scopes: ApiKeyScope[];
   last4: string | null;
   /** ISO 8601 in UTC, with milliseconds. */
   createdAt: string;

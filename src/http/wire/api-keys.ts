@@ -1,13 +1,15 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { KEY_SCOPES, type KeyRecord, type KeyScope } from '../../records/api-keys.ts';
 import { AskedFor } from '../edge/lenient.ts';
-import { Body, Line, Nullable, Timestamp, Uuid, oneOf } from './values.ts';
+import { Body, Line, Mode, Nullable, Timestamp, Uuid, oneOf } from './values.ts';
 
 /** How long a replaced key still works. */
 export const OVERLAP_S_DEFAULT = 3600;
 const OVERLAP_S_MAX = 604_800;
 
-const Scopes = Type.Array(oneOf(KEY_SCOPES), {
+export const ApiKeyScope = oneOf(KEY_SCOPES);
+
+const Scopes = Type.Array(ApiKeyScope, {
   minItems: 1,
   maxItems: 1,
   description:
@@ -43,7 +45,7 @@ export const ApiKeyRotate = Body(
 
 const FIELDS = {
   name: Nullable(Type.String()),
-  mode: oneOf(['test', 'live']),
+  mode: Mode,
   scopes: Scopes,
   last4: Nullable(
     Type.String({ description: 'The end of the key; null where it was made before 0.2.' }),

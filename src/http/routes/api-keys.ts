@@ -167,18 +167,22 @@ function removeKey({ edge, sql, clock, changes }: Deps): Route {
     if (id === principal.keyId) {
       return refuse('conflict', 'a key cannot revoke itself: rotate it, or use another');
     }
+    let isNew = false;
     const revoke = () =>
       sql.begin(async (transaction): Promise<Response> => {
-        const now = clock.now();
         const held = await holdKeys(transaction, principal, [principal.keyId, id]);
+        // After the wait: what the key has made meanwhile it made before its end.
+        const now = clock.now();
         if (!hasLive(held, principal, now)) return ended();
         const found = held.get(id);
         if (found === undefined) return noSuchKey();
-        if (found.revokedAt === null) await revokeKey(transaction, { id, now });
+        isNew = found.revokedAt === null;
+        if (isNew) await revokeKey(transaction, { id, now });
         return new Response(null, { status: 204 });
       });
     const response = await writeInTurn(tenantOf(principal), revoke);
-    if (response.ok) await changes.publish('api_key', id);
+    // Caches of all callers hear of it: not again.
+    if (isNew) await changes.publish('api_key', id);
     return response;
   });
 }

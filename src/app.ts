@@ -4,7 +4,6 @@ import type { Clock, Ids, OrgClock, Timers } from '../ledger/ports.ts';
 import type { Settings } from './config.ts';
 import { clientAddress } from './http/edge/client-address.ts';
 import type { Edge } from './http/edge/edge.ts';
-import type { WatchKey } from './http/edge/key-watch.ts';
 import { refuse } from './http/edge/errors.ts';
 import type { FairSql } from './http/edge/fair-sql.ts';
 import { createFallback, type Fallback, withFallback } from './http/edge/fallback.ts';
@@ -40,6 +39,7 @@ import { sandboxRoutes } from './http/routes/sandbox.ts';
 import { subscriptionRoutes } from './http/routes/subscriptions.ts';
 import { testClockRoutes } from './http/routes/test-clock.ts';
 import { webhookEndpointRoutes } from './http/routes/webhook-endpoints.ts';
+import type { EventStreams } from './event-stream/event-streams.ts';
 import type { Openings } from './payments/openings.ts';
 import type { Payments } from './payments/payments.ts';
 import type { Changes } from './platform/postgres/changes.ts';
@@ -60,8 +60,6 @@ export type OperatorsAppDeps = Pick<AppDeps, 'edge' | 'readiness' | 'registry' |
 
 export type AppDeps = {
   readonly edge: Edge;
-  /** For answers that stay open. */
-  readonly watchKey: WatchKey;
   readonly sql: Sql;
   readonly lists: FairSql;
   readonly replays: FairSql;
@@ -89,6 +87,7 @@ export type AppDeps = {
   readonly subscriptions: Subscriptions;
   readonly sandbox: Sandbox;
   readonly processorFor: ProcessorFor;
+  readonly eventStreams: EventStreams;
 };
 
 /** The whole HTTP surface. Pure: nothing here connects, listens or reads a clock. */
@@ -106,6 +105,8 @@ export function createApp(deps: AppDeps) {
       forwardedFor: request.headers.get('x-forwarded-for'),
       hops: settings.proxyHops,
     });
+  const idleAtMost = (request: Request, seconds: number): void =>
+    app.server?.timeout(request, seconds);
   const routes = () => app.routes;
   const handle = (request: Request) => app.handle(request);
   // In the order in which the document shows them.
@@ -131,14 +132,14 @@ export function createApp(deps: AppDeps) {
     invoiceLinkRoutes(deps),
     portalTokenRoutes(deps),
     portalRoutes(deps),
-    eventRoutes(deps),
+    eventRoutes({ ...deps, idleAtMost }),
     webhookEndpointRoutes(deps),
     deliveryRoutes(deps),
     partnerRoutes(deps),
     organizationRoutes(deps),
     apiKeyRoutes(deps),
     annotationRoutes(deps),
-    testClockRoutes({ ...deps, patient: (request) => app.server?.timeout(request, 0) }),
+    testClockRoutes({ ...deps, patient: (request) => idleAtMost(request, 0) }),
     sandboxRoutes(deps),
     healthRoutes(deps),
     metricsRoutes({ ...deps, peerOf }),

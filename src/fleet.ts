@@ -33,8 +33,8 @@ const STOP_STEPS: readonly StopStep[] = [
 ];
 const SERVING = 'serving';
 const LOOPBACK = '127.0.0.1';
-/** Pools, lanes, journal, changes, keys, metrics, a worker and a mailer of one node. */
-const CONNECTIONS_PER_NODE = 65;
+/** Pools, lanes, streams, journal, changes, keys, metrics, a worker and a mailer of one node. */
+const CONNECTIONS_PER_NODE = 70;
 const CONNECTIONS_OF_OTHERS = 48;
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -5,7 +5,7 @@
 // Holds: while it leaves it answers everything, /ready says 503, and each answer ends its
 // connection. So callers and load balancers go to the other nodes, and the connections that it
 // closes at last are idle: a caller that sends on a closing connection cannot know whether the
-// request arrived.
+// request arrived. Answers that stay open end first.
 // Does not: wait where there is no other node, since no other node would answer.
 import type { Config } from './config.ts';
 import { clock } from './platform/clock.ts';
@@ -25,7 +25,7 @@ export type Front = {
 
 export type FrontConfig = Pick<Config, 'port' | 'host' | 'reusePort' | 'metricsPort' | 'node'>;
 
-type FrontService = Pick<Service, 'app' | 'operatorsApp' | 'leave'>;
+type FrontService = Pick<Service, 'app' | 'operatorsApp' | 'endStreams' | 'leave'>;
 
 /**
  * Called before a node joins: customers of a node that cannot listen would wait. @throws
@@ -54,6 +54,7 @@ export function openFront(service: FrontService, config: FrontConfig): Front {
   }
   return {
     async close() {
+      service.endStreams();
       if (config.node !== undefined) await untilQuiet(service);
       await untilStopped(service);
       await operatorsApp.server?.stop(true);

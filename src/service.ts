@@ -18,6 +18,7 @@ import { newToken } from './platform/crypto/tokens.ts';
 import { ids } from './platform/ids.ts';
 import { Late } from './platform/late.ts';
 import { openNames } from './platform/net/dns.ts';
+import type { EventStreams } from './event-stream/event-streams.ts';
 import type { Changes } from './platform/postgres/changes.ts';
 import { onEach, type Sql } from './platform/postgres/postgres.ts';
 import { openRateLimiter } from './platform/redis/rate-limit.ts';
@@ -34,6 +35,7 @@ import {
   openConnections,
   warmConnections,
 } from './service/connections.ts';
+import { openEventStreams } from './service/event-streams.ts';
 import { type Node, openNode } from './service/node.ts';
 import type { ServiceOptions } from './service/options.ts';
 import type { Subscriptions } from './subscriptions/subscriptions.ts';
@@ -49,6 +51,8 @@ export type Service = {
   readonly changes: Changes;
   /** Writes what is written now and then. */
   flush(): Promise<void>;
+  /** Ends the answers that stay open, and opens no more: their callers go on at another node. */
+  endStreams(): void;
   /**
    * Sends callers to other nodes: /ready says 503, and each answer ends its connection. Returns a
    * function that counts the answers since then.
@@ -94,13 +98,15 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const business = openBusiness(options, { connections, node, limiter }, late);
   metrics.watch(node.ledger, { peers: node.peers, orgClock: connections.orgClock });
   const delivery = await openOwnDelivery(options, metrics.registry);
-  const parts = { connections, node, callers, business };
+  const eventStreams = openEventStreams(options, connections, callers);
+  const parts = { connections, node, callers, business, eventStreams };
   const app = await openApp(options, { ...parts, limiter, signing });
   const { storage, ledger, peers } = node;
   await Promise.all([
     recordAppUrl(sql, options.settings.appUrl),
     storage.warm(onEach),
     warmConnections(connections),
+    eventStreams.open(),
   ]);
   await ledger.open();
   const { payments, subscriptions } = business;
@@ -112,12 +118,14 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     sql,
     changes,
     flush: () => auth.close(),
+    endStreams: () => eventStreams.end(),
     leave() {
       ledger.leave();
       return edge.leave();
     },
     abandon: () => ledger.abandon(),
     async close() {
+      await eventStreams.close();
       for (const owing of [delivery, subscriptions, payments]) await owing?.close();
       const { keyLocks } = connections;
       for (const open of [ledger, peers, auth, changes, keyLocks, metrics]) await open?.close();
@@ -134,12 +142,21 @@ type Parts = {
   readonly business: Business;
   readonly limiter: ReturnType<typeof openRateLimiter>;
   readonly signing: Awaited<ReturnType<typeof openSigning>>;
+  readonly eventStreams: EventStreams;
 };
 
 /** The last stage: the routes. */
 async function openApp(
   options: ServiceOptions,
-  { connections, node: { ledger }, callers: { edge, watchKey }, business, limiter, signing }: Parts,
+  {
+    connections,
+    node: { ledger },
+    callers: { edge },
+    business,
+    limiter,
+    signing,
+    eventStreams,
+  }: Parts,
 ) {
   const { settings } = options;
   const { sql, clock, metrics } = connections;
@@ -150,7 +167,7 @@ async function openApp(
     ...business,
     ...signing,
     edge,
-    watchKey,
+    eventStreams,
     readiness,
     ledger,
     limiter,

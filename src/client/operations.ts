@@ -141,6 +141,7 @@ export const OPERATIONS = {
     params: 'none',
   },
   listEvents: { method: 'GET', path: '/events', keyed: false, params: 'query', list: true },
+  streamEvents: { method: 'GET', path: '/events/stream', keyed: false, params: 'query' },
   getEvent: { method: 'GET', path: '/events/{id}', keyed: false, params: 'none' },
   createWebhookEndpoint: {
     method: 'POST',

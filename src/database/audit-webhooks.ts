@@ -9,6 +9,12 @@ export const WEBHOOK_CHECKS: Readonly<Record<string, string>> = {
     ) r ON r.event_id = e.id
     WHERE e.id IS NULL OR r.times IS DISTINCT FROM 1`,
 
+  'a position says whose event it is, and a sample has none': `
+    SELECT e.id AS event, f.position, f.organisation_id, f.mode FROM event_fanouts f JOIN events e ON e.id = f.event_id
+    WHERE (f.position IS NULL) <> (e.endpoint_id IS NOT NULL)
+      OR f.organisation_id IS DISTINCT FROM CASE WHEN e.endpoint_id IS NULL THEN e.organisation_id END
+      OR f.mode IS DISTINCT FROM CASE WHEN e.endpoint_id IS NULL THEN e.mode END`,
+
   'what is owed of an event is delivered, pending, held or exhausted': `
     SELECT coalesce(f.event_id, d.event_id) AS event, f.owed, d.delivered, d.pending, d.held, d.exhausted
     FROM event_fanouts f FULL JOIN (

@@ -732,9 +732,13 @@ CREATE TABLE event_fanouts (
   owed integer NOT NULL,
   "position" bigint,
   written_at timestamptz DEFAULT '-infinity'::timestamptz NOT NULL,
+  -- Of a row with a position. NULL for a sample, which no stream has.
+  organisation_id uuid,
+  mode mode,
   CONSTRAINT event_fanouts_pkey PRIMARY KEY (event_id)
 );
 CREATE UNIQUE INDEX event_fanouts_position_once ON event_fanouts ("position");
+CREATE INDEX event_fanouts_streamed ON event_fanouts (organisation_id, mode, "position");
 
 -- What an organisation sets for itself, in each mode: a test key must not reach what live invoices say and live dunning does.
 CREATE TABLE organisation_settings (
@@ -1181,11 +1185,11 @@ BEGIN
     FROM passing p CROSS JOIN LATERAL owed_to(chosen[p.nth]) o ORDER BY p.position
     RETURNING event_id, endpoint_id, status
   ), counted AS (
-    INSERT INTO event_fanouts (event_id, owed, position, written_at)
-    SELECT e.id, coalesce(m.owed, 0), p.position, p.written_at
+    INSERT INTO event_fanouts (event_id, owed, position, written_at, organisation_id, mode)
+    SELECT e.id, coalesce(m.owed, 0), p.position, p.written_at, e.organisation_id, e.mode
     FROM passing p JOIN events e ON e.id = p.event_id
     LEFT JOIN (SELECT event_id, count(*) AS owed FROM made GROUP BY event_id) m ON m.event_id = p.event_id
-    RETURNING 1
+    RETURNING organisation_id, mode
   ), gone AS (
     DELETE FROM event_queue q USING passing p WHERE q.organisation_id = p.organisation_id AND q.place = p.place
   ), moved AS (
@@ -1194,6 +1198,9 @@ BEGIN
   SELECT (SELECT count(*) FROM made), (SELECT count(*) FROM counted),
     (SELECT count(pg_notify('tollhouse_deliveries', endpoint_id::text))
       FROM (SELECT DISTINCT endpoint_id FROM made WHERE status = 'pending') due)
+    -- A step is of 50 organisations at most, and a message may have 8,000 bytes.
+    + (SELECT count(pg_notify('tollhouse_positions', whose))
+      FROM (SELECT string_agg(DISTINCT organisation_id || ' ' || mode, ',') AS whose FROM counted) news)
   INTO owed, known, told;
   IF known <> cardinality(chosen) THEN
     RAISE EXCEPTION 'an event that is queued is not there';

@@ -22,6 +22,8 @@ export type Operation = {
   readonly bodyBytesMax?: number;
   /** Strings, and integers that are parsed from strings. */
   readonly query?: TObject;
+  /** The description of each header that it reads. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** The description of each path parameter. */
   readonly params?: Readonly<Record<string, string>>;
   /**

@@ -47,6 +47,7 @@ export const BOUNDS = {
                              whose: 'a customer', what: 'live and scheduled grants of one feature' },
   subscriptionsPerCustomer: { variable: 'LIMIT_SUBSCRIPTIONS_PER_CUSTOMER', byDefault: 100, whose: 'a customer', what: 'live subscriptions' },
   portalTokensPerCustomer: { variable: 'LIMIT_PORTAL_TOKENS_PER_CUSTOMER', byDefault: 100, whose: 'a customer', what: 'portal tokens that open' },
+  eventStreams:            { variable: 'LIMIT_EVENT_STREAMS', byDefault: 1000, whose: 'an organisation', what: 'open streams of events on a node' },
   apiKeys:                 { variable: 'LIMIT_API_KEYS', byDefault: 100, whose: 'an organisation or a group', what: 'API keys' },
 } as const satisfies Readonly<Record<string, Bound>>;
 

@@ -63,6 +63,7 @@ const PASSED = 'an event waits for the relay, was passed, or is set aside';
 const OWED = 'what is owed of an event is delivered, pending, held or exhausted';
 const HEARD = 'a delivery is of an event that its endpoint may hear of';
 const SUBSCRIBED = 'an endpoint is owed every event that it subscribed to';
+const WHOSE = 'a position says whose event it is, and a sample has none';
 const ATTEMPTS = 'a delivery is what its attempts made it';
 
 const ONE = `(select id from deliveries where status = 'delivered' order by id limit 1)`;
@@ -85,6 +86,9 @@ const DAMAGE: [what: string, statement: string, found: string[]][] = [
   ['an event that was set aside and passed',     `insert into event_faults select id, organisation_id, 1, at, at, 'x' from events limit 1`, [PASSED]],
   ['an event that is nowhere',                   `insert into events (id, organisation_id, mode, type, object_type, object_id, sequence, at, data) select uuidv7(), organisation_id, mode, 'usage.recorded', 'USAGE', uuidv7(), 1, at, '{}' from events limit 1`, [PASSED]],
   ['a count that is too high',                   `update event_fanouts set owed = owed + 1 where event_id = (select event_id from deliveries where id = ${ONE})`, [OWED]],
+  ['a position of nobody',                       `update event_fanouts set organisation_id = null where event_id = (select event_id from event_fanouts limit 1)`, [WHOSE]],
+  ['a position in the other mode',               `update event_fanouts set mode = 'live' where event_id = (select event_id from event_fanouts limit 1)`, [WHOSE]],
+  ['an event that was passed without a place',   `update event_fanouts set position = null where event_id = (select event_id from event_fanouts limit 1)`, [WHOSE]],
   ['an event that was not fanned out',           `with d as (delete from deliveries where id = ${WELL} returning id, event_id), a as (delete from delivery_attempts where delivery_id in (select id from d)) update event_fanouts set owed = owed - 1 where event_id in (select event_id from d)`, [SUBSCRIBED]],
   ['a delivery of an event that is not there',   `update deliveries set event_id = uuidv7() where id = ${HELD}`,                 [OWED, HEARD]],
   ['a delivery to nobody',                       `update deliveries set endpoint_id = uuidv7() where id = ${HELD}`,              [HEARD]],

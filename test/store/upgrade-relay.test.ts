@@ -5,6 +5,7 @@ import { audit } from '../../src/database/audit.ts';
 import { migrate } from '../../src/database/migrate.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { openPool, type Sql } from '../../src/platform/postgres/postgres.ts';
+import { BEGINNING, pagesAfter } from '../../src/records/event-positions.ts';
 import type { FreshDatabase } from '../support/database.ts';
 import { relayAll } from '../support/relayed.ts';
 import { databaseBefore } from './before.ts';
@@ -57,5 +58,10 @@ test('events of before keep their order and what they owe, and those that come a
     { id: next, position: 1n, owed: 1 },
     { id: sample, position: null, owed: 1 },
   ]);
+  // A stream of events has those of before, too.
+  const [page] = await pagesAfter(sql, [
+    { organisationId: organisation, mode: 'test', position: BEGINNING },
+  ]);
+  expect(page!.events.map(({ id }) => id)).toEqual([first, second, third, next]);
   expect(await audit(sql)).toEqual([]);
 });

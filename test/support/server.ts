@@ -50,6 +50,7 @@ export type TestServer = {
   readonly ledger: Service['ledger'];
   readonly payments: Service['payments'];
   readonly app: Service['app'];
+  readonly endStreams: Service['endStreams'];
   readonly organisation: FirstKeys;
   readonly other: FirstKeys;
   readonly group: FirstKeys;
@@ -178,6 +179,7 @@ async function startNode(options: ServerOptions, logged: string[] = []): Promise
     ledger: service.ledger,
     payments: service.payments,
     app,
+    endStreams: () => service.endStreams(),
     organisation,
     other,
     group,

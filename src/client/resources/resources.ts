@@ -43,7 +43,12 @@ const TABLES = {
 } satisfies Record<string, Table>;
 
 /** These are methods of the client itself. Operations without a key are pages for browsers. */
-type OfClient = 'checkEntitlement' | 'checkEntitlements' | 'trackUsage' | 'trackUsages';
+type OfClient =
+  | 'checkEntitlement'
+  | 'checkEntitlements'
+  | 'streamEvents'
+  | 'trackUsage'
+  | 'trackUsages';
 
 type Values<T> = T[keyof T];
 type InTables = Values<{ [Name in keyof typeof TABLES]: Values<(typeof TABLES)[Name]> }>;

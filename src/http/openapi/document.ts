@@ -81,7 +81,7 @@ export function hasKey(access: Access): access is 'organisation' | 'group' {
 }
 
 function parametersOf(route: DocumentedRoute, components: Components): Parameter[] {
-  const { params = {}, query } = route.operation;
+  const { params = {}, query, headers = {} } = route.operation;
   const parameters: Parameter[] = Object.entries(params).map(([name, description]) => ({
     name,
     in: 'path',
@@ -93,6 +93,10 @@ function parametersOf(route: DocumentedRoute, components: Components): Parameter
     const { description = '' } = field;
     const { description: _beside, ...schema } = components.of(field) as { description?: string };
     parameters.push({ name, in: 'query', required: false, description, schema });
+  }
+  for (const [name, description] of Object.entries(headers)) {
+    const schema = { type: 'string' } as const;
+    parameters.push({ name, in: 'header', required: false, description, schema });
   }
   if (isIdempotent(route.operation, route)) {
     parameters.push({

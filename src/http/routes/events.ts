@@ -8,8 +8,13 @@ import { refuse, refuseInvalid } from '../edge/errors.ts';
 import { answerList } from '../list.ts';
 import { Event, EventQuery, timesOf } from '../wire/events.ts';
 import { ListOf } from '../wire/values.ts';
+import { type EventStreamRouteDeps, streamEvents } from './event-stream.ts';
 
-export type EventRoutesDeps = { readonly edge: Edge; readonly sql: Sql; readonly lists: FairSql };
+export type EventRoutesDeps = EventStreamRouteDeps & {
+  readonly edge: Edge;
+  readonly sql: Sql;
+  readonly lists: FairSql;
+};
 
 const tag = 'Events';
 
@@ -32,7 +37,10 @@ const READ = {
 } as const;
 
 export function eventRoutes(deps: EventRoutesDeps) {
-  return new Elysia().get('/events', ...readEvents(deps)).get('/events/:id', ...readEvent(deps));
+  return new Elysia()
+    .get('/events', ...readEvents(deps))
+    .get('/events/stream', ...streamEvents(deps))
+    .get('/events/:id', ...readEvent(deps));
 }
 
 function readEvents({ edge, lists }: EventRoutesDeps): Route {

@@ -124,6 +124,7 @@ const LAYERS: Layer[] = [
       'src/http/**',
       'src/pages/**',
       'src/accounts/**',
+      'src/event-stream/**',
       'src/invoices/**',
       'src/metering/**',
       'src/payments/**',
@@ -152,6 +153,10 @@ const LAYERS: Layer[] = [
       'src/platform/**',
     ],
     mayType: ['postgres'],
+  },
+  {
+    files: ['src/event-stream/**'],
+    may: [...LEDGER_FACE, 'src/event-stream/**', 'src/records/**', 'src/platform/**'],
   },
   {
     files: ['src/accounts/**', 'src/metering/**'],

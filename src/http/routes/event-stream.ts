@@ -1,0 +1,75 @@
+import { type Static, Type } from '@sinclair/typebox';
+import type { EventStreams } from '../../event-stream/event-streams.ts';
+import { Full } from '../../platform/bounds.ts';
+import { isUuid } from '../../records/uuid.ts';
+import type { Edge, Route } from '../edge/edge.ts';
+import { refuse, refuseInvalid } from '../edge/errors.ts';
+import { Event } from '../wire/events.ts';
+import { Body, Uuid } from '../wire/values.ts';
+
+export type EventStreamRouteDeps = {
+  readonly edge: Edge;
+  readonly eventStreams: EventStreams;
+  /** How long the connection of a request may take nothing before it is closed. */
+  readonly idleAtMost: (request: Request, seconds: number) => void;
+};
+
+/** A comment comes every 15 s. */
+const IDLE_S_MAX = 60;
+const LAST_EVENT_ID = 'Last-Event-ID';
+
+const EventStreamQuery = Body({
+  after: Type.Optional({
+    ...Uuid,
+    description:
+      "The stream goes on after the event with this id. The organisation's own id stands for before its first event.",
+  }),
+});
+
+const STREAM = {
+  operationId: 'streamEvents',
+  summary: 'Follow events as they happen',
+  description: [
+    'Server-sent events: each is an event as `GET /events` shows it, and its `id` is the id of that. They come in the order in which they were committed, each once. Samples for a webhook endpoint are not among them, and `usage.recorded` is where an endpoint subscribes to it.',
+    'It goes on after the event in `Last-Event-ID`, or in `after`, without a gap and on any node; without either it begins now. An id that is unknown, of another mode, or no longer kept is refused. The first message has an `id` and no data: the place where the stream begins, so that a caller that is cut off before the first event can go on from there, too.',
+    "It ends when a node is stopped, when the key ends, and when the caller is too slow: connect again with the last `id`, after the time in `retry`. A comment comes every 15 s. Each node serves an organisation's mode 1,000 streams unless it is configured otherwise (409), and 5,000 in all (503).",
+  ].join('\n\n'),
+  tag: 'Events',
+  query: EventStreamQuery,
+  headers: {
+    [LAST_EVENT_ID]:
+      'The `id` that the caller had last. It counts before `after`, which may still be in the address that a browser connects to again.',
+  },
+  answers: { 200: Event },
+  mediaType: 'text/event-stream',
+  refusals: ['invalid_request', 'conflict'],
+} as const;
+
+const HEADERS = {
+  'content-type': 'text/event-stream',
+  'cache-control': 'no-store',
+  // nginx would hold the events back.
+  'x-accel-buffering': 'no',
+};
+
+export function streamEvents({ edge, eventStreams, idleAtMost }: EventStreamRouteDeps): Route {
+  return edge.organisation(STREAM, async ({ principal, query, request }) => {
+    const after = afterOf(request, query);
+    if (after !== null && !isUuid(after)) return refuseAfter('must be the id of an event');
+    const { keyId } = principal;
+    const cut = (): void => idleAtMost(request, 1);
+    const { signal } = request;
+    const body = await eventStreams.stream({ tenant: principal, keyId, after, signal, cut });
+    if (body === 'unknown') return refuseAfter('is no event of this mode that is still kept');
+    if (body === 'no_room') return refuse('service_unavailable', 'no more streams here: try again');
+    if (body instanceof Full) return refuse('conflict', body.message);
+    idleAtMost(request, IDLE_S_MAX);
+    return new Response(body, { headers: HEADERS });
+  });
+}
+
+function afterOf(request: Request, query: Static<typeof EventStreamQuery>): string | null {
+  return request.headers.get(LAST_EVENT_ID) ?? query.after ?? null;
+}
+
+const refuseAfter = (message: string): Response => refuseInvalid([{ path: ['after'], message }]);

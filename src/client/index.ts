@@ -2,6 +2,7 @@
 export type { Caller, CallOptions, Input } from './caller.ts';
 export * from './errors.ts';
 export type { Hooks, RequestInfo, ResponseInfo, RetryInfo } from './hooks.ts';
+export type { Lease, LeaseParams } from './lease.ts';
 export type { CheckAnswer, OnUnavailable } from './metering.ts';
 export type { OperationId } from './operations.ts';
 export { List, type Page, type PageParams } from './page.ts';

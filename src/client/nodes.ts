@@ -9,8 +9,8 @@ const AWAY_MS = 1000;
 /** Customers whose owner is remembered: up to twice as many. */
 const OWNERS_MAX = 50_000;
 
-export const NODE_HEADER = 'tollhouse-node';
-export const OWNER_HEADER = 'tollhouse-owner';
+const NODE_HEADER = 'tollhouse-node';
+const OWNER_HEADER = 'tollhouse-owner';
 
 export type Node = { readonly baseUrl: string; number: number | null; awayUntil: number };
 

@@ -4,6 +4,7 @@ import { Coalescer } from './coalescer.ts';
 import { ClosedError } from './errors.ts';
 import type { Hooks } from './hooks.ts';
 import { newKeys } from './keys.ts';
+import { Lease, type LeaseParams } from './lease.ts';
 import {
   type CheckAnswer,
   checkOf,
@@ -65,6 +66,7 @@ export class Tollhouse implements Caller {
   readonly #onUnavailable: OnUnavailable;
   /** Requests of one call each that are on their way. */
   readonly #singles = new Pending();
+  readonly #leases = new Set<Lease>();
   #closed = false;
 
   constructor(options: TollhouseOptions) {
@@ -117,10 +119,41 @@ export class Tollhouse implements Caller {
   /** Records usage: durable when it resolves. Goes with others in a batch, under a key of its own. */
   track(params: TrackBody, options: CallOptions = {}): Promise<TrackResult> {
     if (this.#closed) return Promise.reject(new ClosedError());
+    return this.#track(params, options);
+  }
+
+  #track(params: TrackBody, options: CallOptions): Promise<TrackResult> {
     const own = params.idempotencyKey;
     const key = own ?? options.idempotencyKey ?? this.#newKey();
     const text = textOf(params, own === undefined ? key : null);
     return this.#tracks.add({ text, customer: nameOf(params), key }, options);
+  }
+
+  /**
+   * Takes a slice of a customer's balance, which `lease.take(n)` gives out from memory. Resolves
+   * when it has asked for the first slice, whatever it got.
+   */
+  async lease(params: LeaseParams): Promise<Lease> {
+    if (this.#closed) throw new ClosedError();
+    const lease = new Lease(
+      {
+        consume: (body, idempotencyKey) =>
+          this.#consume({ ...body, consume: true }, { idempotencyKey }),
+        giveBack: (body, timeoutMs) =>
+          this.#track(body, timeoutMs === undefined ? {} : { timeoutMs }),
+        newKey: this.#newKey,
+        closed: (ended) => this.#leases.delete(ended),
+      },
+      params,
+    );
+    this.#leases.add(lease);
+    try {
+      await lease.ready();
+    } catch (error) {
+      this.#leases.delete(lease);
+      throw error;
+    }
+    return lease;
   }
 
   /** Resolves while there is room for another call, so that none is rejected for the lack of it. */
@@ -133,10 +166,15 @@ export class Tollhouse implements Caller {
     await Promise.all([this.#checks.flush(), this.#tracks.flush(), this.#singles.flush()]);
   }
 
-  /** Takes no more calls, and resolves when each one has ended. */
+  /**
+   * Takes no more calls, gives back what leases hold, and resolves when each call has ended.
+   * Rejects where something could not be given back.
+   */
   async close(): Promise<void> {
     this.#closed = true;
+    const leases = await Promise.allSettled(Array.from(this.#leases, (lease) => lease.close()));
     await this.flush();
+    for (const lease of leases) if (lease.status === 'rejected') throw lease.reason;
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -150,10 +188,19 @@ export class Tollhouse implements Caller {
       const text = textOf(params, null);
       return this.#checks.add({ text, customer, key: null }, options);
     }
-    const input = { body: params };
-    return this.#single(
-      this.#transport.call<CheckResult>('checkEntitlement', input, options, customer),
+    return this.#consume(params, options);
+  }
+
+  #consume(body: CheckBody, options: CallOptions): Promise<CheckResult> {
+    const call = this.#transport.call<CheckResult>(
+      'checkEntitlement',
+      { body },
+      body.idempotencyKey === undefined
+        ? options
+        : { ...options, idempotencyKey: body.idempotencyKey },
+      nameOf(body),
     );
+    return this.#single(call);
   }
 
   /** `flush` waits for it, too. */

@@ -4,6 +4,9 @@ import SwaggerParser from '@apidevtools/swagger-parser';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import generateTypes from 'openapi-typescript';
 import { type OpenApi, openApiOf } from '../../src/http/openapi/openapi.ts';
+import { EXAMPLES } from '../../src/http/openapi/examples.ts';
+import { issuesOf, validator } from '../../src/http/edge/validate.ts';
+import { closed } from '../support/documented.ts';
 import { listRoutes } from './edge/operations.ts';
 
 // Linters take seconds, and more on a busy machine.
@@ -49,6 +52,8 @@ function objectsWithin({ properties = {}, items, anyOf = [] }: Schema, place: st
   ]);
 }
 
+const nameOf = ({ $ref: ref }: { readonly $ref: string }) => ref.slice(ref.lastIndexOf('/') + 1);
+
 let document: OpenApi;
 let source: string;
 beforeAll(() => {
@@ -57,7 +62,15 @@ beforeAll(() => {
 });
 
 test('the linter finds no error, and warns of nothing but what is meant', async () => {
-  const config = await createConfig({ extends: ['recommended'] });
+  const config = await createConfig({
+    extends: ['recommended'],
+    rules: {
+      'no-invalid-schema-examples': 'error',
+      'no-invalid-media-type-examples': 'error',
+      'no-invalid-parameter-examples': 'error',
+      'operation-operationId': 'error',
+    },
+  });
   const problems = await lintFromString({ source, config, absoluteRef: '/openapi.json' });
   const found = problems.map(
     ({ severity, ruleId, message, location: [at] }) =>
@@ -90,6 +103,24 @@ describe('what operations take and answer', () => {
       objectsWithin(schema as Schema, name),
     );
     expect(nameless).toEqual([]);
+  });
+
+  test('is shown by an example, wherever a key is needed', () => {
+    const { schemas } = document.components;
+    const bare = Object.values(document.paths)
+      .flatMap((methods) => Object.values(methods))
+      .filter(({ security }) => security.length > 0)
+      .flatMap(({ requestBody, responses }) => [requestBody, ...Object.values(responses)])
+      .flatMap((part) => part?.content?.['application/json'] ?? [])
+      .map(({ schema }) => nameOf(schema as { $ref: string }))
+      .filter((name) => (schemas[name] as { examples?: unknown }).examples === undefined);
+    expect(bare).toEqual([]);
+  });
+
+  test('an example has each field, and no other', () => {
+    for (const [schema, example] of EXAMPLES) {
+      expect([example, issuesOf(validator(closed(schema)), example)]).toEqual([example, []]);
+    }
   });
 
   test('is told apart by status and by media type', () => {
@@ -144,9 +175,13 @@ describe('a generator of types', () => {
       .split('\n')
       // Quoted text is our own wording.
       .map((line) => line.replaceAll(/"[^"]*"/g, '""'))
-      .filter((line) => /\bunknown\b|\bany\b|Record<string, never>/.test(line))
+      .filter((line) => /\bunknown\b|\bany\b|\bnever\b/.test(line))
       .map((line) => line.trim())
-      .filter((line) => !/^(?:\/\*\*|\*|export type (?:external|\$defs)\b)/.test(line));
+      .filter((line) => !/^(?:\/\*\*|\*|export type (?:external|\$defs)\b)/.test(line))
+      // An answer without a body, and kinds of components that are not used.
+      .filter(
+        (line) => !/^(?:content|responses|requestBodies|pathItems|parameters): never;$/.test(line),
+      );
     expect(vague).toEqual([
       // The document.
       '[key: string]: unknown;',

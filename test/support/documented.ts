@@ -93,7 +93,7 @@ function validatorOf(schema: TSchema): Validator<TSchema> {
 }
 
 /** The same, where a field that it does not name is a fault. */
-function closed(schema: TSchema): TSchema {
+export function closed(schema: TSchema): TSchema {
   const { anyOf, items, properties } = schema as {
     readonly anyOf?: readonly TSchema[];
     readonly items?: TSchema;

@@ -4,6 +4,7 @@
 import { type TLiteral, type TObject, type TSchema, TypeGuard } from '@sinclair/typebox';
 import { assert } from '../../../ledger/kernel/assert.ts';
 import type { DocumentDecoration } from 'elysia';
+import { EXAMPLES } from './examples.ts';
 import * as annotations from '../wire/annotations.ts';
 import * as apiKeys from '../wire/api-keys.ts';
 import * as balances from '../wire/balances.ts';
@@ -100,7 +101,11 @@ export class Components {
     if (!this.#schemas.has(named.name)) {
       // Set before its parts are visited: a schema may refer to itself.
       this.#schemas.set(named.name, {});
-      this.#schemas.set(named.name, this.#plain(named.schema));
+      const example = EXAMPLES.get(named.schema) ?? listExample(named.schema);
+      this.#schemas.set(named.name, {
+        ...this.#plain(named.schema),
+        ...(example !== undefined && { examples: [example] }),
+      });
     }
     return { $ref: `#/components/schemas/${named.name}`, ...beside };
   }
@@ -196,6 +201,14 @@ function listOf(schema: TSchema): Named | undefined {
   if (more === undefined || !TypeGuard.IsSchema(item)) return undefined;
   const named = NAMED.get(bodyOf(item));
   return named && { name: `${named.name}List`, schema };
+}
+
+/** A page of one. */
+function listExample(schema: TSchema): unknown {
+  const { data } = (schema['properties'] ?? {}) as Record<string, TSchema>;
+  const item = listOf(schema) && NAMED.get(bodyOf(data?.['items'] as TSchema));
+  const example = item && EXAMPLES.get(item.schema);
+  return example && { data: [example], limit: 50, offset: 0, has_more: false };
 }
 
 /** null where it is not of words alone. */

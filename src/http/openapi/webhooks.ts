@@ -1,8 +1,8 @@
 // The webhooks that we send, as OpenAPI 3.1 describes them: one for each type of event.
-import { EVENT_TYPES, envelopeOf, type EventType } from '../../records/events.ts';
+import { EVENT_TYPES, type EventType } from '../../records/events.ts';
 import { type Components, type JsonSchema, pascal } from './components.ts';
-import { accountOf, EVENT_CATALOGUE, sampleData } from '../wire/payloads/catalogue.ts';
-import { EVENT_ENVELOPES } from '../wire/payloads/envelopes.ts';
+import { EVENT_CATALOGUE } from '../wire/payloads/catalogue.ts';
+import { EVENT_ENVELOPES, sampleEnvelope } from '../wire/payloads/envelopes.ts';
 
 export type Webhook = {
   readonly post: {
@@ -96,27 +96,10 @@ function webhookOf(type: EventType, components: Components): Webhook {
       requestBody: {
         required: true,
         content: {
-          'application/json': { schema, example: exampleOf(type) },
+          'application/json': { schema, example: sampleEnvelope(type) },
         },
       },
       responses: RESPONSES,
     },
   };
-}
-
-function exampleOf(type: EventType): unknown {
-  const objectId = '01976c2e-5f00-7a10-8000-0000000000ff';
-  const objectType = EVENT_CATALOGUE[type].about[0];
-  return envelopeOf({
-    id: '01976c2e-5f00-7a10-8000-0000000000fe',
-    type,
-    objectType,
-    objectId,
-    accountId: accountOf(type, objectId),
-    organisationId: '01976c2e-5f00-7a10-8000-0000000000fd',
-    mode: 'test',
-    sequence: 1n,
-    at: new Date('2026-11-21T12:00:00.000Z'),
-    data: sampleData(type, objectId),
-  });
 }

@@ -1,8 +1,13 @@
 // An event of each type, as it is sent and read.
 import { type TObject, Type } from '@sinclair/typebox';
-import { EVENT_TYPES, type EventType } from '../../../records/events.ts';
+import {
+  EVENT_TYPES,
+  envelopeOf,
+  type EventEnvelope,
+  type EventType,
+} from '../../../records/events.ts';
 import { Timestamp, Uuid, oneOf } from '../values.ts';
-import { EVENT_CATALOGUE } from './catalogue.ts';
+import { accountOf, EVENT_CATALOGUE, sampleData } from './catalogue.ts';
 import { commonFields, dataSchema } from './payload.ts';
 
 /** What all types have in common. */
@@ -25,4 +30,22 @@ function envelope(type: EventType): Envelope {
   const data = dataSchema(type, EVENT_CATALOGUE[type]);
   const schema = Type.Object({ id: Uuid, type: Type.Literal(type), timestamp: Timestamp, data });
   return { schema, data };
+}
+
+/** What an event of this type looks like. */
+export function sampleEnvelope(type: EventType): EventEnvelope {
+  const objectId = '01976c2e-5f00-7a10-8000-0000000000ff';
+  const objectType = EVENT_CATALOGUE[type].about[0];
+  return envelopeOf({
+    id: '01976c2e-5f00-7a10-8000-0000000000fe',
+    type,
+    objectType,
+    objectId,
+    accountId: accountOf(type, objectId),
+    organisationId: '01976c2e-5f00-7a10-8000-0000000000fd',
+    mode: 'test',
+    sequence: 1n,
+    at: new Date('2026-11-21T12:00:00.000Z'),
+    data: sampleData(type, objectId),
+  });
 }

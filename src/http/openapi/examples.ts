@@ -1,0 +1,461 @@
+// What each answer looks like: the examples of the document. A body has its own, in its schema.
+import type { Static, TSchema } from '@sinclair/typebox';
+import { Tag, CustomField } from '../wire/annotations.ts';
+import { ApiKey, ApiKeyWithText } from '../wire/api-keys.ts';
+import { Balances } from '../wire/balances.ts';
+import { Checkout } from '../wire/checkouts.ts';
+import { Customer } from '../wire/customers.ts';
+import { Discount } from '../wire/discounts.ts';
+import { Entitlement } from '../wire/entitlements.ts';
+import { Error as Refusal } from '../wire/errors.ts';
+import { Event } from '../wire/events.ts';
+import { Grant } from '../wire/grants.ts';
+import { Invoice } from '../wire/invoices.ts';
+import {
+  CheckBatchResult,
+  CheckResult,
+  IngestResult,
+  TrackBatchResult,
+  TrackResult,
+} from '../wire/metering.ts';
+import { Meter } from '../wire/meters.ts';
+import { Organization } from '../wire/organization.ts';
+import { sampleEnvelope } from '../wire/payloads/envelopes.ts';
+import { SAMPLE } from '../wire/payloads/samples.ts';
+import { Payment, Refund } from '../wire/payments.ts';
+import { PortalToken } from '../wire/portal-tokens.ts';
+import { Price, Product } from '../wire/products.ts';
+import { Subscription } from '../wire/subscriptions.ts';
+import { TestClock } from '../wire/test-clock.ts';
+import {
+  Delivery,
+  Endpoint,
+  EndpointWithSecret,
+  PartnerEndpoint,
+  PartnerEndpointWithSecret,
+  Replayed,
+  RotatedSecret,
+} from '../wire/webhooks.ts';
+
+const FEATURE = 'api-calls';
+const AT = '2026-11-21T12:00:00.000Z';
+const { periodStart, periodEnd, customerId, externalCustomerId, email } = SAMPLE;
+
+/** More objects than events are about. */
+const ID = {
+  payment: '01976c2e-5f00-7a10-8000-000000000010',
+  entitlement: '01976c2e-5f00-7a10-8000-000000000011',
+  usage: '01976c2e-5f00-7a10-8000-000000000012',
+  discount: '01976c2e-5f00-7a10-8000-000000000013',
+  token: '01976c2e-5f00-7a10-8000-000000000014',
+  endpoint: '01976c2e-5f00-7a10-8000-000000000015',
+  delivery: '01976c2e-5f00-7a10-8000-000000000016',
+  event: '01976c2e-5f00-7a10-8000-000000000017',
+  organization: '01976c2e-5f00-7a10-8000-000000000018',
+  tag: '01976c2e-5f00-7a10-8000-000000000019',
+  field: '01976c2e-5f00-7a10-8000-00000000001a',
+  group: '01976c2e-5f00-7a10-8000-00000000001b',
+  line: '01976c2e-5f00-7a10-8000-00000000001c',
+};
+
+const metadata = { plan: 'pro' };
+
+const check = {
+  allowed: true,
+  balance: 10_458,
+  limit: 10_500,
+  consumed: 42,
+  remaining: 10_458,
+  reason: 'ok',
+  feature_key: FEATURE,
+  requested: 1,
+  unlimited: false,
+  overage_allowed: false,
+  reserved: 0,
+  period_start: periodStart,
+  period_end: periodEnd,
+  resets_at: periodEnd,
+} satisfies Static<typeof CheckResult>;
+
+const track = {
+  id: ID.usage,
+  feature_key: FEATURE,
+  customer_id: customerId,
+  external_customer_id: externalCustomerId,
+  value: 2,
+  timestamp: AT,
+  balance: 10_456,
+  limit: 10_500,
+  consumed: 44,
+  remaining: 10_456,
+  overage: 0,
+  duplicate: false,
+} satisfies Static<typeof TrackResult>;
+
+const itemError = { error: { type: 'not_found', message: 'no such meter' } } as const;
+
+const price = {
+  id: SAMPLE.priceId,
+  amount: '49.00',
+  currency: 'USD',
+  type: 'recurring',
+  interval: 'month',
+  interval_count: 1,
+  status: 'active',
+  created_at: AT,
+} satisfies Static<typeof Price>;
+
+const endpoint = {
+  id: ID.endpoint,
+  url: 'https://shop.example.com/webhooks',
+  event_types: ['payment.succeeded', 'subscription.expired'],
+  description: null,
+  status: 'enabled',
+  disabled_reason: null,
+  failing_since: null,
+  created_at: AT,
+  updated_at: AT,
+} satisfies Static<typeof Endpoint>;
+
+const partnerEndpoint = {
+  id: ID.endpoint,
+  group_id: ID.group,
+  url: 'https://partner.example.com/webhooks',
+  event_types: ['payment.refunded', 'payment.refund_failed'],
+  environment: 'test',
+  status: 'enabled',
+  created_at: AT,
+} satisfies Static<typeof PartnerEndpoint>;
+
+const SECRET = `whsec_${Buffer.alloc(32).toString('base64')}`;
+
+const apiKey = {
+  id: SAMPLE.keyId,
+  name: 'billing worker',
+  mode: 'test',
+  scopes: ['metering'],
+  last4: 'Zk3x',
+  created_at: AT,
+  expires_at: null,
+  last_used_at: null,
+  revoked_at: null,
+} satisfies Static<typeof ApiKey>;
+
+/** By schema. */
+export const EXAMPLES: ReadonlyMap<TSchema, unknown> = new Map([
+  of(Meter, {
+    id: SAMPLE.meterId,
+    slug: FEATURE,
+    name: 'API calls',
+    description: null,
+    event_name: FEATURE,
+    aggregation: 'sum',
+    value_property: null,
+    unique_property: null,
+    unit: 'call',
+    scale: 0,
+    metadata: {},
+    status: 'active',
+    created_at: AT,
+    updated_at: AT,
+  }),
+  of(Customer, {
+    id: customerId,
+    external_customer_id: externalCustomerId,
+    email,
+    name: 'Ada',
+    billing_address: null,
+    metadata,
+    created_at: AT,
+    updated_at: AT,
+  }),
+  of(Grant, {
+    id: SAMPLE.grantId,
+    customer_id: customerId,
+    meter_id: SAMPLE.meterId,
+    feature_key: FEATURE,
+    source: 'top_up',
+    amount: 500,
+    remaining: 500,
+    unlimited: false,
+    effective_at: AT,
+    expires_at: null,
+    priority: 100,
+    reset_interval: null,
+    rollover: null,
+    overage_allowed: false,
+    reason: 'goodwill',
+    status: 'active',
+    created_at: AT,
+    ended_at: null,
+  }),
+  of(Balances, {
+    data: [
+      {
+        customer_id: customerId,
+        external_customer_id: externalCustomerId,
+        meter_id: SAMPLE.meterId,
+        feature_key: FEATURE,
+        balance: 10_458,
+        limit: 10_500,
+        consumed: 42,
+        remaining: 10_458,
+        reserved: 0,
+        overage: 0,
+        unlimited: false,
+        period_start: periodStart,
+        period_end: periodEnd,
+        resets_at: periodEnd,
+        updated_at: AT,
+        breakdown: [
+          {
+            grant_id: SAMPLE.grantId,
+            source: 'subscription',
+            product_id: SAMPLE.productId,
+            subscription_id: SAMPLE.subscriptionId,
+            granted: 10_500,
+            remaining: 10_458,
+            priority: 100,
+            expires_at: periodEnd,
+          },
+        ],
+      },
+    ],
+  }),
+  of(CheckResult, check),
+  of(CheckBatchResult, { results: [check, itemError] }),
+  of(TrackResult, track),
+  of(TrackBatchResult, { results: [track, itemError] }),
+  of(IngestResult, {
+    inserted: 1,
+    duplicates: 0,
+    events: [{ index: 0, id: ID.usage, external_id: 'log-17', status: 'inserted' }],
+  }),
+  of(Price, price),
+  of(Product, {
+    id: SAMPLE.productId,
+    name: 'Pro',
+    description: 'For teams',
+    prices: [price],
+    slug: 'pro',
+    status: 'active',
+    metadata: {},
+    created_at: AT,
+    updated_at: AT,
+  }),
+  of(Entitlement, {
+    id: ID.entitlement,
+    product_id: SAMPLE.productId,
+    meter_id: SAMPLE.meterId,
+    feature_key: FEATURE,
+    type: 'metered',
+    limit: 10_000,
+    reset_interval: 'month',
+    overage_allowed: false,
+    rollover: { max: 1000, expires_after_periods: 1 },
+    priority: 100,
+    created_at: AT,
+  }),
+  of(Discount, {
+    id: ID.discount,
+    code: 'SPRING',
+    percent_off: 20,
+    amount_off: null,
+    currency: null,
+    max_redemptions: 100,
+    redemptions: 0,
+    expires_at: null,
+    created_at: AT,
+  }),
+  of(Checkout, {
+    id: SAMPLE.checkoutId,
+    url: 'https://pay.example.com/pay/cs_sample',
+    product_id: SAMPLE.productId,
+    customer_id: customerId,
+    customer_email: email,
+    customer_name: 'Ada',
+    external_customer_id: externalCustomerId,
+    client_reference_id: 'order-17',
+    metadata,
+    success_url: 'https://shop.example.com/thanks',
+    cancel_url: null,
+    amount: '49.00',
+    currency: 'USD',
+    status: 'active',
+    type: 'recurring',
+    expires_at: '2026-11-22T12:00:00.000Z',
+    paid_at: null,
+  }),
+  of(Payment, {
+    id: ID.payment,
+    status: 'succeeded',
+    amount: '49.00',
+    currency: 'USD',
+    amount_refunded: '0.00',
+    amount_refund_pending: '0.00',
+    refundable_amount: '49.00',
+    transaction_type: 'PURCHASE',
+    payment_method: { type: 'card', brand: 'visa', last4: '4242' },
+    checkout_id: SAMPLE.checkoutId,
+    subscription_id: null,
+    invoice_id: SAMPLE.invoiceId,
+    customer_id: customerId,
+    customer_email: email,
+    external_customer_id: externalCustomerId,
+    client_reference_id: 'order-17',
+    metadata,
+    product_id: SAMPLE.productId,
+    failure_code: null,
+    failure_message: null,
+    created_at: AT,
+    paid_at: AT,
+  }),
+  of(Refund, {
+    id: SAMPLE.refundId,
+    payment_id: ID.payment,
+    amount: '4.50',
+    currency: 'USD',
+    status: 'succeeded',
+    reason: 'requested_by_customer',
+    failure_reason: null,
+    created_at: AT,
+    settled_at: AT,
+  }),
+  of(Subscription, {
+    id: SAMPLE.subscriptionId,
+    bundle_id: SAMPLE.bundleId,
+    customer_id: customerId,
+    external_customer_id: externalCustomerId,
+    customer_email: email,
+    product_id: SAMPLE.productId,
+    price_id: SAMPLE.priceId,
+    plan_name: 'pro-monthly',
+    phase_name: 'pro-monthly-evergreen',
+    price_list_name: 'DEFAULT',
+    status: 'active',
+    overdue_state: 'clear',
+    quantity: 1,
+    current_period_start: periodStart,
+    current_period_end: periodEnd,
+    anchor_at: periodStart,
+    trial_end: null,
+    cancel_at_period_end: false,
+    cancellation_effective_at: null,
+    canceled_at: null,
+    ended_at: null,
+    paused_at: null,
+    resumes_at: null,
+    keep_invoices: false,
+    metadata,
+    created_at: periodStart,
+  }),
+  of(Invoice, {
+    id: SAMPLE.invoiceId,
+    number: 'INV-2026-000123',
+    status: 'paid',
+    currency: 'USD',
+    subtotal: '49.00',
+    discount_total: '0.00',
+    tax_total: '0.00',
+    total: '49.00',
+    amount_paid: '49.00',
+    amount_due: '0.00',
+    amount_refunded: '0.00',
+    billing_reason: 'subscription_cycle',
+    customer_id: customerId,
+    subscription_id: SAMPLE.subscriptionId,
+    payment_id: ID.payment,
+    period_start: periodStart,
+    period_end: periodEnd,
+    issued_at: AT,
+    due_at: AT,
+    paid_at: AT,
+    attempts: 1,
+    lines: [
+      {
+        id: ID.line,
+        type: 'recurring',
+        description: 'Pro',
+        quantity: 1,
+        unit_amount: '49.00',
+        amount: '49.00',
+        period: { start: periodStart, end: periodEnd },
+      },
+    ],
+    hosted_url: `https://pay.example.com/api/invoices/${SAMPLE.invoiceId}/pdf`,
+  }),
+  of(PortalToken, {
+    id: ID.token,
+    customer_id: customerId,
+    token: 'pt_sample',
+    url: 'https://pay.example.com/portal/pt_sample',
+    created_at: AT,
+    expires_at: '2026-11-22T12:00:00.000Z',
+  }),
+  of(Event, sampleEnvelope('payment.succeeded')),
+  of(Endpoint, endpoint),
+  of(EndpointWithSecret, { ...endpoint, secret: SECRET }),
+  of(PartnerEndpoint, partnerEndpoint),
+  of(PartnerEndpointWithSecret, { ...partnerEndpoint, secret: SECRET }),
+  of(RotatedSecret, { secret: SECRET, previous_secret_until: '2026-11-22T12:00:00.000Z' }),
+  of(Replayed, { count: 17 }),
+  of(Delivery, {
+    id: ID.delivery,
+    event_id: ID.event,
+    event_type: 'payment.succeeded',
+    endpoint_id: ID.endpoint,
+    status: 'delivered',
+    attempts: [{ at: AT, status_code: 204, error: null, duration_ms: 87, response_head: null }],
+    next_attempt_at: null,
+  }),
+  of(Organization, {
+    id: ID.organization,
+    mode: 'test',
+    name: 'Acme',
+    timezone: 'Europe/Vienna',
+    seller: {
+      name: 'Acme GmbH',
+      address_line1: 'Ringstraße 1',
+      address_line2: null,
+      city: 'Wien',
+      state: null,
+      postal_code: '1010',
+      country: 'AT',
+      tax_id: null,
+      email: null,
+      phone: null,
+    },
+    dunning: { retry_days: [1, 3, 7], block_after_days: 10, expire_after_days: 14 },
+    created_at: AT,
+    updated_at: AT,
+  }),
+  of(ApiKey, apiKey),
+  of(ApiKeyWithText, { ...apiKey, key: 'svc_test_…Zk3x' }),
+  of(Tag, {
+    id: ID.tag,
+    object_type: 'customer',
+    object_id: customerId,
+    name: 'vip',
+    created_at: AT,
+  }),
+  of(CustomField, {
+    id: ID.field,
+    object_type: 'customer',
+    object_id: customerId,
+    name: 'crm',
+    value: 'A-1017',
+    created_at: AT,
+  }),
+  of(TestClock, { now: AT, status: 'ready' }),
+  of(Refusal, {
+    error: {
+      type: 'invalid_request',
+      message: 'feature_key is required',
+      issues: [{ path: ['feature_key'], message: 'is required' }],
+    },
+  }),
+]);
+
+function of<T extends TSchema>(schema: T, example: Static<T>): [TSchema, unknown] {
+  return [schema, example];
+}

@@ -87,6 +87,22 @@ export class Ledger {
     return this.#customers.find(tenant, ref);
   }
 
+  /** Whether there is another node to ask. */
+  get hasOthers(): boolean {
+    return this.#member.hasOthers;
+  }
+
+  /** The number of this node, which it keeps while it lives; null while it has no seat. */
+  get number(): number | null {
+    return this.#member.number;
+  }
+
+  /** The number of the node that owns the customer, where both are known here. Looks nothing up. */
+  ownerOf(tenant: Tenant, ref: CustomerRef): number | null {
+    const known = this.#customers.peek(tenant, ref);
+    return known === undefined || known === null ? null : this.#member.ownerOf(known.slot);
+  }
+
   /** Any customer's row may have been changed. */
   forgetAll(): void {
     this.#customers.forgetAll();

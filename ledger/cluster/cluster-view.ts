@@ -51,6 +51,12 @@ export class ClusterView {
     return this.#survey.nodes.find(({ node }) => node === id);
   }
 
+  /** The number of the slot's owner, if it is another node that can be asked. */
+  ownerOf(slot: number): number | null {
+    const owner = this.#survey.owners[slot] ?? 0;
+    return this.#addressOf.has(owner) ? owner : null;
+  }
+
   /** The address of the slot's owner, if it is another node that can be asked. */
   addressOf(slot: number): string | undefined {
     return this.#addressOf.get(this.#survey.owners[slot] ?? 0);

@@ -52,11 +52,17 @@ export class Customers {
 
   /** The tenant's customer; null where there is none. Synchronous where it is in memory. */
   find(tenant: Tenant, ref: CustomerRef): Found | null | Promise<Found | null> {
+    const known = this.peek(tenant, ref);
+    return known === undefined ? this.#look(tenant, ref) : known;
+  }
+
+  /** The same of a customer in memory; undefined where it is not known. */
+  peek(tenant: Tenant, ref: CustomerRef): Found | null | undefined {
     const here = this.#member.session?.store.directory.peek(tenant, ref);
     if (here !== undefined) return here;
     const remote = this.#remote.peek(tenant, ref);
     const isElsewhere = remote && this.#member.locate(remote.slot).kind !== 'here';
-    return isElsewhere === true ? remote : this.#look(tenant, ref);
+    return isElsewhere === true ? remote : undefined;
   }
 
   /** The customer's row changed: read it again. */

@@ -87,6 +87,18 @@ export class Member {
     return address === undefined ? NOWHERE : { kind: 'there', address };
   }
 
+  /** The number of this node's seat; null without one. */
+  get number(): number | null {
+    return this.#session?.journal.node ?? null;
+  }
+
+  /** The number of the node that serves the slot, as far as this node knows. */
+  ownerOf(slot: number): number | null {
+    const location = this.locate(slot);
+    if (location.kind === 'here') return this.number;
+    return location.kind === 'there' ? this.#view.ownerOf(slot) : null;
+  }
+
   /** Whether there is another node to ask. */
   get hasOthers(): boolean {
     return this.#view.hasOthers;

@@ -3,7 +3,7 @@
 import { bodyBytesMaxOf, isIdempotent } from '../edge/admission.ts';
 import { FORM_MEDIA, JSON_MEDIA } from '../edge/body.ts';
 import type { Components, JsonSchema } from './components.ts';
-import { headersOf, type HeaderName } from './headers.ts';
+import { headersOf, type HeaderName, HINTS, NODE, OWNER } from './headers.ts';
 import { type ErrorCode, STATUS_OF } from '../edge/errors.ts';
 import { scopesOf } from '../edge/scopes.ts';
 import type { Access, Operation } from '../operation.ts';
@@ -186,6 +186,7 @@ function namesOf({ status, codes, ...route }: Omit<Answering, 'components'>) {
   const isKept =
     status < 300 || codes.some((code) => refusals.includes(code) && !MAY_PASS.has(code));
   if (isIdempotent(route.operation, route) && isKept) names.push('Idempotency-Replayed');
+  if (status === 200 && HINTS in (route.operation.headers ?? {})) names.push(NODE, OWNER);
   if (status === 303) names.push('Location');
   if (codes.includes('unauthorized')) names.push('WWW-Authenticate');
   if (codes.some((code) => MAY_PASS.has(code))) names.push('Retry-After');

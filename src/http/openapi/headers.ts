@@ -3,6 +3,11 @@
 const integer = { type: 'integer', minimum: 0 } as const;
 const string = { type: 'string' } as const;
 
+/** By which a caller of several nodes asks for the other two. */
+export const HINTS = 'tollhouse-hints';
+export const NODE = 'tollhouse-node';
+export const OWNER = 'tollhouse-owner';
+
 /** By name, as the document spells them. */
 export const HEADERS = {
   'x-request-id': {
@@ -19,6 +24,16 @@ export const HEADERS = {
   'RateLimit-Remaining': { description: 'How many are left of them.', schema: integer },
   'RateLimit-Reset': { description: 'Seconds until they are whole again.', schema: integer },
   Location: { description: 'Where to go on.', schema: { type: 'string', format: 'uri-reference' } },
+  [NODE]: {
+    description: 'The number of the node that answered, which it keeps while it lives.',
+    schema: integer,
+  },
+  [OWNER]: {
+    description:
+      'The number of the node that owns the customer. Of a batch one for each item, with commas between; empty where it is not known. ' +
+      'Any node answers any call: the owner does so without a hop.',
+    schema: string,
+  },
   'WWW-Authenticate': { description: '`Bearer`.', schema: string },
 } as const;
 

@@ -7,6 +7,7 @@ import { refuseInvalid } from '../edge/errors.ts';
 import { REPLAYED } from '../idempotency/replayed.ts';
 import { jsonText } from '../json-text.ts';
 import { AWAY, orAway, refuseIfAllAway } from './items-away.ts';
+import { ASKS_FOR_HINTS, withHints } from './node-hints.ts';
 import {
   type MeteringDeps,
   findSubject,
@@ -36,6 +37,7 @@ const CHECK = {
   tag,
   body: CheckBody,
   idempotent: 'ledger',
+  headers: ASKS_FOR_HINTS,
   answers: { 200: CheckResult },
   refusals: ['not_found', 'conflict', 'idempotency_key_reused'],
 } as const;
@@ -46,6 +48,7 @@ const BATCH = {
   tag,
   body: CheckBatchBody,
   idempotent: false,
+  headers: ASKS_FOR_HINTS,
   answers: { 200: CheckBatchResult },
 } as const;
 
@@ -61,7 +64,8 @@ export function checkRoutes(deps: MeteringDeps) {
 }
 
 function checkRoute(deps: MeteringDeps): Route {
-  return deps.edge.organisation(CHECK, ({ principal, body, idempotencyKey }) => {
+  return deps.edge.organisation(CHECK, (call) => {
+    const { principal, body, idempotencyKey } = call;
     // In the header, a client may send it with every call; without `consume` it is ignored.
     if (body.consume !== true && body.idempotency_key !== undefined) {
       return refuseInvalid([{ path: ['idempotency_key'], message: 'needs consume: true' }]);
@@ -69,9 +73,11 @@ function checkRoute(deps: MeteringDeps): Route {
     const subject = findSubject(deps, principal, body);
     if (body.consume === true) {
       const key = { body: body.idempotency_key, header: idempotencyKey, operation: 'check' };
-      return consume(deps, { principal, body, key, subject });
+      const consumed = consume(deps, { principal, body, key, subject });
+      return withHints(deps.ledger, call, { about: body, answer: consumed });
     }
-    return andThen(subject, (found) => check(deps, body, found));
+    const answer = andThen(subject, (found) => check(deps, body, found));
+    return withHints(deps.ledger, call, { about: body, answer });
   });
 }
 
@@ -149,13 +155,15 @@ async function consume(
 }
 
 function batchRoute(deps: MeteringDeps): Route {
-  return deps.edge.organisation(BATCH, ({ principal, body }) => {
+  return deps.edge.organisation(BATCH, (call) => {
+    const { principal, body } = call;
     const results = body.checks.map((question) =>
       orTextAway(
         andThen(findSubject(deps, principal, question), (found) => resultOf(deps, question, found)),
       ),
     );
-    return andThen(allOf(results), answerOfBatch);
+    const answer = andThen(allOf(results), answerOfBatch);
+    return withHints(deps.ledger, call, { about: body.checks, answer });
   });
 }
 

@@ -10,6 +10,7 @@ import { type ItemRefusal, refuseInvalidItem, refuseItem } from '../edge/errors.
 import { withoutNulls } from '../edge/lenient.ts';
 import { issuesOf, validator } from '../edge/validate.ts';
 import { REPLAYED } from '../idempotency/replayed.ts';
+import { ASKS_FOR_HINTS, withHints } from './node-hints.ts';
 import {
   findSubject,
   isRefused,
@@ -38,6 +39,7 @@ const BATCH = {
   body: TrackBatchBody,
   bodyBytesMax: INGEST_BYTES_MAX,
   idempotent: 'ledger',
+  headers: ASKS_FOR_HINTS,
   answers: { 200: TrackBatchResult },
 } as const;
 
@@ -75,11 +77,12 @@ type Item = Subject & {
 type Result = ReturnType<typeof fromUsage> | ItemRefusal;
 
 export function trackBatchRoute(deps: TrackBatchDeps): Route {
-  return deps.edge.organisation(BATCH, async ({ principal, body, idempotencyKey: header }) => {
-    const call = { principal, header };
+  return deps.edge.organisation(BATCH, async (call) => {
+    const { principal, body, idempotencyKey: header } = call;
     const results: Result[] = [];
-    const asked = await sift(deps, body.tracks, { call, results });
-    const items = await itemsOf(deps, asked, { call, results });
+    const about = { call: { principal, header }, results };
+    const asked = await sift(deps, body.tracks, about);
+    const items = await itemsOf(deps, asked, about);
     const outcomes = await deps.ledger.recordEach(items);
     for (const [place, item] of items.entries()) {
       const outcome = must(outcomes[place], 'each item has an outcome');
@@ -87,7 +90,8 @@ export function trackBatchRoute(deps: TrackBatchDeps): Route {
     }
     refuseIfAllAway(results, AWAY);
     const replayed = header !== null && isReplayed(outcomes);
-    return Response.json({ results }, replayed ? REPLAYED : undefined);
+    const answer = Response.json({ results }, replayed ? REPLAYED : undefined);
+    return withHints(deps.ledger, call, { about: body.tracks, answer });
   });
 }
 

@@ -3,6 +3,7 @@ import type { RecordOutcome } from '../../../ledger/outcome.ts';
 import type { Route } from '../edge/edge.ts';
 import { refuse, refuseInvalid } from '../edge/errors.ts';
 import { REPLAYED } from '../idempotency/replayed.ts';
+import { ASKS_FOR_HINTS, withHints } from './node-hints.ts';
 import {
   type MeteringDeps,
   type Subject,
@@ -27,6 +28,7 @@ const TRACK = {
   tag: 'Metering',
   body: TrackBody,
   idempotent: 'ledger',
+  headers: ASKS_FOR_HINTS,
   answers: { 200: TrackResult },
   refusals: ['not_found', 'conflict', 'insufficient_balance', 'idempotency_key_reused'],
 } as const;
@@ -38,7 +40,8 @@ export function trackRoutes(deps: TrackBatchDeps) {
 }
 
 function trackRoute(deps: MeteringDeps): Route {
-  return deps.edge.organisation(TRACK, async ({ principal, body, idempotencyKey: header }) => {
+  return deps.edge.organisation(TRACK, async (call) => {
+    const { principal, body, idempotencyKey: header } = call;
     const subject = findSubject(deps, principal, body);
     const found = subject instanceof Promise ? await subject : subject;
     if (isRefused(found)) return refusedResponse(found);
@@ -52,7 +55,8 @@ function trackRoute(deps: MeteringDeps): Route {
       key: { body: body.idempotency_key, header, operation: 'track' },
       exactReplay: header !== null,
     });
-    return answer(deps, outcome, found, { byHeader: header !== null });
+    const answered = answer(deps, outcome, found, { byHeader: header !== null });
+    return withHints(deps.ledger, call, { about: body, answer: answered });
   });
 }
 

@@ -111,7 +111,7 @@ const LAYERS: Layer[] = [
   { files: ['src/variables.ts'], may: [] },
   // A package of its own: nothing of the service, nothing of one runtime.
   { files: ['src/client/**'], may: ['src/client/**'] },
-  { files: ['src/cli/**'], may: ['node:**', 'src/client/**', 'src/cli/**'] },
+  { files: ['src/cli/**'], may: ['node:*', 'node:*/promises', 'src/client/**', 'src/cli/**'] },
   { files: ['src/package/**'], may: ['node:**', 'src/client/version.ts', 'src/package/**'] },
   { files: ['src/config.ts'], may: [...SCHEMA, ...NODE, 'src/variables.ts', 'src/platform/**'] },
   {

@@ -1,0 +1,88 @@
+// Takes an event to a receiver, as a webhook. One that fails is tried again a few times; the next
+// one waits, so that the receiver hears of events in their order.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { webhookHeaders } from './webhook.ts';
+
+/** As the service's own deliveries. */
+const DEADLINE_MS = 10_000;
+/** Before the second, third and fourth attempt. */
+const WAITS_MS = [500, 1000, 2000] as const;
+
+export type Delivery = {
+  readonly isDelivered: boolean;
+  readonly attempts: number;
+  /** Of the last attempt; null without an answer. */
+  readonly statusCode: number | null;
+  readonly error: string | null;
+  readonly durationMs: number;
+};
+
+type Attempt = Omit<Delivery, 'attempts'>;
+
+export async function forward(
+  event: { readonly id: string },
+  to: {
+    readonly url: URL;
+    readonly secret: string;
+    /** Before another attempt. */
+    readonly onFailure: (failed: Attempt, waitMs: number) => Promise<void>;
+    readonly signal: AbortSignal;
+  },
+): Promise<Delivery> {
+  // The same bytes at each attempt, as the service does it.
+  const body = JSON.stringify(event);
+  for (let attempts = 1; ; attempts += 1) {
+    const made = await attempt(event.id, body, to);
+    const wait = WAITS_MS[attempts - 1];
+    if (made.isDelivered || wait === undefined || to.signal.aborted) return { ...made, attempts };
+    await to.onFailure(made, wait);
+    await sleep(wait, undefined, { signal: to.signal }).catch(() => undefined);
+    if (to.signal.aborted) return { ...made, attempts };
+  }
+}
+
+async function attempt(
+  id: string,
+  body: string,
+  {
+    url,
+    secret,
+    signal,
+  }: { readonly url: URL; readonly secret: string; readonly signal: AbortSignal },
+): Promise<Attempt> {
+  const began = performance.now();
+  const durationMs = () => Math.round(performance.now() - began);
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'Tollhouse-Webhooks',
+        ...webhookHeaders({ id, body, at: Date.now(), secret }),
+      },
+      body,
+      redirect: 'manual',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(DEADLINE_MS)]),
+    });
+    // The answer's text is nobody's, but the connection is free only behind it.
+    await response.body?.cancel();
+    const { ok: isDelivered, status: statusCode } = response;
+    return { isDelivered, statusCode, error: null, durationMs: durationMs() };
+  } catch (error) {
+    return {
+      isDelivered: false,
+      statusCode: null,
+      error: reasonOf(error),
+      durationMs: durationMs(),
+    };
+  }
+}
+
+/** Node says "fetch failed", and the reason beneath. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error.name === 'TimeoutError') return `no answer in ${DEADLINE_MS / 1000} s`;
+  const { cause } = error;
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  return typeof code === 'string' ? code : error.message;
+}

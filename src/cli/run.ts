@@ -1,0 +1,80 @@
+// One call of `tollhouse`: arguments in, an exit code out.
+import { Tollhouse } from '../client/tollhouse.ts';
+import { type Cli, EXIT, type ExitCode, UsageError } from './command.ts';
+import { COMMANDS } from './commands.ts';
+import { exitCodeOf, jsonOf, lineOf } from './errors.ts';
+import { helpOf, helpOfCommand } from './help.ts';
+import { type Globals, parse } from './parse.ts';
+import { Printer, type Sink } from './printer.ts';
+import { httpUrlOf } from './values.ts';
+
+const URL_DEFAULT = 'http://localhost:3000';
+/** Somebody waits for the answer. */
+const TIMEOUT_MS = 10_000;
+
+/** The process, as far as a command may see it. */
+export type World = {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly stdout: Sink;
+  readonly stderr: Sink;
+  readonly stdin: () => AsyncIterable<Uint8Array>;
+  readonly untilInterrupted: () => AbortSignal;
+  readonly version: string;
+};
+
+export async function run(argv: readonly string[], world: World): Promise<ExitCode> {
+  const notices = printer(world, world.stderr);
+  try {
+    const parsed = parse(COMMANDS, argv);
+    const out = printer(world, world.stdout);
+    if (parsed.kind === 'version') await out.line(world.version);
+    if (parsed.kind === 'help') await out.line(helpFor(parsed.name));
+    if (parsed.kind !== 'command') return EXIT.ok;
+    const { name, globals, options, args } = parsed;
+    const cli = cliOf(world, globals, { out, notices });
+    return (await COMMANDS[name]?.run(cli, { options, args })) ?? EXIT.usage;
+  } catch (error) {
+    const isJson = argv.includes('--json');
+    await notices.line(
+      isJson
+        ? JSON.stringify(jsonOf(error))
+        : `${notices.paint('red', 'tollhouse:')} ${lineOf(error)}`,
+    );
+    return exitCodeOf(error);
+  }
+}
+
+function cliOf(
+  world: World,
+  globals: Globals,
+  printers: { readonly out: Printer; readonly notices: Printer },
+): Cli {
+  const { env, stdin, untilInterrupted } = world;
+  const setting = (name: string) => (env[name] === '' ? undefined : env[name]);
+  const url = httpUrlOf('--url', globals.url ?? setting('TOLLHOUSE_URL') ?? URL_DEFAULT).href;
+  const apiKey = () => {
+    const key = globals['api-key'] ?? setting('TOLLHOUSE_API_KEY');
+    if (key === undefined) throw new UsageError('no key: set TOLLHOUSE_API_KEY or give --api-key');
+    return key;
+  };
+  return {
+    ...printers,
+    url,
+    apiKey,
+    client: () => new Tollhouse({ apiKey: apiKey(), baseUrl: url, timeoutMs: TIMEOUT_MS }),
+    isJson: globals.json,
+    input: stdin,
+    untilInterrupted,
+  };
+}
+
+function helpFor(name: string | null): string {
+  const command = name === null ? undefined : COMMANDS[name];
+  return name === null || command === undefined ? helpOf(COMMANDS) : helpOfCommand(name, command);
+}
+
+/** Colours on a terminal that wants them (no-color.org). */
+function printer({ env }: World, sink: Sink): Printer {
+  const hasColours = sink.isTTY === true && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
+  return new Printer(sink, { hasColours });
+}

@@ -6,6 +6,8 @@ import { Closers } from '../support/closers.ts';
 import { openStores, openTargets } from './bed/bed.ts';
 import type { Stores } from './bed/service.ts';
 import { isOfMoney } from './cases.ts';
+import { runClient } from './client/client.ts';
+import { clientMarkdown } from './client/report.ts';
 import { runCluster } from './cluster/cluster.ts';
 import { clusterMarkdown, problemsOf } from './cluster/report.ts';
 import { runLedger } from './ledger-alone/ledger.ts';
@@ -43,7 +45,7 @@ async function main(options: Options): Promise<boolean> {
     say('starting PostgreSQL and Redis');
     const stores = await openStores(closers);
     const machine = await describeMachine(stores);
-    const kinds = { memory, webhooks, renewals, peers, ledger, cluster } as const;
+    const kinds = { memory, webhooks, renewals, peers, ledger, cluster, client } as const;
     const kind = options.alone === null ? cases : kinds[options.alone];
     return await kind({ options, stores, closers, machine });
   } finally {
@@ -145,6 +147,18 @@ async function cluster({ options, stores, closers, machine }: Run): Promise<bool
   const problems = problemsOf(result);
   for (const problem of problems) say(problem);
   return problems.length === 0;
+}
+
+async function client({ options, stores, closers, machine }: Run): Promise<boolean> {
+  const { clientParts: parts, rounds, warmUpMs, measureMs, calls, kills, json } = options;
+  const { signal } = aborting;
+  const pace = { parts, rounds, warmUpMs, measureMs, calls, kills };
+  const result = await runClient(stores, closers, { ...pace, signal, say });
+  console.log(
+    json ? JSON.stringify({ machine, ...result }, null, 2) : clientMarkdown(result, machine),
+  );
+  for (const problem of result.problems) say(problem);
+  return result.problems.length === 0;
 }
 
 function say(line: string): void {

@@ -26,6 +26,13 @@ test('another commit, or an earlier result', () => {
   expect(parseOptions(['--compare', 'old.json'])).toMatchObject({ compare: 'old.json' });
 });
 
+test('parts of what runs alone', () => {
+  expect(parseOptions(['--only', 'cluster', '--parts', 'kill'])).toMatchObject({ parts: ['kill'] });
+  expect(parseOptions(['--only', 'client', '--parts', 'kills,calls'])).toMatchObject({
+    clientParts: ['calls', 'kills'],
+  });
+});
+
 // prettier-ignore
 test.each([
   ['an unknown case',        ['--only', 'chekc'],                           'does not know chekc'],
@@ -34,6 +41,7 @@ test.each([
   ['nothing to compare',     ['--only', 'cluster', '--against', 'a'],       'not of cluster'],
   ['no rounds',              ['--rounds', '0'],                             'a number above 0'],
   ['an unknown part',        ['--only', 'cluster', '--parts', 'x'],         'does not know x'],
+  ['a part of another',      ['--only', 'client', '--parts', 'scaling'],    'does not know scaling'],
 ])('refused: %s', (_name, args, why) => {
   expect(() => parseOptions(args)).toThrow(why);
 });

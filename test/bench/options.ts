@@ -2,7 +2,7 @@
 import { parseArgs } from 'node:util';
 import { CASES, type Case, USUAL } from './cases.ts';
 
-const ALONE = ['memory', 'webhooks', 'renewals', 'peers', 'ledger', 'cluster'] as const;
+const ALONE = ['memory', 'webhooks', 'renewals', 'peers', 'ledger', 'cluster', 'client'] as const;
 
 /**
  * Parts of the cluster bench: by number of nodes, forwarded against owned, beside a hot customer,
@@ -11,14 +11,19 @@ const ALONE = ['memory', 'webhooks', 'renewals', 'peers', 'ledger', 'cluster'] a
 export const PARTS = ['scaling', 'forwarded', 'hot', 'move', 'kill'] as const;
 export type Part = (typeof PARTS)[number];
 
+/** Parts of the client bench. */
+export const CLIENT_PARTS = ['calls', 'batches', 'leases', 'memory', 'kills'] as const;
+export type ClientPart = (typeof CLIENT_PARTS)[number];
+
 export interface Options {
   readonly cases: readonly Case[];
   /**
-   * A million customers, deliveries, renewals, messages between nodes, the ledger alone, or many
-   * nodes; null for the cases.
+   * A million customers, deliveries, renewals, messages between nodes, the ledger alone, many
+   * nodes, or the client; null for the cases.
    */
   readonly alone: (typeof ALONE)[number] | null;
   readonly parts: readonly Part[];
+  readonly clientParts: readonly ClientPart[];
   /** A commit whose service is measured in turn with this one; null: none. */
   readonly against: string | null;
   /** A file with the JSON of an earlier run; null: none. */
@@ -33,6 +38,9 @@ export interface Options {
   readonly due: number;
   /** For renewals. */
   readonly subscriptions: number;
+  /** Of the client: calls while its memory is watched, and kills of the service. */
+  readonly calls: number;
+  readonly kills: number;
   /** For the memory case and the webhooks. */
   readonly customers: number;
   readonly seconds: number;
@@ -40,16 +48,17 @@ export interface Options {
 
 export const USAGE = `bun run bench [--quick] [--only GROUP,...] [--against COMMIT | --compare FILE] [--no-peers] [--json] [--rounds N] [--seconds S]
   --quick    one short round: shows that all works, its numbers are rough
-  --only     of check, track, hot, ingest (these four by default), open, refunds, checkouts, or all; or memory, webhooks, renewals, peers, ledger or cluster, which run alone
+  --only     of check, track, hot, ingest (these four by default), open, refunds, checkouts, or all; or memory, webhooks, renewals, peers, ledger, cluster or client, which run alone
   --against  the service of another commit too, in turn with this one: what the change is
   --compare  the change since an earlier --json; --against is more exact
   --no-peers the service alone
-  --parts    of the cluster: of scaling, forwarded, hot, move, kill
+  --parts    of the cluster: of scaling, forwarded, hot, move, kill; of the client: of calls, batches, leases, memory, kills
   --json     the result as JSON on stdout
   --rounds   how often each way is measured, in turn with the others (3)
   --seconds  how long each time (2; with memory, in all: 600; with webhooks, each pace: 10)
   --customers  of the memory case (1000000)
-  --subscriptions  that renew (100000; 2000 with --quick)`;
+  --subscriptions  that renew (100000; 2000 with --quick)
+  --calls    of the client while its memory is watched (10000000; 100000 with --quick)`;
 
 /** @throws Error that says what is wrong with the arguments */
 export function parseOptions(args: string[]): Options {
@@ -67,6 +76,7 @@ export function parseOptions(args: string[]): Options {
       seconds: { type: 'string' },
       customers: { type: 'string' },
       subscriptions: { type: 'string' },
+      calls: { type: 'string' },
     },
   });
   const groups = groupsOf(values.only);
@@ -86,7 +96,8 @@ export function parseOptions(args: string[]): Options {
     against,
     compare,
     withPeers: !values['no-peers'],
-    parts: partsOf(values.parts),
+    parts: alone === 'client' ? PARTS : partsOf(PARTS, values.parts),
+    clientParts: alone === 'client' ? partsOf(CLIENT_PARTS, values.parts) : CLIENT_PARTS,
     due: values.quick ? 10_000 : 100_000,
     json: values.json,
     rounds: positive('--rounds', values.rounds) ?? (values.quick ? 1 : 3),
@@ -95,6 +106,8 @@ export function parseOptions(args: string[]): Options {
     customers: positive('--customers', values.customers) ?? 1_000_000,
     subscriptions:
       positive('--subscriptions', values.subscriptions) ?? (values.quick ? 2000 : 100_000),
+    calls: positive('--calls', values.calls) ?? (values.quick ? 100_000 : 10_000_000),
+    kills: values.quick ? 2 : 20,
     seconds: seconds ?? (alone === 'memory' ? 600 : values.quick ? 2 : 10),
   };
 }
@@ -110,11 +123,11 @@ function groupsOf(text: string | undefined): readonly string[] {
   return groups;
 }
 
-function partsOf(text: string | undefined): readonly Part[] {
-  const wanted = text?.split(',') ?? PARTS;
-  const unknown = wanted.find((part) => !PARTS.some((known) => known === part));
+function partsOf<T extends string>(all: readonly T[], text: string | undefined): readonly T[] {
+  const wanted = text?.split(',') ?? all;
+  const unknown = wanted.find((part) => !all.some((known) => known === part));
   if (unknown !== undefined) throw new Error(`--parts does not know ${unknown}`);
-  return PARTS.filter((part) => wanted.includes(part));
+  return all.filter((part) => wanted.includes(part));
 }
 
 function positive(name: string, text: string | undefined): number | undefined {

@@ -1,6 +1,7 @@
 // Which alarms are due: by the wall clock, or by the organisation's clock where that is ahead.
 import type { Mode } from '../../ledger/kernel/tenant.ts';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { SLOTS } from '../../ledger/limits.ts';
 import { dueAlarms, nextAlarms } from '../../ledger/store/load-alarms.ts';
 import type { Alarm, AlarmKind } from '../../ledger/storage.ts';
 import { ids } from '../../src/platform/ids.ts';
@@ -93,6 +94,34 @@ test('without an organisation: none of its modes, by either clock', async () => 
   const left = await alarm(other, 'live', { inMs: -1 });
   expect(actorsOf(await due({ without: [ahead] }))).toEqual([left]);
   expect(await due({ without: [ahead, other] })).toEqual([]);
+});
+
+test('it reads no more alarms than it was asked for, however many there are', async () => {
+  await server.sql`
+    insert into alarms (slot, actor_id, subject_id, due_at, kind, organisation_id, mode)
+    select n % 1024, gen_random_uuid(), gen_random_uuid(), ${new Date(NOW)}::timestamptz - n * interval '1 ms', kind,
+      ${other}, 'test'
+    from generate_series(1, 10000) n, (values ('meter'), ('subscription')) k (kind) order by random()`;
+  await server.sql`analyze alarms`;
+  const slots = Array.from({ length: SLOTS }, (_, slot) => slot);
+  const [times, atMost] = [20, 10];
+  const own = await server.sql.reserve();
+  // As it may choose after five times.
+  await own`set plan_cache_mode = force_generic_plan`;
+  const readSoFar = async (): Promise<number> => {
+    await own`select pg_stat_force_next_flush()`;
+    const [row] = await own`
+      select sum(idx_tup_read)::int as read from pg_stat_user_indexes where relname = 'alarms'`;
+    return row!['read'] as number;
+  };
+  const before = await readSoFar();
+  for (let time = 0; time < times; time += 1) {
+    const query = { slots, now: NOW, atMost, except: [], held: [], without: [] };
+    expect(await dueAlarms(own, { kind: 'meter', ...query })).toHaveLength(atMost);
+  }
+  expect((await readSoFar()) - before).toBeLessThan(times * atMost * 2);
+  await own`reset plan_cache_mode`;
+  own.release();
 });
 
 test('the next ones: of all kinds, those close to the first, none after the end', async () => {

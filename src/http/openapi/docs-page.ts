@@ -105,12 +105,14 @@ function keysOf({ components }: OpenApi): Html {
 
 function section({ title, operation }: Named, schemas: Schemas): Html {
   const keys = operation.security.flatMap((scheme) => Object.keys(scheme));
+  const needed = operation['x-scopes'];
+  const scopes = needed === undefined ? '' : `, with the scope ${needed.join(' or ')}`;
   const given = operation.requestBody?.content['application/json']?.schema;
   const body = given && resolve(given as Schema, schemas);
   return html`<section id="${anchor(title)}">
     <h3>${title}</h3>
     <p>${prose(`${operation.summary}. ${operation.description ?? ''}`)}</p>
-    <p>Key: ${keys.length === 0 ? 'none' : keys.join(', ')}</p>
+    <p>Key: ${keys.length === 0 ? 'none' : keys.join(', ')}${scopes}</p>
     ${operation.parameters.length === 0 ? null : parameters(operation)}
     ${
       body === undefined

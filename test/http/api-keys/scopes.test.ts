@@ -77,6 +77,15 @@ test('the document says what each operation needs', () => {
   for (const name of [...METERING, ...OF_KEYS]) expect(names).toContain(name);
 });
 
+test('and so does the page to read', async () => {
+  const { text } = await server.call('GET', '/docs', { key: null });
+  for (const { name } of routes) {
+    const [, section = ''] = text.split(`<h3>${name}</h3>`);
+    const [, scopes] = /Key: organisation, with the scope ([a-z ]+)</.exec(section) ?? [];
+    expect([name, scopes]).toEqual([name, expected(name).join(' or ')]);
+  }
+});
+
 test.each([...SCOPES])('a key with the scope %s may do that and no more', async (scope) => {
   for (const { name, ...route } of routes) {
     const { status, type } = await ask(route, scope);

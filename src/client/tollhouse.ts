@@ -2,6 +2,7 @@
 import type { Caller, CallOptions, Input } from './caller.ts';
 import { Coalescer } from './coalescer.ts';
 import { ClosedError } from './errors.ts';
+import { type StreamOptions, streamEvents } from './event-stream.ts';
 import type { Hooks } from './hooks.ts';
 import { newKeys } from './keys.ts';
 import { Lease, type LeaseParams } from './lease.ts';
@@ -19,7 +20,7 @@ import type { OperationId } from './operations.ts';
 import { Pending } from './pending.ts';
 import { type Resources, resourcesOf } from './resources/resources.ts';
 import { type Chance, type Fetch, Transport } from './transport.ts';
-import type { CheckBody, CheckResult, TrackBody, TrackResult } from './types.ts';
+import type { CheckBody, CheckResult, Event, TrackBody, TrackResult } from './types.ts';
 
 export type TollhouseOptions = {
   /** Null where a server in between adds it. */
@@ -56,7 +57,12 @@ const TRACKS = { operation: 'trackUsages', path: '/track/batch', field: 'tracks'
 
 /** `tollhouse.customers`, and the other resources. */
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- the constructor sets them
-export interface Tollhouse extends Resources {}
+export interface Tollhouse extends Omit<Resources, 'events'> {
+  readonly events: Resources['events'] & {
+    /** Events as they happen, without a gap: `for await (const event of events.stream())`. */
+    stream(options?: StreamOptions): AsyncGenerator<Event, void, undefined>;
+  };
+}
 
 export class Tollhouse implements Caller {
   readonly #transport: Transport;
@@ -96,7 +102,9 @@ export class Tollhouse implements Caller {
       answerOf: checkOf,
     });
     this.#tracks = new Coalescer({ ...each, ...TRACKS, timeoutMs, answerOf: trackOf });
-    Object.assign(this, resourcesOf(this));
+    const resources = resourcesOf(this);
+    const stream = (of?: StreamOptions) => streamEvents({ ...chance, transport }, of);
+    Object.assign(this, resources, { events: { ...resources.events, stream } });
   }
 
   /** Any operation of the document, by its name. */

@@ -41,6 +41,11 @@ export type Request = Operation & {
   /** By `now`: the time at which the call ends. */
   readonly deadline: number;
   readonly signal?: AbortSignal | undefined;
+  /**
+   * The answer's body is read by the caller, as it comes: until then the attempt's time counts, and
+   * the signal for ever.
+   */
+  readonly isStream?: boolean;
   /** Where it had better go. */
   readonly prefer?: Node | null;
 };
@@ -48,7 +53,7 @@ export type Request = Operation & {
 export type Reply = {
   readonly status: number;
   readonly headers: Headers;
-  /** Parsed JSON; the text of another type; undefined without a body. */
+  /** Parsed JSON; the text of another type; undefined without a body; a stream where asked for. */
   readonly body: unknown;
   readonly requestId: string | null;
 };
@@ -199,7 +204,7 @@ export class Transport implements Caller {
       }
     } finally {
       clearTimeout(timer);
-      request.signal?.removeEventListener('abort', cancel);
+      if (request.isStream !== true) request.signal?.removeEventListener('abort', cancel);
     }
     const error = outcome instanceof TollhouseError ? outcome : null;
     guarded(ended, {
@@ -227,6 +232,9 @@ export class Transport implements Caller {
       signal,
     });
     const { status, headers } = response;
+    if (request.isStream === true && response.ok) {
+      return { status, headers, body: response.body, requestId: null };
+    }
     const text = await response.text();
     const requestId = headers.get('x-request-id');
     const isJson = headers.get('content-type')?.startsWith('application/json') === true;

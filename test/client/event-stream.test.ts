@@ -1,0 +1,89 @@
+// `events.stream` against the real service: no event is missed or repeated over cut connections.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { type Event, InvalidRequestError, Tollhouse } from '../../src/client/index.ts';
+import { relayAll } from '../support/relayed.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.stop());
+
+type Fetch = (url: string, init: RequestInit) => Promise<Response>;
+
+const client = (fetch?: Fetch): Tollhouse =>
+  new Tollhouse({
+    baseUrl: server.url,
+    apiKey: server.organisation.testKey,
+    chance: { random: () => 0 },
+    ...(fetch !== undefined && { fetch }),
+  });
+
+async function makeCustomer(name: string): Promise<void> {
+  await server.call('PUT', `/customers/${name}`, { body: {} });
+  await relayAll(server.sql);
+}
+
+async function firstId(): Promise<string> {
+  await makeCustomer('first');
+  const { json } = await server.call('GET', '/events?limit=1');
+  return json.data[0].id as string;
+}
+
+const nameOf = (event: Event) => (event.data as { externalCustomerId?: string }).externalCustomerId;
+
+test('events come in their order, and abort ends it', async () => {
+  const after = await firstId();
+  const abort = new AbortController();
+  const seen: (string | undefined)[] = [];
+  for (const name of ['a', 'b', 'c']) await makeCustomer(name);
+  for await (const event of client().events.stream({ after, signal: abort.signal })) {
+    expect(event).toMatchObject({ type: 'customer.created' });
+    seen.push(nameOf(event));
+    if (seen.length === 3) await makeCustomer('d');
+    if (seen.length === 4) abort.abort();
+  }
+  expect(seen).toEqual(['a', 'b', 'c', 'd']);
+});
+
+test('a connection that is cut off is made again, without a gap', async () => {
+  const after = await firstId();
+  let connections = 0;
+  const tollhouse = client(async (url, init) => {
+    connections += 1;
+    if (connections === 2) throw new TypeError('connection refused');
+    const response = await fetch(url, init);
+    return new Response(response.body?.pipeThrough(cutAfter(connections * 700)), response);
+  });
+  const names = Array.from({ length: 12 }, (_, n) => `cut-${n}`);
+  for (const name of names) await makeCustomer(name);
+  const seen: (string | undefined)[] = [];
+  for await (const event of tollhouse.events.stream({ after })) {
+    seen.push(nameOf(event));
+    if (seen.length === names.length) break;
+  }
+  expect(seen).toEqual(names);
+  expect(connections).toBeGreaterThan(3);
+});
+
+/** Breaks off after so many bytes. */
+function cutAfter(bytes: number): TransformStream<Uint8Array, Uint8Array> {
+  let left = bytes;
+  return new TransformStream({
+    transform(chunk, controller) {
+      controller.enqueue(chunk.slice(0, left));
+      left -= chunk.length;
+      if (left <= 0) controller.error(new TypeError('connection reset'));
+    },
+  });
+}
+
+test('an id that is not kept is an error, not a loop', async () => {
+  const after = '0198c0de-0000-7000-8000-000000000001';
+  const error = await client()
+    .events.stream({ after })
+    .next()
+    .catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(InvalidRequestError);
+});

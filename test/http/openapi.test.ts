@@ -123,6 +123,16 @@ describe('what operations take and answer', () => {
     }
   });
 
+  test('says how wide each number is', () => {
+    const { schemas, headers } = document.components;
+    const text = JSON.stringify([schemas, headers, document.paths]);
+    const numbers = text.match(/"type":"(?:integer|number)"[^{}]*/g) ?? [];
+    expect(numbers.length).toBeGreaterThan(100);
+    expect(numbers.filter((number) => !/"format":"(?:int32|int64|double)"/.test(number))).toEqual(
+      [],
+    );
+  });
+
   test('is told apart by status and by media type', () => {
     const { responses } = document.paths['/pay/{token}']!['post']!;
     expect(Object.keys(responses['400']!.content!)).toEqual(['text/html', 'application/json']);

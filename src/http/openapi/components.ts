@@ -1,7 +1,13 @@
 // The named schemas of the OpenAPI document. A schema is named after the export of its wire module,
 // so that clients get a type `Checkout`; a list of it is `CheckoutList`. The schemas themselves do
 // not know their names, so validation is not changed and not slower.
-import { type TLiteral, type TObject, type TSchema, TypeGuard } from '@sinclair/typebox';
+import {
+  type SchemaOptions,
+  type TLiteral,
+  type TObject,
+  type TSchema,
+  TypeGuard,
+} from '@sinclair/typebox';
 import { assert } from '../../../ledger/kernel/assert.ts';
 import type { DocumentDecoration } from 'elysia';
 import { EXAMPLES } from './examples.ts';
@@ -86,6 +92,8 @@ const OWN_FORMATS: Readonly<Record<string, object>> = {
   'iso-4217': { pattern: '^[A-Za-z]{3}$' },
 };
 
+const INT32_MAX = 2_147_483_647;
+
 const NAMED = namedSchemas();
 
 /** Gathers the named schemas that a document refers to. */
@@ -120,7 +128,8 @@ export class Components {
     const plain = Object.entries(rest).map(([key, value]) => [key, this.#keyword(key, value)]);
     const members = this.#alternatives(schema);
     const own = typeof rest['format'] === 'string' ? OWN_FORMATS[rest['format']] : undefined;
-    return { ...Object.fromEntries(plain), ...members, ...own } as JsonSchema;
+    const format = numberFormat(rest);
+    return { ...Object.fromEntries(plain), ...members, ...own, ...format } as JsonSchema;
   }
 
   /**
@@ -201,6 +210,13 @@ function listOf(schema: TSchema): Named | undefined {
   if (more === undefined || !TypeGuard.IsSchema(item)) return undefined;
   const named = NAMED.get(bodyOf(item));
   return named && { name: `${named.name}List`, schema };
+}
+
+/** How wide a number is, for languages that have several. */
+function numberFormat({ type, maximum = Number.MAX_SAFE_INTEGER }: SchemaOptions): object {
+  if (type === 'number') return { format: 'double' };
+  if (type === 'integer') return { format: Number(maximum) <= INT32_MAX ? 'int32' : 'int64' };
+  return {};
 }
 
 /** A page of one. */

@@ -1,6 +1,6 @@
 // The headers of answers, as the document describes them once.
 
-const integer = { type: 'integer', minimum: 0 } as const;
+const integer = { type: 'integer', format: 'int32', minimum: 0 } as const;
 const string = { type: 'string' } as const;
 
 /** By which a caller of several nodes asks for the other two. */

@@ -18,7 +18,7 @@ export const Metadata = pairsOf<Record<string, string>>('Metadata', textFault, T
 
 /** Metadata of usage. A number is a double, kept and shown as JSON writes it: 1.0 is 1. */
 export const UsageMetadata = pairsOf<Record<string, Scalar>>('UsageMetadata', scalarFault, {
-  anyOf: [TEXT, { type: 'number' }, { type: 'boolean' }],
+  anyOf: [TEXT, { type: 'number', format: 'double' }, { type: 'boolean' }],
 });
 
 /** What is wrong with a value; null where it is valid. */

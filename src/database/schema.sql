@@ -1222,10 +1222,9 @@ DECLARE
   nobodys_fault CONSTANT text := '^(08|25|40|53|55|57|58)';
   turns_max CONSTANT integer := 50;
   last_turn uuid;
-  budget integer := rows_max;
-  chosen event_queue[] := '{}';
+  next_turn uuid;
+  chosen event_queue[];
   alone event_queue;
-  candidate record;
 BEGIN
   passed := 0;
   made := 0;
@@ -1241,7 +1240,7 @@ BEGIN
     RETURN;
   END IF;
   LOOP
-    FOR candidate IN
+    BEGIN
       WITH RECURSIVE turns AS (
         (SELECT q.organisation_id, 1 AS nth FROM event_queue q WHERE q.organisation_id > last_turn ORDER BY q.organisation_id LIMIT 1)
         UNION ALL
@@ -1250,36 +1249,44 @@ BEGIN
           SELECT q.organisation_id FROM event_queue q WHERE q.organisation_id > t.organisation_id ORDER BY q.organisation_id LIMIT 1
         ) next
         WHERE t.nth < turns_max
+      ), candidates AS MATERIALIZED (
+        SELECT own.q AS event, own.nth, t.organisation_id, e.mode, e.type
+        FROM turns t CROSS JOIN LATERAL (
+          SELECT q, row_number() OVER (ORDER BY q.place) AS nth FROM event_queue q
+          WHERE q.organisation_id = t.organisation_id ORDER BY q.place
+          LIMIT greatest(1, events_max / (SELECT count(*) FROM turns))
+        ) own
+        -- OFFSET 0: it is looked up for each of them, never read from all events.
+        LEFT JOIN LATERAL (SELECT e.mode, e.type FROM events e WHERE e.id = (own.q).event_id OFFSET 0) e ON true
+      ), kinds AS MATERIALIZED (
+        -- Endpoints that came after an event are counted too: a step may be smaller than it could be.
+        SELECT k.*, (
+          SELECT count(*) FROM organisations o JOIN webhook_endpoints w ON w.mode = k.mode AND w.deleted_at IS NULL
+            AND (w.organisation_id = o.id OR w.group_id = o.group_id) AND (w.event_types @> ARRAY[k.type] OR w.event_types = '{*}')
+          WHERE o.id = k.organisation_id) AS owed
+        FROM (SELECT DISTINCT c.organisation_id, c.mode, c.type FROM candidates c WHERE c.type IS NOT NULL) k
+      ), counted AS (
+        SELECT c.event, c.nth, c.organisation_id, row_number() OVER step AS position, sum(1 + coalesce(k.owed, 0)) OVER step AS size
+        FROM candidates c
+        LEFT JOIN kinds k ON k.organisation_id = c.organisation_id AND k.mode = c.mode AND k.type = c.type
+        WINDOW step AS (ORDER BY c.nth, c.organisation_id)
       )
-      SELECT own.q AS event, own.nth
-      FROM turns t CROSS JOIN LATERAL (
-        SELECT q, row_number() OVER (ORDER BY q.place) AS nth FROM event_queue q
-        WHERE q.organisation_id = t.organisation_id ORDER BY q.place
-        LIMIT greatest(1, events_max / (SELECT count(*) FROM turns))
-      ) own
-      ORDER BY own.nth, t.organisation_id
-    LOOP
-      alone := candidate.event;
-      BEGIN
-        budget := budget - 1 - (SELECT count(*) FROM owed_to(alone));
-      EXCEPTION WHEN OTHERS THEN
-        IF SQLSTATE ~ nobodys_fault THEN
-          RAISE;
-        END IF;
-        -- It will be set aside below.
-        budget := budget - 1;
-      END;
-      EXIT WHEN budget < 0 AND chosen <> '{}';
-      chosen := chosen || alone;
-      IF candidate.nth = 1 THEN
-        last_turn := alone.organisation_id;
+      SELECT array_agg(c.event ORDER BY c.position), (array_agg(c.organisation_id ORDER BY c.position DESC) FILTER (WHERE c.nth = 1))[1]
+      INTO chosen, next_turn
+      FROM counted c WHERE c.size <= rows_max OR c.position = 1;
+    EXCEPTION WHEN OTHERS THEN
+      IF SQLSTATE ~ nobodys_fault THEN
+        RAISE;
       END IF;
-    END LOOP;
-    EXIT WHEN chosen <> '{}' OR last_turn = nobody;
+      -- One of them cannot be read. In steps of one it is found.
+      SELECT ARRAY[q], q.organisation_id INTO chosen, next_turn
+      FROM event_queue q WHERE q.organisation_id > last_turn ORDER BY q.organisation_id, q.place LIMIT 1;
+    END;
+    EXIT WHEN chosen IS NOT NULL OR last_turn = nobody;
     -- Everybody has had a turn: from the first one on.
     last_turn := nobody;
   END LOOP;
-  IF chosen <> '{}' THEN
+  IF chosen IS NOT NULL THEN
     BEGIN
       made := pass_events(chosen);
       passed := cardinality(chosen);
@@ -1303,7 +1310,7 @@ BEGIN
         END;
       END LOOP;
     END;
-    UPDATE event_relay SET turn = last_turn;
+    UPDATE event_relay SET turn = next_turn;
   END IF;
   more := EXISTS (SELECT FROM event_queue);
   RETURN NEXT;

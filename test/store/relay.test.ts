@@ -29,6 +29,11 @@ async function write(count: number, key?: string): Promise<void> {
   }
 }
 
+const writeMany = (organisationId: string, count: number) => server.sql`
+  insert into events (id, organisation_id, mode, type, object_type, object_id, sequence, at, data)
+  select uuidv7(), ${organisationId}, 'test', 'tag.created', 'TAG', uuidv7(), 1, now(), '{}'
+  from generate_series(1, ${count})`;
+
 const waiting = async (): Promise<number> => (await server.sql`select from event_queue`).length;
 
 const PARTS = [
@@ -74,10 +79,7 @@ test('organisations take turns: one event of another does not wait for a backlog
   await endpointOf(server);
   const mine = await endpointOf(server, {}, theirs);
   const backlog = 2000;
-  await sql`
-    insert into events (id, organisation_id, mode, type, object_type, object_id, sequence, at, data)
-    select uuidv7(), ${organisation.id}, 'test', 'tag.created', 'TAG', uuidv7(), 1, now(), '{}'
-    from generate_series(1, ${backlog})`;
+  await writeMany(organisation.id, backlog);
   await write(1, theirs);
   const steps: Step[] = [];
   while ((await deliveriesOf(server, mine.id)).length === 0) steps.push((await passEvents(sql))!);
@@ -89,6 +91,34 @@ test('organisations take turns: one event of another does not wait for a backlog
     expect(step.passed + step.made).toBeLessThanOrEqual(500);
     more = step.more;
   }
+});
+
+test('a step is as large as its rows may be', async () => {
+  const { sql, organisation } = server;
+  const endpoints = [await endpointOf(server), await endpointOf(server), await endpointOf(server)];
+  await writeMany(organisation.id, 300);
+  const rowsOf = ({ passed, made }: Step) => passed + made;
+  expect(rowsOf((await passEvents(sql))!)).toBe(500);
+  expect(rowsOf((await passEvents(sql))!)).toBe(500);
+  expect(rowsOf((await passEvents(sql))!)).toBe(200);
+  for (const { id } of endpoints) expect(await deliveriesOf(server, id)).toHaveLength(300);
+});
+
+test('an event that cannot be read keeps no other from being passed', async () => {
+  const { sql, organisation, other } = server;
+  const read = 'SELECT e.mode, e.type FROM events e';
+  const [step] = await sql<{ source: string }[]>`
+    select pg_get_functiondef(oid) as source from pg_proc where proname = 'relay_events'`;
+  expect(step!.source).toContain(read);
+  const broken = `SELECT e.mode, e.type || 1 / (e.type <> 'tag.deleted')::int AS type FROM events e`;
+  await sql.unsafe(step!.source.replace(read, broken));
+  const { id } = await endpointOf(server);
+  await writeMany(organisation.id, 3);
+  await sql`update events set type = 'tag.deleted' where id = (select event_id from event_queue offset 1 limit 1)`;
+  await writeMany(other.id, 2);
+  await relayAll(sql);
+  expect(await waiting()).toBe(0);
+  expect(await deliveriesOf(server, id)).toHaveLength(3);
 });
 
 test('an event that cannot be passed is set aside, the others go on, and it is queued again', async () => {

@@ -1,0 +1,107 @@
+-- How large a step of the relay becomes is found by one query for all of its candidates. It was asked for each event, and its endpoints were
+-- looked up twice.
+
+/* One step: organisations take turns, each with its oldest events first, until so many events or so many rows are chosen. No row
+comes back where another relay has the step. It is one statement, so that whoever asks may die or freeze and locks nothing.
+What fails is tried again one by one, and what fails alone is set aside; where it is not the events' fault, the step fails. */
+CREATE OR REPLACE FUNCTION relay_events(events_max integer, rows_max integer)
+RETURNS TABLE (passed bigint, made bigint, failed uuid[], why text, more boolean) LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_mergejoin = off AS $$
+DECLARE
+  nobody CONSTANT uuid := '00000000-0000-0000-0000-000000000000';
+  nobodys_fault CONSTANT text := '^(08|25|40|53|55|57|58)';
+  turns_max CONSTANT integer := 50;
+  last_turn uuid;
+  next_turn uuid;
+  chosen event_queue[];
+  alone event_queue;
+BEGIN
+  passed := 0;
+  made := 0;
+  failed := '{}';
+  more := EXISTS (SELECT FROM event_queue);
+  -- So that to look costs nothing: a lock is written down.
+  IF NOT more THEN
+    RETURN NEXT;
+    RETURN;
+  END IF;
+  SELECT r.turn INTO last_turn FROM event_relay r FOR UPDATE SKIP LOCKED;
+  IF NOT FOUND THEN
+    RETURN;
+  END IF;
+  LOOP
+    BEGIN
+      WITH RECURSIVE turns AS (
+        (SELECT q.organisation_id, 1 AS nth FROM event_queue q WHERE q.organisation_id > last_turn ORDER BY q.organisation_id LIMIT 1)
+        UNION ALL
+        SELECT next.organisation_id, t.nth + 1
+        FROM turns t CROSS JOIN LATERAL (
+          SELECT q.organisation_id FROM event_queue q WHERE q.organisation_id > t.organisation_id ORDER BY q.organisation_id LIMIT 1
+        ) next
+        WHERE t.nth < turns_max
+      ), candidates AS MATERIALIZED (
+        SELECT own.q AS event, own.nth, t.organisation_id, e.mode, e.type
+        FROM turns t CROSS JOIN LATERAL (
+          SELECT q, row_number() OVER (ORDER BY q.place) AS nth FROM event_queue q
+          WHERE q.organisation_id = t.organisation_id ORDER BY q.place
+          LIMIT greatest(1, events_max / (SELECT count(*) FROM turns))
+        ) own
+        -- OFFSET 0: it is looked up for each of them, never read from all events.
+        LEFT JOIN LATERAL (SELECT e.mode, e.type FROM events e WHERE e.id = (own.q).event_id OFFSET 0) e ON true
+      ), kinds AS MATERIALIZED (
+        -- Endpoints that came after an event are counted too: a step may be smaller than it could be.
+        SELECT k.*, (
+          SELECT count(*) FROM organisations o JOIN webhook_endpoints w ON w.mode = k.mode AND w.deleted_at IS NULL
+            AND (w.organisation_id = o.id OR w.group_id = o.group_id) AND (w.event_types @> ARRAY[k.type] OR w.event_types = '{*}')
+          WHERE o.id = k.organisation_id) AS owed
+        FROM (SELECT DISTINCT c.organisation_id, c.mode, c.type FROM candidates c WHERE c.type IS NOT NULL) k
+      ), counted AS (
+        SELECT c.event, c.nth, c.organisation_id, row_number() OVER step AS position, sum(1 + coalesce(k.owed, 0)) OVER step AS size
+        FROM candidates c
+        LEFT JOIN kinds k ON k.organisation_id = c.organisation_id AND k.mode = c.mode AND k.type = c.type
+        WINDOW step AS (ORDER BY c.nth, c.organisation_id)
+      )
+      SELECT array_agg(c.event ORDER BY c.position), (array_agg(c.organisation_id ORDER BY c.position DESC) FILTER (WHERE c.nth = 1))[1]
+      INTO chosen, next_turn
+      FROM counted c WHERE c.size <= rows_max OR c.position = 1;
+    EXCEPTION WHEN OTHERS THEN
+      IF SQLSTATE ~ nobodys_fault THEN
+        RAISE;
+      END IF;
+      -- One of them cannot be read. In steps of one it is found.
+      SELECT ARRAY[q], q.organisation_id INTO chosen, next_turn
+      FROM event_queue q WHERE q.organisation_id > last_turn ORDER BY q.organisation_id, q.place LIMIT 1;
+    END;
+    EXIT WHEN chosen IS NOT NULL OR last_turn = nobody;
+    -- Everybody has had a turn: from the first one on.
+    last_turn := nobody;
+  END LOOP;
+  IF chosen IS NOT NULL THEN
+    BEGIN
+      made := pass_events(chosen);
+      passed := cardinality(chosen);
+    EXCEPTION WHEN OTHERS THEN
+      IF SQLSTATE ~ nobodys_fault THEN
+        RAISE;
+      END IF;
+      FOREACH alone IN ARRAY chosen LOOP
+        BEGIN
+          made := made + pass_events(ARRAY[alone]);
+          passed := passed + 1;
+        EXCEPTION WHEN OTHERS THEN
+          IF SQLSTATE ~ nobodys_fault THEN
+            RAISE;
+          END IF;
+          why := SQLERRM;
+          failed := failed || alone.event_id;
+          INSERT INTO event_faults (event_id, organisation_id, place, written_at, failed_at, error)
+            VALUES (alone.event_id, alone.organisation_id, alone.place, alone.written_at, now(), SQLERRM);
+          DELETE FROM event_queue q WHERE q.organisation_id = alone.organisation_id AND q.place = alone.place;
+        END;
+      END LOOP;
+    END;
+    UPDATE event_relay SET turn = next_turn;
+  END IF;
+  more := EXISTS (SELECT FROM event_queue);
+  RETURN NEXT;
+END $$;

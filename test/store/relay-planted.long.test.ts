@@ -5,6 +5,9 @@ import type { Sql } from '../../src/platform/postgres/postgres.ts';
 import { seeded } from '../support/random.ts';
 import { faultsOf } from './relay-world.ts';
 
+const OLDEST_FIRST = `OVER (ORDER BY q.place) AS nth FROM event_queue q
+          WHERE q.organisation_id = t.organisation_id ORDER BY q.place`;
+
 /** The change in a function of the migration, and the expected report. */
 // prettier-ignore
 const FAULTS: [what: string, of: string, from: string, to: string, said: RegExp][] = [
@@ -12,7 +15,7 @@ const FAULTS: [what: string, of: string, from: string, to: string, said: RegExp]
   ['an endpoint that came later',      'owed_to',      ' AND w.place < queued.place', '',                 /^owed: /],
   ['the other mode',                   'owed_to',      'w.mode = e.mode AND ', '',                        /^owed: /],
   ['a group that is not told',         'owed_to',      ' OR w.group_id = o.group_id', '',                 /^not owed: /],
-  ['newest first',                     'relay_events', 'OVER (ORDER BY q.place)', 'OVER (ORDER BY q.place DESC)', /out of order/],
+  ['newest first',                     'relay_events', OLDEST_FIRST, OLDEST_FIRST.replaceAll('q.place', 'q.place DESC'), /out of order/],
   ['an event that stays on the queue', 'pass_events',  'q.place = p.place', 'q.place = p.place AND p.nth = 1', /left|set aside|passed of/],
   ['a position that is skipped',       'pass_events',  'position + cardinality(chosen)', 'position + cardinality(chosen) + 1', /positions/],
 ];

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 // What the package gives to a page: all but what needs a secret. A page shows its visitor every
 // byte of it, so a key has no place there; a server of the merchant adds it, and allows only what
 // this visitor may ask.

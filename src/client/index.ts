@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 // What `tollhouse/client` exports.
 export type { Caller, CallOptions, Input } from './caller.ts';
 export * from './errors.ts';

@@ -1,10 +1,11 @@
 // `bun run build:client [DIRECTORY]` makes the npm package `tollhouse`, by default in
-// `dist/client/`: one module for every runtime, one for browsers, and their types.
+// `dist/client/`: one module for every runtime, one for browsers, the types, and
+// the command.
 //
 // Holds: the client is compiled against Web standards that Node 20 has, and nothing else
 // (`src/client/tsconfig.json`), so what one runtime lacks does not compile. The package has no
 // dependencies.
-import { copyFileSync, mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { manifestOf, repositoryOf } from './manifest.ts';
 
@@ -19,9 +20,11 @@ async function build(directory: string): Promise<void> {
   await Promise.all([
     bundle('client/index.ts', join(directory, 'index.js'), { target: 'browser' }),
     bundle('client/browser.ts', join(directory, 'browser.js'), { target: 'browser', minify: true }),
+    bundle('cli/main.ts', join(directory, 'tollhouse.js'), { target: 'node' }),
     declare(join(directory, 'types')),
     writeManifest(join(directory, 'package.json')),
   ]);
+  chmodSync(join(directory, 'tollhouse.js'), 0o755);
 }
 
 async function bundle(

@@ -19,7 +19,8 @@ export function manifestOf(repository: string | null): object {
     engines: { node: '>=20', bun: '>=1.2', deno: '>=2' },
     exports: { '.': entry, './client': entry, './package.json': './package.json' },
     types,
-    files: ['index.js', 'browser.js', 'types'],
+    files: ['index.js', 'browser.js', 'tollhouse.js', 'types'],
+    bin: { tollhouse: './tollhouse.js' },
     publishConfig: { access: 'public', provenance: true },
     ...(repository !== null && {
       repository: { type: 'git', url: `git+${repository}.git`, directory: 'src/client' },

@@ -1,5 +1,5 @@
 // The npm package, built and packed into a folder of its own.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -35,8 +35,19 @@ export async function packClient(): Promise<Packed> {
   };
 }
 
+export const QUIET = ['--no-audit', '--no-fund', '--no-update-notifier'];
+
+/** The tarball in an empty project, whose folder is returned. It needs no registry. */
+export async function installPackage({ place, tarball }: Packed): Promise<string> {
+  const directory = join(place, 'project');
+  mkdirSync(directory);
+  await Bun.write(join(directory, 'package.json'), '{"private": true, "type": "module"}');
+  await output(['npm', 'install', '--offline', ...QUIET, tarball], { directory });
+  return directory;
+}
+
 /** What it prints. @throws Error with all that it said, where it fails */
-async function output(
+export async function output(
   command: readonly string[],
   { directory, env }: { directory: string; env?: Readonly<Record<string, string>> },
 ): Promise<string> {

@@ -33,6 +33,19 @@ export function exchangesOf(lines: readonly string[]): Exchange[] {
   return found;
 }
 
+/** A program, and what the page shows that it prints: comments at its end. */
+export function snippetOf(lines: readonly string[]): {
+  readonly code: string;
+  readonly shown: readonly string[];
+} {
+  const written = lines.filter((line) => line.trim() !== '');
+  const last = written.findLastIndex((line) => !line.startsWith('// '));
+  return {
+    code: written.slice(0, last + 1).join('\n'),
+    shown: written.slice(last + 1).map((line) => line.slice(3).trim()),
+  };
+}
+
 /** Compares the output with what the page shows: `…` stands for anything on its line. */
 export function patternOf(shown: readonly string[]): RegExp {
   const lines = shown.map((line) =>

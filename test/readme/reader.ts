@@ -5,7 +5,7 @@ import { expect } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '../support/until.ts';
-import { type Exchange, exchangesOf, type Part, patternOf, trimmed } from './book.ts';
+import { type Exchange, exchangesOf, type Part, patternOf, snippetOf, trimmed } from './book.ts';
 import { act, pay, replaceCard } from './buyer.ts';
 import type { Clone } from './clone.ts';
 import type { Terminal } from './terminal.ts';
@@ -14,9 +14,9 @@ import type { Terminal } from './terminal.ts';
  * Commands that change nothing, so that they can be repeated: an effect may show a moment later.
  */
 const READS = /^(?:sort |call \/check (?!.*consume)|call [^ ]+(?: \||$))/;
-const SAVED = /Save this as `([\w.]+)`/;
+export const SAVED = /Save this as `([\w.]+)`/;
 /** From here on a file's program may be called. */
-const LISTENS = /^\w+=.* node [\w.]+ > [\w.]+ &$/;
+const LISTENS = /^\w+=.* bun [\w.]+ > [\w.]+ &$/;
 
 export class Reader {
   readonly #clone: Clone;
@@ -26,6 +26,8 @@ export class Reader {
   /** The address that was printed last. */
   #address = '';
   #saveAs: string | undefined;
+  /** What every program of the page begins with. */
+  #beginning: string | undefined;
   readonly #did: string[] = [];
 
   constructor(of: {
@@ -40,7 +42,7 @@ export class Reader {
     this.#key = of.key;
   }
 
-  /** Commands, and the words for what was done in a browser. */
+  /** Commands, programs, and the words for what was done in a browser. */
   get did(): readonly string[] {
     return this.#did;
   }
@@ -51,6 +53,7 @@ export class Reader {
       else if (part.language === 'sh')
         for (const exchange of exchangesOf(part.lines)) await this.#type(exchange);
       else if (this.#saveAs !== undefined) this.#save(this.#saveAs, part.lines);
+      else if (part.language === 'js') await this.#run(part.lines);
     }
   }
 
@@ -65,6 +68,21 @@ export class Reader {
   #save(name: string, lines: readonly string[]): void {
     writeFileSync(join(this.#clone.directory, name), this.here(lines.join('\n')));
     this.#saveAs = undefined;
+  }
+
+  /** The first one is what the others begin with. */
+  async #run(lines: readonly string[]): Promise<void> {
+    const { code, shown } = snippetOf(lines);
+    this.#did.push(code);
+    this.#beginning ??= code;
+    if (this.#beginning === code) return;
+    this.#save('snippet.mjs', [this.#beginning, code]);
+    const printed = trimmed(await this.#terminal.run('KEY=$KEY bun snippet.mjs'));
+    const pattern = patternOf(shown.map((line) => this.here(line)));
+    if (pattern.exec(printed)?.[0] !== printed) {
+      expect(`${code}\n${printed}`).toBe(`${code}\n${shown.join('\n')}`);
+    }
+    this.#address = /http:\S+/.exec(printed)?.[0] ?? this.#address;
   }
 
   async #visit(text: string): Promise<void> {

@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../support/free-port.ts';
-import { exchangesOf, type Part, partsOf, patternOf, trimmed } from './book.ts';
+import { exchangesOf, type Part, partsOf, patternOf, snippetOf, trimmed } from './book.ts';
 import { type Clone, openClone, Started } from './clone.ts';
-import { Reader, STEPS } from './reader.ts';
+import { Reader, SAVED, STEPS } from './reader.ts';
 import { Terminal } from './terminal.ts';
 
 setDefaultTimeout(180_000);
@@ -22,6 +22,15 @@ let terminal: Terminal;
 let reader: Reader;
 
 const linesOf = (part: Part | undefined) => (part?.kind === 'code' ? part.lines : []);
+/** Its commands; of a program that is not saved as a file, the whole. */
+function codesOf(part: Part, at: number, parts: readonly Part[]): readonly string[] {
+  if (part.kind !== 'code') return [];
+  if (part.language === 'sh') return exchangesOf(part.lines).map(({ command }) => command);
+  const before = parts[at - 1];
+  const isSaved = before?.kind === 'text' && SAVED.test(before.text);
+  return part.language === 'js' && !isSaved ? [snippetOf(part.lines).code] : [];
+}
+
 const [START] = exchangesOf(linesOf(partsOf(README, 'Start')[1]));
 
 beforeAll(async () => {
@@ -48,7 +57,7 @@ test('Start: what is printed', async () => {
 
 test('Start: the first calls', () => reader.read(partsOf(README, 'Start').slice(2)));
 
-test.each(['Sell', 'Subscribe', 'Hear of it'])('%s', (title) =>
+test.each(['In three lines', 'Sell', 'Subscribe', 'Hear of it'])('%s', (title) =>
   reader.read(partsOf(README, title)),
 );
 
@@ -80,12 +89,8 @@ test('src/OPERATIONS.md: the commands of an operator, and the books close', asyn
 });
 
 test('nothing of the pages was left out', () => {
-  const commands = [README, API].flatMap((text) =>
-    partsOf(text).flatMap((part) =>
-      part.kind === 'code' && part.language === 'sh' ? exchangesOf(part.lines) : [],
-    ),
-  );
-  const all = [...commands.map(({ command }) => command), ...Object.keys(STEPS)];
+  const written = [README, API].flatMap((text) => partsOf(text).flatMap(codesOf));
+  const all = [...written, ...Object.keys(STEPS)];
   expect(all.filter((one) => !reader.did.includes(one))).toEqual([START!.command]);
 });
 

@@ -1,5 +1,6 @@
 // What a command of `tollhouse` is. Help, completion and the reading of arguments all come from
 // these rows.
+import type { Hooks } from '../client/hooks.ts';
 import type { Tollhouse } from '../client/tollhouse.ts';
 import type { Printer } from './printer.ts';
 
@@ -52,7 +53,7 @@ export type OptionValues = Readonly<Record<string, string | boolean | undefined>
 /** What a command works with. */
 export type Cli = {
   /** @throws UsageError without a key */
-  readonly client: () => Tollhouse;
+  readonly client: (hooks?: Hooks) => Tollhouse;
   readonly url: string;
   /** @throws UsageError without one */
   readonly apiKey: () => string;

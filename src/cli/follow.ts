@@ -1,26 +1,25 @@
+import type { Event } from '../client/types.ts';
 import type { Cli } from './command.ts';
-import type { EventEnvelope } from './event-rows.ts';
-import { eventsOf } from './event-stream.ts';
 
-/** The events of the stream. Where it is cut off, people are told. */
+/** The events of the stream, until the signal. Where it is cut off, people are told. */
 export function follow(
-  { url, apiKey, notices }: Cli,
+  { client, notices }: Cli,
   of: {
     readonly after: string | undefined;
     readonly signal: AbortSignal;
-    /** Called once, when the place where it begins is settled. */
-    readonly onOpen?: () => Promise<void>;
+    /** Called once, when every event from then on comes. */
+    readonly onOpen?: () => void;
   },
-): AsyncGenerator<EventEnvelope> {
-  return eventsOf({
-    url,
-    apiKey: apiKey(),
-    after: of.after,
-    signal: of.signal,
-    onOpen: async (isFirst) => {
-      if (isFirst) await of.onOpen?.();
-      else await notices.line('connected again');
+): AsyncIterable<Event> {
+  const { after, signal, onOpen } = of;
+  const hooked = client({
+    onRetry: ({ attempt, error }) => {
+      if (attempt === 1) notices.tell(`${error.message}: connecting again`);
     },
-    onLost: ({ message }) => notices.line(`${message}: connecting again`),
+  });
+  return hooked.events.stream({
+    signal,
+    ...(after !== undefined && { after }),
+    ...(onOpen !== undefined && { onOpen }),
   });
 }

@@ -51,6 +51,12 @@ export class Printer {
     if (!isRoom) await once(this.#sink, 'drain');
   }
 
+  /** Without a wait for the reader: for what is seldom said. */
+  tell(text: string): void {
+    this.#sink.write(`${this.#erased()}${text}\n`);
+    this.#isDrawn = false;
+  }
+
   /** A line that the next one replaces; on a terminal only. */
   draw(text: string): void {
     if (!this.isTerminal) return;

@@ -61,7 +61,8 @@ function cliOf(
     ...printers,
     url,
     apiKey,
-    client: () => new Tollhouse({ apiKey: apiKey(), baseUrl: url, timeoutMs: TIMEOUT_MS }),
+    client: (hooks = {}) =>
+      new Tollhouse({ apiKey: apiKey(), baseUrl: url, timeoutMs: TIMEOUT_MS, hooks }),
     isJson: globals.json,
     input: stdin,
     untilInterrupted,

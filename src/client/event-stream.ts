@@ -4,6 +4,7 @@
 // the caller's signal; a refusal (an id that is not kept, a key that is revoked) is thrown, and so
 // is a service that gives nothing for `timeoutMs`.
 import { ConnectionError } from './errors.ts';
+import { guarded } from './hooks.ts';
 import { OPERATIONS } from './operations.ts';
 import { delayMs } from './retry.ts';
 import type { Chance, Transport } from './transport.ts';
@@ -14,6 +15,8 @@ export type StreamOptions = {
   /** Goes on after the event with this id; without it, it begins now. */
   readonly after?: string;
   readonly signal?: AbortSignal;
+  /** Called once, when it has begun: every event from then on comes, whatever breaks. */
+  readonly onOpen?: () => void;
   /** How long the service may give nothing: 5 minutes unless said otherwise. */
   readonly timeoutMs?: number;
 };
@@ -34,12 +37,13 @@ const LINE_MAX = 16 * 1024 * 1024;
 
 export async function* streamEvents(
   { transport, now, random, sleep }: Chance & { readonly transport: Transport },
-  { after, signal, timeoutMs = 300_000 }: StreamOptions = {},
+  { after, signal, onOpen, timeoutMs = 300_000 }: StreamOptions = {},
 ): AsyncGenerator<Event, void, undefined> {
   const { method, path } = OPERATIONS.streamEvents;
   let last = after ?? null;
   let heardAt = now();
   let pauseMs = 0;
+  let isOpen = false;
   for (let attempt = 1; !isAborted(signal); attempt += 1) {
     const connection = new AbortController();
     const cut = (): void => connection.abort();
@@ -63,6 +67,9 @@ export async function* streamEvents(
         attempt = 0;
         last = id ?? last;
         pauseMs = retryMs ?? pauseMs;
+        // The first message says where it begins.
+        if (!isOpen) guarded(onOpen, undefined);
+        isOpen = true;
         if (data !== null) yield fromWire(JSON.parse(data)) as Event;
       }
       const error = new ConnectionError('the stream has ended');

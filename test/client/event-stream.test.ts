@@ -47,6 +47,31 @@ test('events come in their order, and abort ends it', async () => {
   expect(seen).toEqual(['a', 'b', 'c', 'd']);
 });
 
+test('what happens once it has begun comes, though the first connection breaks', async () => {
+  await makeCustomer('before');
+  let connections = 0;
+  const tollhouse = client(async (url, init) => {
+    connections += 1;
+    if (connections !== 1) return fetch(url, init);
+    const response = await fetch(url, init);
+    // Of the first connection nothing but its beginning arrives.
+    const reader = response.body!.getReader();
+    const { value } = await reader.read();
+    await reader.cancel();
+    return new Response(value, response);
+  });
+  let opened = 0;
+  const onOpen = () => {
+    opened += 1;
+    makeCustomer('after').catch(() => undefined);
+  };
+  for await (const event of tollhouse.events.stream({ onOpen })) {
+    expect(nameOf(event)).toBe('after');
+    break;
+  }
+  expect([opened, connections]).toEqual([1, 2]);
+});
+
 test('a connection that is cut off is made again, without a gap', async () => {
   const after = await firstId();
   let connections = 0;

@@ -51,11 +51,12 @@ export const listen = command({
   },
 });
 
-async function tellBegin({ out, isJson }: Cli, url: URL, secret: string): Promise<void> {
-  if (isJson) {
-    return out.line(JSON.stringify({ kind: 'listening', forward_to: url.href, secret }));
-  }
-  await out.line(`forwarding to ${url.href}, signed with ${out.paint('bold', secret)}`);
+function tellBegin({ out, isJson }: Cli, url: URL, secret: string): void {
+  out.tell(
+    isJson
+      ? JSON.stringify({ kind: 'listening', forward_to: url.href, secret })
+      : `forwarding to ${url.href}, signed with ${out.paint('bold', secret)}`,
+  );
 }
 
 async function tellDelivery(

@@ -4,12 +4,10 @@
 // Holds: the promises of the port, on PostgreSQL. A key is one row, for any number of concurrent
 // calls, before or after a crash.
 // Does not: store card numbers, only what may be shown of a card.
-// Charges that are asked for at the same moment share a statement, and so do refunds; organisations
-// take turns in it. It reads the clock at each call, so a later settlement follows a test clock too.
+// It reads the clock at each call, so a later settlement follows a test clock too. Calls of the same
+// moment share statements (sandbox-books.ts).
 import { must, unreachable } from '../../ledger/kernel/assert.ts';
-import { Batcher } from '../../ledger/kernel/batcher.ts';
 import type { Clock, Timers } from '../../ledger/ports.ts';
-import { mayPass } from '../platform/postgres/may-pass.ts';
 import type { Sql } from '../platform/postgres/postgres.ts';
 import {
   type Behaviour,
@@ -28,24 +26,21 @@ import type {
   RefundResult,
   SavedChargeRequest,
 } from './processor.ts';
+import { type Books, openBooks } from './sandbox-books.ts';
 import {
   cancelCharge,
   type ChargeRow,
   type ChargeStatus,
   confirmCharge,
   findCharge,
-  findMandates,
   findRefund,
   forgetMandate,
-  insertCharges,
   makeRefund,
   type Mandate,
   type NewCharge,
-  type NewRefund,
   type NextStatus,
   type RefundRow,
   resolveAction,
-  takeRefunds,
 } from './sandbox-store.ts';
 
 /** What the bank asks the buyer to confirm. */
@@ -81,14 +76,6 @@ type Attempt = Pick<ChargeRequest, 'key' | 'amount' | 'currency'> &
 
 /** The sandbox in a merchant's time. Charges of different organisations take turns. */
 export type SandboxFor = (clock: Pick<Clock, 'now'>, organisationId?: string) => Sandbox;
-
-/** Each call of a charge is one question, though many share a statement. */
-type Books = {
-  readonly mandates: Batcher<{ readonly key: string; readonly savedBy: string }, Mandate>;
-  readonly charges: Batcher<NewCharge, Written>;
-  readonly refunds: Batcher<NewRefund, RefundRow>;
-};
-type Written = { readonly row: ChargeRow } | { readonly failed: unknown };
 
 type Opening = {
   readonly status: ChargeStatus;
@@ -126,74 +113,9 @@ const ERROR: ChargeResult = {
   message: 'The payment could not be processed. Try again in a moment.',
 };
 
-const TOGETHER_MAX = 100;
-const STATEMENTS_MAX = 2;
-const WAITING_MAX = 4096;
-
 export function openSandbox(options: SandboxOptions): SandboxFor {
   const books = openBooks(options);
   return (clock, organisationId) => sandbox(options, { books, clock, organisationId });
-}
-
-function openBooks({ sql, timers }: SandboxOptions): Books {
-  const bounds = { keysMax: TOGETHER_MAX, concurrentMax: STATEMENTS_MAX, waitingMax: WAITING_MAX };
-  return {
-    mandates: new Batcher({
-      timers,
-      ...bounds,
-      // By the charge that asks: what it reads is never of before it asked.
-      nameOf: ({ key }) => key,
-      async load(asked) {
-        const found = await findMandates(sql, [...new Set(asked.map(({ savedBy }) => savedBy))]);
-        const of = new Map(found.map((mandate) => [mandate.key, mandate]));
-        return asked.flatMap(({ key, savedBy }) => {
-          const mandate = of.get(savedBy);
-          return mandate === undefined ? [] : [[key, mandate] as const];
-        });
-      },
-    }),
-    charges: new Batcher({
-      timers,
-      ...bounds,
-      nameOf: ({ key }) => key,
-      load: (charges) => write(sql, charges),
-    }),
-    refunds: new Batcher({
-      timers,
-      ...bounds,
-      nameOf: ({ key }) => key,
-      async load(refunds) {
-        try {
-          return (await takeRefunds(sql, refunds)).map((row) => [row.key, row] as const);
-        } catch {
-          // Each of them is asked for alone then.
-          return [];
-        }
-      },
-    }),
-  };
-}
-
-/**
- * Where they fail together, each is written alone: one that cannot be written stops no other. Where
- * the database could not answer, all have failed: to ask it once for each would take as many times
- * as long.
- */
-async function write(
-  sql: Sql,
-  charges: readonly NewCharge[],
-): Promise<readonly (readonly [string, Written])[]> {
-  try {
-    const rows = await insertCharges(sql, charges);
-    return rows.map((row) => [row.key, { row }]);
-  } catch (failed) {
-    const [first, ...others] = charges;
-    if (first === undefined) return [];
-    if (others.length === 0 || mayPass(failed)) return charges.map(({ key }) => [key, { failed }]);
-  }
-  const written: (readonly [string, Written])[] = [];
-  for (const charge of charges) written.push(...(await write(sql, [charge])));
-  return written;
 }
 
 /** One merchant's calls. */

@@ -15,7 +15,7 @@
  *   which takes as long, equally many come at random. So once a flush has answered those of both,
  *   only half of that number comes in the next wait. The first wait after others is not judged.
  *
- * Times come in. The timer is the journal's.
+ * Times come in. The timer is in `CallersWait`.
  */
 export class GroupCommit {
   /** Units that the last flush answered, and units that have come since. */

@@ -3,7 +3,7 @@ import type { Effects } from '../effects.ts';
 import { type Clock, type Log, pause, type Timers } from '../ports.ts';
 import type { Fence, FlushRows, Storage } from '../storage.ts';
 import { Batch } from './batch.ts';
-import { GroupCommit } from './group-commit.ts';
+import { CallersWait } from './callers-wait.ts';
 import { HEARTBEAT, type Unit } from './journal-unit.ts';
 import { Lease, type Moment, momentOf } from './lease.ts';
 import { WaitQueue } from './wait-queue.ts';
@@ -12,7 +12,7 @@ import { RowBuilder } from './rows.ts';
 
 /**
  * The only writer of a node. It puts all units that arrive during a flush into the next flush, and
- * those of callers that come back right after their answers (`GroupCommit`): an idle node answers
+ * those of callers that come back right after their answers (`CallersWait`): an idle node answers
  * after one commit, a busy node has larger flushes.
  *
  *     submit ─▶ decided at once, applied to the tentative state ─▶ flush ─▶ durable ─▶ reply
@@ -55,9 +55,7 @@ export class Journal {
   #next = new Batch();
   readonly #line = new WaitQueue();
   readonly #retries = new Retries();
-  readonly #group = new GroupCommit();
-  /** Ends the wait for callers. */
-  #endWait: () => void = () => undefined;
+  readonly #callers: CallersWait;
   /** Whether the flush in progress has no units of a failed flush. */
   #isRetryNext = true;
   #fence: Fence;
@@ -84,6 +82,7 @@ export class Journal {
     this.#deps = deps;
     this.#fence = claim.fence;
     this.#lease = new Lease(deps, claim.askedAt);
+    this.#callers = new CallersWait(deps);
     this.#beat();
   }
 
@@ -117,7 +116,7 @@ export class Journal {
   submit(unit: Unit): void {
     if (this.#closed || !this.isLeaseValid()) return unit.settle('unavailable');
     // The node's own units come when they are due, not after an answer.
-    if (unit.tenant !== '' && this.#group.came()) this.#endWait();
+    if (unit.tenant !== '') this.#callers.came();
     const isFirst = this.#line.size === 0 && this.#retries.isEmpty;
     if (isFirst && this.#next.hasRoomFor(unit)) {
       if (this.#put(unit, this.#next)) this.#schedule();
@@ -129,7 +128,7 @@ export class Journal {
       return unit.settle('overloaded');
     }
     this.#line.push(unit);
-    this.#endWait();
+    this.#callers.end();
     this.#schedule();
   }
 
@@ -217,16 +216,7 @@ export class Journal {
   async #waitForCallers(): Promise<void> {
     const isFull = this.#line.size > 0;
     if (isFull || !this.#retries.isEmpty || this.#next.units.length === 0) return;
-    const { timers } = this.#deps;
-    const ms = this.#group.waitMs(this.#now().monotonic);
-    if (ms === 0) return;
-    const { promise, resolve } = Promise.withResolvers<undefined>();
-    const cancel = timers.after(ms, () => resolve(undefined));
-    this.#endWait = () => resolve(undefined);
-    await promise;
-    cancel();
-    this.#endWait = () => undefined;
-    this.#group.waited();
+    await this.#callers.wait();
   }
 
   /** The units of the next flush, decided. */
@@ -310,7 +300,7 @@ export class Journal {
       const ms = now - moved.askedAt.monotonic;
       this.#deps.onFlush({ ms, transfers: rows.transfers.length });
       const callers = units.filter(({ tenant }) => tenant !== '');
-      this.#group.answered(callers.length, { now, ms });
+      this.#callers.answered(callers.length, { now, ms });
     }
     this.#rows.committed(rows);
     this.#stats.flushes += 1;

@@ -3,7 +3,7 @@
 import { createServer, type Socket } from 'node:net';
 
 /** The bytes of an answer; `reset` breaks the connection off, `silence` never answers. */
-export type Answer = string | 'reset' | 'silence';
+export type Answer = `HTTP/1.1 ${string}` | 'reset' | 'silence';
 
 export type Received = {
   readonly method: string;
@@ -16,7 +16,7 @@ export type Hostile = AsyncDisposable & {
   readonly received: Received[];
 };
 
-export function http(status: number, body: string, headers: Record<string, string> = {}): string {
+export function http(status: number, body: string, headers: Record<string, string> = {}): Answer {
   const lines = Object.entries({
     'content-type': 'application/json',
     'content-length': String(Buffer.byteLength(body)),

@@ -136,6 +136,7 @@ export const ADVANCE_STEPS_MAX = 10_000;
  */
 export const RECENT_IDS_MAX = 1 << 19;
 
+assert(2 * TRACK_BATCH_MAX <= UNIT_ROWS_MAX, 'a batch and its events are rows of one unit');
 assert(
   2 * UNIT_ROWS_MAX <= QUEUE_ROWS_MAX && 2 * UNIT_BYTES_MAX <= QUEUE_BYTES_MAX,
   'the largest unit of one organisation may wait',

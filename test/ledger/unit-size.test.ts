@@ -2,7 +2,13 @@
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { UNIT_BYTES_MAX, UNIT_ROWS_MAX } from '../../ledger/limits.ts';
-import { bytesOf, sizeOfBatch, tooLarge } from '../../ledger/actor/unit-size.ts';
+import {
+  bytesOf,
+  partsOfEach,
+  sizeOfBatch,
+  sizeOfEach,
+  tooLarge,
+} from '../../ledger/actor/unit-size.ts';
 import { holds, seeded } from './property.ts';
 
 const id = (of: string, n: number) => ({ id: `${of}${n}` });
@@ -51,6 +57,27 @@ test(
     );
   },
 );
+
+test(seeded('items that stand by themselves are parts in their order, each of which fits'), () => {
+  const sizes = fc.array(fc.integer({ min: 0, max: UNIT_BYTES_MAX / 2 - 20 }), { maxLength: 30 });
+  holds(
+    fc.property(sizes, fc.boolean(), (lengths, withEvents) => {
+      const items = lengths.map((length, place) => {
+        return { place, request: { metadata: { a: 'x'.repeat(length) } } };
+      });
+      const parts = partsOfEach(items, withEvents);
+      expect(parts.flat()).toEqual(items);
+      for (const part of parts) expect(tooLarge(sizeOfEach(part, withEvents))).toBeNull();
+      // No more parts than are needed: two neighbours do not fit into one.
+      for (const [at, part] of parts.entries()) {
+        const both = [...part, ...(parts[at + 1]?.slice(0, 1) ?? [])];
+        if (both.length > part.length)
+          expect(tooLarge(sizeOfEach(both, withEvents))).not.toBeNull();
+      }
+    }),
+    50,
+  );
+});
 
 test(seeded('the bytes are those of its JSON, where nothing is escaped'), () => {
   holds(

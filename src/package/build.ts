@@ -20,7 +20,11 @@ async function build(directory: string): Promise<void> {
   await Promise.all([
     bundle('client/index.ts', join(directory, 'index.js'), { target: 'browser' }),
     bundle('client/browser.ts', join(directory, 'browser.js'), { target: 'browser', minify: true }),
-    bundle('cli/main.ts', join(directory, 'tollhouse.js'), { target: 'node' }),
+    bundle('cli/main.ts', join(directory, 'tollhouse.js'), {
+      target: 'node',
+      // What a shell starts it with.
+      banner: '#!/usr/bin/env node',
+    }),
     declare(join(directory, 'types')),
     writeManifest(join(directory, 'package.json')),
   ]);

@@ -56,6 +56,12 @@ test('it names what npm and bundlers need, and depends on nothing', () => {
   }
 });
 
+test('the shell runs the command by its name', async () => {
+  const command = join(project, 'node_modules/.bin/tollhouse');
+  const { version } = JSON.parse(read('package.json'));
+  expect((await output([command, '--version'], { directory: project })).trim()).toBe(version);
+});
+
 test.each(['index.js', 'browser.js'])('%s imports nothing', (name) => {
   const IMPORT = /(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\()["']([^"']+)["']/g;
   expect([...read(name).matchAll(IMPORT)].map(([, what]) => what)).toEqual([]);

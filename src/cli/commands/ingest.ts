@@ -203,5 +203,7 @@ async function summarise(
   }
   const again = duplicates > 0 ? `, ${number(duplicates)} had been recorded before` : '';
   const refused = rejected > 0 ? `, ${number(rejected)} rejected (${about.rejects})` : '';
-  await out.line(`${number(lines)} lines: ${number(inserted)} recorded${again}${refused}`);
+  await out.line(
+    `${number(lines)} ${lines === 1 ? 'line' : 'lines'}: ${number(inserted)} recorded${again}${refused}`,
+  );
 }

@@ -54,7 +54,8 @@ test('its connections to the database are cut again and again', async () => {
   expect(await wronglyArrived(new Set())).toEqual([]);
   await until('it listens again', async () => {
     const listening = await bed.server.sql`
-      select from pg_stat_activity where datname = current_database() and query like 'listen "tollhouse_%'`;
+      select from pg_stat_activity
+      where datname = current_database() and application_name = 'tollhouse deliveries' and query like 'listen "tollhouse_%'`;
     return listening.length > 0;
   });
 }, 40_000);

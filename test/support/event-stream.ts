@@ -12,6 +12,8 @@ type Asked = {
   readonly key: string;
   readonly after?: string | undefined;
   readonly lastEventId?: string | undefined;
+  /** Gives up before the head has come. */
+  readonly abort?: AbortSignal;
 };
 
 export class StreamReader {
@@ -32,8 +34,13 @@ export class StreamReader {
   }
 
   /** Resolves with the answer's head. */
-  static async open(url: string, { key, after, lastEventId }: Asked): Promise<StreamReader> {
+  static async open(
+    url: string,
+    { key, after, lastEventId, abort: giveUp }: Asked,
+  ): Promise<StreamReader> {
     const abort = new AbortController();
+    const give = (): void => abort.abort();
+    giveUp?.addEventListener('abort', give);
     const query = after === undefined ? '' : `?after=${after}`;
     const response = await fetch(`${url}/events/stream${query}`, {
       signal: abort.signal,
@@ -42,6 +49,7 @@ export class StreamReader {
         ...(lastEventId !== undefined && { 'last-event-id': lastEventId }),
       },
     });
+    giveUp?.removeEventListener('abort', give);
     return new StreamReader(response, abort);
   }
 

@@ -42,11 +42,9 @@ async function headOf(
   request: Request,
   handle: (request: Request) => Promise<Response>,
 ): Promise<Response> {
-  const { status, headers, body } = await handle(
+  const { status, headers } = await handle(
     new Request(request.url, { method: 'GET', headers: request.headers }),
   );
-  // It may be one that stays open.
-  await body?.cancel();
   return new Response(null, { status, headers });
 }
 

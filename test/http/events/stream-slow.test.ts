@@ -1,4 +1,5 @@
-// A reader that takes nothing: it is disconnected, holds nobody up, and goes on where it was.
+// A reader that takes nothing: it is disconnected, holds nobody up, goes on where it was, and delays
+// no planned stop.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -93,4 +94,18 @@ test('one that stalls while it catches up holds no turn of its organisation', as
   await reader.close();
   socket.destroy();
   await until('both are gone', async () => (await metric('event_streams')) === 0);
+});
+
+test('a planned stop does not wait for it', async () => {
+  const socket = await stalled(server.organisation.id);
+  const { app } = server;
+  await until('pages wait for it', async () => {
+    const before = await metric('event_stream_events_total');
+    await Bun.sleep(200);
+    return before > 0 && (await metric('event_stream_events_total')) === before;
+  });
+  server.endStreams();
+  // Without being cut off it would be there for a minute.
+  await until('its connection is closed', () => app.server!.pendingRequests === 0, 20_000);
+  socket.destroy();
 });

@@ -20,6 +20,10 @@ import type { CallerPlan, CallerResult, Place, Sample, Way } from './plan.ts';
 const CALLER = Bun.fileURLToPath(import.meta.resolve('./caller.ts'));
 const CALLERS = 256;
 const TAKES = 50_000_000;
+/** The warm-up of the service, as a multiple of that of a caller. */
+const WARM_UP_TIMES = 2;
+/** A runtime compiles more than our generator does. */
+const CALLER_WARM_UP_TIMES = 3;
 const MEMORY_SECONDS_MAX = 600;
 const KILL_CUSTOMERS = 64;
 
@@ -106,9 +110,13 @@ async function measureBatches(bed: Bed): Promise<Round[]> {
 
 async function measureTakes(bed: Bed): Promise<ClientResult['takes']> {
   const takes = RUNTIMES.map((runtime) => ({ runtime, perSecond: [] as number[] }));
+  let customer = 0;
   for (let round = 0; round < bed.options.rounds; round += 1) {
     for (const { runtime, perSecond } of takes) {
-      const { completed, measuredMs } = await run(bed, runtime, { kind: 'takes', takes: TAKES });
+      // A lease takes half of what one has.
+      customer += 1;
+      const plan = { kind: 'takes', takes: TAKES, customer } as const;
+      const { completed, measuredMs } = await run(bed, runtime, plan);
       perSecond.push(completed / (measuredMs / 1000));
       bed.options.say(`client: takes in ${runtime}: ${perSecond.at(-1) ?? 0} a second`);
     }
@@ -157,11 +165,18 @@ async function compareCalls(bed: Bed): Promise<CallRow[]> {
       })),
     ),
   );
+  // Until the service has compiled its code for each of them.
+  for (const { shape, way } of rows.filter(({ runtime }) => runtime === 'bun')) {
+    const measureMs = options.warmUpMs * CALLER_WARM_UP_TIMES * WARM_UP_TIMES;
+    const plan = { kind: 'calls', way, shape, callers: CALLERS, warmUpMs: 0, measureMs } as const;
+    await run(bed, 'bun', { ...plan, run: options.rounds });
+  }
   for (let round = 0; round < options.rounds; round += 1) {
     // Every second round goes the other way round, so that neighbours take turns in being first.
     for (const row of round % 2 === 0 ? rows : rows.toReversed()) {
       const { runtime, shape, way } = row;
-      const { warmUpMs, measureMs } = options;
+      const { measureMs } = options;
+      const warmUpMs = options.warmUpMs * CALLER_WARM_UP_TIMES;
       const plan = { kind: 'calls', way, shape, callers: CALLERS, warmUpMs, measureMs } as const;
       const result = await measured(bed, runtime, { ...plan, run: round });
       row.rounds.push(result);
@@ -181,13 +196,13 @@ async function measured(bed: Bed, runtime: Runtime, plan: Planned): Promise<Roun
   const before = bed.spent();
   const { completed, measuredMs, succeeded, cpuSeconds, latency } = await run(bed, runtime, plan);
   const after = bed.spent();
-  const each = (seconds: number): number => (seconds * 1e6) / succeeded;
+  const each = (seconds: number, of = succeeded): number => (seconds * 1e6) / of;
   const histogram = new Histogram();
   histogram.add(latency);
   return {
     server: each(after.server - before.server),
     postgres: each(after.postgres - before.postgres),
-    caller: each(cpuSeconds),
+    caller: each(cpuSeconds, completed),
     perSecond: completed / (measuredMs / 1000),
     p50Ms: histogram.percentile(0.5) / 1000,
     p99Ms: histogram.percentile(0.99) / 1000,

@@ -23,7 +23,7 @@ export type CallerPlan = Place &
         readonly kind: 'batches';
         readonly measureMs: number;
       }
-    | { readonly kind: 'takes'; readonly takes: number }
+    | { readonly kind: 'takes'; readonly takes: number; readonly customer: number }
     | {
         /** Nine checks, one track, and so on. */
         readonly kind: 'memory';
@@ -48,7 +48,7 @@ export type CallerResult = {
   readonly succeeded: number;
   readonly errors: readonly string[];
   readonly latency: Encoded;
-  /** Of this process, from its first call to its last. */
+  /** Of this process, for what was completed: its warm-up does not count. */
   readonly cpuSeconds: number;
   readonly samples: readonly Sample[];
 };

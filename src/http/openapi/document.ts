@@ -143,7 +143,7 @@ function answerOf({ components, status, codes, ...route }: Answering): Documente
   const { answers, mediaType = JSON_MEDIA.type } = operation;
   const schema = answers[status];
   // A bad or rate-limited token is answered with a page where pages are read.
-  const isPage = access === 'portal' && mediaType === HTML && (status === 401 || status === 429);
+  const isPage = mediaType === HTML && (status === 429 || (access === 'portal' && status === 401));
   // A form is answered with a page, a program that sends JSON with JSON.
   const isEither = access === 'portal' && hasBoth(operation) && ON_PAGE.has(status);
   const content: Content = {

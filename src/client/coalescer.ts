@@ -4,7 +4,7 @@
 //
 // Lanes: each customer has one, by the hash of its name, so its calls are done in their order; each
 // lane has a batch on its way, so several are. With several nodes each node has lanes of its own,
-// and a customer moves to those of its owner when none of its calls is waiting.
+// and a customer moves to those of its owner: of tracks, when none of its calls is waiting.
 // Bounds: calls and bytes that wait, in all. Beyond them a call is rejected and not sent; `ready()`
 // waits for room.
 import { Entry, type Item, type Owner } from './entry.ts';
@@ -17,6 +17,8 @@ import { Pending } from './pending.ts';
 export type CoalescerSettings<A> = LaneSettings<A> & {
   /** Batches on their way at once, to each node. */
   readonly lanes: number;
+  /** Whether the calls of a customer are done in their order, also when its owner is learned. */
+  readonly isOrdered: boolean;
   readonly waitingMax: number;
   readonly waitingBytesMax: number;
 };
@@ -74,6 +76,7 @@ export class Coalescer<A> implements Owner<A> {
   ended(entry: Entry<A>): void {
     this.#gate.leave(entry.text.length);
     this.#pending.leave(entry.epoch);
+    if (this.#busy.size === 0) return;
     const busy = this.#busy.get(entry.customer);
     if (busy === undefined) return;
     busy.waiting -= 1;
@@ -81,8 +84,9 @@ export class Coalescer<A> implements Owner<A> {
   }
 
   #laneFor(customer: string): Lane<A> {
-    const { nodes } = this.#settings;
+    const { nodes, isOrdered } = this.#settings;
     if (!nodes.areSeveral) return this.#pick(null, customer);
+    if (!isOrdered) return this.#pick(nodes.ownerOf(customer), customer);
     const busy = this.#busy.get(customer);
     if (busy !== undefined) {
       busy.waiting += 1;

@@ -83,6 +83,7 @@ export class Nodes {
   }
 
   #learn(customer: string, owner: number): void {
+    if (this.#owners.get(customer) === owner) return;
     if (this.#owners.size >= OWNERS_MAX) {
       this.#formerOwners = this.#owners;
       this.#owners = new Map();

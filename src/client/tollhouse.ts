@@ -52,8 +52,18 @@ export type CheckOptions = CallOptions & { readonly onUnavailable?: OnUnavailabl
 
 const LANES = 2;
 const BATCH = { itemsMax: 500, bytesMax: 1_000_000, waitingBytesMax: 64 * 1024 * 1024 };
-const CHECKS = { operation: 'checkEntitlements', path: '/check/batch', field: 'checks' } as const;
-const TRACKS = { operation: 'trackUsages', path: '/track/batch', field: 'tracks' } as const;
+const CHECKS = {
+  operation: 'checkEntitlements',
+  path: '/check/batch',
+  field: 'checks',
+  isOrdered: false,
+} as const;
+const TRACKS = {
+  operation: 'trackUsages',
+  path: '/track/batch',
+  field: 'tracks',
+  isOrdered: true,
+} as const;
 
 /** `tollhouse.customers`, and the other resources. */
 // oxlint-disable-next-line typescript/no-unsafe-declaration-merging -- the constructor sets them

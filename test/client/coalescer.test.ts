@@ -20,6 +20,7 @@ const WORLD = fc.record({
   fates: fc.array(fc.constantFrom(...FATES), { maxLength: 12 }),
   itemsMax: fc.integer({ min: 1, max: 40 }),
   batchesInFlight: fc.integer({ min: 1, max: 4 }),
+  baseUrl: fc.constantFrom(['http://service-0'], ['http://service-0', 'http://service-1']),
 });
 
 const tick = () =>
@@ -29,13 +30,12 @@ const tick = () =>
 
 test('any order of calls, faults and aborts', async () => {
   await fc.assert(
-    fc.asyncProperty(WORLD, async ({ steps, fates, itemsMax, batchesInFlight }) => {
+    fc.asyncProperty(WORLD, async ({ steps, fates, itemsMax, ...options }) => {
       const service = new ServiceModel(fates, itemsMax);
       const tollhouse = new Tollhouse({
         apiKey: 'svc_test_1',
-        baseUrl: 'http://service',
+        ...options,
         fetch: service.fetch,
-        batchesInFlight,
         chance: { sleep: tick },
       });
       const ends = await play(tollhouse, steps);
@@ -59,7 +59,7 @@ test('any order of calls, faults and aborts', async () => {
         expect(values).toEqual(values.toSorted((a, b) => a - b));
       }
     }),
-    { numRuns: Number(process.env['RUNS'] ?? 150) },
+    { numRuns: 200 },
   );
 }, 60_000);
 
@@ -137,4 +137,21 @@ test('beyond its bound a call is rejected, and ready() waits for room', async ()
   }
   await Promise.all(ends);
   expect(service.recorded).toHaveLength(210);
+});
+
+test('a worker is told what to wait for', async () => {
+  const service = new ServiceModel(['cut'], 500);
+  const waited: Promise<void>[] = [];
+  const tollhouse = new Tollhouse({
+    apiKey: 'svc_test_1',
+    baseUrl: 'http://service',
+    fetch: service.fetch,
+    chance: { sleep: tick },
+    waitUntil: (work) => void waited.push(work),
+  });
+  const call = tollhouse.track({ externalCustomerId: 'a', featureKey: 'calls', value: 1 });
+  expect(waited).toHaveLength(1);
+  await Promise.all(waited);
+  expect(Bun.peek.status(call)).toBe('fulfilled');
+  expect(service.recorded).toHaveLength(1);
 });

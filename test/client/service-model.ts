@@ -38,7 +38,7 @@ export class ServiceModel {
     this.itemsMax = itemsMax;
   }
 
-  readonly fetch = async (_url: string, init: RequestInit): Promise<Response> => {
+  readonly fetch = async (url: string, init: RequestInit): Promise<Response> => {
     // Answers come later, as over a network.
     await new Promise((resolve) => {
       setTimeout(resolve, 0);
@@ -55,8 +55,18 @@ export class ServiceModel {
     if (fate === 'garbage') {
       return new Response('{"results":[', { headers: { 'content-type': 'application/json' } });
     }
-    return Response.json({ results });
+    return Response.json({ results }, { headers: this.#hints(url, tracks) });
   };
+
+  /** Of two nodes, between which the customers move all the time. */
+  #hints(url: string, tracks: readonly Track[]): Record<string, string> {
+    const turn = this.sizes.length;
+    const owners = tracks.map(({ external_customer_id: name }) => (name.charCodeAt(0) + turn) % 2);
+    return {
+      'tollhouse-node': url.includes('service-1') ? '1' : '0',
+      'tollhouse-owner': owners.join(),
+    };
+  }
 
   #record({ external_customer_id: customer, value, idempotency_key: key }: Track): object {
     if (value === REFUSED) return { error: { type: 'invalid_request', message: 'refused' } };

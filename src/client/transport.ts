@@ -146,7 +146,9 @@ export class Transport implements Caller {
       const isAway = outcome instanceof ConnectionError || outcome instanceof UnavailableError;
       // Another node may serve it at once; the wait is for when all of them have refused.
       const wait = isAway && nodes.failed(node, now()) ? 0 : delayMs(outcome, attempt, random);
-      if (now() + wait >= request.deadline) throw outcome;
+      const restMs = request.deadline - now();
+      if (restMs <= 0) throw new DeadlineError('no answer before the deadline', { cause: outcome });
+      if (restMs <= wait) throw outcome;
       const { headers: _headers, ...told } = info;
       guarded(hooks.onRetry, { ...told, delayMs: wait, error: outcome });
       await sleep(wait, request.signal);

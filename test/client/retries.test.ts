@@ -132,7 +132,6 @@ test('a silent attempt is given up, and the call ends at its deadline', async ()
   expect(error?.cause).toBeInstanceOf(ConnectionError);
   expect(error?.idempotencyKey).toBe(server.received[0]!.key);
   expect(new Set(server.received.map(({ key }) => key)).size).toBe(1);
-  expect(server.received.length).toBeWithin(2, 4);
   // So do calls that go together.
   const tracked = await failed(tollhouse.track({ externalCustomerId: 'a', featureKey: 'f' }));
   expect(tracked).toBeInstanceOf(DeadlineError);

@@ -14,7 +14,7 @@ export function clientMarkdown(result: ClientResult, machine: Machine): string {
   const { calls, memory, kills } = result;
   return [
     ...(calls.length > 0 ? [callsTable(calls), ABOUT_CALLS] : []),
-    goalsTable(result),
+    ...goalsTable(result),
     ...(memory.length > 0 ? [memoryTable(memory), ABOUT_MEMORY] : []),
     ...(kills === null ? [] : [killsLine(kills)]),
     machineLine(machine),
@@ -65,7 +65,7 @@ type Goal = {
   readonly here: Spread;
 };
 
-function goalsTable({ calls, batches, takes }: ClientResult): string {
+function goalsTable({ calls, batches, takes }: ClientResult): readonly string[] {
   const goals = [
     ...callGoals(calls),
     ...(batches.length === 0
@@ -91,7 +91,7 @@ function goalsTable({ calls, batches, takes }: ClientResult): string {
     const wanted = `${print(target)} at ${isLeast ? 'least' : 'most'}`;
     return [name, wanted, spread(here, print), isReached ? 'yes' : 'no'];
   });
-  return table(['goal', 'target', 'here', 'reached'], lines, 1);
+  return goals.length === 0 ? [] : [table(['goal', 'target', 'here', 'reached'], lines, 1)];
 }
 
 function callGoals(rows: readonly CallRow[]): readonly Goal[] {

@@ -1,5 +1,5 @@
 // One call of `check` or `track`, from the call to its end.
-import { DeadlineError, TollhouseError } from './errors.ts';
+import { overdue, TollhouseError } from './errors.ts';
 import type { Epoch } from './pending.ts';
 
 export type Item = {
@@ -54,7 +54,7 @@ export class Entry<A> {
     const { signal, timeoutMs, ended } = when;
     const end = (): void => {
       const isAborted = signal?.aborted === true;
-      this.reject(isAborted ? signal.reason : new DeadlineError('no answer before the deadline'));
+      this.reject(isAborted ? signal.reason : overdue());
       ended();
     };
     signal?.addEventListener('abort', end);

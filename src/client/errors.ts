@@ -188,6 +188,13 @@ export function answerError(
   return new Class(message, { type, status, issues, ...of });
 }
 
+/** How a call ends whose time is over: with what the service said last, if it said anything. */
+export function overdue(last?: TollhouseError): TollhouseError {
+  if (last !== undefined && !(last instanceof ConnectionError)) return last;
+  const why = last === undefined ? '' : `: ${last.message}`;
+  return new DeadlineError(`no answer before the deadline${why}`, { cause: last });
+}
+
 /** The error of one item of a batch, which has no status of its own. */
 export function itemError(error: unknown, requestId: string | null): TollhouseError {
   const type = isRecord(error) && typeof error['type'] === 'string' ? error['type'] : '';

@@ -6,7 +6,7 @@
 // Holds: what is taken first is sent first, and a batch is repeated until each of its calls has
 // ended, so the calls of one lane are done in their order. A call ends once: with its answer, its
 // error, its deadline or its signal. What it was is then sent no more.
-import { ConnectionError, DeadlineError, itemError, TollhouseError } from './errors.ts';
+import { ConnectionError, itemError, overdue, TollhouseError } from './errors.ts';
 import type { Entry } from './entry.ts';
 import type { Node, Nodes } from './nodes.ts';
 import { delayMs, mayRetry } from './retry.ts';
@@ -49,7 +49,7 @@ export class Lane<A> {
   #sent: Batch<A> = [];
   #isRunning = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #lastError: unknown;
+  #lastError: TollhouseError | undefined;
 
   constructor(settings: LaneSettings<A>, prefer: Node | null) {
     this.#settings = settings;
@@ -246,11 +246,7 @@ export class Lane<A> {
       const entry = waiting[at] as Entry<A>;
       if (entry.isSettled) continue;
       if (entry.deadline > now) next = Math.min(next, entry.deadline);
-      else {
-        entry.reject(
-          new DeadlineError('no answer before the deadline', { cause: this.#lastError }),
-        );
-      }
+      else entry.reject(overdue(this.#lastError));
     }
     return next;
   }

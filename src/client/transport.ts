@@ -7,7 +7,7 @@ import type { Caller, CallOptions, Input } from './caller.ts';
 import {
   answerError,
   ConnectionError,
-  DeadlineError,
+  overdue,
   TollhouseError,
   UnavailableError,
 } from './errors.ts';
@@ -135,7 +135,7 @@ export class Transport implements Caller {
       const body = request.body(last);
       if (body === null) return null;
       const leftMs = request.deadline - now();
-      if (leftMs <= 0) throw last ?? new DeadlineError('no time was left to send it');
+      if (leftMs <= 0) throw overdue(last);
       const node = nodes.pick(request.prefer ?? null, now());
       const info = this.#info(request, { attempt, node });
       const outcome = await this.#attempt(request, { info, body, leftMs, node, last });
@@ -146,9 +146,7 @@ export class Transport implements Caller {
       const isAway = outcome instanceof ConnectionError || outcome instanceof UnavailableError;
       // Another node may serve it at once; the wait is for when all of them have refused.
       const wait = isAway && nodes.failed(node, now()) ? 0 : delayMs(outcome, attempt, random);
-      const restMs = request.deadline - now();
-      if (restMs <= 0) throw new DeadlineError('no answer before the deadline', { cause: outcome });
-      if (restMs <= wait) throw outcome;
+      if (now() + wait >= request.deadline) throw overdue(outcome);
       const { headers: _headers, ...told } = info;
       guarded(hooks.onRetry, { ...told, delayMs: wait, error: outcome });
       await sleep(wait, request.signal);
@@ -200,7 +198,7 @@ export class Transport implements Caller {
           cause,
         });
       } else if (isLast) {
-        outcome = new DeadlineError('no answer before the deadline', { cause: attempt.last });
+        outcome = overdue(attempt.last);
       } else {
         outcome = new ConnectionError(`no answer from ${info.baseUrl} in ${attemptTimeoutMs} ms`);
       }

@@ -37,15 +37,13 @@ test('a file that changed after it was applied', async () => {
 });
 
 test('a migration that PostgreSQL refuses', async () => {
-  const [newest] = await sql<{ version: bigint; md5: string; name: string }[]>`
-    delete from schema_migrations
-    where version = (select max(version) from schema_migrations) returning version, md5, name`;
-  const { version, ...row } = newest!;
-  // It exists already.
-  expect(await failure()).toMatch(
-    new RegExp(`^MigrationFailure: migration ${version} failed: PostgresError: .*$`),
-  );
-  await sql`insert into schema_migrations ${sql({ version: String(version), ...row })}`;
+  // It adds columns, which are there already.
+  const undone = await sql<{ version: bigint; md5: string; name: string }[]>`
+    delete from schema_migrations where version >= 45 returning version, md5, name`;
+  expect(await failure()).toMatch(/^MigrationFailure: migration 45 failed: PostgresError: .*$/);
+  await sql`insert into schema_migrations ${sql(
+    undone.map(({ version, md5, name }) => ({ version: String(version), md5, name })),
+  )}`;
   expect(await failure()).toBe('');
 });
 

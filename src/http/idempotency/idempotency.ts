@@ -190,7 +190,10 @@ function replay(
   { status, body, requestHash }: StoredAnswer,
 ): Response {
   if (attempt.anyBody !== true && !requestHash.equals(hashOf(attempt))) {
-    return refuse('idempotency_key_reused', 'this Idempotency-Key came with another body before');
+    return refuse(
+      'idempotency_key_reused',
+      'this Idempotency-Key came with another request before',
+    );
   }
   const first = { status, body: opened(attempt, organisationId, body) };
   return respond(first, REPLAYED.headers);

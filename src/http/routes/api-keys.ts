@@ -224,19 +224,30 @@ async function make(
   ids: readonly string[],
   task: (sql: Transaction, at: { readonly held: Held; readonly now: number }) => Promise<Answer>,
 ): Promise<Response> {
-  const { principal } = making;
-  const taken = await limit.take(`${principal.organisationId} ${principal.mode}`);
-  if (!taken.allowed) return refuseRate(taken);
+  const { principal, body } = making;
   const now = clock.now();
-  let hasEnded = false;
-  const response = await once({ sql, secrets, now, ...making }, async (transaction) => {
-    const held = await holdKeys(transaction, principal, [principal.keyId, ...ids]);
-    hasEnded = !hasLive(held, principal, now);
-    if (hasEnded) return { ...refusal('unauthorized', ENDED), isKept: false };
-    return task(transaction, { held, now });
-  });
-  // With the header that goes with it.
-  return hasEnded ? ended() : response;
+  // The answer shows a key: only the key that asked first gets it again.
+  const asked = { by: principal.keyId, body };
+  // Not stored, and sent with the headers that go with it.
+  let refused: Response | null = null;
+  const response = await once(
+    { sql, secrets, now, ...making, body: asked },
+    async (transaction) => {
+      // Here, because a replay does not count.
+      const taken = await limit.take(`${principal.organisationId} ${principal.mode}`);
+      if (!taken.allowed) {
+        refused = refuseRate(taken);
+        return NOT_MADE;
+      }
+      const held = await holdKeys(transaction, principal, [principal.keyId, ...ids]);
+      if (!hasLive(held, principal, now)) {
+        refused = ended();
+        return NOT_MADE;
+      }
+      return task(transaction, { held, now });
+    },
+  );
+  return refused ?? response;
 }
 
 async function add(
@@ -276,6 +287,8 @@ const noSuchKey = () => refuse('not_found', NO_SUCH_KEY);
 
 const ENDED = 'the API key has been revoked or has expired';
 const ended = () => refuse('unauthorized', ENDED);
+
+const NOT_MADE: Answer = { ...refusal('unauthorized', ENDED), isKept: false };
 
 function hasLive(held: Held, { keyId }: OrganisationPrincipal, now: number): boolean {
   const own = held.get(keyId);

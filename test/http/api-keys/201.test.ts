@@ -102,6 +102,23 @@ test('a retry gets the same key, and another body is refused', async () => {
   }
 });
 
+test('another key does not get the answer, which shows a key', async () => {
+  const headers = { 'idempotency-key': 'of one key' };
+  const [one, two] = [await keys.make(), await keys.make()];
+  const first = await keys.post({ name: 'x' }, { key: one.key, headers });
+  const { id } = first.json;
+  const rotated = await keys.rotate(id, {}, { key: one.key, headers });
+  for (const refused of [
+    await keys.post({ name: 'x' }, { key: two.key, headers }),
+    await keys.rotate(id, {}, { key: two.key, headers }),
+  ]) {
+    expect([refused.status, refused.json.error.type]).toEqual([422, 'idempotency_key_reused']);
+    expect(refused.text).not.toContain('svc_');
+  }
+  expect((await keys.post({ name: 'x' }, { key: one.key, headers })).text).toBe(first.text);
+  expect((await keys.rotate(id, {}, { key: one.key, headers })).text).toBe(rotated.text);
+});
+
 test('a list: newest first, page by page, and the older keys have no last4', async () => {
   const [one, two] = [await keys.make(), await keys.make()];
   const { json } = await keys.list('?limit=2');

@@ -3,16 +3,24 @@
 // Any node answers any call; the one that owns the customer saves a hop. Where there are several
 // addresses, each request asks for hints, and an answer tells the number of the node that gave it
 // and of those that own the customers. They are hints and no more: what proves wrong is replaced by
-// the next answer, and a node that gives none is left alone for a moment.
+// the next answer. A node that fails is left alone for a second, and for longer each time that it is
+// silent again: to ask it costs a call a part of its time.
 
 const AWAY_MS = 1000;
+const AWAY_MS_MAX = 16_000;
 /** Customers whose owner is remembered: up to twice as many. */
 const OWNERS_MAX = 50_000;
 
 const NODE_HEADER = 'tollhouse-node';
 const OWNER_HEADER = 'tollhouse-owner';
 
-export type Node = { readonly baseUrl: string; number: number | null; awayUntil: number };
+export type Node = {
+  readonly baseUrl: string;
+  number: number | null;
+  awayUntil: number;
+  /** Times that it was silent since it answered. */
+  silences: number;
+};
 
 type Named = { readonly customer: string };
 
@@ -26,7 +34,7 @@ export class Nodes {
   constructor(baseUrls: readonly string[]) {
     if (baseUrls.length === 0) throw new TypeError('baseUrl must name at least one address');
     const urls = [...new Set(baseUrls.map(baseOf))];
-    this.#nodes = urls.map((baseUrl) => ({ baseUrl, number: null, awayUntil: 0 }));
+    this.#nodes = urls.map((baseUrl) => ({ baseUrl, number: null, awayUntil: 0, silences: 0 }));
   }
 
   get areSeveral(): boolean {
@@ -52,14 +60,26 @@ export class Nodes {
     return soonest as Node;
   }
 
-  /** The node gave no answer, or is unavailable. Whether another one may be tried at once. */
-  failed(node: Node, now: number): boolean {
-    node.awayUntil = now + AWAY_MS;
-    return this.#nodes.some(({ awayUntil }) => awayUntil <= now);
+  /** The node is unavailable, or cannot be reached: it says so at once. */
+  failed(node: Node, now: number): void {
+    node.awayUntil = Math.max(node.awayUntil, now + AWAY_MS);
+  }
+
+  /** The node let an attempt's time go by. */
+  wasSilent(node: Node, now: number): void {
+    // Several attempts that end together are one silence.
+    if (node.awayUntil <= now) node.silences += 1;
+    node.awayUntil = now + Math.min(AWAY_MS * 2 ** (node.silences - 1), AWAY_MS_MAX);
+  }
+
+  /** Whether one is there to be asked: another than this one, if it is given. */
+  isAnyThere(now: number, beside?: Node): boolean {
+    return this.#nodes.some((node) => node !== beside && node.awayUntil <= now);
   }
 
   answered(node: Node, headers: Headers): void {
     node.awayUntil = 0;
+    node.silences = 0;
     if (this.areSeveral) node.number = numberOf(headers.get(NODE_HEADER)) ?? node.number;
   }
 

@@ -145,7 +145,7 @@ export class Transport implements Caller {
       if (!mayRetry(outcome, request.repeatable)) throw outcome;
       const isAway = outcome instanceof ConnectionError || outcome instanceof UnavailableError;
       // Another node may serve it at once; the wait is for when all of them have refused.
-      const wait = isAway && nodes.failed(node, now()) ? 0 : delayMs(outcome, attempt, random);
+      const wait = isAway && nodes.isAnyThere(now()) ? 0 : delayMs(outcome, attempt, random);
       if (now() + wait >= request.deadline) throw overdue(outcome);
       const { headers: _headers, ...told } = info;
       guarded(hooks.onRetry, { ...told, delayMs: wait, error: outcome });
@@ -179,28 +179,31 @@ export class Transport implements Caller {
       readonly last: TollhouseError | undefined;
     },
   ): Promise<Reply | TollhouseError> {
-    const { hooks, now, attemptTimeoutMs } = this.#options;
-    const { info, leftMs } = attempt;
+    const { hooks, now, nodes } = this.#options;
+    const { info, leftMs, node } = attempt;
     const ended = guarded(hooks.onRequest, info) ?? undefined;
     const began = now();
-    const isLast = leftMs <= attemptTimeoutMs;
+    const timeMs = this.#attemptMs(request, attempt);
     const timeout = new AbortController();
-    const timer = setTimeout(() => timeout.abort(), isLast ? leftMs : attemptTimeoutMs);
+    const timer = setTimeout(() => timeout.abort(), timeMs);
     const cancel = (): void => timeout.abort();
     request.signal?.addEventListener('abort', cancel);
     let outcome: Reply | TollhouseError;
     try {
       outcome = await this.#exchange(request, attempt, timeout.signal);
+      const isAway = outcome instanceof ConnectionError || outcome instanceof UnavailableError;
+      if (isAway) nodes.failed(node, now());
     } catch (cause) {
       if (request.signal?.aborted === true) outcome = new ConnectionError('aborted', { cause });
       else if (!timeout.signal.aborted) {
+        nodes.failed(node, now());
         outcome = new ConnectionError(`no answer from ${info.baseUrl}: ${textOf(cause)}`, {
           cause,
         });
-      } else if (isLast) {
-        outcome = overdue(attempt.last);
       } else {
-        outcome = new ConnectionError(`no answer from ${info.baseUrl} in ${attemptTimeoutMs} ms`);
+        nodes.wasSilent(node, now());
+        const silent = `no answer from ${info.baseUrl} in ${Math.round(timeMs)} ms`;
+        outcome = timeMs === leftMs ? overdue(attempt.last) : new ConnectionError(silent);
       }
     } finally {
       clearTimeout(timer);
@@ -215,6 +218,16 @@ export class Transport implements Caller {
     } satisfies ResponseInfo);
     if (error !== null) request.signal?.throwIfAborted();
     return outcome;
+  }
+
+  /** Half of the call's time where another node may be asked in the other half. */
+  #attemptMs(
+    { repeatable }: Request,
+    { leftMs, node }: { readonly leftMs: number; readonly node: Node },
+  ): number {
+    const { attemptTimeoutMs, nodes, now } = this.#options;
+    const isOther = repeatable && nodes.isAnyThere(now(), node);
+    return Math.min(attemptTimeoutMs, isOther ? leftMs / 2 : leftMs);
   }
 
   async #exchange(

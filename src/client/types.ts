@@ -76,7 +76,12 @@ export type Operations = {
    * in the same step, durably, where it is allowed: concurrent callers never overrun.
    */
   checkEntitlement: { args: [params: CheckBody]; answer: CheckResult };
-  /** Up to 500 checks at once */
+  /**
+   * Up to 500 checks at once
+   *
+   * `results` has what /check would answer to each, in order, or `error`: a check that cannot
+   * be answered leaves the others as they are.
+   */
   checkEntitlements: { args: [params: CheckBatchBody]; answer: CheckBatchResult };
   /**
    * Record usage

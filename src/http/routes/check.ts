@@ -6,6 +6,7 @@ import type { Route } from '../edge/edge.ts';
 import { refuseInvalid } from '../edge/errors.ts';
 import { REPLAYED } from '../idempotency/replayed.ts';
 import { jsonText } from '../json-text.ts';
+import { itemOf } from './batch-item.ts';
 import { AWAY, orAway, refuseIfAllAway } from './items-away.ts';
 import { ASKS_FOR_HINTS, withHints } from './node-hints.ts';
 import {
@@ -21,6 +22,7 @@ import {
   CheckBatchBody,
   CheckBatchResult,
   CheckBody,
+  CheckItem,
   CheckResult,
   fromCheck,
 } from '../wire/metering.ts';
@@ -45,6 +47,8 @@ const CHECK = {
 const BATCH = {
   operationId: 'checkEntitlements',
   summary: 'Up to 500 checks at once',
+  description:
+    '`results` has what /check would answer to each, in order, or `error`: a check that cannot be answered leaves the others as they are.',
   tag,
   body: CheckBatchBody,
   idempotent: false,
@@ -157,15 +161,19 @@ async function consume(
 function batchRoute(deps: MeteringDeps): Route {
   return deps.edge.organisation(BATCH, (call) => {
     const { principal, body } = call;
-    const results = body.checks.map((question) =>
-      orTextAway(
+    const results = body.checks.map((item) => {
+      const question = ITEM.fit(item);
+      if (question === null) return JSON.stringify(ITEM.refuse(item));
+      return orTextAway(
         andThen(findSubject(deps, principal, question), (found) => resultOf(deps, question, found)),
-      ),
-    );
+      );
+    });
     const answer = andThen(allOf(results), answerOfBatch);
     return withHints(deps.ledger, call, { about: body.checks, answer });
   });
 }
+
+const ITEM = itemOf(CheckItem);
 
 const AWAY_TEXT = JSON.stringify(AWAY);
 

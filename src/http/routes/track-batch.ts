@@ -7,8 +7,6 @@ import { allOf } from '../and-then.ts';
 import type { OrganisationPrincipal } from '../edge/auth.ts';
 import type { Route } from '../edge/edge.ts';
 import { type ItemRefusal, refuseInvalidItem, refuseItem } from '../edge/errors.ts';
-import { withoutNulls } from '../edge/lenient.ts';
-import { issuesOf, validator } from '../edge/validate.ts';
 import { REPLAYED } from '../idempotency/replayed.ts';
 import { ASKS_FOR_HINTS, withHints } from './node-hints.ts';
 import {
@@ -22,6 +20,7 @@ import {
   type Subject,
   type SubjectRefused,
 } from './metering.ts';
+import { itemOf } from './batch-item.ts';
 import { AWAY, orAway, refuseIfAllAway } from './items-away.ts';
 import { fromUsage, TrackBatchBody, TrackBatchResult, TrackBody } from '../wire/metering.ts';
 import { measure } from '../wire/usage.ts';
@@ -46,10 +45,7 @@ const BATCH = {
 /** Items that are prepared before other requests get a turn. */
 const STEP_ITEMS = 50;
 
-/** Issues of one item. */
-const ITEM_ISSUES_MAX = 5;
-
-const TRACK = validator(TrackBody);
+const TRACK = itemOf(TrackBody);
 
 export type TrackBatchDeps = MeteringDeps & { readonly timers: Timers };
 
@@ -106,14 +102,14 @@ async function sift(
   const asked: Asked[] = [];
   for (const [index, track] of tracks.entries()) {
     if (index % STEP_ITEMS === STEP_ITEMS - 1) await breathe(deps.timers);
-    const body = TRACK.Check(track) ? track : withoutNulls(TrackBody, track);
-    if (TRACK.Check(body)) {
-      const found = findSubject(deps, call.principal, body);
-      const subject = found instanceof Promise ? orAway<Named>(found, AWAY) : found;
-      asked.push({ index, body, subject });
-    } else {
-      results[index] = refuseInvalidItem(issuesOf(TRACK, body, ITEM_ISSUES_MAX));
+    const body = TRACK.fit(track);
+    if (body === null) {
+      results[index] = TRACK.refuse(track);
+      continue;
     }
+    const found = findSubject(deps, call.principal, body);
+    const subject = found instanceof Promise ? orAway<Named>(found, AWAY) : found;
+    asked.push({ index, body, subject });
   }
   return asked;
 }

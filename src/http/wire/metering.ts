@@ -58,10 +58,8 @@ export const CheckBody = Body(
 
 export const CheckItem = Body(QUESTION);
 
-export const CheckBatchBody = Body(
-  {
-    checks: Type.Array(CheckItem, { maxItems: CHECK_BATCH_MAX }),
-  },
+const CHECKS = Body(
+  { checks: Type.Array(CheckItem, { maxItems: CHECK_BATCH_MAX }) },
   {
     checks: [
       { feature_key: 'api-calls', external_customer_id: 'user-1' },
@@ -106,19 +104,21 @@ const TRACKS = Body(
   },
 );
 
-/** Its items are validated one by one: one that does not fit leaves the others as they are. */
 const TRACK_ENVELOPE = Body({ tracks: Type.Array(Type.Unknown(), { maxItems: TRACK_BATCH_MAX }) });
+const CHECK_ENVELOPE = Body({ checks: Type.Array(Type.Unknown(), { maxItems: CHECK_BATCH_MAX }) });
 
-const trackEnvelope = validator(TRACK_ENVELOPE);
+export const CheckBatchBody = batchOf('CheckBatchBody', CHECK_ENVELOPE, CHECKS);
+export const TrackBatchBody = batchOf('TrackBatchBody', TRACK_ENVELOPE, TRACKS);
 
-export const TrackBatchBody = ruled<Static<typeof TRACK_ENVELOPE>>(
-  rule(
-    'TrackBatchBody',
-    (value) => issuesOf(trackEnvelope, value),
-    (value) => trackEnvelope.Check(value),
-  ),
-  TRACKS,
-);
+/** Its items are validated one by one: one that does not fit leaves the others as they are. */
+function batchOf<T extends TSchema>(name: string, envelope: T, shown: TSchema) {
+  const check = validator(envelope);
+  const issues = (value: unknown) => issuesOf(check, value);
+  return ruled<Static<T>>(
+    rule(name, issues, (value) => check.Check(value)),
+    shown,
+  );
+}
 
 export const IngestEvent = Body({
   name: Type.String({ minLength: 1, maxLength: 255 }),

@@ -70,12 +70,40 @@ const one = { feature_key: 'api', external_customer_id: 'mine' };
 const REFUSED: [string, unknown, string[]][] = [
   ['no checks',                    {},                                               ['checks']],
   ['501 questions',                { checks: Array.from({ length: 501 }, () => one) },  ['checks']],
-  ['a question that is no object', { checks: [one, 7] },                             ['checks', '1']],
-  ['an unknown field',             { checks: [one, { ...one, valeu: 1 }] },          ['checks', '1', 'valeu']],
-  ['consume',                      { checks: [{ ...one, consume: true }] },          ['checks', '0', 'consume']],
-  ['a value that is no number',    { checks: [one, one, { ...one, value: 'x' }] },   ['checks', '2', 'value']],
+  ['checks that are no list',      { checks: one },                                  ['checks']],
   ['a field beside checks',        { checks: [one], consume: true },                 ['consume']],
 ];
+
+// prettier-ignore
+const BAD: [string, unknown, string[]][] = [
+  ['null',                         null,                              []],
+  ['a question that is no object', 7,                                 []],
+  ['an unknown field',             { ...one, valeu: 1 },              ['valeu']],
+  ['consume',                      { ...one, consume: true },         ['consume']],
+  ['a key',                        { ...one, idempotency_key: 'k' },  ['idempotency_key']],
+  ['a value that is no number',    { ...one, value: 'x' },            ['value']],
+  ['no feature',                   { external_customer_id: 'mine' },  ['feature_key']],
+];
+
+test.each(BAD)('refuses by itself %s', async (_what, bad, path) => {
+  const { status, json } = await setting.post('/check/batch', { checks: [one, bad, one] });
+  expect(status).toBe(200);
+  const [first, { error }, last] = json.results;
+  expect([first.feature_key, last]).toEqual(['api', first]);
+  expect([error.type, error.issues[0].path]).toEqual(['invalid_request', path]);
+});
+
+test('500 bad questions are listed with few issues each', async () => {
+  const bad = Object.fromEntries(Array.from({ length: 40 }, (_, index) => [`x${index}`, 1]));
+  const { json } = await setting.post('/check/batch', { checks: Array(500).fill(bad) });
+  expect(json.results).toHaveLength(500);
+  for (const { error } of json.results) expect(error.issues).toHaveLength(5);
+});
+
+test('null in a field that may be left out is the field left out', async () => {
+  const { json } = await setting.post('/check/batch', { checks: [{ ...one, value: null }, one] });
+  expect(json.results[0]).toEqual(json.results[1]);
+});
 
 test.each(REFUSED)('refuses the whole with %s', async (_what, body, at) => {
   const reply = await setting.withoutTrace(() => setting.post('/check/batch', body));

@@ -54,7 +54,8 @@ const HEADERS = {
 
 export function streamEvents({ edge, eventStreams, idleAtMost }: EventStreamRouteDeps): Route {
   return edge.organisation(STREAM, async ({ principal, query, request }) => {
-    const after = afterOf(request, query);
+    const { name, after } = placeOf(request, query);
+    const refuseAfter = (message: string) => refuseInvalid([{ path: [name], message }]);
     if (after !== null && !isUuid(after)) return refuseAfter('must be the id of an event');
     const { keyId } = principal;
     const cut = (): void => idleAtMost(request, 1);
@@ -68,8 +69,10 @@ export function streamEvents({ edge, eventStreams, idleAtMost }: EventStreamRout
   });
 }
 
-function afterOf(request: Request, query: Static<typeof EventStreamQuery>): string | null {
-  return request.headers.get(LAST_EVENT_ID) ?? query.after ?? null;
+/** The id to go on after, as ids are stored, and what gave it. An empty header is none. */
+function placeOf(request: Request, query: Static<typeof EventStreamQuery>) {
+  const header = request.headers.get(LAST_EVENT_ID) ?? '';
+  return header === ''
+    ? { name: 'after', after: query.after?.toLowerCase() ?? null }
+    : { name: LAST_EVENT_ID, after: header.toLowerCase() };
 }
-
-const refuseAfter = (message: string): Response => refuseInvalid([{ path: ['after'], message }]);

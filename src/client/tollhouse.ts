@@ -213,9 +213,7 @@ export class Tollhouse implements Caller {
     const call = this.#transport.call<CheckResult>(
       'checkEntitlement',
       { body },
-      body.idempotencyKey === undefined
-        ? options
-        : { ...options, idempotencyKey: body.idempotencyKey },
+      options,
       nameOf(body),
     );
     return this.#single(call);

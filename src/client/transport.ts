@@ -101,8 +101,9 @@ export class Transport implements Caller {
     const { now, nodes, timeoutMs, newKey } = this.#options;
     const headers: Record<string, string> = {};
     const isKeyed = keyed && method === 'POST';
-    const key = isKeyed ? (options.idempotencyKey ?? newKey()) : null;
-    if (key !== null) headers['idempotency-key'] = key;
+    const own = ownKey(input.body);
+    const key = isKeyed ? (own ?? options.idempotencyKey ?? newKey()) : null;
+    if (key !== null && own === null) headers['idempotency-key'] = key;
     const body = input.body === undefined ? undefined : JSON.stringify(toWire(input.body));
     try {
       const reply = await this.send({
@@ -260,6 +261,11 @@ export class Transport implements Caller {
     const wait = retryAfterMs(headers.get('retry-after'), Date.now());
     return answerError(status, parsed, { requestId, retryAfterMs: wait });
   }
+}
+
+/** The key that a usage has among its fields. With a header too, a repeat would not say so. */
+function ownKey(body: { readonly idempotencyKey?: unknown } = {}): string | null {
+  return typeof body.idempotencyKey === 'string' ? body.idempotencyKey : null;
 }
 
 const BROKEN = Symbol('broken');

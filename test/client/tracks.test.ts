@@ -54,6 +54,23 @@ test('an answer that is lost is asked for again, and counts once', async () => {
   expect(await consumed('ben')).toBe(100);
 });
 
+test('a call by its name, with a key in its body, says that it counted before', async () => {
+  await customer('cal', 10);
+  await using tollhouse = client();
+  const body = { externalCustomerId: 'cal', featureKey: 'calls', idempotencyKey: 'order-1' };
+  const call = () => tollhouse.call<{ duplicate: boolean }>('trackUsage', { body });
+  expect((await call()).duplicate).toBe(false);
+  expect((await call()).duplicate).toBe(true);
+  expect((await tollhouse.track(body)).duplicate).toBe(true);
+  const consume = () => tollhouse.check({ ...body, idempotencyKey: 'order-2', consume: true });
+  expect(await consume()).toEqual(await consume());
+  expect(await consumed('cal')).toBe(2);
+  const unknown = tollhouse.call('trackUsage', { body: { ...body, externalCustomerId: 'none' } });
+  expect(await unknown.catch((error: unknown) => error)).toMatchObject({
+    idempotencyKey: 'order-1',
+  });
+});
+
 test('each has its own answer or error', async () => {
   await customer('cy', 5);
   await using tollhouse = client();

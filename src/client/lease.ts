@@ -241,8 +241,7 @@ export class Lease {
       },
       Math.min(wait, TIMEOUT_MS_MAX),
     );
-    // Where a timer would keep the process alive.
-    (this.#timer as { readonly unref?: () => void }).unref?.();
+    unref(this.#timer);
   }
 
   #unitsOf(n: number): number {
@@ -253,3 +252,11 @@ export class Lease {
     throw new RangeError(`${n} has more than the ${decimals} decimals of this lease`);
   }
 }
+
+/** Lets the process end before the timer, which is a number in an older Deno and in browsers. */
+function unref(timer: number | { readonly unref?: () => void }): void {
+  if (typeof timer === 'object') timer.unref?.();
+  else (globalThis as Runtime).Deno?.unrefTimer(timer);
+}
+
+type Runtime = { readonly Deno?: { unrefTimer(timer: number): void } };

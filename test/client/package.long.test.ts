@@ -29,6 +29,9 @@ beforeAll(async () => {
   await server.call('PUT', '/customers/user-1', { body: {} });
   const grant = { feature_key: 'api-calls', amount: 1_000_000 };
   await server.call('POST', '/customers/user-1/grants', { body: grant });
+  await server.call('PUT', '/customers/user-2', { body: {} });
+  const allowance = { ...grant, reset_interval: 'month' };
+  await server.call('POST', '/customers/user-2/grants', { body: allowance });
 }, SET_UP_MS);
 afterAll(async () => {
   packed.remove();
@@ -57,6 +60,24 @@ describe.each(RUNTIMES)('%s', (name) => {
       writeFileSync(join(project, 'example.mjs'), filled);
       await run('example.mjs');
       expect((await consumed()) - before).toBe(uses);
+    },
+    RUN_MS,
+  );
+
+  test(
+    'an open lease lets the process end',
+    async () => {
+      const { testKey: apiKey } = server.organisation;
+      const of = JSON.stringify({ apiKey, baseUrl: server.url });
+      const slice = { externalCustomerId: 'user-2', featureKey: 'api-calls', amount: 10 };
+      const code = [
+        `import { Tollhouse } from 'tollhouse/client';`,
+        `const lease = await new Tollhouse(${of}).lease(${JSON.stringify(slice)});`,
+        'console.log(lease.take());',
+      ];
+      writeFileSync(join(project, 'lease.mjs'), code.join('\n'));
+      // Its period has a month to go.
+      expect((await run('lease.mjs')).trim()).toBe('true');
     },
     RUN_MS,
   );

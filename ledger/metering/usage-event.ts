@@ -15,8 +15,9 @@ export type Recorded = {
  * `usage.recorded`: what one call recorded on one meter of a customer, in the order of the
  * decisions. It has effects of its own, so usage without a subscriber to this event costs nothing.
  *
- * The object of the event is the last of those usages. It is the first and only event of that
- * object, so no counter is needed.
+ * The object of the event is the last of those usages. It is the only event of that object, unless
+ * retention has let go of a key and it counts anew. So there is no counter: the flush numbers it
+ * after those of before (`flush-sql.ts`).
  */
 export function usageEvent(
   { customer, meter, now, ids }: MeterContext,

@@ -34,6 +34,10 @@ const PLANTED: readonly (readonly [name: string, fault: Fault])[] = [
       'node === undefined',
     ),
   ],
+  [
+    'an event of usage that stands in the way of its key',
+    fault(FLUSH, "const isUsage = event.objectType === 'USAGE';", 'const isUsage = false;'),
+  ],
   ['a fence without its epoch', fault(FLUSH, 'node.epoch !== fence.epoch || ', '')],
   ['a fence without its number', fault(FLUSH, ' || node.seq !== fence.seq', '')],
   [

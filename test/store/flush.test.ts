@@ -171,6 +171,21 @@ test('an id that was used is a duplicate, in the same flush too', async () => {
   expect(await written()).toEqual(before);
 });
 
+test('of usage that was told, the id is a duplicate; once it is in the archive, it is told again', async () => {
+  const used = transfer({});
+  const tell = (): FlushRows['events'] => {
+    const row = eventOf(used.id, 1n);
+    return [{ ...row, event: { ...row.event, type: 'usage.recorded', objectType: 'USAGE' } }];
+  };
+  expect(await flush({ transfers: [used], events: tell() })).toBe('committed');
+  expect(await flush({ transfers: [used], events: tell() })).toBe('duplicate');
+  await bed.sql`delete from transfers where id = ${used.id}`;
+  expect(await flush({ transfers: [used], events: tell() })).toBe('committed');
+  const rows = await bed.sql`
+    select sequence::int from events where object_id = ${used.id} order by sequence`;
+  expect(rows.map(({ sequence }) => sequence)).toEqual([1, 2]);
+});
+
 // prettier-ignore
 const RESOLUTIONS: [string, 'post' | 'void', 'post' | 'void'][] = [
   ['posted and posted',   'post', 'post'],

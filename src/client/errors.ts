@@ -48,7 +48,17 @@ export class TollhouseError extends Error {
 
   /** The same error for a call that has a key: calls of one batch share all else. */
   withKey(idempotencyKey: string): TollhouseError {
-    const { message, type, status, issues, requestId, retryAfterMs, cause } = this;
+    return this.#with({ message: this.message, idempotencyKey });
+  }
+
+  /** The same error, for what its call was a part of. */
+  saying(message: string): TollhouseError {
+    return this.#with({ message, idempotencyKey: this.idempotencyKey });
+  }
+
+  #with(own: { readonly message: string; readonly idempotencyKey: string | null }): TollhouseError {
+    const { type, status, issues, requestId, retryAfterMs, cause } = this;
+    const { message, idempotencyKey } = own;
     const details = { type, status, issues, requestId, retryAfterMs, cause, idempotencyKey };
     return new (this.constructor as ErrorClass)(message, details);
   }

@@ -35,6 +35,8 @@ const TURN = Promise.resolve();
 const QUIET_TURNS = 4;
 /** Ended calls that the queue may hold. */
 const ENDED_MAX = 1000;
+/** A longer timer would end at once. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
 
 export class Lane<A> {
   readonly #settings: LaneSettings<A>;
@@ -235,7 +237,7 @@ export class Lane<A> {
       this.#endOverdue(this.#queue, this.#head, at),
     );
     const isIdle = next === Infinity;
-    const wait = Math.max(next - at, timeoutMs / 50, 1);
+    const wait = Math.min(TIMER_MS_MAX, Math.max(next - at, timeoutMs / 50, 1));
     this.#timer = isIdle ? undefined : setTimeout(() => this.#watch(), wait);
   }
 

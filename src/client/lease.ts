@@ -11,6 +11,10 @@
 // decimals is refused.
 // A slice belongs to the period in which it was taken: at its end what is left is dropped, and
 // stays counted in the period that ended. So no unit of one period is used in the next.
+// The end is told by the service and looked at by the client's clock, which may be wrong. Where it
+// is ahead, a period is over here and goes on there: then no other slice is taken before the
+// service is in the next period, so at most one is lost. Where it is behind, the service is asked
+// before anything is given back.
 // Does not: notice that a subscription is paused, a test clock is moved or a grant is voided; and
 // it is for meters that sum.
 import { TollhouseError } from './errors.ts';
@@ -31,7 +35,10 @@ export type LeaseParams = Named & {
 
 export type LeaseDeps = {
   consume(params: CheckBody, idempotencyKey: string): Promise<CheckResult>;
-  giveBack(params: CheckBody & { readonly value: number }, timeoutMs?: number): Promise<unknown>;
+  /** A check that consumes nothing. */
+  look(params: CheckBody): Promise<CheckResult>;
+  /** `timeMs`: until when it counts in this period. */
+  giveBack(params: CheckBody & { readonly value: number }, timeMs: number): Promise<unknown>;
   readonly newKey: () => string;
   readonly closed: (lease: Lease) => void;
 };
@@ -62,6 +69,8 @@ export class Lease {
   #low = 0;
   #untilLook = TAKES_PER_LOOK;
   #endsAt = Infinity;
+  /** Whether the period of the last slice has ended by the client's clock. */
+  #isOver = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #refilling: Promise<void> | null = null;
   #asked: Asked | null = null;
@@ -128,23 +137,43 @@ export class Lease {
 
   async #close(): Promise<void> {
     this.#low = 0;
+    await this.#refilling?.catch(() => undefined);
+    let failed: unknown;
     try {
-      await this.#refilling?.catch(() => undefined);
       // What the lost answer granted is given back, too.
       if (this.#asked !== null) await this.#ask(this.#asked);
-    } finally {
-      await this.#giveBack().finally(() => this.#deps.closed(this));
+    } catch (error) {
+      failed = this.#stayed(this.#asked?.units ?? 0, error);
     }
+    const left = this.#left;
+    try {
+      await this.#giveBack();
+    } catch (error) {
+      failed = this.#stayed(left + (this.#asked?.units ?? 0), error);
+    } finally {
+      this.#deps.closed(this);
+    }
+    if (failed !== undefined) throw failed;
   }
 
   async #giveBack(): Promise<void> {
     clearTimeout(this.#timer);
     const left = this.#left;
+    const endsAt = this.#endsAt;
     this.#left = 0;
-    const timeMs = this.#endsAt - Date.now() - BACK_MS_MIN;
-    if (left === 0 || timeMs <= 0) return;
+    if (left === 0 || endsAt - Date.now() <= BACK_MS_MIN) return;
+    if (endsAt !== Infinity && endOf(await this.#deps.look(this.#use)) !== endsAt) return;
+    const timeMs = endsAt - Date.now() - BACK_MS_MIN;
     const value = -left / this.#factor;
-    await this.#deps.giveBack({ ...this.#use, value }, timeMs === Infinity ? undefined : timeMs);
+    if (timeMs > 0) await this.#deps.giveBack({ ...this.#use, value }, timeMs);
+  }
+
+  /** The error of a close says how much it is about. */
+  #stayed(units: number, error: unknown): unknown {
+    if (!(error instanceof TollhouseError) || units === 0) return error;
+    const { featureKey, externalCustomerId, customerId } = this.#use;
+    const what = `${units / this.#factor} ${featureKey} of ${externalCustomerId ?? customerId}`;
+    return error.saying(`${what} could not be given back: ${error.message}`);
   }
 
   /** Begins a refill, unless one is on its way or the last one gave nothing a moment ago. */
@@ -183,11 +212,14 @@ export class Lease {
 
   /** Asks for what is missing, and for less where that cannot be had. Whether it got any. */
   async #gain(): Promise<boolean> {
+    if (this.#isOver && this.#asked === null) {
+      if (endOf(await this.#deps.look(this.#use)) <= Date.now()) return false;
+    }
     let units = this.#amount - this.#left;
     for (let part = 0; part < PARTS_MAX && units > 0; part += 1) {
       const asked = this.#asked ?? { units, idempotencyKey: this.#deps.newKey() };
       const { allowed, remaining, reason } = await this.#ask(asked);
-      if (allowed) return true;
+      if (allowed) return !this.#isOver;
       if (reason !== 'insufficient_balance' || remaining === null) return false;
       units = Math.min(this.#amount - this.#left, Math.floor(remaining * this.#factor));
       // A double may round up.
@@ -212,11 +244,12 @@ export class Lease {
     }
   }
 
-  #add(units: number, { resetsAt }: CheckResult): void {
-    const endsAt = resetsAt === null ? Infinity : Date.parse(resetsAt);
+  #add(units: number, answer: CheckResult): void {
+    const endsAt = endOf(answer);
     // The slices of two periods are not mixed: the older one has ended.
     if (endsAt !== this.#endsAt) this.#left = 0;
     this.#endsAt = endsAt;
+    this.#isOver = false;
     this.#left += units;
     this.#look();
     this.#setTimer();
@@ -228,6 +261,7 @@ export class Lease {
     if (Date.now() < this.#endsAt) return;
     this.#left = 0;
     this.#endsAt = Infinity;
+    this.#isOver = true;
   }
 
   #setTimer(): void {
@@ -260,3 +294,8 @@ function unref(timer: number | { readonly unref?: () => void }): void {
 }
 
 type Runtime = { readonly Deno?: { unrefTimer(timer: number): void } };
+
+/** When its period ends, in milliseconds since 1970. */
+function endOf({ resetsAt }: CheckResult): number {
+  return resetsAt === null ? Infinity : Date.parse(resetsAt);
+}

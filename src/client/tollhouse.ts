@@ -79,6 +79,7 @@ export class Tollhouse implements Caller {
   readonly #checks: Coalescer<CheckResult>;
   readonly #tracks: Coalescer<TrackResult>;
   readonly #newKey = newKeys();
+  readonly #timeoutMs: number;
   readonly #onUnavailable: OnUnavailable;
   /** Requests of one call each that are on their way. */
   readonly #singles = new Pending();
@@ -91,6 +92,7 @@ export class Tollhouse implements Caller {
     const nodes = new Nodes(typeof baseUrl === 'string' ? [baseUrl] : baseUrl);
     const chance = { ...CHANCE, ...options.chance };
     this.#onUnavailable = options.onUnavailable ?? 'throw';
+    this.#timeoutMs = timeoutMs;
     const transport = new Transport({
       ...chance,
       apiKey,
@@ -125,6 +127,7 @@ export class Tollhouse implements Caller {
 
   /** Whether a customer may use a feature. Goes with others in a batch, but with `consume`. */
   check(params: CheckBody, options: CheckOptions = {}): Promise<CheckAnswer> {
+    if (this.#closed) return Promise.reject(new ClosedError());
     const answer: Promise<CheckAnswer> = this.#asked(params, options);
     const policy = options.onUnavailable ?? this.#onUnavailable;
     if (policy === 'throw') return answer;
@@ -157,8 +160,9 @@ export class Tollhouse implements Caller {
       {
         consume: (body, idempotencyKey) =>
           this.#consume({ ...body, consume: true }, { idempotencyKey }),
-        giveBack: (body, timeoutMs) =>
-          this.#track(body, timeoutMs === undefined ? {} : { timeoutMs }),
+        look: (body) => this.#asked(body, {}),
+        giveBack: (body, timeMs) =>
+          this.#track(body, { timeoutMs: Math.min(timeMs, this.#timeoutMs) }),
         newKey: this.#newKey,
         closed: (ended) => this.#leases.delete(ended),
       },
@@ -200,7 +204,6 @@ export class Tollhouse implements Caller {
   }
 
   #asked(params: CheckBody, options: CallOptions): Promise<CheckResult> {
-    if (this.#closed) return Promise.reject(new ClosedError());
     const customer = nameOf(params);
     if (params.consume !== true && params.idempotencyKey === undefined) {
       const text = textOf(params, null);

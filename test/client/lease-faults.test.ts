@@ -27,6 +27,7 @@ class Balance {
     return {
       newKey: () => String((keys += 1)),
       closed: () => undefined,
+      look: async () => this.#decide(0),
       giveBack: async ({ value }) => {
         this.consumed += value;
       },

@@ -6,7 +6,7 @@
 // lane has a batch on its way, so several are. With several nodes each node has lanes of its own,
 // and a customer moves to those of its owner: of tracks, when none of its calls is waiting.
 // Bounds: calls and bytes that wait, in all. Beyond them a call is rejected and not sent; `ready()`
-// waits for room.
+// waits for room: see admission.ts.
 import { Entry, type Item, type Owner } from './entry.ts';
 import { QueueFullError } from './errors.ts';
 import { Gate } from './gate.ts';
@@ -36,18 +36,18 @@ export class Coalescer<A> implements Owner<A> {
   readonly #lanes = new Map<Node | null, readonly Lane<A>[]>();
   /** Customers with waiting calls, where there are several nodes. */
   readonly #busy = new Map<string, Busy<A>>();
-  readonly #gate: Gate;
+  readonly gate: Gate;
   readonly #pending = new Pending();
 
   constructor(settings: CoalescerSettings<A>) {
     this.#settings = settings;
-    this.#gate = new Gate(settings.waitingMax, settings.waitingBytesMax);
+    this.gate = new Gate(settings.waitingMax, settings.waitingBytesMax);
   }
 
   add(item: Item, { signal, timeoutMs: own }: ItemOptions): Promise<A> {
     const { timeoutMs, now } = this.#settings;
     if (signal?.aborted === true) return Promise.reject(signal.reason as Error);
-    if (!this.#gate.enter(item.text.length)) {
+    if (!this.gate.enter(item.text.length)) {
       const full = new QueueFullError('too many calls are waiting: await ready() before the next');
       return Promise.reject(item.key === null ? full : full.withKey(item.key));
     }
@@ -63,18 +63,13 @@ export class Coalescer<A> implements Owner<A> {
     return entry.promise;
   }
 
-  /** Resolves at once while there is room for a call, else when there is. */
-  ready(): Promise<void> {
-    return this.#gate.ready();
-  }
-
   /** Resolves when each call made before has ended. */
   flush(): Promise<void> {
     return this.#pending.flush();
   }
 
   ended(entry: Entry<A>): void {
-    this.#gate.leave(entry.text.length);
+    this.gate.leave(entry.text.length);
     this.#pending.leave(entry.epoch);
     if (this.#busy.size === 0) return;
     const busy = this.#busy.get(entry.customer);

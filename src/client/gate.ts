@@ -1,4 +1,4 @@
-// How many calls may wait, and in how many bytes; and those who wait until fewer do.
+// How many calls of one kind may wait, and in how many bytes.
 
 /** What a call holds beside its text. */
 const CALL_BYTES = 200;
@@ -8,8 +8,11 @@ export class Gate {
   readonly #bytesMax: number;
   #calls = 0;
   #bytes = 0;
-  /** In their order. */
-  #waiters: (() => void)[] = [];
+  /** Who was admitted and has not called: a call like the last one is expected of each. */
+  #admitted = 0;
+  #lastBytes = CALL_BYTES;
+  /** Told when a call has ended. */
+  onLeave: (() => void) | null = null;
 
   constructor(callsMax: number, bytesMax: number) {
     this.#callsMax = callsMax;
@@ -19,39 +22,36 @@ export class Gate {
   /** False where there is no room. */
   enter(length: number): boolean {
     if (this.#calls >= this.#callsMax || this.#bytes >= this.#bytesMax) return false;
+    this.#lastBytes = length + CALL_BYTES;
     this.#calls += 1;
-    this.#bytes += length + CALL_BYTES;
+    this.#bytes += this.#lastBytes;
+    if (this.#admitted > 0) this.#admitted -= 1;
     return true;
   }
 
   leave(length: number): void {
     this.#calls -= 1;
     this.#bytes -= length + CALL_BYTES;
-    if (this.#waiters.length > 0) this.#admit();
+    this.onLeave?.();
   }
 
-  /** Resolves at once while less than half of the room is taken; then in turn. */
-  ready(): Promise<void> {
-    if (this.#waiters.length === 0 && this.#free() > 0) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.#waiters.push(resolve);
-    });
+  /** Whether less than half of the room is taken, with what is expected. */
+  get hasRoom(): boolean {
+    const bytes = this.#bytes + this.#admitted * this.#lastBytes;
+    return bytes * 2 < this.#bytesMax && (this.#calls + this.#admitted) * 2 < this.#callsMax;
   }
 
-  /** Calls that may come in before half of the room is taken. */
-  #free(): number {
-    if (this.#bytes * 2 >= this.#bytesMax) return 0;
-    return Math.ceil(this.#callsMax / 2) - this.#calls;
+  /** Whether so little has left it since it was full that the next batch would be a small one. */
+  get isCrowded(): boolean {
+    return this.#calls * 4 > this.#callsMax;
   }
 
-  /**
-   * As many as there is room for, and a part of them at a time: one that is admitted makes its call
-   * in a later microtask.
-   */
-  #admit(): void {
-    const free = this.#free();
-    if (free * 4 < this.#callsMax && this.#calls > 0) return;
-    const admitted = this.#waiters.splice(0, Math.max(1, free));
-    for (const resolve of admitted) resolve();
+  admit(): void {
+    this.#admitted += 1;
+  }
+
+  /** Expects no call of those who were admitted. */
+  expectNone(): void {
+    this.#admitted = 0;
   }
 }

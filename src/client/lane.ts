@@ -142,9 +142,11 @@ export class Lane<A> {
       try {
         reply = await this.#send();
       } catch (error) {
-        const sent = this.#live();
-        if (sent.length > 1 && isOfOne(error)) return this.#halve(sent);
-        for (const entry of sent) entry.reject(error);
+        // Of those that were sent some may have ended, and it may have been for one of them.
+        const isOfMany = this.#sent.length > 1;
+        const live = this.#live();
+        if (isOfMany && isOfOne(error)) return this.#halve(live);
+        for (const entry of live) entry.reject(error);
         return;
       }
       if (reply === null) return;

@@ -138,7 +138,7 @@ export class Lease {
   async #close(): Promise<void> {
     this.#low = 0;
     await this.#refilling?.catch(() => undefined);
-    let failed: unknown;
+    let failed: Error | undefined;
     try {
       // What the lost answer granted is given back, too.
       if (this.#asked !== null) await this.#ask(this.#asked);
@@ -169,8 +169,8 @@ export class Lease {
   }
 
   /** The error of a close says how much it is about. */
-  #stayed(units: number, error: unknown): unknown {
-    if (!(error instanceof TollhouseError) || units === 0) return error;
+  #stayed(units: number, error: unknown): Error {
+    if (!(error instanceof TollhouseError) || units === 0) return error as Error;
     const { featureKey, externalCustomerId, customerId } = this.#use;
     const what = `${units / this.#factor} ${featureKey} of ${externalCustomerId ?? customerId}`;
     return error.saying(`${what} could not be given back: ${error.message}`);

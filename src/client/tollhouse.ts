@@ -1,4 +1,5 @@
 // The client: `new Tollhouse({ apiKey, baseUrl })`.
+import { Admission } from './admission.ts';
 import type { Caller, CallOptions, Input } from './caller.ts';
 import { Coalescer } from './coalescer.ts';
 import { ClosedError } from './errors.ts';
@@ -83,6 +84,7 @@ export class Tollhouse implements Caller {
   readonly #onUnavailable: OnUnavailable;
   /** Requests of one call each that are on their way. */
   readonly #singles = new Pending();
+  readonly #admission: Admission;
   readonly #leases = new Set<Lease>();
   #closed = false;
 
@@ -114,6 +116,7 @@ export class Tollhouse implements Caller {
       answerOf: checkOf,
     });
     this.#tracks = new Coalescer({ ...each, ...TRACKS, timeoutMs, answerOf: trackOf });
+    this.#admission = new Admission([this.#checks.gate, this.#tracks.gate]);
     const resources = resourcesOf(this);
     const stream = (of?: StreamOptions) => streamEvents({ ...chance, transport }, of);
     Object.assign(this, resources, { events: { ...resources.events, stream } });
@@ -178,9 +181,12 @@ export class Tollhouse implements Caller {
     return lease;
   }
 
-  /** Resolves while there is room for another call, so that none is rejected for the lack of it. */
-  async ready(): Promise<void> {
-    await Promise.all([this.#checks.ready(), this.#tracks.ready()]);
+  /**
+   * Resolves in turn, when there is room for another call, and keeps a place for it: for a call that
+   * is made at once, before anything else is awaited.
+   */
+  ready(): Promise<void> {
+    return this.#admission.ready();
   }
 
   /** Resolves when each call made before has ended. What failed rejects its own promise. */

@@ -73,7 +73,10 @@ export type Operations = {
    * Whether a customer may use a feature now
    *
    * Answered from memory; includes every acknowledged write. `consume: true` records the value
-   * in the same step, durably, where it is allowed: concurrent callers never overrun.
+   * in the same step, durably, where it is allowed: concurrent callers never overrun. An
+   * `idempotencyKey`, or an `Idempotency-Key` header in its place, counts once for its
+   * customer, and repeated answers the first answer; the header means nothing without
+   * `consume`.
    */
   checkEntitlement: { args: [params: CheckBody]; answer: CheckResult };
   /**
@@ -89,20 +92,25 @@ export type Operations = {
    * Answers when the event is on disk. Usage is a fact: it is recorded in full, past the limit
    * too, unless `overage` is `reject`. An `idempotencyKey` counts once for its customer:
    * repeated, it answers the first answer with `duplicate: true`; a repeated `Idempotency-Key`
-   * header replays it to the byte. The metadata is part of what a key was used for, and 1 is
-   * not "1" there.
+   * header replays it to the byte. The header, too, counts once for its customer: the same one
+   * with a call about another customer records that call, and beside an `idempotencyKey` that
+   * key alone says whether the call is a repeated one. The metadata is part of what a key was
+   * used for, and 1 is not "1" there.
    */
   trackUsage: { args: [params: TrackBody]; answer: TrackResult };
   /**
    * Record up to 500 usages, each by itself
    *
-   * Each item is a body of /track. It is recorded or refused by itself, in order, as if it
-   * came alone, and answered when all that were recorded are on disk: `results` has what
-   * /track would answer, or `error`. A key that stands twice in a call counts once: the second
-   * is a `duplicate`. With an `Idempotency-Key` header an item without a key of its own counts
-   * once too, by its place, so that the whole call may be sent again: it gets the first
-   * answers. An item that cannot be recorded now is `service_unavailable`, and the others
-   * stand; where that is so of all, the call is 503.
+   * Up to 500 items and 2 MiB (2,097,152 bytes). Each item is a body of /track. It is recorded
+   * or refused by itself, in order, as if it came alone, and answered when all that were
+   * recorded are on disk: `results` has what /track would answer, or `error`. A key that
+   * stands twice in a call counts once: the second is a `duplicate`. With an `Idempotency-Key`
+   * header the whole call may be sent again: it gets the first answer, and another list under
+   * that header, or the same in another order, is 422 with nothing recorded. A call that was
+   * cut off is completed when it is sent again: an item without a key of its own gets its
+   * first answer, and one with a key is a `duplicate` where it stood already. An item that
+   * cannot be recorded now is `service_unavailable`, and the others stand: send the same call
+   * again. Where that is so of all, the call is 503.
    */
   trackUsages: { args: [params: TrackBatchBody]; answer: TrackBatchResult };
   /**
@@ -110,14 +118,17 @@ export type Operations = {
    *
    * All or nothing (but see `partial`), and answered when all are on disk. The name of an
    * event feeds every meter with that `eventName`. An `externalId` counts once for its
-   * customer, here and on /track; with an `Idempotency-Key` header the events without one
-   * count once too, so that the whole call may be sent again. What is written at once has a
-   * bound of 1 MiB of metadata: each event counts its own once, and once more for each
-   * customer and meter that an endpoint hears of by `usage.recorded`; more is 413. With
-   * `partial: true` what is good is recorded, whatever is wrong with the rest: `rejected`
-   * lists each other event with at most 5 issues, and the others keep their `index`. Sent
-   * again, with keys, it records nothing twice, and what is still wrong is listed again. What
-   * is wrong with the call itself is 400 or 413 as ever.
+   * customer, here and on /track; with an `Idempotency-Key` header an event without one counts
+   * once too, for its customer and its place in the list: the same list in the same order may
+   * be sent again, and says `duplicate`. The list as a whole is not compared: of another list
+   * or order under that header an event is a `duplicate` where its customer had one in its
+   * place, whatever it says, and is recorded elsewhere. What is written at once has a bound of
+   * 1 MiB of metadata: each event counts its own once, and once more for each customer and
+   * meter that an endpoint hears of by `usage.recorded`; more is 413. With `partial: true`
+   * what is good is recorded, whatever is wrong with the rest: `rejected` lists each other
+   * event with at most 5 issues, and the others keep their `index`. Sent again, with keys, it
+   * records nothing twice, and what is still wrong is listed again. What is wrong with the
+   * call itself is 400 or 413 as ever.
    */
   ingestEvents: { args: [params: IngestBody]; answer: IngestResult };
   /**

@@ -28,7 +28,7 @@ export type Operation = {
   readonly params?: Readonly<Record<string, string>>;
   /**
    * What a POST does with an Idempotency-Key.
-   * - `true`: the answer is stored in the transaction of its effect; another body is refused.
+   * - `true`: the route stores the answer, with its effect or after it; another body is refused.
    * - `any_body`: the same, but the key alone identifies the request.
    * - `ledger`: the ledger knows the key, and the operation itself says what it refuses.
    * - `false`: the key is ignored.

@@ -6,9 +6,13 @@ export type IdempotencyScope = Tenant & { readonly operation: string; readonly k
 
 export type StoredAnswer = {
   readonly requestHash: Buffer;
+  /** `BEGUN` where the answer is still to come. */
   readonly status: number;
   readonly body: string;
 };
+
+/** In place of a status: the call has begun, and may have been cut off. */
+export const BEGUN = 0;
 
 /** What is stored with the effect of a call, if its key is free. */
 export type KeyedAnswer = {
@@ -66,17 +70,22 @@ export async function insertAnswer(
   if (!(await keepAnswer(sql, scope, keeping))) throw new Error('the key was answered already');
 }
 
-/** Whether it is the first answer. A later one is not kept. */
+/**
+ * Whether it is the first answer, or that a call has begun where nothing was known of it. A later
+ * one is not kept.
+ */
 export async function keepAnswer(
   sql: Executor,
   scope: IdempotencyScope,
   { answer, now }: Keeping,
 ): Promise<boolean> {
   const { count } = await sql`
-    insert into idempotency (organisation_id, mode, operation, key_hash, request_hash, status, body,
-      created_at)
+    insert into idempotency as known (organisation_id, mode, operation, key_hash, request_hash,
+      status, body, created_at)
     values (${scope.organisationId}, ${scope.mode}, ${scope.operation}, ${scope.keyHash},
       ${answer.requestHash}, ${answer.status}, ${answer.body}, ${new Date(now)})
-    on conflict do nothing`;
+    on conflict (organisation_id, mode, operation, key_hash) do update
+      set status = excluded.status, body = excluded.body
+      where known.status = ${BEGUN} and excluded.status <> ${BEGUN}`;
   return count === 1;
 }

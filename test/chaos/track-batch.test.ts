@@ -25,7 +25,7 @@ const METADATA = Object.fromEntries(
 
 const VALUES = Array.from({ length: TRACK_BATCH_MAX }, (_, index) => 1 + (index % 2));
 
-async function send(customer: string): Promise<Response> {
+async function send(customer: string, values = VALUES): Promise<Response> {
   return fetch(`${await service.target()}/track/batch`, {
     method: 'POST',
     headers: {
@@ -34,7 +34,7 @@ async function send(customer: string): Promise<Response> {
       'idempotency-key': `batch of ${customer}`,
     },
     body: JSON.stringify({
-      tracks: VALUES.map((value) => {
+      tracks: values.map((value) => {
         return { feature_key: 'calls', customer_id: customer, value, metadata: METADATA };
       }),
     }),
@@ -59,6 +59,8 @@ test('a batch that was cut off is completed, and nothing of it counts twice', as
       await lost;
       const cut = (await recorded()) - before;
       await service.restart();
+      const reused = await send(id, VALUES.toReversed());
+      expect(reused.status).toBe(422);
       const again = await send(id);
       const { results } = (await again.json()) as {
         results: { consumed: number; duplicate: boolean }[];

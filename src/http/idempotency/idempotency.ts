@@ -1,7 +1,7 @@
 // Executes a request that creates a record at most once for each Idempotency-Key.
 //
-// Who calls: routes whose effect is a row, and those on subscriptions. Usage and payments use the
-// ledger's own mechanism.
+// Who calls: routes whose effect is a row, those on subscriptions, and batches of usage. Other usage
+// and payments use the ledger's own mechanism.
 // How: the answer is stored in the transaction of the effect, so neither is there without the other
 // (but see `onceRepeatable`). Of two calls at the same time one executes; the other is told so and
 // waits (key-turns.ts).
@@ -15,6 +15,7 @@ import type { KeyLocks } from '../../platform/postgres/key-locks.ts';
 import type { Sql, Transaction } from '../../platform/postgres/postgres.ts';
 import type { Secrets } from '../../platform/crypto/secrets.ts';
 import {
+  BEGUN,
   findAnswer,
   type IdempotencyScope,
   insertAnswer,
@@ -107,6 +108,15 @@ type RepeatableTask = () => Promise<Answer | Response>;
 const sent = (answered: Answer | Response): Response =>
   answered instanceof Response ? answered : respond(answered);
 
+type Repeatable = Attempt & {
+  readonly keyLocks: KeyLocks;
+  /**
+   * Whether a call that was cut off leaves a part of its effect that is its body's alone. Then the
+   * body is stored before the task, too, and no other one goes on under the key.
+   */
+  readonly isInParts?: boolean;
+};
+
 /**
  * The same for a task that calls the ledger or a processor, and so must not hold a transaction. The
  * task has to be repeatable: its ids derive from the key, or it leaves a state that is already
@@ -114,15 +124,12 @@ const sent = (answered: Answer | Response): Response =>
  * calls at the same time one executes, on any node, and the other waits for its answer: a half-done
  * first call could make the second a refusal.
  */
-export async function onceRepeatable(
-  attempt: Attempt & { readonly keyLocks: KeyLocks },
-  task: RepeatableTask,
-): Promise<Response> {
+export async function onceRepeatable(attempt: Repeatable, task: RepeatableTask): Promise<Response> {
   const { sql, key, keyLocks } = attempt;
   if (key === null) return sent(await task());
   const scope = keyScope(attempt, key);
-  const earlier = await findAnswer(sql, scope);
-  if (earlier !== null) return replay(attempt, scope, earlier);
+  const earlier = decided(attempt, scope, await findAnswer(sql, scope));
+  if (earlier !== null) return earlier;
   const response = await keyLocks.alone(lockOf(scope, key), () =>
     answerAlone(attempt, scope, task),
   );
@@ -130,19 +137,37 @@ export async function onceRepeatable(
 }
 
 async function answerAlone(
-  attempt: Attempt,
+  attempt: Repeatable,
   scope: IdempotencyScope,
   task: RepeatableTask,
 ): Promise<Response> {
-  const { sql, now } = attempt;
-  const earlier = await findAnswer(sql, scope);
-  if (earlier !== null) return replay(attempt, scope, earlier);
+  const { sql, isInParts = false } = attempt;
+  const isNew = isInParts && (await keep(attempt, scope, { status: BEGUN, body: '' }));
+  if (!isNew) {
+    const earlier = decided(attempt, scope, await findAnswer(sql, scope));
+    if (earlier !== null) return earlier;
+  }
   const answered = await task();
   if (answered instanceof Response || answered.isKept === false) return sent(answered);
-  const keeping = { answer: stored(attempt, scope, answered), now };
-  if (await keepAnswer(sql, scope, keeping)) return respond(answered);
-  const first = await findAnswer(sql, scope);
-  return first === null ? respond(answered) : replay(attempt, scope, first);
+  if (await keep(attempt, scope, answered)) return respond(answered);
+  const first = decided(attempt, scope, await findAnswer(sql, scope));
+  return first ?? respond(answered);
+}
+
+function keep(attempt: Attempt, scope: IdempotencyScope, answered: Answer): Promise<boolean> {
+  const { sql, now } = attempt;
+  return keepAnswer(sql, scope, { answer: stored(attempt, scope, answered), now });
+}
+
+/** What an earlier call decides for this one; null where it was not answered. */
+function decided(
+  attempt: Attempt,
+  scope: IdempotencyScope,
+  earlier: StoredAnswer | null,
+): Response | null {
+  if (earlier === null) return null;
+  const isToDo = earlier.status === BEGUN && isOf(attempt, earlier);
+  return isToDo ? null : replay(attempt, scope, earlier);
 }
 
 async function onceInTransaction(
@@ -187,9 +212,10 @@ function stored(
 function replay(
   attempt: Attempt,
   { organisationId }: IdempotencyScope,
-  { status, body, requestHash }: StoredAnswer,
+  earlier: StoredAnswer,
 ): Response {
-  if (attempt.anyBody !== true && !requestHash.equals(hashOf(attempt))) {
+  const { status, body } = earlier;
+  if (!isOf(attempt, earlier)) {
     return refuse(
       'idempotency_key_reused',
       'this Idempotency-Key came with another request before',
@@ -197,6 +223,11 @@ function replay(
   }
   const first = { status, body: opened(attempt, organisationId, body) };
   return respond(first, REPLAYED.headers);
+}
+
+/** Whether it is the answer of what this call asks. */
+function isOf(attempt: Attempt, { requestHash }: StoredAnswer): boolean {
+  return attempt.anyBody === true || requestHash.equals(hashOf(attempt));
 }
 
 function hashOf({ body }: Attempt): Buffer {

@@ -103,7 +103,10 @@ function parametersOf(route: DocumentedRoute, components: Components): Parameter
       name: 'Idempotency-Key',
       in: 'header',
       required: false,
-      description: 'A request that is sent again with the same key gets the first answer.',
+      description:
+        route.operation.idempotent === 'ledger'
+          ? 'A request that is sent again as it was, with the same key, has no second effect.'
+          : 'A request that is sent again with the same key gets the first answer.',
       schema: { type: 'string', minLength: 1, maxLength: 255 },
     });
   }

@@ -35,7 +35,8 @@ const CHECK = {
   summary: 'Whether a customer may use a feature now',
   description:
     'Answered from memory; includes every acknowledged write. `consume: true` records the value in the same step, durably, ' +
-    'where it is allowed: concurrent callers never overrun.',
+    'where it is allowed: concurrent callers never overrun. An `idempotency_key`, or an `Idempotency-Key` header in its place, ' +
+    'counts once for its customer, and repeated answers the first answer; the header means nothing without `consume`.',
   tag,
   body: CheckBody,
   idempotent: 'ledger',

@@ -20,8 +20,10 @@ const INGEST = {
   summary: 'Record up to 500 events',
   description:
     'All or nothing (but see `partial`), and answered when all are on disk. The name of an event feeds every meter with that `event_name`. An ' +
-    '`external_id` counts once for its customer, here and on /track; with an `Idempotency-Key` header the events without one count once too, so ' +
-    'that the whole call may be sent again. What is written at once has a bound of 1 MiB of metadata: each event counts its own once, and ' +
+    '`external_id` counts once for its customer, here and on /track; with an `Idempotency-Key` header an event without one counts once too, for ' +
+    'its customer and its place in the list: the same list in the same order may be sent again, and says `duplicate`. The list as a whole is not ' +
+    'compared: of another list or order under that header an event is a `duplicate` where its customer had one in its place, whatever it says, and ' +
+    'is recorded elsewhere. What is written at once has a bound of 1 MiB of metadata: each event counts its own once, and ' +
     'once more for each customer and meter that an endpoint hears of by `usage.recorded`; more is 413. With `partial: true` what is good is ' +
     'recorded, whatever is wrong with the rest: `rejected` lists each other event with at most 5 issues, and the others keep their `index`. Sent ' +
     'again, with keys, it records nothing twice, and what is still wrong is listed again. What is wrong with the call itself is 400 or 413 as ever.',

@@ -7,7 +7,9 @@ import { allOf } from '../and-then.ts';
 import type { OrganisationPrincipal } from '../edge/auth.ts';
 import type { Route } from '../edge/edge.ts';
 import { type ItemRefusal, refuseInvalidItem, refuseItem } from '../edge/errors.ts';
-import { REPLAYED } from '../idempotency/replayed.ts';
+import { answer, onceRepeatable } from '../idempotency/idempotency.ts';
+import type { KeyLocks } from '../../platform/postgres/key-locks.ts';
+import type { Sql } from '../../platform/postgres/postgres.ts';
 import { ASKS_FOR_HINTS, withHints } from './node-hints.ts';
 import {
   findSubject,
@@ -29,15 +31,17 @@ const BATCH = {
   operationId: 'trackUsages',
   summary: 'Record up to 500 usages, each by itself',
   description:
-    'Each item is a body of /track. It is recorded or refused by itself, in order, as if it came alone, and answered when all that were ' +
-    'recorded are on disk: `results` has what /track would answer, or `error`. A key that stands twice in a call counts once: the second is a ' +
-    '`duplicate`. With an `Idempotency-Key` header an item without a key of its own counts once too, by its place, so that the whole call may ' +
-    'be sent again: it gets the first answers. An item that cannot be recorded now is `service_unavailable`, and the others stand; where ' +
-    'that is so of all, the call is 503.',
+    'Up to 500 items and 2 MiB (2,097,152 bytes). Each item is a body of /track. It is recorded or refused by itself, in order, as if it came ' +
+    'alone, and answered when all that were recorded are on disk: `results` has what /track would answer, or `error`. A key that stands twice in ' +
+    'a call counts once: the second is a `duplicate`. With an `Idempotency-Key` header the whole call may be sent again: it gets the first ' +
+    'answer, and another list under that header, or the same in another order, is 422 with nothing recorded. A call that was cut off is ' +
+    'completed when it is sent again: an item without a key of its own gets its first answer, and one with a key is a `duplicate` where it ' +
+    'stood already. An item that cannot be recorded now is `service_unavailable`, and the others stand: send the same call again. Where that ' +
+    'is so of all, the call is 503.',
   tag: 'Metering',
   body: TrackBatchBody,
   bodyBytesMax: INGEST_BYTES_MAX,
-  idempotent: 'ledger',
+  idempotent: true,
   headers: ASKS_FOR_HINTS,
   answers: { 200: TrackBatchResult },
 } as const;
@@ -47,127 +51,140 @@ const STEP_ITEMS = 50;
 
 const TRACK = itemOf(TrackBody);
 
-export type TrackBatchDeps = MeteringDeps & { readonly timers: Timers };
+export type TrackBatchDeps = MeteringDeps & {
+  readonly sql: Sql;
+  readonly keyLocks: KeyLocks;
+  readonly timers: Timers;
+};
 
-type Call = { readonly principal: OrganisationPrincipal; readonly header: string | null };
+type Batch = {
+  readonly principal: OrganisationPrincipal;
+  readonly header: string | null;
+  readonly tracks: readonly unknown[];
+};
 
 type Body = Static<typeof TrackBody>;
 
-/** An item of the call that is well formed. */
-type Asked = {
-  readonly index: number;
-  readonly body: Body;
-  readonly subject: Named | Promise<Named>;
-};
+/** An item that is well formed. */
+type Asked = { readonly body: Body; readonly subject: Named | Promise<Named> };
 
 type Named = Subject | SubjectRefused | typeof AWAY;
 
-/** What is to be recorded, with its place in the call. */
-type Item = Subject & {
-  readonly index: number;
-  readonly request: UsageRequest;
-  /** Whether an item before it has its key. */
-  readonly isRepeated: boolean;
-};
+/** What the ledger is to record. */
+type Item = Subject & { readonly request: UsageRequest; readonly hasOwnKey: boolean };
 
 type Result = ReturnType<typeof fromUsage> | ItemRefusal;
 
 export function trackBatchRoute(deps: TrackBatchDeps): Route {
+  const { sql, keyLocks, orgClock, ledger } = deps;
   return deps.edge.organisation(BATCH, async (call) => {
     const { principal, body, idempotencyKey: header } = call;
-    const results: Result[] = [];
-    const about = { call: { principal, header }, results };
-    const asked = await sift(deps, body.tracks, about);
-    const items = await itemsOf(deps, asked, about);
-    const outcomes = await deps.ledger.recordEach(items);
-    for (const [place, item] of items.entries()) {
-      const outcome = must(outcomes[place], 'each item has an outcome');
-      results[item.index] = resultOf(deps, outcome, { item, byHeader: header !== null });
-    }
-    refuseIfAllAway(results, AWAY);
-    const replayed = header !== null && isReplayed(outcomes);
-    const answer = Response.json({ results }, replayed ? REPLAYED : undefined);
-    return withHints(deps.ledger, call, { about: body.tracks, answer });
+    const { tracks } = body;
+    const batch = { principal, header, tracks };
+    const respond = async () => Response.json({ results: await resultsOf(deps, batch) });
+    const respondOnce = (key: string) => {
+      const now = orgClock.now(principal);
+      const operation = 'POST /track/batch';
+      const attempt = { sql, keyLocks, principal, operation, key, body, isInParts: true, now };
+      return onceRepeatable(attempt, async () => {
+        const results = await resultsOf(deps, batch);
+        // What was away is recorded when the call is sent again.
+        return { ...answer(200, { results }), isKept: !results.includes(AWAY) };
+      });
+    };
+    const response = await (header === null ? respond() : respondOnce(header));
+    return withHints(ledger, call, { about: tracks, answer: response });
   });
 }
 
-type About = { readonly call: Call; readonly results: Result[] };
+/**
+ * The result of each item, in order. The steps on the way have one value for each item, too: what
+ * goes on to the next step, or the refusal that stays.
+ *
+ * @throws Unavailable where nothing could be recorded now
+ */
+async function resultsOf(deps: TrackBatchDeps, batch: Batch): Promise<readonly Result[]> {
+  const items = await itemsOf(deps, batch, await askedOf(deps, batch));
+  const outcomes = (await deps.ledger.recordEach(items.filter(isAccepted))).values();
+  const results = items.map((item) =>
+    isAccepted(item)
+      ? resultOf(deps, item, must(outcomes.next().value, 'each item has an outcome'))
+      : item,
+  );
+  refuseIfAllAway(results, AWAY);
+  return results;
+}
 
-/** The items that are well formed, and what they are about; the results of the others. */
-async function sift(
+function isAccepted<T extends object>(step: T | ItemRefusal): step is T {
+  return !('error' in step);
+}
+
+/** The items that are well formed, and what they are about. */
+async function askedOf(
   deps: TrackBatchDeps,
-  tracks: readonly unknown[],
-  { call, results }: About,
-): Promise<readonly Asked[]> {
-  const asked: Asked[] = [];
+  { principal, tracks }: Batch,
+): Promise<readonly (Asked | ItemRefusal)[]> {
+  const asked: (Asked | ItemRefusal)[] = [];
   for (const [index, track] of tracks.entries()) {
     if (index % STEP_ITEMS === STEP_ITEMS - 1) await breathe(deps.timers);
     const body = TRACK.fit(track);
     if (body === null) {
-      results[index] = TRACK.refuse(track);
+      asked.push(TRACK.refuse(track));
       continue;
     }
-    const found = findSubject(deps, call.principal, body);
+    const found = findSubject(deps, principal, body);
     const subject = found instanceof Promise ? orAway<Named>(found, AWAY) : found;
-    asked.push({ index, body, subject });
+    asked.push({ body, subject });
   }
   return asked;
 }
 
-/** The items that the ledger is asked to record; the results of the others. */
+/** The items that the ledger is to record. */
 async function itemsOf(
   deps: TrackBatchDeps,
-  asked: readonly Asked[],
-  { call, results }: About,
-): Promise<readonly Item[]> {
-  const subjects = allOf(asked.map(({ subject }) => subject));
+  batch: Batch,
+  asked: readonly (Asked | ItemRefusal)[],
+): Promise<readonly (Item | ItemRefusal)[]> {
+  const subjects = allOf(asked.map((one) => (isAccepted(one) ? one.subject : one)));
   const named = subjects instanceof Promise ? await subjects : subjects;
-  const items: Item[] = [];
-  const keys = new Set<string>();
-  for (const [place, { index, body }] of asked.entries()) {
-    if (place % STEP_ITEMS === STEP_ITEMS - 1) await breathe(deps.timers);
-    const subject = must(named[place], 'what each item is about');
-    if ('error' in subject) {
-      results[index] = subject;
-      continue;
-    }
-    if (isRefused(subject)) {
-      results[index] = refusedItem(subject);
-      continue;
-    }
-    const measured = measure(subject.meter, body, deps.ids);
-    if (!('value' in measured)) {
-      results[index] = refuseInvalidItem([measured]);
-      continue;
-    }
-    const { principal: tenant, header } = call;
-    const request = requestOf(deps, subject, {
-      tenant,
-      measured,
-      admission: body.overage ?? 'record',
-      metadata: body.metadata,
-      key: { body: body.idempotency_key, header, operation: `track/batch ${index}` },
-      exactReplay: header !== null,
-    });
-    const { keyId } = request;
-    const isRepeated = keyId !== null && keys.has(keyId);
-    if (keyId !== null) keys.add(keyId);
-    items.push({ ...subject, index, request, isRepeated });
+  const items: (Item | ItemRefusal)[] = [];
+  for (const [index, one] of asked.entries()) {
+    if (index % STEP_ITEMS === STEP_ITEMS - 1) await breathe(deps.timers);
+    const subject = must(named[index], 'what each item is about');
+    if (!isAccepted(one)) items.push(one);
+    else if ('error' in subject) items.push(subject);
+    else if (isRefused(subject)) items.push(refusedItem(subject));
+    else items.push(requestedOf(deps, batch, { index, body: one.body, subject }));
   }
   return items;
 }
 
-function resultOf(
+function requestedOf(
   deps: TrackBatchDeps,
-  outcome: EachOutcome,
-  { item, byHeader }: { readonly item: Item; readonly byHeader: boolean },
-): Result {
+  { principal, header }: Batch,
+  { index, body, subject }: { index: number; body: Body; subject: Subject },
+): Item | ItemRefusal {
+  const measured = measure(subject.meter, body, deps.ids);
+  if (!('value' in measured)) return refuseInvalidItem([measured]);
+  const hasOwnKey = body.idempotency_key !== undefined;
+  const request = requestOf(deps, subject, {
+    tenant: principal,
+    measured,
+    admission: body.overage ?? 'record',
+    metadata: body.metadata,
+    key: { body: body.idempotency_key, header, operation: `track/batch ${index}` },
+    exactReplay: header !== null && !hasOwnKey,
+  });
+  return { ...subject, request, hasOwnKey };
+}
+
+function resultOf(deps: TrackBatchDeps, item: Item, outcome: EachOutcome): Result {
   switch (outcome.kind) {
     case 'recorded': {
       const { record, replayed } = outcome;
-      const { customer, meter, isRepeated } = item;
-      // Under a header the whole is replayed, with what was repeated in it.
-      const duplicate = replayed && (isRepeated || !byHeader);
+      const { customer, meter, hasOwnKey } = item;
+      // Without a key of its own it was recorded by this call, which was cut off before.
+      const duplicate = replayed && hasOwnKey;
       return fromUsage(record, { customerId: customer.id, meter, duplicate });
     }
     case 'refused':
@@ -181,10 +198,4 @@ function resultOf(
     default:
       return outcome satisfies never;
   }
-}
-
-/** Whether an earlier call has recorded all that this one could. */
-function isReplayed(outcomes: readonly EachOutcome[]): boolean {
-  const answers = outcomes.filter((outcome) => 'record' in outcome);
-  return answers.length > 0 && answers.every(({ replayed }) => replayed);
 }

@@ -24,7 +24,8 @@ const TRACK = {
   description:
     'Answers when the event is on disk. Usage is a fact: it is recorded in full, past the limit too, unless `overage` is ' +
     '`reject`. An `idempotency_key` counts once for its customer: repeated, it answers the first answer with `duplicate: true`; a repeated `Idempotency-Key` ' +
-    'header replays it to the byte. The metadata is part of what a key was used for, and 1 is not "1" there.',
+    'header replays it to the byte. The header, too, counts once for its customer: the same one with a call about another customer records that call, ' +
+    'and beside an `idempotency_key` that key alone says whether the call is a repeated one. The metadata is part of what a key was used for, and 1 is not "1" there.',
   tag: 'Metering',
   body: TrackBody,
   idempotent: 'ledger',

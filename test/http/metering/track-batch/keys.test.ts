@@ -1,4 +1,4 @@
-// A key counts once: within a call, over calls of every kind, and when the whole is sent again.
+// A key of an item counts once: within a call, and over calls of every kind.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { type Fields, Setting, testBooksClose } from '../setting.ts';
 import { batchOf, type Result } from './batch.ts';
@@ -22,7 +22,6 @@ const item = (fields: Fields = {}): Fields => ({
   ...fields,
 });
 const keyed = (key: string, fields: Fields = {}) => item({ idempotency_key: key, ...fields });
-const header = (key: string) => ({ headers: { 'idempotency-key': `${key} ${customer}` } });
 const consumed = async (): Promise<number> =>
   (await setting.consumed(customer, 'api')).reduce((total, part) => total + part, 0);
 const duplicates = (given: readonly Result[]) => given.map(({ duplicate }) => duplicate);
@@ -83,47 +82,6 @@ test('a key is the same one for /track and for ingest', async () => {
   const again = await setting.ingest([event, { ...event, external_id: 'c' }]);
   expect(again.json).toMatchObject({ inserted: 0, duplicates: 2 });
   expect(await consumed()).toBe(4);
-});
-
-test('sent again under its header, the whole is replayed to the byte', async () => {
-  const tracks = [
-    item({ value: 3 }),
-    keyed('a', { value: 2 }),
-    item({ value: 900, overage: 'reject' }),
-    keyed('a', { value: 2 }),
-    item({ feature_key: 'nothing' }),
-    7,
-  ];
-  const first = await batch(tracks, header('whole'));
-  expect(first.headers.get('idempotency-replayed')).toBeNull();
-  await setting.grant(customer, 'api', { amount: 5000 });
-  await setting.track(customer, 'api');
-  const again = await setting.withoutTrace(() => batch(tracks, header('whole')));
-  expect([again.status, again.text]).toEqual([200, first.text]);
-  expect(again.headers.get('idempotency-replayed')).toBe('true');
-  expect(await consumed()).toBe(6);
-  const other = await batch(tracks, header('another'));
-  expect(other.headers.get('idempotency-replayed')).toBeNull();
-});
-
-test('of a call that was cut off, what was recorded is not counted again', async () => {
-  const part = [item({ value: 1 }), item({ value: 2 })];
-  const before = await results(part, header('cut'));
-  const whole = await batch([...part, item({ value: 4 })], header('cut'));
-  expect(whole.headers.get('idempotency-replayed')).toBeNull();
-  expect(whole.json.results.slice(0, 2)).toEqual(before);
-  expect(whole.json.results[2]).toMatchObject({ consumed: 7, duplicate: false });
-  expect(await consumed()).toBe(7);
-});
-
-test('under the same header, another item in its place is refused', async () => {
-  await results([item({ value: 1 }), item({ value: 2 })], header('swapped'));
-  const { json } = await batch([item({ value: 1 }), item({ value: 3 })], header('swapped'));
-  expect(json.results.map(({ error }: Result) => error?.type)).toEqual([
-    undefined,
-    'idempotency_key_reused',
-  ]);
-  expect(await consumed()).toBe(3);
 });
 
 test('500 keys twice at once count once each, and one of the calls is told so', async () => {

@@ -17,7 +17,7 @@ export function watchEventStreams(registry: Registry, streams: { readonly stats:
   });
   counter(registry, {
     name: 'tollhouse_event_stream_slow_total',
-    help: 'Streams that were ended because their reader was too slow.',
+    help: 'Streams that were ended because too much waited for their reader; not those whose connection was closed after a minute in which it took nothing.',
     read: () => streams.stats.slow,
   });
 }

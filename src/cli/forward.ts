@@ -1,6 +1,7 @@
 // Takes an event to a receiver, as a webhook. One that fails is tried again a few times; the next
 // one waits, so that the receiver hears of events in their order.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { reasonOf } from '../client/reason.ts';
 import { webhookHeaders } from './webhook.ts';
 
 /** As the service's own deliveries. */
@@ -72,17 +73,14 @@ async function attempt(
     return {
       isDelivered: false,
       statusCode: null,
-      error: reasonOf(error),
+      error: failureOf(error),
       durationMs: durationMs(),
     };
   }
 }
 
-/** Node says "fetch failed", and the reason beneath. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  if (error.name === 'TimeoutError') return `no answer in ${DEADLINE_MS / 1000} s`;
-  const { cause } = error;
-  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
-  return typeof code === 'string' ? code : error.message;
+/** Why the receiver gave no answer. */
+function failureOf(error: unknown): string {
+  const isSilent = error instanceof Error && error.name === 'TimeoutError';
+  return isSilent ? `no answer in ${DEADLINE_MS / 1000} s` : reasonOf(error);
 }

@@ -1,5 +1,5 @@
 // What a program may watch: each attempt of each request, and each wait before another. A hook that
-// throws changes nothing for the call.
+// throws, or whose promise rejects, changes nothing for the call.
 
 export type RequestInfo = {
   /** The document's name of the operation: `checkEntitlements`. */
@@ -38,10 +38,12 @@ export type Hooks = {
   readonly onRetry?: (retry: RetryInfo) => void;
 };
 
-/** Calls a hook; what it throws is dropped. */
+/** Calls a hook; what it throws is dropped, at once or later. */
 export function guarded<A, R>(hook: ((argument: A) => R) | undefined, argument: A): R | undefined {
   try {
-    return hook?.(argument);
+    const result = hook?.(argument);
+    if (result instanceof Promise) result.catch(() => undefined);
+    return result;
   } catch {
     return undefined;
   }

@@ -1,5 +1,5 @@
-// Idempotency keys: random text that no other client has, and a number. A key costs no entropy of
-// its own, so that a call costs less.
+// Idempotency keys, and the ids of requests: random text that no other client has, and a number. A
+// key costs no entropy of its own, so that a call costs less.
 
 const PER_PREFIX = 2 ** 20;
 

@@ -156,7 +156,9 @@ export class Lane<A> {
       this.#lastError = again.error;
       const wait = delayMs(again.error, round, random);
       const until = now() + wait;
-      for (const entry of again.left) if (entry.deadline <= until) entry.reject(again.error);
+      for (const entry of again.left) {
+        if (entry.deadline <= until) entry.reject(overdue(again.error));
+      }
       await sleep(wait);
     }
   }
@@ -194,9 +196,7 @@ export class Lane<A> {
   ): { readonly left: Batch<A>; readonly error: TollhouseError } | null {
     const results = (body as { readonly results?: unknown } | undefined)?.results;
     if (!Array.isArray(results) || results.length !== batch.length) {
-      const error = new ConnectionError('the answer has not one result for each call');
-      for (const entry of batch) entry.reject(error);
-      return null;
+      return { left: batch, error: new ConnectionError('not one result for each call') };
     }
     const { answerOf, nodes } = this.#settings;
     nodes.learnOwners(batch, headers);

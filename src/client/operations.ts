@@ -9,6 +9,8 @@ export type Operation = {
   readonly params: 'body' | 'query' | 'none';
   /** Whether it answers in pages. */
   readonly list?: true;
+  /** What it answers where that is no JSON. */
+  readonly answer?: 'nothing' | 'text';
 };
 
 export const OPERATIONS = {
@@ -17,7 +19,13 @@ export const OPERATIONS = {
   getMeter: { method: 'GET', path: '/meters/{id}', keyed: false, params: 'none' },
   putMeter: { method: 'PUT', path: '/meters/{id}', keyed: false, params: 'body' },
   updateMeter: { method: 'PATCH', path: '/meters/{id}', keyed: false, params: 'body' },
-  deleteMeter: { method: 'DELETE', path: '/meters/{id}', keyed: false, params: 'none' },
+  deleteMeter: {
+    method: 'DELETE',
+    path: '/meters/{id}',
+    keyed: false,
+    params: 'none',
+    answer: 'nothing',
+  },
   createCustomer: { method: 'POST', path: '/customers', keyed: true, params: 'body' },
   listCustomers: { method: 'GET', path: '/customers', keyed: false, params: 'query', list: true },
   getCustomer: { method: 'GET', path: '/customers/{id}', keyed: false, params: 'none' },
@@ -62,10 +70,17 @@ export const OPERATIONS = {
     path: '/products/{id}/entitlements/{entitlementId}',
     keyed: false,
     params: 'none',
+    answer: 'nothing',
   },
   createDiscount: { method: 'POST', path: '/discounts', keyed: true, params: 'body' },
   listDiscounts: { method: 'GET', path: '/discounts', keyed: false, params: 'query', list: true },
-  deleteDiscount: { method: 'DELETE', path: '/discounts/{id}', keyed: false, params: 'none' },
+  deleteDiscount: {
+    method: 'DELETE',
+    path: '/discounts/{id}',
+    keyed: false,
+    params: 'none',
+    answer: 'nothing',
+  },
   createCheckout: { method: 'POST', path: '/checkouts', keyed: true, params: 'body' },
   listCheckouts: { method: 'GET', path: '/checkouts', keyed: false, params: 'query', list: true },
   getCheckout: { method: 'GET', path: '/checkouts/{id}', keyed: false, params: 'none' },
@@ -127,7 +142,13 @@ export const OPERATIONS = {
   finalizeInvoice: { method: 'POST', path: '/invoices/{id}/finalize', keyed: true, params: 'none' },
   payInvoice: { method: 'POST', path: '/invoices/{id}/pay', keyed: true, params: 'none' },
   voidInvoice: { method: 'POST', path: '/invoices/{id}/void', keyed: true, params: 'none' },
-  printInvoice: { method: 'GET', path: '/api/invoices/{id}/pdf', keyed: false, params: 'none' },
+  printInvoice: {
+    method: 'GET',
+    path: '/api/invoices/{id}/pdf',
+    keyed: false,
+    params: 'none',
+    answer: 'text',
+  },
   createPortalToken: {
     method: 'POST',
     path: '/customers/{id}/portal-tokens',
@@ -139,9 +160,16 @@ export const OPERATIONS = {
     path: '/portal-tokens/{id}',
     keyed: false,
     params: 'none',
+    answer: 'nothing',
   },
   listEvents: { method: 'GET', path: '/events', keyed: false, params: 'query', list: true },
-  streamEvents: { method: 'GET', path: '/events/stream', keyed: false, params: 'query' },
+  streamEvents: {
+    method: 'GET',
+    path: '/events/stream',
+    keyed: false,
+    params: 'query',
+    answer: 'text',
+  },
   getEvent: { method: 'GET', path: '/events/{id}', keyed: false, params: 'none' },
   createWebhookEndpoint: {
     method: 'POST',
@@ -173,6 +201,7 @@ export const OPERATIONS = {
     path: '/webhook-endpoints/{id}',
     keyed: false,
     params: 'none',
+    answer: 'nothing',
   },
   rotateWebhookEndpointSecret: {
     method: 'POST',
@@ -231,6 +260,7 @@ export const OPERATIONS = {
     path: '/partner/webhook-endpoints/{id}',
     keyed: false,
     params: 'none',
+    answer: 'nothing',
   },
   rotatePartnerWebhookEndpointSecret: {
     method: 'POST',
@@ -242,11 +272,23 @@ export const OPERATIONS = {
   updateOrganization: { method: 'PATCH', path: '/organization', keyed: false, params: 'body' },
   createApiKey: { method: 'POST', path: '/api-keys', keyed: true, params: 'body' },
   listApiKeys: { method: 'GET', path: '/api-keys', keyed: false, params: 'query', list: true },
-  revokeApiKey: { method: 'DELETE', path: '/api-keys/{id}', keyed: false, params: 'none' },
+  revokeApiKey: {
+    method: 'DELETE',
+    path: '/api-keys/{id}',
+    keyed: false,
+    params: 'none',
+    answer: 'nothing',
+  },
   rotateApiKey: { method: 'POST', path: '/api-keys/{id}/rotate', keyed: true, params: 'body' },
   createTag: { method: 'POST', path: '/tags', keyed: true, params: 'body' },
   listTags: { method: 'GET', path: '/tags', keyed: false, params: 'query', list: true },
-  deleteTag: { method: 'DELETE', path: '/tags/{id}', keyed: false, params: 'none' },
+  deleteTag: {
+    method: 'DELETE',
+    path: '/tags/{id}',
+    keyed: false,
+    params: 'none',
+    answer: 'nothing',
+  },
   createCustomField: { method: 'POST', path: '/custom-fields', keyed: true, params: 'body' },
   listCustomFields: {
     method: 'GET',
@@ -260,6 +302,7 @@ export const OPERATIONS = {
     path: '/custom-fields/{id}',
     keyed: false,
     params: 'none',
+    answer: 'nothing',
   },
   getTestClock: { method: 'GET', path: '/test-clock', keyed: false, params: 'none' },
   moveTestClock: { method: 'POST', path: '/test-clock', keyed: true, params: 'body' },

@@ -12,8 +12,10 @@ import {
   UnavailableError,
 } from './errors.ts';
 import { guarded, type Hooks, type RequestInfo, type ResponseInfo } from './hooks.ts';
+import { newKeys } from './keys.ts';
 import type { Node, Nodes } from './nodes.ts';
-import { OPERATIONS, type OperationId } from './operations.ts';
+import { type Operation as Documented, OPERATIONS, type OperationId } from './operations.ts';
+import { reasonOf } from './reason.ts';
 import { delayMs, mayRetry, retryAfterMs } from './retry.ts';
 import { fromWire, toWire } from './wire-names.ts';
 
@@ -46,6 +48,8 @@ export type Request = Operation & {
    * the signal for ever.
    */
   readonly isStream?: boolean;
+  /** A JSON object unless said otherwise. */
+  readonly answer?: Documented['answer'] | undefined;
   /** Where it had better go. */
   readonly prefer?: Node | null;
 };
@@ -53,7 +57,7 @@ export type Request = Operation & {
 export type Reply = {
   readonly status: number;
   readonly headers: Headers;
-  /** Parsed JSON; the text of another type; undefined without a body; a stream where asked for. */
+  /** Parsed JSON; text, nothing or a stream where that is what it answers. */
   readonly body: unknown;
   readonly requestId: string | null;
 };
@@ -85,6 +89,7 @@ const REPEATABLE: ReadonlySet<string> = new Set(['GET', 'PUT', 'DELETE']);
 
 export class Transport implements Caller {
   readonly #options: TransportOptions;
+  readonly #newRequestId = newKeys();
 
   constructor(options: TransportOptions) {
     this.#options = options;
@@ -97,7 +102,7 @@ export class Transport implements Caller {
     options: CallOptions = {},
     customer?: string,
   ): Promise<T> {
-    const { method, path, keyed } = OPERATIONS[operation];
+    const { method, path, keyed, answer }: Documented = OPERATIONS[operation];
     const { now, nodes, timeoutMs, newKey } = this.#options;
     const headers: Record<string, string> = {};
     const isKeyed = keyed && method === 'POST';
@@ -112,6 +117,7 @@ export class Transport implements Caller {
         template: path,
         path: filled(path, input.path ?? {}) + queryText(input.query),
         headers,
+        answer,
         body: () => body,
         repeatable: REPEATABLE.has(method) || isKeyed || READS.has(operation),
         batchSize: () => 1,
@@ -127,10 +133,14 @@ export class Transport implements Caller {
     }
   }
 
-  /** The successful answer. Null where nothing was left to send. */
+  /**
+   * The successful answer. Null where nothing was left to send, or where a DELETE that may have been
+   * done finds nothing.
+   */
   async send(request: Request): Promise<Reply | null> {
     const { now, nodes, random, sleep, hooks } = this.#options;
     let last: TollhouseError | undefined;
+    let isDoneMaybe = false;
     for (let attempt = 1; ; attempt += 1) {
       request.signal?.throwIfAborted();
       const body = request.body(last);
@@ -141,7 +151,8 @@ export class Transport implements Caller {
       const info = this.#info(request, { attempt, node });
       const outcome = await this.#attempt(request, { info, body, leftMs, node, last });
       if (!(outcome instanceof TollhouseError)) return outcome;
-      if (isGone(info, outcome, last)) return null;
+      if (isDoneMaybe && request.method === 'DELETE' && outcome.status === 404) return null;
+      isDoneMaybe ||= outcome instanceof ConnectionError || (outcome.status ?? 0) >= 500;
       last = outcome;
       if (!mayRetry(outcome, request.repeatable)) throw outcome;
       const isAway = outcome instanceof ConnectionError || outcome instanceof UnavailableError;
@@ -165,7 +176,12 @@ export class Transport implements Caller {
       baseUrl: node.baseUrl,
       attempt,
       batchSize: request.batchSize(),
-      headers: { ...request.headers, ...nodes.headers, ...authorization },
+      headers: {
+        'x-request-id': this.#newRequestId(),
+        ...request.headers,
+        ...nodes.headers,
+        ...authorization,
+      },
     };
   }
 
@@ -198,7 +214,7 @@ export class Transport implements Caller {
       if (request.signal?.aborted === true) outcome = new ConnectionError('aborted', { cause });
       else if (!timeout.signal.aborted) {
         nodes.failed(node, now());
-        outcome = new ConnectionError(`no answer from ${info.baseUrl}: ${textOf(cause)}`, {
+        outcome = new ConnectionError(`no answer from ${info.baseUrl}: ${reasonOf(cause)}`, {
           cause,
         });
       } else {
@@ -252,11 +268,14 @@ export class Transport implements Caller {
     const text = await response.text();
     const requestId = headers.get('x-request-id');
     const isJson = headers.get('content-type')?.startsWith('application/json') === true;
-    const parsed = isJson && text !== '' ? parse(text) : text === '' ? undefined : text;
+    const parsed = isJson ? parse(text) : text;
     if (response.ok) {
-      if (parsed === BROKEN) return new ConnectionError(`a broken answer from ${baseUrl}`);
+      const isEmpty = request.answer === 'nothing' && text === '';
+      if (!isEmpty && !(request.answer === 'text' ? text !== '' : isAnswer(parsed))) {
+        return new ConnectionError(`a broken answer from ${baseUrl}`);
+      }
       this.#options.nodes.answered(node, headers);
-      return { status, headers, body: parsed, requestId };
+      return { status, headers, body: isEmpty ? undefined : parsed, requestId };
     }
     const wait = retryAfterMs(headers.get('retry-after'), Date.now());
     return answerError(status, parsed, { requestId, retryAfterMs: wait });
@@ -268,19 +287,20 @@ function ownKey(body: { readonly idempotencyKey?: unknown } = {}): string | null
   return typeof body.idempotencyKey === 'string' ? body.idempotencyKey : null;
 }
 
-const BROKEN = Symbol('broken');
-
+/** Undefined where it is no JSON. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    return BROKEN;
+    return undefined;
   }
 }
 
-/** A DELETE whose first answer was lost: not found, so it is done. */
-function isGone(info: RequestInfo, error: TollhouseError, last: TollhouseError | undefined) {
-  return info.method === 'DELETE' && error.status === 404 && last instanceof ConnectionError;
+/** Whether it can be what the service answers: an object that says something. */
+function isAnswer(body: unknown): boolean {
+  if (typeof body !== 'object' || body === null) return false;
+  for (const _name in body) return true;
+  return false;
 }
 
 /** The path with its parameters. */
@@ -301,8 +321,4 @@ function queryText(query: object | undefined): string {
     if (value !== undefined && value !== null) pairs.append(name, String(value));
   }
   return pairs.size === 0 ? '' : `?${pairs.toString()}`;
-}
-
-function textOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
 }

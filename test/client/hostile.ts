@@ -9,6 +9,7 @@ export type Received = {
   readonly method: string;
   readonly path: string;
   readonly key: string | null;
+  readonly requestId: string | null;
 };
 
 export type Hostile = AsyncDisposable & {
@@ -45,7 +46,9 @@ export async function startHostile(answers: readonly Answer[]): Promise<Hostile>
       const length = Number(/content-length: (\d+)/i.exec(text)?.[1] ?? 0);
       if (text.length < end + 4 + length) return;
       const [method = '', path = ''] = text.split(' ');
-      received.push({ method, path, key: /idempotency-key: (.*)\r/i.exec(text)?.[1] ?? null });
+      const key = /idempotency-key: (.*)\r/i.exec(text)?.[1] ?? null;
+      const requestId = /x-request-id: (.*)\r/i.exec(text)?.[1] ?? null;
+      received.push({ method, path, key, requestId });
       text = '';
       const answer = answers[Math.min(received.length, answers.length) - 1]!;
       if (answer === 'reset') socket.resetAndDestroy();

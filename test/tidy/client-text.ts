@@ -32,6 +32,7 @@ export function operationsText(): Promise<string> {
       keyed,
       params,
       ...(itemOf(documented) !== null && { list: true }),
+      ...mediaOf(documented),
     };
     return `${documented.operationId}: ${JSON.stringify(row)},`;
   });
@@ -47,6 +48,8 @@ export function operationsText(): Promise<string> {
       readonly params: 'body' | 'query' | 'none';
       /** Whether it answers in pages. */
       readonly list?: true;
+      /** What it answers where that is no JSON. */
+      readonly answer?: 'nothing' | 'text';
     };
 
     export const OPERATIONS = {
@@ -129,6 +132,13 @@ function answersOf({ responses }: Documented): Schema[] {
     .flatMap(([, { content = {} }]) =>
       Object.values(content).map(({ schema }) => schema as Schema),
     );
+}
+
+function mediaOf({ responses }: Documented): { readonly answer?: 'nothing' | 'text' } {
+  const done = Object.entries(responses).filter(([status]) => status.startsWith('2'));
+  const media = new Set(done.flatMap(([, { content = {} }]) => Object.keys(content)));
+  if (media.size === 0) return { answer: 'nothing' };
+  return media.has('application/json') ? {} : { answer: 'text' };
 }
 
 function itemOf(documented: Documented): Schema | null {

@@ -132,7 +132,7 @@ function section({ title, operation }: Named, schemas: Schemas): Html {
   </section>`;
 }
 
-/** The headers of a response, beyond `x-request-id`, which every response has. */
+/** The headers of a response, beyond `x-request-id`, which every response may have. */
 function headersOf({ headers }: Documented['responses'][string]): string {
   const names = Object.keys(headers).filter((name) => name !== 'x-request-id');
   return names.length === 0 ? '' : `, with ${names.map((name) => `\`${name}\``).join(', ')}`;

@@ -12,6 +12,7 @@ import { QueueFullError } from './errors.ts';
 import { Gate } from './gate.ts';
 import { Lane, type LaneSettings } from './lane.ts';
 import type { Node } from './nodes.ts';
+import { TIMER_MS_MAX } from './options.ts';
 import { Pending } from './pending.ts';
 
 export type CoalescerSettings<A> = LaneSettings<A> & {
@@ -44,8 +45,9 @@ export class Coalescer<A> implements Owner<A> {
     this.gate = new Gate(settings.waitingMax, settings.waitingBytesMax);
   }
 
-  add(item: Item, { signal, timeoutMs: own }: ItemOptions): Promise<A> {
+  add(item: Item, { signal, timeoutMs: given }: ItemOptions): Promise<A> {
     const { timeoutMs, now } = this.#settings;
+    const own = given === undefined ? undefined : Math.min(given, TIMER_MS_MAX);
     if (signal?.aborted === true) return Promise.reject(signal.reason as Error);
     if (!this.gate.enter(item.text.length)) {
       const full = new QueueFullError('too many calls are waiting: await ready() before the next');

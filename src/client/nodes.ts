@@ -5,6 +5,7 @@
 // and of those that own the customers. They are hints and no more: what proves wrong is replaced by
 // the next answer. A node that fails is left alone for a second, and for longer each time that it is
 // silent again: to ask it costs a call a part of its time.
+import { baseOf } from './options.ts';
 
 const AWAY_MS = 1000;
 const AWAY_MS_MAX = 16_000;
@@ -116,13 +117,4 @@ function numberOf(text: string | null): number | null {
   if (text === null || text.trim() === '') return null;
   const number = Number(text);
   return Number.isSafeInteger(number) ? number : null;
-}
-
-function baseOf(text: string): string {
-  const url = new URL(text);
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw new TypeError(`baseUrl must begin with http: or https:, not ${url.protocol}`);
-  }
-  if (url.search !== '' || url.hash !== '') throw new TypeError('baseUrl has no query, no hash');
-  return url.href.replace(/\/$/, '');
 }

@@ -18,6 +18,7 @@ import {
 } from './metering.ts';
 import { Nodes } from './nodes.ts';
 import type { OperationId } from './operations.ts';
+import { countOf, keyOf, TIMER_MS_MAX, timeOf } from './options.ts';
 import { Pending } from './pending.ts';
 import { type Resources, resourcesOf } from './resources/resources.ts';
 import { type Chance, type Fetch, Transport } from './transport.ts';
@@ -89,8 +90,9 @@ export class Tollhouse implements Caller {
   #closed = false;
 
   constructor(options: TollhouseOptions) {
-    const { apiKey, baseUrl, timeoutMs = 30_000, waitUntil } = options;
-    if (apiKey === '') throw new TypeError('apiKey is empty');
+    const { baseUrl, waitUntil } = options;
+    const apiKey = keyOf(options.apiKey);
+    const timeoutMs = timeOf('timeoutMs', options.timeoutMs ?? 30_000);
     const nodes = new Nodes(typeof baseUrl === 'string' ? [baseUrl] : baseUrl);
     const chance = { ...CHANCE, ...options.chance };
     this.#onUnavailable = options.onUnavailable ?? 'throw';
@@ -100,19 +102,19 @@ export class Tollhouse implements Caller {
       apiKey,
       nodes,
       timeoutMs,
-      attemptTimeoutMs: options.attemptTimeoutMs ?? 10_000,
+      attemptTimeoutMs: timeOf('attemptTimeoutMs', options.attemptTimeoutMs ?? 10_000),
       hooks: options.hooks ?? {},
       fetch: options.fetch ?? ((url, init) => fetch(url, init)),
       newKey: this.#newKey,
     });
     this.#transport = transport;
-    const waitingMax = options.waitingMax ?? 50_000;
-    const lanes = options.batchesInFlight ?? LANES;
+    const waitingMax = countOf('waitingMax', options.waitingMax ?? 50_000);
+    const lanes = countOf('batchesInFlight', options.batchesInFlight ?? LANES);
     const each = { ...chance, ...BATCH, transport, nodes, waitUntil, waitingMax, lanes };
     this.#checks = new Coalescer({
       ...each,
       ...CHECKS,
-      timeoutMs: options.checkTimeoutMs ?? timeoutMs,
+      timeoutMs: timeOf('checkTimeoutMs', options.checkTimeoutMs ?? timeoutMs),
       answerOf: checkOf,
     });
     this.#tracks = new Coalescer({ ...each, ...TRACKS, timeoutMs, answerOf: trackOf });
@@ -254,7 +256,7 @@ function sleep(ms: number, signal?: AbortSignal): Promise<void> {
       if (signal?.aborted === true) reject(signal.reason as Error);
       else resolve();
     };
-    const timer = setTimeout(end, ms);
+    const timer = setTimeout(end, Math.min(ms, TIMER_MS_MAX));
     signal?.addEventListener('abort', end);
   });
 }

@@ -15,6 +15,7 @@ import { guarded, type Hooks, type RequestInfo, type ResponseInfo } from './hook
 import { newKeys } from './keys.ts';
 import type { Node, Nodes } from './nodes.ts';
 import { type Operation as Documented, OPERATIONS, type OperationId } from './operations.ts';
+import { timeOf } from './options.ts';
 import { reasonOf } from './reason.ts';
 import { delayMs, mayRetry, retryAfterMs } from './retry.ts';
 import { fromWire, toWire } from './wire-names.ts';
@@ -121,7 +122,7 @@ export class Transport implements Caller {
         body: () => body,
         repeatable: REPEATABLE.has(method) || isKeyed || READS.has(operation),
         batchSize: () => 1,
-        deadline: now() + (options.timeoutMs ?? timeoutMs),
+        deadline: now() + timeOf('timeoutMs', options.timeoutMs ?? timeoutMs),
         signal: options.signal,
         prefer: customer === undefined ? null : nodes.ownerOf(customer),
       });

@@ -1,0 +1,65 @@
+// What a client is made with: refused at once where it cannot work, without a word of a secret.
+import { expect, test } from 'bun:test';
+import { Tollhouse } from '../../src/client/index.ts';
+import { http, startHostile } from './hostile.ts';
+
+const GOOD = { apiKey: 'svc_test_1', baseUrl: 'http://127.0.0.1:1' };
+
+function refusalOf(options: object): Error | null {
+  try {
+    void new Tollhouse({ ...GOOD, ...options });
+    return null;
+  } catch (error) {
+    return error as Error;
+  }
+}
+
+test.each(['timeoutMs', 'attemptTimeoutMs', 'checkTimeoutMs', 'waitingMax', 'batchesInFlight'])(
+  '%s is a number that makes sense',
+  (name) => {
+    for (const value of [Number.NaN, 0, -1]) {
+      const refused = refusalOf({ [name]: value });
+      expect(refused).toBeInstanceOf(RangeError);
+      expect(refused?.message).toStartWith(name);
+    }
+    expect(refusalOf({ [name]: '5' })).toBeInstanceOf(TypeError);
+    expect(refusalOf({ [name]: 5 })).toBeNull();
+  },
+);
+
+test.each([Infinity, 30 * 86_400_000])('a time of %d ms is as long as can be', async (ms) => {
+  const answers = [http(503, '{}'), http(200, '{"results":[{"allowed":true}]}')];
+  await using server = await startHostile(answers);
+  const times = { timeoutMs: ms, attemptTimeoutMs: ms, checkTimeoutMs: ms };
+  const slow = async (url: string, init: RequestInit): Promise<Response> => {
+    await Bun.sleep(50);
+    init.signal?.throwIfAborted();
+    return fetch(url, init);
+  };
+  const tollhouse = new Tollhouse({ ...GOOD, ...times, baseUrl: server.url, fetch: slow });
+  const { signal } = new AbortController();
+  const use = { externalCustomerId: 'a', featureKey: 'f' };
+  const check = tollhouse.check(use, { timeoutMs: ms, signal });
+  expect(await check).toMatchObject({ allowed: true });
+  expect(server.received).toHaveLength(2);
+});
+
+test.each([
+  ['a key with a line break', { apiKey: 'svc_test_SECRET\n' }],
+  ['a key with a space', { apiKey: 'svc_test SECRET' }],
+  ['a key beyond ASCII', { apiKey: 'svc_test_SECRET\u00e9' }],
+  ['no key', { apiKey: undefined }],
+  ['an empty key', { apiKey: '' }],
+  ['a user and a password', { baseUrl: 'http://user:SECRET@127.0.0.1:1' }],
+  ['a user', { baseUrl: 'http://SECRET@127.0.0.1:1' }],
+  ['a broken address with a password', { baseUrl: 'http://user:SECRET@127.0.0.1:x' }],
+])('%s is refused, and not printed', (_, options) => {
+  const refused = refusalOf(options);
+  expect(refused).toBeInstanceOf(TypeError);
+  expect(Bun.inspect(refused?.message)).not.toContain('SECRET');
+  expect(JSON.stringify(Object.entries(refused ?? {}))).not.toContain('SECRET');
+});
+
+test('null is a key that a server in between adds', () => {
+  expect(refusalOf({ apiKey: null })).toBeNull();
+});

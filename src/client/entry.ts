@@ -1,4 +1,5 @@
 // One call of `check` or `track`, from the call to its end.
+import { onAbort } from './abort.ts';
 import { overdue, TollhouseError } from './errors.ts';
 import type { Epoch } from './pending.ts';
 
@@ -57,10 +58,10 @@ export class Entry<A> {
       this.reject(isAborted ? signal.reason : overdue());
       ended();
     };
-    signal?.addEventListener('abort', end);
+    const off = signal === undefined ? undefined : onAbort(signal, end);
     const timer = timeoutMs === undefined ? undefined : setTimeout(end, timeoutMs);
     this.#cleanup = () => {
-      signal?.removeEventListener('abort', end);
+      off?.();
       clearTimeout(timer);
     };
   }

@@ -1,8 +1,9 @@
 // Events as they happen: an async iterable over `GET /events/stream`, without a gap.
 //
 // A connection that ends or falls silent is made again, with the id that came last. It ends with
-// the caller's signal; a refusal (an id that is not kept, a key that is revoked) is thrown, and so
+// the caller's signal, or the client's close as an error; a refusal (an id that is not kept, a key that is revoked) is thrown, and so
 // is a service that gives nothing for `timeoutMs`.
+import { onAbort } from './abort.ts';
 import { ConnectionError } from './errors.ts';
 import { guarded } from './hooks.ts';
 import { OPERATIONS } from './operations.ts';
@@ -21,6 +22,9 @@ export type StreamOptions = {
   readonly timeoutMs?: number;
 };
 
+/** `closed` aborts when the client closes, with the error of it. */
+type StreamDeps = Chance & { readonly transport: Transport; readonly closed: AbortSignal };
+
 type Message = {
   id: string | null;
   data: string | null;
@@ -36,7 +40,7 @@ const SILENCE_MS = 45_000;
 const LINE_MAX = 16 * 1024 * 1024;
 
 export async function* streamEvents(
-  { transport, now, random, sleep }: Chance & { readonly transport: Transport },
+  { transport, now, random, sleep, closed }: StreamDeps,
   { after, signal, onOpen, timeoutMs = 300_000 }: StreamOptions = {},
 ): AsyncGenerator<Event, void, undefined> {
   const { method, path } = OPERATIONS.streamEvents;
@@ -45,9 +49,16 @@ export async function* streamEvents(
   let pauseMs = 0;
   let isOpen = false;
   for (let attempt = 1; !isAborted(signal); attempt += 1) {
+    closed.throwIfAborted();
     const connection = new AbortController();
     const cut = (): void => connection.abort();
-    signal?.addEventListener('abort', cut);
+    // Both end a wait, too.
+    const stop = new AbortController();
+    const end = (): void => {
+      stop.abort();
+      cut();
+    };
+    const off = [closed, signal].map((one) => (one === undefined ? noop : onAbort(one, end)));
     try {
       const reply = await transport.send({
         operation: 'streamEvents',
@@ -70,16 +81,21 @@ export async function* streamEvents(
         // The first message says where it begins.
         if (!isOpen) guarded(onOpen, undefined);
         isOpen = true;
-        if (data !== null) yield fromWire(JSON.parse(data)) as Event;
+        if (data === null) continue;
+        yield fromWire(JSON.parse(data)) as Event;
+        // The caller's own time is not the service's.
+        heardAt = now();
+        if (stop.signal.aborted) break;
       }
       const error = new ConnectionError('the stream has ended');
       if (now() - heardAt > timeoutMs) throw error;
-      await sleep(Math.min(pauseMs, timeoutMs) + delayMs(error, attempt, random), signal);
+      await sleep(Math.min(pauseMs, timeoutMs) + delayMs(error, attempt, random), stop.signal);
     } catch (error) {
+      closed.throwIfAborted();
       if (isAborted(signal)) return;
       throw error;
     } finally {
-      signal?.removeEventListener('abort', cut);
+      for (const one of off) one();
       cut();
     }
   }
@@ -136,3 +152,5 @@ function fieldOf(text: string): { readonly name: string; readonly value: string 
 function isAborted(signal: AbortSignal | undefined): boolean {
   return signal?.aborted === true;
 }
+
+function noop(): void {}

@@ -1,4 +1,5 @@
 // The client: `new Tollhouse({ apiKey, baseUrl })`.
+import { onAbort } from './abort.ts';
 import { Admission } from './admission.ts';
 import type { Caller, CallOptions, Input } from './caller.ts';
 import { Coalescer } from './coalescer.ts';
@@ -41,7 +42,7 @@ export type TollhouseOptions = {
   readonly waitingMax?: number;
   /** Batches on their way at once, to each node. */
   readonly batchesInFlight?: number;
-  /** Keeps a worker alive while batches are on their way: `(work) => ctx.waitUntil(work)`. */
+  /** Keeps a worker alive while calls are on their way: `(work) => ctx.waitUntil(work)`. */
   readonly waitUntil?: (work: Promise<void>) => void;
   readonly hooks?: Hooks;
   /** In place of the global one. */
@@ -87,6 +88,8 @@ export class Tollhouse implements Caller {
   readonly #singles = new Pending();
   readonly #admission: Admission;
   readonly #leases = new Set<Lease>();
+  readonly #closing = new AbortController();
+  readonly #waitUntil: TollhouseOptions['waitUntil'];
   #closed = false;
 
   constructor(options: TollhouseOptions) {
@@ -97,6 +100,7 @@ export class Tollhouse implements Caller {
     const chance = { ...CHANCE, ...options.chance };
     this.#onUnavailable = options.onUnavailable ?? 'throw';
     this.#timeoutMs = timeoutMs;
+    this.#waitUntil = waitUntil;
     const transport = new Transport({
       ...chance,
       apiKey,
@@ -120,7 +124,8 @@ export class Tollhouse implements Caller {
     this.#tracks = new Coalescer({ ...each, ...TRACKS, timeoutMs, answerOf: trackOf });
     this.#admission = new Admission([this.#checks.gate, this.#tracks.gate]);
     const resources = resourcesOf(this);
-    const stream = (of?: StreamOptions) => streamEvents({ ...chance, transport }, of);
+    const stream = (of?: StreamOptions) =>
+      streamEvents({ ...chance, transport, closed: this.#closing.signal }, of);
     Object.assign(this, resources, { events: { ...resources.events, stream } });
   }
 
@@ -133,7 +138,13 @@ export class Tollhouse implements Caller {
   /** Whether a customer may use a feature. Goes with others in a batch, but with `consume`. */
   check(params: CheckBody, options: CheckOptions = {}): Promise<CheckAnswer> {
     if (this.#closed) return Promise.reject(new ClosedError());
-    const answer: Promise<CheckAnswer> = this.#asked(params, options);
+    let answer: Promise<CheckAnswer>;
+    try {
+      answer = this.#asked(params, options);
+    } catch (error) {
+      const wrong = error as Error;
+      return Promise.reject(wrong);
+    }
     const policy = options.onUnavailable ?? this.#onUnavailable;
     if (policy === 'throw') return answer;
     return answer.catch((error: unknown) => {
@@ -145,7 +156,12 @@ export class Tollhouse implements Caller {
   /** Records usage: durable when it resolves. Goes with others in a batch, under a key of its own. */
   track(params: TrackBody, options: CallOptions = {}): Promise<TrackResult> {
     if (this.#closed) return Promise.reject(new ClosedError());
-    return this.#track(params, options);
+    try {
+      return this.#track(params, options);
+    } catch (error) {
+      const wrong = error as Error;
+      return Promise.reject(wrong);
+    }
   }
 
   #track(params: TrackBody, options: CallOptions): Promise<TrackResult> {
@@ -197,11 +213,12 @@ export class Tollhouse implements Caller {
   }
 
   /**
-   * Takes no more calls, gives back what leases hold, and resolves when each call has ended.
+   * Takes no more calls, ends streams, gives back what leases hold, and resolves when each call has ended.
    * Rejects where something could not be given back.
    */
   async close(): Promise<void> {
     this.#closed = true;
+    this.#closing.abort(new ClosedError());
     const leases = await Promise.allSettled(Array.from(this.#leases, (lease) => lease.close()));
     await this.flush();
     for (const lease of leases) if (lease.status === 'rejected') throw lease.reason;
@@ -233,6 +250,7 @@ export class Tollhouse implements Caller {
   /** `flush` waits for it, too. */
   async #single<T>(call: Promise<T>): Promise<T> {
     const epoch = this.#singles.enter();
+    this.#waitUntil?.(call.then(noop, noop));
     try {
       return await call;
     } finally {
@@ -245,6 +263,8 @@ function nameOf({ externalCustomerId, customerId }: CheckBody | TrackBody): stri
   return externalCustomerId ?? customerId ?? '';
 }
 
+function noop(): void {}
+
 const CHANCE: Chance = { now: () => performance.now(), random: () => Math.random(), sleep };
 
 /** Rejects with the signal's reason. */
@@ -252,11 +272,12 @@ function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = (): void => {
       clearTimeout(timer);
-      signal?.removeEventListener('abort', end);
+      off?.();
       if (signal?.aborted === true) reject(signal.reason as Error);
       else resolve();
     };
     const timer = setTimeout(end, Math.min(ms, TIMER_MS_MAX));
-    signal?.addEventListener('abort', end);
+    const off = signal === undefined ? undefined : onAbort(signal, end);
+    if (signal?.aborted === true) end();
   });
 }

@@ -68,8 +68,11 @@ test('a list', async () => {
   ]);
 });
 
-test.each(['', '.', '..', undefined, 7])('%p is no id of a path', (id) => {
-  expect(() => tollhouse.customers.retrieve(id as string)).toThrow('id must be a string');
+test.each(['', '.', '..', undefined, 7])('%p is no id of a path', async (id) => {
+  const error: unknown = await tollhouse.customers
+    .retrieve(id as string)
+    .catch((thrown: unknown) => thrown);
+  expect((error as Error).message).toContain('id must be a string');
 });
 
 test('each method calls the operation of its row, with all of its path', async () => {

@@ -29,14 +29,18 @@ function methodOf(caller: Caller, id: OperationId) {
   const { path: template, params: from, list: isList }: Operation = OPERATIONS[id];
   const names = [...template.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
   return (...args: readonly unknown[]) => {
-    const path = Object.fromEntries(names.map((name, at) => [name, idOf(name, args[at])]));
+    // Not before the call: what is wrong with an argument rejects, as all else does.
+    const pathOf = () =>
+      Object.fromEntries(names.map((name, at) => [name, idOf(name, args[at])] as const));
     const params = from === 'none' ? undefined : (args[names.length] as object | undefined);
     const options = args[names.length + (from === 'none' ? 0 : 1)] as CallOptions | undefined;
     if (isList !== true) {
-      return caller.call(id, { path, ...(params && { [from]: params }) }, options);
+      const call = async (): Promise<unknown> =>
+        caller.call(id, { path: pathOf(), ...(params && { [from]: params }) }, options);
+      return call();
     }
-    const read = (query: PageParams): Promise<Page<{ readonly id: string }>> =>
-      caller.call(id, { path, query }, options);
+    const read = async (query: PageParams): Promise<Page<{ readonly id: string }>> =>
+      caller.call(id, { path: pathOf(), query }, options);
     return new List(read, params ?? {});
   };
 }

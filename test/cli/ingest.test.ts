@@ -167,6 +167,28 @@ test.each(RUNTIMES)(
   120_000,
 );
 
+test('of runs of one file that begin at once, one goes on; the others are refused', async () => {
+  const used = await newCustomer('at-once');
+  const path = program.path('at-once.ndjson');
+  const line = (at: number) => event('at-once', at % 100 === 0 ? 'much' : 1);
+  const lines = Array.from({ length: 20_000 }, (_, at) => line(at));
+  writeFileSync(path, `${lines.join('\n')}\n`);
+  const all = [1, 2, 3, 4].map(() => program.start(['ingest', path, '--json']));
+  const runs = await Promise.all(all.map((child) => ended(child)));
+  const refused = runs.filter(({ stderr }) => stderr !== '');
+  for (const { exitCode, stdout, stderr } of refused) {
+    const { message } = JSON.parse(stderr).error;
+    expect([exitCode, stdout]).toEqual([1, '']);
+    expect(message).toMatch(/^another run has this file \(process \d+\); if it has ended, remove /);
+  }
+  expect(refused).toHaveLength(3);
+  const [done] = runs.filter(({ stdout }) => stdout !== '');
+  expect(done!.json()).toMatchObject({ lines: 20_000, inserted: 19_800, rejected: 200 });
+  expect(rowsOf(`${path}.rejected.ndjson`)).toHaveLength(200);
+  expect(await used()).toEqual({ units: 19_800, calls: 19_800 });
+  expect(existsSync(`${path}.tollhouse.lock`)).toBe(false);
+}, 60_000);
+
 test('Ctrl-C ends it in good order, and it goes on', async () => {
   const used = await newCustomer('stopped');
   const path = program.path('stopped.ndjson');

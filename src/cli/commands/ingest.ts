@@ -6,6 +6,7 @@ import { TollhouseError } from '../../client/errors.ts';
 import { type Cli, command, EXIT, type ExitCode, Refused, UsageError } from '../command.ts';
 import { number } from '../format.ts';
 import { batchesOf } from '../ingest/batches.ts';
+import { lock } from '../ingest/lock.ts';
 import { ProgressBar } from '../ingest/progress-bar.ts';
 import { type Progress, ProgressFile } from '../ingest/progress.ts';
 import { pump, type Send, type Settled } from '../ingest/pump.ts';
@@ -60,15 +61,13 @@ type Source = {
   readonly save: (progress: Progress) => Promise<void>;
 };
 
-async function ingestFile(
-  cli: Cli,
-  path: string,
-  options: {
-    readonly rejects: string | undefined;
-    readonly identity: string | undefined;
-    readonly restart: boolean;
-  },
-): Promise<ExitCode> {
+type FileOptions = {
+  readonly rejects: string | undefined;
+  readonly identity: string | undefined;
+  readonly restart: boolean;
+};
+
+async function ingestFile(cli: Cli, path: string, options: FileOptions): Promise<ExitCode> {
   const target = targetOf(cli);
   const file = await open(path).catch((error: unknown) => {
     throw new Refused(`cannot read ${path}: ${error instanceof Error ? error.message : ''}`);
@@ -76,29 +75,48 @@ async function ingestFile(
   try {
     const stat = await file.stat();
     if (!stat.isFile()) throw new Refused(`${path} is no file: pipe it into tollhouse ingest -`);
-    const state = new ProgressFile(`${path}.tollhouse`, { target, file });
-    const before = options.restart ? null : await state.read();
-    const identity = options.identity ?? before?.identity ?? (await realpath(path));
-    if (before !== null && before.identity !== identity) {
-      throw new Refused(
-        `${path}.tollhouse has the identity ${before.identity}: --restart to change it`,
-      );
+    const release = await lock(`${path}.tollhouse.lock`);
+    try {
+      return await ingestLocked(cli, { path, file, target, options });
+    } finally {
+      await release();
     }
-    const from = before ?? { ...NOTHING, identity };
-    if (from.offset > 0) {
-      const what = from.offset === stat.size ? 'nothing new behind' : 'going on behind';
-      await cli.notices.line(`${what} line ${number(from.lines)}`);
-    }
-    return await ingestAll(cli, {
-      from,
-      chunks: chunksOf(file, from.offset),
-      rejects: options.rejects ?? `${path}.rejected.ndjson`,
-      size: stat.size,
-      save: (progress) => state.write(progress),
-    });
   } finally {
     await file.close();
   }
+}
+
+async function ingestLocked(
+  cli: Cli,
+  of: {
+    readonly path: string;
+    readonly file: FileHandle;
+    readonly target: string;
+    readonly options: FileOptions;
+  },
+): Promise<ExitCode> {
+  const { path, file, target, options } = of;
+  const { size } = await file.stat();
+  const state = new ProgressFile(`${path}.tollhouse`, { target, file });
+  const before = options.restart ? null : await state.read();
+  const identity = options.identity ?? before?.identity ?? (await realpath(path));
+  if (before !== null && before.identity !== identity) {
+    throw new Refused(
+      `${path}.tollhouse has the identity ${before.identity}: --restart to change it`,
+    );
+  }
+  const from = before ?? { ...NOTHING, identity };
+  if (from.offset > 0) {
+    const what = from.offset === size ? 'nothing new behind' : 'going on behind';
+    await cli.notices.line(`${what} line ${number(from.lines)}`);
+  }
+  return ingestAll(cli, {
+    from,
+    chunks: chunksOf(file, from.offset),
+    rejects: options.rejects ?? `${path}.rejected.ndjson`,
+    size,
+    save: (progress) => state.write(progress),
+  });
 }
 
 /** What it is sent to: what one service has counted, another has not. */

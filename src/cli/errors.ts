@@ -7,12 +7,22 @@ export function exitCodeOf(error: unknown): ExitCode {
   return error instanceof UsageError ? EXIT.usage : EXIT.failed;
 }
 
-export function lineOf(error: unknown): string {
+/** What a call with these arguments prints of it. */
+export function reportOf(
+  error: unknown,
+  argv: readonly string[],
+  paint: (name: string) => string = String,
+): string {
+  if (argv.includes('--json')) return JSON.stringify(jsonOf(error));
+  return `${paint('tollhouse:')} ${lineOf(error)}`;
+}
+
+function lineOf(error: unknown): string {
   return shown(textOf(error)).slice(0, 1000);
 }
 
 /** The fields are those of the service's own errors. */
-export function jsonOf(error: unknown): object {
+function jsonOf(error: unknown): object {
   if (!(error instanceof TollhouseError)) {
     const type = error instanceof UsageError ? 'usage' : 'failed';
     return { error: { type, message: textOf(error) } };
@@ -26,7 +36,9 @@ function textOf(error: unknown): string {
     const { type, message, issues, requestId } = error;
     const why = issues.map((issue) => `${issue.path.join('.')} ${issue.message}`.trim());
     const request = requestId === null ? '' : ` (request ${requestId})`;
-    return `${type}: ${[message, ...why].join('; ')}${request}`;
+    // The message is most often the first of them in words.
+    const more = why.filter((issue) => !message.includes(issue));
+    return `${type}: ${[message, ...more].join('; ')}${request}`;
   }
   return error instanceof Error ? error.message : String(error);
 }

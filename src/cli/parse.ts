@@ -42,9 +42,11 @@ type Values = ReadonlyMap<string, string | true>;
 /** @throws UsageError */
 export function parse(table: Table, argv: readonly string[]): Parsed {
   const known = allOptions(table);
-  const { values, words } = read(known, argv);
+  const { values, words: given } = read(known, argv);
   if (values.has('version')) return { kind: 'version' };
-  const isHelp = values.has('help');
+  const isHelpWord = given[0] === 'help';
+  const isHelp = isHelpWord || values.has('help');
+  const words = isHelpWord ? given.slice(1) : given;
   if (words.length === 0) {
     if (isHelp) return { kind: 'help', name: null };
     throw new UsageError('which command? "tollhouse --help" lists them');

@@ -2,7 +2,7 @@
 import { Tollhouse } from '../client/tollhouse.ts';
 import { type Cli, EXIT, type ExitCode, UsageError } from './command.ts';
 import { COMMANDS } from './commands.ts';
-import { exitCodeOf, jsonOf, lineOf } from './errors.ts';
+import { exitCodeOf, reportOf } from './errors.ts';
 import { helpOf, helpOfCommand } from './help.ts';
 import { type Globals, parse } from './parse.ts';
 import { Printer, type Sink } from './printer.ts';
@@ -34,12 +34,7 @@ export async function run(argv: readonly string[], world: World): Promise<ExitCo
     const cli = cliOf(world, globals, { out, notices });
     return (await COMMANDS[name]?.run(cli, { options, args })) ?? EXIT.usage;
   } catch (error) {
-    const isJson = argv.includes('--json');
-    await notices.line(
-      isJson
-        ? JSON.stringify(jsonOf(error))
-        : `${notices.paint('red', 'tollhouse:')} ${lineOf(error)}`,
-    );
+    await notices.line(reportOf(error, argv, (name) => notices.paint('red', name)));
     return exitCodeOf(error);
   }
 }
@@ -51,7 +46,7 @@ function cliOf(
 ): Cli {
   const { env, stdin, untilInterrupted } = world;
   const setting = (name: string) => (env[name] === '' ? undefined : env[name]);
-  const url = httpUrlOf('--url', globals.url ?? setting('TOLLHOUSE_URL') ?? URL_DEFAULT).href;
+  const url = serviceOf(globals.url, setting('TOLLHOUSE_URL'));
   const apiKey = () => {
     const key = globals['api-key'] ?? setting('TOLLHOUSE_API_KEY');
     if (key === undefined) throw new UsageError('no key: set TOLLHOUSE_API_KEY or give --api-key');
@@ -67,6 +62,12 @@ function cliOf(
     input: stdin,
     untilInterrupted,
   };
+}
+
+/** `TOLLHOUSE_URL` is named where it is the one that is wrong. */
+function serviceOf(given: string | undefined, set: string | undefined): string {
+  const name = given === undefined ? 'TOLLHOUSE_URL' : '--url';
+  return httpUrlOf(name, given ?? set ?? URL_DEFAULT, URL_DEFAULT).href;
 }
 
 function helpFor(name: string | null): string {

@@ -20,8 +20,8 @@ export function listOf(text: string | undefined): readonly string[] {
   return text === undefined ? [] : text.split(',').map((part) => part.trim());
 }
 
-export function httpUrlOf(option: string, text: string): URL {
+export function httpUrlOf(option: string, text: string, example: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url;
-  throw new UsageError(`${option} must be an address such as http://localhost:4000/webhooks`);
+  throw new UsageError(`${option} must be an address such as ${example}`);
 }

@@ -124,6 +124,36 @@ describe.each(RUNTIMES)('%s', (runtime) => {
     expect([stdout, stderr]).toEqual(['0\n', '']);
   });
 
+  test('a disk that is full is one line and exit code 1', async () => {
+    for (const [more, expected] of [
+      ['', /^tollhouse: cannot write the output: [^\n]*ENOSPC[^\n]*\n1\n$/],
+      [' --json', /^\{"error":\{"type":"failed","message":"cannot write[^\n]*\}\}\n1\n$/],
+    ] as const) {
+      const script = `"$@" balance ada${more} 2>&1 >/dev/full; echo "$?"`;
+      const full = Bun.spawn(['bash', '-c', script, 'bash', ...program.command(runtime)], {
+        env: {
+          PATH: process.env['PATH'] ?? '',
+          TOLLHOUSE_URL: server.url,
+          TOLLHOUSE_API_KEY: server.organisation.testKey,
+        },
+        stdout: 'pipe',
+      });
+      expect(await full.stdout.text()).toMatch(expected);
+    }
+  });
+
+  test('a reason is said once, and an address as it is meant', async () => {
+    const negative = await run('check api-calls --customer ada --value -1');
+    expect(negative.stderr.match(/must not be negative/g)).toHaveLength(1);
+    const email = await run('customers create --email nonsense');
+    expect(email.stderr).toMatch(/^tollhouse: invalid_request: email [^;\n]+\n$/);
+    const example = 'must be an address such as http://localhost:3000\n';
+    const given = await run('balance ada --url nonsense');
+    expect(given).toMatchObject({ exitCode: 2, stderr: `tollhouse: --url ${example}` });
+    const set = await run('balance ada', { TOLLHOUSE_URL: 'nonsense' });
+    expect(set).toMatchObject({ exitCode: 2, stderr: `tollhouse: TOLLHOUSE_URL ${example}` });
+  });
+
   test('help and the version', async () => {
     expect(await run('--help')).toMatchObject({ exitCode: 0, stdout: `${helpOf(COMMANDS)}\n` });
     const own = await run('events tail --help');
@@ -144,7 +174,7 @@ test('an address where nobody answers', async () => {
   const url = `http://127.0.0.1:${await freePort()}`;
   const refused = await program.run(['balance', 'ada', '--url', url]);
   expect(refused.exitCode).toBe(1);
-  expect(refused.stderr).toMatch(/^tollhouse: connection_failed: no answer from [^\n]+\n$/);
+  expect(refused.stderr).toMatch(/^tollhouse: deadline_exceeded: [^\n]*no answer from [^\n]+\n$/);
 }, 60_000);
 
 test('colours on a terminal only, and not against NO_COLOR', async () => {

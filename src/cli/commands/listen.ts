@@ -29,7 +29,7 @@ export const listen = command({
     const { secret = newSecret(), events, after, 'forward-to': to } = options;
     if (to === undefined) throw new UsageError('listen needs --forward-to');
     if (!isSecret(secret)) throw new UsageError('--secret must be whsec_ and base64');
-    const url = httpUrlOf('--forward-to', to);
+    const url = httpUrlOf('--forward-to', to, 'http://localhost:4000/webhooks');
     const isWanted = wanted('--events', listOf(events));
     const signal = cli.untilInterrupted();
     const onOpen = () => tellBegin(cli, url, secret);

@@ -13,7 +13,7 @@ export type Answer = {
   readonly rejected: readonly { readonly index: number; readonly reason: string }[];
 };
 
-/** Records events. Returns null where the call as a whole is refused for what is in it, and why. */
+/** Records events; or `refused`, the reason, where what is in the call has it refused as a whole. */
 export type Send = (
   events: readonly Record<string, unknown>[],
   signal: AbortSignal,

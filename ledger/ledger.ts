@@ -6,11 +6,12 @@ import { recordOne, type UsageItem } from './actor/recording.ts';
 import type { GrantOutcome, VoidOutcome } from './metering/grant-decisions.ts';
 import { type Item, recordEverywhere } from './cluster/batch.ts';
 import { Customers, type Found } from './cluster/customers.ts';
-import { type EachItem, recordEachEverywhere } from './cluster/each.ts';
+import { recordEachEverywhere } from './cluster/each.ts';
 import { PaymentsApi, SubscriptionsApi } from './cluster/apis.ts';
 import { Member, type MemberDeps } from './cluster/member.ts';
 import { Broadcast } from './cluster/broadcast.ts';
 import { Router } from './cluster/router.ts';
+import type { CallItem } from './cluster/shares.ts';
 import type { Grant } from './metering/grants.ts';
 import type { Meter } from './metering/meter.ts';
 import type { CallOutcome, EachOutcome, RecordOutcome, UsageRequest } from './outcome.ts';
@@ -161,7 +162,7 @@ export class Ledger {
   }
 
   /** Records each item by itself, in order. Throws for a bug only: see `unavailable`. */
-  recordEach(items: readonly EachItem[]): Promise<readonly EachOutcome[]> {
+  recordEach(items: readonly CallItem[]): Promise<readonly EachOutcome[]> {
     const { ids, wantsUsage, storage } = this.#deps;
     const deps = { member: this.#member, router: this.#router, ids, wantsUsage, storage };
     return recordEachEverywhere(deps, items);

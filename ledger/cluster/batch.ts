@@ -1,36 +1,18 @@
 import { type Deduped, dedupe, isFresh } from '../actor/dedupe.ts';
 import { NotOwner } from '../actor/own-slots.ts';
 import { recordBatch } from '../actor/batch-recording.ts';
-import type { OwnershipSessionDeps } from '../actor/ownership-session.ts';
 import { assert, must } from '../kernel/assert.ts';
-import type { Meter } from '../metering/meter.ts';
-import type { BatchOutcome, CallOutcome, EventRefusal, UsageRequest } from '../outcome.ts';
-import { type Ids, LedgerUnavailable, TooSlow } from '../ports.ts';
-import type { Storage } from '../storage.ts';
+import type { BatchOutcome, CallOutcome, EventRefusal } from '../outcome.ts';
+import { LedgerUnavailable, TooSlow } from '../ports.ts';
 import { isPublished, sizeOfBatch, tooLarge } from '../actor/unit-size.ts';
-import type { Found } from './customers.ts';
-import type { Member } from './member.ts';
 import type { OpAnswer, OpName, SentItem } from './ops.ts';
-import type { Attempt, Router } from './router.ts';
-import { allHere, sharesOf } from './shares.ts';
+import type { Attempt } from './router.ts';
+import { allHere, type CallDeps, type CallItem, sharesOf } from './shares.ts';
 
 /**
  * An item that `follows` belongs to the event of the item before it, and counts if that one does.
  */
-export type Item = {
-  readonly customer: Found;
-  readonly meter: Meter;
-  readonly request: UsageRequest;
-  readonly follows: boolean;
-};
-
-type Deps = {
-  readonly member: Member;
-  readonly router: Router;
-  readonly ids: Ids;
-  readonly wantsUsage: OwnershipSessionDeps['wantsUsage'];
-  readonly storage: Pick<Storage, 'mayPass'>;
-};
+export type Item = CallItem & { readonly follows: boolean };
 
 /**
  * Records all items of a call or, where one is refused, none, on the nodes that own the customers.
@@ -52,7 +34,7 @@ type Deps = {
  * unavailable while the other shares stay recorded. A caller with keys sends the call again.
  */
 export async function recordEverywhere(
-  deps: Deps,
+  deps: CallDeps,
   items: readonly Item[],
   isPartial: boolean,
 ): Promise<CallOutcome> {
@@ -73,7 +55,7 @@ export async function recordEverywhere(
 }
 
 async function recordElsewhere(
-  deps: Deps,
+  deps: CallDeps,
   items: readonly Item[],
   isPartial: boolean,
 ): Promise<BatchOutcome> {
@@ -184,7 +166,7 @@ type Answered<N extends OpName> = { readonly share: Share; readonly answer: OpAn
 
 /** Asks the owner of each item until all have answered. @throws LedgerUnavailable */
 async function askOwners<N extends OpName>(
-  { member, router, storage }: Deps,
+  { member, router, storage }: CallDeps,
   placed: readonly Placed[],
   { ask, records }: Question<N>,
 ): Promise<{ readonly answered: readonly Answered<N>[]; readonly spread: Spread }> {
@@ -215,7 +197,7 @@ async function askOwners<N extends OpName>(
 type Asking<N extends OpName> = Pick<Question<N>, 'ask'> & {
   readonly isRepeat: boolean;
   readonly spread: Spread;
-  readonly storage: Deps['storage'];
+  readonly storage: CallDeps['storage'];
 };
 
 async function attemptShare<N extends OpName>(

@@ -1,32 +1,12 @@
 import { recordEach } from '../actor/each-recording.ts';
 import { NotOwner } from '../actor/own-slots.ts';
-import type { OwnershipSessionDeps } from '../actor/ownership-session.ts';
 import { isPublished, partsOfEach } from '../actor/unit-size.ts';
 import { must } from '../kernel/assert.ts';
-import type { Meter } from '../metering/meter.ts';
-import type { EachOutcome, RecordOutcome, UsageRequest } from '../outcome.ts';
-import { type Ids, LedgerUnavailable } from '../ports.ts';
-import type { Storage } from '../storage.ts';
-import type { Found } from './customers.ts';
-import type { Member } from './member.ts';
+import type { EachOutcome, RecordOutcome } from '../outcome.ts';
+import { LedgerUnavailable } from '../ports.ts';
 import type { SentUsage } from './ops.ts';
-import type { Router, Waiting } from './router.ts';
-import { allHere, sharesOf } from './shares.ts';
-
-/** One usage of a call, which is recorded or refused by itself. */
-export type EachItem = {
-  readonly customer: Found;
-  readonly meter: Meter;
-  readonly request: UsageRequest;
-};
-
-type Deps = {
-  readonly member: Member;
-  readonly router: Router;
-  readonly ids: Ids;
-  readonly wantsUsage: OwnershipSessionDeps['wantsUsage'];
-  readonly storage: Pick<Storage, 'mayPass'>;
-};
+import type { Waiting } from './router.ts';
+import { allHere, type CallDeps, type CallItem, sharesOf } from './shares.ts';
 
 /**
  * Records each item of a call by itself, in order, on the nodes that own the customers.
@@ -40,8 +20,8 @@ type Deps = {
  * before another node is asked, so a repeat counts once.
  */
 export async function recordEachEverywhere(
-  deps: Deps,
-  items: readonly EachItem[],
+  deps: CallDeps,
+  items: readonly CallItem[],
 ): Promise<readonly EachOutcome[]> {
   const parts = partsOfEach(items, isPublished(deps, items[0]?.customer));
   const outcomes: EachOutcome[] = [];
@@ -49,7 +29,10 @@ export async function recordEachEverywhere(
   return outcomes;
 }
 
-async function recordPart(deps: Deps, items: readonly EachItem[]): Promise<readonly EachOutcome[]> {
+async function recordPart(
+  deps: CallDeps,
+  items: readonly CallItem[],
+): Promise<readonly EachOutcome[]> {
   const here = allHere(deps.member, items);
   if (here === null) return recordElsewhere(deps, items);
   try {
@@ -64,14 +47,14 @@ async function recordPart(deps: Deps, items: readonly EachItem[]): Promise<reado
 
 /** An item with its slot, and as it is sent. */
 type Placed = {
-  readonly item: EachItem;
+  readonly item: CallItem;
   readonly slot: number;
   readonly sent: SentUsage;
 };
 
 async function recordElsewhere(
-  deps: Deps,
-  items: readonly EachItem[],
+  deps: CallDeps,
+  items: readonly CallItem[],
 ): Promise<readonly EachOutcome[]> {
   const { member, router, ids } = deps;
   const placed = items.map((item): Placed => {
@@ -125,7 +108,7 @@ function ownOutcome(placed: Placed | undefined, outcome: RecordOutcome | undefin
 }
 
 /** @throws what is no outage: a bug */
-function unavailable({ storage }: Deps, error: unknown): EachOutcome {
+function unavailable({ storage }: CallDeps, error: unknown): EachOutcome {
   if (error instanceof LedgerUnavailable) return { kind: 'unavailable', why: error.message };
   if (storage.mayPass(error)) return { kind: 'unavailable', why: 'the database is away' };
   throw error;

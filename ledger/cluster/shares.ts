@@ -1,9 +1,30 @@
 import { Actor } from '../actor/actor.ts';
-import type { OwnershipSession } from '../actor/ownership-session.ts';
+import type { OwnershipSession, OwnershipSessionDeps } from '../actor/ownership-session.ts';
+import type { Meter } from '../metering/meter.ts';
+import type { UsageRequest } from '../outcome.ts';
+import type { Ids } from '../ports.ts';
+import type { Storage } from '../storage.ts';
 import type { Found } from './customers.ts';
 import type { Member } from './member.ts';
+import type { Router } from './router.ts';
 
 // Which node is asked about which items of a call.
+
+/** One usage of a call. */
+export type CallItem = {
+  readonly customer: Found;
+  readonly meter: Meter;
+  readonly request: UsageRequest;
+};
+
+/** What a call about many customers needs. */
+export type CallDeps = {
+  readonly member: Member;
+  readonly router: Router;
+  readonly ids: Ids;
+  readonly wantsUsage: OwnershipSessionDeps['wantsUsage'];
+  readonly storage: Pick<Storage, 'mayPass'>;
+};
 
 /** The items by their owners, each in the order of the call. */
 export function sharesOf<P extends { readonly slot: number }>(

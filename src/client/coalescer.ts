@@ -12,7 +12,7 @@ import { QueueFullError } from './errors.ts';
 import { Gate } from './gate.ts';
 import { Lane, type LaneSettings } from './lane.ts';
 import type { Node } from './nodes.ts';
-import { TIMER_MS_MAX } from './options.ts';
+import { timeOf } from './options.ts';
 import { Pending } from './pending.ts';
 
 export type CoalescerSettings<A> = LaneSettings<A> & {
@@ -45,21 +45,23 @@ export class Coalescer<A> implements Owner<A> {
     this.gate = new Gate(settings.waitingMax, settings.waitingBytesMax);
   }
 
-  add(item: Item, { signal, timeoutMs: given }: ItemOptions): Promise<A> {
-    const { timeoutMs, now } = this.#settings;
-    const own = given === undefined ? undefined : Math.min(given, TIMER_MS_MAX);
+  /** @throws TypeError or RangeError for a time that is none */
+  add(item: Item, { signal, timeoutMs: own }: ItemOptions): Promise<A> {
+    const { now, timeoutMs: usual } = this.#settings;
+    const timeoutMs = own === undefined ? usual : timeOf('timeoutMs', own);
     if (signal?.aborted === true) return Promise.reject(signal.reason as Error);
     if (!this.gate.enter(item.text.length)) {
       const full = new QueueFullError('too many calls are waiting: await ready() before the next');
       return Promise.reject(item.key === null ? full : full.withKey(item.key));
     }
     const lane = this.#laneFor(item.customer);
-    const entry = new Entry<A>(item, now() + (own ?? timeoutMs), {
+    const entry = new Entry<A>(item, now() + timeoutMs, {
       owner: this,
       epoch: this.#pending.enter(),
     });
-    if (signal !== undefined || (own !== undefined && own < timeoutMs)) {
-      entry.endEarly({ signal, timeoutMs: own, ended: () => lane.ended() });
+    const sooner = timeoutMs < usual ? timeoutMs : undefined;
+    if (signal !== undefined || sooner !== undefined) {
+      entry.endEarly({ signal, timeoutMs: sooner, ended: () => lane.ended() });
     }
     lane.add(entry);
     return entry.promise;

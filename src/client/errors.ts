@@ -1,7 +1,8 @@
 // The errors of the client: a class for each kind, and a table from the contract's `type` to it.
 //
 // Every error is a `TollhouseError`. Those of an answer have its status; those without an answer
-// have `status: null` and a `type` of the client's own, listed in CLIENT_TYPES.
+// have `status: null` and a `ClientType`.
+import { STATUS_OF } from './operations.ts';
 import type { ErrorType, Issue } from './types.ts';
 
 /** Without an answer of the service. */
@@ -211,27 +212,6 @@ export function itemError(error: unknown, requestId: string | null): TollhouseEr
   const status = Object.hasOwn(STATUS_OF, type) ? STATUS_OF[type as ErrorType] : 500;
   return answerError(status, { error }, { requestId });
 }
-
-const STATUS_OF: Readonly<Record<ErrorType, number>> = {
-  unauthorized: 401,
-  forbidden: 403,
-  not_found: 404,
-  invalid_request: 400,
-  checkout_create_failed: 400,
-  validation_error: 400,
-  insufficient_balance: 402,
-  payment_failed: 402,
-  conflict: 409,
-  invalid_state: 409,
-  idempotency_in_progress: 409,
-  idempotency_key_reused: 422,
-  rate_limited: 429,
-  payload_too_large: 413,
-  unsupported_media_type: 415,
-  method_not_allowed: 405,
-  internal_error: 500,
-  service_unavailable: 503,
-};
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;

@@ -5,7 +5,13 @@ export * from './errors.ts';
 export type { StreamOptions } from './event-stream.ts';
 export type { Hooks, RequestInfo, ResponseInfo, RetryInfo } from './hooks.ts';
 export type { Lease, LeaseParams } from './lease.ts';
-export type { CheckAnswer, OnUnavailable } from './metering.ts';
+export type {
+  CheckAnswer,
+  CheckParams,
+  CustomerName,
+  OnUnavailable,
+  TrackParams,
+} from './metering.ts';
 export type { OperationId } from './operations.ts';
 export { List, type Page, type PageParams } from './page.ts';
 export { type CheckOptions, Tollhouse, type TollhouseOptions } from './tollhouse.ts';

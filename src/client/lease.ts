@@ -18,14 +18,10 @@
 // Does not: notice that a subscription is paused, a test clock is moved or a grant is voided; and
 // it is for meters that sum.
 import { TollhouseError } from './errors.ts';
-import { isUnasked } from './metering.ts';
+import { type CustomerName, isUnasked } from './metering.ts';
 import type { CheckBody, CheckResult } from './types.ts';
 
-type Named =
-  | { readonly externalCustomerId: string; readonly customerId?: undefined }
-  | { readonly customerId: string; readonly externalCustomerId?: undefined };
-
-export type LeaseParams = Named & {
+export type LeaseParams = CustomerName & {
   readonly featureKey: string;
   /** The most that is held at once. */
   readonly amount: number;

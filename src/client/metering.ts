@@ -10,7 +10,7 @@ import {
   ServerError,
   UnavailableError,
 } from './errors.ts';
-import type { CheckBody, CheckResult, TrackResult } from './types.ts';
+import type { CheckBody, CheckResult, TrackBody, TrackResult } from './types.ts';
 
 /** `throw` rejects; the others answer, with the reason `unavailable`. */
 export type OnUnavailable = 'throw' | 'allow' | 'deny';
@@ -19,6 +19,15 @@ export type CheckAnswer = Omit<CheckResult, 'reason'> & {
   /** `unavailable`: the service could not be asked, and `allowed` is what `onUnavailable` says. */
   readonly reason: CheckResult['reason'] | 'unavailable';
 };
+
+/** A customer by one of its two names. */
+export type CustomerName =
+  | { readonly externalCustomerId: string; readonly customerId?: never }
+  | { readonly customerId: string; readonly externalCustomerId?: never };
+
+type Unnamed<Body> = Omit<Body, 'customerId' | 'externalCustomerId'>;
+export type CheckParams = Unnamed<CheckBody> & CustomerName;
+export type TrackParams = Unnamed<TrackBody> & CustomerName;
 
 const nameTexts = new Map<string, string>();
 

@@ -1,4 +1,5 @@
 // Generated from the OpenAPI document by `bun run client:types`.
+import type { ErrorType } from './types.ts';
 
 export type Operation = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -309,6 +310,28 @@ export const OPERATIONS = {
 } as const satisfies Record<string, Operation>;
 
 export type OperationId = keyof typeof OPERATIONS;
+
+/** The status that each refusal has as an answer of its own. */
+export const STATUS_OF: Readonly<Record<ErrorType, number>> = {
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  invalid_request: 400,
+  checkout_create_failed: 400,
+  validation_error: 400,
+  insufficient_balance: 402,
+  payment_failed: 402,
+  conflict: 409,
+  invalid_state: 409,
+  idempotency_in_progress: 409,
+  idempotency_key_reused: 422,
+  rate_limited: 429,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  method_not_allowed: 405,
+  internal_error: 500,
+  service_unavailable: 503,
+};
 
 /** The fields whose own fields callers name. */
 export const NAMED_BY_CALLERS: ReadonlySet<string> = new Set(['metadata']);

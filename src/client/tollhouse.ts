@@ -10,12 +10,14 @@ import { newKeys } from './keys.ts';
 import { Lease, type LeaseParams } from './lease.ts';
 import {
   type CheckAnswer,
+  type CheckParams,
   checkOf,
   guessOf,
   isUnasked,
   type OnUnavailable,
   textOf,
   trackOf,
+  type TrackParams,
 } from './metering.ts';
 import { Nodes } from './nodes.ts';
 import type { OperationId } from './operations.ts';
@@ -38,7 +40,7 @@ export type TollhouseOptions = {
   readonly checkTimeoutMs?: number;
   /** What a check answers when the service cannot be asked: `throw` unless said otherwise. */
   readonly onUnavailable?: OnUnavailable;
-  /** Calls of `check`, and of `track`, that may wait in this client: 50,000 unless said otherwise. */
+  /** Calls of `check`, and of `track`, that may wait here: 50,000 unless said otherwise. */
   readonly waitingMax?: number;
   /** Batches on their way at once, to each node. */
   readonly batchesInFlight?: number;
@@ -136,7 +138,7 @@ export class Tollhouse implements Caller {
   }
 
   /** Whether a customer may use a feature. Goes with others in a batch, but with `consume`. */
-  check(params: CheckBody, options: CheckOptions = {}): Promise<CheckAnswer> {
+  check(params: CheckParams, options: CheckOptions = {}): Promise<CheckAnswer> {
     if (this.#closed) return Promise.reject(new ClosedError());
     let answer: Promise<CheckAnswer>;
     try {
@@ -153,8 +155,8 @@ export class Tollhouse implements Caller {
     });
   }
 
-  /** Records usage: durable when it resolves. Goes with others in a batch, under a key of its own. */
-  track(params: TrackBody, options: CallOptions = {}): Promise<TrackResult> {
+  /** Records usage: durable when it resolves. Goes with others in a batch, under its own key. */
+  track(params: TrackParams, options: CallOptions = {}): Promise<TrackResult> {
     if (this.#closed) return Promise.reject(new ClosedError());
     try {
       return this.#track(params, options);
@@ -213,8 +215,8 @@ export class Tollhouse implements Caller {
   }
 
   /**
-   * Takes no more calls, ends streams, gives back what leases hold, and resolves when each call has ended.
-   * Rejects where something could not be given back.
+   * Takes no more calls, ends streams, gives back what leases hold, and resolves when each call has
+   * ended. Rejects where something could not be given back.
    */
   async close(): Promise<void> {
     this.#closed = true;

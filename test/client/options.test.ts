@@ -27,6 +27,20 @@ test.each(['timeoutMs', 'attemptTimeoutMs', 'checkTimeoutMs', 'waitingMax', 'bat
   },
 );
 
+test.each([Number.NaN, 0, -1])('so is the time of a call: %d', async (timeoutMs) => {
+  const tollhouse = new Tollhouse(GOOD);
+  const use = { externalCustomerId: 'a', featureKey: 'f' };
+  const calls = [
+    tollhouse.check(use, { timeoutMs }),
+    tollhouse.track(use, { timeoutMs }),
+    tollhouse.customers.retrieve('a', { timeoutMs }),
+  ];
+  for (const { status, reason } of (await Promise.allSettled(calls)) as PromiseRejectedResult[]) {
+    expect(status).toBe('rejected');
+    expect(reason).toBeInstanceOf(RangeError);
+  }
+});
+
 test.each([Infinity, 30 * 86_400_000])('a time of %d ms is as long as can be', async (ms) => {
   const answers = [http(503, '{}'), http(200, '{"results":[{"allowed":true}]}')];
   await using server = await startHostile(answers);

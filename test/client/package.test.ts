@@ -89,6 +89,14 @@ test('what is mistyped is seen', async () => {
   const [code = ''] = exampleBlocks();
   writeFileSync(join(project, 'example-0.ts'), code.replace('featureKey', 'featureKy'));
   expect(await compile({ module: 'NodeNext' })).toContain("'featureKy' does not exist");
+  // A call names one customer, by one of its two names.
+  for (const names of ['', "customerId: 'a', externalCustomerId: 'user-1',"]) {
+    writeFileSync(
+      join(project, 'example-0.ts'),
+      code.replace("externalCustomerId: 'user-1',", names),
+    );
+    expect(await compile({ module: 'NodeNext' })).toContain('externalCustomerId');
+  }
 }, 30_000);
 
 /** Strict, and the package's own declarations are checked too. What the compiler says. */

@@ -2,6 +2,7 @@
 // takes a key, in the names of TypeScript. Hosted pages and what needs no key have no method.
 import { format } from 'oxfmt';
 import { assert } from '../../ledger/kernel/assert.ts';
+import { STATUS_OF } from '../../src/http/edge/errors.ts';
 import { type Documented } from '../../src/http/openapi/document.ts';
 import { type OpenApi, openApiOf } from '../../src/http/openapi/openapi.ts';
 import { toCamel, toSnake } from '../../src/client/casing.ts';
@@ -38,6 +39,7 @@ export function operationsText(): Promise<string> {
   });
   const free = types.namedByCallers().map((name) => `'${name}'`);
   return formatted(`${HEAD}
+    import type { ErrorType } from './types.ts';
 
     export type Operation = {
       readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -57,6 +59,9 @@ export function operationsText(): Promise<string> {
     } as const satisfies Record<string, Operation>;
 
     export type OperationId = keyof typeof OPERATIONS;
+
+    /** The status that each refusal has as an answer of its own. */
+    export const STATUS_OF: Readonly<Record<ErrorType, number>> = ${JSON.stringify(STATUS_OF)};
 
     /** The fields whose own fields callers name. */
     export const NAMED_BY_CALLERS: ReadonlySet<string> = new Set([${free.join(', ')}]);

@@ -35,10 +35,10 @@ test.each(WHOLE)('the call is refused: %s', async (_what, text, status) => {
   expect(reply.status).toBe(status);
 });
 
-const PLACEHOLDER = '01890000-0000-7000-8000-00000000ffff';
+const ANY_CUSTOMER = '01890000-0000-7000-8000-00000000ffff';
 
 const BAD: [string, string][] = [
-  ...malformedBodies({ ...valid, customer_id: PLACEHOLDER }).map(
+  ...malformedBodies({ ...valid, customer_id: ANY_CUSTOMER }).map(
     ([what, text]): [string, string] => [what, text],
   ),
   ...[
@@ -47,12 +47,12 @@ const BAD: [string, string][] = [
     ['overage of another word', { overage: 'allow' }] as const,
   ].map(([what, fields]): [string, string] => [
     what,
-    JSON.stringify({ ...valid, customer_id: PLACEHOLDER, ...fields }),
+    JSON.stringify({ ...valid, customer_id: ANY_CUSTOMER, ...fields }),
   ]),
 ];
 
 test.each(BAD)('the item is refused as /track refuses it: %s', async (_what, text) => {
-  const bad = text.replace(PLACEHOLDER, customer);
+  const bad = text.replace(ANY_CUSTOMER, customer);
   const alone = await raw('/track', bad);
   expect(alone.status).toBe(400);
   const reply = await raw('/track/batch', `{"tracks":[${bad},${JSON.stringify(valid)}]}`);

@@ -69,6 +69,24 @@ export const DUNNING_DAYS_MAX = 365;
 /** Features of one product: one decision grants them all. */
 export const ENTITLEMENTS_PER_PRODUCT_MAX = 100;
 
+/**
+ * Usage prices of one product, archived ones too, and those in use in one currency: one decision
+ * takes them all.
+ */
+export const USAGE_PRICES_PER_PRODUCT_MAX = 500;
+export const USAGE_PRICES_IN_USE_MAX = 100;
+
+/** Tiers of one usage price, and of those in use in one currency: an invoice shows them all. */
+export const USAGE_TIERS_MAX = 50;
+export const USAGE_TIERS_IN_USE_MAX = 1000;
+
+/**
+ * Times that an allowance whose usage is sold is given within one renewal, and those of all such
+ * allowances of a product. Each is priced by itself, and a row of the unit that bills it.
+ */
+export const RESETS_PER_RENEWAL_MAX = 1000;
+export const PRODUCT_RESETS_PER_RENEWAL_MAX = 5000;
+
 /** Events may be this late or this early (decisions 5), in milliseconds. */
 export const EVENT_LATE_MS_MAX = 35 * 86_400_000;
 export const EVENT_EARLY_MS_MAX = 5 * 60_000;

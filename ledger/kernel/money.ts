@@ -39,7 +39,12 @@ export function parseMoney(text: string, currency: string): bigint | MoneyError 
 
 /** Whether it fits the bounds of an amount: a sum of several may not. */
 export function isAmount(amount: bigint, currency: string): boolean {
-  return amount >= 0n && amount < 10n ** BigInt(AMOUNT_DIGITS_MAX + exponentOf(currency));
+  return amount >= 0n && amount <= largestAmount(currency);
+}
+
+/** 999999999999.99 USD. */
+export function largestAmount(currency: string): bigint {
+  return 10n ** BigInt(AMOUNT_DIGITS_MAX + exponentOf(currency)) - 1n;
 }
 
 /** "1000" JPY, "12.50" USD, "12.500" KWD. */

@@ -38,6 +38,7 @@ import { productRoutes } from './http/routes/products.ts';
 import { sandboxRoutes } from './http/routes/sandbox.ts';
 import { subscriptionRoutes } from './http/routes/subscriptions.ts';
 import { testClockRoutes } from './http/routes/test-clock.ts';
+import { usagePriceRoutes } from './http/routes/usage-prices.ts';
 import { webhookEndpointRoutes } from './http/routes/webhook-endpoints.ts';
 import type { EventStreams } from './event-stream/event-streams.ts';
 import type { Openings } from './payments/openings.ts';
@@ -121,6 +122,7 @@ export function createApp(deps: AppDeps) {
     ingestRoutes(deps),
     productRoutes(deps),
     entitlementRoutes(deps),
+    usagePriceRoutes(deps),
     discountRoutes(deps),
     checkoutRoutes(deps),
     buyLinkRoutes({ ...deps, addressOf }),

@@ -238,6 +238,8 @@ CREATE TABLE grants (
   suspended text,
   is_boolean boolean NOT NULL,
   spent bigint NOT NULL,
+  usage_price_id uuid,
+  charges boolean DEFAULT false NOT NULL,
   CONSTRAINT grants_pkey PRIMARY KEY (slot, id),
   CONSTRAINT grants_end_has_reason CHECK ((ended_at IS NULL) = (ended_how IS NULL)),
   CONSTRAINT grants_live_allowance_renews CHECK (reset_interval IS NULL OR NOT started OR ended_at IS NOT NULL OR renews_at IS NOT NULL),
@@ -460,7 +462,7 @@ CREATE TABLE invoices (
   CONSTRAINT invoices_add_up CHECK (total = (subtotal - discount_total + tax_total) AND total >= 0),
   CONSTRAINT invoices_numbered_when_issued CHECK ((number IS NULL) = (issued_at IS NULL) AND CASE status WHEN 'draft'::text THEN number IS NULL WHEN 'void'::text THEN true ELSE number IS NOT NULL END),
   CONSTRAINT invoices_paid_in_full CHECK ( CASE status WHEN 'paid'::text THEN amount_paid = total AND paid_at IS NOT NULL ELSE amount_paid = 0 AND paid_at IS NULL END),
-  CONSTRAINT invoices_reason_known CHECK (billing_reason = ANY (ARRAY['purchase'::text, 'subscription_create'::text, 'subscription_cycle'::text, 'subscription_update'::text, 'subscription_resume'::text, 'manual'::text])),
+  CONSTRAINT invoices_reason_known CHECK (billing_reason = ANY (ARRAY['purchase'::text, 'subscription_create'::text, 'subscription_cycle'::text, 'subscription_update'::text, 'subscription_resume'::text, 'usage'::text, 'manual'::text])),
   CONSTRAINT invoices_refunds_within_paid CHECK (amount_refunded >= 0 AND amount_refunded <= amount_paid),
   CONSTRAINT invoices_status_known CHECK (status = ANY (ARRAY['draft'::text, 'open'::text, 'paid'::text, 'void'::text, 'uncollectible'::text]))
 );
@@ -887,6 +889,7 @@ CREATE TABLE subscriptions (
   created_at timestamptz NOT NULL,
   -- Whether anything can still happen to it: what the actor keeps in memory.
   live boolean NOT NULL,
+  usage jsonb DEFAULT '[]'::jsonb NOT NULL,
   CONSTRAINT subscriptions_pkey PRIMARY KEY (slot, id),
   CONSTRAINT subscriptions_credit_not_negative CHECK (credit >= 0),
   CONSTRAINT subscriptions_end_is_final CHECK ((status = 'canceled'::text) = (ended_at IS NOT NULL)),
@@ -1110,6 +1113,84 @@ CREATE TABLE checkout_rooms (
   CONSTRAINT checkout_rooms_pkey PRIMARY KEY (organisation_id, mode, source),
   CONSTRAINT checkout_rooms_not_negative CHECK (room >= 0)
 ) WITH (fillfactor=50);
+
+-- What a product asks for usage of a feature beyond its allowance. Never changed but for its status.
+CREATE TABLE usage_prices (
+  id uuid NOT NULL,
+  organisation_id uuid NOT NULL,
+  mode mode NOT NULL,
+  product_id uuid NOT NULL,
+  meter_id uuid NOT NULL,
+  currency text NOT NULL,
+  model text NOT NULL,
+  -- What the model needs: unit amounts in 10^-12 of the major unit, other amounts in the smallest coin, quantities scaled like the meter's; all
+  -- of them as text, since JSON numbers are not exact.
+  tariff jsonb NOT NULL,
+  -- In the smallest coin, for each span.
+  minimum_amount bigint,
+  maximum_amount bigint,
+  status text NOT NULL,
+  created_at timestamptz NOT NULL,
+  CONSTRAINT usage_prices_pkey PRIMARY KEY (id),
+  CONSTRAINT usage_prices_meter_id_fkey FOREIGN KEY (meter_id) REFERENCES meters(id),
+  CONSTRAINT usage_prices_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id),
+  CONSTRAINT usage_prices_product_id_fkey FOREIGN KEY (product_id) REFERENCES products(id),
+  CONSTRAINT usage_prices_minimum_fits CHECK (minimum_amount >= 0 AND maximum_amount >= 0 AND (minimum_amount <= maximum_amount) IS NOT FALSE),
+  CONSTRAINT usage_prices_model_known CHECK (model = ANY (ARRAY['per_unit'::text, 'graduated'::text, 'volume'::text, 'package'::text])),
+  CONSTRAINT usage_prices_status_known CHECK (status = ANY (ARRAY['active'::text, 'archived'::text]))
+);
+CREATE UNIQUE INDEX usage_prices_active_once ON usage_prices (product_id, meter_id, currency) WHERE status = 'active'::text;
+CREATE INDEX usage_prices_of_meter ON usage_prices (meter_id) WHERE status = 'active'::text;
+CREATE INDEX usage_prices_of_product ON usage_prices (product_id, id);
+
+-- A stretch of time in which a customer's usage of a meter is sold by one price. Aggregates are those of its period's events before it begins and
+-- before it ends; what is past the limit in the one and not in the other is billed.
+CREATE TABLE usage_spans (
+  slot smallint NOT NULL,
+  id uuid NOT NULL,
+  organisation_id uuid NOT NULL,
+  mode mode NOT NULL,
+  customer_id uuid NOT NULL,
+  meter_id uuid NOT NULL,
+  subscription_id uuid NOT NULL,
+  usage_price_id uuid NOT NULL,
+  -- The account of its period.
+  account_id uuid NOT NULL,
+  started_at timestamptz NOT NULL,
+  -- Null while it runs.
+  ended_at timestamptz,
+  -- With which it ended. Null: unlimited, or it runs.
+  quantity_limit bigint,
+  opening_aggregate bigint NOT NULL,
+  opening_latest_at timestamptz,
+  opening_latest_id uuid,
+  closing_aggregate bigint,
+  closing_latest_at timestamptz,
+  closing_latest_id uuid,
+  -- All spans of one line of an invoice have the same.
+  billed_as uuid,
+  -- Whether anything can still happen to it: what the actor keeps in memory.
+  live boolean NOT NULL,
+  CONSTRAINT usage_spans_pkey PRIMARY KEY (slot, id),
+  CONSTRAINT usage_spans_billed_is_closed CHECK (billed_as IS NULL OR ended_at IS NOT NULL),
+  CONSTRAINT usage_spans_closed_is_counted CHECK ((ended_at IS NULL) = (closing_aggregate IS NULL)),
+  CONSTRAINT usage_spans_has_length CHECK (ended_at > started_at)
+) WITH (fillfactor=70);
+CREATE INDEX usage_spans_billed_as ON usage_spans (billed_as) WHERE billed_as IS NOT NULL;
+CREATE INDEX usage_spans_live ON usage_spans (slot, customer_id) WHERE live;
+CREATE INDEX usage_spans_of_subscription ON usage_spans (subscription_id, started_at);
+
+-- What a customer's subscriptions share.
+CREATE TABLE billing_accounts (
+  slot smallint NOT NULL,
+  customer_id uuid NOT NULL,
+  organisation_id uuid NOT NULL,
+  mode mode NOT NULL,
+  -- What ended subscriptions left, by currency.
+  credit jsonb NOT NULL,
+  spend_cap jsonb,
+  CONSTRAINT billing_accounts_pkey PRIMARY KEY (slot, customer_id)
+) WITH (fillfactor=70);
 
 -- Fails the statement that calls it: a flush that would break an invariant leaves nothing behind.
 CREATE FUNCTION refuse_flush(message text)

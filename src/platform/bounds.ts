@@ -11,6 +11,9 @@ import {
   GRANTS_LIVE_MAX,
   METERS_PER_EVENT_MAX,
   PRICES_PER_PRODUCT_MAX,
+  USAGE_PRICES_IN_USE_MAX,
+  USAGE_PRICES_PER_PRODUCT_MAX,
+  USAGE_TIERS_IN_USE_MAX,
 } from '../../ledger/limits.ts';
 
 type Bound = {
@@ -34,6 +37,12 @@ export const BOUNDS = {
                              whose: 'a product', what: 'prices, archived ones too' },
   entitlementsPerProduct:  { variable: 'LIMIT_ENTITLEMENTS_PER_PRODUCT', byDefault: ENTITLEMENTS_PER_PRODUCT_MAX,
                              atMost: ENTITLEMENTS_PER_PRODUCT_MAX, whose: 'a product', what: 'entitlements' },
+  usagePricesPerProduct:   { variable: 'LIMIT_USAGE_PRICES_PER_PRODUCT', byDefault: USAGE_PRICES_PER_PRODUCT_MAX,
+                             atMost: USAGE_PRICES_PER_PRODUCT_MAX, whose: 'a product', what: 'usage prices, archived ones too' },
+  usagePricesInUse:        { variable: 'LIMIT_USAGE_PRICES_IN_USE', byDefault: USAGE_PRICES_IN_USE_MAX, atMost: USAGE_PRICES_IN_USE_MAX,
+                             whose: 'a product', what: 'active usage prices in one currency' },
+  usageTiersInUse:         { variable: 'LIMIT_USAGE_TIERS_IN_USE', byDefault: USAGE_TIERS_IN_USE_MAX, atMost: USAGE_TIERS_IN_USE_MAX,
+                             whose: 'a product', what: 'tiers of active usage prices in one currency' },
   discounts:               { variable: 'LIMIT_DISCOUNTS', byDefault: 10_000, whose: 'an organisation', what: 'discounts' },
   /** Anybody can open those of buy links: they have a bound of their own. */
   openCheckouts:           { variable: 'LIMIT_OPEN_CHECKOUTS', byDefault: 20_000, whose: 'an organisation',

@@ -4,6 +4,9 @@ import type { Meter } from '../../ledger/metering/meter.ts';
 import type { Bounds, Full } from '../platform/bounds.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import { findRoom } from './capacity.ts';
+import { type JoinedMeter, joinedMeter, meterOf } from './joined-meter.ts';
+import { lockProduct } from './products.ts';
+import { conflictOfEntitlement, type UsageConflict } from './usage-conflicts.ts';
 import { isUuid } from './uuid.ts';
 
 /** What a product gives of a feature. */
@@ -23,10 +26,10 @@ export type Entitlement = {
 
 export type NewEntitlement = Omit<Entitlement, 'createdAt'>;
 
-type Row = Omit<Entitlement, 'meter' | 'rollover'> & {
+export type EntitlementRow = Omit<Entitlement, 'meter' | 'rollover'> & {
   readonly rolloverMax: bigint | null;
   readonly rolloverPeriods: number | null;
-} & { readonly [field in keyof Meter as `meter_${field}`]: Meter[field] };
+} & JoinedMeter;
 
 /** Product and meter are in the scope. */
 export async function insertEntitlement(
@@ -37,7 +40,7 @@ export async function insertEntitlement(
     readonly bounds: Bounds;
     readonly now: number;
   },
-): Promise<Entitlement | 'meter_deleted' | 'feature_taken' | Full> {
+): Promise<Entitlement | 'meter_deleted' | 'feature_taken' | UsageConflict | Full> {
   const { entitlement, bounds, now } = options;
   const { id, productId, meter, type, limit, resetInterval, overageAllowed, rollover, priority } =
     entitlement;
@@ -47,6 +50,10 @@ export async function insertEntitlement(
   const asked = { bound: 'entitlementsPerProduct', owner: productId, rows } as const;
   const full = await findRoom(sql, bounds, asked);
   if (full !== null) return full;
+  await lockProduct(sql, productId);
+  const feature = { productId, meterId: meter.id };
+  const conflict = await conflictOfEntitlement(sql, feature, entitlement);
+  if (conflict !== null) return conflict;
   // Locks the meter, so that it is not deleted meanwhile.
   const kept = await sql`
     select 1 from meters where id = ${meter.id} and deleted_at is null for share`;
@@ -61,7 +68,27 @@ export async function insertEntitlement(
   return made.length === 0 ? 'feature_taken' : { ...entitlement, createdAt };
 }
 
+/** Of the entitlement `e` and its meter `m`. */
+export const entitlementColumns = (sql: Executor) => sql`
+  e.id, e.product_id as "productId", e.type, e.amount as "limit", e.reset_interval as "resetInterval",
+  e.overage_allowed as "overageAllowed", e.rollover_max as "rolloverMax", e.rollover_periods as "rolloverPeriods",
+  e.priority, e.created_at as "createdAt", ${joinedMeter(sql)}`;
+
 /** All that a product gives, in the order in which it was attached. */
+export async function listEntitlements(
+  sql: Executor,
+  { organisationId, mode }: Tenant,
+  productId: string,
+): Promise<readonly Entitlement[]> {
+  if (!isUuid(productId)) return [];
+  const rows = await sql<EntitlementRow[]>`
+    select ${entitlementColumns(sql)} from entitlements e join meters m on m.id = e.meter_id
+    where e.product_id = ${productId} and e.organisation_id = ${organisationId} and e.mode = ${mode}
+    order by e.id`;
+  return rows.map(entitlementOf);
+}
+
+/** The same, for a subscription. */
 export async function listEntitlementsWithMeters(
   sql: Executor,
   scope: Tenant,
@@ -81,7 +108,7 @@ export async function listEntitlementsOfProducts(
   const asked = new Map(products.map((product) => [product.productId, product]));
   const known = [...asked.values()].filter(({ productId }) => isUuid(productId));
   if (known.length === 0) return new Map();
-  const rows = await sql<Row[]>`
+  const rows = await sql<EntitlementRow[]>`
     select e.id, e.product_id as "productId", e.type, e.amount as "limit", e.reset_interval as "resetInterval",
       e.overage_allowed as "overageAllowed", e.rollover_max as "rolloverMax", e.rollover_periods as "rolloverPeriods",
       e.priority, e.created_at as "createdAt", m.id as "meter_id", m.organisation_id as "meter_organisationId",
@@ -109,19 +136,12 @@ export async function deleteEntitlement(
   return rows.length > 0;
 }
 
-function entitlementOf(row: Row): Entitlement {
+export function entitlementOf(row: EntitlementRow): Entitlement {
   const { rolloverMax: max, rolloverPeriods: expiresAfterPeriods } = row;
   return {
     id: row.id,
     productId: row.productId,
-    meter: {
-      id: row.meter_id,
-      organisationId: row.meter_organisationId,
-      mode: row.meter_mode,
-      slug: row.meter_slug,
-      aggregation: row.meter_aggregation,
-      scale: row.meter_scale,
-    },
+    meter: meterOf(row),
     type: row.type,
     limit: row.limit,
     resetInterval: row.resetInterval,

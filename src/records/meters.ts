@@ -169,8 +169,8 @@ export async function updateMeter(
 }
 
 /**
- * Keeps the history and frees the slug. Refused while a product gives it, or a customer has an
- * allowance of it.
+ * Keeps the history and frees the slug. Refused while a product gives or sells it, or a customer
+ * has an allowance of it. Usage is only sold beyond an allowance, so none is being sold then.
  */
 export async function deleteMeter(
   sql: Transaction,
@@ -180,10 +180,11 @@ export async function deleteMeter(
   const locked = await sql`
     select 1 from meters where ${inScope(sql, scope)} and id = ${id} for update`;
   if (locked.length === 0) return 'not_found';
-  const [uses] = await sql<{ entitled: boolean; granted: boolean }[]>`
-    select exists (select from entitlements where meter_id = ${id}) as entitled,
-      exists (select from grants where meter_id = ${id} and ended_at is null) as granted`;
-  if (uses?.entitled === true || uses?.granted === true) return 'in_use';
+  const [uses] = await sql<{ isUsed: boolean }[]>`
+    select exists (select from entitlements where meter_id = ${id})
+      or exists (select from usage_prices where meter_id = ${id} and status = 'active')
+      or exists (select from grants where meter_id = ${id} and ended_at is null) as "isUsed"`;
+  if (uses?.isUsed === true) return 'in_use';
   await sql`update meters set deleted_at = ${new Date(now)}, updated_at = ${new Date(now)} where id = ${id}`;
   await notifyChange(sql, 'meter', scope.organisationId);
   return 'deleted';

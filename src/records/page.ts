@@ -41,6 +41,7 @@ const LISTS = {
   products: { table: 'products', by: null },
   refunds: { table: 'refunds', by: BY_TIME },
   subscriptions: { table: 'subscriptions', by: BY_TIME },
+  usagePrices: { table: 'usage_prices', by: null },
   webhookEndpoints: { table: 'webhook_endpoints', by: null },
 } as const satisfies Readonly<Record<string, { readonly table: string; readonly by: By | null }>>;
 

@@ -4,6 +4,7 @@ import { type Bounds, Full } from '../platform/bounds.ts';
 import type { Executor, Sql, Transaction } from '../platform/postgres/postgres.ts';
 import { type Page, pageOf } from './page.ts';
 import { findRoom, ownerOfScope } from './capacity.ts';
+import { conflictOfPrice, type UsageConflict } from './usage-conflicts.ts';
 import { isUuid } from './uuid.ts';
 
 export type ProductStatus = 'active' | 'archived' | 'unpublished';
@@ -194,6 +195,14 @@ export async function updateProduct(
   }
 }
 
+/**
+ * Until the transaction ends nobody else changes what the product sells and gives: its recurring
+ * and usage prices and its entitlements have to agree.
+ */
+export async function lockProduct(sql: Transaction, id: string): Promise<void> {
+  await sql`select 1 from products where id = ${id} for no key update`;
+}
+
 /** The product is in the scope: `findProduct` gave it. */
 export async function insertPrice(
   sql: Transaction,
@@ -203,12 +212,15 @@ export async function insertPrice(
     readonly bounds: Bounds;
     readonly now: number;
   },
-): Promise<PriceRecord | Full> {
+): Promise<PriceRecord | UsageConflict | Full> {
   const { productId, price, bounds, now } = options;
   const rows = sql`prices where product_id = ${productId}`;
   const asked = { bound: 'pricesPerProduct', owner: productId, rows } as const;
   const full = await findRoom(sql, bounds, asked);
   if (full !== null) return full;
+  await lockProduct(sql, productId);
+  const conflict = await conflictOfPrice(sql, productId, price);
+  if (conflict !== null) return conflict;
   const [made] = await writePrices(sql, { productId, prices: [price], at: new Date(now) });
   assert(made !== undefined, 'an insert returns its row');
   return made;

@@ -75,16 +75,25 @@ function issuesIn(error: ValueError): readonly Issue[] {
   return issues(error.value).map((issue) => ({ ...issue, path: [...path, ...issue.path] }));
 }
 
-/** For a nullable object: the errors within it, rather than "neither an object nor null". */
+/** For what may be null: why it is not the other, rather than "neither that nor null". */
 function* exact(errors: Iterable<ValueError>): Iterable<ValueError> {
   for (const error of errors) {
     const members = error.type === ValueErrorType.Union ? (error.schema['anyOf'] as TSchema[]) : [];
-    const at = members.length === 2 ? members.findIndex(({ type }) => type === 'object') : -1;
-    const isObject = typeof error.value === 'object' && error.value !== null;
-    const within = isObject ? error.errors[at] : undefined;
-    if (within !== undefined && members[1 - at]?.['type'] === 'null') yield* exact(within);
-    else yield error;
+    const at = members.findIndex(({ type }) => type !== 'null');
+    const member = members[at];
+    const isNullable = members.length === 2 && members[1 - at]?.['type'] === 'null';
+    const isMeant = isNullable && member !== undefined && isMeantAs(member, error);
+    const within = isMeant ? error.errors[at] : undefined;
+    if (within === undefined) yield error;
+    else yield* exact(within);
   }
+}
+
+/** Whether the value is of the kind of the schema, or the schema's own error text fits any value. */
+function isMeantAs({ type, error }: TSchema, { value }: ValueError): boolean {
+  if (typeof error === 'string') return true;
+  if (type === 'object' || type === 'array') return typeof value === 'object' && value !== null;
+  return type === 'string' && typeof value === 'string';
 }
 
 /** Splits a JSON pointer. */

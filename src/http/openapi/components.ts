@@ -38,6 +38,7 @@ import * as products from '../wire/products.ts';
 import * as rollover from '../wire/rollover.ts';
 import * as subscriptions from '../wire/subscriptions.ts';
 import * as testClock from '../wire/test-clock.ts';
+import * as usagePrices from '../wire/usage-prices.ts';
 import * as common from '../wire/values.ts';
 import * as webhooks from '../wire/webhooks.ts';
 
@@ -74,6 +75,7 @@ const MODULES: readonly object[] = [
   subscriptions,
   testClock,
   common,
+  usagePrices,
   webhooks,
 ];
 

@@ -26,6 +26,7 @@ import { Payment, Refund } from '../wire/payments.ts';
 import { PortalToken } from '../wire/portal-tokens.ts';
 import { Price, Product } from '../wire/products.ts';
 import { Subscription } from '../wire/subscriptions.ts';
+import { UsagePrice } from '../wire/usage-prices.ts';
 import { TestClock } from '../wire/test-clock.ts';
 import {
   Delivery,
@@ -56,6 +57,7 @@ const ID = {
   field: '01976c2e-5f00-7a10-8000-00000000001a',
   group: '01976c2e-5f00-7a10-8000-00000000001b',
   line: '01976c2e-5f00-7a10-8000-00000000001c',
+  usagePrice: '01976c2e-5f00-7a10-8000-00000000001e',
 };
 
 const metadata = { plan: 'pro' };
@@ -254,6 +256,21 @@ export const EXAMPLES: ReadonlyMap<TSchema, unknown> = new Map([
     overage_allowed: false,
     rollover: { max: 1000, expires_after_periods: 1 },
     priority: 100,
+    created_at: AT,
+  }),
+  of(UsagePrice, {
+    id: ID.usagePrice,
+    product_id: SAMPLE.productId,
+    meter_id: SAMPLE.meterId,
+    feature_key: FEATURE,
+    currency: 'USD',
+    model: 'graduated',
+    tiers: [
+      { up_to: 10_000, unit_amount: '0.002' },
+      { up_to: null, unit_amount: '0.0005', flat_amount: '1.00' },
+    ],
+    maximum_amount: '500.00',
+    status: 'active',
     created_at: AT,
   }),
   of(Discount, {

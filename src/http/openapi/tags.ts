@@ -5,7 +5,8 @@ export const TAGS = {
   Customers: "A merchant's customers, by our id or the merchant's own.",
   Grants: 'Units of a feature that a customer is given.',
   Metering: 'Whether a customer may use a feature, and that it was used.',
-  Products: 'What is sold: products, their prices and the features that they give.',
+  Products:
+    'What is sold: products, their prices, the features that they give and what usage beyond that costs.',
   Discounts: 'Codes that come off a first payment.',
   Checkouts: 'Hosted pages to pay on, opened with a key or from a buy link.',
   'Hosted pages': "Pages for a buyer's browser. Their address is the credential.",

@@ -6,11 +6,12 @@ import type { Sql } from '../../platform/postgres/postgres.ts';
 import {
   deleteEntitlement,
   insertEntitlement,
-  listEntitlementsWithMeters,
+  listEntitlements,
 } from '../../records/entitlements.ts';
 import { findActiveMeter } from '../../records/meters.ts';
 import { findProduct } from '../../records/products.ts';
 import { ofScope } from '../../records/page.ts';
+import { UsageConflict } from '../../records/usage-conflicts.ts';
 import type { Edge, Route } from '../edge/edge.ts';
 import type { FairSql } from '../edge/fair-sql.ts';
 import { refuse, refuseInvalid } from '../edge/errors.ts';
@@ -41,7 +42,7 @@ const CREATE = {
   summary: 'Attach a feature to a product',
   description:
     'Whoever subscribes to the product, or changes to it, from now on gets it; whoever has it already, from the next period on. A ' +
-    'product has a feature once.',
+    'product has a feature once. Where the product has a usage price for it, its allowance is one that usage can be sold beyond.',
   tag,
   params,
   body: EntitlementCreate,
@@ -101,7 +102,9 @@ function attachFeature(deps: EntitlementRoutesDeps): Route {
         const made = await insertEntitlement(transaction, principal, wanted);
         if (made === 'meter_deleted') return refusal('not_found', 'no such feature');
         if (made === 'feature_taken') return refusal('conflict', TAKEN);
-        if (made instanceof Full) return refusal('conflict', made.message);
+        if (made instanceof Full || made instanceof UsageConflict) {
+          return refusal('conflict', made.message);
+        }
         return answer(201, fromEntitlement(made));
       });
     },
@@ -118,7 +121,7 @@ function readFeatures({ edge, sql, lists }: EntitlementRoutesDeps): Route {
         name: 'entitlements',
         whose: { ...ofScope(principal), product_id: id },
         rows: async (own, { limit, offset, after }) => {
-          const all = await listEntitlementsWithMeters(own, principal, id);
+          const all = await listEntitlements(own, principal, id);
           const behind = after === undefined ? all : all.filter((each) => each.id > after.id);
           return behind.slice(offset, offset + limit + 1);
         },

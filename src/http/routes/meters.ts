@@ -106,7 +106,7 @@ const DELETE = {
   operationId: 'deleteMeter',
   summary: 'Delete a meter',
   description:
-    'Its history stays, its slug becomes free. Refused while a product gives it, or a customer has an allowance on it.',
+    'Its history stays, its slug becomes free. Refused while a product gives or sells it, or a customer has an allowance on it.',
   tag,
   params,
   answers: { 204: null },
@@ -227,7 +227,10 @@ function removeMeter({ edge, sql, orgClock, changes }: MeterRoutesDeps): Route {
       const removal = { id: meter.id, now: orgClock.now(principal) };
       const outcome = await deleteMeter(transaction, principal, removal);
       if (outcome === 'in_use')
-        return refuse('conflict', 'a product gives it, or a customer has an allowance on it');
+        return refuse(
+          'conflict',
+          'a product gives or sells it, or a customer has an allowance on it',
+        );
       return outcome === 'not_found' ? notFound() : new Response(null, { status: 204 });
     });
     await changes.publish('meter', principal.organisationId);

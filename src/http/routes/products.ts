@@ -15,6 +15,7 @@ import {
 } from '../../records/products.ts';
 import { ofScope } from '../../records/page.ts';
 import type { Tenant } from '../../../ledger/kernel/tenant.ts';
+import { UsageConflict } from '../../records/usage-conflicts.ts';
 import type { Edge, Route } from '../edge/edge.ts';
 import type { FairSql } from '../edge/fair-sql.ts';
 import { refuse, refuseInvalid } from '../edge/errors.ts';
@@ -111,7 +112,8 @@ const ADD_PRICE = {
   summary: 'Add a price to a product',
   description:
     'Recurring where an `interval` is given, else one-time; a `type` that is given must agree. A price never changes: archive it ' +
-    'and add another. How many a product has, archived ones too, is bounded (`LIMIT_PRICES_PER_PRODUCT`).',
+    'and add another. How many a product has, archived ones too, is bounded (`LIMIT_PRICES_PER_PRODUCT`). ' +
+    'It renews no more often than the features whose usage is sold are given: else it is 409.',
   tag,
   params,
   body: PriceCreate,
@@ -231,7 +233,7 @@ function addPrice(deps: ProductRoutesDeps): Route {
       return once({ sql, principal, operation, key, body: request, now }, async (transaction) => {
         const wanted = { productId: product.id, price, bounds, now };
         const made = await insertPrice(transaction, wanted);
-        return made instanceof Full
+        return made instanceof Full || made instanceof UsageConflict
           ? refusal('conflict', made.message)
           : answer(201, fromPrice(made));
       });

@@ -1,6 +1,7 @@
 // Amounts and currencies, as they come in and go out (decisions 1).
 import { FormatRegistry, Type } from '@sinclair/typebox';
 import { exponentOf, isCurrency, parseMoney } from '../../../ledger/kernel/money.ts';
+import { UNIT_AMOUNT_DECIMALS } from '../../../ledger/metering/usage-price.ts';
 import type { Issue } from '../edge/errors.ts';
 
 /**
@@ -15,11 +16,26 @@ export const Amount = Type.String({
   error: 'must be a decimal string such as "12.50"',
 });
 
+/** For one unit of usage: as large as an amount, and finer. */
+export const UnitAmount = Type.String({
+  pattern: '^\\d{1,12}(\\.\\d{1,12})?$',
+  description: `A decimal in the currency, with at most ${UNIT_AMOUNT_DECIMALS} decimals.`,
+  examples: ['0.002'],
+  error: `must be a decimal string such as "0.002", with at most ${UNIT_AMOUNT_DECIMALS} decimals`,
+});
+
 /** What amounts come to: a price of 12 digits, times a quantity of 6. */
 export const Total = Type.String({
   pattern: '^\\d{1,18}(\\.\\d{1,4})?$',
   description: 'A decimal, with exactly the decimals of its currency.',
   examples: ['12.50'],
+});
+
+/** What usage has come to: not rounded. */
+export const Spent = Type.String({
+  pattern: '^\\d+(\\.\\d+)?$',
+  description: 'An exact decimal, with at least the decimals of its currency.',
+  examples: ['12.5008'],
 });
 
 FormatRegistry.Set('iso-4217', (text) => text.length === 3 && isCurrency(text.toUpperCase()));
@@ -42,4 +58,10 @@ export function moneyOf(amount: string, currency: string, path: readonly string[
     default:
       return units;
   }
+}
+
+/** With `UNIT_AMOUNT_DECIMALS` decimals of the major unit. `amount` has passed its schema. */
+export function unitAmountOf(amount: string): bigint {
+  const [whole = '', fraction = ''] = amount.split('.');
+  return BigInt(whole + fraction.padEnd(UNIT_AMOUNT_DECIMALS, '0'));
 }

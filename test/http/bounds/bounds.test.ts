@@ -16,7 +16,8 @@ const bounds = Object.freeze(
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startServer({ settings: { bounds: { ...bounds, meters: 2 * MAX } } });
+  const wider = { meters: 2 * MAX, usagePricesPerProduct: 3 * MAX, usagePricesInUse: 2 * MAX };
+  server = await startServer({ settings: { bounds: { ...bounds, ...wider } } });
 });
 afterAll(() => server.stop());
 
@@ -41,6 +42,7 @@ async function aProduct(): Promise<string> {
   await server.sql`delete from checkouts`;
   await server.sql`delete from prices`;
   await server.sql`delete from entitlements`;
+  await server.sql`delete from usage_prices`;
   await server.sql`delete from products`;
   return (await post('/products', { name: 'x', prices: [PRICE] })).json.id;
 }
@@ -49,6 +51,21 @@ async function aProduct(): Promise<string> {
 const noMeters = () => server.sql`update meters set deleted_at = now()`;
 
 const aCustomer = async (): Promise<string> => (await post('/customers', {})).json.id;
+
+const PER_UNIT = { currency: 'USD', model: 'per_unit', unit_amount: '0.002' };
+const archivingOf = ({ product_id, id }: Reply['json']) =>
+  `/products/${product_id}/usage-prices/${id}/archive`;
+
+/** Adds to one product, for meters g0 to g15. */
+async function usagePricing(): Promise<(body: object) => Promise<Reply>> {
+  await noMeters();
+  const id = await aProduct();
+  await server.sql`
+    insert into meters (id, organisation_id, mode, slug, name, event_name, aggregation, scale, metadata, status, created_at, updated_at)
+    select gen_random_uuid(), ${server.organisation.id}, 'test', 'g' || n, 'x', 'e' || n, 'sum', 6, '{}', 'active', now(), now()
+    from generate_series(0, 15) n`;
+  return (body) => server.call('POST', `/products/${id}/usage-prices`, { body });
+}
 
 const call =
   (path: string, body: (n: number) => object, before?: (n: number) => Promise<void>): Add =>
@@ -106,6 +123,31 @@ const CASES: Readonly<Record<Exclude<BoundName, 'apiKeys' | 'eventStreams'>, Cas
     },
     remove: ({ json }) =>
       server.call('DELETE', `/products/${json.product_id}/entitlements/${json.id}`),
+  },
+  usagePricesPerProduct: {
+    max: 3 * MAX,
+    async open() {
+      const add = await usagePricing();
+      const currencies = ['USD', 'EUR', 'JPY', 'CHF', 'GBP', 'SEK', 'NOK', 'DKK', 'CAD', 'AUD'];
+      currencies.push('NZD', 'PLN', 'CZK', 'HUF', 'INR', 'KWD');
+      return (n) => add({ ...PER_UNIT, feature_key: 'g0', currency: currencies[n] });
+    },
+  },
+  usagePricesInUse: {
+    max: 2 * MAX,
+    async open() {
+      const add = await usagePricing();
+      return (n) => add({ ...PER_UNIT, feature_key: `g${n}` });
+    },
+    remove: ({ json }) => server.call('POST', archivingOf(json)),
+  },
+  usageTiersInUse: {
+    async open() {
+      const add = await usagePricing();
+      const tiers = [{ up_to: null, flat_amount: '1' }];
+      return (n) => add({ feature_key: `g${n}`, currency: 'USD', model: 'volume', tiers });
+    },
+    remove: ({ json }) => server.call('POST', archivingOf(json)),
   },
   discounts: {
     open: () => Promise.resolve(call('/discounts', (n) => ({ code: `c${n}`, percent_off: 5 }))),

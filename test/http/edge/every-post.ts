@@ -48,6 +48,7 @@ const inPortal =
 
 const product = async (club: Club) => (await club.post('/products', { name: 'Thing' })).json.id;
 const LINES = [{ description: 'Work', quantity: 1, unit_amount: '5.00' }];
+const PER_UNIT = { currency: 'USD', model: 'per_unit', unit_amount: '0.002' };
 const invoice = async (club: Club, customer_id: string, draft = false) =>
   (await club.post('/invoices', { customer_id, currency: 'USD', lines: LINES, draft })).json;
 
@@ -117,6 +118,15 @@ export const EVERY_POST: Readonly<Record<string, Prepare>> = {
   '/products/{id}/entitlements': async (club) => {
     const path = `/products/${await product(club)}/entitlements`;
     return { path, body: { feature_key: await meter(club), limit: 5 } };
+  },
+  '/products/{id}/usage-prices': async (club) => {
+    const path = `/products/${await product(club)}/usage-prices`;
+    return { path, body: { ...PER_UNIT, feature_key: await meter(club) } };
+  },
+  '/products/{id}/usage-prices/{usage_price_id}/archive': async (club) => {
+    const at = `/products/${await product(club)}/usage-prices`;
+    const { json } = await club.post(at, { ...PER_UNIT, feature_key: await meter(club) });
+    return { path: `${at}/${json.id}/archive` };
   },
   '/discounts': () => ({ path: '/discounts', body: { code: newName(), percent_off: 5 } }),
   '/checkouts': ({ shop }) => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { listEntitlementsWithMeters } from '../../../src/records/entitlements.ts';
+import { listEntitlements } from '../../../src/records/entitlements.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { attach, listed, makeMeter, makeProduct } from './setting.ts';
 
@@ -135,7 +135,7 @@ test('the ledger gets each with its whole meter, scaled', async () => {
   const rollover = { max: 1.5, expires_after_periods: 2 };
   await attach(server, product, { feature_key: 'hours', limit: '12.5', rollover, priority: 7 });
   const scope = { organisationId: server.organisation.id, mode: 'test' } as const;
-  const [found] = await listEntitlementsWithMeters(server.sql, scope, product);
+  const [found] = await listEntitlements(server.sql, scope, product);
   const { id, aggregation, slug, scale } = (await server.call('GET', '/meters/hours')).json;
   expect(found).toMatchObject({
     productId: product,
@@ -146,5 +146,5 @@ test('the ledger gets each with its whole meter, scaled', async () => {
     priority: 7,
   });
   const others = { ...scope, mode: 'live' } as const;
-  expect(await listEntitlementsWithMeters(server.sql, others, product)).toEqual([]);
+  expect(await listEntitlements(server.sql, others, product)).toEqual([]);
 });

@@ -61,6 +61,14 @@ const LISTS: Readonly<Record<string, List>> = {
       await post(`/products/${made.product}/entitlements`, { feature_key: `e${n}`, limit: 1 });
     },
   },
+  usagePrices: {
+    path: () => `/products/${made.product}/usage-prices`,
+    async add(n) {
+      const price = { currency: 'USD', model: 'per_unit', unit_amount: '0.01' };
+      await post('/meters', { slug: `u${n}` });
+      await post(`/products/${made.product}/usage-prices`, { feature_key: `u${n}`, ...price });
+    },
+  },
   discounts: {
     path: () => '/discounts',
     add: (n) => post('/discounts', { code: `c${n}`, percent_off: 5 }),
@@ -72,7 +80,8 @@ const LISTS: Readonly<Record<string, List>> = {
       if (n % 2 === 0) await post(`/checkouts/${checkout}/expire`, {});
       // Expired, though no job has marked it so.
       if (n % 4 === 1) {
-        await shop.server.sql`update checkouts set expires_at = now() where id = ${checkout}`;
+        await shop.server
+          .sql`update checkouts set expires_at = now() - interval '1 second' where id = ${checkout}`;
       }
     },
     filters: () => ['active', 'expired', 'paid'].map((status) => `status=${status}`),

@@ -1,0 +1,162 @@
+import { Elysia } from 'elysia';
+import type { Ids, OrgClock } from '../../../ledger/ports.ts';
+import type { Settings } from '../../config.ts';
+import { Full } from '../../platform/bounds.ts';
+import type { Sql } from '../../platform/postgres/postgres.ts';
+import { findActiveMeter } from '../../records/meters.ts';
+import { ofScope } from '../../records/page.ts';
+import { findProduct } from '../../records/products.ts';
+import {
+  archiveUsagePrice,
+  insertUsagePrice,
+  listUsagePrices,
+} from '../../records/usage-prices.ts';
+import { UsageConflict } from '../../records/usage-conflicts.ts';
+import type { Edge, Route } from '../edge/edge.ts';
+import type { FairSql } from '../edge/fair-sql.ts';
+import { refuse, refuseInvalid } from '../edge/errors.ts';
+import { answer, once, refusal, refusedField } from '../idempotency/idempotency.ts';
+import { answerList, PAGE } from '../list.ts';
+import {
+  fromUsagePrice,
+  toNewUsagePrice,
+  UsagePrice,
+  UsagePriceCreate,
+} from '../wire/usage-prices.ts';
+import { Body, ListOf } from '../wire/values.ts';
+
+export type UsagePriceRoutesDeps = {
+  readonly edge: Edge;
+  readonly sql: Sql;
+  readonly lists: FairSql;
+  readonly ids: Ids;
+  readonly orgClock: OrgClock;
+  readonly settings: Settings;
+};
+
+const tag = 'Products';
+const params = { id: 'The id of the product.' };
+
+const CREATE = {
+  operationId: 'createUsagePrice',
+  summary: 'Add a usage price to a product',
+  description:
+    'What usage of a feature costs beyond its allowance. A subscription takes the active usage prices of its product in its own ' +
+    'currency at its start, at each renewal and at a change, and keeps them for that period. `/check` then allows past the limit ' +
+    '(`overage_allowed` is true); in a trial it does not, and nothing is charged. A usage price never changes: archive it and ' +
+    'add another. A product has one active for each feature and currency. How many it has, how many are active in one currency and ' +
+    'how many tiers those have is bounded (`LIMIT_USAGE_…`).\n\n' +
+    'Units are counted beyond the allowance. `per_unit`: 150 units at `0.002` cost 0.30. `graduated` with tiers up to 100 at `1.00` ' +
+    'and then at `0.50`: 100 × 1.00 + 50 × 0.50 = 125.00. `volume` with the same tiers: 150 × 0.50 = 75.00. The `flat_amount` of a ' +
+    'tier is added once: of each tier that is reached, or by `volume` of the one. `package` of 100 for `5.00`: two are begun, 10.00. ' +
+    'Then come `minimum_amount`, which is charged without usage too, and `maximum_amount`. All of it is exact, and rounded half up ' +
+    'once for each line of an invoice.\n\n' +
+    'What is priced by itself is a span: it begins with a period of the allowance, or with a change of plan, and ends with the ' +
+    'period, the next change or the subscription. What is past the limit at its end, less what was past it at its start, is on the ' +
+    'next renewal invoice; after a change on the invoice of the change; and at the end of the subscription on a final one ' +
+    '(`billing_reason` is `usage`). Where the allowance is given more often than the product renews, each span is priced by itself ' +
+    'and together they are one line. Events that come late are a `usage_adjustment` on the next invoice. Discounts do not cover ' +
+    'usage. Top-ups and other grants are used before anything is charged.\n\n' +
+    'A feature without an entitlement has nothing included, and the periods of the subscription. An allowance is limited, given at ' +
+    'least as often as each recurring price of the product renews (archived prices too), and at most 1,000 times until then (all of a product ' +
+    'together at most 5,000 times): what ' +
+    'does not go together is 409, whichever comes last. Where two subscriptions of a customer price the same feature, one of them ' +
+    'bills: the one whose entitlement has the lowest `priority`, and among equals the oldest.',
+  tag,
+  params,
+  body: UsagePriceCreate,
+  idempotent: true,
+  answers: { 201: UsagePrice },
+  refusals: ['not_found', 'conflict'],
+} as const;
+
+const LIST = {
+  operationId: 'listUsagePrices',
+  summary: 'List the usage prices of a product, newest first',
+  tag,
+  params,
+  query: Body(PAGE),
+  answers: { 200: ListOf(UsagePrice) },
+  refusals: ['not_found'],
+} as const;
+
+const ARCHIVE = {
+  operationId: 'archiveUsagePrice',
+  summary: 'Archive a usage price',
+  description: 'A subscription that has it keeps it until its period ends. Again is the same.',
+  tag,
+  params: { ...params, usage_price_id: 'The id of the usage price.' },
+  answers: { 200: UsagePrice },
+  refusals: ['not_found'],
+} as const;
+
+const notFound = (what: string) => refuse('not_found', `no such ${what}`);
+
+export function usagePriceRoutes(deps: UsagePriceRoutesDeps) {
+  return new Elysia()
+    .post('/products/:id/usage-prices', ...createUsagePrice(deps))
+    .get('/products/:id/usage-prices', ...readUsagePrices(deps))
+    .post('/products/:id/usage-prices/:usage_price_id/archive', ...retireUsagePrice(deps));
+}
+
+function createUsagePrice(deps: UsagePriceRoutesDeps): Route {
+  const { edge, sql, ids, orgClock } = deps;
+  const { bounds } = deps.settings;
+  return edge.organisation(
+    CREATE,
+    async ({ principal, params: { id }, body, idempotencyKey: key }) => {
+      const product = await findProduct(sql, principal, id);
+      if (product === null) return notFound('product');
+      const meter = await findActiveMeter(sql, principal, body.feature_key);
+      if (meter === null) return notFound('feature');
+      const price = toNewUsagePrice(body, { id: ids.next(), productId: product.id, meter });
+      if ('issues' in price) return refuseInvalid(price.issues);
+      const now = orgClock.now(principal);
+      // The product is part of the request that a key is for.
+      const request = { product_id: product.id, ...body };
+      const operation = 'POST /products/{id}/usage-prices';
+      return once({ sql, principal, operation, key, body: request, now }, async (transaction) => {
+        const made = await insertUsagePrice(transaction, principal, { price, bounds, now });
+        if (made === 'meter_deleted') return refusal('not_found', 'no such feature');
+        if (made === 'taken') {
+          const message = `the product has an active usage price for this feature in ${price.currency}`;
+          return refusal('conflict', message);
+        }
+        if (made === 'boolean')
+          return refusedField('feature_key', 'is a boolean feature of the product');
+        if (made instanceof Full || made instanceof UsageConflict) {
+          return refusal('conflict', made.message);
+        }
+        return answer(201, fromUsagePrice(made));
+      });
+    },
+  );
+}
+
+function readUsagePrices({ edge, sql, lists }: UsagePriceRoutesDeps): Route {
+  return edge.organisation(LIST, async ({ principal, params: { id }, query }) => {
+    const product = await findProduct(sql, principal, id);
+    if (product === null) return notFound('product');
+    const productId = product.id;
+    return answerList(
+      lists,
+      { principal, query },
+      {
+        name: 'usagePrices',
+        whose: { ...ofScope(principal), product_id: productId },
+        rows: (own, page) => listUsagePrices(own, principal, { ...page, productId }),
+        show: fromUsagePrice,
+      },
+    );
+  });
+}
+
+function retireUsagePrice({ edge, sql }: UsagePriceRoutesDeps): Route {
+  return edge.organisation(
+    ARCHIVE,
+    async ({ principal, params: { id: productId, usage_price_id: id } }) => {
+      const price = await archiveUsagePrice(sql, principal, { productId, id });
+      return price === null ? notFound('usage price') : Response.json(fromUsagePrice(price));
+    },
+  );
+}

@@ -1,24 +1,13 @@
 // An invoice to read and to print on A4. It depends on the record alone: the same record gives the
 // same bytes.
 import type { Mode } from '../../ledger/kernel/tenant.ts';
-import { formatMoney } from '../../ledger/kernel/money.ts';
-import { showAmount } from './amount.ts';
 import { type Html, html } from './html.ts';
+import { day, money, span } from './invoice-parts.ts';
+import { type InvoiceLine, invoiceLines, LINES_STYLE } from './invoice-lines.ts';
 import { layout, type Page } from './layout.ts';
 import { stylesheet } from './styles.ts';
 
 type Status = 'draft' | 'open' | 'paid' | 'void' | 'uncollectible';
-
-type Period = { readonly start: Date; readonly end: Date };
-
-type Line = {
-  readonly type: 'fixed' | 'recurring' | 'proration' | 'credit' | 'adjustment';
-  readonly description: string;
-  readonly quantity: number;
-  readonly unitAmount: bigint;
-  readonly amount: bigint;
-  readonly period: Period | null;
-};
 
 type Address = {
   readonly [part in 'line1' | 'line2' | 'city' | 'state' | 'postalCode' | 'country']?:
@@ -64,7 +53,7 @@ export type InvoiceSheet = {
   readonly issuedAt: Date | null;
   readonly dueAt: Date | null;
   readonly paidAt: Date | null;
-  readonly lines: readonly Line[];
+  readonly lines: readonly InvoiceLine[];
   readonly seller: Seller;
   readonly buyer: Buyer;
 };
@@ -85,25 +74,21 @@ const STYLE = stylesheet(`
   .head .code { margin-top: .25rem; font-size: .95rem; color: var(--muted); }
   time { white-space: nowrap; }
   .about { display: grid; grid-template-columns: 1fr 1fr fit-content(17rem); gap: 1.5rem 2rem; margin-top: 2.5rem; }
-  .about h2, th { color: var(--muted); font-size: .8rem; font-weight: 600; letter-spacing: .04em; text-transform: uppercase; }
+  .about h2 { color: var(--muted); font-size: .8rem; font-weight: 600; letter-spacing: .04em; text-transform: uppercase; }
   .about strong { display: block; font-size: 1.05rem; margin-top: .25rem; }
   /* A name runs in its own direction, but stands where its neighbours do. */
-  .about strong, th:first-child, td:first-child { text-align: left; }
+  .about strong { text-align: left; }
   .about p { margin-top: .15rem; white-space: pre-line; }
-  td small { display: block; }
   .about .facts { gap: .1rem 1.25rem; align-content: start; }
   .about .facts dd { text-align: start; }
-  table { width: 100%; margin-top: 2.5rem; border-collapse: collapse; }
-  th, td { padding: .65rem 0 .65rem 1.5rem; text-align: end; vertical-align: baseline; border-bottom: 1px solid var(--line); }
-  th:first-child, td:first-child { padding-left: 0; width: 99%; }
-  thead th { border-bottom: 2px solid var(--ink); white-space: nowrap; }
+  ${LINES_STYLE}
   .sums { display: grid; grid-template-columns: 1fr auto; row-gap: .4rem; width: min(100%, 22rem); margin: 1.25rem 0 0 auto; }
   .sums dd { padding-inline-start: 2rem; text-align: end; }
   .sums .strong { padding-top: .5rem; border-top: 1px solid var(--line); font-weight: 650; font-size: 1.15rem; }
+  .raw { margin-top: 1.5rem; font-size: .9rem; }
   @media screen and (max-width: 44rem) {
     .about { grid-template-columns: 1fr; }
     .sheet { margin: 0; border-radius: 0; box-shadow: none; }
-    th:nth-child(3), td:nth-child(3) { display: none; }
   }
   @page { size: A4; margin: 16mm 16mm 18mm; @bottom-right { content: counter(page) " / " counter(pages); font: 9pt sans-serif; } }
   @media print {
@@ -113,12 +98,10 @@ const STYLE = stylesheet(`
     .sheet { max-width: none; margin: 0; padding: 0; border-radius: 0; box-shadow: none; }
     .sheet[data-mark]::before { position: fixed; }
     .banner { border: 1px solid; margin-bottom: 8mm; }
-    thead { display: table-header-group; }
-    tr, .sums, .about > * { break-inside: avoid; }
+    .raw { display: none; }
+    .sums, .about > * { break-inside: avoid; }
   }
 `);
-
-const DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
 
 const BADGES: Readonly<Record<Status, { readonly text: string; readonly tone: string }>> = {
   draft: { text: 'Draft', tone: 'late' },
@@ -131,16 +114,13 @@ const BADGES: Readonly<Record<Status, { readonly text: string; readonly tone: st
 /** A watermark across the sheet: no part of it can pass for an invoice that is due. */
 const MARKS: Readonly<Partial<Record<Status, string>>> = { draft: 'Draft', void: 'Void' };
 
-/** The kind of a line, where its description does not say it. */
-const KINDS: Readonly<Partial<Record<Line['type'], string>>> = {
-  proration: 'Proration',
-  credit: 'Credit',
-  adjustment: 'Adjustment',
-};
-
 const COUNTRIES = new Intl.DisplayNames('en', { type: 'region' });
 
-export function invoicePage(invoice: InvoiceSheet): Page {
+/** `usageHref`: where a reader who may gets the events behind the lines of usage. */
+export function invoicePage(
+  invoice: InvoiceSheet,
+  { usageHref = null }: { readonly usageHref?: string | null } = {},
+): Page {
   const { number, seller } = invoice;
   const mark = MARKS[invoice.status];
   const title = `${number === null ? 'Draft invoice' : `Invoice ${number}`} · ${seller.name}`;
@@ -154,9 +134,14 @@ export function invoicePage(invoice: InvoiceSheet): Page {
         ${badge(invoice)}
       </header>
       <div class="about">${parties(invoice)} ${facts(invoice)}</div>
-      ${lines(invoice)} ${sums(invoice)}
+      ${invoiceLines(invoice)} ${sums(invoice)} ${usageLink(invoice, usageHref)}
     </main>`;
   return layout({ title, body, stylesheet: STYLE });
+}
+
+function usageLink({ lines }: InvoiceSheet, href: string | null): Html | null {
+  if (href === null || !lines.some((line) => 'tiers' in line)) return null;
+  return html`<p class="raw"><a href="${href}" download>All recorded usage (CSV)</a></p>`;
 }
 
 const TEST_BANNER = html`<aside class="banner">
@@ -220,45 +205,6 @@ function dated(name: string, at: Date | null): Html | null {
     <dd>${day(at)}</dd>`;
 }
 
-function lines({ lines: list, currency }: InvoiceSheet): Html {
-  return html`<table>
-    <thead>
-      <tr>
-        <th scope="col">Description</th>
-        <th scope="col">Quantity</th>
-        <th scope="col">Unit price</th>
-        <th scope="col">Amount</th>
-      </tr>
-    </thead>
-    <tbody>
-      ${list.map(
-        (line) =>
-          html`<tr>
-            <td dir="auto">${line.description} ${about(line)}</td>
-            <td>${line.quantity}</td>
-            <td>${money(line.unitAmount, currency)}</td>
-            <td>${money(line.amount, currency)}</td>
-          </tr>`,
-      )}
-    </tbody>
-  </table>`;
-}
-
-function about({ type, period }: Line): Html | null {
-  const kind = KINDS[type];
-  if (kind === undefined && period === null) return null;
-  const parts = [
-    kind ?? null,
-    kind === undefined || period === null ? null : ', ',
-    period && span(period),
-  ];
-  return html`<small dir="ltr">${parts}</small>`;
-}
-
-function span({ start, end }: Period): Html {
-  return html`${day(start)} to ${day(end)}`;
-}
-
 /** Sums of zero are left out, but for the total, and the amount due of an open invoice. */
 function sums(invoice: InvoiceSheet): Html {
   const { currency, discountTotal, taxTotal, total, amountPaid, amountRefunded } = invoice;
@@ -274,15 +220,4 @@ function sums(invoice: InvoiceSheet): Html {
     ${amountRefunded === 0n ? null : row('Refunded', -amountRefunded)}
     ${invoice.status === 'open' || invoice.status === 'uncollectible' ? row('Due', due, 'strong') : null}
   </dl>`;
-}
-
-/** The amount for people, and the exact decimal for programs. */
-function money(amount: bigint, currency: string): Html {
-  return html`<data class="money" value="${formatMoney(amount, currency)}"
-    >${showAmount(amount, currency)}</data
-  >`;
-}
-
-function day(at: Date): Html {
-  return html`<time datetime="${at.toISOString()}">${DATE.format(at)}</time>`;
 }

@@ -16,11 +16,12 @@ import {
   echo,
   findInvoice,
   invoiceColumns,
-  type InvoiceLine,
   invoiceOf,
   type InvoiceRecord,
   type InvoiceRow,
+  type PlainLine,
   type StoredLine,
+  type UsageLine,
 } from '../records/invoices.ts';
 import { INVOICE_TRANSITIONS } from './transitions.ts';
 import { isUuid } from '../records/uuid.ts';
@@ -29,7 +30,9 @@ import { isUuid } from '../records/uuid.ts';
  * An amount is `quantity` times `unitAmount`. A line without a unit, such as a proration, has
  * quantity 1.
  */
-export type NewInvoiceLine = Omit<InvoiceLine, 'id' | 'amount'>;
+export type NewPlainLine = Omit<PlainLine, 'id' | 'amount'>;
+export type NewUsageLine = Omit<UsageLine, 'id'>;
+export type NewInvoiceLine = NewPlainLine | NewUsageLine;
 
 export type NewInvoice = Pick<
   InvoiceRecord,
@@ -207,9 +210,13 @@ function rowOf({ scope, invoice, now }: Pick<Issuance, 'scope' | 'invoice' | 'no
 }
 
 function storedLine(line: NewInvoiceLine, id: string): StoredLine {
+  if (!('unitAmount' in line)) {
+    assert(line.type !== 'usage' || line.amount >= 0n, 'usage is not given back');
+    const money = { amount: String(line.amount), billed: String(line.billed) };
+    return { ...line, ...money, id, period: storedPeriod(line.period) };
+  }
   const { type, description, quantity, unitAmount, period } = line;
   assert(Number.isSafeInteger(quantity) && quantity > 0, 'a quantity counts');
-  assert(type !== 'credit' || unitAmount < 0n, 'a credit gives back');
   assert(!['fixed', 'recurring'].includes(type) || unitAmount >= 0n, 'a price is not negative');
   assert(period === null || period.start < period.end, 'a period has a length');
   return {
@@ -219,8 +226,12 @@ function storedLine(line: NewInvoiceLine, id: string): StoredLine {
     quantity,
     unitAmount: String(unitAmount),
     amount: String(unitAmount * BigInt(quantity)),
-    period: period && { start: period.start.toISOString(), end: period.end.toISOString() },
+    period: period && storedPeriod(period),
   };
+}
+
+function storedPeriod({ start, end }: { readonly start: Date; readonly end: Date }) {
+  return { start: start.toISOString(), end: end.toISOString() };
 }
 
 /** The draft, locked, with seller and buyer as they are now; null where it is not a draft. */

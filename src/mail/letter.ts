@@ -5,9 +5,9 @@
 // are left out: a stranger may type any name and have it sent to any address.
 import { must, unreachable } from '../../ledger/kernel/assert.ts';
 import type { OpenInvoice } from '../../ledger/subscriptions/subscription.ts';
-import { showAmount } from '../pages/amount.ts';
+import { showAmount, showDecimal } from '../pages/amount.ts';
 import { type Html, html } from '../pages/html.ts';
-import type { InvoiceRecord } from '../records/invoices.ts';
+import type { InvoiceLine, InvoiceRecord } from '../records/invoices.ts';
 import type { DueMail } from '../records/mails.ts';
 import type { OrganisationRecord } from '../records/organisations.ts';
 
@@ -81,10 +81,7 @@ function receipt(about: About, invoice: InvoiceRecord): Parts {
   const { currency, discountTotal, taxTotal, total } = invoice;
   const seller = oneLine(sellerOf(about).name);
   const show = (amount: bigint): string => showAmount(amount, currency);
-  const lines = invoice.lines.map(({ description, quantity, amount }) => {
-    const what = oneLine(description);
-    return [quantity === 1 ? what : `${quantity} x ${what}`, show(amount)] as const;
-  });
+  const lines = invoice.lines.map((line) => [whatOf(line), show(line.amount)] as const);
   return {
     subject: `Receipt ${invoice.number ?? ''} from ${seller}`,
     heading: total === 0n ? 'Thank you' : `You paid ${show(total)}`,
@@ -100,6 +97,13 @@ function receipt(about: About, invoice: InvoiceRecord): Parts {
       [`Total ${currency}`, show(total)],
     ],
   };
+}
+
+function whatOf(line: InvoiceLine): string {
+  const what = oneLine(line.description);
+  if (line.type === 'usage_adjustment') return `Correction: ${what}`;
+  const quantity = showDecimal(String(line.quantity));
+  return quantity === '1' ? what : `${quantity} x ${what}`;
 }
 
 function refund(about: About, { number, currency }: InvoiceRecord, amount: bigint): Parts {

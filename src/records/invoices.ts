@@ -22,16 +22,24 @@ export const BILLING_REASONS = [
   'subscription_cycle',
   'subscription_update',
   'subscription_resume',
+  'usage',
   'manual',
 ] as const;
 export type BillingReason = (typeof BILLING_REASONS)[number];
 
-export const LINE_TYPES = ['fixed', 'recurring', 'proration', 'credit', 'adjustment'] as const;
-type LineType = (typeof LINE_TYPES)[number];
+export const PLAIN_LINE_TYPES = [
+  'fixed',
+  'recurring',
+  'proration',
+  'credit',
+  'adjustment',
+] as const;
+export const USAGE_LINE_TYPES = ['usage', 'usage_adjustment'] as const;
 
-export type InvoiceLine = {
+/** A line of a price, a credit, a change of plan. */
+export type PlainLine = {
   readonly id: string;
-  readonly type: LineType;
+  readonly type: (typeof PLAIN_LINE_TYPES)[number];
   readonly description: string;
   readonly quantity: number;
   /** Negative in a credit, never in a fixed or recurring line. */
@@ -40,6 +48,40 @@ export type InvoiceLine = {
   /** The time that it is for, if any; `end` is exclusive. */
   readonly period: { readonly start: Date; readonly end: Date } | null;
 };
+
+/** A line of usage, or of what has changed since that was billed. */
+export type UsageLine = {
+  readonly id: string;
+  readonly type: (typeof USAGE_LINE_TYPES)[number];
+  readonly description: string;
+  readonly featureKey: string;
+  readonly usagePriceId: string;
+  /** What its spans are `billedAs`: a usage line and its adjustments have the same. */
+  readonly usageId: string;
+  /**
+   * Units, as an exact decimal: one of many spans may have more digits than a double. Of an
+   * adjustment, the signed change.
+   */
+  readonly quantity: string;
+  readonly amount: bigint;
+  /** What was billed of it before: with `amount`, what all of it costs. 0 but in an adjustment. */
+  readonly billed: bigint;
+  /**
+   * What makes up the amount, before minimum, maximum and rounding; of an adjustment, that of all
+   * usage. Exact decimals, amounts in the major unit.
+   */
+  readonly tiers: readonly UsageLineTier[];
+  readonly period: { readonly start: Date; readonly end: Date };
+};
+
+export type UsageLineTier = {
+  readonly quantity: string;
+  readonly unitAmount: string | null;
+  readonly flatAmount: string | null;
+  readonly amount: string;
+};
+
+export type InvoiceLine = PlainLine | UsageLine;
 
 /** As it was when the invoice was issued. */
 export type Seller = Partial<SellerDetails> & { readonly name: string };
@@ -96,11 +138,19 @@ export type InvoiceRecord = Tenant & {
 };
 
 /** How lines are stored: jsonb has neither bigint nor dates. */
-export type StoredLine = Omit<InvoiceLine, 'unitAmount' | 'amount' | 'period'> & {
-  readonly unitAmount: string;
-  readonly amount: string;
-  readonly period: { readonly start: string; readonly end: string } | null;
-};
+export type StoredLine =
+  | (Omit<PlainLine, 'unitAmount' | 'amount' | 'period'> & {
+      readonly unitAmount: string;
+      readonly amount: string;
+      readonly period: StoredPeriod | null;
+    })
+  | (Omit<UsageLine, 'amount' | 'billed' | 'period'> & {
+      readonly amount: string;
+      readonly billed: string;
+      readonly period: StoredPeriod;
+    });
+
+type StoredPeriod = { readonly start: string; readonly end: string };
 
 export type InvoiceRow = Omit<InvoiceRecord, 'lines'> & { readonly lines: readonly StoredLine[] };
 
@@ -177,11 +227,18 @@ export function amountDue({
 }
 
 export function invoiceOf(row: InvoiceRow): InvoiceRecord {
-  const lines = row.lines.map((line) => ({
-    ...line,
-    unitAmount: BigInt(line.unitAmount),
-    amount: BigInt(line.amount),
-    period: line.period && { start: new Date(line.period.start), end: new Date(line.period.end) },
-  }));
-  return { ...row, lines };
+  return { ...row, lines: row.lines.map(lineOf) };
+}
+
+function lineOf(line: StoredLine): InvoiceLine {
+  const amount = BigInt(line.amount);
+  if (!('unitAmount' in line)) {
+    return { ...line, amount, billed: BigInt(line.billed), period: periodOf(line.period) };
+  }
+  const period = line.period && periodOf(line.period);
+  return { ...line, unitAmount: BigInt(line.unitAmount), amount, period };
+}
+
+function periodOf({ start, end }: StoredPeriod): { readonly start: Date; readonly end: Date } {
+  return { start: new Date(start), end: new Date(end) };
 }

@@ -77,7 +77,7 @@ test('each body is shown by example', async () => {
       Object.entries(methods)
         .filter(([, { requestBody }]) => {
           const given = requestBody?.content['application/json']?.schema;
-          return given !== undefined && named(document, given).examples?.length !== 1;
+          return given !== undefined && (named(document, given).examples?.length ?? 0) === 0;
         })
         .map(([method]) => `${method} ${path}`),
   );

@@ -198,6 +198,21 @@ describe('a generator of types', () => {
     ]);
   });
 
+  test('tells the lines of an invoice apart by their type', () => {
+    const ref = (name: string) => `#/components/schemas/${name}`;
+    expect(document.components.schemas['InvoiceLine']).toMatchObject({
+      discriminator: {
+        propertyName: 'type',
+        mapping: {
+          recurring: ref('PlainInvoiceLine'),
+          credit: ref('PlainInvoiceLine'),
+          usage: ref('UsageInvoiceLine'),
+          usage_adjustment: ref('UsageInvoiceLine'),
+        },
+      },
+    });
+  });
+
   test('tells events apart by their type', () => {
     expect(types).toContain('type: "payment.refund_failed";');
     const { schemas } = document.components;

@@ -6,6 +6,7 @@ import {
   type TLiteral,
   type TObject,
   type TSchema,
+  type TUnion,
   TypeGuard,
 } from '@sinclair/typebox';
 import { assert } from '../../../ledger/kernel/assert.ts';
@@ -146,9 +147,11 @@ export class Components {
     const schemas = members.map((member) => this.of(member));
     if (discriminator === undefined) return { anyOf: schemas };
     const propertyName = String(discriminator);
-    const mapping = members.map((member, index) => {
-      const { const: word } = (member as TObject).properties[propertyName] as TLiteral<string>;
-      return [word, (schemas[index] as { $ref: string }).$ref] as const;
+    const mapping = members.flatMap((member, index) => {
+      const { $ref } = schemas[index] as { $ref: string };
+      const tag = (member as TObject).properties[propertyName] as TLiteral<string> | TUnion;
+      const literals = 'anyOf' in tag ? (tag.anyOf as TLiteral<string>[]) : [tag];
+      return literals.map(({ const: word }) => [word, $ref] as const);
     });
     return {
       oneOf: schemas,

@@ -5,7 +5,7 @@ import { layout, type Page } from '../../pages/layout.ts';
 import { stylesheet } from '../../pages/styles.ts';
 import {
   bounds,
-  example,
+  examples,
   fields,
   prose,
   resolve,
@@ -58,7 +58,7 @@ export function docsPage(document: OpenApi): Page {
   const { title, description: about } = document.info;
   const body = html`<main class="page docs">
     <h1>${title} API</h1>
-    ${about.split('\n\n').map((paragraph) => html`<p>${prose(paragraph)}</p>`)}
+    ${paragraphs(about)}
     <p>
       The same for programs: <a href="/openapi.json">openapi.json</a> (OpenAPI ${document.openapi})
     </p>
@@ -111,14 +111,14 @@ function section({ title, operation }: Named, schemas: Schemas): Html {
   const body = given && resolve(given as Schema, schemas);
   return html`<section id="${anchor(title)}">
     <h3>${title}</h3>
-    <p>${prose(`${operation.summary}. ${operation.description ?? ''}`)}</p>
+    ${paragraphs(`${operation.summary}. ${operation.description ?? ''}`)}
     <p>Key: ${keys.length === 0 ? 'none' : keys.join(', ')}${scopes}</p>
     ${operation.parameters.length === 0 ? null : parameters(operation)}
     ${
       body === undefined
         ? null
         : html`<h4>Body</h4>
-            ${fields(body)} ${example(body)}`
+            ${fields(body)} ${examples(body)}`
     }
     <h4>Answers</h4>
     ${Object.entries(operation.responses).map(([status, answer]) => {
@@ -130,6 +130,10 @@ function section({ title, operation }: Named, schemas: Schemas): Html {
       </p>`;
     })}
   </section>`;
+}
+
+function paragraphs(text: string): Html[] {
+  return text.split('\n\n').map((paragraph) => html`<p>${prose(paragraph)}</p>`);
 }
 
 /** The headers of a response, beyond `x-request-id`, which every response may have. */

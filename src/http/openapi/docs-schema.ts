@@ -13,6 +13,7 @@ export type Schema = {
   readonly required?: readonly string[];
   readonly description?: string;
   readonly $ref?: string;
+  readonly examples?: unknown;
 } & Readonly<Record<string, unknown>>;
 
 /** Those of the document, by name. */
@@ -67,11 +68,10 @@ export function schemaSections(schemas: Schemas): Html[] {
   );
 }
 
-/** One that fits, where the schema has one. */
-export function example(schema: Schema): Html | null {
-  const { examples } = schema;
-  const shown: unknown = Array.isArray(examples) ? examples[0] : undefined;
-  return shown === undefined ? null : html`<pre>${JSON.stringify(shown, null, 2)}</pre>`;
+/** Values that fit, where the schema has some. */
+export function examples(schema: Schema): Html[] {
+  const all: unknown[] = Array.isArray(schema.examples) ? schema.examples : [];
+  return all.map((value) => html`<pre>${JSON.stringify(value, null, 2)}</pre>`);
 }
 
 /** Text in which what stands between backticks is code. */

@@ -1,5 +1,6 @@
 // What each answer looks like: the examples of the document. A body has its own, in its schema.
 import type { Static, TSchema } from '@sinclair/typebox';
+import { INVOICE, UPCOMING_INVOICE } from './invoice-examples.ts';
 import { Tag, CustomField } from '../wire/annotations.ts';
 import { ApiKey, ApiKeyWithText } from '../wire/api-keys.ts';
 import { Balances } from '../wire/balances.ts';
@@ -10,7 +11,7 @@ import { Entitlement } from '../wire/entitlements.ts';
 import { Error as Refusal } from '../wire/errors.ts';
 import { Event } from '../wire/events.ts';
 import { Grant } from '../wire/grants.ts';
-import { Invoice } from '../wire/invoices.ts';
+import { Invoice, UpcomingInvoice } from '../wire/invoices.ts';
 import {
   CheckBatchResult,
   CheckResult,
@@ -56,7 +57,6 @@ const ID = {
   tag: '01976c2e-5f00-7a10-8000-000000000019',
   field: '01976c2e-5f00-7a10-8000-00000000001a',
   group: '01976c2e-5f00-7a10-8000-00000000001b',
-  line: '01976c2e-5f00-7a10-8000-00000000001c',
   usagePrice: '01976c2e-5f00-7a10-8000-00000000001e',
 };
 
@@ -366,41 +366,8 @@ export const EXAMPLES: ReadonlyMap<TSchema, unknown> = new Map([
     metadata,
     created_at: periodStart,
   }),
-  of(Invoice, {
-    id: SAMPLE.invoiceId,
-    number: 'INV-2026-000123',
-    status: 'paid',
-    currency: 'USD',
-    subtotal: '49.00',
-    discount_total: '0.00',
-    tax_total: '0.00',
-    total: '49.00',
-    amount_paid: '49.00',
-    amount_due: '0.00',
-    amount_refunded: '0.00',
-    billing_reason: 'subscription_cycle',
-    customer_id: customerId,
-    subscription_id: SAMPLE.subscriptionId,
-    payment_id: ID.payment,
-    period_start: periodStart,
-    period_end: periodEnd,
-    issued_at: AT,
-    due_at: AT,
-    paid_at: AT,
-    attempts: 1,
-    lines: [
-      {
-        id: ID.line,
-        type: 'recurring',
-        description: 'Pro',
-        quantity: 1,
-        unit_amount: '49.00',
-        amount: '49.00',
-        period: { start: periodStart, end: periodEnd },
-      },
-    ],
-    hosted_url: `https://pay.example.com/api/invoices/${SAMPLE.invoiceId}/pdf`,
-  }),
+  of(Invoice, INVOICE),
+  of(UpcomingInvoice, UPCOMING_INVOICE),
   of(PortalToken, {
     id: ID.token,
     customer_id: customerId,

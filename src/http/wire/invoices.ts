@@ -1,13 +1,15 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { AMOUNT_DIGITS_MAX, formatMoney, isAmount } from '../../../ledger/kernel/money.ts';
 import type { CustomerRecord } from '../../records/customers.ts';
-import type { NewInvoice, NewInvoiceLine } from '../../invoices/issue.ts';
+import type { NewInvoice, NewPlainLine, NewUsageLine } from '../../invoices/issue.ts';
 import {
   amountDue,
   BILLING_REASONS,
   INVOICE_STATUSES,
+  type InvoiceLine as InvoiceLineRecord,
   type InvoiceRecord,
-  LINE_TYPES,
+  PLAIN_LINE_TYPES,
+  USAGE_LINE_TYPES,
 } from '../../records/invoices.ts';
 import type { Issue } from '../edge/errors.ts';
 import { namingIssue } from '../named-customer.ts';
@@ -66,18 +68,91 @@ const LineAmount = Type.String({
   description: 'A decimal with the decimals of the currency; negative where it is given back.',
 });
 
-export const InvoiceLineType = oneOf(LINE_TYPES);
+export const PlainInvoiceLineType = oneOf(PLAIN_LINE_TYPES);
+export const UsageInvoiceLineType = oneOf(USAGE_LINE_TYPES);
 
 export const Period = Type.Object({ start: Timestamp, end: Timestamp });
 
-export const InvoiceLine = Type.Object({
-  id: Type.String(),
-  type: InvoiceLineType,
+const PLAIN_LINE = {
+  type: PlainInvoiceLineType,
   description: Type.String(),
   quantity: Type.Integer(),
   unit_amount: LineAmount,
   amount: LineAmount,
   period: Nullable(Period),
+};
+export const PlainInvoiceLine = Type.Object({ id: Type.String(), ...PLAIN_LINE });
+
+/** The sums of a line may have more digits than one amount: 15 of the quantity, 12 of the unit. */
+const EXACT = '^\\d{1,30}(\\.\\d{1,21})?$';
+const UnitAmount = Type.String({
+  pattern: EXACT,
+  description: 'A decimal, with the decimals of the currency or more, up to 12.',
+});
+const ExactAmount = Type.String({
+  pattern: EXACT,
+  description: 'A decimal, not rounded: with the decimals of the currency or more, up to 21.',
+});
+
+export const UsageInvoiceLineTier = Type.Object(
+  {
+    quantity: Type.Number({ description: 'The billable units in this tier.' }),
+    unit_amount: Nullable(UnitAmount),
+    flat_amount: Nullable(Total),
+    amount: ExactAmount,
+  },
+  {
+    description:
+      'A price without tiers has one. Of packages: `flat_amount` is that of one package, `unit_amount` is null.',
+  },
+);
+
+const USAGE_LINE = {
+  type: UsageInvoiceLineType,
+  description: Type.String(),
+  feature_key: Type.String(),
+  quantity: Type.Number({
+    description: 'Units beyond the allowance; of an adjustment, the signed change of them.',
+  }),
+  amount: LineAmount,
+  usage_price_id: Uuid,
+  tiers: Type.Array(UsageInvoiceLineTier, {
+    description:
+      'What makes up the amount before minimum, maximum and rounding; of an adjustment, that of all the usage.',
+  }),
+  period: Period,
+};
+const USAGE_LINE_MEANING = {
+  description:
+    '`usage`: what was used beyond the allowance in the period. `usage_adjustment`: what that costs now, ' +
+    'after events that came late and corrections, less what was billed of it before.',
+};
+export const UsageInvoiceLine = Type.Object(
+  { id: Type.String(), ...USAGE_LINE },
+  USAGE_LINE_MEANING,
+);
+
+export const InvoiceLine = Type.Union([PlainInvoiceLine, UsageInvoiceLine], {
+  discriminator: 'type',
+});
+
+export const UpcomingPlainLine = Type.Object(PLAIN_LINE);
+export const UpcomingUsageLine = Type.Object(USAGE_LINE, USAGE_LINE_MEANING);
+export const UpcomingInvoiceLine = Type.Union([UpcomingPlainLine, UpcomingUsageLine], {
+  discriminator: 'type',
+});
+
+export const UpcomingInvoice = Type.Object({
+  currency: Currency,
+  lines: Type.Array(UpcomingInvoiceLine, {
+    description: 'As those of an invoice, without ids. None where nothing would be billed.',
+  }),
+  subtotal: Total,
+  discount_total: Total,
+  tax_total: Total,
+  total: Total,
+  period_end: Type.String({ ...Timestamp, description: 'When it is billed, if nothing changes.' }),
+  as_of: Type.String({ ...Timestamp, description: 'What was recorded by then is in it.' }),
 });
 
 export const BillingReason = oneOf(BILLING_REASONS);
@@ -111,7 +186,7 @@ export const Invoice = Type.Object({
 });
 
 /** The part of a bill that does not depend on the customer. */
-type Bill = Pick<NewInvoice, 'currency' | 'dueAt' | 'lines'>;
+type Bill = Pick<NewInvoice, 'currency' | 'dueAt'> & { readonly lines: readonly NewPlainLine[] };
 
 export function toBill(
   body: Static<typeof InvoiceCreate>,
@@ -120,7 +195,7 @@ export function toBill(
   const issues: Issue[] = [];
   const naming = namingIssue(body);
   if (naming !== null) issues.push(naming);
-  const lines: NewInvoiceLine[] = [];
+  const lines: NewPlainLine[] = [];
   for (const [index, { description, quantity = 1, unit_amount: amount }] of body.lines.entries()) {
     const unitAmount = moneyOf(amount, currency, ['lines', String(index), 'unit_amount']);
     if (typeof unitAmount !== 'bigint') issues.push(unitAmount);
@@ -181,12 +256,48 @@ export function fromInvoice(invoice: InvoiceRecord, appUrl: string): Static<type
     due_at: invoice.dueAt?.toISOString() ?? null,
     paid_at: invoice.paidAt?.toISOString() ?? null,
     attempts: invoice.attempts,
-    lines: invoice.lines.map(({ unitAmount, amount, period, ...line }) => ({
-      ...line,
-      unit_amount: money(unitAmount),
-      amount: money(amount),
-      period: period && { start: period.start.toISOString(), end: period.end.toISOString() },
-    })),
+    lines: invoice.lines.map((line) => fromLine(line, invoice.currency)),
     hosted_url: `${appUrl}/api/invoices/${invoice.id}/pdf`,
   };
+}
+
+function fromLine(line: InvoiceLineRecord, currency: string): Static<typeof InvoiceLine> {
+  const { id } = line;
+  return 'unitAmount' in line
+    ? { id, ...fromPlainLine(line, currency) }
+    : { id, ...fromUsageLine(line, currency) };
+}
+
+function fromPlainLine(line: NewPlainLine, currency: string): Static<typeof UpcomingPlainLine> {
+  const { type, description, quantity, unitAmount, period } = line;
+  return {
+    type,
+    description,
+    quantity,
+    unit_amount: formatMoney(unitAmount, currency),
+    amount: formatMoney(unitAmount * BigInt(quantity), currency),
+    period: period && fromPeriod(period),
+  };
+}
+
+function fromUsageLine(line: NewUsageLine, currency: string): Static<typeof UpcomingUsageLine> {
+  return {
+    type: line.type,
+    description: line.description,
+    feature_key: line.featureKey,
+    quantity: Number(line.quantity),
+    amount: formatMoney(line.amount, currency),
+    usage_price_id: line.usagePriceId,
+    tiers: line.tiers.map((tier) => ({
+      quantity: Number(tier.quantity),
+      unit_amount: tier.unitAmount,
+      flat_amount: tier.flatAmount,
+      amount: tier.amount,
+    })),
+    period: fromPeriod(line.period),
+  };
+}
+
+function fromPeriod({ start, end }: NewUsageLine['period']): Static<typeof Period> {
+  return { start: start.toISOString(), end: end.toISOString() };
 }

@@ -58,7 +58,8 @@ export const INVOICE_PAYLOADS = {
       refundId: Nullable(Uuid),
       amountDelta: Nullable(
         Type.String({
-          pattern: '^-?\\d{1,12}(\\.\\d{1,4})?$',
+          // As large as a total.
+          pattern: '^-?\\d{1,18}(\\.\\d{1,4})?$',
           description: 'What was given back; negative where that was taken back.',
         }),
       ),

@@ -1,3 +1,5 @@
+import type { Tenant } from './kernel/tenant.ts';
+
 /**
  * An entry of the outbox: written by the flush that made it true, delivered afterwards (contract,
  * Events).
@@ -20,6 +22,7 @@ export type LedgerEvent = {
 export type LedgerEventType =
   | 'entitlement.granted'
   | 'entitlement.exhausted'
+  | 'customer.spend_cap_reached'
   | 'usage.recorded'
   | 'payment.succeeded'
   | 'payment.failed'
@@ -32,3 +35,10 @@ export type LedgerEventType =
   | 'subscription.expired'
   | 'subscription.trial_ended'
   | 'subscription.blocked';
+
+/** Events that are written only where an endpoint hears them. */
+export const HEARD_EVENTS = ['usage.recorded', 'customer.spend_cap_reached'] as const;
+export type HeardEvent = (typeof HEARD_EVENTS)[number];
+
+/** Whether an endpoint of the tenant hears such events. */
+export type Wants = (tenant: Tenant, type: HeardEvent) => boolean;

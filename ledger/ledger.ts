@@ -156,15 +156,15 @@ export class Ledger {
    * events. Keys that earlier calls used are left out and named.
    */
   recordAll(items: readonly Item[], { isPartial = false } = {}): Promise<CallOutcome> {
-    const { ids, wantsUsage, storage } = this.#deps;
-    const deps = { member: this.#member, router: this.#router, ids, wantsUsage, storage };
+    const { ids, wants, storage } = this.#deps;
+    const deps = { member: this.#member, router: this.#router, ids, wants, storage };
     return recordEverywhere(deps, items, isPartial);
   }
 
   /** Records each item by itself, in order. Throws for a bug only: see `unavailable`. */
   recordEach(items: readonly CallItem[]): Promise<readonly EachOutcome[]> {
-    const { ids, wantsUsage, storage } = this.#deps;
-    const deps = { member: this.#member, router: this.#router, ids, wantsUsage, storage };
+    const { ids, wants, storage } = this.#deps;
+    const deps = { member: this.#member, router: this.#router, ids, wants, storage };
     return recordEachEverywhere(deps, items);
   }
 

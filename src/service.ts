@@ -7,7 +7,7 @@
 import { createApp, createOperatorsApp } from './app.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { type MeterCatalogue, openMeterCatalogue } from './metering/meter-catalogue.ts';
-import { listUsageSubscribers, openUsageSubscriptions } from './metering/usage-listeners.ts';
+import { listListeners, openEventListeners } from './metering/event-listeners.ts';
 import { countTakes } from './metrics/rate-limits.ts';
 import { openInvoiceLinks } from './invoices/links.ts';
 import type { Payments } from './payments/payments.ts';
@@ -80,8 +80,8 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   };
   const connections = await openConnections(options, late.ledger);
   const { sql, changes, metrics } = connections;
-  const usage = await openUsageSubscriptions({
-    list: () => listUsageSubscribers(sql),
+  const listeners = await openEventListeners({
+    list: () => listListeners(sql),
     changes,
     timers,
   });
@@ -89,7 +89,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     ...late,
     onPaymentDue: (id) => late.payments.get().due(id),
     onSubscriptionDue: (tenant, id) => late.subscriptions.get().due(tenant, id),
-    wantsUsage: (tenant) => usage.wantsUsage(tenant),
+    wants: (tenant, type) => listeners.wants(tenant, type),
   });
   const signing = await openSigning(options, sql);
   const redis = openRedis({ url: options.redisUrl, warn: connections.warn });

@@ -1,5 +1,6 @@
 import { KeyedMutex } from '../kernel/keyed-mutex.ts';
 import type { CheckAnswer, Meter } from '../metering/meter.ts';
+import type { Wants } from '../event.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { Clock, Ids, Log, SharedClock, Timers } from '../ports.ts';
 import type { Fence, Storage } from '../storage.ts';
@@ -36,8 +37,8 @@ export type OwnershipSessionDeps = {
    * between nodes.
    */
   readonly render: (answer: CheckAnswer, meter: Meter) => string;
-  /** Whether the tenant's usage is published. Called for each decision, so it is synchronous. */
-  readonly wantsUsage: (tenant: Tenant) => boolean;
+  /** Called for each decision, so it is synchronous. */
+  readonly wants: Wants;
   readonly onFlush: JournalDeps['onFlush'];
 };
 

@@ -154,7 +154,7 @@ export function decideOne(
   const { outcome, effects } = decideUsage(context, state, usage, actor.seen);
   if (effects !== null) memory.apply(actor, effects);
   if (outcome.kind === 'out_of_range') return outcome;
-  if (outcome.kind === 'recorded' && deps.wantsUsage(actor.customer)) {
+  if (outcome.kind === 'recorded' && deps.wants(actor.customer, 'usage.recorded')) {
     const recorded = [{ request, record: outcome.record }];
     publishUsage(session, memory, { actor, meter, recorded });
   }

@@ -1,5 +1,6 @@
 import { assert } from '../kernel/assert.ts';
 import type { Tenant } from '../kernel/tenant.ts';
+import type { Wants } from '../event.ts';
 import { UNIT_BYTES_MAX, UNIT_ROWS_MAX } from '../limits.ts';
 import type { UsageRequest } from '../outcome.ts';
 import type { Scalar } from '../kernel/transfers.ts';
@@ -25,10 +26,10 @@ type Item = {
 
 /** Whether `usage.recorded` is written for a call. All items of a call are one tenant's. */
 export function isPublished(
-  { wantsUsage }: { readonly wantsUsage: (tenant: Tenant) => boolean },
+  { wants }: { readonly wants: Wants },
   firstItem: { readonly customer: Tenant } | undefined,
 ): boolean {
-  return firstItem !== undefined && wantsUsage(firstItem.customer);
+  return firstItem !== undefined && wants(firstItem.customer, 'usage.recorded');
 }
 
 /**

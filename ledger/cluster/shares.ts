@@ -22,7 +22,7 @@ export type CallDeps = {
   readonly member: Member;
   readonly router: Router;
   readonly ids: Ids;
-  readonly wantsUsage: OwnershipSessionDeps['wantsUsage'];
+  readonly wants: OwnershipSessionDeps['wants'];
   readonly storage: Pick<Storage, 'mayPass'>;
 };
 

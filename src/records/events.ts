@@ -3,7 +3,7 @@ import type { Mode, Tenant } from '../../ledger/kernel/tenant.ts';
 import { type Page, pageOf } from './page.ts';
 import { isUuid } from './uuid.ts';
 
-/** The catalog (contract, Events). */
+/** The catalog: the contract's (Events), and then those that are ours. */
 export const EVENT_TYPES = [
   'payment.succeeded',
   'payment.failed',
@@ -29,6 +29,7 @@ export const EVENT_TYPES = [
   'entitlement.granted',
   'entitlement.exhausted',
   'usage.recorded',
+  'customer.spend_cap_reached',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 

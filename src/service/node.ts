@@ -49,7 +49,7 @@ export function openNode(
     ledger: late,
     testClocks,
     ...callbacks
-  }: Pick<LedgerDeps, 'onPaymentDue' | 'onSubscriptionDue' | 'wantsUsage'> & {
+  }: Pick<LedgerDeps, 'onPaymentDue' | 'onSubscriptionDue' | 'wants'> & {
     readonly ledger: Late<Ledger>;
     readonly testClocks: Late<TestClocks>;
   },

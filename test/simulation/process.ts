@@ -94,7 +94,7 @@ export class Process {
       cacheBounds: deps.room,
       bounds: { meters: Infinity, grantsPerMeter: 1000, subscriptions: Infinity },
       render: (answer) => JSON.stringify(answer, (_key, value) => tagged(value)),
-      wantsUsage: () => deps.wantsUsage,
+      wants: () => deps.wantsUsage,
       onPaymentDue: (id) => settlePayment(this.ledger, id),
       onSubscriptionDue: () => Promise.resolve(),
       onFlush: () => undefined,

@@ -47,7 +47,7 @@ class Alone {
         bounds: { meters: Infinity, grantsPerMeter: Infinity, subscriptions: Infinity },
         cacheBounds: { actors: 100, bytes: Infinity },
         render: () => '',
-        wantsUsage: () => false,
+        wants: () => false,
         onPaymentDue: () => Promise.resolve(),
         onSubscriptionDue: () => Promise.resolve(),
         onFlush: () => undefined,

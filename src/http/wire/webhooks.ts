@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { HEARD_EVENTS } from '../../../ledger/event.ts';
 import { must } from '../../../ledger/kernel/assert.ts';
 import type { Ids } from '../../../ledger/ports.ts';
 import { PUBLIC_URL_LENGTH_MAX } from '../../platform/net/public-url.ts';
@@ -66,7 +67,7 @@ const SubscriptionList = (byDefault: string) =>
     }),
   );
 
-const EventTypes = SubscriptionList('Omitted: every type but usage.recorded.');
+const EventTypes = SubscriptionList(`Omitted: every type but ${HEARD_EVENTS.join(' and ')}.`);
 const PartnerEventTypes = SubscriptionList('Omitted: payment.refunded and payment.refund_failed.');
 
 const Description = Type.String({ maxLength: 500 });

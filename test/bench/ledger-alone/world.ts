@@ -47,7 +47,7 @@ export async function openWorld(customerCount: number): Promise<World> {
     bounds: { meters: 100, grantsPerMeter: 100, subscriptions: 100 },
     cacheBounds: { actors: 100_000, bytes: Infinity },
     render: renderCheck,
-    wantsUsage: () => false,
+    wants: () => false,
     onFlush: () => undefined,
     onTold: () => undefined,
     onPaymentDue: () => Promise.resolve(),

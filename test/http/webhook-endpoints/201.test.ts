@@ -34,9 +34,10 @@ test('POST answers every field, and the secret', async () => {
   });
 });
 
-test('omitted event_types are all but usage.recorded; it is enabled', async () => {
+test('omitted event_types are all that are written in any case; it is enabled', async () => {
   const { json } = await create({ url });
-  expect(json.event_types).toEqual(EVENT_TYPES.filter((type) => type !== 'usage.recorded'));
+  const asked = ['usage.recorded', 'customer.spend_cap_reached'];
+  expect(json.event_types).toEqual(EVENT_TYPES.filter((type) => !asked.includes(type)));
   expect([json.status, json.description]).toEqual(['enabled', null]);
 });
 

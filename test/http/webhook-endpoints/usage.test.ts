@@ -5,10 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { timers } from '../../../src/platform/clock.ts';
 import { ids } from '../../../src/platform/ids.ts';
 import { createOrganisation } from '../../../src/accounts/onboarding.ts';
-import {
-  listUsageSubscribers,
-  openUsageSubscriptions,
-} from '../../../src/metering/usage-listeners.ts';
+import { listListeners, openEventListeners } from '../../../src/metering/event-listeners.ts';
 import { startServer, type TestServer } from '../../support/server.ts';
 import { endpointOf, URL_OF_NOBODY } from './owed.ts';
 
@@ -53,8 +50,8 @@ test('as its endpoints come, change and go, in its own mode', async () => {
 });
 
 const asAnotherProcess = () =>
-  openUsageSubscriptions({
-    list: () => listUsageSubscribers(server.sql),
+  openEventListeners({
+    list: () => listListeners(server.sql),
     changes: server.changes,
     timers,
   });
@@ -67,29 +64,29 @@ test("a group's endpoint hears of every practice, also of one that joins later, 
   const elsewhere = await asAnotherProcess();
   const scopeOf = (organisationId: string) => ({ organisationId, mode: 'live' as const });
   const practice = scopeOf(server.organisation.id);
-  expect(elsewhere.wantsUsage(practice)).toBe(false);
+  expect(elsewhere.wants(practice, 'usage.recorded')).toBe(false);
   const { liveKey: key } = server.group;
   const body = { url: URL_OF_NOBODY, event_types: ['*'] };
   const endpoint = await server.call('POST', '/partner/webhook-endpoints', { key, body });
-  await until(() => elsewhere.wantsUsage(practice));
-  expect(elsewhere.wantsUsage(scopeOf(server.other.id))).toBe(false);
-  expect(elsewhere.wantsUsage({ ...practice, mode: 'test' })).toBe(false);
+  await until(() => elsewhere.wants(practice, 'usage.recorded'));
+  expect(elsewhere.wants(scopeOf(server.other.id), 'usage.recorded')).toBe(false);
+  expect(elsewhere.wants({ ...practice, mode: 'test' }, 'usage.recorded')).toBe(false);
   const joined = await createOrganisation(
     { sql: server.sql, ids, now: Date.now() },
     { name: 'Three', groupId: server.group.id },
   );
   if (typeof joined === 'string') throw new Error(joined);
-  await until(() => elsewhere.wantsUsage(scopeOf(joined.id)));
+  await until(() => elsewhere.wants(scopeOf(joined.id), 'usage.recorded'));
   await server.call('DELETE', `/partner/webhook-endpoints/${endpoint.json.id}`, { key });
-  await until(() => !elsewhere.wantsUsage(practice));
+  await until(() => !elsewhere.wants(practice, 'usage.recorded'));
 });
 
 test('while changes elsewhere are not heard, everyone may have subscribed', async () => {
   const elsewhere = await asAnotherProcess();
   const nobody = { organisationId: server.other.id, mode: 'live' as const };
-  expect(elsewhere.wantsUsage(nobody)).toBe(false);
+  expect(elsewhere.wants(nobody, 'usage.recorded')).toBe(false);
   server.proxy.freeze();
-  await until(() => elsewhere.wantsUsage(nobody));
+  await until(() => elsewhere.wants(nobody, 'usage.recorded'));
   server.proxy.thaw();
-  await until(() => !elsewhere.wantsUsage(nobody));
+  await until(() => !elsewhere.wants(nobody, 'usage.recorded'));
 });

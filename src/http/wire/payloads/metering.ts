@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { UsageMetadata } from '../metadata.ts';
+import { Amount, Currency, Spent } from '../money.ts';
 import { Nullable, Timestamp, Uuid, oneOf } from '../values.ts';
 import { ECHO, type Payloads } from './payload.ts';
 import { SAMPLE, SAMPLE_ECHO } from './samples.ts';
@@ -78,6 +79,32 @@ export const METERING_PAYLOADS = {
       consumed: 1000.5,
       remaining: 0,
       balance: -0.5,
+      ...period,
+    }),
+  },
+  'customer.spend_cap_reached': {
+    meaning:
+      "Usage beyond what is included has come to a customer's spend cap, or the cap has refused usage. Once in a period of the " +
+      'subscription that sells the usage; another cap arms it again. It is written only where an endpoint asks for it, by name ' +
+      'or with `*`.',
+    about: ['ENTITLEMENT'],
+    fields: {
+      ...OF_METER,
+      ...ECHO,
+      amount: Type.String({ ...Amount, description: 'The cap.' }),
+      currency: Currency,
+      spent: Spent,
+      subscriptionId: Type.String({ ...Uuid, description: 'Which sells the usage.' }),
+      periodStart: Type.String({ ...Timestamp, description: 'Of the subscription.' }),
+      periodEnd: Type.String({ ...Timestamp, description: 'Of the subscription.' }),
+    },
+    sample: () => ({
+      ...ofMeter,
+      ...SAMPLE_ECHO,
+      amount: '50.00',
+      currency: 'USD',
+      spent: '50.0008',
+      subscriptionId: SAMPLE.subscriptionId,
       ...period,
     }),
   },

@@ -1,57 +1,62 @@
-// The organisations with an endpoint for `usage.recorded`: the event is written only for them.
+// The organisations with an endpoint for an event that is written only for them (`HEARD_EVENTS`).
 //
 // Called for each call that records usage, without a promise. The routes of endpoints publish a
 // change (src/platform/postgres/changes.ts), so the next request sees it on every node.
-// Holds: a subscriber misses nothing. If this process does not know, or may miss changes, the
+// Holds: a listener misses nothing. If this process does not know, or may miss changes, the
 // answer is yes; at worst an event is written that no endpoint gets.
 // Does not: keep anything of organisations without such an endpoint. The list is read as a whole:
 // it is short, and changes are rare.
+import { HEARD_EVENTS, type HeardEvent, type Wants } from '../../ledger/event.ts';
 import type { Timers } from '../../ledger/ports.ts';
 import type { Changes, ChangeKind, Subscriber } from '../platform/postgres/changes.ts';
 import type { Executor } from '../platform/postgres/postgres.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 
-export type UsageSubscriptions = {
-  wantsUsage(scope: Tenant): boolean;
+export type EventListeners = {
+  readonly wants: Wants;
 };
+
+/** A tenant, and an event that an endpoint of it hears. */
+type Listener = Tenant & { readonly type: HeardEvent };
 
 const RETRY_MS = 1000;
 
-type Known = { readonly test: ReadonlySet<string>; readonly live: ReadonlySet<string> };
+/** Organisations, by event and mode. */
+type Known = Readonly<Record<HeardEvent, Readonly<Record<Tenant['mode'], ReadonlySet<string>>>>>;
 
-export async function openUsageSubscriptions(options: {
-  readonly list: () => Promise<readonly Tenant[]>;
+export async function openEventListeners(options: {
+  readonly list: () => Promise<readonly Listener[]>;
   readonly changes: Changes;
   readonly timers: Timers;
-}): Promise<UsageSubscriptions> {
-  const subscriptions = new Subscriptions(options);
-  options.changes.subscribe(subscriptions);
-  await subscriptions.refresh();
-  return subscriptions;
+}): Promise<EventListeners> {
+  const listeners = new Listeners(options);
+  options.changes.subscribe(listeners);
+  await listeners.refresh();
+  return listeners;
 }
 
-/** The tenants with an endpoint for usage. */
-export async function listUsageSubscribers(sql: Executor): Promise<Tenant[]> {
-  return sql<Tenant[]>`
-    select distinct o.id as "organisationId", w.mode
+export async function listListeners(sql: Executor): Promise<Listener[]> {
+  return sql<Listener[]>`
+    select distinct o.id as "organisationId", w.mode, h.type
     from webhook_endpoints w join organisations o on o.id = w.organisation_id or o.group_id = w.group_id
-    where w.deleted_at is null and w.event_types && '{usage.recorded,*}'`;
+    join unnest(${[...HEARD_EVENTS]}::text[]) h (type) on w.event_types && array[h.type, '*']
+    where w.deleted_at is null`;
 }
 
-class Subscriptions implements UsageSubscriptions, Subscriber {
-  readonly #options: Parameters<typeof openUsageSubscriptions>[0];
-  /** Organisations; null while they could not be read. */
+class Listeners implements EventListeners, Subscriber {
+  readonly #options: Parameters<typeof openEventListeners>[0];
+  /** null while they could not be read. */
   #known: Known | null = null;
   #isStale = false;
   #reading: Promise<void> | null = null;
 
-  constructor(options: Parameters<typeof openUsageSubscriptions>[0]) {
+  constructor(options: Parameters<typeof openEventListeners>[0]) {
     this.#options = options;
   }
 
-  wantsUsage({ organisationId, mode }: Tenant): boolean {
+  wants({ organisationId, mode }: Tenant, type: HeardEvent): boolean {
     if (this.#known === null || !this.#options.changes.trusted) return true;
-    return this.#known[mode].has(organisationId);
+    return this.#known[type][mode].has(organisationId);
   }
 
   async changed(kind: ChangeKind): Promise<void> {
@@ -79,12 +84,18 @@ class Subscriptions implements UsageSubscriptions, Subscriber {
     while (this.#isStale) {
       this.#isStale = false;
       try {
-        const scopes = await list();
-        const of = (mode: Tenant['mode']): ReadonlySet<string> =>
+        const listeners = await list();
+        const of = (type: HeardEvent, mode: Tenant['mode']): ReadonlySet<string> =>
           new Set(
-            scopes.filter((scope) => scope.mode === mode).map((scope) => scope.organisationId),
+            listeners
+              .filter((one) => one.type === type && one.mode === mode)
+              .map((one) => one.organisationId),
           );
-        this.#known = { test: of('test'), live: of('live') };
+        const both = (type: HeardEvent) => ({ test: of(type, 'test'), live: of(type, 'live') });
+        this.#known = {
+          'usage.recorded': both('usage.recorded'),
+          'customer.spend_cap_reached': both('customer.spend_cap_reached'),
+        };
       } catch {
         this.#known = null;
         // Without changes coming in this is not asked either; `reset` follows when they come again.

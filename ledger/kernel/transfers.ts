@@ -73,6 +73,8 @@ export type UsageRecord = {
    * Whether it was admitted only because it fits under the limit: the database holds that too (I4).
    */
   readonly guarded: boolean;
+  /** Whether usage of its period is sold: then the event is found by its period. */
+  readonly sold: boolean;
   /** The rest of the answer, where a retry must get it unchanged, byte for byte. */
   readonly answer: AnswerRest | null;
 };
@@ -95,7 +97,8 @@ export type Reason =
   | 'not_entitled'
   | 'subscription_paused'
   | 'blocked'
-  | 'expired';
+  | 'expired'
+  | 'spend_cap';
 
 /** Net totals of an account. `credits - debits` posted is what a meter account has left. */
 export type Totals = {

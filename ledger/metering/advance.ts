@@ -4,7 +4,16 @@ import type { MeterContext, MeterEffects } from './meter-draft.ts';
 import { MeterDraft } from './meter-draft.ts';
 import { type Grant, leaderOf, left } from './grants.ts';
 import { ADVANCE_STEPS_MAX, PERIODS_KEPT_MS } from '../limits.ts';
-import { type MeterState, type Period, calendarPeriod, dueOf, emptyPeriod } from './meter.ts';
+import {
+  type MeterState,
+  type Period,
+  calendarPeriod,
+  dueOf,
+  emptyPeriod,
+  snapshotOf,
+} from './meter.ts';
+import { closeSpan, followBiller, openSpan } from './span-changes.ts';
+import { billerOf } from './spans.ts';
 import { periodAccountId } from '../kernel/derived-ids.ts';
 
 /**
@@ -54,7 +63,8 @@ function stepAt(draft: MeterDraft, due: number): void {
   if (expired !== undefined) return endWhole(draft, expired, due, 'expired');
   if (current.end === due) {
     const leader = must(leaderOf(grants), 'the allowance whose period ends');
-    return rollPeriod(draft, due, leader);
+    rollPeriod(draft, due, leader);
+    return openSpan(draft, due);
   }
   const renewing = grants.find((grant) => grant.started && grant.renewsAt === due);
   if (renewing !== undefined) return renewWithin(draft, renewing.id, due);
@@ -82,6 +92,7 @@ export function startGrant(
   assert(grant.amount === null || grant.used <= grant.amount, 'no more was used than it gives');
   draft.checkpoint();
   const { ids } = draft.context;
+  const { limit } = snapshotOf(draft.state);
   if (draft.state.firstGrantAt === null) draft.change({ firstGrantAt: grant.effectiveAt });
   const started = { ...grant, started: true, renewsAt: renewalAfter(grant, at) };
   const others = draft.state.grants.filter((other) => other.id !== grant.id);
@@ -91,6 +102,7 @@ export function startGrant(
   const fresh = grant.amount === null ? 0n : grant.amount - grant.used;
   draft.credit(ids.derive('grant', grant.id), fresh, at);
   draft.announceGrant(grant, grant.amount === null ? null : fresh, source, at);
+  followBiller(draft, at, limit);
 }
 
 /** Takes back what is left of a grant, and ends it. What was used of it stays used. */
@@ -101,10 +113,14 @@ export function endGrant(
   how: 'expired' | 'voided',
 ): void {
   const led = leaderOf(draft.state.grants)?.id === grant.id;
+  const { limit } = snapshotOf(draft.state);
+  // What is sold closes with the limit that it had, not with what is taken back.
+  if (led || billerOf(draft.state.grants)?.id === grant.id) closeSpan(draft, at, limit);
   settleEnd(draft, grant, at, how);
   if (how === 'expired') draft.change({ everExpired: true });
   // Without another leading allowance, the rest of the top-ups moves to an endless period.
   if (led) rollPeriod(draft, at, leaderOf(draft.state.grants));
+  followBiller(draft, at, limit);
 }
 
 /** Ends a grant in its period, and returns it as it was then. */
@@ -165,6 +181,7 @@ export function endWhole(
   const rolled = isOfPlan(grant)
     ? draft.state.grants.filter((other) => isRolloverOf(other, grant))
     : [];
+  if (billerOf(draft.state.grants)?.id === grant.id) closeSpan(draft, at);
   for (const other of rolled) endGrant(draft, other, at, how);
   endGrant(draft, grant, at, how);
 }
@@ -189,6 +206,7 @@ function rollPeriod(draft: MeterDraft, at: number, leader: Grant | null): void {
   }
   const carried = started.filter((grant) => grant.renewsAt !== at);
   takeOut(draft, carried, at);
+  closeSpan(draft, at);
   openPeriod(draft, at, end);
   for (const grant of carried) carryOver(draft, grant, at);
   for (const grant of renewing) {
@@ -309,6 +327,8 @@ function rollOver(draft: MeterDraft, allowance: Grant, at: number): void {
     expiresAt: boundary(cycle, periodIndex(cycle, at) + rollover.expiresAfterPeriods),
     createdAt: at,
     overageAllowed: false,
+    price: null,
+    charges: false,
     recurs: null,
     renewsAt: null,
     reason: null,

@@ -84,6 +84,6 @@ export function decideVoid(
     const isAsBefore = draft.state === state;
     return { outcome: { kind: 'not_live' }, effects: isAsBefore ? null : draft.effects() };
   }
-  endGrant(draft, grant, context.now, 'voided');
+  endGrant(draft, grant, since(draft, context.now), 'voided');
   return { outcome: { kind: 'voided' }, effects: draft.effects() };
 }

@@ -1,5 +1,6 @@
 import { assert } from '../kernel/assert.ts';
 import type { Cycle } from '../kernel/calendar.ts';
+import type { UsagePrice } from './usage-price.ts';
 
 /**
  * What a customer may use of a meter, and in which order it is used up.
@@ -37,6 +38,10 @@ export type Grant = {
   readonly priority: number;
   readonly createdAt: number;
   readonly overageAllowed: boolean;
+  /** What usage beyond the limit costs; null: it is not sold. */
+  readonly price: UsagePrice | null;
+  /** Whether it is charged: not in a trial. Then nothing beyond the limit may be used. */
+  readonly charges: boolean;
   /** Set on an allowance, which renews at the start of each of its periods. */
   readonly recurs: { readonly cycle: Cycle; readonly rollover: Rollover | null } | null;
   /** When it renews next; null until it has started, and where it does not recur. */

@@ -11,6 +11,7 @@ import {
   snapshotOf,
 } from './meter.ts';
 import type { Ids } from '../ports.ts';
+import type { Span } from './span.ts';
 import { quantityNumber } from '../kernel/quantity.ts';
 import { type Began, externalIdOf } from './signup.ts';
 import type { Transfer } from '../kernel/transfers.ts';
@@ -27,7 +28,15 @@ export type MeterContext = {
   readonly subscriptions: ReadonlyMap<string, Began>;
   /** The other side of this meter's transfers on the deciding node. */
   readonly books: { readonly usage: string; readonly grants: string };
+  /** null where the customer has no spend cap. */
+  readonly affords: Affords | null;
 };
+
+/**
+ * Whether the customer's spend cap leaves room for usage that takes the meter from one state to
+ * another.
+ */
+export type Affords = (before: MeterState, after: MeterState) => boolean;
 
 /**
  * A period's account before and after a unit; `before` is what the store must still hold (I4, I6).
@@ -36,6 +45,9 @@ export type PeriodChange = { readonly before: Period; readonly after: Period };
 
 /** A member that a unique meter counts from now on in the account of this period. */
 type CountedMember = { readonly accountId: string; readonly member: bigint };
+
+/** A span as it is now. Without `isLive` memory lets go of it. */
+export type SpanChange = { readonly span: Span; readonly isLive: boolean };
 
 /**
  * Everything that one decision on a meter wants written. Data only: the journal turns it into rows.
@@ -51,6 +63,7 @@ export type MeterEffects = {
   readonly grants: readonly Grant[];
   readonly events: readonly LedgerEvent[];
   readonly members: readonly CountedMember[];
+  readonly spans: readonly SpanChange[];
   /** Whether the meter's own row changed, beyond its current account's totals. */
   readonly stateChanged: boolean;
 };
@@ -69,6 +82,7 @@ export class MeterDraft {
   #grants: Map<string, Grant> | null = null;
   #members: CountedMember[] | null = null;
   #events: LedgerEvent[] | null = null;
+  #spans: Map<string, SpanChange> | null = null;
 
   constructor(context: MeterContext, state: MeterState) {
     this.context = context;
@@ -108,6 +122,29 @@ export class MeterDraft {
     const grants = this.state.grants.filter((other) => other.id !== grant.id);
     if (grant.ended === null) grants.push(grant);
     this.change({ grants: grants.sort(burnOrder) });
+  }
+
+  /** Replaces or adds a span; without `isLive` it leaves the state and stays in the store. */
+  putSpan(span: Span, isLive = true): void {
+    this.#spans ??= new Map();
+    this.#spans.set(span.id, { span, isLive });
+    const spans = this.state.spans.filter((other) => other.id !== span.id);
+    if (isLive) spans.push(span);
+    this.#setSpans(spans.sort((a, b) => a.start - b.start));
+  }
+
+  /** Replaces many spans of the state at once. */
+  changeSpans(changed: readonly Span[]): void {
+    if (changed.length === 0) return;
+    this.#spans ??= new Map();
+    for (const span of changed) this.#spans.set(span.id, { span, isLive: true });
+    const byId = new Map(changed.map((span) => [span.id, span]));
+    this.#setSpans(this.state.spans.map((span) => byId.get(span.id) ?? span));
+  }
+
+  /** Spans have rows of their own: the meter's row stays as it is. */
+  #setSpans(spans: readonly Span[]): void {
+    this.state = { ...this.state, spans };
   }
 
   /** Settles consumption on the grants, so that the set of grants may change. */
@@ -187,6 +224,18 @@ export class MeterDraft {
     this.change({ exhausted: true });
   }
 
+  /** `customer.spend_cap_reached`, in the period of the subscription whose usage it was. */
+  announceSpendCap(
+    { start, end }: { readonly start: number; readonly end: number },
+    data: Readonly<Record<string, unknown>>,
+  ): void {
+    this.#event(
+      'customer.spend_cap_reached',
+      { at: this.context.now, by: leaderOf(this.state.grants) },
+      { ...data, periodStart: iso(start), periodEnd: iso(end) },
+    );
+  }
+
   /** `by`: the grant that caused it. For a grant of a subscription, what caused that grant. */
   #event(
     type: LedgerEvent['type'],
@@ -215,9 +264,9 @@ export class MeterDraft {
         ...(subscription !== undefined && { metadata: subscription.signup.metadata }),
         featureKey: meter.slug,
         meterId: meter.id,
-        ...data,
         periodStart: iso(periodStart),
         periodEnd: iso(periodEnd),
+        ...data,
       },
     });
     this.change({ sequence, eventAt: timestamp });
@@ -239,6 +288,7 @@ export class MeterDraft {
       grants: this.#grants === null ? NONE : [...this.#grants.values()],
       events: this.#events ?? NONE,
       members: this.#members ?? NONE,
+      spans: this.#spans === null ? NONE : [...this.#spans.values()],
       stateChanged: this.#stateChanged,
     };
   }

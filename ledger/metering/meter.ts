@@ -2,6 +2,7 @@ import type { Mode } from '../kernel/tenant.ts';
 import { type Cycle, boundary, periodIndex } from '../kernel/calendar.ts';
 import { type Grant, type Suspension, burn, isUnlimited, left } from './grants.ts';
 import type { Reason } from '../kernel/transfers.ts';
+import type { Mark, Span } from './span.ts';
 
 /**
  * The balance of one customer on one meter: immutable data, replaced as a whole by each decision.
@@ -37,7 +38,7 @@ export type Customer = {
   readonly email: string | null;
 };
 
-export type Period = {
+export type Period = Mark & {
   readonly accountId: string;
   /** 0 for the endless period that a customer starts with. */
   readonly start: number;
@@ -47,13 +48,6 @@ export type Period = {
   readonly granted: bigint;
   readonly consumed: bigint;
   readonly reserved: bigint;
-  /**
-   * The aggregate of the period's events before the floor: `consumed` is max(0, aggregate), so that
-   * order never matters.
-   */
-  readonly aggregate: bigint;
-  /** The event that set a `last` meter: later time wins, then the greater id. */
-  readonly latest: { readonly at: number; readonly id: string } | null;
   /** When a decision last changed it, milliseconds. */
   readonly updatedAt: number;
 };
@@ -73,6 +67,11 @@ export type MeterState = {
   readonly grants: readonly Grant[];
   /** Consumption of the current period that is settled on the grants' `used`. */
   readonly allocated: bigint;
+  /**
+   * In which usage is sold, ascending: the one that runs, and closed ones until they are billed and
+   * no event of theirs can come any more.
+   */
+  readonly spans: readonly Span[];
   readonly firstGrantAt: number | null;
   /** Whether a grant expired before it was used up. Separates `expired` from `not_entitled`. */
   readonly everExpired: boolean;
@@ -131,6 +130,7 @@ export function emptyMeterState(
     historyLoaded: false,
     grants: [],
     allocated: 0n,
+    spans: [],
     firstGrantAt: null,
     everExpired: false,
     exhausted: false,
@@ -162,8 +162,13 @@ function isEntitled(state: MeterState): boolean {
 
 function isOverageAllowed(state: MeterState): boolean {
   return state.grants.some(
-    (grant) => grant.started && grant.overageAllowed && grant.suspended === null,
+    (grant) => grant.started && allowsOverage(grant) && grant.suspended === null,
   );
+}
+
+/** Usage beyond the limit that is sold may be used where it is charged: not in a trial. */
+function allowsOverage({ price, charges, overageAllowed }: Grant): boolean {
+  return price === null ? overageAllowed : charges;
 }
 
 /** The limit of a period: unlimited only where an unlimited grant is live in the current one. */
@@ -196,6 +201,8 @@ export function check(state: MeterState, units: bigint): CheckAnswer {
 
 /** Whether the first of two answers leaves less. */
 export function isLower(a: CheckAnswer, b: CheckAnswer): boolean {
+  // Of what a spend cap leaves the balance says nothing.
+  if (a.reason === 'spend_cap' || b.reason === 'spend_cap') return !a.allowed;
   const [one, other] = [balance(a.snapshot), balance(b.snapshot)];
   if (one === null) return false;
   if (other === null) return true;
@@ -246,10 +253,11 @@ export function shortage(
 ): 'insufficient_balance' | 'subscription_paused' | 'blocked' {
   let why: Suspension | null = null;
   let isCovered = (balance(snapshot) ?? units) >= units;
-  for (const { started, suspended, amount, overageAllowed } of state.grants) {
+  for (const grant of state.grants) {
+    const { started, suspended, amount } = grant;
     if (!started || suspended === null) continue;
     why = why === 'blocked' ? why : suspended;
-    isCovered ||= amount === null || overageAllowed;
+    isCovered ||= amount === null || allowsOverage(grant);
   }
   if (why === null || !isCovered) return 'insufficient_balance';
   return why === 'blocked' ? 'blocked' : 'subscription_paused';

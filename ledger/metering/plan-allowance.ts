@@ -12,7 +12,10 @@ import { assert } from '../kernel/assert.ts';
 import type { Cycle, Interval } from '../kernel/calendar.ts';
 import { type MeterContext, MeterDraft, type MeterEffects } from './meter-draft.ts';
 import { type Grant, type Rollover, type Suspension, isUnlimited } from './grants.ts';
-import type { MeterState } from './meter.ts';
+import { type MeterState, snapshotOf } from './meter.ts';
+import { closeSpan, dropSince, followBiller, repriceSince } from './span-changes.ts';
+import { runningSpan } from './spans.ts';
+import type { UsagePrice } from './usage-price.ts';
 
 /**
  * What a subscription does to one meter of its customer. The subscription decides
@@ -21,7 +24,7 @@ import type { MeterState } from './meter.ts';
  * What holds: each order is idempotent. An order that is fulfilled already has no effects.
  * What it does not do: decide when to start, suspend or end an allowance.
  */
-type Done<K extends string = never> = {
+export type Done<K extends string = never> = {
   readonly outcome: { readonly kind: 'done' | K };
   /** Null where nothing changes. */
   readonly effects: MeterEffects | null;
@@ -34,7 +37,11 @@ export type AllowanceTerms = {
   readonly limit: bigint | null;
   /** `never`: given once, for as long as the subscription lasts. */
   readonly resetInterval: 'never' | Interval;
+  /** How many intervals a period has. */
+  readonly resetCount: number;
   readonly overageAllowed: boolean;
+  /** What usage beyond the limit costs; null: it is not sold. */
+  readonly price: UsagePrice | null;
   readonly rollover: Rollover | null;
   readonly boolean: boolean;
 };
@@ -46,6 +53,8 @@ type Subscriber = {
   /** Where the periods of the subscription are counted from. */
   readonly cycle: Pick<Cycle, 'anchor' | 'zone'>;
   readonly createdAt: number;
+  /** Whether usage beyond the limit is charged: not in a trial. */
+  readonly charges: boolean;
 };
 
 /** What a product's entitlement gives to a subscriber. */
@@ -64,10 +73,12 @@ export function planGrant(terms: AllowanceTerms & Subscriber): Grant {
     priority: terms.priority,
     createdAt,
     overageAllowed: terms.overageAllowed,
+    price: terms.price,
+    charges: terms.charges,
     recurs:
       resetInterval === 'never'
         ? null
-        : { cycle: { anchor, interval: resetInterval, count: 1, zone }, rollover },
+        : { cycle: { anchor, interval: resetInterval, count: terms.resetCount, zone }, rollover },
     renewsAt: null,
     started: false,
     suspended: null,
@@ -107,10 +118,12 @@ export function startPlan(
 export function replacePlan(
   context: MeterContext,
   state: MeterState,
-  subscriptionId: string,
+  { subscriptionId, since: from }: Replacing,
   grants: readonly Grant[],
 ): Done<GrantRefusal> {
   const draft = advancedDraft(context, state);
+  const now = since(draft, context.now);
+  const { limit } = snapshotOf(draft.state);
   const isNew = (id: string): boolean => grants.some((grant) => grant.id === id);
   for (const grant of grants) {
     assert(grant.subscriptionId === subscriptionId, 'a plan replaces its own allowances');
@@ -119,27 +132,32 @@ export function replacePlan(
     if (refused !== null) return { outcome: { kind: refused }, effects: null };
     const old = allowancesOf(draft.state, subscriptionId).find(({ id }) => !isNew(id));
     if (old !== undefined) replaceGrant(draft, old, grant);
-    else startGrant(draft, grant, context.now, 'plan_change');
+    else startGrant(draft, grant, now, 'plan_change');
   }
   for (const { id } of allowancesOf(draft.state, subscriptionId)) {
-    if (!isNew(id)) endGrant(draft, live(draft, id), context.now, 'voided');
+    if (!isNew(id)) endGrant(draft, live(draft, id), now, 'voided');
   }
+  followBiller(draft, now, limit, from);
+  repriceSince(draft, subscriptionId, from);
   return done(draft, state);
 }
+
+/** `since`: when the change counts from. Its answer may come later, when it is paid. */
+type Replacing = { readonly subscriptionId: string; readonly since: number };
 
 /** Takes over what the product gives now. Without a difference nothing changes. */
 export function refreshPlan(
   context: MeterContext,
   state: MeterState,
-  subscriptionId: string,
+  what: Replacing,
   grants: readonly Grant[],
 ): Done<GrantRefusal> {
   const draft = advancedDraft(context, state);
-  const given = allowancesOf(draft.state, subscriptionId);
+  const given = allowancesOf(draft.state, what.subscriptionId);
   const isSame =
     given.length === grants.length &&
     grants.every((grant) => given.some((other) => hasTermsOf(other, grant)));
-  return isSame ? done(draft, state) : replacePlan(context, state, subscriptionId, grants);
+  return isSame ? done(draft, state) : replacePlan(context, state, what, grants);
 }
 
 function hasTermsOf(one: Grant, other: Grant): boolean {
@@ -149,6 +167,9 @@ function hasTermsOf(one: Grant, other: Grant): boolean {
     one.boolean === other.boolean &&
     one.priority === other.priority &&
     one.overageAllowed === other.overageAllowed &&
+    one.price?.id === other.price?.id &&
+    one.charges === other.charges &&
+    mine?.cycle.count === its?.cycle.count &&
     mine?.cycle.interval === its?.cycle.interval &&
     mine?.rollover?.max === its?.rollover?.max &&
     mine?.rollover?.expiresAfterPeriods === its?.rollover?.expiresAfterPeriods
@@ -156,20 +177,24 @@ function hasTermsOf(one: Grant, other: Grant): boolean {
 }
 
 /**
- * Ends all grants of the subscription. After `expired`, checks say so if the customer has nothing
- * else.
+ * Ends all grants of the subscription, which ended at `at`. After `expired`, checks say so if the
+ * customer has nothing else.
  */
 export function withdrawPlan(
   context: MeterContext,
   state: MeterState,
   subscriptionId: string,
-  how: 'expired' | 'voided',
+  { how, at }: { readonly how: 'expired' | 'voided'; readonly at: number },
 ): Done {
   const draft = advancedDraft(context, state);
+  if (runningSpan(draft.state)?.subscriptionId === subscriptionId) {
+    closeSpan(draft, Math.min(at, context.now));
+  }
+  dropSince(draft, subscriptionId, at);
   for (;;) {
     const [grant] = grantsOf(draft.state, subscriptionId);
     if (grant === undefined) return done(draft, state);
-    endWhole(draft, grant, context.now, how);
+    endWhole(draft, grant, since(draft, context.now), how);
   }
 }
 
@@ -240,19 +265,19 @@ export function restartPlan(
   return done(draft, state);
 }
 
-function advancedDraft(context: MeterContext, state: MeterState): MeterDraft {
+export function advancedDraft(context: MeterContext, state: MeterState): MeterDraft {
   const draft = new MeterDraft(context, state);
   advance(draft);
   return draft;
 }
 
-function done(draft: MeterDraft, before: MeterState): Done {
+export function done(draft: MeterDraft, before: MeterState): Done {
   const effects = draft.state === before ? null : draft.effects();
   return { outcome: { kind: 'done' }, effects };
 }
 
 /** All grants of the subscription: its allowances and their rollover. */
-function grantsOf(state: MeterState, subscriptionId: string): readonly Grant[] {
+export function grantsOf(state: MeterState, subscriptionId: string): readonly Grant[] {
   return state.grants.filter((grant) => grant.subscriptionId === subscriptionId);
 }
 

@@ -38,6 +38,7 @@ export function usageEvent(
     periods: [],
     grants: [],
     members: [],
+    spans: [],
     stateChanged: false,
     events: [
       {

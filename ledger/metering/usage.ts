@@ -1,20 +1,24 @@
 import { advance, advanced, newPeriod } from './advance.ts';
 import { assert, unreachable } from '../kernel/assert.ts';
+import { checkCapped } from './capped.ts';
 import { type MeterContext, MeterDraft, type MeterEffects } from './meter-draft.ts';
 import {
+  type CheckAnswer,
   type MeterState,
   type Period,
   type Snapshot,
   available,
   balance,
   calendarPeriod,
-  check,
   shortage,
   snapshotOf,
   within,
   withoutLimit,
 } from './meter.ts';
 import { leaderOf } from './grants.ts';
+import { countLate } from './span-changes.ts';
+import type { Mark } from './span.ts';
+import { isSold } from './spans.ts';
 import { PERIODS_KEPT_MS } from '../limits.ts';
 import { inRange, one } from '../kernel/quantity.ts';
 import type {
@@ -79,7 +83,8 @@ export function missing(
   seen: Seen,
 ): Missing | null {
   const { eventAt, member } = usage;
-  if (eventAt === null && member === null) return null;
+  // Where the clock stepped back, now may be in the past.
+  if (eventAt === null && member === null && context.now >= state.current.start) return null;
   const now = advanced(context, state);
   const at = eventAt ?? context.now;
   if (at < now.current.start && !now.historyLoaded) return { kind: 'history' };
@@ -106,7 +111,10 @@ export function decideUsage(
   const change = consumed - period.consumed;
   if (!inRange(next.aggregate)) return { outcome: { kind: 'out_of_range' }, effects: null };
 
-  const reason = admit(draft.state, period, usage, change);
+  const reason =
+    usage.admission === 'record'
+      ? null
+      : admit(draft, usage, { period, consumed, aggregate: next.aggregate });
   if (reason !== null) {
     const { externalId } = context.customer;
     const snapshot = snapshotOf(draft.state, period);
@@ -115,12 +123,17 @@ export function decideUsage(
     if (usage.fingerprint === null) return { outcome, effects: null };
     // A keyed refusal is remembered, so that its retry is refused too, whatever was granted in
     // between.
-    draft.transfers.push(transferOf(context, period, answer, usage, 'refused'));
+    draft.transfers.push(
+      transferOf(context, period, answer, usage, { change: 'refused', sold: false }),
+    );
     return { outcome, effects: draft.effects() };
   }
 
   // From here it must succeed.
   const { aggregate, latest } = next;
+  countLate(draft, { accountId: period.accountId, eventAt }, (mark) =>
+    aggregated(context, mark, { id, value, eventAt, isNew }),
+  );
   const written = draft.changePeriod(period, { consumed, aggregate, latest });
   if (isNew && usage.member !== null) {
     draft.countMember(period.accountId, usage.member);
@@ -137,7 +150,8 @@ export function decideUsage(
     snapshot,
     externalId: context.customer.externalId,
   };
-  draft.transfers.push(transferOf(context, period, answer, usage, change));
+  const sold = isSold(draft.state, period);
+  draft.transfers.push(transferOf(context, period, answer, usage, { change, sold }));
   if (isCurrent && change > 0n && crossed(draft.state, rest)) {
     draft.announceExhaustion(context.now);
   }
@@ -185,17 +199,15 @@ function periodFor(context: MeterContext, state: MeterState, eventAt: number): P
   );
 }
 
-type Aggregate = Pick<Period, 'aggregate' | 'latest'>;
-
 /**
  * The aggregate after one more event. Each of the five gives the same result in any order of the
  * same events.
  */
 function aggregated(
   context: MeterContext,
-  period: Period,
+  period: Mark,
   event: { id: string; value: bigint; eventAt: number; isNew: boolean },
-): Aggregate {
+): Mark {
   const { aggregation, scale } = context.meter;
   const step = one(scale);
   switch (aggregation) {
@@ -226,14 +238,28 @@ function aggregated(
   }
 }
 
+type Wanted = { readonly period: Period; readonly consumed: bigint; readonly aggregate: bigint };
+
 /** Why the usage is refused, or null. Rejections in precedence order. */
-function admit(state: MeterState, period: Period, usage: Usage, change: bigint): Reason | null {
-  if (usage.admission === 'record') return null;
-  if (usage.admission === 'consume') {
-    // The same question as a check of this value; it never admits more than that.
-    const answer = check(state, change > usage.value ? change : usage.value);
-    return answer.allowed ? null : answer.reason;
-  }
+function admit({ context, state }: MeterDraft, usage: Usage, wanted: Wanted): Reason | null {
+  const { period, consumed, aggregate } = wanted;
+  const change = consumed - period.consumed;
+  const reason =
+    usage.admission === 'consume'
+      ? // The same question as a check of this value; it never admits more than that.
+        refusalOfCheck(checkCapped(context, state, change > usage.value ? change : usage.value))
+      : overLimit(state, period, change);
+  // Only what is of now is refused: it is in the current period.
+  if (reason !== null || context.affords === null || period !== state.current) return reason;
+  const after = { ...state, current: { ...period, consumed, aggregate } };
+  return context.affords(state, after) ? null : 'spend_cap';
+}
+
+function refusalOfCheck({ allowed, reason }: CheckAnswer): Reason | null {
+  return allowed ? null : reason;
+}
+
+function overLimit(state: MeterState, period: Period, change: bigint): Reason | null {
   const before = snapshotOf(state, period);
   // Grants are suspended in the current period only. What they gave in an earlier one is used or
   // gone.
@@ -257,7 +283,7 @@ function transferOf(
   period: Period,
   answer: UsageAnswer,
   usage: Usage,
-  change: bigint | 'refused',
+  { change, sold }: { readonly change: bigint | 'refused'; readonly sold: boolean },
 ): Transfer {
   const moved = change === 'refused' ? 0n : change;
   const record: UsageRecord = {
@@ -269,6 +295,7 @@ function transferOf(
     limitAfter: answer.snapshot.limit,
     metadata: usage.metadata,
     guarded: usage.admission !== 'record' && answer.reason === 'ok' && moved > 0n,
+    sold,
     answer: usage.exactReplay ? restOf(answer) : null,
   };
   return {

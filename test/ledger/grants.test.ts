@@ -14,6 +14,8 @@ const PLAIN: Grant = {
   priority: 100,
   createdAt: 50,
   overageAllowed: false,
+  price: null,
+  charges: false,
   recurs: null,
   renewsAt: null,
   started: true,

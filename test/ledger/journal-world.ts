@@ -74,7 +74,14 @@ export class Planted implements Unit {
 
 /** Effects that write one transfer, which names its owner. */
 function effectsOf(unit: Planted): MeterEffects {
-  const nothing = { periods: [], grants: [], events: [], members: [], stateChanged: false };
+  const nothing = {
+    periods: [],
+    grants: [],
+    events: [],
+    members: [],
+    spans: [],
+    stateChanged: false,
+  };
   const context = { customer: {}, meter: { id: 'meter' }, state: {} };
   const transfers = unit.kind === 'broken' ? [BROKEN] : [transferOf(unit.id)];
   return { kind: 'meter', ...context, ...nothing, transfers } as unknown as MeterEffects;

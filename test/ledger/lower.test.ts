@@ -11,6 +11,12 @@ const answer = (plan: PlanFields, used = 0n, suspended = false): CheckAnswer => 
   return check(world.seen, 1n);
 };
 const UNLIMITED = { limit: null };
+const OVER = { overageAllowed: true };
+const capped = (used: bigint): CheckAnswer => ({
+  ...answer(OVER, used),
+  allowed: false,
+  reason: 'spend_cap',
+});
 
 // prettier-ignore
 test.each([
@@ -23,6 +29,8 @@ test.each([
   ['units, than unlimited',                answer({}),                    answer(UNLIMITED),             true],
   ['unlimited, than units',                answer(UNLIMITED),             answer({}),                    false],
   ['unlimited, than the same',             answer(UNLIMITED),             answer(UNLIMITED),             false],
+  ['more that a cap denies, than less',    capped(10n),                   answer(OVER, 11n),             true],
+  ['less, than more that a cap denies',    answer(OVER, 11n),             capped(10n),                   false],
 ])('lower: %s', (_what, one, other, is) => {
   expect(isLower(one, other)).toBe(is);
 });

@@ -217,3 +217,32 @@ describe('at nothing left', () => {
     expect(world.transfers.at(-1)).toMatchObject({ amount: 1n, usage: { guarded: true } });
   });
 });
+
+describe('where the clock stepped back before the period', () => {
+  const stepped = (): World => {
+    const world = subscribed({ resetInterval: 'day' });
+    world.tickAt(T0 + DAY);
+    world.now = T0 + DAY - 1;
+    return world;
+  };
+
+  test('a plan ends', () => {
+    const world = stepped();
+    expect(world.withdrawPlan('expired')).toBe('done');
+    expect(world.state.grants).toEqual([]);
+  });
+
+  test('a plan changes to one that gives nothing of it', () => {
+    const world = stepped();
+    expect(world.replacePlan()).toBe('done');
+    expect(world.state.grants).toEqual([]);
+  });
+
+  test('an allowance is taken back', () => {
+    const world = new World();
+    const id = granted(world.grant({ every: 'day' }));
+    world.tickAt(T0 + DAY);
+    world.now = T0 + DAY - 1;
+    expect(world.void(id)).toBe('voided');
+  });
+});

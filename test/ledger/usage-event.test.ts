@@ -64,6 +64,7 @@ test('it writes nothing but the event', () => {
     meter: world.meter,
     state: world.state,
     transfers: [],
+    spans: [],
     periods: [],
     grants: [],
     events: [],

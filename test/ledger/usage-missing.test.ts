@@ -60,3 +60,23 @@ test.each(LACKING)('usage %s', (_what, asked, seen, historyLoaded, lacks) => {
   });
   expect(answer).toEqual({ kind: 'member', accountId, member: 1n });
 });
+
+test('usage of now, where the clock stepped back before the period', () => {
+  const world = new World();
+  world.grant({ every: 'day' });
+  world.tickAt(T0 + DAY);
+  const usage = {
+    id: 'event',
+    value: 1n,
+    eventAt: null,
+    member: null,
+    admission: 'record' as const,
+    exactReplay: false,
+    fingerprint: null,
+    metadata: null,
+  };
+  const state = { ...world.state, historyLoaded: false };
+  expect(missing(world.context, state, usage, known)).toBe(null);
+  world.now = T0 + DAY - 1;
+  expect(missing(world.context, state, usage, known)).toEqual({ kind: 'history' });
+});

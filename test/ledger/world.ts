@@ -8,8 +8,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Cycle, Interval } from '../../ledger/kernel/calendar.ts';
 import { decideGrant, decideVoid } from '../../ledger/metering/grant-decisions.ts';
 import { advanced, decideTick } from '../../ledger/metering/advance.ts';
+import { checkCapped } from '../../ledger/metering/capped.ts';
 import { RowBuilder } from '../../ledger/actor/rows.ts';
-import type { MeterContext, MeterEffects } from '../../ledger/metering/meter-draft.ts';
+import type { Affords, MeterContext, MeterEffects } from '../../ledger/metering/meter-draft.ts';
 import type { LedgerEvent } from '../../ledger/event.ts';
 import type { Grant, Suspension } from '../../ledger/metering/grants.ts';
 import {
@@ -19,7 +20,6 @@ import {
   type Period,
   balance,
   breakdown,
-  check,
   emptyMeterState,
   emptyPeriod,
   snapshotOf,
@@ -42,6 +42,8 @@ import {
   type Transfer,
   applyTransfer,
 } from '../../ledger/kernel/transfers.ts';
+import type { Span } from '../../ledger/metering/span.ts';
+import type { Began } from '../../ledger/metering/signup.ts';
 import { type Usage, type UsageOutcome, decideUsage } from '../../ledger/metering/usage.ts';
 
 export const HOUR = 3_600_000;
@@ -77,6 +79,9 @@ export function readableIds(): Ids {
 export class World {
   now = T0;
   state: MeterState;
+  /** Those of the customer that have not ended. */
+  readonly subscriptions = new Map<string, Began>();
+  affords: Affords | null = null;
   readonly ids = readableIds();
   readonly meter: Meter;
   readonly customer = {
@@ -98,6 +103,7 @@ export class World {
   readonly #members = new Set<string>();
   /** As last written, by account. */
   readonly #periods = new Map<string, Period>();
+  readonly #spans = new Map<string, Span>();
 
   constructor(aggregation: Aggregation = 'sum', scale = 0) {
     this.meter = {
@@ -114,15 +120,16 @@ export class World {
   }
 
   get context(): MeterContext {
-    const { customer, meter, now, ids } = this;
+    const { customer, meter, now, ids, affords } = this;
     return {
       customer,
       meter,
       now,
       ids,
       grantsMax: 1000,
-      subscriptions: new Map(),
+      subscriptions: this.subscriptions,
       books: { usage: 'usage', grants: 'grants' },
+      affords,
     };
   }
 
@@ -139,6 +146,8 @@ export class World {
       priority: 100,
       createdAt: this.now,
       overageAllowed: false,
+      price: null,
+      charges: false,
       renewsAt: null,
       started: false,
       suspended: null,
@@ -174,7 +183,10 @@ export class World {
       limit: 10n,
       resetInterval: 'month',
       cycle: { anchor: this.now, zone: 'UTC' },
+      resetCount: 1,
       overageAllowed: false,
+      price: null,
+      charges: true,
       rollover: null,
       boolean: false,
       createdAt: this.now,
@@ -189,16 +201,36 @@ export class World {
 
   replacePlan(...fields: readonly PlanFields[]): string {
     const grants = fields.map((terms) => this.planned(terms));
-    return this.#decided(replacePlan(this.context, this.state, 'plan', grants));
+    return this.#decided(replacePlan(this.context, this.state, this.#replacing, grants));
   }
 
   refreshPlan(...fields: readonly PlanFields[]): string {
     const grants = fields.map((terms) => this.planned(terms));
-    return this.#decided(refreshPlan(this.context, this.state, 'plan', grants));
+    return this.#decided(refreshPlan(this.context, this.state, this.#replacing, grants));
+  }
+
+  /** A change that counts from `since`, and was paid now. */
+  replacePlanSince(since: number, ...fields: readonly PlanFields[]): string {
+    const grants = fields.map((terms) => this.planned(terms));
+    return this.do((context, state) =>
+      replacePlan(context, state, { subscriptionId: 'plan', since }, grants),
+    );
+  }
+
+  /** A renewal at `since` that is decided now. */
+  refreshPlanSince(since: number, ...fields: readonly PlanFields[]): string {
+    const grants = fields.map((terms) => this.planned(terms));
+    return this.do((context, state) =>
+      refreshPlan(context, state, { subscriptionId: 'plan', since }, grants),
+    );
+  }
+
+  get #replacing() {
+    return { subscriptionId: 'plan', since: this.now };
   }
 
   withdrawPlan(how: 'expired' | 'voided', id = 'plan'): string {
-    return this.#decided(withdrawPlan(this.context, this.state, id, how));
+    return this.#decided(withdrawPlan(this.context, this.state, id, { how, at: this.now }));
   }
 
   expirePlanAt(at: number | null, id = 'plan'): string {
@@ -211,6 +243,11 @@ export class World {
 
   restartPlan(cycle: Pick<Cycle, 'anchor' | 'zone'>, id = 'plan'): string {
     return this.#decided(restartPlan(this.context, this.state, id, cycle));
+  }
+
+  /** Any other decision. */
+  do(decide: (context: MeterContext, state: MeterState) => ReturnType<typeof startPlan>): string {
+    return this.#decided(decide(this.context, this.state));
   }
 
   use(value: bigint, fields: Partial<Usage> = {}): UsageOutcome {
@@ -243,7 +280,7 @@ export class World {
   }
 
   check(units: bigint) {
-    const { allowed, reason } = check(this.seen, units);
+    const { allowed, reason } = checkCapped(this.context, this.seen, units);
     return `${allowed ? 'allowed' : 'denied'} ${reason}`;
   }
 
@@ -321,7 +358,7 @@ export class World {
   }
 
   /** A crash now leaves what is in memory. */
-  #expectWritten({ state, periods, stateChanged }: MeterEffects): void {
+  #expectWritten({ state, periods, spans, stateChanged }: MeterEffects): void {
     for (const grant of state.grants) {
       if (this.grants.get(grant.id) !== grant) throw new Error(`grant ${grant.id} is not written`);
     }
@@ -334,9 +371,18 @@ export class World {
       const isAsWritten = written?.granted === units && written.consumed === consumed;
       if (opened && !isAsWritten) throw new Error(`period ${accountId} is not written`);
     }
-    // What of the periods has changed is in their accounts.
-    const { current, others } = this.state;
-    if (!stateChanged && !isDeepStrictEqual({ ...state, current, others }, this.state)) {
+    for (const { span, isLive } of spans) {
+      if (isLive) this.#spans.set(span.id, span);
+      else this.#spans.delete(span.id);
+    }
+    const isWritten = (span: Span): boolean => this.#spans.get(span.id) === span;
+    if (state.spans.length !== this.#spans.size || !state.spans.every(isWritten)) {
+      throw new Error('a span is not written');
+    }
+    // What of periods and spans has changed is in rows of their own.
+    const { current, others, spans: before } = this.state;
+    const own = { ...state, current, others, spans: before };
+    if (!stateChanged && !isDeepStrictEqual(own, this.state)) {
       throw new Error('the state is not written');
     }
   }

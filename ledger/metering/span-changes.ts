@@ -1,0 +1,181 @@
+import { PERIODS_KEPT_MS } from '../limits.ts';
+import type { MeterDraft } from './meter-draft.ts';
+import type { Mark, Span } from './span.ts';
+import { billerOf, quantityOf, runningSpan } from './spans.ts';
+import { snapshotOf } from './meter.ts';
+
+// Opens, closes and prices spans, as part of a decision on the meter (`span.ts` says what they
+// are).
+
+/**
+ * Closes the span that runs. `limit`: with which it closes, the period's own by default. One that
+ * began at `at` or later is dropped, unless it has counted something: what was paid late begins
+ * earlier than it is decided, and what was used meanwhile is billed.
+ */
+export function closeSpan(
+  draft: MeterDraft,
+  at: number,
+  limit: bigint | null = snapshotOf(draft.state).limit,
+): void {
+  const span = runningSpan(draft.state);
+  if (span === null) return;
+  const { aggregate } = draft.state.current;
+  const isEmpty = span.start >= at && span.opening.aggregate === aggregate;
+  if (isEmpty) return draft.putSpan(span, false);
+  // A late event must find this period: one without an account is not kept.
+  if (!draft.state.current.opened) draft.changePeriod(draft.state.current, {});
+  const end = span.start < at ? at : Math.max(span.start + 1, draft.context.now);
+  draft.putSpan({ ...span, end, limit, closing: markOf(draft.state.current) });
+}
+
+/** Opens a span where usage is sold and none runs. */
+export function openSpan(draft: MeterDraft, at: number): void {
+  const { current, grants } = draft.state;
+  const biller = billerOf(grants);
+  if (biller === null || biller.subscriptionId === null || runningSpan(draft.state) !== null)
+    return;
+  forgetOld(draft);
+  const last = draft.state.spans.at(-1);
+  const closed = last?.accountId === current.accountId ? (last.end ?? 0) : 0;
+  const start = Math.max(at, current.start, closed);
+  const { subscriptionId, price } = biller;
+  draft.putSpan({
+    id: draft.context.ids.derive('span', current.accountId, subscriptionId, String(start)),
+    subscriptionId,
+    price,
+    accountId: current.accountId,
+    start,
+    end: null,
+    limit: null,
+    opening: start === current.start ? NOTHING : markOf(current),
+    closing: null,
+    billedAs: null,
+  });
+}
+
+/**
+ * Makes the span that runs that of the allowance whose price counts now. `limit`: of the period
+ * before the allowances changed. `since`: what began then or later has the new price from its start.
+ */
+export function followBiller(
+  draft: MeterDraft,
+  at: number,
+  limit: bigint | null,
+  since: number = at,
+): void {
+  const biller = billerOf(draft.state.grants);
+  const running = runningSpan(draft.state);
+  const isSame =
+    running !== null &&
+    running.subscriptionId === biller?.subscriptionId &&
+    running.price.id === biller.price.id;
+  if (running !== null && !isSame) {
+    const isNew = running.start >= since && running.subscriptionId === biller?.subscriptionId;
+    if (isNew) draft.putSpan({ ...running, price: biller.price });
+    else closeSpan(draft, at, limit);
+  }
+  openSpan(draft, at);
+}
+
+/** A change of plan counts from `since`: spans that closed since then have its price, or none. */
+export function repriceSince(draft: MeterDraft, subscriptionId: string, since: number): void {
+  const biller = billerOf(draft.state.grants);
+  const price = biller?.subscriptionId === subscriptionId ? biller.price : null;
+  for (const span of draft.state.spans) {
+    const isIts = span.subscriptionId === subscriptionId && span.billedAs === null;
+    if (!isIts || span.end === null || span.start < since || span.price.id === price?.id) continue;
+    // Without usage, what ends with the change is only the time in which it was paid.
+    const isNothing = span.end === draft.context.now && quantityOf(draft.state, span) === 0n;
+    if (price === null || isNothing) draft.putSpan(span, false);
+    else draft.putSpan({ ...span, price });
+  }
+}
+
+/**
+ * The subscription ended at `at`: nothing is sold from then on. A span that has closed since, because
+ * the end is decided late, ends there with what it counts.
+ */
+export function dropSince(draft: MeterDraft, subscriptionId: string, at: number): void {
+  for (const span of draft.state.spans) {
+    if (span.subscriptionId !== subscriptionId || span.billedAs !== null) continue;
+    if (span.start >= at) draft.putSpan(span, false);
+    else if (span.end !== null && span.end > at) draft.putSpan({ ...span, end: at });
+  }
+}
+
+/** Counts a late event in each mark that is after it. `count` adds the event to a mark. */
+export function countLate(
+  draft: MeterDraft,
+  event: { readonly accountId: string; readonly eventAt: number },
+  count: (mark: Mark) => Mark,
+): void {
+  const { spans } = draft.state;
+  const last = spans.at(-1);
+  const { accountId, eventAt } = event;
+  if (last === undefined || eventAt >= (last.end ?? last.start)) return;
+  for (const span of spans) {
+    if (span.accountId !== accountId) continue;
+    const isBefore = eventAt < span.start;
+    const isIn = span.closing !== null && span.end !== null && eventAt < span.end;
+    if (!isBefore && !isIn) continue;
+    draft.putSpan({
+      ...span,
+      opening: isBefore ? count(span.opening) : span.opening,
+      closing: isIn && span.closing !== null ? count(span.closing) : span.closing,
+    });
+  }
+}
+
+/** Says what closed spans were billed as. */
+export function billSpans(draft: MeterDraft, ids: readonly string[], billedAs: string): void {
+  const billed = new Set(ids);
+  draft.changeSpans(
+    draft.state.spans.flatMap((span) => (billed.has(span.id) ? [{ ...span, billedAs }] : [])),
+  );
+}
+
+/**
+ * Takes back what was billed for a change that did not happen. A span that was closed for it goes
+ * on: it is one with the span after it.
+ */
+export function unbillSpans(draft: MeterDraft, billedAs: string, cutAt: number): void {
+  for (const span of draft.state.spans.filter((one) => one.billedAs === billedAs)) {
+    const next = draft.state.spans.find(
+      (one) => span.end === cutAt && one.start === cutAt && one.accountId === span.accountId,
+    );
+    if (next === undefined || next.subscriptionId !== span.subscriptionId) {
+      draft.putSpan({ ...span, billedAs: null });
+      continue;
+    }
+    draft.putSpan(next, false);
+    const { id, start, opening } = span;
+    draft.putSpan({ ...next, id, start, opening });
+  }
+}
+
+/**
+ * Lets go of what no event can change any more: of ended subscriptions all, during a pause what
+ * comes to nothing, as it may last for years. What was billed a live subscription settles itself.
+ */
+function forgetOld(draft: MeterDraft): void {
+  const { now, subscriptions } = draft.context;
+  const until = now - PERIODS_KEPT_MS;
+  const isHeld = (billerOf(draft.state.grants)?.suspended ?? null) !== null;
+  for (const span of draft.state.spans) {
+    if (span.end === null || span.end > until) continue;
+    const isIdle = isHeld && span.billedAs === null && isFree(draft, span);
+    // What is left at an end is billed in the same unit, and not let go of before.
+    const isOver = span.billedAs !== null && !subscriptions.has(span.subscriptionId);
+    if (isIdle || isOver) draft.putSpan(span, false);
+  }
+}
+
+function isFree({ state }: MeterDraft, span: Span): boolean {
+  return span.price.minimum === null && quantityOf(state, span) === 0n;
+}
+
+function markOf({ aggregate, latest }: Mark): Mark {
+  return { aggregate, latest };
+}
+
+const NOTHING: Mark = { aggregate: 0n, latest: null };

@@ -1,0 +1,46 @@
+import type { UsagePrice } from './usage-price.ts';
+
+/**
+ * Spans: stretches of time in which usage beyond the allowance is sold (beyond.md 2).
+ *
+ * How it works: while an allowance with a price is live, one span of the meter runs. It closes at
+ * the end of the meter's period, at a change of plan and at the end of the subscription, and the
+ * next one opens then (`span-changes.ts`). A span keeps what its period had counted before its start
+ * and before its end, so what it bills follows from three numbers.
+ *
+ * What holds: an event counts by its own time. A late one changes each mark that is after it, in the
+ * decision that records it. Where several subscriptions sell one feature, the one bills whose
+ * allowance leads. What is closed keeps its limit.
+ * What it does not do: know money. `ledger/subscriptions` rates and bills.
+ *
+ * Limits: an event that was recorded with a time after a change of plan, before the change, counts
+ * before it (events may be 5 minutes early). A late event of a `unique` meter whose member was
+ * counted after a change of plan does not move to before it.
+ */
+export type Span = {
+  /** Derived from the account of its period, the subscription and its start. */
+  readonly id: string;
+  /** Who bills it. */
+  readonly subscriptionId: string;
+  readonly price: UsagePrice;
+  /** The account of the period that it is in. */
+  readonly accountId: string;
+  readonly start: number;
+  /** Exclusive; null while it runs. */
+  readonly end: number | null;
+  /** With which it closed, scaled; null: it runs, or was unlimited. */
+  readonly limit: bigint | null;
+  /** Of the period's events before its start, and before its end once it is closed. */
+  readonly opening: Mark;
+  readonly closing: Mark | null;
+  /** What it is billed as: all spans of one line have one id. null until it is billed. */
+  readonly billedAs: string | null;
+};
+
+/** What a period's events come to, or those before a time. */
+export type Mark = {
+  /** Before the floor: what is consumed is max(0, aggregate), so that order never matters. */
+  readonly aggregate: bigint;
+  /** The event that set a `last` meter: later time wins, then the greater id. */
+  readonly latest: { readonly at: number; readonly id: string } | null;
+};

@@ -1,0 +1,333 @@
+// Spans of usage that is sold: when they open and close, and what is past the allowance in each.
+import { describe, expect, test } from 'bun:test';
+import {
+  billPlan,
+  chargePlan,
+  cutPlan,
+  settlePlan,
+  unbillPlan,
+} from '../../ledger/metering/plan-spans.ts';
+import { quantityOf } from '../../ledger/metering/spans.ts';
+import type { UsagePrice } from '../../ledger/metering/usage-price.ts';
+import { DAY, type PlanFields, T0, World } from './world.ts';
+
+const PRICE: UsagePrice = {
+  id: 'price',
+  currency: 'USD',
+  model: 'per_unit',
+  unitAmount: 2_000_000_000n,
+  minimum: null,
+  maximum: null,
+};
+const DEARER: UsagePrice = { ...PRICE, id: 'dearer' };
+const CYCLE = { anchor: T0, zone: 'UTC' };
+
+/** Each as `start end price quantity`, in days since the start; `*` where it is billed. */
+function spansOf(world: World): string[] {
+  const day = (at: number | null): string => (at === null ? '' : String((at - T0) / DAY));
+  const { seen } = world;
+  return seen.spans.map((span) => {
+    const { subscriptionId, price, start, end, billedAs } = span;
+    const what = `${subscriptionId} ${price.id} ${quantityOf(seen, span)}`;
+    return `${day(start)}-${day(end)} ${what}${billedAs === null ? '' : ` ${billedAs}`}`;
+  });
+}
+
+/** 10 a month, and usage beyond it is sold. */
+function sold(fields: PlanFields = {}, world = new World()): World {
+  world.plan({ price: PRICE, ...fields });
+  return world;
+}
+
+const later = (world: World, days: number): World => {
+  world.tickAt(world.now + days * DAY);
+  return world;
+};
+const at = (days: number): { eventAt: number } => ({ eventAt: T0 + days * DAY });
+
+test('a span runs as long as its period, and bills what is past the allowance', () => {
+  const world = sold();
+  expect(spansOf(world)).toEqual(['0- plan price 0']);
+  world.use(8n);
+  world.use(7n);
+  expect(spansOf(world)).toEqual(['0- plan price 5']);
+  expect(world.check(100n)).toBe('allowed overage_allowed');
+  later(world, 28);
+  expect(spansOf(world)).toEqual(['0-28 plan price 5', '28- plan price 0']);
+});
+
+test('without a price nothing is sold', () => {
+  const world = sold({ price: null });
+  world.use(15n);
+  expect(spansOf(world)).toEqual([]);
+  expect(world.check(1n)).toBe('denied insufficient_balance');
+});
+
+test('usage is marked where its period is sold, also when it is late', () => {
+  const world = new World();
+  const marked = (): boolean | undefined => world.transfers.at(-1)?.usage?.sold;
+  world.use(1n);
+  expect(marked()).toBe(false);
+  later(world, 1);
+  sold({}, world);
+  world.use(1n);
+  expect(marked()).toBe(true);
+  later(world, 35);
+  world.use(1n, at(2));
+  expect(marked()).toBe(true);
+  world.use(1n, at(0.5));
+  expect(marked()).toBe(false);
+});
+
+test('so is an early event of the next period, which has no span yet', () => {
+  const world = sold();
+  world.now = T0 + 28 * DAY - 60_000;
+  world.use(13n, at(28));
+  expect(world.transfers.at(-1)?.usage?.sold).toBe(true);
+  later(world, 1);
+  expect(spansOf(world)).toEqual(['0-28 plan price 0', '28- plan price 3']);
+});
+
+test('a top-up is used before anything is sold', () => {
+  const world = sold();
+  world.grant({ amount: 20n });
+  world.use(25n);
+  expect(spansOf(world)).toEqual(['0- plan price 0']);
+  world.use(10n);
+  expect(spansOf(world)).toEqual(['0- plan price 5']);
+});
+
+test('what a top-up has left goes on to the next period, and covers nothing of the closed one', () => {
+  const world = sold();
+  world.grant({ amount: 20n });
+  world.use(25n);
+  later(world, 28);
+  world.use(3n, at(27));
+  expect(spansOf(world)).toEqual(['0-28 plan price 3', '28- plan price 0']);
+  expect(world.numbers).toEqual([15n, 0n, 15n]);
+});
+
+describe('a late event', () => {
+  test('counts in the span of its own time', () => {
+    const world = sold();
+    world.use(12n);
+    later(world, 28);
+    world.use(4n, at(27));
+    world.use(1n);
+    expect(spansOf(world)).toEqual(['0-28 plan price 6', '28- plan price 0']);
+    world.use(-5n, at(1));
+    expect(spansOf(world)).toEqual(['0-28 plan price 1', '28- plan price 0']);
+  });
+
+  test('is the first one of a period in which nothing was included', () => {
+    const world = sold({ limit: 0n });
+    later(world, 28);
+    later(world, 26);
+    world.use(4n, at(27));
+    expect(spansOf(world)).toEqual(['0-28 plan price 4', '28- plan price 0']);
+  });
+
+  test('of before a change moves the end of one span and the start of the next', () => {
+    const world = sold();
+    world.use(12n);
+    later(world, 10);
+    world.replacePlan({ price: DEARER, cycle: CYCLE });
+    world.use(4n);
+    expect(spansOf(world)).toEqual(['0-10 plan price 2', '10- plan dearer 4']);
+    world.use(3n, at(9));
+    expect(spansOf(world)).toEqual(['0-10 plan price 5', '10- plan dearer 4']);
+  });
+
+  test.each([
+    ['max', [7n, 20n, 15n], ['0-10 plan price 5', '10-28 plan dearer 5', '28- plan dearer 0']],
+    ['last', [7n, 20n, 15n], ['0-10 plan price 5', '10-28 plan dearer 5', '28- plan dearer 0']],
+    ['count', [1n, 1n, 1n], ['0-10 plan price 0', '10-28 plan dearer 0', '28- plan dearer 0']],
+  ] as const)('of a %s meter', (aggregation, [first, second, third], spans) => {
+    const world = sold({}, new World(aggregation));
+    world.use(first, at(0));
+    later(world, 10);
+    world.replacePlan({ price: DEARER, cycle: CYCLE });
+    world.use(second, at(10));
+    later(world, 18);
+    world.use(third, at(9));
+    expect(spansOf(world)).toEqual([...spans]);
+  });
+});
+
+test('a trial sells nothing: it begins to when the trial is over', () => {
+  const world = sold({ charges: false });
+  world.use(12n);
+  expect(world.check(1n)).toBe('denied insufficient_balance');
+  expect(spansOf(world)).toEqual([]);
+  world.do((context, state) => chargePlan(context, state, 'plan', world.now));
+  expect(world.check(1n)).toBe('allowed overage_allowed');
+  world.use(1n);
+  expect(spansOf(world)).toEqual(['0- plan price 3']);
+});
+
+test('of two that sell one feature the one bills that leads', () => {
+  const world = sold({ subscriptionId: 'second', priority: 5, price: DEARER });
+  world.plan({ price: PRICE, limit: 3n });
+  world.use(20n);
+  expect(spansOf(world)).toEqual(['0- second dearer 7']);
+  later(world, 1);
+  world.withdrawPlan('expired', 'second');
+  expect(spansOf(world)).toEqual(['0-1 second dearer 7', '1- plan price 0']);
+});
+
+test('an end closes the span with the limit that it had', () => {
+  const world = sold();
+  world.use(4n);
+  later(world, 3);
+  world.withdrawPlan('expired');
+  world.use(5n, at(1));
+  expect(spansOf(world)).toEqual(['0-3 plan price 0']);
+  world.use(5n, at(1));
+  expect(spansOf(world)).toEqual(['0-3 plan price 4']);
+});
+
+test('paused or blocked, usage is still sold', () => {
+  const world = sold();
+  world.suspendPlan('paused');
+  world.use(13n);
+  expect(world.check(1n)).toBe('denied subscription_paused');
+  expect(spansOf(world)).toEqual(['0- plan price 3']);
+});
+
+test('at a renewal what the product asks by then counts from the start of the period', () => {
+  const world = sold();
+  later(world, 28);
+  world.use(14n);
+  const since = world.now;
+  world.now += 1000;
+  world.refreshPlanSince(since, { price: DEARER, cycle: CYCLE });
+  expect(spansOf(world)).toEqual(['0-28 plan price 0', '28- plan dearer 4']);
+});
+
+describe('a change that is to be paid first', () => {
+  const cut = (): World => {
+    const world = sold();
+    world.use(12n);
+    later(world, 10);
+    const spanIds = world.state.spans.map(({ id }) => id);
+    world.do((context, state) => cutPlan(context, state, 'plan', world.now));
+    world.do((context, state) => billPlan(context, state, [{ billedAs: 'line', spanIds }]));
+    world.use(3n);
+    return world;
+  };
+  const cutAt = T0 + 10 * DAY;
+
+  test('closes the span, so that it can be billed', () => {
+    expect(spansOf(cut())).toEqual(['0-10 plan price 2 line', '10- plan price 3']);
+  });
+
+  test('once it is paid, what was used since has the new price', () => {
+    const world = cut();
+    world.now += 5000;
+    world.replacePlanSince(cutAt, { price: DEARER, cycle: CYCLE });
+    expect(spansOf(world)).toEqual(['0-10 plan price 2 line', '10- plan dearer 3']);
+  });
+
+  test('not paid, the span is one again', () => {
+    const world = cut();
+    world.do((context, state) => unbillPlan(context, state, { billedAs: ['line'], cutAt }));
+    expect(spansOf(world)).toEqual(['0- plan price 5']);
+  });
+
+  test('not paid, after the period: the closed one is one again', () => {
+    const world = later(cut(), 18);
+    world.use(1n, at(9));
+    world.do((context, state) => unbillPlan(context, state, { billedAs: ['line'], cutAt }));
+    expect(spansOf(world)).toEqual(['0-28 plan price 6', '28- plan price 0']);
+  });
+});
+
+test('a period that begins earlier than it is decided: what was used meanwhile is sold', () => {
+  const world = later(sold(), 10);
+  const anchor = world.now;
+  world.do((context, state) => cutPlan(context, state, 'plan', anchor));
+  world.now += DAY;
+  world.use(12n);
+  world.restartPlan({ anchor, zone: 'UTC' });
+  expect(spansOf(world)).toEqual(['0-10 plan price 0', '10-11 plan price 2', '10- plan price 0']);
+});
+
+test('what an ended subscription has left to bill is kept until it is billed', () => {
+  const world = sold({ subscriptionId: 'second', priority: 5, resetInterval: 'week' });
+  world.plan({ price: PRICE });
+  world.use(12n);
+  later(world, 50);
+  world.withdrawPlan('expired', 'second');
+  expect(spansOf(world)).toContain('0-7 second price 0');
+});
+
+describe('what is billed is let go of', () => {
+  const billed = (): World => {
+    const world = sold();
+    world.use(12n);
+    later(world, 28);
+    const spanIds = world.state.spans.slice(0, 1).map(({ id }) => id);
+    world.do((context, state) => billPlan(context, state, [{ billedAs: 'line', spanIds }]));
+    return world;
+  };
+  const starts = (world: World): string[] => spansOf(world).map((span) => span.split(' ')[0] ?? '');
+
+  test('when its subscription says that it is settled', () => {
+    const world = billed();
+    world.do((context, state) => settlePlan(context, state, ['line']));
+    expect(starts(world)).toEqual(['28-']);
+  });
+
+  test('of an ended subscription when no event can come any more', () => {
+    const world = billed();
+    later(world, 31);
+    expect(starts(world)).toEqual(['0-28', '28-59', '59-']);
+    later(world, 30);
+    expect(starts(world)).toEqual(['28-59', '59-89', '89-']);
+  });
+});
+
+describe('a long pause', () => {
+  const signup = {
+    paymentLinkId: null,
+    paymentLinkToken: null,
+    clientReferenceId: null,
+    externalCustomerId: null,
+    metadata: {},
+  };
+
+  /** With an allowance for each hour, and of a subscription that lives. */
+  function hourly(price: UsagePrice = PRICE): World {
+    const world = sold({ resetInterval: 'hour', price });
+    world.subscriptions.set('plan', { signup });
+    return world;
+  }
+
+  function paused(price?: UsagePrice): World {
+    const world = hourly(price);
+    world.suspendPlan('paused');
+    return world;
+  }
+
+  test('lets go of what was not used and costs nothing, once no event can come any more', () => {
+    const world = paused();
+    world.use(12n);
+    for (let day = 0; day < 60; day += 1) later(world, 1);
+    const { spans } = world.seen;
+    expect(spansOf(world)[0]).toBe(`0-${1 / 24} plan price 2`);
+    expect(T0 + 60 * DAY - (spans[1]?.start ?? 0)).toBeLessThan(37 * DAY);
+    expect(spans.length).toBeLessThan(37 * 24);
+  });
+
+  test('keeps what a minimum bills', () => {
+    const world = paused({ ...PRICE, minimum: 100n });
+    for (let day = 0; day < 60; day += 1) later(world, 1);
+    expect(world.seen.spans).toHaveLength(60 * 24 + 1);
+  });
+
+  test('and without it all are kept, until they are billed', () => {
+    const world = hourly();
+    for (let day = 0; day < 60; day += 1) later(world, 1);
+    expect(world.seen.spans).toHaveLength(60 * 24 + 1);
+  });
+});

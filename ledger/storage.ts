@@ -3,7 +3,13 @@ import type { Grant } from './metering/grants.ts';
 import type { Customer, Meter, MeterState, Period } from './metering/meter.ts';
 import type { Mode, Tenant } from './kernel/tenant.ts';
 import type { Followup, Payment, PaymentState, Refund, RefundRefusal } from './payments/payment.ts';
-import type { Subscription, SubscriptionFollowup } from './subscriptions/subscription.ts';
+import type { Span } from './metering/span.ts';
+import type {
+  Billing,
+  BillingAccount,
+  Subscription,
+  SubscriptionFollowup,
+} from './subscriptions/subscription.ts';
 import type { AnswerRest, Reason, Transfer } from './kernel/transfers.ts';
 
 /**
@@ -178,6 +184,8 @@ export type FlushRows = {
   readonly followups: readonly FollowupRow[];
   readonly subscriptions: readonly SubscriptionRow[];
   readonly subscriptionFollowups: readonly SubscriptionFollowupRow[];
+  readonly spans: readonly SpanRow[];
+  readonly billingAccounts: readonly BillingAccountRow[];
   /**
    * Slots that this node gives away: each goes to its new node where that one is alive, else it
    * stays.
@@ -239,6 +247,17 @@ export type FollowupRow = {
   readonly followup: Followup;
 };
 export type SubscriptionRow = { readonly customer: Customer; readonly subscription: Subscription };
+/** A stretch of time in which usage is sold. `isLive`: the actor keeps it in memory. */
+export type SpanRow = {
+  readonly customer: Customer;
+  readonly meterId: string;
+  readonly span: Span;
+  readonly isLive: boolean;
+};
+
+/** What a customer's subscriptions share. */
+export type BillingAccountRow = { readonly customer: Customer; readonly account: BillingAccount };
+
 export type SubscriptionFollowupRow = {
   readonly customer: Customer;
   readonly followup: SubscriptionFollowup & { readonly subscriptionId: string };
@@ -253,7 +272,7 @@ export type LoadedCustomer = {
   readonly customer: Customer;
   readonly meters: readonly { readonly meter: Meter; readonly state: MeterState }[];
   /** Those to which anything can still happen. */
-  readonly subscriptions: readonly Subscription[];
+  readonly billing: Billing;
 };
 
 export type ExternalKey = {

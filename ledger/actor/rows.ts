@@ -49,6 +49,8 @@ export class RowBuilder {
       followups: rows.followups,
       subscriptions: [...rows.subscriptions.values()],
       subscriptionFollowups: rows.subscriptionFollowups,
+      spans: [...rows.spans.values()],
+      billingAccounts: [...rows.billingAccounts.values()],
       handovers: rows.handovers,
     };
   }
@@ -119,6 +121,8 @@ class Fold {
   readonly #otherSides = new Map<string, OtherSides>();
   readonly states = new Map<string, FlushRows['states'][number]>();
   readonly grants = new Map<string, FlushRows['grants'][number]>();
+  readonly spans = new Map<string, FlushRows['spans'][number]>();
+  readonly billingAccounts = new Map<string, FlushRows['billingAccounts'][number]>();
   readonly members: FlushRows['members'][number][] = [];
   readonly events: FlushRows['events'][number][] = [];
   readonly payments = new Map<string, FlushRows['payments'][number]>();
@@ -151,6 +155,9 @@ class Fold {
     }
     for (const grant of effects.grants) {
       this.grants.set(grant.id, { customer, meterId: meter.id, grant });
+    }
+    for (const { span, isLive } of effects.spans) {
+      this.spans.set(span.id, { customer, meterId: meter.id, span, isLive });
     }
     for (const { accountId, member } of effects.members) {
       this.members.push({ slot, accountId, member });
@@ -187,8 +194,10 @@ class Fold {
     }
   }
 
-  addSubscription({ customer, subscriptions, events, followups }: SubscriptionEffects): void {
+  addSubscription(effects: SubscriptionEffects): void {
+    const { customer, subscriptions, account, events, followups } = effects;
     const { organisationId, mode } = customer;
+    if (account !== null) this.billingAccounts.set(customer.id, { customer, account });
     for (const subscription of subscriptions) {
       this.subscriptions.set(subscription.id, { customer, subscription });
     }

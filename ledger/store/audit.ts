@@ -6,7 +6,7 @@
 // that wrote them. `src/database/audit.ts` runs all checks.
 
 /** Every transfer that still exists. */
-const BOOKS = '(SELECT * FROM transfers UNION ALL SELECT * FROM transfers_archive)';
+export const BOOKS = '(SELECT * FROM transfers UNION ALL SELECT * FROM transfers_archive)';
 
 const TOTALS = `(
   SELECT id, slot, debits_posted, debits_pending, credits_posted, credits_pending, true AS of_actor FROM balances

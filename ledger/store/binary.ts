@@ -7,7 +7,7 @@ import type { ArrayType, Cell } from './columns.ts';
 export type BinaryArray = { readonly type: number; readonly bytes: Uint8Array };
 
 /** How PostgreSQL reads a value. The numbers of these types are the same in each database. */
-type Element = {
+export type Element = {
   readonly oid: number;
   readonly arrayOid: number;
   readonly sizeOf: (cell: Value) => number;
@@ -15,10 +15,10 @@ type Element = {
   readonly write: (into: Target, cell: Value, at: number) => void;
 };
 
-type Value = Exclude<Cell, null>;
+export type Value = Exclude<Cell, null>;
 type Target = { readonly bytes: Buffer; readonly view: DataView };
 
-const BIGINT: Element = {
+export const BIGINT: Element = {
   oid: 20,
   arrayOid: 1016,
   sizeOf: () => 8,
@@ -34,7 +34,7 @@ const BIGINT: Element = {
   },
 };
 
-const UUID: Element = {
+export const UUID: Element = {
   oid: 2950,
   arrayOid: 2951,
   sizeOf: () => 16,
@@ -52,7 +52,7 @@ const UUID: Element = {
 };
 
 /** Its first byte is the version of the format. */
-const JSONB: Element = {
+export const JSONB: Element = {
   oid: 3802,
   arrayOid: 3807,
   sizeOf: (cell) => 1 + Buffer.byteLength(String(cell)),
@@ -62,29 +62,40 @@ const JSONB: Element = {
   },
 };
 
-const TEXT: Element = {
+export const TEXT: Element = {
   oid: 25,
   arrayOid: 1009,
   sizeOf: (cell) => Buffer.byteLength(String(cell)),
   write: ({ bytes }, cell, at) => void bytes.write(String(cell), at),
 };
 
+export const SMALLINT: Element = {
+  oid: 21,
+  arrayOid: 1005,
+  sizeOf: () => 2,
+  write: ({ bytes }, cell, at) => void bytes.writeInt16BE(Number(cell), at),
+};
+
+export const INTEGER: Element = {
+  oid: 23,
+  arrayOid: 1007,
+  sizeOf: () => 4,
+  write: ({ bytes }, cell, at) => void bytes.writeInt32BE(Number(cell), at),
+};
+
+export const BOOLEAN: Element = {
+  oid: 16,
+  arrayOid: 1000,
+  sizeOf: () => 1,
+  write: ({ bytes }, cell, at) => void (bytes[at] = cell === 't' ? 1 : 0),
+};
+
 const ELEMENTS: Readonly<Record<ArrayType, Element>> = {
   uuid: UUID,
   bigint: BIGINT,
   time: BIGINT,
-  smallint: {
-    oid: 21,
-    arrayOid: 1005,
-    sizeOf: () => 2,
-    write: ({ bytes }, cell, at) => void bytes.writeInt16BE(Number(cell), at),
-  },
-  boolean: {
-    oid: 16,
-    arrayOid: 1000,
-    sizeOf: () => 1,
-    write: ({ bytes }, cell, at) => void (bytes[at] = cell === 't' ? 1 : 0),
-  },
+  smallint: SMALLINT,
+  boolean: BOOLEAN,
   jsonb: JSONB,
   // The number of an enumeration is not the same in each database: its values come as text.
   reason: TEXT,

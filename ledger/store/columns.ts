@@ -3,9 +3,9 @@
 // (`encode.ts`) follow from it.
 //
 // Rows come in one of two ways. Of the tables that most flushes write, each column is one
-// parameter, an array (`ArrayColumn`). Rows of all other tables come in one JSON document
-// (`JsonColumn`), whose fields are the columns.
-import { iso } from '../kernel/iso.ts';
+// parameter, an array (`ArrayColumn`). Of all other tables the rows are one parameter, an array of a
+// composite type whose fields are the columns (`RowColumn`).
+import type { JsonOf } from './json.ts';
 
 /** An element of an array parameter. */
 export type Cell = string | number | bigint | null;
@@ -33,37 +33,57 @@ export type ArrayColumn<Row> = {
 
 export type ArrayColumns<Row> = Readonly<Record<string, ArrayColumn<Row>>>;
 
-/** A column of rows that come as JSON. */
-export type JsonColumn<Row, Value = unknown> = {
+/** What a value of a row is to PostgreSQL, and to us. */
+export type ValueOf = {
+  readonly uuid: string;
+  readonly text: string;
+  /** Of a type of the schema. */
+  readonly enum: string;
+  readonly bigint: bigint;
+  readonly integer: number;
+  readonly smallint: number;
+  readonly boolean: boolean;
+  /** A timestamptz, as milliseconds. */
+  readonly time: number;
+  readonly jsonb: unknown;
+  /** A jsonb whose integers are exact (`json.ts`). */
+  readonly exact_json: unknown;
+};
+
+export type ValueType = keyof ValueOf;
+
+/** A column of rows that come as one array of them (`binary-rows.ts`). */
+export type RowColumn<Row, Type extends ValueType = ValueType, Value = unknown> = {
+  readonly type: Type;
   readonly of: (row: Row) => Value;
   /** What happens to the column of a row that exists. */
   readonly update: 'keep' | 'replace' | 'add';
 };
 
-export type JsonColumns<Row> = Readonly<Record<string, JsonColumn<Row>>>;
+export type RowColumns<Row> = Readonly<Record<string, RowColumn<Row>>>;
 
 /** A column that never changes after the row is made. */
-export function kept<Row, Value>(of: (row: Row) => Value): JsonColumn<Row, Value> {
-  return { of, update: 'keep' };
+export function kept<Row, Type extends ValueType, Value extends ValueOf[Type] | null>(
+  type: Type,
+  of: (row: Row) => Value,
+): RowColumn<Row, Type, Value> {
+  return { type, of, update: 'keep' };
 }
 
 /** A column that the next flush replaces. */
-export function replaced<Row, Value>(of: (row: Row) => Value): JsonColumn<Row, Value> {
-  return { of, update: 'replace' };
+export function replaced<Row, Type extends ValueType, Value extends ValueOf[Type] | null>(
+  type: Type,
+  of: (row: Row) => Value,
+): RowColumn<Row, Type, Value> {
+  return { type, of, update: 'replace' };
 }
 
 /** A column to which the next flush adds. */
-export function added<Row, Value>(of: (row: Row) => Value): JsonColumn<Row, Value> {
-  return { of, update: 'add' };
-}
-
-export function encodeRows<Row>(columns: JsonColumns<Row>, rows: readonly Row[]): object[] {
-  const entries = Object.entries(columns);
-  return rows.map((row) => {
-    const encoded: Record<string, unknown> = {};
-    for (const [name, { of }] of entries) encoded[name] = of(row);
-    return encoded;
-  });
+export function added<Row, Type extends ValueType, Value extends ValueOf[Type] | null>(
+  type: Type,
+  of: (row: Row) => Value,
+): RowColumn<Row, Type, Value> {
+  return { type, of, update: 'add' };
 }
 
 /** The names of the columns, each after `prefix`. */
@@ -74,7 +94,7 @@ export function namesOf(columns: object, prefix = ''): string {
 }
 
 /** The `SET` list that takes new values out of `source`; `target` is the table that is updated. */
-export function assignments(columns: JsonColumns<never>, source: string, target: string): string {
+export function assignments(columns: RowColumns<never>, source: string, target: string): string {
   return Object.entries(columns)
     .filter(([, { update }]) => update !== 'keep')
     .map(([name, { update }]) =>
@@ -85,28 +105,15 @@ export function assignments(columns: JsonColumns<never>, source: string, target:
     .join(', ');
 }
 
-declare const STORED: unique symbol;
-
-/** Text in the JSON document, of which the database makes a `T`. */
-export type Stored<T> = string & { readonly [STORED]: T };
-
-type Read<Value> = Value extends { readonly [STORED]: infer T } ? T : Value;
+type Read<Type, Value> = Type extends 'time'
+  ? Date | Extract<Value, null>
+  : Type extends 'exact_json'
+    ? JsonOf<Value>
+    : Value;
 
 /** A row as the database gives it back. */
 export type RowOf<Columns> = {
-  readonly [Name in keyof Columns]: Columns[Name] extends JsonColumn<never, infer Value>
-    ? Read<Value>
+  readonly [Name in keyof Columns]: Columns[Name] extends RowColumn<never, infer Type, infer Value>
+    ? Read<Type, Value>
     : never;
 };
-
-/** Milliseconds as the database reads them. */
-export function time(at: number): Stored<Date>;
-export function time(at: number | null): Stored<Date> | null;
-export function time(at: number | null): Stored<Date> | null {
-  return iso(at) as Stored<Date> | null;
-}
-
-/** A bigint as the database reads it. JSON has no integers beyond 2^53. */
-export function int8(value: bigint): Stored<bigint> {
-  return String(value) as Stored<bigint>;
-}

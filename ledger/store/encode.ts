@@ -1,10 +1,11 @@
 // The parameters of the flush statement (`flush-sql.ts`), in the order of its text: the fence, what
 // all rows share, the arrays of transfers and of changed balances, how many rows must be there, and
-// one JSON document for all other rows.
+// an array of rows for each other table.
 import type { Transfer } from '../kernel/transfers.ts';
 import type { AccountOpening, Fence, FlushRows } from '../storage.ts';
 import { type BinaryArray, binaryArray, emptyArray } from './binary.ts';
-import { type ArrayColumns, encodeRows } from './columns.ts';
+import { binaryRows } from './binary-rows.ts';
+import type { ArrayColumns } from './columns.ts';
 import { FOLLOWUP_COLUMNS, followupRows } from './followup-columns.ts';
 import {
   ACCOUNT_COLUMNS,
@@ -12,11 +13,13 @@ import {
   BALANCE_COLUMNS,
   EVENT_COLUMNS,
   GRANT_COLUMNS,
+  HANDOVER_COLUMNS,
   MEMBER_COLUMNS,
   meterAlarm,
   SIDE_COLUMNS,
   STATE_COLUMNS,
 } from './meter-columns.ts';
+import { BILLING_ACCOUNT_COLUMNS, SPAN_COLUMNS } from './span-columns.ts';
 import { PAYMENT_COLUMNS, paymentAlarm, REFUND_COLUMNS } from './payment-columns.ts';
 import { SUBSCRIPTION_COLUMNS, subscriptionAlarm } from './subscription-columns.ts';
 import { BALANCE_CHANGES, SIDE_CHANGES, TRANSFER_COLUMNS } from './usage-columns.ts';
@@ -52,7 +55,7 @@ export function flushParameters(
     rows.opened.length,
   ];
   if (rare === null) return { lean: true, parameters };
-  return { lean: false, parameters: [...parameters, rare] };
+  return { lean: false, parameters: [...parameters, ...rare] };
 }
 
 /**
@@ -89,32 +92,54 @@ function inOrder(rows: readonly Transfer[]): readonly Transfer[] {
 const belongsToActor = ({ kind }: AccountOpening): boolean =>
   kind === 'meter' || kind === 'payment';
 
-function rareRows(rows: FlushRows): string | null {
+/** Arrays of rows, in the order of `RARE`; null where there are none. */
+function rareRows(rows: FlushRows): BinaryArray[] | null {
   const { opened, members, grants, states, events, payments, subscriptions, handovers } = rows;
+  const { spans, billingAccounts } = rows;
   // Refunds and followups come with the payment or the subscription that they are of.
-  const parts = [opened, members, grants, states, events, payments, subscriptions, handovers];
+  const parts = [
+    opened,
+    members,
+    grants,
+    states,
+    events,
+    payments,
+    subscriptions,
+    handovers,
+    spans,
+    billingAccounts,
+  ];
   if (parts.every((part) => part.length === 0)) return null;
   const alarms = [
     ...states.map(meterAlarm),
     ...payments.map(paymentAlarm),
     ...subscriptions.map(subscriptionAlarm),
   ];
-  return JSON.stringify({
-    accounts: encodeRows(ACCOUNT_COLUMNS, opened),
-    balances: encodeRows(BALANCE_COLUMNS, opened.filter(belongsToActor)),
-    sides: encodeRows(
+  return [
+    binaryRows(ACCOUNT_COLUMNS, opened),
+    binaryRows(BALANCE_COLUMNS, opened.filter(belongsToActor)),
+    binaryRows(
       SIDE_COLUMNS,
       opened.filter((opening) => !belongsToActor(opening)),
     ),
-    members: encodeRows(MEMBER_COLUMNS, members),
-    grants: encodeRows(GRANT_COLUMNS, grants),
-    states: encodeRows(STATE_COLUMNS, states),
-    payments: encodeRows(PAYMENT_COLUMNS, payments),
-    refunds: encodeRows(REFUND_COLUMNS, rows.refunds),
-    followups: encodeRows(FOLLOWUP_COLUMNS, followupRows(rows)),
-    alarms: encodeRows(ALARM_COLUMNS, alarms),
-    subscriptions: encodeRows(SUBSCRIPTION_COLUMNS, subscriptions),
-    handovers,
-    events: encodeRows(EVENT_COLUMNS, events),
-  });
+    binaryRows(MEMBER_COLUMNS, members),
+    binaryRows(GRANT_COLUMNS, grants),
+    binaryRows(STATE_COLUMNS, states),
+    binaryRows(
+      ALARM_COLUMNS,
+      alarms.filter(({ dueAt }) => dueAt !== null),
+    ),
+    binaryRows(
+      ALARM_COLUMNS,
+      alarms.filter(({ dueAt }) => dueAt === null),
+    ),
+    binaryRows(EVENT_COLUMNS, events),
+    binaryRows(PAYMENT_COLUMNS, payments),
+    binaryRows(REFUND_COLUMNS, rows.refunds),
+    binaryRows(SUBSCRIPTION_COLUMNS, subscriptions),
+    binaryRows(SPAN_COLUMNS, spans),
+    binaryRows(BILLING_ACCOUNT_COLUMNS, billingAccounts),
+    binaryRows(FOLLOWUP_COLUMNS, followupRows(rows)),
+    binaryRows(HANDOVER_COLUMNS, handovers),
+  ];
 }

@@ -1,7 +1,7 @@
 // The statement of a flush: one transaction in one round trip.
 //
-// Each column of transfers and changed balances is an array parameter; rows of all other tables
-// come in one JSON document. Each part of a statement costs even where it has no rows, so there are
+// Each column of transfers and changed balances is an array parameter; rows of each other table
+// come in one array. Each part of a statement costs even where it has no rows, so there are
 // two statements: the lean one has none of the other tables. Names, types and values of columns are
 // not written here. They come from the tables of columns (`columns.ts`), in whose order `encode.ts`
 // sends them.
@@ -22,6 +22,7 @@ import {
   STATE_COLUMNS,
 } from './meter-columns.ts';
 import { PAYMENT_COLUMNS, REFUND_COLUMNS } from './payment-columns.ts';
+import { BILLING_ACCOUNT_COLUMNS, SPAN_COLUMNS } from './span-columns.ts';
 import { SUBSCRIPTION_COLUMNS } from './subscription-columns.ts';
 import { BALANCE_CHANGES, SIDE_CHANGES, TRANSFER_COLUMNS } from './usage-columns.ts';
 
@@ -71,9 +72,8 @@ const changesOf = (columns: ArrayColumns<never>): string =>
     .map(([name, { sql }]) => `${name} = ${sql}`)
     .join(', ');
 
-/** Rows of one part of the document. `r` has the columns of `table`. */
-const rowsOf = (part: string, table = part): string =>
-  `fence, rare, jsonb_populate_recordset(NULL::${table}, rare.parts -> '${part}') AS r`;
+/** The rows of one array, as `r`. `type` has the columns. */
+const rowsOf = (type: string): string => `fence, unnest(${parameter()}::${type}[]) AS r`;
 
 const FENCE = `
   WITH fence AS (
@@ -109,52 +109,48 @@ const OPENED_COUNT = parameter();
 
 const { sequence: _sequence, data: _data, ...EVENT_HEAD } = EVENT_COLUMNS;
 
-/**
- * The document is parsed once. Once for each part was two thirds of the cost of a flush of refunds.
- */
+/** Its arrays come in this order (`encode.ts`). */
 const RARE = `,
-  rare AS MATERIALIZED (SELECT ${parameter()}::text::jsonb AS parts),
   -- An actor's account is opened once. Each process opens the other sides that it needs first.
   identified AS (
     INSERT INTO accounts (${namesOf(ACCOUNT_COLUMNS)})
-    SELECT ${namesOf(ACCOUNT_COLUMNS, 'r.')} FROM ${rowsOf('accounts')}
+    SELECT ${namesOf(ACCOUNT_COLUMNS, 'r.')} FROM ${rowsOf('flush_accounts')}
     ON CONFLICT (slot, id) DO NOTHING
   ),
   opened AS (
     INSERT INTO balances (${namesOf(BALANCE_COLUMNS)})
-    SELECT ${namesOf(BALANCE_COLUMNS, 'r.')} FROM ${rowsOf('balances')}
+    SELECT ${namesOf(BALANCE_COLUMNS, 'r.')} FROM ${rowsOf('flush_balances')}
     ON CONFLICT (slot, id) DO NOTHING
     RETURNING 1
   ),
   opened_sides AS (
     INSERT INTO node_balances AS b (${namesOf(SIDE_COLUMNS)})
-    SELECT ${namesOf(SIDE_COLUMNS, 'r.')} FROM ${rowsOf('sides', 'node_balances')}
+    SELECT ${namesOf(SIDE_COLUMNS, 'r.')} FROM ${rowsOf('flush_sides')}
     ON CONFLICT (id) DO UPDATE SET ${assignments(SIDE_COLUMNS, 'excluded', 'b')}
     RETURNING 1
   ),
   counted AS (
     INSERT INTO members (${namesOf(MEMBER_COLUMNS)})
-    SELECT ${namesOf(MEMBER_COLUMNS, 'r.')} FROM ${rowsOf('members')}
+    SELECT ${namesOf(MEMBER_COLUMNS, 'r.')} FROM ${rowsOf('flush_members')}
   ),
   granted AS (
-    INSERT INTO grants AS g
-    SELECT r.* FROM ${rowsOf('grants')}
+    INSERT INTO grants AS g (${namesOf(GRANT_COLUMNS)})
+    SELECT ${namesOf(GRANT_COLUMNS, 'r.')} FROM ${rowsOf('flush_grants')}
     ON CONFLICT (slot, id) DO UPDATE SET ${assignments(GRANT_COLUMNS, 'excluded', 'g')}
   ),
   stated AS (
-    INSERT INTO customer_meters AS c
-    SELECT r.* FROM ${rowsOf('states', 'customer_meters')}
+    INSERT INTO customer_meters AS c (${namesOf(STATE_COLUMNS)})
+    SELECT ${namesOf(STATE_COLUMNS, 'r.')} FROM ${rowsOf('flush_customer_meters')}
     ON CONFLICT (slot, customer_id, meter_id) DO UPDATE SET ${assignments(STATE_COLUMNS, 'excluded', 'c')}
   ),
   armed AS (
-    INSERT INTO alarms AS l
-    SELECT r.* FROM ${rowsOf('alarms')}
-    WHERE r.due_at IS NOT NULL
+    INSERT INTO alarms AS l (${namesOf(ALARM_COLUMNS)})
+    SELECT ${namesOf(ALARM_COLUMNS, 'r.')} FROM ${rowsOf('flush_alarms')}
     ON CONFLICT (slot, actor_id, subject_id) DO UPDATE SET ${assignments(ALARM_COLUMNS, 'excluded', 'l')}
   ),
   disarmed AS (
-    DELETE FROM alarms l USING ${rowsOf('alarms')}
-    WHERE r.due_at IS NULL AND l.slot = r.slot AND l.actor_id = r.actor_id AND l.subject_id = r.subject_id
+    DELETE FROM alarms l USING ${rowsOf('flush_alarms')}
+    WHERE l.slot = r.slot AND l.actor_id = r.actor_id AND l.subject_id = r.subject_id
   ),
   -- Usage is numbered here, as its key may have counted before. While the first transfer is kept,
   -- transfers_id_once must refuse the flush: the id of the event is never in its way. Once that is
@@ -168,30 +164,40 @@ const RARE = `,
       CASE WHEN r.object_type = 'ENTITLEMENT' AND NOT r.data ? 'metadata'
         THEN r.data || jsonb_build_object('metadata', (SELECT c.metadata FROM customers c WHERE c.id = r.account_id))
         ELSE r.data END
-    FROM ${rowsOf('events')}
+    FROM ${rowsOf('flush_events')}
   ),
   paid AS (
     UPDATE payments p SET ${assignments(PAYMENT_COLUMNS, 'r', 'p')}
-    FROM ${rowsOf('payments')}
+    FROM ${rowsOf('flush_payments')}
     WHERE p.slot = r.slot AND p.id = r.id
   ),
   refunded AS (
-    INSERT INTO refunds AS f
-    SELECT r.* FROM ${rowsOf('refunds')}
+    INSERT INTO refunds AS f (${namesOf(REFUND_COLUMNS)})
+    SELECT ${namesOf(REFUND_COLUMNS, 'r.')} FROM ${rowsOf('flush_refunds')}
     ON CONFLICT (slot, id) DO UPDATE SET ${assignments(REFUND_COLUMNS, 'excluded', 'f')}
   ),
   subscribed AS (
-    INSERT INTO subscriptions AS s
-    SELECT r.* FROM ${rowsOf('subscriptions')}
+    INSERT INTO subscriptions AS s (${namesOf(SUBSCRIPTION_COLUMNS)})
+    SELECT ${namesOf(SUBSCRIPTION_COLUMNS, 'r.')} FROM ${rowsOf('flush_subscriptions')}
     ON CONFLICT (slot, id) DO UPDATE SET ${assignments(SUBSCRIPTION_COLUMNS, 'excluded', 's')}
+  ),
+  spanned AS (
+    INSERT INTO usage_spans AS u (${namesOf(SPAN_COLUMNS)})
+    SELECT ${namesOf(SPAN_COLUMNS, 'r.')} FROM ${rowsOf('flush_usage_spans')}
+    ON CONFLICT (slot, id) DO UPDATE SET ${assignments(SPAN_COLUMNS, 'excluded', 'u')}
+  ),
+  accounted AS (
+    INSERT INTO billing_accounts AS a (${namesOf(BILLING_ACCOUNT_COLUMNS)})
+    SELECT ${namesOf(BILLING_ACCOUNT_COLUMNS, 'r.')} FROM ${rowsOf('flush_billing_accounts')}
+    ON CONFLICT (slot, customer_id) DO UPDATE SET ${assignments(BILLING_ACCOUNT_COLUMNS, 'excluded', 'a')}
   ),
   owed AS (
     INSERT INTO followups (${namesOf(FOLLOWUP_COLUMNS)})
-    SELECT ${namesOf(FOLLOWUP_COLUMNS, 'r.')} FROM ${rowsOf('followups')}
+    SELECT ${namesOf(FOLLOWUP_COLUMNS, 'r.')} FROM ${rowsOf('flush_followups')}
   ),
   handed_over AS (
     UPDATE slots s SET node = n.id
-    FROM ${rowsOf('handovers', 'slots')}
+    FROM ${rowsOf('flush_handovers')}
     JOIN nodes n ON n.id = r.node AND n.expires_at > now() AND NOT n.leaving AND NOT n.halted
     WHERE s.slot = r.slot AND s.node = fence.node
   )`;

@@ -1,7 +1,6 @@
-// The columns of followups: what a commit owes to others. They come as JSON (`columns.ts`).
+// The columns of followups: what a commit owes to others. They come as rows (`columns.ts`).
 import type { FlushRows } from '../storage.ts';
-import { type JsonColumns, kept, time } from './columns.ts';
-import { toJson } from './json.ts';
+import { kept, type RowColumns } from './columns.ts';
 
 /** A followup of a payment, or of a subscription: then `customerId` is its customer. */
 type Row = {
@@ -16,15 +15,15 @@ type Row = {
 };
 
 export const FOLLOWUP_COLUMNS = {
-  slot: kept(({ slot }) => slot),
-  id: kept(({ id }) => id),
-  kind: kept(({ kind }) => kind),
-  payment_id: kept(({ paymentId }) => paymentId),
-  subscription_id: kept(({ subscriptionId }) => subscriptionId),
-  customer_id: kept(({ customerId }) => customerId),
-  data: kept(({ data }) => data),
-  at: kept(({ at }) => time(at)),
-} as const satisfies JsonColumns<Row>;
+  slot: kept('smallint', ({ slot }) => slot),
+  id: kept('uuid', ({ id }) => id),
+  kind: kept('text', ({ kind }) => kind),
+  payment_id: kept('uuid', ({ paymentId }) => paymentId),
+  subscription_id: kept('uuid', ({ subscriptionId }) => subscriptionId),
+  customer_id: kept('uuid', ({ customerId }) => customerId),
+  data: kept('exact_json', ({ data }) => data),
+  at: kept('time', ({ at }) => at),
+} as const satisfies RowColumns<Row>;
 
 export function followupRows({
   followups,
@@ -36,7 +35,7 @@ export function followupRows({
   const ofSubscriptions = subscriptionFollowups.map(({ customer, followup }) => {
     const { id, kind, at, subscriptionId, ...rest } = followup;
     const { slot, id: customerId } = customer;
-    return { slot, id, kind, paymentId: null, subscriptionId, customerId, data: toJson(rest), at };
+    return { slot, id, kind, paymentId: null, subscriptionId, customerId, data: rest, at };
   });
   return [...ofPayments, ...ofSubscriptions];
 }

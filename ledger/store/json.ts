@@ -8,10 +8,14 @@ export type JsonOf<T> = T extends bigint
     : T;
 
 export function toJson<T>(value: T): JsonOf<T> {
-  const text = JSON.stringify(value, (_key, field: unknown) =>
+  return JSON.parse(jsonText(value)) as JsonOf<T>;
+}
+
+/** The same as text. */
+export function jsonText(value: unknown): string {
+  return JSON.stringify(value, (_key, field: unknown) =>
     typeof field === 'bigint' ? { $: String(field) } : field,
   );
-  return JSON.parse(text) as JsonOf<T>;
 }
 
 /** The value of which `toJson` made `json`. */

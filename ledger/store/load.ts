@@ -16,15 +16,23 @@ import { assert } from '../kernel/assert.ts';
 import { entitlementId, periodAccountId } from '../kernel/derived-ids.ts';
 import type { Ids } from '../ports.ts';
 import type { ExternalKey, LoadedCustomer, MeterKey } from '../storage.ts';
+import { NO_BILLING } from '../subscriptions/subscription.ts';
 import type { Bigints } from './bigints.ts';
 import type { RowOf } from './columns.ts';
-import { loadSubscriptions } from './load-subscriptions.ts';
+import { type SpanJson, spanOf } from './load-spans.ts';
+import { type UsagePriceRow, usagePriceOf } from './usage-price-row.ts';
+import { loadBilling } from './load-subscriptions.ts';
 import type { GRANT_COLUMNS, STATE_COLUMNS } from './meter-columns.ts';
 
 /** A period: whose it is, and its totals. */
 const periodColumns = (sql: Sql<Bigints>) => sql`
   a.id, a.customer_id, a.meter_id, a.period_start, b.period_end, b.credits_posted as granted, b.debits_posted as consumed,
   b.debits_pending as reserved, b.aggregate, b.latest_at, b.latest_id, b.updated_at`;
+
+/** A usage price `p`. Amounts as text: a number of JSON is not exact beyond 2^53. */
+const priceJson = (sql: Sql<Bigints>) => sql`
+  jsonb_build_object('id', p.id, 'currency', p.currency, 'tariff', p.tariff,
+    'minimum_amount', p.minimum_amount::text, 'maximum_amount', p.maximum_amount::text)`;
 
 /**
  * Actors as the database has them: customers, their meters, open periods, live grants and
@@ -36,16 +44,21 @@ export async function loadCustomers(
   ids: readonly string[],
 ): Promise<LoadedCustomer[]> {
   const slots = ids.map(deps.slotOf);
-  const [customers, states, grants, periods, subscriptions] = await Promise.all([
+  const [customers, states, grants, periods, billing] = await Promise.all([
     identifyCustomers(sql, deps.slotOf, ids),
     sql<StateRow[]>`
-      select c.*, m.slug, m.aggregation as meter_aggregation, m.scale
+      select c.*, m.slug, m.aggregation as meter_aggregation, m.scale, (
+        select jsonb_agg(to_jsonb(u) || jsonb_build_object('price', ${priceJson(sql)}) order by u.started_at)
+        from usage_spans u join usage_prices p on p.id = u.usage_price_id
+        where u.slot = c.slot and u.customer_id = c.customer_id and u.meter_id = c.meter_id and u.live) as spans
       from unnest(${slots}::smallint[], ${[...ids]}::uuid[]) k (slot, id)
       join customer_meters c on c.slot = k.slot and c.customer_id = k.id
       join meters m on m.id = c.meter_id`,
     sql<GrantRow[]>`
-      select g.* from unnest(${slots}::smallint[], ${[...ids]}::uuid[]) k (slot, id)
-      join grants g on g.slot = k.slot and g.customer_id = k.id and g.ended_at is null`,
+      select g.*, case when p.id is not null then ${priceJson(sql)} end as price
+      from unnest(${slots}::smallint[], ${[...ids]}::uuid[]) k (slot, id)
+      join grants g on g.slot = k.slot and g.customer_id = k.id and g.ended_at is null
+      left join usage_prices p on p.id = g.usage_price_id`,
     sql<PeriodRow[]>`
       select ${periodColumns(sql)}, m.slug, m.aggregation as meter_aggregation, m.scale
       from unnest(${slots}::smallint[], ${[...ids]}::uuid[]) k (slot, id)
@@ -55,7 +68,7 @@ export async function loadCustomers(
       left join customer_meters c on c.slot = a.slot and c.customer_id = a.customer_id and c.meter_id = a.meter_id
       where a.period_start >= coalesce(c.period_start, 'epoch')
       order by a.period_start`,
-    loadSubscriptions(sql, { slots, ids }),
+    loadBilling(sql, { slots, ids }),
   ]);
   const statesOf = Map.groupBy(states, (row) => row.customer_id);
   const grantsOf = Map.groupBy(grants, (row) => row.customer_id);
@@ -75,7 +88,7 @@ export async function loadCustomers(
       meter,
       state: meterState(rows, deps.ids, { customerId: id, meterId: meter.id }),
     }));
-    return { customer, meters, subscriptions: subscriptions.get(id) ?? [] };
+    return { customer, meters, billing: billing.get(id) ?? NO_BILLING };
   });
 }
 
@@ -125,6 +138,7 @@ function meterState(
     others: periods.filter((period) => period.start > start),
     grants,
     allocated: row.allocated,
+    spans: (row.spans ?? []).map(spanOf),
     firstGrantAt: row.first_grant_at?.getTime() ?? null,
     everExpired: row.ever_expired,
     exhausted: row.exhausted,
@@ -213,6 +227,8 @@ function grantOf(row: GrantRow): Grant {
     priority: row.priority,
     createdAt: row.created_at.getTime(),
     overageAllowed: row.overage_allowed,
+    price: row.price === null ? null : usagePriceOf(row.price),
+    charges: row.charges,
     recurs: cycle === null ? null : { cycle, rollover },
     renewsAt: row.renews_at?.getTime() ?? null,
     started: row.started,
@@ -268,6 +284,7 @@ type PeriodRow = MeterColumns & {
   updated_at: Date | null;
 };
 
-type StateRow = MeterColumns & RowOf<typeof STATE_COLUMNS>;
+type StateRow = MeterColumns &
+  RowOf<typeof STATE_COLUMNS> & { readonly spans: readonly SpanJson[] | null };
 
-type GrantRow = RowOf<typeof GRANT_COLUMNS>;
+type GrantRow = RowOf<typeof GRANT_COLUMNS> & { readonly price: UsagePriceRow | null };

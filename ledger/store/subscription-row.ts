@@ -53,6 +53,7 @@ export function subscriptionOf(row: SubscriptionRow): Subscription {
     open: fromJson<Subscription['open']>(row.open),
     waiting: fromJson<Subscription['waiting']>(row.waiting),
     credit: row.credit,
+    usage: fromJson<Subscription['usage']>(row.usage),
     overdue: row.overdue,
     sequence: row.sequence,
     eventAt: row.event_at.getTime(),

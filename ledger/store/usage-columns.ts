@@ -50,6 +50,7 @@ export const TRANSFER_COLUMNS: ArrayColumns<Transfer> = {
     ({ usage }) => (usage?.guarded === true ? 't' : null),
     'coalesce(t.guarded, false)',
   ),
+  sold: column('boolean', ({ usage }) => (usage?.sold === true ? 't' : null)),
 };
 
 /** What the flush adds to the totals of a balance. Most are 0, and come as null. */

@@ -70,6 +70,8 @@ export const NO_ROWS: FlushRows = {
   followups: [],
   subscriptions: [],
   subscriptionFollowups: [],
+  spans: [],
+  billingAccounts: [],
   handovers: [],
 };
 

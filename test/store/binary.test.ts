@@ -1,8 +1,10 @@
 // What is sent as a binary array is what PostgreSQL reads.
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import fc from 'fast-check';
-import type { ArrayType, Cell } from '../../ledger/store/columns.ts';
+import { type ArrayType, type Cell, kept, type ValueType } from '../../ledger/store/columns.ts';
 import { binaryArray } from '../../ledger/store/binary.ts';
+import { binaryRows } from '../../ledger/store/binary-rows.ts';
+import { toJson } from '../../ledger/store/json.ts';
 import { seeded } from '../ledger/property.ts';
 import { type Bed, NO_ROWS, openBed, transfer } from './bed.ts';
 
@@ -71,3 +73,54 @@ test('a flush with a value that cannot be sent is rejected, and nothing of it wa
   const right = { ...NO_ROWS, transfers: [transfer({})] };
   expect((await bed.storage.flush(right, bed.fence)).kind).toBe('committed');
 });
+
+const dates = fc.integer({ min: Date.UTC(1, 0), max: Date.UTC(9999, 11, 31) });
+const VALUES: Readonly<Record<ValueType, readonly [name: string, of: fc.Arbitrary<unknown>]>> = {
+  uuid: ['uuid', fc.uuid()],
+  text: ['text', text],
+  enum: ['mode', fc.constantFrom('test', 'live')],
+  bigint: ['bigint', big],
+  integer: ['integer', fc.integer()],
+  smallint: ['smallint', fc.integer({ min: -32_768, max: 32_767 })],
+  boolean: ['boolean', fc.boolean()],
+  time: ['timestamptz', dates],
+  jsonb: ['jsonb', fc.dictionary(text, fc.oneof(text, fc.integer(), fc.constant(null)))],
+  exact_json: ['jsonb', fc.array(fc.record({ amount: big }))],
+};
+const TYPES = Object.keys(VALUES) as ValueType[];
+
+/** As `to_jsonb` shows it. */
+function shown(type: ValueType, value: unknown): unknown {
+  if (type === 'exact_json' && value !== null) return toJson(value);
+  return typeof value === 'bigint' ? String(value) : value;
+}
+
+test('rows of every type, and none', async () => {
+  const attributes = TYPES.map((type) => `${type}_value ${VALUES[type][0]}`);
+  await bed.sql.unsafe(`create type binary_row as (${attributes.join(', ')})`);
+  const columns = Object.fromEntries(
+    TYPES.map((type) => [type, kept(type, (row: Row) => row[type] as never)]),
+  );
+  const fields = Object.fromEntries(TYPES.map((type) => [type, fc.option(VALUES[type][1])]));
+  // Some are larger than what a row usually takes.
+  const rows: Row[] = fc.sample(fc.record(fields), { seed: 7, numRuns: 300 });
+  for (const some of [rows, []]) {
+    const { bytes, type: oid } = binaryRows(columns, some);
+    const found = await bed.sql.unsafe<Row[]>(
+      `select ${TYPES.map((type) => `${seen(type)} as ${type}`).join(', ')} from unnest($1::binary_row[])`,
+      [bed.sql.typed(bytes as never, oid) as never],
+    );
+    const expected = some.map((row) =>
+      Object.fromEntries(TYPES.map((type) => [type, shown(type, row[type])])),
+    );
+    expect([...found]).toEqual(expected as never);
+  }
+});
+
+type Row = { readonly [type: string]: unknown };
+
+function seen(type: ValueType): string {
+  if (type === 'bigint') return 'bigint_value::text';
+  if (type === 'time') return '(extract(epoch from time_value) * 1000)::float8';
+  return `${type}_value`;
+}

@@ -106,6 +106,7 @@ const USAGE = {
   limitAfter: 10n,
   metadata: null,
   guarded: false,
+  sold: false,
   answer: null,
 } as const;
 

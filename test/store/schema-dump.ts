@@ -36,7 +36,7 @@ export async function dumpSchema(sql: Sql, comments: Comments): Promise<string> 
 async function refuseUnknown(sql: Sql): Promise<void> {
   const unknown = await sql<{ what: string }[]>`
     select 'relation ' || relname as what from pg_class
-    where relnamespace = 'public'::regnamespace and relkind not in ('r', 'p', 'i', 'I', 'S')
+    where relnamespace = 'public'::regnamespace and relkind not in ('r', 'p', 'i', 'I', 'S', 'c')
     union all
     select 'column ' || attrelid::regclass || '.' || attname from pg_attribute
     join pg_class c on c.oid = attrelid
@@ -56,11 +56,19 @@ async function refuseUnknown(sql: Sql): Promise<void> {
   throw new Error(`the dump does not know: ${unknown.map(({ what }) => what).join(', ')}`);
 }
 
+/** Enumerations, and types of rows that are not a table's. */
 const typesOf = (sql: Sql) => sql<Named[]>`
-  select typname as name, format('CREATE TYPE %I AS ENUM (%s);', typname,
-    (select string_agg(quote_literal(enumlabel), ', ' order by enumsortorder)
-      from pg_enum where enumtypid = t.oid)) as definition
-  from pg_type t where typnamespace = 'public'::regnamespace and typtype = 'e' order by oid`;
+  select typname as name, case typtype
+    when 'e' then format('CREATE TYPE %I AS ENUM (%s);', typname,
+      (select string_agg(quote_literal(enumlabel), ', ' order by enumsortorder)
+        from pg_enum where enumtypid = t.oid))
+    else format('CREATE TYPE %I AS (%s);', typname,
+      (select string_agg(format('%I %s', attname, format_type(atttypid, atttypmod)), ', ' order by attnum)
+        from pg_attribute where attrelid = typrelid)) end as definition
+  from pg_type t
+  where typnamespace = 'public'::regnamespace
+    and (typtype = 'e' or exists (select from pg_class where oid = typrelid and relkind = 'c'))
+  order by oid`;
 
 const sequencesOf = (sql: Sql) => sql<Named[]>`
   select relname as name, format('CREATE SEQUENCE %I AS %s START %s INCREMENT %s;',

@@ -34,7 +34,7 @@ export class ActorStore {
       max: partOf(cacheBounds, 'customers'),
       load: async (ids) =>
         (await storage.loadCustomers(ids)).map(
-          ({ customer, meters, subscriptions }) => new Actor(customer, meters, subscriptions),
+          ({ customer, meters, billing }) => new Actor(customer, meters, billing),
         ),
     });
     this.payments = new ActorCache({

@@ -1,11 +1,6 @@
 import { assert } from '../kernel/assert.ts';
 import type { MeterEffects } from '../metering/meter-draft.ts';
-import {
-  type Billing,
-  NO_BILLING,
-  type SubscriptionEffects,
-} from '../subscriptions/subscription.ts';
-import type { Subscription } from '../subscriptions/subscription.ts';
+import type { Billing, SubscriptionEffects } from '../subscriptions/subscription.ts';
 import type { CheckAnswer, Customer, Meter, MeterState, Period } from '../metering/meter.ts';
 import type { Seen } from '../metering/usage.ts';
 import { unwatched } from './actor-cache.ts';
@@ -75,13 +70,9 @@ export class Actor {
   constructor(
     customer: Customer,
     meters: readonly { readonly meter: Meter; readonly state: MeterState }[],
-    subscriptions: readonly Subscription[],
+    billing: Billing,
   ) {
     this.customer = customer;
-    const billing =
-      subscriptions.length === 0
-        ? NO_BILLING
-        : { subscriptions: new Map(subscriptions.map((one) => [one.id, one])) };
     this.billing = { tentative: billing, durable: billing };
     this.#bytes = bytesOfCustomer(customer);
     for (const { meter, state } of meters) {
@@ -96,6 +87,12 @@ export class Actor {
       this.#bytes += bytes;
     }
     this.#weighBilling();
+  }
+
+  /** Whether it has a spend cap, in either version. */
+  get isCapped(): boolean {
+    const { tentative, durable } = this.billing;
+    return tentative.account.spendCap !== null || durable.account.spendCap !== null;
   }
 
   get bytes(): number {
@@ -137,7 +134,7 @@ export class Actor {
     if (effects.kind === 'subscription') {
       assert(effects.before === this.billing.tentative, 'a decision follows from the last one');
       this.billing.tentative = effects.state;
-      this.#weighBilling();
+      this.#billingChanged(effects);
       return effects.before;
     }
     const customerMeter = this.#hold(effects.meter);
@@ -152,7 +149,7 @@ export class Actor {
   unapply(effects: CustomerEffects, before: MeterState | Billing | undefined): void {
     if (effects.kind === 'subscription') {
       this.billing.tentative = effects.before;
-      this.#weighBilling();
+      this.#billingChanged(effects);
     } else {
       const customerMeter = this.#hold(effects.meter);
       customerMeter.tentative = before as MeterState | undefined;
@@ -183,7 +180,7 @@ export class Actor {
   rollback(effects: CustomerEffects): void {
     if (effects.kind === 'subscription') {
       this.billing.tentative = this.billing.durable;
-      this.#weighBilling();
+      this.#billingChanged(effects);
     } else {
       const customerMeter = this.#hold(effects.meter);
       customerMeter.tentative = customerMeter.durable;
@@ -228,6 +225,13 @@ export class Actor {
     const by = bytes - customerMeter.bytes;
     customerMeter.bytes = bytes;
     this.#grow(by);
+  }
+
+  #billingChanged({ account }: SubscriptionEffects): void {
+    this.#weighBilling();
+    if (account === null) return;
+    // What was answered may have been by another spend cap.
+    for (const customerMeter of this.#customerMeters.values()) customerMeter.lastCheck = null;
   }
 
   #weighBilling(): void {

@@ -53,10 +53,11 @@ export class Contexts {
       grantsMax: bounds.grantsPerMeter,
       subscriptions: billing.tentative.subscriptions,
       books: this.#booksOf(meter),
+      affords: null,
     };
   }
 
-  ofSubscriptions({ customer }: Actor): SubscriptionContext {
+  ofSubscriptions({ customer }: Actor): Omit<SubscriptionContext, 'spans'> {
     const { orgClock, ids } = this.#deps;
     return { customer, now: orgClock.now(customer), ids };
   }

@@ -13,13 +13,27 @@ import {
   suspendPlan,
   withdrawPlan,
 } from '../metering/plan-allowance.ts';
+import {
+  billPlan,
+  chargePlan,
+  cutPlan,
+  forgetPlan,
+  settlePlan,
+  unbillPlan,
+} from '../metering/plan-spans.ts';
+import { type BillableSpan, billableSpans } from '../metering/spans.ts';
+import { advanced, decideTick } from '../metering/advance.ts';
 import { type Command, type CommandOutcome, decideCommand } from '../subscriptions/commands.ts';
-import type { SubscriptionDraft } from '../subscriptions/subscription-draft.ts';
+import type {
+  SubscriptionContext,
+  SubscriptionDraft,
+} from '../subscriptions/subscription-draft.ts';
 import type {
   PlanAllowance,
   SubscriptionOrder,
   Subscription,
 } from '../subscriptions/subscription.ts';
+import { type UpcomingInvoice, decideUpcoming, upcomingAt } from '../subscriptions/upcoming.ts';
 import { type NewSubscription, decideStart } from '../subscriptions/start.ts';
 import type { Actor } from './actor.ts';
 import type { OwnershipSession } from './ownership-session.ts';
@@ -39,7 +53,7 @@ export function startSubscription(
 ): Promise<'started' | 'exists' | 'full'> {
   return session.mutex.alone([wanted.id], async () => {
     if (await session.deps.storage.subscriptionExists(wanted.id)) return 'exists';
-    return decide(session, customerId, (actor) => {
+    return decide(session, customerId, (actor, context) => {
       const { tentative } = actor.billing;
       if (tentative.subscriptions.has(wanted.id)) return { outcome: 'exists', draft: null };
       // A paid subscription starts regardless of the bound.
@@ -47,7 +61,6 @@ export function startSubscription(
       if (!isPaid && tentative.subscriptions.size >= session.deps.bounds.subscriptions) {
         return { outcome: 'full', draft: null };
       }
-      const context = session.contexts.ofSubscriptions(actor);
       return { outcome: 'started', draft: decideStart(context, tentative, wanted) };
     });
   });
@@ -59,11 +72,8 @@ export function commandSubscription(
   customerId: string,
   { id, command }: { readonly id: string; readonly command: Command },
 ): Promise<CommandOutcome> {
-  return decide(session, customerId, (actor) =>
-    decideCommand(session.contexts.ofSubscriptions(actor), actor.billing.tentative, {
-      id,
-      command,
-    }),
+  return decide(session, customerId, ({ billing }, context) =>
+    decideCommand(context, billing.tentative, { id, command }),
   );
 }
 
@@ -79,10 +89,36 @@ export function findSubscription(
   );
 }
 
+/** What its next invoice would bill, by what is durable; null where it has ended. */
+export function upcomingInvoice(
+  session: OwnershipSession,
+  customerId: string,
+  id: string,
+): Promise<UpcomingInvoice | null> {
+  return session.executor.read(
+    () => session.store.actorOf(customerId),
+    (actor) => {
+      const context = session.contexts.ofSubscriptions(actor);
+      const billing = actor.billing.durable;
+      const at = upcomingAt(billing, id, context.now);
+      if (at === null) return null;
+      const spans = [...actor.customerMeters.values()].flatMap(({ meter, durable }) => {
+        if (durable === undefined || durable.spans.length === 0) return [];
+        const then = { ...session.contexts.ofMeter(actor, meter), now: at };
+        return billableSpans(meter, advanced(then, durable));
+      });
+      return decideUpcoming({ ...context, now: at, spans }, billing, { id, asOf: context.now });
+    },
+  );
+}
+
 async function decide<T>(
   session: OwnershipSession,
   customerId: string,
-  decision: (actor: Actor) => {
+  decision: (
+    actor: Actor,
+    context: SubscriptionContext,
+  ) => {
     readonly outcome: T | null;
     readonly draft: SubscriptionDraft | null;
   },
@@ -92,13 +128,41 @@ async function decide<T>(
     () => session.store.actorOf(customerId),
     [],
     (actor, memory) => {
-      const { outcome, draft } = decision(actor);
+      const spans = soldTo(memory, session, actor);
+      if (spans === null) return STALE;
+      const context = { ...session.contexts.ofSubscriptions(actor), spans };
+      const { outcome, draft } = decision(actor, context);
       if (draft !== null) take(memory, { session, actor, draft });
       return outcome ?? STALE;
     },
   );
   assert(decided !== DUPLICATE, 'without keys it is no duplicate');
   return decided;
+}
+
+/**
+ * The spans of the customer's meters, each of which is advanced to now: what is due closes before it
+ * is billed. null where more is due than one decision does.
+ */
+function soldTo(
+  memory: Memory,
+  session: OwnershipSession,
+  actor: Actor,
+): readonly BillableSpan[] | null {
+  const sold: BillableSpan[] = [];
+  for (const { meter, tentative } of actor.customerMeters.values()) {
+    if (tentative === undefined || tentative.spans.length === 0) continue;
+    const context = session.contexts.ofMeter(actor, meter);
+    let state = tentative;
+    if (context.now >= state.nextDue) {
+      const effects = decideTick(context, state);
+      memory.apply(actor, effects);
+      state = effects.state;
+      if (context.now >= state.nextDue) return null;
+    }
+    sold.push(...billableSpans(meter, state));
+  }
+  return sold;
 }
 
 type Taking = { readonly session: OwnershipSession; readonly actor: Actor };
@@ -119,8 +183,11 @@ function take(
 function metersOf(actor: Actor, order: SubscriptionOrder): readonly Meter[] {
   const meters = new Map<string, Meter>();
   for (const { meter, tentative } of actor.customerMeters.values()) {
-    const isIts = tentative?.grants.some(({ subscriptionId: id }) => id === order.subscriptionId);
-    if (isIts === true) meters.set(meter.id, meter);
+    const isIts = ({ subscriptionId: id }: { readonly subscriptionId: string | null }): boolean =>
+      id === order.subscriptionId;
+    if (tentative?.grants.some(isIts) === true || tentative?.spans.some(isIts) === true) {
+      meters.set(meter.id, meter);
+    }
   }
   if ('allowances' in order) {
     for (const { meter } of order.allowances) meters.set(meter.id, meter);
@@ -158,17 +225,29 @@ function ordered(
     case 'start':
       return startPlan(context, state, grantsFor(context, order, order.allowances));
     case 'replace':
-      return replacePlan(context, state, id, grantsFor(context, order, order.allowances));
+      return replacePlan(context, state, order, grantsFor(context, order, order.allowances));
     case 'refresh':
-      return refreshPlan(context, state, id, grantsFor(context, order, order.allowances));
+      return refreshPlan(context, state, order, grantsFor(context, order, order.allowances));
     case 'withdraw':
-      return withdrawPlan(context, state, id, order.how);
+      return withdrawPlan(context, state, id, order);
     case 'expire_at':
       return expirePlanAt(context, state, id, order.at);
     case 'suspend':
       return suspendPlan(context, state, id, order.why);
     case 'restart':
       return restartPlan(context, state, id, order.cycle);
+    case 'charge':
+      return chargePlan(context, state, id, order.at);
+    case 'cut':
+      return cutPlan(context, state, id, order.at);
+    case 'bill':
+      return billPlan(context, state, order.lines);
+    case 'settle':
+      return settlePlan(context, state, order.billedAs);
+    case 'forget':
+      return forgetPlan(context, state, id);
+    case 'unbill':
+      return unbillPlan(context, state, order);
     default:
       return unreachable(order);
   }
@@ -191,6 +270,7 @@ function grantsFor(
         productId,
         cycle,
         createdAt,
+        charges: order.charges,
       }),
     );
 }

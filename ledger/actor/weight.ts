@@ -12,7 +12,9 @@ const ACTOR = 1000;
 const HOLDING = 1700;
 const GRANT = 750;
 const PERIOD = 350;
+const SPAN = 600;
 const SUBSCRIPTION = 1700;
+const BILLED_USAGE = 700;
 const OPEN_INVOICE = 700;
 const ALLOWANCE = 700;
 const PAYMENT = 2500;
@@ -25,15 +27,16 @@ export function bytesOfCustomer({ externalId, email }: Customer): number {
   return ACTOR + textBytes(externalId) + textBytes(email);
 }
 
-export function bytesOfState({ grants, others }: MeterState): number {
-  return HOLDING + grants.length * GRANT + others.length * PERIOD;
+export function bytesOfState({ grants, others, spans }: MeterState): number {
+  return HOLDING + grants.length * GRANT + others.length * PERIOD + spans.length * SPAN;
 }
 
-export function bytesOfSubscription({ signup, open, waiting }: Subscription): number {
+export function bytesOfSubscription({ signup, open, waiting, usage }: Subscription): number {
   const allowances = waiting?.kind === 'change' ? waiting.allowances.length : 0;
   return (
     SUBSCRIPTION +
     open.length * OPEN_INVOICE +
+    usage.length * BILLED_USAGE +
     allowances * ALLOWANCE +
     textBytes(signup.clientReferenceId) +
     bytesOfMetadata(signup.metadata)

@@ -8,6 +8,7 @@ import type { Storage, StoredRefund } from '../storage.ts';
 import type { NewSubscription } from '../subscriptions/start.ts';
 import type { Command, CommandOutcome } from '../subscriptions/commands.ts';
 import type { Subscription } from '../subscriptions/subscription.ts';
+import type { UpcomingInvoice } from '../subscriptions/upcoming.ts';
 import type { Router } from './router.ts';
 
 /** Payments on any node. Every answer is durable. @throws LedgerUnavailable */
@@ -78,5 +79,10 @@ export class SubscriptionsApi {
   /** Its state after the last decision; null where it is final. */
   find(customerId: string, id: string): Promise<Subscription | null> {
     return this.#router.run(slotOf(customerId), 'findSubscription', customerId, id);
+  }
+
+  /** What its next invoice would bill as of now; null where it has ended. */
+  upcoming(customerId: string, id: string): Promise<UpcomingInvoice | null> {
+    return this.#router.run(slotOf(customerId), 'upcomingInvoice', customerId, id);
   }
 }

@@ -9,6 +9,7 @@ import {
   commandSubscription,
   findSubscription,
   startSubscription,
+  upcomingInvoice,
 } from '../actor/subscriptions.ts';
 import type { OwnershipSession } from '../actor/ownership-session.ts';
 import type { Meter } from '../metering/meter.ts';
@@ -39,6 +40,7 @@ const OPS = {
   startSubscription,
   commandSubscription,
   findSubscription,
+  upcomingInvoice,
 } as const;
 
 /** Ops that may do something else when they run a second time. */

@@ -1,5 +1,7 @@
 import { unreachable } from '../kernel/assert.ts';
-import { billPeriod, close, collect, makeVoid, retryAnew, settleOpen } from './invoicing.ts';
+import { billPeriod, close } from './bills.ts';
+import { end } from './ending.ts';
+import { collect, makeVoid, retryAnew, settleOpen } from './invoicing.ts';
 import { recurringLine } from './proration.ts';
 import { catchUp } from './renewal.ts';
 import {
@@ -163,7 +165,7 @@ function cancel(draft: SubscriptionDraft, mode: 'at_period_end' | 'immediate'): 
   draft.change({ status: 'canceled', cancelAt: now, canceledAt: now, resumesAt: null });
   draft.announce('subscription.canceled', now);
   if (wasTrial) draft.announceTrialEnd(now, 'expired');
-  draft.end(now, 'immediate');
+  end(draft, now, 'immediate');
 }
 
 function uncancel(draft: SubscriptionDraft): void {
@@ -225,6 +227,7 @@ function unblocking(draft: SubscriptionDraft, act: () => void): void {
 function beginPeriod(draft: SubscriptionDraft): void {
   const { now: at } = draft.context;
   const { plan } = draft.state;
+  draft.cutSpans(at);
   restart(draft, at);
   if (draft.state.status === 'paused') draft.change({ periodPrice: 0n });
   billPeriod(draft, {
@@ -233,5 +236,6 @@ function beginPeriod(draft: SubscriptionDraft): void {
     periodStart: at,
     periodEnd: draft.state.periodEnd,
     at,
+    usageUntil: at,
   });
 }

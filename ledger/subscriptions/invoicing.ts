@@ -1,20 +1,16 @@
 import { assert, unreachable } from '../kernel/assert.ts';
 import { formatMoney } from '../kernel/money.ts';
-import {
-  type BillingReason,
-  type InvoiceLineDraft,
-  type OpenInvoice,
-  type PaymentOrder,
-  type Settlement,
-  type SignupPayment,
-} from './subscription.ts';
+import type { OpenInvoice, Settlement, SignupPayment } from './subscription.ts';
 import { externalIdOf } from '../metering/signup.ts';
 import { iso } from '../kernel/iso.ts';
-import { afterFailure, isMandateLost } from './dunning.ts';
+import { close, giveBack, periodInvoiceId } from './bills.ts';
+import { afterFailure } from './dunning.ts';
+import { endWithMandate, voidAfterEnd } from './ending.ts';
 import type { SubscriptionDraft } from './subscription-draft.ts';
+import { waive } from './usage-billing.ts';
 
 /**
- * Invoices of a subscription: a period is billed, a charge is ordered, its answer is applied.
+ * Invoices of a subscription: a charge is ordered, its answer is applied (`bills.ts` makes them).
  *
  *     open ──paid──▶ closed
  *       └──failed──▶ dunning (`dunning.ts`): retried, blocked, given up
@@ -25,109 +21,6 @@ import type { SubscriptionDraft } from './subscription-draft.ts';
  * one under way. So orders and answers may be repeated.
  * What it does not do: number or store invoices, ask a processor, or decide when to retry.
  */
-type Bill = {
-  /** The reason within the subscription: one invoice for each. */
-  readonly cause: string;
-  readonly reason: BillingReason;
-  readonly lines: readonly InvoiceLineDraft[];
-  readonly periodStart: number;
-  readonly periodEnd: number;
-  readonly at: number;
-};
-
-export type Billed = {
-  readonly invoiceId: string;
-  readonly amount: bigint;
-  /** The credit of the customer that was used. */
-  readonly credit: bigint;
-  readonly payment: PaymentOrder | null;
-};
-
-/**
- * Orders an invoice and its charge, reduced by the customer's credit. A draft may come to nothing,
- * so it uses no credit.
- */
-export function bill(
-  draft: SubscriptionDraft,
-  { cause, reason, at, ...what }: Bill,
-  { isDraft = false }: { readonly isDraft?: boolean } = {},
-): Billed {
-  const { ids } = draft.context;
-  const { id: subscriptionId, plan } = draft.state;
-  const invoiceId = ids.derive('invoice', subscriptionId, cause);
-  const lines = isDraft ? what.lines : withCredit(draft, what.lines);
-  const amount = totalOf(lines);
-  assert(amount >= 0n, 'an invoice is never negative');
-  const payment: PaymentOrder | null =
-    amount === 0n || isDraft
-      ? null
-      : {
-          id: ids.derive('payment', invoiceId, '1'),
-          invoiceId,
-          amount,
-          currency: plan.currency,
-          attempt: 1,
-          transactionType: reason === 'subscription_create' ? 'SUBSCRIPTION_START' : 'RECURRING',
-        };
-  const { periodStart, periodEnd } = what;
-  const invoice = {
-    id: invoiceId,
-    reason,
-    currency: plan.currency,
-    lines,
-    periodStart,
-    periodEnd,
-    isDraft,
-  };
-  draft.follow(invoiceId, at, { kind: 'bill', invoice, payment });
-  return { invoiceId, amount, credit: totalOf(what.lines) - amount, payment };
-}
-
-/**
- * Bills a period that goes on even if it is not paid. The start of the period names the invoice.
- */
-export function billPeriod(draft: SubscriptionDraft, what: Omit<Bill, 'cause'>): void {
-  assert(what.periodStart === draft.state.periodStart, 'what is billed is the period that runs');
-  const isDraft = draft.state.status === 'paused';
-  const cause = String(what.periodStart);
-  const { invoiceId, amount, credit, payment } = bill(draft, { cause, ...what }, { isDraft });
-  if (payment === null) return;
-  const opened: OpenInvoice = {
-    invoiceId,
-    amount,
-    credit,
-    transactionType: payment.transactionType,
-    attempt: 1,
-    paymentId: payment.id,
-    again: false,
-    retryAt: null,
-    dunning: null,
-  };
-  draft.change({ open: [...draft.state.open, opened] });
-}
-
-/** The invoice of the current period, if that was billed on its own. */
-export function periodInvoiceId({ context, state }: SubscriptionDraft): string {
-  return context.ids.derive('invoice', state.id, String(state.periodStart));
-}
-
-export function totalOf(lines: readonly InvoiceLineDraft[]): bigint {
-  return lines.reduce((sum, { unitAmount, quantity }) => sum + unitAmount * BigInt(quantity), 0n);
-}
-
-function withCredit(
-  draft: SubscriptionDraft,
-  lines: readonly InvoiceLineDraft[],
-): readonly InvoiceLineDraft[] {
-  const { credit } = draft.state;
-  const total = totalOf(lines);
-  const used = credit < total ? credit : total;
-  if (used <= 0n) return lines;
-  draft.change({ credit: credit - used });
-  const line = { type: 'credit', description: 'Credit', quantity: 1, unitAmount: -used } as const;
-  return [...lines, line];
-}
-
 /** Applies the answer to a charge of an open invoice. Returns whether it was one. */
 export function settleOpen(draft: SubscriptionDraft, settlement: Settlement): boolean {
   const invoice = draft.state.open.find(({ paymentId }) => paymentId === settlement.paymentId);
@@ -152,25 +45,13 @@ export function settleOpen(draft: SubscriptionDraft, settlement: Settlement): bo
   return true;
 }
 
-/** Ends the subscription when its mandate is lost. */
-export function endWithMandate(draft: SubscriptionDraft, settlement: Settlement): void {
-  if (!isMandateLost(settlement) || draft.state.status === 'canceled') return;
-  draft.end(settlement.at, 'mandate_lost');
-}
-
-/** Removes an invoice that is paid or void. */
-export function close(draft: SubscriptionDraft, invoiceId: string): void {
-  const { open } = draft.state;
-  const left = open.filter((other) => other.invoiceId !== invoiceId);
-  if (left.length < open.length) draft.change({ open: left });
-}
-
 /** The merchant made it void: its credit returns to the customer. */
 export function makeVoid(draft: SubscriptionDraft, invoiceId: string): void {
   const invoice = draft.state.open.find((other) => other.invoiceId === invoiceId);
   if (invoice === undefined) return;
   close(draft, invoiceId);
-  draft.change({ credit: draft.state.credit + invoice.credit });
+  giveBack(draft, invoice.credit);
+  waive(draft, invoiceId);
   // An unpaid period is worth nothing when the plan changes.
   if (invoiceId === periodInvoiceId(draft)) draft.change({ periodPrice: 0n });
 }
@@ -232,8 +113,9 @@ function chase(
   if (draft.state.status === 'canceled') {
     if (settlement.kind !== 'no_method')
       announceFailed(draft, { ...invoice, retryAt: null }, settlement);
-    close(draft, invoice.invoiceId);
-    draft.follow(invoice.invoiceId, at, { kind: 'void', invoiceId: invoice.invoiceId });
+    // What was used at the end stays owed.
+    if (invoice.isFinal === true) close(draft, invoice.invoiceId);
+    else voidAfterEnd(draft, invoice, at);
     return;
   }
   const hard = settlement.kind !== 'no_method' && settlement.hard;

@@ -1,13 +1,8 @@
 import { type Cycle, boundary } from '../kernel/calendar.ts';
-import {
-  type Billed,
-  announceFailed,
-  announcePaid,
-  bill,
-  endWithMandate,
-  periodInvoiceId,
-  totalOf,
-} from './invoicing.ts';
+import { type Billed, bill, periodInvoiceId, totalOf } from './bills.ts';
+import { endWithMandate } from './ending.ts';
+import { announceFailed, announcePaid } from './invoicing.ts';
+import { owesUsage, uncut } from './usage-billing.ts';
 import { changeLines, recurringLine } from './proration.ts';
 import {
   type Beginning,
@@ -53,6 +48,7 @@ export function resume(draft: SubscriptionDraft, at: number): void {
   }
   draft.change({ resumesAt: null });
   const next = cycleOf(plan, at, cycle.zone);
+  draft.cutSpans(at);
   const billed = bill(draft, {
     cause: `resume ${pausedAt} ${at}`,
     reason: 'subscription_resume',
@@ -60,6 +56,7 @@ export function resume(draft: SubscriptionDraft, at: number): void {
     periodStart: at,
     periodEnd: boundary(next, 1),
     at,
+    usageUntil: at,
   });
   wait(draft, { kind: 'resume', since: at }, billed);
 }
@@ -81,8 +78,9 @@ export function changePlan(
   if (isTrial(draft.state)) return begin(draft, change, at);
   const period = { start: periodStart, end: periodEnd, price: periodPrice };
   const lines = changeLines(period, { from, to: plan, at, restarts });
+  draft.cutSpans(at);
   const total = totalOf(lines);
-  if (total <= 0n) {
+  if (total <= 0n && !owesUsage(draft, at)) {
     draft.change({ credit: draft.state.credit - total });
     return begin(draft, change, at);
   }
@@ -94,6 +92,7 @@ export function changePlan(
     periodStart: at,
     periodEnd: end,
     at,
+    usageUntil: at,
   });
   wait(draft, change, billed);
 }
@@ -127,7 +126,9 @@ function begin(draft: SubscriptionDraft, what: Beginning, at: number): void {
   const moved = restarts && !inTrial ? firstPeriod(next) : { cycle: next };
   const periodPrice = inTrial ? 0n : amountOf(plan);
   draft.change({ plan, waiting: null, ...moved, periodPrice });
-  draft.order({ kind: 'replace', allowances, cycle: next });
+  const { since } = what;
+  draft.order({ kind: 'replace', allowances, cycle: next, since, charges: !inTrial });
+  draft.repriceSpans(since, allowances);
   endWithPeriod(draft);
   draft.announceUpdate(before, at);
 }
@@ -161,7 +162,9 @@ export function restart(draft: SubscriptionDraft, anchor: number, at: number = a
   // A restart ends the suspension of the allowances.
   const why = suspensionOf(draft.state);
   if (why !== null) draft.order({ kind: 'suspend', why });
-  if (wasTrial) draft.announceTrialEnd(at, 'converted');
+  if (!wasTrial) return;
+  draft.order({ kind: 'charge', at: anchor });
+  draft.announceTrialEnd(at, 'converted');
 }
 
 function firstPeriod(cycle: Subscription['cycle']): Partial<Subscription> {
@@ -184,6 +187,7 @@ export function settleWaiting(draft: SubscriptionDraft, settlement: Settlement):
   if (settlement.kind !== 'no_method') announceFailed(draft, charged, settlement);
   draft.change({ waiting: null, credit: draft.state.credit + waiting.credit });
   const { invoiceId } = waiting;
+  uncut(draft, invoiceId, waiting.since);
   draft.follow(invoiceId, settlement.at, { kind: 'void', invoiceId });
   endWithMandate(draft, settlement);
   return true;

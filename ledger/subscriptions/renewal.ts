@@ -1,6 +1,8 @@
 import { boundary } from '../kernel/calendar.ts';
 import { assert } from '../kernel/assert.ts';
-import { billPeriod, retry } from './invoicing.ts';
+import { billPeriod } from './bills.ts';
+import { end } from './ending.ts';
+import { retry } from './invoicing.ts';
 import { recurringLine } from './proration.ts';
 import { blocksAt, expiresAt, suspensionOf } from './dunning.ts';
 import { type PlanAllowance, isTrial, renews, subscriptionDue, amountOf } from './subscription.ts';
@@ -25,7 +27,7 @@ export function catchUp(draft: SubscriptionDraft, allowances?: readonly PlanAllo
 function step(draft: SubscriptionDraft, due: number, allowances?: readonly PlanAllowance[]): void {
   const { cancelAt, resumesAt, open, periodEnd } = draft.state;
   if (cancelAt === due) return lapse(draft, due);
-  if (expiresAt(draft.state, due)) return draft.end(due, 'dunning_exhausted');
+  if (expiresAt(draft.state, due)) return end(draft, due, 'dunning_exhausted');
   if (renews(draft.state) && periodEnd === due) return renew(draft, due, allowances);
   if (blocksAt(draft.state, due)) return draft.reconsider(due);
   if (resumesAt === due) return resume(draft, due);
@@ -37,14 +39,18 @@ function step(draft: SubscriptionDraft, due: number, allowances?: readonly PlanA
 function lapse(draft: SubscriptionDraft, at: number): void {
   const inTrial = isTrial(draft.state);
   if (inTrial) draft.announceTrialEnd(at, 'expired');
-  draft.end(at, inTrial ? 'trial_expired' : 'cancellation_effective');
+  end(draft, at, inTrial ? 'trial_expired' : 'cancellation_effective');
 }
 
 /**
  * Begins the next period, paid or not. It is computed from the anchor, never from the last period,
  * so nothing drifts (decisions 7).
  */
-function renew(draft: SubscriptionDraft, at: number, allowances?: readonly PlanAllowance[]): void {
+export function renew(
+  draft: SubscriptionDraft,
+  at: number,
+  allowances?: readonly PlanAllowance[],
+): void {
   const { cycle, periodIndex, plan, status } = draft.state;
   const wasTrial = isTrial(draft.state);
   const index = periodIndex + 1;
@@ -58,12 +64,15 @@ function renew(draft: SubscriptionDraft, at: number, allowances?: readonly PlanA
     periodPrice: status === 'paused' ? 0n : amountOf(plan),
   });
   if (wasTrial) draft.announceTrialEnd(at, 'converted');
+  if (wasTrial) draft.order({ kind: 'charge', at });
   if (allowances !== undefined) {
-    draft.order({ kind: 'refresh', allowances, cycle });
+    draft.order({ kind: 'refresh', allowances, cycle, since: at, charges: true });
+    draft.repriceSpans(at, allowances);
     // A new grant is not suspended by itself.
     const why = suspensionOf(draft.state);
     if (why !== null) draft.order({ kind: 'suspend', why });
   }
   const lines = [recurringLine(plan)];
-  billPeriod(draft, { reason: 'subscription_cycle', lines, periodStart, periodEnd, at });
+  const reason = 'subscription_cycle';
+  billPeriod(draft, { reason, lines, periodStart, periodEnd, at, usageUntil: at });
 }

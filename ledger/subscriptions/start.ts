@@ -1,6 +1,7 @@
 import { boundary } from '../kernel/calendar.ts';
 import { assert } from '../kernel/assert.ts';
-import { announceSignup, billPeriod } from './invoicing.ts';
+import { billPeriod } from './bills.ts';
+import { announceSignup } from './invoicing.ts';
 import { recurringLine } from './proration.ts';
 import { catchUp } from './renewal.ts';
 import {
@@ -65,13 +66,15 @@ export function decideStart(
     open: [],
     waiting: null,
     credit: wanted.credit,
+    usage: [],
     overdue: 'clear',
     sequence: 0n,
     eventAt: 0,
   };
   draft.begin(subscription);
   draft.announce('subscription.created', startAt);
-  draft.order({ kind: 'start', allowances: wanted.allowances, cycle, at: startAt });
+  const { allowances } = wanted;
+  draft.order({ kind: 'start', allowances, cycle, at: startAt, charges: trialEnd === null });
   if (paid !== null) announceSignup(draft, paid, startAt);
   else if (trialEnd === null) {
     billPeriod(draft, {

@@ -2,12 +2,12 @@ import { iso } from '../kernel/iso.ts';
 import { assert, must } from '../kernel/assert.ts';
 import type { LedgerEvent, LedgerEventType } from '../event.ts';
 import type { Customer } from '../metering/meter.ts';
+import { type BillableSpan, joined } from '../metering/spans.ts';
 import { formatMoney } from '../kernel/money.ts';
 import type { Ids } from '../ports.ts';
 import { externalIdOf } from '../metering/signup.ts';
 import {
   type OverdueState,
-  isUnpaidEnd,
   nextOverdueAt,
   overdueOf,
   overdueStateAt,
@@ -15,8 +15,9 @@ import {
 } from './dunning.ts';
 import {
   type Billing,
-  type ExpiryReason,
+  type BillingAccount,
   type MeterOrder,
+  type PlanAllowance,
   type Subscription,
   type SubscriptionEffects,
   type SubscriptionFollowup,
@@ -31,6 +32,8 @@ export type SubscriptionContext = {
   readonly customer: Customer;
   readonly now: number;
   readonly ids: Ids;
+  /** In which usage of the customer's meters is sold, as they are now. */
+  readonly spans: readonly BillableSpan[];
 };
 
 type NewFollowup = SubscriptionFollowup extends infer F
@@ -49,8 +52,11 @@ export class SubscriptionDraft {
   readonly #before: Billing;
   readonly #first: Subscription | null;
   #subscription: Subscription | null;
+  #account: BillingAccount;
+  /** Its own, as the orders so far leave them. */
+  #spans: readonly BillableSpan[];
   readonly #events: LedgerEvent[] = [];
-  readonly #followups: (SubscriptionFollowup & { subscriptionId: string })[] = [];
+  readonly followups: (SubscriptionFollowup & { subscriptionId: string })[] = [];
 
   /** `id`: of the existing subscription, or of the one that `begin` makes. */
   constructor(context: SubscriptionContext, billing: Billing, id: string) {
@@ -58,15 +64,30 @@ export class SubscriptionDraft {
     this.#before = billing;
     this.#first = billing.subscriptions.get(id) ?? null;
     this.#subscription = this.#first;
+    this.#account = billing.account;
+    this.#spans = context.spans.filter(({ subscriptionId }) => subscriptionId === id);
   }
 
   get state(): Subscription {
     return must(this.#subscription, 'a subscription');
   }
 
+  get spans(): readonly BillableSpan[] {
+    return this.#spans;
+  }
+
+  /** What the customer's subscriptions share. */
+  get account(): BillingAccount {
+    return this.#account;
+  }
+
+  changeAccount(fields: Partial<BillingAccount>): void {
+    this.#account = { ...this.#account, ...fields };
+  }
+
   /** Whether follow-ups were written. */
   get owes(): boolean {
-    return this.#followups.length > 0;
+    return this.followups.length > 0;
   }
 
   begin(subscription: Subscription): void {
@@ -93,7 +114,7 @@ export class SubscriptionDraft {
     const { ids } = this.context;
     const { id: subscriptionId } = this.state;
     const id = ids.derive(followup.kind, subscriptionId, cause);
-    this.#followups.push({ ...followup, id, at, subscriptionId });
+    this.followups.push({ ...followup, id, at, subscriptionId });
   }
 
   /** Writes an event; `data` adds to what all events of a subscription carry. */
@@ -142,27 +163,63 @@ export class SubscriptionDraft {
     this.change(next);
   }
 
-  /** Ends it: open invoices become void and its allowances end. */
-  end(at: number, reason: ExpiryReason): void {
-    assert(this.state.status !== 'canceled' || this.state.endedAt === null, 'it ends once');
-    assert(this.state.waiting === null, 'what is being paid for is decided first');
-    // A charge under way is not canceled: it is for a period that had begun.
-    const underWay = this.state.open.filter(({ paymentId }) => paymentId !== null);
-    for (const { invoiceId, paymentId } of this.state.open) {
-      if (paymentId === null) this.follow(invoiceId, at, { kind: 'void', invoiceId });
-    }
-    this.change({
-      status: 'canceled',
-      canceledAt: this.state.canceledAt ?? at,
-      endedAt: at,
-      cancelAt: at,
-      resumesAt: null,
-      open: underWay,
+  /** Closes the spans that run: what was used until `at` can be billed. */
+  cutSpans(at: number): void {
+    if (!this.#spans.some(({ end }) => end === null)) return;
+    this.order({ kind: 'cut', at });
+    this.closeSpans(at);
+  }
+
+  /** The same, where another order closes them. What begins at `at` or later is not sold. */
+  closeSpans(at: number): void {
+    this.#spans = this.#spans
+      .filter(({ start, billedAs }) => start < at || billedAs !== null)
+      .map((span) => (isOpenAt(span, at) ? { ...span, end: at } : span));
+  }
+
+  billSpans(billedAs: string, spans: readonly BillableSpan[]): void {
+    const spanIds = spans.map(({ id }) => id);
+    this.order({ kind: 'bill', lines: [{ billedAs, spanIds }] });
+    this.#spans = this.#spans.map((span) =>
+      spanIds.includes(span.id) ? { ...span, billedAs } : span,
+    );
+  }
+
+  /** Nothing of them can change any more. */
+  settleSpans(billedAs: readonly string[]): void {
+    this.order({ kind: 'settle', billedAs });
+    this.#spans = this.#spans.filter((span) => !billedAs.includes(span.billedAs ?? ''));
+  }
+
+  /** What is not billed comes to nothing. */
+  forgetSpans(): void {
+    if (!this.#spans.some(({ billedAs }) => billedAs === null)) return;
+    this.order({ kind: 'forget' });
+    this.#spans = this.#spans.filter(({ billedAs }) => billedAs !== null);
+  }
+
+  /** A span that was cut at `cutAt` is one with the one after it. */
+  unbillSpans(billedAs: readonly string[], cutAt: number): void {
+    if (this.#spans.length === 0) return;
+    this.order({ kind: 'unbill', billedAs, cutAt });
+    const isAfter = (span: BillableSpan, next: BillableSpan): boolean =>
+      span.end === cutAt && next.start === cutAt && span.accountId === next.accountId;
+    const undone = this.#spans.filter((span) => billedAs.includes(span.billedAs ?? ''));
+    this.#spans = this.#spans.flatMap((span) => {
+      const cut = undone.find((one) => isAfter(one, span));
+      if (cut !== undefined) return [joined(cut, span)];
+      if (!undone.includes(span)) return [span];
+      return this.#spans.some((one) => isAfter(span, one)) ? [] : [{ ...span, billedAs: null }];
     });
-    this.#becomeOverdue('clear', at);
-    if (isUnpaidEnd(reason)) this.follow('end', at, { kind: 'ended' });
-    this.order({ kind: 'withdraw', how: 'expired' });
-    this.announce('subscription.expired', at, { reason });
+  }
+
+  /** What begins at `since` or later has the prices of these allowances. */
+  repriceSpans(since: number, allowances: readonly PlanAllowance[]): void {
+    this.#spans = this.#spans.flatMap((span) => {
+      if (span.start < since || span.billedAs !== null) return [span];
+      const price = allowances.find(({ meter }) => meter.id === span.meter.id)?.price ?? null;
+      return price === null ? [] : [{ ...span, price }];
+    });
   }
 
   /** Applies the dunning of the open invoices. Becoming blocked, and unblocked, is announced. */
@@ -171,7 +228,7 @@ export class SubscriptionDraft {
     if (status === 'canceled') return;
     const next = overdueStateAt(this.state, at);
     if (next === overdue) return;
-    this.#becomeOverdue(next, at);
+    this.becomeOverdue(next, at);
     if (next !== 'blocked' && overdue !== 'blocked') return;
     this.order({ kind: 'suspend', why: suspensionOf(this.state) });
     const isBlocked = next === 'blocked';
@@ -189,7 +246,7 @@ export class SubscriptionDraft {
   }
 
   /** The state of a customer is that of its worst subscription. A change of it is a follow-up. */
-  #becomeOverdue(overdue: OverdueState, at: number): void {
+  becomeOverdue(overdue: OverdueState, at: number): void {
     const from = overdueOf(this.#billing());
     this.change({ overdue });
     const billing = this.#billing();
@@ -201,7 +258,8 @@ export class SubscriptionDraft {
 
   #billing(): Billing {
     const subscriptions = new Map(this.#before.subscriptions);
-    return { subscriptions: subscriptions.set(this.state.id, this.state) };
+    subscriptions.set(this.state.id, this.state);
+    return { subscriptions, account: this.#account };
   }
 
   /** The finished effects; null where nothing changed. */
@@ -210,15 +268,16 @@ export class SubscriptionDraft {
     if (subscription === this.#first) return null;
     const subscriptions = new Map(this.#before.subscriptions).set(subscription.id, subscription);
     if (isOver(subscription)) subscriptions.delete(subscription.id);
-    const state: Billing = { subscriptions };
+    const state: Billing = { subscriptions, account: this.#account };
     return {
       kind: 'subscription',
       customer: this.context.customer,
       before: this.#before,
       state,
       subscriptions: [subscription],
+      account: this.#account === this.#before.account ? null : this.#account,
       events: this.#events,
-      followups: this.#followups,
+      followups: this.followups,
     };
   }
 }
@@ -246,4 +305,9 @@ function subscriptionData(subscription: Subscription): Record<string, unknown> {
     clientReferenceId: signup.clientReferenceId,
     metadata: signup.metadata,
   };
+}
+
+/** It may have closed since, where what ends it is decided late. */
+function isOpenAt({ end, billedAs }: BillableSpan, at: number): boolean {
+  return end === null || (end > at && billedAs === null);
 }

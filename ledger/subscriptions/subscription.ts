@@ -3,7 +3,9 @@ import type { LedgerEvent } from '../event.ts';
 import type { Customer, Meter } from '../metering/meter.ts';
 import type { PaymentMethod } from '../payments/payment.ts';
 import type { AllowanceTerms } from '../metering/plan-allowance.ts';
+import type { BilledSpans } from '../metering/plan-spans.ts';
 import type { SignupContext } from '../metering/signup.ts';
+import type { RatedTier } from './rating.ts';
 import {
   type Dunning,
   type DunningPolicy,
@@ -73,6 +75,8 @@ export type Subscription = {
   readonly waiting: Waiting | null;
   /** Credit of the customer, used by the next invoices. */
   readonly credit: bigint;
+  /** Usage that was billed, until what late events change of it is billed, too. */
+  readonly usage: readonly BilledUsage[];
   readonly overdue: OverdueState;
   readonly sequence: bigint;
   readonly eventAt: number;
@@ -93,6 +97,28 @@ export type OpenInvoice = {
   readonly retryAt: number | null;
   /** null until its first failure. */
   readonly dunning: Dunning | null;
+  /** Of usage that was left at the end: charged once, and then left open. */
+  readonly isFinal?: boolean;
+};
+
+/** What was billed for spans of one usage price together, rounded once (beyond.md 2). */
+export type BilledUsage = {
+  /** What its spans are `billedAs`. Derived from the subscription, the price and the end. */
+  readonly id: string;
+  readonly priceId: string;
+  readonly featureKey: string;
+  readonly periodStart: number;
+  readonly periodEnd: number;
+  /** On which invoices: first the usage, then its adjustments. */
+  readonly parts: readonly {
+    readonly invoiceId: string;
+    /** Scaled, signed. */
+    readonly quantity: bigint;
+    /** In the smallest coin, signed. */
+    readonly amount: bigint;
+    /** The merchant has made that invoice void: nobody owes this, and nobody has paid it. */
+    readonly waived?: true;
+  }[];
 };
 
 /** A resume after the paid period, or another plan. */
@@ -122,10 +148,30 @@ export type PlanAllowance = AllowanceTerms & {
   readonly entitlementId: string;
 };
 
-/** All subscriptions of a customer that have not ended. */
-export type Billing = { readonly subscriptions: ReadonlyMap<string, Subscription> };
+/** What a customer is billed: its subscriptions that have not ended, and what they share. */
+export type Billing = {
+  readonly subscriptions: ReadonlyMap<string, Subscription>;
+  readonly account: BillingAccount;
+};
 
-export const NO_BILLING: Billing = { subscriptions: new Map() };
+/** Of a customer, across its subscriptions. */
+export type BillingAccount = {
+  /** What ended subscriptions left of their credit, by currency, in the smallest coin. */
+  readonly credit: Readonly<Record<string, bigint>>;
+  readonly spendCap: SpendCap | null;
+};
+
+/** The most that unbilled usage may come to (beyond.md 2, Spend cap). */
+export type SpendCap = {
+  /** In the smallest coin. */
+  readonly amount: bigint;
+  readonly currency: string;
+  /** The periods (subscription and start) in which it was announced that it is reached. */
+  readonly announced: readonly { readonly subscriptionId: string; readonly periodStart: number }[];
+};
+
+export const NO_ACCOUNT: BillingAccount = { credit: {}, spendCap: null };
+export const NO_BILLING: Billing = { subscriptions: new Map(), account: NO_ACCOUNT };
 
 /** Orders to the customer's meters, executed in the same unit. */
 export type MeterOrder =
@@ -135,14 +181,18 @@ export type MeterOrder =
       readonly cycle: Cycle;
       /** When they start. */
       readonly at: number;
+      /** Whether usage beyond them is charged: not in a trial. */
+      readonly charges: boolean;
     }
-  /** What the product gives now, if that has changed. */
+  /** What the product gives from `since` on, if that has changed. */
   | {
       readonly kind: 'refresh';
       readonly allowances: readonly PlanAllowance[];
       readonly cycle: Cycle;
+      readonly since: number;
+      readonly charges: boolean;
     }
-  | { readonly kind: 'withdraw'; readonly how: 'expired' | 'voided' }
+  | { readonly kind: 'withdraw'; readonly how: 'expired' | 'voided'; readonly at: number }
   | { readonly kind: 'expire_at'; readonly at: number | null }
   | { readonly kind: 'suspend'; readonly why: 'paused' | 'blocked' | null }
   /**
@@ -153,8 +203,21 @@ export type MeterOrder =
       readonly kind: 'replace';
       readonly allowances: readonly PlanAllowance[];
       readonly cycle: Cycle;
+      readonly since: number;
+      readonly charges: boolean;
     }
-  | { readonly kind: 'restart'; readonly cycle: Cycle };
+  | { readonly kind: 'restart'; readonly cycle: Cycle }
+  /** The trial is over: usage beyond the allowances is charged from `at` on. */
+  | { readonly kind: 'charge'; readonly at: number }
+  /** Closes the spans that run: what was used until `at` is billed. */
+  | { readonly kind: 'cut'; readonly at: number }
+  /** No event of them can come any more. */
+  | { readonly kind: 'settle'; readonly billedAs: readonly string[] }
+  | { readonly kind: 'bill'; readonly lines: readonly BilledSpans[] }
+  /** Its closed spans that were not billed come to nothing. */
+  | { readonly kind: 'forget' }
+  /** The change at `cutAt` was not paid: its lines are as if they had not been billed. */
+  | { readonly kind: 'unbill'; readonly billedAs: readonly string[]; readonly cutAt: number };
 
 export type SubscriptionOrder = MeterOrder & {
   readonly subscriptionId: string;
@@ -166,11 +229,35 @@ export type SubscriptionOrder = MeterOrder & {
   readonly productId: string;
 };
 
-export type InvoiceLineDraft = {
-  readonly type: 'recurring' | 'proration' | 'credit';
+export type InvoiceLineDraft =
+  | UsageLineDraft
+  | {
+      readonly type: 'recurring' | 'proration' | 'credit';
+      readonly description: string;
+      readonly quantity: number;
+      /** A credit that is used is negative; one that is left for later invoices is positive. */
+      readonly unitAmount: bigint;
+    };
+
+/** Usage of one price in one stretch of time, or what has changed since it was billed. */
+export type UsageLineDraft = {
+  readonly type: 'usage' | 'usage_adjustment';
   readonly description: string;
-  readonly quantity: number;
-  readonly unitAmount: bigint;
+  readonly featureKey: string;
+  readonly usagePriceId: string;
+  /** The id of the `BilledUsage`. */
+  readonly usageId: string;
+  /** Scaled by `scale`; of an adjustment, the signed change. */
+  readonly quantity: bigint;
+  readonly scale: number;
+  /** In the smallest coin; of an adjustment, the signed change. */
+  readonly amount: bigint;
+  /** What was billed of it before: with `amount`, what all of it costs. 0 but in an adjustment. */
+  readonly billed: bigint;
+  /** Of the whole quantity, also in an adjustment. */
+  readonly tiers: readonly RatedTier[];
+  readonly periodStart: number;
+  readonly periodEnd: number;
 };
 
 export type InvoiceDraft = {
@@ -188,7 +275,9 @@ export type BillingReason =
   | 'subscription_create'
   | 'subscription_cycle'
   | 'subscription_update'
-  | 'subscription_resume';
+  | 'subscription_resume'
+  /** What an ended subscription still owes. */
+  | 'usage';
 
 /**
  * A task that follows from a decision: a row of the same flush, executed after it. Amounts are
@@ -256,6 +345,8 @@ export type SubscriptionEffects = {
   readonly before: Billing;
   readonly state: Billing;
   readonly subscriptions: readonly Subscription[];
+  /** null where it did not change. */
+  readonly account: BillingAccount | null;
   readonly events: readonly LedgerEvent[];
   readonly followups: readonly (SubscriptionFollowup & { readonly subscriptionId: string })[];
 };

@@ -42,11 +42,12 @@ export const SUBSCRIPTION_CHECKS: Readonly<Record<string, string>> = {
         OR (i.subscription_id, i.organisation_id, i.mode, i.customer_id) IS DISTINCT FROM
           (c.subscription_id, c.organisation_id, c.mode, c.customer_id))`,
 
-  // A pause may leave drafts; once the merchant finalises them they are the merchant's to collect.
+  // A pause may leave drafts; once the merchant finalises them they are the merchant's to collect. So
+  // is usage that an ended subscription could not charge.
   'an unpaid invoice is known to its subscription': `${CHASED}
     SELECT i.id AS invoice, i.number, i.subscription_id AS subscription
     FROM invoices i LEFT JOIN chased c ON c.invoice_id = i.id
-    WHERE i.status = 'open' AND i.subscription_id IS NOT NULL AND c.invoice_id IS NULL
+    WHERE i.status = 'open' AND i.subscription_id IS NOT NULL AND c.invoice_id IS NULL AND i.billing_reason <> 'usage'
       AND NOT EXISTS (SELECT FROM owed o LEFT JOIN payments p ON p.id = o.payment_id
         WHERE o.kind = 'void' AND o.invoice_id = i.id OR o.kind = 'payment_settled' AND p.invoice_id = i.id)
       AND NOT EXISTS (SELECT FROM events e WHERE e.object_id = i.subscription_id AND e.type = 'subscription.updated'

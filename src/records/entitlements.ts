@@ -88,40 +88,6 @@ export async function listEntitlements(
   return rows.map(entitlementOf);
 }
 
-/** The same, for a subscription. */
-export async function listEntitlementsWithMeters(
-  sql: Executor,
-  scope: Tenant,
-  productId: string,
-): Promise<readonly Entitlement[]> {
-  const ofProducts = await listEntitlementsOfProducts(sql, [{ ...scope, productId }]);
-  return ofProducts.get(productId) ?? [];
-}
-
-export type ProductKey = Tenant & { readonly productId: string };
-
-/** The same of many products, by their ids; a product that gives nothing is left out. */
-export async function listEntitlementsOfProducts(
-  sql: Executor,
-  products: readonly ProductKey[],
-): Promise<ReadonlyMap<string, readonly Entitlement[]>> {
-  const asked = new Map(products.map((product) => [product.productId, product]));
-  const known = [...asked.values()].filter(({ productId }) => isUuid(productId));
-  if (known.length === 0) return new Map();
-  const rows = await sql<EntitlementRow[]>`
-    select e.id, e.product_id as "productId", e.type, e.amount as "limit", e.reset_interval as "resetInterval",
-      e.overage_allowed as "overageAllowed", e.rollover_max as "rolloverMax", e.rollover_periods as "rolloverPeriods",
-      e.priority, e.created_at as "createdAt", m.id as "meter_id", m.organisation_id as "meter_organisationId",
-      m.mode as "meter_mode", m.slug as "meter_slug", m.aggregation as "meter_aggregation", m.scale as "meter_scale"
-    from unnest(${known.map(({ productId }) => productId)}::uuid[],
-      ${known.map(({ organisationId }) => organisationId)}::uuid[], ${known.map(({ mode }) => mode)}::text[]::mode[])
-      as p (id, organisation_id, mode)
-    join entitlements e on e.product_id = p.id and e.organisation_id = p.organisation_id and e.mode = p.mode
-    join meters m on m.id = e.meter_id
-    order by e.id`;
-  return Map.groupBy(rows.map(entitlementOf), ({ productId }) => productId);
-}
-
 /** Customers keep what it granted until that expires. */
 export async function deleteEntitlement(
   sql: Executor,

@@ -2,19 +2,27 @@
 // first is charged before the answer.
 import { must, unreachable } from '../../ledger/kernel/assert.ts';
 import type { Command } from '../../ledger/subscriptions/commands.ts';
-import { listEntitlementsWithMeters } from '../records/entitlements.ts';
+import { subscriptionDue } from '../../ledger/subscriptions/subscription.ts';
 import { listPayments } from '../records/payments.ts';
+import { listFeatures } from '../records/product-features.ts';
 import { findProductOfPrice } from '../records/products.ts';
 import { findSubscription, type SubscriptionRecord } from '../records/subscriptions.ts';
 import type { SubscriptionsDeps } from './deps.ts';
 import { priceOf } from './create.ts';
 import { allowancesOf, isWithinReach, planOf } from './plans.ts';
-import type { SubscriptionAction, SubscriptionActionReply, Target } from './subscriptions.ts';
+import type {
+  SubscriptionAction,
+  SubscriptionActionReply,
+  Subscriptions,
+  Target,
+} from './subscriptions.ts';
 
 const YEAR_MS = 366 * 86_400_000;
 
+type ActDeps = SubscriptionsDeps & Pick<Subscriptions, 'due'>;
+
 export async function act(
-  deps: SubscriptionsDeps,
+  deps: ActDeps,
   target: Target,
   wanted: SubscriptionAction,
 ): Promise<SubscriptionActionReply> {
@@ -26,6 +34,10 @@ export async function act(
   const { id } = found.subscription;
   if (target.customerId !== undefined && target.customerId !== customerId) {
     return { kind: 'not_found' };
+  }
+  // A renewal takes what the product gives and sells by then, which no action knows.
+  if (subscriptionDue(found.subscription) <= deps.orgClock.now(target.scope)) {
+    await deps.due(target.scope, { customerId, id });
   }
   const command = await commandOf(deps, found, wanted);
   if ('refused' in command) return { kind: command.refused };
@@ -83,13 +95,9 @@ async function commandOf(
     ? (product.prices.find(({ id }) => id === plan.priceId) ?? null)
     : priceOf(product, wanted.priceId);
   if (price === null) return { refused: 'price_not_found' };
-  const quantity = wanted.quantity ?? plan.quantity;
-  const entitlements = await listEntitlementsWithMeters(sql, scope, product.id);
-  const wish = {
-    kind: 'change',
-    plan: planOf(product, price, quantity),
-    allowances: allowancesOf(entitlements, quantity),
-  } as const;
+  const next = planOf(product, price, wanted.quantity ?? plan.quantity);
+  const features = await listFeatures(sql, { ...scope, ...next });
+  const wish = { kind: 'change', plan: next, allowances: allowancesOf(features, next) } as const;
   return isWithinReach(wish.plan, wish.allowances) ? wish : { refused: 'quantity_too_large' };
 }
 

@@ -2,8 +2,8 @@
 // invoice stays open.
 import { must } from '../../ledger/kernel/assert.ts';
 import { findCustomer } from '../records/customers.ts';
-import { listEntitlementsWithMeters } from '../records/entitlements.ts';
 import { billingPolicyOf } from '../records/organisations.ts';
+import { listFeatures } from '../records/product-features.ts';
 import { findProduct, type PriceRecord, type ProductRecord } from '../records/products.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { findSubscription } from '../records/subscriptions.ts';
@@ -24,9 +24,9 @@ export async function createSubscription(
   if (product.status !== 'active') return { kind: 'not_for_sale' };
   const price = priceOf(product, wish.priceId);
   if (price === null) return { kind: 'price_not_found' };
-  const entitlements = await listEntitlementsWithMeters(sql, scope, product.id);
   const plan = planOf(product, price, quantity);
-  const allowances = allowancesOf(entitlements, quantity);
+  const features = await listFeatures(sql, { ...scope, ...plan });
+  const allowances = allowancesOf(features, plan);
   if (!isWithinReach(plan, allowances)) return { kind: 'quantity_too_large' };
   const { zone } = await billingPolicyOf(sql, scope);
   const startAt = orgClock.now(scope);

@@ -5,6 +5,7 @@ import type {
   SubscriptionFollowup,
 } from '../../ledger/subscriptions/subscription.ts';
 import type { Ids, OrgClock } from '../../ledger/ports.ts';
+import { draftedLines, type LineNames, usagePricesOf } from '../invoices/drafted-lines.ts';
 import { unreachable } from '../../ledger/kernel/assert.ts';
 import type { Transaction } from '../platform/postgres/postgres.ts';
 import type { ProcessorFor } from '../processors/processor.ts';
@@ -16,6 +17,7 @@ import { oweDunningMail } from '../records/mails.ts';
 import { listChargeable } from '../records/payment-methods.ts';
 import { insertPayments, type NewPayment, newPayment } from '../records/payments.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
+import { listMeterNames } from '../records/usage-prices.ts';
 import {
   deleteFollowups,
   lockSubscriptionFollowups,
@@ -61,6 +63,7 @@ export async function executeOwed(
     sql,
     owed.map(({ customer, subscriptionId }) => ({ customerId: customer.id, subscriptionId })),
   );
+  const meters = await listMeterNames(sql, owed.flatMap(pricesIn));
   const issuances: Issuance[] = [];
   const payments: { scope: Tenant; payment: NewPayment }[] = [];
   const unpayable: Unpayable[] = [];
@@ -73,7 +76,12 @@ export async function executeOwed(
       continue;
     }
     const processor = payable.has(one.subscriptionId) ? deps.processorFor(one.scope) : null;
-    const order = await executeOne(sql, deps, { one, issuances, isPayable: processor !== null });
+    const order = await executeOne(sql, deps, {
+      one,
+      meters,
+      issuances,
+      isPayable: processor !== null,
+    });
     if (order === null) continue;
     if (processor === null) {
       unpayable.push({ ...recipientOf(one), paymentId: order.id });
@@ -128,16 +136,22 @@ async function executeOne(
   { ids, sendsMail }: ExecuteDeps,
   {
     one,
+    meters,
     issuances,
     isPayable,
-  }: { one: OwedBySubscription; issuances: Issuance[]; isPayable: boolean },
+  }: {
+    one: OwedBySubscription;
+    meters: LineNames['meters'];
+    issuances: Issuance[];
+    isPayable: boolean;
+  },
 ): Promise<PaymentOrder | null> {
   const { scope, followup } = one;
   const { at: now } = followup;
   switch (followup.kind) {
     case 'bill': {
       const isTried = isPayable && followup.payment !== null;
-      const invoice = { ...invoiceOf(one, followup), attempts: isTried ? 1 : 0 };
+      const invoice = { ...invoiceOf(one, followup, meters), attempts: isTried ? 1 : 0 };
       if (followup.invoice.isDraft) await draftInvoice(sql, { scope, invoice, now });
       else issuances.push({ scope, invoice, paidAt: null, eventId: ids.next(), now });
       return followup.payment;
@@ -181,12 +195,15 @@ async function mailCustomer(
   }
 }
 
+function pricesIn({ followup }: OwedBySubscription): string[] {
+  return followup.kind === 'bill' ? usagePricesOf(followup.invoice.lines) : [];
+}
+
 function invoiceOf(
   { customer, subscriptionId, productName }: OwedBySubscription,
   { invoice, at }: Extract<SubscriptionFollowup, { kind: 'bill' }>,
+  meters: LineNames['meters'],
 ): Issuance['invoice'] {
-  const { periodStart, periodEnd } = invoice;
-  const period = { start: new Date(periodStart), end: new Date(periodEnd) };
   return {
     id: invoice.id,
     currency: invoice.currency,
@@ -196,15 +213,11 @@ function invoiceOf(
     subscriptionId,
     checkoutId: null,
     paymentId: null,
-    periodStart: period.start,
-    periodEnd: period.end,
+    periodStart: new Date(invoice.periodStart),
+    periodEnd: new Date(invoice.periodEnd),
     dueAt: new Date(at),
     buyer: customer,
-    lines: invoice.lines.map((line) => ({
-      ...line,
-      description: line.type === 'recurring' ? productName : line.description,
-      period: line.type === 'credit' ? null : period,
-    })),
+    lines: draftedLines(invoice, { product: productName, meters }),
   };
 }
 

@@ -3,10 +3,10 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import { Batcher } from '../../ledger/kernel/batcher.ts';
 import { type PlanAllowance, subscriptionDue } from '../../ledger/subscriptions/subscription.ts';
 import {
-  type Entitlement,
-  listEntitlementsOfProducts,
-  type ProductKey,
-} from '../records/entitlements.ts';
+  listFeaturesOfProducts,
+  type ProductFeature,
+  type SoldProduct,
+} from '../records/product-features.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { act } from './act.ts';
 import { Billing, type BillingDeps } from './billing.ts';
@@ -17,8 +17,8 @@ import { allowancesOf } from './plans.ts';
 import { settlePayment } from './settling.ts';
 import type { Subscriptions } from './subscriptions.ts';
 
-type Asked = ProductKey & { readonly subscriptionId: string };
-type Catalogue = Batcher<Asked, readonly Entitlement[]>;
+type Asked = SoldProduct & { readonly subscriptionId: string };
+type Catalogue = Batcher<Asked, readonly ProductFeature[]>;
 
 /** More than alarms that may ring at once (ledger/actor/alarms.ts). */
 const ASKED_MAX = 4096;
@@ -30,10 +30,15 @@ export function openSubscriptions(deps: BillingDeps): Subscriptions {
   const billing = new Billing(deps);
   const all = { ...deps, billing };
   const catalogue = openCatalogue(deps);
+  const due: Subscriptions['due'] = async (scope, { customerId, id }) => {
+    const terms = await currentTerms(ledger, catalogue, { scope, customerId, id });
+    await ledger.subscriptions.command(customerId, id, { kind: 'tick', ...terms });
+    await billing.carryOut(id);
+  };
   billing.start();
   return {
     create: (scope, wish) => createSubscription(all, scope, wish),
-    act: (target, wanted) => act(all, target, wanted),
+    act: (target, wanted) => act({ ...all, due }, target, wanted),
     replaceMethod: (scope, change) => replaceMethod(all, scope, change),
     methodReturned: (scope, change) => methodReturned(all, scope, change),
     payInvoice: (scope, id) => payInvoice(all, scope, id),
@@ -42,11 +47,7 @@ export function openSubscriptions(deps: BillingDeps): Subscriptions {
       const subscriptionId = await settlePayment(deps, scope, paymentId);
       if (subscriptionId !== null) await billing.carryOut(subscriptionId);
     },
-    async due(scope, { customerId, id }) {
-      const terms = await currentTerms(ledger, catalogue, { scope, customerId, id });
-      await ledger.subscriptions.command(customerId, id, { kind: 'tick', ...terms });
-      await billing.carryOut(id);
-    },
+    due,
     carryOut: (scope) => billing.carryOutAll(scope),
     close: () => billing.close(),
   };
@@ -54,13 +55,13 @@ export function openSubscriptions(deps: BillingDeps): Subscriptions {
 
 /** Of all renewals that ask at the same moment, in one statement. */
 function openCatalogue({ sql, timers }: BillingDeps): Catalogue {
-  return new Batcher<Asked, readonly Entitlement[]>({
+  return new Batcher<Asked, readonly ProductFeature[]>({
     timers,
     // One question of each: an answer to an earlier one may be of before a change.
     nameOf: ({ subscriptionId }) => subscriptionId,
     async load(asked) {
-      const ofProducts = await listEntitlementsOfProducts(sql, asked);
-      return asked.map((one) => [one.subscriptionId, ofProducts.get(one.productId) ?? []]);
+      const features = await listFeaturesOfProducts(sql, asked);
+      return asked.map((one, n) => [one.subscriptionId, features[n] ?? []]);
     },
     keysMax: ASKED_TOGETHER_MAX,
     concurrentMax: QUERIES_MAX,
@@ -77,8 +78,9 @@ async function currentTerms(
   const { scope, customerId, id } = due;
   const subscription = await ledger.subscriptions.find(customerId, id);
   if (subscription === null || subscriptionDue(subscription) < subscription.periodEnd) return {};
-  const { productId, quantity } = subscription.plan;
-  const asked = { ...scope, productId, subscriptionId: id };
-  const entitlements = await catalogue.get(asked, scope.organisationId);
-  return { allowances: allowancesOf(entitlements ?? [], quantity) };
+  const { plan } = subscription;
+  const { productId, currency } = plan;
+  const asked = { ...scope, productId, currency, subscriptionId: id };
+  const features = await catalogue.get(asked, scope.organisationId);
+  return { allowances: allowancesOf(features ?? [], plan) };
 }

@@ -8,6 +8,7 @@ import {
   type PlanAllowance,
 } from '../../ledger/subscriptions/subscription.ts';
 import type { Entitlement } from '../records/entitlements.ts';
+import type { ProductFeature } from '../records/product-features.ts';
 import type { PriceRecord, ProductRecord } from '../records/products.ts';
 
 const BY_INTERVAL = { day: 'daily', week: 'weekly', month: 'monthly', year: 'yearly' } as const;
@@ -35,25 +36,48 @@ export function planOf(
   };
 }
 
-/** Each unit bought gives what the product gives. */
+/** That of an entitlement without one of its own. */
+const PRIORITY = 100;
+
+/**
+ * Each unit bought gives what the product gives. A feature that it only sells has an allowance of
+ * nothing, whose periods are the subscription's.
+ */
 export function allowancesOf(
-  entitlements: readonly Entitlement[],
-  quantity: number,
+  features: readonly ProductFeature[],
+  plan: Pick<Plan, 'quantity' | 'interval' | 'intervalCount'>,
 ): readonly PlanAllowance[] {
-  return entitlements.map((entitlement) => {
-    const { id, meter, type, limit, rollover, priority, overageAllowed, resetInterval } =
-      entitlement;
+  return features.map(({ meter, entitlement, usagePrice: price }) => {
+    if (entitlement !== null) return { meter, price, ...given(entitlement, plan.quantity) };
     return {
       meter,
-      entitlementId: id,
-      priority,
-      limit: limit === null ? null : limit * BigInt(quantity),
-      resetInterval,
-      overageAllowed,
-      rollover: rollover === null ? null : { ...rollover, max: rollover.max * BigInt(quantity) },
-      boolean: type === 'boolean',
+      entitlementId: must(price, 'a feature is given or sold').id,
+      priority: PRIORITY,
+      limit: 0n,
+      resetInterval: plan.interval,
+      resetCount: plan.intervalCount,
+      overageAllowed: false,
+      price,
+      rollover: null,
+      boolean: false,
     };
   });
+}
+
+function given(
+  { id, type, limit, rollover, priority, overageAllowed, resetInterval }: Entitlement,
+  quantity: number,
+): Omit<PlanAllowance, 'meter' | 'price'> {
+  return {
+    entitlementId: id,
+    priority,
+    limit: limit === null ? null : limit * BigInt(quantity),
+    resetInterval,
+    resetCount: 1,
+    overageAllowed,
+    rollover: rollover === null ? null : { ...rollover, max: rollover.max * BigInt(quantity) },
+    boolean: type === 'boolean',
+  };
 }
 
 /** Whether this quantity can be billed and granted. */

@@ -7,9 +7,9 @@ import type { Ids } from '../../ledger/ports.ts';
 import type { Executor } from '../platform/postgres/postgres.ts';
 import { type CheckoutRecord, findCheckout } from '../records/checkouts.ts';
 import { findDiscount } from '../records/discounts.ts';
-import { listEntitlementsWithMeters } from '../records/entitlements.ts';
 import { billingPolicyOf } from '../records/organisations.ts';
 import type { PaymentRecord } from '../records/payments.ts';
+import { listFeatures } from '../records/product-features.ts';
 import { findProduct, type PriceRecord } from '../records/products.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { allowancesOf, planOf, trialEndOf } from './plans.ts';
@@ -29,16 +29,17 @@ export async function beginSubscription(
   const checkout = must(await findCheckout(sql, scope, at), 'a checkout that was paid');
   const product = must(await findProduct(sql, scope, checkout.productId), 'what was bought');
   const price = product.prices.find((one) => one.id === checkout.priceId);
-  const entitlements = await listEntitlementsWithMeters(sql, scope, product.id);
   const { zone } = await billingPolicyOf(sql, scope);
   const sold = must(price, 'the price that was paid');
+  const plan = planOf(product, sold, 1);
+  const features = await listFeatures(sql, { ...scope, ...plan });
   const trialEnd = trialEndOf(sold.trialDays, startAt);
   const { amount, customerEmail, invoiceId, method } = payment;
   const wanted = {
     id,
     bundleId: ids.derive('bundle', id),
-    plan: planOf(product, sold, 1),
-    allowances: allowancesOf(entitlements, 1),
+    plan,
+    allowances: allowancesOf(features, plan),
     signup: {
       paymentLinkId: checkout.id,
       paymentLinkToken: checkout.token,

@@ -1,5 +1,6 @@
 // Random lives of a subscription. The machine writes what the model says, whether time comes in
 // steps or in one jump; and the invariants hold, whatever either of them says.
+import { totalOf } from '../../ledger/subscriptions/bills.ts';
 import { expect, test } from 'bun:test';
 import fc from 'fast-check';
 import { unreachable } from '../../ledger/kernel/assert.ts';
@@ -310,9 +311,7 @@ class Lives {
         const { periodStart, periodEnd, isDraft, lines } = invoice;
         const reason = invoice.reason.replace('subscription_', '');
         const sum = (isCredit: boolean): bigint =>
-          lines
-            .filter(({ type }) => (type === 'credit') === isCredit)
-            .reduce((total, line) => total + line.unitAmount * BigInt(line.quantity), 0n);
+          totalOf(lines.filter(({ type }) => (type === 'credit') === isCredit));
         const charge =
           payment === null
             ? isDraft
@@ -352,6 +351,7 @@ class Lives {
       resumesAt: state.resumesAt,
       endedAt: state.endedAt,
       credit: state.credit,
+      left: this.stepped.billing.account.credit[state.plan.currency] ?? 0n,
       overdue: state.overdue,
       waiting: waiting && `${name(waiting.paymentId)} ${waiting.amount}`,
       open: state.open.map(({ invoiceId, amount, attempt, paymentId, retryAt, dunning }) => [
@@ -384,6 +384,7 @@ function standingOf(model: SubscriptionModel): ReturnType<Lives['standing']> {
     resumesAt: model.resumesAt,
     endedAt,
     credit: model.credit,
+    left: model.left,
     overdue,
     waiting: waiting && `${waiting.bill?.number}.1 ${waiting.bill?.amount}`,
     open: model.open.map(({ number, attempt, amount, isUnderWay, retryAt, failedAt }) => [

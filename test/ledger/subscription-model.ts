@@ -65,6 +65,8 @@ export class SubscriptionModel {
   cancelAt: number | null = null;
   resumesAt: number | null = null;
   endedAt: number | null = null;
+  /** What it leaves to the customer's other subscriptions. */
+  left = 0n;
   waiting: Beginning | null = null;
   credit: bigint;
   overdue: OverdueState = 'clear';
@@ -301,7 +303,7 @@ export class SubscriptionModel {
   #close(bill: Bill, how: 'paid' | 'void'): void {
     if (bill.state !== 'open') return;
     bill.state = 'closed';
-    if (how === 'void') this.credit += bill.credit;
+    if (how === 'void') this.#giveBack(bill.credit);
     if (how === 'void' && bill.number === this.#own) this.price = 0n;
     this.#look(this.now);
   }
@@ -349,13 +351,20 @@ export class SubscriptionModel {
     if (bill.state === 'waiting') {
       this.credit += this.waiting?.credit ?? 0n;
       this.waiting = null;
-    }
+    } else this.#giveBack(bill.credit);
     bill.state = 'closed';
     this.orders.push(`void ${bill.number} at ${at}`);
   }
 
+  #giveBack(credit: bigint): void {
+    if (this.endedAt === null) this.credit += credit;
+    else this.left += credit;
+  }
+
   #over(at: number, reason: string): void {
     for (const bill of this.open.filter(({ isUnderWay }) => !isUnderWay)) this.#giveUp(bill, at);
+    this.left = this.isTrial ? 0n : this.credit;
+    this.credit = 0n;
     this.endedAt = at;
     this.cancelAt = at;
     this.resumesAt = null;

@@ -16,9 +16,10 @@ import type {
   SubscriptionEffects,
 } from '../../ledger/subscriptions/subscription.ts';
 import { NO_BILLING, subscriptionDue } from '../../ledger/subscriptions/subscription.ts';
+import type { SubscriptionRow as Flushed } from '../../ledger/storage.ts';
 import { type SubscriptionRow, subscriptionOf } from '../../ledger/store/subscription-row.ts';
 import type { LedgerEvent } from '../../ledger/event.ts';
-import { encodeRows } from '../../ledger/store/columns.ts';
+import { toJson } from '../../ledger/store/json.ts';
 import { SUBSCRIPTION_COLUMNS } from '../../ledger/store/subscription-columns.ts';
 import { DAY, T0, readableIds } from './world.ts';
 
@@ -140,7 +141,7 @@ export class SubscriptionWorld {
 
   get context() {
     const { customer, now, ids } = this;
-    return { customer, now, ids };
+    return { customer, now, ids, spans: [] };
   }
 
   get allowances(): Allowances {
@@ -225,13 +226,12 @@ export class SubscriptionWorld {
     const subscriptions = new Map(this.billing.subscriptions);
     for (const subscription of effects.subscriptions) {
       const written = { customer: this.customer, subscription };
-      const [encoded] = encodeRows(SUBSCRIPTION_COLUMNS, [written]);
-      const row = read(encoded);
+      const row = read(written);
       this.last = subscriptionOf(row);
       if (row.live) subscriptions.set(subscription.id, this.last);
       else subscriptions.delete(subscription.id);
     }
-    this.billing = { subscriptions };
+    this.billing = { subscriptions, account: effects.state.account };
     if (this.billing.subscriptions.size !== effects.state.subscriptions.size) {
       throw new Error('what is live in memory is not what is live on disk');
     }
@@ -253,6 +253,12 @@ function obeyed(before: Allowances, order: MeterOrder): Allowances {
     case 'suspend':
       return { ...before, suspended: order.why };
     case 'refresh':
+    case 'charge':
+    case 'cut':
+    case 'bill':
+    case 'settle':
+    case 'forget':
+    case 'unbill':
       return before;
     case 'replace':
       return { ...before, anchor: order.cycle.anchor };
@@ -267,18 +273,13 @@ function obeyed(before: Allowances, order: MeterOrder): Allowances {
  * The row as the driver returns it: times are dates, bigints are bigints, documents went through
  * JSON.
  */
-function read(written: object | undefined): SubscriptionRow {
-  const row = JSON.parse(JSON.stringify(written)) as Record<string, unknown>;
-  const isTime = (name: string): boolean => /_(at|start|end)$/u.test(name);
-  const entries = Object.entries(row).map(([name, value]) => {
-    if (typeof value !== 'string') return [name, value];
-    if (isTime(name)) return [name, new Date(value)];
-    return [
-      name,
-      ['unit_amount', 'period_price', 'credit', 'sequence'].includes(name) ? BigInt(value) : value,
-    ];
+function read(written: Flushed): SubscriptionRow {
+  const entries = Object.entries(SUBSCRIPTION_COLUMNS).map(([name, { type, of }]) => {
+    const value = of(written);
+    if (type === 'time') return [name, value === null ? null : new Date(Number(value))];
+    return [name, type === 'exact_json' ? toJson(value) : value];
   });
-  return Object.fromEntries(entries) as SubscriptionRow;
+  return { ...Object.fromEntries(entries), sent_external_customer_id: null } as SubscriptionRow;
 }
 
 /** The `type` of each, without the shared prefix. */

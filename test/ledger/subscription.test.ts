@@ -232,7 +232,8 @@ test('a trial that is ended begins its first period now', () => {
   const world = trial();
   const { events, orders, followups } = world.do({ kind: 'end_trial' });
   expect(events[0]?.data).toMatchObject({ outcome: 'converted', trialEndedAt: iso(AT) });
-  expect(orders).toMatchObject([{ kind: 'restart', cycle: { anchor: AT } }]);
+  const charged = { kind: 'charge', at: AT };
+  expect(orders).toMatchObject([{ kind: 'restart', cycle: { anchor: AT } }, charged]);
   expect(followups).toMatchObject([{ invoice: { periodStart: AT }, payment: { amount: 3000n } }]);
   expect(world.state).toMatchObject({ trialEnd: AT, periodStart: AT, periodIndex: 0 });
 });

@@ -2,12 +2,21 @@
 //
 // It implements the promises of ledger/storage.ts, not the SQL that keeps them in production.
 import type { Fence, AccountKind, AccountOwner, AccountTotals } from '../../ledger/storage.ts';
-import type { Alarm, AlarmKind, GrantRow } from '../../ledger/storage.ts';
+import type {
+  Alarm,
+  AlarmKind,
+  BillingAccountRow,
+  GrantRow,
+  SpanRow,
+  SubscriptionFollowupRow,
+  SubscriptionRow,
+} from '../../ledger/storage.ts';
 import type { LedgerEvent } from '../../ledger/event.ts';
 import { SLOTS } from '../../ledger/limits.ts';
 import type { Customer, Meter, Period } from '../../ledger/metering/meter.ts';
 import type { Payment, PaymentState, Refund } from '../../ledger/payments/payment.ts';
 import type { Transfer } from '../../ledger/kernel/transfers.ts';
+import type { InvoiceDraft, PaymentOrder } from '../../ledger/subscriptions/subscription.ts';
 
 type Undo = () => void;
 
@@ -96,6 +105,20 @@ export type Written = {
 
 export type AlarmRow = Alarm<AlarmKind> & { readonly slot: number; readonly dueAt: number };
 
+/** An invoice of a subscription. */
+export type InvoiceRow = {
+  readonly subscriptionId: string;
+  readonly invoice: InvoiceDraft;
+  readonly isVoid: boolean;
+};
+
+/** A charge that the subscription has not heard of yet. */
+export type ChargeRow = {
+  readonly customerId: string;
+  readonly subscriptionId: string;
+  readonly order: PaymentOrder;
+};
+
 export class Database {
   #steps: Undo[] = [];
   /** How to undo each transaction, the last one last. */
@@ -125,6 +148,13 @@ export class Database {
   readonly payments = new Table<string, PaymentState>(this.#note);
   readonly refunds = new Table<string, { payment: Payment; refund: Refund }>(this.#note);
   readonly followups = new Table<string, string>(this.#note);
+  readonly subscriptions = new Table<string, SubscriptionRow>(this.#note);
+  readonly spans = new Table<string, SpanRow>(this.#note);
+  readonly billingAccounts = new Table<string, BillingAccountRow>(this.#note);
+  /** Followups of subscriptions that are still to be executed. */
+  readonly owed = new Table<string, SubscriptionFollowupRow>(this.#note);
+  readonly invoices = new Table<string, InvoiceRow>(this.#note);
+  readonly charges = new Table<string, ChargeRow>(this.#note);
   readonly customers: readonly Customer[];
   readonly meters: ReadonlyMap<string, Meter>;
 

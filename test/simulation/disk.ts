@@ -34,6 +34,15 @@ export type Server = {
   readonly onBehind: () => void;
 };
 
+/** Statements of a process beside those of its ledger. */
+export function askOf(
+  server: Server,
+  machine: Machine,
+): <T>(statement: (db: Database) => T) => Promise<T> {
+  const disk = new Disk(server, machine);
+  return (statement) => disk.ask(() => statement(server.db));
+}
+
 export function diskOf(
   server: Server,
   process: { machine: Machine; address: string | null },
@@ -88,7 +97,7 @@ export function diskOf(
     findFormerUsage: () => Promise.resolve([]),
     usedIds: (ids) => ask(() => ids.filter((id) => server.db.byId.has(id))),
     grantExists: (id) => ask(() => server.db.grants.has(id)),
-    subscriptionExists: () => ask(() => false),
+    subscriptionExists: (id) => ask(() => server.db.subscriptions.has(id)),
     loadPayments: (ids) => ask(() => reads.payments(server.db, ids)),
     findRefund: (id) => ask(() => reads.storedRefund(server.db, id)),
     dueAlarms: (query) => ask(() => reads.dueAlarms(server.db, query)),

@@ -16,6 +16,7 @@ import { ids } from '../../src/platform/ids.ts';
 import type { Transfer } from '../../ledger/kernel/transfers.ts';
 import { hardnessOf, POISONED } from './hard.ts';
 import type { AccountRow, AlarmRow, Database } from './database.ts';
+import { writeSold } from './sold.ts';
 
 class Refused extends Error {}
 class Duplicate extends Error {}
@@ -43,11 +44,11 @@ export function flush(
       for (const account of rows.touched) touchAccount(db, account);
       writeCustomers(db, rows);
       writePayments(db, rows);
+      for (const { alarm, dueAt: at } of writeSold(db, rows, demand)) arm(db, alarm, dueAt(at));
       // Last: PostgreSQL has no order among the parts of a statement, and reports the first row
       // that it refuses. Nothing else that a repetition brings may be refused.
       for (const transfer of rows.transfers) writeTransfer(db, transfer, { node: node.node, now });
       handOver(db, rows, { node: node.node, now: began });
-      demand(rows.subscriptions.length === 0, 'subscriptions are not simulated');
     });
     return { kind: 'committed' };
   } catch (error) {

@@ -224,6 +224,8 @@ const GRANT: Omit<Grant, 'id' | 'amount' | 'effectiveAt' | 'expiresAt'> = {
   priority: 100,
   createdAt: EARLIER,
   overageAllowed: false,
+  price: null,
+  charges: false,
   recurs: null,
   renewsAt: null,
   started: false,

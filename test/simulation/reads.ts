@@ -15,15 +15,19 @@ import type { PaymentState } from '../../ledger/payments/payment.ts';
 import type {
   Alarm,
   AlarmKind,
+  DueAlarm,
   ExternalKey,
   LoadedCustomer,
   MeterKey,
+  SpanRow,
   Storage,
   StoredRefund,
   StoredUsage,
 } from '../../ledger/storage.ts';
 import { ids } from '../../src/platform/ids.ts';
+import type { Billing } from '../../ledger/subscriptions/subscription.ts';
 import type { AccountRow, Database, StateColumns } from './database.ts';
+import { billingOf, spansOf } from './sold.ts';
 
 /** The results so far of the queries of one load. */
 export class CustomerLoad {
@@ -32,11 +36,14 @@ export class CustomerLoad {
   #states: StateColumns[] = [];
   #grants: { customerId: string; meterId: string; grant: Grant }[] = [];
   #accounts: AccountRow[] = [];
+  readonly #billing = new Map<string, Billing>();
+  #spans: SpanRow[] = [];
   readonly queries: readonly (() => void)[] = [
     () => {
       this.#states = this.#db.states
         .values()
         .filter(({ customer }) => this.#wanted.has(customer.id));
+      this.#spans = spansOf(this.#db, this.#wanted);
     },
     () => {
       this.#grants = this.#db.grants
@@ -48,6 +55,9 @@ export class CustomerLoad {
       this.#accounts = this.#db.accounts
         .values()
         .filter(({ customerId }) => customerId !== null && this.#wanted.has(customerId));
+    },
+    () => {
+      for (const id of this.#wanted) this.#billing.set(id, billingOf(this.#db, id));
     },
   ];
 
@@ -68,7 +78,7 @@ export class CustomerLoad {
         meter: this.#db.meters.get(meterId ?? '')!,
         state: this.#stateOf(customer, meterId ?? ''),
       }));
-      return { customer, meters, subscriptions: [] };
+      return { customer, meters, billing: this.#billing.get(customer.id)! };
     });
   }
 
@@ -89,7 +99,8 @@ export class CustomerLoad {
       row?.end ?? null,
     );
     const found = periods.find(({ start }) => start === from);
-    const current = found === undefined ? empty : { ...found, end: row?.end ?? found.end };
+    const current =
+      found === undefined ? empty : { ...found, end: row === undefined ? found.end : row.end };
     const state = emptyMeterState(meterId, entitlementId(ids, key), current);
     if (row === undefined) return state;
     const { allocated, firstGrantAt, everExpired, exhausted, sequence, eventAt } = row;
@@ -101,6 +112,9 @@ export class CustomerLoad {
       ...state,
       others: periods.filter(({ start }) => start > from),
       grants,
+      spans: this.#spans
+        .filter((one) => one.customer.id === customerId && one.meterId === meterId)
+        .map(({ span }) => span),
       allocated,
       firstGrantAt,
       everExpired,
@@ -212,4 +226,17 @@ export function dueAlarms<K extends AlarmKind>(
     .sort((a, b) => a.dueAt - b.dueAt)
     .slice(0, query.atMost)
     .map(({ actorId, subjectId, tenant }) => ({ kind: query.kind, actorId, subjectId, tenant }));
+}
+
+/** The next alarms of an organisation, up to `withinMs` after the first. */
+export function nextAlarms(
+  db: Database,
+  { organisationId, until, withinMs, atMost }: Omit<Parameters<Storage['nextAlarms']>[0], 'except'>,
+): DueAlarm[] {
+  const due = db.alarms
+    .values()
+    .filter(({ tenant, dueAt }) => tenant.organisationId === organisationId && dueAt <= until)
+    .sort((a, b) => a.dueAt - b.dueAt);
+  const last = (due[0]?.dueAt ?? 0) + withinMs;
+  return due.filter(({ dueAt }) => dueAt <= last).slice(0, atMost);
 }

@@ -36,6 +36,8 @@ const grantOf = (seed: number): Grant => ({
   priority: 100,
   createdAt: NOW + seed,
   overageAllowed: false,
+  price: null,
+  charges: false,
   recurs: {
     cycle: { anchor: NOW + seed, interval: 'month', count: 1, zone: 'UTC' },
     rollover: { max: units(seed), expiresAfterPeriods: 2 },
@@ -89,7 +91,7 @@ function actorOf(
     const signup = { paymentLinkId: null, paymentLinkToken: null, clientReferenceId: null };
     world.start({ signup: { ...signup, externalCustomerId: null, metadata } });
   }
-  const actor = new Actor(customer, states, [...world.billing.subscriptions.values()]);
+  const actor = new Actor(customer, states, world.billing);
   const asked = many(members, (of) => ids.fingerprint(`${id} ${of}`));
   actor.learnMembers('account', asked, []);
   return actor;
@@ -137,7 +139,14 @@ test('members may be forgotten at any time, but not what is counted and on its w
   const [holding] = actor.customerMeters.values();
   const { meter, tentative: state } = must(holding, 'what it has of a meter');
   const { customer } = actor;
-  const rest = { transfers: [], periods: [], grants: [], events: [], stateChanged: false };
+  const rest = {
+    transfers: [],
+    periods: [],
+    grants: [],
+    events: [],
+    spans: [],
+    stateChanged: false,
+  };
   const members = [{ accountId: 'account', member: 7n }];
   const kind = 'meter' as const;
   const effects = { kind, customer, meter, state: must(state, 'its state'), members, ...rest };

@@ -165,6 +165,8 @@ function grantOf(
     priority: body.priority ?? 100,
     createdAt: now,
     overageAllowed: body.overage_allowed ?? false,
+    price: null,
+    charges: false,
     recurs:
       interval === undefined
         ? null

@@ -1,4 +1,5 @@
 // A storage that keeps nothing and answers at once: what is left is the ledger's own cost.
+import { NO_BILLING } from '../../../ledger/subscriptions/subscription.ts';
 import { SLOTS } from '../../../ledger/limits.ts';
 import type { Customer } from '../../../ledger/metering/meter.ts';
 import type { Storage } from '../../../ledger/storage.ts';
@@ -24,7 +25,9 @@ export function instantStorage(customers: readonly Customer[], leaseMs: number):
     release: () => Promise.resolve(),
     mayPass: () => false,
     loadCustomers: (ids) =>
-      Promise.resolve(found(ids).map((customer) => ({ customer, meters: [], subscriptions: [] }))),
+      Promise.resolve(
+        found(ids).map((customer) => ({ customer, meters: [], billing: NO_BILLING })),
+      ),
     identifyCustomers: (ids) => Promise.resolve(found(ids)),
     resolveCustomers: none,
     loadHistory: none,

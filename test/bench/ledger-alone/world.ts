@@ -78,6 +78,8 @@ function allowance(): Grant {
     priority: 0,
     createdAt: now,
     overageAllowed: false,
+    price: null,
+    charges: false,
     recurs: { cycle: { anchor: now, interval: 'month', count: 1, zone: 'UTC' }, rollover: null },
     renewsAt: null,
     started: false,

@@ -20,7 +20,12 @@ export type Plan = {
 export type Json = Reply['json'];
 
 /** Changes to the usual plan: 30.00 USD a month for 10000 units of a feature of its own. */
-export type PlanWish = Fields & { readonly limit?: number | null; readonly feature?: string };
+export type PlanWish = Fields & {
+  readonly limit?: number | null;
+  readonly feature?: string;
+  /** How often the allowance is given afresh. */
+  readonly reset?: string;
+};
 
 export class Club {
   readonly shop: Shop;
@@ -33,14 +38,18 @@ export class Club {
     return new Club(await Shop.open({ settings: UNHURRIED }));
   }
 
-  async plan({ limit = 10_000, feature, ...price }: PlanWish = {}): Promise<Plan> {
+  async plan({ limit = 10_000, feature, reset, ...price }: PlanWish = {}): Promise<Plan> {
     const slug = feature ?? `f-${ids.next()}`;
     if (feature === undefined) made(await this.post('/meters', { slug }));
     const prices = [{ currency: 'USD', amount: '30.00', interval: 'month', ...price }];
     const product = made(
       await this.post('/products', { name: 'Pro', slug: `p-${ids.next()}`, prices }),
     );
-    const given = { feature_key: slug, limit };
+    const given = {
+      feature_key: slug,
+      limit,
+      ...(reset !== undefined && { reset_interval: reset }),
+    };
     made(await this.post(`/products/${product.id}/entitlements`, given));
     return { productId: product.id, priceId: product.prices[0].id, feature: slug };
   }

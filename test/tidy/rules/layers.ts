@@ -23,20 +23,20 @@ const KERNEL = ['ledger/kernel/**', 'big.js'];
 const LEDGER_FACE = [
   'ledger/*.ts',
   'ledger/kernel/**',
-  'ledger/metering/{grants,meter}.ts',
+  'ledger/metering/{grants,meter,span,usage-price}.ts',
   'ledger/payments/{charge,payment,pricing,refund}.ts',
-  'ledger/subscriptions/{commands,dunning,subscription,transitions}.ts',
+  'ledger/subscriptions/{commands,dunning,rating,subscription,transitions,upcoming}.ts',
 ];
 /** The decisions, as actors call them. */
 const DECISIONS = [
   'ledger/metering/**',
   'ledger/payments/**',
-  'ledger/subscriptions/{commands,start,subscription,subscription-draft}.ts',
+  'ledger/subscriptions/{commands,spend-cap,start,subscription,subscription-draft,upcoming}.ts',
 ];
 /** What an actor's node shows the cluster; how a unit is decided and written is private. */
 const ACTOR_FACE = [
   'ledger/actor/{actor,actor-cache,alarms,alarms-api,batch-recording,dedupe,directory,each-recording,journal-unit,metering}.ts',
-  'ledger/actor/{own-slots,ownership-session,payments,recording,subscriptions,unit-size,weight}.ts',
+  'ledger/actor/{own-slots,ownership-session,payments,recording,spend-cap,subscriptions,unit-size,weight}.ts',
 ];
 
 const LAYERS: Layer[] = [
@@ -66,7 +66,7 @@ const LAYERS: Layer[] = [
       ...KERNEL,
       'ledger/*.ts',
       'ledger/subscriptions/**',
-      'ledger/metering/{meter,plan-allowance,signup}.ts',
+      'ledger/metering/{meter,plan-allowance,plan-spans,signup,span,spans,usage-price}.ts',
       'ledger/payments/payment.ts',
     ],
   },
@@ -148,7 +148,7 @@ const LAYERS: Layer[] = [
     files: ['src/records/**'],
     may: [
       ...LEDGER_FACE,
-      'ledger/store/{json,subscription-row}.ts',
+      'ledger/store/{json,subscription-row,usage-price-row}.ts',
       'src/records/**',
       'src/platform/**',
     ],
@@ -201,7 +201,7 @@ const LAYERS: Layer[] = [
     files: ['src/platform/**'],
     may: [
       ...LEDGER_FACE,
-      'ledger/store/outages.ts',
+      'ledger/store/{binary-rows,columns,outages}.ts',
       ...NODE,
       'src/platform/**',
       'postgres',

@@ -1,0 +1,328 @@
+// A change of plan closes what was used and bills it with the change: nothing twice, nothing lost.
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test';
+import { PATIENCE_MS } from '../../payments/shop.ts';
+import { DAY_MS, type Json, type Plan } from '../subscriptions/subscribing.ts';
+import { Market } from './setting.ts';
+
+setDefaultTimeout(PATIENCE_MS);
+
+let market: Market;
+beforeAll(async () => {
+  market = await Market.open();
+});
+afterAll(() => market.close());
+
+/** Of the last invoice, as text: without the time that is prorated. */
+async function usageOf(subscription: Json): Promise<string[]> {
+  const { lines } = await market.bill(subscription);
+  return lines
+    .filter(({ type }: Json) => type.startsWith('usage'))
+    .map(({ type, quantity, amount }: Json) => `${type} ${quantity} ${amount}`);
+}
+
+const change = (subscription: Json, to: Plan) =>
+  market.act(subscription.id, 'change', { price_id: to.priceId });
+
+test('a dearer plan: what was used is paid with it, and what comes has its price', async () => {
+  const plan = await market.sale();
+  const big = await market.sale({
+    feature: plan.feature,
+    price: { amount: '60.00' },
+    gives: { limit: 20 },
+    sells: { model: 'per_unit', unit_amount: '0.20' },
+  });
+  const subscription = await market.buyer(plan);
+  await market.track(subscription, plan, 25);
+  await market.advance('P10D');
+  await change(subscription, big);
+  expect(await market.bill(subscription)).toMatchObject({
+    billing_reason: 'subscription_update',
+    status: 'paid',
+  });
+  expect(await usageOf(subscription)).toEqual(['usage 15 7.50']);
+  const { lines, period_start: at } = await market.bill(subscription);
+  expect(lines.at(-1).period).toEqual({ start: subscription.current_period_start, end: at });
+  // 25 were used of 20: five are past the new limit at its start, and are not billed again.
+  await market.track(subscription, plan, 4);
+  await market.toEnd(subscription);
+  expect(await usageOf(subscription)).toEqual(['usage 4 0.80']);
+  expect((await market.bill(subscription)).total).toBe('60.80');
+});
+
+test('the new allowance is used up before anything is billed again', async () => {
+  const plan = await market.sale();
+  const big = await market.sale({
+    feature: plan.feature,
+    price: { amount: '60.00' },
+    gives: { limit: 20 },
+  });
+  const subscription = await market.buyer(plan);
+  await market.track(subscription, plan, 12);
+  await market.advance('P10D');
+  await change(subscription, big);
+  expect(await usageOf(subscription)).toEqual(['usage 2 1.00']);
+  await market.track(subscription, plan, 8);
+  await market.track(subscription, plan, 3);
+  await market.toEnd(subscription);
+  // 23 of 20.
+  expect(await usageOf(subscription)).toEqual(['usage 3 1.50']);
+});
+
+test('declined: nothing is billed, and the whole period is at the renewal', async () => {
+  const plan = await market.sale({
+    price: { interval: 'week' },
+    gives: { reset_interval: 'week' },
+    // 4 at 1.00 and the rest at 0.10: two spans would cost more than one.
+    sells: {
+      model: 'graduated',
+      tiers: [
+        { up_to: 4, unit_amount: '1' },
+        { up_to: null, unit_amount: '0.1' },
+      ],
+    },
+  });
+  const big = await market.sale({
+    feature: plan.feature,
+    price: { amount: '60.00', interval: 'week' },
+    gives: { reset_interval: 'week' },
+  });
+  const subscription = await market.buyer(plan, 'renewalFails');
+  await market.track(subscription, plan, 15);
+  await market.advance('P2D');
+  const [status, type] = await market.refused(subscription.id, 'change', {
+    price_id: big.priceId,
+  });
+  expect([status, type]).toEqual([402, 'payment_failed']);
+  expect((await market.bill(subscription)).status).toBe('void');
+  await market.track(subscription, plan, 3);
+  await market.toEnd(subscription);
+  expect((await market.bill(subscription)).billing_reason).toBe('subscription_cycle');
+  // 18 of 10: 4 x 1.00 and 4 x 0.10.
+  expect(await usageOf(subscription)).toEqual(['usage 8 4.40']);
+});
+
+test.each(['paid', 'refused'])('under way while usage goes on, then %s', async (answer) => {
+  const plan = await market.sale();
+  const big = await market.sale({
+    feature: plan.feature,
+    price: { amount: '60.00' },
+    gives: { limit: 20 },
+    sells: { model: 'per_unit', unit_amount: '0.20' },
+  });
+  const subscription = await market.buyer(plan);
+  await market.payBy(subscription, answer === 'paid' ? 'iban' : 'ibanFails');
+  await market.track(subscription, plan, 12);
+  await market.advance('P1D');
+  expect((await change(subscription, big)).price_id).toBe(plan.priceId);
+  await market.track(subscription, plan, 13);
+  await market.advance('PT1H');
+  const isPaid = answer === 'paid';
+  const { price_id } = await market.subscription(subscription.id);
+  expect(price_id).toBe(isPaid ? big.priceId : plan.priceId);
+  expect((await market.bill(subscription)).status).toBe(isPaid ? 'paid' : 'void');
+  expect(await usageOf(subscription)).toEqual(['usage 2 1.00']);
+  await market.toEnd(subscription);
+  // Of the dearer plan: 25 of 20, 12 at its start. Of the first: 25 of 10.
+  expect(await usageOf(subscription)).toEqual([isPaid ? 'usage 5 1.00' : 'usage 15 7.50']);
+});
+
+test.each([
+  ['paid', ['usage_adjustment 2 1.00', 'usage 1 0.50']],
+  ['refused', ['usage 7 3.50']],
+])('what is late while it is under way counts before it: %s', async (answer, expected) => {
+  const plan = await market.sale();
+  const big = await market.sale({ feature: plan.feature, price: { amount: '60.00' } });
+  const subscription = await market.buyer(plan);
+  await market.payBy(subscription, answer === 'paid' ? 'iban' : 'ibanFails');
+  await market.track(subscription, plan, 14);
+  await market.advance('P5D');
+  await change(subscription, big);
+  await market.use(subscription, plan, 2, Date.parse(subscription.current_period_start) + DAY_MS);
+  await market.track(subscription, plan, 1);
+  await market.advance('PT1H');
+  await market.toEnd(subscription);
+  expect(await usageOf(subscription)).toEqual(expected);
+});
+
+test('refused after the end of the period: the renewal bills one span, corrections too', async () => {
+  const plan = await market.sale();
+  const big = await market.sale({ feature: plan.feature, price: { amount: '60.00' } });
+  const subscription = await market.buyer(plan);
+  await market.payBy(subscription, 'ibanFails');
+  await market.track(subscription, plan, 15);
+  await market.advanceTo(Date.parse(subscription.current_period_end) - 30_000);
+  await change(subscription, big);
+  await market.track(subscription, plan, -3);
+  // The bank says no a minute after it was asked.
+  await market.advance('PT2M');
+  expect((await market.bill(subscription)).billing_reason).toBe('subscription_cycle');
+  expect(await usageOf(subscription)).toEqual(['usage 2 1.00']);
+});
+
+test('a cheaper one leaves a credit, which pays for what was used', async () => {
+  const plan = await market.sale({ price: { amount: '90.00' }, gives: { limit: 20 } });
+  const small = await market.sale({ feature: plan.feature, price: { amount: '10.00' } });
+  const subscription = await market.buyer(plan);
+  await market.track(subscription, plan, 24);
+  await market.advance('P10D');
+  await change(subscription, small);
+  const invoice = await market.bill(subscription);
+  expect(invoice).toMatchObject({
+    billing_reason: 'subscription_update',
+    status: 'paid',
+    total: '0.00',
+  });
+  expect(await usageOf(subscription)).toEqual(['usage 4 2.00']);
+  expect(await market.payments(subscription.id)).toHaveLength(1);
+  // 24 of 10: what is past the limit at its start is not billed again.
+  await market.track(subscription, plan, 1);
+  await market.toEnd(subscription);
+  expect(await usageOf(subscription)).toEqual(['usage 1 0.50']);
+});
+
+test('a cheaper one that is owed more than it gives back is paid first', async () => {
+  const plan = await market.sale();
+  const small = await market.sale({ feature: plan.feature, price: { amount: '20.00' } });
+  const subscription = await market.buyer(plan);
+  await market.track(subscription, plan, 110);
+  await market.advance('P10D');
+  await change(subscription, small);
+  expect(await usageOf(subscription)).toEqual(['usage 100 50.00']);
+  const [, paid] = await market.payments(subscription.id);
+  expect([paid.status, paid.amount]).toEqual([
+    'succeeded',
+    (await market.bill(subscription)).total,
+  ]);
+});
+
+test('declined where more is owed than given back: nothing has changed', async () => {
+  const plan = await market.sale();
+  const small = await market.sale({ feature: plan.feature, price: { amount: '20.00' } });
+  const subscription = await market.buyer(plan, 'renewalFails');
+  await market.track(subscription, plan, 110);
+  await market.advance('P10D');
+  const [status] = await market.refused(subscription.id, 'change', { price_id: small.priceId });
+  expect(status).toBe(402);
+  const early = Date.parse(subscription.current_period_start) + DAY_MS;
+  await market.use(subscription, plan, 1, early);
+  await market.act(subscription.id, 'cancel');
+  await market.act(subscription.id, 'uncancel');
+  await market.toEnd(subscription);
+  expect((await market.bills(subscription)).at(-1)).toBe(
+    'subscription_cycle open 80.50: recurring 30.00, usage 101 50.50',
+  );
+});
+
+test('with a cancellation that is scheduled: the last invoice has what came after it', async () => {
+  const plan = await market.sale({ meter: { aggregation: 'max' } });
+  const big = await market.sale({ feature: plan.feature, price: { amount: '60.00' } });
+  const subscription = await market.buyer(plan);
+  await market.track(subscription, plan, 14);
+  await market.act(subscription.id, 'cancel');
+  await market.advance('P10D');
+  await change(subscription, big);
+  expect(await usageOf(subscription)).toEqual(['usage 4 2.00']);
+  await market.track(subscription, plan, 12);
+  await market.track(subscription, plan, 17);
+  await market.toEnd(subscription);
+  // The greatest value of the period has grown by three.
+  expect((await market.bills(subscription)).at(-1)).toBe('usage paid 1.50: usage 3 1.50');
+});
+
+test('more of the same closes what was used, and gives more', async () => {
+  const plan = await market.sale();
+  const subscription = await market.buyer(plan);
+  await market.track(subscription, plan, 14);
+  await market.advance('P10D');
+  await market.act(subscription.id, 'change', { quantity: 2 });
+  expect(await usageOf(subscription)).toEqual(['usage 4 2.00']);
+  await market.track(subscription, plan, 9);
+  await market.toEnd(subscription);
+  // 23 of 20.
+  expect(await usageOf(subscription)).toEqual(['usage 3 1.50']);
+});
+
+test('another interval begins a new period at nothing', async () => {
+  const plan = await market.sale();
+  const yearly = {
+    ...plan,
+    priceId: await market.price(plan, { interval: 'year', amount: '300.00' }),
+  };
+  const subscription = await market.buyer(plan);
+  await market.track(subscription, plan, 14);
+  await market.advance('P10D');
+  await change(subscription, yearly);
+  expect(await usageOf(subscription)).toEqual(['usage 4 2.00']);
+  // What was used of the allowance stays used, in this month.
+  await market.track(subscription, plan, 3);
+  await market.advance('P40D');
+  await market.track(subscription, plan, 12);
+  await market.act(subscription.id, 'cancel', { mode: 'immediate' });
+  expect(await usageOf(subscription)).toEqual(['usage 5 2.50']);
+});
+
+test('to a plan that does not sell it: nothing more is billed', async () => {
+  const plan = await market.sale();
+  const free = await market.sale({
+    feature: plan.feature,
+    price: { amount: '60.00' },
+    sells: null,
+  });
+  const subscription = await market.buyer(plan);
+  await market.track(subscription, plan, 14);
+  await market.advance('P10D');
+  await change(subscription, free);
+  expect(await usageOf(subscription)).toEqual(['usage 4 2.00']);
+  expect(await market.check(subscription, plan)).toMatchObject({ allowed: false });
+  await market.track(subscription, plan, 5);
+  await market.toEnd(subscription);
+  expect(await usageOf(subscription)).toEqual([]);
+  // And back: what was used in between stays free.
+  await market.track(subscription, plan, 13);
+  await change(subscription, plan);
+  await market.track(subscription, plan, 2);
+  await market.toEnd(subscription);
+  expect(await usageOf(subscription)).toEqual(['usage 2 1.00']);
+});
+
+test('the same price again changes nothing', async () => {
+  const plan = await market.sale();
+  const subscription = await market.buyer(plan);
+  await market.track(subscription, plan, 14);
+  await change(subscription, plan);
+  await market.act(subscription.id, 'change', { quantity: 1 });
+  await market.toEnd(subscription);
+  expect(await market.bills(subscription)).toEqual([
+    'subscription_cycle paid 32.00: recurring 30.00, usage 4 2.00',
+  ]);
+});
+
+test('a late event from before a change has the price of that time', async () => {
+  const plan = await market.sale();
+  const big = await market.sale({
+    feature: plan.feature,
+    price: { amount: '60.00' },
+    sells: { model: 'per_unit', unit_amount: '0.20' },
+  });
+  const subscription = await market.buyer(plan);
+  await market.track(subscription, plan, 14);
+  await market.advance('P10D');
+  await change(subscription, big);
+  await market.track(subscription, plan, 5);
+  const early = Date.parse(subscription.current_period_start) + DAY_MS;
+  await market.use(subscription, plan, 3, early);
+  await market.toEnd(subscription);
+  expect(await usageOf(subscription)).toEqual(['usage_adjustment 3 1.50', 'usage 5 1.00']);
+});
+
+test('in a trial it bills nothing', async () => {
+  const plan = await market.sale({ price: { trial_days: 10 } });
+  const big = await market.sale({ feature: plan.feature, price: { amount: '60.00' } });
+  const subscription = await market.buyer(plan);
+  await market.track(subscription, plan, 14);
+  await market.advance('P5D');
+  await change(subscription, big);
+  await market.track(subscription, plan, 3);
+  await market.toEnd(subscription);
+  expect(await usageOf(subscription)).toEqual([]);
+});

@@ -1,0 +1,55 @@
+// What a subscription owes is carried out, as src/subscriptions does: in one transaction its
+// invoice and its charge are made and the followup is deleted; then the charge is answered.
+import type { Ledger } from '../../ledger/ledger.ts';
+import type { Settlement } from '../../ledger/subscriptions/subscription.ts';
+import type { ChargeRow, Database } from './database.ts';
+
+export type Teller = {
+  readonly ledger: Ledger;
+  /** Runs a statement on the database. */
+  readonly ask: <T>(statement: (db: Database) => T) => Promise<T>;
+  readonly settlementOf: (charge: ChargeRow) => Settlement;
+};
+
+/** Of one subscription, or of all. To repeat it changes nothing. */
+export async function carryOut(teller: Teller, subscriptionId?: string): Promise<void> {
+  const isWanted = (one: { readonly subscriptionId: string }): boolean =>
+    subscriptionId === undefined || one.subscriptionId === subscriptionId;
+  for (;;) {
+    const charges = await teller.ask((db) => {
+      db.transaction(() => {
+        for (const { customer, followup } of db.owed.values()) {
+          if (isWanted(followup)) execute(db, customer.id, followup);
+        }
+      });
+      return db.charges.values().filter(isWanted);
+    });
+    if (charges.length === 0) return;
+    for (const charge of charges) await settle(teller, charge);
+  }
+}
+
+type Followup = ReturnType<Database['owed']['values']>[number]['followup'];
+
+function execute(db: Database, customerId: string, followup: Followup): void {
+  const { id, subscriptionId } = followup;
+  db.owed.delete(id);
+  if (followup.kind === 'void') {
+    const row = db.invoices.get(followup.invoiceId);
+    if (row !== undefined) db.invoices.set(followup.invoiceId, { ...row, isVoid: true });
+  }
+  if (followup.kind !== 'bill' && followup.kind !== 'collect') return;
+  if (followup.kind === 'bill') {
+    const { invoice } = followup;
+    db.invoices.set(invoice.id, { subscriptionId, invoice, isVoid: false });
+  }
+  const { payment: order } = followup;
+  if (order !== null) db.charges.set(order.id, { customerId, subscriptionId, order });
+}
+
+async function settle(teller: Teller, charge: ChargeRow): Promise<void> {
+  const { customerId, subscriptionId, order } = charge;
+  const command = { kind: 'settle', settlement: teller.settlementOf(charge) } as const;
+  await teller.ledger.subscriptions.command(customerId, subscriptionId, command);
+  await teller.ask((db) => db.transaction(() => db.charges.delete(order.id)));
+}

@@ -23,6 +23,8 @@ export type Catalogue = {
     readonly timed: Meter;
     /** Counts members. */
     readonly seats: Meter;
+    /** Sold by subscriptions. */
+    readonly sold: Meter;
   };
   readonly payments: readonly PaymentState[];
 };
@@ -59,6 +61,7 @@ export function catalogueOf(random: Random): Catalogue {
     strict: meter('strict', 'sum'),
     timed: meter('timed', 'sum'),
     seats: meter('seats', 'unique'),
+    sold: meter('sold', 'sum'),
   };
   const payments = Array.from({ length: random.integer(1, 3) }, () =>
     paymentOf(ids.next(), tenant),

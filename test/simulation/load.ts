@@ -5,6 +5,7 @@ import type { UsageRequest } from '../../ledger/outcome.ts';
 import { keyedIds } from '../../src/http/wire/usage.ts';
 import { type Catalogue, EARLIER, T0, idsOf } from './catalogue.ts';
 import * as calls from './calls.ts';
+import * as sold from './sold-calls.ts';
 import { HARD_KINDS, hardMetadata } from './hard.ts';
 import type { World } from './world.ts';
 
@@ -32,6 +33,12 @@ export class Load {
 
   /** Starts, and sends until `until`. */
   start(until: number): void {
+    for (const customer of this.#world.sells ? this.#world.catalogue.customers : []) {
+      const renewsIn = this.#world.random.integer(500, until);
+      this.#subscribe(customer, renewsIn).catch((error: unknown) =>
+        this.#world.auditor.said('a signup', 'failed', error),
+      );
+    }
     const clients = this.#world.random.integer(1, 5);
     const pauseMs = this.#world.random.pick([100, 200, 400]);
     for (let i = 0; i < clients; i += 1) {
@@ -42,6 +49,14 @@ export class Load {
         })
         .catch((error: unknown) => this.#world.auditor.said('a client', 'failed', error));
     }
+  }
+
+  async #subscribe(customer: Customer, renewsIn: number): Promise<void> {
+    this.running += 1;
+    while ((await sold.begin(this.#world, customer, renewsIn)) === 'unknown') {
+      await this.#world.schedule.wait(100, null);
+    }
+    this.running -= 1;
   }
 
   async #client(until: number, pauseMs: number): Promise<void> {
@@ -61,7 +76,7 @@ export class Load {
     const { random } = this.#world;
     const again = this.#sent.at(random.integer(0, this.#sent.length));
     if (again !== undefined && random.chance(0.1)) return { send: again, mayRepeat: true };
-    const kind = random.pick(KINDS);
+    const kind = random.pick(this.#world.sells ? [...KINDS, ...SALES] : KINDS);
     const [send, mayRepeat] = this[kind]();
     if (mayRepeat) this.#sent.push(send);
     return { send, mayRepeat };
@@ -146,6 +161,29 @@ export class Load {
     return [() => calls.settle(this.#world, made.paymentId, made.id), true];
   }
 
+  /** Usage that is sold, now or some time ago. */
+  sell(): [Call, boolean] {
+    const { random, schedule, catalogue } = this.#world;
+    const usage = this.#usage({ admission: 'record' });
+    const ago = random.chance(0.5) ? null : random.integer(200, 5000);
+    const request = {
+      ...usage.request,
+      value: BigInt(random.integer(1, 12)),
+      member: null,
+      eventAt: ago === null ? null : Math.floor(T0 + schedule.now - ago),
+    };
+    const late = { ...usage, meter: catalogue.meters.sold, request };
+    return [() => calls.record(this.#world, late), request.keyId !== null];
+  }
+
+  /** Repeated as often as it has no answer, so it may happen again later. */
+  act(): [Call, boolean] {
+    const { random, catalogue } = this.#world;
+    const customer = random.pick(catalogue.customers);
+    const kind = random.pick(ACTS);
+    return [() => sold.act(this.#world, customer, { kind }), true];
+  }
+
   #about(slugs: readonly (keyof Catalogue['meters'])[]): calls.About {
     const { random, catalogue } = this.#world;
     const meter = catalogue.meters[random.pick(slugs)];
@@ -216,6 +254,9 @@ const KINDS = [
   'refund',
   'settle',
 ] as const;
+const SALES = ['sell', 'sell', 'sell', 'act'] as const;
+
+const ACTS = ['small', 'large', 'large', 'pause', 'resume', 'resume'] as const;
 
 const GRANT: Omit<Grant, 'id' | 'amount' | 'effectiveAt' | 'expiresAt'> = {
   source: 'top_up',

@@ -15,6 +15,7 @@ const MEMBER = 'ledger/cluster/member.ts';
 const LEASE = 'ledger/actor/lease.ts';
 const ROUTER = 'ledger/cluster/router.ts';
 const RETRIES = 'ledger/actor/retries.ts';
+const USAGE_BILLING = 'ledger/subscriptions/usage-billing.ts';
 const STORE = 'ledger/actor/actor-store.ts';
 /** The database's own part is in the simulated one. */
 const FLUSH = 'test/simulation/flush.ts';
@@ -147,6 +148,34 @@ const PLANTED: readonly (readonly [name: string, fault: Fault])[] = [
       JOURNAL,
       "      unit.settle('slow');",
       "      unit.settle('slow');\n      this.#line.push(unit);",
+    ),
+  ],
+  [
+    'usage that is billed twice',
+    fault(
+      USAGE_BILLING,
+      `({ billedAs, end }) => billedAs === null && end !== null && end <= until,
+  );
+  const lines`,
+      `({ end }) => end !== null && end <= until,
+  );
+  const lines`,
+    ),
+  ],
+  [
+    'spans that are not written with their lines',
+    fault('ledger/actor/rows.ts', 'this.spans.set(span.id,', 'this.spans.set(span.subscriptionId,'),
+  ],
+  [
+    'late usage that no span counts',
+    fault('ledger/metering/usage.ts', '  countLate(draft,', '  if (eventAt < 0) countLate(draft,'),
+  ],
+  [
+    'an end that forgets usage on an unpaid invoice',
+    fault(
+      'ledger/subscriptions/ending.ts',
+      'unpaid.map(({ invoiceId }) => invoiceId),',
+      'unpaid.slice(unpaid.length).map(({ invoiceId }) => invoiceId),',
     ),
   ],
 ];

@@ -12,9 +12,11 @@ import {
   PeerFailure,
   type SharedClock,
 } from '../../ledger/ports.ts';
+import type { Settlement } from '../../ledger/subscriptions/subscription.ts';
 import { T0 } from './catalogue.ts';
 import type { Auditor } from './auditor.ts';
-import { type Server, diskOf } from './disk.ts';
+import { type Server, askOf, diskOf } from './disk.ts';
+import { type Teller, carryOut } from './carry-out.ts';
 import { isConnectionLost } from './network.ts';
 import { type Listener, peersOf } from './peers.ts';
 import { Machine } from './schedule.ts';
@@ -67,6 +69,7 @@ export class Process {
   readonly #deps: ProcessDeps;
   isOpen = false;
   isClosing = false;
+  readonly #teller: Teller;
 
   constructor(deps: ProcessDeps, place: Place, name: string) {
     this.#deps = deps;
@@ -96,7 +99,10 @@ export class Process {
       render: (answer) => JSON.stringify(answer, (_key, value) => tagged(value)),
       wants: () => deps.wantsUsage,
       onPaymentDue: (id) => settlePayment(this.ledger, id),
-      onSubscriptionDue: () => Promise.resolve(),
+      onSubscriptionDue: async (_tenant, { customerId, id }) => {
+        await this.ledger.subscriptions.command(customerId, id, { kind: 'tick' });
+        await this.carryOut(id);
+      },
       onFlush: () => undefined,
       onTold: () => null,
       address,
@@ -105,6 +111,11 @@ export class Process {
           ? null
           : peersOf({ network: deps.server.network, listeners: deps.listeners }, machine),
     });
+    this.#teller = {
+      ledger: this.ledger,
+      ask: askOf(deps.server, machine),
+      settlementOf: ({ order }) => settlementOf(order.id, clock.now()),
+    };
     if (address !== null) {
       const answer = async (request: unknown): Promise<unknown> => this.ledger.answer(request);
       deps.listeners.set(address, { machine, answer });
@@ -116,12 +127,30 @@ export class Process {
     try {
       await this.ledger.open();
       this.isOpen = true;
+      this.sweep();
     } catch (error) {
       const { name } = this.machine;
       this.#deps.trace(`${name} cannot open: ${String(error)}`);
       if (isBug(error)) this.#deps.auditor.said(name, 'cannot open', error);
       this.kill();
     }
+  }
+
+  /** What a subscription owes, or any of them. */
+  carryOut(subscriptionId?: string): Promise<void> {
+    return carryOut(this.#teller, subscriptionId);
+  }
+
+  /** What others left is carried out. */
+  sweep(): void {
+    const { schedule } = this.#deps.server.network;
+    schedule.after(SWEEP_MS, this.machine, () => {
+      this.carryOut()
+        .catch((error: unknown) => {
+          if (isBug(error)) this.#deps.auditor.said(this.machine.name, 'a sweep failed', error);
+        })
+        .finally(() => this.sweep());
+    });
   }
 
   /** Ends in order: hands over, writes what is queued, and exits. */
@@ -161,6 +190,7 @@ function isBug(error: unknown): boolean {
 }
 
 const CLOSE_MS_MAX = 4000;
+const SWEEP_MS = 500;
 
 function described({ err, ...fields }: Record<string, unknown>): string {
   return [err instanceof Error ? err.message : '', JSON.stringify(fields)].join(' ');
@@ -205,3 +235,13 @@ export function refundAnswer(refundId: string) {
     ? ({ kind: 'declined', reason: 'declined' } as const)
     : ({ kind: 'succeeded', reference: 're', askAfterMs: null } as const);
 }
+
+/** Some charges are declined, each for good. */
+function settlementOf(paymentId: string, at: number): Settlement {
+  const of = { paymentId, at };
+  if (paymentId.charCodeAt(0) % 4 > 0) return { kind: 'paid', ...of, transactionId: null };
+  const why = { code: 'insufficient_funds', message: '', hard: false, policy: DUNNING };
+  return { kind: 'failed', ...of, ...why };
+}
+
+const DUNNING = { retryDays: [1], blockAfterDays: 2, expireAfterDays: 3 };

@@ -2,6 +2,8 @@
 import * as calls from './calls.ts';
 import { type FaultName, planFaults } from './faults.ts';
 import { Load } from './load.ts';
+import { checkSold } from './sold-audit.ts';
+import * as sold from './sold-calls.ts';
 import { World } from './world.ts';
 
 export type Run = {
@@ -29,6 +31,7 @@ export function simulate(seed: number, trace: (line: string) => void = () => und
   schedule.run(schedule.now + world.leaseMs + SERVED_MS_MAX);
   let isDone = false;
   askLast(world)
+    .then(() => endAll(world, load))
     .finally(() => {
       isDone = true;
     })
@@ -36,6 +39,7 @@ export function simulate(seed: number, trace: (line: string) => void = () => und
   schedule.run(LAST_MS, () => isDone && load.running === 0);
   auditor.demand(isDone && load.running === 0, 'it does not come to an end');
   auditor.close(server.db);
+  checkSold(auditor, server.db, !faults.some((name) => TURNS_CLOCKS.has(name)));
   world.hard.close(world.isCalm);
   const transfers = server.db.transfers.size;
   return { problems: auditor.problems, faults, events: schedule.events, transfers };
@@ -74,5 +78,22 @@ async function askLast(world: World): Promise<void> {
       served === wanted,
       `customer ${customer.externalId} is served by ${served} places`,
     );
+  }
+}
+
+const TURNS_CLOCKS: ReadonlySet<FaultName> = new Set(['clockJump', 'sleep']);
+
+/** When nobody uses anything any more, every subscription ends, and what it owes is carried out. */
+async function endAll(world: World, load: Load): Promise<void> {
+  const { schedule, catalogue, server, places } = world;
+  while (load.running > 0) await schedule.wait(100, null);
+  for (const customer of catalogue.customers) {
+    for (const place of places) {
+      if ((await sold.act(world, customer, { kind: 'cancel', place })) === 'answer') break;
+    }
+  }
+  const { db } = server;
+  for (let tries = 0; tries < 20 && db.owed.size + db.charges.size > 0; tries += 1) {
+    await schedule.wait(500, null);
   }
 }

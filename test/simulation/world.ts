@@ -44,8 +44,15 @@ export class World {
   readonly #wantsUsage: boolean;
   #starts = 0;
 
+  /**
+   * Whether customers subscribe to what sells usage. In every other run: what it writes renews the
+   * leases that others test.
+   */
+  readonly sells: boolean;
+
   constructor(seed: number, trace: (line: string) => void) {
     this.random = seeded(seed);
+    this.sells = seed % 2 === 0;
     this.schedule = new Schedule(this.random);
     const now = (): number => this.schedule.now;
     this.trace = (line) => trace(`${now().toFixed(3)} ${line}`);

@@ -1,0 +1,79 @@
+// What was sold of usage at the end of a run: one line for each closed span, for what it comes to.
+import { rateAll, rounded } from '../../ledger/subscriptions/rating.ts';
+import type { Span } from '../../ledger/metering/span.ts';
+import type { Auditor } from './auditor.ts';
+import type { Database } from './database.ts';
+
+export function checkSold(auditor: Auditor, db: Database, hasTrueClocks: boolean): void {
+  const spans = db.spans
+    .values()
+    .filter(({ isLive, span }) => isLive || span.billedAs !== null)
+    .map(({ span }) => span);
+  for (const { subscription } of db.subscriptions.values()) {
+    const { id, status } = subscription;
+    auditor.demand(status === 'canceled', `subscription ${id} does not end`);
+  }
+  auditor.demand(db.owed.size + db.charges.size === 0, 'something is owed for ever');
+  const lines = new Map<string, { usages: number; amount: bigint }>();
+  for (const { invoice, isVoid } of db.invoices.values()) {
+    if (isVoid || invoice.isDraft) continue;
+    for (const line of invoice.lines) {
+      if (!('usageId' in line)) continue;
+      const { usages, amount } = lines.get(line.usageId) ?? { usages: 0, amount: 0n };
+      const isUsage = line.type === 'usage' ? 1 : 0;
+      lines.set(line.usageId, { usages: usages + isUsage, amount: amount + line.amount });
+    }
+  }
+  for (const [billedAs, own] of Map.groupBy(spans, ({ billedAs: line }) => line)) {
+    const owes = costOf(own);
+    if (billedAs === null) {
+      const open = own.filter(({ end }) => end !== null);
+      auditor.demand(costOf(open) === 0n, `usage of ${costOf(open)} was never billed`);
+      continue;
+    }
+    const line = lines.get(billedAs);
+    lines.delete(billedAs);
+    // What comes to nothing, of an invoice that is void, is not billed again.
+    if (line === undefined && owes === 0n) continue;
+    auditor.demand(line?.usages === 1, `usage ${billedAs} has ${line?.usages} lines`);
+    auditor.demand(line?.amount === owes, `usage ${billedAs} costs ${owes}: ${line?.amount}`);
+  }
+  auditor.demand(lines.size === 0, `${lines.size} lines of usage are of nothing`);
+  if (hasTrueClocks) for (const span of spans) checkMarks(auditor, db, span);
+}
+
+function costOf(spans: readonly Span[]): bigint {
+  const [first] = spans;
+  if (first === undefined) return 0n;
+  return rounded(rateAll(first.price, spans.map(quantityOf), 0).amount, first.price.currency);
+}
+
+function quantityOf({ opening, closing, limit }: Span): bigint {
+  const past = (aggregate: bigint): bigint => {
+    const over = aggregate - (limit ?? aggregate);
+    return over > 0n ? over : 0n;
+  };
+  const quantity = closing === null ? 0n : past(closing.aggregate) - past(opening.aggregate);
+  return quantity > 0n ? quantity : 0n;
+}
+
+/** What was recorded in the moment of a mark is on either side of it. */
+function checkMarks(auditor: Auditor, db: Database, span: Span): void {
+  const { id, accountId, start, end, opening, closing } = span;
+  const events = db.transfers
+    .values()
+    .filter(({ transfer: { debit, kind } }) => debit === accountId && kind !== 'refused')
+    .flatMap(({ transfer: { at, usage } }) => (usage === null ? [] : [{ at, ...usage }]));
+  const sum = (of: typeof events): bigint => of.reduce((all, { value }) => all + value, 0n);
+  const marks = [
+    ['opening', start, opening],
+    ['closing', end, closing],
+  ] as const;
+  for (const [name, until, mark] of marks) {
+    if (until === null || mark === null) continue;
+    const least = sum(events.filter(({ eventAt }) => eventAt < until));
+    const most = least + sum(events.filter(({ eventAt, at }) => eventAt >= until && at <= until));
+    const isRight = mark.aggregate >= least && mark.aggregate <= most;
+    auditor.demand(isRight, `the ${name} of span ${id} is ${mark.aggregate}, not ${least}`);
+  }
+}

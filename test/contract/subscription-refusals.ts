@@ -15,6 +15,7 @@ const routeOf = (action: Action): string => `post /subscriptions/{id}/${action}`
 export const SUBSCRIPTION_ROUTES = [
   'get /subscriptions',
   'get /subscriptions/{id}',
+  'get /subscriptions/{id}/upcoming-invoice',
   'post /subscriptions',
   ...ACTIONS.map(routeOf),
 ];
@@ -47,7 +48,7 @@ export async function subscriptionRefusals(shop: Shop): Promise<Record<string, R
       method,
       () => path,
     );
-  const { active, busy } = setting;
+  const { active, busy, ended } = setting;
   const post = (call: Call) => server.call('POST', '/subscriptions', call);
   const unknown = { customer_id: active, product_id: active };
   const actions = ACTIONS.map((action) => [routeOf(action), refusalsOf(setting, action)]);
@@ -59,6 +60,11 @@ export async function subscriptionRefusals(shop: Shop): Promise<Record<string, R
     'get /subscriptions/{id}': {
       ...closed('GET', `/subscriptions/${active}`),
       not_found: () => server.call('GET', '/subscriptions/x'),
+    },
+    'get /subscriptions/{id}/upcoming-invoice': {
+      ...closed('GET', `/subscriptions/${active}/upcoming-invoice`),
+      not_found: () => server.call('GET', '/subscriptions/x/upcoming-invoice'),
+      invalid_state: () => server.call('GET', `/subscriptions/${ended}/upcoming-invoice`),
     },
     'post /subscriptions': {
       async conflict() {

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import { unreachable } from '../../../ledger/kernel/assert.ts';
+import type { Ledger } from '../../../ledger/ledger.ts';
 import type { OrgClock } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
 import { Full } from '../../platform/bounds.ts';
@@ -13,6 +14,8 @@ import type {
   CreateReply,
   Subscriptions,
 } from '../../subscriptions/subscriptions.ts';
+import { findUpcoming } from '../../subscriptions/upcoming.ts';
+import { fromUpcoming, UpcomingInvoice } from '../wire/invoices.ts';
 import type { OrganisationPrincipal } from '../edge/auth.ts';
 import { ofScope } from '../../records/page.ts';
 import type { Edge, Route } from '../edge/edge.ts';
@@ -43,6 +46,7 @@ import { Body, ExternalCustomerId, ListOf, Uuid } from '../wire/values.ts';
 export type SubscriptionRoutesDeps = {
   readonly edge: Edge;
   readonly sql: Sql;
+  readonly ledger: Ledger;
   readonly lists: FairSql;
   readonly orgClock: OrgClock;
   readonly keyLocks: KeyLocks;
@@ -52,6 +56,7 @@ export type SubscriptionRoutesDeps = {
 
 const tag = 'Subscriptions';
 const params = { id: 'The id of the subscription.' };
+const NOT_FOUND = 'no such subscription';
 
 const CREATE = {
   operationId: 'createSubscription',
@@ -87,6 +92,20 @@ const READ = {
   params,
   answers: { 200: Subscription },
   refusals: ['not_found'],
+} as const;
+
+const UPCOMING = {
+  operationId: 'getUpcomingInvoice',
+  summary: 'Preview the next invoice of a subscription',
+  description: [
+    'What the renewal would bill, or the final invoice of one that is being canceled, if the period ended with what is recorded now: the plan, usage beyond the allowances with minimums of what is still to come, corrections of usage that was billed, and the credit that it uses. Nothing is written.',
+    'Advancing the test clock to `period_end` with nothing else happening bills exactly that. Usage is added as it is recorded, so ask again when it matters.',
+    'Where it is still paused then: its draft, or no lines where it makes none; blocked, no lines. After the end: `invalid_state`.',
+  ].join('\n\n'),
+  tag,
+  params,
+  answers: { 200: UpcomingInvoice },
+  refusals: ['not_found', 'invalid_state'],
 } as const;
 
 const ACTION = {
@@ -164,6 +183,7 @@ export function subscriptionRoutes(deps: SubscriptionRoutesDeps) {
     .post('/subscriptions', ...createOne(deps))
     .get('/subscriptions', ...readAll(deps))
     .get('/subscriptions/:id', ...readOne(deps))
+    .get('/subscriptions/:id/upcoming-invoice', ...readUpcoming(deps))
     .post('/subscriptions/:id/change', ...changeOne(deps))
     .post('/subscriptions/:id/cancel', ...cancelOne(deps))
     .post('/subscriptions/:id/uncancel', ...uncancelOne(deps))
@@ -252,8 +272,19 @@ function readOne({ edge, sql }: SubscriptionRoutesDeps): Route {
   return edge.organisation(READ, async ({ principal, params: { id } }) => {
     const record = await findSubscription(sql, principal, id);
     return record === null
-      ? refuse('not_found', 'no such subscription')
+      ? refuse('not_found', NOT_FOUND)
       : Response.json(fromSubscription(record));
+  });
+}
+
+function readUpcoming({ edge, sql, ledger }: SubscriptionRoutesDeps): Route {
+  return edge.organisation(UPCOMING, async ({ principal, params: { id } }) => {
+    const record = await findSubscription(sql, principal, id);
+    if (record === null) return refuse('not_found', NOT_FOUND);
+    const upcoming = await findUpcoming({ sql, ledger }, principal, record);
+    return upcoming === null
+      ? refuse('invalid_state', 'the subscription has ended: nothing more is billed')
+      : Response.json(fromUpcoming(upcoming));
   });
 }
 

@@ -11,6 +11,7 @@ import {
   PLAIN_LINE_TYPES,
   USAGE_LINE_TYPES,
 } from '../../records/invoices.ts';
+import type { UpcomingRecord } from '../../subscriptions/upcoming.ts';
 import type { Issue } from '../edge/errors.ts';
 import { namingIssue } from '../named-customer.ts';
 import { Amount, Currency, moneyOf, Total } from './money.ts';
@@ -258,6 +259,22 @@ export function fromInvoice(invoice: InvoiceRecord, appUrl: string): Static<type
     attempts: invoice.attempts,
     lines: invoice.lines.map((line) => fromLine(line, invoice.currency)),
     hosted_url: `${appUrl}/api/invoices/${invoice.id}/pdf`,
+  };
+}
+
+export function fromUpcoming(upcoming: UpcomingRecord): Static<typeof UpcomingInvoice> {
+  const { currency, lines, total } = upcoming;
+  return {
+    currency,
+    lines: lines.map((line) =>
+      'unitAmount' in line ? fromPlainLine(line, currency) : fromUsageLine(line, currency),
+    ),
+    subtotal: formatMoney(total, currency),
+    discount_total: formatMoney(0n, currency),
+    tax_total: formatMoney(0n, currency),
+    total: formatMoney(total, currency),
+    period_end: upcoming.periodEnd.toISOString(),
+    as_of: upcoming.asOf.toISOString(),
   };
 }
 

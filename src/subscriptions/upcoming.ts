@@ -1,0 +1,44 @@
+// The next invoice of a subscription as it stands: what the ledger would bill, in the names and
+// numbers of an invoice.
+import type { Ledger } from '../../ledger/ledger.ts';
+import type { Tenant } from '../../ledger/kernel/tenant.ts';
+import { draftedLines, usagePricesOf } from '../invoices/drafted-lines.ts';
+import type { NewInvoiceLine } from '../invoices/issue.ts';
+import type { Executor } from '../platform/postgres/postgres.ts';
+import { listProductNames } from '../records/products.ts';
+import type { SubscriptionRecord } from '../records/subscriptions.ts';
+import { listMeterNames } from '../records/usage-prices.ts';
+
+export type UpcomingRecord = {
+  readonly currency: string;
+  readonly lines: readonly NewInvoiceLine[];
+  readonly total: bigint;
+  /** When it is made. */
+  readonly periodEnd: Date;
+  readonly asOf: Date;
+};
+
+/** null after the end. */
+export async function findUpcoming(
+  { sql, ledger }: { readonly sql: Executor; readonly ledger: Ledger },
+  scope: Tenant,
+  { customerId, subscription }: Pick<SubscriptionRecord, 'customerId' | 'subscription'>,
+): Promise<UpcomingRecord | null> {
+  const { id, plan } = subscription;
+  const upcoming = await ledger.subscriptions.upcoming(customerId, id);
+  if (upcoming === null) return null;
+  const { currency, lines, total, covers } = upcoming;
+  const [products, meters] = await Promise.all([
+    listProductNames(sql, scope, [plan.productId]),
+    listMeterNames(sql, usagePricesOf(lines)),
+  ]);
+  const product = products.get(plan.productId) ?? plan.planName;
+  const draft = { currency, lines, periodStart: covers.start, periodEnd: covers.end };
+  return {
+    currency,
+    lines: draftedLines(draft, { product, meters }),
+    total,
+    periodEnd: new Date(upcoming.periodEnd),
+    asOf: new Date(upcoming.asOf),
+  };
+}

@@ -2,6 +2,7 @@ import { Actor } from './actor/actor.ts';
 import { AlarmsApi } from './actor/alarms-api.ts';
 import type { CustomerRef } from './actor/directory.ts';
 import { checkHere, type MeterBalance } from './actor/metering.ts';
+import type { ShownSpendCap } from './actor/spend-cap.ts';
 import { recordOne, type UsageItem } from './actor/recording.ts';
 import type { GrantOutcome, VoidOutcome } from './metering/grant-decisions.ts';
 import { type Item, recordEverywhere } from './cluster/batch.ts';
@@ -215,4 +216,4 @@ export type LedgerDeps = MemberDeps & {
   /** Takes in what another node publishes (`broadcast`); its return value is the reply. */
   readonly onTold: (what: unknown) => unknown;
 };
-export type { Found, MeterBalance };
+export type { Found, MeterBalance, ShownSpendCap };

@@ -36,6 +36,7 @@ import { portalRoutes } from './http/routes/portal.ts';
 import { portalTokenRoutes } from './http/routes/portal-tokens.ts';
 import { productRoutes } from './http/routes/products.ts';
 import { sandboxRoutes } from './http/routes/sandbox.ts';
+import { spendCapRoutes } from './http/routes/spend-cap.ts';
 import { subscriptionRoutes } from './http/routes/subscriptions.ts';
 import { testClockRoutes } from './http/routes/test-clock.ts';
 import { usagePriceRoutes } from './http/routes/usage-prices.ts';
@@ -117,6 +118,7 @@ export function createApp(deps: AppDeps) {
     customerRoutes(deps),
     grantRoutes(deps),
     balanceRoutes(deps),
+    spendCapRoutes(deps),
     checkRoutes(deps),
     trackRoutes(deps),
     ingestRoutes(deps),

@@ -16,6 +16,7 @@ import type { OwnershipSession } from './ownership-session.ts';
 import { formerUsage, type UsageItem } from './stored-usage.ts';
 import { isPublished, sizeOfBatch, type UnitSize } from './unit-size.ts';
 import type { Memory } from './unit.ts';
+import { announceSpendCap } from './spend-cap.ts';
 import { publishBatch, type Reported } from './usage-publication.ts';
 
 /**
@@ -243,10 +244,13 @@ function decideBatch(
     } else if ('missing' in decided) {
       lacking.push({ actor: item.actor, meter: item.meter, missing: decided.missing });
     } else {
-      const { effects, record } = decided;
+      const { context, before: state, effects, outcome, record } = decided;
       if (effects !== null) {
         memory.apply(item.actor, effects);
         applied += 1;
+      }
+      if (context.affords !== null) {
+        applied += announceSpendCap(session, memory, item, { before: state, outcome });
       }
       if (isTold && record !== null) reported.push({ item, record });
     }
@@ -272,5 +276,6 @@ function decideItem({ contexts }: OwnershipSession, { actor, meter, request, id,
   if (part !== null) return { missing: part };
   const { outcome, effects } = decideUsage(context, state, usage, actor.seen);
   if (outcome.kind === 'out_of_range') return { refusal: 'out_of_range' } as const;
-  return { effects, record: outcome.kind === 'recorded' ? outcome.record : null };
+  const record = outcome.kind === 'recorded' ? outcome.record : null;
+  return { context, before: state, effects, outcome, record };
 }

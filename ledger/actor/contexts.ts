@@ -1,13 +1,19 @@
 import { entitlementId, periodAccountId } from '../kernel/derived-ids.ts';
 import { METERS_KEPT_MAX } from '../limits.ts';
 import { type Meter, type MeterState, emptyMeterState, emptyPeriod } from '../metering/meter.ts';
-import type { MeterContext } from '../metering/meter-draft.ts';
+import { advanced } from '../metering/advance.ts';
+import type { Affords, MeterContext } from '../metering/meter-draft.ts';
 import type { Payment } from '../payments/payment.ts';
 import type { PaymentContext } from '../payments/payment-draft.ts';
 import type { Ids, SharedClock } from '../ports.ts';
+import { type ClosedCosts, type MeterNow, Spending } from '../subscriptions/spend-cap.ts';
+import type { Billing } from '../subscriptions/subscription.ts';
 import type { SubscriptionContext } from '../subscriptions/subscription-draft.ts';
 import type { Actor } from './actor.ts';
 import { BoundedCache } from './bounded-cache.ts';
+
+/** Of a customer's memory: what the next decision sees, and what the database has. */
+export type Version = 'tentative' | 'durable';
 
 type ContextsDeps = {
   readonly ids: Ids;
@@ -32,6 +38,9 @@ export type CustomerBounds = {
 export class Contexts {
   readonly #deps: ContextsDeps;
   readonly #meters = new BoundedCache<Meter>(METERS_KEPT_MAX);
+  /** Of what a customer is billed: an immutable value. */
+  readonly #spending = new WeakMap<Billing, Spending>();
+  readonly #closedCosts: ClosedCosts = new WeakMap();
   readonly #books = new BoundedCache<MeterContext['books']>(METERS_KEPT_MAX);
 
   constructor(deps: ContextsDeps) {
@@ -43,18 +52,55 @@ export class Contexts {
     return this.#meters.get(meter.id) ?? this.#meters.keep(meter.id, meter);
   }
 
-  ofMeter({ customer, billing }: Actor, meter: Meter): MeterContext {
+  ofMeter(actor: Actor, meter: Meter): MeterContext {
     const { orgClock, ids, bounds } = this.#deps;
+    const { customer, billing } = actor;
+    const { subscriptions, account } = billing.tentative;
     return {
       customer,
       meter,
       now: orgClock.now(customer),
       ids,
       grantsMax: bounds.grantsPerMeter,
-      subscriptions: billing.tentative.subscriptions,
+      subscriptions,
       books: this.#booksOf(meter),
-      affords: null,
+      affords: account.spendCap === null ? null : this.affordsOf(actor, meter, 'tentative'),
     };
+  }
+
+  /** What the customer's spend cap leaves in one version of its memory; null without a cap. */
+  affordsOf(actor: Actor, meter: Meter, version: Version): Affords | null {
+    const spending = this.spendingOf(actor, version);
+    if (spending === null) return null;
+    return (before, after) => {
+      const others = this.metersOf(actor, version).filter((one) => one.meter.id !== meter.id);
+      return spending.allows({ meter, before, after }, spending.spent(others));
+    };
+  }
+
+  /** null without a spend cap. */
+  spendingOf(actor: Actor, version: Version): Spending | null {
+    const billing = actor.billing[version];
+    const { spendCap } = billing.account;
+    if (spendCap === null) return null;
+    const now = this.#deps.orgClock.now(actor.customer);
+    const known = this.#spending.get(billing);
+    if (known?.isOf(now) === true) return known;
+    const spending = new Spending(spendCap, billing, now, this.#closedCosts);
+    this.#spending.set(billing, spending);
+    return spending;
+  }
+
+  /** The customer's meters as they are now. */
+  metersOf(actor: Actor, version: Version): readonly MeterNow[] {
+    const now = this.#deps.orgClock.now(actor.customer);
+    const meters: MeterNow[] = [];
+    for (const { meter, [version]: state } of actor.customerMeters.values()) {
+      if (state === undefined) continue;
+      const isNow = now < state.nextDue;
+      meters.push({ meter, state: isNow ? state : advanced(this.ofMeter(actor, meter), state) });
+    }
+    return meters;
   }
 
   ofSubscriptions({ customer }: Actor): Omit<SubscriptionContext, 'spans'> {

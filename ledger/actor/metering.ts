@@ -1,4 +1,5 @@
 import { advanced } from '../metering/advance.ts';
+import { checkCapped } from '../metering/capped.ts';
 import {
   type GrantOutcome,
   type VoidOutcome,
@@ -12,7 +13,6 @@ import {
   type MeterState,
   type Snapshot,
   breakdown,
-  check,
   isLower,
   snapshotOf,
 } from '../metering/meter.ts';
@@ -35,8 +35,9 @@ export function checkHere(
 }
 
 /**
- * Reads the tentative and the durable state and uses the one with the lower balance. So it never
- * allows usage of what may be rolled back, and never forgets what was acknowledged.
+ * Reads the tentative and the durable state and uses the one that leaves less. So it never allows
+ * usage of what may be rolled back, and never forgets what was acknowledged. With a spend cap, what
+ * is left of one meter depends on the others.
  */
 function answerOf(
   session: OwnershipSession,
@@ -45,7 +46,8 @@ function answerOf(
   units: bigint,
 ): CheckAnswer {
   const customerMeter = actor.customerMeter(meter);
-  const isSettled = actor.pending === 0 || customerMeter?.durable === customerMeter?.tentative;
+  const isSettled =
+    actor.pending === 0 || (customerMeter?.durable === customerMeter?.tentative && !actor.isCapped);
   if (customerMeter !== undefined && isSettled) {
     const { lastCheck } = customerMeter;
     // The same question on the same state has the same answer.
@@ -60,13 +62,15 @@ function answerOf(
   }
   const context = session.contexts.ofMeter(actor, meter);
   const tentative = customerMeter?.tentative ?? session.contexts.emptyState(actor, meter);
-  const answer = check(advanced(context, tentative), units);
-  if (customerMeter !== undefined && context.now < tentative.nextDue) {
+  const answer = checkCapped(context, advanced(context, tentative), units);
+  const isOwn = context.affords === null || answer.reason === 'ok';
+  if (customerMeter !== undefined && context.now < tentative.nextDue && isOwn) {
     customerMeter.lastCheck = { answer, state: tentative, until: tentative.nextDue };
   }
   if (isSettled) return answer;
   const durable = customerMeter?.durable ?? session.contexts.emptyState(actor, meter);
-  const other = check(advanced(context, durable), units);
+  const affords = session.contexts.affordsOf(actor, meter, 'durable');
+  const other = checkCapped({ ...context, affords }, advanced(context, durable), units);
   return isLower(other, answer) ? other : answer;
 }
 

@@ -11,6 +11,7 @@ import type { OwnershipSession } from './ownership-session.ts';
 import { formerUsage, replay, type UsageItem } from './stored-usage.ts';
 import { bytesOf, type UnitSize } from './unit-size.ts';
 import type { Memory } from './unit.ts';
+import { announceSpendCap } from './spend-cap.ts';
 import { publishUsage } from './usage-publication.ts';
 
 /**
@@ -153,6 +154,9 @@ export function decideOne(
   if (part !== null) return new Lacking([{ actor, meter, missing: part }]);
   const { outcome, effects } = decideUsage(context, state, usage, actor.seen);
   if (effects !== null) memory.apply(actor, effects);
+  if (context.affords !== null) {
+    announceSpendCap(session, memory, { actor, meter }, { before: state, outcome });
+  }
   if (outcome.kind === 'out_of_range') return outcome;
   if (outcome.kind === 'recorded' && deps.wants(actor.customer, 'usage.recorded')) {
     const recorded = [{ request, record: outcome.record }];

@@ -7,7 +7,8 @@ import { slotOf } from '../kernel/slot.ts';
 import type { Storage, StoredRefund } from '../storage.ts';
 import type { NewSubscription } from '../subscriptions/start.ts';
 import type { Command, CommandOutcome } from '../subscriptions/commands.ts';
-import type { Subscription } from '../subscriptions/subscription.ts';
+import type { ShownSpendCap } from '../actor/spend-cap.ts';
+import type { SpendCap, Subscription } from '../subscriptions/subscription.ts';
 import type { UpcomingInvoice } from '../subscriptions/upcoming.ts';
 import type { Router } from './router.ts';
 
@@ -84,5 +85,18 @@ export class SubscriptionsApi {
   /** What its next invoice would bill as of now; null where it has ended. */
   upcoming(customerId: string, id: string): Promise<UpcomingInvoice | null> {
     return this.#router.run(slotOf(customerId), 'upcomingInvoice', customerId, id);
+  }
+
+  /** Replaces the customer's spend cap, or removes it. */
+  setSpendCap(
+    customerId: string,
+    cap: Pick<SpendCap, 'amount' | 'currency'> | null,
+  ): Promise<ShownSpendCap | null> {
+    return this.#router.run(slotOf(customerId), 'setSpendCap', customerId, cap);
+  }
+
+  /** null without a spend cap. */
+  spendCap(customerId: string): Promise<ShownSpendCap | null> {
+    return this.#router.run(slotOf(customerId), 'findSpendCap', customerId);
   }
 }

@@ -11,6 +11,7 @@ import {
   startSubscription,
   upcomingInvoice,
 } from '../actor/subscriptions.ts';
+import { findSpendCap, setSpendCap } from '../actor/spend-cap.ts';
 import type { OwnershipSession } from '../actor/ownership-session.ts';
 import type { Meter } from '../metering/meter.ts';
 import type { BatchOutcome, RecordOutcome, UsageRequest } from '../outcome.ts';
@@ -41,6 +42,8 @@ const OPS = {
   commandSubscription,
   findSubscription,
   upcomingInvoice,
+  setSpendCap,
+  findSpendCap,
 } as const;
 
 /** Ops that may do something else when they run a second time. */

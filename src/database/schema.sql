@@ -5,7 +5,7 @@ CREATE TYPE mode AS ENUM ('test', 'live');
 CREATE TYPE aggregation AS ENUM ('sum', 'count', 'max', 'last', 'unique');
 CREATE TYPE account_kind AS ENUM ('meter', 'usage', 'grants', 'payment', 'clearing');
 CREATE TYPE transfer_kind AS ENUM ('single', 'reverse', 'pending', 'post', 'void', 'refused');
-CREATE TYPE reason AS ENUM ('ok', 'unlimited', 'overage_allowed', 'boolean', 'insufficient_balance', 'not_entitled', 'subscription_paused', 'blocked', 'expired');
+CREATE TYPE reason AS ENUM ('ok', 'unlimited', 'overage_allowed', 'boolean', 'insufficient_balance', 'not_entitled', 'subscription_paused', 'blocked', 'expired', 'spend_cap');
 CREATE TYPE flush_accounts AS (id uuid, slot smallint, organisation_id uuid, mode mode, kind account_kind, customer_id uuid, meter_id uuid, currency text, period_start timestamptz);
 CREATE TYPE flush_balances AS (id uuid, debits_posted bigint, debits_pending bigint, credits_posted bigint, credits_pending bigint, slot smallint, aggregate bigint, latest_at timestamptz, latest_id uuid, period_end timestamptz, updated_at timestamptz, capped boolean);
 CREATE TYPE flush_sides AS (id uuid, debits_posted bigint, debits_pending bigint, credits_posted bigint, credits_pending bigint);

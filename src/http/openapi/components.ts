@@ -37,6 +37,7 @@ import * as portalTokens from '../wire/portal-tokens.ts';
 import * as portal from '../wire/portal.ts';
 import * as products from '../wire/products.ts';
 import * as rollover from '../wire/rollover.ts';
+import * as spendCap from '../wire/spend-cap.ts';
 import * as subscriptions from '../wire/subscriptions.ts';
 import * as testClock from '../wire/test-clock.ts';
 import * as usagePrices from '../wire/usage-prices.ts';
@@ -73,6 +74,7 @@ const MODULES: readonly object[] = [
   products,
   rollover,
   subscriptionPayloads,
+  spendCap,
   subscriptions,
   testClock,
   common,

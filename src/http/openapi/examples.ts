@@ -26,6 +26,7 @@ import { SAMPLE } from '../wire/payloads/samples.ts';
 import { Payment, Refund } from '../wire/payments.ts';
 import { PortalToken } from '../wire/portal-tokens.ts';
 import { Price, Product } from '../wire/products.ts';
+import { SpendCap } from '../wire/spend-cap.ts';
 import { Subscription } from '../wire/subscriptions.ts';
 import { UsagePrice } from '../wire/usage-prices.ts';
 import { TestClock } from '../wire/test-clock.ts';
@@ -170,6 +171,14 @@ export const EXAMPLES: ReadonlyMap<TSchema, unknown> = new Map([
     metadata,
     created_at: AT,
     updated_at: AT,
+  }),
+  of(SpendCap, {
+    customer_id: customerId,
+    external_customer_id: externalCustomerId,
+    amount: '50.00',
+    currency: 'USD',
+    spent: '12.5008',
+    remaining: '37.4992',
   }),
   of(Grant, {
     id: SAMPLE.grantId,

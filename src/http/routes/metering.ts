@@ -192,6 +192,7 @@ const OVER_LIMIT = 'the usage would go over the limit';
 const OVER: Partial<Record<Reason, string>> = {
   subscription_paused: `${OVER_LIMIT}: the subscription is paused`,
   blocked: `${OVER_LIMIT}: the subscription is blocked`,
+  spend_cap: 'the usage would cost more than is left of the spend cap',
 };
 
 /** What `overage: "reject"` says of usage that does not fit. */

@@ -180,6 +180,7 @@ export const CheckReason = oneOf([
   'subscription_paused',
   'blocked',
   'expired',
+  'spend_cap',
 ]);
 
 export const CheckResult = Type.Object({

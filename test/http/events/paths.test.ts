@@ -122,10 +122,24 @@ async function subscribe(): Promise<void> {
   await club.advance('P1M');
 }
 
+/** Usage that is sold, up to a cap. */
+async function spend(): Promise<void> {
+  const club = new Club(shop);
+  const { productId, feature } = await club.plan({ amount: '0.00', limit: 0 });
+  const price = { currency: 'USD', model: 'per_unit', unit_amount: '0.000002' };
+  made(await club.post(`/products/${productId}/usage-prices`, { feature_key: feature, ...price }));
+  const { id } = made(await club.post('/customers', { external_customer_id: 'u-3' }));
+  made(await club.post('/subscriptions', { customer_id: id, product_id: productId }));
+  const cap = { amount: '0.01', currency: 'USD' };
+  await shop.server.call('PUT', `/customers/${id}/spend-cap`, { body: cap });
+  await club.post('/track', { feature_key: feature, customer_id: id, value: 5001 });
+}
+
 test('every event fits', async () => {
   await meter();
   await pay();
   await subscribe();
+  await spend();
   await annotate();
   // A refund's consequences are written after its answer.
   await shop.server.payments.close();

@@ -1,0 +1,118 @@
+import type { MeterState } from '../metering/meter.ts';
+import { advance, advanced } from '../metering/advance.ts';
+import { MeterDraft } from '../metering/meter-draft.ts';
+import type { UsageOutcome } from '../metering/usage.ts';
+import { shownSpending } from '../subscriptions/spend-cap.ts';
+import type {
+  BillingAccount,
+  SpendCap,
+  SubscriptionEffects,
+} from '../subscriptions/subscription.ts';
+import { assert } from '../kernel/assert.ts';
+import type { Actor } from './actor.ts';
+import type { Version } from './contexts.ts';
+import type { OwnershipSession } from './ownership-session.ts';
+import type { UsageItem } from './stored-usage.ts';
+import { DUPLICATE, type Memory } from './unit.ts';
+
+// The spend cap of a customer: set, read, removed, and announced once it is reached. What it allows
+// is asked by the decisions on meters (`Contexts.affordsOf`).
+
+/** Decimals, as they are shown; null without a cap. */
+export type ShownSpendCap = ReturnType<typeof shownSpending>;
+
+/** Durable when it answers. */
+export async function setSpendCap(
+  session: OwnershipSession,
+  customerId: string,
+  wanted: Pick<SpendCap, 'amount' | 'currency'> | null,
+): Promise<ShownSpendCap | null> {
+  const decided = await session.executor.decideOn<Actor, ShownSpendCap | null>(
+    'spend_cap',
+    () => session.store.actorOf(customerId),
+    [],
+    (actor, memory) => {
+      const { account } = actor.billing.tentative;
+      const now = account.spendCap;
+      // The same again is not announced again; another cap is a new one.
+      if (now?.amount !== wanted?.amount || now?.currency !== wanted?.currency) {
+        const spendCap = wanted === null ? null : { ...wanted, announced: [] };
+        memory.apply(actor, accountChanged(actor, { ...account, spendCap }));
+      }
+      return shown(session, actor, 'tentative');
+    },
+  );
+  assert(decided !== DUPLICATE, 'without keys it is no duplicate');
+  return decided;
+}
+
+/** As it is durable. */
+export function findSpendCap(
+  session: OwnershipSession,
+  customerId: string,
+): Promise<ShownSpendCap | null> {
+  return session.executor.read(
+    () => session.store.actorOf(customerId),
+    (actor) => shown(session, actor, 'durable'),
+  );
+}
+
+function shown(
+  { contexts }: OwnershipSession,
+  actor: Actor,
+  version: Version,
+): ShownSpendCap | null {
+  const spending = contexts.spendingOf(actor, version);
+  if (spending === null) return null;
+  return shownSpending(spending.cap, spending.spent(contexts.metersOf(actor, version)));
+}
+
+function accountChanged(
+  { customer, billing: { tentative } }: Actor,
+  account: BillingAccount,
+): SubscriptionEffects {
+  return {
+    kind: 'subscription',
+    customer,
+    before: tentative,
+    state: { ...tentative, account },
+    subscriptions: [],
+    account,
+    events: [],
+    followups: [],
+  };
+}
+
+/**
+ * Says in the unit of a usage that it has reached the spend cap, or that the cap has refused it:
+ * once in a period of the subscription that sells it. Where no endpoint would hear of it, nothing is
+ * written. Returns how many effects it has applied.
+ */
+export function announceSpendCap(
+  session: OwnershipSession,
+  memory: Memory,
+  { actor, meter }: Pick<UsageItem, 'actor' | 'meter'>,
+  { before, outcome }: { readonly before: MeterState; readonly outcome: UsageOutcome },
+): number {
+  const { contexts, deps } = session;
+  const spending = contexts.spendingOf(actor, 'tentative');
+  if (spending === null || outcome.kind === 'out_of_range') return 0;
+  const context = contexts.ofMeter(actor, meter);
+  const draft = new MeterDraft(context, contexts.stateOf(actor, meter));
+  advance(draft);
+  const spent = spending.spent(contexts.metersOf(actor, 'tentative'));
+  const isReached =
+    outcome.kind === 'refused'
+      ? outcome.record.reason === 'spend_cap'
+      : spending.isReached(spent) &&
+        spending.costOf(meter, draft.state) > spending.costOf(meter, advanced(context, before));
+  if (!isReached || !deps.wants(actor.customer, 'customer.spend_cap_reached')) return 0;
+  const { tentative } = actor.billing;
+  const announced = spending.announced(draft.state, tentative.account);
+  if (announced === null) return 0;
+  const { remaining: _remaining, ...data } = shownSpending(spending.cap, spent);
+  draft.announceSpendCap(announced.period, { ...data, subscriptionId: announced.subscriptionId });
+  memory.apply(actor, accountChanged(actor, announced.account));
+  memory.apply(actor, draft.effects());
+  return 2;
+}

@@ -1,0 +1,87 @@
+import { Elysia } from 'elysia';
+import { must } from '../../../ledger/kernel/assert.ts';
+import type { Edge, Route } from '../edge/edge.ts';
+import type { Ledger } from '../../../ledger/ledger.ts';
+import { refuse, refuseInvalid } from '../edge/errors.ts';
+import { fromSpendCap, SpendCap, SpendCapPut, toSpendCap } from '../wire/spend-cap.ts';
+import { findByReference } from './metering.ts';
+
+type SpendCapDeps = { readonly edge: Edge; readonly ledger: Ledger };
+
+const tag = 'Customers';
+const params = { id: "The id of the customer, or the merchant's own (external_customer_id)." };
+
+const PUT = {
+  operationId: 'putSpendCap',
+  summary: 'Set the spend cap of a customer',
+  description:
+    "The most that unbilled usage of the customer's subscriptions in this currency may come to, each in its current period, exactly: before " +
+    'rounding and minimums. `/check` denies with `reason: "spend_cap"` where `value` more units would cost more than is left of it; what is ' +
+    'included stays allowed. `/check` with `consume` and `/track` with `overage: "reject"` (402) refuse it, too; other usage is a fact, and ' +
+    'may go over the cap. A customer has one cap: another one, also in another currency, replaces it and arms `customer.spend_cap_reached` ' +
+    'again. The same one again changes nothing.',
+  tag,
+  params,
+  body: SpendCapPut,
+  answers: { 200: SpendCap },
+  refusals: ['not_found'],
+} as const;
+
+const READ = {
+  operationId: 'getSpendCap',
+  summary: 'Get the spend cap of a customer',
+  description: 'With what was spent of it. 404 without one.',
+  tag,
+  params,
+  answers: { 200: SpendCap },
+  refusals: ['not_found'],
+} as const;
+
+const REMOVE = {
+  operationId: 'deleteSpendCap',
+  summary: 'Remove the spend cap of a customer',
+  description: 'Also where there is none.',
+  tag,
+  params,
+  answers: { 204: null },
+  refusals: ['not_found'],
+} as const;
+
+export function spendCapRoutes(deps: SpendCapDeps) {
+  return new Elysia()
+    .put('/customers/:id/spend-cap', ...putRoute(deps))
+    .get('/customers/:id/spend-cap', ...readRoute(deps))
+    .delete('/customers/:id/spend-cap', ...removeRoute(deps));
+}
+
+const noCustomer = () => refuse('not_found', 'no such customer');
+const noCap = () => refuse('not_found', 'the customer has no spend cap');
+
+function putRoute({ edge, ledger }: SpendCapDeps): Route {
+  return edge.organisation(PUT, async ({ principal, params: { id }, body }) => {
+    const cap = toSpendCap(body);
+    if (!('amount' in cap)) return refuseInvalid([cap]);
+    const customer = await findByReference(ledger, principal, id);
+    if (customer === null) return noCustomer();
+    const set = await ledger.subscriptions.setSpendCap(customer.id, cap);
+    return Response.json(fromSpendCap(must(set, 'what was set'), customer.customer));
+  });
+}
+
+function readRoute({ edge, ledger }: SpendCapDeps): Route {
+  return edge.organisation(READ, async ({ principal, params: { id } }) => {
+    const customer = await findByReference(ledger, principal, id);
+    if (customer === null) return noCustomer();
+    const cap = await ledger.subscriptions.spendCap(customer.id);
+    return cap === null ? noCap() : Response.json(fromSpendCap(cap, customer.customer));
+  });
+}
+
+function removeRoute({ edge, ledger }: SpendCapDeps): Route {
+  return edge.organisation(REMOVE, async ({ principal, params: { id } }) => {
+    const customer = await findByReference(ledger, principal, id);
+    if (customer === null) return noCustomer();
+    await ledger.subscriptions.setSpendCap(customer.id, null);
+    return new Response(null, { status: 204 });
+  });
+}

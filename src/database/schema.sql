@@ -21,6 +21,9 @@ CREATE TYPE flush_usage_spans AS (slot smallint, id uuid, organisation_id uuid, 
 CREATE TYPE flush_billing_accounts AS (slot smallint, customer_id uuid, organisation_id uuid, mode mode, credit jsonb, spend_cap jsonb);
 CREATE TYPE flush_followups AS (slot smallint, id uuid, kind text, payment_id uuid, subscription_id uuid, customer_id uuid, data jsonb, at timestamptz);
 CREATE TYPE flush_handovers AS (slot smallint, node smallint);
+CREATE TYPE new_payments AS (slot smallint, id uuid, organisation_id uuid, mode mode, status text, amount bigint, currency text, transaction_type text, checkout_id uuid, checkout_token text, product_id uuid, subscription_id uuid, invoice_id uuid, customer_id uuid, customer_email text, customer_name text, external_customer_id text, client_reference_id text, metadata jsonb, attempt integer, processor text, asks integer, ask_at timestamptz, sequence bigint, event_at timestamptz, created_at timestamptz);
+CREATE TYPE new_invoices AS (id uuid, organisation_id uuid, mode mode, status text, currency text, subtotal bigint, discount_total bigint, total bigint, amount_paid bigint, billing_reason text, customer_id uuid, subscription_id uuid, checkout_id uuid, payment_id uuid, period_start timestamptz, period_end timestamptz, due_at timestamptz, paid_at timestamptz, lines jsonb, attempts integer, buyer jsonb, created_at timestamptz, event_id uuid, event_data jsonb);
+CREATE TYPE new_sandbox_charges AS (key text, status text, next_status text, next_at timestamptz, amount bigint, currency text, method jsonb, expiry jsonb, refunds text, failure_code text, failure_message text, return_url text, mandate text, off_session text, created_at timestamptz);
 
 -- The order of what happens to whom: of events as they are written, and of endpoints as they are made. No clock has a say in it.
 CREATE SEQUENCE event_order AS bigint START 1 INCREMENT 1;
@@ -475,7 +478,6 @@ CREATE TABLE invoices (
   attempts integer DEFAULT 0 NOT NULL,
   CONSTRAINT invoices_pkey PRIMARY KEY (id),
   CONSTRAINT invoices_number_once UNIQUE (organisation_id, mode, number),
-  CONSTRAINT invoices_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id),
   CONSTRAINT invoices_add_up CHECK (total = (subtotal - discount_total + tax_total) AND total >= 0),
   CONSTRAINT invoices_numbered_when_issued CHECK ((number IS NULL) = (issued_at IS NULL) AND CASE status WHEN 'draft'::text THEN number IS NULL WHEN 'void'::text THEN true ELSE number IS NOT NULL END),
   CONSTRAINT invoices_paid_in_full CHECK ( CASE status WHEN 'paid'::text THEN amount_paid = total AND paid_at IS NOT NULL ELSE amount_paid = 0 AND paid_at IS NULL END),
@@ -1279,10 +1281,16 @@ BEGIN
   WITH passing AS MATERIALIZED (
     SELECT c.*, r.position + c.nth AS position
     FROM event_relay r, unnest(chosen) WITH ORDINALITY AS c (organisation_id, place, event_id, written_at, nth)
+  ), heard AS MATERIALIZED (
+    -- Organisations with an endpoint. To ask for each event of the others cost a third of passing it.
+    SELECT o.id FROM (SELECT DISTINCT p.organisation_id FROM passing p) own JOIN organisations o ON o.id = own.organisation_id
+    WHERE EXISTS (SELECT FROM webhook_endpoints w WHERE w.organisation_id = o.id AND w.deleted_at IS NULL)
+      OR EXISTS (SELECT FROM webhook_endpoints w WHERE w.group_id = o.group_id AND w.deleted_at IS NULL)
   ), made AS (
     INSERT INTO deliveries (id, endpoint_id, event_id, event_type, status, next_at, created_at)
     SELECT uuidv7(), o.endpoint_id, o.event_id, o.type, o.status, now(), p.written_at
-    FROM passing p CROSS JOIN LATERAL owed_to(chosen[p.nth]) o ORDER BY p.position
+    FROM (SELECT * FROM passing WHERE organisation_id IN (SELECT id FROM heard)) p
+    CROSS JOIN LATERAL owed_to(chosen[p.nth]) o ORDER BY p.position
     RETURNING event_id, endpoint_id, status
   ), counted AS (
     INSERT INTO event_fanouts (event_id, owed, position, written_at, organisation_id, mode)

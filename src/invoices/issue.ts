@@ -8,6 +8,7 @@
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { assert, must } from '../../ledger/kernel/assert.ts';
 import type { Executor, Json, Transaction } from '../platform/postgres/postgres.ts';
+import { type RowOfFields, rowsOf } from '../platform/postgres/rows.ts';
 import { eventRow } from '../records/events.ts';
 import { invoiceEvent } from './events.ts';
 import {
@@ -73,11 +74,12 @@ export async function draftInvoice(
   sql: Transaction,
   { scope, invoice, now }: Pick<Issuance, 'scope' | 'invoice' | 'now'>,
 ): Promise<InvoiceRecord> {
-  const row = { ...rowOf({ scope, invoice, now }), status: 'draft', amount_paid: '0' };
+  const unpaid = { status: 'draft', amount_paid: 0n, paid_at: null };
+  const row = { ...rowOf({ scope, invoice, now }), ...unpaid, event_id: null, event_data: null };
   const [made] = await sql<InvoiceRow[]>`
     insert into invoices (${columnsOfNew(sql)}, event_sequence, updated_at)
     select ${valuesOfNew(sql)}, 0, i.created_at
-    from jsonb_populate_recordset(null::invoices, ${sql.json([row])}) as i ${parties(sql)}
+    from unnest(${rowsOf(sql, NEW_INVOICE, [row])}::new_invoices[]) as i ${parties(sql)}
     on conflict (id) do nothing returning ${invoiceColumns(sql)}`;
   if (made !== undefined) return invoiceOf(made);
   return must(await findInvoice(sql, scope, invoice.id), 'the invoice with this id, in its scope');
@@ -150,12 +152,42 @@ const valuesOfNew = (sql: Executor) => sql`
   i.billing_reason, i.customer_id, i.subscription_id, i.checkout_id, i.payment_id, i.period_start, i.period_end, i.due_at,
   i.paid_at, i.lines, i.attempts, ${sellerOf(sql)}, i.buyer || jsonb_build_object('address', c.billing_address), i.created_at`;
 
-/** A new invoice as it is issued, and what announces it. */
-function issuedRowOf(issuance: Issuance) {
+/** The type `new_invoices`: an invoice, and what announces it. */
+const NEW_INVOICE = {
+  id: 'uuid',
+  organisation_id: 'uuid',
+  mode: 'enum',
+  status: 'text',
+  currency: 'text',
+  subtotal: 'bigint',
+  discount_total: 'bigint',
+  total: 'bigint',
+  amount_paid: 'bigint',
+  billing_reason: 'text',
+  customer_id: 'uuid',
+  subscription_id: 'uuid',
+  checkout_id: 'uuid',
+  payment_id: 'uuid',
+  period_start: 'time',
+  period_end: 'time',
+  due_at: 'time',
+  paid_at: 'time',
+  lines: 'jsonb',
+  attempts: 'integer',
+  buyer: 'jsonb',
+  created_at: 'time',
+  event_id: 'uuid',
+  event_data: 'jsonb',
+} as const;
+
+type NewRow = RowOfFields<typeof NEW_INVOICE>;
+
+/** A new invoice as it is issued. */
+function issuedRowOf(issuance: Issuance): NewRow {
   const { scope, invoice, paidAt: paid, eventId, now } = issuance;
   const row = rowOf(issuance);
+  const { total } = row;
   const at = new Date(now);
-  const total = BigInt(row.total);
   const paidAt = total === 0n ? (paid ?? at) : paid;
   const dueAt = invoice.dueAt ?? at;
   const status = paidAt === null ? 'open' : 'paid';
@@ -164,18 +196,13 @@ function issuedRowOf(issuance: Issuance) {
   const own = { ...invoice, ...scope, number: null, echo: null, taxTotal: 0n };
   const announced = { ...own, status, total, amountPaid, dueAt } as const;
   return {
-    id: invoice.id,
-    organisation_id: scope.organisationId,
-    mode: scope.mode,
-    at: at.toISOString(),
-    invoice: {
-      ...row,
-      status,
-      amount_paid: String(amountPaid),
-      paid_at: paidAt?.toISOString() ?? null,
-      due_at: dueAt.toISOString(),
-    },
-    event: eventRow(invoiceEvent(announced, { id: eventId, sequence: 1n, at })),
+    ...row,
+    status,
+    amount_paid: amountPaid,
+    paid_at: paidAt?.getTime() ?? null,
+    due_at: dueAt.getTime(),
+    event_id: eventId,
+    event_data: invoiceEvent(announced, { id: eventId, sequence: 1n, at }).data,
   };
 }
 
@@ -191,21 +218,21 @@ function rowOf({ scope, invoice, now }: Pick<Issuance, 'scope' | 'invoice' | 'no
     organisation_id: scope.organisationId,
     mode: scope.mode,
     currency: invoice.currency,
-    subtotal: String(subtotal),
-    discount_total: String(discountTotal),
-    total: String(subtotal - discountTotal),
+    subtotal,
+    discount_total: discountTotal,
+    total: subtotal - discountTotal,
     billing_reason: invoice.billingReason,
     customer_id: invoice.customerId,
     subscription_id: invoice.subscriptionId,
     checkout_id: invoice.checkoutId,
     payment_id: invoice.paymentId,
-    period_start: invoice.periodStart?.toISOString() ?? null,
-    period_end: invoice.periodEnd?.toISOString() ?? null,
-    due_at: invoice.dueAt?.toISOString() ?? null,
+    period_start: invoice.periodStart?.getTime() ?? null,
+    period_end: invoice.periodEnd?.getTime() ?? null,
+    due_at: invoice.dueAt?.getTime() ?? null,
     lines,
     attempts: invoice.attempts ?? 0,
     buyer: { name, email, externalCustomerId },
-    created_at: new Date(now).toISOString(),
+    created_at: now,
   };
 }
 
@@ -281,7 +308,7 @@ async function numberDraft(
     event: eventRow(invoiceEvent(issued, { id: eventId, sequence: 1n, at })),
   };
   const [taken] = await sql<{ number: string; issuedAt: Date }[]>`
-    ${numbering(sql, [row])}, announced as (
+    ${numbering(sql, draftsOf(sql, row))}, announced as (
       insert into events (${eventColumns(sql)}) select ${eventValues(sql)}, e.data || jsonb_build_object('number', n.number)
       from numbered n, jsonb_populate_record(null::events, n.event) as e
     )
@@ -295,20 +322,29 @@ async function numberDraft(
 /** The ids of those that were not there. */
 async function insertIssued(
   sql: Transaction,
-  rows: readonly ReturnType<typeof issuedRowOf>[],
+  rows: readonly NewRow[],
 ): Promise<ReadonlySet<string>> {
+  const asked = sql`
+    select d.*, d.created_at as at, d.ordinality as place
+    from unnest(${rowsOf(sql, NEW_INVOICE, rows)}::new_invoices[]) with ordinality as d
+    where not exists (select from invoices known where known.id = d.id)`;
   const issued = await sql<{ id: string }[]>`
-    ${numbering(sql, rows, sql`where not exists (select from invoices known where known.id = d.id)`)}, announced as (
+    ${numbering(sql, asked)}, announced as (
       insert into events (${eventColumns(sql)})
-      select ${eventValues(sql)}, e.data || jsonb_build_object('number', n.number) || ${echo(sql)}
-      from numbered n, jsonb_populate_record(null::events, n.event) as e, jsonb_populate_record(null::invoices, n.invoice) as i
+      select i.event_id, i.organisation_id, i.mode, 'invoice.created', 'INVOICE', i.id, i.customer_id, 1, i.at,
+        i.event_data || jsonb_build_object('number', i.number) || ${echo(sql)}
+      from numbered i
     )
     insert into invoices (${columnsOfNew(sql)}, number, issued_at, event_sequence, updated_at)
-    select ${valuesOfNew(sql)}, n.number, n.issued_at, 1, n.at
-    from numbered n cross join lateral jsonb_populate_record(null::invoices, n.invoice) as i ${parties(sql)}
+    select ${valuesOfNew(sql)}, i.number, i.issued_at, 1, i.at from numbered i ${parties(sql)}
     returning id`;
   return new Set(issued.map(({ id }) => id));
 }
+
+/** A draft as it is issued, and its event. */
+const draftsOf = (sql: Executor, draft: Json) => sql`
+  select d.*, 1 as place from jsonb_to_record(${sql.json(draft)})
+    as d (id uuid, organisation_id uuid, mode mode, at timestamptz, invoice jsonb, event jsonb)`;
 
 const eventColumns = (sql: Executor) => sql`
   id, organisation_id, mode, type, object_type, object_id, account_id, sequence, at, data`;
@@ -319,7 +355,7 @@ const eventValues = (sql: Executor) => sql`
  * The start of a statement that issues: it takes the numbers. All others who issue for the
  * organisation wait from here to the commit.
  *
- * - `drafts`: in the order given. `nth` counts them within their organisation and mode; none is
+ * - `drafts`: in the order of their `place`. `nth` counts them within their organisation and mode; none is
  *   issued before an earlier one.
  * - `counters`: each moves on by the number of its drafts, once. `previously` is when it last gave
  *   a number.
@@ -327,12 +363,10 @@ const eventValues = (sql: Executor) => sql`
  *   with the number before it.
  * - `numbered`: the place as a number, with the year.
  */
-function numbering(sql: Transaction, drafts: readonly Json[], which = sql``) {
+function numbering(sql: Transaction, drafts: ReturnType<typeof draftsOf>) {
   return sql`
     with drafts as (
-      select d.*, row_number() over so_far as nth, max(at) over so_far as latest
-      from rows from (jsonb_to_recordset(${sql.json(drafts)}) as (id uuid, organisation_id uuid, mode mode, at timestamptz,
-        invoice jsonb, event jsonb)) with ordinality as d (id, organisation_id, mode, at, invoice, event, place) ${which}
+      select d.*, row_number() over so_far as nth, max(at) over so_far as latest from (${drafts}) as d
       window so_far as (partition by organisation_id, mode order by place)
     ), counters as (
       insert into invoice_counters as counter (organisation_id, mode, last, issued_at)

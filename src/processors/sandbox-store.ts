@@ -5,6 +5,7 @@
 // account.
 import type { FailureCode, RefundFailure } from '../../ledger/payments/payment.ts';
 import type { Executor, Sql } from '../platform/postgres/postgres.ts';
+import { namesOf, rowsOf } from '../platform/postgres/rows.ts';
 import type { ChargeCourse, Failure, RefundCourse } from './cards.ts';
 import type { Expiry, Method, RefundRequest } from './processor.ts';
 
@@ -81,8 +82,8 @@ export async function insertCharges(
     key: charge.key,
     status: charge.status,
     next_status: charge.nextStatus,
-    next_at: charge.nextAt?.toISOString() ?? null,
-    amount: String(charge.amount),
+    next_at: charge.nextAt?.getTime() ?? null,
+    amount: charge.amount,
     currency: charge.currency,
     method: charge.method,
     expiry: charge.expiry,
@@ -92,17 +93,34 @@ export async function insertCharges(
     return_url: charge.returnUrl,
     mandate: charge.mandate,
     off_session: charge.offSession,
-    created_at: charge.createdAt.toISOString(),
+    created_at: charge.createdAt.getTime(),
   }));
+  const names = namesOf(sql, NEW_CHARGE);
   return sql<ChargeRow[]>`
-    insert into sandbox_charges (key, status, next_status, next_at, amount, currency, method, expiry, refunds,
-      failure_code, failure_message, return_url, mandate, off_session, created_at)
-    select key, status, next_status, next_at, amount, currency, method, expiry, refunds,
-      failure_code, failure_message, return_url, mandate, off_session, created_at
-    from jsonb_populate_recordset(null::sandbox_charges, ${sql.json(rows)}) order by key
+    insert into sandbox_charges (${names})
+    select ${names} from unnest(${rowsOf(sql, NEW_CHARGE, rows)}::new_sandbox_charges[]) order by key
     on conflict (key) do nothing
     returning ${chargeColumns(sql, sql`created_at`)}`;
 }
+
+/** The type `new_sandbox_charges`. */
+const NEW_CHARGE = {
+  key: 'text',
+  status: 'text',
+  next_status: 'text',
+  next_at: 'time',
+  amount: 'bigint',
+  currency: 'text',
+  method: 'jsonb',
+  expiry: 'jsonb',
+  refunds: 'text',
+  failure_code: 'text',
+  failure_message: 'text',
+  return_url: 'text',
+  mandate: 'text',
+  off_session: 'text',
+  created_at: 'time',
+} as const;
 
 export async function findCharge(sql: Sql, key: string, now: number): Promise<ChargeRow | null> {
   const [row] = await sql<ChargeRow[]>`

@@ -13,6 +13,7 @@ import {
   type RoundTrip,
 } from '../../ledger/payments/payment.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
+import { namesOf, type RowOfFields, rowsOf } from '../platform/postgres/rows.ts';
 import { type Page, pageOf } from './page.ts';
 import { isUuid } from './uuid.ts';
 
@@ -108,23 +109,57 @@ export async function insertPayments(
 ): Promise<void> {
   if (payments.length === 0) return;
   const rows = payments.map(({ scope, payment }) => rowOf(scope, payment));
+  const names = namesOf(sql, NEW_PAYMENT);
   await sql`
     with made as (
-      insert into payments select * from jsonb_populate_recordset(null::payments, ${sql.json(rows)})
+      insert into payments (${names}) select ${names} from unnest(${rowsOf(sql, NEW_PAYMENT, rows)}::new_payments[])
       on conflict (slot, id) do nothing returning slot, id, ask_at, organisation_id, mode
     )
     insert into alarms (slot, actor_id, subject_id, due_at, kind, organisation_id, mode)
     select slot, id, id, ask_at, 'payment', organisation_id, mode from made`;
 }
 
-function rowOf({ organisationId, mode }: Tenant, payment: NewPayment) {
+/** The type `new_payments`. */
+const NEW_PAYMENT = {
+  slot: 'smallint',
+  id: 'uuid',
+  organisation_id: 'uuid',
+  mode: 'enum',
+  status: 'text',
+  amount: 'bigint',
+  currency: 'text',
+  transaction_type: 'text',
+  checkout_id: 'uuid',
+  checkout_token: 'text',
+  product_id: 'uuid',
+  subscription_id: 'uuid',
+  invoice_id: 'uuid',
+  customer_id: 'uuid',
+  customer_email: 'text',
+  customer_name: 'text',
+  external_customer_id: 'text',
+  client_reference_id: 'text',
+  metadata: 'jsonb',
+  attempt: 'integer',
+  processor: 'text',
+  asks: 'integer',
+  ask_at: 'time',
+  sequence: 'bigint',
+  event_at: 'time',
+  created_at: 'time',
+} as const;
+
+function rowOf(
+  { organisationId, mode }: Tenant,
+  payment: NewPayment,
+): RowOfFields<typeof NEW_PAYMENT> {
   return {
     slot: payment.slot,
     id: payment.id,
     organisation_id: organisationId,
     mode,
     status: 'processing',
-    amount: String(payment.amount),
+    amount: payment.amount,
     currency: payment.currency,
     transaction_type: payment.transactionType,
     checkout_id: payment.checkoutId,
@@ -141,10 +176,10 @@ function rowOf({ organisationId, mode }: Tenant, payment: NewPayment) {
     attempt: payment.attempt,
     processor: payment.processor,
     asks: 0,
-    ask_at: new Date(payment.askAt).toISOString(),
-    sequence: 0,
-    event_at: new Date(0).toISOString(),
-    created_at: new Date(payment.now).toISOString(),
+    ask_at: payment.askAt,
+    sequence: 0n,
+    event_at: 0,
+    created_at: payment.now,
   };
 }
 

@@ -6,6 +6,7 @@ import { clientAddress } from './http/edge/client-address.ts';
 import type { Edge } from './http/edge/edge.ts';
 import { refuse } from './http/edge/errors.ts';
 import type { FairSql } from './http/edge/fair-sql.ts';
+import { UsageCsv } from './http/usage-csv.ts';
 import { createFallback, type Fallback, withFallback } from './http/edge/fallback.ts';
 import { apiKeyRoutes } from './http/routes/api-keys.ts';
 import { annotationRoutes } from './http/routes/annotations.ts';
@@ -109,6 +110,7 @@ export function createApp(deps: AppDeps) {
     });
   const idleAtMost = (request: Request, seconds: number): void =>
     app.server?.timeout(request, seconds);
+  const usageCsv = new UsageCsv({ ...deps, idleAtMost });
   const routes = () => app.routes;
   const handle = (request: Request) => app.handle(request);
   // In the order in which the document shows them.
@@ -132,10 +134,10 @@ export function createApp(deps: AppDeps) {
     embedRoutes(deps),
     paymentRoutes(deps),
     subscriptionRoutes(deps),
-    invoiceRoutes({ ...deps, appUrl: settings.appUrl }),
+    invoiceRoutes({ ...deps, usageCsv, appUrl: settings.appUrl }),
     invoiceLinkRoutes(deps),
     portalTokenRoutes(deps),
-    portalRoutes(deps),
+    portalRoutes({ ...deps, usageCsv }),
     eventRoutes({ ...deps, idleAtMost }),
     webhookEndpointRoutes(deps),
     deliveryRoutes(deps),

@@ -24,6 +24,7 @@ const OPEN = new Set([
     `POST /portal/:token/${what}`,
   ]),
   'GET /portal/:token/invoices/:id',
+  'GET /portal/:token/invoices/:id/usage.csv',
   // With the invoice's token: test/mail/links.test.ts
   'GET /api/invoices/links/open/:token',
   // A script for merchants' pages.

@@ -2,7 +2,7 @@
 // that everybody needs.
 import { Lane, type LaneOptions } from '../../platform/postgres/lane.ts';
 import type { Sql } from '../../platform/postgres/postgres.ts';
-import { type Principal, tenantOf } from './auth.ts';
+import { type PortalPrincipal, type Principal, tenantOf } from './auth.ts';
 import { Unavailable } from './errors.ts';
 
 export class FairSql {
@@ -18,7 +18,10 @@ export class FairSql {
   }
 
   /** @throws Unavailable where the tenant has too many of them under way */
-  async run<T extends object>(principal: Principal, task: (sql: Sql) => Promise<T>): Promise<T> {
+  async run<T extends object>(
+    principal: Principal | PortalPrincipal,
+    task: (sql: Sql) => Promise<T>,
+  ): Promise<T> {
     const done = await this.#lane.run(tenantOf(principal), () => task(this.#sql));
     if (done === 'no_place') throw new Unavailable(`too many ${this.#what} of this caller at once`);
     return done;

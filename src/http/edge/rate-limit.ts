@@ -1,5 +1,6 @@
 import { refusedPage } from '../../pages/portal/refused.ts';
 import type { Taken } from '../../platform/redis/rate-limit.ts';
+import type { RefusedView } from '../../pages/portal/view.ts';
 import { refuse } from './errors.ts';
 import { sendPage } from '../page.ts';
 
@@ -16,7 +17,26 @@ export function refuseRate(taken: RateLimited): Response {
 
 /** The same as a page for a browser. */
 export function refuseRatePage(taken: RateLimited): Response {
-  const page = sendPage(refusedPage('rate_limited'), { status: 429 });
+  return pageOf('rate_limited', taken);
+}
+
+/** The same where the limit is how many there are at a time. */
+export function refuseAtOnce(what: string, limit: number): Response {
+  const message = `at most ${limit} ${what} at a time; try again when one has ended`;
+  return refuse('rate_limited', message, { headers: headersOf(allTaken(limit)) });
+}
+
+export function refuseAtOncePage(view: RefusedView, limit: number): Response {
+  return pageOf(view, allTaken(limit));
+}
+
+/** One may end at any time. */
+function allTaken(limit: number): RateLimited {
+  return { limit, remaining: 0, resetMs: 1000 };
+}
+
+function pageOf(view: RefusedView, taken: RateLimited): Response {
+  const page = sendPage(refusedPage(view), { status: 429 });
   for (const [name, value] of Object.entries(headersOf(taken))) page.headers.set(name, value);
   return page;
 }

@@ -48,6 +48,7 @@ export type Documented = {
 };
 
 const HTML = 'text/html';
+const CSV = 'text/csv';
 
 /** Describes an operation for the method of its route. */
 export function describe(
@@ -145,8 +146,9 @@ function answerOf({ components, status, codes, ...route }: Answering): Documente
   const { access, operation } = route;
   const { answers, mediaType = JSON_MEDIA.type } = operation;
   const schema = answers[status];
-  // A bad or rate-limited token is answered with a page where pages are read.
-  const isPage = mediaType === HTML && (status === 429 || (access === 'portal' && status === 401));
+  // A bad or rate-limited token is answered with a page where a browser reads it.
+  const isRead = mediaType === HTML || (access === 'portal' && mediaType === CSV);
+  const isPage = isRead && (status === 429 || (access === 'portal' && status === 401));
   // A form is answered with a page, a program that sends JSON with JSON.
   const isEither = access === 'portal' && hasBoth(operation) && ON_PAGE.has(status);
   const content: Content = {
@@ -191,6 +193,7 @@ function namesOf({ status, codes, ...route }: Omit<Answering, 'components'>) {
   if (isIdempotent(route.operation, route) && isKept) names.push('Idempotency-Replayed');
   if (status === 200 && HINTS in (route.operation.headers ?? {})) names.push(NODE, OWNER);
   if (status === 303) names.push('Location');
+  if (status === 200 && route.operation.mediaType === CSV) names.push('Content-Disposition');
   if (codes.includes('unauthorized')) names.push('WWW-Authenticate');
   if (codes.some((code) => MAY_PASS.has(code))) names.push('Retry-After');
   if (codes.includes('rate_limited')) {

@@ -20,7 +20,11 @@ export const HEADERS = {
     schema: { type: 'string', enum: ['true'] },
   },
   'Retry-After': { description: 'Seconds after which to try again.', schema: integer },
-  'RateLimit-Limit': { description: 'How many requests a minute may bring.', schema: integer },
+  'RateLimit-Limit': {
+    description:
+      'How many requests a minute may bring; of downloads, how many there may be at a time.',
+    schema: integer,
+  },
   'RateLimit-Remaining': { description: 'How many are left of them.', schema: integer },
   'RateLimit-Reset': { description: 'Seconds until they are whole again.', schema: integer },
   Location: { description: 'Where to go on.', schema: { type: 'string', format: 'uri-reference' } },
@@ -34,6 +38,7 @@ export const HEADERS = {
       'Any node answers any call: the owner does so without a hop.',
     schema: string,
   },
+  'Content-Disposition': { description: 'A name for the file.', schema: string },
   'WWW-Authenticate': { description: '`Bearer`.', schema: string },
 } as const;
 

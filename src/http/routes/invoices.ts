@@ -30,6 +30,7 @@ import {
 import { findNamedCustomer } from '../named-customer.ts';
 import { sendPage } from '../page.ts';
 import { answerList, ofCustomer, PAGE } from '../list.ts';
+import type { UsageCsv } from '../usage-csv.ts';
 import {
   fromInvoice,
   Invoice,
@@ -48,6 +49,7 @@ export type InvoiceRoutesDeps = {
   readonly orgClock: OrgClock;
   readonly keyLocks: KeyLocks;
   readonly subscriptions: Pick<Subscriptions, 'payInvoice' | 'voidInvoice'>;
+  readonly usageCsv: UsageCsv;
   /** The base of `hosted_url`. */
   readonly appUrl: string;
 };
@@ -135,6 +137,21 @@ const PRINT = {
   refusals: ['not_found'],
 } as const;
 
+const USAGE = {
+  operationId: 'downloadInvoiceUsage',
+  summary: 'Download the usage behind an invoice',
+  description: [
+    'CSV (RFC 4180, UTF-8) with a row for each recorded event in the time that the lines of usage bill, what is included with the allowance too: `line_id`, `feature_key`, `event_id`, `event_time`, `recorded_time`, `value`, `metadata` (JSON). The rows of a line stand together, the oldest event first. An adjustment has all events of what it adjusts, the late ones and those that were billed before. An invoice without usage has the first row alone.',
+    'Keys are not kept: the id of an event with a key follows from it. An apostrophe stands before text that a spreadsheet would take for a formula. Usage is kept for as long as the operator says (`RETENTION_USAGE_MONTHS`): what is dropped by then is missing here.',
+    "An organisation's mode may have 4 downloads at a time on a node (429), and one may take 10 minutes. A download that is cut off fails: it does not look complete.",
+  ].join('\n\n'),
+  tag,
+  params,
+  answers: { 200: Type.String() },
+  mediaType: 'text/csv',
+  refusals: ['not_found', 'rate_limited'],
+} as const;
+
 const NOT_FOUND = 'no such invoice';
 const BEING_REPLACED =
   'its subscription is being resumed: once that is paid, a new period takes the place of this one';
@@ -145,6 +162,7 @@ export function invoiceRoutes(deps: InvoiceRoutesDeps) {
     .post('/invoices', ...createInvoice(deps))
     .get('/invoices', ...readInvoices(deps))
     .get('/invoices/:id', ...readInvoice(deps))
+    .get('/invoices/:id/usage.csv', ...downloadUsage(deps))
     .post('/invoices/:id/finalize', ...finalizeOne(deps))
     .post('/invoices/:id/pay', ...payOne(deps))
     .post('/invoices/:id/void', ...voidOne(deps))
@@ -195,6 +213,13 @@ function readInvoice({ edge, sql, appUrl }: InvoiceRoutesDeps): Route {
   return edge.organisation(READ, async ({ principal, params: { id } }) => {
     const invoice = await findInvoice(sql, principal, id);
     return invoice === null ? notFound() : Response.json(fromInvoice(invoice, appUrl));
+  });
+}
+
+function downloadUsage({ edge, sql, usageCsv }: InvoiceRoutesDeps): Route {
+  return edge.organisation(USAGE, async ({ principal, params: { id }, request }) => {
+    const invoice = await findInvoice(sql, principal, id);
+    return invoice === null ? notFound() : usageCsv.send(principal, request, invoice);
   });
 }
 

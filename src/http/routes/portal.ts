@@ -6,9 +6,13 @@ import { invoicePage } from '../../pages/invoice.ts';
 import { portalPage } from '../../pages/portal/page.ts';
 import { NOTICES, type Notice } from '../../pages/portal/view.ts';
 import type { ProcessorFor } from '../../processors/processor.ts';
-import { findInvoice } from '../../records/invoices.ts';
+import type { Sql } from '../../platform/postgres/postgres.ts';
+import { findInvoice, type InvoiceRecord } from '../../records/invoices.ts';
 import type { Subscriptions } from '../../subscriptions/subscriptions.ts';
+import type { PortalPrincipal } from '../edge/auth.ts';
 import type { Edge, Route } from '../edge/edge.ts';
+import { refuse } from '../edge/errors.ts';
+import type { UsageCsv } from '../usage-csv.ts';
 import { sendPage } from '../page.ts';
 import { act, nothingHere, preview } from '../portal/actions.ts';
 import { readMethodForm, replaceMethod } from '../portal/method.ts';
@@ -33,6 +37,7 @@ export type PortalRoutesDeps = PortalRecords & {
   readonly settings: Settings;
   readonly subscriptions: Subscriptions;
   readonly processorFor: ProcessorFor;
+  readonly usageCsv: UsageCsv;
 };
 
 const tag = 'Portal';
@@ -129,6 +134,19 @@ const PRINT = {
   answers: { 200: Type.String(), 404: Type.String() },
 } as const;
 
+const USAGE = {
+  tag,
+  at,
+  operationId: 'downloadUsageInPortal',
+  summary: 'The usage behind an invoice of the customer',
+  description:
+    'CSV, as the merchant gets it. One download at a time, and 4 of all customers of the merchant on a node (429).',
+  params: { ...params, id: 'The id of the invoice.' },
+  answers: { 200: Type.String() },
+  mediaType: 'text/csv',
+  refusals: ['not_found'],
+} as const;
+
 export function portalRoutes(deps: PortalRoutesDeps) {
   const { edge } = deps;
   const previewOf = (action: Parameters<typeof preview>[2], operationId: string) =>
@@ -151,7 +169,8 @@ export function portalRoutes(deps: PortalRoutesDeps) {
       '/portal/:token/payment-method',
       ...edge.portal(REPLACE, (call) => replaceMethod(deps, call)),
     )
-    .get('/portal/:token/invoices/:id', ...printInvoice(deps));
+    .get('/portal/:token/invoices/:id', ...printInvoice(deps))
+    .get('/portal/:token/invoices/:id/usage.csv', ...downloadUsage(deps));
 }
 
 function readPortal(deps: PortalRoutesDeps): Route {
@@ -212,8 +231,27 @@ function resume(deps: PortalRoutesDeps): Route {
 
 function printInvoice({ edge, sql }: PortalRoutesDeps): Route {
   return edge.portal(PRINT, async ({ principal, params: { id } }) => {
-    const invoice = await findInvoice(sql, principal, id);
-    const isOwn = invoice !== null && invoice.customerId === principal.customerId;
-    return isOwn && isShown(invoice) ? sendPage(invoicePage(invoice)) : nothingHere();
+    const invoice = await ownInvoice(sql, principal, id);
+    if (invoice === null) return nothingHere();
+    return sendPage(invoicePage(invoice, { usageHref: `${invoice.id}/usage.csv` }));
   });
+}
+
+function downloadUsage({ edge, sql, usageCsv }: PortalRoutesDeps): Route {
+  return edge.portal(USAGE, async ({ principal, params: { id }, request }) => {
+    const invoice = await ownInvoice(sql, principal, id);
+    return invoice === null
+      ? refuse('not_found', 'no such invoice')
+      : usageCsv.send(principal, request, invoice);
+  });
+}
+
+async function ownInvoice(
+  sql: Sql,
+  principal: PortalPrincipal,
+  id: string,
+): Promise<InvoiceRecord | null> {
+  const invoice = await findInvoice(sql, principal, id);
+  const isOwn = invoice !== null && invoice.customerId === principal.customerId;
+  return isOwn && isShown(invoice) ? invoice : null;
 }

@@ -9,6 +9,10 @@ const TEXTS: Readonly<Record<RefusedView, readonly [heading: string, text: strin
     'It has expired, was withdrawn, or was not copied as a whole. Ask for a new one where you got it.',
   ],
   rate_limited: ['A moment, please', 'There were too many requests. Try again in a minute.'],
+  downloading: [
+    'A moment, please',
+    'Too many downloads are under way: you can have one at a time. Try again when it has ended.',
+  ],
   not_found: ['There is nothing here', 'Go back to your account and try again.'],
 };
 

@@ -129,4 +129,4 @@ export type ReplaceView = Frame & {
   readonly refusal: string | null;
 };
 
-export type RefusedView = 'unauthorized' | 'rate_limited' | 'not_found';
+export type RefusedView = 'unauthorized' | 'rate_limited' | 'downloading' | 'not_found';

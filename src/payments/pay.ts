@@ -13,6 +13,7 @@ import { type CheckoutRecord, lockCheckout, startAttempt } from '../records/chec
 import { redeemDiscount } from '../records/discounts.ts';
 import { insertPayments, newPayment } from '../records/payments.ts';
 import { findProduct } from '../records/products.ts';
+import { sellsUsage } from '../records/usage-prices.ts';
 import type { Charges } from './charges.ts';
 import type { Order, PayOutcome } from './payments.ts';
 import { quoteWithCode } from './quote.ts';
@@ -83,6 +84,17 @@ async function begin(
     return { kind: 'total_changed' };
   }
   const { discount, price, subtotal, total: amount } = quote;
+  const isSignup = price.type === 'recurring';
+  const save =
+    isSignup &&
+    (price.amount > 0n ||
+      (await sellsUsage(sql, checkout, {
+        productId: checkout.productId,
+        currency: quote.currency,
+      })));
+  // The page asked for nothing, before there was something to charge later.
+  const lacksInstrument = order.instrument === null && processor.page === 'fields';
+  if (save && lacksInstrument) return { kind: 'total_changed' };
   if (discount !== null && !(await redeemDiscount(sql, discount.id, now))) {
     return { kind: 'discount_refused' };
   }
@@ -90,7 +102,6 @@ async function begin(
   const what = { currency: quote.currency, subtotal, amount, priceId: price.id };
   const discountId = discount?.id ?? null;
   await startAttempt(sql, { id: checkout.id, paymentId, email, name, ...what, discountId });
-  const isSignup = price.type === 'recurring';
   const payment = newPayment({
     id: paymentId,
     amount,
@@ -112,7 +123,6 @@ async function begin(
     now,
   });
   await insertPayments(sql, [{ scope: checkout, payment }]);
-  const save = isSignup && price.amount > 0n;
   return { kind: 'begun', paymentId, amount, save, checkout, processor };
 }
 

@@ -71,7 +71,8 @@ describe.each(Object.keys(PAGES.plain))('%s', (name) => {
 const SAYINGS: [string, string[]][] = [
   ['home', ['€12.00 every 3 months · 12 units', 'Next payment 5 March 2027', 'Resumes on 1 April 2027', 'Free until 5 March 2027',
     'Ended on 1 February 2027', 'Access is blocked', '6,200 of 10,000 calls used', '1,200 of 1,000 calls used (200 over)',
-    '0.05 calls used, without a limit', 'API calls Included', 'Starts afresh on 5 March 2027', 'Visa •••• 4242 good until 03/2034']],
+    '0.05 calls used, without a limit', 'API calls Included', 'Starts afresh on 5 March 2027', 'Visa •••• 4242 good until 03/2034',
+    'Next invoice', '€31.49 On 5 March 2027, with what was used so far.', 'Atlas Pro · 12 €12.00', 'API calls · 1,949,500.5 €19.50', 'API calls, correction -€0.01']],
   ['told', ['The subscription will end with its period.']],
   ['empty', ['There is none on file.']],
   ['cancel', ['Access until 5 March 2027; no further charge.', 'Access ends at once', 'rest of the period']],

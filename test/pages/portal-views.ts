@@ -10,6 +10,7 @@ import type {
   PortalView,
   SubscriptionView,
 } from '../../src/pages/portal/view.ts';
+import { everySoldUsage } from './sold-usage-views.ts';
 import type { Page } from '../../src/pages/layout.ts';
 
 export type PortalTexts = {
@@ -45,6 +46,7 @@ export function everyPortalPage(texts: PortalTexts): Readonly<Record<string, () 
     timeZone: 'UTC',
   };
   const active: SubscriptionView = {
+    sold: [],
     id: 'active',
     plan: texts.plan,
     status: 'active',
@@ -86,6 +88,7 @@ export function everyPortalPage(texts: PortalTexts): Readonly<Record<string, () 
     unit: texts.unit,
     scale: 2,
     isBoolean: false,
+    isPaidFor: false,
     resetsAt: at('2027-03-05'),
   };
   const home: PortalView = {
@@ -93,7 +96,7 @@ export function everyPortalPage(texts: PortalTexts): Readonly<Record<string, () 
     customer: { name: texts.customer, email: texts.email },
     notice: null,
     subscriptions: [
-      active,
+      { ...active, sold: everySoldUsage(texts.feature, texts.unit) },
       { ...ending, actions: ['cancel', 'uncancel', 'pause'] },
       {
         ...paused,
@@ -110,8 +113,22 @@ export function everyPortalPage(texts: PortalTexts): Readonly<Record<string, () 
       { ...row, consumed: 85_050n, limit: 100_000n },
       { ...row, consumed: 120_000n, limit: 100_000n },
       { ...row, consumed: 1n, limit: 0n, unit: null },
+      { ...row, consumed: 700n, limit: 0n, isPaidFor: true },
       { ...row, consumed: 5n, limit: null, resetsAt: null },
       { ...row, consumed: 0n, limit: null, isBoolean: true },
+    ],
+    upcoming: [
+      {
+        plan: texts.plan,
+        at: at('2027-03-05'),
+        total: 3_149n,
+        currency: 'EUR',
+        lines: [
+          { name: texts.plan, kind: 'other', quantity: '12', amount: 1200n },
+          { name: texts.feature, kind: 'usage', quantity: '1949500.5', amount: 1950n },
+          { name: texts.feature, kind: 'correction', quantity: '-1', amount: -1n },
+        ],
+      },
     ],
     invoices: (['open', 'paid', 'void', 'uncollectible'] as const).map((status, index) => ({
       id: `invoice${index}`,
@@ -124,7 +141,7 @@ export function everyPortalPage(texts: PortalTexts): Readonly<Record<string, () 
     method,
     canReplaceMethod: true,
   };
-  const none = { subscriptions: [], usage: [], invoices: [], method: null };
+  const none = { subscriptions: [], usage: [], upcoming: [], invoices: [], method: null };
   const ask =
     (action: Action, subscription: SubscriptionView, rest: Partial<ActionView> = {}) =>
     () =>
@@ -159,6 +176,7 @@ export function everyPortalPage(texts: PortalTexts): Readonly<Record<string, () 
         canReplaceMethod: false,
       }),
     cancel: ask('cancel', active),
+    cancel_sold: ask('cancel', { ...active, sold: everySoldUsage(texts.feature) }),
     cancel_trial: ask('cancel', trial),
     cancel_scheduled: ask('cancel', ending),
     cancel_overdue: ask('cancel', overdue, { refusal }),
@@ -186,6 +204,7 @@ export function everyPortalPage(texts: PortalTexts): Readonly<Record<string, () 
       }),
     unauthorized: () => refusedPage('unauthorized'),
     rate_limited: () => refusedPage('rate_limited'),
+    downloading: () => refusedPage('downloading'),
     not_found: () => refusedPage('not_found'),
   };
 }

@@ -1,4 +1,5 @@
 // One of each thing that the checkout page can show, with texts that a test chooses.
+import { everySoldUsage } from './sold-usage-views.ts';
 import type { CheckoutView, OpenView, Sale } from '../../src/pages/checkout/view.ts';
 
 export type Texts = {
@@ -47,8 +48,9 @@ export function everyView(texts: Texts): Readonly<Record<string, CheckoutView>> 
     notice: null,
     backUrl: 'https://shop.example/cart',
   };
-  const monthly = { amount: 4800n, interval: 'month', count: 1, trialEnd: null } as const;
-  const trial = { ...monthly, count: 3, trialEnd: new Date('2026-12-05T10:15:00Z') };
+  const recurs = { amount: 4800n, interval: 'month', count: 1, trialEnd: null } as const;
+  const monthly = { ...recurs, sold: everySoldUsage(texts.product) };
+  const trial = { ...monthly, sold: [], count: 3, trialEnd: new Date('2026-12-05T10:15:00Z') };
   const nothing = { subtotal: 0n, total: 0n };
   const backUrl = 'https://shop.example/cart';
   const receipt = {

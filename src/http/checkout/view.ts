@@ -7,6 +7,7 @@ import type {
   Recurrence,
   Sale,
 } from '../../pages/checkout/view.ts';
+import type { SoldUsage } from '../../pages/sold-usage.ts';
 import type { Quote } from '../../payments/quote.ts';
 import { paidUrl } from '../../payments/urls.ts';
 import type { Processor } from '../../processors/processor.ts';
@@ -57,13 +58,15 @@ export function openView(
     readonly shown: FormState;
     readonly asks: Asks;
     readonly now: number;
+    /** What usage of a subscription costs. */
+    readonly sold: readonly SoldUsage[];
   },
 ): OpenView {
   const { terms, shown, asks } = options;
   const { checkout } = session;
   const said = knownBuyerOf(checkout);
   const { currencies, discount, currency, subtotal, reduction, total, price } = terms.quote;
-  const recurs = recurrenceOf(price, options.now);
+  const recurs = recurrenceOf(price, options.now, options.sold);
   return {
     kind: 'open',
     sale: saleOf(session, { currency, subtotal, reduction, total, recurs }),
@@ -81,9 +84,15 @@ export function openView(
 
 export type Asks = OpenView['asks'];
 
-/** The fields that are needed to charge the total and what follows it. */
-export function asksOf({ total, price }: Quote, processor: Processor): Asks {
-  const isLater = price.type === 'recurring' && price.amount > 0n;
+/**
+ * The fields that are needed to charge the total and what follows it: later periods, and usage.
+ */
+export function asksOf(
+  { total, price }: Quote,
+  sold: readonly SoldUsage[],
+  processor: Processor,
+): Asks {
+  const isLater = price.type === 'recurring' && (price.amount > 0n || sold.length > 0);
   if (total === 0n && !isLater) return 'nothing';
   return processor.page === 'fields' ? 'instrument' : 'elsewhere';
 }
@@ -144,7 +153,7 @@ function soldOf(session: Session): Sale {
   const { currency, subtotal, amount: total, priceId, paidAt, createdAt } = session.checkout;
   const price = session.product.prices.find(({ id }) => id === priceId);
   const since = (paidAt ?? createdAt).getTime();
-  const recurs = price === undefined ? null : recurrenceOf(price, since);
+  const recurs = price === undefined ? null : recurrenceOf(price, since, []);
   return saleOf(session, { currency, subtotal, reduction: subtotal - total, total, recurs });
 }
 
@@ -156,9 +165,13 @@ function saleOf(
   return { merchant, product: { name, description }, ...amounts, isTest: checkout.mode === 'test' };
 }
 
-function recurrenceOf(price: PriceRecord, since: number): Recurrence | null {
+function recurrenceOf(
+  price: PriceRecord,
+  since: number,
+  sold: readonly SoldUsage[],
+): Recurrence | null {
   const { amount, interval, intervalCount: count, trialDays } = price;
   if (interval === null || count === null) return null;
   const trialEnd = trialEndOf(trialDays, since);
-  return { amount, interval, count, trialEnd: trialEnd === null ? null : new Date(trialEnd) };
+  return { amount, interval, count, trialEnd: trialEnd === null ? null : new Date(trialEnd), sold };
 }

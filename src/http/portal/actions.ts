@@ -21,13 +21,12 @@ import type { PortalPrincipal } from '../edge/auth.ts';
 import { isForm } from '../edge/body.ts';
 import { respond } from '../idempotency/idempotency.ts';
 import { sendPage } from '../page.ts';
-import { frameOf, subscriptionViews } from './view.ts';
+import { featuresOf, frameOf, type PortalRecords, subscriptionViews } from './view.ts';
 import { actAnswer } from '../subscription-answers.ts';
 import { resumeDaysOf } from '../wire/portal.ts';
 import { urlOf } from '../edge/url.ts';
 
-export type ActionDeps = {
-  readonly sql: Sql;
+export type ActionDeps = PortalRecords & {
   readonly orgClock: OrgClock;
   readonly settings: Settings;
   readonly subscriptions: Subscriptions;
@@ -86,12 +85,14 @@ async function findOwn(
 }
 
 async function viewOf(
-  { sql, orgClock }: ActionDeps,
+  deps: ActionDeps,
   principal: PortalPrincipal,
   record: SubscriptionRecord,
 ): Promise<SubscriptionView> {
-  const now = orgClock.now(principal);
-  const [view] = await subscriptionViews(sql, principal, { records: [record], now });
+  const features = await featuresOf(deps, principal);
+  const now = deps.orgClock.now(principal);
+  const options = { records: [record], features, now };
+  const [view] = await subscriptionViews(deps.sql, principal, options);
   return must(view, 'a view of each subscription');
 }
 

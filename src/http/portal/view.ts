@@ -15,8 +15,11 @@ import type {
   Notice,
   PortalView,
   SubscriptionView,
+  UpcomingView,
   UsageView,
 } from '../../pages/portal/view.ts';
+import type { NewInvoiceLine } from '../../invoices/issue.ts';
+import type { SoldUsage } from '../../pages/sold-usage.ts';
 import type { Sql } from '../../platform/postgres/postgres.ts';
 import { findCustomer } from '../../records/customers.ts';
 import { type InvoiceRecord, listInvoices } from '../../records/invoices.ts';
@@ -26,12 +29,16 @@ import { findPaymentMethod } from '../../records/payment-methods.ts';
 import { listProductNames } from '../../records/products.ts';
 import type { Tenant } from '../../../ledger/kernel/tenant.ts';
 import { listSubscriptions, type SubscriptionRecord } from '../../records/subscriptions.ts';
+import { findUpcoming } from '../../subscriptions/upcoming.ts';
 import type { PortalPrincipal } from '../edge/auth.ts';
 
 export type PortalRecords = { readonly sql: Sql; readonly ledger: Ledger };
 
 /** Rows of each list, newest first. */
 const SHOWN_MAX = 50;
+
+/** Next invoices: each is a question to the customer's actor. */
+const UPCOMING_MAX = 10;
 
 export type FrameOptions = {
   readonly appUrl: string;
@@ -61,14 +68,16 @@ export async function portalView(
 ): Promise<PortalView> {
   const { customerId } = principal;
   const page = { customerId, limit: SHOWN_MAX, offset: 0 };
-  const [customer, subscriptions, invoices, method, usage] = await Promise.all([
+  const [customer, subscriptions, invoices, method, features] = await Promise.all([
     findCustomer(sql, principal, customerId),
     listSubscriptions(sql, principal, page),
     listInvoices(sql, principal, page),
     findPaymentMethod(sql, principal, { customerId, subscriptionId: null }),
-    usageOf({ sql, ledger }, principal),
+    featuresOf({ sql, ledger }, principal),
   ]);
-  const views = await subscriptionViews(sql, principal, { records: subscriptions, now: shown.now });
+  const { now } = shown;
+  const views = await subscriptionViews(sql, principal, { records: subscriptions, features, now });
+  const names = new Map(views.map(({ id, plan }) => [id, plan]));
   return {
     ...shown.frame,
     notice: shown.notice,
@@ -76,7 +85,8 @@ export async function portalView(
     customer: { name: customer?.name ?? null, email: customer?.email ?? null },
     // Ended subscriptions come last.
     subscriptions: views.toSorted((a, b) => Number(isOver(a)) - Number(isOver(b))),
-    usage,
+    usage: features.map(usageView),
+    upcoming: await upcomingOf({ sql, ledger }, principal, { records: subscriptions, names }),
     invoices: invoices.flatMap(invoiceView),
     method,
   };
@@ -89,19 +99,31 @@ function isOver({ status }: SubscriptionView): boolean {
 export async function subscriptionViews(
   sql: Sql,
   scope: Tenant,
-  { records, now }: { readonly records: readonly SubscriptionRecord[]; readonly now: number },
+  {
+    records,
+    features,
+    now,
+  }: {
+    readonly records: readonly SubscriptionRecord[];
+    readonly features: readonly Feature[];
+    readonly now: number;
+  },
 ): Promise<SubscriptionView[]> {
   const all = records.map(({ subscription }) => subscription);
   const ids = new Set(all.map(({ plan }) => plan.productId));
   const names = await listProductNames(sql, scope, [...ids]);
   return all.map((one) =>
-    subscriptionView(one, { name: names.get(one.plan.productId) ?? one.plan.planName, now }),
+    subscriptionView(one, {
+      name: names.get(one.plan.productId) ?? one.plan.planName,
+      sold: soldBy(one.id, features),
+      now,
+    }),
   );
 }
 
 function subscriptionView(
   subscription: Subscription,
-  { name, now }: { readonly name: string; readonly now: number },
+  { name, sold, now }: Pick<SubscriptionView, 'sold'> & { name: string; now: number },
 ): SubscriptionView {
   const { plan, status, cancelAt, endedAt, resumesAt, periodEnd } = subscription;
   const { currency, interval, intervalCount, quantity } = plan;
@@ -112,6 +134,7 @@ function subscriptionView(
     status,
     overdue: subscription.overdue,
     price: { amount: amountOf(plan), currency, interval, intervalCount, quantity },
+    sold,
     periodEnd: new Date(periodEnd),
     trialEnd: isTrial(subscription) ? date(subscription.trialEnd) : null,
     cancelAt: date(cancelAt),
@@ -149,11 +172,49 @@ function invoiceView(invoice: InvoiceRecord): InvoiceView[] {
   return [{ id, number, status, total, currency, issuedAt }];
 }
 
-/** The usage of each feature that the customer has, or has used in this period. */
-async function usageOf(
+/** Those of active subscriptions, but for what would bill nothing. */
+async function upcomingOf(
+  deps: PortalRecords,
+  scope: Tenant,
+  {
+    records,
+    names,
+  }: {
+    readonly records: readonly SubscriptionRecord[];
+    readonly names: ReadonlyMap<string, string>;
+  },
+): Promise<UpcomingView[]> {
+  const active = records.filter(({ subscription }) => subscription.status === 'active');
+  const all = await Promise.all(
+    active.slice(0, UPCOMING_MAX).map(async (record) => {
+      const { id, plan } = record.subscription;
+      const found = await findUpcoming(deps, scope, record);
+      return { plan: names.get(id) ?? plan.planName, found };
+    }),
+  );
+  return all.flatMap(({ plan, found }) => {
+    if (found === null || found.lines.length === 0) return [];
+    const { periodEnd: at, total, currency } = found;
+    return [{ plan, at, total, currency, lines: found.lines.map(upcomingLine) }];
+  });
+}
+
+function upcomingLine(line: NewInvoiceLine): UpcomingView['lines'][number] {
+  const { description: name, quantity } = line;
+  const shown = { name, quantity: String(quantity) };
+  if ('unitAmount' in line) {
+    return { ...shown, kind: 'other', amount: line.unitAmount * BigInt(line.quantity) };
+  }
+  return { ...shown, kind: line.type === 'usage' ? 'usage' : 'correction', amount: line.amount };
+}
+
+export type Feature = MeterBalance & Pick<UsageView, 'name' | 'unit'>;
+
+/** Each feature that the customer has, or has used in this period, by name. */
+export async function featuresOf(
   { sql, ledger }: PortalRecords,
   { customerId, organisationId, mode }: PortalPrincipal,
-): Promise<UsageView[]> {
+): Promise<Feature[]> {
   const customer = await ledger.find({ organisationId, mode }, { id: customerId });
   if (customer === null) return [];
   const balances = (await ledger.balances(customer)).filter(
@@ -166,18 +227,32 @@ async function usageOf(
   return balances
     .flatMap((balance) => {
       const label = labels.get(balance.meter.id);
-      return label === undefined ? [] : [{ ...label, ...quantitiesOf(balance) }];
+      return label === undefined ? [] : [{ ...label, ...balance }];
     })
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-function quantitiesOf({ meter, snapshot, state }: MeterBalance): Omit<UsageView, 'name' | 'unit'> {
+function usageView({ name, unit, meter, snapshot, state }: Feature): UsageView {
   const { limit, consumed, periodEnd } = snapshot;
   return {
+    name,
+    unit,
     scale: meter.scale,
     consumed,
     limit,
     isBoolean: limit === null && withoutLimit(state) === 'boolean',
+    isPaidFor: limit === 0n && state.grants.some(({ price, charges }) => price !== null && charges),
     resetsAt: periodEnd === null ? null : new Date(periodEnd),
   };
+}
+
+/** The prices that the subscription has for its period. */
+function soldBy(subscriptionId: string, features: readonly Feature[]): SoldUsage[] {
+  return features.flatMap(({ name, unit, meter: { scale }, state }) =>
+    state.grants.flatMap(({ subscriptionId: of, price, amount: limit, recurs }) => {
+      if (of !== subscriptionId || price === null || limit === null || recurs === null) return [];
+      const { interval, count } = recurs.cycle;
+      return [{ name, unit, scale, limit, interval, count, price }];
+    }),
+  );
 }

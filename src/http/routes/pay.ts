@@ -6,11 +6,13 @@ import type { Settings } from '../../config.ts';
 import { checkoutPage } from '../../pages/checkout/page.ts';
 import type { Embed } from '../../pages/embed/frame.ts';
 import type { CheckoutView, OpenView } from '../../pages/checkout/view.ts';
+import type { SoldUsage } from '../../pages/sold-usage.ts';
 import type { Payments } from '../../payments/payments.ts';
 import { regionalCurrency } from '../../payments/regions.ts';
 import type { Sql } from '../../platform/postgres/postgres.ts';
 import type { RateLimiter } from '../../platform/redis/rate-limit.ts';
 import type { ProcessorFor } from '../../processors/processor.ts';
+import { soldUsageOf } from '../checkout/sold.ts';
 import { awaitingCookie, isAwaiting } from '../checkout/return-cookie.ts';
 import {
   findSession,
@@ -233,7 +235,12 @@ function pay(deps: PayRoutesDeps, tries: Tries): Route {
 }
 
 /** The current terms; null where there is nothing to pay. */
-type Offer = { readonly terms: Terms; readonly asks: Asks; readonly now: number };
+type Offer = {
+  readonly terms: Terms;
+  readonly asks: Asks;
+  readonly now: number;
+  readonly sold: readonly SoldUsage[];
+};
 
 async function offerOf(
   { sql, processorFor }: PayRoutesDeps,
@@ -244,7 +251,9 @@ async function offerOf(
   const processor = processorFor(checkout);
   if (checkout.status !== 'active' || processor === null) return null;
   const terms = await termsOf(sql, session, options);
-  return terms === null ? null : { terms, asks: asksOf(terms.quote, processor), now: options.now };
+  if (terms === null) return null;
+  const sold = await soldUsageOf(sql, session, terms.quote);
+  return { terms, asks: asksOf(terms.quote, sold, processor), now: options.now, sold };
 }
 
 /** Where a buyer goes after an attempt, or where no attempt was possible. */

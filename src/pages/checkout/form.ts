@@ -146,8 +146,9 @@ function instrument({ asks, entered, errors }: OpenView): Html | null {
 /** The buyer's consent, where more is charged than today. */
 function consent({ sale: { recurs, merchant }, asks }: OpenView): Html | null {
   if (recurs === null || asks === 'nothing') return null;
+  const usage = recurs.sold.length > 0 ? ', and what you use,' : '';
   return html`<p class="muted">
-    You allow ${written(merchant)} to charge this ${per(recurs)} until you cancel.
+    You allow ${written(merchant)} to charge this ${per(recurs)}${usage} until you cancel.
   </p>`;
 }
 

@@ -3,6 +3,7 @@ import { cancelButton, type Embed, embedData, FRAME_SCRIPT } from '../embed/fram
 import { FORM_STYLE } from '../form-style.ts';
 import { html, type Html } from '../html.ts';
 import { layout, type Page } from '../layout.ts';
+import { SOLD_STYLE } from '../sold-usage.ts';
 import { stylesheet } from '../styles.ts';
 import { checkoutForm } from './form.ts';
 import { testBanner } from './sandbox.ts';
@@ -10,7 +11,7 @@ import { challenge, closed, notFound, paid, processing } from './states.ts';
 import { STYLE } from './style.ts';
 import type { CheckoutView } from './view.ts';
 
-const STYLESHEET = stylesheet(FORM_STYLE + STYLE);
+const STYLESHEET = stylesheet(FORM_STYLE + STYLE + SOLD_STYLE);
 
 /** `embed`: set where the page is in a merchant's frame. */
 export function checkoutPage(view: CheckoutView, embed: Embed | null = null): Page {

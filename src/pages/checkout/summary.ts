@@ -1,6 +1,7 @@
 // The summary: what is bought and what it costs. Every state of the page shows it.
 import { showAmount } from '../amount.ts';
 import { type Html, html } from '../html.ts';
+import { soldUsage } from '../sold-usage.ts';
 import type { Recurrence, Sale } from './view.ts';
 
 /** Text of a merchant or a buyer: its own characters decide its direction. */
@@ -57,14 +58,15 @@ function breakdown({ subtotal, reduction, currency }: Sale): Html | null {
 }
 
 /** The later charges, and when they begin. */
-function then({ amount, trialEnd, ...every }: Recurrence, currency: string): Html {
+function then({ amount, trialEnd, sold, ...every }: Recurrence, currency: string): Html {
   const from =
     trialEnd === null
       ? null
       : html` from <time datetime="${trialEnd.toISOString()}">${DATE.format(trialEnd)}</time>`;
   return html`<p class="then">
-    Then ${money(amount, currency)} ${per(every)}${from}, until it is canceled.
-  </p>`;
+      Then ${money(amount, currency)} ${per(every)}${from}, until it is canceled.
+    </p>
+    ${soldUsage(sold)}`;
 }
 
 /** `per month`, `every 3 months`. */

@@ -1,6 +1,8 @@
 // The view of the hosted checkout page: one case for each thing that a buyer can meet. Pure data,
 // independent of the records.
 
+import type { SoldUsage } from '../sold-usage.ts';
+
 export type CheckoutView =
   | OpenView
   /**
@@ -51,6 +53,8 @@ export type Recurrence = {
   readonly count: number;
   /** The end of the trial; null without one. */
   readonly trialEnd: Date | null;
+  /** What usage costs beside it. */
+  readonly sold: readonly SoldUsage[];
 };
 
 export type OpenView = {

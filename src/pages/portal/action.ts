@@ -54,15 +54,19 @@ function will(lines: readonly (Html | null)[]): Html {
 }
 
 function cancel({ subscription, entered, timeZone }: ActionView): Html {
-  const { cancelAt, periodEnd, overdue, status, trialEnd } = subscription;
+  const { cancelAt, periodEnd, overdue, status, trialEnd, sold } = subscription;
   const end = day(cancelAt ?? periodEnd, timeZone);
   const keeps =
     status === 'paused' ? html`It stays paused until ${end}` : html`Access until ${end}`;
+  const isSold = sold.length > 0 && trialEnd === null;
+  const further = isSold
+    ? 'what was used beyond the plan is charged, and nothing more.'
+    : 'no further charge.';
   const later = html`<strong>At the end of the ${trialEnd === null ? 'period' : 'trial'}</strong>
-    ${keeps}; no further charge. Until then you can change your mind.`;
+    ${keeps}; ${further} Until then you can change your mind.`;
   const unpaid = overdue === 'clear' ? null : html`What is unpaid is not collected any more.`;
-  const now = html`<strong>Now</strong> Access ends at once; no further charge. Nothing is paid back
-    for the rest of the ${trialEnd === null ? 'period' : 'trial'}. ${unpaid}`;
+  const now = html`<strong>Now</strong> Access ends at once; ${further} Nothing is paid back for the
+    rest of the ${trialEnd === null ? 'period' : 'trial'}. ${unpaid}`;
   // A scheduled cancellation can only be brought forward.
   const modes = cancelAt === null ? [['at_period_end', later] as const] : [];
   const chosen = cancelAt === null ? entered.mode : 'immediate';

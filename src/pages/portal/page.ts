@@ -2,14 +2,15 @@ import { type Html, html } from '../html.ts';
 import type { Page } from '../layout.ts';
 import { day, frame, head, methodName, money, written } from './parts.ts';
 import { subscriptions } from './subscriptions.ts';
+import { upcoming } from './upcoming.ts';
 import { usage } from './usage.ts';
 import type { InvoiceView, MethodView, Notice, PortalView } from './view.ts';
 
 export function portalPage(view: PortalView): Page {
   const { notice } = view;
   const content = html`${head(html`Your account`, view)} ${who(view)}
-  ${notice === null ? null : told(notice)} ${subscriptions(view)} ${usage(view)} ${method(view)}
-  ${invoices(view)}`;
+  ${notice === null ? null : told(notice)} ${subscriptions(view)} ${usage(view)} ${upcoming(view)}
+  ${method(view)} ${invoices(view)}`;
   return frame(view, { title: 'Your account', content });
 }
 

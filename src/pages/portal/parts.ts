@@ -3,11 +3,12 @@ import { showAmount } from '../amount.ts';
 import { type Html, html } from '../html.ts';
 import { layout, type Page } from '../layout.ts';
 import { FORM_STYLE } from '../form-style.ts';
+import { SOLD_STYLE } from '../sold-usage.ts';
 import { stylesheet } from '../styles.ts';
 import { STYLE } from './style.ts';
 import type { Frame, MethodView, PriceView } from './view.ts';
 
-const STYLESHEET = stylesheet(FORM_STYLE + STYLE);
+const STYLESHEET = stylesheet(FORM_STYLE + STYLE + SOLD_STYLE);
 
 export function frame(
   { merchant, isTest }: Pick<Frame, 'merchant' | 'isTest'>,

@@ -1,6 +1,7 @@
 // A customer's subscriptions: their state, what comes next, and the allowed actions.
 import { type Html, html } from '../html.ts';
 import { day, priceOf } from './parts.ts';
+import { soldUsage } from '../sold-usage.ts';
 import type { Action, PortalView, SubscriptionView } from './view.ts';
 
 export function subscriptions(view: PortalView): Html {
@@ -24,7 +25,8 @@ function card(subscription: SubscriptionView, view: PortalView): Html {
       ${badge(subscription)}
     </div>
     <p class="cost">${priceOf(price)}${units}</p>
-    ${warning(subscription)} ${facts(subscription, view)} ${actions(subscription, view)}
+    ${soldUsage(subscription.sold)} ${warning(subscription)} ${facts(subscription, view)}
+    ${actions(subscription, view)}
   </article>`;
 }
 

@@ -16,21 +16,22 @@ export function usage({ usage: all, timeZone }: PortalView): Html | null {
 }
 
 function gauge(row: UsageView, timeZone: string): Html {
-  const { name, resetsAt, limit, isBoolean } = row;
+  const { name, resetsAt, limit, isBoolean, isPaidFor } = row;
   const resets =
     resetsAt === null || isBoolean
       ? null
       : html`<small>Starts afresh on ${day(resetsAt, timeZone)}</small>`;
   return html`<div class="gauge">
     <p class="lead"><span>${written(name)}</span><span>${said(row)}</span></p>
-    ${limit === null || isBoolean ? null : bar(row.consumed, limit)} ${resets}
+    ${limit === null || isBoolean || isPaidFor ? null : bar(row.consumed, limit)} ${resets}
   </div>`;
 }
 
-function said({ consumed, limit, scale, unit, isBoolean }: UsageView): Html {
+function said({ consumed, limit, scale, unit, isBoolean, isPaidFor }: UsageView): Html {
   if (isBoolean) return html`Included`;
   const number = (value: bigint) => NUMBER.format(quantityNumber(value, scale));
   const units = unit === null ? null : html` ${written(unit)}`;
+  if (isPaidFor) return html`${number(consumed)}${units} used`;
   if (limit === null) return html`${number(consumed)}${units} used, without a limit`;
   const over = consumed > limit ? html` (${number(consumed - limit)} over)` : null;
   return html`${number(consumed)} of ${number(limit)}${units} used${over}`;

@@ -1,5 +1,6 @@
 // The views of the customer portal. Pure data, independent of the records.
 import type { FieldError } from '../fields.ts';
+import type { SoldUsage } from '../sold-usage.ts';
 import type { Method } from '../instrument.ts';
 
 /** What every page of the portal needs. */
@@ -17,6 +18,7 @@ export type PortalView = Frame & {
   readonly notice: Notice | null;
   readonly subscriptions: readonly SubscriptionView[];
   readonly usage: readonly UsageView[];
+  readonly upcoming: readonly UpcomingView[];
   /** Newest first. */
   readonly invoices: readonly InvoiceView[];
   readonly method: MethodView | null;
@@ -45,6 +47,8 @@ export type SubscriptionView = {
   readonly status: 'active' | 'paused' | 'canceled';
   readonly overdue: 'clear' | 'warning' | 'blocked';
   readonly price: PriceView;
+  /** What usage costs beside it. */
+  readonly sold: readonly SoldUsage[];
   readonly periodEnd: Date;
   /** Set during the trial. */
   readonly trialEnd: Date | null;
@@ -80,7 +84,25 @@ export type UsageView = {
   readonly limit: bigint | null;
   /** A feature without quantities: a customer has it or not. */
   readonly isBoolean: boolean;
+  /** Nothing is included, and what is used is paid for. */
+  readonly isPaidFor: boolean;
   readonly resetsAt: Date | null;
+};
+
+/** The next invoice of a subscription. */
+export type UpcomingView = {
+  readonly plan: string;
+  /** When it is made. */
+  readonly at: Date;
+  readonly lines: readonly {
+    readonly name: string;
+    readonly kind: 'usage' | 'correction' | 'other';
+    /** A decimal. */
+    readonly quantity: string;
+    readonly amount: bigint;
+  }[];
+  readonly total: bigint;
+  readonly currency: string;
 };
 
 export type InvoiceView = {

@@ -60,4 +60,5 @@ const EVENT_TYPES: Readonly<Record<EventType, true>> = {
   'entitlement.granted': true,
   'entitlement.exhausted': true,
   'usage.recorded': true,
+  'customer.spend_cap_reached': true,
 };

@@ -26,8 +26,8 @@ export type Operations = {
   /**
    * Delete a meter
    *
-   * Its history stays, its slug becomes free. Refused while a product gives it, or a customer
-   * has an allowance on it.
+   * Its history stays, its slug becomes free. Refused while a product gives or sells it, or a
+   * customer has an allowance on it.
    */
   deleteMeter: { args: [id: string]; answer: void };
   /** Create a customer */
@@ -69,6 +69,30 @@ export type Operations = {
   voidGrant: { args: [id: string]; answer: Grant };
   /** What a customer has of each feature in the current period */
   listBalances: { args: [id: string, params?: ListBalancesQuery]; answer: Balances };
+  /**
+   * Set the spend cap of a customer
+   *
+   * The most that unbilled usage of the customer's subscriptions in this currency may come to,
+   * each in its current period, exactly: before rounding and minimums. `/check` denies with
+   * `reason: "spend_cap"` where `value` more units would cost more than is left of it; what is
+   * included stays allowed. `/check` with `consume` and `/track` with `overage: "reject"`
+   * (402) refuse it, too; other usage is a fact, and may go over the cap. A customer has one
+   * cap: another one, also in another currency, replaces it and arms
+   * `customer.spend_cap_reached` again. The same one again changes nothing.
+   */
+  putSpendCap: { args: [id: string, params: SpendCapPut]; answer: SpendCap };
+  /**
+   * Get the spend cap of a customer
+   *
+   * With what was spent of it. 404 without one.
+   */
+  getSpendCap: { args: [id: string]; answer: SpendCap };
+  /**
+   * Remove the spend cap of a customer
+   *
+   * Also where there is none.
+   */
+  deleteSpendCap: { args: [id: string]; answer: void };
   /**
    * Whether a customer may use a feature now
    *
@@ -164,7 +188,8 @@ export type Operations = {
    *
    * Recurring where an `interval` is given, else one-time; a `type` that is given must agree.
    * A price never changes: archive it and add another. How many a product has, archived ones
-   * too, is bounded (`LIMIT_PRICES_PER_PRODUCT`).
+   * too, is bounded (`LIMIT_PRICES_PER_PRODUCT`). It renews no more often than the features
+   * whose usage is sold are given: else it is 409.
    */
   createPrice: { args: [id: string, params: PriceCreate]; answer: Price };
   /**
@@ -177,7 +202,8 @@ export type Operations = {
    * Attach a feature to a product
    *
    * Whoever subscribes to the product, or changes to it, from now on gets it; whoever has it
-   * already, from the next period on. A product has a feature once.
+   * already, from the next period on. A product has a feature once. Where the product has a
+   * usage price for it, its allowance is one that usage can be sold beyond.
    */
   attachFeature: { args: [id: string, params: EntitlementCreate]; answer: Entitlement };
   /** List the features of a product, in the order in which they were attached */
@@ -188,6 +214,50 @@ export type Operations = {
    * What customers were given by it stays theirs until their period ends.
    */
   detachFeature: { args: [id: string, entitlementId: string]; answer: void };
+  /**
+   * Add a usage price to a product
+   *
+   * What usage of a feature costs beyond its allowance. A subscription takes the active usage
+   * prices of its product in its own currency at its start, at each renewal and at a change,
+   * and keeps them for that period. `/check` then allows past the limit (`overageAllowed` is
+   * true); in a trial it does not, and nothing is charged. A usage price never changes:
+   * archive it and add another. A product has one active for each feature and currency. How
+   * many it has, how many are active in one currency and how many tiers those have is bounded
+   * (`LIMIT_USAGE_…`).
+   *
+   * Units are counted beyond the allowance. `per_unit`: 150 units at `0.002` cost 0.30.
+   * `graduated` with tiers up to 100 at `1.00` and then at `0.50`: 100 × 1.00 + 50 × 0.50 =
+   * 125.00. `volume` with the same tiers: 150 × 0.50 = 75.00. The `flatAmount` of a tier is
+   * added once: of each tier that is reached, or by `volume` of the one. `package` of 100 for
+   * `5.00`: two are begun, 10.00. Then come `minimumAmount`, which is charged without usage
+   * too, and `maximumAmount`. All of it is exact, and rounded half up once for each line of an
+   * invoice.
+   *
+   * What is priced by itself is a span: it begins with a period of the allowance, or with a
+   * change of plan, and ends with the period, the next change or the subscription. What is
+   * past the limit at its end, less what was past it at its start, is on the next renewal
+   * invoice; after a change on the invoice of the change; and at the end of the subscription
+   * on a final one (`billingReason` is `usage`). Where the allowance is given more often than
+   * the product renews, each span is priced by itself and together they are one line. Events
+   * that come late are a `usage_adjustment` on the next invoice. Discounts do not cover usage.
+   * Top-ups and other grants are used before anything is charged.
+   *
+   * A feature without an entitlement has nothing included, and the periods of the
+   * subscription. An allowance is limited, given at least as often as each recurring price of
+   * the product renews (archived prices too), and at most 1,000 times until then (all of a
+   * product together at most 5,000 times): what does not go together is 409, whichever comes
+   * last. Where two subscriptions of a customer price the same feature, one of them bills: the
+   * one whose entitlement has the lowest `priority`, and among equals the oldest.
+   */
+  createUsagePrice: { args: [id: string, params: UsagePriceCreate]; answer: UsagePrice };
+  /** List the usage prices of a product, newest first */
+  listUsagePrices: { args: [id: string, params?: ListUsagePricesQuery]; item: UsagePrice };
+  /**
+   * Archive a usage price
+   *
+   * A subscription that has it keeps it until its period ends. Again is the same.
+   */
+  archiveUsagePrice: { args: [id: string, usagePriceId: string]; answer: UsagePrice };
   /**
    * Create a discount code
    *
@@ -258,6 +328,21 @@ export type Operations = {
   /** Get a subscription */
   getSubscription: { args: [id: string]; answer: Subscription };
   /**
+   * Preview the next invoice of a subscription
+   *
+   * What the renewal would bill, or the final invoice of one that is being canceled, if the
+   * period ended with what is recorded now: the plan, usage beyond the allowances with
+   * minimums of what is still to come, corrections of usage that was billed, and the credit
+   * that it uses. Nothing is written.
+   *
+   * Advancing the test clock to `periodEnd` with nothing else happening bills exactly that.
+   * Usage is added as it is recorded, so ask again when it matters.
+   *
+   * Where it is still paused then: its draft, or no lines where it makes none; blocked, no
+   * lines. After the end: `invalid_state`.
+   */
+  getUpcomingInvoice: { args: [id: string]; answer: UpcomingInvoice };
+  /**
    * Change the price or the quantity of a subscription
    *
    * At once, by the millisecond. What is left of the old plan comes back and what is left of
@@ -312,6 +397,24 @@ export type Operations = {
   /** Get an invoice */
   getInvoice: { args: [id: string]; answer: Invoice };
   /**
+   * Download the usage behind an invoice
+   *
+   * CSV (RFC 4180, UTF-8) with a row for each recorded event in the time that the lines of
+   * usage bill, what is included with the allowance too: `line_id`, `featureKey`, `eventId`,
+   * `event_time`, `recorded_time`, `value`, `metadata` (JSON). The rows of a line stand
+   * together, the oldest event first. An adjustment has all events of what it adjusts, the
+   * late ones and those that were billed before. An invoice without usage has the first row
+   * alone.
+   *
+   * Keys are not kept: the id of an event with a key follows from it. An apostrophe stands
+   * before text that a spreadsheet would take for a formula. Usage is kept for as long as the
+   * operator says (`RETENTION_USAGE_MONTHS`): what is dropped by then is missing here.
+   *
+   * An organisation's mode may have 4 downloads at a time on a node (429), and one may take 10
+   * minutes. A download that is cut off fails: it does not look complete.
+   */
+  downloadInvoiceUsage: { args: [id: string]; answer: string };
+  /**
    * Issue a draft
    *
    * It gets its number and is due. Again is the same.
@@ -362,8 +465,8 @@ export type Operations = {
    *
    * Server-sent events: each is an event as `GET /events` shows it, and its `id` is the id of
    * that. They come in the order in which they were committed, each once. Samples for a
-   * webhook endpoint are not among them, and `usage.recorded` is where an endpoint subscribes
-   * to it.
+   * webhook endpoint are not among them, and `usage.recorded` and `customer.spend_cap_reached`
+   * are where an endpoint subscribes to them.
    *
    * It goes on after the event in `Last-Event-ID`, or in `after`, without a gap and on any
    * node; without either it begins now. An id that is unknown, of another mode, or no longer
@@ -603,6 +706,16 @@ export type ListProductsQuery = {
 };
 
 export type ListFeaturesQuery = {
+  limit?: number;
+  offset?: number;
+  /**
+   * The id of the last row of the page before: the list goes on behind it, however far. Not
+   * together with `offset`.
+   */
+  after?: string;
+};
+
+export type ListUsagePricesQuery = {
   limit?: number;
   offset?: number;
   /**
@@ -912,6 +1025,7 @@ export type BillingReason =
   | 'subscription_cycle'
   | 'subscription_update'
   | 'subscription_resume'
+  | 'usage'
   | 'manual';
 
 export type CancelMode = 'at_period_end' | 'immediate';
@@ -955,7 +1069,8 @@ export type CheckReason =
   | 'not_entitled'
   | 'subscription_paused'
   | 'blocked'
-  | 'expired';
+  | 'expired'
+  | 'spend_cap';
 
 export type CheckResult = {
   allowed: boolean;
@@ -1178,6 +1293,50 @@ export type CustomerCreatedEvent = {
   data: CustomerCreatedData;
 };
 
+export type CustomerSpendCapReachedData = {
+  /** The event's id, again. */
+  id: string;
+  eventType: 'customer.spend_cap_reached';
+  /** What it is about. */
+  objectId: string;
+  objectType: 'ENTITLEMENT';
+  accountId: string | null;
+  organizationId: string;
+  /** As on the envelope. Of the events of one object a later one has a later time. */
+  timestamp: string;
+  mode: 'test' | 'live';
+  /** 1, 2, 3 … for each object, without a gap. */
+  sequence: number;
+  /** A sample that was asked for: nothing of it happened. */
+  test?: true;
+  customerId: string;
+  externalCustomerId: string | null;
+  /** The meter's slug. */
+  featureKey: string;
+  meterId: string;
+  metadata: Metadata;
+  /** The cap. */
+  amount: string;
+  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  currency: string;
+  /** An exact decimal, with at least the decimals of its currency. */
+  spent: string;
+  /** Which sells the usage. */
+  subscriptionId: string;
+  /** Of the subscription. */
+  periodStart: string;
+  /** Of the subscription. */
+  periodEnd: string;
+};
+
+export type CustomerSpendCapReachedEvent = {
+  id: string;
+  type: 'customer.spend_cap_reached';
+  /** ISO 8601 in UTC, with milliseconds. */
+  timestamp: string;
+  data: CustomerSpendCapReachedData;
+};
+
 export type CustomerUpdatedData = {
   /** The event's id, again. */
   id: string;
@@ -1287,7 +1446,10 @@ export type Endpoint = {
    * http://localhost.
    */
   url: string;
-  /** `["*"]` for all of them. Omitted: every type but usage.recorded. */
+  /**
+   * `["*"]` for all of them. Omitted: every type but usage.recorded and
+   * customer.spend_cap_reached.
+   */
   eventTypes: SubscribedType[];
   description: string | null;
   status: EndpointStatus;
@@ -1309,7 +1471,10 @@ export type EndpointChange = {
    * http://localhost.
    */
   url?: string;
-  /** `["*"]` for all of them. Omitted: every type but usage.recorded. */
+  /**
+   * `["*"]` for all of them. Omitted: every type but usage.recorded and
+   * customer.spend_cap_reached.
+   */
   eventTypes?: readonly SubscribedType[];
   description?: string | null;
   status?: EndpointStatus;
@@ -1321,7 +1486,10 @@ export type EndpointCreate = {
    * http://localhost.
    */
   url: string;
-  /** `["*"]` for all of them. Omitted: every type but usage.recorded. */
+  /**
+   * `["*"]` for all of them. Omitted: every type but usage.recorded and
+   * customer.spend_cap_reached.
+   */
   eventTypes?: readonly SubscribedType[];
   description?: string;
   status?: EndpointStatus;
@@ -1336,7 +1504,10 @@ export type EndpointWithSecret = {
    * http://localhost.
    */
   url: string;
-  /** `["*"]` for all of them. Omitted: every type but usage.recorded. */
+  /**
+   * `["*"]` for all of them. Omitted: every type but usage.recorded and
+   * customer.spend_cap_reached.
+   */
   eventTypes: SubscribedType[];
   description: string | null;
   status: EndpointStatus;
@@ -1515,7 +1686,8 @@ export type Event =
   | OrganizationConfigChangedEvent
   | EntitlementGrantedEvent
   | EntitlementExhaustedEvent
-  | UsageRecordedEvent;
+  | UsageRecordedEvent
+  | CustomerSpendCapReachedEvent;
 
 export type EventType =
   | 'payment.succeeded'
@@ -1541,7 +1713,8 @@ export type EventType =
   | 'organization.config_changed'
   | 'entitlement.granted'
   | 'entitlement.exhausted'
-  | 'usage.recorded';
+  | 'usage.recorded'
+  | 'customer.spend_cap_reached';
 
 export type FailureCode =
   | 'card_declined'
@@ -1729,6 +1902,7 @@ export type InvoiceCreatedData = {
     | 'subscription_cycle'
     | 'subscription_update'
     | 'subscription_resume'
+    | 'usage'
     | 'manual';
   periodStart: string | null;
   periodEnd: string | null;
@@ -1746,17 +1920,7 @@ export type InvoiceCreatedEvent = {
   data: InvoiceCreatedData;
 };
 
-export type InvoiceLine = {
-  id: string;
-  type: InvoiceLineType;
-  description: string;
-  quantity: number;
-  /** A decimal with the decimals of the currency; negative where it is given back. */
-  unitAmount: string;
-  /** A decimal with the decimals of the currency; negative where it is given back. */
-  amount: string;
-  period: Period | null;
-};
+export type InvoiceLine = PlainInvoiceLine | UsageInvoiceLine;
 
 export type InvoiceLineCreate = {
   description: string;
@@ -1764,8 +1928,6 @@ export type InvoiceLineCreate = {
   /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
   unitAmount: string;
 };
-
-export type InvoiceLineType = 'fixed' | 'recurring' | 'proration' | 'credit' | 'adjustment';
 
 export type InvoiceStatus = 'draft' | 'open' | 'paid' | 'void' | 'uncollectible';
 
@@ -1803,6 +1965,7 @@ export type InvoiceUpdatedData = {
     | 'subscription_cycle'
     | 'subscription_update'
     | 'subscription_resume'
+    | 'usage'
     | 'manual';
   periodStart: string | null;
   periodEnd: string | null;
@@ -2367,6 +2530,20 @@ export type Period = {
   end: string;
 };
 
+export type PlainInvoiceLine = {
+  id: string;
+  type: PlainInvoiceLineType;
+  description: string;
+  quantity: number;
+  /** A decimal with the decimals of the currency; negative where it is given back. */
+  unitAmount: string;
+  /** A decimal with the decimals of the currency; negative where it is given back. */
+  amount: string;
+  period: Period | null;
+};
+
+export type PlainInvoiceLineType = 'fixed' | 'recurring' | 'proration' | 'credit' | 'adjustment';
+
 export type PortalToken = {
   id: string;
   customerId: string;
@@ -2597,6 +2774,33 @@ export type SellerChange = {
   phone?: string | null;
 };
 
+export type SpendCap = {
+  customerId: string;
+  externalCustomerId: string | null;
+  /** A decimal, with at most the decimals of its currency. It leaves with exactly those. */
+  amount: string;
+  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  currency: string;
+  /**
+   * What unbilled usage of the customer's subscriptions in this currency has come to, each in
+   * its current period: an exact decimal, before rounding and minimums. It may be above the
+   * cap: usage that is told with /track is recorded, unless its `overage` is `reject`.
+   */
+  spent: string;
+  /** What is left of the cap; never below 0. */
+  remaining: string;
+};
+
+export type SpendCapPut = {
+  /**
+   * A decimal, with at most the decimals of its currency. It leaves with exactly those. With 0
+   * nothing beyond what is included may be used.
+   */
+  amount: string;
+  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  currency: string;
+};
+
 export type SubscribedType =
   | '*'
   | 'payment.succeeded'
@@ -2622,7 +2826,8 @@ export type SubscribedType =
   | 'organization.config_changed'
   | 'entitlement.granted'
   | 'entitlement.exhausted'
-  | 'usage.recorded';
+  | 'usage.recorded'
+  | 'customer.spend_cap_reached';
 
 export type Subscription = {
   id: string;
@@ -3198,7 +3403,151 @@ export type TrackResult = {
 
 export type TransactionType = 'PURCHASE' | 'SUBSCRIPTION_START' | 'RECURRING';
 
+export type UpcomingInvoice = {
+  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  currency: string;
+  /** As those of an invoice, without ids. None where nothing would be billed. */
+  lines: UpcomingInvoiceLine[];
+  /** A decimal, with exactly the decimals of its currency. */
+  subtotal: string;
+  /** A decimal, with exactly the decimals of its currency. */
+  discountTotal: string;
+  /** A decimal, with exactly the decimals of its currency. */
+  taxTotal: string;
+  /** A decimal, with exactly the decimals of its currency. */
+  total: string;
+  /** When it is billed, if nothing changes. */
+  periodEnd: string;
+  /** What was recorded by then is in it. */
+  asOf: string;
+};
+
+export type UpcomingInvoiceLine = UpcomingPlainLine | UpcomingUsageLine;
+
+export type UpcomingPlainLine = {
+  type: PlainInvoiceLineType;
+  description: string;
+  quantity: number;
+  /** A decimal with the decimals of the currency; negative where it is given back. */
+  unitAmount: string;
+  /** A decimal with the decimals of the currency; negative where it is given back. */
+  amount: string;
+  period: Period | null;
+};
+
+/**
+ * `usage`: what was used beyond the allowance in the period. `usage_adjustment`: what that
+ * costs now, after events that came late and corrections, less what was billed of it before.
+ */
+export type UpcomingUsageLine = {
+  type: UsageInvoiceLineType;
+  description: string;
+  featureKey: string;
+  /** Units beyond the allowance; of an adjustment, the signed change of them. */
+  quantity: number;
+  /** A decimal with the decimals of the currency; negative where it is given back. */
+  amount: string;
+  usagePriceId: string;
+  /**
+   * What makes up the amount before minimum, maximum and rounding; of an adjustment, that of
+   * all the usage.
+   */
+  tiers: UsageInvoiceLineTier[];
+  period: Period;
+};
+
+/**
+ * `usage`: what was used beyond the allowance in the period. `usage_adjustment`: what that
+ * costs now, after events that came late and corrections, less what was billed of it before.
+ */
+export type UsageInvoiceLine = {
+  id: string;
+  type: UsageInvoiceLineType;
+  description: string;
+  featureKey: string;
+  /** Units beyond the allowance; of an adjustment, the signed change of them. */
+  quantity: number;
+  /** A decimal with the decimals of the currency; negative where it is given back. */
+  amount: string;
+  usagePriceId: string;
+  /**
+   * What makes up the amount before minimum, maximum and rounding; of an adjustment, that of
+   * all the usage.
+   */
+  tiers: UsageInvoiceLineTier[];
+  period: Period;
+};
+
+/**
+ * A price without tiers has one. Of packages: `flatAmount` is that of one package,
+ * `unitAmount` is null.
+ */
+export type UsageInvoiceLineTier = {
+  /** The billable units in this tier. */
+  quantity: number;
+  unitAmount: string | null;
+  flatAmount: string | null;
+  /** A decimal, not rounded: with the decimals of the currency or more, up to 21. */
+  amount: string;
+};
+
+export type UsageInvoiceLineType = 'usage' | 'usage_adjustment';
+
 export type UsageMetadata = Readonly<Record<string, string | number | boolean>>;
+
+/**
+ * `per_unit`: each unit costs `unitAmount`. `graduated`: each unit costs what its tier says.
+ * `volume`: all units cost what the tier says that the whole quantity is in. `package`: each
+ * package that is begun costs `packageAmount`.
+ */
+export type UsageModel = 'per_unit' | 'graduated' | 'volume' | 'package';
+
+export type UsagePrice = {
+  id: string;
+  productId: string;
+  meterId: string;
+  /** The slug of the meter. */
+  featureKey: string;
+  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  currency: string;
+  model: UsageModel;
+  /** Of `per_unit`. */
+  unitAmount?: string;
+  /** Of `graduated` and `volume`. They ascend. */
+  tiers?: UsageTierShown[];
+  /** The units of a package. Of `package`. */
+  packageSize?: number;
+  /** Of `package`. */
+  packageAmount?: string;
+  /** What each period of the allowance costs at least, also without usage. */
+  minimumAmount?: string;
+  /** What each period of the allowance costs at most. */
+  maximumAmount?: string;
+  status: UsagePriceStatus;
+  /** ISO 8601 in UTC, with milliseconds. */
+  createdAt: string;
+};
+
+export type UsagePriceCreate = {
+  /** The slug of the meter. */
+  featureKey: string;
+  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  currency: string;
+  model: UsageModel;
+  /** Of `per_unit`. */
+  unitAmount?: string | null;
+  tiers?: readonly UsageTierCreate[] | null;
+  /** The units of a package. Of `package`. */
+  packageSize?: Quantity | null;
+  /** Of `package`. */
+  packageAmount?: string | null;
+  /** What each period of the allowance costs at least, also without usage. */
+  minimumAmount?: string | null;
+  /** What each period of the allowance costs at most. */
+  maximumAmount?: string | null;
+};
+
+export type UsagePriceStatus = 'active' | 'archived';
 
 export type UsageRecordedData = {
   /** The event's id, again. */
@@ -3245,4 +3594,21 @@ export type UsageRecordedEvent = {
   /** ISO 8601 in UTC, with milliseconds. */
   timestamp: string;
   data: UsageRecordedData;
+};
+
+export type UsageTierCreate = {
+  /** The last unit of the tier, counted beyond the allowance; `null` in the last tier. */
+  upTo: number | string | null;
+  unitAmount?: string | null;
+  /** Added once, as soon as a unit is in the tier. */
+  flatAmount?: string | null;
+};
+
+export type UsageTierShown = {
+  /** The last unit of the tier, counted beyond the allowance; `null` in the last tier. */
+  upTo: number | null;
+  /** A decimal in the currency, with at most 12 decimals. */
+  unitAmount?: string;
+  /** Added once, as soon as a unit is in the tier. */
+  flatAmount?: string;
 };

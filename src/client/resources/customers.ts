@@ -13,4 +13,10 @@ export const customers = {
   update: 'updateCustomer',
   /** What a customer has of each feature in the current period. */
   listBalances: 'listBalances',
+  /** Set the spend cap of a customer. */
+  putSpendCap: 'putSpendCap',
+  /** Get the spend cap of a customer. */
+  retrieveSpendCap: 'getSpendCap',
+  /** Remove the spend cap of a customer. */
+  delSpendCap: 'deleteSpendCap',
 } as const satisfies Table;

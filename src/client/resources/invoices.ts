@@ -13,6 +13,8 @@ export const invoices = {
   pay: 'payInvoice',
   /** Void an invoice that is not paid. */
   voidInvoice: 'voidInvoice',
+  /** Download the usage behind an invoice, as CSV. */
+  usage: 'downloadInvoiceUsage',
   /** Get an invoice to print. */
   print: 'printInvoice',
 } as const satisfies Table;

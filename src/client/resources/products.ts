@@ -23,4 +23,10 @@ export const products = {
   listFeatures: 'listFeatures',
   /** Detach a feature from a product. */
   deleteFeature: 'detachFeature',
+  /** Add a usage price to a product. */
+  createUsagePrice: 'createUsagePrice',
+  /** List the usage prices of a product, newest first. */
+  listUsagePrices: 'listUsagePrices',
+  /** Archive a usage price. */
+  archiveUsagePrice: 'archiveUsagePrice',
 } as const satisfies Table;

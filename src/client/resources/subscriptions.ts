@@ -7,6 +7,8 @@ export const subscriptions = {
   list: 'listSubscriptions',
   /** Get a subscription. */
   retrieve: 'getSubscription',
+  /** Preview the next invoice of a subscription. */
+  upcomingInvoice: 'getUpcomingInvoice',
   /** Change the price or the quantity of a subscription. */
   change: 'changeSubscription',
   /** Cancel a subscription. */

@@ -29,3 +29,16 @@ export async function wrongBooks(sql: Sql): Promise<string[]> {
   const findings = await audit(sql);
   return findings.map(({ check, detail }) => `${check}: ${detail}`);
 }
+
+/**
+ * No outbox task is open, nothing waits for an answer, and nothing is due by the organisation's
+ * clock.
+ */
+export async function isDone(sql: Sql): Promise<boolean> {
+  const [row] = await sql<{ left: number }[]>`
+    select (select count(*) from followups)::int
+      + (select count(*) from payments where status in ('processing', 'requires_action'))::int
+      + (select count(*) from alarms a join test_clocks c using (organisation_id)
+        where a.due_at <= now() + c.ahead_ms * interval '1 ms')::int as left`;
+  return row?.left === 0;
+}

@@ -144,6 +144,24 @@ const PLANTED: readonly Planted[] = [
     scenario: 'the answer to a charge is lost',
     finds: 'the sandbox has charged what payments say',
   },
+  {
+    name: 'a span that is not told that it is billed',
+    fault: {
+      file: 'ledger/subscriptions/usage-billing.ts',
+      replace: [['    draft.billSpans(usage.id, spans);\n', '']],
+    },
+    scenario: 'the connection is lost while usage is billed',
+    finds: 'the line before ends at',
+  },
+  {
+    name: 'late usage that is not billed any more',
+    fault: {
+      file: 'ledger/subscriptions/usage-billing.ts',
+      replace: [['[...adjustments(draft, bill), ...closed(draft, bill)]', 'closed(draft, bill)']],
+    },
+    scenario: 'the connection is lost while usage is billed',
+    finds: 'requests days 0.00 to 7.00 was billed 1 lines',
+  },
 ];
 
 /** The lines that the scenario reports when run on a copy with the fault. */

@@ -2,8 +2,9 @@
 // checks the state and sends it again.
 import type { Means } from '../support/means.ts';
 import type { Random } from '../support/random.ts';
-import { ask, type Seller, type Session, sessionOf, submit } from '../support/shop.ts';
+import { ask, type Session, sessionOf, submit } from '../support/shop.ts';
 import { until } from '../support/until.ts';
+import { Persistent, type PersistentOptions } from './persistent.ts';
 
 export const LIMIT = 100;
 
@@ -14,12 +15,7 @@ const DAY_MS = 86_400_000;
 /** Cards that are not delayed come more often. */
 const MEANS: readonly Means[] = ['good', 'good', 'good', 'answerLost', 'iban'];
 
-export type SubscribersOptions = {
-  readonly key: string;
-  readonly random: Random;
-  /** The node to call now. */
-  readonly target: () => Promise<string>;
-};
+export type SubscribersOptions = PersistentOptions & { readonly random: Random };
 
 export class Subscribers {
   /** Violations. */
@@ -28,11 +24,13 @@ export class Subscribers {
   paid = 0;
   begun = 0;
   readonly #options: SubscribersOptions;
+  readonly #calls: Persistent;
   readonly #productId: string;
   readonly #signups: Promise<void>[] = [];
 
   private constructor(options: SubscribersOptions, productId: string) {
     this.#options = options;
+    this.#calls = new Persistent(options);
     this.#productId = productId;
   }
 
@@ -59,29 +57,19 @@ export class Subscribers {
     await Promise.all(this.#signups);
   }
 
-  /** Moves the test clock by one day; resolves when it is there. */
-  async pass(target: number): Promise<void> {
-    const now = new Date(target).toISOString();
-    while ((await this.now()) < target) {
-      await this.#send((seller) => ask(seller, 'POST', '/test-clock', { now })).catch(() =>
-        Bun.sleep(RETRY_MS),
-      );
-    }
-  }
-
-  async now(): Promise<number> {
-    const { now } = await this.#again((seller) => ask(seller, 'GET', '/test-clock'));
-    return Date.parse(now);
+  /** Moves the test clock; resolves when it is there. */
+  pass(target: number): Promise<void> {
+    return this.#calls.pass(target);
   }
 
   /** The time when every current period has ended. */
   async tomorrow(): Promise<number> {
-    return (await this.now()) + DAY_MS;
+    return (await this.#calls.now()) + DAY_MS;
   }
 
   async check(external_customer_id: string): Promise<ReturnType<typeof JSON.parse>> {
     const body = { external_customer_id, feature_key: 'calls' };
-    return this.#again((seller) => ask(seller, 'POST', '/check', body));
+    return this.#calls.again((seller) => ask(seller, 'POST', '/check', body));
   }
 
   async #signUp(name: string): Promise<void> {
@@ -93,7 +81,9 @@ export class Subscribers {
       async () => {
         if (status === 'active') await this.#try((url) => submit(url, session, means));
         else if (status === 'processing') await Bun.sleep(RETRY_MS);
-        ({ status } = await this.#again((one) => ask(one, 'GET', `/checkouts/${session.id}`)));
+        ({ status } = await this.#calls.again((one) =>
+          ask(one, 'GET', `/checkouts/${session.id}`),
+        ));
         return status === 'paid';
       },
       60_000,
@@ -129,25 +119,10 @@ export class Subscribers {
     };
     const buyer = { customer_email: `${name}@example.com`, external_customer_id: name };
     const body = JSON.stringify({ product_id: this.#productId, currency: 'USD', ...buyer });
-    return this.#again(async ({ url }) => {
+    return this.#calls.again(async ({ url }) => {
       const response = await fetch(`${url}/checkouts`, { method: 'POST', headers, body });
       return sessionOf(await response.json());
     });
-  }
-
-  /** Retries until it is answered. */
-  async #again<T>(send: (seller: Seller) => Promise<T>): Promise<T> {
-    for (;;) {
-      try {
-        return await this.#send(send);
-      } catch {
-        await Bun.sleep(RETRY_MS);
-      }
-    }
-  }
-
-  async #send<T>(send: (seller: Seller) => Promise<T>): Promise<T> {
-    return send({ url: await this.#options.target(), key: this.#options.key });
   }
 
   async #try(send: (url: string) => Promise<unknown>): Promise<void> {

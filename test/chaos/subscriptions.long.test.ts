@@ -2,11 +2,12 @@
 // charged, billed, granted and announced once.
 import { expect, test } from 'bun:test';
 import type { Sql } from '../../src/platform/postgres/postgres.ts';
-import { type Random, withSeed } from '../support/random.ts';
+import { withSeed } from '../support/random.ts';
 import { until } from '../support/until.ts';
-import { type Killable, startKillable } from './killable.ts';
-import { DECIDED_MS_MAX, MONEY_ENV, withSql, wrongBooks } from './money.ts';
-import { openSteps, type Step, type Steps } from './steps.ts';
+import { killAt, killSoon } from './kill-at.ts';
+import { startKillable } from './killable.ts';
+import { DECIDED_MS_MAX, isDone, MONEY_ENV, withSql, wrongBooks } from './money.ts';
+import { openSteps, type Step } from './steps.ts';
 import { LIMIT, Subscribers } from './subscribers.ts';
 import { createKeys } from './tenant.ts';
 
@@ -14,7 +15,6 @@ import { createKeys } from './tenant.ts';
 const ROUNDS = Number(process.env['CHAOS_ROUNDS'] ?? 1);
 const BUYERS = 32;
 const KILLS = 2;
-const KILL_MS_MAX = 600;
 
 /** The commits of a signup, in order. */
 const SIGNUP: readonly Step[] = [
@@ -101,40 +101,6 @@ test(
   },
   60_000 + 60_000 * ROUNDS,
 );
-
-type Kill = { readonly service: Killable; readonly steps: Steps; readonly random: Random };
-
-/**
- * While a commit waits there: it is rolled back, or it is committed and the node never learns of
- * it.
- */
-async function killAt({ service, steps, random }: Kill, step: Step, begin: () => unknown) {
-  const held = await steps.hold(step);
-  begin();
-  await held.reached();
-  await service.kill();
-  await held.end(random.chance(0.5) ? 'rolled back' : 'committed');
-  await service.restart();
-}
-
-async function killSoon({ service, random }: Kill): Promise<void> {
-  await Bun.sleep(random.integer(1, KILL_MS_MAX));
-  await service.kill();
-  await service.restart();
-}
-
-/**
- * No outbox task is open, nothing waits for an answer, and nothing is due by the organisation's
- * clock.
- */
-async function isDone(sql: Sql): Promise<boolean> {
-  const [row] = await sql<{ left: number }[]>`
-    select (select count(*) from followups)::int
-      + (select count(*) from payments where status in ('processing', 'requires_action'))::int
-      + (select count(*) from alarms a join test_clocks c using (organisation_id)
-        where a.due_at <= now() + c.ahead_ms * interval '1 ms')::int as left`;
-  return row?.left === 0;
-}
 
 /** For each subscription: the count of each kind of record equals its number of periods. */
 async function wrongPeriods(sql: Sql, buyers: number): Promise<string[]> {

@@ -12,6 +12,7 @@ import {
 import { lostCharge } from './lost-charge.ts';
 import { lostReserve } from './lost-reserve.ts';
 import { processorAway } from './processor-away.ts';
+import { soldUsage } from './sold-usage.ts';
 import { staleDatabase } from './stale-database.ts';
 
 export const SCENARIOS = {
@@ -27,6 +28,7 @@ export const SCENARIOS = {
   'the connection is lost before a refund is reserved': lostReserve,
   'the processor fails on refunds for a while': processorAway,
   'the answer to a charge is lost': lostCharge,
+  'the connection is lost while usage is billed': soldUsage,
 } satisfies Record<string, () => Promise<string[]>>;
 
 export type ScenarioName = keyof typeof SCENARIOS;

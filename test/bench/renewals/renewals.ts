@@ -1,6 +1,7 @@
 // Renewals by the service as it is started. A hundred thousand monthly subscriptions, whose period
 // ended within the last hour, are due at its start, and it gets `/check` calls meanwhile. Then the
-// same calls while nothing is due, and the plain way.
+// same calls while nothing is due, then as many with two features, as many that are billed for usage
+// of both, and the plain way.
 import postgres from 'postgres';
 import { audit } from '../../../src/database/audit.ts';
 import { clock } from '../../../src/platform/clock.ts';
@@ -30,6 +31,14 @@ const PLAIN_POOL = 8;
 const PLAIN_MAX = 20_000;
 const PLAIN_DATABASE = 'bench_plain_renewals';
 const GRANT = 1000;
+/** Of each of two features: within what is included, or beyond where usage is sold. */
+const USED = { 'two features': 900, 'usage of both': 2500 } as const;
+const FEATURES = [FEATURE_KEY, 'storage'] as const;
+/** The period's price, and one line for each feature. */
+const LINES_WITH_USAGE = 1 + FEATURES.length;
+
+/** What a subscription of the service has. */
+type Way = 'one feature' | keyof typeof USED;
 const CHECKS_PER_SECOND = 200;
 const SEGMENT_MS = 2000;
 const POLL_MS = 200;
@@ -39,7 +48,7 @@ export type Latencies = { readonly p50: number; readonly p99: number; readonly c
 
 /** The cost of renewing this many. */
 export type Renewed = Taken & {
-  readonly way: 'tollhouse' | 'plain';
+  readonly way: Way | 'plain';
   readonly renewals: number;
 };
 
@@ -52,63 +61,89 @@ export type Renewals = {
   readonly problems: readonly string[];
 };
 
-type Bed = {
+type Run = {
   readonly stores: Stores;
   readonly closers: Closers;
-  readonly sql: Sql;
   readonly signal: AbortSignal;
-  readonly postmaster: number;
   readonly count: number;
   readonly say: (line: string) => void;
+};
+type Bed = Run & {
+  readonly sql: Sql;
+  readonly postmaster: number;
+  readonly way: Way;
 };
 
 export async function runRenewals(
   stores: Stores,
   closers: Closers,
-  options: Pick<Bed, 'count' | 'signal' | 'say'>,
+  options: Pick<Run, 'count' | 'signal' | 'say'>,
 ): Promise<Renewals> {
-  const { count, say } = options;
+  const run = { ...options, stores, closers };
+  const ours = await renewByService(run, 'one feature');
+  const others = [];
+  for (const way of ['two features', 'usage of both'] as const) {
+    const databaseUrl = await createDatabase(stores, `bench_${way.replaceAll(' ', '_')}`);
+    others.push(await renewByService({ ...run, stores: { ...stores, databaseUrl } }, way));
+  }
+  const plain = await renewPlainly(run, ours.postmaster);
+  return {
+    results: [ours.result, ...others.map(({ result }) => result), plain],
+    checkMs: ours.checkMs,
+    residentMib: ours.residentMib,
+    problems: [ours, ...others].flatMap(({ problems }) => problems),
+  };
+}
+
+async function renewByService(run: Run, way: Way) {
+  const { stores, closers, count, say } = run;
   const sql = openPool(stores.databaseUrl, {
     max: 2,
     applicationName: 'bench',
     statementTimeoutMs: 0,
   });
   closers.push(() => sql.end({ timeout: 5 }));
-  const bed = { ...options, stores, closers, sql, postmaster: await postmasterOf(sql) };
+  const bed = { ...run, sql, way, postmaster: await postmasterOf(sql) };
   const authorization = await seed(bed);
   const seeded = await audit(sql);
-  say(`${count} subscriptions are due`);
-  const ours = await renewAll(bed, authorization);
+  say(`${count} subscriptions are due: ${way}`);
+  const renewed = await renewAll(bed, authorization);
   const problems = [...seeded, ...(await audit(sql))].map(
     ({ check, detail }) => `${check}: ${detail}`,
   );
-  say(JSON.stringify(ours));
-  const plain = await renewPlainly(bed);
-  const { result, checkMs, residentMib } = ours;
-  return {
-    results: [result, plain],
-    checkMs,
-    residentMib,
-    problems: [...problems, ...ours.problems],
-  };
+  if (way === 'usage of both') problems.push(...(await linesMissing(bed)));
+  say(JSON.stringify(renewed));
+  const { postmaster } = bed;
+  return { ...renewed, postmaster, problems: [...problems, ...renewed.problems] };
+}
+
+/** Where not every renewal has billed what was used. */
+async function linesMissing({ sql, count }: Bed): Promise<string[]> {
+  const [billed] = await sql<{ invoices: bigint }[]>`
+    select count(*) as invoices from invoices where jsonb_array_length(lines) = ${LINES_WITH_USAGE}`;
+  const invoices = Number(billed?.invoices);
+  return invoices === count ? [] : [`of ${count} invoices ${invoices} have their usage`];
 }
 
 /**
  * Gives the header value of a key. The service runs only for the one subscriber that is then
  * copied.
  */
-async function seed({ stores, sql, count }: Bed): Promise<string> {
+async function seed({ stores, sql, count, way }: Bed): Promise<string> {
   const child = await startService(stores);
   let authorization: string;
   try {
     const organisation = await createOrganisation(stores);
     authorization = organisation.authorization;
     const seller = { url: `http://127.0.0.1:${child.port}`, key: organisation.key };
-    await createMeter(poster(child.port, authorization));
+    const post = poster(child.port, authorization);
+    await createMeter(post);
     const prices = [{ currency: 'USD', amount: '30.00', interval: 'month' }];
     const product = await ask(seller, 'POST', '/products', { name: 'Pro', prices });
     const given = { feature_key: FEATURE_KEY, limit: GRANT };
     await ask(seller, 'POST', `/products/${product.id}/entitlements`, given);
+    if (way !== 'one feature') await giveStorage(post, String(product.id));
+    if (way === 'usage of both') await sellUsage(post, String(product.id));
     const buyer = {
       external_customer_id: customerName(0),
       customer_email: `${customerName(0)}@example.com`,
@@ -116,12 +151,32 @@ async function seed({ stores, sql, count }: Bed): Promise<string> {
     const wanted = { product_id: product.id, currency: 'USD', ...buyer };
     const session = sessionOf(await ask(seller, 'POST', '/checkouts', wanted));
     await submit(seller.url, session, 'good');
+    if (way !== 'one feature') await use(post, USED[way]);
   } finally {
     await child.stop();
   }
   await cloneSubscriber(sql, { count, now: clock.now() });
   await sql`checkpoint`;
   return authorization;
+}
+
+async function giveStorage(post: ReturnType<typeof poster>, productId: string): Promise<void> {
+  await post('/meters', { slug: 'storage', name: 'Storage', aggregation: 'sum' });
+  await post(`/products/${productId}/entitlements`, { feature_key: 'storage', limit: GRANT });
+}
+
+/** Beyond what is included, by the unit. */
+async function sellUsage(post: ReturnType<typeof poster>, productId: string): Promise<void> {
+  for (const feature_key of FEATURES) {
+    const price = { feature_key, currency: 'USD', model: 'per_unit', unit_amount: '0.002' };
+    await post(`/products/${productId}/usage-prices`, price);
+  }
+}
+
+async function use(post: ReturnType<typeof poster>, value: number): Promise<void> {
+  for (const feature_key of FEATURES) {
+    await post('/track', { feature_key, external_customer_id: customerName(0), value });
+  }
 }
 
 async function renewAll(bed: Bed, authorization: string) {
@@ -162,7 +217,7 @@ async function renewAll(bed: Bed, authorization: string) {
   } finally {
     renewed.abort();
   }
-  const result = { way: 'tollhouse', renewals: count, ...taken(others) } as const;
+  const result: Renewed = { way: bed.way, renewals: count, ...taken(others) };
   await checking.finally(() => clearInterval(sampling));
   const after = mib();
   // Restarted: the same share of the customers is not in memory.
@@ -206,15 +261,21 @@ async function until({ signal }: Bed, isDone: () => Promise<boolean>): Promise<v
   throw new Error('what is due does not get done');
 }
 
-async function renewPlainly(bed: Bed): Promise<Renewed> {
-  const { stores, signal, postmaster } = bed;
-  const server = postgres(stores.databaseUrl, { max: 1 });
-  await server`create database ${server(PLAIN_DATABASE)}`;
+/** Its address. */
+async function createDatabase({ databaseUrl }: Stores, name: string): Promise<string> {
+  const server = postgres(databaseUrl, { max: 1 });
+  await server`create database ${server(name)}`;
   await server.end();
-  const url = new URL(stores.databaseUrl);
-  url.pathname = `/${PLAIN_DATABASE}`;
-  const count = Math.min(bed.count, PLAIN_MAX);
-  const settings: PlainSettings = { databaseUrl: url.href, pool: PLAIN_POOL, count, postmaster };
+  const url = new URL(databaseUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+async function renewPlainly(run: Run, postmaster: number): Promise<Renewed> {
+  const { stores, signal } = run;
+  const databaseUrl = await createDatabase(stores, PLAIN_DATABASE);
+  const count = Math.min(run.count, PLAIN_MAX);
+  const settings: PlainSettings = { databaseUrl, pool: PLAIN_POOL, count, postmaster };
   const child = Bun.spawn([process.execPath, PLAIN], {
     env: { ...process.env, BENCH_PLAIN: JSON.stringify(settings) },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -3,7 +3,9 @@ import { machineLine, short, table, whole } from '../report/text.ts';
 import type { Latencies, Renewals, Renewed } from './renewals.ts';
 
 const WAYS: Readonly<Record<Renewed['way'], string>> = {
-  tollhouse: '**Tollhouse**',
+  'one feature': '**Tollhouse**',
+  'two features': 'with two features',
+  'usage of both': 'billed for usage of both',
   plain: 'plain',
 };
 
@@ -34,10 +36,23 @@ export function renewalsMarkdown(renewals: Renewals, machine: Machine): string {
   const { before, peak, after } = residentMib;
   return [
     table(['renewals', 'due', 'per s', 'CPU s', 'others'], rows),
+    ratioLine(results),
     table(['`/check`', 'asked', 'p50 ms', 'p99 ms'], checks),
     `The server: ${whole(before)} MiB before, ${whole(peak)} at most, ${whole(after)} after.`,
     machineLine(machine),
   ].join('\n\n');
+}
+
+/** What usage adds, by processor time. */
+function ratioLine(results: readonly Renewed[]): string {
+  const secondsOf = (way: Renewed['way']): number => {
+    const found = results.find((result) => result.way === way);
+    return found === undefined
+      ? NaN
+      : (found.serverSeconds + found.databaseSeconds) / found.renewals;
+  };
+  const ratio = secondsOf('usage of both') / secondsOf('two features');
+  return `With two lines of usage: ${ratio.toFixed(2)} times the CPU of the same without.`;
 }
 
 function latencies({ p50, p99, count }: Latencies): string[] {

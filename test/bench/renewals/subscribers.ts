@@ -33,7 +33,7 @@ type Template = { readonly table: string; readonly rows: readonly string[] };
 
 type Original = {
   readonly customerId: string;
-  readonly meterId: string;
+  readonly meterIds: readonly string[];
   readonly paymentId: string;
   readonly token: string;
   readonly anchor: number;
@@ -50,7 +50,7 @@ export async function cloneSubscriber(
 ): Promise<void> {
   const original = await findOriginal(sql);
   const templates = await readTemplates(sql, original);
-  const shared = new Set(await listShared(sql, original));
+  const shared = new Set(await listShared(sql));
   // The original is written again with the copies, so that its times move like theirs.
   for (const { table } of templates.toReversed()) {
     await sql`delete from ${sql(table)} r where ${isIts(sql, table, original)}`;
@@ -83,8 +83,9 @@ async function tellNobody(sql: Sql): Promise<void> {
   await sql.begin(async (transaction) => {
     await transaction`delete from event_fanouts`;
     await transaction`
-      insert into event_fanouts (event_id, owed, position)
-      select event_id, 0, row_number() over (order by place) from event_queue`;
+      insert into event_fanouts (event_id, owed, position, organisation_id, mode)
+      select q.event_id, 0, row_number() over (order by q.place), e.organisation_id, e.mode
+      from event_queue q join events e on e.id = q.event_id`;
     await transaction`
       update event_relay set position = (select count(*) from event_fanouts)`;
     await transaction`delete from event_queue`;
@@ -95,10 +96,9 @@ async function findOriginal(sql: Sql): Promise<Original> {
   const [found] = await sql<
     (Omit<Original, 'anchor' | 'periodEnd'> & Record<'start' | 'end', Date>)[]
   >`
-    select s.customer_id as "customerId", m.meter_id as "meterId", p.id as "paymentId", p.checkout_token as token,
+    select s.customer_id as "customerId", array(select meter_id from customer_meters) as "meterIds", p.id as "paymentId", p.checkout_token as token,
       s.anchor_at as start, s.period_end as end
-    from subscriptions s join payments p on p.subscription_id = s.id
-    join customer_meters m on m.slot = s.slot and m.customer_id = s.customer_id`;
+    from subscriptions s join payments p on p.subscription_id = s.id`;
   if (found === undefined) throw new Error('nobody has subscribed');
   const { start, end, ...names } = found;
   return { ...names, anchor: start.getTime(), periodEnd: end.getTime() };
@@ -116,6 +116,7 @@ const TABLES = [
   'accounts',
   'balances',
   'customer_meters',
+  'usage_spans',
   'grants',
   'transfers',
   'alarms',
@@ -123,7 +124,7 @@ const TABLES = [
 ] as const;
 type Table = (typeof TABLES)[number];
 
-function isIts(sql: Sql, table: Table, { customerId, meterId, paymentId }: Original) {
+function isIts(sql: Sql, table: Table, { customerId, paymentId }: Original) {
   const own: Partial<Record<Table, ReturnType<Sql>>> = {
     customers: sql`id = ${customerId}`,
     checkouts: sql`payment_id = ${paymentId}`,
@@ -134,7 +135,7 @@ function isIts(sql: Sql, table: Table, { customerId, meterId, paymentId }: Origi
     balances: sql`true`,
     alarms: sql`actor_id = ${customerId}`,
     transfers: sql`kind = 'single'`,
-    events: sql`organisation_id = (select organisation_id from meters where id = ${meterId})`,
+    events: sql`organisation_id = (select organisation_id from customers)`,
   };
   return own[table] ?? sql`customer_id = ${customerId}`;
 }
@@ -153,7 +154,8 @@ async function readTemplates(
   for (const table of TABLES) {
     const rows = await sql<{ row: string }[]>`
       select to_json(r)::text as row from ${sql(table)} r where ${isIts(sql, table, original)}`;
-    if (rows.length === 0) throw new Error(`a subscriber has no row in ${table}`);
+    const isMissing = rows.length === 0 && table !== 'usage_spans';
+    if (isMissing) throw new Error(`a subscriber has no row in ${table}`);
     const marked = rows.map(({ row }) =>
       row
         .replace(/"slot":(\d+)/, (_, slot: string) => `"slot":${marks.get(Number(slot)) ?? slot}`)
@@ -165,11 +167,11 @@ async function readTemplates(
 }
 
 /** Ids that all subscribers share. */
-async function listShared(sql: Sql, { meterId }: Original): Promise<string[]> {
+async function listShared(sql: Sql): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     select id from organisations union all select id from products union all select id from prices
-    union all select id from entitlements union all select ${meterId}::uuid
-    union all select id from node_balances`;
+    union all select id from entitlements union all select id from meters
+    union all select id from usage_prices union all select id from node_balances`;
   return rows.map(({ id }) => id);
 }
 
@@ -182,13 +184,14 @@ function copierOf(
   shared: ReadonlySet<string>,
   { number, anchor }: { readonly number: number; readonly anchor: number },
 ): (row: string) => string {
-  const { meterId } = original;
+  const { meterIds } = original;
   const [customerId, paymentId] = [ids.next(), ids.next()];
   const periodEnd = boundary({ anchor, interval: 'month', count: 1, zone: 'UTC' }, 1);
-  const of = (customer: string, start: number) => [
-    entitlementId(ids, { customerId: customer, meterId }),
-    periodAccountId(ids, { customerId: customer, meterId, start }),
-  ];
+  const of = (customer: string, start: number) =>
+    meterIds.flatMap((meterId) => [
+      entitlementId(ids, { customerId: customer, meterId }),
+      periodAccountId(ids, { customerId: customer, meterId, start }),
+    ]);
   const derived = of(customerId, anchor);
   const known = new Map<string, string>([
     [original.customerId, customerId],

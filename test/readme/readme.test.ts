@@ -57,7 +57,7 @@ test('Start: what is printed', async () => {
 
 test('Start: the first calls', () => reader.read(partsOf(README, 'Start').slice(2)));
 
-test.each(['In three lines', 'Sell', 'Subscribe', 'Hear of it'])('%s', (title) =>
+test.each(['In three lines', 'Sell', 'Sell usage', 'When a renewal fails'])('%s', (title) =>
   reader.read(partsOf(README, title)),
 );
 

@@ -197,8 +197,9 @@ test('a node continues in a seat whose former holder is behind: it lacks nothing
   const heir = await join('b:1');
   expect(heir.fence.node).toBe(gone.fence.node);
   const written = { ...gone.fence, seq: gone.fence.seq + 1n };
-  // Its connection was ended with its seat. Where it has not noticed, it asks again, as the journal.
-  const recover = () => gone.storage.recover(written);
-  expect(await recover().catch(recover)).toBe('behind');
+  // Its connection was ended with its seat. Until it has noticed, it asks again, as the journal.
+  type Recovered = ReturnType<Storage['recover']>;
+  const recover = (): Recovered => gone.storage.recover(written).catch(recover);
+  expect(await recover()).toBe('behind');
   expect((await heir.storage.survey()).nodes[0]).toMatchObject({ alive: true, halted: false });
 });

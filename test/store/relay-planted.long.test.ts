@@ -15,6 +15,8 @@ const FAULTS: [what: string, of: string, from: string, to: string, said: RegExp]
   ['an endpoint that came later',      'owed_to',      ' AND w.place < queued.place', '',                 /^owed: /],
   ['the other mode',                   'owed_to',      'w.mode = e.mode AND ', '',                        /^owed: /],
   ['a group that is not told',         'owed_to',      ' OR w.group_id = o.group_id', '',                 /^not owed: /],
+  ['who only its group listens to',    'pass_events',  'w.group_id = o.group_id', 'false',                /^not owed: /],
+  ['who only listens itself',          'pass_events',  'w.organisation_id = o.id', 'false',               /^not owed: /],
   ['newest first',                     'relay_events', OLDEST_FIRST, OLDEST_FIRST.replaceAll('q.place', 'q.place DESC'), /out of order/],
   ['an event that stays on the queue', 'pass_events',  'q.place = p.place', 'q.place = p.place AND p.nth = 1', /left|set aside|passed of/],
   ['a position that is skipped',       'pass_events',  'position + cardinality(chosen)', 'position + cardinality(chosen) + 1', /positions/],
@@ -24,7 +26,7 @@ const FAULTS: [what: string, of: string, from: string, to: string, said: RegExp]
  * The seed does not fix what two relays do at once: where one world finds nothing, the next one
  * may.
  */
-const WORLDS = 10;
+const WORLDS = 100;
 
 test.each(FAULTS)(
   'a fault that is planted: %s',

@@ -23,7 +23,12 @@ export type ChargeAnswer =
       readonly method: PaymentMethod;
       readonly askAfterMs: number;
     }
-  | { readonly kind: 'requires_action'; readonly reference: string; readonly method: PaymentMethod }
+  /** `method` is null while the buyer has not chosen one. */
+  | {
+      readonly kind: 'requires_action';
+      readonly reference: string;
+      readonly method: PaymentMethod | null;
+    }
   | {
       readonly kind: 'declined';
       readonly code: string;
@@ -35,12 +40,14 @@ export type ChargeAnswer =
   | { readonly kind: 'abandoned' }
   | { readonly kind: 'unknown' };
 
-/** How long a buyer has to act at the bank before the charge is given up. */
-const ACTION_MS_MAX = 15 * 60_000;
-
-/** Whether that time is over. */
-export function isActionOverdue({ status, payment }: PaymentState, now: number): boolean {
-  return status === 'requires_action' && now >= payment.createdAt + ACTION_MS_MAX;
+/**
+ * Whether the time that a buyer has to act at the bank, `actionMs`, is over: the charge is given up.
+ */
+export function isActionOverdue(
+  { status, payment }: PaymentState,
+  { now, actionMs }: { readonly now: number; readonly actionMs: number },
+): boolean {
+  return status === 'requires_action' && now >= payment.createdAt + actionMs;
 }
 
 const ACTION_FIRST_ASK_MS = 2000;

@@ -51,6 +51,8 @@ export type Payment = {
   readonly isOffSession: boolean;
   /** 1 for the first try to be paid for the same thing. */
   readonly attempt: number;
+  /** The name of the processor that is asked for the money. */
+  readonly processor: string;
   readonly createdAt: number;
   /**
    * What the merchant sent with the checkout, and gets back on every event (contract, Payment event

@@ -86,6 +86,7 @@ function paymentOf(row: PaymentRow): Payment {
     customerName: row.customer_name,
     isOffSession: row.checkout_id === null,
     attempt: row.attempt,
+    processor: row.processor,
     createdAt: row.created_at.getTime(),
     roundTrip: {
       // A charge for a subscription has no checkout of its own: it names the one that began the
@@ -132,6 +133,7 @@ type PaymentRow = RowOf<typeof PAYMENT_COLUMNS> & {
   customer_email: string | null;
   customer_name: string | null;
   attempt: number;
+  processor: string;
   created_at: Date;
   external_customer_id: string | null;
   client_reference_id: string | null;

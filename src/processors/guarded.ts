@@ -54,6 +54,8 @@ export function guarded(processor: Processor, options: GuardOptions): Processor 
   return {
     name: processor.name,
     page: processor.page,
+    pageOrigin: processor.pageOrigin,
+    actionMs: processor.actionMs,
     charge: (request) =>
       within({ call: 'charge', id: request.key, instrument: request.instrument }, () =>
         processor.charge(request),

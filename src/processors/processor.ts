@@ -1,9 +1,7 @@
 // The payment processor as a port: what moves money, and its possible answers.
 //
-// Implemented by `sandbox.ts`. A Stripe adapter fits without a change elsewhere: a charge is a
-// payment intent, `key` its idempotency key, `findCharge` its retrieval, a redirect its next
-// action. `conformance` in test/processors must pass for each implementation. Holds, for every
-// implementation:
+// Implemented by `sandbox.ts` and `stripe/`. `conformance` in test/processors must pass for each
+// implementation. Holds, for every implementation:
 // - A `key` is one charge or one refund for ever. The same call again moves no money twice, and
 //   answers the current state.
 // - A method does not throw for a processor's answer. An exception or a timeout is `unknown` (see
@@ -48,6 +46,11 @@ export type ChargeRequest = {
   readonly instrument: Instrument | null;
   /** Whether it is kept, to be charged later without its buyer. */
   readonly save: boolean;
+  /**
+   * Whether it must wait for `confirmCharge` after the buyer has agreed. Otherwise it may: a bank
+   * debit that the buyer agrees to on the processor's page need not.
+   */
+  readonly confirms?: boolean;
   /** Where a buyer comes back to after an action elsewhere. */
   readonly returnUrl: string;
 };
@@ -80,18 +83,21 @@ export type ChargeResult =
       readonly method: Method;
       readonly askAfterMs: number;
     } & StoredInstrument)
-  /** The buyer must do something at `url` first. Never the answer where no buyer is there. */
+  /**
+   * The buyer must do something at `url` first. Never the answer where no buyer is there. `method`
+   * is null while the buyer has not chosen one.
+   */
   | {
       readonly kind: 'requires_action';
       readonly reference: string;
-      readonly method: Method;
+      readonly method: Method | null;
       readonly url: string;
     }
   /** The buyer has done it. Nothing is charged until `confirmCharge`. */
   | {
       readonly kind: 'requires_confirmation';
       readonly reference: string;
-      readonly method: Method;
+      readonly method: Method | null;
     }
   | {
       readonly kind: 'declined';
@@ -136,13 +142,26 @@ export type RefundResult =
   | { readonly kind: 'not_attempted' }
   | { readonly kind: 'unknown' };
 
-/** The processor that moves a tenant's money; null where it has none. */
-export type ProcessorFor = (tenant: Tenant) => Processor | null;
+/** The processors that move tenants' money. */
+export type Processors = {
+  /** The one that takes what is new; null where there is none. */
+  taking(tenant: Tenant): Processor | null;
+  /**
+   * The one that took a charge or saved an instrument, also where another takes what is new; null
+   * where it is not known.
+   */
+  named(tenant: Tenant, name: string): Processor | null;
+};
 
 export type Processor = {
+  /** `sandbox`, or the kind and the account: `stripe:acct_1`. Payments and saved methods keep it. */
   readonly name: string;
   /** `fields`: our page asks for the instrument. `redirect`: the processor's own does. */
   readonly page: 'fields' | 'redirect';
+  /** The origin of the page that the buyer is led to. */
+  readonly pageOrigin: string;
+  /** How long a buyer has to act there before the charge is given up. */
+  readonly actionMs: number;
   charge(request: ChargeRequest): Promise<ChargeResult>;
   chargeSaved(request: SavedChargeRequest): Promise<ChargeResult>;
   /** Removes a saved instrument: later charges of it answer `mandate_lost`. */

@@ -63,8 +63,13 @@ export type SandboxOptions = {
   readonly sql: Sql;
   readonly timers: Timers;
   readonly settleMs: number;
+  /** Where its bank's pages are, and the page of one challenge there. */
+  readonly origin: string;
   readonly challengeUrl: (chargeKey: string) => string;
 };
+
+/** How long a buyer has to answer the bank. */
+const ACTION_MS = 15 * 60_000;
 
 /** What a charge comes down to, with its buyer or without. */
 type Attempt = Pick<ChargeRequest, 'key' | 'amount' | 'currency'> &
@@ -153,6 +158,8 @@ function sandbox(options: SandboxOptions, of: OnBooks): Sandbox {
   return {
     name: 'sandbox',
     page: 'fields',
+    pageOrigin: options.origin,
+    actionMs: ACTION_MS,
     charge(request) {
       const now = clock.now();
       return attempt(request.key, onSession(request, now), now);

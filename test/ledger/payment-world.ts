@@ -70,6 +70,7 @@ export class PaymentWorld {
         customerName: 'Ada',
         isOffSession,
         attempt: 2,
+        processor: 'sandbox',
         createdAt: T0,
         roundTrip: {
           paymentLinkId: 'checkout',

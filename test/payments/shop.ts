@@ -60,6 +60,7 @@ export class Shop {
       sql: server.sql,
       timers,
       settleMs: TEST_SETTINGS.sandboxSettleMs,
+      origin: 'https://bank.example',
       challengeUrl: (key) => key,
     })(clock);
   }

@@ -17,6 +17,7 @@ beforeAll(async () => {
     sql: server.sql,
     timers,
     settleMs: 1,
+    origin: 'https://bank.example',
     challengeUrl: (key) => `http://${key}`,
   })(clock);
 });

@@ -52,6 +52,8 @@ function open(behave: () => Promise<never>) {
   const processor: Processor = {
     name: 'bad',
     page: 'fields',
+    pageOrigin: 'https://bad.example',
+    actionMs: 1000,
     charge: behave,
     chargeSaved: behave,
     forget: behave,

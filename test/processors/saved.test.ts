@@ -23,7 +23,13 @@ afterAll(async () => {
 });
 
 const bankAt = (now: number) =>
-  openSandbox({ sql, timers, settleMs: SETTLE_MS, challengeUrl: (key) => key })({ now: () => now });
+  openSandbox({
+    sql,
+    timers,
+    settleMs: SETTLE_MS,
+    origin: 'https://bank.example',
+    challengeUrl: (key) => key,
+  })({ now: () => now });
 const BANK = () => bankAt(NOW);
 
 const card = (number: string, expiry = '12/34'): Instrument => ({

@@ -85,6 +85,7 @@ function paymentOf(
       customerName: null,
       isOffSession: false,
       attempt: 1,
+      processor: 'sandbox',
       createdAt: T0,
       roundTrip: {
         paymentLinkId: 'checkout',

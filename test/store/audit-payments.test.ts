@@ -88,6 +88,7 @@ async function verify(number: string): Promise<void> {
     sql: server.sql,
     timers,
     settleMs: 0,
+    origin: 'https://bank.example',
     challengeUrl: (key) => key,
   })(clock);
   const { kind } = await bank.charge({

@@ -19,7 +19,9 @@ const CHECKOUT_MS = 86_400_000;
 const settings = peerSettings();
 // Single statements and transactions use separate connections.
 const sql = openPool(settings.databaseUrl, { max: settings.pool, applicationName: 'plain money' });
-const processor = openSandbox({ sql, timers, settleMs: 0, challengeUrl: () => '' })(clock);
+const processor = openSandbox({ sql, timers, settleMs: 0, origin: '', challengeUrl: () => '' })(
+  clock,
+);
 
 type Payment = Record<'amount' | 'refunded' | 'reserved' | 'sequence', bigint> & {
   readonly invoiceId: string;

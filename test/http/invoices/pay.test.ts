@@ -38,6 +38,7 @@ async function leave(customerId: string, number: string): Promise<void> {
     sql: server.sql,
     timers,
     settleMs: 0,
+    origin: 'https://bank.example',
     challengeUrl: (key) => key,
   })(clock);
   const instrument = number.startsWith('DE')

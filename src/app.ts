@@ -54,7 +54,7 @@ import type { Sql } from './platform/postgres/postgres.ts';
 import type { Resolve } from './platform/net/public-url.ts';
 import type { RateLimiter } from './platform/redis/rate-limit.ts';
 import type { Secrets } from './platform/crypto/secrets.ts';
-import type { ProcessorFor } from './processors/processor.ts';
+import type { Processors } from './processors/processor.ts';
 import type { Sandbox } from './processors/sandbox.ts';
 import type { TestClocks } from './test-clock/test-clocks.ts';
 import type { Subscriptions } from './subscriptions/subscriptions.ts';
@@ -89,7 +89,7 @@ export type AppDeps = {
   readonly testClocks: TestClocks;
   readonly subscriptions: Subscriptions;
   readonly sandbox: Sandbox;
-  readonly processorFor: ProcessorFor;
+  readonly processors: Processors;
   readonly eventStreams: EventStreams;
 };
 

@@ -95,7 +95,8 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const redis = openRedis({ url: options.redisUrl, warn: connections.warn });
   const limiter = countTakes(metrics.registry, openRateLimiter(redis));
   const callers = openCallers(options, connections, limiter);
-  const business = openBusiness(options, { connections, node, limiter }, late);
+  const { secrets } = signing;
+  const business = await openBusiness(options, { connections, node, limiter, secrets }, late);
   metrics.watch(node.ledger, { peers: node.peers, orgClock: connections.orgClock });
   const delivery = await openOwnDelivery(options, metrics.registry);
   const eventStreams = openEventStreams(options, connections, callers);

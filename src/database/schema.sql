@@ -1213,6 +1213,38 @@ CREATE TABLE billing_accounts (
   CONSTRAINT billing_accounts_pkey PRIMARY KEY (slot, customer_id)
 ) WITH (fillfactor=70);
 
+-- Accounts at payment processors that organisations have connected. One that is ended takes nothing new, but is still asked about
+-- what it took: its charges, their refunds and disputes.
+CREATE TABLE processor_accounts (
+  id uuid NOT NULL,
+  organisation_id uuid NOT NULL,
+  mode mode NOT NULL,
+  type text NOT NULL,
+  -- As the processor names it.
+  account text NOT NULL,
+  -- Encrypted for the id of the row.
+  sealed_key bytea NOT NULL,
+  last4 text NOT NULL,
+  -- What signs its webhooks, encrypted in the same way; null where it is not known.
+  sealed_webhook_secret bytea,
+  -- The webhook endpoint that was registered there.
+  webhook_endpoint_id text,
+  -- `failing`: it refused the key.
+  status text DEFAULT 'active'::text NOT NULL,
+  -- When the key was last accepted or refused.
+  checked_at timestamptz NOT NULL,
+  connected_at timestamptz NOT NULL,
+  ended_at timestamptz,
+  CONSTRAINT processor_accounts_pkey PRIMARY KEY (id),
+  CONSTRAINT processor_accounts_organisation_id_mode_type_account_key UNIQUE (organisation_id, mode, type, account),
+  CONSTRAINT processor_accounts_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id),
+  CONSTRAINT processor_accounts_account_check CHECK (account ~ '^[a-zA-Z0-9_]{1,64}$'::text),
+  CONSTRAINT processor_accounts_last4_check CHECK (length(last4) <= 4),
+  CONSTRAINT processor_accounts_status_check CHECK (status = ANY (ARRAY['active'::text, 'failing'::text])),
+  CONSTRAINT processor_accounts_type_check CHECK (type = 'stripe'::text)
+);
+CREATE UNIQUE INDEX processor_accounts_current ON processor_accounts (organisation_id, mode) WHERE ended_at IS NULL;
+
 -- Fails the statement that calls it: a flush that would break an invariant leaves nothing behind.
 CREATE FUNCTION refuse_flush(message text)
  RETURNS bigint

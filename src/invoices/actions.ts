@@ -74,19 +74,20 @@ export async function makeInvoiceVoid(
  */
 async function begin(
   sql: Transaction,
-  { ids, orgClock, processorFor }: SubscriptionsDeps,
+  { ids, orgClock, processors }: SubscriptionsDeps,
   { scope, id }: { readonly scope: Tenant; readonly id: string },
 ): Promise<string | null> {
   const invoice = must(await lockInvoice(sql, scope, id), 'an invoice that was found');
   const { customerId, subscriptionId } = invoice;
-  const processor = processorFor(scope);
   const last = await findPaymentOf(sql, scope, id);
   const isLive = last !== null && !hasFailed(last);
   if (isLive) return last.id;
-  if (customerId === null || processor === null) return null;
+  if (customerId === null) return null;
   if (refusalOf('pay', invoice, { isLive }) !== null) return null;
   const method = await findPaymentMethod(sql, scope, { customerId, subscriptionId });
   if (method === null) return null;
+  const processor = processors.named(scope, method.processor);
+  if (processor === null) return null;
   const attempt = (last?.attempt ?? 0) + 1;
   // Not an id that a subscription derives: it counts its own attempts.
   const paymentId = ids.derive('invoice-payment', id, String(attempt));

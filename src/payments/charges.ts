@@ -14,7 +14,7 @@ import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type { Ids, OrgClock, Timers } from '../../ledger/ports.ts';
 import type { Changes } from '../platform/postgres/changes.ts';
 import type { Sql } from '../platform/postgres/postgres.ts';
-import type { ChargeResult, ProcessorFor, Processor } from '../processors/processor.ts';
+import type { ChargeResult, Processor, Processors } from '../processors/processor.ts';
 import { findInvoice } from '../records/invoices.ts';
 import {
   findPaymentMethods,
@@ -43,7 +43,7 @@ export type ChargesDeps = {
   readonly changes: Changes;
   readonly ledger: Ledger;
   readonly followups: Followups;
-  readonly processorFor: ProcessorFor;
+  readonly processors: Processors;
 };
 
 /** An answer for the ledger. Two kinds need no processor. */
@@ -100,10 +100,11 @@ export class Charges {
   async again(state: PaymentState, { isDue }: { readonly isDue: boolean }): Promise<string | null> {
     const { payment } = state;
     const { id } = payment;
-    const { processorFor, orgClock } = this.#deps;
-    const processor = processorFor(payment);
+    const { processors, orgClock } = this.#deps;
+    const processor = processors.named(payment, payment.processor);
     if (isCharged(state) || processor === null) return null;
-    const isLate = isActionOverdue(state, orgClock.now(payment));
+    const { actionMs } = processor;
+    const isLate = isActionOverdue(state, { now: orgClock.now(payment), actionMs });
     let actionUrl: string | null = null;
     await this.asking(id, async () => {
       const found = isLate ? await processor.cancelCharge(id) : await processor.findCharge(id);
@@ -138,7 +139,8 @@ export class Charges {
   /** Charges the saved payment method, and applies the answer. */
   async collect(paymentId: string): Promise<void> {
     const state = await this.#deps.ledger.payments.load(paymentId);
-    const processor = this.#deps.processorFor(state.payment);
+    const { payment } = state;
+    const processor = this.#deps.processors.named(payment, payment.processor);
     if (isCharged(state) || processor === null) return;
     await this.asking(paymentId, () => this.#chargeSaved(state, processor));
   }
@@ -163,8 +165,8 @@ export class Charges {
       (await findInvoice(sql, payment, invoiceId ?? ''))?.subscriptionId ??
       null;
     const { id: key, amount, currency, organisationId, mode } = payment;
-    const payer = { organisationId, mode, customerId, subscriptionId, paymentId: key };
-    const method = await this.#methods.get(payer, organisationId);
+    const payer = { organisationId, mode, customerId, subscriptionId, processor: processor.name };
+    const method = await this.#methods.get({ ...payer, paymentId: key }, organisationId);
     if (method === null) return NOTHING_LEFT;
     return processor.chargeSaved({ key, saved: method.saved, amount, currency });
   }
@@ -195,12 +197,12 @@ export class Charges {
     if (result.kind !== 'succeeded' && result.kind !== 'free') return result;
     const { reference, method } =
       result.kind === 'succeeded' ? result : { reference: null, method: null };
-    const { sql, ledger, ids, orgClock, changes, processorFor } = this.#deps;
+    const { sql, ledger, ids, orgClock, changes } = this.#deps;
     const state = await ledger.payments.load(paymentId);
     if (state.customerId !== null) {
       return { kind: 'succeeded', reference, method, customerId: state.customerId };
     }
-    const { roundTrip, subscriptionId, organisationId, mode } = state.payment;
+    const { roundTrip, subscriptionId, organisationId, mode, processor } = state.payment;
     const checkoutId = must(roundTrip.paymentLinkId, 'the checkout that was paid');
     const buyer = {
       email: roundTrip.customerEmail ?? '',
@@ -209,7 +211,6 @@ export class Charges {
     };
     const scope = { organisationId, mode };
     const now = orgClock.now(scope);
-    const processor = processorFor(scope)?.name ?? '';
     const customer = await sql.begin(async (transaction) => {
       const payer = await customerOf(transaction, scope, { checkoutId, buyer, ids, now });
       const owner = { id: ids.next(), customerId: payer.id, subscriptionId, processor };

@@ -2,7 +2,7 @@
 import type { Ids } from '../../ledger/ports.ts';
 import type { Full } from '../platform/bounds.ts';
 import type { Executor } from '../platform/postgres/postgres.ts';
-import type { ProcessorFor } from '../processors/processor.ts';
+import type { Processors } from '../processors/processor.ts';
 import type { CheckoutRecord } from '../records/checkouts.ts';
 import { type DiscountRecord, findDiscountByCode } from '../records/discounts.ts';
 import type { ProductRecord } from '../records/products.ts';
@@ -15,7 +15,7 @@ export type DraftDeps = {
   readonly ids: Ids;
   /** The secret part of the session's address. */
   readonly newToken: () => string;
-  readonly processorFor: ProcessorFor;
+  readonly processors: Processors;
 };
 
 export type CheckoutInput = Pick<
@@ -67,7 +67,7 @@ export function draftCheckout(
 ): { readonly kind: 'drafted'; readonly checkout: CheckoutRecord } | CheckoutRefusal {
   const { scope, product, now } = options;
   const { currency: wanted, regional, discount, ...given } = options.input;
-  if (deps.processorFor(scope) === null) return { kind: 'no_processor' };
+  if (deps.processors.taking(scope) === null) return { kind: 'no_processor' };
   if (discount === 'discount_not_found') return { kind: discount };
   const pinned = wanted !== null;
   const quoted = quote({ product, currency: wanted, pinned, regional, discount, now });

@@ -5,7 +5,7 @@ import type { Settings } from '../config.ts';
 import type { Changes } from '../platform/postgres/changes.ts';
 import type { Sql } from '../platform/postgres/postgres.ts';
 import type { RateLimiter } from '../platform/redis/rate-limit.ts';
-import type { ProcessorFor } from '../processors/processor.ts';
+import type { Processors } from '../processors/processor.ts';
 import { Charges } from './charges.ts';
 import { Followups } from './followups.ts';
 import { pay } from './pay.ts';
@@ -22,7 +22,7 @@ export type PaymentsDeps = {
   readonly changes: Changes;
   readonly ledger: Ledger;
   readonly limiter: RateLimiter;
-  readonly processorFor: ProcessorFor;
+  readonly processors: Processors;
   readonly settings: Settings;
   /** Whether buyers get mails. */
   readonly sendsMail: boolean;

@@ -8,7 +8,7 @@
 // Does not: apply the answer (charges.ts), or do what follows from it (followups.ts).
 import type { Ids, OrgClock } from '../../ledger/ports.ts';
 import type { Sql, Transaction } from '../platform/postgres/postgres.ts';
-import type { ChargeResult, Processor, ProcessorFor } from '../processors/processor.ts';
+import type { ChargeResult, Processor, Processors } from '../processors/processor.ts';
 import { type CheckoutRecord, lockCheckout, startAttempt } from '../records/checkouts.ts';
 import { redeemDiscount } from '../records/discounts.ts';
 import { insertPayments, newPayment } from '../records/payments.ts';
@@ -22,7 +22,7 @@ export type PayDeps = {
   readonly sql: Sql;
   readonly ids: Ids;
   readonly orgClock: OrgClock;
-  readonly processorFor: ProcessorFor;
+  readonly processors: Processors;
   readonly charges: Charges;
   readonly checkoutUrl: string;
   /** Attempts that one checkout takes; 0 for any number. */
@@ -35,6 +35,8 @@ type Begun = {
   readonly amount: bigint;
   /** Whether it will be charged again. */
   readonly save: boolean;
+  /** Whether it has a discount, which is checked once more before it is charged. */
+  readonly confirms: boolean;
   readonly checkout: CheckoutRecord;
   readonly processor: Processor;
 };
@@ -51,12 +53,12 @@ export async function pay(deps: PayDeps, token: string, order: Order): Promise<P
 /** Asks the processor, except where nothing is due now or later. */
 async function charge(
   { checkoutUrl }: PayDeps,
-  { paymentId: key, amount, save, checkout, processor }: Begun,
+  { paymentId: key, amount, save, confirms, checkout, processor }: Begun,
   { currency, instrument, isEmbedded }: Order,
 ): Promise<ChargeResult | { readonly kind: 'free' }> {
   if (amount === 0n && !save) return { kind: 'free' };
   const returnUrl = `${checkoutUrl}/${checkout.token}${isEmbedded === true ? '?embed=1' : ''}`;
-  return processor.charge({ key, amount, currency, instrument, save, returnUrl });
+  return processor.charge({ key, amount, currency, instrument, save, confirms, returnUrl });
 }
 
 async function begin(
@@ -69,7 +71,7 @@ async function begin(
   const now = deps.orgClock.now(checkout);
   const { attemptsMax } = deps;
   if (attemptsMax > 0 && checkout.attempts >= attemptsMax) return { kind: 'locked' };
-  const processor = deps.processorFor(checkout);
+  const processor = deps.processors.taking(checkout);
   if (processor === null) return { kind: 'not_open' };
   const { email, name } = buyerOf(checkout, order);
   if (email === null) return { kind: 'email_required' };
@@ -123,7 +125,8 @@ async function begin(
     now,
   });
   await insertPayments(sql, [{ scope: checkout, payment }]);
-  return { kind: 'begun', paymentId, amount, save, checkout, processor };
+  const confirms = discount !== null;
+  return { kind: 'begun', paymentId, amount, save, confirms, checkout, processor };
 }
 
 /**

@@ -14,7 +14,7 @@ import type { Ids } from '../../ledger/ports.ts';
 import type { RefundDecision, RefundRequest } from '../../ledger/payments/refund.ts';
 import type { StoredRefund } from '../../ledger/storage.ts';
 import type { RateLimit, Taken } from '../platform/redis/rate-limit.ts';
-import type { ProcessorFor, RefundResult } from '../processors/processor.ts';
+import type { Processors, RefundResult } from '../processors/processor.ts';
 import type { RefundRecord } from '../records/payments.ts';
 import { isUuid } from '../records/uuid.ts';
 import type { Followups } from './followups.ts';
@@ -24,7 +24,7 @@ export type RefundsDeps = {
   readonly ids: Ids;
   readonly ledger: Ledger;
   readonly followups: Followups;
-  readonly processorFor: ProcessorFor;
+  readonly processors: Processors;
   readonly limits: { readonly perOrganisation: RateLimit; readonly perPayment: RateLimit };
 };
 
@@ -116,8 +116,8 @@ export class Refunds {
     refund: Refund,
     time: 'first' | 'again',
   ): Promise<Refund | null> {
-    const { ledger, followups, processorFor } = this.#deps;
-    const processor = processorFor(payment);
+    const { ledger, followups, processors } = this.#deps;
+    const processor = processors.named(payment, payment.processor);
     if (processor === null || this.#busy.has(refund.id)) return null;
     this.#busy.add(refund.id);
     try {

@@ -62,37 +62,40 @@ export async function findPaymentMethod(
   return found ?? null;
 }
 
-/** The same for each of many, in their order. */
+/** The same for each of many, in their order. `processor`: of those that are saved there. */
 export async function findPaymentMethods(
   sql: Executor,
-  payers: readonly (Tenant & Payer)[],
+  payers: readonly (Tenant & Payer & { readonly processor?: string })[],
 ): Promise<readonly (PaymentMethodRecord | null)[]> {
   const rows = await sql<(PaymentMethodRecord & { readonly nth: bigint })[]>`
     select p.nth, m.id, m.customer_id as "customerId", m.subscription_id as "subscriptionId", m.processor, m.saved, m.type,
       m.brand, m.last4, m.created_at as "createdAt",
       case when m.exp_month is not null then jsonb_build_object('month', m.exp_month, 'year', m.exp_year) end as expiry
     from unnest(${payers.map(({ organisationId }) => organisationId)}::uuid[], ${payers.map(({ mode }) => mode)}::text[]::mode[],
-      ${payers.map(({ customerId }) => customerId)}::uuid[], ${payers.map(({ subscriptionId }) => subscriptionId)}::uuid[])
-      with ordinality as p (organisation_id, mode, customer_id, subscription_id, nth)
+      ${payers.map(({ customerId }) => customerId)}::uuid[], ${payers.map(({ subscriptionId }) => subscriptionId)}::uuid[],
+      ${payers.map(({ processor }) => processor ?? null)}::text[])
+      with ordinality as p (organisation_id, mode, customer_id, subscription_id, processor, nth)
     cross join lateral (
       select * from payment_methods m where m.organisation_id = p.organisation_id and m.mode = p.mode
         and ${isFor(sql, { customer: sql`p.customer_id`, subscription: sql`p.subscription_id` })}
+        and (p.processor is null or m.processor = p.processor)
       order by m.created_at desc, m.id desc limit 1) as m`;
   const found = new Map(rows.map(({ nth, ...method }) => [Number(nth), method]));
   return payers.map((_, index) => found.get(index + 1) ?? null);
 }
 
-/** Which of these subscriptions have a method to charge. */
+/** Which of these subscriptions have a method to charge, and at which processor. */
 export async function listChargeable(
   sql: Executor,
   payers: readonly { readonly customerId: string; readonly subscriptionId: string }[],
-): Promise<ReadonlySet<string>> {
+): Promise<ReadonlyMap<string, string>> {
   const customerIds = payers.map(({ customerId }) => customerId);
   const subscriptionIds = payers.map(({ subscriptionId }) => subscriptionId);
-  const rows = await sql<{ id: string }[]>`
-    select distinct p.subscription_id as id
+  const rows = await sql<{ id: string; processor: string }[]>`
+    select distinct p.subscription_id as id, m.processor
     from unnest(${customerIds}::uuid[], ${subscriptionIds}::uuid[]) as p (customer_id, subscription_id)
-    where exists (select from payment_methods m
-      where ${isFor(sql, { customer: sql`p.customer_id`, subscription: sql`p.subscription_id` })})`;
-  return new Set(rows.map((row) => row.id));
+    cross join lateral (select m.processor from payment_methods m
+      where ${isFor(sql, { customer: sql`p.customer_id`, subscription: sql`p.subscription_id` })}
+      order by m.created_at desc, m.id desc limit 1) as m`;
+  return new Map(rows.map(({ id, processor }) => [id, processor]));
 }

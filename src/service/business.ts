@@ -12,10 +12,12 @@ import { clock as ownClock, timers } from '../platform/clock.ts';
 import { newToken } from '../platform/crypto/tokens.ts';
 import { ids } from '../platform/ids.ts';
 import type { Late } from '../platform/late.ts';
+import type { Secrets } from '../platform/crypto/secrets.ts';
 import type { RateLimiter } from '../platform/redis/rate-limit.ts';
-import { openProcessors } from '../processors/registry.ts';
-import type { ProcessorFor } from '../processors/processor.ts';
+import { type OpenedAccount, openProcessors } from '../processors/registry.ts';
+import type { Processor, Processors } from '../processors/processor.ts';
 import { openSandbox, type Sandbox } from '../processors/sandbox.ts';
+import { listProcessorAccounts } from '../records/processor-accounts.ts';
 import { runTestClock, stopTestClock } from '../records/test-clocks.ts';
 import { openSubscriptions } from '../subscriptions/open.ts';
 import type { Subscriptions } from '../subscriptions/subscriptions.ts';
@@ -32,26 +34,33 @@ export type Business = {
   readonly subscriptions: Subscriptions;
   readonly testClocks: TestClocks;
   readonly sandbox: Sandbox;
-  readonly processorFor: ProcessorFor;
+  readonly processors: Processors;
+};
+
+type Given = {
+  readonly connections: Connections;
+  readonly node: Node;
+  readonly limiter: RateLimiter;
+  readonly secrets: Secrets;
 };
 
 /** Binds the parts that the ledger calls. */
-export function openBusiness(
+export async function openBusiness(
   options: ServiceOptions,
-  { connections, node, limiter }: { connections: Connections; node: Node; limiter: RateLimiter },
+  { connections, node, limiter, secrets }: Given,
   late: {
     readonly payments: Late<Payments>;
     readonly subscriptions: Late<Subscriptions>;
     readonly testClocks: Late<TestClocks>;
   },
-): Business {
+): Promise<Business> {
   const { settings, log } = options;
   const { ledger } = node;
-  const banks = openBanks(options, connections);
-  const { processorFor } = banks;
+  const banks = await openBanks(options, connections, secrets);
+  const { processors } = banks;
   const sendsMail = settings.mail !== undefined;
   const port = { ...connections, ids, timers, log };
-  const deps = { ...port, ledger, limiter, processorFor, settings, sendsMail };
+  const deps = { ...port, ledger, limiter, processors, settings, sendsMail };
   const payments = openPayments({
     ...deps,
     onSubscriptionPayment: (scope, id) => late.subscriptions.get().paymentSettled(scope, id),
@@ -85,17 +94,35 @@ function openTestClocks(
   });
 }
 
-/** The sandbox on the wall clock, for its own pages; and each tenant's processor, in its time. */
-function openBanks({ settings, log }: ServiceOptions, { sql, orgClock }: Connections) {
+/** The sandbox on the wall clock, for its own pages; and each tenant's processors, in its time. */
+async function openBanks(
+  { settings, log }: ServiceOptions,
+  { sql, orgClock, changes }: Connections,
+  secrets: Secrets,
+) {
   const { baseUrl, sandboxSettleMs: settleMs } = settings;
   const challengeUrl = (key: string): string => `${baseUrl}/sandbox/challenges/${key}`;
-  const sandboxOn = openSandbox({ sql, timers, settleMs, challengeUrl });
+  const { origin } = new URL(baseUrl);
+  const sandboxOn = openSandbox({ sql, timers, settleMs, origin, challengeUrl });
   const sandboxFor = (tenant: Tenant) =>
     sandboxOn({ now: () => orgClock.now(tenant) }, tenant.organisationId);
   return {
     sandbox: sandboxOn(ownClock),
-    processorFor: openProcessors({ sandboxFor, timers, log }),
+    processors: await openProcessors({
+      sandboxFor,
+      list: (organisationId) => listProcessorAccounts(sql, organisationId),
+      open: openAccount,
+      secrets,
+      changes,
+      timers,
+      log,
+    }),
   };
+}
+
+/** The adapter of an account. */
+function openAccount({ name }: OpenedAccount): Processor {
+  throw new Error(`no adapter for ${name}`);
 }
 
 /** Webhooks and mails delivered by this process, beside the API; null where others do it. */

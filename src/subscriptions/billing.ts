@@ -12,7 +12,7 @@ import type { Ids, Log, OrgClock, Timers } from '../../ledger/ports.ts';
 import type { Command } from '../../ledger/subscriptions/commands.ts';
 import { OutboxTasks } from '../platform/background/outbox-tasks.ts';
 import type { Sql } from '../platform/postgres/postgres.ts';
-import type { ProcessorFor } from '../processors/processor.ts';
+import type { Processors } from '../processors/processor.ts';
 import { putOff } from '../records/followups.ts';
 import { billingPolicyOf } from '../records/organisations.ts';
 import { deleteFollowups, listSubscriptionsOwing } from '../records/subscription-followups.ts';
@@ -28,7 +28,7 @@ export type BillingDeps = {
   readonly timers: Timers;
   readonly log: Log;
   readonly ledger: Ledger;
-  readonly processorFor: ProcessorFor;
+  readonly processors: Processors;
   /** Whether customers get mails. */
   readonly sendsMail: boolean;
   /** Charges the saved payment method for a payment on disk. */

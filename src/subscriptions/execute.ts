@@ -8,7 +8,7 @@ import type { Ids, OrgClock } from '../../ledger/ports.ts';
 import { draftedLines, type LineNames, usagePricesOf } from '../invoices/drafted-lines.ts';
 import { unreachable } from '../../ledger/kernel/assert.ts';
 import type { Transaction } from '../platform/postgres/postgres.ts';
-import type { ProcessorFor } from '../processors/processor.ts';
+import type { Processors } from '../processors/processor.ts';
 import { announceOverdue } from '../records/overdue.ts';
 import { countAttempts, isBeingPaid, lockInvoice, voidInvoice } from '../invoices/changes.ts';
 import { refusalOf } from '../invoices/transitions.ts';
@@ -28,7 +28,7 @@ import {
 export type ExecuteDeps = {
   readonly ids: Ids;
   readonly orgClock: OrgClock;
-  readonly processorFor: ProcessorFor;
+  readonly processors: Processors;
   /** Whether customers get mails. */
   readonly sendsMail: boolean;
 };
@@ -75,7 +75,8 @@ export async function executeOwed(
       news.push({ ...recipientOf(one), news: answer });
       continue;
     }
-    const processor = payable.has(one.subscriptionId) ? deps.processorFor(one.scope) : null;
+    const name = payable.get(one.subscriptionId);
+    const processor = name === undefined ? null : deps.processors.named(one.scope, name);
     const order = await executeOne(sql, deps, {
       one,
       meters,

@@ -20,7 +20,7 @@ export async function replaceMethod(
   scope: Tenant,
   change: Change,
 ): Promise<MethodReply> {
-  const processor = deps.processorFor(scope);
+  const processor = deps.processors.taking(scope);
   if (processor === null) return { kind: 'unavailable' };
   const { customerId, key, instrument, returnUrl } = change;
   const [one] = await listSubscriptions(deps.sql, scope, { customerId, limit: 1, offset: 0 });
@@ -34,7 +34,7 @@ export async function methodReturned(
   scope: Tenant,
   { customerId, key }: Returned,
 ): Promise<MethodReply> {
-  const processor = deps.processorFor(scope);
+  const processor = deps.processors.taking(scope);
   if (processor === null) return { kind: 'unavailable' };
   const found = await processor.findCharge(key);
   const isAgreed = found.kind === 'requires_confirmation';

@@ -82,7 +82,7 @@ const PLANTED: readonly Planted[] = [
       replace: [
         [
           'const decision = await this.#reserve(call.paymentId, request);',
-          `await this.#deps.processorFor(scope)
+          `await this.#deps.processors.taking(scope)
             ?.refund({ key: id, chargeKey: call.paymentId, amount: amount ?? 0n, currency });
           const decision = await this.#reserve(call.paymentId, request);`,
         ],

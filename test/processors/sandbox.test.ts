@@ -5,7 +5,6 @@ import { ids } from '../../src/platform/ids.ts';
 import { openPool, type Sql } from '../../src/platform/postgres/postgres.ts';
 import { guarded } from '../../src/processors/guarded.ts';
 import type { ChargeResult, Instrument } from '../../src/processors/processor.ts';
-import { openProcessors } from '../../src/processors/registry.ts';
 import { type Sandbox, openSandbox } from '../../src/processors/sandbox.ts';
 import { freshDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
@@ -47,6 +46,7 @@ async function openRig(wrap: (bank: Sandbox) => Rig['processor']): Promise<Rig> 
     sql,
     timers,
     settleMs: SETTLE_MS,
+    origin: 'https://bank.example',
     challengeUrl: (key) => `https://bank.example/${encodeURIComponent(key)}`,
   })({ now: () => now });
   return {
@@ -83,6 +83,7 @@ const openBank = (settleMs = SETTLE_MS) =>
     sql,
     timers,
     settleMs,
+    origin: 'https://bank.example',
     challengeUrl: (key) => `https://bank.example/${key}`,
   })({ now: () => NOW });
 const chargeOf = (instrument: Instrument | null, key = ids.next()) => ({
@@ -244,12 +245,6 @@ test('where nothing waits, it is settled at once', async () => {
     kind: 'declined',
     code: 'insufficient_funds',
   });
-});
-
-test('it is for test mode alone', () => {
-  const processorFor = openProcessors({ sandboxFor: () => openBank(), timers, log: SILENT });
-  expect(processorFor({ organisationId: '', mode: 'test' })?.name).toBe('sandbox');
-  expect(processorFor({ organisationId: '', mode: 'live' })).toBeNull();
 });
 
 test('where the database cancels a statement of many charges, it is not asked for each', async () => {

@@ -6,7 +6,7 @@ import type { FieldError } from '../../pages/fields.ts';
 import type { Method } from '../../pages/instrument.ts';
 import { methodPage } from '../../pages/portal/method.ts';
 import type { Frame } from '../../pages/portal/view.ts';
-import type { ProcessorFor } from '../../processors/processor.ts';
+import type { Processors } from '../../processors/processor.ts';
 import { findPaymentMethod } from '../../records/payment-methods.ts';
 import { isUuid } from '../../records/uuid.ts';
 import type { MethodReply } from '../../subscriptions/subscriptions.ts';
@@ -19,7 +19,7 @@ import { portalUrl } from '../wire/portal-tokens.ts';
 import type { MethodForm } from '../wire/portal.ts';
 import { urlOf } from '../edge/url.ts';
 
-export type MethodDeps = ActionDeps & { readonly ids: Ids; readonly processorFor: ProcessorFor };
+export type MethodDeps = ActionDeps & { readonly ids: Ids; readonly processors: Processors };
 
 /** The form, or the result where the bank redirects back. */
 export async function readMethodForm(deps: MethodDeps, call: PortalCall): Promise<Response> {
@@ -59,8 +59,8 @@ function keyOf({ ids }: MethodDeps, { customerId }: PortalPrincipal, attempt: st
   return ids.derive('portal-method', customerId, attempt.toLowerCase());
 }
 
-function takesFields({ processorFor }: MethodDeps, principal: PortalPrincipal): boolean {
-  return processorFor(tenantOf(principal))?.page === 'fields';
+function takesFields({ processors }: MethodDeps, principal: PortalPrincipal): boolean {
+  return processors.taking(tenantOf(principal))?.page === 'fields';
 }
 
 function framed({ sql, settings }: MethodDeps, { principal, params }: PortalCall): Promise<Frame> {

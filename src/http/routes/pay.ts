@@ -11,7 +11,7 @@ import type { Payments } from '../../payments/payments.ts';
 import { regionalCurrency } from '../../payments/regions.ts';
 import type { Sql } from '../../platform/postgres/postgres.ts';
 import type { RateLimiter } from '../../platform/redis/rate-limit.ts';
-import type { ProcessorFor } from '../../processors/processor.ts';
+import type { Processors } from '../../processors/processor.ts';
 import { soldUsageOf } from '../checkout/sold.ts';
 import { awaitingCookie, isAwaiting } from '../checkout/return-cookie.ts';
 import {
@@ -51,7 +51,7 @@ export type PayRoutesDeps = {
   readonly sql: Sql;
   readonly orgClock: OrgClock;
   readonly payments: Payments;
-  readonly processorFor: ProcessorFor;
+  readonly processors: Processors;
   readonly settings: Settings;
   readonly limiter: RateLimiter;
   readonly addressOf: (request: Request) => string;
@@ -150,7 +150,8 @@ function readPage(deps: PayRoutesDeps, tries: Tries): Route {
  * another request is still waiting for it.
  */
 function isAsked({ checkout, payment }: Session): boolean {
-  return checkout.status === 'processing' && payment !== null && payment.method !== null;
+  if (checkout.status !== 'processing' || payment === null) return false;
+  return payment.method !== null || payment.status === 'requires_action';
 }
 
 /** Shows the page in its current state. */
@@ -243,12 +244,12 @@ type Offer = {
 };
 
 async function offerOf(
-  { sql, processorFor }: PayRoutesDeps,
+  { sql, processors }: PayRoutesDeps,
   session: Session,
   options: { readonly choices: BuyerChoices; readonly now: number },
 ): Promise<Offer | null> {
   const { checkout } = session;
-  const processor = processorFor(checkout);
+  const processor = processors.taking(checkout);
   if (checkout.status !== 'active' || processor === null) return null;
   const terms = await termsOf(sql, session, options);
   if (terms === null) return null;

@@ -5,7 +5,7 @@ import type { Settings } from '../../config.ts';
 import { invoicePage } from '../../pages/invoice.ts';
 import { portalPage } from '../../pages/portal/page.ts';
 import { NOTICES, type Notice } from '../../pages/portal/view.ts';
-import type { ProcessorFor } from '../../processors/processor.ts';
+import type { Processors } from '../../processors/processor.ts';
 import type { Sql } from '../../platform/postgres/postgres.ts';
 import { findInvoice, type InvoiceRecord } from '../../records/invoices.ts';
 import type { Subscriptions } from '../../subscriptions/subscriptions.ts';
@@ -36,7 +36,7 @@ export type PortalRoutesDeps = PortalRecords & {
   readonly orgClock: OrgClock;
   readonly settings: Settings;
   readonly subscriptions: Subscriptions;
-  readonly processorFor: ProcessorFor;
+  readonly processors: Processors;
   readonly usageCsv: UsageCsv;
 };
 
@@ -174,13 +174,13 @@ export function portalRoutes(deps: PortalRoutesDeps) {
 }
 
 function readPortal(deps: PortalRoutesDeps): Route {
-  const { edge, sql, orgClock, settings, processorFor } = deps;
+  const { edge, sql, orgClock, settings, processors } = deps;
   return edge.portal(READ, async ({ principal, params: { token }, request }) => {
     const frame = await frameOf(sql, principal, { appUrl: settings.appUrl, token });
     const view = await portalView(deps, principal, {
       frame,
       notice: noticeOf(request),
-      canReplaceMethod: processorFor(principal)?.page === 'fields',
+      canReplaceMethod: processors.taking(principal)?.page === 'fields',
       now: orgClock.now(principal),
     });
     return sendPage(portalPage(view));

@@ -18,11 +18,18 @@ const SILENCE_MS_MAX = 600;
 
 /**
  * `api_key`: the key's id. `meter`: the organisation's. `customer`: the customer's.
- * `webhook_endpoint`: the endpoint's. `test_clock`: the organisation's.
+ * `webhook_endpoint`: the endpoint's. `test_clock`, `processor`: the organisation's.
  */
 export type ChangeKind = (typeof KINDS)[number];
 
-const KINDS = ['api_key', 'meter', 'customer', 'webhook_endpoint', 'test_clock'] as const;
+const KINDS = [
+  'api_key',
+  'meter',
+  'customer',
+  'webhook_endpoint',
+  'test_clock',
+  'processor',
+] as const;
 
 export type Subscriber = {
   /** Resolves when the cache has dropped it. */

@@ -39,7 +39,7 @@ const DEPS: readonly (keyof AppDeps)[] = [
   'testClocks',
   'subscriptions',
   'sandbox',
-  'processorFor',
+  'processors',
 ];
 
 export function listOperations(): Listed[] {

@@ -165,4 +165,29 @@ export const PAYMENT_CHECKS: Readonly<Record<string, string>> = {
       -- A refund that may still fail at the processor has an ask_at here.
       OR r.status = 'succeeded' AND (s.key IS NULL OR s.ends <> 'succeeded' AND (r.ask_at IS NULL OR s.status <> 'succeeded'))
       OR r.status = 'failed' AND s.ends IS DISTINCT FROM 'declined'`,
+
+  // What Stripe itself says is compared by the reconciliation; these are what we know of it.
+  'what Stripe has charged is what payments say': `
+    SELECT coalesce(p.id::text, c.key) AS payment, p.status, p.processor, p.processor_reference, c.account, c.stripe_id, c.intent, c.state
+    FROM (SELECT * FROM payments WHERE processor LIKE 'stripe:%') p FULL JOIN stripe_charges c ON c.key = p.id::text
+    -- A verification of a saved method moves no money, and need not be a payment.
+    WHERE p.id IS NULL AND c.kind <> 'setup' OR (c.account, coalesce(c.currency, p.currency)) <> (p.processor, p.currency)
+      OR p.status IN ${CAPTURED} AND p.processor_reference IS NOT NULL
+        AND (c.intent IS DISTINCT FROM p.processor_reference OR c.stripe_id IS NULL OR c.state <> 'open')
+      OR p.status IN ${CAPTURED} AND p.processor_reference IS NULL AND p.amount > 0`,
+
+  'what Stripe has refunded is what refunds say': `
+    SELECT coalesce(r.id::text, s.key) AS refund, r.status, r.amount, s.stripe_id, s.declined, s.amount AS refunded
+    FROM (SELECT r.* FROM refunds r JOIN payments p ON p.slot = r.slot AND p.id = r.payment_id WHERE p.processor LIKE 'stripe:%') r
+    FULL JOIN stripe_refunds s ON s.key = r.id::text
+    WHERE r.id IS NULL OR s.charge_key <> r.payment_id::text OR s.amount <> r.amount
+      OR r.status = 'succeeded' AND s.stripe_id IS NULL OR r.status = 'failed' AND num_nonnulls(s.stripe_id, s.declined) <> 1
+      OR r.status = 'succeeded' AND r.processor_reference IS DISTINCT FROM s.stripe_id`,
+
+  'one object of Stripe is one charge or one refund': `
+    SELECT id, count(*) AS uses FROM (
+      SELECT account || ' ' || stripe_id AS id FROM stripe_charges WHERE stripe_id IS NOT NULL
+      UNION ALL SELECT account || ' ' || intent FROM stripe_charges WHERE intent IS NOT NULL AND intent IS DISTINCT FROM stripe_id
+      UNION ALL SELECT stripe_id FROM stripe_refunds WHERE stripe_id IS NOT NULL) u
+    GROUP BY id HAVING count(*) > 1`,
 };

@@ -1245,6 +1245,46 @@ CREATE TABLE processor_accounts (
 );
 CREATE UNIQUE INDEX processor_accounts_current ON processor_accounts (organisation_id, mode) WHERE ended_at IS NULL;
 
+CREATE TABLE stripe_charges (
+  -- Our payment's id, or that of a verification.
+  key text COLLATE "C" NOT NULL,
+  -- The account, as payments name it.
+  account text NOT NULL,
+  -- A Checkout Session that charges or that only saves, or a PaymentIntent without its buyer; null where it was given up before it came.
+  kind text,
+  currency text,
+  -- Stripe's id of it; null while no answer has come.
+  stripe_id text,
+  -- The PaymentIntent or SetupIntent, once there is one.
+  intent text,
+  state text NOT NULL,
+  -- Why it was declined, where Stripe's objects do not say so.
+  code text,
+  created_at timestamptz NOT NULL,
+  CONSTRAINT stripe_charges_pkey PRIMARY KEY (key),
+  CONSTRAINT stripe_charges_complete CHECK (state = 'canceled'::text OR num_nonnulls(kind, currency) = 2),
+  CONSTRAINT stripe_charges_declined_for CHECK ((state = 'declined'::text) = (code IS NOT NULL)),
+  CONSTRAINT stripe_charges_kind_known CHECK (kind = ANY (ARRAY['session'::text, 'setup'::text, 'intent'::text])),
+  -- The state of a charge under way is Stripe's: only what it may not become is written here.
+  CONSTRAINT stripe_charges_state_known CHECK (state = ANY (ARRAY['open'::text, 'canceled'::text, 'declined'::text]))
+);
+
+CREATE TABLE stripe_refunds (
+  -- Our refund's id.
+  key text COLLATE "C" NOT NULL,
+  charge_key text COLLATE "C" NOT NULL,
+  amount bigint NOT NULL,
+  -- null while no answer has come.
+  stripe_id text,
+  -- Why Stripe made none.
+  declined text,
+  created_at timestamptz NOT NULL,
+  CONSTRAINT stripe_refunds_pkey PRIMARY KEY (key),
+  CONSTRAINT stripe_refunds_charge_key_fkey FOREIGN KEY (charge_key) REFERENCES stripe_charges(key),
+  CONSTRAINT stripe_refunds_amount_positive CHECK (amount > 0),
+  CONSTRAINT stripe_refunds_one_outcome CHECK (num_nonnulls(stripe_id, declined) <= 1)
+);
+
 -- Fails the statement that calls it: a flush that would break an invariant leaves nothing behind.
 CREATE FUNCTION refuse_flush(message text)
  RETURNS bigint

@@ -195,7 +195,14 @@ const LAYERS: Layer[] = [
   },
   {
     files: ['src/processors/**'],
-    may: [...LEDGER_FACE, ...NODE, 'src/processors/**', 'src/platform/**'],
+    may: [
+      ...LEDGER_FACE,
+      ...NODE,
+      'stripe',
+      'src/processors/**',
+      'src/records/processor-accounts.ts',
+      'src/platform/**',
+    ],
   },
   {
     files: ['src/platform/**'],

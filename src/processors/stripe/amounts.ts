@@ -1,0 +1,86 @@
+// Amounts as Stripe writes them, in every currency that it takes.
+//
+// Ours are in the minor unit of ISO 4217. Stripe's are too, but for the currencies below. What Stripe
+// cannot express is refused and never rounded.
+import { exponentOf, formatMoney } from '../../../ledger/kernel/money.ts';
+
+/** The currencies of its list that ISO 4217 still has. */
+const TAKEN = new Set(
+  (
+    'USD AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BWP BYN BZD CAD CDF CHF CLP CNY COP CRC ' +
+    'CVE CZK DJF DKK DOP DZD EGP ETB EUR FJD FKP GBP GEL GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR ISK JMD JOD JPY KES KGS ' +
+    'KHR KMF KRW KWD KYD KZT LAK LBP LKR LRD LSL MAD MDL MGA MKD MMK MNT MOP MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR ' +
+    'PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SEK SGD SHP SLE SOS SRD SZL THB TJS TND TOP TRY TTD TWD TZS UAH ' +
+    'UGX UYU UZS VND VUV WST XAF XCD XCG XOF XPF YER ZAR ZMW'
+  ).split(' '),
+);
+
+/** The decimals with which Stripe writes a currency, where those are not ISO's. */
+const WRITTEN_WITH: Readonly<Record<string, number>> = { ISK: 2, UGX: 2, MGA: 0 };
+
+/** What an amount of Stripe's must be a multiple of, where that is not 1. */
+const STEPS: Readonly<Record<string, bigint>> = {
+  ISK: 100n,
+  UGX: 100n,
+  BHD: 10n,
+  JOD: 10n,
+  KWD: 10n,
+  OMR: 10n,
+  TND: 10n,
+};
+
+/** How many digits an amount of Stripe's may have, where those are not 8. */
+const DIGITS: Readonly<Record<string, number>> = {
+  COP: 10,
+  HUF: 10,
+  IDR: 12,
+  INR: 9,
+  JPY: 10,
+  LBP: 10,
+};
+const DIGITS_OF_ALL = 8;
+
+export type StripeAmount =
+  | { readonly kind: 'amount'; readonly units: number }
+  /** Stripe has no such amount; the message names it. */
+  | { readonly kind: 'refused'; readonly message: string };
+
+/** An amount in the smallest coin of the currency, as Stripe writes it. */
+export function stripeAmount(amount: bigint, currency: string): StripeAmount {
+  if (!TAKEN.has(currency)) return refused(`Stripe takes no payments in ${currency}.`);
+  const units = inStripesUnit(amount, currency);
+  const step = STEPS[currency] ?? 1n;
+  const shown = `${formatMoney(amount, currency)} ${currency}`;
+  if (units === null || units % step !== 0n) {
+    const least = formatMoney(leastOf(currency, step), currency);
+    return refused(`Stripe cannot take ${shown}: only multiples of ${least} ${currency}.`);
+  }
+  if (String(units).length > (DIGITS[currency] ?? DIGITS_OF_ALL)) {
+    return refused(`Stripe cannot take as much as ${shown} at once.`);
+  }
+  return { kind: 'amount', units: Number(units) };
+}
+
+/** null where Stripe has fewer decimals than the amount. */
+function inStripesUnit(amount: bigint, currency: string): bigint | null {
+  const more = shiftOf(currency);
+  if (more >= 0) return amount * 10n ** BigInt(more);
+  const divisor = 10n ** BigInt(-more);
+  return amount % divisor === 0n ? amount / divisor : null;
+}
+
+/** The smallest amount of ours that Stripe can express. */
+function leastOf(currency: string, step: bigint): bigint {
+  const more = shiftOf(currency);
+  return more >= 0 ? step / 10n ** BigInt(more) : step * 10n ** BigInt(-more);
+}
+
+/** The decimals that Stripe writes and we do not. */
+function shiftOf(currency: string): number {
+  const ours = exponentOf(currency);
+  return (WRITTEN_WITH[currency] ?? ours) - ours;
+}
+
+function refused(message: string): StripeAmount {
+  return { kind: 'refused', message };
+}

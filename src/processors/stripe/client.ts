@@ -1,0 +1,32 @@
+import Stripe from 'stripe';
+
+/** Below the deadline of `guarded.ts`, so that a late answer is known to be late here first. */
+const TIMEOUT_MS = 7000;
+
+/**
+ * A client of one key, on the API version that the package is made for. It repeats no call by
+ * itself: whether one may be repeated is known to who calls. `apiUrl` is another address than
+ * Stripe's.
+ */
+export function stripeClient({
+  key,
+  apiUrl,
+  timeoutMs = TIMEOUT_MS,
+}: {
+  readonly key: string;
+  readonly apiUrl: URL | null;
+  readonly timeoutMs?: number;
+}): Stripe {
+  return new Stripe(key, {
+    maxNetworkRetries: 0,
+    timeout: timeoutMs,
+    telemetry: false,
+    ...(apiUrl === null ? {} : addressOf(apiUrl)),
+  });
+}
+
+function addressOf({ protocol, hostname, port }: URL) {
+  const scheme = protocol === 'http:' ? 'http' : 'https';
+  const standard = scheme === 'http' ? '80' : '443';
+  return { protocol: scheme, host: hostname, port: port === '' ? standard : port } as const;
+}

@@ -127,11 +127,15 @@ export class PaymentDraft {
   }
 }
 
+/** Asked so often in vain, in about two minutes, the processor is away. */
+const AWAY_ASKS = 16;
+
 /**
- * The delay doubles from half a second to eight. No answer is never taken for a no: the processor
- * is asked until it answers. It is at most eight seconds, so that ten seconds after a restart a
- * payment is decided (decisions 6).
+ * The delay doubles from half a second to eight, and after two minutes of silence to a minute. No
+ * answer is never taken for a no: the processor is asked until it answers. Before that it is at most
+ * eight seconds, so that ten seconds after a restart a payment is decided (decisions 6).
  */
 export function backoff(asks: number): number {
-  return 500 * 2 ** Math.min(asks, 4);
+  const away = Math.min(Math.max(asks - AWAY_ASKS, 0), 3);
+  return 500 * 2 ** (Math.min(asks, 4) + away);
 }

@@ -71,7 +71,7 @@ export type RoundTrip = {
   readonly metadata: Readonly<Record<string, string>>;
 };
 
-/** How long after a charge or a refund is sent its alarm first asks what became of it. */
+/** How long after a refund is sent its alarm first asks what became of it. */
 export const FIRST_ASK_MS = 3000;
 
 /** What of the buyer's means may be shown and kept. */

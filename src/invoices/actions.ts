@@ -104,7 +104,7 @@ async function begin(
     ...invoice.echo,
     attempt,
     processor: processor.name,
-    sentAt: now,
+    askAt: now + processor.firstAskMs,
     now,
   });
   await insertPayments(sql, [{ scope, payment }]);

@@ -27,8 +27,8 @@ import { customerOf } from './customer.ts';
 import type { Followups } from './followups.ts';
 import { giveBack, takeAgain } from './redemption.ts';
 
-/** How many times an off-session charge may be lost before it is given up. */
-const LOST_MAX = 3;
+/** How many times an off-session charge is lost at least before it is given up. */
+const LOST_MIN = 3;
 
 /** Charges that may look their payment methods up at the same time, and in one statement. */
 const LOOKING_MAX = 4096;
@@ -146,13 +146,16 @@ export class Charges {
   }
 
   /**
-   * An off-session charge that never arrived is sent again under the same key. If it is lost too
-   * often it is canceled, and dunning retries another day.
+   * An off-session charge that never arrived is sent again under the same key: a processor that is
+   * away for an hour charges when it is back. If it is lost for too long it is canceled, and dunning
+   * retries another day.
    */
   async #insist(state: PaymentState, processor: Processor): Promise<Result> {
     const result = await this.#chargeSaved(state, processor);
-    const isHopeless = result.kind === 'unknown' && state.asks >= LOST_MAX;
-    return isHopeless ? processor.cancelCharge(state.payment.id) : result;
+    const { payment, asks } = state;
+    const isLate = this.#deps.orgClock.now(payment) >= payment.createdAt + processor.insistMs;
+    const isHopeless = result.kind === 'unknown' && asks >= LOST_MIN && isLate;
+    return isHopeless ? processor.cancelCharge(payment.id) : result;
   }
 
   async #chargeSaved(state: PaymentState, processor: Processor): Promise<Result> {

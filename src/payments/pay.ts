@@ -121,7 +121,7 @@ async function begin(
     metadata: checkout.metadata,
     attempt: checkout.attempts + 1,
     processor: processor.name,
-    sentAt: now,
+    askAt: now + processor.firstAskMs,
     now,
   });
   await insertPayments(sql, [{ scope: checkout, payment }]);

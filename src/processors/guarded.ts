@@ -56,6 +56,8 @@ export function guarded(processor: Processor, options: GuardOptions): Processor 
     page: processor.page,
     pageOrigin: processor.pageOrigin,
     actionMs: processor.actionMs,
+    firstAskMs: processor.firstAskMs,
+    insistMs: processor.insistMs,
     charge: (request) =>
       within({ call: 'charge', id: request.key, instrument: request.instrument }, () =>
         processor.charge(request),

@@ -162,6 +162,16 @@ export type Processor = {
   readonly pageOrigin: string;
   /** How long a buyer has to act there before the charge is given up. */
   readonly actionMs: number;
+  /**
+   * How long after a charge is sent it is first asked about: later than its answer may come, for
+   * what has not arrived by then is canceled.
+   */
+  readonly firstAskMs: number;
+  /**
+   * How long a charge without its buyer is sent again, under its key, while no answer comes. Then it
+   * is canceled, and dunning tries another day.
+   */
+  readonly insistMs: number;
   charge(request: ChargeRequest): Promise<ChargeResult>;
   chargeSaved(request: SavedChargeRequest): Promise<ChargeResult>;
   /** Removes a saved instrument: later charges of it answer `mandate_lost`. */

@@ -68,8 +68,13 @@ export type SandboxOptions = {
   readonly challengeUrl: (chargeKey: string) => string;
 };
 
-/** How long a buyer has to answer the bank. */
-const ACTION_MS = 15 * 60_000;
+const TIMES = {
+  /** How long a buyer has to answer the bank. */
+  actionMs: 15 * 60_000,
+  /** Its answer is a statement here: it comes at once, or not at all. */
+  firstAskMs: 3000,
+  insistMs: 0,
+} as const;
 
 /** What a charge comes down to, with its buyer or without. */
 type Attempt = Pick<ChargeRequest, 'key' | 'amount' | 'currency'> &
@@ -159,7 +164,7 @@ function sandbox(options: SandboxOptions, of: OnBooks): Sandbox {
     name: 'sandbox',
     page: 'fields',
     pageOrigin: options.origin,
-    actionMs: ACTION_MS,
+    ...TIMES,
     charge(request) {
       const now = clock.now();
       return attempt(request.key, onSession(request, now), now);

@@ -3,7 +3,6 @@
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { slotOf } from '../../ledger/kernel/slot.ts';
 import {
-  FIRST_ASK_MS,
   type FailureCode,
   type Payment,
   type PaymentAccount,
@@ -77,14 +76,13 @@ type Required =
   | 'metadata'
   | 'attempt'
   | 'processor'
+  | 'askAt'
   | 'now';
 
-/** Builds a new payment: what it is not for is null. Its alarm first asks after `sentAt`. */
-export function newPayment({
-  sentAt,
-  ...given
-}: Pick<NewPayment, Required> &
-  Partial<Omit<NewPayment, 'slot' | 'askAt'>> & { readonly sentAt: number }): NewPayment {
+/** Builds a new payment: what it is not for is null. */
+export function newPayment(
+  given: Pick<NewPayment, Required> & Partial<Omit<NewPayment, 'slot'>>,
+): NewPayment {
   return {
     checkoutId: null,
     checkoutToken: null,
@@ -95,7 +93,6 @@ export function newPayment({
     clientReferenceId: null,
     ...given,
     slot: slotOf(given.id),
-    askAt: sentAt + FIRST_ASK_MS,
   };
 }
 

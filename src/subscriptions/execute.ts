@@ -88,8 +88,8 @@ export async function executeOwed(
       unpayable.push({ ...recipientOf(one), paymentId: order.id });
       continue;
     }
-    const sentAt = deps.orgClock.now(one.scope);
-    const payment = paymentOf(one, order, { processor: processor.name, sentAt });
+    const askAt = deps.orgClock.now(one.scope) + processor.firstAskMs;
+    const payment = paymentOf(one, order, { processor: processor.name, askAt });
     payments.push({ scope: one.scope, payment });
     if (one.followup.kind === 'collect') again.push(order.invoiceId);
   }
@@ -225,7 +225,7 @@ function invoiceOf(
 function paymentOf(
   one: OwedBySubscription,
   order: PaymentOrder,
-  sent: { readonly processor: string; readonly sentAt: number },
+  sent: Pick<NewPayment, 'processor' | 'askAt'>,
 ): NewPayment {
   const { customer, followup } = one;
   return newPayment({

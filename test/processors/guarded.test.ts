@@ -54,6 +54,8 @@ function open(behave: () => Promise<never>) {
     page: 'fields',
     pageOrigin: 'https://bad.example',
     actionMs: 1000,
+    firstAskMs: 1000,
+    insistMs: 0,
     charge: behave,
     chargeSaved: behave,
     forget: behave,

@@ -31,6 +31,11 @@ export type StripeOptions = {
 
 const PAGE_ORIGIN = 'https://checkout.stripe.com';
 
+/** Later than the deadline of a call (registry.ts). */
+const FIRST_ASK_MS = 9000;
+/** Until its first retry, dunning has a day. */
+const INSIST_MS = 20 * 60 * 60_000;
+
 export function openStripe(options: StripeOptions): Processor {
   const { sql, clock, log, apiUrl, account, onFailing } = options;
   const stripe = stripeClient({ key: account.key, apiUrl });
@@ -42,6 +47,8 @@ export function openStripe(options: StripeOptions): Processor {
     page: 'redirect',
     pageOrigin: apiUrl?.origin ?? PAGE_ORIGIN,
     actionMs: ACTION_MS,
+    firstAskMs: FIRST_ASK_MS,
+    insistMs: INSIST_MS,
     charge: (request) => shared(`charge ${request.key}`, () => charge(deps, request)),
     chargeSaved: (request) => shared(`charge ${request.key}`, () => chargeSaved(deps, request)),
     forget: (saved) => forget(deps, saved),

@@ -1,0 +1,74 @@
+// What may be sent to create a checkout session.
+import type Stripe from 'stripe';
+import {
+  bool,
+  integer,
+  list,
+  metadata,
+  object,
+  oneOf,
+  required,
+  shape,
+  text,
+  url,
+} from './params.ts';
+
+type Params = Stripe.Checkout.SessionCreateParams;
+
+const TYPES = ['card', 'sepa_debit', 'us_bank_account', 'link', 'paypal', 'klarna'] as const;
+
+const LINE = shape<Params['line_items'] extends (infer L)[] | undefined ? L : never>()({
+  price_data: required(
+    object({
+      currency: required(text),
+      product_data: required(object({ name: required(text), description: text })),
+      unit_amount: required(integer(0)),
+    }),
+  ),
+  quantity: integer(1),
+});
+
+export const SESSION = shape<Params>()({
+  adaptive_pricing: object({ enabled: bool }),
+  allowed_payment_method_types: list(oneOf(...TYPES)),
+  cancel_url: url,
+  client_reference_id: text,
+  currency: text,
+  customer: text,
+  customer_creation: oneOf('always', 'if_required'),
+  customer_email: text,
+  excluded_payment_method_types: list(oneOf(...TYPES)),
+  expires_at: integer(0),
+  line_items: list(object(LINE)),
+  locale: oneOf('auto', 'de', 'en', 'es', 'fr', 'it', 'ja', 'nl', 'pl', 'pt'),
+  metadata,
+  mode: oneOf('payment', 'setup'),
+  payment_intent_data: object(
+    shape<Stripe.Checkout.SessionCreateParams.PaymentIntentData>()({
+      capture_method: oneOf('automatic', 'automatic_async', 'manual'),
+      description: text,
+      metadata,
+      receipt_email: text,
+      setup_future_usage: oneOf('off_session', 'on_session'),
+      statement_descriptor_suffix: text,
+    }),
+  ),
+  payment_method_options: object(
+    shape<Stripe.Checkout.SessionCreateParams.PaymentMethodOptions>()({
+      card: object(
+        shape<Stripe.Checkout.SessionCreateParams.PaymentMethodOptions.Card>()({
+          capture_method: oneOf('manual'),
+          request_three_d_secure: oneOf('any', 'automatic', 'challenge'),
+        }),
+      ),
+    }),
+  ),
+  setup_intent_data: object(
+    shape<Stripe.Checkout.SessionCreateParams.SetupIntentData>()({
+      description: text,
+      metadata,
+    }),
+  ),
+  submit_type: oneOf('auto', 'book', 'donate', 'pay', 'subscribe'),
+  success_url: url,
+});

@@ -33,6 +33,7 @@ import { organizationRoutes } from './http/routes/organization.ts';
 import { partnerRoutes } from './http/routes/partner.ts';
 import { payRoutes } from './http/routes/pay.ts';
 import { paymentRoutes } from './http/routes/payments.ts';
+import { payoutRoutes } from './http/routes/payouts.ts';
 import { portalRoutes } from './http/routes/portal.ts';
 import { portalTokenRoutes } from './http/routes/portal-tokens.ts';
 import { productRoutes } from './http/routes/products.ts';
@@ -133,6 +134,7 @@ export function createApp(deps: AppDeps) {
     payRoutes({ ...deps, addressOf }),
     embedRoutes(deps),
     paymentRoutes(deps),
+    payoutRoutes(deps),
     subscriptionRoutes(deps),
     invoiceRoutes({ ...deps, usageCsv, appUrl: settings.appUrl }),
     invoiceLinkRoutes(deps),

@@ -125,6 +125,13 @@ export const OPERATIONS = {
     list: true,
   },
   getRefund: { method: 'GET', path: '/refunds/{id}', keyed: false, params: 'none' },
+  listPayouts: {
+    method: 'GET',
+    path: '/reports/payouts',
+    keyed: false,
+    params: 'query',
+    list: true,
+  },
   createSubscription: { method: 'POST', path: '/subscriptions', keyed: true, params: 'body' },
   listSubscriptions: {
     method: 'GET',

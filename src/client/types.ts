@@ -316,6 +316,13 @@ export type Operations = {
   /** Get a refund */
   getRefund: { args: [id: string]; answer: Refund };
   /**
+   * List payouts of the connected accounts, newest first
+   *
+   * What the processor has paid to the bank, and what each payout consists of. They are read
+   * each night, with the reconciliation.
+   */
+  listPayouts: { args: [params?: ListPayoutsQuery]; item: Payout };
+  /**
    * Start a subscription by hand
    *
    * What the customer has left to pay with is charged. Without it, or where it is declined,
@@ -770,6 +777,20 @@ export type ListRefundsQuery = {
    * together with `offset`.
    */
   after?: string;
+};
+
+export type ListPayoutsQuery = {
+  limit?: number;
+  offset?: number;
+  /**
+   * The id of the last row of the page before: the list goes on behind it, however far. Not
+   * together with `offset`.
+   */
+  after?: string;
+  /** Payouts that were made from then on. */
+  from?: string;
+  /** Payouts that were made before then. */
+  to?: string;
 };
 
 export type ListSubscriptionsQuery = {
@@ -2521,6 +2542,30 @@ export type PaymentSucceededEvent = {
   /** ISO 8601 in UTC, with milliseconds. */
   timestamp: string;
   data: PaymentSucceededData;
+};
+
+export type Payout = {
+  id: string;
+  /** As the processor names it. */
+  payoutId: string;
+  /** The connected account that was paid out. */
+  account: string;
+  /** Gross, less fees, refunds and disputes, and other. */
+  amount: string;
+  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  currency: string;
+  /** As the processor says: pending, in_transit, paid, failed, canceled. */
+  status: string;
+  /** When it reaches the bank, or should. */
+  arrivalDate: string;
+  gross: string | null;
+  fees: string | null;
+  refunds: string | null;
+  disputes: string | null;
+  other: string | null;
+  count: number | null;
+  /** ISO 8601 in UTC, with milliseconds. */
+  createdAt: string;
 };
 
 export type Period = {

@@ -529,6 +529,7 @@ CREATE TABLE payments (
   CONSTRAINT payments_pkey PRIMARY KEY (slot, id),
   CONSTRAINT payments_status_known CHECK (status = ANY (ARRAY['requires_action'::text, 'processing'::text, 'succeeded'::text, 'partially_refunded'::text, 'refunded'::text, 'failed'::text, 'errored'::text, 'canceled'::text]))
 ) WITH (fillfactor=70);
+CREATE INDEX payments_at_processors ON payments (organisation_id, mode, processor, paid_at, id) WHERE processor <> 'sandbox'::text AND paid_at IS NOT NULL;
 CREATE UNIQUE INDEX payments_by_id ON payments (id);
 CREATE INDEX payments_by_status ON payments (organisation_id, mode, status, created_at, id);
 CREATE INDEX payments_listed ON payments (organisation_id, mode, created_at, id);
@@ -562,6 +563,7 @@ CREATE TABLE refunds (
   CONSTRAINT refunds_settled_at_a_time CHECK ((status = 'pending'::text) = (settled_at IS NULL)),
   CONSTRAINT refunds_status_known CHECK (status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text]))
 ) WITH (fillfactor=70);
+CREATE INDEX refunds_at_processors ON refunds (organisation_id, mode, settled_at, id) WHERE processor_reference !~~ 'sandbox%'::text AND settled_at IS NOT NULL;
 CREATE UNIQUE INDEX refunds_by_id ON refunds (id);
 CREATE INDEX refunds_listed ON refunds (slot, payment_id, created_at, id);
 CREATE INDEX refunds_of_payment ON refunds (slot, payment_id, id);
@@ -1284,6 +1286,120 @@ CREATE TABLE stripe_refunds (
   CONSTRAINT stripe_refunds_amount_positive CHECK (amount > 0),
   CONSTRAINT stripe_refunds_one_outcome CHECK (num_nonnulls(stripe_id, declined) <= 1)
 );
+
+-- A comparison of what an account lists of a window of time with what is here. It is read page by page; whoever holds the row goes on
+-- behind its cursor.
+CREATE TABLE reconciliation_runs (
+  id uuid NOT NULL,
+  account_id uuid NOT NULL,
+  -- By the processor's clock.
+  since timestamptz NOT NULL,
+  until timestamptz NOT NULL,
+  -- By the organisation's, which may be ahead in test mode.
+  ours_since timestamptz NOT NULL,
+  ours_until timestamptz NOT NULL,
+  -- Which list is being read, and behind which row; null from its first on.
+  step text NOT NULL,
+  cursor text,
+  -- Rows of the processor that were compared, and those that are not of this service.
+  compared bigint DEFAULT 0 NOT NULL,
+  not_ours bigint DEFAULT 0 NOT NULL,
+  begun_at timestamptz NOT NULL,
+  finished_at timestamptz,
+  -- Free again at held_until, so that a killed process keeps nothing.
+  holder uuid,
+  held_until timestamptz,
+  failures integer DEFAULT 0 NOT NULL,
+  next_at timestamptz DEFAULT now() NOT NULL,
+  -- Why the last attempt failed. With finished_at: given up.
+  error text,
+  CONSTRAINT reconciliation_runs_pkey PRIMARY KEY (id),
+  CONSTRAINT reconciliation_runs_account_id_fkey FOREIGN KEY (account_id) REFERENCES processor_accounts(id),
+  CONSTRAINT reconciliation_runs_check CHECK (until > since)
+);
+CREATE INDEX reconciliation_runs_of_account ON reconciliation_runs (account_id, begun_at);
+CREATE UNIQUE INDEX reconciliation_runs_open ON reconciliation_runs (account_id) WHERE finished_at IS NULL;
+
+CREATE TABLE reconciliation_differences (
+  id uuid NOT NULL,
+  account_id uuid NOT NULL,
+  subject text NOT NULL,
+  -- Our id of the subject, where we have one; else the processor's.
+  key text NOT NULL,
+  kind text NOT NULL,
+  -- The processor's id of the subject, where it has one.
+  reference text,
+  payment_id uuid,
+  -- What each side says.
+  ours text,
+  theirs text,
+  found_at timestamptz DEFAULT now() NOT NULL,
+  seen_at timestamptz DEFAULT now() NOT NULL,
+  -- Since when it is not seen any more.
+  resolved_at timestamptz,
+  -- An operator knows of it.
+  accepted_at timestamptz,
+  CONSTRAINT reconciliation_differences_pkey PRIMARY KEY (id),
+  CONSTRAINT reconciliation_differences_account_id_fkey FOREIGN KEY (account_id) REFERENCES processor_accounts(id),
+  CONSTRAINT reconciliation_differences_kind_check CHECK (kind = ANY (ARRAY['missing'::text, 'extra'::text, 'amount'::text, 'currency'::text, 'state'::text])),
+  CONSTRAINT reconciliation_differences_subject_check CHECK (subject = ANY (ARRAY['charge'::text, 'refund'::text, 'dispute'::text]))
+);
+CREATE UNIQUE INDEX reconciliation_differences_open ON reconciliation_differences (account_id, subject, key, kind) WHERE resolved_at IS NULL;
+
+-- What the balance of an account was moved by for us: what each charge brought and what it cost.
+CREATE TABLE processor_transactions (
+  account_id uuid NOT NULL,
+  -- As the processor names it.
+  id text NOT NULL,
+  subject text NOT NULL,
+  -- The processor's id of the subject.
+  reference text NOT NULL,
+  payment_id uuid NOT NULL,
+  refund_id uuid,
+  -- In the currency of the balance, in the processor's units.
+  amount bigint NOT NULL,
+  fee bigint NOT NULL,
+  currency text NOT NULL,
+  created_at timestamptz NOT NULL,
+  CONSTRAINT processor_transactions_pkey PRIMARY KEY (account_id, id),
+  CONSTRAINT processor_transactions_account_id_fkey FOREIGN KEY (account_id) REFERENCES processor_accounts(id),
+  CONSTRAINT processor_transactions_subject_check CHECK (subject = ANY (ARRAY['charge'::text, 'refund'::text, 'dispute'::text]))
+);
+CREATE INDEX processor_transactions_by_reference ON processor_transactions (account_id, reference);
+CREATE INDEX processor_transactions_of_payment ON processor_transactions (payment_id, subject);
+CREATE INDEX processor_transactions_of_refund ON processor_transactions (refund_id) WHERE refund_id IS NOT NULL;
+
+CREATE TABLE payouts (
+  id uuid NOT NULL,
+  organisation_id uuid NOT NULL,
+  mode mode NOT NULL,
+  account_id uuid NOT NULL,
+  -- As the processor names it.
+  payout text NOT NULL,
+  amount bigint NOT NULL,
+  currency text NOT NULL,
+  status text NOT NULL,
+  arrival_on date NOT NULL,
+  created_at timestamptz NOT NULL,
+  -- Whether the processor says what is in it.
+  itemised boolean NOT NULL,
+  -- What its transactions come to, as far as they are read: behind the cursor, until summed_at.
+  gross bigint DEFAULT 0 NOT NULL,
+  fees bigint DEFAULT 0 NOT NULL,
+  refunds bigint DEFAULT 0 NOT NULL,
+  disputes bigint DEFAULT 0 NOT NULL,
+  other bigint DEFAULT 0 NOT NULL,
+  count bigint DEFAULT 0 NOT NULL,
+  cursor text,
+  summed_at timestamptz,
+  CONSTRAINT payouts_pkey PRIMARY KEY (id),
+  CONSTRAINT payouts_account_id_payout_key UNIQUE (account_id, payout),
+  CONSTRAINT payouts_account_id_fkey FOREIGN KEY (account_id) REFERENCES processor_accounts(id),
+  CONSTRAINT payouts_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id)
+);
+CREATE INDEX payouts_listed ON payouts (organisation_id, mode, created_at, id);
+CREATE INDEX payouts_moving ON payouts (account_id, created_at) WHERE status = ANY (ARRAY['pending'::text, 'in_transit'::text]);
+CREATE INDEX payouts_to_sum ON payouts (account_id, id) WHERE itemised AND summed_at IS NULL;
 
 -- Fails the statement that calls it: a flush that would break an invariant leaves nothing behind.
 CREATE FUNCTION refuse_flush(message text)

@@ -38,6 +38,7 @@ const LISTS = {
   invoices: { table: 'invoices', by: BY_TIME },
   meters: { table: 'meters', by: null },
   payments: { table: 'payments', by: BY_TIME },
+  payouts: { table: 'payouts', by: BY_TIME },
   products: { table: 'products', by: null },
   refunds: { table: 'refunds', by: BY_TIME },
   subscriptions: { table: 'subscriptions', by: BY_TIME },

@@ -14,6 +14,7 @@ import { listInvoices } from '../../src/records/invoices.ts';
 import { listMeters } from '../../src/records/meters.ts';
 import type { Page } from '../../src/records/page.ts';
 import { listPayments, listRefunds } from '../../src/records/payments.ts';
+import { listPayouts } from '../../src/records/payouts.ts';
 import { listProducts } from '../../src/records/products.ts';
 import { listSubscriptions } from '../../src/records/subscriptions.ts';
 import { freshDatabase } from '../support/database.ts';
@@ -121,6 +122,18 @@ const LISTS: [string, index: string, place: { at: string | null }, List][] = [
     'payments_by_status',
     time,
     (page) => listPayments(sql, scope, { ...page, status: 'failed' }),
+  ],
+  [
+    'payouts',
+    'payouts_listed',
+    time,
+    (page) => listPayouts(sql, scope, { ...page, from: null, to: null }),
+  ],
+  [
+    'payouts of a month',
+    'payouts_listed',
+    time,
+    (page) => listPayouts(sql, scope, { ...page, from: new Date(now), to: new Date(now + 1) }),
   ],
   ['refunds', 'refunds_listed', time, (page) => listRefunds(sql, { slot: 1, id: one }, page)],
   ['subscriptions', 'subscriptions_listed', time, (page) => listSubscriptions(sql, scope, page)],

@@ -9,6 +9,7 @@ import { products } from './products.ts';
 import { discounts } from './discounts.ts';
 import { checkouts } from './checkouts.ts';
 import { payments, refunds } from './payments.ts';
+import { reports } from './reports.ts';
 import { subscriptions } from './subscriptions.ts';
 import { invoices } from './invoices.ts';
 import { events } from './events.ts';
@@ -29,6 +30,7 @@ const TABLES = {
   checkouts,
   payments,
   refunds,
+  reports,
   subscriptions,
   invoices,
   events,

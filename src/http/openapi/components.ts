@@ -33,6 +33,7 @@ import { EVENT_ENVELOPES } from '../wire/payloads/envelopes.ts';
 import * as customerPayloads from '../wire/payloads/customers.ts';
 import * as subscriptionPayloads from '../wire/payloads/subscriptions.ts';
 import * as payments from '../wire/payments.ts';
+import * as payouts from '../wire/payouts.ts';
 import * as portalTokens from '../wire/portal-tokens.ts';
 import * as portal from '../wire/portal.ts';
 import * as products from '../wire/products.ts';
@@ -69,6 +70,7 @@ const MODULES: readonly object[] = [
   organization,
   pay,
   payments,
+  payouts,
   portal,
   portalTokens,
   products,

@@ -24,6 +24,7 @@ import { Organization } from '../wire/organization.ts';
 import { sampleEnvelope } from '../wire/payloads/envelopes.ts';
 import { SAMPLE } from '../wire/payloads/samples.ts';
 import { Payment, Refund } from '../wire/payments.ts';
+import { Payout } from '../wire/payouts.ts';
 import { PortalToken } from '../wire/portal-tokens.ts';
 import { Price, Product } from '../wire/products.ts';
 import { SpendCap } from '../wire/spend-cap.ts';
@@ -58,6 +59,7 @@ const ID = {
   tag: '01976c2e-5f00-7a10-8000-000000000019',
   field: '01976c2e-5f00-7a10-8000-00000000001a',
   group: '01976c2e-5f00-7a10-8000-00000000001b',
+  payout: '01976c2e-5f00-7a10-8000-000000000021',
   usagePrice: '01976c2e-5f00-7a10-8000-00000000001e',
 };
 
@@ -311,6 +313,22 @@ export const EXAMPLES: ReadonlyMap<TSchema, unknown> = new Map([
     type: 'recurring',
     expires_at: '2026-11-22T12:00:00.000Z',
     paid_at: null,
+  }),
+  of(Payout, {
+    id: ID.payout,
+    payout_id: 'po_1SampleOfAPayout',
+    account: 'acct_1SampleOfAnAccount',
+    amount: '912.40',
+    currency: 'USD',
+    status: 'paid',
+    arrival_date: '2026-11-23',
+    gross: '1000.00',
+    fees: '38.60',
+    refunds: '49.00',
+    disputes: '0.00',
+    other: '0.00',
+    count: 21,
+    created_at: AT,
   }),
   of(Payment, {
     id: ID.payment,

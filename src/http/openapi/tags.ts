@@ -13,6 +13,7 @@ export const TAGS = {
   Payments: 'What was paid, and refunds of it.',
   Subscriptions: 'What is paid for again and again, and what may be done with it.',
   Invoices: 'Bills, and the documents to print.',
+  Reports: 'What came of it, for the books.',
   Portal:
     'The page on which a customer sees and changes what was bought. A token in its address opens it.',
   Events: 'What happened, newest first, as webhooks tell it.',

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { ids } from '../../../src/platform/ids.ts';
 import { Shop } from '../../payments/shop.ts';
+import { insertAccount, insertPayout } from '../../support/payouts.ts';
 import type { Reply } from '../../support/server.ts';
 
 setDefaultTimeout(60_000);
@@ -10,7 +11,7 @@ setDefaultTimeout(60_000);
 const ROWS = 5;
 
 let shop: Shop;
-const made = { payment: '', product: '', plan: '', customer: '', endpoint: '' };
+const made = { payment: '', product: '', plan: '', customer: '', endpoint: '', account: '' };
 beforeAll(async () => {
   shop = await Shop.open();
   made.customer = await id('/customers', { external_customer_id: 'user-1' });
@@ -18,6 +19,9 @@ beforeAll(async () => {
   const price = { amount: '1', currency: 'USD', type: 'recurring', interval: 'month' };
   made.plan = await id('/products', { name: 'Plan', prices: [price] });
   made.endpoint = await id('/webhook-endpoints', { url: 'http://localhost:65000/' });
+  const { id: organisationId } = shop.server.organisation;
+  const tenant = { organisationId, mode: 'test' } as const;
+  made.account = await insertAccount(shop.server.sql, tenant);
   made.payment = (await shop.buy({ checkout: { external_customer_id: 'user-1' } })).id;
   for (let n = 0; n < ROWS; n += 1) for (const { add } of Object.values(LISTS)) await add(n);
 });
@@ -94,6 +98,11 @@ const LISTS: Readonly<Record<string, List>> = {
         checkout: { external_customer_id: 'user-1' },
       }),
     filters: () => ['status=succeeded', 'status=failed', 'external_customer_id=user-1'],
+  },
+  payouts: {
+    path: () => '/reports/payouts',
+    add: () => insertPayout(shop.server.sql, made.account),
+    filters: () => ['from=2020-01-01T00:00:00Z'],
   },
   refunds: {
     path: () => `/payments/${made.payment}/refunds`,

@@ -1,0 +1,42 @@
+import { Elysia } from 'elysia';
+import { ofScope } from '../../records/page.ts';
+import { listPayouts } from '../../records/payouts.ts';
+import type { Edge, Route } from '../edge/edge.ts';
+import { refuseInvalid } from '../edge/errors.ts';
+import type { FairSql } from '../edge/fair-sql.ts';
+import { answerList } from '../list.ts';
+import { fromPayout, Payout, PayoutQuery, payoutTimes } from '../wire/payouts.ts';
+import { ListOf } from '../wire/values.ts';
+
+export type PayoutRoutesDeps = { readonly edge: Edge; readonly lists: FairSql };
+
+const LIST = {
+  operationId: 'listPayouts',
+  summary: 'List payouts of the connected accounts, newest first',
+  description:
+    'What the processor has paid to the bank, and what each payout consists of. They are read each night, with the reconciliation.',
+  tag: 'Reports',
+  query: PayoutQuery,
+  answers: { 200: ListOf(Payout) },
+} as const;
+
+export function payoutRoutes(deps: PayoutRoutesDeps) {
+  return new Elysia().get('/reports/payouts', ...readPayouts(deps));
+}
+
+function readPayouts({ edge, lists }: PayoutRoutesDeps): Route {
+  return edge.organisation(LIST, ({ principal, query }) => {
+    const times = payoutTimes(query);
+    if ('length' in times) return refuseInvalid(times);
+    return answerList(
+      lists,
+      { principal, query },
+      {
+        name: 'payouts',
+        whose: ofScope(principal),
+        rows: (sql, page) => listPayouts(sql, principal, { ...page, ...times }),
+        show: fromPayout,
+      },
+    );
+  });
+}

@@ -38,6 +38,8 @@ export type ChargeAnswer =
   | { readonly kind: 'not_attempted'; readonly code: string; readonly message: string }
   /** The buyer did not return from the bank, and the processor gave the charge up. */
   | { readonly kind: 'abandoned' }
+  /** The buyer did not want to go on, and the processor gave the charge up. */
+  | { readonly kind: 'given_up' }
   | { readonly kind: 'unknown' };
 
 /**
@@ -56,6 +58,8 @@ const ABANDONED = {
   code: 'authentication_abandoned',
   message: 'The payment was not confirmed in time.',
 };
+
+const GIVEN_UP = { code: 'canceled', message: 'The buyer gave the payment up.' };
 
 /**
  * Applies an answer. A repeated answer, or one after the final answer, changes nothing: `effects`
@@ -102,6 +106,9 @@ export function decideCharge(
       break;
     case 'abandoned':
       fail(draft, 'canceled', ABANDONED);
+      break;
+    case 'given_up':
+      fail(draft, 'canceled', GIVEN_UP);
       break;
     case 'unknown':
       draft.change({ asks: state.asks + 1, askAt: now + backoff(state.asks) });

@@ -9,7 +9,7 @@ import { type ChargeAnswer, isActionOverdue } from '../../ledger/payments/charge
 import type { Ledger } from '../../ledger/ledger.ts';
 import { must } from '../../ledger/kernel/assert.ts';
 import { Batcher } from '../../ledger/kernel/batcher.ts';
-import { type PaymentState, isCharged } from '../../ledger/payments/payment.ts';
+import { type Payment, type PaymentState, isCharged } from '../../ledger/payments/payment.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type { Ids, OrgClock, Timers } from '../../ledger/ports.ts';
 import type { Changes } from '../platform/postgres/changes.ts';
@@ -51,12 +51,15 @@ type Result =
   | ChargeResult
   /** Nothing is due. */
   | { readonly kind: 'free' }
-  /** The buyer did not return in time, and the processor gave the charge up. */
-  | { readonly kind: 'abandoned' };
+  /**
+   * The buyer did not return in time, or did not want to go on, and the processor gave the charge
+   * up.
+   */
+  | { readonly kind: 'abandoned' | 'given_up' };
 
 export class Charges {
   readonly #deps: ChargesDeps;
-  readonly #asking = new Set<string>();
+  readonly #asking = new Map<string, Promise<Result | null>>();
   readonly #methods: Batcher<Tenant & Payer & { readonly paymentId: string }, PaymentMethodRecord>;
 
   constructor(deps: ChargesDeps) {
@@ -83,14 +86,19 @@ export class Charges {
    */
   async asking(paymentId: string, ask: () => Promise<Result | null>): Promise<Result | null> {
     if (this.#asking.has(paymentId)) return null;
-    this.#asking.add(paymentId);
+    const asking = this.#ask(paymentId, ask);
+    this.#asking.set(paymentId, asking);
     try {
-      const result = await ask();
-      if (result !== null) await this.#take(paymentId, result);
-      return result;
+      return await asking;
     } finally {
       this.#asking.delete(paymentId);
     }
+  }
+
+  async #ask(paymentId: string, ask: () => Promise<Result | null>): Promise<Result | null> {
+    const result = await ask();
+    if (result !== null) await this.#take(paymentId, result);
+    return result;
   }
 
   /**
@@ -108,7 +116,7 @@ export class Charges {
     let actionUrl: string | null = null;
     await this.asking(id, async () => {
       const found = isLate ? await processor.cancelCharge(id) : await processor.findCharge(id);
-      if (found.kind === 'requires_confirmation') return this.#confirm(state, processor);
+      if (isAgreed(found, payment)) return this.#confirm(state, processor);
       if (found.kind === 'requires_action') {
         actionUrl = found.url;
         return isDue ? found : null;
@@ -124,16 +132,40 @@ export class Charges {
     return actionUrl;
   }
 
+  /**
+   * The buyer does not want to go on: cancels a charge that waits for the buyer. One that the buyer
+   * has agreed to is made. Where the processor does not answer, nothing changes.
+   */
+  async giveUp(paymentId: string): Promise<void> {
+    for (let other = this.#asking.get(paymentId); other !== undefined;) {
+      // Whoever asks gets its error.
+      await other.catch(() => null);
+      other = this.#asking.get(paymentId);
+    }
+    await this.asking(paymentId, async () => {
+      const state = await this.#deps.ledger.payments.load(paymentId);
+      const { payment } = state;
+      const processor = this.#deps.processors.named(payment, payment.processor);
+      if (state.status !== 'requires_action' || processor === null) return null;
+      const found = await processor.findCharge(paymentId);
+      if (isAgreed(found, payment)) return this.#confirm(state, processor);
+      if (found.kind !== 'requires_action' && found.kind !== 'not_attempted') return found;
+      const canceled = await processor.cancelCharge(paymentId);
+      return canceled.kind === 'not_attempted' ? { kind: 'given_up' } : canceled;
+    });
+  }
+
   /** The buyer has agreed to a price: charge it, unless its discount is used up. */
   async #confirm({ payment }: PaymentState, processor: Processor): Promise<Result> {
     const { sql, orgClock } = this.#deps;
-    const { id: paymentId, roundTrip } = payment;
+    const { id: paymentId, amount, roundTrip } = payment;
     const attempt = { checkoutId: must(roundTrip.paymentLinkId, 'a checkout'), paymentId };
     const now = orgClock.now(payment);
     const mayCharge = await sql.begin((transaction) => takeAgain(transaction, attempt, now));
     if (mayCharge) return processor.confirmCharge(paymentId);
     const canceled = await processor.cancelCharge(paymentId);
-    return canceled.kind === 'not_attempted' ? DISCOUNT_GONE : canceled;
+    const isNothing = amount === 0n && canceled.kind === 'succeeded';
+    return canceled.kind === 'not_attempted' || isNothing ? DISCOUNT_GONE : canceled;
   }
 
   /** Charges the saved payment method, and applies the answer. */
@@ -224,6 +256,15 @@ export class Charges {
     if (customer.changed) await changes.publish('customer', customer.id);
     return { kind: 'succeeded', reference, method, customerId: customer.id };
   }
+}
+
+/**
+ * Whether the buyer has agreed to the price at the bank or on the processor's page. Where nothing is
+ * due today, a processor may only have saved what is charged later.
+ */
+function isAgreed({ kind }: ChargeResult, { amount, roundTrip }: Payment): boolean {
+  const isSaved = kind === 'succeeded' && amount === 0n && roundTrip.paymentLinkId !== null;
+  return kind === 'requires_confirmation' || isSaved;
 }
 
 const DISCOUNT_GONE: Result = {

@@ -51,6 +51,7 @@ export function openPayments(deps: PaymentsDeps): Payments {
       const state = await ledger.payments.load(paymentId);
       return { actionUrl: await charges.again(state, { isDue: false }) };
     },
+    giveUp: (paymentId) => charges.giveUp(paymentId),
     refund: (scope, call) => refunds.refund(scope, call),
     async due(paymentId) {
       const state = await ledger.payments.load(paymentId);

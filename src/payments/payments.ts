@@ -17,7 +17,7 @@ export type Order = {
   readonly total: bigint;
   /** null for a processor that asks on a page of its own, and where nothing is due. */
   readonly instrument: Instrument | null;
-  /** Whether the page is in a frame: a bank leads back to it there. */
+  /** Whether the page is in a frame: a bank that is shown there leads back to it. */
   readonly isEmbedded?: boolean;
 };
 
@@ -65,6 +65,11 @@ export type Payments = {
    * the address that the buyer must visit, if any.
    */
   refresh(paymentId: string): Promise<{ readonly actionUrl: string | null }>;
+  /**
+   * The buyer does not want to go on elsewhere: a payment that waits for that is canceled, and the
+   * checkout is open again. One that the buyer has agreed to is charged.
+   */
+  giveUp(paymentId: string): Promise<void>;
   refund(scope: Tenant, call: RefundCall): Promise<RefundReply>;
   /** Runs the alarm of a payment. */
   due(paymentId: string): Promise<void>;

@@ -26,6 +26,7 @@ const NOT_ATTEMPTED: ChargeAnswer = {
   message: 'Sorry.',
 };
 const ABANDONED: ChargeAnswer = { kind: 'abandoned' };
+const GIVEN_UP: ChargeAnswer = { kind: 'given_up' };
 const UNKNOWN: ChargeAnswer = { kind: 'unknown' };
 
 const ANSWERS = [
@@ -35,6 +36,7 @@ const ANSWERS = [
   [DECLINED, 'failed', 'payment.failed'],
   [NOT_ATTEMPTED, 'errored', 'payment.errored'],
   [ABANDONED, 'canceled', 'payment.failed'],
+  [GIVEN_UP, 'canceled', 'payment.failed'],
   [UNKNOWN, 'processing', null],
 ] as const;
 
@@ -137,6 +139,7 @@ test('only what was not attempted is told to be worth a try', () => {
   expect(told(NOT_ATTEMPTED)).toEqual([['processing_error', true]]);
   expect(told(DECLINED)).toEqual([['insufficient_funds', undefined]]);
   expect(told(ABANDONED)).toEqual([['authentication_abandoned', undefined]]);
+  expect(told(GIVEN_UP)).toEqual([['canceled', undefined]]);
 });
 
 /** Whether the same instrument is not tried again. */
@@ -192,6 +195,18 @@ test('a buyer who must act has the time that the processor gives, and is asked a
   expect(world.state.askAt).toBe(world.now + 3000);
   expect(isActionOverdue(world.state, { now: world.now, actionMs: ACTION_MS })).toBe(false);
   expect(isActionOverdue(world.state, { now: world.now + 1, actionMs: ACTION_MS })).toBe(true);
+});
+
+test('a buyer who stays away is asked about ever more rarely, but each minute', () => {
+  const world = new PaymentWorld();
+  let asks = 0;
+  for (; world.now < T0 + 2 * ACTION_MS; asks += 1) {
+    world.charge(ACTION);
+    const wait = (world.state.askAt ?? 0) - world.now;
+    expect(wait).toBeLessThanOrEqual(66_000);
+    world.now += wait;
+  }
+  expect(asks).toBeLessThan(60);
 });
 
 test('payment.succeeded carries what the contract names', () => {

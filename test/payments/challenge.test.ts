@@ -87,6 +87,50 @@ test('a quarter of an hour later it is given up, and can be tried again', async 
   expect((await shop.lastOf(session)).status).toBe('succeeded');
 });
 
+test('a buyer who gives it up may pay at once, and not at the bank any more', async () => {
+  const [payment, session] = await challenged();
+  await Promise.all([1, 2, 3].map(() => shop.server.payments.giveUp(payment.id)));
+  expect(await shop.payment(payment.id)).toMatchObject({
+    status: 'canceled',
+    failure_code: 'canceled',
+  });
+  expect((await shop.read(`/checkouts/${session.id}`)).status).toBe('active');
+  const [event] = await shop.events(payment.id, 1);
+  expect([event.type, event.data.failureCode]).toEqual(['payment.failed', 'canceled']);
+  expect(await shop.bank.answerChallenge(payment.id, true)).toBeNull();
+  expect(await shop.pay(session)).toEqual({ kind: 'attempted' });
+  // Too late: it is paid.
+  const { id } = await shop.lastOf(session);
+  await shop.server.payments.giveUp(id);
+  expect((await shop.payment(id)).status).toBe('succeeded');
+});
+
+test('what the buyer has agreed to is charged, also where it is given up then', async () => {
+  const [payment, session] = await challenged();
+  await shop.bank.answerChallenge(payment.id, true);
+  await shop.server.payments.giveUp(payment.id);
+  expect((await shop.payment(payment.id)).status).toBe('succeeded');
+  expect((await shop.checkoutAfter(session)).status).toBe('paid');
+});
+
+test('given up by the buyer in one tab, and agreed to in another: either, never both', async () => {
+  const { payments } = shop.server;
+  for (let round = 0; round < 10; round += 1) {
+    const [payment, session] = await challenged();
+    await Promise.all([
+      shop.bank.answerChallenge(payment.id, true).then(() => payments.refresh(payment.id)),
+      payments.giveUp(payment.id),
+    ]);
+    // The question of one may have been under way when the other asked.
+    await payments.refresh(payment.id);
+    const { status } = await shop.payment(payment.id);
+    expect(['canceled', 'succeeded']).toContain(status);
+    expect((await shop.checkoutAfter(session)).status).toBe(
+      status === 'canceled' ? 'active' : 'paid',
+    );
+  }
+});
+
 test('agreed to at the moment of giving up: either, never both', async () => {
   const { payments } = shop.server;
   for (let round = 0; round < 10; round += 1) {

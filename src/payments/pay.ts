@@ -57,7 +57,9 @@ async function charge(
   { currency, instrument, isEmbedded }: Order,
 ): Promise<ChargeResult | { readonly kind: 'free' }> {
   if (amount === 0n && !save) return { kind: 'free' };
-  const returnUrl = `${checkoutUrl}/${checkout.token}${isEmbedded === true ? '?embed=1' : ''}`;
+  // A page of the processor is not in the frame: from there the buyer comes back to a page alone.
+  const isFramed = isEmbedded === true && processor.page === 'fields';
+  const returnUrl = `${checkoutUrl}/${checkout.token}${isFramed ? '?embed=1' : ''}`;
   return processor.charge({ key, amount, currency, instrument, save, confirms, returnUrl });
 }
 
@@ -94,9 +96,10 @@ async function begin(
         productId: checkout.productId,
         currency: quote.currency,
       })));
-  // The page asked for nothing, before there was something to charge later.
+  // The page asked for nothing, before there was something to charge later, or for a processor with
+  // a page of its own.
   const lacksInstrument = order.instrument === null && processor.page === 'fields';
-  if (save && lacksInstrument) return { kind: 'total_changed' };
+  if ((save || amount > 0n) && lacksInstrument) return { kind: 'total_changed' };
   if (discount !== null && !(await redeemDiscount(sql, discount.id, now))) {
     return { kind: 'discount_refused' };
   }

@@ -20,7 +20,14 @@ import { isUuid } from './uuid.ts';
 export type PaymentRecord = Omit<PaymentAccount, 'opened'> &
   Pick<
     Payment,
-    'id' | 'amount' | 'currency' | 'transactionType' | 'subscriptionId' | 'customerName' | 'attempt'
+    | 'id'
+    | 'amount'
+    | 'currency'
+    | 'transactionType'
+    | 'subscriptionId'
+    | 'customerName'
+    | 'attempt'
+    | 'processor'
   > &
   Pick<PaymentState, 'status' | 'customerId' | 'invoiceId' | 'method'> &
   Omit<RoundTrip, 'paymentLinkId' | 'paymentLinkToken'> & {
@@ -183,7 +190,7 @@ function rowOf(
 const columns = (sql: Executor) => sql`
   payments.id, payments.status, payments.amount, payments.currency, coalesce(b.debits_posted, 0) as refunded,
   coalesce(b.debits_pending, 0) as reserved, coalesce(b.credits_posted, 0) as captured,
-  payments.transaction_type as "transactionType", payments.attempt, payments.method, payments.checkout_id as "checkoutId", payments.subscription_id as "subscriptionId",
+  payments.transaction_type as "transactionType", payments.attempt, payments.processor, payments.method, payments.checkout_id as "checkoutId", payments.subscription_id as "subscriptionId",
   payments.invoice_id as "invoiceId", payments.customer_id as "customerId", payments.customer_email as "customerEmail",
   payments.customer_name as "customerName", payments.external_customer_id as "externalCustomerId",
   payments.client_reference_id as "clientReferenceId", payments.metadata, payments.product_id as "productId",

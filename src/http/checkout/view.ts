@@ -10,6 +10,7 @@ import type {
 import type { SoldUsage } from '../../pages/sold-usage.ts';
 import type { Quote } from '../../payments/quote.ts';
 import { paidUrl } from '../../payments/urls.ts';
+import { pageOf, type ProcessorPage } from '../processor-page.ts';
 import type { Processor } from '../../processors/processor.ts';
 import type { CheckoutRecord } from '../../records/checkouts.ts';
 import type { PaymentRecord } from '../../records/payments.ts';
@@ -35,8 +36,14 @@ export function initialForm({ checkout, payment }: Session, attemptsMax: number)
     name: checkout.customerName ?? '',
     method,
     errors: [],
-    notice: payment === null ? null : declined(payment, checkout, attemptsMax),
+    notice:
+      payment === null || isGivenUp(payment) ? null : declined(payment, checkout, attemptsMax),
   };
+}
+
+/** The buyer wanted to start anew, so there is nothing to explain. */
+function isGivenUp({ status, failureCode }: PaymentRecord): boolean {
+  return status === 'canceled' && failureCode === 'canceled';
 }
 
 function declined(
@@ -57,6 +64,7 @@ export function openView(
     readonly terms: Terms;
     readonly shown: FormState;
     readonly asks: Asks;
+    readonly processor: Processor;
     readonly now: number;
     /** What usage of a subscription costs. */
     readonly sold: readonly SoldUsage[];
@@ -76,6 +84,7 @@ export function openView(
     name: { value: said.name ?? shown.name, isLocked: said.name !== null },
     entered: { method: shown.method, discountCode: terms.refusedCode },
     asks,
+    owner: asks === 'elsewhere' ? (pageOf(options.processor)?.owner ?? null) : null,
     errors: [...terms.errors, ...shown.errors],
     notice: shown.notice,
     backUrl: checkout.cancelUrl,
@@ -119,10 +128,19 @@ export function closedView(session: Session, kind: ClosedView['kind']): ClosedVi
   return { kind, sale: soldOf(session), backUrl: session.checkout.cancelUrl };
 }
 
-export function processingView(session: Session, bankUrl: string | null): CheckoutView {
+/** `page`: the processor's, where the payment led to it. `actionUrl`: where the buyer has to act. */
+export function processingView(
+  session: Session,
+  { page, actionUrl }: { readonly page: ProcessorPage | null; readonly actionUrl: string | null },
+): CheckoutView {
   const { checkout, payment } = session;
   const sale = soldOf(session);
-  if (payment?.status === 'requires_action') return { kind: 'challenge', sale, bankUrl };
+  if (payment?.status === 'requires_action') {
+    if (page === null) return { kind: 'challenge', sale, bankUrl: actionUrl };
+    const attempt = payment.id;
+    const backUrl = checkout.cancelUrl;
+    return { kind: 'elsewhere', sale, attempt, owner: page.owner, pageUrl: actionUrl, backUrl };
+  }
   const isSlow = payment?.method?.type === 'bank_debit';
   return { kind: 'processing', sale, email: checkout.customerEmail, isSlow };
 }

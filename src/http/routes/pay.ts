@@ -5,13 +5,14 @@ import type { OrgClock } from '../../../ledger/ports.ts';
 import type { Settings } from '../../config.ts';
 import { checkoutPage } from '../../pages/checkout/page.ts';
 import type { Embed } from '../../pages/embed/frame.ts';
-import type { CheckoutView, OpenView } from '../../pages/checkout/view.ts';
+import type { CheckoutView } from '../../pages/checkout/view.ts';
 import type { SoldUsage } from '../../pages/sold-usage.ts';
 import type { Payments } from '../../payments/payments.ts';
 import { regionalCurrency } from '../../payments/regions.ts';
 import type { Sql } from '../../platform/postgres/postgres.ts';
 import type { RateLimiter } from '../../platform/redis/rate-limit.ts';
-import type { Processors } from '../../processors/processor.ts';
+import { isAt, pageOf, pageOfNamed } from '../processor-page.ts';
+import type { Processor, Processors } from '../../processors/processor.ts';
 import { soldUsageOf } from '../checkout/sold.ts';
 import { awaitingCookie, isAwaiting } from '../checkout/return-cookie.ts';
 import {
@@ -26,6 +27,7 @@ import {
   asksOf,
   closedView,
   continueUrlOf,
+  type FormState,
   initialForm,
   isSpent,
   openView,
@@ -80,7 +82,8 @@ const PAY = {
   at: 'checkout',
   summary: 'Pay the checkout',
   description:
-    'What the form of the page sends. Leads to `success_url`, to the bank, or back to the page, which says what became of it.',
+    'What the form of the page sends. Leads to `success_url`, to the page of the processor or the bank, or back to the page, which says ' +
+    'what became of it. With `action=give_up` it gives up the attempt that waits elsewhere, named by `attempt`, and the form is open again.',
   tag,
   params,
   form: PayForm,
@@ -178,13 +181,10 @@ async function show(
       const offer = await offerOf(deps, session, { choices, now });
       if (offer === null) return send(closedView(session, 'unavailable'), embed);
       const shown = initialForm(session, attemptsMax);
-      const view = openView(session, { ...offer, shown });
-      return sendOpen(deps, session, { view, status: 200, embed });
+      return sendOpen(session, { offer, shown, status: 200, embed });
     }
     case 'processing':
-      return send(processingView(session, actionUrl), embed, {
-        refreshAfter: waitSeconds(session, now),
-      });
+      return sendProcessing(deps, session, { actionUrl, embed, now });
     case 'paid':
       return send(paidView(session), embed);
     case 'expired':
@@ -200,24 +200,24 @@ function pay(deps: PayRoutesDeps, tries: Tries): Route {
   return edge.open(PAY, async ({ params: { token }, body: form, request }) => {
     const session = await findSession(sql, token, orgClock);
     if (session === null) return notFound();
+    const embed = embedOf(request, session.checkout);
+    if (form.action === 'give_up') return giveUp(deps, session, { attempt: form.attempt, embed });
     const now = orgClock.now(session.checkout);
     const regional = regionalCurrency(request.headers);
     const mayTryCode = tries(request, session);
     const choices = { currency: form.currency, code: codeOf(form), regional, mayTryCode };
     const offer = await offerOf(deps, session, { choices, now });
-    const embed = embedOf(request, session.checkout);
     if (offer === null) return after(deps, token, embed);
     const again = ({ offer: anew, status, ...said }: Correction & { offer: Offer }) => {
       const shown = { ...enteredOf(form), ...said };
-      const view = openView(session, { ...anew, shown });
-      return sendOpen(deps, session, { view, status, embed });
+      return sendOpen(session, { offer: anew, shown, status, embed });
     };
     const reading = readOrder(form, { ...offer, said: knownBuyerOf(session.checkout), now });
     if (reading.kind === 'mend') return again({ ...reading, offer });
     const outcome = await payments.pay(token, { ...reading.order, isEmbedded: embed !== null });
     switch (outcome.kind) {
       case 'requires_action':
-        return see(outcome.url, embed === null ? awaiting(deps, session, true) : null);
+        return lead(deps, session, { url: outcome.url, processor: offer.processor, embed });
       case 'total_changed':
       case 'discount_refused': {
         const changed = await offerOf(deps, session, { choices, now });
@@ -235,8 +235,33 @@ function pay(deps: PayRoutesDeps, tries: Tries): Route {
   });
 }
 
+/** Leads to where the buyer has to act: the bank, or the processor's page. */
+function lead(
+  deps: PayRoutesDeps,
+  session: Session,
+  to: { readonly url: string; readonly processor: Processor; readonly embed: Embed | null },
+): Response {
+  const { url, processor, embed } = to;
+  const page = pageOf(processor);
+  const cookie = embed === null ? awaiting(deps, session, true) : null;
+  // A processor's page is in no frame: ours has a link to it, in another tab.
+  const isLink = page !== null && (embed !== null || !isAt(url, page));
+  return see(isLink ? backTo(embed) : url, cookie);
+}
+
+/** Gives up the attempt that the page showed. In another tab, the next one may have begun. */
+async function giveUp(
+  { payments }: PayRoutesDeps,
+  { payment }: Session,
+  { attempt, embed }: { readonly attempt: string | undefined; readonly embed: Embed | null },
+): Promise<Response> {
+  if (payment !== null && payment.id === attempt) await payments.giveUp(payment.id);
+  return see(backTo(embed), null);
+}
+
 /** The current terms; null where there is nothing to pay. */
 type Offer = {
+  readonly processor: Processor;
   readonly terms: Terms;
   readonly asks: Asks;
   readonly now: number;
@@ -254,7 +279,8 @@ async function offerOf(
   const terms = await termsOf(sql, session, options);
   if (terms === null) return null;
   const sold = await soldUsageOf(sql, session, terms.quote);
-  return { terms, asks: asksOf(terms.quote, sold, processor), now: options.now, sold };
+  const asks = asksOf(terms.quote, sold, processor);
+  return { processor, terms, asks, now: options.now, sold };
 }
 
 /** Where a buyer goes after an attempt, or where no attempt was possible. */
@@ -277,6 +303,10 @@ function onward(
 ): Response {
   if (embed !== null) return see(EMBEDDED_BACK, null);
   return see(continueUrlOf(checkout) ?? BACK, cookie);
+}
+
+function backTo(embed: Embed | null): string {
+  return embed === null ? BACK : EMBEDDED_BACK;
 }
 
 function awaiting({ settings }: PayRoutesDeps, { checkout }: Session, isWaiting: boolean): string {
@@ -308,20 +338,47 @@ function send(
   return sendPage(checkoutPage(view, embed), { ...options, framedBy: embed?.origins ?? [] });
 }
 
-/** The form may lead to the sandbox's bank, and to wherever `success_url` redirects. */
+/** The form may lead to the page of the processor, which the sandbox has for its bank. */
 function sendOpen(
-  { settings }: PayRoutesDeps,
-  { checkout }: Session,
+  session: Session,
   {
-    view,
+    offer,
+    shown,
     status,
     embed,
-  }: { readonly view: OpenView; readonly status: number; readonly embed: Embed | null },
+  }: {
+    readonly offer: Offer;
+    readonly shown: FormState;
+    readonly status: number;
+    readonly embed: Embed | null;
+  },
 ): Response {
-  const next = checkout.successUrl === null ? null : new URL(checkout.successUrl);
-  const formAction = ["'self'", new URL(settings.baseUrl).origin];
-  if (next !== null) formAction.push(next.protocol === 'https:' ? 'https:' : next.origin);
+  const view = openView(session, { ...offer, shown });
+  const formAction = ["'self'", offer.processor.pageOrigin, ...onwardSources(session)];
   return send(view, embed, { status, formAction });
+}
+
+function sendProcessing(
+  { processors }: PayRoutesDeps,
+  session: Session,
+  {
+    actionUrl,
+    embed,
+    now,
+  }: { readonly actionUrl: string | null; readonly embed: Embed | null; readonly now: number },
+): Response {
+  const { checkout, payment } = session;
+  const page = payment === null ? null : pageOfNamed(processors, checkout, payment.processor);
+  const view = processingView(session, { page, actionUrl });
+  const formAction = view.kind === 'elsewhere' ? ["'self'", ...onwardSources(session)] : [];
+  return send(view, embed, { refreshAfter: waitSeconds(session, now), formAction });
+}
+
+/** Where a form that finds the checkout paid leads: wherever `success_url` redirects. */
+function onwardSources({ checkout }: Session): readonly string[] {
+  if (checkout.successUrl === null) return [];
+  const { protocol, origin } = new URL(checkout.successUrl);
+  return [protocol === 'https:' ? 'https:' : origin];
 }
 
 /** Seconds until the page reloads: fewer at first, for a buyer who has just paid. */

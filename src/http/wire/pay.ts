@@ -16,7 +16,10 @@ export const PayForm = Body({
   total: Field(
     'The total that the page showed. Where another one is due, nothing is charged and the page is shown again.',
   ),
-  action: Field('`update` and `remove_discount` show the page again, and pay nothing.'),
+  action: Field(
+    '`update` and `remove_discount` show the page again, and pay nothing; `give_up` cancels an attempt that waits elsewhere.',
+  ),
+  attempt: Field('Which attempt is given up.'),
   currency: Field('One of those that the page offers.'),
   discount_code: Field('Empty for none.'),
   email: Field('Where the checkout came without one.'),

@@ -26,7 +26,7 @@ export function checkoutForm(view: OpenView, cancel: Html | null): Html {
     ${errorSummary(errors)} ${notice === null ? null : noticeOf(notice, view)}
     <div class="bought">${ticket(sale, { leads: true, below: choices(view) })}</div>
     <div class="paying stack">
-      ${contact(view)} ${instrument(view)}
+      ${contact(view)} ${instrument(view)} ${next(view)}
       <button class="button wide" type="submit">${pays}</button>
       ${consent(view)} ${cancel ?? back(view)}
     </div>
@@ -40,10 +40,10 @@ export function shownTotal({ total, currency }: { total: bigint; currency: strin
 
 function payLabel({ sale, asks }: OpenView): string {
   const amount = showAmount(sale.total, sale.currency);
+  if (asks === 'elsewhere') return 'Continue to payment';
   if (sale.recurs?.trialEnd) return 'Start trial';
   if (asks === 'nothing') return sale.recurs === null ? 'Complete order' : 'Subscribe';
-  if (sale.recurs !== null && asks === 'instrument') return `Subscribe and pay ${amount}`;
-  return asks === 'elsewhere' ? `Continue to pay ${amount}` : `Pay ${amount}`;
+  return sale.recurs === null ? `Pay ${amount}` : `Subscribe and pay ${amount}`;
 }
 
 function choices(view: OpenView): Html {
@@ -141,6 +141,19 @@ function contact({ email, name, errors }: OpenView): Html {
 function instrument({ asks, entered, errors }: OpenView): Html | null {
   if (asks !== 'instrument') return null;
   return instrumentFields({ method: entered.method, errors });
+}
+
+/** Where the buyer goes next, if that is another's page. */
+function next({ owner, sale: { total, currency } }: OpenView): Html | null {
+  if (owner === null) return null;
+  const what =
+    total === 0n
+      ? html`Nothing is charged today.`
+      : html`${money(total, currency)} is charged when you have confirmed it there.`;
+  return html`<p>
+    You enter your card or your bank account on the next page, at ${written(owner)}. ${what} Then
+    you come back here.
+  </p>`;
 }
 
 /** The buyer's consent, where more is charged than today. */

@@ -7,7 +7,7 @@ import { SOLD_STYLE } from '../sold-usage.ts';
 import { stylesheet } from '../styles.ts';
 import { checkoutForm } from './form.ts';
 import { testBanner } from './sandbox.ts';
-import { challenge, closed, notFound, paid, processing } from './states.ts';
+import { challenge, closed, elsewhere, notFound, paid, processing } from './states.ts';
 import { STYLE } from './style.ts';
 import type { CheckoutView } from './view.ts';
 
@@ -31,6 +31,8 @@ function content(view: CheckoutView, embed: Embed | null): Html {
       return checkoutForm(view, cancel);
     case 'challenge':
       return challenge(view);
+    case 'elsewhere':
+      return elsewhere(view, { isFramed: embed !== null, cancel });
     case 'processing':
       return processing(view);
     case 'paid':
@@ -50,6 +52,7 @@ function content(view: CheckoutView, embed: Embed | null): Html {
 const TITLES: Readonly<Record<CheckoutView['kind'], string>> = {
   open: 'Pay',
   challenge: 'Confirm with your bank',
+  elsewhere: 'Continue to payment',
   processing: 'Payment under way',
   paid: 'Paid',
   expired: 'Expired',

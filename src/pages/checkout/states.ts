@@ -1,7 +1,7 @@
 // The states of a checkout without a form.
 import { type Html, html } from '../html.ts';
 import { money, ticket, written } from './summary.ts';
-import type { CheckoutView, ClosedView, Receipt, Sale } from './view.ts';
+import type { CheckoutView, ClosedView, ElsewhereView, Receipt, Sale } from './view.ts';
 
 type Of<Kind extends CheckoutView['kind']> = Extract<CheckoutView, { kind: Kind }>;
 
@@ -38,6 +38,39 @@ export function challenge({ sale, bankUrl }: Of<'challenge'>): Html {
         became of it.
       </p>`,
       action: bankUrl === null ? null : link(bankUrl, html`Continue to your bank`),
+    }),
+  );
+}
+
+/** Where the buyer has not finished. In a frame, the page of another opens in a tab of its own. */
+export function elsewhere(
+  view: ElsewhereView,
+  { isFramed, cancel }: { readonly isFramed: boolean; readonly cancel: Html | null },
+): Html {
+  const { sale, attempt, owner, pageUrl, backUrl } = view;
+  const tab = isFramed ? html`, which opens in another tab` : null;
+  const onward =
+    pageUrl === null ? null : link(pageUrl, html`Continue to payment`, isFramed ? '_blank' : null);
+  const back =
+    backUrl === null
+      ? null
+      : html`<p class="back"><a href="${backUrl}">Back to ${written(sale.merchant)}</a></p>`;
+  return beside(
+    sale,
+    state({
+      mark: MARKS.wait,
+      heading: isFramed ? 'Pay in another tab' : 'Your payment is not finished',
+      isLive: true,
+      text: html`<p>
+        You pay on the page of ${written(owner)}${tab}. Nothing is charged before you confirm it
+        there, and this page shows what became of it.
+      </p>`,
+      action: html`${onward}
+        <form method="post">
+          <input type="hidden" name="attempt" value="${attempt}" />
+          <button class="button wide quiet" name="action" value="give_up">Change the order</button>
+        </form>
+        ${cancel ?? back}`,
     }),
   );
 }
@@ -84,7 +117,7 @@ export function paid(
       action:
         continueUrl === null
           ? null
-          : link(continueUrl, html`Continue to ${written(merchant)}`, isFramed),
+          : link(continueUrl, html`Continue to ${written(merchant)}`, isFramed ? '_top' : null),
     })}
     ${ticket(sale, { leads: false, below: facts(receipt) })}
   </div>`;
@@ -160,9 +193,10 @@ export function notFound(): Html {
   </div>`;
 }
 
-function link(url: string, text: Html, isFramed = false): Html {
+/** `target`: where it opens, if not in its place. */
+function link(url: string, text: Html, target: '_top' | '_blank' | null = null): Html {
   return html`<p>
-    <a class="button wide" href="${url}" ${isFramed ? html`target="_top"` : null}
+    <a class="button wide" href="${url}" ${target === null ? null : html`target="${target}"`}
       ><span>${text}</span></a
     >
   </p>`;

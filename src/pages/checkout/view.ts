@@ -10,6 +10,7 @@ export type CheckoutView =
    * again.
    */
   | { readonly kind: 'challenge'; readonly sale: Sale; readonly bankUrl: string | null }
+  | ElsewhereView
   /** An attempt is in progress: here, in another tab, or at a slow bank. */
   | {
       readonly kind: 'processing';
@@ -25,6 +26,18 @@ export type CheckoutView =
     }
   | ClosedView
   | { readonly kind: 'not_found' };
+
+/** The buyer was led to the processor's page, and has not finished there. */
+export type ElsewhereView = {
+  readonly kind: 'elsewhere';
+  readonly sale: Sale;
+  /** Identifies the attempt that the buyer may give up. */
+  readonly attempt: string;
+  readonly owner: string;
+  /** Where it is; null while the processor does not say. */
+  readonly pageUrl: string | null;
+  readonly backUrl: string | null;
+};
 
 /** It cannot be paid any more. `unavailable`: the product is gone or has no price. */
 export type ClosedView = {
@@ -72,6 +85,8 @@ export type OpenView = {
    * because it is free.
    */
   readonly asks: 'instrument' | 'elsewhere' | 'nothing';
+  /** Whose page asks; null where none but ours does. */
+  readonly owner: string | null;
   readonly errors: readonly FieldError[];
   readonly notice: Notice | null;
   readonly backUrl: string | null;

@@ -44,6 +44,10 @@ const TEXT = `(() => {
   // A browser does not do it in a frame of another site.
   const first = document.querySelector('[autofocus]');
   if (first) first.focus();
+  // The buyer pays in another tab, and comes back to this one.
+  if (state === 'elsewhere') document.addEventListener('visibilitychange', () => {
+    if (document.visibilityState === 'visible') location.reload();
+  });
   say('ready');
   if (state === 'paid') say('paid');
   const measure = () => say('resize', { height: Math.ceil(document.body.getBoundingClientRect().height) });

@@ -45,6 +45,7 @@ export const SWEEPS: readonly Sweep[] = [
   },
   { table: 'mails', window: 'events', over: 't.settled_at < $3' },
   { table: 'portal_tokens', window: 'events', over: 't.expires_at < $3' },
+  { table: 'method_attempts', window: 'keys', over: 't.created_at < $3' },
   {
     // A delivery that is still to be sent stays, however old it is.
     table: 'deliveries',

@@ -1401,6 +1401,22 @@ CREATE INDEX payouts_listed ON payouts (organisation_id, mode, created_at, id);
 CREATE INDEX payouts_moving ON payouts (account_id, created_at) WHERE status = ANY (ARRAY['pending'::text, 'in_transit'::text]);
 CREATE INDEX payouts_to_sum ON payouts (account_id, id) WHERE itemised AND summed_at IS NULL;
 
+-- Tries of customers to replace their payment method: which processor is asked about one, also after another account was connected, and
+-- for whom it keeps the method where the customer does not come back from its page.
+CREATE TABLE method_attempts (
+  -- Its key at the processor.
+  id uuid NOT NULL,
+  organisation_id uuid NOT NULL,
+  mode mode NOT NULL,
+  customer_id uuid NOT NULL,
+  -- As payments name it.
+  processor text NOT NULL,
+  created_at timestamptz NOT NULL,
+  CONSTRAINT method_attempts_pkey PRIMARY KEY (id),
+  CONSTRAINT method_attempts_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES customers(id),
+  CONSTRAINT method_attempts_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id)
+);
+
 -- Fails the statement that calls it: a flush that would break an invariant leaves nothing behind.
 CREATE FUNCTION refuse_flush(message text)
  RETURNS bigint

@@ -41,6 +41,19 @@ export async function putPaymentMethod(
   return rows.length > 0;
 }
 
+/** Whether the customer has saved one for all subscriptions since then. */
+export async function hasSavedSince(
+  sql: Executor,
+  { organisationId, mode }: Tenant,
+  { customerId, since }: { readonly customerId: string; readonly since: Date },
+): Promise<boolean> {
+  const rows = await sql`
+    select from payment_methods
+    where organisation_id = ${organisationId} and mode = ${mode} and customer_id = ${customerId}
+      and subscription_id is null and created_at > ${since} limit 1`;
+  return rows.length > 0;
+}
+
 /** What is to be charged: a subscription of a customer, or something else of the customer. */
 export type Payer = { readonly customerId: string; readonly subscriptionId: string | null };
 

@@ -1,8 +1,18 @@
 // Replaces the saved payment method: verified by the processor, stored, then unpaid invoices are
 // retried with it.
+//
+//     try (on disk) ─▶ processor ─▶ saved
+//                          └─▶ its page, or the bank ─▶ the customer returns, or a hint comes ─▶ saved
+//
+// Holds: a try is answered for by the processor that it began with, for the customer that began it.
 import { must } from '../../ledger/kernel/assert.ts';
 import type { ChargeResult, Processor } from '../processors/processor.ts';
-import { findPaymentMethod, putPaymentMethod } from '../records/payment-methods.ts';
+import {
+  beginMethodAttempt,
+  findMethodAttempt,
+  type MethodAttempt,
+} from '../records/method-attempts.ts';
+import { findPaymentMethod, hasSavedSince, putPaymentMethod } from '../records/payment-methods.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { tellSubscriptions } from '../records/subscription-followups.ts';
 import { listSubscriptions } from '../records/subscriptions.ts';
@@ -20,9 +30,16 @@ export async function replaceMethod(
   scope: Tenant,
   change: Change,
 ): Promise<MethodReply> {
-  const processor = deps.processors.taking(scope);
-  if (processor === null) return { kind: 'unavailable' };
+  const taking = deps.processors.taking(scope);
+  if (taking === null) return { kind: 'unavailable' };
   const { customerId, key, instrument, returnUrl } = change;
+  const now = deps.orgClock.now(scope);
+  const begun = { id: key, customerId, processor: taking.name, createdAt: new Date(now) };
+  const attempt = await beginMethodAttempt(deps.sql, scope, begun);
+  const processor = processorOf(deps, scope, { customerId, attempt });
+  // The page asked for another processor, which another account has replaced meanwhile.
+  const isAsked = processor !== null && (instrument === null) === (processor.page === 'redirect');
+  if (!isAsked) return { kind: 'unavailable' };
   const [one] = await listSubscriptions(deps.sql, scope, { customerId, limit: 1, offset: 0 });
   const currency = one?.subscription.plan.currency ?? CURRENCY;
   const request = { key, amount: 0n, currency, instrument, save: true, returnUrl };
@@ -34,12 +51,36 @@ export async function methodReturned(
   scope: Tenant,
   { customerId, key }: Returned,
 ): Promise<MethodReply> {
-  const processor = deps.processors.taking(scope);
+  const attempt = await findMethodAttempt(deps.sql, scope, key);
+  const processor = processorOf(deps, scope, { customerId, attempt });
   if (processor === null) return { kind: 'unavailable' };
   const found = await processor.findCharge(key);
   const isAgreed = found.kind === 'requires_confirmation';
   const result = isAgreed ? await processor.confirmCharge(key) : found;
+  if (result.kind === 'not_attempted') return { kind: 'left' };
   return keep(deps, scope, { customerId, processor, result });
+}
+
+export async function methodHinted(
+  deps: SubscriptionsDeps,
+  scope: Tenant,
+  key: string,
+): Promise<void> {
+  const attempt = await findMethodAttempt(deps.sql, scope, key);
+  if (attempt === null) return;
+  const { customerId, createdAt: since } = attempt;
+  if (await hasSavedSince(deps.sql, scope, { customerId, since })) return;
+  await methodReturned(deps, scope, { customerId, key });
+}
+
+/** The processor that the customer's try began with. */
+function processorOf(
+  { processors }: SubscriptionsDeps,
+  scope: Tenant,
+  { customerId, attempt }: { readonly customerId: string; readonly attempt: MethodAttempt | null },
+): Processor | null {
+  if (attempt?.customerId !== customerId) return null;
+  return processors.named(scope, attempt.processor);
 }
 
 async function keep(
@@ -52,8 +93,12 @@ async function keep(
   },
 ): Promise<MethodReply> {
   const { customerId, processor, result } = given;
-  if (result.kind === 'requires_action') return { kind: 'requires_action', url: result.url };
+  if (result.kind === 'requires_action') {
+    return { kind: 'requires_action', url: result.url, processor };
+  }
   if (result.kind === 'declined') return { kind: 'declined', message: result.message };
+  // It may not be charged before the processor has an id of it.
+  if (result.kind === 'pending' && result.saved === null) return { kind: 'pending' };
   const isKept = result.kind === 'succeeded' || result.kind === 'pending';
   if (!isKept || result.saved === null) return { kind: 'unavailable' };
   const { saved, expiry, method } = result;

@@ -12,7 +12,7 @@ import { act } from './act.ts';
 import { Billing, type BillingDeps } from './billing.ts';
 import { createSubscription } from './create.ts';
 import { makeInvoiceVoid, payInvoice } from '../invoices/actions.ts';
-import { methodReturned, replaceMethod } from './methods.ts';
+import { methodHinted, methodReturned, replaceMethod } from './methods.ts';
 import { allowancesOf } from './plans.ts';
 import { settlePayment } from './settling.ts';
 import type { Subscriptions } from './subscriptions.ts';
@@ -41,6 +41,7 @@ export function openSubscriptions(deps: BillingDeps): Subscriptions {
     act: (target, wanted) => act({ ...all, due }, target, wanted),
     replaceMethod: (scope, change) => replaceMethod(all, scope, change),
     methodReturned: (scope, change) => methodReturned(all, scope, change),
+    methodHinted: (scope, key) => methodHinted(all, scope, key),
     payInvoice: (scope, id) => payInvoice(all, scope, id),
     voidInvoice: (scope, id) => makeInvoiceVoid(all, scope, id),
     async paymentSettled(scope, paymentId) {

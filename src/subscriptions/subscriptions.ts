@@ -2,7 +2,7 @@
 // get.
 import type { Command } from '../../ledger/subscriptions/commands.ts';
 import type { Action } from '../../ledger/subscriptions/transitions.ts';
-import type { Instrument } from '../processors/processor.ts';
+import type { Instrument, Processor } from '../processors/processor.ts';
 import type { Changed, InvoiceRecord } from '../records/invoices.ts';
 import type { PaymentMethodRecord } from '../records/payment-methods.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
@@ -58,8 +58,16 @@ export type SubscriptionActionReply =
 export type MethodReply =
   | { readonly kind: 'saved'; readonly method: PaymentMethodRecord }
   /** The customer must visit `url`, and then returns to `returnUrl`. */
-  | { readonly kind: 'requires_action'; readonly url: string }
+  | {
+      readonly kind: 'requires_action';
+      readonly url: string;
+      readonly processor: Processor;
+    }
   | { readonly kind: 'declined'; readonly message: string }
+  /** The customer has agreed, and its bank has not: it is saved when it has. */
+  | { readonly kind: 'pending' }
+  /** The customer has left the page of the processor, or its time is over. */
+  | { readonly kind: 'left' }
   /** There is no processor, or no answer came. */
   | { readonly kind: 'unavailable' };
 
@@ -85,7 +93,8 @@ export type Subscriptions = {
       readonly customerId: string;
       /** Idempotency key of this try. */
       readonly key: string;
-      readonly instrument: Instrument;
+      /** null for a processor that asks on a page of its own. */
+      readonly instrument: Instrument | null;
       readonly returnUrl: string;
     },
   ): Promise<MethodReply>;
@@ -94,6 +103,11 @@ export type Subscriptions = {
     scope: Tenant,
     change: { readonly customerId: string; readonly key: string },
   ): Promise<MethodReply>;
+  /**
+   * The processor hints that a try to replace a payment method is decided: it is saved where the
+   * customer does not return, unless a later one was. Any other key is ignored.
+   */
+  methodHinted(scope: Tenant, key: string): Promise<void>;
   payInvoice(scope: Tenant, invoiceId: string): Promise<PayReply>;
   /** The merchant makes it void: dunning of it ends. */
   voidInvoice(scope: Tenant, invoiceId: string): Promise<Changed | 'not_found'>;

@@ -93,6 +93,7 @@ test('retention says what went, or would', async () => {
       idempotency: 0,
       checkouts: 0,
       portal_tokens: 0,
+      method_attempts: 0,
       deliveries: 0,
       events: 0,
       mails: 0,

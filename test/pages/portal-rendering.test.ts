@@ -40,6 +40,7 @@ const SHOWN: Readonly<Record<string, readonly (keyof PortalTexts)[]>> = {
   cancel_overdue: ['merchant', 'plan', 'refusal'],
   pause: ['merchant', 'plan'],
   method_wrong: ['merchant', 'refusal'],
+  method_elsewhere: ['merchant', 'refusal'],
 };
 
 describe.each(Object.keys(PAGES.plain))('%s', (name) => {
@@ -84,6 +85,8 @@ const SAYINGS: [string, string[]][] = [
   ['resume', ['runs until 5 March 2027; nothing is charged for it again.']],
   ['resume_charged', ['€12.00 a month is charged at once to Visa •••• 4242.', 'It ends with that period.']],
   ['method', ['Northwind Maps charges it from now on instead of Visa •••• 4242.']],
+  ['method_elsewhere', ['You enter it on the next page, at Stripe. Then you come back here.', 'Continue to Stripe']],
+  ['method_unfinished', ['It is not finished at Stripe. Nothing was changed yet.', 'Continue to Stripe']],
   ['unauthorized', ['It has expired, was withdrawn, or was not copied as a whole.']],
 ];
 

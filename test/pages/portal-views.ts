@@ -161,6 +161,8 @@ export function everyPortalPage(texts: PortalTexts): Readonly<Record<string, () 
     attempt: 'attempt',
     method,
     entered: 'card',
+    owner: null,
+    unfinished: null,
     errors: [],
     refusal: null,
   } as const;
@@ -201,6 +203,13 @@ export function everyPortalPage(texts: PortalTexts): Readonly<Record<string, () 
         entered: 'bank_debit',
         errors: [{ field: 'iban', message: 'Enter an IBAN, such as DE89 3704 0044 0532 0130 00.' }],
         refusal,
+      }),
+    method_elsewhere: () => methodPage({ ...replace, owner: 'Stripe', refusal }),
+    method_unfinished: () =>
+      methodPage({
+        ...replace,
+        owner: 'Stripe',
+        unfinished: { owner: 'Stripe', url: 'https://checkout.stripe.com/c/pay/cs_1' },
       }),
     unauthorized: () => refusedPage('unauthorized'),
     rate_limited: () => refusedPage('rate_limited'),

@@ -5,7 +5,8 @@ import type { Ids } from '../../../ledger/ports.ts';
 import type { FieldError } from '../../pages/fields.ts';
 import type { Method } from '../../pages/instrument.ts';
 import { methodPage } from '../../pages/portal/method.ts';
-import type { Frame } from '../../pages/portal/view.ts';
+import type { Frame, ReplaceView } from '../../pages/portal/view.ts';
+import { isAt, pageOf } from '../processor-page.ts';
 import type { Processors } from '../../processors/processor.ts';
 import { findPaymentMethod } from '../../records/payment-methods.ts';
 import { isUuid } from '../../records/uuid.ts';
@@ -21,17 +22,20 @@ import { urlOf } from '../edge/url.ts';
 
 export type MethodDeps = ActionDeps & { readonly ids: Ids; readonly processors: Processors };
 
-/** The form, or the result where the bank redirects back. */
+/** The form, or the result where the bank or the processor's page leads back. */
 export async function readMethodForm(deps: MethodDeps, call: PortalCall): Promise<Response> {
   const { principal, request } = call;
-  if (!takesFields(deps, principal)) return nothingHere();
-  const frame = await framed(deps, call);
   const attempt = urlOf(request).searchParams.get('attempt') ?? '';
-  if (!isUuid(attempt)) return show(deps, call, { frame, status: 200 });
+  const isReturn = isUuid(attempt);
+  // A try goes on with the processor that it began with.
+  const isOffered = isReturn || deps.processors.taking(tenantOf(principal)) !== null;
+  if (!isOffered) return nothingHere();
+  const frame = await framed(deps, call);
+  if (!isReturn) return show(deps, call, { frame, status: 200 });
   const { customerId } = principal;
   const key = keyOf(deps, principal, attempt);
   const reply = await deps.subscriptions.methodReturned(tenantOf(principal), { customerId, key });
-  return became(deps, call, { frame, reply });
+  return became(deps, call, { frame, reply, attempt });
 }
 
 export async function replaceMethod(
@@ -39,10 +43,14 @@ export async function replaceMethod(
   call: PortalCall & { readonly body: MethodForm },
 ): Promise<Response> {
   const { principal, params, body: form } = call;
-  if (!takesFields(deps, principal)) return nothingHere();
+  const processor = deps.processors.taking(tenantOf(principal));
+  if (processor === null) return nothingHere();
   const frame = await framed(deps, call);
   const entered = form.payment_method === 'bank_debit' ? 'bank_debit' : 'card';
-  const read = readInstrument(entered, form, deps.orgClock.now(principal));
+  const read =
+    processor.page === 'fields'
+      ? readInstrument(entered, form, deps.orgClock.now(principal))
+      : ({ ok: true, instrument: null } as const);
   if (!read.ok) return show(deps, call, { frame, status: 400, entered, errors: read.errors });
   const back = `${portalUrl(deps.settings.appUrl, params.token)}/payment-method`;
   const reply = await deps.subscriptions.replaceMethod(tenantOf(principal), {
@@ -51,16 +59,12 @@ export async function replaceMethod(
     instrument: read.instrument,
     returnUrl: `${back}?attempt=${form.attempt}`,
   });
-  return became(deps, call, { frame, reply, entered });
+  return became(deps, call, { frame, reply, attempt: form.attempt, entered });
 }
 
 /** Includes the customer's id: another customer's attempt is another key. */
 function keyOf({ ids }: MethodDeps, { customerId }: PortalPrincipal, attempt: string): string {
   return ids.derive('portal-method', customerId, attempt.toLowerCase());
-}
-
-function takesFields({ processors }: MethodDeps, principal: PortalPrincipal): boolean {
-  return processors.taking(tenantOf(principal))?.page === 'fields';
 }
 
 function framed({ sql, settings }: MethodDeps, { principal, params }: PortalCall): Promise<Frame> {
@@ -69,28 +73,37 @@ function framed({ sql, settings }: MethodDeps, { principal, params }: PortalCall
 
 const UNAVAILABLE = 'It could not be saved now. Nothing was changed: try again.';
 const UNCONFIRMED = 'Your bank has not confirmed it. Nothing was changed: try again.';
+const LEFT = 'It was not finished in time. Nothing was changed: try again.';
 
 async function became(
   deps: MethodDeps,
   call: PortalCall,
-  result: { readonly frame: Frame; readonly reply: MethodReply; readonly entered?: Method },
+  result: {
+    readonly frame: Frame;
+    readonly reply: MethodReply;
+    readonly attempt: string;
+    readonly entered?: Method;
+  },
 ): Promise<Response> {
-  const { frame, reply, entered = 'card' } = result;
+  const { frame, reply, attempt, entered = 'card' } = result;
   switch (reply.kind) {
     case 'saved':
       return backTo(frame, 'method_replaced');
-    case 'requires_action':
-      if (call.request.method === 'GET') {
-        return show(deps, call, { frame, status: 200, refusal: UNCONFIRMED });
+    case 'pending':
+      return backTo(frame, 'method_pending');
+    case 'requires_action': {
+      const { url, processor } = reply;
+      const page = pageOf(processor);
+      if (call.request.method === 'POST') {
+        const isLink = page !== null && !isAt(url, page);
+        return see(isLink ? `${frame.base}/payment-method?attempt=${attempt}` : url);
       }
-      return new Response(null, {
-        status: 303,
-        headers: {
-          location: reply.url,
-          'cache-control': 'no-store',
-          'referrer-policy': 'no-referrer',
-        },
-      });
+      return page === null
+        ? show(deps, call, { frame, status: 200, refusal: UNCONFIRMED })
+        : show(deps, call, { frame, status: 200, unfinished: { owner: page.owner, url } });
+    }
+    case 'left':
+      return show(deps, call, { frame, status: 402, entered, refusal: LEFT });
     case 'declined':
       return show(deps, call, { frame, status: 402, entered, refusal: reply.message });
     case 'unavailable':
@@ -100,8 +113,13 @@ async function became(
   }
 }
 
+function see(location: string): Response {
+  const headers = { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' };
+  return new Response(null, { status: 303, headers });
+}
+
 async function show(
-  { sql, ids, settings }: MethodDeps,
+  { sql, ids, processors }: MethodDeps,
   { principal }: PortalCall,
   shown: {
     readonly frame: Frame;
@@ -109,13 +127,26 @@ async function show(
     readonly entered?: Method;
     readonly errors?: readonly FieldError[];
     readonly refusal?: string;
+    readonly unfinished?: ReplaceView['unfinished'];
   },
 ): Promise<Response> {
   const { frame, status, entered = 'card', errors = [], refusal = null } = shown;
+  const { unfinished = null } = shown;
   const payer = { customerId: principal.customerId, subscriptionId: null };
   const method = await findPaymentMethod(sql, principal, payer);
-  const view = { ...frame, attempt: ids.next(), method, entered, errors, refusal };
-  // The form may lead to the sandbox's bank.
-  const formAction = ["'self'", new URL(settings.baseUrl).origin];
+  const processor = processors.taking(tenantOf(principal));
+  const owner = processor === null ? null : (pageOf(processor)?.owner ?? null);
+  const view = {
+    ...frame,
+    attempt: ids.next(),
+    method,
+    entered,
+    owner,
+    unfinished,
+    errors,
+    refusal,
+  };
+  // The form may lead to the page of the processor, which the sandbox has for its bank.
+  const formAction = ["'self'", ...(processor === null ? [] : [processor.pageOrigin])];
   return sendPage(methodPage(view), { status, formAction });
 }

@@ -113,7 +113,8 @@ const METHOD = {
   ...page,
   operationId: 'showPaymentMethodForm',
   summary: 'The form that replaces the payment method',
-  description: 'A bank that wanted to be asked leads back here. 404 where nothing can be replaced.',
+  description:
+    'A bank that wanted to be asked leads back here, and so does the page of a processor. 404 where nothing can be replaced.',
   answers: { 200: Type.String(), 303: null, 402: Type.String(), 404: Type.String() },
 } as const;
 
@@ -121,7 +122,8 @@ const REPLACE = {
   ...page,
   operationId: 'replacePaymentMethod',
   summary: 'Replace the payment method',
-  description: 'What the form of the page sends. What is overdue is tried again at once.',
+  description:
+    'What the form of the page sends. Leads to the page of the processor where it has one, and back. What is overdue is tried again at once.',
   form: MethodForm,
   answers: { 303: null, 400: Type.String(), 402: Type.String(), 404: Type.String() },
 } as const;
@@ -180,7 +182,7 @@ function readPortal(deps: PortalRoutesDeps): Route {
     const view = await portalView(deps, principal, {
       frame,
       notice: noticeOf(request),
-      canReplaceMethod: processors.taking(principal)?.page === 'fields',
+      canReplaceMethod: processors.taking(principal) !== null,
       now: orgClock.now(principal),
     });
     return sendPage(portalPage(view));

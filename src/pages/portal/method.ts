@@ -1,5 +1,5 @@
 import { errorSummary } from '../fields.ts';
-import { html } from '../html.ts';
+import { type Html, html } from '../html.ts';
 import { instrumentFields } from '../instrument.ts';
 import type { Page } from '../layout.ts';
 import { frame, head, methodName, refusalOf, written } from './parts.ts';
@@ -7,7 +7,7 @@ import type { ReplaceView } from './view.ts';
 
 /** The form that replaces the payment method. */
 export function methodPage(view: ReplaceView): Page {
-  const { base, merchant, method, entered, errors, refusal, attempt } = view;
+  const { merchant, method, errors, refusal, unfinished } = view;
   const wrong = errors.length > 0 || refusal !== null ? 'Error: ' : '';
   const instead = method === null ? null : html` instead of ${methodName(method)}`;
   const content = html`${head(html`Payment method`, view)} ${errorSummary(errors)}
@@ -16,13 +16,36 @@ export function methodPage(view: ReplaceView): Page {
       ${written(merchant)} charges it from now on${instead}. Nothing is charged today, but what is
       overdue is tried again at once.
     </p>
-    <form class="stack" method="post" action="${base}/payment-method" novalidate>
-      <input type="hidden" name="attempt" value="${attempt}" />
-      ${instrumentFields({ method: entered, errors })}
-      <p class="confirm">
-        <button class="button">Save the payment method</button>
-        <a class="button quiet" href="${base}">Back, change nothing</a>
-      </p>
-    </form>`;
+    ${unfinished === null ? form(view) : goOn(view, unfinished)}`;
   return frame(view, { title: `${wrong}Payment method`, content });
+}
+
+function form({ base, entered, owner, errors, attempt }: ReplaceView): Html {
+  const fields =
+    owner === null
+      ? instrumentFields({ method: entered, errors })
+      : html`<p>You enter it on the next page, at ${written(owner)}. Then you come back here.</p>`;
+  return html`<form class="stack" method="post" action="${base}/payment-method" novalidate>
+    <input type="hidden" name="attempt" value="${attempt}" />
+    ${fields}
+    <p class="confirm">
+      <button class="button">
+        ${owner === null ? 'Save the payment method' : html`Continue to ${written(owner)}`}
+      </button>
+      ${back(base)}
+    </p>
+  </form>`;
+}
+
+/** The customer has come back before it was done. */
+function goOn({ base }: ReplaceView, { owner, url }: NonNullable<ReplaceView['unfinished']>): Html {
+  return html`<p>It is not finished at ${written(owner)}. Nothing was changed yet.</p>
+    <p class="confirm">
+      <a class="button" href="${url}">Continue to ${written(owner)}</a>
+      ${back(base)}
+    </p>`;
+}
+
+function back(base: string): Html {
+  return html`<a class="button quiet" href="${base}">Back, change nothing</a>`;
 }

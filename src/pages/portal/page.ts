@@ -31,6 +31,7 @@ const TOLD: Readonly<Record<Notice, string>> = {
   resumed: 'The subscription is active again.',
   resuming: 'Your payment is under way. Access is back as soon as it is there.',
   method_replaced: 'The payment method was replaced. What is overdue is tried again now.',
+  method_pending: 'Your bank is checking the payment method. It counts as soon as it has.',
 };
 
 function told(notice: Notice): Html {

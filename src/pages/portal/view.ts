@@ -22,7 +22,7 @@ export type PortalView = Frame & {
   /** Newest first. */
   readonly invoices: readonly InvoiceView[];
   readonly method: MethodView | null;
-  /** Whether the processor can replace the payment method here. */
+  /** Whether there is a processor that can replace it. */
   readonly canReplaceMethod: boolean;
 };
 
@@ -35,6 +35,7 @@ export const NOTICES = [
   'resumed',
   'resuming',
   'method_replaced',
+  'method_pending',
 ] as const;
 export type Notice = (typeof NOTICES)[number];
 
@@ -147,6 +148,10 @@ export type ReplaceView = Frame & {
   readonly attempt: string;
   readonly method: MethodView | null;
   readonly entered: Method;
+  /** Whose page asks for it; null where ours does. */
+  readonly owner: string | null;
+  /** A try that the customer has begun on another's page, and may go on with. */
+  readonly unfinished: { readonly owner: string; readonly url: string } | null;
   readonly errors: readonly FieldError[];
   readonly refusal: string | null;
 };

@@ -4,6 +4,7 @@
 // is neither logged nor shown: it may name a part of a key.
 import Stripe from 'stripe';
 import type { Log } from '../../../ledger/ports.ts';
+import { type Line, NotAsked } from './line.ts';
 
 export type Answer<T> =
   | { readonly kind: 'done'; readonly value: T }
@@ -11,7 +12,9 @@ export type Answer<T> =
   | { readonly kind: 'declined' }
   /** It cannot be done as asked. Nothing was executed. */
   | { readonly kind: 'refused'; readonly code: string | null }
-  /** Not now, or not with this key. Nothing was executed. */
+  /** Not with this key. Nothing was executed. */
+  | { readonly kind: 'not_allowed' }
+  /** Too many calls at once. Nothing was executed. */
   | { readonly kind: 'not_now' }
   /** No answer, or none that says whether it was executed. */
   | { readonly kind: 'unknown' };
@@ -20,20 +23,23 @@ export type Ask = <T>(call: string, ask: () => Promise<T>) => Promise<Answer<T>>
 
 /** `onFailing`: Stripe does not accept the key. */
 export function openAsk({
+  line,
   log,
   account,
   onFailing,
 }: {
+  readonly line: Line;
   readonly log: Log;
   readonly account: string;
   readonly onFailing: () => void;
 }): Ask {
   return async (call, ask) => {
     try {
-      return { kind: 'done', value: await ask() };
+      return { kind: 'done', value: await line.ask(call, ask) };
     } catch (error) {
       const answer = answerTo(error);
-      if (answer.kind !== 'declined') {
+      // The line has logged once why nothing is asked.
+      if (answer.kind !== 'declined' && !(error instanceof NotAsked)) {
         log.warn({ call, processor: account, ...described(error) }, 'Stripe refused a call');
       }
       if (isOfKey(error)) onFailing();
@@ -47,7 +53,8 @@ type NotDone = Exclude<Answer<never>, { kind: 'done' }>;
 function answerTo(error: unknown): NotDone {
   const { errors } = Stripe;
   if (error instanceof errors.StripeCardError) return { kind: 'declined' };
-  if (error instanceof errors.StripeRateLimitError || isOfKey(error)) return { kind: 'not_now' };
+  if (error instanceof errors.StripeRateLimitError) return { kind: 'not_now' };
+  if (isOfKey(error)) return { kind: 'not_allowed' };
   // The call that has taken this idempotency key is another one, and may still be under way.
   if (error instanceof errors.StripeIdempotencyError) return { kind: 'unknown' };
   if (error instanceof errors.StripeInvalidRequestError) {

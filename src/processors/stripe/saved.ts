@@ -14,6 +14,9 @@ import { CANCELED, NOT_FOUND, notAttempted, OF_INTENT, UNKNOWN } from './results
 import { chargeState, declineIntent, savedResult, type StripeDeps } from './states.ts';
 import { declineCharge, findCharge, keepCharge } from './store.ts';
 
+/** How long the same intent is asked for. */
+const KEY_MS = 10 * 60_000;
+
 export async function chargeSaved(
   deps: StripeDeps,
   request: SavedChargeRequest,
@@ -38,8 +41,11 @@ async function make(
   deps: StripeDeps,
   { request, saved, units }: Making & { readonly units: number },
 ): Promise<ChargeResult> {
-  const { sql, stripe, ask } = deps;
+  const { sql, stripe, ask, clock } = deps;
   const { key, currency } = request;
+  // Stripe repeats a failure of its own for a day. What is lost with a key charges nothing: it is
+  // never confirmed.
+  const idempotencyKey = `${key}:${Math.floor(clock.now() / KEY_MS)}`;
   const params: Stripe.PaymentIntentCreateParams = {
     amount: units,
     currency: currency.toLowerCase(),
@@ -50,9 +56,10 @@ async function make(
     automatic_payment_methods: { enabled: true, allow_redirects: 'never' },
   };
   const made = await ask('paymentIntents.create', () =>
-    stripe.paymentIntents.create(params, { idempotencyKey: key }),
+    stripe.paymentIntents.create(params, { idempotencyKey }),
   );
-  if (made.kind === 'unknown') return UNKNOWN;
+  // Nobody waits for it: it is asked for again.
+  if (made.kind === 'unknown' || made.kind === 'not_now') return UNKNOWN;
   if (made.kind === 'refused' && (await isForgotten(deps, saved))) return loseMandate(deps, key);
   if (made.kind !== 'done') return giveUp(deps, key, refusalOf(made, request));
   const { id } = made.value;
@@ -81,16 +88,13 @@ async function confirm(
   { request, saved, id }: Making & { readonly id: string },
 ): Promise<ChargeResult> {
   const { stripe, ask } = deps;
-  const { key } = request;
+  // Without an idempotency key, under which Stripe would repeat a failure of its own for a day: an
+  // intent charges once.
   const confirmed = await ask('paymentIntents.confirm', () =>
-    stripe.paymentIntents.confirm(
-      id,
-      { off_session: true, expand: OF_INTENT },
-      { idempotencyKey: `${key}:confirm` },
-    ),
+    stripe.paymentIntents.confirm(id, { off_session: true, expand: OF_INTENT }),
   );
-  if (confirmed.kind === 'unknown') return UNKNOWN;
-  if (confirmed.kind === 'done') return savedResult(deps, key, confirmed.value);
+  if (confirmed.kind === 'unknown' || confirmed.kind === 'not_now') return UNKNOWN;
+  if (confirmed.kind === 'done') return savedResult(deps, request.key, confirmed.value);
   return afterRefusal(deps, { request, saved, id, refusal: confirmed });
 }
 

@@ -11,6 +11,7 @@ import { refund, refundState } from './refunds.ts';
 import { chargeSaved, forget } from './saved.ts';
 import { chargeState, type StripeDeps } from './states.ts';
 import { findCharge } from './store.ts';
+import type { Line } from './line.ts';
 import { openShared } from './under-way.ts';
 
 export type StripeOptions = {
@@ -25,6 +26,8 @@ export type StripeOptions = {
     readonly name: string;
     readonly key: string;
   };
+  /** Bounds what is under way at once. */
+  readonly line: Line;
   /** Called whenever Stripe does not accept the key. */
   readonly onFailing: () => void;
 };
@@ -37,9 +40,9 @@ const FIRST_ASK_MS = 9000;
 const INSIST_MS = 20 * 60 * 60_000;
 
 export function openStripe(options: StripeOptions): Processor {
-  const { sql, clock, log, apiUrl, account, onFailing } = options;
+  const { sql, clock, log, apiUrl, account, line, onFailing } = options;
   const stripe = stripeClient({ key: account.key, apiUrl });
-  const ask = openAsk({ log, account: account.name, onFailing });
+  const ask = openAsk({ line, log, account: account.name, onFailing });
   const deps: StripeDeps = { sql, stripe, ask, account: account.name, clock };
   const shared = openShared();
   return {

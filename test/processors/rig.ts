@@ -19,6 +19,8 @@ export type Behaviour =
 export type Rig = {
   readonly processor: Processor;
   readonly instruments: Readonly<Record<Behaviour, Instrument>>;
+  /** As much as it takes at once. */
+  readonly most: { readonly amount: bigint; readonly currency: string };
   readonly newKey: () => string;
   /** Moves time until pending charges and refunds have settled. */
   settle(): void;

@@ -52,6 +52,7 @@ async function openRig(wrap: (bank: Sandbox) => Rig['processor']): Promise<Rig> 
   return {
     processor: wrap(bank),
     instruments: INSTRUMENTS,
+    most: { amount: 999_999_999_999_999n, currency: 'KWD' },
     newKey: () => ids.next(),
     settle: () => void (now += SETTLE_MS),
     answer: async (key, passed) => void (await bank.answerChallenge(key, passed)),

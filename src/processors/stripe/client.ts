@@ -19,10 +19,23 @@ export function stripeClient({
 }): Stripe {
   return new Stripe(key, {
     maxNetworkRetries: 0,
+    httpClient: Stripe.createFetchHttpClient(fetchOnce as typeof fetch),
     timeout: timeoutMs,
     telemetry: false,
     ...(apiUrl === null ? {} : addressOf(apiUrl)),
   });
+}
+
+/**
+ * The package repeats a call whose connection was closed, which may have been executed, unless the
+ * error does not say so.
+ */
+async function fetchOnce(...call: Parameters<typeof fetch>): Promise<Response> {
+  try {
+    return await fetch(...call);
+  } catch (cause) {
+    throw new Error('Stripe has not answered', { cause });
+  }
 }
 
 function addressOf({ protocol, hostname, port }: URL) {

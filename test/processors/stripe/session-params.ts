@@ -15,7 +15,17 @@ import {
 
 type Params = Stripe.Checkout.SessionCreateParams;
 
-const TYPES = ['card', 'sepa_debit', 'us_bank_account', 'link', 'paypal', 'klarna'] as const;
+const TYPES = [
+  'card',
+  'au_becs_debit',
+  'bacs_debit',
+  'nz_bank_account',
+  'sepa_debit',
+  'us_bank_account',
+  'link',
+  'paypal',
+  'klarna',
+] as const;
 
 const LINE = shape<Params['line_items'] extends (infer L)[] | undefined ? L : never>()({
   price_data: required(

@@ -61,7 +61,7 @@ export interface Config {
   readonly deliverWebhooks: boolean;
   /** How mails to buyers are sent. undefined: none is owed, and none is sent. */
   readonly mail: MailSettings | undefined;
-  /** What webhook secrets are encrypted with. undefined: a key of our own under `dataDir`. */
+  /** What webhook secrets and keys of processors are encrypted with. undefined: a key of our own under `dataDir`. */
   readonly secretsKey: Uint8Array | undefined;
   /** Who may read /metrics from elsewhere. undefined: nobody. */
   readonly metricsToken: string | undefined;
@@ -83,11 +83,15 @@ export interface Config {
     readonly discountCodes: number;
     readonly portal: number;
     readonly apiKeys: number;
+    readonly processorKeys: number;
+    readonly unsignedWebhooks: number;
     readonly cardAttempts: number;
   };
   /** What one organisation, customer, product, ... may have; 0 for any number. */
   readonly bounds: Bounds;
   readonly sandboxSettleMs: number;
+  /** Where Stripe's API is asked for. undefined: at Stripe. */
+  readonly stripeApiUrl: URL | undefined;
   /**
    * Proxies of our own that a request passes, each of which appends to X-Forwarded-For. 0: that
    * header says nothing.
@@ -105,6 +109,7 @@ export type Settings = Pick<
   | 'limits'
   | 'bounds'
   | 'sandboxSettleMs'
+  | 'stripeApiUrl'
   | 'proxyHops'
   | 'metricsToken'
   | 'mail'
@@ -162,10 +167,13 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
       discountCodes: read.number('RATE_LIMIT_DISCOUNT_CODES'),
       portal: read.number('RATE_LIMIT_PORTAL'),
       apiKeys: read.number('RATE_LIMIT_API_KEYS'),
+      processorKeys: read.number('RATE_LIMIT_PROCESSOR_KEYS'),
+      unsignedWebhooks: read.number('RATE_LIMIT_UNSIGNED_WEBHOOKS'),
       cardAttempts: read.number('LIMIT_CARD_ATTEMPTS'),
     }),
     bounds: readBounds((variable, bounds) => read.integer(variable, bounds)),
     sandboxSettleMs: read.number('SANDBOX_SETTLE_MS'),
+    stripeApiUrl: read.origin('STRIPE_API_URL'),
     proxyHops: read.number('TRUSTED_PROXY_HOPS'),
   };
   if (read.problems.length > 0) throw new ConfigError(read.problems);
@@ -253,6 +261,16 @@ class Reader {
     } else {
       return url.href.replace(/\/+$/, '');
     }
+    return undefined;
+  }
+
+  /** A web address without a path. */
+  origin(name: string): URL | undefined {
+    const value = this.webUrl(name);
+    if (value === undefined) return undefined;
+    const url = new URL(value);
+    if (url.pathname === '/') return url;
+    this.#refuse(name, 'must not contain a path');
     return undefined;
   }
 

@@ -71,7 +71,7 @@ const SERVICES = {
   DATA_DIR: { byDefault: '.tollhouse/', says: 'The folder of the embedded services.' },
   SECRETS_KEY: {
     unset: 'a file in `DATA_DIR`',
-    says: '32 bytes in base64 (`openssl rand -base64 32`). It encrypts webhook secrets and makes links to invoices. The same for all processes.',
+    says: '32 bytes in base64 (`openssl rand -base64 32`). It encrypts webhook secrets and the keys of payment processors, and makes links to invoices. The same for all processes.',
   },
 } as const satisfies Chapter;
 
@@ -182,10 +182,27 @@ const RATES = {
     ...A_MINUTE,
     says: 'API keys that one organisation makes in one mode, by a key.',
   },
+  RATE_LIMIT_PROCESSOR_KEYS: {
+    byDefault: 30,
+    ...A_MINUTE,
+    says: 'Keys of payment processors that one organisation may try in one mode.',
+  },
+  RATE_LIMIT_UNSIGNED_WEBHOOKS: {
+    byDefault: 60,
+    ...A_MINUTE,
+    says: 'Webhooks without a valid signature that one address may send as a payment processor. More are 429, signed ones too.',
+  },
   LIMIT_CARD_ATTEMPTS: {
     byDefault: 10,
     ...A_MINUTE,
     says: 'Attempts to pay in all, before a checkout locks.',
+  },
+} as const satisfies Chapter;
+
+const STRIPE = {
+  STRIPE_API_URL: {
+    unset: '`https://api.stripe.com`',
+    says: "Another address in the place of Stripe's API, for tests: a scheme, a host and a port.",
   },
 } as const satisfies Chapter;
 
@@ -207,6 +224,7 @@ export const CHAPTERS: readonly { readonly title: string; readonly variables: Ch
   { title: 'Logs and metrics', variables: WATCH },
   { title: 'Retention, read by `bun run admin retention`', variables: RETENTION },
   { title: 'Rates, a minute; 0: any number', variables: RATES },
+  { title: 'Payment processors', variables: STRIPE },
   { title: 'The sandbox', variables: SANDBOX },
 ];
 
@@ -219,5 +237,6 @@ export const VARIABLES = {
   ...WATCH,
   ...RETENTION,
   ...RATES,
+  ...STRIPE,
   ...SANDBOX,
 };

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { ids } from '../../src/platform/ids.ts';
 import { newNetwork } from '../support/network.ts';
 import { type Call, startServer, type TestServer } from '../support/server.ts';
+import { TEST_SETTINGS } from '../support/settings.ts';
 
 const TOKEN = 'operators-only-0123';
 
@@ -125,15 +126,7 @@ test('the ledger: what it wrote, what it holds, and its lease', async () => {
   await server.stop();
 });
 
-const LIMITS = {
-  refundsPerOrg: 0,
-  refundsPerPayment: 0,
-  buyLinks: 2,
-  discountCodes: 0,
-  portal: 0,
-  apiKeys: 0,
-  cardAttempts: 10,
-};
+const LIMITS = { ...TEST_SETTINGS.limits, buyLinks: 2 };
 
 test('rate limits: what was allowed and what was not', async () => {
   const settings = { limits: LIMITS, metricsToken: TOKEN, proxyHops: 1 };

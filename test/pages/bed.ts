@@ -3,6 +3,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { expect } from 'bun:test';
 import { startServer, type TestServer } from '../support/server.ts';
+import { TEST_SETTINGS } from '../support/settings.ts';
 import { settle, UNHURRIED } from '../support/settling.ts';
 import { openBrowser } from './browser.ts';
 
@@ -47,15 +48,7 @@ export async function openBed(): Promise<Bed> {
       appUrl: url,
       checkoutUrl: `${url}/pay`,
       ...UNHURRIED,
-      limits: {
-        refundsPerOrg: 0,
-        refundsPerPayment: 0,
-        buyLinks: 0,
-        discountCodes: 0,
-        portal: 0,
-        apiKeys: 0,
-        cardAttempts: 3,
-      },
+      limits: { ...TEST_SETTINGS.limits, cardAttempts: 3 },
     }),
   });
   const made = async (path: string, body: object) => {

@@ -68,6 +68,9 @@ test.each([
   ['MAIL_FROM',             'a@example.com, b@example.com', NO_SENDER],
   ['MAIL_FROM',             'A\r\nBcc: b@example.com <a@example.com>', NO_SENDER],
   ['MAIL_FROM',             'A <a@example.com> <b@example.com>', NO_SENDER],
+  ['STRIPE_API_URL',        'http://127.0.0.1:12111',      ''],
+  ['STRIPE_API_URL',        'https://stripe.example/v1',   'STRIPE_API_URL must not contain a path'],
+  ['STRIPE_API_URL',        'stripe.example',              'STRIPE_API_URL must be an http or https URL'],
   ['SANDBOX_SETTLE_MS',     '0.5',                         'SANDBOX_SETTLE_MS must be a whole number from 0 to 86400000, not "0.5"'],
 ])('%s=%s: %s', (name, value, said) => {
   expect(problemsOf({ [name]: value })).toEqual(said === '' ? [] : [said]);
@@ -116,12 +119,15 @@ test('an empty environment gives the defaults', () => {
       discountCodes: 30,
       portal: 60,
       apiKeys: 60,
+      processorKeys: 30,
+      unsignedWebhooks: 60,
       cardAttempts: 10,
     },
     bounds: Object.fromEntries(
       Object.entries(BOUNDS).map(([name, { byDefault }]) => [name, byDefault]),
     ) as Bounds,
     sandboxSettleMs: 3000,
+    stripeApiUrl: undefined,
     proxyHops: 0,
   });
 });

@@ -13,6 +13,7 @@ import {
   UsageError,
 } from './admin/command.ts';
 import { PORTAL_TOKENS } from './admin/portal-tokens.ts';
+import { PROCESSORS } from './admin/processors.ts';
 import { UPKEEP } from './admin/upkeep.ts';
 import { ConfigError, parseConfig } from './config.ts';
 import { checkSchema, migrate, MigrationFailure } from './database/migrate.ts';
@@ -23,7 +24,12 @@ import { openPool } from './platform/postgres/postgres.ts';
 import { safeError } from './platform/postgres/safe-error.ts';
 
 /** In the order in which the usage shows them. */
-const COMMANDS: Readonly<Record<string, Command>> = { ...ACCOUNTS, ...PORTAL_TOKENS, ...UPKEEP };
+const COMMANDS: Readonly<Record<string, Command>> = {
+  ...ACCOUNTS,
+  ...PORTAL_TOKENS,
+  ...PROCESSORS,
+  ...UPKEEP,
+};
 
 const USAGE = [
   'usage: bun run admin COMMAND [--json]',

@@ -36,6 +36,8 @@ import { paymentRoutes } from './http/routes/payments.ts';
 import { payoutRoutes } from './http/routes/payouts.ts';
 import { portalRoutes } from './http/routes/portal.ts';
 import { portalTokenRoutes } from './http/routes/portal-tokens.ts';
+import { processorRoutes } from './http/routes/processors.ts';
+import { processorWebhookRoutes } from './http/routes/processor-webhooks.ts';
 import { productRoutes } from './http/routes/products.ts';
 import { sandboxRoutes } from './http/routes/sandbox.ts';
 import { spendCapRoutes } from './http/routes/spend-cap.ts';
@@ -55,6 +57,8 @@ import type { Sql } from './platform/postgres/postgres.ts';
 import type { Resolve } from './platform/net/public-url.ts';
 import type { RateLimiter } from './platform/redis/rate-limit.ts';
 import type { Secrets } from './platform/crypto/secrets.ts';
+import type { ProcessorAccounts } from './processors/connecting.ts';
+import type { ProcessorWebhooks } from './processors/incoming.ts';
 import type { Processors } from './processors/processor.ts';
 import type { Sandbox } from './processors/sandbox.ts';
 import type { TestClocks } from './test-clock/test-clocks.ts';
@@ -91,6 +95,8 @@ export type AppDeps = {
   readonly subscriptions: Subscriptions;
   readonly sandbox: Sandbox;
   readonly processors: Processors;
+  readonly processorAccounts: ProcessorAccounts;
+  readonly processorWebhooks: ProcessorWebhooks;
   readonly eventStreams: EventStreams;
 };
 
@@ -145,6 +151,8 @@ export function createApp(deps: AppDeps) {
     deliveryRoutes(deps),
     partnerRoutes(deps),
     organizationRoutes(deps),
+    processorRoutes(deps),
+    processorWebhookRoutes({ ...deps, addressOf }),
     apiKeyRoutes(deps),
     annotationRoutes(deps),
     testClockRoutes({ ...deps, patient: (request) => idleAtMost(request, 0) }),

@@ -23,8 +23,9 @@ import type { Changes } from './platform/postgres/changes.ts';
 import { onEach, type Sql } from './platform/postgres/postgres.ts';
 import { openRateLimiter } from './platform/redis/rate-limit.ts';
 import { openRedis } from './platform/redis/redis.ts';
-import { recordAppUrl } from './records/installation.ts';
+import { recordAddresses } from './records/installation.ts';
 import { findActiveMeter, listMetersOfEvent } from './records/meters.ts';
+import { findSealedProcessorKey } from './records/processor-accounts.ts';
 import { hasFormerKeys } from './records/usage-keys.ts';
 import { findSealedSecret } from './records/webhook-endpoints.ts';
 import { type Business, openBusiness, openOwnDelivery } from './service/business.ts';
@@ -104,13 +105,13 @@ export async function openService(options: ServiceOptions): Promise<Service> {
   const app = await openApp(options, { ...parts, limiter, signing });
   const { storage, ledger, peers } = node;
   await Promise.all([
-    recordAppUrl(sql, options.settings.appUrl),
+    recordAddresses(sql, options.settings),
     storage.warm(onEach),
     warmConnections(connections),
     eventStreams.open(),
   ]);
   await ledger.open();
-  const { payments, subscriptions } = business;
+  const { payments, subscriptions, hints } = business;
   const { auth, edge } = callers;
   return {
     ...app,
@@ -127,7 +128,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     abandon: () => ledger.abandon(),
     async close() {
       await eventStreams.close();
-      for (const owing of [delivery, subscriptions, payments]) await owing?.close();
+      for (const owing of [delivery, hints, subscriptions, payments]) await owing?.close();
       const { keyLocks } = connections;
       for (const open of [ledger, peers, auth, changes, keyLocks, metrics]) await open?.close();
       redis.disconnect();
@@ -187,7 +188,8 @@ async function openApp(
 /** The secrets of webhooks: how they are stored, how one is made. And the links in mails. */
 async function openSigning({ secretsKey }: ServiceOptions, sql: Sql) {
   const secrets = openSecrets(secretsKey);
-  checkSecrets(secrets, await findSealedSecret(sql));
+  const stored = await Promise.all([findSealedSecret(sql), findSealedProcessorKey(sql)]);
+  checkSecrets(secrets, ...stored);
   const random = () => crypto.getRandomValues(new Uint8Array(SECRET_BYTES));
   const invoiceLinks = openInvoiceLinks(secretsKey);
   return { secrets, newSigningSecret: () => newSigningSecret(random()), invoiceLinks };

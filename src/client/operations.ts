@@ -319,6 +319,20 @@ export const OPERATIONS = {
   },
   getOrganization: { method: 'GET', path: '/organization', keyed: false, params: 'none' },
   updateOrganization: { method: 'PATCH', path: '/organization', keyed: false, params: 'body' },
+  connectProcessor: {
+    method: 'PUT',
+    path: '/organization/processor',
+    keyed: false,
+    params: 'body',
+  },
+  getProcessor: { method: 'GET', path: '/organization/processor', keyed: false, params: 'none' },
+  disconnectProcessor: {
+    method: 'DELETE',
+    path: '/organization/processor',
+    keyed: false,
+    params: 'none',
+    answer: 'nothing',
+  },
   createApiKey: { method: 'POST', path: '/api-keys', keyed: true, params: 'body' },
   listApiKeys: { method: 'GET', path: '/api-keys', keyed: false, params: 'query', list: true },
   revokeApiKey: {

@@ -605,6 +605,30 @@ export type Operations = {
    */
   updateOrganization: { args: [params: OrganizationChange]; answer: Organization };
   /**
+   * Connect a Stripe account, or replace its key
+   *
+   * In the mode of the API key: new payments go to this account from now on; in test mode the
+   * sandbox takes them until then. The key is tried at Stripe first. Another key of the same
+   * account takes the place of the first without a gap. Another account takes what is new:
+   * refunds, disputes and renewals of what the one before took stay with that one. 503 where
+   * Stripe does not answer: nothing was changed.
+   */
+  connectProcessor: { args: [params: ProcessorConnect]; answer: ProcessorAccount };
+  /**
+   * Get the connected Stripe account
+   *
+   * In the mode of the API key. 404 where none is connected.
+   */
+  getProcessor: { args: []; answer: ProcessorAccount };
+  /**
+   * Disconnect the Stripe account
+   *
+   * In the mode of the API key: nothing new is paid there. Its key stays encrypted here, for
+   * refunds, disputes and renewals of what it took: revoke it at Stripe when there is nothing
+   * left of these.
+   */
+  disconnectProcessor: { args: []; answer: void };
+  /**
    * Make an API key
    *
    * For the organization and the mode of the key that asks. The key is in this answer and
@@ -2124,7 +2148,7 @@ export type OrganizationConfigChangedData = {
   sequence: number;
   /** A sample that was asked for: nothing of it happened. */
   test?: true;
-  key: 'name' | 'timezone' | 'seller' | 'dunning';
+  key: 'name' | 'timezone' | 'seller' | 'dunning' | 'processor';
   /** The names of what changed, never what they hold. */
   changes: (
     | 'timezone'
@@ -2141,8 +2165,11 @@ export type OrganizationConfigChangedData = {
     | 'retryDays'
     | 'blockAfterDays'
     | 'expireAfterDays'
+    | 'account'
+    | 'secretKey'
+    | 'webhookSecret'
   )[];
-  /** Who changed it: the API key, by its id. */
+  /** Who changed it: the API key, by its id; `admin` for the command line. */
   actor: string;
 };
 
@@ -2667,6 +2694,39 @@ export type PriceCreate = {
 export type PriceStatus = 'active' | 'archived';
 
 export type PriceType = 'one_time' | 'recurring';
+
+export type ProcessorAccount = {
+  type: 'stripe';
+  /** The account, by Stripe's id of it. */
+  account: string;
+  mode: Mode;
+  /** The end of the key. */
+  last4: string;
+  status: ProcessorAccountStatus;
+  /** ISO 8601 in UTC, with milliseconds. */
+  checkedAt: string;
+};
+
+/**
+ * `webhook_secret_required`: payments work, but what changes at Stripe by itself is learned
+ * late, because Stripe does not tell: make an endpoint there and send its `webhookSecret`.
+ * `failing`: Stripe refuses the key; send another.
+ */
+export type ProcessorAccountStatus = 'active' | 'webhook_secret_required' | 'failing';
+
+export type ProcessorConnect = {
+  type: 'stripe';
+  /**
+   * A secret key (`sk_...`) or a restricted one (`rk_...`) of the account, of the mode of the
+   * API key. It is stored encrypted and never shown.
+   */
+  secretKey: string;
+  /**
+   * The signing secret (`whsec_...`) of an endpoint that you have made at Stripe. Omitted: an
+   * endpoint is made there, where the key may; one that you have named before stays.
+   */
+  webhookSecret?: string;
+};
 
 export type Product = {
   id: string;

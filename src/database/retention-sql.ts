@@ -44,6 +44,7 @@ export const SWEEPS: readonly Sweep[] = [
     over: `t.expires_at < $3 AND t.status IN ('active', 'expired', 'canceled') AND t.attempts = 0 AND t.payment_id IS NULL`,
   },
   { table: 'mails', window: 'events', over: 't.settled_at < $3' },
+  { table: 'processor_hints', window: 'events', over: 't.settled_at < $3' },
   { table: 'portal_tokens', window: 'events', over: 't.expires_at < $3' },
   { table: 'method_attempts', window: 'keys', over: 't.created_at < $3' },
   {

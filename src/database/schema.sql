@@ -661,7 +661,8 @@ CREATE INDEX sandbox_refunds_failing ON sandbox_refunds (charge_key) WHERE next_
 CREATE TABLE installation (
   id uuid NOT NULL,
   -- What the last server that started calls itself, for commands that print links. null: none has said so.
-  app_url text
+  app_url text,
+  base_url text
 );
 
 CREATE TABLE webhook_endpoints (
@@ -1286,6 +1287,30 @@ CREATE TABLE stripe_refunds (
   CONSTRAINT stripe_refunds_amount_positive CHECK (amount > 0),
   CONSTRAINT stripe_refunds_one_outcome CHECK (num_nonnulls(stripe_id, declined) <= 1)
 );
+
+-- What a processor said has changed. Nothing is applied from it: the processor is asked again.
+CREATE TABLE processor_hints (
+  organisation_id uuid NOT NULL,
+  mode mode NOT NULL,
+  -- The processor's id of its event, which it may send more than once.
+  event_id text NOT NULL,
+  -- The account that sent it, as payments name it.
+  processor text NOT NULL,
+  about text NOT NULL,
+  subject text NOT NULL,
+  received_at timestamptz DEFAULT now() NOT NULL,
+  -- Whoever asks puts the next try off first: nobody else asks meanwhile.
+  tries integer DEFAULT 0 NOT NULL,
+  next_at timestamptz DEFAULT now() NOT NULL,
+  -- When the processor was asked, or asking was given up.
+  settled_at timestamptz,
+  CONSTRAINT processor_hints_pkey PRIMARY KEY (organisation_id, mode, event_id),
+  CONSTRAINT processor_hints_organisation_id_fkey FOREIGN KEY (organisation_id) REFERENCES organisations(id),
+  CONSTRAINT processor_hints_about_check CHECK (about = ANY (ARRAY['charge'::text, 'refund'::text, 'dispute'::text])),
+  CONSTRAINT processor_hints_event_id_check CHECK (length(event_id) >= 1 AND length(event_id) <= 255),
+  CONSTRAINT processor_hints_subject_check CHECK (length(subject) >= 1 AND length(subject) <= 64)
+);
+CREATE INDEX processor_hints_open ON processor_hints (organisation_id, mode, next_at) WHERE settled_at IS NULL;
 
 -- A comparison of what an account lists of a window of time with what is here. It is read page by page; whoever holds the row goes on
 -- behind its cursor.

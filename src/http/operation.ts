@@ -16,6 +16,11 @@ export type Operation = {
   readonly body?: TSchema;
   /** Instead of `body` or beside it: an HTML form of strings, from one of our pages. */
   readonly form?: TObject;
+  /**
+   * The handler gets the body as it was sent, of any kind: `body` is for the document. For what is
+   * signed.
+   */
+  readonly rawBody?: true;
   /** Whether the body may be left out. */
   readonly bodyOptional?: boolean;
   /** At most `INGEST_BYTES_MAX`, from which the bound of a frame between nodes follows. */
@@ -45,7 +50,9 @@ export type Operation = {
   readonly at?: 'checkout' | 'app';
 };
 
-export type BodyOf<O extends Operation> = O['form'] extends TObject
+export type BodyOf<O extends Operation> = O['rawBody'] extends true ? string : ParsedBodyOf<O>;
+
+type ParsedBodyOf<O extends Operation> = O['form'] extends TObject
   ? Static<O['form']> | (O['body'] extends TSchema ? Static<O['body']> : never)
   : O['body'] extends TSchema
     ? O['bodyOptional'] extends true

@@ -53,6 +53,16 @@ export function openPayments(deps: PaymentsDeps): Payments {
     },
     giveUp: (paymentId) => charges.giveUp(paymentId),
     refund: (scope, call) => refunds.refund(scope, call),
+    async lookAtCharge(scope, paymentId) {
+      const state = await ledger.payments.find(scope, paymentId);
+      if (state !== null) await charges.again(state, { isDue: false });
+    },
+    async lookAtRefund(scope, refundId) {
+      const stored = await ledger.payments.findRefund(refundId);
+      if (stored?.kind !== 'refund') return;
+      const state = await ledger.payments.find(scope, stored.payment.id);
+      if (state !== null) await refunds.look(state, refundId);
+    },
     async due(paymentId) {
       const state = await ledger.payments.load(paymentId);
       const now = orgClock.now(state.payment);

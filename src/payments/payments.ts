@@ -71,6 +71,12 @@ export type Payments = {
    */
   giveUp(paymentId: string): Promise<void>;
   refund(scope: Tenant, call: RefundCall): Promise<RefundReply>;
+  /**
+   * Asks the processor what has become of a charge, or of a refund, due or not: there is a hint that
+   * it has changed. An id of another tenant, or of nothing, is ignored.
+   */
+  lookAtCharge(scope: Tenant, paymentId: string): Promise<void>;
+  lookAtRefund(scope: Tenant, refundId: string): Promise<void>;
   /** Runs the alarm of a payment. */
   due(paymentId: string): Promise<void>;
   /**

@@ -58,6 +58,12 @@ export class Refunds {
     await Promise.all(open.map((refund) => this.#ask(state, refund, 'again')));
   }
 
+  /** Asks about a refund that may still change, due or not. */
+  async look(state: PaymentState, refundId: string): Promise<void> {
+    const refund = state.refunds.get(refundId);
+    if (refund !== undefined && refund.askAt !== null) await this.#ask(state, refund, 'again');
+  }
+
   async #execute(scope: Tenant, call: RefundCall, id: string): Promise<RefundReply> {
     const { ledger, ids } = this.#deps;
     if (!isUuid(call.paymentId)) return { kind: 'not_found' };

@@ -22,8 +22,8 @@ const SECRET_FIELDS = [
   'SMTP_URL',
 ];
 
-// Secrets within the text of an error or a path: our keys and tokens.
-const KEY = /\b(svc_(?:group_)?(?:test|live)_|whsec_)[\w+/=-]+/g;
+// Secrets within the text of an error or a path: our keys and tokens, and those of Stripe.
+const KEY = /\b((?:svc|svc_group|sk|rk)_(?:test|live)_|whsec_)[\w+/=-]+/g;
 const BEARER = /\b(Bearer\s+)[^\s"]+/gi;
 const PORTAL = /(\/(?:portal|pay|invoices\/links\/open)\/)[\w-]+/g;
 

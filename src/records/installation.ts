@@ -8,13 +8,24 @@ export async function installationName(sql: Executor): Promise<string> {
   return row.name;
 }
 
-/** For commands that print links: the address of the server that was started last. */
-export async function recordAppUrl(sql: Executor, appUrl: string): Promise<void> {
-  await sql`update installation set app_url = ${appUrl} where app_url is distinct from ${appUrl}`;
+/** For commands that need links: the addresses of the server that was started last. */
+export async function recordAddresses(
+  sql: Executor,
+  { appUrl, baseUrl }: { readonly appUrl: string; readonly baseUrl: string },
+): Promise<void> {
+  await sql`
+    update installation set app_url = ${appUrl}, base_url = ${baseUrl}
+    where (app_url, base_url) is distinct from (${appUrl}, ${baseUrl})`;
 }
 
 export async function findAppUrl(sql: Executor): Promise<string | null> {
   const [row] = await sql<{ appUrl: string | null }[]>`
     select app_url as "appUrl" from installation`;
   return row?.appUrl ?? null;
+}
+
+export async function findBaseUrl(sql: Executor): Promise<string | null> {
+  const [row] = await sql<{ baseUrl: string | null }[]>`
+    select base_url as "baseUrl" from installation`;
+  return row?.baseUrl ?? null;
 }

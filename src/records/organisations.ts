@@ -73,6 +73,9 @@ export const SETTINGS: readonly string[] = [
   'timezone',
   ...Object.keys(NOBODY),
   ...(['retryDays', 'blockAfterDays', 'expireAfterDays'] satisfies (keyof DunningPolicy)[]),
+  'account',
+  'secretKey',
+  'webhookSecret',
 ];
 
 type Row = Omit<OrganisationRecord, 'seller' | 'dunning'> &
@@ -155,15 +158,8 @@ export async function billingPolicyOf(sql: Executor, scope: Tenant): Promise<Bil
 export async function updateOrganisation(
   sql: Transaction,
   scope: Tenant,
-  options: {
-    readonly patch: OrganisationPatch;
-    /** Who makes the change. */
-    readonly actor: string;
-    readonly newEventId: () => string;
-    readonly now: number;
-  },
+  { patch, ...teller }: { readonly patch: OrganisationPatch } & Teller,
 ): Promise<OrganisationRecord | DunningFault> {
-  const { patch, actor, newEventId, now } = options;
   const row = await readRow(sql, scope, sql`for update of s`);
   const before = recordOf(row);
   const after = patched(before, patch);
@@ -171,24 +167,54 @@ export async function updateOrganisation(
   if (fault !== null) return fault;
   const parts = changedParts(before, after);
   if (parts.length === 0) return before;
-  // Events of one object are at least a millisecond apart, even where the clock stands still or
-  // goes back.
-  const first = Math.max(now, before.updatedAt.getTime() + 1);
-  const events = parts.map(({ key, changes }, index) => ({
-    ...tenantOf(scope),
-    id: newEventId(),
-    type: 'organization.config_changed' as const,
-    objectType: 'ORGANIZATION' as const,
-    objectId: scope.organisationId,
-    accountId: null,
-    sequence: row.sequence + BigInt(index + 1),
-    at: new Date(first + index),
-    data: { key, changes, actor },
-  }));
+  const events = eventsOf(row, parts, teller);
   const last: NewEvent = must(events.at(-1), 'an event for each part');
   await writeRow(sql, after, { renamed: after.name !== before.name, last });
   await insertEvents(sql, events);
   return { ...after, updatedAt: last.at };
+}
+
+/**
+ * Announces a change of a part whose values are not settings. The row of the settings is locked
+ * until the commit.
+ */
+export async function announcePart(
+  sql: Transaction,
+  scope: Tenant,
+  { part, ...teller }: { readonly part: Part } & Teller,
+): Promise<void> {
+  const row = await readRow(sql, scope, sql`for update of s`);
+  const events = eventsOf(row, [part], teller);
+  const { sequence, at } = must(events[0], 'an event of the part');
+  await sql`
+    update organisation_settings set event_sequence = ${sequence}, updated_at = ${at}
+    where organisation_id = ${scope.organisationId} and mode = ${scope.mode}`;
+  await insertEvents(sql, events);
+}
+
+type Teller = {
+  /** Who makes the change. */
+  readonly actor: string;
+  readonly newEventId: () => string;
+  readonly now: number;
+};
+
+/** One for each part. */
+function eventsOf(row: Row, parts: readonly Part[], { actor, newEventId, now }: Teller) {
+  // Events of one object are at least a millisecond apart, even where the clock stands still or
+  // goes back.
+  const first = Math.max(now, row.updatedAt.getTime() + 1);
+  return parts.map(({ key, changes }, index) => ({
+    ...tenantOf(row),
+    id: newEventId(),
+    type: 'organization.config_changed' as const,
+    objectType: 'ORGANIZATION' as const,
+    objectId: row.organisationId,
+    accountId: null,
+    sequence: row.sequence + BigInt(index + 1),
+    at: new Date(first + index),
+    data: { key, changes: [...changes], actor },
+  }));
 }
 
 /** The settings of an organisation that exists. */
@@ -255,8 +281,9 @@ function faultOf({
 }
 
 type Part = {
-  readonly key: 'name' | 'timezone' | 'seller' | 'dunning';
-  readonly changes: string[];
+  readonly key: 'name' | 'timezone' | 'seller' | 'dunning' | 'processor';
+  /** The names of what changed in it. */
+  readonly changes: readonly string[];
 };
 
 /** The parts that changed, each with its fields. */

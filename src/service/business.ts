@@ -22,6 +22,7 @@ import { runTestClock, stopTestClock } from '../records/test-clocks.ts';
 import { openSubscriptions } from '../subscriptions/open.ts';
 import type { Subscriptions } from '../subscriptions/subscriptions.ts';
 import { type OutboxWork, TestClocks } from '../test-clock/test-clocks.ts';
+import { type Connected, openConnected } from './connected.ts';
 import type { Connections } from './connections.ts';
 import type { Node } from './node.ts';
 import type { ServiceOptions } from './options.ts';
@@ -35,7 +36,7 @@ export type Business = {
   readonly testClocks: TestClocks;
   readonly sandbox: Sandbox;
   readonly processors: Processors;
-};
+} & Connected;
 
 type Given = {
   readonly connections: Connections;
@@ -72,7 +73,8 @@ export async function openBusiness(
   late.subscriptions.bind(subscriptions);
   late.testClocks.bind(testClocks);
   const openings = new Openings({ ...deps, newToken });
-  return { payments, openings, subscriptions, testClocks, ...banks };
+  const connected = openConnected(options, connections, { secrets, payments });
+  return { payments, openings, subscriptions, testClocks, ...banks, ...connected };
 }
 
 function openTestClocks(

@@ -94,6 +94,7 @@ test('retention says what went, or would', async () => {
       checkouts: 0,
       portal_tokens: 0,
       method_attempts: 0,
+      processor_hints: 0,
       deliveries: 0,
       events: 0,
       mails: 0,

@@ -11,7 +11,7 @@ const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const OWNER = '01990000-0000-7000-8000-000000000001';
 const OTHER = '01990000-0000-7000-8000-000000000002';
 const ANOTHER_KEY =
-  'the webhook secrets in the database were encrypted with another key: set SECRETS_KEY to that one';
+  'the secrets in the database were encrypted with another key: set SECRETS_KEY to that one';
 
 const parent = mkdtempSync(join(tmpdir(), 'tollhouse-secrets-'));
 afterAll(() => rmSync(parent, { recursive: true }));

@@ -5,4 +5,10 @@ export const organization = {
   retrieve: 'getOrganization',
   /** Change the settings of the organization. */
   update: 'updateOrganization',
+  /** Connect a Stripe account, or replace its key. */
+  connectProcessor: 'connectProcessor',
+  /** Get the connected Stripe account. */
+  retrieveProcessor: 'getProcessor',
+  /** Disconnect the Stripe account. */
+  disconnectProcessor: 'disconnectProcessor',
 } as const satisfies Table;

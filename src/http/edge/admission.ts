@@ -42,6 +42,7 @@ export class Admission {
   readonly #body: Taken | null;
   readonly #hasCurrency: boolean;
   readonly #bodyOptional: boolean;
+  readonly #rawBody: boolean;
   readonly #query: { readonly schema: TObject; readonly check: Validator<TObject> } | null;
   readonly #idempotent: boolean;
 
@@ -56,6 +57,7 @@ export class Admission {
     this.#body = body === undefined ? null : { schema: body, check: validator(body) };
     this.#hasCurrency = body !== undefined && hasCurrency(body);
     this.#bodyOptional = operation.bodyOptional === true;
+    this.#rawBody = operation.rawBody === true;
     this.#query = query === undefined ? null : { schema: query, check: validator(query) };
     this.#idempotent = isIdempotent(operation, { method: 'POST', access });
   }
@@ -94,6 +96,7 @@ export class Admission {
   }
 
   #read(request: Request, text: string): unknown {
+    if (this.#rawBody) return text;
     if (this.#form !== null && this.isForm(request)) {
       return this.#readForm(request, text, this.#form);
     }

@@ -36,6 +36,7 @@ import * as payments from '../wire/payments.ts';
 import * as payouts from '../wire/payouts.ts';
 import * as portalTokens from '../wire/portal-tokens.ts';
 import * as portal from '../wire/portal.ts';
+import * as processors from '../wire/processors.ts';
 import * as products from '../wire/products.ts';
 import * as rollover from '../wire/rollover.ts';
 import * as spendCap from '../wire/spend-cap.ts';
@@ -73,6 +74,7 @@ const MODULES: readonly object[] = [
   payouts,
   portal,
   portalTokens,
+  processors,
   products,
   rollover,
   subscriptionPayloads,

@@ -26,6 +26,7 @@ import { SAMPLE } from '../wire/payloads/samples.ts';
 import { Payment, Refund } from '../wire/payments.ts';
 import { Payout } from '../wire/payouts.ts';
 import { PortalToken } from '../wire/portal-tokens.ts';
+import { ProcessorAccount } from '../wire/processors.ts';
 import { Price, Product } from '../wire/products.ts';
 import { SpendCap } from '../wire/spend-cap.ts';
 import { Subscription } from '../wire/subscriptions.ts';
@@ -439,6 +440,14 @@ export const EXAMPLES: ReadonlyMap<TSchema, unknown> = new Map([
     dunning: { retry_days: [1, 3, 7], block_after_days: 10, expire_after_days: 14 },
     created_at: AT,
     updated_at: AT,
+  }),
+  of(ProcessorAccount, {
+    type: 'stripe',
+    account: 'acct_1OzTollhouse',
+    mode: 'test',
+    last4: '4eC3',
+    status: 'active',
+    checked_at: AT,
   }),
   of(ApiKey, apiKey),
   of(ApiKeyWithText, { ...apiKey, key: 'svc_test_…Zk3x' }),

@@ -1,4 +1,5 @@
-// Encryption at rest of secrets that the service has to read again: those of webhook endpoints.
+// Encryption at rest of secrets that the service has to read again: those of webhook endpoints, and
+// the keys of payment processors.
 //
 // A sealed secret is one byte of version, 12 of nonce, the text under AES-256-GCM, and 16 of tag.
 // The owner's id is the additional data: in another owner's row the secret does not open.
@@ -8,6 +9,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { must } from '../../../ledger/kernel/assert.ts';
 import { ServiceFailure } from '../failure.ts';
 import { syncDirectory, writePrivate } from '../private-file.ts';
 
@@ -48,23 +50,30 @@ export function openSecrets(key: Uint8Array): Secrets {
 }
 
 /**
- * Checks the key at the start against one stored secret: a wrong key stops the start, and not each
- * delivery.
+ * Checks the key at the start against one stored secret of each kind: a wrong key stops the start,
+ * and not each delivery and payment.
  * @throws ServiceFailure
  */
 export function checkSecrets(
   secrets: Secrets,
-  stored: { readonly sealed: Uint8Array; readonly ownerId: string } | null,
+  ...stored: readonly ({ readonly sealed: Uint8Array; readonly ownerId: string } | null)[]
 ): void {
-  if (stored === null) return;
   try {
-    secrets.open(stored.sealed, stored.ownerId);
+    for (const one of stored) if (one !== null) secrets.open(one.sealed, one.ownerId);
   } catch (error) {
     throw new ServiceFailure(
-      'the webhook secrets in the database were encrypted with another key: set SECRETS_KEY to that one',
+      'the secrets in the database were encrypted with another key: set SECRETS_KEY to that one',
       { cause: error },
     );
   }
+}
+
+/**
+ * The configured key, or that of DATA_DIR/secrets.key; null where there is neither. @throws
+ * ServiceFailure
+ */
+export function findSecretsKey({ secretsKey, dataDir }: KeyPlace): Uint8Array | null {
+  return secretsKey ?? keyIn(join(dataDir, 'secrets.key'), read);
 }
 
 /**
@@ -72,17 +81,20 @@ export function checkSecrets(
  * missing. Two processes that make it at once end with one key.
  * @throws ServiceFailure
  */
-export function loadSecretsKey({
-  secretsKey,
-  dataDir,
-}: {
+export function loadSecretsKey({ secretsKey, dataDir }: KeyPlace): Uint8Array {
+  return secretsKey ?? must(keyIn(join(dataDir, 'secrets.key'), readOrMake), 'a key that was made');
+}
+
+type KeyPlace = {
   readonly secretsKey: Uint8Array | undefined;
   readonly dataDir: string;
-}): Uint8Array {
-  if (secretsKey !== undefined) return secretsKey;
-  const path = join(dataDir, 'secrets.key');
+};
+
+function keyIn(path: string, take: (path: string) => string | undefined): Uint8Array | null {
   try {
-    const key = Buffer.from(readOrMake(path), 'base64');
+    const text = take(path);
+    if (text === undefined) return null;
+    const key = Buffer.from(text, 'base64');
     if (key.length === SECRETS_KEY_BYTES) return key;
   } catch (error) {
     throw new ServiceFailure(`cannot read or make ${path}: ${String(error)}`, { cause: error });

@@ -40,6 +40,8 @@ const DEPS: readonly (keyof AppDeps)[] = [
   'subscriptions',
   'sandbox',
   'processors',
+  'processorAccounts',
+  'processorWebhooks',
 ];
 
 export function listOperations(): Listed[] {

@@ -200,7 +200,7 @@ const LAYERS: Layer[] = [
       ...NODE,
       'stripe',
       'src/processors/**',
-      'src/records/processor-accounts.ts',
+      'src/records/**',
       'src/platform/**',
     ],
   },

@@ -54,6 +54,6 @@ test('one that could not sign says so and does not start', async () => {
   const worker = start(WORKER_COMMAND, { SECRETS_KEY: Buffer.alloc(32, 1).toString('base64') });
   expect(await worker.exited).toBe(1);
   expect(await new Response(worker.stderr).text()).toBe(
-    'the webhook secrets in the database were encrypted with another key: set SECRETS_KEY to that one\n',
+    'the secrets in the database were encrypted with another key: set SECRETS_KEY to that one\n',
   );
 }, 60_000);

@@ -71,11 +71,13 @@ export const ORGANISATION_PAYLOADS = {
     meaning: "A part of the organisation's configuration was changed; one for each part.",
     about: ['ORGANIZATION'],
     fields: {
-      key: oneOf(['name', 'timezone', 'seller', 'dunning']),
+      key: oneOf(['name', 'timezone', 'seller', 'dunning', 'processor']),
       changes: Type.Array(oneOf(SETTINGS), {
         description: 'The names of what changed, never what they hold.',
       }),
-      actor: Type.String({ description: 'Who changed it: the API key, by its id.' }),
+      actor: Type.String({
+        description: 'Who changed it: the API key, by its id; `admin` for the command line.',
+      }),
     },
     sample: () => ({ key: 'dunning', changes: ['retryDays'], actor: SAMPLE.keyId }),
   },

@@ -10,6 +10,7 @@ import type {
   Processor,
 } from '../../../src/processors/processor.ts';
 import { guarded } from '../../../src/processors/guarded.ts';
+import { Line } from '../../../src/processors/stripe/line.ts';
 import { openStripe } from '../../../src/processors/stripe/stripe.ts';
 import { openShared } from '../../../src/processors/stripe/under-way.ts';
 import { freshDatabase } from '../../support/database.ts';
@@ -66,6 +67,10 @@ export async function openAdapter(options: AccountOptions = {}): Promise<Adapter
   const database = await freshDatabase();
   const sql = openPool(database.url, { max: 8, applicationName: 'stripe test' });
   const failing = { count: 0 };
+  const name = `stripe:${account.id}`;
+  // Each look is later than a probe: what a test loses does not keep other calls from Stripe.
+  let ms = 0;
+  const clock = { monotonic: () => (ms += 10_000) };
   return {
     fake,
     account,
@@ -77,7 +82,8 @@ export async function openAdapter(options: AccountOptions = {}): Promise<Adapter
         clock: fake,
         log: SILENT,
         apiUrl: new URL(fake.url),
-        account: { name: `stripe:${account.id}`, key },
+        account: { name, key },
+        line: new Line({ clock, timers, log: SILENT }, name),
         onFailing: () => void (failing.count += 1),
       }),
     async close() {

@@ -119,6 +119,16 @@ export async function endProcessorAccount(
   return row;
 }
 
+/** Marks an account whose key the processor does not accept, unless it has another key by now. */
+export async function failProcessorAccount(
+  sql: Executor,
+  { id, key, now }: { readonly id: string; readonly key: string; readonly now: number },
+): Promise<void> {
+  await sql`
+    update processor_accounts set status = 'failing', checked_at = ${new Date(now)}
+    where id = ${id} and last4 = ${key.slice(-4)} and status = 'active'`;
+}
+
 /** The endpoint of an ended account is gone, and nothing is signed with its secret any more. */
 export async function forgetWebhookEndpoint(
   sql: Executor,

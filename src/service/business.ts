@@ -1,6 +1,5 @@
 // What moves money, recurs, and follows a test clock; and delivery, where this process does it.
 import type { Registry } from 'prom-client';
-import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import { openDelivery } from '../../workers/delivery.ts';
 import { openMailer } from '../../workers/mail/open.ts';
 import { attemptObserver } from '../metrics/deliveries.ts';
@@ -8,20 +7,17 @@ import { mailObserver } from '../metrics/mails.ts';
 import { openPayments } from '../payments/open.ts';
 import { Openings } from '../payments/openings.ts';
 import type { Payments } from '../payments/payments.ts';
-import { clock as ownClock, timers } from '../platform/clock.ts';
+import { timers } from '../platform/clock.ts';
 import { newToken } from '../platform/crypto/tokens.ts';
 import { ids } from '../platform/ids.ts';
 import type { Late } from '../platform/late.ts';
 import type { Secrets } from '../platform/crypto/secrets.ts';
 import type { RateLimiter } from '../platform/redis/rate-limit.ts';
-import { type OpenedAccount, openProcessors } from '../processors/registry.ts';
-import type { Processor, Processors } from '../processors/processor.ts';
-import { openSandbox, type Sandbox } from '../processors/sandbox.ts';
-import { listProcessorAccounts } from '../records/processor-accounts.ts';
 import { runTestClock, stopTestClock } from '../records/test-clocks.ts';
 import { openSubscriptions } from '../subscriptions/open.ts';
 import type { Subscriptions } from '../subscriptions/subscriptions.ts';
 import { type OutboxWork, TestClocks } from '../test-clock/test-clocks.ts';
+import { type Banks, openBanks } from './banks.ts';
 import { type Connected, openConnected } from './connected.ts';
 import type { Connections } from './connections.ts';
 import type { Node } from './node.ts';
@@ -34,9 +30,8 @@ export type Business = {
   readonly openings: Openings;
   readonly subscriptions: Subscriptions;
   readonly testClocks: TestClocks;
-  readonly sandbox: Sandbox;
-  readonly processors: Processors;
-} & Connected;
+} & Banks &
+  Connected;
 
 type Given = {
   readonly connections: Connections;
@@ -94,37 +89,6 @@ function openTestClocks(
       (await ledger.broadcast.publishToAll({ clock } satisfies PeerMessage)) as number[],
     timers,
   });
-}
-
-/** The sandbox on the wall clock, for its own pages; and each tenant's processors, in its time. */
-async function openBanks(
-  { settings, log }: ServiceOptions,
-  { sql, orgClock, changes }: Connections,
-  secrets: Secrets,
-) {
-  const { baseUrl, sandboxSettleMs: settleMs } = settings;
-  const challengeUrl = (key: string): string => `${baseUrl}/sandbox/challenges/${key}`;
-  const { origin } = new URL(baseUrl);
-  const sandboxOn = openSandbox({ sql, timers, settleMs, origin, challengeUrl });
-  const sandboxFor = (tenant: Tenant) =>
-    sandboxOn({ now: () => orgClock.now(tenant) }, tenant.organisationId);
-  return {
-    sandbox: sandboxOn(ownClock),
-    processors: await openProcessors({
-      sandboxFor,
-      list: (organisationId) => listProcessorAccounts(sql, organisationId),
-      open: openAccount,
-      secrets,
-      changes,
-      timers,
-      log,
-    }),
-  };
-}
-
-/** The adapter of an account. */
-function openAccount({ name }: OpenedAccount): Processor {
-  throw new Error(`no adapter for ${name}`);
 }
 
 /** Webhooks and mails delivered by this process, beside the API; null where others do it. */

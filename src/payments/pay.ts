@@ -37,6 +37,7 @@ type Begun = {
   readonly save: boolean;
   /** Whether it has a discount, which is checked once more before it is charged. */
   readonly confirms: boolean;
+  readonly order: { readonly name: string; readonly email: string };
   readonly checkout: CheckoutRecord;
   readonly processor: Processor;
 };
@@ -53,14 +54,15 @@ export async function pay(deps: PayDeps, token: string, order: Order): Promise<P
 /** Asks the processor, except where nothing is due now or later. */
 async function charge(
   { checkoutUrl }: PayDeps,
-  { paymentId: key, amount, save, confirms, checkout, processor }: Begun,
+  { paymentId: key, amount, save, confirms, order, checkout, processor }: Begun,
   { currency, instrument, isEmbedded }: Order,
 ): Promise<ChargeResult | { readonly kind: 'free' }> {
   if (amount === 0n && !save) return { kind: 'free' };
   // A page of the processor is not in the frame: from there the buyer comes back to a page alone.
   const isFramed = isEmbedded === true && processor.page === 'fields';
   const returnUrl = `${checkoutUrl}/${checkout.token}${isFramed ? '?embed=1' : ''}`;
-  return processor.charge({ key, amount, currency, instrument, save, confirms, returnUrl });
+  const how = { save, confirms, order, returnUrl };
+  return processor.charge({ key, amount, currency, instrument, ...how });
 }
 
 async function begin(
@@ -81,8 +83,8 @@ async function begin(
   const { currencyPinned: pinned } = checkout;
   const currency = pinned ? checkout.currency : order.currency;
   const wish = { currency, pinned, regional: null, now, code: order.discountCode };
-  const quote = product === null ? null : await quoteWithCode(sql, checkout, { product, ...wish });
-  if (quote === null) return { kind: 'not_open' };
+  if (product === null) return { kind: 'not_open' };
+  const quote = await quoteWithCode(sql, checkout, { product, ...wish });
   if (quote.kind.startsWith('discount')) return { kind: 'discount_refused' };
   if (quote.kind !== 'quoted' || quote.currency !== order.currency || quote.total !== order.total) {
     return { kind: 'total_changed' };
@@ -128,8 +130,8 @@ async function begin(
     now,
   });
   await insertPayments(sql, [{ scope: checkout, payment }]);
-  const confirms = discount !== null;
-  return { kind: 'begun', paymentId, amount, save, confirms, checkout, processor };
+  const shown = { confirms: discount !== null, order: { name: product.name, email } };
+  return { kind: 'begun', paymentId, amount, save, ...shown, checkout, processor };
 }
 
 /**

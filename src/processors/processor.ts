@@ -51,6 +51,8 @@ export type ChargeRequest = {
    * debit that the buyer agrees to on the processor's page need not.
    */
   readonly confirms?: boolean;
+  /** What a page of the processor says is bought, and the address that it begins with. */
+  readonly order?: { readonly name: string; readonly email: string };
   /** Where a buyer comes back to after an action elsewhere. */
   readonly returnUrl: string;
 };

@@ -35,6 +35,9 @@ export const ACTION_MS = 30 * 60_000;
 /** By so much a session outlives that: clocks differ, and a lost call is repeated with the same. */
 const MARGIN_MS = 5 * 60_000;
 
+/** Characters of a product's name on Stripe's page. */
+const NAME_MAX = 250;
+
 /** A payment's id has 36 characters. Stripe takes 255 of an idempotency key, without spaces. */
 const KEY = /^[\w-]{1,200}$/;
 
@@ -131,7 +134,7 @@ function sessionOf(
   request: ChargeRequest,
   { row, units }: New,
 ): Stripe.Checkout.SessionCreateParams {
-  const { key, save, returnUrl } = request;
+  const { key, save, returnUrl, order } = request;
   const metadata = { key };
   const common = {
     metadata,
@@ -140,6 +143,7 @@ function sessionOf(
     // The same for each call with this key, which Stripe requires of a repeated one.
     expires_at: Math.floor((row.createdAt.getTime() + ACTION_MS + MARGIN_MS) / 1000),
     allowed_payment_method_types: OFFERED,
+    ...(order === undefined ? {} : { customer_email: order.email }),
     expand: OF_SESSION,
   } as const satisfies Stripe.Checkout.SessionCreateParams;
   if (row.kind === 'setup') {
@@ -160,7 +164,7 @@ function sessionOf(
         price_data: {
           currency: request.currency.toLowerCase(),
           unit_amount: units,
-          product_data: { name: 'Payment' },
+          product_data: { name: (order?.name ?? 'Payment').slice(0, NAME_MAX) },
         },
       },
     ],

@@ -1,0 +1,44 @@
+// What the buyer reads on Stripe's page.
+import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { ids } from '../../../src/platform/ids.ts';
+import { type Adapter, openAdapter } from './rig.ts';
+
+let adapter: Adapter;
+beforeAll(async () => {
+  adapter = await openAdapter();
+});
+afterAll(() => adapter.close());
+
+const sent = () => new URLSearchParams(adapter.fake.requests().at(-1)!.body);
+
+test.each([
+  ['of a payment', 10_000n, false],
+  ['that only saves', 0n, true],
+])('the session %s begins with the address of the buyer', async (_what, amount, save) => {
+  const charged = await adapter.open().charge({
+    key: ids.next(),
+    amount,
+    currency: 'USD',
+    instrument: null,
+    save,
+    returnUrl: 'https://shop.example/back',
+    order: { name: 'Pro', email: 'ada@example.com' },
+  });
+  expect(charged.kind).toBe('requires_action');
+  expect(sent().get('customer_email')).toBe('ada@example.com');
+});
+
+test('the session of a payment names the product, as far as Stripe takes it', async () => {
+  const charged = await adapter.open().charge({
+    key: ids.next(),
+    amount: 10_000n,
+    currency: 'USD',
+    instrument: null,
+    save: false,
+    returnUrl: 'https://shop.example/back',
+    order: { name: `<b>${'x'.repeat(400)}`, email: 'ada@example.com' },
+  });
+  expect(charged.kind).toBe('requires_action');
+  const name = 'line_items[0][price_data][product_data][name]';
+  expect(sent().get(name)).toBe(`<b>${'x'.repeat(247)}`);
+});

@@ -29,6 +29,7 @@ export type LedgerEventType =
   | 'payment.errored'
   | 'payment.refunded'
   | 'payment.refund_failed'
+  | 'payment.disputed'
   | 'subscription.created'
   | 'subscription.updated'
   | 'subscription.canceled'

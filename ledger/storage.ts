@@ -2,7 +2,14 @@ import type { LedgerEvent } from './event.ts';
 import type { Grant } from './metering/grants.ts';
 import type { Customer, Meter, MeterState, Period } from './metering/meter.ts';
 import type { Mode, Tenant } from './kernel/tenant.ts';
-import type { Followup, Payment, PaymentState, Refund, RefundRefusal } from './payments/payment.ts';
+import type {
+  Dispute,
+  Followup,
+  Payment,
+  PaymentState,
+  Refund,
+  RefundRefusal,
+} from './payments/payment.ts';
 import type { Span } from './metering/span.ts';
 import type {
   Billing,
@@ -181,6 +188,7 @@ export type FlushRows = {
   readonly events: readonly EventRow[];
   readonly payments: readonly PaymentState[];
   readonly refunds: readonly RefundRow[];
+  readonly disputes: readonly DisputeRow[];
   readonly followups: readonly FollowupRow[];
   readonly subscriptions: readonly SubscriptionRow[];
   readonly subscriptionFollowups: readonly SubscriptionFollowupRow[];
@@ -241,6 +249,7 @@ export type GrantRow = {
   readonly grant: Grant;
 };
 export type RefundRow = { readonly payment: Payment; readonly refund: Refund };
+export type DisputeRow = { readonly payment: Payment; readonly dispute: Dispute };
 export type FollowupRow = {
   readonly slot: number;
   readonly at: number;

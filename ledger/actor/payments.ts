@@ -1,7 +1,8 @@
-import { must } from '../kernel/assert.ts';
+import { assert, must } from '../kernel/assert.ts';
 import { type ChargeAnswer, decideCharge } from '../payments/charge.ts';
 import type { PaymentEffects, PaymentState, Refund } from '../payments/payment.ts';
 import type { PaymentContext } from '../payments/payment-draft.ts';
+import { decideDisputes, type DisputesAnswer, type DisputesOutcome } from '../payments/dispute.ts';
 import {
   type RefundDecision,
   type RefundOutcome,
@@ -77,6 +78,20 @@ export async function settleRefund(
     },
   });
   return settled === 'duplicate' ? null : settled;
+}
+
+/** Records what the processor says of the payment's disputes. */
+export async function settleDisputes(
+  session: OwnershipSession,
+  id: string,
+  answer: DisputesAnswer,
+): Promise<DisputesOutcome> {
+  const decided = await decide(session, id, {
+    keys: NO_KEYS,
+    decision: (context, state) => decideDisputes(context, state, answer),
+  });
+  assert(decided !== 'duplicate', 'a dispute has no key');
+  return decided;
 }
 
 const NO_KEYS: readonly string[] = [];

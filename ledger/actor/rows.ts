@@ -46,6 +46,7 @@ export class RowBuilder {
       events: rows.events,
       payments: [...rows.payments.values()],
       refunds: [...rows.refunds.values()],
+      disputes: [...rows.disputes.values()],
       followups: rows.followups,
       subscriptions: [...rows.subscriptions.values()],
       subscriptionFollowups: rows.subscriptionFollowups,
@@ -127,6 +128,7 @@ class Fold {
   readonly events: FlushRows['events'][number][] = [];
   readonly payments = new Map<string, FlushRows['payments'][number]>();
   readonly refunds = new Map<string, FlushRows['refunds'][number]>();
+  readonly disputes = new Map<string, FlushRows['disputes'][number]>();
   readonly followups: FlushRows['followups'][number][] = [];
   readonly subscriptions = new Map<string, FlushRows['subscriptions'][number]>();
   readonly subscriptionFollowups: FlushRows['subscriptionFollowups'][number][] = [];
@@ -188,6 +190,7 @@ class Fold {
     }
     this.payments.set(id, state);
     for (const refund of effects.refunds) this.refunds.set(refund.id, { payment, refund });
+    for (const dispute of effects.disputes) this.disputes.set(dispute.id, { payment, dispute });
     for (const event of effects.events) this.events.push({ organisationId, mode, event });
     for (const followup of effects.followups) {
       this.followups.push({ slot, at: effects.at, followup });
@@ -249,8 +252,13 @@ function believedPeriod({ opened, granted, consumed, reserved }: Period): Believ
   return { opened, creditsPosted: granted, debitsPosted: consumed, debitsPending: reserved };
 }
 
-function believedPayment({ opened, captured, refunded, reserved }: PaymentAccount): Believed {
-  return { opened, creditsPosted: captured, debitsPosted: refunded, debitsPending: reserved };
+function believedPayment({ opened, captured, ...out }: PaymentAccount): Believed {
+  return {
+    opened,
+    creditsPosted: captured,
+    debitsPosted: out.refunded + out.chargedBack,
+    debitsPending: out.reserved + out.held,
+  };
 }
 
 function assertFold(by: AccountTotals, before: Believed, after: Believed): void {

@@ -19,6 +19,7 @@ const OPEN_INVOICE = 700;
 const ALLOWANCE = 700;
 const PAYMENT = 2500;
 const REFUND = 700;
+const DISPUTE = 900;
 const PAIR = 160;
 /** Of a Map from a bigint to a boolean. */
 export const MEMBER = 90;
@@ -43,8 +44,9 @@ export function bytesOfSubscription({ signup, open, waiting, usage }: Subscripti
   );
 }
 
-export function bytesOfPayment({ payment, refunds }: PaymentState): number {
-  return PAYMENT + refunds.size * REFUND + bytesOfMetadata(payment.roundTrip.metadata);
+export function bytesOfPayment({ payment, refunds, disputes }: PaymentState): number {
+  const open = refunds.size * REFUND + disputes.size * DISPUTE;
+  return PAYMENT + open + bytesOfMetadata(payment.roundTrip.metadata);
 }
 
 function bytesOfMetadata(metadata: Readonly<Record<string, string>>): number {

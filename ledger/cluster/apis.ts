@@ -1,6 +1,7 @@
 import { must } from '../kernel/assert.ts';
 import type { ChargeAnswer } from '../payments/charge.ts';
 import type { PaymentState, Refund } from '../payments/payment.ts';
+import type { DisputesAnswer, DisputesOutcome } from '../payments/dispute.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { RefundDecision, RefundOutcome, RefundRequest } from '../payments/refund.ts';
 import { slotOf } from '../kernel/slot.ts';
@@ -50,6 +51,11 @@ export class PaymentsApi {
     answer: { readonly refundId: string; readonly outcome: RefundOutcome },
   ): Promise<Refund | null> {
     return this.#router.run(slotOf(id), 'settleRefund', id, answer);
+  }
+
+  /** Records what the processor says of the payment's disputes, once. */
+  dispute(id: string, answer: DisputesAnswer): Promise<DisputesOutcome> {
+    return this.#router.run(slotOf(id), 'settleDisputes', id, answer);
   }
 
   /** The refund or refusal of the key; null where the key is unused. */

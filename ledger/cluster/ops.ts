@@ -1,7 +1,13 @@
 import { assert, must } from '../kernel/assert.ts';
 import { checkHere, addGrant, balancesOf, voidGrant } from '../actor/metering.ts';
 import { tick } from '../actor/alarms.ts';
-import { chargePayment, findPayment, reserveRefund, settleRefund } from '../actor/payments.ts';
+import {
+  chargePayment,
+  findPayment,
+  reserveRefund,
+  settleDisputes,
+  settleRefund,
+} from '../actor/payments.ts';
 import { type BatchItem, recordBatch, refusalOfBatch } from '../actor/batch-recording.ts';
 import { recordEach as recordEachHere } from '../actor/each-recording.ts';
 import { recordOne, type UsageItem } from '../actor/recording.ts';
@@ -38,6 +44,7 @@ const OPS = {
   chargePayment,
   reserveRefund,
   settleRefund,
+  settleDisputes,
   startSubscription,
   commandSubscription,
   findSubscription,

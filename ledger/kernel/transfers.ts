@@ -34,6 +34,8 @@ export type Transfer = {
   readonly usage: UsageRecord | null;
   /** Present on the record of a keyed refund. */
   readonly refund?: RefundKey | null;
+  /** The dispute that moves it. */
+  readonly dispute?: string | null;
 };
 
 /**

@@ -6,6 +6,7 @@ import {
   isBilled,
   isCharged,
 } from './payment.ts';
+import { type DisputeNews, learnDispute } from './dispute.ts';
 import { PaymentDraft, backoff, type PaymentContext } from './payment-draft.ts';
 
 /** The processor's answer to a charge. */
@@ -16,6 +17,8 @@ export type ChargeAnswer =
       readonly method: PaymentMethod | null;
       /** The customer, which exists by now. */
       readonly customerId: string;
+      /** Disputes of it that the processor knows already. */
+      readonly disputes?: readonly DisputeNews[] | undefined;
     }
   | {
       readonly kind: 'pending';
@@ -77,6 +80,7 @@ export function decideCharge(
   switch (answer.kind) {
     case 'succeeded':
       capture(draft, answer);
+      for (const news of answer.disputes ?? []) learnDispute(draft, news);
       break;
     case 'pending':
       draft.change({

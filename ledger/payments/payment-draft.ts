@@ -2,11 +2,13 @@ import { assert } from '../kernel/assert.ts';
 import type { LedgerEvent, LedgerEventType } from '../event.ts';
 import { formatMoney } from '../kernel/money.ts';
 import {
+  type Dispute,
   type Followup,
   type PaymentAccount,
   type PaymentEffects,
   type PaymentState,
   type Refund,
+  refundable,
 } from './payment.ts';
 import type { Ids } from '../ports.ts';
 import type { Transfer } from '../kernel/transfers.ts';
@@ -29,6 +31,7 @@ export class PaymentDraft {
   state: PaymentState;
   readonly #transfers: Transfer[] = [];
   readonly #refunds = new Map<string, Refund>();
+  readonly #disputes = new Map<string, Dispute>();
   readonly #events: LedgerEvent[] = [];
   readonly #followups: Followup[] = [];
 
@@ -45,7 +48,8 @@ export class PaymentDraft {
   /** Writes a transfer between the payment's account, on `side`, and clearing. */
   move(
     side: 'debit' | 'credit',
-    transfer: Pick<Transfer, 'id' | 'kind' | 'amount' | 'hold'> & Partial<Pick<Transfer, 'refund'>>,
+    transfer: Pick<Transfer, 'id' | 'kind' | 'amount' | 'hold'> &
+      Partial<Pick<Transfer, 'refund' | 'dispute'>>,
   ): void {
     const { payment } = this.state;
     const { clearing, now } = this.context;
@@ -64,9 +68,10 @@ export class PaymentDraft {
   /** Replaces the totals of the account. */
   account(change: Partial<PaymentAccount>): void {
     const account = { ...this.state.account, ...change, opened: true };
-    const { captured, refunded, reserved } = account;
-    assert(captured >= 0n && refunded >= 0n && reserved >= 0n, 'I4: totals are never negative');
-    assert(refunded + reserved <= captured, 'I4: no more is refunded than was captured');
+    const { opened: _opened, ...totals } = account;
+    const isSound = Object.values(totals).every((total) => total >= 0n);
+    assert(isSound, 'I4: totals are never negative');
+    assert(refundable(account) >= 0n, 'I4: no more is given back than was captured');
     this.change({ account });
   }
 
@@ -77,6 +82,12 @@ export class PaymentDraft {
     if (refund.askAt === null) refunds.delete(refund.id);
     else refunds.set(refund.id, refund);
     this.change({ refunds });
+  }
+
+  /** Every dispute stays in memory. */
+  putDispute(dispute: Dispute): void {
+    this.#disputes.set(dispute.id, dispute);
+    this.change({ disputes: new Map(this.state.disputes).set(dispute.id, dispute) });
   }
 
   follow(kind: Followup['kind'], cause: string, data: Followup['data']): void {
@@ -121,6 +132,7 @@ export class PaymentDraft {
       state: this.state,
       transfers: this.#transfers,
       refunds: [...this.#refunds.values()],
+      disputes: [...this.#disputes.values()],
       events: this.#events,
       followups: this.#followups,
     };

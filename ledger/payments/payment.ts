@@ -11,12 +11,14 @@ import type { Transfer } from '../kernel/transfers.ts';
  *            └─▶ canceled    └──▶ errored     the processor failed: nothing was charged
  *
  * How it works: a payment has one account. The capture credits it. A refund is a pending debit
- * until the processor has answered. So what can still be refunded is what the account has left.
+ * until the processor has answered, and so is an open dispute until it is decided. So what can still
+ * be refunded is what the account has left.
  * What holds: only `refundable` computes the refund ceiling, and a CHECK of the database enforces
  * it too. The status goes backwards only when a refund fails late. A missing answer is not a no:
- * the reserve stays, and the processor is asked again at `askAt`.
- * What it does not do: decide. `charge.ts` and `refund.ts` do. Amounts are in the smallest coin of
- * the currency.
+ * the reserve stays, and the processor is asked again at `askAt`. A lost dispute is no refund: the
+ * status stays, and `disputes` tell of it.
+ * What it does not do: decide. `charge.ts`, `refund.ts` and `dispute.ts` do. Amounts are in the
+ * smallest coin of the currency.
  */
 export const PAYMENT_STATUSES = [
   'requires_action',
@@ -89,6 +91,10 @@ export type PaymentAccount = {
   readonly refunded: bigint;
   /** Refunds under way. */
   readonly reserved: bigint;
+  /** What open disputes hold. */
+  readonly held: bigint;
+  /** What lost disputes took. */
+  readonly chargedBack: bigint;
 };
 
 export type PaymentState = {
@@ -110,6 +116,8 @@ export type PaymentState = {
   readonly askAt: number | null;
   /** Refunds that may still change. */
   readonly refunds: ReadonlyMap<string, Refund>;
+  /** All of them: also one that is decided may change. */
+  readonly disputes: ReadonlyMap<string, Dispute>;
   readonly sequence: bigint;
   readonly eventAt: number;
 };
@@ -138,19 +146,71 @@ export type Refund = {
 /** What of a refund changes, at one time. */
 export type RefundAnswer = Pick<Refund, 'status' | 'failureReason' | 'settledAt'>;
 
-/** Why a refund is refused before anything is reserved. */
-export type RefundRefusal = 'no_charge' | 'nothing_left' | 'exceeds_refundable';
+/** Why a refund is refused before anything is reserved. `disputed`: it is left, but held or lost. */
+export type RefundRefusal = 'no_charge' | 'nothing_left' | 'exceeds_refundable' | 'disputed';
+
+export const DISPUTE_STATUSES = ['opened', 'won', 'lost'] as const;
+export type DisputeStatus = (typeof DISPUTE_STATUSES)[number];
+
+/** Why a buyer disputes a payment, as Stripe names it. */
+export const DISPUTE_REASONS = [
+  'bank_cannot_process',
+  'check_returned',
+  'credit_not_processed',
+  'customer_initiated',
+  'debit_not_authorized',
+  'duplicate',
+  'fraudulent',
+  'general',
+  'incorrect_account_details',
+  'insufficient_funds',
+  'noncompliant',
+  'product_not_received',
+  'product_unacceptable',
+  'subscription_canceled',
+  'unrecognized',
+] as const;
+export type DisputeReason = (typeof DISPUTE_REASONS)[number];
+
+/**
+ * The buyer's bank takes money back. An open one holds what it is about of the payment's account,
+ * a lost one takes it, a won one lets it go. What the account does not have, since it was refunded
+ * before, is not covered: `amount` less the hold or what was charged back.
+ */
+export type Dispute = {
+  /** Derived from the payment and the reference. */
+  readonly id: string;
+  /** The processor's own name for it. */
+  readonly reference: string;
+  /** What is disputed; of a lost one, what was taken from the merchant. */
+  readonly amount: bigint;
+  readonly reason: DisputeReason;
+  readonly status: DisputeStatus;
+  readonly hold: { readonly id: string; readonly amount: bigint } | null;
+  readonly chargedBack: bigint;
+  /** How many transfers it has made: their ids count them. */
+  readonly moves: number;
+  readonly asks: number;
+  readonly askAt: number | null;
+  readonly openedAt: number;
+  /** When it was won or lost. */
+  readonly closedAt: number | null;
+};
 
 /** A task that follows from the decision. It is done once, after the flush. */
 export type Followup = {
   readonly id: string;
-  readonly kind: 'payment_settled' | 'refund_settled';
+  readonly kind: 'payment_settled' | 'refund_settled' | 'dispute_settled';
   readonly paymentId: string;
   /**
-   * Of `refund_settled`: the refund, and by how much it changed what was refunded, as a decimal
-   * integer.
+   * The refund or the dispute, and by how much it changed what was refunded or charged back, as a
+   * decimal integer.
    */
-  readonly data: { readonly refundId?: string; readonly delta?: string };
+  readonly data: {
+    readonly refundId?: string;
+    readonly disputeId?: string;
+    readonly delta?: string;
+  };
 };
 
 /** Everything that one decision on a payment wants written. */
@@ -162,17 +222,23 @@ export type PaymentEffects = {
   readonly state: PaymentState;
   readonly transfers: readonly Transfer[];
   readonly refunds: readonly Refund[];
+  readonly disputes: readonly Dispute[];
   readonly events: readonly LedgerEvent[];
   readonly followups: readonly Followup[];
 };
 
-/** What can still be refunded: pending refunds count as refunded (contract, refund ceiling). */
+/**
+ * What can still be refunded: pending refunds count as refunded (contract, refund ceiling), and so
+ * does what is disputed or lost.
+ */
 export function refundable({
   captured,
   refunded,
   reserved,
+  held,
+  chargedBack,
 }: Omit<PaymentAccount, 'opened'>): bigint {
-  return captured - refunded - reserved;
+  return captured - refunded - reserved - held - chargedBack;
 }
 
 /** Whether the processor's answer to the charge is final. */
@@ -238,7 +304,10 @@ export function isCaptured({ status }: PaymentState): boolean {
   return status === 'succeeded' || status === 'partially_refunded' || status === 'refunded';
 }
 
-/** The status of a captured payment follows from its account. */
+/**
+ * The status of a captured payment follows from what was refunded of it. What was charged back is
+ * not a refund: a payment that was lost as a whole stays `succeeded`.
+ */
 export function capturedStatus({ captured, refunded }: PaymentAccount): PaymentStatus {
   assert(refunded >= 0n && refunded <= captured, 'I4: no more is refunded than was captured');
   if (refunded === 0n) return 'succeeded';
@@ -248,7 +317,7 @@ export function capturedStatus({ captured, refunded }: PaymentAccount): PaymentS
 /** When the processor is to be asked next about anything; null for never. */
 export function nextAsk(state: PaymentState): number | null {
   let next = state.askAt;
-  for (const { askAt } of state.refunds.values()) {
+  for (const { askAt } of [...state.refunds.values(), ...state.disputes.values()]) {
     if (askAt !== null && (next === null || askAt < next)) next = askAt;
   }
   return next;

@@ -12,6 +12,7 @@ import {
   isCaptured,
   refundable,
 } from './payment.ts';
+import { coverDisputes } from './dispute.ts';
 import { PaymentDraft, backoff, type PaymentContext } from './payment-draft.ts';
 
 export type RefundRequest = {
@@ -92,8 +93,11 @@ export function decideRefund(
 
 function refusalOf(state: PaymentState, amount: bigint, left: bigint): RefundRefusal | null {
   if (!isCaptured(state) || state.account.captured === 0n) return 'no_charge';
-  if (left === 0n) return 'nothing_left';
-  return amount > left ? 'exceeds_refundable' : null;
+  const { held, chargedBack } = state.account;
+  const disputed = held + chargedBack;
+  if (left === 0n) return disputed > 0n ? 'disputed' : 'nothing_left';
+  if (amount <= left) return null;
+  return amount <= left + disputed ? 'disputed' : 'exceeds_refundable';
 }
 
 /**
@@ -184,6 +188,7 @@ function fail(
   }
   const refund = put(draft, before, { ...change, status: 'failed', askAt: null });
   draft.change({ status: capturedStatus(draft.state.account) });
+  coverDisputes(draft);
   announce(draft, 'payment.refund_failed', refund, {
     transactionId,
     failureReason: change.failureReason,

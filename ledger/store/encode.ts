@@ -20,7 +20,12 @@ import {
   STATE_COLUMNS,
 } from './meter-columns.ts';
 import { BILLING_ACCOUNT_COLUMNS, SPAN_COLUMNS } from './span-columns.ts';
-import { PAYMENT_COLUMNS, paymentAlarm, REFUND_COLUMNS } from './payment-columns.ts';
+import {
+  DISPUTE_COLUMNS,
+  PAYMENT_COLUMNS,
+  paymentAlarm,
+  REFUND_COLUMNS,
+} from './payment-columns.ts';
 import { SUBSCRIPTION_COLUMNS, subscriptionAlarm } from './subscription-columns.ts';
 import { BALANCE_CHANGES, SIDE_CHANGES, TRANSFER_COLUMNS } from './usage-columns.ts';
 
@@ -96,7 +101,7 @@ const belongsToActor = ({ kind }: AccountOpening): boolean =>
 function rareRows(rows: FlushRows): BinaryArray[] | null {
   const { opened, members, grants, states, events, payments, subscriptions, handovers } = rows;
   const { spans, billingAccounts } = rows;
-  // Refunds and followups come with the payment or the subscription that they are of.
+  // Refunds, disputes and followups come with the payment or the subscription that they are of.
   const parts = [
     opened,
     members,
@@ -136,6 +141,7 @@ function rareRows(rows: FlushRows): BinaryArray[] | null {
     binaryRows(EVENT_COLUMNS, events),
     binaryRows(PAYMENT_COLUMNS, payments),
     binaryRows(REFUND_COLUMNS, rows.refunds),
+    binaryRows(DISPUTE_COLUMNS, rows.disputes),
     binaryRows(SUBSCRIPTION_COLUMNS, subscriptions),
     binaryRows(SPAN_COLUMNS, spans),
     binaryRows(BILLING_ACCOUNT_COLUMNS, billingAccounts),

@@ -21,7 +21,7 @@ import {
   SIDE_COLUMNS,
   STATE_COLUMNS,
 } from './meter-columns.ts';
-import { PAYMENT_COLUMNS, REFUND_COLUMNS } from './payment-columns.ts';
+import { DISPUTE_COLUMNS, PAYMENT_COLUMNS, REFUND_COLUMNS } from './payment-columns.ts';
 import { BILLING_ACCOUNT_COLUMNS, SPAN_COLUMNS } from './span-columns.ts';
 import { SUBSCRIPTION_COLUMNS } from './subscription-columns.ts';
 import { BALANCE_CHANGES, SIDE_CHANGES, TRANSFER_COLUMNS } from './usage-columns.ts';
@@ -175,6 +175,11 @@ const RARE = `,
     INSERT INTO refunds AS f (${namesOf(REFUND_COLUMNS)})
     SELECT ${namesOf(REFUND_COLUMNS, 'r.')} FROM ${rowsOf('flush_refunds')}
     ON CONFLICT (slot, id) DO UPDATE SET ${assignments(REFUND_COLUMNS, 'excluded', 'f')}
+  ),
+  disputed AS (
+    INSERT INTO disputes AS d (${namesOf(DISPUTE_COLUMNS)})
+    SELECT ${namesOf(DISPUTE_COLUMNS, 'r.')} FROM ${rowsOf('flush_disputes')}
+    ON CONFLICT (slot, id) DO UPDATE SET ${assignments(DISPUTE_COLUMNS, 'excluded', 'd')}
   ),
   subscribed AS (
     INSERT INTO subscriptions AS s (${namesOf(SUBSCRIPTION_COLUMNS)})

@@ -1,23 +1,30 @@
 import type { Sql } from 'postgres';
 import { must } from '../kernel/assert.ts';
 import type { Mode } from '../kernel/tenant.ts';
-import type { Payment, PaymentState, Refund, RefundRefusal } from '../payments/payment.ts';
+import type {
+  Dispute,
+  Payment,
+  PaymentAccount,
+  PaymentState,
+  Refund,
+  RefundRefusal,
+} from '../payments/payment.ts';
 import type { StoredRefund } from '../storage.ts';
 import type { Bigints } from './bigints.ts';
 import type { RowOf } from './columns.ts';
-import type { PAYMENT_COLUMNS, REFUND_COLUMNS } from './payment-columns.ts';
+import type { DISPUTE_COLUMNS, PAYMENT_COLUMNS, REFUND_COLUMNS } from './payment-columns.ts';
 
-/** Payments as they are in the database, with the refunds that may still change. */
+/** Payments as they are in the database, with their disputes and the refunds that may still change. */
 export async function loadPayments(
   sql: Sql<Bigints>,
   slotOf: (id: string) => number,
   ids: readonly string[],
 ): Promise<PaymentState[]> {
   const slots = ids.map(slotOf);
-  const [payments, refunds] = await Promise.all([
+  const [payments, refunds, disputes] = await Promise.all([
     sql<PaymentRow[]>`
       select p.*, s.payment_link_id, s.payment_link_token, b.id is not null as opened, coalesce(b.credits_posted, 0) as captured,
-        coalesce(b.debits_posted, 0) as refunded, coalesce(b.debits_pending, 0) as reserved
+        coalesce(b.debits_posted, 0) as posted, coalesce(b.debits_pending, 0) as pending
       from unnest(${slots}::smallint[], ${[...ids]}::uuid[]) k (slot, id)
       join payments p on p.slot = k.slot and p.id = k.id
       left join balances b on b.slot = p.slot and b.id = p.id
@@ -25,9 +32,18 @@ export async function loadPayments(
     sql<RefundRow[]>`
       select r.* from unnest(${slots}::smallint[], ${[...ids]}::uuid[]) k (slot, id)
       join refunds r on r.slot = k.slot and r.payment_id = k.id and r.ask_at is not null`,
+    sql<DisputeRow[]>`
+      select d.* from unnest(${slots}::smallint[], ${[...ids]}::uuid[]) k (slot, id)
+      join disputes d on d.slot = k.slot and d.payment_id = k.id`,
   ]);
   const refundsOf = Map.groupBy(refunds, (row) => row.payment_id);
-  return payments.map((row) => stateOf(row, refundsOf.get(row.id) ?? []));
+  const disputesOf = Map.groupBy(disputes, (row) => row.payment_id);
+  return payments.map((row) => {
+    return stateOf(row, {
+      refunds: (refundsOf.get(row.id) ?? []).map(refundOf),
+      disputes: (disputesOf.get(row.id) ?? []).map(disputeOf),
+    });
+  });
 }
 
 /** See `Storage.findRefund`. */
@@ -46,16 +62,14 @@ export async function findRefund(sql: Sql<Bigints>, id: string): Promise<StoredR
   return { kind: 'refund', fingerprint, payment, refund: refundOf(row) };
 }
 
-function stateOf(row: PaymentRow, refunds: readonly RefundRow[]): PaymentState {
+function stateOf(
+  row: PaymentRow,
+  { refunds, disputes }: { refunds: readonly Refund[]; disputes: readonly Dispute[] },
+): PaymentState {
   return {
     payment: paymentOf(row),
     status: row.status,
-    account: {
-      opened: row.opened,
-      captured: row.captured,
-      refunded: row.refunded,
-      reserved: row.reserved,
-    },
+    account: accountOf(row, disputes),
     customerId: row.customer_id,
     invoiceId: row.invoice_id,
     method: row.method,
@@ -67,10 +81,25 @@ function stateOf(row: PaymentRow, refunds: readonly RefundRow[]): PaymentState {
     paidAt: row.paid_at?.getTime() ?? null,
     asks: row.asks,
     askAt: row.ask_at?.getTime() ?? null,
-    refunds: new Map(refunds.map((refund) => [refund.id, refundOf(refund)])),
+    refunds: new Map(refunds.map((refund) => [refund.id, refund])),
+    disputes: new Map(disputes.map((dispute) => [dispute.id, dispute])),
     sequence: row.sequence,
     eventAt: row.event_at.getTime(),
   };
+}
+
+/** The balance has refunds and disputes as one. */
+function accountOf(
+  { opened, captured, posted, pending }: PaymentRow,
+  disputes: readonly Dispute[],
+): PaymentAccount {
+  let [held, chargedBack] = [0n, 0n];
+  for (const dispute of disputes) {
+    held += dispute.hold?.amount ?? 0n;
+    chargedBack += dispute.chargedBack;
+  }
+  const [refunded, reserved] = [posted - chargedBack, pending - held];
+  return { opened, captured, refunded, reserved, held, chargedBack };
 }
 
 function paymentOf(row: PaymentRow): Payment {
@@ -118,6 +147,23 @@ function refundOf(row: RefundRow): Refund {
   };
 }
 
+function disputeOf(row: DisputeRow): Dispute {
+  return {
+    id: row.id,
+    reference: row.reference,
+    amount: row.amount,
+    reason: row.reason,
+    status: row.status,
+    hold: row.hold === null ? null : { id: row.hold, amount: row.held },
+    chargedBack: row.charged_back,
+    moves: row.moves,
+    asks: row.asks,
+    askAt: row.ask_at?.getTime() ?? null,
+    openedAt: row.opened_at.getTime(),
+    closedAt: row.closed_at?.getTime() ?? null,
+  };
+}
+
 type PaymentRow = RowOf<typeof PAYMENT_COLUMNS> & {
   organisation_id: string;
   mode: Mode;
@@ -140,11 +186,13 @@ type PaymentRow = RowOf<typeof PAYMENT_COLUMNS> & {
   metadata: Readonly<Record<string, string>>;
   opened: boolean;
   captured: bigint;
-  refunded: bigint;
-  reserved: bigint;
+  posted: bigint;
+  pending: bigint;
 };
 
 type RefundRow = RowOf<typeof REFUND_COLUMNS>;
+
+type DisputeRow = RowOf<typeof DISPUTE_COLUMNS>;
 
 type KeyRow = {
   kind: string;

@@ -1,6 +1,6 @@
 // The columns of what actors of payments write. They come as rows (`columns.ts`).
 import { nextAsk, type PaymentState } from '../payments/payment.ts';
-import type { RefundRow } from '../storage.ts';
+import type { DisputeRow, RefundRow } from '../storage.ts';
 import { kept, replaced, type RowColumns } from './columns.ts';
 import type { AlarmRow } from './meter-columns.ts';
 
@@ -40,6 +40,27 @@ export const REFUND_COLUMNS = {
   settled_at: replaced('time', ({ refund }) => refund.settledAt),
   answered: replaced('jsonb', ({ refund }) => refund.answered),
 } as const satisfies RowColumns<RefundRow>;
+
+export const DISPUTE_COLUMNS = {
+  slot: kept('smallint', ({ payment }) => payment.slot),
+  id: kept('uuid', ({ dispute }) => dispute.id),
+  payment_id: kept('uuid', ({ payment }) => payment.id),
+  organisation_id: kept('uuid', ({ payment }) => payment.organisationId),
+  mode: kept('enum', ({ payment }) => payment.mode),
+  reference: kept('text', ({ dispute }) => dispute.reference),
+  amount: replaced('bigint', ({ dispute }) => dispute.amount),
+  currency: kept('text', ({ payment }) => payment.currency),
+  reason: replaced('text', ({ dispute }) => dispute.reason),
+  status: replaced('text', ({ dispute }) => dispute.status),
+  hold: replaced('uuid', ({ dispute }) => dispute.hold?.id ?? null),
+  held: replaced('bigint', ({ dispute }) => dispute.hold?.amount ?? 0n),
+  charged_back: replaced('bigint', ({ dispute }) => dispute.chargedBack),
+  moves: replaced('integer', ({ dispute }) => dispute.moves),
+  asks: replaced('integer', ({ dispute }) => dispute.asks),
+  ask_at: replaced('time', ({ dispute }) => dispute.askAt),
+  opened_at: kept('time', ({ dispute }) => dispute.openedAt),
+  closed_at: replaced('time', ({ dispute }) => dispute.closedAt),
+} as const satisfies RowColumns<DisputeRow>;
 
 export function paymentAlarm(state: PaymentState): AlarmRow {
   const { slot, id } = state.payment;

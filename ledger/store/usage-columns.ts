@@ -44,7 +44,7 @@ export const TRANSFER_COLUMNS: ArrayColumns<Transfer> = {
   reason: shared('reason', ({ usage }) => usage?.reason ?? null),
   slot: column('smallint', ({ slot }) => slot),
   metadata: column('jsonb', ({ usage }) => json(usage?.metadata)),
-  answer: column('jsonb', (transfer) => json(transfer.usage?.answer ?? refusalOf(transfer))),
+  answer: column('jsonb', (transfer) => json(transfer.usage?.answer ?? recordOf(transfer))),
   guarded: column(
     'boolean',
     ({ usage }) => (usage?.guarded === true ? 't' : null),
@@ -119,6 +119,7 @@ function json(value: object | null | undefined): string | null {
   return value === null || value === undefined ? null : JSON.stringify(value);
 }
 
-function refusalOf({ refund }: Transfer): object | null {
+function recordOf({ refund, dispute }: Transfer): object | null {
+  if (typeof dispute === 'string') return { dispute };
   return typeof refund?.refusal === 'string' ? { refusal: refund.refusal } : null;
 }

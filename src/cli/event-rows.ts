@@ -61,4 +61,5 @@ const EVENT_TYPES: Readonly<Record<EventType, true>> = {
   'entitlement.exhausted': true,
   'usage.recorded': true,
   'customer.spend_cap_reached': true,
+  'payment.disputed': true,
 };

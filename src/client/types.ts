@@ -300,7 +300,8 @@ export type Operations = {
   /**
    * Get a payment
    *
-   * A pending refund counts in `amountRefundPending` and does not change `status`.
+   * A pending refund counts in `amountRefundPending` and does not change `status`. Nor does a
+   * dispute: a payment that has any says so in `disputes`.
    */
   getPayment: { args: [id: string]; answer: Payment };
   /**
@@ -1466,6 +1467,42 @@ export type DiscountCreate = {
   expiresAt?: string;
 };
 
+export type Dispute = {
+  id: string;
+  status: DisputeStatus;
+  /** A decimal, with exactly the decimals of its currency. */
+  amount: string;
+  /** Of an open one: it cannot be refunded. */
+  amountHeld: string;
+  /** Of a lost one: less than `amount` where the rest had been refunded before. */
+  amountChargedBack: string;
+  reason: DisputeReason;
+  /** The processor's own name for it. */
+  reference: string;
+  /** ISO 8601 in UTC, with milliseconds. */
+  openedAt: string;
+  closedAt: string | null;
+};
+
+export type DisputeReason =
+  | 'bank_cannot_process'
+  | 'check_returned'
+  | 'credit_not_processed'
+  | 'customer_initiated'
+  | 'debit_not_authorized'
+  | 'duplicate'
+  | 'fraudulent'
+  | 'general'
+  | 'incorrect_account_details'
+  | 'insufficient_funds'
+  | 'noncompliant'
+  | 'product_not_received'
+  | 'product_unacceptable'
+  | 'subscription_canceled'
+  | 'unrecognized';
+
+export type DisputeStatus = 'opened' | 'won' | 'lost';
+
 export type Dunning = {
   /** When a failed payment is tried again, in days after it failed first; ascending. */
   retryDays: number[];
@@ -1732,7 +1769,8 @@ export type Event =
   | EntitlementGrantedEvent
   | EntitlementExhaustedEvent
   | UsageRecordedEvent
-  | CustomerSpendCapReachedEvent;
+  | CustomerSpendCapReachedEvent
+  | PaymentDisputedEvent;
 
 export type EventType =
   | 'payment.succeeded'
@@ -1759,7 +1797,8 @@ export type EventType =
   | 'entitlement.granted'
   | 'entitlement.exhausted'
   | 'usage.recorded'
-  | 'customer.spend_cap_reached';
+  | 'customer.spend_cap_reached'
+  | 'payment.disputed';
 
 export type FailureCode =
   | 'card_declined'
@@ -1884,6 +1923,8 @@ export type Invoice = {
   amountDue: string;
   /** A decimal, with exactly the decimals of its currency. */
   amountRefunded: string;
+  /** What lost disputes took. Absent where none did. The invoice stays `paid`. */
+  amountChargedBack?: string;
   billingReason: BillingReason;
   customerId: string | null;
   subscriptionId: string | null;
@@ -2021,6 +2062,7 @@ export type InvoiceUpdatedData = {
   change: 'credited' | 'adjusted' | 'refunded' | 'voided';
   creditNoteId: string | null;
   refundId: string | null;
+  disputeId: string | null;
   amountDelta: string | null;
 };
 
@@ -2267,6 +2309,72 @@ export type Payment = {
   /** ISO 8601 in UTC, with milliseconds. */
   createdAt: string;
   paidAt: string | null;
+  /** Oldest first. Absent where nothing was ever disputed. */
+  disputes?: Dispute[];
+};
+
+export type PaymentDisputedData = {
+  /** The event's id, again. */
+  id: string;
+  eventType: 'payment.disputed';
+  /** What it is about. */
+  objectId: string;
+  objectType: 'PAYMENT';
+  accountId: string | null;
+  organizationId: string;
+  /** As on the envelope. Of the events of one object a later one has a later time. */
+  timestamp: string;
+  mode: 'test' | 'live';
+  /** 1, 2, 3 … for each object, without a gap. */
+  sequence: number;
+  /** A sample that was asked for: nothing of it happened. */
+  test?: true;
+  paymentId: string | null;
+  transactionId: string | null;
+  subscriptionId: string | null;
+  invoiceId: string | null;
+  /** A decimal, with exactly the decimals of its currency. */
+  amount: string;
+  /** An ISO 4217 code. Lower case is read, and kept as upper case. */
+  currency: string;
+  transactionType: 'DISPUTE';
+  disputeId: string;
+  reason:
+    | 'bank_cannot_process'
+    | 'check_returned'
+    | 'credit_not_processed'
+    | 'customer_initiated'
+    | 'debit_not_authorized'
+    | 'duplicate'
+    | 'fraudulent'
+    | 'general'
+    | 'incorrect_account_details'
+    | 'insufficient_funds'
+    | 'noncompliant'
+    | 'product_not_received'
+    | 'product_unacceptable'
+    | 'subscription_canceled'
+    | 'unrecognized';
+  status: 'opened' | 'won' | 'lost';
+  /** What a lost dispute took off what can be refunded. */
+  amountChargedBack: string;
+  /** What can still be refunded. */
+  refundableAmount: string;
+  paymentLinkId: string | null;
+  paymentLinkToken: string | null;
+  productId: string | null;
+  customerEmail: string | null;
+  externalCustomerId: string | null;
+  clientReferenceId: string | null;
+  metadata: Metadata;
+};
+
+export type PaymentDisputedEvent = {
+  id: string;
+  type: 'payment.disputed';
+  /** ISO 8601 in UTC, with milliseconds. */
+  timestamp: string;
+  data: PaymentDisputedData;
 };
 
 export type PaymentErroredData = {
@@ -2932,7 +3040,8 @@ export type SubscribedType =
   | 'entitlement.granted'
   | 'entitlement.exhausted'
   | 'usage.recorded'
-  | 'customer.spend_cap_reached';
+  | 'customer.spend_cap_reached'
+  | 'payment.disputed';
 
 export type Subscription = {
   id: string;

@@ -24,6 +24,9 @@ CREATE TYPE flush_handovers AS (slot smallint, node smallint);
 CREATE TYPE new_payments AS (slot smallint, id uuid, organisation_id uuid, mode mode, status text, amount bigint, currency text, transaction_type text, checkout_id uuid, checkout_token text, product_id uuid, subscription_id uuid, invoice_id uuid, customer_id uuid, customer_email text, customer_name text, external_customer_id text, client_reference_id text, metadata jsonb, attempt integer, processor text, asks integer, ask_at timestamptz, sequence bigint, event_at timestamptz, created_at timestamptz);
 CREATE TYPE new_invoices AS (id uuid, organisation_id uuid, mode mode, status text, currency text, subtotal bigint, discount_total bigint, total bigint, amount_paid bigint, billing_reason text, customer_id uuid, subscription_id uuid, checkout_id uuid, payment_id uuid, period_start timestamptz, period_end timestamptz, due_at timestamptz, paid_at timestamptz, lines jsonb, attempts integer, buyer jsonb, created_at timestamptz, event_id uuid, event_data jsonb);
 CREATE TYPE new_sandbox_charges AS (key text, status text, next_status text, next_at timestamptz, amount bigint, currency text, method jsonb, expiry jsonb, refunds text, failure_code text, failure_message text, return_url text, mandate text, off_session text, created_at timestamptz);
+CREATE TYPE flush_disputes AS (slot smallint, id uuid, payment_id uuid, organisation_id uuid, mode mode, reference text, amount bigint, currency text, reason text, status text, hold uuid, held bigint, charged_back bigint, moves integer, asks integer, ask_at timestamptz, opened_at timestamptz, closed_at timestamptz);
+-- `new_sandbox_charges` is that of the release before, whose nodes may still write with it.
+CREATE TYPE new_sandbox_charges_2 AS (key text, status text, next_status text, next_at timestamptz, amount bigint, currency text, method jsonb, expiry jsonb, refunds text, dispute text, dispute_ends_at timestamptz, failure_code text, failure_message text, return_url text, mandate text, off_session text, created_at timestamptz);
 
 -- The order of what happens to whom: of events as they are written, and of endpoints as they are made. No clock has a say in it.
 CREATE SEQUENCE event_order AS bigint START 1 INCREMENT 1;
@@ -476,13 +479,15 @@ CREATE TABLE invoices (
   created_at timestamptz NOT NULL,
   updated_at timestamptz NOT NULL,
   attempts integer DEFAULT 0 NOT NULL,
+  -- What lost disputes of its payment took.
+  amount_charged_back bigint DEFAULT 0 NOT NULL,
   CONSTRAINT invoices_pkey PRIMARY KEY (id),
   CONSTRAINT invoices_number_once UNIQUE (organisation_id, mode, number),
   CONSTRAINT invoices_add_up CHECK (total = (subtotal - discount_total + tax_total) AND total >= 0),
   CONSTRAINT invoices_numbered_when_issued CHECK ((number IS NULL) = (issued_at IS NULL) AND CASE status WHEN 'draft'::text THEN number IS NULL WHEN 'void'::text THEN true ELSE number IS NOT NULL END),
   CONSTRAINT invoices_paid_in_full CHECK ( CASE status WHEN 'paid'::text THEN amount_paid = total AND paid_at IS NOT NULL ELSE amount_paid = 0 AND paid_at IS NULL END),
   CONSTRAINT invoices_reason_known CHECK (billing_reason = ANY (ARRAY['purchase'::text, 'subscription_create'::text, 'subscription_cycle'::text, 'subscription_update'::text, 'subscription_resume'::text, 'usage'::text, 'manual'::text])),
-  CONSTRAINT invoices_refunds_within_paid CHECK (amount_refunded >= 0 AND amount_refunded <= amount_paid),
+  CONSTRAINT invoices_refunds_within_paid CHECK (amount_refunded >= 0 AND amount_charged_back >= 0 AND (amount_refunded + amount_charged_back) <= amount_paid),
   CONSTRAINT invoices_status_known CHECK (status = ANY (ARRAY['draft'::text, 'open'::text, 'paid'::text, 'void'::text, 'uncollectible'::text]))
 );
 CREATE INDEX invoices_by_status ON invoices (organisation_id, mode, status, created_at, id);
@@ -621,6 +626,9 @@ CREATE TABLE sandbox_charges (
   off_session text,
   expiry jsonb,
   forgotten_at timestamptz,
+  -- How a dispute of it ends, and when; null where it is not disputed. It is opened with the charge.
+  dispute text,
+  dispute_ends_at timestamptz,
   CONSTRAINT sandbox_charges_pkey PRIMARY KEY (key),
   CONSTRAINT sandbox_charges_mandate_fkey FOREIGN KEY (mandate) REFERENCES sandbox_charges(key),
   CONSTRAINT sandbox_charges_action_leads CHECK (status <> 'requires_action'::text OR num_nonnulls(next_status, return_url) = 2 AND next_at IS NULL),
@@ -628,6 +636,8 @@ CREATE TABLE sandbox_charges (
   CONSTRAINT sandbox_charges_complete CHECK (status = 'canceled'::text OR num_nonnulls(amount, currency) = 2 AND (status = 'declined'::text OR method IS NOT NULL)),
   CONSTRAINT sandbox_charges_confirmation_leads CHECK (status <> 'requires_confirmation'::text OR next_status IS NOT NULL AND next_at IS NULL),
   CONSTRAINT sandbox_charges_declined_for CHECK ('declined'::text <> status AND 'declined'::text <> COALESCE(next_status, ''::text) OR num_nonnulls(failure_code, failure_message) = 2),
+  CONSTRAINT sandbox_charges_dispute_ends CHECK ((dispute IS NULL) = (dispute_ends_at IS NULL)),
+  CONSTRAINT sandbox_charges_dispute_known CHECK (dispute = ANY (ARRAY['won'::text, 'lost'::text])),
   CONSTRAINT sandbox_charges_forgets_what_it_saved CHECK (forgotten_at IS NULL OR off_session IS NOT NULL),
   CONSTRAINT sandbox_charges_free_to_save CHECK (amount > 0 OR NOT mandate IS DISTINCT FROM key),
   CONSTRAINT sandbox_charges_next_known CHECK (next_status = ANY (ARRAY['succeeded'::text, 'declined'::text])),
@@ -1311,6 +1321,43 @@ CREATE TABLE processor_hints (
   CONSTRAINT processor_hints_subject_check CHECK (length(subject) >= 1 AND length(subject) <= 64)
 );
 CREATE INDEX processor_hints_open ON processor_hints (organisation_id, mode, next_at) WHERE settled_at IS NULL;
+
+-- Disputes of payments: a buyer's bank takes money back, or tries to. Each is written with the flushes of its payment's actor.
+CREATE TABLE disputes (
+  slot smallint NOT NULL,
+  id uuid NOT NULL,
+  payment_id uuid NOT NULL,
+  organisation_id uuid NOT NULL,
+  mode mode NOT NULL,
+  -- The processor's own name for it.
+  reference text NOT NULL,
+  amount bigint NOT NULL,
+  currency text NOT NULL,
+  reason text NOT NULL,
+  status text NOT NULL,
+  -- The pending transfer that an open one has, and its amount; 0 where the payment's account has nothing left.
+  hold uuid,
+  held bigint NOT NULL,
+  -- What a lost one took of the payment's account: less than its amount where refunds had been first.
+  charged_back bigint NOT NULL,
+  -- How many transfers it has made: their ids are derived from their number.
+  moves integer NOT NULL,
+  -- How often the processor was asked about it in vain, and when to ask again.
+  asks integer NOT NULL,
+  ask_at timestamptz,
+  opened_at timestamptz NOT NULL,
+  -- When it was won or lost.
+  closed_at timestamptz,
+  CONSTRAINT disputes_pkey PRIMARY KEY (slot, id),
+  CONSTRAINT disputes_amount_positive CHECK (amount > 0),
+  CONSTRAINT disputes_closed_at_a_time CHECK ((status = 'opened'::text) = (closed_at IS NULL)),
+  CONSTRAINT disputes_held_while_open CHECK ((hold IS NOT NULL) = (held > 0) AND (held = 0 OR status = 'opened'::text)),
+  CONSTRAINT disputes_status_known CHECK (status = ANY (ARRAY['opened'::text, 'won'::text, 'lost'::text])),
+  CONSTRAINT disputes_taken_when_lost CHECK (charged_back = 0 OR status = 'lost'::text),
+  CONSTRAINT disputes_within_amount CHECK (held >= 0 AND charged_back >= 0 AND (held + charged_back) <= amount)
+) WITH (fillfactor=70);
+CREATE UNIQUE INDEX disputes_by_id ON disputes (id);
+CREATE INDEX disputes_of_payment ON disputes (slot, payment_id, id);
 
 -- A comparison of what an account lists of a window of time with what is here. It is read page by page; whoever holds the row goes on
 -- behind its cursor.

@@ -86,6 +86,7 @@ export async function voidInvoice(
       change: 'voided',
       creditNoteId: null,
       refundId: null,
+      disputeId: null,
       amountDelta: null,
     } as const;
     const event = { id: eventId, sequence, at: invoice.updatedAt, change };
@@ -110,51 +111,62 @@ export async function markUncollectible(
   return { kind: 'done', invoice };
 }
 
-/** A refund; with a negative amount, one that failed after it had succeeded. */
-export type InvoiceRefund = {
+/**
+ * Money that went back to the buyer: a refund, or a lost dispute, which has a `disputeId`. With a
+ * negative amount, what came to the merchant again: a refund that failed after it had succeeded, or
+ * a dispute that was won after all.
+ */
+export type InvoiceReturn = {
   readonly invoiceId: string;
   readonly paymentId: string;
-  readonly refundId: string;
+  readonly refundId: string | null;
+  readonly disputeId: string | null;
   readonly amountDelta: bigint;
   readonly eventId: string;
   readonly at: number;
 };
 
 /**
- * Adds the refunds to any number of invoices, and announces each in the order given. Returns the
- * invoices that took none: another payment had paid them, or nothing had.
+ * Adds what went back to any number of invoices, and announces each in the order given. What is of
+ * one commit is added at once: a refund that fails may cover a dispute. Returns the invoices that
+ * took none: another payment had paid them, or nothing had.
  */
-export async function recordInvoiceRefunds(
+export async function recordInvoiceReturns(
   sql: Transaction,
-  refunds: readonly InvoiceRefund[],
+  returns: readonly InvoiceReturn[],
 ): Promise<readonly string[]> {
-  const paymentIds = refunds.map(({ paymentId }) => paymentId);
-  const invoiceIds = refunds.map(({ invoiceId }) => invoiceId);
-  const deltas = refunds.map(({ amountDelta }) => String(amountDelta));
-  const times = refunds.map(({ at }) => new Date(at).toISOString());
-  assert(!deltas.includes('0'), 'a refund moves money');
+  const paymentIds = returns.map(({ paymentId }) => paymentId);
+  const invoiceIds = returns.map(({ invoiceId }) => invoiceId);
+  const deltas = returns.map(({ amountDelta }) => String(amountDelta));
+  const disputed = returns.map(({ disputeId }) => String(disputeId !== null));
+  const times = returns.map(({ at }) => new Date(at).toISOString());
+  assert(!deltas.includes('0'), 'a return moves money');
   // Events of an invoice are at least a millisecond apart, even where the clock stands still or
   // goes back.
   const rows = await sql<(InvoiceRow & { sequence: bigint })[]>`
-    update invoices set amount_refunded = amount_refunded + r.delta, event_sequence = event_sequence + r.count,
+    update invoices set amount_refunded = amount_refunded + r.refunded,
+      amount_charged_back = amount_charged_back + r.charged_back, event_sequence = event_sequence + r.count,
       updated_at = greatest(r.at, updated_at + interval '1 ms') + (r.count - 1) * interval '1 ms'
     from (
-      select invoice_id, payment_id as paid_by, sum(delta)::bigint as delta, count(*) as count, max(at) as at
-      from unnest(${invoiceIds}::uuid[], ${paymentIds}::uuid[], ${deltas}::text[]::bigint[], ${times}::text[]::timestamptz[])
-        as t (invoice_id, payment_id, delta, at) group by invoice_id, payment_id
+      select invoice_id, payment_id as paid_by, count(*) as count, max(at) as at,
+        coalesce(sum(delta) filter (where not disputed), 0)::bigint as refunded,
+        coalesce(sum(delta) filter (where disputed), 0)::bigint as charged_back
+      from unnest(${invoiceIds}::uuid[], ${paymentIds}::uuid[], ${deltas}::text[]::bigint[], ${disputed}::text[]::boolean[],
+        ${times}::text[]::timestamptz[]) as t (invoice_id, payment_id, delta, disputed, at) group by invoice_id, payment_id
     ) as r
     where id = r.invoice_id and payment_id = r.paid_by and status = any(${[...INVOICE_TRANSITIONS.refund.from]})
     returning ${invoiceColumns(sql)}, event_sequence as sequence`;
-  const of = Map.groupBy(refunds, ({ invoiceId }) => invoiceId);
+  const of = Map.groupBy(returns, ({ invoiceId }) => invoiceId);
   const events = rows.flatMap(({ sequence, ...row }) => {
     const invoice = invoiceOf(row);
     const own = (of.get(row.id) ?? []).filter(({ paymentId }) => paymentId === row.paymentId);
-    return own.map(({ refundId, amountDelta, eventId: id }, index) => {
+    return own.map(({ refundId, disputeId, amountDelta, eventId: id }, index) => {
       const later = own.length - 1 - index;
       const change: InvoiceChange = {
-        change: amountDelta > 0n ? 'refunded' : 'adjusted',
+        change: amountDelta > 0n && disputeId === null ? 'refunded' : 'adjusted',
         creditNoteId: null,
         refundId,
+        disputeId,
         amountDelta: formatMoney(amountDelta, invoice.currency),
       };
       const at = new Date(invoice.updatedAt.getTime() - later);
@@ -168,7 +180,7 @@ export async function recordInvoiceRefunds(
   const there = await lockInvoices(sql, others);
   assert(
     others.every((id) => there.has(id)),
-    'every refunded invoice is there',
+    'every invoice that money came back of is there',
   );
   return others;
 }

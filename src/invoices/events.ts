@@ -8,6 +8,8 @@ export type InvoiceChange = {
   readonly change: 'adjusted' | 'refunded' | 'voided';
   readonly creditNoteId: null;
   readonly refundId: string | null;
+  /** Where a dispute took the money, or gave it back: `adjusted`. */
+  readonly disputeId: string | null;
   readonly amountDelta: string | null;
 };
 

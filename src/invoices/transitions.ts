@@ -1,6 +1,6 @@
 // The one table of what may happen to an invoice. The API, payments and dunning follow it.
 //
-//     draft ──finalize──▶ open ──settle──▶ paid ──refund──▶ paid
+//     draft ──finalize──▶ open ──settle──▶ paid ──refund, lost dispute──▶ paid
 //                         └──mark uncollectible──▶ uncollectible ──settle──▶ paid
 //     draft, open, uncollectible ──void──▶ void
 //
@@ -28,7 +28,7 @@ export const INVOICE_TRANSITIONS = {
   settle:            { from: ['open', 'uncollectible'],          to: 'paid',          alone: false },
   void:              { from: ['draft', 'open', 'uncollectible'], to: 'void',          alone: true },
   markUncollectible: { from: ['open'],                           to: 'uncollectible', alone: false },
-  /** Its payment was refunded, or a refund failed after all. */
+  /** Its payment was refunded or charged back, or that was taken back after all. */
   refund:            { from: ['paid'],                           to: null,            alone: false },
 } as const satisfies Readonly<Record<string, Transition>>;
 

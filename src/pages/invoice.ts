@@ -48,6 +48,7 @@ export type InvoiceSheet = {
   readonly total: bigint;
   readonly amountPaid: bigint;
   readonly amountRefunded: bigint;
+  readonly amountChargedBack: bigint;
   readonly periodStart: Date | null;
   readonly periodEnd: Date | null;
   readonly issuedAt: Date | null;
@@ -148,11 +149,14 @@ const TEST_BANNER = html`<aside class="banner">
   <p><strong>Test mode.</strong> No money was moved: this is not a tax document.</p>
 </aside>`;
 
-function badge({ status, amountPaid, amountRefunded }: InvoiceSheet): Html {
+/** A dispute that the buyer has won goes before refunds. */
+function badge({ status, amountPaid, amountRefunded, amountChargedBack }: InvoiceSheet): Html {
   const { text, tone } = BADGES[status];
-  if (amountRefunded === 0n) return html`<p class="state ${tone}">${text}</p>`;
-  const refunded = amountRefunded === amountPaid ? 'Refunded' : 'Partly refunded';
-  return html`<p class="state late">${refunded}</p>`;
+  const back = amountRefunded + amountChargedBack;
+  if (back === 0n) return html`<p class="state ${tone}">${text}</p>`;
+  const how = amountChargedBack > 0n ? 'charged back' : 'refunded';
+  const shown = back < amountPaid ? `Partly ${how}` : `${how[0]?.toUpperCase()}${how.slice(1)}`;
+  return html`<p class="state late">${shown}</p>`;
 }
 
 function parties({ seller, buyer }: InvoiceSheet): Html {
@@ -207,7 +211,8 @@ function dated(name: string, at: Date | null): Html | null {
 
 /** Sums of zero are left out, but for the total, and the amount due of an open invoice. */
 function sums(invoice: InvoiceSheet): Html {
-  const { currency, discountTotal, taxTotal, total, amountPaid, amountRefunded } = invoice;
+  const { currency, discountTotal, taxTotal, total, amountPaid } = invoice;
+  const { amountRefunded, amountChargedBack } = invoice;
   const row = (name: string, amount: bigint, tone = '') =>
     html`<dt class="${tone}">${name}</dt>
       <dd class="${tone}">${money(amount, currency)}</dd>`;
@@ -218,6 +223,7 @@ function sums(invoice: InvoiceSheet): Html {
     ${taxTotal === 0n ? null : row('Tax', taxTotal)} ${row(`Total ${currency}`, total, 'strong')}
     ${amountPaid === 0n ? null : row('Paid', amountPaid)}
     ${amountRefunded === 0n ? null : row('Refunded', -amountRefunded)}
+    ${amountChargedBack === 0n ? null : row('Charged back', -amountChargedBack)}
     ${invoice.status === 'open' || invoice.status === 'uncollectible' ? row('Due', due, 'strong') : null}
   </dl>`;
 }

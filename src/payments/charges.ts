@@ -230,12 +230,12 @@ export class Charges {
     // It is not confirmed yet; it will be.
     if (result.kind === 'requires_confirmation') return { kind: 'unknown' };
     if (result.kind !== 'succeeded' && result.kind !== 'free') return result;
-    const { reference, method } =
-      result.kind === 'succeeded' ? result : { reference: null, method: null };
+    const { reference, method, disputes } =
+      result.kind === 'succeeded' ? result : { reference: null, method: null, disputes: undefined };
     const { sql, ledger, ids, orgClock, changes } = this.#deps;
     const state = await ledger.payments.load(paymentId);
     if (state.customerId !== null) {
-      return { kind: 'succeeded', reference, method, customerId: state.customerId };
+      return { kind: 'succeeded', reference, method, customerId: state.customerId, disputes };
     }
     const { roundTrip, subscriptionId, organisationId, mode, processor } = state.payment;
     const checkoutId = must(roundTrip.paymentLinkId, 'the checkout that was paid');
@@ -254,7 +254,7 @@ export class Charges {
       return payer;
     });
     if (customer.changed) await changes.publish('customer', customer.id);
-    return { kind: 'succeeded', reference, method, customerId: customer.id };
+    return { kind: 'succeeded', reference, method, customerId: customer.id, disputes };
   }
 }
 

@@ -21,9 +21,9 @@ import {
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import {
   type InvoicePayment,
-  type InvoiceRefund,
+  type InvoiceReturn,
   payInvoices,
-  recordInvoiceRefunds,
+  recordInvoiceReturns,
 } from '../invoices/changes.ts';
 import { findPayment } from '../records/payments.ts';
 import { checkoutInvoice } from '../invoices/checkout-invoice.ts';
@@ -115,7 +115,7 @@ async function executeFollowup(
   followups: readonly Followup[],
   { orgClock, ids, log, sendsMail }: FollowupsDeps,
 ): Promise<void> {
-  const refunds: InvoiceRefund[] = [];
+  const returns: InvoiceReturn[] = [];
   const settled: Settled = { paid: [], issuances: [], unused: [] };
   for (const followup of followups) {
     switch (followup.kind) {
@@ -123,10 +123,12 @@ async function executeFollowup(
         await settle(sql, followup, { now: orgClock.now(followup), ids, settled });
         break;
       case 'refund_settled':
-        refunds.push({
+      case 'dispute_settled':
+        returns.push({
           invoiceId: must(followup.invoiceId, 'the invoice of a captured payment'),
           paymentId: followup.paymentId,
-          refundId: must(followup.data.refundId, 'a refund'),
+          refundId: followup.data.refundId ?? null,
+          disputeId: followup.data.disputeId ?? null,
           amountDelta: BigInt(must(followup.data.delta, 'an amount')),
           eventId: ids.next(),
           at: orgClock.now(followup),
@@ -142,9 +144,9 @@ async function executeFollowup(
   if (settled.paid.length > 0) await pay(sql, settled.paid, log);
   await issueInvoices(sql, settled.issuances);
   // Some may be of the invoices that were just issued.
-  if (refunds.length > 0) {
-    for (const invoice of await recordInvoiceRefunds(sql, refunds)) {
-      log.error({ invoice }, 'a refund of what an invoice was not paid by');
+  if (returns.length > 0) {
+    for (const invoice of await recordInvoiceReturns(sql, returns)) {
+      log.error({ invoice }, 'money came back of what an invoice was not paid by');
     }
   }
   if (sendsMail) await oweMails(sql, followups, ids);

@@ -33,6 +33,8 @@ function invoiceMailOf(
     if (paidAt === null) return [];
     return [{ id: ids.derive('mail', 'receipt', paymentId), invoiceId, kind: 'receipt' }];
   }
+  // Of a dispute the buyer's bank tells.
+  if (kind === 'dispute_settled') return [];
   const refundId = must(data.refundId, 'a refund');
   const amount = BigInt(must(data.delta, 'an amount'));
   // A refund that failed after its mail was sent: the merchant handles that.

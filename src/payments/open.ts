@@ -7,6 +7,7 @@ import type { Sql } from '../platform/postgres/postgres.ts';
 import type { RateLimiter } from '../platform/redis/rate-limit.ts';
 import type { Processors } from '../processors/processor.ts';
 import { Charges } from './charges.ts';
+import { Disputes } from './disputes.ts';
 import { Followups } from './followups.ts';
 import { pay } from './pay.ts';
 import type { Payments } from './payments.ts';
@@ -35,6 +36,7 @@ export function openPayments(deps: PaymentsDeps): Payments {
   const { checkoutUrl, limits } = settings;
   const followups = new Followups(deps);
   const charges = new Charges({ ...deps, followups });
+  const disputes = new Disputes({ ...deps, followups, charges });
   const refunds = new Refunds({
     ...deps,
     followups,
@@ -63,6 +65,7 @@ export function openPayments(deps: PaymentsDeps): Payments {
       const state = await ledger.payments.find(scope, stored.payment.id);
       if (state !== null) await refunds.look(state, refundId);
     },
+    lookAtDisputes: (scope, paymentId) => disputes.look(scope, paymentId),
     async due(paymentId) {
       const state = await ledger.payments.load(paymentId);
       const now = orgClock.now(state.payment);
@@ -70,6 +73,7 @@ export function openPayments(deps: PaymentsDeps): Payments {
       await Promise.all([
         isDue ? charges.again(state, { isDue }) : undefined,
         refunds.again(state, now),
+        disputes.again(state, now),
       ]);
     },
     collect: (paymentId) => charges.collect(paymentId),

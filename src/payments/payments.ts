@@ -1,5 +1,6 @@
 // The API of everything that moves money: what routes, pages and alarms may ask, and each answer
 // they may get.
+import type { DisputesOutcome } from '../../ledger/payments/dispute.ts';
 import type { RefundReason, RefundRefusal } from '../../ledger/payments/payment.ts';
 import type { Taken } from '../platform/redis/rate-limit.ts';
 import type { Instrument } from '../processors/processor.ts';
@@ -57,6 +58,13 @@ export type RefundReply =
   | { readonly kind: 'in_progress' }
   | { readonly kind: 'rate_limited'; readonly taken: Taken };
 
+export type DisputesReply =
+  /** What has changed is durable. `refused`: what is not recorded, and why. */
+  | ({ readonly kind: 'asked' } & DisputesOutcome)
+  | { readonly kind: 'not_found' }
+  /** The processor has not answered. What is open is asked about again by itself. */
+  | { readonly kind: 'unknown' };
+
 export type Payments = {
   /** Tries to pay the checkout with this token. */
   pay(token: string, order: Order): Promise<PayOutcome>;
@@ -77,6 +85,11 @@ export type Payments = {
    */
   lookAtCharge(scope: Tenant, paymentId: string): Promise<void>;
   lookAtRefund(scope: Tenant, refundId: string): Promise<void>;
+  /**
+   * Asks the processor what is disputed of the payment, and records it: there is a hint that
+   * something is. It may be called as often as there are hints.
+   */
+  lookAtDisputes(scope: Tenant, paymentId: string): Promise<DisputesReply>;
   /** Runs the alarm of a payment. */
   due(paymentId: string): Promise<void>;
   /**

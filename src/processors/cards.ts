@@ -22,6 +22,9 @@ export type ChargeCourse =
 
 export type RefundCourse = 'succeed' | 'settle' | 'fail_late';
 
+/** How a dispute ends. It is opened with the charge. */
+export type DisputeCourse = 'won' | 'lost';
+
 export type Failure = Extract<
   FailureCode,
   | 'card_declined'
@@ -62,6 +65,8 @@ export type Behaviour = {
   /** What is said where it is declined, now or later. */
   readonly failure: Failure | null;
   readonly refunds: RefundCourse;
+  /** null where it is not disputed. */
+  readonly dispute: DisputeCourse | null;
 };
 
 type Row = readonly [
@@ -70,6 +75,7 @@ type Row = readonly [
   charge: ChargeCourse,
   failure: Failure | null,
   refunds: RefundCourse,
+  dispute?: DisputeCourse,
 ];
 
 // prettier-ignore
@@ -89,6 +95,8 @@ const CARDS: readonly Row[] = [
   ['4000000000000341', 'visa',       'succeeds_at_first',        'card_declined',      'succeed'],
   ['4000000000007726', 'visa',       'succeeds',                 null,                 'settle'],
   ['4000000000005126', 'visa',       'succeeds',                 null,                 'fail_late'],
+  ['4000000000000259', 'visa',       'succeeds',                 null,                 'succeed', 'lost'],
+  ['4000000000002685', 'visa',       'succeeds',                 null,                 'succeed', 'won'],
   ['4000000000001000', 'visa',       'loses_the_answer',         null,                 'succeed'],
   ['4000000000001018', 'visa',       'loses_the_request',        null,                 'succeed'],
 ];
@@ -152,12 +160,14 @@ function failureOf(cvc: string, expiry: Expiry | null, now: number): Failure | n
 
 function ofRow(
   type: Method['type'],
-  [number, brand, charge, failure, refunds]: Row,
+  [number, brand, charge, failure, refunds, dispute]: Row,
   expiry: Expiry | null,
 ): Behaviour {
-  return { method: { type, brand, last4: number.slice(-4) }, expiry, charge, failure, refunds };
+  const method = { type, brand, last4: number.slice(-4) };
+  return { method, expiry, charge, failure, refunds, dispute: dispute ?? null };
 }
 
 function refused(failure: Failure): Behaviour {
-  return { method: null, expiry: null, charge: 'declines', failure, refunds: 'succeed' };
+  const nothing = { method: null, expiry: null, refunds: 'succeed', dispute: null } as const;
+  return { ...nothing, charge: 'declines', failure };
 }

@@ -71,6 +71,7 @@ export function guarded(processor: Processor, options: GuardOptions): Processor 
     refund: (request) =>
       within({ call: 'refund', id: request.key }, () => processor.refund(request)),
     findRefund: (id) => within({ call: 'findRefund', id }, () => processor.findRefund(id)),
+    findDisputes: (id) => within({ call: 'findDisputes', id }, () => processor.findDisputes(id)),
   };
 }
 

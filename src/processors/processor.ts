@@ -10,6 +10,7 @@
 //   it is sent again.
 // - An instrument is saved only by a charge with the buyer present. It may be charged when that
 //   charge is accepted. Amounts are bigints in the smallest coin of the currency.
+import type { DisputeNews, DisputesAnswer } from '../../ledger/payments/dispute.ts';
 import type { FailureCode, RefundFailure } from '../../ledger/payments/payment.ts';
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
 
@@ -77,6 +78,8 @@ export type ChargeResult =
       readonly kind: 'succeeded';
       readonly reference: string;
       readonly method: Method;
+      /** Disputes that the processor has by now, where it says so. */
+      readonly disputes?: readonly Dispute[];
     } & StoredInstrument)
   /** Accepted, and settles later. */
   | ({
@@ -144,6 +147,15 @@ export type RefundResult =
   | { readonly kind: 'not_attempted' }
   | { readonly kind: 'unknown' };
 
+/**
+ * A dispute of a charge as it is now. An inquiry of a bank that has taken nothing yet is none. Lost,
+ * `amount` is what was taken; it is lost until the money is back, also while it is appealed.
+ */
+export type Dispute = DisputeNews;
+
+/** All disputes of the charge, or no answer. */
+export type DisputesResult = DisputesAnswer;
+
 /** The processors that move tenants' money. */
 export type Processors = {
   /** The one that takes what is new; null where there is none. */
@@ -194,4 +206,6 @@ export type Processor = {
   refund(request: RefundRequest): Promise<RefundResult>;
   /** The current state of the refund. */
   findRefund(key: string): Promise<RefundResult>;
+  /** The current state of all disputes of the charge with this key; none where there is no charge. */
+  findDisputes(chargeKey: string): Promise<DisputesResult>;
 };

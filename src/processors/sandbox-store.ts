@@ -6,7 +6,7 @@
 import type { FailureCode, RefundFailure } from '../../ledger/payments/payment.ts';
 import type { Executor, Sql } from '../platform/postgres/postgres.ts';
 import { namesOf, rowsOf } from '../platform/postgres/rows.ts';
-import type { ChargeCourse, Failure, RefundCourse } from './cards.ts';
+import type { ChargeCourse, DisputeCourse, Failure, RefundCourse } from './cards.ts';
 import type { Expiry, Method, RefundRequest } from './processor.ts';
 
 export type ChargeStatus =
@@ -28,23 +28,25 @@ export type ChargeRow = {
   readonly method: Method | null;
   readonly expiry: Expiry | null;
   readonly refunds: RefundCourse;
+  readonly dispute: DisputeCourse | null;
+  readonly disputeEndsAt: Date | null;
   readonly failureCode: FailureCode | null;
   readonly failureMessage: string | null;
   readonly returnUrl: string | null;
   /** The charge that saved the instrument: itself where it is the one. */
   readonly mandate: string | null;
+  readonly createdAt: Date;
 };
 
 export type NewCharge = ChargeRow & {
   readonly amount: bigint;
-  readonly createdAt: Date;
   readonly nextStatus: NextStatus | null;
   /** How later charges go, where this one saves the instrument. */
   readonly offSession: ChargeCourse | null;
 };
 
 /** What was saved. */
-export type Mandate = Pick<ChargeRow, 'key' | 'method' | 'expiry' | 'refunds'> & {
+export type Mandate = Pick<ChargeRow, 'key' | 'method' | 'expiry' | 'refunds' | 'dispute'> & {
   readonly offSession: ChargeCourse;
   /** The message if it fails. */
   readonly failure: Failure | null;
@@ -65,7 +67,8 @@ const statusAt = (sql: Executor, now: Time) => sql`
 
 const chargeColumns = (sql: Executor, now: Time) => sql`
   key, ${statusAt(sql, now)} as status, next_at as "nextAt", amount, currency, method, expiry, refunds,
-  failure_code as "failureCode", failure_message as "failureMessage", return_url as "returnUrl", mandate`;
+  dispute, dispute_ends_at as "disputeEndsAt", failure_code as "failureCode", failure_message as "failureMessage",
+  return_url as "returnUrl", mandate, created_at as "createdAt"`;
 
 const refundColumns = (sql: Executor, now: Time) => sql`
   key, ${statusAt(sql, now)} as status, next_at as "nextAt", failure`;
@@ -88,6 +91,8 @@ export async function insertCharges(
     method: charge.method,
     expiry: charge.expiry,
     refunds: charge.refunds,
+    dispute: charge.dispute,
+    dispute_ends_at: charge.disputeEndsAt?.getTime() ?? null,
     failure_code: charge.failureCode,
     failure_message: charge.failureMessage,
     return_url: charge.returnUrl,
@@ -98,12 +103,12 @@ export async function insertCharges(
   const names = namesOf(sql, NEW_CHARGE);
   return sql<ChargeRow[]>`
     insert into sandbox_charges (${names})
-    select ${names} from unnest(${rowsOf(sql, NEW_CHARGE, rows)}::new_sandbox_charges[]) order by key
+    select ${names} from unnest(${rowsOf(sql, NEW_CHARGE, rows)}::new_sandbox_charges_2[]) order by key
     on conflict (key) do nothing
     returning ${chargeColumns(sql, sql`created_at`)}`;
 }
 
-/** The type `new_sandbox_charges`. */
+/** The type `new_sandbox_charges_2`. */
 const NEW_CHARGE = {
   key: 'text',
   status: 'text',
@@ -114,6 +119,8 @@ const NEW_CHARGE = {
   method: 'jsonb',
   expiry: 'jsonb',
   refunds: 'text',
+  dispute: 'text',
+  dispute_ends_at: 'time',
   failure_code: 'text',
   failure_message: 'text',
   return_url: 'text',
@@ -135,7 +142,7 @@ export async function findCharge(sql: Sql, key: string, now: number): Promise<Ch
 export function findMandates(sql: Sql, keys: readonly string[]): Promise<readonly Mandate[]> {
   // A pending charge was accepted. If it bounces later, its saved instrument stays.
   return sql<Mandate[]>`
-    select key, method, expiry, refunds, off_session as "offSession", failure_code as failure,
+    select key, method, expiry, refunds, dispute, off_session as "offSession", failure_code as failure,
       forgotten_at is not null as "isForgotten"
     from sandbox_charges
     where key = any(${[...keys]}::text[]) and off_session is not null and status in ('succeeded', 'pending')`;
@@ -187,6 +194,10 @@ export async function resolveAction(
   return row?.returnUrl ?? null;
 }
 
+/** Whether its buyer has disputed it, and may have won. */
+const isDisputedAt = (sql: Executor, now: Time) => sql`
+  (dispute = 'lost' or dispute = 'won' and dispute_ends_at > ${now}) is true`;
+
 export type NewRefund = RefundRequest & { readonly at: Date; readonly settlesAt: Date };
 
 /**
@@ -215,7 +226,7 @@ export function takeRefunds(
       update sandbox_charges c set refunded = c.refunded + t.amount
       from (select charge_key, currency, sum(amount)::bigint as amount, max(at) as at from asked group by charge_key, currency) t
       where c.key = t.charge_key and c.key in (select key from locked) and c.currency = t.currency
-        and ${statusAt(sql, sql`t.at`)} = 'succeeded'
+        and ${statusAt(sql, sql`t.at`)} = 'succeeded' and not ${isDisputedAt(sql, sql`t.at`)}
         and c.refunded + t.amount <= c.amount + coalesce((
           select sum(failed.amount) from sandbox_refunds failed
           where failed.charge_key = c.key and failed.next_status = 'declined' and failed.next_at <= t.at), 0)
@@ -249,7 +260,7 @@ export async function makeRefund(sql: Sql, refund: NewRefund): Promise<RefundRow
   if (found !== null) return found;
   await sql`
     insert into sandbox_refunds (key, charge_key, amount, status, failure, created_at)
-    select ${key}, key, ${amount}, 'declined', 'declined', ${at}
+    select ${key}, key, ${amount}, 'declined', case when ${isDisputedAt(sql, at)} then 'disputed' else 'declined' end, ${at}
     from sandbox_charges where key = ${chargeKey}
     on conflict (key) do nothing`;
   return findRefund(sql, key, at.getTime());

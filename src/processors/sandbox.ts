@@ -21,12 +21,14 @@ import {
 import type {
   ChargeRequest,
   ChargeResult,
+  Dispute,
   Method,
   Processor,
   RefundResult,
   SavedChargeRequest,
 } from './processor.ts';
 import { type Books, openBooks } from './sandbox-books.ts';
+import { disputesOf } from './sandbox-disputes.ts';
 import {
   cancelCharge,
   type ChargeRow,
@@ -205,11 +207,11 @@ function sandbox(options: SandboxOptions, of: OnBooks): Sandbox {
   };
 }
 
-/** The part of the port that gives back. */
+/** The part of the port that gives back, or has it taken back. */
 function refunding(
   { sql, settleMs }: SandboxOptions,
   { books, clock, organisationId }: OnBooks,
-): Pick<Processor, 'refund' | 'findRefund'> {
+): Pick<Processor, 'refund' | 'findRefund' | 'findDisputes'> {
   return {
     async refund(request) {
       if (request.amount <= 0n) return { kind: 'not_attempted' };
@@ -223,6 +225,11 @@ function refunding(
       const now = clock.now();
       const found = await findRefund(sql, key, now);
       return found === null ? { kind: 'not_attempted' } : refundResult(found, now);
+    },
+    async findDisputes(chargeKey) {
+      const now = clock.now();
+      const charge = await findCharge(sql, chargeKey, now);
+      return { kind: 'found', disputes: charge === null ? [] : disputesOf(charge, now) };
     },
   };
 }
@@ -258,10 +265,10 @@ function offSession(
   if (mandate === null || mandate.isForgotten) {
     const { method = null, expiry = null, key: savedBy = null } = mandate ?? {};
     const lost = { charge: 'declines', failure: 'mandate_lost', refunds: 'succeed' } as const;
-    return { ...attempted, ...lost, method, expiry, mandate: savedBy };
+    return { ...attempted, ...lost, dispute: null, method, expiry, mandate: savedBy };
   }
-  const { method, expiry, refunds, failure, offSession: course } = mandate;
-  const kept = { ...attempted, method, expiry, refunds, mandate: mandate.key };
+  const { method, expiry, refunds, dispute, failure, offSession: course } = mandate;
+  const kept = { ...attempted, method, expiry, refunds, dispute, mandate: mandate.key };
   return expiry !== null && isExpired(expiry, now)
     ? { ...kept, charge: 'declines', failure: 'expired_card' }
     : { ...kept, charge: course, failure };
@@ -281,6 +288,7 @@ function openingOf(
     status,
     nextStatus: next,
     nextAt: status === 'pending' ? new Date(now + settleMs) : null,
+    disputeEndsAt: attempt.dispute === null ? null : new Date(now + settleMs),
     failureCode: failure,
     failureMessage: failure === null ? null : MESSAGES[failure],
     returnUrl: status === 'requires_action' ? attempt.returnUrl : null,
@@ -301,7 +309,7 @@ function chargeResult(row: ChargeRow, now: number, { challengeUrl }: SandboxOpti
   const taken = () => ({ reference: `sandbox_charge_${key}`, method: must(method, 'its method') });
   switch (status) {
     case 'succeeded':
-      return { kind: 'succeeded', ...taken(), ...kept };
+      return { kind: 'succeeded', ...taken(), ...kept, ...disputed(row, now) };
     case 'pending': {
       const askAfterMs = must(row.nextAt, 'when it settles').getTime() - now;
       return { kind: 'pending', ...taken(), ...kept, askAfterMs };
@@ -320,6 +328,11 @@ function chargeResult(row: ChargeRow, now: number, { challengeUrl }: SandboxOpti
     default:
       return unreachable(status);
   }
+}
+
+function disputed(row: ChargeRow, now: number): { readonly disputes?: readonly Dispute[] } {
+  const disputes = disputesOf(row, now);
+  return disputes.length === 0 ? {} : { disputes };
 }
 
 function refundResult({ key, status, nextAt, failure }: RefundRow, now: number): RefundResult {

@@ -30,6 +30,7 @@ export const EVENT_TYPES = [
   'entitlement.exhausted',
   'usage.recorded',
   'customer.spend_cap_reached',
+  'payment.disputed',
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 

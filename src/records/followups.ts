@@ -11,7 +11,7 @@ import type { Tenant } from '../../ledger/kernel/tenant.ts';
 
 export type Followup = Tenant & {
   readonly id: string;
-  readonly kind: 'payment_settled' | 'refund_settled';
+  readonly kind: 'payment_settled' | 'refund_settled' | 'dispute_settled';
   readonly paymentId: string;
   /** Of a captured payment. */
   readonly invoiceId: string | null;
@@ -20,7 +20,11 @@ export type Followup = Tenant & {
   /** Of an attempt to pay a checkout. */
   readonly checkoutId: string | null;
   readonly paidAt: Date | null;
-  readonly data: { readonly refundId?: string; readonly delta?: string };
+  readonly data: {
+    readonly refundId?: string;
+    readonly disputeId?: string;
+    readonly delta?: string;
+  };
 };
 
 /** No followup of the same payment or subscription is dead. */
@@ -34,7 +38,7 @@ export const isDue = (sql: Executor) => sql`
 
 /**
  * The followups of some payments, locked for this transaction: of each first its settlement, then
- * refunds in the order of time.
+ * refunds and disputes in the order of time.
  */
 export async function takeFollowups(
   sql: Transaction,

@@ -114,6 +114,8 @@ export type InvoiceRecord = Tenant & {
   readonly total: bigint;
   readonly amountPaid: bigint;
   readonly amountRefunded: bigint;
+  /** By lost disputes: with what was refunded at most what was paid. */
+  readonly amountChargedBack: bigint;
   readonly billingReason: BillingReason;
   readonly customerId: string | null;
   readonly subscriptionId: string | null;
@@ -169,6 +171,7 @@ export const echo = (sql: Executor) => sql`
 export const invoiceColumns = (sql: Executor) => sql`
   id, organisation_id as "organisationId", mode, number, status, currency, subtotal, discount_total as "discountTotal",
   tax_total as "taxTotal", total, amount_paid as "amountPaid", amount_refunded as "amountRefunded",
+  amount_charged_back as "amountChargedBack",
   billing_reason as "billingReason", customer_id as "customerId", subscription_id as "subscriptionId",
   checkout_id as "checkoutId", payment_id as "paymentId", period_start as "periodStart", period_end as "periodEnd",
   issued_at as "issuedAt", due_at as "dueAt", paid_at as "paidAt", attempts, lines, seller, buyer, ${echo(sql)} as echo,

@@ -13,6 +13,12 @@ import {
 } from '../../ledger/payments/payment.ts';
 import type { Executor, Transaction } from '../platform/postgres/postgres.ts';
 import { namesOf, type RowOfFields, rowsOf } from '../platform/postgres/rows.ts';
+import {
+  disputeOf,
+  type DisputeRecord,
+  disputesOfPayment,
+  type StoredDispute,
+} from './disputes.ts';
 import { type Page, pageOf } from './page.ts';
 import { isUuid } from './uuid.ts';
 
@@ -36,6 +42,8 @@ export type PaymentRecord = Omit<PaymentAccount, 'opened'> &
     readonly failureMessage: string | null;
     readonly createdAt: Date;
     readonly paidAt: Date | null;
+    /** Oldest first. */
+    readonly disputes: readonly DisputeRecord[];
   };
 
 export type RefundRecord = Pick<Refund, 'id' | 'amount' | 'status' | 'reason' | 'failureReason'> & {
@@ -188,8 +196,8 @@ function rowOf(
 }
 
 const columns = (sql: Executor) => sql`
-  payments.id, payments.status, payments.amount, payments.currency, coalesce(b.debits_posted, 0) as refunded,
-  coalesce(b.debits_pending, 0) as reserved, coalesce(b.credits_posted, 0) as captured,
+  payments.id, payments.status, payments.amount, payments.currency, coalesce(b.debits_posted, 0) as posted,
+  coalesce(b.debits_pending, 0) as pending, coalesce(b.credits_posted, 0) as captured, ${disputesOfPayment(sql)} as disputes,
   payments.transaction_type as "transactionType", payments.attempt, payments.processor, payments.method, payments.checkout_id as "checkoutId", payments.subscription_id as "subscriptionId",
   payments.invoice_id as "invoiceId", payments.customer_id as "customerId", payments.customer_email as "customerEmail",
   payments.customer_name as "customerName", payments.external_customer_id as "externalCustomerId",
@@ -209,9 +217,9 @@ export async function findPayment(
   id: string,
 ): Promise<PaymentRecord | null> {
   if (!isUuid(id)) return null;
-  const [row] = await sql<PaymentRecord[]>`
+  const [row] = await sql<PaymentRow[]>`
     select ${columns(sql)} from ${tables(sql)} where ${inScope(sql, scope)} and payments.id = ${id}`;
-  return row ?? null;
+  return row === undefined ? null : recordOf(row);
 }
 
 /** Whether it failed. Until then its money is captured, or may be. */
@@ -225,10 +233,10 @@ export async function findPaymentOf(
   scope: Tenant,
   invoiceId: string,
 ): Promise<PaymentRecord | null> {
-  const [row] = await sql<PaymentRecord[]>`
+  const [row] = await sql<PaymentRow[]>`
     select ${columns(sql)} from ${tables(sql)} where ${inScope(sql, scope)} and payments.invoice_id = ${invoiceId}
     order by payments.status in ('failed', 'errored', 'canceled'), payments.attempt desc, payments.created_at desc limit 1`;
-  return row ?? null;
+  return row === undefined ? null : recordOf(row);
 }
 
 export type PaymentFilter = {
@@ -247,7 +255,7 @@ export async function listPayments(
   options: PaymentFilter & Page,
 ): Promise<PaymentRecord[]> {
   const { customerId, externalCustomerId, subscriptionId, checkoutId, status } = options;
-  return sql<PaymentRecord[]>`
+  const rows = await sql<PaymentRow[]>`
     select ${columns(sql)} from ${tables(sql)}
     where ${inScope(sql, scope)}
       ${customerId === undefined ? sql`` : sql`and payments.customer_id = ${customerId}`}
@@ -256,6 +264,25 @@ export async function listPayments(
       ${checkoutId === undefined ? sql`` : sql`and checkout_id = ${checkoutId}`}
       ${status === undefined ? sql`` : sql`and status = ${status}`}
     ${pageOf(sql, 'payments', options)}`;
+  return rows.map(recordOf);
+}
+
+/** The account's totals have refunds and disputes as one. */
+type PaymentRow = Omit<
+  PaymentRecord,
+  'disputes' | 'refunded' | 'reserved' | 'held' | 'chargedBack'
+> & {
+  readonly posted: bigint;
+  readonly pending: bigint;
+  readonly disputes: readonly StoredDispute[] | null;
+};
+
+function recordOf({ posted, pending, ...row }: PaymentRow): PaymentRecord {
+  const disputes = (row.disputes ?? []).map(disputeOf);
+  const held = disputes.reduce((sum, dispute) => sum + dispute.held, 0n);
+  const chargedBack = disputes.reduce((sum, dispute) => sum + dispute.chargedBack, 0n);
+  const [refunded, reserved] = [posted - chargedBack, pending - held];
+  return { ...row, disputes, refunded, reserved, held, chargedBack };
 }
 
 const refundColumns = (sql: Executor) => sql`

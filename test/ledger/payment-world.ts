@@ -2,8 +2,15 @@
 // the store would fold them.
 import { RowBuilder } from '../../ledger/actor/rows.ts';
 import { type ChargeAnswer, decideCharge } from '../../ledger/payments/charge.ts';
+import {
+  decideDisputes,
+  type DisputeNews,
+  type DisputesAnswer,
+  type DisputesOutcome,
+} from '../../ledger/payments/dispute.ts';
 import type { LedgerEvent } from '../../ledger/event.ts';
 import type {
+  Dispute,
   Followup,
   PaymentEffects,
   PaymentState,
@@ -42,6 +49,7 @@ export class PaymentWorld {
   readonly followups: Followup[] = [];
   /** As last written. */
   readonly refunds = new Map<string, Refund>();
+  readonly disputes = new Map<string, Dispute>();
   readonly #rows = new RowBuilder();
   readonly #totals = new Map<string, Totals>();
   #ids = 0;
@@ -83,7 +91,14 @@ export class PaymentWorld {
         },
       },
       status: 'processing',
-      account: { opened: false, captured: 0n, refunded: 0n, reserved: 0n },
+      account: {
+        opened: false,
+        captured: 0n,
+        refunded: 0n,
+        reserved: 0n,
+        held: 0n,
+        chargedBack: 0n,
+      },
       customerId: null,
       invoiceId: null,
       method: null,
@@ -93,6 +108,7 @@ export class PaymentWorld {
       asks: 0,
       askAt: T0 + 3000,
       refunds: new Map(),
+      disputes: new Map(),
       sequence: 0n,
       eventAt: 0,
     };
@@ -139,6 +155,20 @@ export class PaymentWorld {
     return decided?.refund ?? null;
   }
 
+  /** The processor's answer to what is disputed. */
+  answer(answer: DisputesAnswer): DisputesOutcome {
+    const { outcome, effects } = decideDisputes(this.context, this.state, answer);
+    if (effects !== null) this.#apply(effects);
+    return outcome;
+  }
+
+  /** One dispute is so now. */
+  dispute(news: Partial<DisputeNews> = {}): DisputesOutcome {
+    const { currency, amount } = this.state.payment;
+    const usual = { reference: 'dp_1', amount, currency, reason: 'fraudulent', at: T0 } as const;
+    return this.answer({ kind: 'found', disputes: [{ ...usual, status: 'opened', ...news }] });
+  }
+
   #apply(effects: PaymentEffects): void {
     // The builder asserts that the actor's totals are the fold of the transfers.
     const rows = this.#rows.build([effects]);
@@ -154,6 +184,7 @@ export class PaymentWorld {
     this.events.push(...effects.events);
     this.followups.push(...effects.followups);
     for (const refund of effects.refunds) this.refunds.set(refund.id, refund);
+    for (const dispute of effects.disputes) this.disputes.set(dispute.id, dispute);
     this.state = effects.state;
   }
 }

@@ -301,6 +301,8 @@ function checkBooks({ state, totals, clearing, refunds, events }: PaymentWorld, 
     captured: totals.creditsPosted,
     refunded: totals.debitsPosted,
     reserved: totals.debitsPending,
+    held: 0n,
+    chargedBack: 0n,
   });
   // I4: the ceiling.
   expect(totals.debitsPosted + totals.debitsPending <= amount).toBe(true);

@@ -86,6 +86,7 @@ export function sheet({ seller, buyer, plan, feature }: InvoiceTexts): InvoiceSh
     total,
     amountPaid: total,
     amountRefunded: 0n,
+    amountChargedBack: 0n,
     periodStart: AT,
     periodEnd: new Date('2026-12-01'),
     issuedAt: AT,

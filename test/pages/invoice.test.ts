@@ -25,6 +25,7 @@ const PAID: InvoiceSheet = {
   total: 2000n,
   amountPaid: 2000n,
   amountRefunded: 0n,
+  amountChargedBack: 0n,
   periodStart: null,
   periodEnd: null,
   issuedAt: AT,

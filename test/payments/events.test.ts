@@ -241,7 +241,7 @@ test('customer.created, invoice.created and invoice.updated', async () => {
     externalCustomerId: sent.external_customer_id,
     metadata: SENT.metadata,
   };
-  const moved = { ...about, creditNoteId: null, refundId: refund.id };
+  const moved = { ...about, creditNoteId: null, refundId: refund.id, disputeId: null };
   expect(events.map((event) => [event.type, dataOf(event)])).toEqual([
     ['invoice.created', about],
     ['invoice.updated', { ...moved, change: 'refunded', amountDelta: '0.01' }],

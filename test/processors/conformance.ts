@@ -7,6 +7,7 @@ import type {
   RefundRequest,
   RefundResult,
 } from '../../src/processors/processor.ts';
+import { tellsOfDisputes } from './conformance-disputes.ts';
 import { savesInstruments } from './conformance-saved.ts';
 import type { Behaviour, Rig } from './rig.ts';
 
@@ -379,6 +380,7 @@ export function conforms(name: string, open: () => Promise<Rig>): void {
     });
 
     savesInstruments(() => rig);
+    tellsOfDisputes(() => rig);
 
     test('nothing throws, whatever the key', async () => {
       const { processor } = rig;

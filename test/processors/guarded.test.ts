@@ -64,6 +64,7 @@ function open(behave: () => Promise<never>) {
     cancelCharge: behave,
     refund: behave,
     findRefund: behave,
+    findDisputes: behave,
   };
   const log = openLog('debug', (line) => lines.push(line));
   return {

@@ -14,7 +14,10 @@ export type Behaviour =
   | 'loses_the_answer'
   | 'loses_the_request'
   | 'refund_settles'
-  | 'refund_fails_late';
+  | 'refund_fails_late'
+  /** With the charge, all of it; decided by `settle`. */
+  | 'disputed_lost'
+  | 'disputed_won';
 
 export type Rig = {
   readonly processor: Processor;

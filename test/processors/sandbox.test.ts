@@ -36,6 +36,8 @@ const INSTRUMENTS: Rig['instruments'] = {
   loses_the_request: card('4000000000001018'),
   refund_settles: card('4000000000007726'),
   refund_fails_late: card('4000000000005126'),
+  disputed_lost: card('4000000000000259'),
+  disputed_won: card('4000000000002685'),
 };
 
 async function openRig(wrap: (bank: Sandbox) => Rig['processor']): Promise<Rig> {
@@ -106,6 +108,8 @@ const CARDS: [string, string, string | null][] = [
   ['5555555555554444',   'succeeded',       null],
   ['378282246310005',    'succeeded',       null],
   ['4000000000000341',   'succeeded',       null],
+  ['4000000000000259',   'succeeded',       null],
+  ['4000000000002685',   'succeeded',       null],
   ['4000000000000002',   'declined',        'card_declined'],
   ['4000000000009995',   'declined',        'insufficient_funds'],
   ['4000000000009987',   'declined',        'lost_card'],

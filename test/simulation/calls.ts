@@ -5,6 +5,7 @@ import type { Grant } from '../../ledger/metering/grants.ts';
 import { type Customer, type Meter, type Snapshot, balance } from '../../ledger/metering/meter.ts';
 import { periodAccountId } from '../../ledger/kernel/derived-ids.ts';
 import type { RecordOutcome, UsageRequest } from '../../ledger/outcome.ts';
+import type { DisputeNews } from '../../ledger/payments/dispute.ts';
 import { ids } from '../../src/platform/ids.ts';
 import { EARLIER } from './catalogue.ts';
 import { send } from './client.ts';
@@ -349,6 +350,32 @@ export async function settle(
         server.db.resolved.has(refundId),
         `I8: the end of refund ${refundId} is not durable`,
       );
+    },
+  );
+  return reply.kind;
+}
+
+export async function dispute(
+  world: World,
+  paymentId: string,
+  news: DisputeNews,
+): Promise<'answer' | 'unknown'> {
+  const { auditor, server } = world;
+  const mark = `dispute ${news.reference} of ${paymentId}`;
+  const reply = await send(
+    world,
+    { what: `${mark} is ${news.status}` },
+    (ledger) => ledger.payments.dispute(paymentId, { kind: 'found', disputes: [news] }),
+    ({ changed, refused }) => {
+      auditor.demand(changed.length + refused.length <= 1, `${mark} was applied to others`);
+      for (const { id, status, amount } of changed) {
+        const row = server.db.disputes.get(id)?.dispute;
+        auditor.demand(row !== undefined, `I8: ${mark} is not durable`);
+        auditor.demand(
+          status === news.status && amount === news.amount,
+          `${mark} was answered ${status} ${amount}`,
+        );
+      }
     },
   );
   return reply.kind;

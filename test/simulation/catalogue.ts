@@ -98,7 +98,7 @@ function paymentOf(
       },
     },
     status: 'processing',
-    account: { opened: false, captured: 0n, refunded: 0n, reserved: 0n },
+    account: { opened: false, captured: 0n, refunded: 0n, reserved: 0n, held: 0n, chargedBack: 0n },
     customerId: null,
     invoiceId: null,
     method: null,
@@ -108,6 +108,7 @@ function paymentOf(
     asks: 0,
     askAt: T0 + 3000,
     refunds: new Map(),
+    disputes: new Map(),
     sequence: 0n,
     eventAt: 0,
   };

@@ -14,7 +14,7 @@ import type {
 import type { LedgerEvent } from '../../ledger/event.ts';
 import { SLOTS } from '../../ledger/limits.ts';
 import type { Customer, Meter, Period } from '../../ledger/metering/meter.ts';
-import type { Payment, PaymentState, Refund } from '../../ledger/payments/payment.ts';
+import type { Dispute, Payment, PaymentState, Refund } from '../../ledger/payments/payment.ts';
 import type { Transfer } from '../../ledger/kernel/transfers.ts';
 import type { InvoiceDraft, PaymentOrder } from '../../ledger/subscriptions/subscription.ts';
 
@@ -147,6 +147,7 @@ export class Database {
   readonly lastEvents = new Table<string, LedgerEvent>(this.#note);
   readonly payments = new Table<string, PaymentState>(this.#note);
   readonly refunds = new Table<string, { payment: Payment; refund: Refund }>(this.#note);
+  readonly disputes = new Table<string, { payment: Payment; dispute: Dispute }>(this.#note);
   readonly followups = new Table<string, string>(this.#note);
   readonly subscriptions = new Table<string, SubscriptionRow>(this.#note);
   readonly spans = new Table<string, SpanRow>(this.#note);

@@ -1,4 +1,6 @@
 // The clients' load: drawn from the seed, retried as clients do.
+import type { DisputeNews } from '../../ledger/payments/dispute.ts';
+import { DISPUTE_STATUSES } from '../../ledger/payments/payment.ts';
 import type { Grant } from '../../ledger/metering/grants.ts';
 import type { Customer } from '../../ledger/metering/meter.ts';
 import type { UsageRequest } from '../../ledger/outcome.ts';
@@ -161,6 +163,21 @@ export class Load {
     return [() => calls.settle(this.#world, made.paymentId, made.id), true];
   }
 
+  /** A few disputes of each payment, of which each answer may say something else. */
+  dispute(): [Call, boolean] {
+    const { random, catalogue } = this.#world;
+    const paymentId = random.pick(catalogue.payments).payment.id;
+    const news: DisputeNews = {
+      reference: random.pick(['dp_1', 'dp_2', 'dp_3']),
+      amount: BigInt(random.integer(1, 60)),
+      currency: random.chance(0.95) ? 'USD' : 'EUR',
+      reason: 'fraudulent',
+      status: random.pick(DISPUTE_STATUSES),
+      at: T0,
+    };
+    return [() => calls.dispute(this.#world, paymentId, news), true];
+  }
+
   /** Usage that is sold, now or some time ago. */
   sell(): [Call, boolean] {
     const { random, schedule, catalogue } = this.#world;
@@ -253,6 +270,7 @@ const KINDS = [
   'void',
   'refund',
   'settle',
+  'dispute',
 ] as const;
 const SALES = ['sell', 'sell', 'sell', 'act'] as const;
 

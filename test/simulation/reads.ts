@@ -11,7 +11,7 @@ import {
   emptyPeriod,
 } from '../../ledger/metering/meter.ts';
 import { entitlementId, periodAccountId } from '../../ledger/kernel/derived-ids.ts';
-import type { PaymentState } from '../../ledger/payments/payment.ts';
+import type { Dispute, PaymentState } from '../../ledger/payments/payment.ts';
 import type {
   Alarm,
   AlarmKind,
@@ -182,18 +182,30 @@ export function payments(db: Database, wanted: readonly string[]): PaymentState[
     const open = db.refunds
       .values()
       .filter(({ payment, refund }) => payment.id === id && refund.askAt !== null);
+    const disputes = disputesOf(db, id);
+    const held = disputes.reduce((sum, { hold }) => sum + (hold?.amount ?? 0n), 0n);
+    const chargedBack = disputes.reduce((sum, dispute) => sum + dispute.chargedBack, 0n);
     return [
       {
         ...state,
         account: {
           opened: totals !== undefined,
           captured: totals?.creditsPosted ?? 0n,
-          refunded: totals?.debitsPosted ?? 0n,
-          reserved: totals?.debitsPending ?? 0n,
+          refunded: (totals?.debitsPosted ?? 0n) - chargedBack,
+          reserved: (totals?.debitsPending ?? 0n) - held,
+          held,
+          chargedBack,
         },
         refunds: new Map(open.map(({ refund }) => [refund.id, refund])),
+        disputes: new Map(disputes.map((dispute) => [dispute.id, dispute])),
       },
     ];
+  });
+}
+
+function disputesOf(db: Database, paymentId: string): Dispute[] {
+  return db.disputes.values().flatMap(({ payment, dispute }) => {
+    return payment.id === paymentId ? [dispute] : [];
   });
 }
 

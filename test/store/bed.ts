@@ -67,6 +67,7 @@ export const NO_ROWS: FlushRows = {
   events: [],
   payments: [],
   refunds: [],
+  disputes: [],
   followups: [],
   subscriptions: [],
   subscriptionFollowups: [],

@@ -11,6 +11,8 @@ export const NUMBERS = {
   renewalFails: '4000000000000341',
   refundPends: '4000000000007726',
   refundFailsLate: '4000000000005126',
+  disputedLost: '4000000000000259',
+  disputedWon: '4000000000002685',
   answerLost: '4000000000001000',
   requestLost: '4000000000001018',
   iban: 'DE89370400440532013000',

@@ -24,6 +24,7 @@ export const RECIPES: Readonly<Partial<Record<EventType, Recipe>>> = {
     const payment = await sandbox.buy('once', 'refundFailsLater');
     await sandbox.client.payments.refund(payment.id);
   },
+  'payment.disputed': (sandbox) => sandbox.buy('once', 'disputed'),
   'invoice.created': (sandbox) => sandbox.buy('once', 'good'),
   'invoice.updated': async (sandbox) => {
     const payment = await sandbox.buy('once', 'good');

@@ -10,6 +10,7 @@ const CARDS = {
   declined: '4000000000000002',
   error: '4000000000000119',
   refundFailsLater: '4000000000005126',
+  disputed: '4000000000000259',
 } as const;
 type Card = keyof typeof CARDS;
 

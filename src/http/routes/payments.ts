@@ -52,7 +52,9 @@ const LIST = {
 const READ = {
   operationId: 'getPayment',
   summary: 'Get a payment',
-  description: 'A pending refund counts in `amount_refund_pending` and does not change `status`.',
+  description:
+    'A pending refund counts in `amount_refund_pending` and does not change `status`. Nor does a dispute: a payment that has any ' +
+    'says so in `disputes`.',
   tag,
   params,
   answers: { 200: Payment },
@@ -150,6 +152,8 @@ const REFUSALS: Record<RefundRefusal, string> = {
   nothing_left: 'nothing is left to refund: pending refunds count as refunded',
   exceeds_refundable:
     'the amount exceeds what is left to refund: pending refunds count as refunded',
+  disputed:
+    'the amount is disputed: it is held while the dispute is open, and gone once that is lost',
 };
 
 function respond(reply: RefundReply, amount: string): Response {

@@ -172,6 +172,12 @@ export const Invoice = Type.Object({
   amount_paid: Total,
   amount_due: Total,
   amount_refunded: Total,
+  amount_charged_back: Type.Optional(
+    Type.String({
+      ...Total,
+      description: 'What lost disputes took. Absent where none did. The invoice stays `paid`.',
+    }),
+  ),
   billing_reason: BillingReason,
   customer_id: Nullable(Uuid),
   subscription_id: Nullable(Uuid),
@@ -247,6 +253,9 @@ export function fromInvoice(invoice: InvoiceRecord, appUrl: string): Static<type
     amount_paid: money(invoice.amountPaid),
     amount_due: money(amountDue(invoice)),
     amount_refunded: money(invoice.amountRefunded),
+    ...(invoice.amountChargedBack === 0n
+      ? {}
+      : { amount_charged_back: money(invoice.amountChargedBack) }),
     billing_reason: invoice.billingReason,
     customer_id: invoice.customerId,
     subscription_id: invoice.subscriptionId,

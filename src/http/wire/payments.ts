@@ -1,6 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { formatMoney } from '../../../ledger/kernel/money.ts';
 import {
+  DISPUTE_REASONS,
+  DISPUTE_STATUSES,
   FAILURE_CODES,
   PAYMENT_STATUSES,
   REFUND_FAILURES,
@@ -9,6 +11,7 @@ import {
   refundable,
   TRANSACTION_TYPES,
 } from '../../../ledger/payments/payment.ts';
+import type { DisputeRecord } from '../../records/disputes.ts';
 import type { PaymentRecord, RefundRecord } from '../../records/payments.ts';
 import { AskedFor } from '../edge/lenient.ts';
 import { Amount, Currency, Total } from './money.ts';
@@ -51,6 +54,24 @@ export const PaymentMethod = Type.Object({
   last4: Type.String(),
 });
 
+export const DisputeReason = oneOf(DISPUTE_REASONS);
+export const DisputeStatus = oneOf(DISPUTE_STATUSES);
+
+export const Dispute = Type.Object({
+  id: Uuid,
+  status: DisputeStatus,
+  amount: Total,
+  amount_held: Type.String({ ...Total, description: 'Of an open one: it cannot be refunded.' }),
+  amount_charged_back: Type.String({
+    ...Total,
+    description: 'Of a lost one: less than `amount` where the rest had been refunded before.',
+  }),
+  reason: DisputeReason,
+  reference: Type.String({ description: "The processor's own name for it." }),
+  opened_at: Timestamp,
+  closed_at: Nullable(Timestamp),
+});
+
 export const Payment = Type.Object({
   id: Uuid,
   status: PaymentStatus,
@@ -74,6 +95,9 @@ export const Payment = Type.Object({
   failure_message: Nullable(Type.String()),
   created_at: Timestamp,
   paid_at: Nullable(Timestamp),
+  disputes: Type.Optional(
+    Type.Array(Dispute, { description: 'Oldest first. Absent where nothing was ever disputed.' }),
+  ),
 });
 
 export function fromPayment(payment: PaymentRecord): Static<typeof Payment> {
@@ -101,8 +125,25 @@ export function fromPayment(payment: PaymentRecord): Static<typeof Payment> {
     failure_message: payment.failureMessage,
     created_at: payment.createdAt.toISOString(),
     paid_at: payment.paidAt?.toISOString() ?? null,
+    ...(payment.disputes.length === 0
+      ? {}
+      : { disputes: payment.disputes.map(fromDispute(currency)) }),
   };
 }
+
+const fromDispute =
+  (currency: string) =>
+  (dispute: DisputeRecord): Static<typeof Dispute> => ({
+    id: dispute.id,
+    status: dispute.status,
+    amount: formatMoney(dispute.amount, currency),
+    amount_held: formatMoney(dispute.held, currency),
+    amount_charged_back: formatMoney(dispute.chargedBack, currency),
+    reason: dispute.reason,
+    reference: dispute.reference,
+    opened_at: dispute.openedAt.toISOString(),
+    closed_at: dispute.closedAt?.toISOString() ?? null,
+  });
 
 export function fromRefund(refund: RefundRecord): Static<typeof Refund> {
   return {

@@ -10,6 +10,8 @@ const CARDS: readonly (readonly [number: string, what: string])[] = [
   ['4000 0000 0000 0341', 'Pays once; renewals fail'],
   ['4000 0000 0000 7726', 'Pays; a refund is pending first'],
   ['4000 0000 0000 5126', 'Pays; a refund fails later'],
+  ['4000 0000 0000 0259', 'Pays; is disputed, and lost'],
+  ['4000 0000 0000 2685', 'Pays; is disputed, and won'],
   ['4000 0000 0000 1000', 'Pays, but the answer is lost'],
   ['4000 0000 0000 1018', 'Does not pay, and the answer is lost'],
 ];

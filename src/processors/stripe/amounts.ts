@@ -61,6 +61,17 @@ export function stripeAmount(amount: bigint, currency: string): StripeAmount {
   return { kind: 'amount', units: Number(units) };
 }
 
+/**
+ * An amount of Stripe's in the smallest coin of the currency. What is not a whole number of those is
+ * rounded up: it may be the worth of another currency.
+ */
+export function amountOf(units: number, currency: string): bigint {
+  const more = shiftOf(currency);
+  if (more <= 0) return BigInt(units) * 10n ** BigInt(-more);
+  const divisor = 10n ** BigInt(more);
+  return (BigInt(units) + divisor - 1n) / divisor;
+}
+
 /** null where Stripe has fewer decimals than the amount. */
 function inStripesUnit(amount: bigint, currency: string): bigint | null {
   const more = shiftOf(currency);

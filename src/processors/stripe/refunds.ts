@@ -61,7 +61,7 @@ export async function refundState(deps: StripeDeps, key: string): Promise<Refund
 async function lookFor(deps: StripeDeps, { key, chargeKey }: RefundRow): Promise<RefundResult> {
   const { sql, stripe, ask, clock } = deps;
   const charge = must(await findCharge(sql, chargeKey), 'the charge of a refund');
-  const of = await intentOf(deps, charge);
+  const of = await paymentIntentOf(deps, charge);
   if (of.kind !== 'done') return UNKNOWN;
   const { value: intent } = of;
   if (intent === null) return NOT_ATTEMPTED;
@@ -90,7 +90,7 @@ async function make(
   if (written.kind === 'refused' || currency !== charge.currency || charge.kind === 'setup') {
     return decline(deps, key, 'declined');
   }
-  const of = await intentOf(deps, charge);
+  const of = await paymentIntentOf(deps, charge);
   if (of.kind !== 'done') return UNKNOWN;
   const { value: intent } = of;
   if (intent === null) return decline(deps, key, 'declined');
@@ -129,8 +129,8 @@ async function decline(
   return { kind: 'declined', reason };
 }
 
-/** The PaymentIntent that a refund is of; null where there is none. */
-async function intentOf(
+/** The PaymentIntent of a charge; null where there is none. */
+export async function paymentIntentOf(
   { stripe, ask }: StripeDeps,
   { kind, intent, stripeId }: ChargeRow,
 ): Promise<Answer<string | null>> {

@@ -7,6 +7,7 @@ import { openAsk } from './answers.ts';
 import { cancelCharge } from './cancel.ts';
 import { ACTION_MS, charge, confirmCharge } from './charges.ts';
 import { stripeClient } from './client.ts';
+import { findDisputes } from './disputes.ts';
 import { refund, refundState } from './refunds.ts';
 import { chargeSaved, forget } from './saved.ts';
 import { chargeState, type StripeDeps } from './states.ts';
@@ -60,5 +61,6 @@ export function openStripe(options: StripeOptions): Processor {
     cancelCharge: (key) => shared(`cancel ${key}`, () => cancelCharge(deps, key)),
     refund: (request) => shared(`refund ${request.key}`, () => refund(deps, request)),
     findRefund: (key) => refundState(deps, key),
+    findDisputes: (chargeKey) => findDisputes(deps, chargeKey),
   };
 }

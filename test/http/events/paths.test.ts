@@ -94,6 +94,7 @@ async function pay(): Promise<void> {
     await shop.events(id, 3);
     await shop.refund(id);
   }
+  await shop.buy({ means: 'disputedLost', checkout });
   const { id } = await shop.buy({ means: 'refundPends', currency: 'JPY', total: '10000' });
   await shop.refund(id, { amount: '1' });
   await shop.events(id, 2);

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { must } from '../../../ledger/kernel/assert.ts';
 import { ids } from '../../../src/platform/ids.ts';
-import { recordInvoiceRefunds } from '../../../src/invoices/changes.ts';
+import { recordInvoiceReturns } from '../../../src/invoices/changes.ts';
 import { issueInvoices } from '../../../src/invoices/issue.ts';
 import { findInvoice } from '../../../src/records/invoices.ts';
 import { createOrganisation } from '../../../src/accounts/onboarding.ts';
@@ -188,7 +188,7 @@ test('a refund moves amount_refunded and is announced; one that failed later is 
     number: invoice.number,
   });
   const events = await eventsOf(invoice.id);
-  const same = { ...EVENT, invoiceId: invoice.id, creditNoteId: null };
+  const same = { ...EVENT, invoiceId: invoice.id, creditNoteId: null, disputeId: null };
   expect(events.slice(1).map(({ type, sequence, at, data }) => [type, sequence, at, data])).toEqual(
     [
       [
@@ -228,10 +228,11 @@ test('refunds of several invoices in one go: each invoice has its own, in order'
     paymentId: must(paymentId, 'what paid it'),
     amountDelta,
     refundId: ids.next(),
+    disputeId: null,
     eventId: ids.next(),
     at: NOW,
   }));
-  await server.sql.begin((transaction) => recordInvoiceRefunds(transaction, refunds));
+  await server.sql.begin((transaction) => recordInvoiceReturns(transaction, refunds));
   const told = async (invoiceId: string) =>
     (await eventsOf(invoiceId)).slice(1).map(({ sequence, at, data }) => {
       const { refundId, amountDelta } = data as Record<string, string>;
@@ -269,5 +270,7 @@ test('the database refuses a refund of more than was paid', async () => {
 });
 
 test('an unknown invoice is a fault of ours', async () => {
-  expect(await failureOf(refund(server.sql, ids.next(), 1n))).toContain('every refunded invoice');
+  expect(await failureOf(refund(server.sql, ids.next(), 1n))).toContain(
+    'every invoice that money came back of',
+  );
 });

@@ -5,7 +5,7 @@ import type { Sql } from '../../../src/platform/postgres/postgres.ts';
 import {
   markUncollectible,
   payInvoices,
-  recordInvoiceRefunds,
+  recordInvoiceReturns,
   voidInvoice,
 } from '../../../src/invoices/changes.ts';
 import {
@@ -99,6 +99,13 @@ export async function refund(
   const invoice = await sql<{ paymentId: string }[]>`
     select payment_id as "paymentId" from invoices where id = ${invoiceId}`;
   const paymentId = invoice[0]?.paymentId ?? ids.next();
-  const made = { invoiceId, paymentId, refundId, amountDelta, eventId: ids.next() };
-  await sql.begin((transaction) => recordInvoiceRefunds(transaction, [{ ...made, at: now }]));
+  const made = {
+    invoiceId,
+    paymentId,
+    refundId,
+    disputeId: null,
+    amountDelta,
+    eventId: ids.next(),
+  };
+  await sql.begin((transaction) => recordInvoiceReturns(transaction, [{ ...made, at: now }]));
 }

@@ -109,6 +109,7 @@ test('a void invoice shows nothing due, and so does its event', async () => {
     change: 'voided',
     creditNoteId: null,
     refundId: null,
+    disputeId: null,
     amountDelta: null,
   });
 });

@@ -45,6 +45,8 @@ const INSTRUMENTS: Rig['instruments'] = {
   loses_the_request: card('4000000000001018'),
   refund_settles: card('4000000000007726'),
   refund_fails_late: card('4000000000005126'),
+  disputed_lost: card('4000000000000259'),
+  disputed_won: card('4000000000002685'),
 };
 
 export const typedOf = (instrument: Instrument): string =>
@@ -106,10 +108,21 @@ export async function openRig(
     instruments: INSTRUMENTS,
     most: { amount: 999_999_999_999n, currency: 'IDR' },
     newKey: () => ids.next(),
-    settle: () => fake.settle(),
+    settle() {
+      fake.settle();
+      decideDisputes(adapter);
+    },
     answer: (key, passed) => buyer.answer(key, passed),
     close: () => adapter.close(),
   };
+}
+
+/** As the sandbox decides them. */
+function decideDisputes({ fake, account }: Adapter): void {
+  for (const { id, status, reason } of fake.books(account.id, 'test').disputes) {
+    if (status !== 'needs_response') continue;
+    fake.closeDispute(id, reason === 'product_not_received' ? 'won' : 'lost');
+  }
 }
 
 export const guardedRig = (): Promise<Rig> =>

@@ -24,7 +24,7 @@ const LEDGER_FACE = [
   'ledger/*.ts',
   'ledger/kernel/**',
   'ledger/metering/{grants,meter,span,usage-price}.ts',
-  'ledger/payments/{charge,payment,pricing,refund}.ts',
+  'ledger/payments/{charge,dispute,payment,pricing,refund}.ts',
   'ledger/subscriptions/{commands,dunning,rating,subscription,transitions,upcoming}.ts',
 ];
 /** The decisions, as actors call them. */

@@ -56,11 +56,17 @@ export const INVOICE_PAYLOADS = {
       change: oneOf(CHANGES),
       creditNoteId: Nullable(Uuid),
       refundId: Nullable(Uuid),
+      disputeId: Nullable(
+        Type.String({
+          ...Uuid,
+          description: 'Of a dispute of its payment that was lost, or won after all.',
+        }),
+      ),
       amountDelta: Nullable(
         Type.String({
           // As large as a total.
           pattern: '^-?\\d{1,18}(\\.\\d{1,4})?$',
-          description: 'What was given back; negative where that was taken back.',
+          description: 'What went back to the buyer; negative where that was taken back.',
         }),
       ),
     },
@@ -69,6 +75,7 @@ export const INVOICE_PAYLOADS = {
       change: 'refunded',
       creditNoteId: null,
       refundId: SAMPLE.refundId,
+      disputeId: null,
       amountDelta: '19.00',
     }),
   },

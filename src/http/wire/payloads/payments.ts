@@ -1,5 +1,7 @@
 import { type TProperties, Type } from '@sinclair/typebox';
 import {
+  DISPUTE_REASONS,
+  DISPUTE_STATUSES,
   FAILURE_CODES,
   REFUND_FAILURES,
   REFUND_REASONS,
@@ -155,6 +157,36 @@ export const PAYMENT_PAYLOADS = {
       refundableAmount: '49.00',
       failureReason: 'expired_or_canceled_card',
       paymentStatus: 'succeeded',
+    }),
+  },
+  'payment.disputed': {
+    meaning:
+      "The buyer's bank disputes a payment, or has decided that. While it is `opened` the amount is held: it cannot be refunded. " +
+      '`won`: it can be again. `lost`: it was taken from you, and counts as given back. What was refunded before is not taken off ' +
+      'the payment once more: then `amountChargedBack` is less than `amount`.',
+    about: ['PAYMENT'],
+    fields: {
+      ...MOVED,
+      transactionType: Type.Literal('DISPUTE'),
+      disputeId: Uuid,
+      reason: oneOf(DISPUTE_REASONS),
+      status: oneOf(DISPUTE_STATUSES),
+      amountChargedBack: Type.String({
+        ...Total,
+        description: 'What a lost dispute took off what can be refunded.',
+      }),
+      refundableAmount: Type.String({ ...Total, description: 'What can still be refunded.' }),
+      ...CHECKOUT,
+    },
+    sample: (id) => ({
+      ...moved(id),
+      transactionType: 'DISPUTE',
+      disputeId: SAMPLE.disputeId,
+      reason: 'fraudulent',
+      status: 'opened',
+      amountChargedBack: '0.00',
+      refundableAmount: '0.00',
+      ...ROUND_TRIP,
     }),
   },
 } satisfies Payloads;

@@ -6,7 +6,7 @@ import { INTENT_CALLS } from './calls-intents.ts';
 import { MONEY_CALLS } from './calls-money.ts';
 import { SESSION_CALLS } from './calls-sessions.ts';
 import { Lost, Refusal, serverError } from './errors.ts';
-import { type Faults, type How, refusalOf } from './faults.ts';
+import { type Faults, hang, type How, refusalOf, type Sent } from './faults.ts';
 import { canonical, type Raw, readForm } from './form.ts';
 import type { Idempotency, Stored } from './idempotency.ts';
 import { authorise, type Holder, type Keys } from './keys.ts';
@@ -18,12 +18,8 @@ const ROUTES: readonly Route[] = [
   ...SESSION_CALLS,
 ];
 
-export type Request = {
-  readonly method: string;
-  readonly path: string;
-  readonly query: string;
+export type Request = Sent & {
   readonly authorization: string | undefined;
-  readonly idempotencyKey: string | undefined;
   readonly body: string;
 };
 
@@ -40,18 +36,29 @@ export type Api = {
 
 /** null: the connection ends without an answer. */
 export async function handle(api: Api, request: Request): Promise<Reply | null> {
-  const how = api.faults.take(request.method, request.path);
-  if (api.faults.isAway || how === 'lose_request') return null;
+  const { faults } = api;
+  const isFirst = !faults.isRepeat(request);
+  const how = faults.take(request);
+  if (faults.isAway) return null;
+  const lost = how === 'lose_request' ? how : await attempt(api, request, how);
+  if (typeof lost !== 'string') return lost;
+  if (isFirst) faults.lost(request, lost);
+  return null;
+}
+
+type Loss = 'lose_request' | 'lose_answer';
+
+async function attempt(api: Api, request: Request, how: How | null): Promise<Reply | Loss> {
   try {
-    return await answer(api, request, how);
+    return await reply(api, request, how);
   } catch (error) {
-    if (error instanceof Lost) return null;
+    if (error instanceof Lost) return 'lose_request';
     if (error instanceof Refusal) return { ...storedOf(error), isReplayed: false };
     throw error;
   }
 }
 
-async function answer(api: Api, request: Request, how: How | null): Promise<Reply | null> {
+async function reply(api: Api, request: Request, how: How | null): Promise<Reply | Loss> {
   const holder = api.keys.holderOf(request.authorization);
   const { route, id } = routeOf(request);
   authorise(holder, route.permission);
@@ -62,15 +69,15 @@ async function answer(api: Api, request: Request, how: How | null): Promise<Repl
   const idempotency = api.idempotencyOf(holder);
   if (key !== undefined) {
     const before = idempotency.begin(key, `${request.path} ${canonical(form)}`);
-    if (before !== null) return how === 'lose_answer' ? null : { ...before, isReplayed: true };
+    if (before !== null) return how === 'lose_answer' ? how : { ...before, isReplayed: true };
   }
   let stored: Stored | null = null;
   try {
-    await delay(api.faults.slowMs + (isHang(how) ? how.hangMs : 0));
+    await hang(api.faults, how);
     api.passTime();
     const done = execute(api.booksOf(holder), { route, id, form, how });
     stored = done.stored;
-    return done.isLost ? null : { ...done.reply, isReplayed: false };
+    return done.isLost ? 'lose_answer' : { ...done.reply, isReplayed: false };
   } finally {
     if (key !== undefined) idempotency.finish(key, stored);
   }
@@ -100,13 +107,13 @@ function execute(books: Books, { route, id, form, how }: Execution): Done {
     if (instead !== null) throw instead;
     const body = JSON.stringify(run(), null, 2);
     if (how === 'error_500_after') throw serverError();
-    const reply = { status: 200, body };
-    return { reply, stored: reply, isLost };
+    const made = { status: 200, body };
+    return { reply: made, stored: made, isLost };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     const refusal = how === 'error_500_after' && error.ran ? serverError() : error;
-    const reply = storedOf(refusal);
-    return { reply, stored: refusal.ran ? reply : null, isLost };
+    const made = storedOf(refusal);
+    return { reply: made, stored: refusal.ran ? made : null, isLost };
   }
 }
 
@@ -124,11 +131,4 @@ function routeOf({ method, path }: Request): { route: Route; id: string } {
 
 function storedOf(refusal: Refusal): Stored {
   return { status: refusal.status, body: JSON.stringify({ error: refusal.body }, null, 2) };
-}
-
-const isHang = (how: How | null): how is { hangMs: number } =>
-  how !== null && typeof how === 'object' && 'hangMs' in how;
-
-async function delay(ms: number): Promise<void> {
-  if (ms > 0) await Bun.sleep(ms);
 }

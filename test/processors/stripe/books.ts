@@ -140,9 +140,16 @@ export function idOf(field: string | { readonly id: string } | null): string {
   return typeof field === 'string' ? field : (field?.id ?? '');
 }
 
-/** The object of this id, or Stripe's refusal. */
+/** The object of this id in a path, or Stripe's refusal. */
 export function found<T>(all: ReadonlyMap<string, T>, id: string, what: string, param = 'id'): T {
   const one = all.get(id);
-  if (one === undefined) throw missing(what, id, param, param === 'id' ? 404 : 400);
+  if (one === undefined) throw missing(what, id, param);
+  return one;
+}
+
+/** The object of this id in a parameter, or Stripe's refusal. */
+export function given<T>(all: ReadonlyMap<string, T>, id: string, what: string): T {
+  const one = all.get(id);
+  if (one === undefined) throw missing(what, id, what, 400);
   return one;
 }

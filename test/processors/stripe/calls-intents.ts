@@ -1,6 +1,6 @@
 // The calls of payment intents.
 import type Stripe from 'stripe';
-import { type Books, found } from './books.ts';
+import { type Books, found, given } from './books.ts';
 import { answers, lists, type Route } from './call.ts';
 import { checkAmount, checkCurrency } from './currencies.ts';
 import { invalid, Lost, refused, unexpectedState } from './errors.ts';
@@ -109,7 +109,7 @@ export const INTENT_CALLS: readonly Route[] = [
         });
       }
       if (params.customer !== undefined) {
-        found(books.customers, params.customer, 'customer', 'customer');
+        given(books.customers, params.customer, 'customer');
       }
       if (params.payment_method !== undefined) {
         usable(books, params.payment_method, params.customer ?? null);

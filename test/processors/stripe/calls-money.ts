@@ -1,7 +1,7 @@
 // The calls of charges, refunds, disputes and the balance.
 import type Stripe from 'stripe';
 import { balanceOf } from './balance.ts';
-import { found } from './books.ts';
+import { found, given } from './books.ts';
 import { answers, lists, type Route, tells } from './call.ts';
 import { invalid } from './errors.ts';
 import {
@@ -105,7 +105,7 @@ export const MONEY_CALLS: readonly Route[] = [
     }),
     expandTransaction,
     ({ books, params }) => {
-      if (params.payout !== undefined) found(books.payouts, params.payout, 'payout', 'payout');
+      if (params.payout !== undefined) given(books.payouts, params.payout, 'payout');
       return [...books.transactions.values()].filter(
         (one) =>
           isWithin(one.created, params.created) &&

@@ -139,7 +139,16 @@ export async function openStripeFake(options: { port?: number } = {}): Promise<S
     const { method, path, query, body } = request;
     requests.push({ method, path, idempotencyKey, body });
     const authorization = request.header('authorization');
-    const reply = await handle(api, { method, path, query, body, authorization, idempotencyKey });
+    const isOfPackage = request.header('x-stripe-client-user-agent') !== undefined;
+    const reply = await handle(api, {
+      method,
+      path,
+      query,
+      body,
+      authorization,
+      idempotencyKey,
+      isOfPackage,
+    });
     return reply === null ? null : sent(reply, idempotencyKey);
   }
 

@@ -23,24 +23,51 @@ export type How =
   | 'lock_timeout'
   /** The call waits, with its idempotency key in use, and is done then. */
   | { readonly hangMs: number }
+  /** The same, until a test lets it go on. */
+  | { readonly until: Promise<void> }
   /** Any other error; 402 for a card error, else 400. Nothing is done. */
   | { readonly error: ErrorBody & { readonly status?: number } };
 
+/** A request, as far as it tells one call from another. */
+export type Sent = {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly idempotencyKey: string | undefined;
+  /** Whether Stripe's package has sent it. */
+  readonly isOfPackage: boolean;
+};
+
 export type Faults = {
   next(match: Match, how: How): void;
-  /** What goes wrong with this call; null: nothing. */
-  take(method: string, path: string): How | null;
+  /** Whether it is the package's own repetition of one whose connection was ended. */
+  isRepeat(sent: Sent): boolean;
+  /** What goes wrong with this request; null: nothing. */
+  take(sent: Sent): How | null;
+  /**
+   * The connection of this request was ended. Stripe's package then sends it once more by itself,
+   * and a call whose answer is lost has lost that one, too.
+   */
+  lost(sent: Sent, how: 'lose_request' | 'lose_answer'): void;
   isAway: boolean;
   slowMs: number;
 };
 
 export function openFaults(): Faults {
   const planned: { match: Match; how: How; left: number }[] = [];
+  const repeats = new Map<string, How>();
   return {
     next(match, how) {
       planned.push({ match, how, left: match.count ?? 1 });
     },
-    take(method, path) {
+    isRepeat: (sent) => repeats.has(callOf(sent)),
+    take(sent) {
+      const { method, path } = sent;
+      const repeated = repeats.get(callOf(sent));
+      if (repeated !== undefined) {
+        repeats.delete(callOf(sent));
+        return repeated;
+      }
       const found = planned.find(
         ({ match, left }) => left > 0 && match.method === method && match.path.test(path),
       );
@@ -48,9 +75,24 @@ export function openFaults(): Faults {
       found.left -= 1;
       return found.how;
     },
+    lost(sent, how) {
+      if (sent.isOfPackage) repeats.set(callOf(sent), how);
+    },
     isAway: false,
     slowMs: 0,
   };
+}
+
+function callOf({ method, path, query, idempotencyKey }: Sent): string {
+  return JSON.stringify([method, path, query, idempotencyKey]);
+}
+
+/** The wait of a call before it is done. */
+export async function hang(faults: Faults, how: How | null): Promise<void> {
+  if (faults.slowMs > 0) await Bun.sleep(faults.slowMs);
+  if (how === null || typeof how === 'string') return;
+  if ('hangMs' in how) await Bun.sleep(how.hangMs);
+  if ('until' in how) await how.until;
 }
 
 /** The refusal that takes the place of the call. */

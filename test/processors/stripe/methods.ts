@@ -1,6 +1,6 @@
 // Customers, and the payment methods that they keep.
 import type Stripe from 'stripe';
-import { type Books, found, newId } from './books.ts';
+import { type Books, found, given, newId } from './books.ts';
 import type { Card, Debit, Instrument } from './cards.ts';
 import { refused } from './errors.ts';
 import type { Customer, Method } from './types.ts';
@@ -151,7 +151,7 @@ export function detach(books: Books, id: string): Method {
 
 /** A method that may be charged for this customer; refused as Stripe does otherwise. */
 export function usable(books: Books, id: string, customer: string | null): Method {
-  const method = found(books.methods, id, 'PaymentMethod', 'payment_method');
+  const method = given(books.methods, id, 'payment_method');
   if (books.usedUp.has(id)) {
     throw refused(
       'The provided PaymentMethod was previously used with a PaymentIntent without Customer ' +

@@ -1,6 +1,6 @@
 // Refunds: a reversal while the charge is young, else a refund that the bank may still send back.
 import { DAY_S, move } from './balance.ts';
-import { type Books, found, idOf, newId } from './books.ts';
+import { type Books, found, given, idOf, newId } from './books.ts';
 import { chargeOf } from './charges.ts';
 import { refused } from './errors.ts';
 import { checkSteps } from './currencies.ts';
@@ -74,11 +74,8 @@ export function createRefund(books: Books, asked: Asked): Refund {
 function refundable(books: Books, asked: Asked): Charge {
   const charge =
     asked.charge !== undefined
-      ? found(books.charges, asked.charge, 'charge', 'charge')
-      : chargeOf(
-          books,
-          found(books.intents, asked.payment_intent ?? '', 'payment_intent', 'payment_intent'),
-        );
+      ? given(books.charges, asked.charge, 'charge')
+      : chargeOf(books, given(books.intents, asked.payment_intent ?? '', 'payment_intent'));
   if (charge === null || charge.status !== 'succeeded' || !charge.captured) {
     throw refused('This PaymentIntent does not have a successful charge to refund.');
   }

@@ -57,7 +57,9 @@ async function reply(
       request.socket.destroy();
       return;
     }
-    response.writeHead(made.status, { ...made.headers });
+    // A client may repeat a request by itself where a kept connection ends. On a new one it does not,
+    // so each request here is one that the caller knows of.
+    response.writeHead(made.status, { ...made.headers, connection: 'close' });
     response.end(made.body);
   } catch (error) {
     tellFault(error);

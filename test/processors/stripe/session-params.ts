@@ -16,15 +16,18 @@ import {
 type Params = Stripe.Checkout.SessionCreateParams;
 
 const TYPES = [
-  'card',
+  'acss_debit',
+  'amazon_pay',
   'au_becs_debit',
   'bacs_debit',
+  'card',
+  'cashapp',
+  'klarna',
+  'link',
   'nz_bank_account',
+  'paypal',
   'sepa_debit',
   'us_bank_account',
-  'link',
-  'paypal',
-  'klarna',
 ] as const;
 
 const LINE = shape<Params['line_items'] extends (infer L)[] | undefined ? L : never>()({

@@ -68,6 +68,12 @@ export function openShop(fake: StripeFake, options?: AccountOptions): Shop {
   return shop;
 }
 
+/** Whether an answer is one that was given before. */
+export function isReplayed(made: Stripe.Response<object>): boolean {
+  // The package answers the headers as its runtime has them.
+  return new Headers(made.lastResponse.headers).get('idempotent-replayed') === 'true';
+}
+
 /** The error that a call of Stripe ends with. */
 export async function errorOf(
   call: Promise<unknown>,

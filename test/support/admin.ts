@@ -13,6 +13,7 @@ export async function runAdmin(
   args: readonly string[],
   databaseUrl: string | undefined,
   environment: Readonly<Record<string, string>> = {},
+  input = '',
 ): Promise<Finished> {
   const child = Bun.spawn([process.execPath, ADMIN, ...args], {
     env: {
@@ -20,6 +21,7 @@ export async function runAdmin(
       ...(databaseUrl !== undefined && { DATABASE_URL: databaseUrl }),
       ...environment,
     },
+    stdin: new Blob([input]),
     stdout: 'pipe',
     stderr: 'pipe',
   });

@@ -89,18 +89,18 @@ function hintOf(event: unknown): Hint | null {
   const eventId = textAt(event, 'id');
   if (!EVENT_ID.test(eventId)) return null;
   const object = at(at(event, 'data'), 'object');
-  const about = ABOUT[textAt(object, 'object')];
+  const about = ABOUT.get(textAt(object, 'object'));
   // Of what the merchant's own programs do there, nothing has a key of ours.
   const subject = textAt(at(object, 'metadata'), 'key');
   return about !== undefined && isUuid(subject) ? { eventId, about, subject } : null;
 }
 
-const ABOUT: Readonly<Record<string, 'charge' | 'refund'>> = {
-  'checkout.session': 'charge',
-  payment_intent: 'charge',
-  setup_intent: 'charge',
-  refund: 'refund',
-};
+const ABOUT: ReadonlyMap<string, Hint['about']> = new Map([
+  ['checkout.session', 'charge'],
+  ['payment_intent', 'charge'],
+  ['setup_intent', 'charge'],
+  ['refund', 'refund'],
+]);
 
 function at(value: unknown, name: string): unknown {
   const isObject = typeof value === 'object' && value !== null && Object.hasOwn(value, name);

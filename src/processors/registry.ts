@@ -92,9 +92,18 @@ class Registry implements Processors, Subscriber {
 
   async #read(organisationId: string | null): Promise<void> {
     const accounts = await this.#deps.list(organisationId);
-    const read = Map.groupBy(accounts.map(connected), ({ account }) => account.organisationId);
+    const all = accounts.map((account) => this.#connected(account));
+    const read = Map.groupBy(all, ({ account }) => account.organisationId);
     if (organisationId === null) this.#accounts = read;
     else this.#accounts.set(organisationId, read.get(organisationId) ?? []);
+  }
+
+  /** One whose key is the same stays open, with what it has under way. */
+  #connected(account: ProcessorAccount): Connected {
+    const { id, organisationId, sealedKey } = account;
+    const known = this.#accounts.get(organisationId)?.find((one) => one.account.id === id);
+    const isSame = known?.account.sealedKey.equals(sealedKey) === true;
+    return { account, processor: isSame ? known.processor : undefined };
   }
 
   async #tryRead(organisationId: string | null): Promise<void> {
@@ -132,8 +141,4 @@ class Registry implements Processors, Subscriber {
       return null;
     }
   }
-}
-
-function connected(account: ProcessorAccount): Connected {
-  return { account, processor: undefined };
 }

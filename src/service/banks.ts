@@ -1,5 +1,6 @@
 // The processors of all tenants: the sandbox, and an adapter for each account that one connected.
 import type { Tenant } from '../../ledger/kernel/tenant.ts';
+import { watchProcessors } from '../metrics/processors.ts';
 import { clock, timers } from '../platform/clock.ts';
 import type { Secrets } from '../platform/crypto/secrets.ts';
 import type { Processor, Processors } from '../processors/processor.ts';
@@ -47,10 +48,11 @@ export async function openBanks(
 /** The adapter of an account. */
 function stripeAccounts(
   { settings, log }: ServiceOptions,
-  { sql }: Connections,
+  { sql, metrics }: Connections,
 ): (account: OpenedAccount) => Processor {
   const { stripeApiUrl: apiUrl = null } = settings;
   const lines = new Lines({ clock, timers, log });
+  watchProcessors(metrics.registry, lines);
   return ({ id, name, key }) => {
     const failing = (error: unknown) =>
       log.error({ err: error, processor: name }, 'an account is not marked as failing');

@@ -10,7 +10,7 @@ import type { Tenant } from '../../ledger/kernel/tenant.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { DisputesOutcome } from '../../ledger/payments/dispute.ts';
 import { isCharged, type PaymentState } from '../../ledger/payments/payment.ts';
-import type { Log } from '../../ledger/ports.ts';
+import { type Log, pause, type Timers } from '../../ledger/ports.ts';
 import type { DisputesResult, Processors } from '../processors/processor.ts';
 import { isUuid } from '../records/uuid.ts';
 import type { Charges } from './charges.ts';
@@ -22,8 +22,13 @@ export type DisputesDeps = {
   readonly followups: Followups;
   readonly charges: Charges;
   readonly processors: Processors;
+  readonly timers: Timers;
   readonly log: Log;
 };
+
+/** How often, a second apart, the answer to a charge is waited for that is on its way. */
+const LOOKS_MAX = 8;
+const LOOK_MS = 1000;
 
 type Question = {
   readonly running: Promise<DisputesReply>;
@@ -75,21 +80,25 @@ export class Disputes {
 
   async #askNow(paymentId: string): Promise<DisputesReply> {
     const { ledger, followups } = this.#deps;
-    const { payment } = await this.#charged(paymentId);
+    const state = await ledger.payments.load(paymentId);
+    const { payment } = state;
     const answer = await this.#answer(payment);
+    if (answer.kind === 'found' && answer.disputes.length > 0) await this.#untilCharged(state);
     const outcome = await ledger.payments.dispute(paymentId, answer);
     this.#report(paymentId, outcome);
     if (outcome.changed.length > 0) followups.soon(payment);
     return answer.kind === 'unknown' ? answer : { kind: 'asked', ...outcome };
   }
 
-  /** News of a dispute may be there before the news of the charge. */
-  async #charged(paymentId: string): Promise<PaymentState> {
-    const { ledger, charges } = this.#deps;
-    const state = await ledger.payments.load(paymentId);
-    if (isCharged(state)) return state;
-    await charges.again(state, { isDue: false });
-    return ledger.payments.load(paymentId);
+  /** News of a dispute may be there before the answer to the charge, which somebody waits for. */
+  async #untilCharged(first: PaymentState): Promise<void> {
+    const { ledger, charges, timers } = this.#deps;
+    let state = first;
+    for (let looks = 1; !isCharged(state) && looks <= LOOKS_MAX; looks += 1) {
+      if (looks > 1) await pause(timers, LOOK_MS);
+      await charges.again(state, { isDue: false });
+      state = await ledger.payments.load(state.payment.id);
+    }
   }
 
   async #answer(payment: PaymentState['payment']): Promise<DisputesResult> {

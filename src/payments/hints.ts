@@ -1,4 +1,4 @@
-// Follows the hints of processors: asks what has become of a charge or a refund.
+// Follows the hints of processors: asks what has become of a charge, its disputes or a refund.
 //
 //     webhook ─▶ row (durable) ─▶ answered ─▶ asked here, at once; by any node after a crash
 //
@@ -31,7 +31,7 @@ export type HintsDeps = {
   readonly sql: Sql;
   readonly timers: Timers;
   readonly log: Log;
-  readonly payments: Pick<Payments, 'lookAtCharge' | 'lookAtRefund'>;
+  readonly payments: Pick<Payments, 'lookAtCharge' | 'lookAtDisputes' | 'lookAtRefund'>;
 };
 
 export class Hints {
@@ -129,9 +129,20 @@ export class Hints {
         return payments.lookAtCharge(scope, subject);
       case 'refund':
         return payments.lookAtRefund(scope, subject);
+      case 'dispute':
+        return this.#askOfDisputes(scope, subject);
       default:
         return unreachable(about);
     }
+  }
+
+  /** A dispute that we do not know has no alarm yet, so its hint waits for an answer. */
+  async #askOfDisputes(scope: Tenant, paymentId: string): Promise<void> {
+    const reply = await this.#deps.payments.lookAtDisputes(scope, paymentId);
+    if (reply.kind === 'unknown') throw new Error('the processor has not answered');
+    const isEarly =
+      reply.kind === 'asked' && reply.refused.some(({ refusal }) => refusal === 'no_charge');
+    if (isEarly) throw new Error('the charge that is disputed is not decided yet');
   }
 
   #warn(error: unknown, fields: Record<string, unknown>): void {

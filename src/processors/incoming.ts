@@ -9,7 +9,7 @@ import type { Secrets } from '../platform/crypto/secrets.ts';
 import type { NewHint } from '../records/processor-hints.ts';
 import { type ProcessorAccount, processorNameOf } from '../records/processor-accounts.ts';
 import { isUuid } from '../records/uuid.ts';
-import { readWebhook } from './stripe/webhook.ts';
+import { type Hint, readWebhook } from './stripe/webhook.ts';
 
 export type IncomingWebhook = {
   /** As they stand in the address. */
@@ -32,6 +32,11 @@ export type IncomingDeps = {
   /** The accounts of an organisation in all modes, ended ones too. */
   readonly list: (organisationId: string) => Promise<readonly ProcessorAccount[]>;
   readonly hint: (tenant: Tenant, hint: NewHint) => Promise<void>;
+  /** Our key of the charge with this intent of an account; null where it is none of ours. */
+  readonly keyOf: (of: {
+    readonly account: string;
+    readonly intent: string;
+  }) => Promise<string | null>;
   /** A secret that nobody has: what is checked where there is no account. */
   readonly decoy: string;
 };
@@ -52,10 +57,23 @@ export function openIncoming(deps: IncomingDeps): ProcessorWebhooks {
       const signer = signers.find(({ secret }) => secret === read.secret);
       if (signer === undefined) return false;
       const tenant = { organisationId, mode };
-      if (read.hint !== null) await hint(tenant, { ...read.hint, processor: signer.name });
+      const news = read.hint === null ? null : await newsOf(deps, read.hint, signer.name);
+      if (news !== null) await hint(tenant, news);
       return true;
     },
   };
+}
+
+/** null where it is of what the merchant's own programs did there. */
+async function newsOf(
+  { keyOf }: IncomingDeps,
+  hint: Hint,
+  processor: string,
+): Promise<NewHint | null> {
+  if (hint.about !== 'dispute') return { ...hint, processor };
+  const { eventId, about, intent } = hint;
+  const subject = await keyOf({ account: processor, intent });
+  return subject === null ? null : { eventId, about, subject, processor };
 }
 
 const isMode = (text: string): text is Mode => text === 'test' || text === 'live';

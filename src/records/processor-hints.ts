@@ -11,8 +11,8 @@ export type NewHint = {
   readonly eventId: string;
   /** The name of the account that sent it: `stripe:acct_…`. */
   readonly processor: string;
-  /** A charge or a refund by our key of it. */
-  readonly about: 'charge' | 'refund';
+  /** A charge, its disputes, or a refund; by our key of the charge or the refund. */
+  readonly about: 'charge' | 'refund' | 'dispute';
   readonly subject: string;
 };
 

@@ -9,6 +9,7 @@ import { openConnecting, type ProcessorAccounts } from '../processors/connecting
 import { openIncoming, type ProcessorWebhooks } from '../processors/incoming.ts';
 import { openStripeAccounts } from '../processors/stripe/account.ts';
 import { stripeClient } from '../processors/stripe/client.ts';
+import { findKeyOfIntent } from '../processors/stripe/store.ts';
 import { listProcessorAccounts } from '../records/processor-accounts.ts';
 import type { Connections } from './connections.ts';
 import type { ServiceOptions } from './options.ts';
@@ -55,6 +56,7 @@ export function openConnected(
       secrets,
       list,
       hint: (tenant, hint) => hints.take(tenant, hint),
+      keyOf: (of) => findKeyOfIntent(sql, of),
       decoy: newToken(),
     }),
   };

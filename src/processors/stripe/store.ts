@@ -73,6 +73,16 @@ export async function keepCharge(
   return kept.count > 0;
 }
 
+/** The key of the charge that has this intent; null where it is none of ours. */
+export async function findKeyOfIntent(
+  sql: Sql,
+  { account, intent }: { readonly account: string; readonly intent: string },
+): Promise<string | null> {
+  const [row] = await sql<{ key: string }[]>`
+    select key from stripe_charges where account = ${account} and intent = ${intent}`;
+  return row?.key ?? null;
+}
+
 /** Keeps the intent that a session has made. */
 export async function keepIntent(sql: Sql, key: string, intent: string): Promise<void> {
   await sql`update stripe_charges set intent = ${intent} where key = ${key} and intent is null`;

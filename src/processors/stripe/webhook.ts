@@ -9,6 +9,7 @@ import { isUuid } from '../../records/uuid.ts';
 const TOLERANCE_S = 300;
 const SIGNATURE_LENGTH_MAX = 4096;
 const EVENT_ID = /^evt_[\w]{1,250}$/;
+const INTENT_ID = /^pi_[\w]{1,250}$/;
 
 type EnabledEvent = Stripe.WebhookEndpointCreateParams.EnabledEvent;
 
@@ -27,16 +28,26 @@ export const WEBHOOK_EVENTS = [
   'setup_intent.setup_failed',
   'refund.updated',
   'refund.failed',
+  'charge.dispute.created',
+  'charge.dispute.updated',
+  'charge.dispute.closed',
+  'charge.dispute.funds_withdrawn',
+  'charge.dispute.funds_reinstated',
 ] as const satisfies readonly EnabledEvent[];
 
 /** What an event says has changed. */
 export type Hint = {
   /** The event's id at Stripe: the same each time that it is sent. */
   readonly eventId: string;
-  /** A charge or a refund, by our key of it. */
-  readonly about: 'charge' | 'refund';
-  readonly subject: string;
-};
+} & (
+  | {
+      /** A charge or a refund, by our key of it. */
+      readonly about: 'charge' | 'refund';
+      readonly subject: string;
+    }
+  /** Disputes of the charge that has this intent. */
+  | { readonly about: 'dispute'; readonly intent: string }
+);
 
 export type ReadWebhook =
   /** Signed with `secret`, one of those that were given. `hint` is null where nothing of ours changed. */
@@ -89,13 +100,17 @@ function hintOf(event: unknown): Hint | null {
   const eventId = textAt(event, 'id');
   if (!EVENT_ID.test(eventId)) return null;
   const object = at(at(event, 'data'), 'object');
+  if (textAt(object, 'object') === 'dispute') {
+    const intent = textAt(object, 'payment_intent');
+    return INTENT_ID.test(intent) ? { eventId, about: 'dispute', intent } : null;
+  }
   const about = ABOUT.get(textAt(object, 'object'));
   // Of what the merchant's own programs do there, nothing has a key of ours.
   const subject = textAt(at(object, 'metadata'), 'key');
   return about !== undefined && isUuid(subject) ? { eventId, about, subject } : null;
 }
 
-const ABOUT: ReadonlyMap<string, Hint['about']> = new Map([
+const ABOUT: ReadonlyMap<string, Exclude<Hint['about'], 'dispute'>> = new Map([
   ['checkout.session', 'charge'],
   ['payment_intent', 'charge'],
   ['setup_intent', 'charge'],

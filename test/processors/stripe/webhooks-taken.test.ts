@@ -87,6 +87,8 @@ const OBJECTS: [string, object, string | null][] = [
   ['an intent without any',    { object: 'payment_intent' },                                             null],
   ['metadata as text',         { object: 'payment_intent', metadata: KEY },                              null],
   ['a key as a number',        { object: 'payment_intent', metadata: { key: 7 } },                       null],
+  ["a dispute of another program's", { object: 'dispute', payment_intent: 'pi_theirs', metadata: { key: KEY } }, null],
+  ['a dispute of no intent',   { object: 'dispute', payment_intent: null },                              null],
   ['a customer',               { object: 'customer', metadata: { key: KEY } },                           null],
   ['a prototype',              { object: 'constructor', metadata: { key: KEY } },                        null],
 ];

@@ -1,5 +1,6 @@
 // The Stripe adapter over the fake of Stripe, with a buyer at its pages: what the conformance suite
 // needs of it.
+import type { Log } from '../../../ledger/ports.ts';
 import { timers } from '../../../src/platform/clock.ts';
 import { ids } from '../../../src/platform/ids.ts';
 import { openPool, type Sql } from '../../../src/platform/postgres/postgres.ts';
@@ -17,7 +18,7 @@ import { freshDatabase } from '../../support/database.ts';
 import type { Behaviour, Rig } from '../rig.ts';
 import { type AccountOptions, type FakeAccount, openStripeFake, type StripeFake } from './fake.ts';
 
-export const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
+const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
 /** After which no page is open. */
 export const PAGE_MS = 36 * 60_000;
 
@@ -63,7 +64,10 @@ export type Adapter = {
 };
 
 /** A fake of Stripe with an account, a database, and any number of adapters on both. */
-export async function openAdapter(options: AccountOptions = {}): Promise<Adapter> {
+export async function openAdapter({
+  log = SILENT,
+  ...options
+}: AccountOptions & { readonly log?: Log } = {}): Promise<Adapter> {
   const fake = await openStripeFake();
   const account = fake.newAccount(options);
   const database = await freshDatabase();
@@ -82,7 +86,7 @@ export async function openAdapter(options: AccountOptions = {}): Promise<Adapter
       openStripe({
         sql,
         clock: fake,
-        log: SILENT,
+        log,
         apiUrl: new URL(fake.url),
         account: { name, key },
         line: new Line({ clock, timers, log: SILENT }, name),

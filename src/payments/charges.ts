@@ -95,6 +95,11 @@ export class Charges {
     }
   }
 
+  /** Waits while a question is under way. Whoever asks it gets its error. */
+  async asked(paymentId: string): Promise<void> {
+    await this.#asking.get(paymentId)?.catch(() => null);
+  }
+
   async #ask(paymentId: string, ask: () => Promise<Result | null>): Promise<Result | null> {
     const result = await ask();
     if (result !== null) await this.#take(paymentId, result);
@@ -137,11 +142,7 @@ export class Charges {
    * has agreed to is made. Where the processor does not answer, nothing changes.
    */
   async giveUp(paymentId: string): Promise<void> {
-    for (let other = this.#asking.get(paymentId); other !== undefined;) {
-      // Whoever asks gets its error.
-      await other.catch(() => null);
-      other = this.#asking.get(paymentId);
-    }
+    while (this.#asking.has(paymentId)) await this.asked(paymentId);
     await this.asking(paymentId, async () => {
       const state = await this.#deps.ledger.payments.load(paymentId);
       const { payment } = state;

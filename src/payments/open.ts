@@ -50,6 +50,8 @@ export function openPayments(deps: PaymentsDeps): Payments {
   return {
     pay: (token, order) => pay({ ...deps, charges, checkoutUrl, attemptsMax }, token, order),
     async refresh(paymentId) {
+      // A webhook and its buyer arrive together: what that question learns is shown at once.
+      await charges.asked(paymentId);
       const state = await ledger.payments.load(paymentId);
       return { actionUrl: await charges.again(state, { isDue: false }) };
     },

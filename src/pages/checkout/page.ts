@@ -15,8 +15,8 @@ const STYLESHEET = stylesheet(FORM_STYLE + STYLE + SOLD_STYLE);
 
 /** `embed`: set where the page is in a merchant's frame. */
 export function checkoutPage(view: CheckoutView, embed: Embed | null = null): Page {
-  const isTest = view.kind !== 'not_found' && view.sale.isTest;
-  const body = html`${isTest ? testBanner() : null}
+  const banner = view.kind !== 'not_found' && view.sale.isTest ? testBanner(view) : null;
+  const body = html`${banner}
     <main class="page ${view.kind}">${content(view, embed)}</main>
     <footer class="foot">Checkout by Tollhouse</footer>
     ${embed === null ? null : embedData(view.kind, embed)}`;

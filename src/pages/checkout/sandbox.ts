@@ -1,5 +1,6 @@
 // Hints for a merchant in test mode: nothing costs money, and which card numbers do what.
 import { type Html, html } from '../html.ts';
+import type { CheckoutView } from './view.ts';
 
 const CARDS: readonly (readonly [number: string, what: string])[] = [
   ['4242 4242 4242 4242', 'Pays'],
@@ -21,19 +22,32 @@ const ACCOUNTS: readonly (readonly [iban: string, what: string])[] = [
   ['DE62 3704 0044 0532 0130 01', 'Fails after a moment'],
 ];
 
-export function testBanner(): Html {
-  return html`<aside class="banner" aria-label="Test mode">
-    <details>
-      <summary>
-        <strong>Test mode.</strong> No money moves. Pay with
-        <span class="code">4242 4242 4242 4242</span>, or see all test numbers.
-      </summary>
-      <div class="numbers">
-        ${numbers('Cards: any future expiry date, any CVC', CARDS)}
-        ${numbers('Bank debit', ACCOUNTS)}
-      </div>
-    </details>
-  </aside>`;
+/** `view`: what is asked here; on the page of another its own test cards count. */
+export function testBanner(view: Exclude<CheckoutView, { kind: 'not_found' }>): Html {
+  return html`<aside class="banner" aria-label="Test mode">${saidOf(view)}</aside>`;
+}
+
+function saidOf(view: Exclude<CheckoutView, { kind: 'not_found' }>): Html {
+  if (view.kind === 'open' && view.asks === 'instrument') return withNumbers();
+  const owner = view.kind === 'open' || view.kind === 'elsewhere' ? view.owner : null;
+  const there =
+    owner === null
+      ? null
+      : html`Pay there with <span class="code">4242 4242 4242 4242</span>, or another test card of
+          ${owner}.`;
+  return html`<p><strong>Test mode.</strong> No money moves. ${there}</p>`;
+}
+
+function withNumbers(): Html {
+  return html`<details>
+    <summary>
+      <strong>Test mode.</strong> No money moves. Pay with
+      <span class="code">4242 4242 4242 4242</span>, or see all test numbers.
+    </summary>
+    <div class="numbers">
+      ${numbers('Cards: any future expiry date, any CVC', CARDS)} ${numbers('Bank debit', ACCOUNTS)}
+    </div>
+  </details>`;
 }
 
 function numbers(caption: string, rows: typeof CARDS): Html {

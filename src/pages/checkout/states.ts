@@ -42,7 +42,10 @@ export function challenge({ sale, bankUrl }: Of<'challenge'>): Html {
   );
 }
 
-/** Where the buyer has not finished. In a frame, the page of another opens in a tab of its own. */
+/**
+ * Where the buyer has not finished, or may have: then there is no address to go on at. In a frame,
+ * the page of another opens in a tab of its own.
+ */
 export function elsewhere(
   view: ElsewhereView,
   { isFramed, cancel }: { readonly isFramed: boolean; readonly cancel: Html | null },
@@ -59,12 +62,23 @@ export function elsewhere(
     sale,
     state({
       mark: MARKS.wait,
-      heading: isFramed ? 'Pay in another tab' : 'Your payment is not finished',
+      heading:
+        pageUrl === null
+          ? 'Your payment is under way'
+          : isFramed
+            ? 'Pay in another tab'
+            : 'Your payment is not finished',
       isLive: true,
-      text: html`<p>
-        You pay on the page of ${written(owner)}${tab}. Nothing is charged before you confirm it
-        there, and this page shows what became of it.
-      </p>`,
+      text:
+        pageUrl === null
+          ? html`<p>
+              ${written(owner)} has not said yet what became of it. If you have paid there, you need
+              not pay again; this page shows it soon.
+            </p>`
+          : html`<p>
+              You pay on the page of ${written(owner)}${tab}. Nothing is charged before you confirm
+              it there, and this page shows what became of it.
+            </p>`,
       action: html`${onward}
         <form method="post">
           <input type="hidden" name="attempt" value="${attempt}" />

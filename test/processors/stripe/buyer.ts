@@ -1,6 +1,6 @@
 // What a buyer does on the hosted page, and what the bank then asks.
 import type { Books } from './books.ts';
-import { type Instrument, instrumentOf, type Typed } from './cards.ts';
+import { type Decline, declining, type Instrument, instrumentOf, type Typed } from './cards.ts';
 import { answerChallenge, attempt, createIntent, type Outcome } from './intents.ts';
 import { createCustomer, createMethod } from './methods.ts';
 import { complete, intentOf, sessionOf, setupOf } from './sessions.ts';
@@ -12,10 +12,17 @@ export type Paid =
   /** The page did not take what was typed, or the session is over: nothing was attempted. */
   | { readonly kind: 'not_taken'; readonly message: string };
 
-export function pay(books: Books, session: Session, typed: Typed): Paid {
+/** `because`: the bank declines whatever is typed, for this reason. */
+export function pay(
+  books: Books,
+  session: Session,
+  typed: Typed,
+  because: Decline | null = null,
+): Paid {
   if (session.status !== 'open') return { kind: 'not_taken', message: 'This page has expired.' };
-  const instrument = instrumentOf(typed, books.nowMs());
-  if (typeof instrument === 'string') return { kind: 'not_taken', message: instrument };
+  const read = instrumentOf(typed, books.nowMs());
+  if (typeof read === 'string') return { kind: 'not_taken', message: read };
+  const instrument = because === null ? read : declining(read, because);
   if (!isOffered(session, instrument)) {
     return { kind: 'not_taken', message: 'This payment method is not offered here.' };
   }

@@ -150,6 +150,13 @@ function cardOf(typed: Exclude<Typed, { iban: string }>, nowMs: number): Card | 
   return { type: 'card', number, brand: brandOf(number), ...expiry, ...courseOf(number) };
 }
 
+/** The same, but each charge of it is declined for this reason. */
+export function declining(instrument: Instrument, because: Decline): Instrument {
+  return instrument.type === 'debit'
+    ? { ...instrument, settles: because }
+    : { ...instrument, present: because, absent: because, setup: because };
+}
+
 /** How a card ends today: also one that has expired since it was saved. */
 export function absentEnding(card: Card, nowMs: number): Course['absent'] {
   return isOver(card, nowMs) ? EXPIRED : card.absent;

@@ -5,14 +5,14 @@ import { type Api, handle, type Reply } from './api.ts';
 import { type Books, found, idOf, newId, openBooks } from './books.ts';
 import { answer, pay } from './buyer.ts';
 import type { Permission } from './call.ts';
-import type { Typed } from './cards.ts';
+import { type Decline, declining, type Typed } from './cards.ts';
 import { closeDispute, type DisputeOptions, openDispute } from './disputes.ts';
 import { API_VERSION } from './endpoints.ts';
 import { type How, type Match, openFaults } from './faults.ts';
 import { openIdempotency, type Idempotency } from './idempotency.ts';
 import { openKeys } from './keys.ts';
 import { challengePage, type PageReply, sessionPage } from './pages.ts';
-import { payOut } from './payouts.ts';
+import { failPayout, payOut } from './payouts.ts';
 import { type Incoming, type Outgoing, serve } from './server.ts';
 import { passTime, settle } from './time.ts';
 import type { Mode } from './types.ts';
@@ -39,7 +39,12 @@ export type FakeAccount = {
   rollKey(mode: Mode): string;
 };
 
-export type BuyerOptions = { readonly fails3ds?: boolean; readonly abandons3ds?: boolean };
+export type BuyerOptions = {
+  readonly fails3ds?: boolean;
+  readonly abandons3ds?: boolean;
+  /** The bank declines for this reason, whatever is typed. */
+  readonly decline?: Decline;
+};
 export type Bought =
   | 'paid'
   | 'processing'
@@ -85,6 +90,8 @@ export type StripeFake = {
     /** Goes away without paying; the page stays open until it expires. */
     leaves(sessionUrl: string): void;
   };
+  /** From now on each charge of this saved method is declined for this reason. */
+  declines(paymentMethodId: string, because: Decline): void;
   /** The banks decide now: processing debits, pending refunds, and refunds that fail late. */
   settle(): void;
   next(match: Match, how: How): void;
@@ -94,6 +101,8 @@ export type StripeFake = {
   closeDispute(id: string, how: 'won' | 'lost'): void;
   /** Pays out what no payout has taken; the ids of the payouts. */
   payOut(accountId: string, mode: Mode): readonly string[];
+  /** The bank sends a payout back: its money is in the balance again. */
+  failPayout(payoutId: string): void;
   readonly webhooks: Webhooks;
   books(accountId: string, mode: Mode): AccountBooks;
   requests(): readonly Recorded[];
@@ -208,7 +217,7 @@ export async function openStripeFake(options: { port?: number } = {}): Promise<S
         const id = lastPartOf(sessionUrl);
         const books = booksWith((its) => its.sessions.has(id), `session ${id}`);
         const session = found(books.sessions, id, 'session');
-        const paid = pay(books, session, typedOf(typing));
+        const paid = pay(books, session, typedOf(typing), buyer.decline ?? null);
         if (paid.kind === 'not_taken') return session.status === 'open' ? 'declined' : 'closed';
         if (paid.kind !== 'challenge') return paid.kind === 'done' ? 'paid' : paid.kind;
         if (buyer.abandons3ds === true) return 'challenged';
@@ -228,6 +237,11 @@ export async function openStripeFake(options: { port?: number } = {}): Promise<S
         const id = lastPartOf(sessionUrl);
         booksWith((its) => its.sessions.has(id), `session ${id}`);
       },
+    },
+    declines(paymentMethodId, because) {
+      const books = booksWith((its) => its.methods.has(paymentMethodId), paymentMethodId);
+      const instrument = found(books.instruments, paymentMethodId, 'payment_method');
+      books.instruments.set(paymentMethodId, declining(instrument, because));
     },
     settle() {
       for (const books of everyBooks()) settle(books, books.now());
@@ -253,6 +267,12 @@ export async function openStripeFake(options: { port?: number } = {}): Promise<S
       );
     },
     payOut: (accountId, mode) => payOut(of({ accountId, mode }).books),
+    failPayout(payoutId) {
+      failPayout(
+        booksWith((its) => its.payouts.has(payoutId), payoutId),
+        payoutId,
+      );
+    },
     webhooks,
     books: (accountId, mode) => shown(of({ accountId, mode }).books),
     requests: () => requests,

@@ -46,6 +46,19 @@ describe('confirmed off session', () => {
     });
   });
 
+  test('a card whose bank changes its mind is declined for any reason', async () => {
+    const saved = await shop.saved('4242424242424242');
+    for (const decline_code of ['revocation_of_authorization', 'do_not_honor']) {
+      fake.declines(saved.payment_method, { code: 'card_declined', decline_code, message: 'No.' });
+      const { id } = await shop.stripe.paymentIntents.create({
+        amount: 2500,
+        currency: 'usd',
+        ...saved,
+      });
+      expect(await errorOf(confirm(id))).toMatchObject({ code: 'card_declined', decline_code });
+    }
+  });
+
   test('a bank debit is processing, and decided later', async () => {
     const { id } = await unconfirmed('DE89370400440532013000');
     expect((await confirm(id)).status).toBe('processing');
@@ -183,6 +196,8 @@ describe('an intent', () => {
     const body = new URLSearchParams({ answer: 'fail' });
     const back = await fetch(url, { method: 'POST', body, redirect: 'manual' });
     expect(back.headers.get('location')).toContain('redirect_status=failed');
+    // The first answer counts.
+    expect(await fake.buyer.answers3ds(intent.id, true)).toBe('closed');
     expect((await shop.stripe.paymentIntents.retrieve(intent.id)).last_payment_error?.code).toBe(
       'payment_intent_authentication_failure',
     );

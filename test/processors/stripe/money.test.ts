@@ -218,6 +218,7 @@ describe('the balance', () => {
     expect(new Set(all.map(({ id }) => id)).size).toBe(5);
     const first = await list({ limit: 2 });
     expect(first.has_more).toBe(true);
+    expect((await list({ limit: 5 })).has_more).toBe(false);
     const before = await list({ limit: 2, ending_before: all[2]!.id });
     expect(before.data.map(({ id }) => id)).toEqual(first.data.map(({ id }) => id));
     expect((await list({ created: { gt: since } })).data).toHaveLength(1);
@@ -247,6 +248,20 @@ describe('a payout', () => {
     ]);
     expect(await balance()).toBe(0);
     expect(fake.payOut(shop.account.id, 'test')).toEqual([]);
+  });
+
+  test('that fails puts its money back, for the next one', async () => {
+    await paid();
+    const [failed = ''] = fake.payOut(shop.account.id, 'test');
+    fake.failPayout(failed);
+    expect(await shop.stripe.payouts.retrieve(failed)).toMatchObject({
+      status: 'failed',
+      failure_code: 'account_closed',
+      failure_balance_transaction: expect.stringMatching(/^txn_/),
+    });
+    expect(await balance()).toBe(9680);
+    const [next = ''] = fake.payOut(shop.account.id, 'test');
+    expect((await shop.stripe.payouts.retrieve(next)).amount).toBe(9680);
   });
 
   test('is one for each currency, and none of a debt', async () => {

@@ -1,5 +1,5 @@
 // Payouts: what of the balance goes to the merchant's bank.
-import { type Books, newId } from './books.ts';
+import { type Books, found, newId } from './books.ts';
 import { DAY_S, move } from './balance.ts';
 import type { Payout, Transaction } from './types.ts';
 
@@ -66,4 +66,22 @@ function pay(
   books.emit('payout.created', payout);
   books.emit('payout.paid', payout);
   return id;
+}
+
+/** Its money comes back into the balance, for a later one to take. */
+export function failPayout(books: Books, id: string): void {
+  const payout = found(books.payouts, id, 'payout');
+  if (payout.status === 'failed') return;
+  payout.status = 'failed';
+  payout.failure_code = 'account_closed';
+  payout.failure_message = 'The bank account has been closed.';
+  payout.failure_balance_transaction = move(books, {
+    type: 'payout_failure',
+    category: 'payout_reversal',
+    amount: payout.amount,
+    currency: payout.currency,
+    source: id,
+    description: 'STRIPE PAYOUT FAILURE',
+  }).id;
+  books.emit('payout.failed', payout);
 }

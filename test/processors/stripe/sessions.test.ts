@@ -82,6 +82,18 @@ describe('a payment session', () => {
     expect((await shop.intentOf(id)).last_payment_error).toBeNull();
   });
 
+  test('a bank may decline it for any reason', async () => {
+    const { id, url } = await shop.session();
+    const decline = {
+      code: 'card_declined',
+      decline_code: 'try_again_later',
+      message: 'Later.',
+    } as const;
+    expect(await fake.buyer.pays(url, GOOD, { decline })).toBe('declined');
+    const { last_payment_error: error } = await shop.intentOf(id);
+    expect(error).toMatchObject(decline);
+  });
+
   test.each<[string, object, string, string | null]>([
     ['passes', {}, 'paid', null],
     ['fails', { fails3ds: true }, 'challenge_failed', 'payment_intent_authentication_failure'],

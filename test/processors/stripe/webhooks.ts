@@ -93,7 +93,7 @@ export function openWebhooks(): WebhookSender {
         if (!wants(endpoint, event)) continue;
         const delivery = { event, endpoint, secret: books.secrets.get(endpoint.id) ?? '' };
         if (webhooks.mode === 'hold') held.push(delivery);
-        else setTimeout(() => startAlone(delivery), 0);
+        else startAlone(delivery);
       }
     },
     async release(order) {
@@ -104,8 +104,6 @@ export function openWebhooks(): WebhookSender {
     sent: () => sent,
     held: () => held.map(({ event }) => event),
     async idle() {
-      // A delivery starts in the next turn.
-      await Bun.sleep(0);
       while (underway.size > 0) await Promise.all(underway);
     },
     async forge(url, forged = {}) {

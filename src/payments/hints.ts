@@ -32,6 +32,8 @@ export type HintsDeps = {
   readonly timers: Timers;
   readonly log: Log;
   readonly payments: Pick<Payments, 'lookAtCharge' | 'lookAtDisputes' | 'lookAtRefund'>;
+  /** A try to replace a payment method may be decided. */
+  readonly lookAtMethod: (scope: Tenant, key: string) => Promise<void>;
 };
 
 export class Hints {
@@ -126,7 +128,7 @@ export class Hints {
     const { about, subject } = hint;
     switch (about) {
       case 'charge':
-        return payments.lookAtCharge(scope, subject);
+        return this.#askCharge(scope, subject);
       case 'refund':
         return payments.lookAtRefund(scope, subject);
       case 'dispute':
@@ -134,6 +136,12 @@ export class Hints {
       default:
         return unreachable(about);
     }
+  }
+
+  /** A key of no payment is that of a customer's try to replace its payment method. */
+  async #askCharge(scope: Tenant, key: string): Promise<void> {
+    const { payments, lookAtMethod } = this.#deps;
+    if (!(await payments.lookAtCharge(scope, key))) await lookAtMethod(scope, key);
   }
 
   /** A dispute that we do not know has no alarm yet, so its hint waits for an answer. */

@@ -60,6 +60,7 @@ export function openPayments(deps: PaymentsDeps): Payments {
     async lookAtCharge(scope, paymentId) {
       const state = await ledger.payments.find(scope, paymentId);
       if (state !== null) await charges.again(state, { isDue: false });
+      return state !== null;
     },
     async lookAtRefund(scope, refundId) {
       const stored = await ledger.payments.findRefund(refundId);

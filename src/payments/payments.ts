@@ -81,9 +81,10 @@ export type Payments = {
   refund(scope: Tenant, call: RefundCall): Promise<RefundReply>;
   /**
    * Asks the processor what has become of a charge, or of a refund, due or not: there is a hint that
-   * it has changed. An id of another tenant, or of nothing, is ignored.
+   * it has changed. An id of another tenant, or of nothing, is ignored. Returns whether there is
+   * such a charge.
    */
-  lookAtCharge(scope: Tenant, paymentId: string): Promise<void>;
+  lookAtCharge(scope: Tenant, paymentId: string): Promise<boolean>;
   lookAtRefund(scope: Tenant, refundId: string): Promise<void>;
   /**
    * Asks the processor what is disputed of the payment, and records it: there is a hint that

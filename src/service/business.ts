@@ -68,7 +68,7 @@ export async function openBusiness(
   late.subscriptions.bind(subscriptions);
   late.testClocks.bind(testClocks);
   const openings = new Openings({ ...deps, newToken });
-  const connected = openConnected(options, connections, { secrets, payments });
+  const connected = openConnected(options, connections, { secrets, payments, subscriptions });
   return { payments, openings, subscriptions, testClocks, ...banks, ...connected };
 }
 

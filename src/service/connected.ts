@@ -11,6 +11,7 @@ import { openStripeAccounts } from '../processors/stripe/account.ts';
 import { stripeClient } from '../processors/stripe/client.ts';
 import { findKeyOfIntent } from '../processors/stripe/store.ts';
 import { listProcessorAccounts } from '../records/processor-accounts.ts';
+import type { Subscriptions } from '../subscriptions/subscriptions.ts';
 import type { Connections } from './connections.ts';
 import type { ServiceOptions } from './options.ts';
 
@@ -24,7 +25,15 @@ export type Connected = {
 export function openConnected(
   { settings, log }: ServiceOptions,
   { sql, orgClock, keyLocks, changes }: Connections,
-  { secrets, payments }: { readonly secrets: Secrets; readonly payments: Payments },
+  {
+    secrets,
+    payments,
+    subscriptions,
+  }: {
+    readonly secrets: Secrets;
+    readonly payments: Payments;
+    readonly subscriptions: Subscriptions;
+  },
 ): Connected {
   const { baseUrl, stripeApiUrl: apiUrl = null } = settings;
   const list = (organisationId: string) => listProcessorAccounts(sql, organisationId);
@@ -34,6 +43,7 @@ export function openConnected(
     timers,
     log,
     payments,
+    lookAtMethod: (scope, key) => subscriptions.methodHinted(scope, key),
   });
   hints.start();
   return {

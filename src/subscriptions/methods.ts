@@ -4,7 +4,8 @@
 //     try (on disk) ─▶ processor ─▶ saved
 //                          └─▶ its page, or the bank ─▶ the customer returns, or a hint comes ─▶ saved
 //
-// Holds: a try is answered for by the processor that it began with, for the customer that began it.
+// Holds: a try is answered for by the processor that it began with. Its key is made of the customer
+// that began it, so another customer's key finds nothing.
 import { must } from '../../ledger/kernel/assert.ts';
 import type { ChargeResult, Processor } from '../processors/processor.ts';
 import {
@@ -36,7 +37,7 @@ export async function replaceMethod(
   const now = deps.orgClock.now(scope);
   const begun = { id: key, customerId, processor: taking.name, createdAt: new Date(now) };
   const attempt = await beginMethodAttempt(deps.sql, scope, begun);
-  const processor = processorOf(deps, scope, { customerId, attempt });
+  const processor = processorOf(deps, scope, attempt);
   // The page asked for another processor, which another account has replaced meanwhile.
   const isAsked = processor !== null && (instrument === null) === (processor.page === 'redirect');
   if (!isAsked) return { kind: 'unavailable' };
@@ -52,7 +53,7 @@ export async function methodReturned(
   { customerId, key }: Returned,
 ): Promise<MethodReply> {
   const attempt = await findMethodAttempt(deps.sql, scope, key);
-  const processor = processorOf(deps, scope, { customerId, attempt });
+  const processor = processorOf(deps, scope, attempt);
   if (processor === null) return { kind: 'unavailable' };
   const found = await processor.findCharge(key);
   const isAgreed = found.kind === 'requires_confirmation';
@@ -73,14 +74,13 @@ export async function methodHinted(
   await methodReturned(deps, scope, { customerId, key });
 }
 
-/** The processor that the customer's try began with. */
+/** The processor that a try began with. */
 function processorOf(
   { processors }: SubscriptionsDeps,
   scope: Tenant,
-  { customerId, attempt }: { readonly customerId: string; readonly attempt: MethodAttempt | null },
+  attempt: MethodAttempt | null,
 ): Processor | null {
-  if (attempt?.customerId !== customerId) return null;
-  return processors.named(scope, attempt.processor);
+  return attempt === null ? null : processors.named(scope, attempt.processor);
 }
 
 async function keep(

@@ -105,6 +105,8 @@ const DISCOUNT_CODE = 'discount_code';
 const BACK = '?';
 
 const WAIT_SECONDS_MIN = 2;
+/** Where the page has buttons: a press must not fall into a reload. */
+const WAIT_SECONDS_MIN_ELSEWHERE = 5;
 const WAIT_SECONDS_MAX = 30;
 
 export function payRoutes(deps: PayRoutesDeps) {
@@ -370,8 +372,12 @@ function sendProcessing(
   const { checkout, payment } = session;
   const page = payment === null ? null : pageOfNamed(processors, checkout, payment.processor);
   const view = processingView(session, { page, actionUrl });
-  const formAction = view.kind === 'elsewhere' ? ["'self'", ...onwardSources(session)] : [];
-  return send(view, embed, { refreshAfter: waitSeconds(session, now), formAction });
+  const wait = waitSeconds(session, now);
+  if (view.kind !== 'elsewhere') return send(view, embed, { refreshAfter: wait });
+  return send(view, embed, {
+    refreshAfter: Math.max(wait, WAIT_SECONDS_MIN_ELSEWHERE),
+    formAction: ["'self'", ...onwardSources(session)],
+  });
 }
 
 /** Where a form that finds the checkout paid leads: wherever `success_url` redirects. */

@@ -2,6 +2,7 @@
 // page's tests.
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { expect } from 'bun:test';
+import type { Settings } from '../../src/config.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { TEST_SETTINGS } from '../support/settings.ts';
 import { settle, UNHURRIED } from '../support/settling.ts';
@@ -39,7 +40,8 @@ export type Buyer = {
   close(): Promise<void>;
 };
 
-export async function openBed(): Promise<Bed> {
+/** `settings`: beyond the usual ones. */
+export async function openBed(settings: Partial<Settings> = {}): Promise<Bed> {
   const browser = await openBrowser();
   const shop = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response('thanks') });
   const server = await startServer({
@@ -49,6 +51,7 @@ export async function openBed(): Promise<Bed> {
       checkoutUrl: `${url}/pay`,
       ...UNHURRIED,
       limits: { ...TEST_SETTINGS.limits, cardAttempts: 3 },
+      ...settings,
     }),
   });
   const made = async (path: string, body: object) => {

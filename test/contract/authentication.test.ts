@@ -29,7 +29,7 @@ const OPEN = new Set([
   'GET /api/invoices/links/open/:token',
   // A script for merchants' pages.
   'GET /embed.js',
-  // Signed: test/processors/stripe/webhooks.test.ts
+  // Signed: test/processors/stripe/webhooks-taken.test.ts
   'POST /processors/stripe/:organization_id/:mode',
   'GET /sandbox/challenges/:key',
   'POST /sandbox/challenges/:key',

@@ -1,4 +1,4 @@
-// Which webhooks are taken, and what a stranger gets. What follows from one: webhooks.test.ts.
+// Which webhooks are taken, and what a stranger gets. What follows from one: webhooks-followed.test.ts.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
 import { retain } from '../../../src/database/retention.ts';
 import { clock, timers } from '../../../src/platform/clock.ts';

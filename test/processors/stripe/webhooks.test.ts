@@ -1,197 +1,156 @@
-// What follows from Stripe's webhooks: Stripe is asked, and what it says is applied once. Disputes:
-// disputed.test.ts.
-import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
-import { audit } from '../../../src/database/audit.ts';
-import { type Bank, type Merchant, openBank } from '../../http/organization/connected.ts';
-import { misfitsOf } from '../../support/catalogue.ts';
-import { BUYER, sessionOf } from '../../support/shop.ts';
+// The webhooks of the fake, as a receiver meets them.
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import Stripe from 'stripe';
 import { until } from '../../support/until.ts';
-import type { FakeAccount } from './fake.ts';
+import { openStripeFake, type StripeFake } from './fake.ts';
+import { errorOf, openShop, type Shop } from './shop.ts';
 
-setDefaultTimeout(60_000);
+type Received = { readonly body: string; readonly signature: string };
 
-const CARD = '4242424242424242';
-const SETTLES = 'DE89370400440532013000';
-const BOUNCES = 'DE62370400440532013001';
-const SECRET = 'whsec_thatTheMerchantHas';
+let fake: StripeFake;
+let shop: Shop;
+let received: Received[] = [];
+let status = 200;
+let endpoint: Stripe.WebhookEndpoint;
+const receiver = Bun.serve({
+  port: 0,
+  hostname: '127.0.0.1',
+  async fetch(request) {
+    const signature = request.headers.get('stripe-signature') ?? '';
+    received.push({ body: await request.text(), signature });
+    return new Response(null, { status });
+  },
+});
 
-let bank: Bank;
-let mine: Merchant;
-let account: FakeAccount;
 beforeAll(async () => {
-  bank = await openBank();
+  fake = await openStripeFake();
 });
 beforeEach(async () => {
-  mine = await bank.merchant();
-  account = bank.fake.newAccount();
-  bank.fake.webhooks.mode = 'on';
+  shop = openShop(fake);
+  received = [];
+  endpoint = await shop.stripe.webhookEndpoints.create({
+    url: receiver.url.href,
+    enabled_events: ['checkout.session.completed', 'payment_intent.succeeded', 'refund.created'],
+  });
+});
+afterEach(async () => {
+  fake.webhooks.mode = 'on';
+  status = 200;
+  await shop.stripe.webhookEndpoints.del(endpoint.id);
+  await fake.webhooks.idle();
 });
 afterAll(async () => {
-  expect(await misfitsOf(bank.server.sql)).toEqual([]);
-  expect(await audit(bank.server.sql)).toEqual([]);
-  await bank.stop();
+  await fake.close();
+  await receiver.stop(true);
 });
 
-type Bought = { readonly id: string; readonly url: string };
-
-const as = (merchant: Merchant) => ({ key: merchant.testKey });
-const read = async (path: string, merchant = mine) =>
-  (await bank.server.call('GET', path, as(merchant))).json;
-const paymentOf = (id: string) => read(`/payments/${id}`);
-const untilPayment = (id: string, status: string) =>
-  until(`the payment is ${status}`, async () => (await paymentOf(id)).status === status);
-const typesOf = async (id: string) => {
-  const { data } = await read(`/events?object_id=${id}&limit=200`);
-  return data.map(({ type }: { type: string }) => type).toReversed();
-};
-const books = () => bank.fake.books(account.id, 'test');
-const open = async () => {
-  const [row] = await bank.server.sql<{ n: number }[]>`
-    select count(*)::int as n from processor_hints where organisation_id = ${mine.id} and settled_at is null`;
-  return row!.n;
-};
-const untilFollowed = () => until('all hints are followed', async () => (await open()) === 0);
-const stored = () =>
-  bank.server
-    .sql`select about, subject, tries from processor_hints where organisation_id = ${mine.id}`;
-
-/** A checkout that waits for its buyer at Stripe. */
-async function begin(merchant = mine): Promise<Bought> {
-  const post = async (path: string, body: object) =>
-    (await bank.server.call('POST', path, { ...as(merchant), body })).json;
-  const prices = [{ amount: '100', currency: 'USD' }];
-  const product = await post('/products', { name: 'Lamp', prices });
-  const session = sessionOf(
-    await post('/checkouts', { product_id: product.id, customer_email: BUYER }),
-  );
-  const outcome = await bank.server.payments.pay(session.token, {
-    email: null,
-    name: null,
-    discountCode: null,
-    currency: 'USD',
-    total: 10_000n,
-    instrument: null,
-  });
-  if (outcome.kind !== 'requires_action')
-    throw new Error(`the buyer is not led away: ${outcome.kind}`);
-  const { data } = await read(`/payments?checkout_id=${session.id}`, merchant);
-  return { id: data[0].id, url: outcome.url };
+async function pays(): Promise<string> {
+  const { id, url } = await shop.session({ payment_intent_data: { metadata: { key: 'mine' } } });
+  await fake.buyer.pays(url, '4242424242424242');
+  return (await shop.intentOf(id)).id;
 }
+const verified = ({ body, signature }: Received, secret = endpoint.secret ?? '') =>
+  shop.stripe.webhooks.constructEventAsync(body, signature, secret);
+const types = (): Promise<string[]> =>
+  Promise.all(received.map(async (one) => (await verified(one)).type));
 
-test('a card that was paid at Stripe is charged when Stripe tells', async () => {
-  await mine.connect(account.testKey);
-  const { id, url } = await begin();
-  expect(await bank.fake.buyer.pays(url, CARD)).toBe('paid');
-  await untilPayment(id, 'succeeded');
-  await untilFollowed();
-  expect(await typesOf(id)).toEqual(['payment.succeeded']);
-  expect(
-    books().charges.map(({ captured, amount_captured: amount }) => [captured, amount]),
-  ).toEqual([[true, 10_000]]);
-  expect(bank.fake.webhooks.sent().every(({ status }) => status === 200)).toBe(true);
-});
-
-// The alarm of a debit comes hours later.
-test.each([
-  ['settles', SETTLES, 'succeeded', 'payment.succeeded'],
-  ['bounces', BOUNCES, 'failed', 'payment.failed'],
-])('a bank debit that %s is known when Stripe tells', async (_what, iban, status, type) => {
-  await mine.connect(account.testKey);
-  const { id, url } = await begin();
-  expect(await bank.fake.buyer.pays(url, iban)).toBe('processing');
-  await untilPayment(id, 'processing');
-  bank.fake.settle();
-  await untilPayment(id, status);
-  expect(await typesOf(id)).toContain(type);
-});
-
-test('a refund that fails late is known when Stripe tells', async () => {
-  await mine.connect(account.testKey);
-  const { id, url } = await begin();
-  await bank.fake.buyer.pays(url, '4000000000005126');
-  await untilPayment(id, 'succeeded');
-  const { json: refund } = await bank.server.call('POST', `/payments/${id}/refund`, {
-    ...as(mine),
-    body: { amount: '40.00' },
+describe('an event', () => {
+  test('is signed so that the package takes it, with what it is about', async () => {
+    const id = await pays();
+    await until('both are here', () => received.length === 2);
+    const events = await Promise.all(received.map((one) => verified(one)));
+    const event = events.find(({ type }) => type === 'payment_intent.succeeded');
+    if (event?.type !== 'payment_intent.succeeded') throw new Error('no event');
+    expect(event.data.object).toMatchObject({ id, metadata: { key: 'mine' } });
+    expect(event).toMatchObject({ livemode: false, api_version: Stripe.API_VERSION });
+    const found = await shop.stripe.events.retrieve(event.id);
+    expect(found.id).toBe(event.id);
+    const { data } = await shop.stripe.events.list({ type: 'payment_intent.succeeded' });
+    expect(data.map((one) => one.id)).toEqual([event.id]);
   });
-  expect(refund.status).toBe('succeeded');
-  bank.fake.settle();
-  await until(
-    'it has failed',
-    async () => (await read(`/refunds/${refund.id}`)).status === 'failed',
+
+  test('is held, and comes in any order, or twice', async () => {
+    fake.webhooks.mode = 'hold';
+    await pays();
+    expect(received).toEqual([]);
+    await fake.webhooks.release('reverse');
+    expect(await types()).toEqual(['checkout.session.completed', 'payment_intent.succeeded']);
+    received = [];
+    await pays();
+    await fake.webhooks.release('twice');
+    const twice = await types();
+    expect(twice.filter((type) => type === 'payment_intent.succeeded')).toHaveLength(2);
+    expect(twice).toHaveLength(4);
+  });
+
+  test('is not told while they are off, but is listed', async () => {
+    fake.webhooks.mode = 'off';
+    await pays();
+    fake.webhooks.mode = 'on';
+    await fake.webhooks.idle();
+    expect(received).toEqual([]);
+    const { data } = await shop.stripe.events.list({ type: 'payment_intent.succeeded' });
+    expect(data).toHaveLength(1);
+  });
+
+  test('is sent again while the receiver fails', async () => {
+    status = 500;
+    await pays();
+    await until('they are sent again', () => received.length >= 4);
+    status = 200;
+    const seen = received.length;
+    await until('they are sent once more', () => received.length >= seen + 2);
+    const ids = await Promise.all(received.map(async (one) => (await verified(one)).id));
+    expect(new Set(ids).size).toBe(2);
+  });
+
+  test('goes to no endpoint that has not asked, is disabled, or is of the other mode', async () => {
+    await shop.stripe.webhookEndpoints.update(endpoint.id, { enabled_events: ['refund.created'] });
+    const id = await pays();
+    await fake.webhooks.idle();
+    expect(received).toEqual([]);
+    await shop.stripe.refunds.create({ payment_intent: id, amount: 1 });
+    await until('it is here', () => received.length === 1);
+    await shop.stripe.webhookEndpoints.update(endpoint.id, { disabled: true });
+    await shop.stripe.refunds.create({ payment_intent: id, amount: 1 });
+    await fake.webhooks.idle();
+    expect(received).toHaveLength(1);
+    const live = shop.with(shop.account.liveKey).webhookEndpoints.list();
+    expect((await live).data).toEqual([]);
+  });
+});
+
+describe('an endpoint', () => {
+  test('tells its secret once', async () => {
+    expect(endpoint.secret).toMatch(/^whsec_/);
+    const found = await shop.stripe.webhookEndpoints.retrieve(endpoint.id);
+    expect(found.secret).toBeUndefined();
+    const { data } = await shop.stripe.webhookEndpoints.list();
+    expect(data).toMatchObject([{ id: endpoint.id, status: 'enabled' }]);
+  });
+
+  test('is gone once it is deleted', async () => {
+    const other = await shop.stripe.webhookEndpoints.create({
+      url: receiver.url.href,
+      enabled_events: ['*'],
+    });
+    await shop.stripe.webhookEndpoints.del(other.id);
+    const error = await errorOf(shop.stripe.webhookEndpoints.retrieve(other.id));
+    expect(error).toMatchObject({ statusCode: 404, code: 'resource_missing' });
+  });
+});
+
+test.each<[string, object]>([
+  ['signed by another secret', {}],
+  ['too old', { ageMs: 3_600_000 }],
+  ['without a signature', { signature: null }],
+])('a forged event is refused by the package: %s', async (what, forged) => {
+  const secret = what === 'too old' ? { secret: endpoint.secret ?? '' } : {};
+  await fake.webhooks.forge(receiver.url.href, { ...forged, ...secret });
+  const [one] = received;
+  const outcome = await verified(one!).then(
+    () => 'taken',
+    () => 'refused',
   );
-  expect(await typesOf(id)).toEqual([
-    'payment.succeeded',
-    'payment.refunded',
-    'payment.refund_failed',
-  ]);
-});
-
-test.each(['reverse', 'shuffle', 'twice'] as const)(
-  'late and in another order (%s): the same, once',
-  async (order) => {
-    await mine.connect(account.testKey);
-    bank.fake.webhooks.mode = 'hold';
-    const { id, url } = await begin();
-    await bank.fake.buyer.pays(url, SETTLES);
-    bank.fake.settle();
-    expect((await paymentOf(id)).status).not.toBe('succeeded');
-    expect(bank.fake.webhooks.held().length).toBeGreaterThan(1);
-    await bank.fake.webhooks.release(order);
-    await untilPayment(id, 'succeeded');
-    await untilFollowed();
-    await bank.fake.webhooks.release('twice');
-    await untilFollowed();
-    expect(await typesOf(id)).toEqual(['payment.succeeded']);
-    expect(books().charges).toHaveLength(1);
-  },
-);
-
-test('what is told is not believed: Stripe says otherwise', async () => {
-  await mine.put({ type: 'stripe', secret_key: account.testKey, webhook_secret: SECRET });
-  const { id } = await begin();
-  const object = {
-    id: 'pi_1',
-    object: 'payment_intent',
-    status: 'succeeded',
-    amount_received: 10_000,
-    metadata: { key: id },
-  };
-  const event = { id: 'evt_lie', data: { object } };
-  const reply = await bank.fake.webhooks.forge(mine.hook(), { secret: SECRET, event });
-  expect(reply.status).toBe(200);
-  await untilFollowed();
-  expect(await stored()).toHaveLength(1);
-  expect((await paymentOf(id)).status).toBe('requires_action');
-});
-
-test("an organisation's hint about another's payment does nothing", async () => {
-  await mine.put({ type: 'stripe', secret_key: account.testKey, webhook_secret: SECRET });
-  const other = await bank.merchant();
-  const { testKey } = bank.fake.newAccount();
-  await other.put({ type: 'stripe', secret_key: testKey, webhook_secret: 'whsec_ofTheOther' });
-  const { id, url } = await begin(other);
-  await bank.fake.buyer.pays(url, CARD);
-  const before = bank.fake.requests().length;
-  const object = { id: 'cs_1', object: 'checkout.session', metadata: { key: id } };
-  const event = { id: 'evt_others', data: { object } };
-  await bank.fake.webhooks.forge(mine.hook(), { secret: SECRET, event });
-  await untilFollowed();
-  const asked = bank.fake.requests().slice(before);
-  expect(asked.filter(({ path }) => path.includes('/checkout/sessions/'))).toEqual([]);
-  await bank.fake.webhooks.forge(other.hook(), { secret: 'whsec_ofTheOther', event });
-  await until('its own is followed', async () => {
-    return (await read(`/payments/${id}`, other)).status === 'succeeded';
-  });
-});
-
-test('what a process left behind is followed by the next sweep', async () => {
-  await mine.put({ type: 'stripe', secret_key: account.testKey, webhook_secret: SECRET });
-  const { id, url } = await begin();
-  await bank.fake.buyer.pays(url, CARD);
-  await bank.server.sql`
-    insert into processor_hints (organisation_id, mode, event_id, processor, about, subject)
-    values (${mine.id}, 'test', 'evt_left', ${`stripe:${account.id}`}, 'charge', ${id})`;
-  await untilFollowed();
-  await untilPayment(id, 'succeeded');
+  expect(outcome).toBe('refused');
 });

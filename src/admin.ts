@@ -14,6 +14,7 @@ import {
 } from './admin/command.ts';
 import { PORTAL_TOKENS } from './admin/portal-tokens.ts';
 import { PROCESSORS } from './admin/processors.ts';
+import { RECONCILE } from './admin/reconcile.ts';
 import { UPKEEP } from './admin/upkeep.ts';
 import { ConfigError, parseConfig } from './config.ts';
 import { checkSchema, migrate, MigrationFailure } from './database/migrate.ts';
@@ -28,6 +29,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   ...ACCOUNTS,
   ...PORTAL_TOKENS,
   ...PROCESSORS,
+  ...RECONCILE,
   ...UPKEEP,
 };
 
@@ -73,6 +75,7 @@ function parseArguments(args: string[]) {
         customer: { type: 'string' },
         ttl: { type: 'string' },
         'dry-run': { type: 'boolean' },
+        since: { type: 'string' },
       },
     });
   } catch (error) {

@@ -111,7 +111,7 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     eventStreams.open(),
   ]);
   await ledger.open();
-  const { payments, subscriptions, hints } = business;
+  const { payments, subscriptions, hints, reconciler } = business;
   const { auth, edge } = callers;
   return {
     ...app,
@@ -128,7 +128,8 @@ export async function openService(options: ServiceOptions): Promise<Service> {
     abandon: () => ledger.abandon(),
     async close() {
       await eventStreams.close();
-      for (const owing of [delivery, hints, subscriptions, payments]) await owing?.close();
+      const owing = [delivery, hints, reconciler, subscriptions, payments];
+      for (const part of owing) await part?.close();
       const { keyLocks } = connections;
       for (const open of [ledger, peers, auth, changes, keyLocks, metrics]) await open?.close();
       redis.disconnect();

@@ -26,6 +26,7 @@ export type Options = {
   readonly customer?: string | undefined;
   readonly ttl?: string | undefined;
   readonly 'dry-run'?: boolean | undefined;
+  readonly since?: string | undefined;
 };
 
 /** One row of the table of commands. */

@@ -7,7 +7,7 @@
 import type { Registry } from 'prom-client';
 import type { Timers } from '../../ledger/ports.ts';
 import type { Sql } from '../platform/postgres/postgres.ts';
-import { gauge } from './numbers.ts';
+import { gauge, gaugeBy } from './numbers.ts';
 
 /** The statement timeout of the pool that asks. */
 export const QUERY_MS_MAX = 500;
@@ -24,6 +24,9 @@ type Query = {
   readonly help: Readonly<Record<string, string>>;
   readonly sql: string;
 };
+
+/** What an account at a processor and these books may differ in. */
+const DIFFERENCE_KINDS = ['missing', 'extra', 'amount', 'currency', 'state'] as const;
 
 const AGE = (of: string): string =>
   `coalesce(greatest(extract(epoch FROM now() - ${of}), 0), 0)::float8`;
@@ -135,6 +138,25 @@ const QUERIES: readonly Query[] = [
       FROM mails WHERE status IN ('given_up', 'refused') AND settled_at > now() - interval '1 day'`,
   },
   {
+    help: {
+      reconciliation_oldest_seconds:
+        'How long ago the connected account was reconciled that has waited longest, or connected where it never was.',
+    },
+    sql: `
+      SELECT ${AGE('min(coalesce(last.finished_at, a.connected_at))')} AS reconciliation_oldest_seconds
+      FROM processor_accounts a LEFT JOIN LATERAL (
+        SELECT finished_at FROM reconciliation_runs r
+        WHERE r.account_id = a.id AND r.finished_at IS NOT NULL AND r.error IS NULL ORDER BY begun_at DESC LIMIT 1
+      ) last ON true
+      WHERE a.ended_at IS NULL`,
+  },
+  {
+    help: {},
+    sql: `
+      SELECT ${DIFFERENCE_KINDS.map((kind) => `count(*) FILTER (WHERE kind = '${kind}')::float8 AS differences_${kind}`).join(', ')}
+      FROM reconciliation_differences WHERE resolved_at IS NULL AND accepted_at IS NULL`,
+  },
+  {
     help: { deliveries_in_flight: 'Deliveries that a worker has in hand, of all processes.' },
     sql: `SELECT count(*)::float8 AS deliveries_in_flight FROM deliveries WHERE worker IS NOT NULL`,
   },
@@ -156,6 +178,13 @@ export function watchDatabase(
     const read = async (): Promise<number> => (await answers())[name] ?? NaN;
     gauge(registry, { name: `tollhouse_${name}`, help, read });
   }
+  gaugeBy(registry, {
+    name: 'tollhouse_reconciliation_differences',
+    help: 'Differences between accounts at processors and these books that are neither resolved nor accepted.',
+    label: 'kind',
+    values: DIFFERENCE_KINDS,
+    read: async (kind) => (await answers())[`differences_${kind}`] ?? NaN,
+  });
   gauge(registry, {
     name: 'tollhouse_database_up',
     help: '1 where it answered all that it was asked for these numbers.',

@@ -18,6 +18,32 @@ export function gauge(
   );
 }
 
+/** A gauge with a value for each of the label's. */
+export function gaugeBy<V extends string>(
+  registry: Registry,
+  {
+    label,
+    values,
+    read,
+    ...about
+  }: About & {
+    readonly label: string;
+    readonly values: readonly V[];
+    readonly read: (value: V) => Promise<number>;
+  },
+): void {
+  registry.registerMetric(
+    new Gauge({
+      ...about,
+      labelNames: [label],
+      registers: [],
+      async collect() {
+        for (const value of values) this.set({ [label]: value }, await read(value));
+      },
+    }),
+  );
+}
+
 /** A counter, which may start again at 0: Prometheus handles that. */
 export function counter(
   registry: Registry,

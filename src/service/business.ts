@@ -13,6 +13,7 @@ import { ids } from '../platform/ids.ts';
 import type { Late } from '../platform/late.ts';
 import type { Secrets } from '../platform/crypto/secrets.ts';
 import type { RateLimiter } from '../platform/redis/rate-limit.ts';
+import type { Reconciler } from '../reconciliation/reconciler.ts';
 import { runTestClock, stopTestClock } from '../records/test-clocks.ts';
 import { openSubscriptions } from '../subscriptions/open.ts';
 import type { Subscriptions } from '../subscriptions/subscriptions.ts';
@@ -23,6 +24,7 @@ import type { Connections } from './connections.ts';
 import type { Node } from './node.ts';
 import type { ServiceOptions } from './options.ts';
 import type { PeerMessage } from './peer-message.ts';
+import { openReconciliation } from './reconciliation.ts';
 
 /** The third stage. Payments and subscriptions tell each other what was decided. */
 export type Business = {
@@ -30,6 +32,7 @@ export type Business = {
   readonly openings: Openings;
   readonly subscriptions: Subscriptions;
   readonly testClocks: TestClocks;
+  readonly reconciler: Reconciler;
 } & Banks &
   Connected;
 
@@ -69,7 +72,8 @@ export async function openBusiness(
   late.testClocks.bind(testClocks);
   const openings = new Openings({ ...deps, newToken });
   const connected = openConnected(options, connections, { secrets, payments, subscriptions });
-  return { payments, openings, subscriptions, testClocks, ...banks, ...connected };
+  const reconciler = openReconciliation(options, connections, { secrets, payments });
+  return { payments, openings, subscriptions, testClocks, reconciler, ...banks, ...connected };
 }
 
 function openTestClocks(

@@ -2,7 +2,7 @@
 //
 // Ours are in the minor unit of ISO 4217. Stripe's are too, but for the currencies below. What Stripe
 // cannot express is refused and never rounded.
-import { exponentOf, formatMoney } from '../../../ledger/kernel/money.ts';
+import { exponentOf, formatMoney, isCurrency } from '../../../ledger/kernel/money.ts';
 
 /** The currencies of its list that ISO 4217 still has. */
 const TAKEN = new Set(
@@ -94,4 +94,17 @@ function shiftOf(currency: string): number {
 
 function refused(message: string): StripeAmount {
   return { kind: 'refused', message };
+}
+
+/**
+ * An amount as Stripe writes it, in the smallest coin of the currency; null where it is no whole
+ * number of coins, or the currency is none of ours.
+ */
+export function amountFromStripe(units: bigint, code: string): bigint | null {
+  const currency = code.toUpperCase();
+  if (!isCurrency(currency)) return null;
+  const more = shiftOf(currency);
+  if (more <= 0) return units * 10n ** BigInt(-more);
+  const divisor = 10n ** BigInt(more);
+  return units % divisor === 0n ? units / divisor : null;
 }

@@ -58,6 +58,8 @@ export type Bought =
 export type Recorded = {
   readonly method: string;
   readonly path: string;
+  /** Behind the question mark. */
+  readonly query: string;
   readonly idempotencyKey: string | undefined;
   readonly body: string;
 };
@@ -146,7 +148,7 @@ export async function openStripeFake(options: { port?: number } = {}): Promise<S
     }
     const idempotencyKey = request.header('idempotency-key');
     const { method, path, query, body } = request;
-    requests.push({ method, path, idempotencyKey, body });
+    requests.push({ method, path, query, idempotencyKey, body });
     const authorization = request.header('authorization');
     const isOfPackage = request.header('x-stripe-client-user-agent') !== undefined;
     const reply = await handle(api, {

@@ -185,6 +185,7 @@ describe('a planned fault', () => {
     expect(fake.requests().at(-1)).toEqual({
       method: 'POST',
       path: '/v1/customers',
+      query: '',
       idempotencyKey: 'once',
       body: 'email=a%40example.com',
     });

@@ -190,6 +190,17 @@ const LAYERS: Layer[] = [
     mayType: ['src/processors/**'],
   },
   {
+    files: ['src/reconciliation/**'],
+    may: [
+      ...LEDGER_FACE,
+      'stripe',
+      'src/processors/stripe/{amounts,client}.ts',
+      'src/reconciliation/**',
+      'src/records/**',
+      'src/platform/**',
+    ],
+  },
+  {
     files: ['src/test-clock/**'],
     may: [...LEDGER_FACE, 'src/test-clock/**', 'src/platform/**'],
   },

@@ -1,0 +1,46 @@
+// The reconciliation of connected accounts, each night.
+import type { Payments } from '../payments/payments.ts';
+import { clock, timers } from '../platform/clock.ts';
+import type { Secrets } from '../platform/crypto/secrets.ts';
+import { ids } from '../platform/ids.ts';
+import { booksOpener } from '../reconciliation/open.ts';
+import { Reconciler } from '../reconciliation/reconciler.ts';
+import type { Mend } from '../reconciliation/check.ts';
+import type { Connections } from './connections.ts';
+import type { ServiceOptions } from './options.ts';
+
+/** Begins to look for what is due. */
+export function openReconciliation(
+  { settings, log }: ServiceOptions,
+  { sql }: Connections,
+  { secrets, payments }: { readonly secrets: Secrets; readonly payments: Payments },
+): Reconciler {
+  const { stripeApiUrl: apiUrl = null } = settings;
+  const booksOf = booksOpener({ secrets, apiUrl });
+  const reconciler = new Reconciler({
+    sql,
+    ids,
+    clock,
+    timers,
+    log,
+    booksOf,
+    mend: mendBy(payments),
+  });
+  reconciler.start();
+  return reconciler;
+}
+
+/** How our side learns what it does not know. */
+export function mendBy(payments: Payments): Mend {
+  return {
+    async charge(scope, paymentId) {
+      await payments.lookAtCharge(scope, paymentId);
+    },
+    async refund(scope, refundId) {
+      await payments.lookAtRefund(scope, refundId);
+    },
+    async disputes(scope, paymentId) {
+      await payments.lookAtDisputes(scope, paymentId);
+    },
+  };
+}

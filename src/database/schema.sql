@@ -1281,6 +1281,8 @@ CREATE TABLE stripe_charges (
   -- The state of a charge under way is Stripe's: only what it may not become is written here.
   CONSTRAINT stripe_charges_state_known CHECK (state = ANY (ARRAY['open'::text, 'canceled'::text, 'declined'::text]))
 );
+-- One object of Stripe's is one charge; webhooks name it.
+CREATE UNIQUE INDEX stripe_charges_by_intent ON stripe_charges (account, intent) WHERE intent IS NOT NULL;
 -- Stripe's news of a dispute names the intent, and none of our keys.
 CREATE INDEX stripe_charges_of_intent ON stripe_charges (intent) WHERE intent IS NOT NULL;
 

@@ -22,6 +22,8 @@ CREATE TABLE stripe_charges (
   CONSTRAINT stripe_charges_complete CHECK (state = 'canceled' OR num_nonnulls(kind, currency) = 2),
   CONSTRAINT stripe_charges_declined_for CHECK ((state = 'declined') = (code IS NOT NULL))
 );
+-- One object of Stripe's is one charge; webhooks name it.
+CREATE UNIQUE INDEX stripe_charges_by_intent ON stripe_charges (account, intent) WHERE intent IS NOT NULL;
 
 CREATE TABLE stripe_refunds (
   -- Our refund's id.

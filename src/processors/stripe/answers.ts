@@ -14,7 +14,7 @@ export type Answer<T> =
   | { readonly kind: 'refused'; readonly code: string | null }
   /** Not with this key. Nothing was executed. */
   | { readonly kind: 'not_allowed' }
-  /** Too many calls at once. Nothing was executed. */
+  /** Too many calls at once, or Stripe is silent. Nothing was executed. */
   | { readonly kind: 'not_now' }
   /** No answer, or none that says whether it was executed. */
   | { readonly kind: 'unknown' };
@@ -53,7 +53,9 @@ type NotDone = Exclude<Answer<never>, { kind: 'done' }>;
 function answerTo(error: unknown): NotDone {
   const { errors } = Stripe;
   if (error instanceof errors.StripeCardError) return { kind: 'declined' };
-  if (error instanceof errors.StripeRateLimitError) return { kind: 'not_now' };
+  if (error instanceof errors.StripeRateLimitError || error instanceof NotAsked) {
+    return { kind: 'not_now' };
+  }
   if (isOfKey(error)) return { kind: 'not_allowed' };
   // The call that has taken this idempotency key is another one, and may still be under way.
   if (error instanceof errors.StripeIdempotencyError) return { kind: 'unknown' };

@@ -3,7 +3,7 @@
 //
 //     closed ──SILENT_MAX calls in a row without an answer──▶ open ──an answer──▶ closed
 //
-// Holds: what is not asked is `unknown` at once, so nobody waits for what does not answer.
+// Holds: what is not asked is answered so at once: nobody waits for what does not answer.
 import type { Clock } from '../../../ledger/ports.ts';
 
 const SILENT_MAX = 5;

@@ -78,10 +78,15 @@ export async function charge(deps: StripeDeps, request: ChargeRequest): Promise<
   if (begun.kind === 'refused') return begun.result;
   if (begun.kind === 'known') return chargeState(deps, begun.row);
   const { sql, stripe, ask } = deps;
+  const create = (params: Stripe.Checkout.SessionCreateParams, idempotencyKey: string) =>
+    ask('sessions.create', () => stripe.checkout.sessions.create(params, { idempotencyKey }));
   const params = sessionOf(request, begun);
-  const made = await ask('sessions.create', () =>
-    stripe.checkout.sessions.create(params, { idempotencyKey: key }),
-  );
+  let made = await create(params, key);
+  // Stripe has rules of its own for addresses; then the buyer types one there.
+  if (made.kind === 'refused' && made.code === 'email_invalid') {
+    const { customer_email: _, ...others } = params;
+    made = await create(others, `${key}:no_email`);
+  }
   if (made.kind === 'unknown') return UNKNOWN;
   if (made.kind !== 'done') return giveUp(deps, key, refusalOf(made, request));
   const { id } = made.value;

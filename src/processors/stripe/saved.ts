@@ -58,10 +58,12 @@ async function make(
   const made = await ask('paymentIntents.create', () =>
     stripe.paymentIntents.create(params, { idempotencyKey }),
   );
-  // Nobody waits for it: it is asked for again.
-  if (made.kind === 'unknown' || made.kind === 'not_now') return UNKNOWN;
-  if (made.kind === 'refused' && (await isForgotten(deps, saved))) return loseMandate(deps, key);
-  if (made.kind !== 'done') return giveUp(deps, key, refusalOf(made, request));
+  if (made.kind === 'refused') {
+    if (await isForgotten(deps, saved)) return loseMandate(deps, key);
+    return giveUp(deps, key, refusalOf(made, request));
+  }
+  // Nobody waits for it: it is asked for again, also with another key of the account.
+  if (made.kind !== 'done') return UNKNOWN;
   const { id } = made.value;
   if (await keepCharge(sql, { key, stripeId: id, intent: id })) {
     return confirm(deps, { request, saved, id });

@@ -148,6 +148,20 @@ describe('the page', () => {
     }
   });
 
+  test('names the order; an address that Stripe does not take is asked for there', async () => {
+    const order = { name: 'A year of tea', email: 'ada@example.com' };
+    const known = request({ order });
+    await stripe.charge(known);
+    expect(sessionsOf(known.key)).toMatchObject([{ customer_email: 'ada@example.com' }]);
+    const made = request({ order });
+    const message = 'Invalid email address: ada@example.com';
+    lose('POST', SESSIONS, {
+      error: { type: 'invalid_request_error', code: 'email_invalid', message, status: 400 },
+    });
+    expect((await stripe.charge(made)).kind).toBe('requires_action');
+    expect(sessionsOf(made.key)).toMatchObject([{ customer_email: null }]);
+  });
+
   test('left at the bank, it is given up', async () => {
     const made = request();
     expect(await pays(made, '4000002500003155', { abandons3ds: true })).toBe('challenged');

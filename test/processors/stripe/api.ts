@@ -6,7 +6,7 @@ import { INTENT_CALLS } from './calls-intents.ts';
 import { MONEY_CALLS } from './calls-money.ts';
 import { SESSION_CALLS } from './calls-sessions.ts';
 import { Lost, Refusal, serverError } from './errors.ts';
-import { type Faults, hang, type How, refusalOf, type Sent } from './faults.ts';
+import { type Faults, hang, type How, refusalOf } from './faults.ts';
 import { canonical, type Raw, readForm } from './form.ts';
 import type { Idempotency, Stored } from './idempotency.ts';
 import { authorise, type Holder, type Keys } from './keys.ts';
@@ -18,7 +18,11 @@ const ROUTES: readonly Route[] = [
   ...SESSION_CALLS,
 ];
 
-export type Request = Sent & {
+export type Request = {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly idempotencyKey: string | undefined;
   readonly authorization: string | undefined;
   readonly body: string;
 };
@@ -36,29 +40,18 @@ export type Api = {
 
 /** null: the connection ends without an answer. */
 export async function handle(api: Api, request: Request): Promise<Reply | null> {
-  const { faults } = api;
-  const isFirst = !faults.isRepeat(request);
-  const how = faults.take(request);
-  if (faults.isAway) return null;
-  const lost = how === 'lose_request' ? how : await attempt(api, request, how);
-  if (typeof lost !== 'string') return lost;
-  if (isFirst) faults.lost(request, lost);
-  return null;
-}
-
-type Loss = 'lose_request' | 'lose_answer';
-
-async function attempt(api: Api, request: Request, how: How | null): Promise<Reply | Loss> {
+  const how = api.faults.take(request.method, request.path);
+  if (api.faults.isAway || how === 'lose_request') return null;
   try {
     return await reply(api, request, how);
   } catch (error) {
-    if (error instanceof Lost) return 'lose_request';
+    if (error instanceof Lost) return null;
     if (error instanceof Refusal) return { ...storedOf(error), isReplayed: false };
     throw error;
   }
 }
 
-async function reply(api: Api, request: Request, how: How | null): Promise<Reply | Loss> {
+async function reply(api: Api, request: Request, how: How | null): Promise<Reply | null> {
   const holder = api.keys.holderOf(request.authorization);
   const { route, id } = routeOf(request);
   authorise(holder, route.permission);
@@ -69,7 +62,7 @@ async function reply(api: Api, request: Request, how: How | null): Promise<Reply
   const idempotency = api.idempotencyOf(holder);
   if (key !== undefined) {
     const before = idempotency.begin(key, `${request.path} ${canonical(form)}`);
-    if (before !== null) return how === 'lose_answer' ? how : { ...before, isReplayed: true };
+    if (before !== null) return how === 'lose_answer' ? null : { ...before, isReplayed: true };
   }
   let stored: Stored | null = null;
   try {
@@ -77,7 +70,7 @@ async function reply(api: Api, request: Request, how: How | null): Promise<Reply
     api.passTime();
     const done = execute(api.booksOf(holder), { route, id, form, how });
     stored = done.stored;
-    return done.isLost ? 'lose_answer' : { ...done.reply, isReplayed: false };
+    return done.isLost ? null : { ...done.reply, isReplayed: false };
   } finally {
     if (key !== undefined) idempotency.finish(key, stored);
   }

@@ -10,6 +10,7 @@ import { isAsked, isWithin } from './list.ts';
 import { debitIn, usable } from './methods.ts';
 import {
   bool,
+  email,
   integer,
   metadata,
   object,
@@ -39,7 +40,7 @@ const CREATE = shape<Stripe.PaymentIntentCreateParams>()({
   metadata,
   off_session: bool,
   payment_method: text,
-  receipt_email: text,
+  receipt_email: email,
   return_url: url,
   setup_future_usage: oneOf('off_session', 'on_session'),
   statement_descriptor_suffix: text,

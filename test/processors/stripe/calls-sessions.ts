@@ -5,7 +5,7 @@ import { answers, lists, type Route } from './call.ts';
 import { expandNothing, expandSession, expandSetup } from './expand.ts';
 import { isAsked, isWithin } from './list.ts';
 import { createCustomer, detach } from './methods.ts';
-import { metadata, oneOf, range, shape, text } from './params.ts';
+import { email, metadata, oneOf, range, shape, text } from './params.ts';
 import { SESSION } from './session-params.ts';
 import { createSession, expireByCall } from './sessions.ts';
 
@@ -62,7 +62,7 @@ export const SESSION_CALLS: readonly Route[] = [
     'customer_write',
     shape<Stripe.CustomerCreateParams>()({
       description: text,
-      email: text,
+      email,
       metadata,
       name: text,
     }),

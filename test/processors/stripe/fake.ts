@@ -150,7 +150,6 @@ export async function openStripeFake(options: { port?: number } = {}): Promise<S
     const { method, path, query, body } = request;
     requests.push({ method, path, query, idempotencyKey, body });
     const authorization = request.header('authorization');
-    const isOfPackage = request.header('x-stripe-client-user-agent') !== undefined;
     const reply = await handle(api, {
       method,
       path,
@@ -158,7 +157,6 @@ export async function openStripeFake(options: { port?: number } = {}): Promise<S
       body,
       authorization,
       idempotencyKey,
-      isOfPackage,
     });
     return reply === null ? null : sent(reply, idempotencyKey);
   }

@@ -28,46 +28,21 @@ export type How =
   /** Any other error; 402 for a card error, else 400. Nothing is done. */
   | { readonly error: ErrorBody & { readonly status?: number } };
 
-/** A request, as far as it tells one call from another. */
-export type Sent = {
-  readonly method: string;
-  readonly path: string;
-  readonly query: string;
-  readonly idempotencyKey: string | undefined;
-  /** Whether Stripe's package has sent it. */
-  readonly isOfPackage: boolean;
-};
-
 export type Faults = {
   next(match: Match, how: How): void;
-  /** Whether it is the package's own repetition of one whose connection was ended. */
-  isRepeat(sent: Sent): boolean;
   /** What goes wrong with this request; null: nothing. */
-  take(sent: Sent): How | null;
-  /**
-   * The connection of this request was ended. Stripe's package then sends it once more by itself,
-   * and a call whose answer is lost has lost that one, too.
-   */
-  lost(sent: Sent, how: 'lose_request' | 'lose_answer'): void;
+  take(method: string, path: string): How | null;
   isAway: boolean;
   slowMs: number;
 };
 
 export function openFaults(): Faults {
   const planned: { match: Match; how: How; left: number }[] = [];
-  const repeats = new Map<string, How>();
   return {
     next(match, how) {
       planned.push({ match, how, left: match.count ?? 1 });
     },
-    isRepeat: (sent) => repeats.has(callOf(sent)),
-    take(sent) {
-      const { method, path } = sent;
-      const repeated = repeats.get(callOf(sent));
-      if (repeated !== undefined) {
-        repeats.delete(callOf(sent));
-        return repeated;
-      }
+    take(method, path) {
       const found = planned.find(
         ({ match, left }) => left > 0 && match.method === method && match.path.test(path),
       );
@@ -75,16 +50,9 @@ export function openFaults(): Faults {
       found.left -= 1;
       return found.how;
     },
-    lost(sent, how) {
-      if (sent.isOfPackage) repeats.set(callOf(sent), how);
-    },
     isAway: false,
     slowMs: 0,
   };
-}
-
-function callOf({ method, path, query, idempotencyKey }: Sent): string {
-  return JSON.stringify([method, path, query, idempotencyKey]);
 }
 
 /** The wait of a call before it is done. */

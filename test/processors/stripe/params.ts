@@ -50,6 +50,18 @@ export const text: Field<string> = {
   },
 };
 
+const ADDRESS = /^[\x21-\x7e]+@[a-z\d-]+(?:\.[a-z\d-]+)*\.[a-z]{2,}$/i;
+
+export const email: Field<string> = {
+  read(raw, path) {
+    const value = text.read(raw, path);
+    if (!ADDRESS.test(value)) {
+      throw invalid(`Invalid email address: ${value}`, { code: 'email_invalid', param: path });
+    }
+    return value;
+  },
+};
+
 export const url: Field<string> = {
   read(raw, path) {
     const value = text.read(raw, path);

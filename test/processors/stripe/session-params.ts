@@ -2,6 +2,7 @@
 import type Stripe from 'stripe';
 import {
   bool,
+  email,
   integer,
   list,
   metadata,
@@ -30,26 +31,38 @@ const TYPES = [
   'us_bank_account',
 ] as const;
 
-const LINE = shape<Params['line_items'] extends (infer L)[] | undefined ? L : never>()({
+type Line = NonNullable<Params['line_items']>[number];
+type PriceData = NonNullable<Line['price_data']>;
+
+const LINE = shape<Line>()({
   price_data: required(
-    object({
-      currency: required(text),
-      product_data: required(object({ name: required(text), description: text })),
-      unit_amount: required(integer(0)),
-    }),
+    object(
+      shape<PriceData>()({
+        currency: required(text),
+        product_data: required(
+          object(
+            shape<NonNullable<PriceData['product_data']>>()({
+              name: required(text),
+              description: text,
+            }),
+          ),
+        ),
+        unit_amount: required(integer(0)),
+      }),
+    ),
   ),
   quantity: integer(1),
 });
 
 export const SESSION = shape<Params>()({
-  adaptive_pricing: object({ enabled: bool }),
+  adaptive_pricing: object(shape<NonNullable<Params['adaptive_pricing']>>()({ enabled: bool })),
   allowed_payment_method_types: list(oneOf(...TYPES)),
   cancel_url: url,
   client_reference_id: text,
   currency: text,
   customer: text,
   customer_creation: oneOf('always', 'if_required'),
-  customer_email: text,
+  customer_email: email,
   excluded_payment_method_types: list(oneOf(...TYPES)),
   expires_at: integer(0),
   line_items: list(object(LINE)),
@@ -61,7 +74,7 @@ export const SESSION = shape<Params>()({
       capture_method: oneOf('automatic', 'automatic_async', 'manual'),
       description: text,
       metadata,
-      receipt_email: text,
+      receipt_email: email,
       setup_future_usage: oneOf('off_session', 'on_session'),
       statement_descriptor_suffix: text,
     }),

@@ -1,5 +1,6 @@
 // A merchant at the fake, who calls it by Stripe's own package.
 import Stripe from 'stripe';
+import { stripeClient } from '../../../src/processors/stripe/client.ts';
 import type { AccountOptions, FakeAccount, StripeFake } from './fake.ts';
 
 export type Shop = {
@@ -25,10 +26,8 @@ export const LINE = (amount: number, currency: string) => ({
 
 export function openShop(fake: StripeFake, options?: AccountOptions): Shop {
   const account = fake.newAccount(options);
-  const clientOf = (key: string): Stripe => {
-    const { hostname, port } = new URL(fake.url);
-    return new Stripe(key, { host: hostname, port, protocol: 'http', maxNetworkRetries: 0 });
-  };
+  // Ours does not repeat a call by itself, as the package's does where a connection ends.
+  const clientOf = (key: string): Stripe => stripeClient({ key, apiUrl: new URL(fake.url) });
   const stripe = clientOf(account.testKey);
   const back = { success_url: 'https://shop.example/back', cancel_url: 'https://shop.example/no' };
   const create = async (params: Stripe.Checkout.SessionCreateParams): Promise<Opened> => {

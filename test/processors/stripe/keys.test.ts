@@ -175,6 +175,14 @@ describe('a planned fault', () => {
     await until('it is done', () => made() === before + 1);
   });
 
+  test('slow, it is too slow for whoever does not wait', async () => {
+    fake.slow(1000);
+    const hasty = shop.stripe.balance.retrieve({}, { timeout: 20 });
+    expect(await errorOf(hasty)).toBeInstanceOf(Stripe.errors.StripeConnectionError);
+    fake.slow(0);
+    expect((await ask()).object).toBe('balance');
+  });
+
   test('away, it answers nobody, and then all', async () => {
     fake.away(true);
     expect(await errorOf(ask())).toBeInstanceOf(Stripe.errors.StripeConnectionError);

@@ -122,7 +122,7 @@ export class Bed {
   }
 
   /** A node's reconciler, by a clock that is ahead. */
-  reconciler(): Reconciler {
+  reconciler(aheadMs = AHEAD_MS): Reconciler {
     const { sql } = this.shop.server;
     return new Reconciler({
       sql,
@@ -130,7 +130,7 @@ export class Bed {
       timers,
       mend: mendBy(this.shop.server.payments),
       log: openLog('debug', (line) => this.logged.push(line)),
-      clock: { ...clock, now: () => clock.now() + AHEAD_MS } satisfies Clock,
+      clock: { ...clock, now: () => clock.now() + aheadMs } satisfies Clock,
       booksOf: booksOpener({
         secrets: openSecrets(TEST_SECRETS_KEY),
         apiUrl: new URL(this.fake.url),

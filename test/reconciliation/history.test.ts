@@ -26,6 +26,21 @@ test('nothing has happened', async () => {
   expect(await bed.open()).toEqual([]);
 });
 
+test('what was charged a moment ago is left to the next night', async () => {
+  const { sql } = bed.shop.server;
+  await bed.buy();
+  const last = async () => {
+    const [run] = await sql<{ compared: number; marginS: number }[]>`
+      select compared::int, extract(epoch from begun_at - until)::float8 as "marginS"
+      from reconciliation_runs order by begun_at desc limit 1`;
+    return run;
+  };
+  await bed.night(bed.reconciler(0));
+  expect(await last()).toEqual({ compared: 0, marginS: 15 * 60 });
+  await bed.night();
+  expect(await last()).toEqual({ compared: 1, marginS: 15 * 60 });
+});
+
 test('cards, a debit, refunds and a decline, and charges of others', async () => {
   const paid = await bed.buy();
   const refunded = await bed.buy();

@@ -82,6 +82,9 @@ const STATES: [string, Partial<InvoiceSheet>, string][] = [
   ['refunded in part', { amountRefunded: 1n },                                                       'INV-2026-000123 Partly refunded'],
   ['the refund',       { amountRefunded: 1n },                                                       'Paid $20.00 Refunded -$0.01'],
   ['refunded',         { amountRefunded: 2000n },                                                    'INV-2026-000123 Refunded'],
+  ['charged back in part', { amountChargedBack: 1n },                                                'INV-2026-000123 Partly charged back'],
+  ['what was charged back', { amountChargedBack: 1n },                                               'Paid $20.00 Charged back -$0.01'],
+  ['charged back',     { amountRefunded: 500n, amountChargedBack: 1500n },                           'INV-2026-000123 Charged back'],
   ['a period',         { periodStart: new Date('2026-02-28'), periodEnd: new Date('2026-03-31') },   'Period 28 February 2026 to 31 March 2026'],
   ['due of an uncollectible', { status: 'uncollectible', paidAt: null, amountPaid: 0n },             'Due $20.00'],
   ['the period of a line', { lines: [{ ...LINE, type: 'recurring', period: PERIOD }] },              'Lamp 28 February 2026 to 31 March 2026 2 $12.50'],
@@ -114,7 +117,16 @@ test('a void invoice shows no due date', () => {
 
 test('what is nothing is left out', () => {
   const text = readable(show({ subtotal: 2000n, discountTotal: 0n }));
-  for (const absent of ['Subtotal', 'Discount', 'Tax', 'Refunded', 'Due', 'Period', 'Test mode']) {
+  for (const absent of [
+    'Subtotal',
+    'Discount',
+    'Tax',
+    'Refunded',
+    'Charged back',
+    'Due',
+    'Period',
+    'Test mode',
+  ]) {
     expect(text).not.toContain(absent);
   }
 });

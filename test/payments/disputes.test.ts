@@ -1,6 +1,8 @@
 // Disputes, from the processor to the payment, its invoice and its events.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test';
 import { must } from '../../ledger/kernel/assert.ts';
+import { slotOf } from '../../ledger/kernel/slot.ts';
+import { loadPayments } from '../../ledger/store/load-payments.ts';
 import { UNHURRIED } from '../support/settling.ts';
 import { until } from '../support/until.ts';
 import { type Envelope, PATIENCE_MS, type Payment, Shop } from './shop.ts';
@@ -179,6 +181,27 @@ describe('a hint', () => {
   });
 });
 
+test('refunds and a dispute at once: what is refunded is not held too', async () => {
+  const { id } = await shop.buy();
+  const refund = (_: unknown, nth: number) =>
+    shop.refundWithKey(`at once ${nth}`, id, { amount: '15' });
+  const before = Array.from({ length: 3 }, refund);
+  const dispute = disputeAtTheBank(id, 'lost', 0).then(() => disputed(id));
+  const after = Array.from({ length: 6 }, (_, nth) => refund(_, nth + 3));
+  const replies = await Promise.all([...before, ...after]);
+  await dispute;
+  const made = replies.filter(({ json }) => json.status === 'succeeded').length;
+  const { amount_refunded, refundable_amount, disputes } = await shop.payment(id);
+  expect(amount_refunded).toBe(`${made * 15}.00`);
+  expect(refundable_amount).toBe('0.00');
+  expect(disputes[0].amount_charged_back).toBe(`${100 - made * 15}.00`);
+  for (const { status, json } of replies) {
+    const why = json.error?.message ?? json.failure_reason ?? '';
+    expect(json.status === 'succeeded' || /disputed|left to refund/.test(why)).toBe(true);
+    expect([200, 400]).toContain(status);
+  }
+});
+
 test('a processor that does not answer: what is held stays held, and is asked about later', async () => {
   const { sql } = shop.server;
   const { id } = await shop.buy({ means: 'disputedWon' });
@@ -216,4 +239,23 @@ test('a refund that fails late, after its payment was disputed and lost', async 
     amount_refunded: '0.00',
     amount_charged_back: '100.00',
   });
+});
+
+test('what an actor loads is what it left, whatever became of the disputes', async () => {
+  const { sql, ledger } = shop.server;
+  const rows = await sql<{ id: string }[]>`select distinct payment_id as id from disputes`;
+  expect(rows.length).toBeGreaterThan(4);
+  const loaded = await loadPayments(
+    sql,
+    slotOf,
+    rows.map(({ id }) => id),
+  );
+  for (const state of loaded) {
+    const left = await ledger.payments.load(state.payment.id);
+    expect(state.account).toEqual(left.account);
+    const inOrder = [...left.disputes.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    expect([...state.disputes.values()].toSorted((a, b) => (a.id < b.id ? -1 : 1))).toEqual(
+      inOrder,
+    );
+  }
 });

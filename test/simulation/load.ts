@@ -78,7 +78,7 @@ export class Load {
     const { random } = this.#world;
     const again = this.#sent.at(random.integer(0, this.#sent.length));
     if (again !== undefined && random.chance(0.1)) return { send: again, mayRepeat: true };
-    const kind = random.pick(this.#world.sells ? [...KINDS, ...SALES] : KINDS);
+    const kind = random.pick(this.#world.sells ? [...KINDS, ...SALES] : [...KINDS, ...DISPUTED]);
     const [send, mayRepeat] = this[kind]();
     if (mayRepeat) this.#sent.push(send);
     return { send, mayRepeat };
@@ -270,8 +270,8 @@ const KINDS = [
   'void',
   'refund',
   'settle',
-  'dispute',
 ] as const;
+const DISPUTED = ['dispute'] as const;
 const SALES = ['sell', 'sell', 'sell', 'act'] as const;
 
 const ACTS = ['small', 'large', 'large', 'pause', 'resume', 'resume'] as const;

@@ -179,6 +179,35 @@ export function savesInstruments(rigOf: () => Rig): void {
       expect((await refund(made.key, 1n)).kind).toBe('declined');
     });
 
+    test('sent by two processes at once moves the money once', async () => {
+      const { processor, another } = rigOf();
+      for (const behaviour of ['succeeds', 'succeeds_at_first'] as const) {
+        const made = later(await nameOf(behaviour));
+        const results = await Promise.all([processor.chargeSaved(made), another.chargeSaved(made)]);
+        const found = await another.findCharge(made.key);
+        expect(found.kind).toBe(behaviour === 'succeeds' ? 'succeeded' : 'declined');
+        for (const { kind } of results) expect([found.kind, 'unknown']).toContain(kind);
+        if (behaviour === 'succeeds') {
+          expect((await refund(made.key, AMOUNT)).kind).toBe('succeeded');
+          expect((await refund(made.key, 1n)).kind).toBe('declined');
+        }
+      }
+    });
+
+    test('given up by another process while it is sent: all get the same answer', async () => {
+      const { processor, another } = rigOf();
+      const name = await nameOf('succeeds');
+      for (const _ of CALLERS.slice(0, 20)) {
+        const made = later(name);
+        const [, canceled] = await Promise.all([
+          processor.chargeSaved(made),
+          another.cancelCharge(made.key),
+        ]);
+        expect((await processor.findCharge(made.key)).kind).toBe(canceled.kind);
+        expect((await another.chargeSaved(made)).kind).toBe(canceled.kind);
+      }
+    });
+
     test('stays what it is under its key, whatever comes with it', async () => {
       const { processor } = rigOf();
       const [good, failing] = [await nameOf('succeeds'), await nameOf('succeeds_at_first')];

@@ -134,6 +134,32 @@ export function conforms(name: string, open: () => Promise<Rig>): void {
         await expectLeft(made.key, AMOUNT);
       });
 
+      test('sent by two processes at once moves the money once', async () => {
+        const { processor, another } = rig;
+        for (const behaviour of ['succeeds', 'declines', 'settles'] as const) {
+          const made = request(behaviour);
+          const results = await Promise.all([processor.charge(made), another.charge(made)]);
+          const found = await processor.findCharge(made.key);
+          expect(await another.findCharge(made.key)).toEqual(found);
+          expect(await another.charge(made)).toEqual(found);
+          for (const { kind } of results) expect([found.kind, 'unknown']).toContain(kind);
+          if (found.kind === 'succeeded') await expectLeft(made.key, AMOUNT);
+        }
+      });
+
+      test('given up by another process while it is sent: all get the same answer', async () => {
+        for (const _ of CALLERS.slice(0, 20)) {
+          const made = request('succeeds');
+          const [, canceled] = await Promise.all([
+            rig.processor.charge(made),
+            rig.another.cancelCharge(made.key),
+          ]);
+          const { kind } = await rig.processor.findCharge(made.key);
+          expect(kind).toBe(canceled.kind);
+          expect((await rig.another.charge(made)).kind).toBe(kind);
+        }
+      });
+
       test('sent again with another instrument stays what it is', async () => {
         const made = request('succeeds');
         await rig.processor.charge(made);
@@ -316,6 +342,14 @@ export function conforms(name: string, open: () => Promise<Rig>): void {
         expect(kinds(results)).toEqual(['succeeded']);
         await expectLeft(chargeKey, AMOUNT - AMOUNT / 4n);
         expect(await refund(chargeKey, { key, amount: AMOUNT / 4n })).toEqual(results[0]!);
+      });
+
+      test('sent by two processes at once is one', async () => {
+        const chargeKey = await charged('succeeds');
+        const sent = { key: rig.newKey(), chargeKey, amount: 1n, currency: CURRENCY };
+        await Promise.all([rig.processor.refund(sent), rig.another.refund(sent)]);
+        expect((await rig.another.findRefund(sent.key)).kind).toBe('succeeded');
+        await expectLeft(chargeKey, AMOUNT - 1n);
       });
 
       test('of more than is left is declined, and stays so', async () => {

@@ -21,6 +21,8 @@ export type Behaviour =
 
 export type Rig = {
   readonly processor: Processor;
+  /** The same, as another process has it. */
+  readonly another: Processor;
   readonly instruments: Readonly<Record<Behaviour, Instrument>>;
   /** As much as it takes at once. */
   readonly most: { readonly amount: bigint; readonly currency: string };

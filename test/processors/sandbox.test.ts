@@ -44,15 +44,18 @@ async function openRig(wrap: (bank: Sandbox) => Rig['processor']): Promise<Rig> 
   const database = await freshDatabase();
   const sql = openPool(database.url, { max: 8, applicationName: 'sandbox test' });
   let now = NOW;
-  const bank = openSandbox({
-    sql,
-    timers,
-    settleMs: SETTLE_MS,
-    origin: 'https://bank.example',
-    challengeUrl: (key) => `https://bank.example/${encodeURIComponent(key)}`,
-  })({ now: () => now });
+  const open = () =>
+    openSandbox({
+      sql,
+      timers,
+      settleMs: SETTLE_MS,
+      origin: 'https://bank.example',
+      challengeUrl: (key) => `https://bank.example/${encodeURIComponent(key)}`,
+    })({ now: () => now });
+  const bank = open();
   return {
     processor: wrap(bank),
+    another: wrap(open()),
     instruments: INSTRUMENTS,
     most: { amount: 999_999_999_999_999n, currency: 'KWD' },
     newKey: () => ids.next(),

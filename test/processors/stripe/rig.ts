@@ -105,10 +105,15 @@ export async function openRig(
 ): Promise<Rig> {
   const adapter = await openAdapter({ anyAmount: true });
   const { fake } = adapter;
-  const stripe = wrap(adapter.open());
-  const buyer = openBuyer(stripe, fake);
+  const open = () => {
+    const stripe = wrap(adapter.open());
+    const buyer = openBuyer(stripe, fake);
+    return { buyer, processor: { ...stripe, charge: buyer.charge } };
+  };
+  const { processor, buyer } = open();
   return {
-    processor: { ...stripe, charge: (request) => buyer.charge(request) },
+    processor,
+    another: open().processor,
     instruments: INSTRUMENTS,
     most: { amount: 999_999_999_999n, currency: 'IDR' },
     newKey: () => ids.next(),

@@ -71,7 +71,9 @@ export async function methodHinted(
   if (attempt === null) return;
   const { customerId, createdAt: since } = attempt;
   if (await hasSavedSince(deps.sql, scope, { customerId, since })) return;
-  await methodReturned(deps, scope, { customerId, key });
+  const { kind } = await methodReturned(deps, scope, { customerId, key });
+  // No alarm asks again.
+  if (kind === 'unavailable') throw new Error('the processor has not said what became of it');
 }
 
 /** The processor that a try began with. */

@@ -106,6 +106,8 @@ export type Subscriptions = {
   /**
    * The processor hints that a try to replace a payment method is decided: it is saved where the
    * customer does not return, unless a later one was. Any other key is ignored.
+   *
+   * @throws where the processor does not answer: the hint must come again
    */
   methodHinted(scope: Tenant, key: string): Promise<void>;
   payInvoice(scope: Tenant, invoiceId: string): Promise<PayReply>;

@@ -165,12 +165,18 @@ test('expired rows go: answers, usage events, unpaid checkouts, tokens; rows of 
   const customer = await customerWith();
   await setting.track(customer, 'api', { value: 2000 });
   await server.call('POST', `/customers/${customer}/portal`, { body: {} });
+  for (const day of [1000, 1060]) {
+    await server.sql`
+      insert into method_attempts (id, organisation_id, mode, customer_id, processor, created_at)
+      values (gen_random_uuid(), ${server.organisation.id}, 'test', ${customer}, 'sandbox', ${new Date(START + day * DAY_MS)})`;
+  }
   const [checkouts, events] = [await keeping.count('checkouts'), await keeping.count('events')];
   await keeping.travel(START + 1089 * DAY_MS);
   const most = must(await keeping.retain(), 'what went');
   expect([most.rows['idempotency'], most.rows['checkouts'], most.rows['events']]).toEqual([
     1, 0, 0,
   ]);
+  expect([most.rows['method_attempts'], await keeping.count('method_attempts')]).toEqual([1, 1]);
   expect((await setting.rows())['answers']).toBe(before['answers']);
   await keeping.travel(START + 1092 * DAY_MS);
   const rest = must(await keeping.retain(), 'what went');

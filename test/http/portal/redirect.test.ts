@@ -215,6 +215,33 @@ describe('a customer who never comes back', () => {
     await until('it is paid', async () => (await state()).overdue_state === 'clear');
   });
 
+  test('has saved it, also where Stripe does not answer at first', async () => {
+    const one = await customer();
+    const { page } = await leave(one);
+    const { webhooks } = stripe.fake;
+    webhooks.mode = 'hold';
+    await pays(page, GOOD);
+    webhooks.mode = 'off';
+    const { sql } = stripe.server;
+    const isOpen = async () => {
+      const rows = await sql<{ tries: number }[]>`
+        select tries from processor_hints where settled_at is null`;
+      return rows.length > 0 && rows.every(({ tries }) => tries > 0);
+    };
+    stripe.fake.next({ method: 'GET', path: /\/checkout\/sessions\//, count: 2 }, 'lose_answer');
+    await webhooks.release();
+    await until('it was followed in vain', isOpen);
+    expect(await methodsOf(one)).toEqual([]);
+    await until('it is followed again', async () => {
+      await sql`update processor_hints set next_at = now() where settled_at is null`;
+      return (await methodsOf(one)).length > 0;
+    });
+    await until('nothing is left', async () => {
+      const [open] = await sql`select event_id from processor_hints where settled_at is null`;
+      return open === undefined;
+    });
+  });
+
   test('does not undo a later one', async () => {
     const one = await customer();
     const [first, second] = [await leave(one), await leave(one)];

@@ -19,6 +19,20 @@ export function partsOf(page: string, title?: string): Part[] {
   });
 }
 
+/** Words before a block of code that is a file. */
+export const SAVED = /Save this as `([\w.]+)`/;
+
+export const linesOf = (part: Part | undefined) => (part?.kind === 'code' ? part.lines : []);
+
+/** Its commands; of a program that is not saved as a file, the whole. */
+export function codesOf(part: Part, at: number, parts: readonly Part[]): readonly string[] {
+  if (part.kind !== 'code') return [];
+  if (part.language === 'sh') return exchangesOf(part.lines).map(({ command }) => command);
+  const before = parts[at - 1];
+  const isSaved = before?.kind === 'text' && SAVED.test(before.text);
+  return part.language === 'js' && !isSaved ? [snippetOf(part.lines).code] : [];
+}
+
 /** A command continues where a line ends with a backslash; `# ` begins its output. */
 export function exchangesOf(lines: readonly string[]): Exchange[] {
   const found: { command: string; shown: string[] }[] = [];

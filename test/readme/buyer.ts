@@ -1,5 +1,14 @@
 // What a buyer does in a browser, through the forms of the pages.
 
+export type Buyer = {
+  /** Pays a checkout. */
+  pay(url: string, number: string): Promise<void>;
+  /** Replaces the card in the portal. */
+  replaceCard(url: string, number: string): Promise<void>;
+  /** Sends a form of the portal, for the first subscription that allows it. */
+  act(url: string, action: string): Promise<void>;
+};
+
 /**
  * Fills in the one form of a page that has this field, and sends it. Returns the page, or where it
  * redirected.
@@ -27,19 +36,16 @@ const card = (number: string) => ({
   card_cvc: '123',
 });
 
-/** Pays a checkout. */
-export const pay = (url: string, number: string) => send(url, 'card_number', card(number));
-
-/** Replaces the card in the portal. */
-export const replaceCard = (url: string, number: string) =>
-  send(`${url}/payment-method`, 'attempt', card(number));
-
-/**
- * Pauses, resumes, or sends another form of the portal, for the first subscription that allows it.
- */
-export async function act(url: string, action: string): Promise<void> {
+async function act(url: string, action: string): Promise<void> {
   const page = await (await fetch(url)).text();
   const asked = new RegExp(`${action}\\?subscription_id=[\\w-]+`).exec(page)?.[0];
   if (asked === undefined) throw new Error(`${url} has no link to ${action}`);
   await send(`${url}/${asked}`, 'subscription_id', {});
 }
+
+/** Without a browser: cards are asked for by our own page. */
+export const BY_FORMS: Buyer = {
+  pay: (url, number) => send(url, 'card_number', card(number)),
+  replaceCard: (url, number) => send(`${url}/payment-method`, 'attempt', card(number)),
+  act,
+};

@@ -12,7 +12,10 @@ export interface Clone {
   remove(): void;
 }
 
-export async function openClone(): Promise<Clone> {
+/** `environment`: what is set there beside what the pages need. */
+export async function openClone(
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Clone> {
   const data = temporaryDataDir(0o755);
   const directory = join(data.dataDir, '..', 'tollhouse');
   mkdirSync(directory);
@@ -33,8 +36,12 @@ export async function openClone(): Promise<Clone> {
   writeFileSync(join(programs, 'npx'), `#!/bin/sh\nshift\nexec ${process.execPath} "$@"\n`);
   chmodSync(join(programs, 'npx'), 0o755);
   symlinkSync(process.execPath, join(programs, 'bun'));
-  const environment = { PATH: `${programs}:${process.env['PATH']}`, DATA_DIR: data.dataDir };
-  return { directory, environment, remove: () => data.remove() };
+  const PATH = `${programs}:${process.env['PATH']}`;
+  return {
+    directory,
+    environment: { ...environment, PATH, DATA_DIR: data.dataDir },
+    remove: () => data.remove(),
+  };
 }
 
 /** A command that runs until Ctrl-C. Its output is short: nobody reads it meanwhile. */

@@ -5,8 +5,16 @@ import { expect } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '../support/until.ts';
-import { type Exchange, exchangesOf, type Part, patternOf, snippetOf, trimmed } from './book.ts';
-import { act, pay, replaceCard } from './buyer.ts';
+import {
+  type Exchange,
+  exchangesOf,
+  type Part,
+  patternOf,
+  SAVED,
+  snippetOf,
+  trimmed,
+} from './book.ts';
+import type { Buyer } from './buyer.ts';
 import type { Clone } from './clone.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -14,7 +22,6 @@ import type { Terminal } from './terminal.ts';
  * Commands that change nothing, so that they can be repeated: an effect may show a moment later.
  */
 const READS = /^(?:sort |call \/check (?!.*consume)|call [^ ]+(?: \||$))/;
-export const SAVED = /Save this as `([\w.]+)`/;
 /** From here on a file's program may be called. */
 const LISTENS = /^\w+=.* bun [\w.]+ > [\w.]+ &$/;
 
@@ -22,7 +29,8 @@ export class Reader {
   readonly #clone: Clone;
   readonly #terminal: Terminal;
   readonly #ports: ReadonlyMap<string, number>;
-  readonly #key: string;
+  readonly #secrets: ReadonlyMap<string, string>;
+  readonly #buyer: Buyer;
   /** The address that was printed last. */
   #address = '';
   #saveAs: string | undefined;
@@ -34,12 +42,15 @@ export class Reader {
     clone: Clone;
     terminal: Terminal;
     ports: ReadonlyMap<string, number>;
-    key: string;
+    /** What the reader has in the place of `NAME=beginning_...`, by that. */
+    secrets: ReadonlyMap<string, string>;
+    buyer: Buyer;
   }) {
     this.#clone = of.clone;
     this.#terminal = of.terminal;
     this.#ports = of.ports;
-    this.#key = of.key;
+    this.#secrets = of.secrets;
+    this.#buyer = of.buyer;
   }
 
   /** Commands, programs, and the words for what was done in a browser. */
@@ -89,13 +100,16 @@ export class Reader {
     this.#saveAs = SAVED.exec(text)?.[1] ?? this.#saveAs;
     for (const [words, step] of Object.entries(STEPS)) {
       if (!text.includes(words)) continue;
-      await step(this.#address);
+      await step(this.#buyer, this.#address);
       this.#did.push(words);
     }
   }
 
   async #type({ command, shown }: Exchange): Promise<void> {
-    const filled = this.here(command).replace('KEY=svc_test_...', `KEY=${this.#key}`);
+    const filled = this.here(command).replace(
+      /^\w+=\w+\.\.\.$/,
+      (whole) => this.#secrets.get(whole) ?? whole,
+    );
     const pattern = patternOf(shown.map((line) => this.here(line)));
     const isAsShown = async (): Promise<boolean> => {
       printed = trimmed(await this.#terminal.run(filled));
@@ -132,13 +146,15 @@ export class Reader {
 }
 
 /** What a page asks its reader to do in a browser, by its words. */
-export const STEPS: Readonly<Record<string, (address: string) => Promise<void>>> = {
-  'pay with card 4242 4242 4242 4242': (address) => pay(address, '4242424242424242'),
-  'subscribe with card 4000 0000 0000 0341': (address) => pay(address, '4000000000000341'),
-  'Replace the card there with 4242 4242 4242 4242': (address) =>
-    replaceCard(address, '4242424242424242'),
-  'Pause the subscription there, and resume it': async (address) => {
-    await act(address, 'pause');
-    await act(address, 'resume');
+export const STEPS: Readonly<Record<string, (buyer: Buyer, address: string) => Promise<void>>> = {
+  'pay with card 4242 4242 4242 4242': (buyer, address) => buyer.pay(address, '4242424242424242'),
+  'subscribe with card 4000 0000 0000 0341': (buyer, address) =>
+    buyer.pay(address, '4000000000000341'),
+  'pay there with a card of yours': (buyer, address) => buyer.pay(address, '4242424242424242'),
+  'Replace the card there with 4242 4242 4242 4242': (buyer, address) =>
+    buyer.replaceCard(address, '4242424242424242'),
+  'Pause the subscription there, and resume it': async (buyer, address) => {
+    await buyer.act(address, 'pause');
+    await buyer.act(address, 'resume');
   },
 };

@@ -36,7 +36,7 @@ export class Terminal {
 
   /** With the processes that it left running. */
   async close(): Promise<void> {
-    await this.#shell.stdin.write('kill $(jobs -p)\nexit\n');
+    await this.#shell.stdin.write('jobs -p | xargs -r kill\nexit\n');
     await this.#shell.stdin.end();
     await this.#shell.exited;
   }

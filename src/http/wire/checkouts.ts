@@ -198,7 +198,7 @@ type CreateFailure = Exclude<CheckoutRefusal, { readonly kind: 'full' | 'no_prod
 
 const REFUSALS: Readonly<Record<CreateFailure['kind'], string>> = {
   not_for_sale: 'the product is archived or unpublished',
-  no_processor: 'no payment processor is configured for this mode',
+  no_processor: 'no processor is connected in this mode: PUT /organization/processor connects one',
   no_active_price: 'the product has no active price',
   no_price_in_currency: 'the product has no active price in this currency',
   discount_not_found: 'there is no such discount code',

@@ -137,6 +137,21 @@ test('back after it was settled: sent on all the same', async () => {
   expect((await visitor.get(opened.url)).location).toBe(thanks(opened));
 });
 
+test('back while a webhook is followed: the page shows what that learns', async () => {
+  const opened = await checkout();
+  const { page, visitor } = await leave(opened);
+  await pays(page, GOOD);
+  const { id } = await lastOf(opened);
+  const isRead = ({ method, path }: { method: string; path: string }) =>
+    method === 'GET' && path.endsWith(sessionAt(page).id);
+  const readsBefore = stripe.fake.requests().filter(isRead).length;
+  stripe.fake.next({ method: 'GET', path: new RegExp(sessionAt(page).id) }, { hangMs: 1000 });
+  const following = stripe.server.payments.refresh(id);
+  await until('Stripe is asked', () => stripe.fake.requests().filter(isRead).length > readsBefore);
+  expect((await visitor.get(opened.url)).location).toBe(thanks(opened));
+  await following;
+});
+
 test('a buyer who pays and closes the tab has paid', async () => {
   const opened = await checkout();
   const { page } = await leave(opened);

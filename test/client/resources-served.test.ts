@@ -77,3 +77,12 @@ test('an id is one segment of the path, whatever is in it', async () => {
   const missing: Promise<Customer> = tollhouse.customers.retrieve('../meters');
   expect(await missing.catch((error: unknown) => error)).toBeInstanceOf(NotFoundError);
 });
+
+test('the processor of an organization: none, and what a key is refused for', async () => {
+  const { organization } = tollhouse;
+  expect(organization.retrieveProcessor()).rejects.toThrow(NotFoundError);
+  expect(organization.disconnectProcessor()).rejects.toThrow(NotFoundError);
+  const secretKey = 'pk_test_51HqLyjWDarjtT1zdp7dc';
+  const connected = organization.connectProcessor({ type: 'stripe', secretKey });
+  expect(connected).rejects.toThrow('secret_key is a publishable key');
+});

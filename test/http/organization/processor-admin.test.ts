@@ -119,6 +119,8 @@ test('a server with another SECRETS_KEY does not start, where only a processor h
     },
     stdout: 'ignore',
     stderr: 'pipe',
+    // One that starts all the same.
+    timeout: 30_000,
   });
   const stderr = await child.stderr.text();
   expect([await child.exited, stderr]).toEqual([

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { openSecrets } from '../../../src/platform/crypto/secrets.ts';
 import type { FakeAccount } from '../../processors/stripe/fake.ts';
 import type { Reply } from '../../support/server.ts';
@@ -6,6 +6,8 @@ import { TEST_SECRETS_KEY } from '../../support/settings.ts';
 import { type Bank, type Merchant, openBank } from './connected.ts';
 
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+setDefaultTimeout(60_000);
 
 let bank: Bank;
 let mine: Merchant;

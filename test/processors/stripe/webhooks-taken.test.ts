@@ -1,5 +1,5 @@
 // Which webhooks are taken, and what a stranger gets. What follows from one: webhooks-followed.test.ts.
-import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test';
+import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from 'bun:test';
 import { retain } from '../../../src/database/retention.ts';
 import { clock, timers } from '../../../src/platform/clock.ts';
 import { ids } from '../../../src/platform/ids.ts';
@@ -12,6 +12,8 @@ import type { Forged } from './webhooks.ts';
 
 const SECRET = 'whsec_thatTheMerchantHas';
 const DAY_MS = 86_400_000;
+
+setDefaultTimeout(60_000);
 
 let bank: Bank;
 let mine: Merchant;

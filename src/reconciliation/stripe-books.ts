@@ -2,7 +2,9 @@
 //
 // Holds: no error of Stripe's leaves in full, because it may name a part of a key.
 import Stripe from 'stripe';
+import { isCurrency } from '../../ledger/kernel/money.ts';
 import { amountFromStripe } from '../processors/stripe/amounts.ts';
+import { disputeOf as disputeAtPort } from '../processors/stripe/disputes.ts';
 import type { NewPayout } from '../records/payouts.ts';
 import {
   type AccountBooks,
@@ -15,7 +17,7 @@ import {
   type TheirTransaction,
   type Window,
 } from './account-books.ts';
-import type { MoneyState } from './compare.ts';
+import { type MoneyState, sideOfDispute } from './compare.ts';
 import type { PayoutItem } from './payout-sums.ts';
 
 /** As many as Stripe gives. */
@@ -173,14 +175,17 @@ function stateOfRefund(status: string | null): MoneyState {
   return status === 'failed' || status === 'canceled' ? 'failed' : 'pending';
 }
 
-function disputeOf({ id, charge, amount, currency, status }: Stripe.Dispute): TheirDispute {
+/** Where money was taken, as the port has it: of one that was won in part, what was lost. */
+function disputeOf(dispute: Stripe.Dispute): TheirDispute {
+  const { id, charge, amount, status } = dispute;
+  const currency = dispute.currency.toUpperCase();
+  const known = isCurrency(currency) ? disputeAtPort(dispute) : null;
+  const unknown = { amount: amountFromStripe(BigInt(amount), currency), currency };
   return {
     subject: 'dispute',
     reference: id,
     charge: typeof charge === 'string' ? charge : charge.id,
-    amount: amountFromStripe(BigInt(amount), currency),
-    currency: currency.toUpperCase(),
-    state: stateOfDispute(status),
+    ...(known === null ? { ...unknown, state: stateOfDispute(status) } : sideOfDispute(known)),
   };
 }
 

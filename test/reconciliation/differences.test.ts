@@ -125,6 +125,16 @@ test('a refund that the two sides settled otherwise', async () => {
   expect(await found()).toEqual([]);
 });
 
+test('a dispute that was won in part: both sides have lost the rest', async () => {
+  const payment = await bed.buy();
+  const dispute = bed.fake.dispute(bed.intentOf(payment));
+  bed.fake.closeDispute(dispute, 'lost', 4000);
+  await bed.night();
+  expect(await found()).toEqual([]);
+  const rows = await sql`select status, amount from disputes where reference = ${dispute}`;
+  expect([...rows]).toEqual([{ status: 'lost', amount: 6000n }]);
+});
+
 test('a dispute that the two sides closed otherwise', async () => {
   const payment = await bed.buy();
   const dispute = bed.fake.dispute(bed.intentOf(payment));

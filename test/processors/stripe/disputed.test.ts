@@ -93,6 +93,17 @@ test('a part, won: what is not disputed can be refunded meanwhile', async () => 
   expect([refund.status, refund.amount]).toEqual(['succeeded', '100.00']);
 });
 
+test('lost, but won in part: what came back can be refunded', async () => {
+  const id = await buy('4242424242424242');
+  const dispute = bank.fake.dispute(intentOf(id));
+  await disputeThatIs('opened', id);
+  bank.fake.closeDispute(dispute, 'lost', 2500);
+  expect(await disputeThatIs('lost', id)).toMatchObject({
+    refundable_amount: '25.00',
+    disputes: [{ amount: '75.00', amount_charged_back: '75.00' }],
+  });
+});
+
 test('an inquiry is no dispute until money is taken', async () => {
   const id = await buy('4242424242424242');
   const dispute = bank.fake.dispute(intentOf(id), { isInquiry: true });

@@ -64,7 +64,8 @@ export function disputeByCard(books: Books, intent: Intent): void {
 
 const methodOf = (charge: Charge | null): string => charge?.payment_method ?? '';
 
-export function closeDispute(books: Books, id: string, how: 'won' | 'lost'): void {
+/** `returned`: what of a lost one comes back, where it was won in part. */
+export function closeDispute(books: Books, id: string, how: 'won' | 'lost', returned = 0): void {
   const dispute = found(books.disputes, id, 'dispute');
   const { status } = dispute;
   if (status === how) return;
@@ -77,7 +78,8 @@ export function closeDispute(books: Books, id: string, how: 'won' | 'lost'): voi
   } else {
     if (isInquiry) withdraw(books, dispute);
     dispute.status = how;
-    if (how === 'won') reinstate(books, dispute);
+    if (how === 'won') reinstate(books, dispute, dispute.amount);
+    else if (returned > 0) reinstate(books, dispute, returned);
   }
   books.emit('charge.dispute.closed', dispute);
 }
@@ -88,8 +90,8 @@ function withdraw(books: Books, dispute: Dispute): void {
   books.emit('charge.dispute.funds_withdrawn', dispute);
 }
 
-function reinstate(books: Books, dispute: Dispute): void {
-  addMove(books, dispute, 'dispute_reversal', dispute.amount, 0);
+function reinstate(books: Books, dispute: Dispute, amount: number): void {
+  addMove(books, dispute, 'dispute_reversal', amount, 0);
   books.emit('charge.dispute.funds_reinstated', dispute);
 }
 

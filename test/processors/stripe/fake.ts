@@ -100,7 +100,8 @@ export type StripeFake = {
   away(isAway: boolean): void;
   slow(ms: number): void;
   dispute(paymentIntentId: string, options?: DisputeOptions): string;
-  closeDispute(id: string, how: 'won' | 'lost'): void;
+  /** `returned`: what of a lost one comes back, where it was won in part. */
+  closeDispute(id: string, how: 'won' | 'lost', returned?: number): void;
   /** Pays out what no payout has taken; the ids of the payouts. */
   payOut(accountId: string, mode: Mode): readonly string[];
   /** The bank sends a payout back: its money is in the balance again. */
@@ -259,11 +260,12 @@ export async function openStripeFake(options: { port?: number } = {}): Promise<S
       const books = booksWith((its) => its.intents.has(paymentIntentId), paymentIntentId);
       return openDispute(books, paymentIntentId, disputed).id;
     },
-    closeDispute(id, how) {
+    closeDispute(id, how, returned) {
       closeDispute(
         booksWith((its) => its.disputes.has(id), id),
         id,
         how,
+        returned,
       );
     },
     payOut: (accountId, mode) => payOut(of({ accountId, mode }).books),
